@@ -1,0 +1,124 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheaf"
+)
+
+// Bulk is met by backends for which many batches under one commit are much
+// cheaper than many writes.
+type Bulk interface {
+	Backend
+	// Bulk begins a load. Other writes wait until it is committed or
+	// aborted.
+	Bulk(ctx context.Context) (BulkWriter, error)
+}
+
+// BulkWriter takes batches that become durable and visible together.
+type BulkWriter interface {
+	// Add takes a batch as Backend.Write does, without making it durable or
+	// visible. Safe to call from several goroutines when no document is
+	// named in two batches.
+	Add(ctx context.Context, batch Batch) error
+	// Commit makes everything added since the last Commit durable and
+	// visible, at once. More can be added after it.
+	Commit(ctx context.Context) error
+	// Close drops what was not committed and ends the load.
+	Close() error
+}
+
+// Explainer is met by backends that can say how a score came about.
+type Explainer interface {
+	// Explain returns, for each of ids, the parts of the score that
+	// Retrieve(ctx, req) gives it, or nil when it would not be found. The
+	// root's value equals that score and recombines to it.
+	Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error)
+}
+
+// Counter is met by backends that can count what matches.
+type Counter interface {
+	// Count is the number of chunks that req's words and filters match,
+	// whatever its limit. Vector requests match every chunk with a vector
+	// that the filters let through.
+	Count(ctx context.Context, req Request) (int, error)
+}
+
+// Stats describes what a backend holds.
+type Stats struct {
+	Chunks  int              `json:"chunks"`
+	Bytes   int64            `json:"bytes"`           // on disk, 0 when unknown
+	Parts   map[string]int64 `json:"parts,omitempty"` // bytes by kind: postings, positions, vectors ...
+	Vectors int              `json:"vectors"`         // passages, in all vector fields
+	// Generation grows by at least one with every visible change.
+	Generation uint64 `json:"generation"`
+}
+
+// Reporter is met by backends that can say what they hold.
+type Reporter interface {
+	Stats(ctx context.Context) (Stats, error)
+}
+
+// Checker is met by backends that can verify their files.
+type Checker interface {
+	// Check reads everything and returns one error for each fault found,
+	// each wrapping sheaf.ErrCorrupt; nil when there is none. progress may
+	// be nil.
+	Check(ctx context.Context, progress func(done, total int64)) []error
+}
+
+// Validate returns an error that wraps sheaf.ErrInvalid when req is not a
+// request that any store could answer.
+func (req Request) Validate() error {
+	switch {
+	case (req.Text == nil) == (req.Vector == nil):
+		return sheaf.Invalidf("request: want words or a vector, not both or neither")
+	case req.Limit < 1 || req.Limit > MaxLimit:
+		return sheaf.Invalidf("request: limit is %d: must be within 1..%d", req.Limit, MaxLimit)
+	}
+	if req.Vector != nil {
+		if len(req.Vector.Vector) == 0 {
+			return sheaf.Invalidf("request: the vector is empty")
+		}
+		return nil
+	}
+	t := req.Text
+	if len(t.Fields) == 0 {
+		return sheaf.Invalidf("request: no fields to search")
+	}
+	for i, f := range t.Fields {
+		if !(f.Weight > 0) || f.Weight > 1e6 {
+			return sheaf.Invalidf("request: weight of field %q is %v: must be above 0 and at most 1000000", f.Name, f.Weight)
+		}
+		if slices.ContainsFunc(t.Fields[:i], func(g FieldWeight) bool { return g.Name == f.Name }) {
+			return sheaf.Invalidf("request: field %q is listed twice", f.Name)
+		}
+	}
+	switch {
+	case !(t.K1 >= 0) || t.K1 > 1000:
+		return sheaf.Invalidf("request: k1 is %v: must be within 0..1000", t.K1)
+	case !(t.B >= 0 && t.B <= 1):
+		return sheaf.Invalidf("request: b is %v: must be within 0..1", t.B)
+	case !(t.TieBreaker >= 0 && t.TieBreaker <= 1):
+		return sheaf.Invalidf("request: tie breaker is %v: must be within 0..1", t.TieBreaker)
+	case t.Combine > CombineBM25F:
+		return sheaf.Invalidf("request: unknown way %d to combine fields", t.Combine)
+	case t.Statistics > StatisticsCandidates:
+		return sheaf.Invalidf("request: unknown statistics %d", t.Statistics)
+	}
+	return nil
+}
+
+func partialMessage(rejected map[sheaf.ID]error) string {
+	ids := make([]sheaf.ID, 0, len(rejected))
+	for id := range rejected {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	if len(ids) == 0 {
+		return "no documents were rejected"
+	}
+	return fmt.Sprintf("%d documents were rejected, %s among them: %v", len(ids), ids[0], rejected[ids[0]])
+}

@@ -1,0 +1,4 @@
+// Command sheaf searches folders of documents.
+package main
+
+func main() {}

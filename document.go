@@ -1,0 +1,201 @@
+package sheaf
+
+import (
+	"strings"
+	"time"
+)
+
+// ID names a document or a chunk, everywhere and in every store.
+//
+// A document is "tree:path"; a heading chunk of it is "tree:path#slug"; a
+// piece of a sections or window chunker is "tree:path#0" and so on. The tree's
+// name ends at the first colon. A path may itself hold '#', so an ID alone
+// does not tell whether it names a document: ask the catalog, which tries the
+// whole ID as a document first and splits at the last '#' after that.
+type ID string
+
+// DocumentID is the ID of the document at path (slashes between its parts,
+// as the file system spells it) in the named tree.
+func DocumentID(tree, path string) ID { return ID(tree + ":" + path) }
+
+// ChunkID is the ID of the chunk of doc that is called slug.
+func ChunkID(doc ID, slug string) ID { return doc + ID("#"+slug) }
+
+// Tree is the part of id before its first colon, or "" when it has none.
+func (id ID) Tree() string {
+	tree, _, ok := strings.Cut(string(id), ":")
+	if !ok {
+		return ""
+	}
+	return tree
+}
+
+// Span is a half-open range of bytes, [Start, End), in the original file.
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// Len is the number of bytes in s.
+func (s Span) Len() int { return s.End - s.Start }
+
+// Contains reports whether every byte of t lies in s.
+func (s Span) Contains(t Span) bool { return s.Start <= t.Start && t.End <= s.End }
+
+// Document is one source file (or one text given through an interface), cut
+// into chunks.
+type Document struct {
+	ID   ID
+	Tree string
+	// Path is relative to the tree's folder, slashes between its parts, no
+	// Unicode normalization.
+	Path  string
+	Title string
+	// Aliases, Tags and Properties come from frontmatter; Tags also holds
+	// the inline tags of all chunks. No leading '#', as written, no
+	// duplicates (tags compare without regard to case), in order of first
+	// appearance.
+	Aliases    []string
+	Tags       []string
+	Properties []Property
+	// Frontmatter is the range of the frontmatter block with its delimiter
+	// lines; the zero Span when there is none. FrontmatterText says that
+	// its YAML gave nothing, so that the raw block is to be indexed as text.
+	Frontmatter     Span
+	FrontmatterText bool
+	// Language is what the text seems to be written in (ISO 639-1), or ""
+	// when nobody looked.
+	Language string
+	// Warnings are faults of the file that did not stop it from being
+	// indexed, with line numbers.
+	Warnings []Warning
+	// Chunks are in pre-order; Chunks[i].Position == i, except for large
+	// windows, which follow the windows they are made of. A document with
+	// no text has none.
+	Chunks []Chunk
+}
+
+// Chunk is a part of a document that can be found by itself. A node of the
+// heading tree is a chunk; the root of that tree is the document.
+type Chunk struct {
+	ID ID
+	// Doc is the document's ID. Parent is the chunk above, "" for a root.
+	Doc    ID
+	Parent ID
+	// Depth is 0 for the document and the heading's level (1..6) for a
+	// heading. Position counts from 0 in document order.
+	Depth    int
+	Position int
+	Title    string
+	// Slug is "" for the document node.
+	Slug string
+	// Hierarchy holds the titles that Breadcrumb shows, in order: the
+	// document's, those of the headings above, the chunk's own. Breadcrumb
+	// is "> Document › Parent › Title".
+	Hierarchy  []string
+	Breadcrumb string
+	// Heading is the range of the heading's lines with their endings; the
+	// zero Span when HasHeading is false.
+	Heading    Span
+	HasHeading bool
+	// Span is everything under the heading, its sub-headings included; Body
+	// is the part that belongs to no sub-heading. Body lies in Span.
+	Span Span
+	Body Span
+	// SiblingCount is the number of children of Parent, this one included;
+	// 1 for a root.
+	SiblingCount int
+	// Tags are the inline tags and Links the links that stand in Body or in
+	// the heading. For the root chunk Tags also holds the frontmatter's.
+	Tags  []string
+	Links []Link
+	// Members are the windows that a large window is made of.
+	Members []ID
+}
+
+// LinkKind tells how a link was written.
+type LinkKind uint8
+
+// The kinds of link.
+const (
+	LinkMarkdown LinkKind = iota + 1 // [text](target)
+	LinkWiki                         // [[target#fragment|text]]
+	LinkEmbed                        // ![[target]] or ![alt](target)
+)
+
+// String is "markdown", "wiki" or "embed".
+func (k LinkKind) String() string {
+	switch k {
+	case LinkMarkdown:
+		return "markdown"
+	case LinkWiki:
+		return "wiki"
+	case LinkEmbed:
+		return "embed"
+	}
+	return "unknown"
+}
+
+// MarshalText writes the kind as its name.
+func (k LinkKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// Link is a reference from a chunk to a document, a section or a block of one,
+// or to something outside.
+type Link struct {
+	Kind LinkKind `json:"kind"`
+	// Target is the file or address as written, percent-decoded for
+	// Markdown links; "" for a link inside the same document. Fragment is
+	// what follows '#', without it; "^id" names a block.
+	Target   string `json:"target"`
+	Fragment string `json:"fragment,omitempty"`
+	// Text is what a reader sees.
+	Text string `json:"text,omitempty"`
+	// Span is the whole link in the file.
+	Span Span `json:"span"`
+}
+
+// Property is one value, or a list of values, that a document declares about
+// itself under a name.
+type Property struct {
+	Name   string
+	List   bool
+	Values []Value
+}
+
+// Warning is a fault in a file that did not stop it from being used.
+type Warning struct {
+	Line    int    `json:"line"` // from 1; 0 when it concerns the whole file
+	Message string `json:"message"`
+}
+
+// DateSource tells where a document's date was read (decision D20).
+type DateSource uint8
+
+// The sources of a document's date, most trusted first.
+const (
+	DateFrontmatter DateSource = iota + 1
+	DateFileName
+	DateModified
+)
+
+// String is "frontmatter", "filename" or "modified".
+func (s DateSource) String() string {
+	switch s {
+	case DateFrontmatter:
+		return "frontmatter"
+	case DateFileName:
+		return "filename"
+	case DateModified:
+		return "modified"
+	}
+	return "unknown"
+}
+
+// MarshalText writes the source as its name.
+func (s DateSource) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Dated is a point in time with the place where it was read.
+type Dated struct {
+	Time   time.Time  `json:"time"`
+	Source DateSource `json:"source"`
+}

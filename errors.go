@@ -1,0 +1,70 @@
+package sheaf
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The categories of error. Every error that leaves a package of this module
+// either wraps one of these (test with [errors.Is]), wraps an error of the
+// operating system or of a context, or is a bug.
+var (
+	// ErrNotFound says that a named thing does not exist.
+	ErrNotFound = errors.New("not found")
+	// ErrInvalid says that the caller's input is wrong: the message names
+	// the field, the value and what is allowed.
+	ErrInvalid = errors.New("invalid")
+	// ErrUnsupported says that a store or a stage cannot do what is asked.
+	ErrUnsupported = errors.New("unsupported")
+	// ErrUnavailable says that something needed did not answer or is held
+	// by someone else; the same call may succeed later.
+	ErrUnavailable = errors.New("unavailable")
+	// ErrCorrupt says that stored bytes are not what was written: the
+	// message names the file, the section and the offset.
+	ErrCorrupt = errors.New("corrupt")
+)
+
+// Invalidf returns an error that wraps [ErrInvalid] and reads
+// "invalid: " followed by the formatted message.
+func Invalidf(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
+}
+
+// ExitCode is the exit status of a command that ends with err: 0 for nil,
+// 2 for invalid input and unsupported requests, 3 for things that do not
+// exist, 4 for things that are unavailable, 5 for corruption, 6 for every
+// other error. Status 1 is kept for "nothing was found", which is no error.
+func ExitCode(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, ErrInvalid), errors.Is(err, ErrUnsupported):
+		return 2
+	case errors.Is(err, ErrNotFound):
+		return 3
+	case errors.Is(err, ErrUnavailable):
+		return 4
+	case errors.Is(err, ErrCorrupt):
+		return 5
+	}
+	return 6
+}
+
+// HTTPStatus is the status code of an HTTP answer that reports err: 200 for
+// nil, 400 for invalid input, 404, 422 for unsupported requests, 503 for
+// things that are unavailable, and 500 for corruption and everything else.
+func HTTPStatus(err error) int {
+	switch {
+	case err == nil:
+		return 200
+	case errors.Is(err, ErrInvalid):
+		return 400
+	case errors.Is(err, ErrNotFound):
+		return 404
+	case errors.Is(err, ErrUnsupported):
+		return 422
+	case errors.Is(err, ErrUnavailable):
+		return 503
+	}
+	return 500
+}

@@ -1,0 +1,172 @@
+package sheaf
+
+import "strings"
+
+// Names of the columns that every document has, whatever its properties. The
+// column of a property is [PropertyColumn] of its name.
+const (
+	ColumnTree   = "tree"   // text, one
+	ColumnPath   = "path"   // text, one: the path inside the tree
+	ColumnFolder = "folder" // text, list: every folder above, "a", "a/b"; "" for the top
+	ColumnTag    = "tag"    // text, list: lower case; "a/b" is also present as "a"
+	ColumnDate   = "date"   // date, one: see Dated
+	ColumnDepth  = "depth"  // number, one: the chunk's depth
+	ColumnDoc    = "doc"    // text, one: the document's ID
+)
+
+// PropertyColumn is the column that holds the values of the property called
+// name. Names compare without regard to case.
+func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
+
+// Columns gives a filter what it needs to know about one chunk.
+type Columns interface {
+	// Values are the values of the named column, in no particular order;
+	// empty when it has none. The caller must not change them.
+	Values(column string) []Value
+}
+
+// Filter says which chunks may be found. Its Match method is its meaning:
+// every store translates filters to its own language and is tested against
+// Match. Filters are values, safe for concurrent use. The set of filters is
+// closed: And, Or, Not, In, Range, Exists, HasPrefix.
+type Filter interface {
+	// Match reports whether a chunk with these columns may be found.
+	Match(Columns) bool
+	filter()
+}
+
+// And matches when every part does; an empty And matches everything.
+type And []Filter
+
+// Or matches when at least one part does; an empty Or matches nothing.
+type Or []Filter
+
+// Not matches when its part does not.
+type Not struct{ Filter Filter }
+
+// In matches when at least one value of the column equals one of Values, in
+// kind and content; text compares byte by byte. Empty Values match nothing.
+type In struct {
+	Column string
+	Values []Value
+}
+
+// Range matches when at least one value of the column has the kind of the
+// bounds and lies between them. Min is included unless MinOpen, Max unless
+// MaxOpen; a zero Value is no bound. Without any bound, or with bounds of
+// different kinds, it matches nothing.
+type Range struct {
+	Column  string
+	Min     Value
+	Max     Value
+	MinOpen bool
+	MaxOpen bool
+}
+
+// Exists matches when the column has at least one value.
+type Exists struct{ Column string }
+
+// HasPrefix matches when at least one text value of the column begins with
+// Prefix, byte by byte.
+type HasPrefix struct {
+	Column string
+	Prefix string
+}
+
+func (And) filter()       {}
+func (Or) filter()        {}
+func (Not) filter()       {}
+func (In) filter()        {}
+func (Range) filter()     {}
+func (Exists) filter()    {}
+func (HasPrefix) filter() {}
+
+// Match implements [Filter].
+func (f And) Match(c Columns) bool {
+	for _, part := range f {
+		if !part.Match(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// Match implements [Filter].
+func (f Or) Match(c Columns) bool {
+	for _, part := range f {
+		if part.Match(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// Match implements [Filter].
+func (f Not) Match(c Columns) bool { return !f.Filter.Match(c) }
+
+// Match implements [Filter].
+func (f In) Match(c Columns) bool {
+	for _, v := range c.Values(f.Column) {
+		for _, w := range f.Values {
+			if v == w {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Match implements [Filter].
+func (f Range) Match(c Columns) bool {
+	kind, ok := f.Kind()
+	if !ok {
+		return false
+	}
+	for _, v := range c.Values(f.Column) {
+		if v.Kind == kind && f.above(v) && f.below(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// Kind is the kind of the bounds of f; ok is false when f has no bound or
+// bounds of different kinds, and so matches nothing.
+func (f Range) Kind() (kind Kind, ok bool) {
+	switch {
+	case f.Min.IsZero():
+		return f.Max.Kind, !f.Max.IsZero()
+	case f.Max.IsZero():
+		return f.Min.Kind, true
+	}
+	return f.Min.Kind, f.Min.Kind == f.Max.Kind
+}
+
+func (f Range) above(v Value) bool {
+	if f.Min.IsZero() {
+		return true
+	}
+	c := v.Compare(f.Min)
+	return c > 0 || c == 0 && !f.MinOpen
+}
+
+func (f Range) below(v Value) bool {
+	if f.Max.IsZero() {
+		return true
+	}
+	c := v.Compare(f.Max)
+	return c < 0 || c == 0 && !f.MaxOpen
+}
+
+// Match implements [Filter].
+func (f Exists) Match(c Columns) bool { return len(c.Values(f.Column)) > 0 }
+
+// Match implements [Filter].
+func (f HasPrefix) Match(c Columns) bool {
+	for _, v := range c.Values(f.Column) {
+		if v.Kind == KindText && strings.HasPrefix(v.Text, f.Prefix) {
+			return true
+		}
+	}
+	return false
+}

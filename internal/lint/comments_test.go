@@ -1,0 +1,108 @@
+package lint_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExportedNamesHaveComments reports exported names and packages without a
+// comment, in every package but commands, and files of more than 800 lines.
+func TestExportedNamesHaveComments(t *testing.T) {
+	root := filepath.Join("..", "..")
+	packages := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bench" || name == "shared") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		dir := filepath.Dir(path)
+		packages[dir] = packages[dir] || file.Doc.Text() != ""
+		if n := fset.File(file.Pos()).LineCount(); n > 800 && !ast.IsGenerated(file) {
+			t.Errorf("%s has %d lines: split it by construct", path, n)
+		}
+		for _, missing := range uncommented(file) {
+			t.Errorf("%s: exported %s has no comment", fset.Position(missing.Pos()), missing.Name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, has := range packages {
+		if !has {
+			t.Errorf("%s: the package has no comment", dir)
+		}
+	}
+	if len(packages) == 0 {
+		t.Fatal("no packages found")
+	}
+}
+
+func uncommented(file *ast.File) []*ast.Ident {
+	var missing []*ast.Ident
+	check := func(id *ast.Ident, docs ...*ast.CommentGroup) {
+		if !id.IsExported() {
+			return
+		}
+		for _, doc := range docs {
+			if doc.Text() != "" {
+				return
+			}
+		}
+		missing = append(missing, id)
+	}
+	for _, decl := range file.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			if decl.Recv == nil || receiverExported(decl.Recv) {
+				check(decl.Name, decl.Doc)
+			}
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					check(spec.Name, decl.Doc, spec.Doc)
+				case *ast.ValueSpec:
+					for _, id := range spec.Names {
+						check(id, decl.Doc, spec.Doc, spec.Comment)
+					}
+				}
+			}
+		}
+	}
+	return missing
+}
+
+func receiverExported(recv *ast.FieldList) bool {
+	t := recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.IsExported()
+		default:
+			return false
+		}
+	}
+}

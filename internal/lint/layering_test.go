@@ -1,0 +1,120 @@
+// Package lint holds the rules of the code base that no standard tool checks:
+// who may import whom, and that every exported name has a comment.
+package lint_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "sheaf"
+
+// allowed is the import table of ARCHITECTURE.md: a package (or, ending in
+// "/...", every package below a folder that has no entry of its own) and
+// everything of ours it may import. "root" is the package sheaf.
+var allowed = map[string][]string{
+	"root":                {},
+	"analysis":            {},
+	"vfs":                 {},
+	"inference":           {},
+	"engine/postings":     {},
+	"engine/vector":       {},
+	"engine/bm25":         {},
+	"vfs/sectionfile":     {"vfs"},
+	"vfs/manifest":        {"vfs"},
+	"engine/segment":      {"vfs", "vfs/sectionfile", "engine/postings", "engine/vector", "engine/bm25"},
+	"engine":              {"vfs", "vfs/sectionfile", "vfs/manifest", "analysis", "engine/..."},
+	"query":               {"root"},
+	"chunk":               {"root"},
+	"catalog":             {"root", "vfs", "vfs/sectionfile", "vfs/manifest"},
+	"rank":                {"root"},
+	"backend":             {"root"},
+	"eval/metric":         {"root"},
+	"profile":             {"root", "rank"},
+	"backend/backendtest": {"root", "backend"},
+	"backend/memory":      {"root", "backend", "analysis"},
+	"backend/embedded":    {"root", "backend", "analysis", "engine/...", "vfs"},
+	"backend/...":         {"root", "backend"},
+	"inference/...":       {"inference"},
+	"search":              {"root", "rank", "profile", "backend", "inference", "catalog", "analysis", "query"},
+	"ingest":              {"root", "chunk", "catalog", "backend", "inference", "analysis"},
+	"eval":                {"root", "eval/metric", "search", "ingest", "profile", "catalog", "backend", "inference", "analysis", "query"},
+	"serve/...":           {"root", "search", "ingest", "profile", "query", "catalog"},
+	"internal/lint":       {},
+	"cmd/...":             {"..."},
+}
+
+func TestLayering(t *testing.T) {
+	for pkg, imports := range imports(t) {
+		rule, ok := ruleFor(pkg)
+		if !ok {
+			t.Errorf("package %s has no line in the import table: add one here and in ARCHITECTURE.md", pkg)
+			continue
+		}
+		for _, imp := range imports {
+			if !slices.ContainsFunc(rule, func(p string) bool { return matches(p, imp) }) {
+				t.Errorf("package %s imports %s: it may import only %s", pkg, imp, strings.Join(rule, ", "))
+			}
+		}
+	}
+}
+
+func ruleFor(pkg string) ([]string, bool) {
+	if rule, ok := allowed[pkg]; ok {
+		return rule, true
+	}
+	for dir := path.Dir(pkg); dir != "."; dir = path.Dir(dir) {
+		if rule, ok := allowed[dir+"/..."]; ok {
+			return rule, true
+		}
+	}
+	return nil, false
+}
+
+func matches(pattern, pkg string) bool {
+	prefix, any := strings.CutSuffix(pattern, "...")
+	return pattern == pkg || any && strings.HasPrefix(pkg, prefix)
+}
+
+// imports lists our own imports of every package of the module, without those
+// of tests. The root is called "root".
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	result := map[string][]string{}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		ours := []string{}
+		for _, imp := range p.Imports {
+			if imp == module || strings.HasPrefix(imp, module+"/") {
+				ours = append(ours, short(imp))
+			}
+		}
+		result[short(p.ImportPath)] = ours
+	}
+	if len(result) < 2 {
+		t.Fatalf("go list found %d packages", len(result))
+	}
+	return result
+}
+
+func short(importPath string) string {
+	if importPath == module {
+		return "root"
+	}
+	return strings.TrimPrefix(importPath, module+"/")
+}

@@ -1,0 +1,75 @@
+package sheaf
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Hit is one entry of a ranking.
+type Hit struct {
+	ID ID
+	// Score orders the ranking, higher first. It says nothing about how
+	// sure the answer is.
+	Score float64
+	// Passage is the index of the passage that matched best, for hits of a
+	// vector branch; 0 otherwise.
+	Passage int
+	// Legs are the rank and the raw score that the hit had in every branch
+	// before fusion, in the order of the branches; nil before fusion. A
+	// branch that did not find it has Rank 0.
+	Legs []Leg
+	// Constituents are the candidates that this hit stands for after an
+	// aggregation, best first, without the hit itself; nil otherwise.
+	Constituents []Hit
+	// Explanation says how Score came about; nil unless asked for.
+	Explanation *Explanation
+}
+
+// Leg is where a hit stood in one branch.
+type Leg struct {
+	Rank  int // from 1; 0 when the branch did not find it
+	Score float64
+}
+
+// Ranking is a list of hits, best first: by score, ties by the best single
+// rank in any leg, then by ID. The rank of a hit is its index plus one. Stages
+// never change the ranking they are given.
+type Ranking []Hit
+
+// Compare orders hits as a [Ranking] wants them: negative when a comes first.
+func Compare(a, b Hit) int {
+	if c := cmp.Compare(b.Score, a.Score); c != 0 {
+		return c
+	}
+	if len(a.Legs) > 0 || len(b.Legs) > 0 {
+		if c := cmp.Compare(bestRank(a.Legs), bestRank(b.Legs)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(a.ID, b.ID)
+}
+
+func bestRank(legs []Leg) int {
+	best := math.MaxInt
+	for _, leg := range legs {
+		if leg.Rank > 0 && leg.Rank < best {
+			best = leg.Rank
+		}
+	}
+	return best
+}
+
+// Sort brings r into the order of a ranking, in place.
+func (r Ranking) Sort() { slices.SortFunc(r, Compare) }
+
+// Valid returns an error that wraps [ErrInvalid] when a score of r is NaN or
+// infinite; source names who made the ranking.
+func (r Ranking) Valid(source string) error {
+	for i, h := range r {
+		if math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {
+			return Invalidf("%s: score of %q at rank %d is %v: must be a finite number", source, h.ID, i+1, h.Score)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+#!/bin/sh
+# Builds, checks and tests everything. Run it from anywhere.
+#
+#   sh test.sh           what every change must pass
+#   sh test.sh --long    the same with long histories and 10 minutes of fuzzing a target
+#
+# It needs Go and git, and installs the rest of what the tests use, on Debian,
+# when it is missing and this user may install packages: a C compiler for the
+# race detector. Linters come as Go modules, pinned in go.mod.
+set -eu
+cd "$(dirname "$0")"
+
+fuzz=${SHEAF_FUZZTIME:-5s}
+if [ "${1:-}" = --long ]; then
+	fuzz=10m
+	export SHEAF_TEST_LONG=1
+fi
+
+say() { printf '\n== %s\n' "$1"; }
+
+if ! command -v gcc >/dev/null 2>&1 && ! command -v clang >/dev/null 2>&1; then
+	say "installing a C compiler for the race detector"
+	apt-get update -qq && apt-get install -y -qq gcc libc6-dev
+fi
+
+say "go build"
+go build ./...
+
+say "gofmt"
+unformatted=$(gofmt -l $(git ls-files '*.go'))
+if [ -n "$unformatted" ]; then
+	echo "not formatted (run gofmt -w on them):"
+	echo "$unformatted"
+	exit 1
+fi
+
+say "go vet"
+go vet ./...
+
+say "staticcheck"
+go tool staticcheck ./...
+
+say "other platforms build"
+for target in linux/arm64 linux/386 darwin/arm64 windows/amd64; do
+	echo "$target"
+	GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -o /dev/null ./cmd/sheaf
+done
+
+say "tests, with the race detector"
+CGO_ENABLED=1 go test -race -timeout 20m ./...
+
+say "fuzzing, $fuzz a target"
+for pkg in $(go list ./...); do
+	for target in $(go test -list '^Fuzz' "$pkg" | grep '^Fuzz' || true); do
+		echo "$pkg $target"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzz" "$pkg" >/tmp/sheaf-fuzz.$$ 2>&1 || {
+			cat /tmp/sheaf-fuzz.$$
+			exit 1
+		}
+		rm -f /tmp/sheaf-fuzz.$$
+	done
+done
+
+say "all passed"

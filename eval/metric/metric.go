@@ -1,0 +1,298 @@
+// Package metric judges rankings: nDCG, AP, RR, P, R, Success, Judged, RBP and
+// ERR as pure functions of a ranking and its judgements. Names and values are
+// those of the ir_measures tool (and, below it, trec_eval), to 1e-6; it knows
+// nothing of files, queries or stores.
+package metric
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Judgements are the gains of one query's documents: 0 or less is not
+// relevant, higher is better. A document that is not there was not judged.
+type Judgements map[string]int
+
+// Measure is one way to judge a ranking.
+type Measure struct {
+	kind   kind
+	cutoff int     // 0: the whole ranking
+	rel    int     // least gain that counts as relevant
+	p      float64 // persistence of RBP
+	exp    bool    // gain 2^g-1 instead of g, for nDCG
+	judged bool    // look at judged documents only
+}
+
+type kind uint8
+
+const (
+	kindNDCG kind = iota
+	kindAP
+	kindRR
+	kindP
+	kindR
+	kindSuccess
+	kindJudged
+	kindRBP
+	kindERR
+)
+
+// names are in the order of the kinds.
+var names = [...]string{"nDCG", "AP", "RR", "P", "R", "Success", "Judged", "RBP", "ERR"}
+
+// String is the measure's name in the grammar of ir_measures, such as
+// "nDCG@10", "AP(rel=2)@100" or "RBP(p=0.8)".
+func (m Measure) String() string {
+	var args []string
+	if m.exp {
+		args = append(args, "dcg='exp-log2'")
+	}
+	if m.judged {
+		args = append(args, "judged_only=True")
+	}
+	if m.kind == kindRBP && m.p != defaultPersistence {
+		args = append(args, "p="+strconv.FormatFloat(m.p, 'g', -1, 64))
+	}
+	if m.rel != 1 {
+		args = append(args, "rel="+strconv.Itoa(m.rel))
+	}
+	s := names[m.kind]
+	if len(args) > 0 {
+		s += "(" + strings.Join(args, ",") + ")"
+	}
+	if m.cutoff > 0 {
+		s += "@" + strconv.Itoa(m.cutoff)
+	}
+	return s
+}
+
+// Of judges a ranking, best document first, of one query. A document that is
+// listed twice counts at its first place. It returns a number in [0,1]; 0 when
+// nothing relevant is known.
+func (m Measure) Of(ranking []string, qrels Judgements) float64 {
+	ranking = distinct(ranking)
+	if m.judged {
+		ranking = slices.DeleteFunc(slices.Clone(ranking), func(id string) bool {
+			_, ok := qrels[id]
+			return !ok
+		})
+	}
+	depth := len(ranking)
+	if m.cutoff > 0 {
+		depth = min(depth, m.cutoff)
+	}
+	top := ranking[:depth]
+	switch m.kind {
+	case kindNDCG:
+		return m.ndcg(top, qrels)
+	case kindAP:
+		return m.averagePrecision(top, qrels)
+	case kindRR:
+		return m.reciprocalRank(top, qrels)
+	case kindP:
+		return ratio(m.relevantIn(top, qrels), m.orLength(len(ranking)))
+	case kindR:
+		return ratio(m.relevantIn(top, qrels), m.relevant(qrels))
+	case kindSuccess:
+		return float64(min(1, m.relevantIn(top, qrels)))
+	case kindJudged:
+		n := 0
+		for _, id := range top {
+			if _, ok := qrels[id]; ok {
+				n++
+			}
+		}
+		return ratio(n, len(top))
+	case kindRBP:
+		return m.rankBiasedPrecision(top, qrels)
+	case kindERR:
+		return m.expectedReciprocalRank(top, qrels)
+	}
+	panic("metric: unknown kind")
+}
+
+// orLength is the denominator of P: the cutoff, whatever the ranking's length
+// (a short ranking is not forgiven), or the length when there is no cutoff.
+func (m Measure) orLength(n int) int {
+	if m.cutoff > 0 {
+		return m.cutoff
+	}
+	return n
+}
+
+func (m Measure) relevantIn(top []string, qrels Judgements) int {
+	n := 0
+	for _, id := range top {
+		if m.isRelevant(id, qrels) {
+			n++
+		}
+	}
+	return n
+}
+
+func (m Measure) isRelevant(id string, qrels Judgements) bool {
+	gain, ok := qrels[id]
+	return ok && gain >= m.rel
+}
+
+func (m Measure) relevant(qrels Judgements) int {
+	n := 0
+	for _, gain := range qrels {
+		if gain >= m.rel {
+			n++
+		}
+	}
+	return n
+}
+
+// ndcg is the discounted cumulative gain over that of the best possible
+// ranking (Järvelin, Kekäläinen: Cumulated Gain-Based Evaluation of IR
+// Techniques, 2002), with discount log2(rank + 1).
+func (m Measure) ndcg(top []string, qrels Judgements) float64 {
+	var dcg float64
+	for i, id := range top {
+		dcg += m.gain(qrels[id]) / math.Log2(float64(i+2))
+	}
+	ideal := make([]int, 0, len(qrels))
+	for _, g := range qrels {
+		ideal = append(ideal, g)
+	}
+	slices.SortFunc(ideal, func(a, b int) int { return b - a })
+	if m.cutoff > 0 && len(ideal) > m.cutoff {
+		ideal = ideal[:m.cutoff]
+	}
+	var best float64
+	for i, g := range ideal {
+		best += m.gain(g) / math.Log2(float64(i+2))
+	}
+	if best == 0 {
+		return 0
+	}
+	return dcg / best
+}
+
+func (m Measure) gain(g int) float64 {
+	switch {
+	case g <= 0:
+		return 0
+	case m.exp:
+		return math.Exp2(float64(g)) - 1
+	}
+	return float64(g)
+}
+
+// averagePrecision is the mean, over all relevant documents, of the precision
+// at the rank of each one that was found.
+func (m Measure) averagePrecision(top []string, qrels Judgements) float64 {
+	found, sum := 0, 0.0
+	for i, id := range top {
+		if m.isRelevant(id, qrels) {
+			found++
+			sum += float64(found) / float64(i+1)
+		}
+	}
+	if n := m.relevant(qrels); n > 0 {
+		return sum / float64(n)
+	}
+	return 0
+}
+
+func (m Measure) reciprocalRank(top []string, qrels Judgements) float64 {
+	for i, id := range top {
+		if m.isRelevant(id, qrels) {
+			return 1 / float64(i+1)
+		}
+	}
+	return 0
+}
+
+// rankBiasedPrecision is (1-p) sum p^(rank-1) over the relevant documents
+// (Moffat, Zobel: Rank-Biased Precision for Measurement of Retrieval
+// Effectiveness, 2008).
+func (m Measure) rankBiasedPrecision(top []string, qrels Judgements) float64 {
+	sum, weight := 0.0, 1-m.p
+	for _, id := range top {
+		if m.isRelevant(id, qrels) {
+			sum += weight
+		}
+		weight *= m.p
+	}
+	return sum
+}
+
+// expectedReciprocalRank is that of Chapelle, Metlzer, Zhang and Grinspan
+// (Expected Reciprocal Rank for Graded Relevance, 2009), with the largest gain
+// fixed at 4 as in gdeval.
+func (m Measure) expectedReciprocalRank(top []string, qrels Judgements) float64 {
+	const maxGain = 4
+	sum, unsatisfied := 0.0, 1.0
+	for i, id := range top {
+		r := (math.Exp2(float64(max(0, qrels[id]))) - 1) / (1 << maxGain)
+		sum += unsatisfied * r / float64(i+1)
+		unsatisfied *= 1 - r
+	}
+	return sum
+}
+
+func ratio(n, d int) float64 {
+	if d == 0 {
+		return 0
+	}
+	return float64(n) / float64(d)
+}
+
+// distinct returns ranking without the later places of repeated documents; it
+// is ranking itself when there are none.
+func distinct(ranking []string) []string {
+	seen := make(map[string]bool, len(ranking))
+	for i, id := range ranking {
+		if !seen[id] {
+			seen[id] = true
+			continue
+		}
+		out := slices.Clone(ranking[:i])
+		for _, id := range ranking[i:] {
+			if !seen[id] {
+				seen[id] = true
+				out = append(out, id)
+			}
+		}
+		return out
+	}
+	return ranking
+}
+
+// Scored is a document with the score a system gave it.
+type Scored struct {
+	ID    string
+	Score float64
+}
+
+// Order returns the documents as trec_eval ranks them: by score, highest
+// first, equal scores by ID, largest first, whatever order or rank they were
+// listed with. It returns an error naming the document whose score is NaN.
+func Order(results []Scored) ([]string, error) {
+	for _, r := range results {
+		if math.IsNaN(r.Score) {
+			return nil, fmt.Errorf("score of document %q is not a number", r.ID)
+		}
+	}
+	sorted := slices.Clone(results)
+	slices.SortStableFunc(sorted, func(a, b Scored) int {
+		if a.Score != b.Score {
+			if a.Score > b.Score {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(b.ID, a.ID)
+	})
+	ids := make([]string, len(sorted))
+	for i, r := range sorted {
+		ids[i] = r.ID
+	}
+	return ids, nil
+}

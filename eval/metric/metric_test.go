@@ -1,0 +1,197 @@
+package metric_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sheaf/eval/metric"
+)
+
+// TestWorkedByHand has rankings whose values a person can check.
+func TestWorkedByHand(t *testing.T) {
+	qrels := metric.Judgements{"a": 1, "b": 2, "c": 1, "d": 0}
+	ranking := []string{"x", "b", "d", "a"}
+	log := math.Log2
+	ideal := 2/log(2) + 1/log(3) + 1/log(4)
+	for name, want := range map[string]float64{
+		"nDCG@10":    (2/log(3) + 1/log(5)) / ideal,
+		"AP":         (1.0/2 + 2.0/4) / 3,
+		"RR":         1.0 / 2,
+		"RR(rel=2)":  1.0 / 2,
+		"P@4":        2.0 / 4,
+		"P@10":       2.0 / 10,
+		"R@3":        1.0 / 3,
+		"Success@1":  0,
+		"Success@2":  1,
+		"Judged@2":   1.0 / 2,
+		"RBP(p=0.5)": 0.5*0.5 + 0.5*0.125,
+	} {
+		m, err := metric.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Of(ranking, qrels); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s = %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestEqualsReferenceTool compares with what ir_measures printed for random
+// rankings with many ties; testdata/make_fixture.py made them.
+func TestEqualsReferenceTool(t *testing.T) {
+	raw, err := os.ReadFile("testdata/fixture.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Qrels, Run [][3]any
+		Values     map[string]map[string]float64
+	}
+	if err := json.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if len(c.Values) < 15 {
+			t.Fatalf("only %d measures in the fixture", len(c.Values))
+		}
+		qrels, runs := decode(c.Qrels, c.Run)
+		for name, values := range c.Values {
+			compare(t, name, values, qrels, runs)
+		}
+	}
+}
+
+func decode(rawQrels, rawRun [][3]any) (map[string]metric.Judgements, map[string][]metric.Scored) {
+	qrels := map[string]metric.Judgements{}
+	for _, q := range rawQrels {
+		id := q[0].(string)
+		if qrels[id] == nil {
+			qrels[id] = metric.Judgements{}
+		}
+		qrels[id][q[1].(string)] = int(q[2].(float64))
+	}
+	runs := map[string][]metric.Scored{}
+	for _, r := range rawRun {
+		id := r[0].(string)
+		runs[id] = append(runs[id], metric.Scored{ID: r[1].(string), Score: r[2].(float64)})
+	}
+	return qrels, runs
+}
+
+func compare(t *testing.T, name string, values map[string]float64, qrels map[string]metric.Judgements, runs map[string][]metric.Scored) {
+	t.Helper()
+	m, err := metric.Parse(name)
+	if err != nil {
+		t.Errorf("%v", err)
+		return
+	}
+	tolerance := 1e-6
+	if strings.HasPrefix(name, "ERR") || strings.Contains(name, "exp-log2") {
+		tolerance = 6e-6 // gdeval prints five digits
+	}
+	for query, want := range values {
+		ranking, err := metric.Order(runs[query])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Of(ranking, qrels[query]); math.Abs(got-want) > tolerance {
+			t.Errorf("%s of %s = %v, the reference says %v", name, query, got, want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, name := range []string{"nDCG@10", "nDCG(dcg='exp-log2')@10", "AP(rel=2)@100", "RBP(p=0.5)", "RBP", "Judged@10", "RR(judged_only=True)@10"} {
+		m, err := metric.Parse(name)
+		if err != nil {
+			t.Errorf("%v", err)
+		} else if m.String() != name {
+			t.Errorf("%q reads back as %q", name, m)
+		}
+	}
+	for name, say := range map[string]string{
+		"ndcg@10":       "not one of nDCG",
+		"nDCG@0":        "whole number from 1",
+		"nDCG@x":        "whole number from 1",
+		"P":             "needs a cutoff",
+		"RBP(p=1)":      "below 1",
+		"RBP(p=NaN)":    "below 1",
+		"nDCG(rel=2)@5": "no argument",
+		"AP(rel=0)":     "from 1",
+		"AP(rel=2":      "not closed",
+		"":              "not one of",
+	} {
+		if _, err := metric.Parse(name); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("Parse(%q) = %v, want an error with %q", name, err, say)
+		}
+	}
+}
+
+func TestOrderRefusesNaN(t *testing.T) {
+	_, err := metric.Order([]metric.Scored{{"a", 1}, {"b", math.NaN()}})
+	if err == nil || !strings.Contains(err.Error(), `"b"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestProperties: values lie in [0,1]; the best ranking gets 1 from nDCG;
+// swapping a better document upwards never lowers nDCG; the ranking given is
+// not changed.
+func TestProperties(t *testing.T) {
+	ndcg, err := metric.Parse("nDCG@10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		gains := rapid.SliceOfN(rapid.IntRange(-1, 4), 1, 30).Draw(t, "gains")
+		qrels := metric.Judgements{}
+		var ranking []string
+		for i, g := range gains {
+			id := fmt.Sprintf("d%d", i)
+			ranking = append(ranking, id)
+			if g >= 0 {
+				qrels[id] = g
+			}
+		}
+		before := slices.Clone(ranking)
+		for _, name := range []string{"nDCG@10", "AP", "RR", "P@5", "R@5", "Success@3", "Judged@10", "RBP", "ERR@20"} {
+			m, err := metric.Parse(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := m.Of(ranking, qrels); !(v >= 0 && v <= 1+1e-12) {
+				t.Fatalf("%s = %v", name, v)
+			}
+		}
+		if !slices.Equal(before, ranking) {
+			t.Fatal("the ranking was changed")
+		}
+		base := ndcg.Of(ranking, qrels)
+		for i := 1; i < len(ranking); i++ {
+			if qrels[ranking[i]] > qrels[ranking[i-1]] {
+				better := slices.Clone(ranking)
+				better[i], better[i-1] = better[i-1], better[i]
+				if v := ndcg.Of(better, qrels); v < base-1e-12 {
+					t.Fatalf("raising %s lowered nDCG from %v to %v", ranking[i], base, v)
+				}
+			}
+		}
+		slices.SortStableFunc(ranking, func(a, b string) int { return qrels[b] - qrels[a] })
+		if v := ndcg.Of(ranking, qrels); v != 0 && math.Abs(v-1) > 1e-12 {
+			t.Fatalf("the ideal ranking has nDCG %v", v)
+		}
+	})
+}
+
+func ExampleMeasure_Of() {
+	m, _ := metric.Parse("nDCG@10")
+	fmt.Printf("%s %.4f\n", m, m.Of([]string{"wrong", "right"}, metric.Judgements{"right": 1}))
+	// Output: nDCG@10 0.6309
+}

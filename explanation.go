@@ -10,11 +10,18 @@ type Combine string
 
 // The ways in which parts combine.
 const (
-	CombineNone    Combine = ""        // a leaf, or parts that only inform
-	CombineSum     Combine = "sum"     // p1 + p2 + ...
-	CombineProduct Combine = "product" // p1 x p2 x ...
-	CombineMax     Combine = "max"     // the largest part
-	CombineRSS     Combine = "rss"     // the square root of the sum of squares
+	CombineNone       Combine = ""           // a leaf, or parts that only inform
+	CombineSum        Combine = "sum"        // p1 + p2 + ...
+	CombineDifference Combine = "difference" // p1 - p2 - ...
+	CombineProduct    Combine = "product"    // p1 x p2 x ...
+	CombineQuotient   Combine = "quotient"   // p1 / p2 / ...
+	CombinePower      Combine = "power"      // p1 to the power of p2
+	CombineMax        Combine = "max"        // the largest part
+	CombineMin        Combine = "min"        // the smallest part
+	CombineRSS        Combine = "rss"        // the square root of the sum of squares
+	CombineLog        Combine = "log"        // the natural logarithm of p1
+	CombineLog2       Combine = "log2"       // the binary logarithm of p1
+	CombineLogistic   Combine = "logistic"   // 1 / (1 + e^-p1)
 )
 
 // Explanation is a number with the reasons for it: a tree whose parts combine
@@ -40,26 +47,56 @@ func (e Explanation) Recombine() float64 {
 	for i, p := range e.Parts {
 		values[i] = p.Recombine()
 	}
-	var v float64
-	switch e.Combine {
+	if v, ok := e.Combine.apply(values); ok {
+		return v
+	}
+	return e.Value
+}
+
+// apply combines values, of which there is at least one; ok is false for
+// unknown ways to combine.
+func (c Combine) apply(values []float64) (v float64, ok bool) {
+	v = values[0]
+	rest := values[1:]
+	switch c {
 	case CombineSum:
-		for _, x := range values {
+		for _, x := range rest {
 			v += x
 		}
+	case CombineDifference:
+		for _, x := range rest {
+			v -= x
+		}
 	case CombineProduct:
-		v = 1
-		for _, x := range values {
+		for _, x := range rest {
 			v *= x
+		}
+	case CombineQuotient:
+		for _, x := range rest {
+			v /= x
+		}
+	case CombinePower:
+		for _, x := range rest {
+			v = math.Pow(v, x)
 		}
 	case CombineMax:
 		v = slices.Max(values)
+	case CombineMin:
+		v = slices.Min(values)
 	case CombineRSS:
-		for _, x := range values {
+		v *= v
+		for _, x := range rest {
 			v += x * x
 		}
 		v = math.Sqrt(v)
+	case CombineLog:
+		v = math.Log(v)
+	case CombineLog2:
+		v = math.Log2(v)
+	case CombineLogistic:
+		v = 1 / (1 + math.Exp(-v))
 	default:
-		return e.Value
+		return 0, false
 	}
-	return v
+	return v, true
 }

@@ -1,0 +1,79 @@
+// Package rank answers the question "in which order?". It holds the stages of
+// a ranking as pure functions, one file per family: fusing several rankings
+// into one (fuse.go, combine.go), lifting chunks to documents and sections
+// (aggregate.go, tree.go), boosts, cutoffs, normalization, diversity,
+// neighbours, budgets and pins.
+//
+// A [Stage] is a value that holds its parameters; Apply gives a new ranking
+// and never changes the one it is given, so that every step of a query can be
+// kept and shown. What a stage must know about documents comes through
+// [Facts]. Nothing here performs input or output, reads a clock or depends on
+// the order of a map: equal input gives equal output to the last bit.
+//
+// A hit that carries an explanation gets one that tells what the stage did to
+// its score, with the old one as a part; a hit without stays without. The
+// parts recombine to the score.
+//
+// The one stage that calls a model, reranking, is not here: it belongs to
+// package search.
+package rank
+
+import (
+	"time"
+
+	"sheaf"
+)
+
+// Stage is one step that turns a ranking into another. Stages are values and
+// safe for concurrent use.
+type Stage interface {
+	// Apply returns a new ranking. A parameter out of range, or a hit whose
+	// score is not a finite number, is sheaf.ErrInvalid. The hits of in are
+	// best first.
+	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
+}
+
+// Env is what a stage may know of the query and of the documents.
+type Env struct {
+	// Facts describe the documents. Stages that need none work without.
+	Facts Facts
+	// Query is what was asked; the text as it was typed.
+	Query string
+	// Now is the time of the query, against which ages are measured.
+	Now time.Time
+	// Similarity tells how near the query's vector a chunk or a document
+	// is, in -1..1; false when no vector branch found it. Nil when the query
+	// has no vector branch.
+	Similarity func(sheaf.ID) (float64, bool)
+}
+
+// Facts are the read-only facts about documents that stages work with. The
+// catalog's snapshots meet it. Answers belong to the Facts and must not be
+// changed; they do not change while a query runs. Safe for concurrent use.
+type Facts interface {
+	// Chunk describes the chunk called id; false when there is none.
+	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
+	// Document describes the document called id, its Chunks in order
+	// included; false when there is none.
+	Document(id sheaf.ID) (sheaf.Document, bool)
+	// Date is the date of a document; false when it has none.
+	Date(doc sheaf.ID) (sheaf.Dated, bool)
+	// FolderSize is the number of documents that lie directly in a folder of
+	// a tree; "" is the tree's top.
+	FolderSize(tree, folder string) int
+	// Links are the documents that doc links to, without doc itself and
+	// without duplicates, in order of ID.
+	Links(doc sheaf.ID) []sheaf.ID
+	// Backlinks are the documents that link to doc, without doc itself and
+	// without duplicates, in order of ID.
+	Backlinks(doc sheaf.ID) []sheaf.ID
+}
+
+// needFacts returns an error when a stage that cannot do without facts has
+// none.
+func (e Env) needFacts(stage string) error {
+	if e.Facts == nil {
+		return sheaf.Invalidf("%s: needs facts about documents, and there are none", stage)
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package static
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxWordCharacters is the length from which a word is unknown as a whole, as
+// in BERT's own tokenizer.
+const maxWordCharacters = 100
+
+// Tokenizer cuts text into the pieces of a vocabulary as BERT's lower-case
+// tokenizer does (Devlin and others, 2018; Wu and others, 2016, for WordPiece):
+// control characters are dropped, accents removed, letters lowered, words
+// split at white space, punctuation and CJK characters, and every word cut
+// greedily into the longest pieces. Equal, piece by piece, to the reference
+// implementation without its special tokens. Not safe for concurrent use: give
+// every goroutine its own, by [NewTokenizer], which is cheap.
+type Tokenizer struct {
+	vocab      *Vocabulary
+	word       []byte   // the word being read, folded
+	characters int      // in word
+	hashes     []uint32 // of the prefixes of what is left of the word
+	normal     []byte   // a normalized run that is not ASCII
+}
+
+// NewTokenizer returns a tokenizer for v.
+func NewTokenizer(v *Vocabulary) *Tokenizer { return &Tokenizer{vocab: v} }
+
+// Encode appends the numbers of the pieces of text to dst. Bytes that are not
+// UTF-8 are dropped.
+func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
+	t.word, t.characters = t.word[:0], 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			end := i + 1
+			for end < len(text) && text[end] >= utf8.RuneSelf {
+				end++
+			}
+			dst = t.foreign(dst, text[i:end])
+			i = end
+			continue
+		}
+		i++
+		switch class[c] {
+		case classLetter:
+			t.word = append(t.word, lower[c])
+			t.characters++
+		case classSpace:
+			dst = t.flush(dst)
+		case classPunctuation:
+			dst = t.flush(dst)
+			t.word = append(t.word, c)
+			t.characters = 1
+			dst = t.flush(dst)
+		}
+	}
+	return t.flush(dst)
+}
+
+const (
+	classLetter uint8 = iota
+	classSpace
+	classPunctuation
+	classDropped
+)
+
+var class, lower = func() (class, lower [128]uint8) {
+	for c := range 128 {
+		lower[c] = uint8(c)
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			class[c] = classSpace
+		case c < ' ' || c == 0x7f:
+			class[c] = classDropped
+		case c >= 'A' && c <= 'Z':
+			lower[c] = uint8(c) + 'a' - 'A'
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+		default:
+			class[c] = classPunctuation
+		}
+	}
+	return class, lower
+}()
+
+// foreign reads a run of text outside ASCII. The run begins and ends at
+// characters, so decomposing it by itself equals decomposing the whole text but
+// for marks that follow an ASCII letter, and those are dropped anyway.
+func (t *Tokenizer) foreign(dst []int32, run string) []int32 {
+	t.normal = t.normal[:0]
+	for _, r := range run {
+		switch {
+		case r == utf8.RuneError || dropped(r):
+		case unicode.IsSpace(r):
+			t.normal = append(t.normal, ' ')
+		case isCJK(r):
+			t.normal = append(t.normal, ' ')
+			t.normal = utf8.AppendRune(t.normal, r)
+			t.normal = append(t.normal, ' ')
+		default:
+			t.normal = utf8.AppendRune(t.normal, r)
+		}
+	}
+	text := t.normal
+	if !norm.NFD.IsNormal(text) {
+		text = norm.NFD.Bytes(text)
+	}
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		switch {
+		case isMark(r):
+		case unicode.IsSpace(r):
+			dst = t.flush(dst)
+		case isPunctuation(r):
+			dst = t.flush(dst)
+			t.word = utf8.AppendRune(t.word, r)
+			t.characters = 1
+			dst = t.flush(dst)
+		default:
+			t.word = utf8.AppendRune(t.word, unicode.ToLower(r))
+			t.characters++
+		}
+	}
+	return dst
+}
+
+// flush cuts the word into pieces, longest first, and appends them.
+func (t *Tokenizer) flush(dst []int32) []int32 {
+	if len(t.word) == 0 {
+		return dst
+	}
+	word, characters := t.word, t.characters
+	t.word, t.characters = t.word[:0], 0
+	if characters > maxWordCharacters {
+		return append(dst, t.vocab.unknown)
+	}
+	first := len(dst)
+	for start := 0; start < len(word); {
+		piece, size := t.longest(word[start:], start > 0)
+		if size == 0 {
+			return append(dst[:first], t.vocab.unknown)
+		}
+		dst = append(dst, piece)
+		start += size
+	}
+	return dst
+}
+
+// longest is the longest piece that text begins with, and its size in bytes; 0
+// when there is none.
+func (t *Tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
+	n := min(len(text), t.vocab.longest)
+	h := seedFirst
+	if goesOn {
+		h = seedContinuation
+	}
+	t.hashes = t.hashes[:0]
+	for _, c := range text[:n] {
+		h = step(h, c)
+		t.hashes = append(t.hashes, h)
+	}
+	for ; n > 0; n-- {
+		if n < len(text) && !utf8.RuneStart(text[n]) {
+			continue
+		}
+		if id := t.vocab.find(text[:n], t.hashes[n-1], goesOn); id >= 0 {
+			return id, n
+		}
+	}
+	return 0, 0
+}
+
+// isCJK is the reference's set of characters that are words by themselves.
+func isCJK(r rune) bool {
+	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
+		r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF ||
+		r >= 0xF900 && r <= 0xFAFF || r >= 0x2F800 && r <= 0x2FA1F
+}
+
+func dropped(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && !unicode.Is(later, r)
+}
+
+// U+1734 was a nonspacing mark in the reference's version of Unicode, and
+// U+166D and U+111C9 were punctuation.
+func isMark(r rune) bool {
+	return unicode.Is(unicode.Mn, r) && !unicode.Is(later, r) && r != 0x111C9 || r == 0x1734
+}
+
+func isPunctuation(r rune) bool {
+	return r < 128 && class[r] == classPunctuation || unicode.IsPunct(r) && !unicode.Is(later, r) || r == 0x166D || r == 0x111C9
+}

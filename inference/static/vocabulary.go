@@ -1,0 +1,127 @@
+// Package static turns text into vectors by a table of token vectors: the
+// vector of a text is the unit-length sum of the vectors of its pieces. It has
+// the WordPiece tokenizer and the embedder; the table itself is data that the
+// caller brings.
+package static
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+)
+
+// Vocabulary is a fixed set of word pieces, numbered from 0 in the order of
+// its file. It is safe for concurrent use.
+type Vocabulary struct {
+	text     []byte   // all pieces, one after another
+	ends     []uint32 // piece i is text[ends[i-1]:ends[i]]
+	slots    []uint32 // open addressing: piece number + 1, or 0
+	mask     uint32
+	longest  int // bytes of the longest piece, without its mark
+	unknown  int32
+	numbered int
+}
+
+// continuation marks, in a vocabulary's file, a piece that goes on a word.
+const continuation = "##"
+
+// ParseVocabulary reads a vocabulary: one piece a line, "##" before pieces that
+// go on a word, and [UNK] for words that have no pieces. Errors name the line.
+func ParseVocabulary(file []byte) (*Vocabulary, error) {
+	lines := bytes.Split(bytes.TrimSuffix(file, []byte("\n")), []byte("\n"))
+	if len(lines) > 1<<24 {
+		return nil, fmt.Errorf("vocabulary: %d pieces: at most %d are allowed", len(lines), 1<<24)
+	}
+	v := &Vocabulary{unknown: -1, numbered: len(lines)}
+	size := 1 << bits.Len(uint(len(lines)*2))
+	v.slots, v.mask = make([]uint32, size), uint32(size-1)
+	for i, line := range lines {
+		piece := bytes.TrimSuffix(line, []byte("\r"))
+		if len(piece) == 0 {
+			return nil, fmt.Errorf("vocabulary: line %d is empty", i+1)
+		}
+		if string(piece) == "[UNK]" {
+			v.unknown = int32(i)
+		}
+		seed, body := seedFirst, piece
+		if rest, ok := bytes.CutPrefix(piece, []byte(continuation)); ok && len(rest) > 0 {
+			seed, body = seedContinuation, rest
+		}
+		h := seed
+		for _, c := range body {
+			h = step(h, c)
+		}
+		for slot := finish(h) & v.mask; ; slot = (slot + 1) & v.mask {
+			if v.slots[slot] == 0 {
+				v.slots[slot] = uint32(i + 1)
+				break
+			}
+			if string(v.piece(int32(v.slots[slot]-1))) == string(piece) {
+				return nil, fmt.Errorf("vocabulary: line %d: piece %q stands on line %d already", i+1, piece, v.slots[slot])
+			}
+		}
+		v.longest = max(v.longest, len(body))
+		v.text = append(v.text, piece...)
+		v.ends = append(v.ends, uint32(len(v.text)))
+	}
+	if v.unknown < 0 {
+		return nil, fmt.Errorf("vocabulary: no [UNK] among its %d pieces", len(lines))
+	}
+	return v, nil
+}
+
+// Len is the number of pieces.
+func (v *Vocabulary) Len() int { return v.numbered }
+
+// Unknown is the number of [UNK].
+func (v *Vocabulary) Unknown() int32 { return v.unknown }
+
+// Piece is the text of a piece as its file has it, "##" included; "" for a
+// number out of range.
+func (v *Vocabulary) Piece(id int32) string {
+	if id < 0 || int(id) >= len(v.ends) {
+		return ""
+	}
+	return string(v.piece(id))
+}
+
+func (v *Vocabulary) piece(id int32) []byte {
+	start := uint32(0)
+	if id > 0 {
+		start = v.ends[id-1]
+	}
+	return v.text[start:v.ends[id]]
+}
+
+// Hashing runs byte by byte, so that one pass over a word gives the hashes of
+// all its prefixes; the seed tells first pieces from those that go on.
+const (
+	seedFirst        uint32 = 2166136261
+	seedContinuation uint32 = 0x9e3779b9
+)
+
+func step(h uint32, c byte) uint32 { return (h ^ uint32(c)) * 16777619 }
+
+func finish(h uint32) uint32 {
+	h ^= h >> 15
+	h *= 0x2c1b3c6d
+	return h ^ h>>13
+}
+
+// find is the piece with this body, given the hash of the body, or -1.
+func (v *Vocabulary) find(body []byte, h uint32, goesOn bool) int32 {
+	for slot := finish(h) & v.mask; ; slot = (slot + 1) & v.mask {
+		n := v.slots[slot]
+		if n == 0 {
+			return -1
+		}
+		piece := v.piece(int32(n - 1))
+		if goesOn {
+			if len(piece) == len(body)+len(continuation) && piece[0] == '#' && piece[1] == '#' && string(piece[2:]) == string(body) {
+				return int32(n - 1)
+			}
+		} else if string(piece) == string(body) {
+			return int32(n - 1)
+		}
+	}
+}

@@ -1,4 +1,54 @@
-// Command sheaf searches folders of documents.
+// Command sheaf searches folders of documents: by words, by meaning when an
+// embedder is configured, with answers at the right level of the heading tree.
+//
+//	sheaf search how do I undo a commit
+//
+// indexes what is new or changed in the current folder, then answers. Every
+// subcommand has a file of its own here; what they share is in app.go (streams
+// and settings), open.go (index and refresh) and output.go. No ranking happens
+// in this package.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"sheaf"
+)
+
+func main() { os.Exit(run()) }
+
+// exitInterrupted is what shells expect after Ctrl-C: 128 + SIGINT.
+const exitInterrupted = 130
+
+// errNothing ends a command that found nothing, with status 1 and no message.
+var errNothing = errors.New("nothing found")
+
+// run is the whole command. A first signal cancels the context, so that work
+// stops between two commits; a second one ends the process at once.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	a := newApp(os.Stdin, os.Stdout, os.Stderr)
+	err := a.command().ExecuteContext(ctx)
+	err = errors.Join(err, a.flush())
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errNothing):
+		return 1
+	case errors.Is(err, syscall.EPIPE):
+		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "sheaf: interrupted; everything that was committed is kept, the next run goes on from there")
+		return exitInterrupted
+	}
+	a.reportError(err)
+	return sheaf.ExitCode(err)
+}

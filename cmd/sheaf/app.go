@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/terminal"
+)
+
+// app is one run: its streams, the flags that every command has, and, once a
+// command asks for them, its settings.
+type app struct {
+	stdin  io.Reader
+	stdout *bufio.Writer
+	stderr io.Writer
+	// out and err describe the streams; they exist from the first call of
+	// settings on, with the default colors before it.
+	outFile, errFile *os.File
+	out, err         *terminal.Output
+
+	in      string // --in
+	index   string // --index
+	json    bool
+	jsonl   bool
+	verbose bool
+
+	config *config.Config
+}
+
+func newApp(stdin, stdout, stderr *os.File) *app {
+	a := &app{stdin: stdin, stdout: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr, outFile: stdout, errFile: stderr}
+	a.describeStreams("auto")
+	return a
+}
+
+func (a *app) describeStreams(color string) {
+	a.out = terminal.Open(a.outFile, color, os.Getenv)
+	a.out.Writer = a.stdout
+	a.err = terminal.Open(a.errFile, color, os.Getenv)
+}
+
+func (a *app) flush() error { return a.stdout.Flush() }
+
+// flagKeys are the flags that set a configuration key, whatever the command.
+var flagKeys = map[string]string{
+	"limit": "limit", "profile": "profile", "color": "color", "workers": "workers",
+	"chunker": "chunker", "language": "language", "stop-words": "stop_words",
+	"include": "include", "exclude": "exclude", "max-file-size": "max_file_size", "follow-symlinks": "follow_symlinks",
+	"embedder-url": "embedder.url", "embedder-model": "embedder.model", "embedder-dims": "embedder.dims",
+}
+
+// settings loads the configuration for the folder that the command works on,
+// once, with the flags of cmd on top, and tells the person what was left out.
+func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
+	if a.config != nil {
+		return a.config, nil
+	}
+	opts := config.Options{Dir: dir, UserFile: userConfigFile(), Environ: os.Environ(), Trust: trust()}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if key, ok := flagKeys[f.Name]; ok {
+			opts.Flags = append(opts.Flags, config.Flag{Key: key, Name: f.Name, Values: flagValues(f)})
+		}
+		if f.Name == "no-refresh" {
+			opts.Flags = append(opts.Flags, config.Flag{Key: "refresh", Name: f.Name, Values: []string{"false"}})
+		}
+	})
+	c, err := config.Load(opts)
+	if err != nil {
+		return nil, err
+	}
+	a.describeStreams(c.Color)
+	for _, n := range c.Notices {
+		a.notice("%s", n)
+	}
+	a.config = c
+	return c, nil
+}
+
+func flagValues(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+func userConfigFile() string { return filepath.Join(xdg.ConfigHome, "sheaf", "config.yaml") }
+
+func trust() *config.Trust {
+	return &config.Trust{Dir: filepath.Join(xdg.StateHome, "sheaf", "trust")}
+}
+
+// notice tells the person something that is no error, on the error stream.
+func (a *app) notice(format string, args ...any) {
+	text := terminal.Clean(fmt.Sprintf(format, args...))
+	fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "note:")+" "+text)
+}
+
+// reportError prints err on the error stream: as one JSON object when the
+// command was asked for JSON, else as a line a fault.
+func (a *app) reportError(err error) {
+	if a.json || a.jsonl {
+		encoder := json.NewEncoder(a.stderr)
+		encoder.SetEscapeHTML(false)
+		_ = encoder.Encode(map[string]any{"error": err.Error(), "exit_code": sheaf.ExitCode(err)})
+		return
+	}
+	var fault *hintedError
+	text := strings.TrimSuffix(err.Error(), "\n")
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Fault, "sheaf:")+" "+terminal.Clean(line))
+	}
+	if errors.As(err, &fault) {
+		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "hint:")+" "+terminal.Clean(fault.hint))
+	}
+}
+
+// hintedError is an error with advice, which is shown on a line of its own.
+type hintedError struct {
+	error
+	hint string
+}
+
+// Unwrap gives the error without the advice.
+func (e *hintedError) Unwrap() error { return e.error }
+
+func withHint(err error, format string, args ...any) error {
+	return &hintedError{error: err, hint: fmt.Sprintf(format, args...)}
+}
+
+// folder is the folder that the command works on: --in, or the current one.
+// It must exist; the result is absolute with links resolved.
+func (a *app) folder() (string, error) { return realFolder(a.in) }
+
+func realFolder(dir string) (string, error) {
+	if dir == "" {
+		dir = "."
+	}
+	st, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("open folder: %w", notFound(err))
+	case !st.IsDir():
+		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir, filepath.Dir(dir))
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fmt.Errorf("open folder: %w", err)
+	}
+	return filepath.Abs(real)
+}
+
+// notFound gives an error of the file system its category.
+func notFound(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: %w", sheaf.ErrNotFound, err)
+	}
+	return err
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/terminal"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		GroupID: groupOther,
+		Short:   "Show and change settings",
+		Long: `Settings come from flags, then SHEAF_* variables, then the project's file
+(.sheaf.yaml or sheaf.yaml in the folder or above it), then your own file, then
+the defaults; the first that names a key wins.
+
+` + keyHelp(),
+	}
+	cmd.AddCommand(a.configShowCommand(), a.configGetCommand(), a.configSetCommand(), a.configPathCommand(), a.configTrustCommand())
+	return cmd
+}
+
+func keyHelp() string {
+	var b strings.Builder
+	b.WriteString("Keys:\n")
+	for _, k := range config.Keys() {
+		value := k.Default
+		if value != "" {
+			value = " (" + value + ")"
+		}
+		fmt.Fprintf(&b, "  %s%s\n      %s\n", k.Name, value, k.Help)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+type settingJSON struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"`
+	Source string `json:"source"`
+	Origin string `json:"origin"`
+}
+
+func settingOf(c *config.Config, k *config.Key) settingJSON {
+	origin := c.Origin(k.Name)
+	return settingJSON{Key: k.Name, Value: k.Value(&c.Values), Source: origin.Source.String(), Origin: origin.String()}
+}
+
+func (a *app) configShowCommand() *cobra.Command {
+	var origin bool
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Print every setting, and with --origin where it was made",
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.folderSettings(cmd)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				result := struct {
+					Schema   string        `json:"schema"`
+					Settings []settingJSON `json:"settings"`
+					Notices  []string      `json:"notices"`
+				}{Schema: "sheaf.config/1", Notices: orEmpty(c.Notices)}
+				for i := range config.Keys() {
+					result.Settings = append(result.Settings, settingOf(c, &config.Keys()[i]))
+				}
+				return a.printJSON(result)
+			}
+			var rows [][]string
+			for i := range config.Keys() {
+				k := &config.Keys()[i]
+				row := []string{k.Name, terminal.Clean(k.Format(&c.Values))}
+				if origin {
+					row = append(row, a.out.Paint(terminal.Dim, c.Origin(k.Name).String()))
+				}
+				rows = append(rows, row)
+			}
+			a.printTable(rows)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&origin, "origin", false, "say where each setting was made")
+	a.addJSON(cmd)
+	return cmd
+}
+
+// folderSettings loads the settings of the folder the command works on.
+func (a *app) folderSettings(cmd *cobra.Command) (*config.Config, error) {
+	dir, err := a.folder()
+	if err != nil {
+		return nil, err
+	}
+	return a.settings(cmd, dir)
+}
+
+func completeKeys(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return config.Names(), cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) configGetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "get KEY",
+		Short:             "Print one setting",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeKeys,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, err := config.LookupOrError(args[0])
+			if err != nil {
+				return err
+			}
+			c, err := a.folderSettings(cmd)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(settingOf(c, key))
+			}
+			fmt.Fprintln(a.stdout, key.Format(&c.Values))
+			return nil
+		},
+	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+func (a *app) configSetCommand() *cobra.Command {
+	var project bool
+	cmd := &cobra.Command{
+		Use:   "set KEY VALUE...",
+		Short: "Write a setting into your file, or with --project into the folder's",
+		Example: `  sheaf config set limit 20
+  sheaf config set --project exclude drafts/ '*.tmp'`,
+		Args:              arguments(cobra.MinimumNArgs(2)),
+		ValidArgsFunction: completeKeys,
+		RunE: func(_ *cobra.Command, args []string) error {
+			file := userConfigFile()
+			if project {
+				dir, err := a.folder()
+				if err != nil {
+					return err
+				}
+				file = projectFile(dir)
+			}
+			if err := config.Set(file, args[0], args[1:]); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"schema": "sheaf.config-set/1", "key": args[0], "file": file})
+			}
+			fmt.Fprintf(a.stdout, "%s is set in %s\n", args[0], file)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&project, "project", false, "write to the file in the folder")
+	a.addJSON(cmd)
+	return cmd
+}
+
+// projectFile is the project's file in dir itself: the one that is there, or
+// the one to make.
+func projectFile(dir string) string {
+	for _, name := range config.ProjectFileNames {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return filepath.Join(dir, name)
+		}
+	}
+	return filepath.Join(dir, config.ProjectFileNames[0])
+}
+
+func (a *app) configPathCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "path",
+		Short: "Print which files settings are read from",
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.folderSettings(cmd)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]any{
+					"schema": "sheaf.config-path/1", "user": userConfigFile(), "user_exists": c.UserFile != "", "project": c.ProjectFile,
+				})
+			}
+			missing := ""
+			if c.UserFile == "" {
+				missing = " (does not exist)"
+			}
+			project := c.ProjectFile
+			if project == "" {
+				project = "none"
+			}
+			a.printTable([][]string{{"user", userConfigFile() + missing}, {"project", project}})
+			return nil
+		},
+	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+func (a *app) configTrustCommand() *cobra.Command {
+	var remove bool
+	cmd := &cobra.Command{
+		Use:   "trust FILE",
+		Short: "Approve what a configuration file says about endpoints, secrets and paths outside its folder",
+		Long: `A configuration file that lies in a searched folder may have come from somebody
+else. Until you approve it, its endpoints, secrets and paths outside the folder
+are ignored, with a note. The approval is for this content: after a change the
+file needs it again.`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			content, err := os.ReadFile(args[0])
+			if err != nil {
+				return fmt.Errorf("read configuration: %w", notFound(err))
+			}
+			path, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			found, err := config.Sensitive(path, content)
+			if err != nil {
+				return err
+			}
+			if remove {
+				if err := trust().Revoke(path, content); err != nil {
+					return fmt.Errorf("revoke: this content of %s is not approved: %w", path, notFound(err))
+				}
+			} else if err := trust().Approve(path, content); err != nil {
+				return err
+			}
+			return a.reportTrust(path, found, !remove)
+		},
+	}
+	cmd.Flags().BoolVar(&remove, "remove", false, "take the approval back")
+	a.addJSON(cmd)
+	return cmd
+}
+
+func (a *app) reportTrust(path string, found []string, approved bool) error {
+	if a.json {
+		return a.printJSON(map[string]any{"schema": "sheaf.config-trust/1", "file": path, "approved": approved, "settings": orEmpty(found)})
+	}
+	verb := "approved"
+	if !approved {
+		verb = "not approved any more"
+	}
+	fmt.Fprintf(a.stdout, "%s: %s\n", verb, path)
+	for _, line := range found {
+		fmt.Fprintln(a.stdout, "  "+terminal.Clean(line))
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(a.stdout, "  nothing in it needs approval")
+	}
+	return nil
+}

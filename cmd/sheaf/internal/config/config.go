@@ -1,0 +1,290 @@
+// Package config answers the question "what are the settings of this run, and
+// who made each of them?". Settings come from flags, then the environment,
+// then the project's file, then the user's file, then the defaults; the first
+// that names a key wins. [Load] gives the typed [Values] and, for every key,
+// its [Origin].
+//
+// A project's file may have come with a folder that somebody else made. What
+// it says about endpoints, files with secrets and paths outside its folder is
+// left out, with a notice, until the user has approved that very content (see
+// [Trust]).
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/suggest"
+)
+
+// Source says where a setting comes from, weakest first.
+type Source uint8
+
+// The sources of settings.
+const (
+	SourceDefault Source = iota
+	SourceUser
+	SourceProject
+	SourceEnvironment
+	SourceFlag
+)
+
+// String is "default", "user", "project", "environment" or "flag".
+func (s Source) String() string {
+	return [...]string{"default", "user", "project", "environment", "flag"}[s]
+}
+
+// Origin is the place where a setting was made.
+type Origin struct {
+	Source Source
+	// File, Line and Column (from 1) are set for the user's and the
+	// project's file.
+	File         string
+	Line, Column int
+	// Name is the environment variable or the flag.
+	Name string
+}
+
+// String is what a person needs to find the place: "/a/sheaf.yaml:3:8",
+// "$SHEAF_LIMIT", "--limit" or "default".
+func (o Origin) String() string {
+	switch o.Source {
+	case SourceUser, SourceProject:
+		return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column)
+	case SourceEnvironment:
+		return "$" + o.Name
+	case SourceFlag:
+		return "--" + o.Name
+	}
+	return "default"
+}
+
+// Flag is a setting given on the command line.
+type Flag struct {
+	Key  string // the key it sets
+	Name string // without dashes
+	// Values has one entry for a plain key, any number for a list.
+	Values []string
+}
+
+// Options say where [Load] looks.
+type Options struct {
+	// Dir is the folder that is searched: the project's file is the first
+	// .sheaf.yaml or sheaf.yaml in it or above it. "" is no project.
+	Dir string
+	// UserFile need not exist; "" is no file.
+	UserFile string
+	// Environ is as os.Environ gives it.
+	Environ []string
+	Flags   []Flag
+	// Trust decides about the project's file; nil trusts nothing.
+	Trust *Trust
+}
+
+// Config is the settings of one run.
+type Config struct {
+	Values
+	// UserFile and ProjectFile are the files that were read; "" for none.
+	UserFile, ProjectFile string
+	// Notices tell the person what was left out and why.
+	Notices []string
+	origins map[string]Origin
+}
+
+// Origin is where the setting called key was made.
+func (c *Config) Origin(key string) Origin { return c.origins[key] }
+
+// ProjectFileNames are the names of a project's file, in the order in which
+// they are looked for in a folder.
+var ProjectFileNames = []string{".sheaf.yaml", "sheaf.yaml"}
+
+// Load reads the settings. A key nobody knows and a value out of range are
+// sheaf.ErrInvalid and name the place.
+func Load(opts Options) (*Config, error) {
+	c := &Config{Values: defaults(), origins: map[string]Origin{}}
+	if err := c.loadFile(opts.UserFile, SourceUser, nil); err != nil {
+		return nil, err
+	}
+	if opts.Dir != "" {
+		file, err := findProjectFile(opts.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if file != "" && file != c.UserFile {
+			if err := c.loadFile(file, SourceProject, opts.Trust); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := c.loadEnvironment(opts.Environ); err != nil {
+		return nil, err
+	}
+	for _, f := range opts.Flags {
+		key := Lookup(f.Key)
+		if key == nil {
+			return nil, unknownKey(f.Key)
+		}
+		origin := Origin{Source: SourceFlag, Name: f.Name}
+		if err := c.set(key, key.join(f.Values), origin); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// set parses text for key, notes its origin, and resolves a path that came
+// from a file against that file's folder.
+func (c *Config) set(key *Key, value any, origin Origin) error {
+	parsed, err := key.parse(value)
+	if err != nil {
+		return sheaf.Invalidf("%s: %s: %w", origin, key.Name, err)
+	}
+	if p, ok := parsed.(string); ok && key.Path && p != "" {
+		if parsed, err = resolvePath(p, origin); err != nil {
+			return sheaf.Invalidf("%s: %s: %w", origin, key.Name, err)
+		}
+	}
+	key.assign(&c.Values, parsed)
+	c.origins[key.Name] = origin
+	return nil
+}
+
+func resolvePath(p string, origin Origin) (string, error) {
+	if rest, ok := strings.CutPrefix(p, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		return filepath.Join(home, rest), nil
+	}
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p), nil
+	}
+	if origin.File != "" {
+		return filepath.Join(filepath.Dir(origin.File), p), nil
+	}
+	return filepath.Abs(p)
+}
+
+func (c *Config) loadFile(path string, source Source, trust *Trust) error {
+	if path == "" {
+		return nil
+	}
+	content, err := readSmall(path)
+	if errors.Is(err, fs.ErrNotExist) && source == SourceUser {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	entries, err := parseFile(path, content)
+	if err != nil {
+		return err
+	}
+	trusted := source == SourceUser || trust.Approved(path, content)
+	for _, e := range entries {
+		key := Lookup(e.key)
+		if key == nil {
+			return sheaf.Invalidf("%s:%d:%d: %s", path, e.keyLine, e.keyColumn, unknownKeyMessage(e.key))
+		}
+		origin := Origin{Source: source, File: path, Line: e.line, Column: e.column}
+		if !trusted {
+			if reason := key.needsTrust(e.value, filepath.Dir(path)); reason != "" {
+				c.Notices = append(c.Notices, fmt.Sprintf("%s:%d: %s is ignored, because %s: read the file, then approve it with: sheaf config trust %s",
+					path, e.line, key.Name, reason, path))
+				continue
+			}
+		}
+		if err := c.set(key, e.value, origin); err != nil {
+			return err
+		}
+	}
+	if source == SourceUser {
+		c.UserFile = path
+	} else {
+		c.ProjectFile = path
+	}
+	return nil
+}
+
+// loadEnvironment reads SHEAF_LIMIT, SHEAF_EMBEDDER_URL and so on. A variable
+// that looks like a misspelled key gets a notice; others that begin with
+// SHEAF_ belong to somebody else.
+func (c *Config) loadEnvironment(environ []string) error {
+	byVariable := map[string]*Key{}
+	var names []string
+	for i := range keys {
+		byVariable[keys[i].Variable()] = &keys[i]
+		names = append(names, keys[i].Variable())
+	}
+	environ = slices.Clone(environ)
+	slices.Sort(environ)
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "SHEAF_") || value == "" {
+			continue
+		}
+		key, ok := byVariable[name]
+		if !ok {
+			if near := suggest.Nearest(name, names); near != "" && suggest.Distance(name, near) <= 2 {
+				c.Notices = append(c.Notices, fmt.Sprintf("$%s is no setting: did you mean $%s?", name, near))
+			}
+			continue
+		}
+		if err := c.set(key, value, Origin{Source: SourceEnvironment, Name: name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unknownKey(name string) error { return sheaf.Invalidf("%s", unknownKeyMessage(name)) }
+
+func unknownKeyMessage(name string) string {
+	names := Names()
+	if near := suggest.Nearest(name, names); near != "" {
+		return fmt.Sprintf("unknown key %q: did you mean %q?", name, near)
+	}
+	return fmt.Sprintf("unknown key %q: the keys are %s", name, strings.Join(names, ", "))
+}
+
+// findProjectFile looks in dir and in every folder above it.
+func findProjectFile(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for {
+		for _, name := range ProjectFileNames {
+			path := filepath.Join(dir, name)
+			if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
+				return path, nil
+			}
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", nil
+		}
+		dir = parent
+	}
+}
+
+// maxFileBytes bounds configuration files: a larger one is no configuration.
+const maxFileBytes = 1 << 20
+
+func readSmall(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() > maxFileBytes {
+		return nil, sheaf.Invalidf("%s has %d bytes: a configuration has at most %d", path, st.Size(), maxFileBytes)
+	}
+	return os.ReadFile(path)
+}

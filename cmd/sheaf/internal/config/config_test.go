@@ -1,0 +1,229 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/config"
+)
+
+func write(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFirstSourceWins(t *testing.T) {
+	dir := t.TempDir()
+	user := write(t, filepath.Join(dir, "user.yaml"), "limit: 20\nlanguage: de\nworkers: 3\nmax_file_size: 2MB\nembedder:\n  model: small\n")
+	project := write(t, filepath.Join(dir, "notes", "sheaf.yaml"), "limit: 30\nlanguage: fr\nexclude: [\"*.tmp\", drafts]\n")
+	c, err := config.Load(config.Options{
+		Dir:      filepath.Join(dir, "notes", "deep", "down"),
+		UserFile: user,
+		Environ:  []string{"SHEAF_LIMIT=40", "SHEAF_EMBEDDER_URL=http://localhost:1/v1", "SHEAF_EMPTY=", "PATH=/bin"},
+		Flags:    []config.Flag{{Key: "limit", Name: "limit", Values: []string{"50"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []struct{ name, have, want string }{
+		{"limit", c.Origin("limit").String(), "--limit"},
+		{"embedder.url", c.Origin("embedder.url").String(), "$SHEAF_EMBEDDER_URL"},
+		{"language", c.Origin("language").String(), project + ":2:11"},
+		{"workers", c.Origin("workers").String(), user + ":3:10"},
+		{"embedder.model", c.Origin("embedder.model").String(), user + ":6:10"},
+		{"color", c.Origin("color").String(), "default"},
+	} {
+		if got.have != got.want {
+			t.Errorf("origin of %s is %s, want %s", got.name, got.have, got.want)
+		}
+	}
+	if c.Limit != 50 || c.Language != "fr" || c.Workers != 3 || c.MaxFileSize != 2_000_000 || c.Embedder.Model != "small" {
+		t.Errorf("values are %+v", c.Values)
+	}
+	if strings.Join(c.Exclude, "|") != "*.tmp|drafts" {
+		t.Errorf("exclude is %q", c.Exclude)
+	}
+}
+
+func TestFaultsNameThePlace(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"limit: 10\nlimti: 3\n", `:2:1: unknown key "limti": did you mean "limit"?`},
+		{"embedder:\n  urll: x\n", `:2:3: unknown key "embedder.urll": did you mean "embedder.url"?`},
+		{"zzzzzzzzzzzz: 1\n", "the keys are chunker,"},
+		{"limit: 5000\n", `:1:8: limit: is "5000": must be a whole number within 1..1000`},
+		{"limit: [1]\n", ":1:8: limit: is a list: must be a number"},
+		{"refresh: maybe\n", "must be true or false"},
+		{"color: red\n", "must be one of auto, always, never"},
+		{"max_file_size: huge\n", "must be a size such as 10MB"},
+		{"language: english\n", "a code such as en"},
+		{"limit: 1\nlimit: 2\n", ":2:1: "},
+		{"limit: &a 1\nworkers: *a\n", "want a plain value"},
+		{"- a\n", "want keys with values"},
+		{"limit: 1\n---\nlimit: 2\n", "a second document"},
+		{"limit: [1\n", "not YAML"},
+		{"\t\x00: {", "not YAML"},
+		{"exclude: [{a: 1}]\n", "want a plain value"},
+	} {
+		user := write(t, filepath.Join(t.TempDir(), "config.yaml"), c.text)
+		_, err := config.Load(config.Options{UserFile: user})
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), user) {
+			t.Errorf("%q: error is %v, want invalid, %s and %s", c.text, err, user, c.want)
+		}
+	}
+	_, err := config.Load(config.Options{Environ: []string{"SHEAF_LIMIT=many"}})
+	if err == nil || !strings.Contains(err.Error(), "$SHEAF_LIMIT: limit: is \"many\"") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestEmptyFilesAreFine(t *testing.T) {
+	for _, text := range []string{"", "# nothing yet\n", "---\n", "limit:  # not set\n"} {
+		user := write(t, filepath.Join(t.TempDir(), "config.yaml"), text)
+		c, err := config.Load(config.Options{UserFile: user})
+		if strings.HasPrefix(text, "limit") {
+			if err == nil {
+				t.Errorf("%q: no error for a number without a value", text)
+			}
+			continue
+		}
+		if err != nil || c.Limit != 10 {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestMisspelledVariableIsNoticed(t *testing.T) {
+	c, err := config.Load(config.Options{Environ: []string{"SHEAF_LIMTI=3", "SHEAF_SOMETHING_ELSE=1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Notices) != 1 || !strings.Contains(c.Notices[0], "$SHEAF_LIMIT") {
+		t.Errorf("notices are %q", c.Notices)
+	}
+}
+
+func TestStrangersFilesNeedApproval(t *testing.T) {
+	dir := t.TempDir()
+	text := "embedder:\n  url: http://evil.example/v1\n  key_env: AWS_SECRET_ACCESS_KEY\n  key_file: ../../.ssh/id\n" +
+		"follow_symlinks: true\ndata_dir: /tmp/x\nprofile: ../p.yaml\nlink_url: http://evil.example/{path}\nlimit: 7\n"
+	project := write(t, filepath.Join(dir, "notes", ".sheaf.yaml"), text)
+	trust := &config.Trust{Dir: filepath.Join(dir, "trust")}
+	opts := config.Options{Dir: filepath.Dir(project), Trust: trust}
+	c, err := config.Load(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Embedder != (config.Embedder{}) || c.FollowSymlinks || c.DataDir != "" || c.Profile != "sheaf" || c.LinkURL != "file://{path}" || c.Limit != 7 {
+		t.Errorf("values before approval are %+v", c.Values)
+	}
+	if len(c.Notices) != 7 || !strings.Contains(c.Notices[0], project+":2: embedder.url is ignored") {
+		t.Errorf("notices are %q", c.Notices)
+	}
+	found, err := config.Sensitive(project, []byte(text))
+	if err != nil || len(found) != 7 {
+		t.Errorf("sensitive settings are %q, %v", found, err)
+	}
+	if err := trust.Approve(project, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = config.Load(opts); err != nil || len(c.Notices) != 0 {
+		t.Fatalf("after approval: %v, %q", err, c.Notices)
+	}
+	if c.Embedder.URL == "" || c.Embedder.KeyFile != filepath.Join(dir, "..", ".ssh", "id") || !c.FollowSymlinks || c.DataDir != "/tmp/x" {
+		t.Errorf("values after approval are %+v", c.Values)
+	}
+	write(t, project, text+"workers: 2\n")
+	if c, err = config.Load(opts); err != nil || len(c.Notices) != 7 {
+		t.Errorf("a changed file is still approved: %v, %q", err, c.Notices)
+	}
+}
+
+func TestHarmlessPathsNeedNoApproval(t *testing.T) {
+	dir := t.TempDir()
+	project := write(t, filepath.Join(dir, "sheaf.yaml"), "data_dir: .index\nprofile: ranking/mine.yaml\nembedder:\n  url: \"\"\n")
+	if err := os.Symlink("/", filepath.Join(dir, "out")); err != nil {
+		t.Skipf("no symbolic links: %v", err)
+	}
+	c, err := config.Load(config.Options{Dir: dir})
+	if err != nil || len(c.Notices) != 0 || c.DataDir != filepath.Join(dir, ".index") {
+		t.Errorf("%v, notices %q, data_dir %s", err, c.Notices, c.DataDir)
+	}
+	write(t, project, "data_dir: out/tmp\n")
+	if c, err = config.Load(config.Options{Dir: dir}); err != nil || len(c.Notices) != 1 {
+		t.Errorf("a link out of the folder: %v, notices %q", err, c.Notices)
+	}
+}
+
+func TestSetKeepsTheRest(t *testing.T) {
+	for _, c := range []struct{ name, before, key, values, want string }{
+		{"new file", "", "limit", "20", "limit: 20\n"},
+		{"replace", "# mine\nlimit: 10 # few\nworkers: 2\n", "limit", "20", "# mine\nlimit: 20 # few\nworkers: 2\n"},
+		{"append", "# mine\nworkers: 2", "limit", "20", "# mine\nworkers: 2\nlimit: 20\n"},
+		{"nested, new", "limit: 3\n", "embedder.model", "bge-m3", "limit: 3\nembedder:\n  model: bge-m3\n"},
+		{"nested, in group", "embedder:\n    url: http://a/v1\nlimit: 3\n", "embedder.model", "bge-m3", "embedder:\n    model: bge-m3\n    url: http://a/v1\nlimit: 3\n"},
+		{"nested, replace", "embedder:\n  url: http://a/v1 # here\nlimit: 3\n", "embedder.url", "https://b/v1", "embedder:\n  url: \"https://b/v1\" # here\nlimit: 3\n"},
+		{"dotted", "embedder.url: http://a/v1\n", "embedder.url", "http://b/v1", "embedder.url: \"http://b/v1\"\n"},
+		{"list", "exclude:\n  - a\n  - b\nlimit: 3\n", "exclude", "*.tmp|old", "exclude: [\"*.tmp\", old]\nlimit: 3\n"},
+		{"flow list", "exclude: [a,\n  b]\nlimit: 3\n", "exclude", "c", "exclude: [c]\nlimit: 3\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "deep", "config.yaml")
+			if c.before != "" {
+				write(t, path, c.before)
+			}
+			if err := config.Set(path, c.key, strings.Split(c.values, "|")); err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(path)
+			if err != nil || string(got) != c.want {
+				t.Errorf("got\n%swant\n%s(%v)", got, c.want, err)
+			}
+		})
+	}
+}
+
+func TestSetRefuses(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "config.yaml"), "limit: 3\n")
+	for _, c := range [][]string{{"limti", "3"}, {"limit", "0"}, {"limit", "1", "2"}, {"color", "red"}, {"limit"}} {
+		if err := config.Set(path, c[0], c[1:]); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("Set(%q): %v, want invalid", c, err)
+		}
+	}
+	if got, _ := os.ReadFile(path); string(got) != "limit: 3\n" {
+		t.Errorf("the file changed: %s", got)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	for _, seed := range []string{"limit: 10\n", "embedder:\n  url: x\n", "exclude: [a, b]", "a: &x [*x]", "? {}", "---\n...", "limit: !!int 3", "\xff\xfe", "{{{{{{"} {
+		f.Add([]byte(seed))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(dir, "config.yaml")
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := config.Load(config.Options{UserFile: path})
+		if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%q: %v is not invalid", content, err)
+		}
+		if err := config.Set(path, "limit", []string{"12"}); err != nil {
+			return
+		}
+		after, err := config.Load(config.Options{UserFile: path})
+		if err == nil && after.Limit != 12 {
+			t.Errorf("%q: limit is %d after it was set", content, after.Limit)
+		}
+	})
+}

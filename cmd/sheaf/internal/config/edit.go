@@ -1,0 +1,244 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"sheaf"
+)
+
+// Set writes key: value into the file at path, which is made when it does not
+// exist. Only the lines of that key change: comments and the order of the
+// rest stay. A list is given as several values. The file is replaced as a
+// whole, so a crash leaves the old one or the new one.
+func Set(path, name string, values []string) error {
+	key, err := LookupOrError(name)
+	if err != nil {
+		return err
+	}
+	if key.Kind != KindList && len(values) != 1 {
+		return sheaf.Invalidf("%s takes one value, not %d", name, len(values))
+	}
+	if _, err := key.parse(key.join(values)); err != nil {
+		return sheaf.Invalidf("%s: %w", name, err)
+	}
+	content, err := readSmall(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	changed, err := edit(path, content, key, values)
+	if err != nil {
+		return err
+	}
+	return replaceFile(path, changed)
+}
+
+// edit returns content with the key set, and checks by reading it again that
+// this is all that changed.
+func edit(path string, content []byte, key *Key, values []string) ([]byte, error) {
+	before, err := parseFile(path, content)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.SplitAfter(string(content), "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
+	} else {
+		lines[last] += "\n"
+	}
+	lines, err = editLines(path, content, lines, key, values)
+	if err != nil {
+		return nil, err
+	}
+	changed := []byte(strings.Join(lines, ""))
+	after, err := parseFile(path, changed)
+	if err != nil || !sameBut(before, after, key.Name) {
+		return nil, sheaf.Invalidf("%s is written in a way that cannot be edited safely: set %s in it by hand", path, key.Name)
+	}
+	return changed, nil
+}
+
+func editLines(path string, content []byte, lines []string, key *Key, values []string) ([]string, error) {
+	top, err := topPairs(path, content)
+	if err != nil {
+		return nil, err
+	}
+	text := scalarText(key, values)
+	group, leaf, nested := strings.Cut(key.Name, ".")
+	for _, pair := range top {
+		name, err := scalar(path, pair.Key)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case name == key.Name:
+			return replacePair(lines, pair, key.Name+": "+text), nil
+		case nested && name == group:
+			return editGroup(path, lines, pair, leaf, text)
+		}
+	}
+	if nested {
+		return append(lines, group+":\n", "  "+leaf+": "+text+"\n"), nil
+	}
+	return append(lines, key.Name+": "+text+"\n"), nil
+}
+
+// editGroup sets leaf inside the nested map of pair.
+func editGroup(path string, lines []string, pair *ast.MappingValueNode, leaf, text string) ([]string, error) {
+	for _, inner := range pairsOf(pair.Value) {
+		name, err := scalar(path, inner.Key)
+		if err != nil {
+			return nil, err
+		}
+		if name == leaf {
+			return replacePair(lines, inner, leaf+": "+text), nil
+		}
+	}
+	indent, line := "  ", 0
+	if inner := pairsOf(pair.Value); len(inner) > 0 {
+		var column int
+		line, column = position(inner[0].Key)
+		line, indent = line-1, strings.Repeat(" ", column-1)
+	} else {
+		line, _ = position(pair.Key)
+	}
+	return slices.Insert(lines, line, indent+leaf+": "+text+"\n"), nil
+}
+
+// replacePair puts text where the lines of pair were, a comment at the end of
+// a one-line value kept.
+func replacePair(lines []string, pair *ast.MappingValueNode, text string) []string {
+	first, column := position(pair.Key)
+	last := lastLine(pair.Value, first)
+	indent := strings.Repeat(" ", column-1)
+	comment := ""
+	if last == first {
+		if i := strings.Index(lines[first-1], " #"); i > 0 && !strings.ContainsAny(lines[first-1][:i], `"'`) {
+			comment = strings.TrimRight(lines[first-1][i:], "\r\n")
+		}
+	}
+	return slices.Replace(lines, first-1, last, indent+text+comment+"\n")
+}
+
+func lastLine(node ast.Node, first int) int {
+	last := first
+	if sequence, ok := node.(*ast.SequenceNode); ok {
+		for _, item := range sequence.Values {
+			line, _ := position(item)
+			last = max(last, line)
+		}
+		if sequence.End != nil && sequence.End.Position != nil {
+			last = max(last, sequence.End.Position.Line)
+		}
+		return last
+	}
+	line, _ := position(node)
+	return max(last, line)
+}
+
+func topPairs(path string, content []byte) ([]*ast.MappingValueNode, error) {
+	file, err := parseYAML(path, content, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, doc := range file.Docs {
+		if pairs := pairsOf(doc.Body); pairs != nil {
+			return pairs, nil
+		}
+	}
+	return nil, nil
+}
+
+func pairsOf(node ast.Node) []*ast.MappingValueNode {
+	switch node := node.(type) {
+	case *ast.MappingNode:
+		return node.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{node}
+	}
+	return nil
+}
+
+func scalarText(key *Key, values []string) string {
+	if key.Kind != KindList {
+		if key.Kind == KindText {
+			return quote(values[0])
+		}
+		return values[0]
+	}
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = quote(v)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// quote leaves plain words alone and writes everything else in double quotes.
+func quote(s string) string {
+	plain := s != ""
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789_./-", r)) {
+			plain = false
+		}
+	}
+	switch strings.ToLower(s) {
+	case "true", "false", "null", "yes", "no", "on", "off":
+		plain = false
+	}
+	if plain {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+func sameBut(before, after []entry, name string) bool {
+	values := func(entries []entry) map[string]string {
+		m := map[string]string{}
+		for _, e := range entries {
+			if e.key != name {
+				m[e.key] = fmt.Sprintf("%T %v", e.value, e.value)
+			}
+		}
+		return m
+	}
+	b, a := values(before), values(after)
+	if len(a) != len(b) {
+		return false
+	}
+	for k, v := range b {
+		if a[k] != v {
+			return false
+		}
+	}
+	return slices.ContainsFunc(after, func(e entry) bool { return e.key == name })
+}
+
+func replaceFile(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if st, err := os.Stat(path); err == nil {
+		mode = st.Mode().Perm()
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".sheaf-*.yaml")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(content)
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

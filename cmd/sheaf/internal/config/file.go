@@ -1,0 +1,161 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"sheaf"
+)
+
+// entry is one key of a file with its value: a string, or a []string for a
+// list.
+type entry struct {
+	key                string
+	keyLine, keyColumn int
+	value              any
+	line, column       int
+}
+
+// parseFile reads the keys of a YAML file. Nested maps become dotted keys.
+// Plain scalars stay text: their type is the key's. Anchors, aliases, tags and
+// several documents have no use here and are errors.
+func parseFile(path string, content []byte) ([]entry, error) {
+	file, err := parseYAML(path, content, 0)
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	for i, doc := range file.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.NullType || doc.Body.Type() == ast.CommentType {
+			continue
+		}
+		if i > 0 {
+			return nil, faultAt(path, doc.Body, "a second document: a configuration has one")
+		}
+		if entries, err = appendMap(entries, path, "", doc.Body); err != nil {
+			return nil, err
+		}
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		if seen[e.key] {
+			return nil, sheaf.Invalidf("%s:%d:%d: %q is set twice", path, e.keyLine, e.keyColumn, e.key)
+		}
+		seen[e.key] = true
+	}
+	return entries, nil
+}
+
+// parseYAML turns every fault of the parser, a panic included, into an error
+// with the place: files may come from anybody.
+func parseYAML(path string, content []byte, mode parser.Mode) (file *ast.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			file, err = nil, sheaf.Invalidf("%s: not YAML: %v", path, r)
+		}
+	}()
+	file, err = parser.ParseBytes(content, mode)
+	if err == nil {
+		return file, nil
+	}
+	var syntax yaml.Error
+	if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
+		p := syntax.GetToken().Position
+		return nil, sheaf.Invalidf("%s:%d:%d: not YAML: %s", path, p.Line, p.Column, syntax.GetMessage())
+	}
+	return nil, sheaf.Invalidf("%s: not YAML: %s", path, strings.SplitN(err.Error(), "\n", 2)[0])
+}
+
+func appendMap(entries []entry, path, prefix string, node ast.Node) ([]entry, error) {
+	var pairs []*ast.MappingValueNode
+	switch node := node.(type) {
+	case *ast.MappingNode:
+		pairs = node.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{node}
+	default:
+		return nil, faultAt(path, node, fmt.Sprintf("%s: want keys with values, as in \"limit: 10\"", nodeName(node)))
+	}
+	for _, pair := range pairs {
+		name, err := scalar(path, pair.Key)
+		if err != nil {
+			return nil, err
+		}
+		name = prefix + name
+		switch value := pair.Value.(type) {
+		case *ast.MappingNode, *ast.MappingValueNode:
+			if entries, err = appendMap(entries, path, name+".", value); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		e := entry{key: name}
+		e.keyLine, e.keyColumn = position(pair.Key)
+		e.line, e.column = position(pair.Value)
+		if e.value, err = plainValue(path, pair.Value); err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func plainValue(path string, node ast.Node) (any, error) {
+	sequence, ok := node.(*ast.SequenceNode)
+	if !ok {
+		return scalar(path, node)
+	}
+	list := []string{}
+	for _, item := range sequence.Values {
+		text, err := scalar(path, item)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, nil
+}
+
+// scalar is the text of a scalar as written, quotes removed; "" for null.
+func scalar(path string, node ast.Node) (string, error) {
+	switch node := node.(type) {
+	case *ast.StringNode:
+		return node.Value, nil
+	case *ast.LiteralNode:
+		return node.Value.Value, nil
+	case *ast.NullNode:
+		return "", nil
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return node.GetToken().Value, nil
+	}
+	return "", faultAt(path, node, nodeName(node)+": want a plain value or a list of them")
+}
+
+func nodeName(node ast.Node) string {
+	if node == nil {
+		return "nothing"
+	}
+	return strings.ToLower(node.Type().String())
+}
+
+func faultAt(path string, node ast.Node, message string) error {
+	line, column := position(node)
+	return sheaf.Invalidf("%s:%d:%d: %s", path, line, column, message)
+}
+
+func position(node ast.Node) (line, column int) {
+	var tk *token.Token
+	if node != nil {
+		tk = node.GetToken()
+	}
+	if tk == nil || tk.Position == nil {
+		return 1, 1
+	}
+	return tk.Position.Line, tk.Position.Column
+}

@@ -1,0 +1,403 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Values are the settings, typed. What each means stands in the table of keys.
+type Values struct {
+	Chunker        string
+	Language       string
+	StopWords      bool
+	Include        []string
+	Exclude        []string
+	MaxFileSize    int64 // bytes
+	FollowSymlinks bool
+	Embedder       Embedder
+	Profile        string
+	Limit          int
+	Workers        int
+	Refresh        bool
+	Color          string
+	LinkURL        string
+	DataDir        string
+}
+
+// Embedder says which endpoint turns text into vectors; an empty URL is none.
+type Embedder struct {
+	URL     string
+	Model   string
+	Dims    int
+	KeyEnv  string
+	KeyFile string
+}
+
+// Kind is the type of a setting.
+type Kind uint8
+
+// The kinds of setting.
+const (
+	KindText Kind = iota
+	KindNumber
+	KindBool
+	KindSize // bytes, written 10MB, 512KiB or 1048576
+	KindList // texts; comma-separated in the environment
+)
+
+// String is "text", "number", "true or false", "size" or "list".
+func (k Kind) String() string {
+	return [...]string{"text", "number", "true or false", "size", "list"}[k]
+}
+
+// Key describes one setting.
+type Key struct {
+	Name string
+	Kind Kind
+	// Default is what holds when nobody says otherwise, as it would be
+	// written.
+	Default string
+	// Min and Max bound numbers and sizes.
+	Min, Max int64
+	// Allowed lists the only texts that are valid; nil for any.
+	Allowed []string
+	// Path says that the text names a file or folder: relative to the file
+	// that it stands in, else to the working folder; "~/" is the home.
+	Path bool
+	// Help is one line.
+	Help string
+
+	pattern *regexp.Regexp
+	// trust is why a value needs approval when a stranger wrote it, "" when
+	// it is harmless; nil is always harmless.
+	trust func(value any, dir string) string
+	field func(*Values) any
+}
+
+var keys = []Key{
+	{Name: "chunker", Allowed: []string{"tree", "sections", "window"}, Default: "tree",
+		Help:  "how documents are cut: along the heading tree, into sections with a size cap, or into windows of tokens",
+		field: func(v *Values) any { return &v.Chunker }},
+	{Name: "language", Default: "auto", pattern: regexp.MustCompile(`^(auto|none|[a-z]{2})$`),
+		Help:  "language of the words: auto (detected when the index is made), none (no stemming), or a code such as en, de, fr",
+		field: func(v *Values) any { return &v.Language }},
+	{Name: "stop_words", Kind: KindBool, Default: "false",
+		Help:  "leave out the most frequent words of the language when indexing",
+		field: func(v *Values) any { return &v.StopWords }},
+	{Name: "include", Kind: KindList,
+		Help:  "patterns, as in .gitignore, of the only files to index; none means every text file",
+		field: func(v *Values) any { return &v.Include }},
+	{Name: "exclude", Kind: KindList,
+		Help:  "patterns, as in .gitignore, of files to leave out",
+		field: func(v *Values) any { return &v.Exclude }},
+	{Name: "max_file_size", Kind: KindSize, Default: "128MiB", Min: 1, Max: 1 << 32,
+		Help:  "larger files are left out",
+		field: func(v *Values) any { return &v.MaxFileSize }},
+	{Name: "follow_symlinks", Kind: KindBool, Default: "false", trust: followsLinks,
+		Help:  "follow symbolic links, also out of the folder",
+		field: func(v *Values) any { return &v.FollowSymlinks }},
+	{Name: "embedder.url", trust: anyValue("it names an endpoint that texts are sent to"),
+		Help:  "base address of an OpenAI-compatible endpoint, such as http://localhost:11434/v1; empty for none",
+		field: func(v *Values) any { return &v.Embedder.URL }},
+	{Name: "embedder.model",
+		Help:  "model that the endpoint is asked for",
+		field: func(v *Values) any { return &v.Embedder.Model }},
+	{Name: "embedder.dims", Kind: KindNumber, Default: "0", Max: 16384,
+		Help:  "dimensions of its vectors; 0 to take what comes",
+		field: func(v *Values) any { return &v.Embedder.Dims }},
+	{Name: "embedder.key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`), trust: anyValue("it names a secret that is sent out"),
+		Help:  "environment variable that holds the endpoint's key",
+		field: func(v *Values) any { return &v.Embedder.KeyEnv }},
+	{Name: "embedder.key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
+		Help:  "file that holds the endpoint's key",
+		field: func(v *Values) any { return &v.Embedder.KeyFile }},
+	{Name: "profile", Default: "sheaf", trust: outsideFile,
+		Help:  "ranking profile: a name, or a path that ends in .yaml",
+		field: func(v *Values) any { return &v.Profile }},
+	{Name: "limit", Kind: KindNumber, Default: "10", Min: 1, Max: 1000,
+		Help:  "number of results",
+		field: func(v *Values) any { return &v.Limit }},
+	{Name: "workers", Kind: KindNumber, Default: "0", Max: 1024,
+		Help:  "files indexed at once; 0 for the number of processors",
+		field: func(v *Values) any { return &v.Workers }},
+	{Name: "refresh", Kind: KindBool, Default: "true",
+		Help:  "bring the index up to date before searching",
+		field: func(v *Values) any { return &v.Refresh }},
+	{Name: "color", Allowed: []string{"auto", "always", "never"}, Default: "auto",
+		Help:  "colored output: auto is on a terminal only",
+		field: func(v *Values) any { return &v.Color }},
+	{Name: "link_url", Default: "file://{path}", trust: anyValue("it makes the addresses behind the links that are shown"),
+		Help:  "address behind result links on a terminal, with {path} and {line}, such as vscode://file{path}:{line}; empty for no links",
+		field: func(v *Values) any { return &v.LinkURL }},
+	{Name: "data_dir", Path: true, trust: outsideFolder,
+		Help:  "folder that holds the indexes; empty for sheaf in the user's data folder",
+		field: func(v *Values) any { return &v.DataDir }},
+}
+
+func anyValue(reason string) func(any, string) string {
+	return func(value any, _ string) string {
+		if s, ok := value.(string); ok && s == "" {
+			return ""
+		}
+		return reason
+	}
+}
+
+func followsLinks(value any, _ string) string {
+	if fmt.Sprint(value) == "true" {
+		return "it lets the index read files outside the folder"
+	}
+	return ""
+}
+
+func outsideFolder(value any, dir string) string {
+	p, ok := value.(string)
+	if ok && (p == "" || !strings.HasPrefix(p, "~") && !filepath.IsAbs(p) && filepath.IsLocal(filepath.FromSlash(p))) {
+		if inside, err := filepath.EvalSymlinks(filepath.Join(dir, p)); err != nil || within(dir, inside) {
+			return ""
+		}
+	}
+	return "it names a path outside the folder"
+}
+
+func outsideFile(value any, dir string) string {
+	p, ok := value.(string)
+	if ok && !strings.HasSuffix(p, ".yaml") && !strings.HasSuffix(p, ".yml") && !strings.ContainsAny(p, `/\`) {
+		return ""
+	}
+	return outsideFolder(value, dir)
+}
+
+// within reports whether the real path inside lies in dir, links resolved.
+func within(dir, inside string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(real, inside)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Keys describes every setting, in the order in which they are shown. The
+// caller must not change them.
+func Keys() []Key { return keys }
+
+// Names are the names of all keys, in the order of [Keys].
+func Names() []string {
+	names := make([]string, len(keys))
+	for i := range keys {
+		names[i] = keys[i].Name
+	}
+	return names
+}
+
+// Lookup finds the key called name; nil when there is none.
+func Lookup(name string) *Key {
+	for i := range keys {
+		if keys[i].Name == name {
+			return &keys[i]
+		}
+	}
+	return nil
+}
+
+// LookupOrError is [Lookup] with an error, wrapping sheaf.ErrInvalid, that
+// names the nearest key.
+func LookupOrError(name string) (*Key, error) {
+	if key := Lookup(name); key != nil {
+		return key, nil
+	}
+	return nil, unknownKey(name)
+}
+
+// Variable is the environment variable that sets k: SHEAF_EMBEDDER_URL for
+// embedder.url.
+func (k *Key) Variable() string {
+	return "SHEAF_" + strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
+}
+
+// Value is k's setting in v: a string, int, int64, bool or []string.
+func (k *Key) Value(v *Values) any {
+	switch p := k.field(v).(type) {
+	case *string:
+		return *p
+	case *int:
+		return *p
+	case *int64:
+		return *p
+	case *bool:
+		return *p
+	case *[]string:
+		return *p
+	}
+	return nil
+}
+
+// Format writes k's setting in v as it would stand in the environment.
+func (k *Key) Format(v *Values) string {
+	switch x := k.Value(v).(type) {
+	case []string:
+		return strings.Join(x, ",")
+	case int64:
+		return formatSize(x)
+	default:
+		return fmt.Sprint(x)
+	}
+}
+
+// Check returns an error that says what is allowed when text is no value for
+// k.
+func (k *Key) Check(text string) error {
+	_, err := k.parse(text)
+	return err
+}
+
+func (k *Key) needsTrust(value any, dir string) string {
+	if k.trust == nil {
+		return ""
+	}
+	return k.trust(value, dir)
+}
+
+func (k *Key) assign(v *Values, parsed any) {
+	switch p := k.field(v).(type) {
+	case *string:
+		*p = parsed.(string)
+	case *int:
+		*p = int(parsed.(int64))
+	case *int64:
+		*p = parsed.(int64)
+	case *bool:
+		*p = parsed.(bool)
+	case *[]string:
+		*p = parsed.([]string)
+	}
+}
+
+func (k *Key) join(values []string) any {
+	if k.Kind == KindList {
+		return values
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+// parse turns what a file, a flag or the environment says into a string,
+// int64, bool or []string.
+func (k *Key) parse(value any) (any, error) {
+	if list, ok := value.([]string); ok {
+		if k.Kind != KindList {
+			return nil, fmt.Errorf("is a list: must be a %s", k.Kind)
+		}
+		return slices.Clone(list), nil
+	}
+	text, ok := value.(string)
+	if !ok {
+		return nil, fmt.Errorf("is %v: must be a %s", value, k.Kind)
+	}
+	switch k.Kind {
+	case KindBool:
+		switch strings.ToLower(text) {
+		case "true", "yes", "on", "1":
+			return true, nil
+		case "false", "no", "off", "0":
+			return false, nil
+		}
+		return nil, fmt.Errorf("is %q: must be true or false", text)
+	case KindNumber:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < k.Min || n > k.Max {
+			return nil, fmt.Errorf("is %q: must be a whole number within %d..%d", text, k.Min, k.Max)
+		}
+		return n, nil
+	case KindSize:
+		n, err := ParseSize(text)
+		if err != nil || n < k.Min || n > k.Max {
+			return nil, fmt.Errorf("is %q: must be a size such as 10MB or 512KiB, within %s..%s", text, formatSize(k.Min), formatSize(k.Max))
+		}
+		return n, nil
+	case KindList:
+		list := []string{}
+		for part := range strings.SplitSeq(text, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				list = append(list, part)
+			}
+		}
+		return list, nil
+	}
+	return text, k.checkText(text)
+}
+
+func (k *Key) checkText(text string) error {
+	switch {
+	case k.Allowed != nil && !slices.Contains(k.Allowed, text):
+		return fmt.Errorf("is %q: must be one of %s", text, strings.Join(k.Allowed, ", "))
+	case k.pattern != nil && !k.pattern.MatchString(text):
+		return fmt.Errorf("is %q: %s", text, k.Help)
+	case k.Name == "embedder.url" && text != "":
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return fmt.Errorf("is %q: must begin with http:// or https:// and name a host", text)
+		}
+	}
+	return nil
+}
+
+var sizeUnits = []struct {
+	suffix string
+	bytes  int64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
+	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1},
+}
+
+// ParseSize reads a number of bytes: 1048576, 10MB (10,000,000), 10MiB or 10M
+// (10,485,760), letter case of the unit as written here.
+func ParseSize(text string) (int64, error) {
+	number, unit := strings.TrimSpace(text), int64(1)
+	for _, u := range sizeUnits {
+		if rest, ok := strings.CutSuffix(number, u.suffix); ok {
+			number, unit = strings.TrimSpace(rest), u.bytes
+			break
+		}
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(f) || f < 0 || f*float64(unit) > math.MaxInt64/2 {
+		return 0, fmt.Errorf("%q is no size", text)
+	}
+	return int64(f * float64(unit)), nil
+}
+
+func formatSize(n int64) string {
+	for _, u := range []struct {
+		suffix string
+		bytes  int64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= u.bytes && n%u.bytes == 0 {
+			return fmt.Sprintf("%d%s", n/u.bytes, u.suffix)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func defaults() Values {
+	var v Values
+	for i := range keys {
+		k := &keys[i]
+		parsed, err := k.parse(k.Default)
+		if err != nil {
+			panic("default of " + k.Name + ": " + err.Error())
+		}
+		k.assign(&v, parsed)
+	}
+	return v
+}

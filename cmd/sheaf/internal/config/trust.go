@@ -1,0 +1,108 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Trust remembers which files and folders of strangers the user has approved.
+// One small file in Dir stands for each approval; its name is the hash of
+// what was approved, so approvals can be made by several processes at once
+// and a changed file is not approved any more.
+type Trust struct {
+	Dir string
+}
+
+// Approved reports whether exactly this content at this path was approved. A
+// nil Trust approves nothing.
+func (t *Trust) Approved(path string, content []byte) bool {
+	return t.has("file", path, content)
+}
+
+// Approve notes that this content at this path may say everything.
+func (t *Trust) Approve(path string, content []byte) error {
+	return t.add("file", path, content)
+}
+
+// Revoke takes the approval back; no approval is sheaf's "not found" of the
+// file system.
+func (t *Trust) Revoke(path string, content []byte) error {
+	name, err := t.name("file", path, content)
+	if err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// FolderApproved reports whether the user made or adopted the index that lies
+// inside this folder.
+func (t *Trust) FolderApproved(dir string) bool { return t.has("folder", dir, nil) }
+
+// ApproveFolder notes that the index inside this folder may be used.
+func (t *Trust) ApproveFolder(dir string) error { return t.add("folder", dir, nil) }
+
+func (t *Trust) has(kind, path string, content []byte) bool {
+	if t == nil || t.Dir == "" {
+		return false
+	}
+	name, err := t.name(kind, path, content)
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(name)
+	return err == nil
+}
+
+func (t *Trust) add(kind, path string, content []byte) error {
+	name, err := t.name(kind, path, content)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+		return fmt.Errorf("remember the approval: %w", err)
+	}
+	err = os.WriteFile(name, []byte(path+"\n"), 0o600)
+	if err != nil {
+		return fmt.Errorf("remember the approval: %w", err)
+	}
+	return nil
+}
+
+func (t *Trust) name(kind, path string, content []byte) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		real, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return "", err
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s\x00", kind, real)
+	h.Write(content)
+	return filepath.Join(t.Dir, hex.EncodeToString(h.Sum(nil))), nil
+}
+
+// Sensitive lists, as "line: key", the settings of a file that need approval.
+func Sensitive(path string, content []byte) ([]string, error) {
+	entries, err := parseFile(path, content)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, e := range entries {
+		if key := Lookup(e.key); key != nil {
+			if reason := key.needsTrust(e.value, filepath.Dir(path)); reason != "" {
+				found = append(found, fmt.Sprintf("line %d: %s: %v (%s)", e.line, e.key, e.value, reason))
+			}
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,89 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Progress draws one line about work that takes long: how far it is, how fast
+// and how long it will still take. It draws on a terminal only, and nothing
+// before the work has lasted half a second. Safe for concurrent use.
+type Progress struct {
+	out   *Output
+	label string
+	start time.Time
+
+	mu    sync.Mutex
+	drawn time.Time
+	shown bool
+}
+
+const (
+	progressDelay    = 500 * time.Millisecond
+	progressInterval = 100 * time.Millisecond
+)
+
+// NewProgress begins to measure time. out is usually the error stream.
+func NewProgress(out *Output, label string) *Progress {
+	return &Progress{out: out, label: label, start: time.Now()}
+}
+
+// Update says that done of total units are done, bytes of them read; total 0
+// is not known yet. unit is a plural noun.
+func (p *Progress) Update(done, total int, bytes int64, unit string) {
+	if p == nil || !p.out.Terminal {
+		return
+	}
+	now := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Sub(p.start) < progressDelay || now.Sub(p.drawn) < progressInterval {
+		return
+	}
+	p.drawn, p.shown = now, true
+	line := progressLine(p.label, unit, done, total, bytes, now.Sub(p.start))
+	if len(line) > p.out.Width-1 {
+		line = line[:p.out.Width-1]
+	}
+	fmt.Fprintf(p.out, "\r\x1b[K%s", line)
+}
+
+// Done removes the line.
+func (p *Progress) Done() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.out, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+func progressLine(label, unit string, done, total int, bytes int64, took time.Duration) string {
+	var b strings.Builder
+	b.WriteString(label)
+	seconds := took.Seconds()
+	if total > 0 {
+		const width = 20
+		full := min(width, width*done/total)
+		fmt.Fprintf(&b, " [%s%s] %3d%%", strings.Repeat("#", full), strings.Repeat(".", width-full), min(100, 100*done/total))
+		fmt.Fprintf(&b, "  %s of %s %s", Count(done), Count(total), unit)
+	} else {
+		fmt.Fprintf(&b, "  %s %s", Count(done), unit)
+	}
+	if seconds > 0 {
+		fmt.Fprintf(&b, "  %s/s", Count(int(float64(done)/seconds+0.5)))
+		if bytes > 0 {
+			fmt.Fprintf(&b, "  %s/s", Bytes(int64(float64(bytes)/seconds+0.5)))
+		}
+	}
+	if total > done && done > 0 {
+		left := time.Duration(float64(took) * float64(total-done) / float64(done))
+		fmt.Fprintf(&b, "  %s left", left.Round(time.Second))
+	}
+	return b.String()
+}

@@ -1,0 +1,176 @@
+// Package terminal answers the question "how may this output look?": whether
+// it is a terminal, whether it may have colors and links, and how wide it is.
+// It also draws progress bars. Text from files goes through [Clean] before it
+// is shown to a person, so that a document cannot steer the terminal.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Output is a stream with what is known about it.
+type Output struct {
+	io.Writer
+	// Terminal says that a person looks at it.
+	Terminal bool
+	// Color says that escape sequences for colors are wanted.
+	Color bool
+	// Links says that the terminal may be given OSC 8 links.
+	Links bool
+	// Width is the number of columns, 80 when it is not known.
+	Width int
+}
+
+// Open describes f. mode is "always", "never" or "auto"; with auto, colors are
+// for terminals other than TERM=dumb, unless NO_COLOR (off) or
+// CLICOLOR_FORCE (on) say otherwise. Links are for terminals only, whatever
+// the mode.
+func Open(f *os.File, mode string, getenv func(string) string) *Output {
+	out := &Output{Writer: f, Width: 80}
+	out.Terminal = term.IsTerminal(int(f.Fd()))
+	if out.Terminal {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			out.Width = width
+		}
+	}
+	dumb := getenv("TERM") == "dumb"
+	out.Links = out.Terminal && !dumb
+	out.Color = wantsColor(mode, out.Terminal && !dumb, getenv)
+	return out
+}
+
+func wantsColor(mode string, auto bool, getenv func(string) string) bool {
+	force := getenv("CLICOLOR_FORCE")
+	switch {
+	case mode == "always":
+		return true
+	case mode == "never", getenv("NO_COLOR") != "":
+		return false
+	case force != "" && force != "0":
+		return true
+	}
+	return auto
+}
+
+// Style is the number of an SGR sequence, several joined by semicolons.
+type Style string
+
+// The styles in use.
+const (
+	Bold   Style = "1"
+	Dim    Style = "2"
+	Match  Style = "1;31"
+	Path   Style = "35"
+	Number Style = "32"
+	Title  Style = "1;36"
+	Fault  Style = "1;31"
+	Notice Style = "33"
+)
+
+// Paint is text in a style, or text alone when colors are not wanted.
+func (o *Output) Paint(s Style, text string) string {
+	if !o.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// Link is text that leads to address, or text alone where links are not
+// wanted.
+func (o *Output) Link(address, text string) string {
+	if !o.Links || address == "" {
+		return text
+	}
+	return "\x1b]8;;" + address + "\x1b\\" + text + "\x1b]8;;\x1b\\"
+}
+
+// FileAddress fills {path} (absolute, percent-encoded) and {line} of a
+// template such as "file://{path}".
+func FileAddress(template, path string, line int) string {
+	if template == "" {
+		return ""
+	}
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
+	}
+	escaped := (&url.URL{Path: slashed}).EscapedPath()
+	return strings.NewReplacer("{path}", escaped, "{line}", strconv.Itoa(max(line, 1))).Replace(template)
+}
+
+// Clean is text without what could steer a terminal: control characters
+// become spaces, marks that turn the direction of writing disappear, bytes
+// that are not UTF-8 become U+FFFD.
+func Clean(text string) string {
+	if clean(text) {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case steers(r):
+			return -1
+		case unicode.IsControl(r):
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+func clean(text string) bool {
+	for _, r := range text {
+		if r == utf8.RuneError || steers(r) || unicode.IsControl(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func steers(r rune) bool {
+	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}
+
+// Bytes writes a number of bytes for people: "812 B", "3.4 MB".
+func Bytes(n int64) string {
+	value, unit := float64(n), 0
+	for value >= 999.5 && unit < 4 {
+		value, unit = value/1000, unit+1
+	}
+	if unit == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	if value < 9.95 {
+		return fmt.Sprintf("%.1f %cB", value, "kMGT"[unit-1])
+	}
+	return fmt.Sprintf("%.0f %cB", value, "kMGT"[unit-1])
+}
+
+// Count writes a whole number for people, in groups of three: "12,345".
+func Count(n int) string {
+	s := strconv.Itoa(n)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Plural is "1 file", "2 files", "12,345 files".
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}

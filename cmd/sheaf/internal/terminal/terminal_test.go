@@ -1,0 +1,123 @@
+package terminal
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestColors(t *testing.T) {
+	env := func(pairs ...string) func(string) string {
+		return func(name string) string {
+			for i := 0; i < len(pairs); i += 2 {
+				if pairs[i] == name {
+					return pairs[i+1]
+				}
+			}
+			return ""
+		}
+	}
+	for _, c := range []struct {
+		name, mode string
+		auto       bool
+		env        func(string) string
+		want       bool
+	}{
+		{"terminal", "auto", true, env(), true},
+		{"pipe", "auto", false, env(), false},
+		{"NO_COLOR", "auto", true, env("NO_COLOR", "1"), false},
+		{"empty NO_COLOR", "auto", true, env("NO_COLOR", ""), true},
+		{"CLICOLOR_FORCE", "auto", false, env("CLICOLOR_FORCE", "1"), true},
+		{"CLICOLOR_FORCE=0", "auto", false, env("CLICOLOR_FORCE", "0"), false},
+		{"NO_COLOR beats force", "auto", false, env("CLICOLOR_FORCE", "1", "NO_COLOR", "1"), false},
+		{"always", "always", false, env("NO_COLOR", "1"), true},
+		{"never", "never", true, env("CLICOLOR_FORCE", "1"), false},
+	} {
+		if got := wantsColor(c.mode, c.auto, c.env); got != c.want {
+			t.Errorf("%s: color is %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestFilesAreNoTerminals(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out := Open(f, "always", func(string) string { return "" })
+	if out.Terminal || out.Links || !out.Color {
+		t.Errorf("a file is %+v", out)
+	}
+	if got := out.Link("file:///a", "a"); got != "a" {
+		t.Errorf("link off a terminal: %q", got)
+	}
+}
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain – größe":            "plain – größe",
+		"\x1b]0;owned\x07 x":       " ]0;owned  x",
+		"a\u202eb":                 "ab",
+		"a\x9bb":                   "a\uFFFDb",
+		"a\u009b31mb":              "a 31mb",
+		"two\nlines\tand\x00a nul": "two lines and a nul",
+	} {
+		if got := Clean(in); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestFileAddress(t *testing.T) {
+	for _, c := range []struct{ template, path, want string }{
+		{"file://{path}", "/a b/ü#1.md", "file:///a%20b/%C3%BC%231.md"},
+		{"vscode://file{path}:{line}", "/x.md", "vscode://file/x.md:7"},
+		{"", "/x.md", ""},
+	} {
+		if got := FileAddress(c.template, c.path, 7); got != c.want {
+			t.Errorf("FileAddress(%q, %q) = %q, want %q", c.template, c.path, got, c.want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 32_400_000: "32 MB", 9_949_000: "9.9 MB", 999_600: "1.0 MB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
+		}
+	}
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000"} {
+		if got := Count(n); got != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestProgressIsForTerminals(t *testing.T) {
+	var pipe, screen bytes.Buffer
+	for _, c := range []struct {
+		w        *bytes.Buffer
+		terminal bool
+	}{{&pipe, false}, {&screen, true}} {
+		p := NewProgress(&Output{Writer: c.w, Terminal: c.terminal, Width: 80}, "indexing")
+		p.Update(1, 100, 10, "files")
+		p.start = p.start.Add(-2 * time.Second)
+		p.Update(50, 100, 5_000_000, "files")
+		p.Done()
+	}
+	if pipe.Len() != 0 {
+		t.Errorf("a pipe got %q", pipe.String())
+	}
+	for _, want := range []string{"50%", "50 of 100 files", "25/s", "2.5 MB/s", "2s left"} {
+		if !strings.Contains(screen.String(), want) {
+			t.Errorf("the terminal got %q, want %q in it", screen.String(), want)
+		}
+	}
+	if strings.Contains(screen.String(), "  1%") {
+		t.Errorf("the first half second drew %q", screen.String())
+	}
+}

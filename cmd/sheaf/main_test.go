@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"sheaf": main})
+}
+
+// TestScripts runs every script in testdata/script in a home folder of its
+// own, with the real command.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("SHEAF_UPDATE_SCRIPTS") != "",
+		Setup:               privateHome,
+		Cmds:                scriptCommands,
+	})
+}
+
+// privateHome gives a script a home of its own and takes away what the
+// surroundings say about colors and settings.
+func privateHome(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, ".home")
+	for name, value := range map[string]string{
+		"HOME":            home,
+		"USERPROFILE":     home,
+		"XDG_DATA_HOME":   filepath.Join(home, "data"),
+		"XDG_CONFIG_HOME": filepath.Join(home, "config"),
+		"XDG_STATE_HOME":  filepath.Join(home, "state"),
+		"XDG_CACHE_HOME":  filepath.Join(home, "cache"),
+		"NO_COLOR":        "",
+		"CLICOLOR_FORCE":  "",
+	} {
+		env.Setenv(name, value)
+	}
+	return os.MkdirAll(home, 0o755)
+}

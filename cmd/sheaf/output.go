@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"sheaf"
+)
+
+// printJSON writes v as one indented JSON object.
+func (a *app) printJSON(v any) error {
+	encoder := json.NewEncoder(a.stdout)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
+// printLine writes v as one line of JSON and hands it on at once, so that a
+// reader of a stream sees it.
+func (a *app) printLine(v any) error {
+	encoder := json.NewEncoder(a.stdout)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// span is a range as it stands in JSON: [start, end).
+type span [2]int
+
+func spanOf(s sheaf.Span) span { return span{s.Start, s.End} }
+
+// orEmpty makes nil slices appear as [] in JSON.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// printTable writes rows in columns as wide as their widest cell, two spaces
+// apart; the last column is not padded.
+func (a *app) printTable(rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], displayWidth(cell))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-displayWidth(cell)+2))
+			}
+		}
+		fmt.Fprintln(a.stdout, strings.TrimRight(b.String(), " "))
+	}
+}
+
+// displayWidth is the number of terminal columns of a text, the escape
+// sequences of this program aside.
+func displayWidth(s string) int {
+	width := 0
+	for {
+		before, after, found := strings.Cut(s, "\x1b[")
+		width += uniseg.StringWidth(before)
+		if !found {
+			return width
+		}
+		_, s, _ = strings.Cut(after, "m")
+	}
+}

@@ -1,0 +1,100 @@
+package rank
+
+import (
+	"slices"
+
+	"sheaf"
+)
+
+// Adaptive keeps as many hits as are good: those with at least the threshold,
+// which is Relative times the best score and at least Absolute; but never
+// fewer than Floor nor more than Ceiling.
+//
+// With Diverse, documents come first: the best hit of every document is
+// considered before the second hit of any, and what is kept is then brought
+// into order again. So one long document cannot take all places.
+//
+// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 the first
+// two stay, the threshold being 0.27.
+//
+// Source: the adaptive cutoff of the tiered search.
+type Adaptive struct {
+	Floor    int
+	Ceiling  int // at least Floor
+	Relative float64
+	Absolute float64
+	Diverse  bool
+}
+
+// Apply implements [Stage].
+func (a Adaptive) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "adaptive"
+	err := firstError(within(stage, "relative", a.Relative, 0, 1), within(stage, "floor", float64(a.Floor), 0, 1e6),
+		within(stage, "ceiling", float64(a.Ceiling), float64(a.Floor), 1e6), in.Valid(stage))
+	if err != nil {
+		return nil, err
+	}
+	if a.Diverse {
+		if err := env.needFacts(stage); err != nil {
+			return nil, err
+		}
+	}
+	if len(in) == 0 {
+		return sheaf.Ranking{}, nil
+	}
+	threshold := a.Threshold(in[0].Score)
+	if !a.Diverse {
+		n := 0
+		for n < len(in) && n < a.Ceiling && (n < a.Floor || in[n].Score >= threshold) {
+			n++
+		}
+		return prefix(in, n), nil
+	}
+	return a.diverse(in, threshold, env.Facts), nil
+}
+
+// Threshold is the score to reach when the best hit has the given one.
+func (a Adaptive) Threshold(best float64) float64 { return max(a.Relative*best, a.Absolute) }
+
+func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) sheaf.Ranking {
+	var kept []int
+	take := func(i int) bool {
+		if len(kept) >= a.Ceiling || len(kept) >= a.Floor && in[i].Score < threshold {
+			return false
+		}
+		kept = append(kept, i)
+		return true
+	}
+	seen := map[sheaf.ID]bool{}
+	var rest []int
+	for i := range in {
+		doc := documentOf(in[i].ID, facts)
+		if seen[doc] {
+			rest = append(rest, i)
+			continue
+		}
+		seen[doc] = true
+		if !take(i) {
+			rest = append(rest, i)
+		}
+	}
+	for _, i := range rest {
+		if !take(i) {
+			break
+		}
+	}
+	slices.Sort(kept)
+	out := make(sheaf.Ranking, len(kept))
+	for k, i := range kept {
+		out[k] = in[i]
+	}
+	return out
+}
+
+// documentOf is the document of a chunk; an unknown chunk is its own.
+func documentOf(id sheaf.ID, facts Facts) sheaf.ID {
+	if c, ok := facts.Chunk(id); ok {
+		return c.Doc
+	}
+	return id
+}

@@ -1,0 +1,295 @@
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"sheaf"
+)
+
+// Method says how the scores of several hits become the score of the answer
+// that stands for them. With s1 >= s2 >= ... the scores, n of them:
+type Method uint8
+
+// The methods of aggregation.
+const (
+	// MaxP is s1: one strong passage is enough. (Dai and Callan: Deeper Text
+	// Understanding for IR with Contextual Neural Language Modeling, 2019.)
+	MaxP Method = iota
+	// TopMSum is s1 + ... + sM: strength and spread.
+	TopMSum
+	// TopMAvg is TopMSum divided by the number of scores in it.
+	TopMAvg
+	// RRFPerDoc is the sum of 1/(K + i) for i = 1..n. It depends on how many
+	// hits there are and on nothing else.
+	RRFPerDoc
+	// DecayedSum is s1 + Decay s2 + Decay^2 s3 + ..., M terms at most.
+	DecayedSum
+	// RSS is the square root of the sum of the squares of all scores.
+	RSS
+)
+
+// Scoring is a [Method] with its parameters.
+type Scoring struct {
+	Method Method
+	// M is the number of scores that count, for TopMSum, TopMAvg and
+	// DecayedSum; 0 counts none.
+	M int
+	// Decay, 0..1, is for DecayedSum.
+	Decay float64
+	// K, 1..1000, is for RRFPerDoc.
+	K int
+}
+
+// valid checks the parameters that the method uses.
+func (s Scoring) valid(stage string) error {
+	switch {
+	case s.Method > RSS:
+		return sheaf.Invalidf("%s: unknown method %d", stage, s.Method)
+	case s.M < 0:
+		return sheaf.Invalidf("%s: m is %d: must be 0 or more", stage, s.M)
+	case s.Method == DecayedSum && !(s.Decay >= 0 && s.Decay <= 1):
+		return sheaf.Invalidf("%s: decay is %v: must be within 0..1", stage, s.Decay)
+	case s.Method == RRFPerDoc && (s.K < MinRRFK || s.K > MaxRRFK):
+		return sheaf.Invalidf("%s: k is %d: must be within 1..1000", stage, s.K)
+	}
+	return nil
+}
+
+// Score is the score of scores, which must be in descending order and at
+// least one.
+//
+// Example, scores 0.8, 0.6, 0.5, 0.4: MaxP 0.8; TopMSum with M 3 1.9;
+// DecayedSum with M 3 and Decay 0.95 0.8 + 0.57 + 0.45125 = 1.82125.
+func (s Scoring) Score(scores []float64) float64 {
+	top := scores[:min(s.M, len(scores))]
+	var sum float64
+	switch s.Method {
+	case TopMSum, TopMAvg:
+		for _, x := range top {
+			sum += x
+		}
+		if s.Method == TopMAvg && len(top) > 0 {
+			sum /= float64(len(top))
+		}
+	case DecayedSum:
+		w := 1.0
+		for _, x := range top {
+			sum += w * x
+			w *= s.Decay
+		}
+	case RRFPerDoc:
+		for i := range scores {
+			sum += 1 / float64(s.K+i+1)
+		}
+	case RSS:
+		for _, x := range scores {
+			sum += x * x
+		}
+		sum = math.Sqrt(sum)
+	default:
+		sum = scores[0]
+	}
+	return sum
+}
+
+// explain writes out Score for hits, best first, that scored score.
+func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) *sheaf.Explanation {
+	parts := make([]sheaf.Explanation, 0, len(hits))
+	w := 1.0
+	for i, h := range hits {
+		if i >= s.M && (s.Method == TopMSum || s.Method == TopMAvg || s.Method == DecayedSum) {
+			break
+		}
+		p := reason(h)
+		p = sheaf.Explanation{Label: string(h.ID), Value: h.Score, Combine: sheaf.CombineSum, Parts: []sheaf.Explanation{p}}
+		switch s.Method {
+		case DecayedSum:
+			p = combined("decayed", w*h.Score, sheaf.CombineProduct, part(fmt.Sprintf("decay for place %d", i+1), w), p)
+			w *= s.Decay
+		case RRFPerDoc:
+			k := float64(s.K + i + 1)
+			p = combined("reciprocal place", 1/k, sheaf.CombineQuotient, part("one", 1),
+				sheaf.Explanation{Label: fmt.Sprintf("k + place %d", i+1), Value: k, Parts: []sheaf.Explanation{p}})
+		}
+		parts = append(parts, p)
+	}
+	e := combined(what, score, sheaf.CombineSum, parts...)
+	switch {
+	case len(parts) == 0:
+		e.Combine = sheaf.CombineNone
+	case s.Method == MaxP:
+		e.Combine = sheaf.CombineMax
+	case s.Method == RSS:
+		e.Combine = sheaf.CombineRSS
+	case s.Method == TopMAvg:
+		n := float64(len(parts))
+		e.Value = score * n
+		e = combined("mean, "+what, score, sheaf.CombineQuotient, e, part("number of scores", n))
+	}
+	return &e
+}
+
+// Level is where an aggregation lifts hits to.
+type Level uint8
+
+// The levels of aggregation.
+const (
+	// ToDocument lifts every chunk to its document.
+	ToDocument Level = iota
+	// ToParent lifts every chunk to the chunk above it; documents stay.
+	ToParent
+)
+
+// Aggregate lifts the hits to documents or parents: all hits with the same
+// target become one hit with the target's ID, whose Constituents are those
+// hits, best first, without the target itself. It takes, leg by leg, the best
+// rank of any of them, and the passage of the best of them. Chunks that the
+// facts do not know are left out.
+//
+// Ties are broken by the best rank in any leg, then by the best rank of a
+// constituent in the ranking given, then by ID.
+type Aggregate struct {
+	To Level
+	Scoring
+}
+
+// Apply implements [Stage].
+func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	if err := a.valid("aggregate"); err != nil {
+		return nil, err
+	}
+	if err := env.needFacts("aggregate"); err != nil {
+		return nil, err
+	}
+	if err := in.Valid("aggregate"); err != nil {
+		return nil, err
+	}
+	index := make(map[sheaf.ID]int, len(in))
+	var groups []group
+	for i := range in {
+		c, ok := env.Facts.Chunk(in[i].ID)
+		if !ok {
+			continue
+		}
+		id := c.Doc
+		if a.To == ToParent {
+			id = cmp.Or(c.Parent, c.ID)
+		}
+		g, ok := index[id]
+		if !ok {
+			g = len(groups)
+			index[id] = g
+			groups = append(groups, group{id: id, first: i})
+		}
+		groups[g].hits = append(groups[g].hits, &in[i])
+	}
+	what := "document"
+	if a.To == ToParent {
+		what = "section"
+	}
+	return answers(groups, a.Scoring, what), nil
+}
+
+// group is the candidates behind one answer.
+type group struct {
+	id sheaf.ID
+	// hits hold the original candidates, the one with id among them.
+	hits []*sheaf.Hit
+	// first is the best rank, from 0, of a candidate in the ranking given.
+	first int
+	// whole says that the answer is the hit itself, as it came.
+	whole bool
+}
+
+// answers makes the hits of groups and sorts them.
+func answers(groups []group, s Scoring, what string) sheaf.Ranking {
+	scores := make([]float64, 0, 8)
+	out := make(sheaf.Ranking, len(groups))
+	order := make([]int, len(groups))
+	for i := range groups {
+		order[i] = i
+		g := &groups[i]
+		if g.whole {
+			out[i] = *g.hits[0]
+			continue
+		}
+		slices.SortStableFunc(g.hits, func(a, b *sheaf.Hit) int { return cmp.Compare(b.Score, a.Score) })
+		scores = scores[:0]
+		explain := false
+		for _, h := range g.hits {
+			scores = append(scores, h.Score)
+			explain = explain || h.Explanation != nil
+		}
+		h := sheaf.Hit{ID: g.id, Score: s.Score(scores), Passage: g.hits[0].Passage, Legs: bestLegs(g.hits)}
+		h.Constituents = inside(g.id, g.hits)
+		if explain {
+			h.Explanation = s.explain(fmt.Sprintf("%s from %d matches", what, len(g.hits)), h.Score, g.hits)
+		}
+		out[i] = h
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if c := cmp.Compare(out[b].Score, out[a].Score); c != 0 {
+			return c
+		}
+		if len(out[a].Legs) > 0 || len(out[b].Legs) > 0 {
+			x, y := out[a], out[b]
+			x.ID, y.ID, x.Score, y.Score = "", "", 0, 0
+			if c := sheaf.Compare(x, y); c != 0 {
+				return c
+			}
+		}
+		if c := cmp.Compare(groups[a].first, groups[b].first); c != 0 {
+			return c
+		}
+		return cmp.Compare(out[a].ID, out[b].ID)
+	})
+	sorted := make(sheaf.Ranking, len(order))
+	for i, j := range order {
+		sorted[i] = out[j]
+	}
+	return sorted
+}
+
+// inside is the constituents of an answer: its candidates and theirs, flat,
+// without repeats and without the answer itself.
+func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
+	var out []sheaf.Hit
+	seen := make(map[sheaf.ID]bool, len(hits)+1)
+	seen[id] = true
+	add := func(h sheaf.Hit) {
+		if !seen[h.ID] {
+			seen[h.ID] = true
+			h.Constituents = nil
+			out = append(out, h)
+		}
+	}
+	for _, h := range hits {
+		add(*h)
+	}
+	for _, h := range hits {
+		for _, c := range h.Constituents {
+			add(c)
+		}
+	}
+	return out
+}
+
+// bestLegs is, leg by leg, where the best-ranked of hits stands; nil when they
+// have no legs.
+func bestLegs(hits []*sheaf.Hit) []sheaf.Leg {
+	var legs []sheaf.Leg
+	for _, h := range hits {
+		if len(h.Legs) > len(legs) {
+			legs = append(legs, make([]sheaf.Leg, len(h.Legs)-len(legs))...)
+		}
+		for j, leg := range h.Legs {
+			if leg.Rank > 0 && (legs[j].Rank == 0 || leg.Rank < legs[j].Rank) {
+				legs[j] = leg
+			}
+		}
+	}
+	return legs
+}

@@ -1,0 +1,114 @@
+package rank
+
+import (
+	"math"
+
+	"sheaf"
+)
+
+// Blend says how a boost's factor changes a score. A factor of 1 changes
+// nothing, a larger one raises the score, a smaller one lowers it.
+type Blend uint8
+
+// The ways to blend a factor in.
+const (
+	// Multiply gives score x factor. A score below 0 is divided instead, so
+	// that a factor above 1 raises it too.
+	Multiply Blend = iota
+	// Add gives score + factor - 1.
+	Add
+)
+
+// factor is what a boost does to one hit; nil parts leave it as it is.
+type factor struct {
+	value float64
+	why   sheaf.Explanation
+}
+
+// boost blends into every hit the factor that f gives for it, and sorts. A nil
+// factor is none. Factors must be finite and, to be multiplied, not negative;
+// a score that overflows is sheaf.ErrInvalid.
+func boost(stage string, in sheaf.Ranking, blend Blend, f func(h *sheaf.Hit) *factor) (sheaf.Ranking, error) {
+	if blend > Add {
+		return nil, sheaf.Invalidf("%s: unknown way %d to blend", stage, blend)
+	}
+	if err := in.Valid(stage); err != nil {
+		return nil, err
+	}
+	out := make(sheaf.Ranking, len(in))
+	copy(out, in)
+	for i := range out {
+		by := f(&in[i])
+		if by == nil {
+			continue
+		}
+		out[i].Score = blend.apply(in[i].Score, by.value)
+		if in[i].Explanation != nil {
+			out[i].Explanation = blend.explain(stage, &in[i], out[i].Score, by)
+		}
+	}
+	if err := out.Valid(stage); err != nil {
+		return nil, err
+	}
+	out.Sort()
+	return out, nil
+}
+
+func (b Blend) apply(score, factor float64) float64 {
+	switch {
+	case b == Add:
+		return score + (factor - 1)
+	case score < 0 && factor > 0:
+		return score / factor
+	}
+	return score * factor
+}
+
+func (b Blend) explain(stage string, h *sheaf.Hit, score float64, by *factor) *sheaf.Explanation {
+	before := *h.Explanation
+	var e sheaf.Explanation
+	switch {
+	case b == Add:
+		e = combined(stage, score, sheaf.CombineSum, before,
+			combined("factor - 1", by.value-1, sheaf.CombineDifference, by.why, part("one", 1)))
+	case h.Score < 0 && by.value > 0:
+		e = combined(stage+" of a negative score", score, sheaf.CombineQuotient, before, by.why)
+	default:
+		e = combined(stage, score, sheaf.CombineProduct, before, by.why)
+	}
+	return &e
+}
+
+// capped is the factor value of why, at most limit; 0 is no limit.
+func capped(why sheaf.Explanation, limit float64) *factor {
+	if limit > 0 && why.Value > limit {
+		why = combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit))
+	}
+	return &factor{why.Value, why}
+}
+
+// positive returns an error unless v is a finite number above 0.
+func positive(stage, name string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return sheaf.Invalidf("%s: %s is %v: must be a finite number above 0", stage, name, v)
+	}
+	return nil
+}
+
+// within returns an error unless v lies in lo..hi.
+func within(stage, name string, v, lo, hi float64) error {
+	if !(v >= lo && v <= hi) {
+		return sheaf.Invalidf("%s: %s is %v: must be within %v..%v", stage, name, v, lo, hi)
+	}
+	return nil
+}
+
+// firstError is the first of errs that is not nil.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package rank
+
+import (
+	"math"
+
+	"sheaf"
+)
+
+// Budget keeps the best hits whose texts fit Tokens, for a reader that can
+// take only so much. A hit costs the bytes of its span divided by
+// BytesPerToken, rounded up, and Overhead for its title and place. A hit
+// inside one that was kept, or around it, is counted in full again.
+type Budget struct {
+	Tokens        int     // 1 or more
+	BytesPerToken float64 // above 0; about 4 for English text
+	Overhead      int     // 0 or more
+	// Skip goes on after a hit that does not fit, so that smaller ones may
+	// still; without it the first that does not fit ends the list.
+	Skip bool
+}
+
+// Apply implements [Stage].
+func (b Budget) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "budget"
+	if err := firstError(env.needFacts(stage), in.Valid(stage), positive(stage, "bytes_per_token", b.BytesPerToken),
+		within(stage, "tokens", float64(b.Tokens), 1, 1e9), within(stage, "overhead", float64(b.Overhead), 0, 1e6)); err != nil {
+		return nil, err
+	}
+	left := float64(b.Tokens)
+	out := make(sheaf.Ranking, 0, len(in))
+	for i := range in {
+		c, _ := env.Facts.Chunk(in[i].ID)
+		cost := math.Ceil(float64(c.Span.Len())/b.BytesPerToken) + float64(b.Overhead)
+		if cost > left {
+			if b.Skip {
+				continue
+			}
+			break
+		}
+		left -= cost
+		out = append(out, in[i])
+	}
+	return out, nil
+}

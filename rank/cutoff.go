@@ -1,0 +1,88 @@
+package rank
+
+import (
+	"math"
+
+	"sheaf"
+)
+
+// Top keeps the first N hits.
+type Top struct{ N int }
+
+// Apply implements [Stage].
+func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
+	if t.N < 0 {
+		return nil, sheaf.Invalidf("top: n is %d: must be 0 or more", t.N)
+	}
+	if err := in.Valid("top"); err != nil {
+		return nil, err
+	}
+	return prefix(in, t.N), nil
+}
+
+// MinScore keeps the hits before the first one that scores less than Score.
+type MinScore struct{ Score float64 }
+
+// Apply implements [Stage].
+func (m MinScore) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
+	if math.IsNaN(m.Score) {
+		return nil, sheaf.Invalidf("min_score: score is not a number")
+	}
+	if err := in.Valid("min_score"); err != nil {
+		return nil, err
+	}
+	n := 0
+	for n < len(in) && in[n].Score >= m.Score {
+		n++
+	}
+	return prefix(in, n), nil
+}
+
+// Elbow cuts where scores fall off: before the first hit whose score is less
+// than Ratio times that of the hit before it, and after Max hits at the
+// latest. A score of 0 or less cuts before it. A lone hit stays, whatever its
+// score (unless Max is 0).
+//
+// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 the first three stay, as 3.2/7 is
+// 0.46; a ratio of exactly 0.5 does not cut.
+//
+// Source: the chunking specification's phase 2.
+type Elbow struct {
+	Ratio float64 // 0..1; 0 cuts only at scores of 0 and less
+	Max   int
+}
+
+// Apply implements [Stage].
+func (e Elbow) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
+	if err := firstError(within("elbow", "ratio", e.Ratio, 0, 1), in.Valid("elbow")); err != nil {
+		return nil, err
+	}
+	if e.Max < 0 {
+		return nil, sheaf.Invalidf("elbow: max is %d: must be 0 or more", e.Max)
+	}
+	return prefix(in, min(e.Find(in), e.Max)), nil
+}
+
+// Find is the number of hits before the elbow; all of them when there is none.
+func (e Elbow) Find(in sheaf.Ranking) int {
+	if len(in) < 2 {
+		return len(in)
+	}
+	for i := range in[1:] {
+		current, next := in[i].Score, in[i+1].Score
+		switch {
+		case current <= 0:
+			return i
+		case next <= 0, next/current < e.Ratio:
+			return i + 1
+		}
+	}
+	return len(in)
+}
+
+// prefix is a new ranking of the first n hits.
+func prefix(in sheaf.Ranking, n int) sheaf.Ranking {
+	out := make(sheaf.Ranking, min(n, len(in)))
+	copy(out, in)
+	return out
+}

@@ -1,0 +1,128 @@
+package rank
+
+import (
+	"sheaf"
+)
+
+// PerDocument keeps the best Max hits of every document, so that one document
+// cannot fill the answer. Hits of unknown documents count as documents of
+// their own.
+type PerDocument struct{ Max int }
+
+// Apply implements [Stage].
+func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	if p.Max < 1 {
+		return nil, sheaf.Invalidf("per_document: max is %d: must be at least 1", p.Max)
+	}
+	if err := firstError(env.needFacts("per_document"), in.Valid("per_document")); err != nil {
+		return nil, err
+	}
+	counts := make(map[sheaf.ID]int, len(in))
+	out := make(sheaf.Ranking, 0, len(in))
+	for i := range in {
+		doc := documentOf(in[i].ID, env.Facts)
+		if counts[doc] < p.Max {
+			counts[doc]++
+			out = append(out, in[i])
+		}
+	}
+	return out, nil
+}
+
+// MMR orders the first N hits by marginal relevance: again and again it takes
+// the hit with the largest
+//
+//	Lambda x relevance - (1 - Lambda) x (largest similarity to one taken before)
+//
+// relevance being the score mapped to 0..1 over those N. That value becomes
+// the score; it never rises, so the order is that of a ranking. Hits after the
+// first N are left out. Similarity is that of [TreeSimilarity].
+//
+// Source: Carbonell and Goldstein: The Use of MMR, Diversity-Based Reranking
+// for Reordering Documents and Producing Summaries (SIGIR 1998).
+type MMR struct {
+	Lambda float64 // 0..1; 1 leaves the order as it is
+	N      int     // 1..1000: the work grows with its square
+}
+
+// Apply implements [Stage].
+func (m MMR) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "mmr"
+	if err := firstError(env.needFacts(stage), in.Valid(stage), within(stage, "lambda", m.Lambda, 0, 1),
+		within(stage, "n", float64(m.N), 1, 1000)); err != nil {
+		return nil, err
+	}
+	in = in[:min(m.N, len(in))]
+	scores := make([]float64, len(in))
+	paths := make([][]sheaf.ID, len(in))
+	for i := range in {
+		scores[i] = in[i].Score
+		paths[i] = treePath(in[i].ID, env.Facts)
+	}
+	relevance := newScale(NormMinMax, "scores", scores)
+	nearest := make([]float64, len(in)) // to a hit taken before
+	taken := make([]bool, len(in))
+	out := make(sheaf.Ranking, 0, len(in))
+	for range in {
+		best, bestValue := -1, 0.0
+		for i := range in {
+			if v := m.Lambda*relevance.value(in[i].Score) - (1-m.Lambda)*nearest[i]; !taken[i] && (best < 0 || v > bestValue) {
+				best, bestValue = i, v
+			}
+		}
+		taken[best] = true
+		h := in[best]
+		h.Score = bestValue
+		if h.Explanation != nil {
+			h.Explanation = m.explain(&relevance, &in[best], bestValue, nearest[best])
+		}
+		out = append(out, h)
+		for i := range in {
+			if !taken[i] {
+				nearest[i] = max(nearest[i], pathSimilarity(paths[i], paths[best]))
+			}
+		}
+	}
+	out.Sort()
+	return out, nil
+}
+
+func (m MMR) explain(s *scale, h *sheaf.Hit, v, nearest float64) *sheaf.Explanation {
+	relevance := s.explain(h.Score, *h.Explanation)
+	e := combined("marginal relevance", v, sheaf.CombineDifference,
+		combined("relevance", m.Lambda*relevance.Value, sheaf.CombineProduct, part("lambda", m.Lambda), relevance),
+		combined("repetition", (1-m.Lambda)*nearest, sheaf.CombineProduct, part("1 - lambda", 1-m.Lambda), part("similarity to a hit above", nearest)))
+	return &e
+}
+
+// TreeSimilarity tells how near two chunks are in the heading tree: 0 in
+// different documents, else the length of what their paths from the document
+// down have in common, divided by that of the longer path; 1 for the same
+// chunk.
+//
+// Example: two sections of one document under different headings of level 1,
+// 1/2; under the same one, at level 2, 2/3.
+func TreeSimilarity(a, b sheaf.ID, facts Facts) float64 {
+	return pathSimilarity(treePath(a, facts), treePath(b, facts))
+}
+
+// treePath is the chunks from id up to its document, id first.
+func treePath(id sheaf.ID, facts Facts) []sheaf.ID {
+	path := []sheaf.ID{id}
+	c, ok := facts.Chunk(id)
+	for depth := c.Depth; ok && c.Parent != ""; depth = c.Depth {
+		if c, ok = facts.Chunk(c.Parent); !ok || c.Depth >= depth {
+			break
+		}
+		path = append(path, c.ID)
+	}
+	return path
+}
+
+func pathSimilarity(a, b []sheaf.ID) float64 {
+	common := 0
+	for common < len(a) && common < len(b) && a[len(a)-1-common] == b[len(b)-1-common] {
+		common++
+	}
+	return float64(common) / float64(max(len(a), len(b)))
+}

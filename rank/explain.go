@@ -1,0 +1,38 @@
+package rank
+
+import (
+	"strconv"
+
+	"sheaf"
+)
+
+// part is an explanation without parts of its own.
+func part(label string, value float64) sheaf.Explanation {
+	return sheaf.Explanation{Label: label, Value: value}
+}
+
+// combined is an explanation whose parts give its value.
+func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Explanation) sheaf.Explanation {
+	return sheaf.Explanation{Label: label, Value: value, Combine: how, Parts: parts}
+}
+
+// explained reports whether the hits of r carry explanations.
+func explained(r sheaf.Ranking) bool {
+	for i := range r {
+		if r[i].Explanation != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// reason is the explanation of h, or a leaf with its score when it has none.
+func reason(h *sheaf.Hit) sheaf.Explanation {
+	if h.Explanation != nil {
+		return *h.Explanation
+	}
+	return part("score", h.Score)
+}
+
+// number writes v as short as it can be.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,0 +1,72 @@
+package rank
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sheaf"
+)
+
+// FieldBoost raises hits of which a field has one of Values: one's own tree, a
+// folder, a tag, a property.
+type FieldBoost struct {
+	// Field is "tree", "folder" (the document's folder or one above it),
+	// "tag" (or a tag below it), or "prop." and the name of a property.
+	Field string
+	// Values compare without regard to case, at least one.
+	Values []string
+	Factor float64 // above 0; below 1 lowers
+	Blend  Blend
+}
+
+// Apply implements [Stage].
+func (b FieldBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "field boost"
+	if err := firstError(env.needFacts(stage), positive(stage, "factor", b.Factor)); err != nil {
+		return nil, err
+	}
+	property, isProperty := strings.CutPrefix(b.Field, "prop.")
+	if len(b.Values) == 0 || !isProperty && b.Field != sheaf.ColumnTree && b.Field != sheaf.ColumnFolder && b.Field != sheaf.ColumnTag {
+		return nil, sheaf.Invalidf("%s: field is %q with %d values: must be tree, folder, tag or prop.NAME with at least one", stage, b.Field, len(b.Values))
+	}
+	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+		c, _ := env.Facts.Chunk(h.ID)
+		d, ok := env.Facts.Document(c.Doc)
+		if !ok {
+			return nil
+		}
+		for _, want := range b.Values {
+			if b.has(&c, &d, property, want) {
+				return &factor{b.Factor, part(fmt.Sprintf("%s is %s", b.Field, want), b.Factor)}
+			}
+		}
+		return nil
+	})
+}
+
+func (b FieldBoost) has(c *sheaf.Chunk, d *sheaf.Document, property, want string) bool {
+	switch b.Field {
+	case sheaf.ColumnTree:
+		return strings.EqualFold(d.Tree, want)
+	case sheaf.ColumnFolder:
+		return belowFold(folderOf(d.Path), want)
+	case sheaf.ColumnTag:
+		below := func(t string) bool { return belowFold(t, want) }
+		return slices.ContainsFunc(c.Tags, below) || slices.ContainsFunc(d.Tags, below)
+	}
+	for _, p := range d.Properties {
+		if strings.EqualFold(p.Name, property) &&
+			slices.ContainsFunc(p.Values, func(v sheaf.Value) bool { return strings.EqualFold(v.String(), want) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// belowFold reports whether name is want or lies below it, slashes between
+// the parts, without regard to case.
+func belowFold(name, want string) bool {
+	name, want = strings.ToLower(name), strings.ToLower(want)
+	return name == want || strings.HasPrefix(name, want+"/")
+}

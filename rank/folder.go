@@ -1,0 +1,96 @@
+package rank
+
+import (
+	"fmt"
+	"math"
+	"path"
+
+	"sheaf"
+)
+
+// FolderBoost raises hits in folders of which a large part was found:
+//
+//	1 + (log2(count+1) - 1) x sqrt(count/total), at most Max
+//
+// count being the distinct documents of the ranking that lie directly in the
+// folder, total all documents there. Folders with fewer than MinDocuments or
+// a smaller share than MinShare get nothing.
+//
+// Example, 3 of 5 notes of a folder: 1 + (2 - 1) x sqrt(0.6) = 1.77, capped at
+// 1.15. With the default minima the uncapped value is never below 1.37, so a
+// cap of 1.15 makes the boost a constant step (decision D13).
+//
+// Source: the tiered search specification, lexical reranking.
+type FolderBoost struct {
+	MinDocuments int
+	MinShare     float64 // 0..1
+	Max          float64 // at least 1; 0 is no cap
+	Blend        Blend
+}
+
+// Apply implements [Stage].
+func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "folder boost"
+	if err := firstError(env.needFacts(stage), within(stage, "min_share", b.MinShare, 0, 1), capValid(stage, b.Max)); err != nil {
+		return nil, err
+	}
+	type key struct{ tree, folder string }
+	folders := make(map[sheaf.ID]key, len(in)) // by document
+	hitDoc := make(map[sheaf.ID]sheaf.ID, len(in))
+	counts := map[key]int{}
+	for i := range in {
+		c, ok := env.Facts.Chunk(in[i].ID)
+		if !ok {
+			continue
+		}
+		hitDoc[in[i].ID] = c.Doc
+		if _, seen := folders[c.Doc]; seen {
+			continue
+		}
+		if d, ok := env.Facts.Document(c.Doc); ok {
+			k := key{d.Tree, folderOf(d.Path)}
+			folders[c.Doc] = k
+			counts[k]++
+		}
+	}
+	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+		k, ok := folders[hitDoc[h.ID]]
+		count := counts[k]
+		if !ok || count < b.MinDocuments {
+			return nil
+		}
+		total := max(env.Facts.FolderSize(k.tree, k.folder), count)
+		share := float64(count) / float64(total)
+		if share < b.MinShare {
+			return nil
+		}
+		return capped(folderFactor(k.folder, count, total), b.Max)
+	})
+}
+
+func folderFactor(folder string, count, total int) sheaf.Explanation {
+	n, share := float64(count), float64(count)/float64(total)
+	steps := math.Log2(n+1) - 1
+	return combined(fmt.Sprintf("folder %q: %d of %d documents found", folder, count, total), 1+steps*math.Sqrt(share), sheaf.CombineSum,
+		part("one", 1),
+		combined("growth", steps*math.Sqrt(share), sheaf.CombineProduct,
+			combined("log2(count + 1) - 1", steps, sheaf.CombineDifference,
+				combined("log2", math.Log2(n+1), sheaf.CombineLog2, part("count + 1", n+1)), part("one", 1)),
+			combined("square root", math.Sqrt(share), sheaf.CombinePower, part("share found", share), part("half", 0.5))))
+}
+
+// folderOf is the folder of a document's path, "" for the top.
+func folderOf(p string) string {
+	if dir := path.Dir(p); dir != "." && dir != "/" {
+		return dir
+	}
+	return ""
+}
+
+// capValid checks the cap of a boost.
+func capValid(stage string, limit float64) error {
+	if limit == 0 || limit >= 1 && !math.IsInf(limit, 0) {
+		return nil
+	}
+	return sheaf.Invalidf("%s: max is %v: must be a finite number, at least 1, or 0 for no cap", stage, limit)
+}

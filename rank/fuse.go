@@ -1,0 +1,326 @@
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"sheaf"
+)
+
+// Leg is the ranking of one branch on its way into a fusion.
+type Leg struct {
+	// Name names the branch and its store in errors and explanations.
+	Name string
+	Hits sheaf.Ranking
+	// Weight is how much the leg counts, 0 or more. A leg of weight 0 adds
+	// its hits with nothing, behind all others, and is not recorded in
+	// Hit.Legs, so that it decides no tie.
+	Weight float64
+}
+
+// Fusion joins the rankings of several branches into one.
+type Fusion interface {
+	// Fuse returns every hit of every leg once, with its rank and raw score
+	// in each of them in Legs. Constituents of hits that several legs found
+	// are those of all legs in turn, the leg with the best rank first. A
+	// score that is not finite is sheaf.ErrInvalid and names the leg, and so
+	// are negative weights and weights that sum to 0.
+	Fuse(legs []Leg) (sheaf.Ranking, error)
+}
+
+// RRF is reciprocal rank fusion: a hit scores the sum over the legs of
+// weight/(K + rank), ranks counting from 1; a leg that did not find it adds
+// nothing. Only ranks count, so the scale of a leg's scores is irrelevant.
+//
+// Example, K 60, legs (A, B, C) and (B, D, A): B has 1/62 + 1/61 = 0.0325,
+// A 1/61 + 1/63 = 0.0323, D 1/62 = 0.0161, C 1/63 = 0.0159.
+//
+// Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms
+// Condorcet and individual Rank Learning Methods (SIGIR 2009), which has no
+// weights; those are as in Elasticsearch and Onyx.
+type RRF struct {
+	// K is 1..1000: the smaller, the more the first ranks count.
+	K int
+	// Repeats says what an ID that occurs twice in a leg does. By default
+	// its best rank counts and the others close up; with Repeats each
+	// occurrence counts at its own rank.
+	Repeats bool
+	// Unit divides the scores by the largest possible, so that the first in
+	// every leg has 1.
+	Unit bool
+}
+
+// Limits of RRF's K.
+const (
+	MinRRFK = 1
+	MaxRRFK = 1000
+)
+
+// Fuse implements [Fusion].
+func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) {
+	if f.K < MinRRFK {
+		return nil, sheaf.Invalidf("rrf: k is %d: must be at least %d", f.K, MinRRFK)
+	}
+	if f.K > MaxRRFK {
+		return nil, sheaf.Invalidf("rrf: k is %d: must not exceed %d", f.K, MaxRRFK)
+	}
+	total, err := totalWeight("rrf", legs)
+	if err != nil {
+		return nil, err
+	}
+	u, err := unite("rrf", legs)
+	if err != nil {
+		return nil, err
+	}
+	best := 1.0
+	if f.Unit {
+		best = total / float64(f.K+1)
+	}
+	for i := range u.hits {
+		var score float64
+		for j, leg := range u.at(i) {
+			if leg.Rank > 0 {
+				score += legs[j].Weight / float64(f.K+leg.Rank)
+			}
+		}
+		u.hits[i].Score = score
+	}
+	if f.Repeats {
+		f.addRepeats(u, legs)
+	}
+	for i := range u.hits {
+		if f.Unit {
+			u.hits[i].Score /= best
+		}
+		if u.explain {
+			f.explain(u, legs, i, best)
+		}
+	}
+	return u.ranking(), nil
+}
+
+// addRepeats replaces the scores by sums over all occurrences.
+func (f RRF) addRepeats(u *union, legs []Leg) {
+	for i := range u.hits {
+		u.hits[i].Score = 0
+	}
+	for _, leg := range legs {
+		for rank, h := range leg.Hits {
+			u.hits[u.index[h.ID]].Score += leg.Weight / float64(f.K+rank+1)
+		}
+	}
+}
+
+func (f RRF) explain(u *union, legs []Leg, i int, best float64) {
+	h := &u.hits[i]
+	sum := combined(fmt.Sprintf("reciprocal ranks, k %d", f.K), 0, sheaf.CombineSum)
+	term := func(j, rank int) {
+		leg := &legs[j]
+		v := leg.Weight / float64(f.K+rank)
+		under := combined("k + rank", float64(f.K+rank), sheaf.CombineSum,
+			part("k", float64(f.K)), sheaf.Explanation{Label: "rank in " + leg.Name, Value: float64(rank), Parts: u.reasons(i, j)})
+		sum.Parts = append(sum.Parts, combined(leg.Name, v, sheaf.CombineQuotient, part("weight of "+leg.Name, leg.Weight), under))
+		sum.Value += v
+	}
+	if f.Repeats {
+		for j := range legs {
+			for r, g := range legs[j].Hits {
+				if g.ID == h.ID {
+					term(j, r+1)
+				}
+			}
+		}
+	} else {
+		for j, leg := range u.at(i) {
+			if leg.Rank > 0 {
+				term(j, leg.Rank)
+			}
+		}
+	}
+	if len(sum.Parts) == 0 {
+		sum = part("found only by legs of weight 0", 0)
+	}
+	if f.Unit {
+		sum = combined("share of the largest possible", h.Score, sheaf.CombineQuotient, sum, part("first in every leg", best))
+	}
+	h.Explanation = &sum
+}
+
+// totalWeight checks the weights of legs and returns their sum.
+func totalWeight(stage string, legs []Leg) (float64, error) {
+	if len(legs) == 0 {
+		return 0, sheaf.Invalidf("%s: there is no leg to fuse", stage)
+	}
+	var total float64
+	for i := range legs {
+		w := legs[i].Weight
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return 0, sheaf.Invalidf("%s: weight of %s is %v: must be a finite number, 0 or more", stage, legs[i].Name, w)
+		}
+		total += w
+	}
+	if total == 0 {
+		return 0, sheaf.Invalidf("%s: the weights of all legs are 0: at least one must be above 0", stage)
+	}
+	return total, nil
+}
+
+// union is every hit of several legs, once.
+type union struct {
+	hits  []sheaf.Hit
+	index map[sheaf.ID]int32
+	// places holds the legs of hits[i] from i*width on.
+	places []sheaf.Leg
+	width  int
+	// sources are the hits in the legs, beside places; only when explaining
+	// or when there are constituents to join.
+	sources []*sheaf.Hit
+	explain bool
+	nested  bool
+}
+
+// unite gathers the hits of all legs in the order in which they first appear.
+func unite(stage string, legs []Leg) (*union, error) {
+	u := &union{width: len(legs)}
+	n := 0
+	for i := range legs {
+		if err := legs[i].Hits.Valid(stage + ": leg " + legs[i].Name); err != nil {
+			return nil, err
+		}
+		n += len(legs[i].Hits)
+		u.explain = u.explain || explained(legs[i].Hits)
+		u.nested = u.nested || slices.ContainsFunc(legs[i].Hits, func(h sheaf.Hit) bool { return h.Constituents != nil })
+	}
+	u.hits = make([]sheaf.Hit, 0, n)
+	u.index = make(map[sheaf.ID]int32, n)
+	u.places = make([]sheaf.Leg, 0, n*u.width)
+	if u.explain || u.nested {
+		u.sources = make([]*sheaf.Hit, 0, n*u.width)
+	}
+	seen := make([]int32, n) // the last leg, from 1, in which a hit was seen
+	for j := range legs {
+		rank := 0
+		for k := range legs[j].Hits {
+			h := &legs[j].Hits[k]
+			i, ok := u.index[h.ID]
+			if !ok {
+				i = u.add(h)
+			}
+			if seen[i] == int32(j+1) {
+				continue
+			}
+			seen[i] = int32(j + 1)
+			rank++
+			if legs[j].Weight == 0 {
+				continue
+			}
+			u.places[int(i)*u.width+j] = sheaf.Leg{Rank: rank, Score: h.Score}
+			if u.sources != nil {
+				u.sources[int(i)*u.width+j] = h
+			}
+			if u.hits[i].Passage == 0 {
+				u.hits[i].Passage = h.Passage
+			}
+		}
+	}
+	return u, nil
+}
+
+func (u *union) add(h *sheaf.Hit) int32 {
+	i := int32(len(u.hits))
+	u.index[h.ID] = i
+	u.hits = append(u.hits, sheaf.Hit{ID: h.ID})
+	for range u.width {
+		u.places = append(u.places, sheaf.Leg{})
+		if u.sources != nil {
+			u.sources = append(u.sources, nil)
+		}
+	}
+	return i
+}
+
+// at is where hit i stands in each leg.
+func (u *union) at(i int) []sheaf.Leg {
+	return u.places[i*u.width : (i+1)*u.width : (i+1)*u.width]
+}
+
+// reasons is the explanation that hit i has in leg j, as the parts of a number
+// that it only informs; nil when there is none.
+func (u *union) reasons(i, j int) []sheaf.Explanation {
+	if s := u.sources[i*u.width+j]; s != nil && s.Explanation != nil {
+		return []sheaf.Explanation{*s.Explanation}
+	}
+	return nil
+}
+
+// ranking is the hits of u in order. It sorts small keys instead of the hits,
+// which are large.
+func (u *union) ranking() sheaf.Ranking {
+	type key struct {
+		score float64
+		best  int32
+		hit   int32
+	}
+	keys := make([]key, len(u.hits))
+	for i := range u.hits {
+		best := int32(math.MaxInt32)
+		for _, leg := range u.at(i) {
+			if leg.Rank > 0 {
+				best = min(best, int32(leg.Rank))
+			}
+		}
+		keys[i] = key{u.hits[i].Score, best, int32(i)}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		case a.best != b.best:
+			return int(a.best) - int(b.best)
+		}
+		return cmp.Compare(u.hits[a.hit].ID, u.hits[b.hit].ID)
+	})
+	out := make(sheaf.Ranking, len(keys))
+	for i, k := range keys {
+		h := u.hits[k.hit]
+		h.Legs = u.at(int(k.hit))
+		if u.nested {
+			h.Constituents = u.constituents(int(k.hit), h.ID)
+		}
+		out[i] = h
+	}
+	return out
+}
+
+// constituents joins those that hit i has in its legs, taking one of each leg
+// in turn, the leg with the best rank first.
+func (u *union) constituents(i int, id sheaf.ID) []sheaf.Hit {
+	legs := make([]int, 0, u.width)
+	for j, leg := range u.at(i) {
+		if leg.Rank > 0 {
+			legs = append(legs, j)
+		}
+	}
+	slices.SortStableFunc(legs, func(a, b int) int { return cmp.Compare(u.at(i)[a].Rank, u.at(i)[b].Rank) })
+	var out []sheaf.Hit
+	seen := map[sheaf.ID]bool{id: true}
+	for n, more := 0, true; more; n++ {
+		more = false
+		for _, j := range legs {
+			inside := u.sources[i*u.width+j].Constituents
+			if n >= len(inside) {
+				continue
+			}
+			more = true
+			if c := inside[n]; !seen[c.ID] {
+				seen[c.ID] = true
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,43 @@
+package rank
+
+import (
+	"fmt"
+	"math"
+
+	"sheaf"
+)
+
+// HeadingBoost favours chunks near the top of their document: documents and
+// chunks under a heading of level 1 get Max, every level below Decay times the
+// one above it, and never less than 1 when Decay is below 1.
+//
+// Example, Max 1.3, Decay 0.9: levels 0 and 1 1.3, level 2 1.17, level 3 1.053,
+// level 4 and below 1.
+//
+// Source: ra's heading boost, which is 5 x 0.7^(depth-1) and may fall below 1.
+type HeadingBoost struct {
+	Max   float64 // at least 1
+	Decay float64 // above 0, at most 1
+	Blend Blend
+}
+
+// Apply implements [Stage].
+func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "heading boost"
+	if err := firstError(env.needFacts(stage), within(stage, "max", b.Max, 1, 1e6), within(stage, "decay", b.Decay, 1e-6, 1)); err != nil {
+		return nil, err
+	}
+	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+		c, ok := env.Facts.Chunk(h.ID)
+		if !ok {
+			return nil
+		}
+		steps := float64(max(c.Depth-1, 0))
+		decay := math.Pow(b.Decay, steps)
+		v := max(b.Max*decay, 1)
+		return &factor{v, combined(fmt.Sprintf("heading level %d", c.Depth), v, sheaf.CombineMax,
+			combined("decayed", b.Max*decay, sheaf.CombineProduct, part("at the top", b.Max),
+				combined("decay for the level", decay, sheaf.CombinePower, part("decay", b.Decay), part("levels below the first", steps))),
+			part("least", 1))}
+	})
+}

@@ -1,0 +1,134 @@
+package rank
+
+import (
+	"cmp"
+	"slices"
+
+	"sheaf"
+)
+
+// Neighbours gives every hit its surroundings: the Before chunks before it and
+// the After chunks after it in its document become constituents, in document
+// order, behind those it has. Neighbours that are hits themselves keep their
+// scores; the others have 0.
+type Neighbours struct{ Before, After int } // 0..100 each
+
+// Apply implements [Stage].
+func (n Neighbours) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "neighbours"
+	if err := firstError(env.needFacts(stage), in.Valid(stage), within(stage, "before", float64(n.Before), 0, 100),
+		within(stage, "after", float64(n.After), 0, 100)); err != nil {
+		return nil, err
+	}
+	hits := make(map[sheaf.ID]*sheaf.Hit, len(in))
+	for i := range in {
+		hits[in[i].ID] = &in[i]
+	}
+	out := make(sheaf.Ranking, len(in))
+	copy(out, in)
+	for i := range out {
+		h := &out[i]
+		c, _ := env.Facts.Chunk(h.ID)
+		d, ok := env.Facts.Document(c.Doc)
+		if !ok {
+			continue
+		}
+		seen := map[sheaf.ID]bool{h.ID: true}
+		for _, inside := range h.Constituents {
+			seen[inside.ID] = true
+		}
+		joined := slices.Clip(slices.Clone(h.Constituents))
+		lo, hi := max(c.Position-n.Before, 0), min(c.Position+n.After+1, len(d.Chunks))
+		for p := lo; p < hi; p++ {
+			id := d.Chunks[p].ID
+			if seen[id] {
+				continue
+			}
+			beside := sheaf.Hit{ID: id}
+			if hit := hits[id]; hit != nil {
+				beside = *hit
+				beside.Constituents = nil
+			}
+			joined = append(joined, beside)
+		}
+		h.Constituents = joined
+	}
+	return out, nil
+}
+
+// MergeAdjacent joins hits that stand next to each other in their document
+// into one section: the best of them takes the others as constituents, best
+// first, and keeps its rank and score.
+//
+// Example: hits d1#7, d2#1, d1#6, d1#8 become d1#7 (with d1#6 and d1#8) and
+// d2#1.
+//
+// Source: Onyx's merging of adjacent chunks into sections.
+type MergeAdjacent struct{}
+
+// Apply implements [Stage].
+func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	if err := firstError(env.needFacts("merge_adjacent"), in.Valid("merge_adjacent")); err != nil {
+		return nil, err
+	}
+	type place struct {
+		doc      sheaf.ID
+		position int
+		rank     int
+	}
+	places := make([]place, 0, len(in))
+	owner := make([]int, len(in)) // by rank, the rank of the section's best hit
+	for i := range in {
+		owner[i] = i
+		if c, ok := env.Facts.Chunk(in[i].ID); ok {
+			places = append(places, place{c.Doc, c.Position, i})
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.doc, b.doc), cmp.Compare(a.position, b.position), cmp.Compare(a.rank, b.rank))
+	})
+	for start := 0; start < len(places); {
+		end, best := start+1, places[start].rank
+		for end < len(places) && places[end].doc == places[start].doc && places[end].position <= places[end-1].position+1 {
+			best = min(best, places[end].rank)
+			end++
+		}
+		for _, p := range places[start:end] {
+			owner[p.rank] = best
+		}
+		start = end
+	}
+	members := make(map[int][]*sheaf.Hit)
+	for i := range in {
+		if owner[i] != i {
+			members[owner[i]] = append(members[owner[i]], &in[i])
+		}
+	}
+	out := make(sheaf.Ranking, 0, len(in))
+	for i := range in {
+		if owner[i] != i {
+			continue
+		}
+		h := in[i]
+		if joined := members[i]; joined != nil {
+			h.Constituents = inside(h.ID, append([]*sheaf.Hit{&in[i]}, joined...))
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+// Around picks at most most of n consecutive chunks around the one at centre
+// (0..n-1), as evenly on both sides as fits, the side before first. It returns
+// the half-open range of their indexes; an empty one when most is 0.
+//
+// Example: of 10 around 5, two are 4 and 5, three 4, 5 and 6.
+func Around(n, centre, most int) (from, to int) {
+	if most <= 0 || n <= 0 {
+		return centre, centre
+	}
+	most = min(most, n)
+	from = centre - most/2
+	from = min(max(from, 0), n-most)
+	return from, from + most
+}

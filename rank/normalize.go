@@ -1,0 +1,149 @@
+package rank
+
+import (
+	"math"
+
+	"sheaf"
+)
+
+// Scale says how [Normalize] maps scores.
+type Scale uint8
+
+// The scales. Clipped ones map into Low..High.
+const (
+	// ScaleMinMax maps the lowest to Low, the highest to High; all equal, or
+	// a single hit, to the middle. Clipped to 0.02..0.98 it never claims
+	// certainty.
+	ScaleMinMax Scale = iota
+	// ScaleTanh is 0.5 + 0.5 tanh(z/Spread), z the deviations from the mean,
+	// clipped; all equal gives 0.5.
+	ScaleTanh
+	// ScaleSigmoid is 1/(1 + e^-((s - Middle)/Spread)), clipped.
+	ScaleSigmoid
+	// ScalePercentile is the share of the other hits that score lower, those
+	// that score the same counting half, mapped into Low..High; a single hit
+	// gets the middle.
+	ScalePercentile
+	// ScaleMax, ScaleZScore and ScaleL2 are NormMax, NormZScore and NormL2,
+	// not clipped.
+	ScaleMax
+	ScaleZScore
+	ScaleL2
+)
+
+// Normalize maps the scores of a ranking to a scale. It never changes the
+// order.
+type Normalize struct {
+	Scale     Scale
+	Low, High float64 // Low below High
+	Spread    float64 // above 0; for ScaleTanh and ScaleSigmoid
+	Middle    float64 // for ScaleSigmoid
+}
+
+// Apply implements [Stage].
+func (n Normalize) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
+	const stage = "normalize"
+	if err := in.Valid(stage); err != nil {
+		return nil, err
+	}
+	if n.Scale > ScaleL2 {
+		return nil, sheaf.Invalidf("%s: unknown scale %d", stage, n.Scale)
+	}
+	if n.Scale < ScaleMax && !(n.Low < n.High) {
+		return nil, sheaf.Invalidf("%s: low is %v and high %v: low must be below high", stage, n.Low, n.High)
+	}
+	if n.Scale == ScaleTanh || n.Scale == ScaleSigmoid {
+		if err := positive(stage, "spread", n.Spread); err != nil {
+			return nil, err
+		}
+	}
+	scores := make([]float64, len(in))
+	for i := range in {
+		scores[i] = in[i].Score
+	}
+	norms := [...]Norm{ScaleTanh: NormZScore, ScaleMax: NormMax, ScaleZScore: NormZScore, ScaleL2: NormL2}
+	measured := newScale(norms[n.Scale], "scores", scores)
+	out := make(sheaf.Ranking, len(in))
+	copy(out, in)
+	for i := range out {
+		out[i].Score = n.value(&measured, in, i)
+		if in[i].Explanation != nil {
+			e := n.explain(&measured, &in[i], out[i].Score)
+			out[i].Explanation = &e
+		}
+	}
+	// Equal scores may have come in another order than that of their IDs;
+	// the order given stands.
+	return out, out.Valid(stage)
+}
+
+func (n Normalize) value(s *scale, in sheaf.Ranking, i int) float64 {
+	x := in[i].Score
+	switch n.Scale {
+	case ScaleMinMax:
+		if s.lo == s.hi {
+			return (n.Low + n.High) / 2
+		}
+		return n.clip(n.Low + (x-s.lo)/(s.hi-s.lo)*(n.High-n.Low))
+	case ScaleTanh:
+		if s.spread == 0 {
+			return n.clip(0.5)
+		}
+		return n.clip(0.5 + 0.5*math.Tanh(s.value(x)/n.Spread))
+	case ScaleSigmoid:
+		return n.clip(1 / (1 + math.Exp(-(x-n.Middle)/n.Spread)))
+	case ScalePercentile:
+		return n.percentile(in, x)
+	}
+	return s.value(x)
+}
+
+func (n Normalize) clip(v float64) float64 { return min(max(v, n.Low), n.High) }
+
+func (n Normalize) percentile(in sheaf.Ranking, x float64) float64 {
+	if len(in) < 2 {
+		return (n.Low + n.High) / 2
+	}
+	var below, same float64
+	for i := range in {
+		switch {
+		case in[i].Score < x:
+			below++
+		case in[i].Score == x:
+			same++
+		}
+	}
+	return n.Low + (below+(same-1)/2)/float64(len(in)-1)*(n.High-n.Low)
+}
+
+func (n Normalize) explain(s *scale, h *sheaf.Hit, v float64) sheaf.Explanation {
+	x := *h.Explanation
+	lo, hi := part("lowest", n.Low), part("highest", n.High)
+	clip := func(e sheaf.Explanation) sheaf.Explanation {
+		return combined("clipped", v, sheaf.CombineMax, combined("at most", min(e.Value, n.High), sheaf.CombineMin, e, hi), lo)
+	}
+	switch {
+	case n.Scale == ScaleMinMax && s.lo != s.hi:
+		measured := *s
+		measured.norm = NormMinMax
+		share := measured.explain(h.Score, x)
+		span := combined("range", n.High-n.Low, sheaf.CombineDifference, hi, lo)
+		scaled := combined("share of the range", share.Value*(n.High-n.Low), sheaf.CombineProduct, share, span)
+		return clip(combined("min-max", n.Low+scaled.Value, sheaf.CombineSum, lo, scaled))
+	case n.Scale == ScaleTanh && s.spread != 0:
+		// 0.5 + 0.5 tanh(y) is the logistic function of 2y.
+		z := s.explain(h.Score, x)
+		twice := combined("2 z / spread", 2*z.Value/n.Spread, sheaf.CombineQuotient,
+			combined("2 z", 2*z.Value, sheaf.CombineProduct, part("two", 2), z), part("spread", n.Spread))
+		return clip(combined("tanh", 1/(1+math.Exp(-twice.Value)), sheaf.CombineLogistic, twice))
+	case n.Scale == ScaleSigmoid:
+		arg := combined("(score - middle) / spread", (h.Score-n.Middle)/n.Spread, sheaf.CombineQuotient,
+			combined("score - middle", h.Score-n.Middle, sheaf.CombineDifference, x, part("middle", n.Middle)), part("spread", n.Spread))
+		return clip(combined("sigmoid", 1/(1+math.Exp(-arg.Value)), sheaf.CombineLogistic, arg))
+	case n.Scale >= ScaleMax:
+		return s.explain(h.Score, x)
+	case n.Scale == ScalePercentile:
+		return sheaf.Explanation{Label: "percentile", Value: v, Parts: []sheaf.Explanation{x}}
+	}
+	return sheaf.Explanation{Label: "all scores are equal", Value: v, Parts: []sheaf.Explanation{x}}
+}

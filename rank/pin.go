@@ -1,0 +1,45 @@
+package rank
+
+import (
+	"slices"
+
+	"sheaf"
+)
+
+// Pin puts the hits called IDs first, in that order, by raising their scores
+// just above all others: the last pinned one to the best of the others plus 1,
+// each above it by 1 more. IDs that were not found are left out.
+type Pin struct{ IDs []sheaf.ID }
+
+// Apply implements [Stage].
+func (p Pin) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
+	if err := in.Valid("pin"); err != nil {
+		return nil, err
+	}
+	var pinned []sheaf.ID
+	for _, id := range p.IDs {
+		if !slices.Contains(pinned, id) && slices.ContainsFunc(in, func(h sheaf.Hit) bool { return h.ID == id }) {
+			pinned = append(pinned, id)
+		}
+	}
+	best := 0.0
+	for _, h := range in {
+		best = max(best, h.Score)
+	}
+	out := make(sheaf.Ranking, len(in))
+	copy(out, in)
+	for i := range out {
+		at := slices.Index(pinned, out[i].ID)
+		if at < 0 {
+			continue
+		}
+		raise := best + float64(len(pinned)-at) - out[i].Score
+		out[i].Score += raise
+		if out[i].Explanation != nil {
+			e := combined("pinned", out[i].Score, sheaf.CombineSum, *out[i].Explanation, part("raised above the others", raise))
+			out[i].Explanation = &e
+		}
+	}
+	out.Sort()
+	return out, nil
+}

@@ -1,0 +1,92 @@
+package rank
+
+import (
+	"math"
+	"strings"
+
+	"sheaf"
+)
+
+// PropertyCurve says how the number in a property becomes a factor.
+type PropertyCurve uint8
+
+// The curves.
+const (
+	// Feedback turns votes b into a factor between 0.5 and 2:
+	// 2/(1 + e^(-b/3)) for b >= 0, 0.5 + 1/(1 + e^(-b/3)) below. It is Onyx's
+	// document boost. Example: 3 gives 1.4621, -3 gives 0.7689, 0 gives 1.
+	Feedback PropertyCurve = iota
+	// Plain takes the number as the factor, as Onyx's aggregated chunk boost
+	// does.
+	Plain
+)
+
+// Factor is the factor for the number b. It is NaN when Plain and b is
+// negative.
+func (c PropertyCurve) Factor(b float64) float64 {
+	switch {
+	case c == Plain && b < 0:
+		return math.NaN()
+	case c == Plain:
+		return b
+	case b < 0:
+		return 0.5 + 1/(1+math.Exp(-b/3))
+	}
+	return 2 / (1 + math.Exp(-b/3))
+}
+
+// PropertyBoost raises or lowers documents by a number among their properties.
+// Documents without it, or with something else than one number there, keep
+// their score, and so do negative numbers under Plain.
+type PropertyBoost struct {
+	// Name is the property; case does not matter.
+	Name  string
+	Curve PropertyCurve
+	Max   float64 // at least 1; 0 is no cap
+	Blend Blend
+}
+
+// Apply implements [Stage].
+func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "property boost"
+	if err := firstError(env.needFacts(stage), capValid(stage, b.Max)); err != nil {
+		return nil, err
+	}
+	if b.Name == "" || b.Curve > Plain {
+		return nil, sheaf.Invalidf("%s: needs the name of a property and a known curve", stage)
+	}
+	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+		v, ok := b.number(h.ID, env.Facts)
+		if !ok {
+			return nil
+		}
+		f := b.Curve.Factor(v)
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+		why := part("property "+b.Name+" is "+number(v), f)
+		if b.Curve == Feedback {
+			logistic := combined("1 / (1 + e^-b/3)", 1/(1+math.Exp(-v/3)), sheaf.CombineLogistic, part("b/3", v/3))
+			if v < 0 {
+				why = combined(why.Label, f, sheaf.CombineSum, part("half", 0.5), logistic)
+			} else {
+				why = combined(why.Label, f, sheaf.CombineProduct, part("two", 2), logistic)
+			}
+		}
+		return capped(why, b.Max)
+	})
+}
+
+func (b PropertyBoost) number(id sheaf.ID, facts Facts) (float64, bool) {
+	c, _ := facts.Chunk(id)
+	d, ok := facts.Document(c.Doc)
+	if !ok {
+		return 0, false
+	}
+	for _, p := range d.Properties {
+		if strings.EqualFold(p.Name, b.Name) && len(p.Values) == 1 && p.Values[0].Kind == sheaf.KindNumber {
+			return p.Values[0].Number, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,101 @@
+package rank
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"sheaf"
+)
+
+// AgeCurve says how a document loses with age.
+type AgeCurve uint8
+
+// The curves.
+const (
+	// Hyperbolic is 1/(1 + Decay x age in years): Onyx's and Vespa's.
+	Hyperbolic AgeCurve = iota
+	// HalfLife halves the factor every HalfLife.
+	HalfLife
+)
+
+// UndatedAge is the age at which a document without a date counts in Onyx:
+// about 91 days.
+const UndatedAge = 7_890_000 * time.Second
+
+// year is the year of 365 days that ages are counted in.
+const year = 365 * 24 * time.Hour
+
+// Recency lowers old documents. The factor is never below Floor. A date in the
+// future counts as now.
+//
+// Example, Hyperbolic, Decay 0.5, Floor 0.75: half a year 1/(1 + 0.25) = 0.8;
+// from 243 days on 0.75; undated 0.8888.
+type Recency struct {
+	Curve    AgeCurve
+	Decay    float64       // 0..1000, for Hyperbolic
+	HalfLife time.Duration // above 0, for the curve HalfLife
+	Floor    float64       // 0..1
+	// Undated is the age of documents without a date.
+	Undated time.Duration
+	Blend   Blend
+}
+
+// Apply implements [Stage].
+func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "recency"
+	err := firstError(env.needFacts(stage), within(stage, "floor", r.Floor, 0, 1), within(stage, "undated", r.Undated.Hours()/24, 0, 1e5))
+	switch {
+	case err != nil:
+		return nil, err
+	case env.Now.IsZero():
+		return nil, sheaf.Invalidf("recency: the time of the query is not known")
+	case r.Curve > HalfLife:
+		return nil, sheaf.Invalidf("recency: unknown curve %d", r.Curve)
+	case r.Curve == Hyperbolic:
+		err = within(stage, "decay", r.Decay, 0, 1000)
+	default:
+		err = positive(stage, "half_life", r.HalfLife.Hours())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return boost(stage, in, r.Blend, func(h *sheaf.Hit) *factor {
+		c, ok := env.Facts.Chunk(h.ID)
+		if !ok {
+			return nil
+		}
+		date, dated := env.Facts.Date(c.Doc)
+		return r.factor(date, dated, env.Now)
+	})
+}
+
+// Factor is the factor of a document of the given age, negative ages counting
+// as 0.
+func (r Recency) Factor(age time.Duration) float64 {
+	years := max(0, age.Seconds()/year.Seconds())
+	if r.Curve == HalfLife {
+		return max(math.Pow(0.5, years*year.Seconds()/r.HalfLife.Seconds()), r.Floor)
+	}
+	return max(1/(1+r.Decay*years), r.Floor)
+}
+
+func (r Recency) factor(date sheaf.Dated, dated bool, now time.Time) *factor {
+	age, label := r.Undated, "undated"
+	if dated {
+		age = max(0, now.Sub(date.Time))
+		label = fmt.Sprintf("dated %s (%s)", date.Time.UTC().Format(time.DateOnly), date.Source)
+	}
+	years := age.Seconds() / year.Seconds()
+	var raw sheaf.Explanation
+	if r.Curve == HalfLife {
+		lives := age.Seconds() / r.HalfLife.Seconds()
+		raw = combined(label, math.Pow(0.5, lives), sheaf.CombinePower, part("half", 0.5), part("half lives", lives))
+	} else {
+		raw = combined(label, 1/(1+r.Decay*years), sheaf.CombineQuotient, part("one", 1),
+			combined("1 + decay x age", 1+r.Decay*years, sheaf.CombineSum, part("one", 1),
+				combined("decay x age", r.Decay*years, sheaf.CombineProduct, part("decay", r.Decay), part("age in years", years))))
+	}
+	v := r.Factor(age)
+	return &factor{v, combined("recency", v, sheaf.CombineMax, raw, part("floor", r.Floor))}
+}

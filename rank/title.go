@@ -1,0 +1,65 @@
+package rank
+
+import (
+	"path"
+	"strings"
+	"unicode"
+
+	"sheaf"
+)
+
+// TitleBoost raises hits that are called exactly what was asked for, so that
+// who types a name gets the thing of that name first. Names compare without
+// regard to case, to white space at the ends and to how much of it stands
+// between words.
+//
+// A document's root chunk is also called by its aliases and by its file name,
+// with and without extension.
+type TitleBoost struct {
+	// Title and Alias are the factors for an equal title and for an equal
+	// alias or file name, 1 and more; the larger counts when both are equal.
+	Title float64
+	Alias float64
+	Blend Blend
+}
+
+// Apply implements [Stage].
+func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "exact title"
+	if err := firstError(env.needFacts(stage), within(stage, "title", b.Title, 1, 1e6), within(stage, "alias", b.Alias, 1, 1e6)); err != nil {
+		return nil, err
+	}
+	asked := foldName(env.Query)
+	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+		if asked == "" {
+			return nil
+		}
+		c, ok := env.Facts.Chunk(h.ID)
+		if !ok {
+			return nil
+		}
+		var best *factor
+		try := func(name, label string, value float64) {
+			if foldName(name) == asked && (best == nil || value > best.value) {
+				best = &factor{value, part(label+" is exactly what was asked for", value)}
+			}
+		}
+		try(c.Title, "the title", b.Title)
+		if c.Depth == 0 && c.Parent == "" {
+			if d, ok := env.Facts.Document(c.Doc); ok {
+				for _, alias := range d.Aliases {
+					try(alias, "an alias", b.Alias)
+				}
+				file := path.Base(d.Path)
+				try(file, "the file name", b.Alias)
+				try(strings.TrimSuffix(file, path.Ext(file)), "the file name", b.Alias)
+			}
+		}
+		return best
+	})
+}
+
+// foldName brings names that people take for the same to one form.
+func foldName(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), unicode.IsSpace), " ")
+}

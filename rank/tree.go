@@ -1,0 +1,224 @@
+package rank
+
+import (
+	"math"
+	"slices"
+
+	"sheaf"
+)
+
+// Tree lifts hits up the heading tree: where enough children of a section
+// match, the section stands for them. Afterwards no answer lies inside another,
+// unless Nested allows it.
+//
+// Parents are visited deepest first. A child matches when it is a hit or when
+// it was lifted to by its own children; when at least Threshold of the
+// children of a parent match, and at least MinMatches of them, the parent
+// takes their place. Children count whatever their level, so a skipped heading
+// level changes nothing.
+//
+// An answer is scored over everything inside it: the candidates below it and
+// its own match, if it had one.
+//
+// Example, Threshold 0.5, MaxP: a document with the sections A (children A1,
+// A2, A3) and B. Hits A1 8, A3 5, B 2: two of three children of A match, so A
+// takes their place with 8; A and B are both children of the document, so the
+// document takes theirs, with 8 and the constituents A1, A3, B.
+//
+// Source: the chunking specification's phase 3, parent by parent instead of
+// depth by depth, so that children at different depths are counted together.
+type Tree struct {
+	// Threshold is the least share, above 0 and at most 1, of a parent's
+	// children that must match.
+	Threshold float64
+	// MinMatches is the least number of children that must match, at least
+	// 1. With 1, the only hit under an only heading lifts to the document.
+	MinMatches int
+	// Nested says what happens to a hit inside another one.
+	Nested Nested
+	// Scoring scores an answer; the specification's is MaxP.
+	Scoring Scoring
+}
+
+// Nested says what happens when a hit lies inside another hit.
+type Nested uint8
+
+// What can happen to nested hits.
+const (
+	// NestedOuter keeps the outer hit, which is scored over everything
+	// inside it: a match on a document's title takes in all its sections.
+	NestedOuter Nested = iota
+	// NestedBoth keeps both, the outer one with its own score, unless the
+	// inner one was lifted into it. A match on a document's title leaves its
+	// sections as they are.
+	NestedBoth
+)
+
+// Apply implements [Stage].
+func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	switch {
+	case !(t.Threshold > 0 && t.Threshold <= 1):
+		return nil, sheaf.Invalidf("tree: threshold is %v: must be above 0 and at most 1", t.Threshold)
+	case t.MinMatches < 1:
+		return nil, sheaf.Invalidf("tree: min_matches is %d: must be at least 1", t.MinMatches)
+	case t.Nested > NestedBoth:
+		return nil, sheaf.Invalidf("tree: unknown rule %d for nested hits", t.Nested)
+	}
+	if err := t.Scoring.valid("tree"); err != nil {
+		return nil, err
+	}
+	if err := env.needFacts("tree"); err != nil {
+		return nil, err
+	}
+	if err := in.Valid("tree"); err != nil {
+		return nil, err
+	}
+	l := lift{facts: env.Facts, index: make(map[sheaf.ID]int, 2*len(in))}
+	for i := range in {
+		if n, ok := l.node(in[i].ID, math.MaxInt); ok && l.nodes[n].own == nil {
+			l.nodes[n].own, l.nodes[n].first = &in[i], i
+			l.match(n)
+		}
+	}
+	for depth := len(l.parents) - 1; depth >= 0; depth-- {
+		for k := 0; k < len(l.parents[depth]); k++ { // lifting adds parents to shallower depths only
+			l.lift(l.parents[depth][k], t.Threshold, t.MinMatches)
+		}
+	}
+	if t.Nested == NestedOuter {
+		l.swallow()
+	}
+	return answers(l.groups(), t.Scoring, "section"), nil
+}
+
+// lift is the part of a heading tree above some hits.
+type lift struct {
+	facts Facts
+	nodes []treeNode
+	index map[sheaf.ID]int
+	// parents are the nodes with matching children, by depth.
+	parents [][]int
+}
+
+type treeNode struct {
+	id sheaf.ID
+	// parent is an index into nodes, -1 for a root.
+	parent, depth int
+	// siblings is the number of children of the parent.
+	siblings int
+	// own is the node's own hit; first the best rank inside it.
+	own   *sheaf.Hit
+	first int
+	// matched: it is a hit or was lifted to. lifted: it took the place of
+	// its children. gone: another took its place.
+	matched, lifted, gone bool
+	children              []int // those that match
+	inside                []*sheaf.Hit
+}
+
+// node finds or makes the node called id and those above it. Its depth must be
+// less than below: depths fall on the way up, so the way ends.
+func (l *lift) node(id sheaf.ID, below int) (int, bool) {
+	if n, ok := l.index[id]; ok {
+		return n, l.nodes[n].depth < below
+	}
+	c, ok := l.facts.Chunk(id)
+	if !ok || c.Depth < 0 || c.Depth >= below {
+		return 0, false
+	}
+	parent := -1
+	if c.Parent != "" {
+		if p, ok := l.node(c.Parent, c.Depth); ok {
+			parent = p
+		}
+	}
+	n := len(l.nodes)
+	l.index[id] = n
+	l.nodes = append(l.nodes, treeNode{id: id, parent: parent, depth: c.Depth, siblings: max(c.SiblingCount, 1), first: -1})
+	return n, true
+}
+
+// match records that node n matches.
+func (l *lift) match(n int) {
+	l.nodes[n].matched = true
+	p := l.nodes[n].parent
+	if p < 0 {
+		return
+	}
+	depth := l.nodes[p].depth
+	for len(l.parents) <= depth {
+		l.parents = append(l.parents, nil)
+	}
+	if len(l.nodes[p].children) == 0 {
+		l.parents[depth] = append(l.parents[depth], p)
+	}
+	l.nodes[p].children = append(l.nodes[p].children, n)
+}
+
+// lift lets node p take the place of its matching children when they are
+// enough.
+func (l *lift) lift(p int, threshold float64, minMatches int) {
+	children := l.nodes[p].children
+	share := float64(len(children)) / float64(l.nodes[children[0]].siblings)
+	if share < threshold || len(children) < minMatches {
+		return
+	}
+	for _, c := range children {
+		l.absorb(p, c)
+	}
+	l.nodes[p].lifted = true
+	if !l.nodes[p].matched {
+		l.match(p)
+	}
+}
+
+// absorb moves everything inside node c, and its own hit, to node p.
+func (l *lift) absorb(p, c int) {
+	child, outer := &l.nodes[c], &l.nodes[p]
+	if child.own != nil {
+		outer.inside = append(outer.inside, child.own)
+	}
+	outer.inside = append(outer.inside, child.inside...)
+	if outer.first < 0 || child.first < outer.first {
+		outer.first = child.first
+	}
+	child.gone, child.inside = true, nil
+}
+
+// swallow moves every answer that lies inside another into the outermost one.
+func (l *lift) swallow() {
+	for n := range l.nodes {
+		if !l.nodes[n].matched || l.nodes[n].gone {
+			continue
+		}
+		outermost := -1
+		for p := l.nodes[n].parent; p >= 0; p = l.nodes[p].parent {
+			if l.nodes[p].matched && !l.nodes[p].gone {
+				outermost = p
+			}
+		}
+		if outermost >= 0 {
+			l.absorb(outermost, n)
+			l.nodes[outermost].lifted = true
+		}
+	}
+}
+
+// groups are the answers that are left.
+func (l *lift) groups() []group {
+	var out []group
+	for n := range l.nodes {
+		node := &l.nodes[n]
+		if !node.matched || node.gone {
+			continue
+		}
+		g := group{id: node.id, first: node.first, whole: !node.lifted}
+		if node.own != nil {
+			g.hits = append(g.hits, node.own)
+		}
+		g.hits = append(g.hits, node.inside...)
+		out = append(out, g)
+	}
+	slices.SortStableFunc(out, func(a, b group) int { return a.first - b.first })
+	return out
+}

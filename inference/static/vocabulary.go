@@ -6,6 +6,7 @@ package static
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 )
@@ -13,9 +14,9 @@ import (
 // Vocabulary is a fixed set of word pieces, numbered from 0 in the order of
 // its file. It is safe for concurrent use.
 type Vocabulary struct {
-	text     []byte   // all pieces, one after another
-	ends     []uint32 // piece i is text[ends[i-1]:ends[i]]
-	slots    []uint32 // open addressing: piece number + 1, or 0
+	text     []byte // all pieces, one after another
+	ends     []byte // [pieces]uint32, little endian: piece i is text[ends[i-1]:ends[i]]
+	slots    []byte // [mask+1]uint32, little endian, open addressing: piece number + 1, or 0
 	mask     uint32
 	longest  int // bytes of the longest piece, without its mark
 	unknown  int32
@@ -34,7 +35,7 @@ func ParseVocabulary(file []byte) (*Vocabulary, error) {
 	}
 	v := &Vocabulary{unknown: -1, numbered: len(lines)}
 	size := 1 << bits.Len(uint(len(lines)*2))
-	v.slots, v.mask = make([]uint32, size), uint32(size-1)
+	v.slots, v.mask = make([]byte, 4*size), uint32(size-1)
 	for i, line := range lines {
 		piece := bytes.TrimSuffix(line, []byte("\r"))
 		if len(piece) == 0 {
@@ -52,17 +53,18 @@ func ParseVocabulary(file []byte) (*Vocabulary, error) {
 			h = step(h, c)
 		}
 		for slot := finish(h) & v.mask; ; slot = (slot + 1) & v.mask {
-			if v.slots[slot] == 0 {
-				v.slots[slot] = uint32(i + 1)
+			n := v.slot(slot)
+			if n == 0 {
+				binary.LittleEndian.PutUint32(v.slots[4*slot:], uint32(i+1))
 				break
 			}
-			if string(v.piece(int32(v.slots[slot]-1))) == string(piece) {
-				return nil, fmt.Errorf("vocabulary: line %d: piece %q stands on line %d already", i+1, piece, v.slots[slot])
+			if string(v.piece(int32(n-1))) == string(piece) {
+				return nil, fmt.Errorf("vocabulary: line %d: piece %q stands on line %d already", i+1, piece, n)
 			}
 		}
 		v.longest = max(v.longest, len(body))
 		v.text = append(v.text, piece...)
-		v.ends = append(v.ends, uint32(len(v.text)))
+		v.ends = binary.LittleEndian.AppendUint32(v.ends, uint32(len(v.text)))
 	}
 	if v.unknown < 0 {
 		return nil, fmt.Errorf("vocabulary: no [UNK] among its %d pieces", len(lines))
@@ -79,7 +81,7 @@ func (v *Vocabulary) Unknown() int32 { return v.unknown }
 // Piece is the text of a piece as its file has it, "##" included; "" for a
 // number out of range.
 func (v *Vocabulary) Piece(id int32) string {
-	if id < 0 || int(id) >= len(v.ends) {
+	if id < 0 || int(id) >= v.numbered {
 		return ""
 	}
 	return string(v.piece(id))
@@ -88,9 +90,22 @@ func (v *Vocabulary) Piece(id int32) string {
 func (v *Vocabulary) piece(id int32) []byte {
 	start := uint32(0)
 	if id > 0 {
-		start = v.ends[id-1]
+		start = binary.LittleEndian.Uint32(v.ends[4*(id-1):])
 	}
-	return v.text[start:v.ends[id]]
+	end := binary.LittleEndian.Uint32(v.ends[4*id:])
+	if start > end || int(end) > len(v.text) {
+		return nil // bytes of a model that was not verified
+	}
+	return v.text[start:end]
+}
+
+// slot is the content of one slot; a number that no piece has reads as empty.
+func (v *Vocabulary) slot(i uint32) uint32 {
+	n := binary.LittleEndian.Uint32(v.slots[4*i:])
+	if n > uint32(v.numbered) {
+		return 0
+	}
+	return n
 }
 
 // Hashing runs byte by byte, so that one pass over a word gives the hashes of
@@ -110,8 +125,10 @@ func finish(h uint32) uint32 {
 
 // find is the piece with this body, given the hash of the body, or -1.
 func (v *Vocabulary) find(body []byte, h uint32, goesOn bool) int32 {
-	for slot := finish(h) & v.mask; ; slot = (slot + 1) & v.mask {
-		n := v.slots[slot]
+	slot := finish(h) & v.mask
+	for range v.mask + 1 {
+		n := v.slot(slot)
+		slot = (slot + 1) & v.mask
 		if n == 0 {
 			return -1
 		}
@@ -124,4 +141,5 @@ func (v *Vocabulary) find(body []byte, h uint32, goesOn bool) int32 {
 			return int32(n - 1)
 		}
 	}
+	return -1
 }

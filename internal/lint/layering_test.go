@@ -46,6 +46,7 @@ var allowed = map[string][]string{
 	"serve/...":           {"root", "search", "ingest", "profile", "query", "catalog"},
 	"internal/lint":       {},
 	"cmd/...":             {"..."},
+	"model/...":           {"inference/..."},
 }
 
 func TestLayering(t *testing.T) {

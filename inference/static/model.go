@@ -1,0 +1,155 @@
+package static
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+)
+
+// ErrCorrupt says that the bytes of a model are not what [Write] wrote.
+var ErrCorrupt = errors.New("corrupt model")
+
+// Model is a vocabulary and a vector for each of its pieces. It is a view of
+// the bytes it was opened on: opening reads a few numbers, whatever the size.
+// Safe for concurrent use.
+type Model struct {
+	name  string
+	vocab *Vocabulary
+	dims  int
+	scale []byte // [pieces]float32, little endian
+	rows  []byte // [pieces][dims]int8; a value stands for itself times the piece's scale
+	sum   uint32 // of everything before the checksum
+	all   []byte
+}
+
+// A model file, all numbers little endian: the magic, the version, the lengths
+// below, the model's name padded to nameBytes, then scale, ends, slots, text
+// and rows one after another, each begun at a multiple of 4, and the CRC-32C of
+// everything before it.
+const (
+	magic       = "SHEAFSTV"
+	version     = 1
+	nameBytes   = 40
+	headerBytes = len(magic) + 8*4 + nameBytes
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Open returns the model in data, which it keeps: data must not change. It
+// checks that every length fits; [Model.Verify] checks every byte. Errors wrap
+// ErrCorrupt.
+func Open(data []byte) (*Model, error) {
+	if len(data) < headerBytes+4 || string(data[:len(magic)]) != magic {
+		return nil, fmt.Errorf("%w: it does not begin with %s", ErrCorrupt, magic)
+	}
+	var n [8]uint32
+	for i := range n {
+		n[i] = binary.LittleEndian.Uint32(data[len(magic)+4*i:])
+	}
+	if n[0] != version {
+		return nil, fmt.Errorf("%w: format version %d: this program reads version %d", ErrCorrupt, n[0], version)
+	}
+	dims, pieces, slots, text, longest, unknown := int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), n[6]
+	if dims < 1 || dims > 1<<14 || pieces < 1 || pieces > 1<<24 || slots <= pieces || slots > 1<<26 || slots&(slots-1) != 0 ||
+		text > 1<<30 || longest > text || int(unknown) >= pieces {
+		return nil, fmt.Errorf("%w: lengths out of range: %d dims, %d pieces, %d slots, %d bytes of text", ErrCorrupt, dims, pieces, slots, text)
+	}
+	pos := headerBytes
+	take := func(size int) []byte {
+		if size > len(data)-4-pos {
+			pos = len(data)
+			return nil
+		}
+		part := data[pos : pos+size : pos+size]
+		pos += (size + 3) &^ 3
+		return part
+	}
+	m := &Model{
+		name: string(trimZeros(data[headerBytes-nameBytes : headerBytes])), dims: dims, all: data,
+		sum:   binary.LittleEndian.Uint32(data[len(data)-4:]),
+		scale: take(4 * pieces),
+		vocab: &Vocabulary{numbered: pieces, mask: uint32(slots - 1), longest: longest, unknown: int32(unknown)},
+	}
+	m.vocab.ends, m.vocab.slots, m.vocab.text, m.rows = take(4*pieces), take(4*slots), take(text), take(pieces*dims)
+	if m.rows == nil || pos != len(data)-4 {
+		return nil, fmt.Errorf("%w: %d bytes: the lengths in its header need another size", ErrCorrupt, len(data))
+	}
+	return m, nil
+}
+
+func trimZeros(b []byte) []byte {
+	for len(b) > 0 && b[len(b)-1] == 0 {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// Verify reads the whole model and returns an error that wraps ErrCorrupt when
+// it is not what was written.
+func (m *Model) Verify() error {
+	body := m.all[:len(m.all)-4]
+	if sum := crc32.Checksum(body, castagnoli); sum != m.sum {
+		return fmt.Errorf("%w: checksum is %08x, its bytes have %08x", ErrCorrupt, m.sum, sum)
+	}
+	return nil
+}
+
+// Write writes a model of this name (at most 40 bytes) with the given rows,
+// [vocabulary][dims]float32, each rounded to int8 with a scale of its own.
+func Write(w io.Writer, name string, v *Vocabulary, rows [][]float32) error {
+	if len(name) == 0 || len(name) > nameBytes {
+		return fmt.Errorf("model name %q: must have 1 to %d bytes", name, nameBytes)
+	}
+	if len(rows) != v.numbered {
+		return fmt.Errorf("model %s: %d rows for %d pieces", name, len(rows), v.numbered)
+	}
+	dims := len(rows[0])
+	out := append([]byte(magic), make([]byte, headerBytes-len(magic))...)
+	for i, n := range []int{version, dims, v.numbered, len(v.slots) / 4, len(v.text), v.longest, int(v.unknown), 0} {
+		binary.LittleEndian.PutUint32(out[len(magic)+4*i:], uint32(n))
+	}
+	copy(out[headerBytes-nameBytes:], name)
+	var quantized []byte
+	for i, row := range rows {
+		if len(row) != dims {
+			return fmt.Errorf("model %s: row %d has %d dims, the first has %d", name, i, len(row), dims)
+		}
+		var largest float64
+		for _, x := range row {
+			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+				return fmt.Errorf("model %s: row %d holds %v", name, i, x)
+			}
+			largest = max(largest, math.Abs(float64(x)))
+		}
+		scale := largest / 127
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(scale)))
+		for _, x := range row {
+			q := 0.0
+			if scale > 0 {
+				q = math.RoundToEven(float64(x) / scale)
+			}
+			quantized = append(quantized, byte(int8(q)))
+		}
+	}
+	for _, part := range [][]byte{v.ends, v.slots, v.text, quantized} {
+		out = append(out, part...)
+		for len(out)%4 != 0 {
+			out = append(out, 0)
+		}
+	}
+	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
+	_, err := w.Write(out)
+	return err
+}
+
+// Name is the model's name with its version, recorded in indexes.
+func (m *Model) Name() string { return m.name }
+
+// Dims is the number of dimensions.
+func (m *Model) Dims() int { return m.dims }
+
+// Vocabulary is the set of pieces.
+func (m *Model) Vocabulary() *Vocabulary { return m.vocab }

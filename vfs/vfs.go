@@ -32,9 +32,9 @@ type FS interface {
 	// Map returns the contents of a file, mapped into memory where the
 	// platform allows and read otherwise.
 	Map(name string) (Mapping, error)
-	// Lock takes an exclusive lock for this process, made of a file of that
-	// name, or fails with sheaf.ErrUnavailable's meaning: errors.Is(err,
-	// ErrLocked). The lock ends with Close or with the process.
+	// Lock takes an exclusive lock made of a file of that name. It does not
+	// wait: when somebody else holds it, the error wraps ErrLocked and says
+	// who. The lock ends with Close or with the process.
 	Lock(name string) (io.Closer, error)
 }
 

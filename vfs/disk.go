@@ -1,0 +1,105 @@
+package vfs
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"sort"
+)
+
+// Disk is the file system of the host.
+type Disk struct{}
+
+var _ FS = Disk{}
+
+// Create implements [FS].
+func (Disk) Create(name string) (File, error) {
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+}
+
+// Open implements [FS].
+func (Disk) Open(name string) (File, error) { return os.Open(name) }
+
+// Rename implements [FS].
+func (Disk) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove implements [FS].
+func (Disk) Remove(name string) error { return os.Remove(name) }
+
+// MkdirAll implements [FS]. New folders can be entered by their owner only:
+// an index tells what is in somebody's notes.
+func (Disk) MkdirAll(name string) error { return os.MkdirAll(name, 0o700) }
+
+// List implements [FS].
+func (Disk) List(dir string) ([]string, error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	names, err := d.Readdirnames(-1)
+	d.Close()
+	sort.Strings(names)
+	return names, err
+}
+
+// Stat implements [FS].
+func (Disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
+// SyncDir implements [FS]. Where a folder cannot be synced (Windows) the
+// operating system orders renames itself, and SyncDir does nothing.
+func (Disk) SyncDir(dir string) error { return syncDir(dir) }
+
+// Map implements [FS].
+func (Disk) Map(name string) (Mapping, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, &fs.PathError{Op: "map", Path: name, Err: fs.ErrInvalid}
+	}
+	size := info.Size()
+	if int64(int(size)) != size {
+		return nil, &fs.PathError{Op: "map", Path: name, Err: errTooLarge}
+	}
+	if size == 0 {
+		return bytesMapping(nil), nil
+	}
+	return mapFile(f, int(size))
+}
+
+// Lock implements [FS]. The file stays behind and says who held it last; the
+// lock itself is the operating system's and ends with the process.
+func (Disk) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		owner := readOwner(f)
+		f.Close()
+		return nil, lockError(name, owner, err)
+	}
+	writeOwner(f)
+	return f, nil
+}
+
+// bytesMapping is a mapping of memory that the garbage collector owns.
+type bytesMapping []byte
+
+func (m bytesMapping) Bytes() []byte { return m }
+func (m bytesMapping) Close() error  { return nil }
+
+// readAll is Map for platforms that cannot map files.
+func readAll(f *os.File, size int) (Mapping, error) {
+	data := make([]byte, size)
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: err}
+	}
+	return bytesMapping(data), nil
+}

@@ -1,0 +1,238 @@
+// Package sectionfile is the container of everything that is written once: a
+// file of named sections, each with a checksum, and a table of contents at the
+// end. Writing goes from front to back; opening reads the table only, whatever
+// the size of the file; a section is a slice of the mapped file.
+//
+// The format is documented in doc/formats/sectionfile.md.
+package sectionfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"path/filepath"
+
+	"sheaf/vfs"
+)
+
+// ErrCorrupt says that the bytes of a file are not those that were written.
+// Errors that wrap it name the file, the section and the offset.
+var ErrCorrupt = errors.New("corrupt")
+
+// ErrVersion says that a file was written by another version of this program.
+var ErrVersion = errors.New("format version")
+
+const (
+	magic = "SHEAFSEC"
+	// Version is the version of the container's format.
+	Version = 1
+
+	headerBytes = 64
+	alignment   = 64
+	footerBytes = 32
+	entryBytes  = 24 // offset 8, length 8, checksum 4, length of the name 4
+	maxSections = 1 << 16
+	maxName     = 255
+	kindBytes   = 16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Checksum is the checksum that guards sections: CRC-32C.
+func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+type entry struct {
+	name     string
+	offset   uint64
+	length   uint64
+	checksum uint32
+}
+
+// Reader is an open section file. It is safe for concurrent use until Close,
+// after which no slice that came from it may be used.
+type Reader struct {
+	path    string
+	mapping vfs.Mapping
+	data    []byte
+	entries []entry
+	version uint32
+}
+
+// Open maps a file that holds content of this kind, at most 16 bytes of ASCII,
+// and reads its table of contents. Errors wrap ErrCorrupt when the file is
+// damaged or something else, ErrVersion when its container or content has
+// another version than wanted.
+func Open(fs vfs.FS, path, kind string, version uint32) (*Reader, error) {
+	mapping, err := fs.Map(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{path: path, mapping: mapping, data: mapping.Bytes()}
+	if err := r.open(kind, version); err != nil {
+		return nil, errors.Join(err, mapping.Close())
+	}
+	return r, nil
+}
+
+func (r *Reader) open(kind string, version uint32) error {
+	data := r.data
+	if len(data) < headerBytes+footerBytes {
+		return r.corrupt("header", 0, "the file has %d bytes, at least %d are needed", len(data), headerBytes+footerBytes)
+	}
+	if string(data[:len(magic)]) != magic {
+		return r.corrupt("header", 0, "it does not begin with %q", magic)
+	}
+	le := binary.LittleEndian
+	if got, want := Checksum(data[:headerBytes-4]), le.Uint32(data[headerBytes-4:]); got != want {
+		return r.corrupt("header", 0, "checksum is %08x, its bytes have %08x", want, got)
+	}
+	if v := le.Uint32(data[8:]); v != Version {
+		return fmt.Errorf("%s: container %w %d, this program reads %d", r.path, ErrVersion, v, Version)
+	}
+	if k := string(trimZeros(data[16 : 16+kindBytes])); k != kind {
+		return r.corrupt("header", 16, "it holds %q, not %q", k, kind)
+	}
+	r.version = le.Uint32(data[12:])
+	if r.version != version {
+		return fmt.Errorf("%s: %s %w %d, this program reads %d", r.path, kind, ErrVersion, r.version, version)
+	}
+	footer := data[len(data)-footerBytes:]
+	if got, want := Checksum(footer[:footerBytes-4]), le.Uint32(footer[footerBytes-4:]); got != want || string(footer[20:28]) != magic {
+		return r.corrupt("footer", len(data)-footerBytes, "the file is cut short or damaged at its end")
+	}
+	start, count := le.Uint64(footer), le.Uint32(footer[8:])
+	if start < headerBytes || start > uint64(len(data)-footerBytes) || count > maxSections {
+		return r.corrupt("footer", len(data)-footerBytes, "table of %d sections at %d", count, start)
+	}
+	table := data[start : len(data)-footerBytes]
+	if got, want := Checksum(table), le.Uint32(footer[12:]); got != want {
+		return r.corrupt("table of contents", int(start), "checksum is %08x, its bytes have %08x", want, got)
+	}
+	return r.readTable(table, int(start), int(count))
+}
+
+func (r *Reader) readTable(table []byte, start, count int) error {
+	le := binary.LittleEndian
+	r.entries = make([]entry, 0, min(count, len(table)/entryBytes))
+	pos := 0
+	for i := range count {
+		if len(table)-pos < entryBytes {
+			return r.corrupt("table of contents", start+pos, "it ends within entry %d of %d", i, count)
+		}
+		e := entry{offset: le.Uint64(table[pos:]), length: le.Uint64(table[pos+8:]), checksum: le.Uint32(table[pos+16:])}
+		name := int(le.Uint32(table[pos+20:]))
+		pos += entryBytes
+		if name > maxName || name > len(table)-pos {
+			return r.corrupt("table of contents", start+pos, "the name of entry %d has %d bytes", i, name)
+		}
+		e.name = string(table[pos : pos+name])
+		pos += name
+		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) || e.length > uint64(start)-e.offset {
+			return r.corrupt(e.name, int(min(e.offset, math.MaxInt32)), "%d bytes at %d do not lie in the file", e.length, e.offset)
+		}
+		r.entries = append(r.entries, e)
+	}
+	if pos != len(table) {
+		return r.corrupt("table of contents", start+pos, "%d bytes too many", len(table)-pos)
+	}
+	return nil
+}
+
+func trimZeros(b []byte) []byte {
+	for len(b) > 0 && b[len(b)-1] == 0 {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// Section returns the bytes of a section, without verifying them; ok is false
+// when there is none of that name. The bytes are aligned to 64, must not be
+// changed, and must not be used after Close.
+func (r *Reader) Section(name string) (data []byte, ok bool) {
+	for i := range r.entries {
+		if e := &r.entries[i]; e.name == name {
+			return r.data[e.offset : e.offset+e.length : e.offset+e.length], true
+		}
+	}
+	return nil, false
+}
+
+// Verify compares the bytes of a section with their checksum. The error wraps
+// ErrCorrupt.
+func (r *Reader) Verify(name string) error {
+	for _, e := range r.entries {
+		if e.name == name {
+			return r.verify(e)
+		}
+	}
+	return r.corrupt(name, 0, "the section is missing")
+}
+
+func (r *Reader) verify(e entry) error {
+	if got := Checksum(r.data[e.offset : e.offset+e.length]); got != e.checksum {
+		return r.corrupt(e.name, int(e.offset), "checksum is %08x, its %d bytes have %08x", e.checksum, e.length, got)
+	}
+	return nil
+}
+
+// Check verifies every section, and that nothing but zeros lies between them.
+// It returns one error for each fault, each wrapping ErrCorrupt.
+func (r *Reader) Check() []error {
+	var faults []error
+	end := uint64(headerBytes)
+	for _, e := range r.entries {
+		if err := r.verify(e); err != nil {
+			faults = append(faults, err)
+		}
+		if e.offset < end {
+			faults = append(faults, r.corrupt(e.name, int(e.offset), "it overlaps the section before"))
+			continue
+		}
+		for i, b := range r.data[end:e.offset] {
+			if b != 0 {
+				faults = append(faults, r.corrupt(e.name, int(end)+i, "the space before it is not empty"))
+				break
+			}
+		}
+		end = e.offset + e.length
+	}
+	return faults
+}
+
+// Corrupt returns an error that wraps ErrCorrupt and names this file, the
+// section, the offset within the section, and what is wrong.
+func (r *Reader) Corrupt(section string, offset int, format string, args ...any) error {
+	for _, e := range r.entries {
+		if e.name == section {
+			offset += int(e.offset)
+		}
+	}
+	return r.corrupt(section, offset, format, args...)
+}
+
+func (r *Reader) corrupt(section string, offset int, format string, args ...any) error {
+	return fmt.Errorf("%s: %w: section %q at byte %d: %s", filepath.Base(r.path), ErrCorrupt, section, offset, fmt.Sprintf(format, args...))
+}
+
+// Names are the names of the sections, in the order in which they were written.
+func (r *Reader) Names() []string {
+	names := make([]string, len(r.entries))
+	for i, e := range r.entries {
+		names[i] = e.name
+	}
+	return names
+}
+
+// Size is the size of the file in bytes.
+func (r *Reader) Size() int64 { return int64(len(r.data)) }
+
+// Path is the name that the file was opened by.
+func (r *Reader) Path() string { return r.path }
+
+// Close unmaps the file.
+func (r *Reader) Close() error {
+	r.data, r.entries = nil, nil
+	return r.mapping.Close()
+}

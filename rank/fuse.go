@@ -169,7 +169,7 @@ func totalWeight(stage string, legs []Leg) (float64, error) {
 
 // union is every hit of several legs, once.
 type union struct {
-	hits  []sheaf.Hit
+	hits  []united
 	index map[sheaf.ID]int32
 	// places holds the legs of hits[i] from i*width on.
 	places []sheaf.Leg
@@ -179,6 +179,15 @@ type union struct {
 	sources []*sheaf.Hit
 	explain bool
 	nested  bool
+}
+
+// united is what a fusion works out for one hit. It is smaller than a
+// sheaf.Hit, of which only the ranking holds any.
+type united struct {
+	ID          sheaf.ID
+	Score       float64
+	Passage     int
+	Explanation *sheaf.Explanation
 }
 
 // unite gathers the hits of all legs in the order in which they first appear.
@@ -193,11 +202,11 @@ func unite(stage string, legs []Leg) (*union, error) {
 		u.explain = u.explain || explained(legs[i].Hits)
 		u.nested = u.nested || slices.ContainsFunc(legs[i].Hits, func(h sheaf.Hit) bool { return h.Constituents != nil })
 	}
-	u.hits = make([]sheaf.Hit, 0, n)
+	u.hits = make([]united, 0, n)
 	u.index = make(map[sheaf.ID]int32, n)
-	u.places = make([]sheaf.Leg, 0, n*u.width)
+	u.places = make([]sheaf.Leg, n*u.width)
 	if u.explain || u.nested {
-		u.sources = make([]*sheaf.Hit, 0, n*u.width)
+		u.sources = make([]*sheaf.Hit, n*u.width)
 	}
 	seen := make([]int32, n) // the last leg, from 1, in which a hit was seen
 	for j := range legs {
@@ -231,13 +240,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 func (u *union) add(h *sheaf.Hit) int32 {
 	i := int32(len(u.hits))
 	u.index[h.ID] = i
-	u.hits = append(u.hits, sheaf.Hit{ID: h.ID})
-	for range u.width {
-		u.places = append(u.places, sheaf.Leg{})
-		if u.sources != nil {
-			u.sources = append(u.sources, nil)
-		}
-	}
+	u.hits = append(u.hits, united{ID: h.ID})
 	return i
 }
 
@@ -286,12 +289,13 @@ func (u *union) ranking() sheaf.Ranking {
 	})
 	out := make(sheaf.Ranking, len(keys))
 	for i, k := range keys {
-		h := u.hits[k.hit]
+		from := &u.hits[k.hit]
+		h := &out[i]
+		h.ID, h.Score, h.Passage, h.Explanation = from.ID, from.Score, from.Passage, from.Explanation
 		h.Legs = u.at(int(k.hit))
 		if u.nested {
 			h.Constituents = u.constituents(int(k.hit), h.ID)
 		}
-		out[i] = h
 	}
 	return out
 }

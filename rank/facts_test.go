@@ -1,0 +1,221 @@
+package rank_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// library is documents held in memory; it meets rank.Facts.
+type library struct {
+	docs    map[sheaf.ID]*sheaf.Document
+	chunks  map[sheaf.ID]*sheaf.Chunk
+	dates   map[sheaf.ID]time.Time
+	links   map[sheaf.ID][]sheaf.ID
+	folders map[string]int // more documents than docs holds
+}
+
+func newLibrary() *library {
+	return &library{docs: map[sheaf.ID]*sheaf.Document{}, chunks: map[sheaf.ID]*sheaf.Chunk{},
+		dates: map[sheaf.ID]time.Time{}, links: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
+}
+
+// add makes a document of an outline: one line a heading, indented by two
+// blanks a level; the slug is the title.
+func (l *library) add(id sheaf.ID, outline ...string) *sheaf.Document {
+	_, p, _ := strings.Cut(string(id), ":")
+	d := &sheaf.Document{ID: id, Tree: id.Tree(), Path: p, Title: path.Base(p)}
+	d.Chunks = []sheaf.Chunk{{ID: id, Doc: id, Title: d.Title, SiblingCount: 1, Span: sheaf.Span{End: 100 * (len(outline) + 1)}}}
+	above := []int{0}
+	children := map[sheaf.ID]int{}
+	for i, line := range outline {
+		title := strings.TrimLeft(line, " ")
+		depth := (len(line)-len(title))/2 + 1
+		for len(above) > 1 && d.Chunks[above[len(above)-1]].Depth >= depth {
+			above = above[:len(above)-1]
+		}
+		parent := d.Chunks[above[len(above)-1]].ID
+		children[parent]++
+		d.Chunks = append(d.Chunks, sheaf.Chunk{ID: sheaf.ChunkID(id, title), Doc: id, Parent: parent, Depth: depth,
+			Position: i + 1, Title: title, Slug: title, Span: sheaf.Span{Start: 100 * (i + 1), End: 100 * (i + 2)}})
+		above = append(above, i+1)
+	}
+	for i := range d.Chunks {
+		c := &d.Chunks[i]
+		if c.Parent != "" {
+			c.SiblingCount = children[c.Parent]
+		}
+		l.chunks[c.ID] = c
+	}
+	l.docs[id] = d
+	return d
+}
+
+func (l *library) link(from, to sheaf.ID) { l.links[from] = append(l.links[from], to) }
+
+func (l *library) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	if c := l.chunks[id]; c != nil {
+		return *c, true
+	}
+	return sheaf.Chunk{}, false
+}
+
+func (l *library) Document(id sheaf.ID) (sheaf.Document, bool) {
+	if d := l.docs[id]; d != nil {
+		return *d, true
+	}
+	return sheaf.Document{}, false
+}
+
+func (l *library) Date(doc sheaf.ID) (sheaf.Dated, bool) {
+	t, ok := l.dates[doc]
+	return sheaf.Dated{Time: t, Source: sheaf.DateFrontmatter}, ok
+}
+
+func (l *library) FolderSize(tree, folder string) int {
+	n := l.folders[folder]
+	for _, d := range l.docs {
+		dir := path.Dir(d.Path)
+		if d.Tree == tree && (dir == folder || dir == "." && folder == "") {
+			n++
+		}
+	}
+	return n
+}
+
+func (l *library) Links(doc sheaf.ID) []sheaf.ID {
+	out := slices.Clone(l.links[doc])
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (l *library) Backlinks(doc sheaf.ID) []sheaf.ID {
+	var out []sheaf.ID
+	for from, to := range l.links {
+		if from != doc && slices.Contains(to, doc) {
+			out = append(out, from)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// hit and ranking write rankings in tests.
+func hit(id sheaf.ID, score float64) sheaf.Hit { return sheaf.Hit{ID: id, Score: score} }
+
+func ranking(hits ...sheaf.Hit) sheaf.Ranking { return sheaf.Ranking(hits) }
+
+func ids(r sheaf.Ranking) []sheaf.ID {
+	out := []sheaf.ID{}
+	for _, h := range r {
+		out = append(out, h.ID)
+	}
+	return out
+}
+
+// withReasons gives every hit an explanation.
+func withReasons(r sheaf.Ranking) sheaf.Ranking {
+	out := slices.Clone(r)
+	for i := range out {
+		out[i].Explanation = &sheaf.Explanation{Label: "retrieved", Value: out[i].Score}
+	}
+	return out
+}
+
+// near compares floats to 1e-9, relative or absolute.
+func near(a, b float64) bool {
+	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
+}
+
+// checkReasons fails when a hit's explanation is missing or does not
+// recombine, at any node, to the value that it claims.
+func checkReasons(t testing.TB, what string, r sheaf.Ranking) {
+	t.Helper()
+	for _, h := range r {
+		if h.Explanation == nil {
+			t.Fatalf("%s: hit %s has lost its explanation", what, h.ID)
+		}
+		if !near(h.Explanation.Value, h.Score) {
+			t.Fatalf("%s: hit %s scores %v, its explanation says %v", what, h.ID, h.Score, h.Explanation.Value)
+		}
+		checkTree(t, what, *h.Explanation)
+	}
+}
+
+func checkTree(t testing.TB, what string, e sheaf.Explanation) {
+	t.Helper()
+	if v := e.Recombine(); !near(v, e.Value) {
+		t.Fatalf("%s: %q claims %v and recombines (%s) to %v: %+v", what, e.Label, e.Value, e.Combine, v, e)
+	}
+	for _, p := range e.Parts {
+		checkTree(t, what, p)
+	}
+}
+
+func apply(t testing.TB, s rank.Stage, in sheaf.Ranking, env rank.Env) sheaf.Ranking {
+	t.Helper()
+	out, err := s.Apply(in, env)
+	if err != nil {
+		t.Fatalf("%T: %v", s, err)
+	}
+	return out
+}
+
+func equal(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatalf("%s: (-want +got)\n%s", what, d)
+	}
+}
+
+// randomLibrary is some documents with random outlines, folders, tags and
+// links.
+func randomLibrary(rng *rand.Rand) (*library, []sheaf.ID) {
+	l := newLibrary()
+	var all []sheaf.ID
+	names := []string{"a", "b", "x/c", "x/d", "x/y/e", "f"}
+	for _, name := range names {
+		var outline []string
+		depth := 0
+		for i := range rng.IntN(8) {
+			depth = min(rng.IntN(depth+2), 5)
+			outline = append(outline, strings.Repeat("  ", depth)+string(rune('A'+i)))
+		}
+		d := l.add(sheaf.DocumentID("t", name+".md"), outline...)
+		d.Tags = []string{string(rune('p' + rng.IntN(3)))}
+		if rng.IntN(2) == 0 {
+			d.Properties = []sheaf.Property{{Name: "boost", Values: []sheaf.Value{sheaf.NumberValue(float64(rng.IntN(9) - 4))}}}
+			l.dates[d.ID] = now.AddDate(0, 0, -rng.IntN(1000))
+		}
+		for _, c := range d.Chunks {
+			all = append(all, c.ID)
+		}
+	}
+	for range 5 {
+		l.link(sheaf.DocumentID("t", names[rng.IntN(len(names))]+".md"), sheaf.DocumentID("t", names[rng.IntN(len(names))]+".md"))
+	}
+	return l, all
+}
+
+// randomRanking is a random part of all, in order.
+func randomRanking(rng *rand.Rand, all []sheaf.ID, scale float64) sheaf.Ranking {
+	var r sheaf.Ranking
+	for _, id := range all {
+		if rng.IntN(3) > 0 {
+			r = append(r, hit(id, float64(rng.IntN(40))/4*scale))
+		}
+	}
+	r.Sort()
+	return r
+}
+
+var now = time.Unix(1767225600, 0)

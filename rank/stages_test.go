@@ -1,0 +1,421 @@
+package rank_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+func TestAggregate(t *testing.T) {
+	l := guide()
+	in := ranking(hit(at("A1"), 0.8), hit("t:lone.md#Only", 0.75), hit(at("A2"), 0.6), hit(at(""), 0.5), hit(at("B"), 0.4))
+	tests := []struct {
+		name string
+		a    rank.Aggregate
+		want string
+	}{
+		{"max", rank.Aggregate{}, "t:guide.md 0.8 [t:guide.md#A1 t:guide.md#A2 t:guide.md#B]\nt:lone.md 0.75 [t:lone.md#Only]"},
+		{"decayed sum", rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, M: 3, Decay: 0.95}},
+			"t:guide.md 1.821 [t:guide.md#A1 t:guide.md#A2 t:guide.md#B]\nt:lone.md 0.75 [t:lone.md#Only]"},
+		{"to the parent", rank.Aggregate{To: rank.ToParent, Scoring: rank.Scoring{Method: rank.TopMSum, M: 3}},
+			"t:guide.md#A 1.4 [t:guide.md#A1 t:guide.md#A2]\nt:guide.md 0.9 [t:guide.md#B]\nt:lone.md 0.75 [t:lone.md#Only]"},
+		{"mean", rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMAvg, M: 3}},
+			"t:lone.md 0.75 [t:lone.md#Only]\nt:guide.md 0.6333 [t:guide.md#A1 t:guide.md#A2 t:guide.md#B]"},
+		{"reciprocal ranks", rank.Aggregate{Scoring: rank.Scoring{Method: rank.RRFPerDoc, K: 60}},
+			"t:guide.md 0.06402 [t:guide.md#A1 t:guide.md#A2 t:guide.md#B]\nt:lone.md 0.01639 [t:lone.md#Only]"},
+		{"root of the sum of squares", rank.Aggregate{Scoring: rank.Scoring{Method: rank.RSS}},
+			"t:guide.md 1.187 [t:guide.md#A1 t:guide.md#A2 t:guide.md#B]\nt:lone.md 0.75 [t:lone.md#Only]"},
+	}
+	for _, test := range tests {
+		out := apply(t, test.a, withReasons(in), rank.Env{Facts: l})
+		equal(t, test.name, lines(out), test.want)
+		checkReasons(t, test.name, out)
+	}
+}
+
+// An aggregate keeps the best rank that any candidate had in each leg.
+func TestAggregateLegs(t *testing.T) {
+	a, b := hit(at("A1"), 2), hit(at("B"), 1)
+	a.Legs, b.Legs = []sheaf.Leg{{Rank: 3, Score: 7}, {}}, []sheaf.Leg{{Rank: 5, Score: 5}, {Rank: 1, Score: 9}}
+	out := apply(t, rank.Aggregate{}, ranking(a, b), rank.Env{Facts: guide()})
+	equal(t, "legs", out[0].Legs, []sheaf.Leg{{Rank: 3, Score: 7}, {Rank: 1, Score: 9}})
+}
+
+// With the default minima the folder boost always reaches its cap; without a
+// cap the formula shows.
+func TestFolderBoost(t *testing.T) {
+	tests := []struct {
+		found, total int
+		limit, want  float64
+	}{
+		{3, 5, 0, 1 + (2-1)*math.Sqrt(0.6)},
+		{3, 5, 1.15, 1.15},
+		{2, 5, 1.15, 1.15},
+		{3, 10, 1.15, 1},
+		{1, 1, 1.15, 1},
+		{2, 2, 0, 1 + (math.Log2(3) - 1)},
+	}
+	for _, test := range tests {
+		l, in := newLibrary(), sheaf.Ranking{}
+		for i := range test.total {
+			d := l.add(sheaf.ID(fmt.Sprintf("t:x/%d.md", i)), "A")
+			if i < test.found {
+				in = append(in, hit(d.ID, 1), hit(d.Chunks[1].ID, 1)) // two hits of one document count once
+			}
+		}
+		in.Sort()
+		out := apply(t, rank.FolderBoost{MinDocuments: 2, MinShare: 0.4, Max: test.limit}, withReasons(in), rank.Env{Facts: l})
+		checkReasons(t, "folder", out)
+		if !near(out[0].Score, test.want) {
+			t.Errorf("%d of %d, cap %v: got %v, want %v", test.found, test.total, test.limit, out[0].Score, test.want)
+		}
+	}
+}
+
+// The frontmatter's tags count, whatever their case.
+func TestGraphBoost(t *testing.T) {
+	l := newLibrary()
+	l.add("t:a.md").Tags = []string{"Go"}
+	l.add("t:b.md").Tags = []string{"go"}
+	l.add("t:c.md")
+	l.link("t:c.md", "t:a.md")
+	stage := rank.GraphBoost{Candidates: 10, Backlink: 1, CoCitation: 0.5, SharedTag: 0.3, Strength: 0.1, Max: 1.15}
+	out := apply(t, stage, withReasons(ranking(hit("t:b.md", 1), hit("t:c.md", 1), hit("t:a.md", 1))), rank.Env{Facts: l})
+	checkReasons(t, "graph", out)
+	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(2.3), "t:b.md": 1 + 0.1*math.Log(1.3), "t:c.md": 1})
+}
+
+func TestRecency(t *testing.T) {
+	l := newLibrary()
+	ages := map[string]int{"new": 0, "future": -30, "half": 182, "old": 3650}
+	in := ranking(hit("t:undated", 1))
+	l.add("t:undated")
+	for name, days := range ages {
+		id := sheaf.ID("t:" + name)
+		l.add(id)
+		l.dates[id] = now.AddDate(0, 0, -days)
+		in = append(in, hit(id, 1))
+	}
+	in.Sort()
+	env := rank.Env{Facts: l, Now: now}
+	out := apply(t, rank.Recency{Decay: 0.5, Floor: 0.75, Undated: rank.UndatedAge}, withReasons(in), env)
+	checkReasons(t, "hyperbolic", out)
+	nearScores(t, scoresOf(out), map[string]float64{"t:new": 1, "t:future": 1, "t:half": 1 / (1 + 0.5*182.0/365), "t:old": 0.75, "t:undated": 0.8888137312928046})
+	out = apply(t, rank.Recency{Curve: rank.HalfLife, HalfLife: 182 * 24 * time.Hour, Floor: 0.1, Undated: 0}, withReasons(in), env)
+	checkReasons(t, "half life", out)
+	nearScores(t, scoresOf(out), map[string]float64{"t:new": 1, "t:future": 1, "t:half": 0.5, "t:old": 0.1, "t:undated": 1})
+}
+
+func TestPropertyBoost(t *testing.T) {
+	for b, want := range map[float64]float64{0: 1, 3: 1.462117157260, -3: 0.768941421370, 100: 1.999999999999993} {
+		if got := rank.Feedback.Factor(b); !near(got, want) {
+			t.Errorf("feedback %v: got %v, want %v", b, got, want)
+		}
+	}
+	l := newLibrary()
+	l.add("t:a").Properties = []sheaf.Property{{Name: "Boost", Values: []sheaf.Value{sheaf.NumberValue(-3)}}}
+	l.add("t:b").Properties = []sheaf.Property{{Name: "boost", Values: []sheaf.Value{sheaf.TextValue("3")}}}
+	out := apply(t, rank.PropertyBoost{Name: "boost"}, withReasons(ranking(hit("t:a", 2), hit("t:b", 1))), rank.Env{Facts: l})
+	checkReasons(t, "feedback", out)
+	nearScores(t, scoresOf(out), map[string]float64{"t:a": 2 * 0.768941421370, "t:b": 1})
+	out = apply(t, rank.PropertyBoost{Name: "boost", Curve: rank.Plain}, ranking(hit("t:a", 2)), rank.Env{Facts: l})
+	nearScores(t, scoresOf(out), map[string]float64{"t:a": 2}) // a negative factor is none
+}
+
+func TestHeadingBoost(t *testing.T) {
+	out := apply(t, rank.HeadingBoost{Max: 1.3, Decay: 0.9}, withReasons(ranking(hit(at(""), 1), hit(at("A"), 1), hit(at("A1"), 1), hit(at("C1"), 1))), rank.Env{Facts: guide()})
+	checkReasons(t, "heading", out)
+	nearScores(t, scoresOf(out), map[string]float64{"t:guide.md": 1.3, "t:guide.md#A": 1.3, "t:guide.md#A1": 1.17, "t:guide.md#C1": 1.053})
+}
+
+func TestTitleBoost(t *testing.T) {
+	l := newLibrary()
+	d := l.add("t:notes/Go Basics.md", "Loops")
+	d.Aliases = []string{"Golang"}
+	d.Title, d.Chunks[0].Title = "Basics of Go", "Basics of Go"
+	in := ranking(hit(d.ID, 1), hit(d.Chunks[1].ID, 1))
+	for query, want := range map[string]string{
+		"basics  of GO ": "t:notes/Go Basics.md 1.5\nt:notes/Go Basics.md#Loops 1",
+		"golang":         "t:notes/Go Basics.md 1.25\nt:notes/Go Basics.md#Loops 1",
+		"go basics":      "t:notes/Go Basics.md 1.25\nt:notes/Go Basics.md#Loops 1",
+		"go basics.md":   "t:notes/Go Basics.md 1.25\nt:notes/Go Basics.md#Loops 1",
+		"loops":          "t:notes/Go Basics.md#Loops 1.5\nt:notes/Go Basics.md 1",
+		"basics":         "t:notes/Go Basics.md 1\nt:notes/Go Basics.md#Loops 1",
+		"":               "t:notes/Go Basics.md 1\nt:notes/Go Basics.md#Loops 1",
+	} {
+		out := apply(t, rank.TitleBoost{Title: 1.5, Alias: 1.25, Blend: rank.Add}, withReasons(in), rank.Env{Facts: l, Query: query})
+		checkReasons(t, query, out)
+		equal(t, query, lines(out), want)
+	}
+}
+
+func TestFieldBoost(t *testing.T) {
+	l := newLibrary()
+	d := l.add("mine:x/y/a.md")
+	d.Tags = []string{"Project/Alpha"}
+	d.Properties = []sheaf.Property{{Name: "status", Values: []sheaf.Value{sheaf.TextValue("Done")}}}
+	in := ranking(hit(d.ID, 1))
+	for _, test := range []struct {
+		field, value string
+		want         float64
+	}{{"tree", "mine", 1.5}, {"tree", "other", 1}, {"folder", "x", 1.5}, {"folder", "x/y", 1.5}, {"folder", "x/", 1}, {"tag", "project", 1.5},
+		{"tag", "proj", 1}, {"prop.Status", "done", 1.5}, {"prop.status", "open", 1}} {
+		out := apply(t, rank.FieldBoost{Field: test.field, Values: []string{test.value}, Factor: 1.5}, in, rank.Env{Facts: l})
+		if out[0].Score != test.want {
+			t.Errorf("%s is %s: got %v, want %v", test.field, test.value, out[0].Score, test.want)
+		}
+	}
+}
+
+// A factor above 1 raises a score below 0 too.
+func TestBoostOfNegativeScore(t *testing.T) {
+	stage := rank.HeadingBoost{Max: 2, Decay: 1}
+	out := apply(t, stage, withReasons(ranking(hit(at("B"), 0), hit(at("A"), -4))), rank.Env{Facts: guide()})
+	checkReasons(t, "negative", out)
+	nearScores(t, scoresOf(out), map[string]float64{"t:guide.md#B": 0, "t:guide.md#A": -2})
+}
+
+func TestElbow(t *testing.T) {
+	tests := []struct {
+		scores []float64
+		ratio  float64
+		max    int
+		want   int
+	}{
+		{[]float64{8, 7.5, 7, 3.2, 3, 2.8, 0.9}, 0.5, 20, 3},
+		{nil, 0.5, 20, 0}, {[]float64{0}, 0.5, 20, 1}, {[]float64{0, 0}, 0.5, 20, 0},
+		{[]float64{10, 5, 2.5}, 0.5, 20, 3}, {[]float64{10, 4.9, 2}, 0.5, 20, 1},
+		{[]float64{5, 4, 0, 3}, 0.5, 20, 2}, {[]float64{10, 9, 8}, 0.5, 2, 2}, {[]float64{10, 0.001}, 0, 20, 2},
+		{[]float64{3, 2}, 0.5, 0, 0},
+	}
+	for _, test := range tests {
+		r := sheaf.Ranking{}
+		for i, s := range test.scores {
+			r = append(r, hit(sheaf.ID(fmt.Sprint(i)), s))
+		}
+		if got := len(apply(t, rank.Elbow{Ratio: test.ratio, Max: test.max}, r, rank.Env{})); got != test.want {
+			t.Errorf("%v: kept %d, want %d", test, got, test.want)
+		}
+	}
+}
+
+func TestAdaptive(t *testing.T) {
+	l := guide()
+	in := ranking(hit(at("A1"), 0.95), hit(at("A2"), 0.9), hit("t:lone.md", 0.5), hit("t:lone.md#Only", 0.1))
+	for _, test := range []struct {
+		a    rank.Adaptive
+		want []sheaf.ID
+	}{
+		{rank.Adaptive{Floor: 1, Ceiling: 30, Relative: 0.3}, []sheaf.ID{at("A1"), at("A2"), "t:lone.md"}},
+		{rank.Adaptive{Floor: 1, Ceiling: 2, Relative: 0.3}, []sheaf.ID{at("A1"), at("A2")}},
+		{rank.Adaptive{Floor: 1, Ceiling: 2, Relative: 0.3, Diverse: true}, []sheaf.ID{at("A1"), "t:lone.md"}},
+		{rank.Adaptive{Floor: 4, Ceiling: 30, Relative: 0.9}, ids(in)},
+	} {
+		equal(t, fmt.Sprintf("%+v", test.a), ids(apply(t, test.a, in, rank.Env{Facts: l})), test.want)
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	in := ranking(hit("a", 33.7378), hit("b", 1.3114), hit("c", 0.5))
+	for _, test := range []struct {
+		n    rank.Normalize
+		want []float64
+	}{
+		{rank.Normalize{Low: 0.02, High: 0.98}, []float64{0.98, 0.04343548610317169, 0.02}},
+		{rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1}, []float64{1, 0.5, 0}},
+		{rank.Normalize{Scale: rank.ScaleMax}, []float64{1, 1.3114 / 33.7378, 0.5 / 33.7378}},
+		{rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Middle: 0.5, Spread: 2}, []float64{1 / (1 + math.Exp(-(33.7378-0.5)/2)), 1 / (1 + math.Exp(-(1.3114-0.5)/2)), 0.5}},
+	} {
+		out := apply(t, test.n, withReasons(in), rank.Env{})
+		checkReasons(t, "normalize", out)
+		nearList(t, out, test.want)
+	}
+	one := apply(t, rank.Normalize{Low: 0.02, High: 0.98}, ranking(hit("a", 7)), rank.Env{})
+	nearList(t, one, []float64{0.5})
+}
+
+func TestPerDocument(t *testing.T) {
+	in := ranking(hit(at("A1"), 5), hit(at("A2"), 4), hit("t:lone.md", 3), hit(at("B"), 2))
+	equal(t, "two each", ids(apply(t, rank.PerDocument{Max: 2}, in, rank.Env{Facts: guide()})), []sheaf.ID{at("A1"), at("A2"), "t:lone.md"})
+}
+
+func TestMMR(t *testing.T) {
+	env := rank.Env{Facts: guide()}
+	in := ranking(hit(at("A1"), 10), hit(at("A2"), 9), hit("t:lone.md", 8), hit(at("B"), 0))
+	out := apply(t, rank.MMR{Lambda: 0.5, N: 10}, withReasons(in), env)
+	checkReasons(t, "mmr", out)
+	equal(t, "half", ids(out), []sheaf.ID{at("A1"), "t:lone.md", at("A2"), at("B")})
+	equal(t, "one", ids(apply(t, rank.MMR{Lambda: 1, N: 10}, in, env)), ids(in))
+	if s := rank.TreeSimilarity(at("A1"), at("A2"), env.Facts); !near(s, 2.0/3) {
+		t.Errorf("similarity under one heading is %v", s)
+	}
+	if s := rank.TreeSimilarity(at("A"), at("B"), env.Facts); s != 0.5 {
+		t.Errorf("similarity of headings is %v", s)
+	}
+}
+
+func TestNeighbours(t *testing.T) {
+	in := ranking(hit(at("A2"), 5), hit(at("A3"), 4))
+	out := apply(t, rank.Neighbours{Before: 1, After: 1}, in, rank.Env{Facts: guide()})
+	equal(t, "neighbours", lines(out), "t:guide.md#A2 5 [t:guide.md#A1 t:guide.md#A3]\nt:guide.md#A3 4 [t:guide.md#A2 t:guide.md#B]")
+	equal(t, "score of a neighbour that was found", out[0].Constituents[1].Score, 4.0)
+}
+
+func TestMergeAdjacent(t *testing.T) {
+	in := ranking(hit(at("A2"), 5), hit("t:lone.md", 4), hit(at("A1"), 3), hit(at("A3"), 2), hit(at("C1"), 1))
+	out := apply(t, rank.MergeAdjacent{}, withReasons(in), rank.Env{Facts: guide()})
+	equal(t, "sections", lines(out), "t:guide.md#A2 5 [t:guide.md#A1 t:guide.md#A3]\nt:lone.md 4\nt:guide.md#C1 1")
+}
+
+func TestBudget(t *testing.T) {
+	l := guide() // a section spans 100 bytes, the document 800
+	in := ranking(hit(at("A1"), 5), hit(at(""), 4), hit(at("B"), 3))
+	env := rank.Env{Facts: l}
+	equal(t, "stop", ids(apply(t, rank.Budget{Tokens: 60, BytesPerToken: 4}, in, env)), []sheaf.ID{at("A1")})
+	equal(t, "skip", ids(apply(t, rank.Budget{Tokens: 60, BytesPerToken: 4, Skip: true}, in, env)), []sheaf.ID{at("A1"), at("B")})
+	equal(t, "overhead", ids(apply(t, rank.Budget{Tokens: 60, BytesPerToken: 4, Overhead: 10, Skip: true}, in, env)), []sheaf.ID{at("A1")})
+}
+
+func TestPin(t *testing.T) {
+	in := ranking(hit("a", 5), hit("b", 4), hit("c", 3))
+	out := apply(t, rank.Pin{IDs: []sheaf.ID{"c", "nowhere", "b", "c"}}, withReasons(in), rank.Env{})
+	checkReasons(t, "pin", out)
+	equal(t, "pinned", lines(out), "c 7\nb 6\na 5")
+}
+
+func TestAsSimilarity(t *testing.T) {
+	out := apply(t, rank.AsSimilarity{To: rank.Closeness}, withReasons(ranking(hit("a", math.Cos(math.Pi/4)), hit("b", 0))), rank.Env{})
+	checkReasons(t, "closeness", out)
+	nearList(t, out, []float64{1 / (1 + math.Pi/4), 1 / (1 + math.Pi/2)})
+}
+
+// every is one value of each stage.
+var every = []rank.Stage{
+	rank.Aggregate{}, rank.Aggregate{To: rank.ToParent, Scoring: rank.Scoring{Method: rank.TopMAvg, M: 2}},
+	rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, M: 3, Decay: 0.95}}, rank.Aggregate{Scoring: rank.Scoring{Method: rank.RRFPerDoc, K: 60}},
+	specification(), rank.Tree{Threshold: 0.3, MinMatches: 2, Nested: rank.NestedBoth, Scoring: rank.Scoring{Method: rank.RSS}},
+	rank.FolderBoost{MinDocuments: 2, MinShare: 0.4, Max: 1.15}, rank.FolderBoost{Blend: rank.Add},
+	rank.GraphBoost{Candidates: 10, Backlink: 1, CoCitation: 0.5, SharedTag: 0.3, Strength: 0.1, Max: 1.15},
+	rank.Recency{Decay: 0.5, Floor: 0.75, Undated: rank.UndatedAge}, rank.Recency{Curve: rank.HalfLife, HalfLife: time.Hour, Blend: rank.Add},
+	rank.PropertyBoost{Name: "boost"}, rank.PropertyBoost{Name: "boost", Curve: rank.Plain, Blend: rank.Add}, rank.HeadingBoost{Max: 5, Decay: 0.7},
+	rank.TitleBoost{Title: 2, Alias: 1.5}, rank.FieldBoost{Field: "folder", Values: []string{"x"}, Factor: 0.5},
+	rank.Top{N: 5}, rank.MinScore{Score: 2}, rank.Elbow{Ratio: 0.5, Max: 20}, rank.Adaptive{Floor: 2, Ceiling: 10, Relative: 0.3, Diverse: true},
+	rank.Normalize{Low: 0.02, High: 0.98}, rank.Normalize{Scale: rank.ScaleTanh, Low: 0.02, High: 0.98, Spread: 2.5},
+	rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Spread: 1}, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1},
+	rank.Normalize{Scale: rank.ScaleMax}, rank.Normalize{Scale: rank.ScaleZScore}, rank.Normalize{Scale: rank.ScaleL2},
+	rank.PerDocument{Max: 2}, rank.MMR{Lambda: 0.6, N: 20}, rank.Neighbours{Before: 1, After: 2}, rank.MergeAdjacent{},
+	rank.Budget{Tokens: 200, BytesPerToken: 4, Skip: true}, rank.Pin{IDs: []sheaf.ID{"t:b.md", "t:a.md"}}, rank.AsSimilarity{To: rank.HalfCosine},
+}
+
+// What holds for every stage: the input stays as it was, the same input gives
+// the same output, scores fall, explanations recombine to them and change
+// nothing else, and a score that is no number is refused by name.
+func TestStageProperties(t *testing.T) {
+	cuts := []rank.Stage{rank.Top{}, rank.MinScore{}, rank.Elbow{}}
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		l, all := randomLibrary(rng)
+		in := randomRanking(rng, all, []float64{1, 0.01, 1000}[seed%3])
+		if seed%4 == 0 { // some scores below 0
+			for i := range in {
+				in[i].Score -= 3
+			}
+		}
+		env := rank.Env{Facts: l, Now: now, Query: "A"}
+		for _, s := range every {
+			what := fmt.Sprintf("seed %d, %T%+v", seed, s, s)
+			given := withReasons(in)
+			before := withReasons(in)
+			out := apply(t, s, given, env)
+			if !reflect.DeepEqual(given, before) {
+				t.Fatalf("%s changed its input", what)
+			}
+			checkReasons(t, what, out)
+			if !slices.IsSortedFunc(out, func(a, b sheaf.Hit) int {
+				if near(a.Score, b.Score) {
+					return 0
+				}
+				return int(math.Copysign(1, b.Score-a.Score))
+			}) {
+				t.Fatalf("%s: scores rise in %s", what, written(out))
+			}
+			again := apply(t, s, given, env)
+			if !reflect.DeepEqual(out, again) {
+				t.Fatalf("%s gives something else the second time", what)
+			}
+			plain := apply(t, s, in, env)
+			equal(t, what+": without reasons", ids(plain), ids(out))
+			for _, c := range cuts {
+				if reflect.TypeOf(c) == reflect.TypeOf(s) && !reflect.DeepEqual(given[:len(out)], out) {
+					t.Fatalf("%s: not a prefix", what)
+				}
+			}
+			if empty := apply(t, s, nil, env); len(empty) != 0 {
+				t.Fatalf("%s made hits of none: %v", what, empty)
+			}
+		}
+	}
+	env := rank.Env{Facts: guide(), Now: now}
+	for _, s := range every {
+		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			if _, err := s.Apply(ranking(hit("t:lone.md", bad)), env); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%T takes a score of %v: %v", s, bad, err)
+			}
+		}
+	}
+}
+
+func TestStagesRefuse(t *testing.T) {
+	nan := math.NaN()
+	bad := []rank.Stage{
+		rank.Aggregate{Scoring: rank.Scoring{Method: 99}}, rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, Decay: 2}},
+		rank.Aggregate{Scoring: rank.Scoring{Method: rank.RRFPerDoc}}, rank.Aggregate{Scoring: rank.Scoring{M: -1}},
+		rank.FolderBoost{MinShare: 2}, rank.FolderBoost{Max: 0.5}, rank.FolderBoost{Max: nan}, rank.FolderBoost{Blend: 9},
+		rank.GraphBoost{}, rank.GraphBoost{Candidates: 1, Strength: nan}, rank.Recency{Decay: -1}, rank.Recency{Curve: rank.HalfLife},
+		rank.Recency{Curve: 9}, rank.Recency{Floor: 2}, rank.PropertyBoost{}, rank.HeadingBoost{}, rank.TitleBoost{},
+		rank.FieldBoost{Field: "tree", Values: []string{"x"}}, rank.FieldBoost{Field: "body", Values: []string{"x"}, Factor: 2},
+		rank.Top{N: -1}, rank.MinScore{Score: nan}, rank.Elbow{Ratio: 2}, rank.Elbow{Max: -1}, rank.Adaptive{Floor: 3, Ceiling: 2},
+		rank.Normalize{}, rank.Normalize{Scale: 99}, rank.Normalize{Scale: rank.ScaleTanh, High: 1}, rank.PerDocument{}, rank.MMR{},
+		rank.MMR{Lambda: 0.5, N: 5000}, rank.Neighbours{Before: -1}, rank.Budget{}, rank.AsSimilarity{To: 9},
+	}
+	for _, s := range bad {
+		if _, err := s.Apply(nil, rank.Env{Facts: guide(), Now: now}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%T%+v: got %v", s, s, err)
+		}
+	}
+}
+
+func BenchmarkStages(b *testing.B) {
+	l, in := newLibrary(), sheaf.Ranking{}
+	for i := range 100 {
+		d := l.add(sheaf.ID(fmt.Sprintf("t:folder%d/document-%03d.md", i%7, i)), "A", "  A1", "  A2", "B", "C")
+		l.link(d.ID, sheaf.ID(fmt.Sprintf("t:folder%d/document-%03d.md", (i+1)%7, (i+1)%100)))
+		for j, c := range d.Chunks[:5] {
+			in = append(in, hit(c.ID, float64(500-3*i-j)))
+		}
+	}
+	in.Sort()
+	env := rank.Env{Facts: l, Now: now, Query: "A1"}
+	for _, s := range every {
+		if _, ok := s.(rank.FolderBoost); ok {
+			continue // the library of this test counts a folder's documents by looking at all
+		}
+		if _, ok := s.(rank.GraphBoost); ok {
+			continue // and finds backlinks so too
+		}
+		b.Run(fmt.Sprintf("%T", s), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				apply(b, s, in, env)
+			}
+		})
+	}
+}

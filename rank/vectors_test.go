@@ -1,0 +1,390 @@
+package rank_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// The tests of this file run the worked numbers of the reference systems,
+// which lie outside the repository. The tables of the other tests hold the
+// essential ones.
+
+// vector is one case: an input and what the reference system made of it.
+type vector struct {
+	Name      string
+	Op        string
+	Input     json.RawMessage
+	Expected  json.RawMessage
+	Tolerance float64
+}
+
+// vectors reads the cases of a file, or skips the test when there are none
+// here.
+func vectors(t *testing.T, file string) []vector {
+	t.Helper()
+	path := filepath.Join("..", "..", "shared", "vectors", file)
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		t.Skipf("no %s: the vectors of the reference systems are not here", file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []vector
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Fatalf("%s holds no case", file)
+	}
+	return cases
+}
+
+// each runs f on every case of a file, its input and expectation decoded.
+func each[In, Want any](t *testing.T, file string, f func(t *testing.T, v vector, in In, want Want)) {
+	for _, v := range vectors(t, file) {
+		t.Run(v.Name, func(t *testing.T) {
+			var in In
+			var want Want
+			if err := json.Unmarshal(v.Input, &in); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(v.Expected, &want); err != nil {
+				t.Fatal(err)
+			}
+			f(t, v, in, want)
+		})
+	}
+}
+
+// listed is a ranking of ids with falling scores.
+func listed(names []string) sheaf.Ranking {
+	r := sheaf.Ranking{}
+	for i, n := range names {
+		r = append(r, hit(sheaf.ID(n), float64(len(names)-i)))
+	}
+	return r
+}
+
+func scoresOf(r sheaf.Ranking) map[string]float64 {
+	out := map[string]float64{}
+	for _, h := range r {
+		out[string(h.ID)] = h.Score
+	}
+	return out
+}
+
+func nearScores(t *testing.T, got, want map[string]float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %d scores, want %d: %v", len(got), len(want), got)
+	}
+	for id, w := range want {
+		if g, ok := got[id]; !ok || !near(g, w) {
+			t.Errorf("%s: got %v, want %v", id, g, w)
+		}
+	}
+}
+
+func nearList(t *testing.T, got sheaf.Ranking, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %d scores, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if !near(got[i].Score, want[i]) {
+			t.Errorf("score %d: got %v, want %v", i, got[i].Score, want[i])
+		}
+	}
+}
+
+func TestVectorsRRF(t *testing.T) {
+	type in struct {
+		Vector []string `json:"vector_results"`
+		Text   []string `json:"text_results"`
+		K      int      `json:"rrf_k"`
+		Top    int      `json:"top_k"`
+	}
+	type want struct {
+		ID     string
+		Score  float64 `json:"rrf_score"`
+		Vector *int    `json:"vector_rank"`
+		Text   *int    `json:"text_rank"`
+	}
+	each(t, "rrf_fusion.json", func(t *testing.T, _ vector, in in, want []want) {
+		out, err := rank.RRF{K: in.K}.Fuse([]rank.Leg{{"vector", listed(in.Vector), 1}, {"text", listed(in.Text), 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = apply(t, rank.Top{N: in.Top}, out, rank.Env{})
+		if len(out) != len(want) {
+			t.Fatalf("got %v", ids(out))
+		}
+		for i, w := range want {
+			h := out[i]
+			rankIs := func(leg int, r *int) bool {
+				return r == nil && h.Legs[leg].Rank == 0 || r != nil && h.Legs[leg].Rank == *r
+			}
+			if string(h.ID) != w.ID || !near(h.Score, w.Score) || !rankIs(0, w.Vector) || !rankIs(1, w.Text) {
+				t.Errorf("rank %d: got %+v, want %+v", i+1, h, w)
+			}
+		}
+	})
+}
+
+func TestVectorsRRFValidation(t *testing.T) {
+	type in struct {
+		Method string   `json:"fusion_method"`
+		K      *float64 `json:"rrf_k"`
+	}
+	type want struct {
+		Status int
+		Error  string
+	}
+	each(t, "rrf_validation.json", func(t *testing.T, v vector, in in, want want) {
+		if in.Method != "rrf" || in.K == nil || *in.K != float64(int(*in.K)) {
+			t.Skip("about the request, not the fusion")
+		}
+		_, err := rank.RRF{K: int(*in.K)}.Fuse([]rank.Leg{{"text", listed([]string{"a"}), 1}})
+		if (err == nil) != (want.Status == 200) || err != nil && !strings.Contains(err.Error(), strings.TrimPrefix(want.Error, "rrf_k ")) {
+			t.Errorf("got %v, want %+v", err, want)
+		}
+	})
+}
+
+func TestVectorsWeightedRRF(t *testing.T) {
+	type in struct {
+		Lists   [][]string
+		Weights []float64
+		K       int
+	}
+	type want struct {
+		Scores map[string]float64
+		Order  []sheaf.ID
+	}
+	for _, file := range []string{"onyx_weighted_rrf.json", "rrf_variants.json"} {
+		each(t, file, func(t *testing.T, v vector, in in, want want) {
+			var legs []rank.Leg
+			for i, list := range in.Lists {
+				legs = append(legs, rank.Leg{Name: fmt.Sprint("query ", i), Hits: listed(list), Weight: in.Weights[i]})
+			}
+			out, err := rank.RRF{K: in.K, Repeats: strings.Contains(v.Name, "accumulates")}.Fuse(legs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nearScores(t, scoresOf(out), want.Scores)
+			equal(t, "order", ids(out), want.Order)
+		})
+	}
+}
+
+func TestVectorsSonarRRF(t *testing.T) {
+	type in struct {
+		Embedding, BM25             []string
+		EmbeddingWeight, BM25Weight float64
+		K                           int
+	}
+	for _, v := range vectors(t, "sonar_rrf.json") {
+		t.Run(v.Name, func(t *testing.T) {
+			var in in
+			if err := json.Unmarshal(v.Input, &in); err != nil {
+				t.Fatal(err)
+			}
+			legs := []rank.Leg{{"embedding", listed(in.Embedding), in.EmbeddingWeight}, {"bm25", listed(in.BM25), in.BM25Weight}}
+			out, err := rank.RRF{K: in.K, Unit: v.Op == "fuse_normalized_order"}.Fuse(legs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Op == "rrf_scores" {
+				var want map[string]float64
+				if err := json.Unmarshal(v.Expected, &want); err != nil {
+					t.Fatal(err)
+				}
+				nearScores(t, scoresOf(out), want)
+				return
+			}
+			var want struct {
+				Order  []sheaf.ID
+				Scores []float64
+				Source []string `json:"chosen_source"`
+			}
+			if err := json.Unmarshal(v.Expected, &want); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "order", ids(out), want.Order)
+			nearList(t, out, want.Scores)
+			for i, h := range out {
+				source := "bm25"
+				if h.Legs[0].Rank > 0 {
+					source = "embedding"
+				}
+				if source != want.Source[i] {
+					t.Errorf("%s: found by %s, want %s", h.ID, source, want.Source[i])
+				}
+			}
+		})
+	}
+}
+
+func TestVectorsSonarAggregation(t *testing.T) {
+	type in struct {
+		Scores map[string][]float64
+		Params struct {
+			Method string
+			M, L   *int
+			Decay  *float64
+			RRFK   int `json:"rrfK"`
+		}
+	}
+	each(t, "sonar_aggregation.json", func(t *testing.T, _ vector, in in, want map[string]float64) {
+		methods := map[string]rank.Method{"max_p": rank.MaxP, "top_m_sum": rank.TopMSum, "top_m_avg": rank.TopMAvg,
+			"rrf_per_doc": rank.RRFPerDoc, "weighted_top_l_sum": rank.DecayedSum}
+		method, ok := methods[in.Params.Method]
+		if !ok {
+			t.Fatalf("unknown method %q", in.Params.Method)
+		}
+		s := rank.Scoring{Method: method, M: 3, Decay: 0.95, K: in.Params.RRFK}
+		if in.Params.M != nil {
+			s.M = *in.Params.M
+		}
+		if in.Params.L != nil {
+			s.M = *in.Params.L
+		}
+		if in.Params.Decay != nil {
+			s.Decay = *in.Params.Decay
+		}
+		l, r := newLibrary(), sheaf.Ranking{}
+		for doc, scores := range in.Scores {
+			var outline []string
+			for i, score := range scores {
+				name := fmt.Sprint("chunk", i)
+				outline = append(outline, name)
+				r = append(r, hit(sheaf.ChunkID(sheaf.ID("t:"+doc), name), score))
+			}
+			l.add(sheaf.ID("t:"+doc), outline...)
+		}
+		r.Sort()
+		out := apply(t, rank.Aggregate{To: rank.ToDocument, Scoring: s}, r, rank.Env{Facts: l})
+		got := map[string]float64{}
+		for id, score := range scoresOf(out) {
+			got[strings.TrimPrefix(id, "t:")] = score
+		}
+		nearScores(t, got, want)
+	})
+}
+
+func TestVectorsRootSumSquare(t *testing.T) {
+	each(t, "ra_aggregate_scores.json", func(t *testing.T, v vector, in []float64, want struct{ RSS, Max float64 }) {
+		sort.Sort(sort.Reverse(sort.Float64Slice(in)))
+		rss, best := rank.Scoring{Method: rank.RSS}.Score(in), rank.Scoring{Method: rank.MaxP}.Score(in)
+		if d := rss - want.RSS; d > v.Tolerance || d < -v.Tolerance || best != want.Max {
+			t.Errorf("got %v and %v, want %v and %v", rss, best, want.RSS, want.Max)
+		}
+	})
+}
+
+func TestVectorsElbow(t *testing.T) {
+	type in struct {
+		Scores []float64
+		Ratio  float64 `json:"cutoff_ratio"`
+		Max    int     `json:"max_results"`
+	}
+	each(t, "ra_elbow.json", func(t *testing.T, _ vector, in in, want struct{ Kept, Index int }) {
+		r := sheaf.Ranking{}
+		for i, s := range in.Scores {
+			r = append(r, hit(sheaf.ID(fmt.Sprint(i)), s))
+		}
+		e := rank.Elbow{Ratio: in.Ratio, Max: in.Max}
+		if got := len(apply(t, e, r, rank.Env{})); got != want.Kept || e.Find(r) != want.Index {
+			t.Errorf("kept %d, elbow at %d, want %+v", got, e.Find(r), want)
+		}
+	})
+}
+
+func TestVectorsNormalizeLinear(t *testing.T) {
+	each(t, "onyx_normalize_linear.json", func(t *testing.T, _ vector, in struct{ Scores []float64 }, want []float64) {
+		out := fuseOne(t, rank.NormLinear, in.Scores)
+		nearList(t, out, want)
+	})
+}
+
+// fuseOne normalizes scores as the only leg of a fusion, and returns them in
+// the order given.
+func fuseOne(t *testing.T, norm rank.Norm, scores []float64) sheaf.Ranking {
+	t.Helper()
+	r := sheaf.Ranking{}
+	for i, s := range scores {
+		r = append(r, hit(sheaf.ID(fmt.Sprintf("%03d", i)), s))
+	}
+	out, err := rank.Scores{Norm: norm, Mean: rank.MeanSum}.Fuse([]rank.Leg{{"leg", r, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(out, func(a, b sheaf.Hit) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return out
+}
+
+func TestVectorsOpenSearchNormalization(t *testing.T) {
+	type in struct {
+		Technique  string
+		Scores     []float64
+		Weights    []float64
+		Subqueries []map[string]float64
+	}
+	norms := map[string]rank.Norm{"min_max": rank.NormMinMaxOpenSearch, "z_score": rank.NormZScoreOpenSearch}
+	for _, v := range vectors(t, "onyx_opensearch_normalization.json") {
+		t.Run(v.Name, func(t *testing.T) {
+			var in in
+			if err := json.Unmarshal(v.Input, &in); err != nil {
+				t.Fatal(err)
+			}
+			if in.Subqueries == nil {
+				var want []float64
+				if err := json.Unmarshal(v.Expected, &want); err != nil {
+					t.Fatal(err)
+				}
+				nearList(t, fuseOne(t, norms[in.Technique], in.Scores), want)
+				return
+			}
+			var want struct {
+				Scores map[string]float64
+				Order  []sheaf.ID `json:"order_by_score_then_id"`
+			}
+			if err := json.Unmarshal(v.Expected, &want); err != nil {
+				t.Fatal(err)
+			}
+			var legs []rank.Leg
+			for i, q := range in.Subqueries {
+				r := sheaf.Ranking{}
+				for id, s := range q {
+					r = append(r, hit(sheaf.ID(id), s))
+				}
+				r.Sort()
+				legs = append(legs, rank.Leg{Name: fmt.Sprint("subquery ", i), Hits: r, Weight: in.Weights[i]})
+			}
+			out, err := rank.Scores{Norm: norms[in.Technique], Mean: rank.MeanArithmetic}.Fuse(legs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nearScores(t, scoresOf(out), want.Scores)
+			// The reference breaks ties by ID; a ranking of ours by the best
+			// single rank first. Bring ties into the order of the reference.
+			slices.SortStableFunc(out, func(a, b sheaf.Hit) int {
+				if near(a.Score, b.Score) {
+					return strings.Compare(string(a.ID), string(b.ID))
+				}
+				return 0
+			})
+			equal(t, "order", ids(out), want.Order)
+		})
+	}
+}

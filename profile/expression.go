@@ -1,0 +1,258 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// An expression stands where a number is. It knows the query's limit and the
+// profile's parameters:
+//
+//	sum     = product { ("+" | "-") product }
+//	product = factor { ("x" | "*" | "/") factor } [ "x" ]
+//	factor  = [ "-" ] ( number | name | "(" sum ")" | function "(" sum { "," sum } ")" )
+//
+// An "x" at the end of a product means "times the limit": 4x is 4 x limit.
+// Functions: max, min (one value or more), ceil, floor, if(condition, then,
+// else) where everything but 0 is true.
+type expression struct {
+	source string
+	op     byte // 'n' number, 'v' name, '+', '-', '*', '/', 'f' function
+	number float64
+	name   string
+	args   []*expression
+}
+
+// limitName is the name of the query's limit in expressions.
+const limitName = "limit"
+
+// functions are the functions of expressions with the least and most number
+// of arguments, 0 for any.
+var functions = map[string][2]int{"max": {1, 0}, "min": {1, 0}, "ceil": {1, 1}, "floor": {1, 1}, "if": {3, 3}}
+
+// maxExpression is the most bytes an expression may have.
+const maxExpression = 500
+
+// parseExpression reads text. Names are checked by the caller.
+func parseExpression(text string) (*expression, error) {
+	if len(text) > maxExpression {
+		return nil, fmt.Errorf("an expression may have at most %d characters", maxExpression)
+	}
+	p := expressionParser{rest: text}
+	p.next()
+	e, err := p.sum(0)
+	if err != nil {
+		return nil, err
+	}
+	if p.token != "" {
+		return nil, fmt.Errorf("%q is not understood here", p.token)
+	}
+	e.source = strings.TrimSpace(text)
+	return e, nil
+}
+
+type expressionParser struct {
+	rest  string
+	token string // "" at the end
+}
+
+// next moves on to the next token.
+func (p *expressionParser) next() {
+	p.rest = strings.TrimLeft(p.rest, " \t\n")
+	end := 0
+	switch {
+	case p.rest == "":
+	case isDigit(p.rest[0]) || p.rest[0] == '.':
+		for end < len(p.rest) && (isDigit(p.rest[end]) || p.rest[end] == '.' || p.rest[end] == '_' ||
+			isExponent(p.rest, end)) {
+			end++
+		}
+	case isLetter(p.rest[0]):
+		for end < len(p.rest) && (isLetter(p.rest[end]) || isDigit(p.rest[end])) {
+			end++
+		}
+	default:
+		end = 1
+		for end < len(p.rest) && p.rest[end] >= 0x80 && p.rest[0] >= 0x80 {
+			end++
+		}
+	}
+	p.token, p.rest = p.rest[:end], p.rest[end:]
+}
+
+// isExponent reports whether s[i] is the e of a number or the sign after it.
+func isExponent(s string, i int) bool {
+	if s[i] == 'e' || s[i] == 'E' {
+		return i > 0 && i+1 < len(s) && (isDigit(s[i+1]) || i+2 < len(s) && (s[i+1] == '-' || s[i+1] == '+') && isDigit(s[i+2]))
+	}
+	return (s[i] == '-' || s[i] == '+') && i > 0 && (s[i-1] == 'e' || s[i-1] == 'E')
+}
+
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool { return c == '_' || c < 0x80 && unicode.IsLetter(rune(c)) }
+
+func (p *expressionParser) sum(depth int) (*expression, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("nested more than %d deep", maxDepth)
+	}
+	left, err := p.product(depth)
+	for err == nil && (p.token == "+" || p.token == "-") {
+		op := p.token[0]
+		p.next()
+		var right *expression
+		if right, err = p.product(depth); err == nil {
+			left = &expression{op: op, args: []*expression{left, right}}
+		}
+	}
+	return left, err
+}
+
+func (p *expressionParser) product(depth int) (*expression, error) {
+	left, err := p.factor(depth)
+	for err == nil && (p.token == "x" || p.token == "×" || p.token == "*" || p.token == "/") {
+		op := p.token
+		p.next()
+		right := &expression{op: 'v', name: limitName}
+		if (op == "x" || op == "×") && (p.token == "" || strings.Contains("+-,)/", p.token)) {
+			left = &expression{op: '*', args: []*expression{left, right}}
+			continue
+		}
+		if right, err = p.factor(depth); err == nil {
+			if op != "/" {
+				op = "*"
+			}
+			left = &expression{op: op[0], args: []*expression{left, right}}
+		}
+	}
+	return left, err
+}
+
+func (p *expressionParser) factor(depth int) (*expression, error) {
+	t := p.token
+	switch {
+	case t == "":
+		return nil, fmt.Errorf("a number is missing at the end")
+	case t == "-":
+		p.next()
+		if depth++; depth > maxDepth {
+			return nil, fmt.Errorf("nested more than %d deep", maxDepth)
+		}
+		e, err := p.factor(depth)
+		if err != nil {
+			return nil, err
+		}
+		return &expression{op: '-', args: []*expression{{op: 'n'}, e}}, nil
+	case t == "(":
+		p.next()
+		e, err := p.sum(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		return e, p.expect(")")
+	case isDigit(t[0]) || t[0] == '.':
+		v, err := strconv.ParseFloat(strings.ReplaceAll(t, "_", ""), 64)
+		if err != nil || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%q is not a number", t)
+		}
+		p.next()
+		return &expression{op: 'n', number: v}, nil
+	case isLetter(t[0]):
+		p.next()
+		if p.token == "(" {
+			return p.call(t, depth)
+		}
+		return &expression{op: 'v', name: t}, nil
+	}
+	return nil, fmt.Errorf("%q is not understood here", t)
+}
+
+func (p *expressionParser) call(name string, depth int) (*expression, error) {
+	arity, ok := functions[name]
+	if !ok {
+		return nil, fmt.Errorf("unknown function %q (allowed: ceil, floor, if, max, min)", name)
+	}
+	e := &expression{op: 'f', name: name}
+	for p.token == "(" || p.token == "," {
+		p.next()
+		arg, err := p.sum(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		e.args = append(e.args, arg)
+	}
+	if len(e.args) < arity[0] || arity[1] > 0 && len(e.args) > arity[1] {
+		return nil, fmt.Errorf("%s has %d values: must have %d", name, len(e.args), arity[0])
+	}
+	return e, p.expect(")")
+}
+
+func (p *expressionParser) expect(token string) error {
+	if p.token != token {
+		return fmt.Errorf("%q is missing", token)
+	}
+	p.next()
+	return nil
+}
+
+// names are the names in e, in order, without repeats.
+func (e *expression) names() []string {
+	var out []string
+	if e.op == 'v' {
+		out = append(out, e.name)
+	}
+	for _, a := range e.args {
+		for _, name := range a.names() {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// value computes e. Names that values lack are 0: load has checked them.
+func (e *expression) value(values map[string]float64) float64 {
+	switch e.op {
+	case 'n':
+		return e.number
+	case 'v':
+		return values[e.name]
+	case '+':
+		return e.args[0].value(values) + e.args[1].value(values)
+	case '-':
+		return e.args[0].value(values) - e.args[1].value(values)
+	case '*':
+		return e.args[0].value(values) * e.args[1].value(values)
+	case '/':
+		return e.args[0].value(values) / e.args[1].value(values)
+	}
+	return e.call(values)
+}
+
+func (e *expression) call(values map[string]float64) float64 {
+	if e.name == "if" {
+		if e.args[0].value(values) != 0 {
+			return e.args[1].value(values)
+		}
+		return e.args[2].value(values)
+	}
+	v := e.args[0].value(values)
+	for _, a := range e.args[1:] {
+		if e.name == "max" {
+			v = max(v, a.value(values))
+		} else {
+			v = min(v, a.value(values))
+		}
+	}
+	switch e.name {
+	case "ceil":
+		return math.Ceil(v)
+	case "floor":
+		return math.Floor(v)
+	}
+	return v
+}

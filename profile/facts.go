@@ -1,0 +1,21 @@
+package profile
+
+import (
+	"time"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// nothing is facts about no documents.
+type nothing struct{}
+
+func (nothing) Chunk(sheaf.ID) (sheaf.Chunk, bool)       { return sheaf.Chunk{}, false }
+func (nothing) Document(sheaf.ID) (sheaf.Document, bool) { return sheaf.Document{}, false }
+func (nothing) Date(sheaf.ID) (sheaf.Dated, bool)        { return sheaf.Dated{}, false }
+func (nothing) FolderSize(string, string) int            { return 0 }
+func (nothing) Links(sheaf.ID) []sheaf.ID                { return nil }
+func (nothing) Backlinks(sheaf.ID) []sheaf.ID            { return nil }
+
+// checkEnv is where the settings of stages are tried.
+var checkEnv = rank.Env{Facts: nothing{}, Now: time.Unix(0, 0)}

@@ -1,0 +1,341 @@
+package profile
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sheaf"
+)
+
+//go:embed builtin/*.yaml
+var builtin embed.FS
+
+// Default is the name of the profile that is used when none is named.
+const Default = "sheaf"
+
+// Source finds the text of the profile called name, and the file it is in. A
+// profile that does not exist is sheaf.ErrNotFound.
+type Source func(name string) (file string, text []byte, err error)
+
+// maxExtends is the most profiles that may extend one another in a row.
+const maxExtends = 8
+
+// Builtin is the [Source] of the profiles in the binary.
+func Builtin(name string) (file string, text []byte, err error) {
+	file = name + ".yaml"
+	if validName.MatchString(name) {
+		if text, err = builtin.ReadFile("builtin/" + file); err == nil {
+			return file, text, nil
+		}
+	}
+	return "", nil, notFound(name, builtinNames())
+}
+
+// In is the [Source] of the folders dirs, first ones first, and of the
+// built-in profiles behind them. Profile NAME is the file NAME.yaml.
+func In(dirs ...string) Source {
+	return func(name string) (string, []byte, error) {
+		if validName.MatchString(name) {
+			for _, dir := range dirs {
+				file := filepath.Join(dir, name+".yaml")
+				text, err := readFile(file)
+				if !errors.Is(err, fs.ErrNotExist) {
+					return file, text, err
+				}
+			}
+		}
+		file, text, err := Builtin(name)
+		if err == nil {
+			return file, text, nil
+		}
+		infos, listErr := List(dirs...)
+		if listErr != nil {
+			return "", nil, err
+		}
+		var names []string
+		for _, info := range infos {
+			names = append(names, info.Name)
+		}
+		return "", nil, notFound(name, names)
+	}
+}
+
+func readFile(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxBytes || !info.Mode().IsRegular() {
+		return nil, sheaf.Invalidf("%s: must be a file of at most %d bytes", file, maxBytes)
+	}
+	return os.ReadFile(file)
+}
+
+func notFound(name string, names []string) error {
+	hint := ""
+	if near := nearest(name, names); near != "" {
+		hint = fmt.Sprintf(": did you mean %q?", near)
+	}
+	return fmt.Errorf("profile %q%s (profiles: %s): %w", name, hint, strings.Join(names, ", "), sheaf.ErrNotFound)
+}
+
+// Load reads the profile called name from find. A name that ends in .yaml or
+// .yml is a file, whose extends is looked up in find.
+func Load(name string, find Source) (*Profile, error) {
+	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		text, err := readFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return Parse(name, text, find)
+	}
+	file, text, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, text, find)
+}
+
+// Parse reads and checks the profile in text. file names it in errors; find
+// gives the profiles that it may extend. Everything wrong with it is
+// sheaf.ErrInvalid with file, line and column.
+func Parse(file string, text []byte, find Source) (*Profile, error) {
+	n, err := parseYAML(file, text)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = resolve(n, find, nil); err != nil {
+		return nil, err
+	}
+	p, err := decode(n)
+	if err != nil {
+		return nil, err
+	}
+	// Numbers that depend on the limit are tried with some, so that a
+	// profile which cannot work is found when it is loaded.
+	for _, limit := range []int{1, 10, 100} {
+		if _, err := p.Plan(limit, nil); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// resolve puts n over the profile that it extends. above are the names of the
+// profiles that led here.
+func resolve(n *node, find Source, above []string) (*node, error) {
+	if err := n.want(nodeMapping, "a profile"); err != nil {
+		return nil, err
+	}
+	extends := n.get("extends")
+	if extends == nil {
+		return n, nil
+	}
+	if err := extends.want(nodeScalar, "extends"); err != nil {
+		return nil, err
+	}
+	if name := n.get("name"); name != nil {
+		above = append(above, name.text)
+	}
+	if slices.Contains(above, extends.text) {
+		return nil, extends.errorf("the profile extends itself: %s", strings.Join(append(above, extends.text), " extends "))
+	}
+	if len(above) > maxExtends {
+		return nil, extends.errorf("more than %d profiles extend one another", maxExtends)
+	}
+	file, text, err := find(extends.text)
+	if errors.Is(err, sheaf.ErrNotFound) {
+		return nil, extends.errorf("extends %v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	parent, err := parseYAML(file, text)
+	if err != nil {
+		return nil, err
+	}
+	if parent, err = resolve(parent, find, above); err != nil {
+		return nil, err
+	}
+	return overlay(parent, n)
+}
+
+// overlay is the mapping child over the mapping parent: its keys replace those
+// of the parent; parameters and, when written as a mapping, branches are
+// joined name by name.
+func overlay(parent, child *node) (*node, error) {
+	out := *child
+	out.pairs = slices.Clone(child.pairs)
+	for _, p := range parent.pairs {
+		mine := child.get(p.key.text)
+		if mine == nil {
+			out.pairs = append(out.pairs, p)
+			continue
+		}
+		var joined node
+		var err error
+		switch {
+		case p.key.text == "parameters" && mine.kind == nodeMapping && p.value.kind == nodeMapping:
+			joined, err = joinParameters(&p.value, mine)
+		case p.key.text == "branches" && mine.kind == nodeMapping && p.value.kind == nodeList:
+			joined, err = joinBranches(&p.value, mine)
+		default:
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.set(p.key.text, joined)
+	}
+	return &out, nil
+}
+
+func (n *node) set(key string, value node) {
+	for i := range n.pairs {
+		if n.pairs[i].key.text == key {
+			n.pairs[i].value = value
+			return
+		}
+	}
+	k := value.null()
+	k.kind, k.text = nodeScalar, key
+	n.pairs = append(n.pairs, pair{k, value})
+}
+
+func joinParameters(parent, child *node) (node, error) {
+	out := *parent
+	out.pairs = slices.Clone(parent.pairs)
+	var names []string
+	for _, p := range parent.pairs {
+		names = append(names, p.key.text)
+	}
+	for i := range child.pairs {
+		key, value := &child.pairs[i].key, child.pairs[i].value
+		old := parent.get(key.text)
+		if value.kind == nodeScalar {
+			if old == nil {
+				return out, key.unknown("parameter of the profile that is extended", names)
+			}
+			changed := *old
+			changed.pairs = slices.Clone(old.pairs)
+			changed.set("default", value)
+			value = changed
+		}
+		out.set(key.text, value)
+	}
+	return out, nil
+}
+
+func joinBranches(parent, child *node) (node, error) {
+	out := *parent
+	out.items = slices.Clone(parent.items)
+	var names []string
+	for i := range parent.items {
+		names = append(names, branchName(&parent.items[i]))
+	}
+	for i := range child.pairs {
+		key, changes := &child.pairs[i].key, &child.pairs[i].value
+		at := slices.Index(names, key.text)
+		if at < 0 {
+			return out, key.unknown("branch of the profile that is extended", names)
+		}
+		if err := changes.want(nodeMapping, "the changes of branch "+key.text); err != nil {
+			return out, err
+		}
+		branch := out.items[at]
+		branch.pairs = slices.Clone(branch.pairs)
+		for _, p := range changes.pairs {
+			branch.set(p.key.text, p.value)
+		}
+		out.items[at] = branch
+	}
+	return out, nil
+}
+
+func branchName(n *node) string {
+	for _, key := range []string{"name", "retrieve"} {
+		if v := n.get(key); v != nil {
+			return v.text
+		}
+	}
+	return ""
+}
+
+// Info describes a profile that can be loaded.
+type Info struct {
+	Name  string
+	About string
+	// File is where it is; Builtin says that it is in the binary.
+	File    string
+	Builtin bool
+	// Err says why a file in a folder is no profile; nil for all others.
+	Err error
+}
+
+// List is the profiles of the folders dirs and the built-in ones, by name. One
+// in a folder hides a built-in one of its name. Folders that do not exist are
+// skipped.
+func List(dirs ...string) ([]Info, error) {
+	var out []Info
+	seen := map[string]bool{}
+	find := In(dirs...)
+	add := func(name, file string, text []byte, isBuiltin bool) {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		info := Info{Name: name, File: file, Builtin: isBuiltin}
+		p, err := Parse(file, text, find)
+		if err != nil {
+			info.Err = err
+		} else {
+			info.About = p.About
+		}
+		out = append(out, info)
+	}
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, entry := range entries {
+			name, ok := strings.CutSuffix(entry.Name(), ".yaml")
+			if !ok || entry.IsDir() || !validName.MatchString(name) {
+				continue
+			}
+			file := filepath.Join(dir, entry.Name())
+			text, err := readFile(file)
+			if err != nil {
+				return nil, err
+			}
+			add(name, file, text, false)
+		}
+	}
+	for _, name := range builtinNames() {
+		file, text, err := Builtin(name)
+		if err != nil {
+			return nil, err
+		}
+		add(name, file, text, true)
+	}
+	slices.SortFunc(out, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func builtinNames() []string {
+	entries, err := builtin.ReadDir("builtin")
+	if err != nil {
+		panic(err) // the files are in the binary
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}

@@ -1,0 +1,211 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+)
+
+// MaxLimit is the largest limit of a query.
+const MaxLimit = 10_000
+
+// Plan binds the profile to a query that wants limit results, 1..MaxLimit, and
+// sets the parameters named in set. A parameter that does not exist, a value
+// out of its range, or numbers of the profile that become invalid by them are
+// sheaf.ErrInvalid.
+func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
+	if limit < 1 || limit > MaxLimit {
+		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
+	}
+	v, err := p.values(limit, set)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{Profile: p, Limit: limit, Values: map[string]string{}}
+	for name, x := range v.numbers {
+		if name != limitName {
+			plan.Values[name] = plain(x)
+		}
+	}
+	maps.Copy(plan.Values, v.choices)
+	if p.candidates != nil {
+		first, err := p.candidates.plan(v)
+		if err != nil {
+			return nil, err
+		}
+		arg, err := p.candidates.limit.compute(v)
+		if err != nil {
+			return nil, err
+		}
+		first.Limit = int(arg.number)
+		plan.Candidates = first
+	}
+	main, err := p.main.plan(v)
+	if err != nil {
+		return nil, err
+	}
+	plan.Main = *main
+	return plan, nil
+}
+
+// values are the parameters in force.
+func (p *Profile) values(limit int, set map[string]string) (values, error) {
+	v := values{numbers: map[string]float64{limitName: float64(limit)}, choices: map[string]string{}}
+	var names []string
+	for _, param := range p.Parameters {
+		names = append(names, param.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if !slices.Contains(names, name) {
+			hint := ""
+			if near := nearest(name, names); near != "" {
+				hint = fmt.Sprintf(": did you mean %q?", near)
+			}
+			if len(names) == 0 {
+				names = []string{"none"}
+			}
+			return v, sheaf.Invalidf("profile %s has no parameter %q%s (its parameters: %s)", p.Name, name, hint, strings.Join(names, ", "))
+		}
+	}
+	for i := range p.Parameters {
+		param := &p.Parameters[i]
+		if err := param.bind(p, set, v); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// bind adds the value of the parameter to v.
+func (param *Parameter) bind(p *Profile, set map[string]string, v values) error {
+	o := param.option()
+	text, given := set[param.Name]
+	if len(param.OneOf) > 0 {
+		if !given {
+			text = param.Default
+		}
+		if !slices.Contains(param.OneOf, text) {
+			return sheaf.Invalidf("parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
+		}
+		v.choices[param.Name] = text
+		return nil
+	}
+	if !given {
+		s := setting{option: o, node: param.node, where: "the default of parameter " + param.Name, number: param.number}
+		arg, err := s.compute(v)
+		v.numbers[param.Name] = arg.number
+		return err
+	}
+	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if errors.Is(err, strconv.ErrSyntax) && (text == "true" || text == "false") {
+		x, err = 0, nil
+		if text == "true" {
+			x = 1
+		}
+	}
+	if err != nil || !(x >= param.Min && x <= param.Max) || param.Integer && x != float64(int64(x)) {
+		return sheaf.Invalidf("parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
+	}
+	v.numbers[param.Name] = x
+	return nil
+}
+
+func (ph *phase) plan(v values) (*Phase, error) {
+	out := &Phase{}
+	var total float64
+	for i := range ph.branches {
+		b, err := ph.branches[i].plan(v)
+		if err != nil {
+			return nil, err
+		}
+		total += b.Weight
+		out.Branches = append(out.Branches, *b)
+	}
+	if total == 0 {
+		return nil, ph.node.errorf("the weights of all branches are 0: at least one must be above 0")
+	}
+	args, err := compute(ph.fuse.settings, v)
+	if err != nil {
+		return nil, err
+	}
+	out.Fusion = ph.fuse.kind.fusion(args)
+	out.FusionText = ph.fuse.text(args)
+	out.Then, err = planSteps(ph.then, v)
+	return out, err
+}
+
+func (b *branch) plan(v values) (*Branch, error) {
+	args, err := compute(b.settings, v)
+	if err != nil {
+		return nil, err
+	}
+	out := &Branch{Name: b.name, Retrieve: b.retrieve, Limit: args.integer("limit"), Weight: args.number("weight"), AtLeast: args.text("at_least")}
+	if b.retrieve == RetrieveVector {
+		out.Vector = &VectorBranch{Field: args.text("field"), Candidates: args.integer("candidates")}
+	} else {
+		out.Text = &TextBranch{Combine: args.text("combine"), TieBreaker: args.number("tie_breaker"), Statistics: args.text("statistics"),
+			K1: args.number("k1"), B: args.number("b")}
+		for i := range b.fields {
+			w, err := b.fields[i].weight.compute(v)
+			if err != nil {
+				return nil, err
+			}
+			if w.number > 0 {
+				out.Text.Fields = append(out.Text.Fields, Field{b.fields[i].name, w.number})
+			}
+		}
+		if len(out.Text.Fields) == 0 {
+			return nil, b.node.errorf("the weights of all fields of branch %s are 0: at least one must be above 0", b.name)
+		}
+		slices.SortStableFunc(out.Text.Fields, func(x, y Field) int { return fieldOrder(x.Name) - fieldOrder(y.Name) })
+	}
+	out.Then, err = planSteps(b.then, v)
+	return out, err
+}
+
+func fieldOrder(name string) int { return slices.Index(sheaf.Fields[:], name) }
+
+func planSteps(steps []step, v values) ([]Step, error) {
+	var out []Step
+	for i := range steps {
+		args, err := compute(steps[i].settings, v)
+		if err != nil {
+			return nil, err
+		}
+		stage := steps[i].kind.stage(args)
+		// What one number allows depends on another (low below high): let
+		// the stage itself say so, with nothing to rank.
+		if _, err := stage.Apply(nil, checkEnv); err != nil {
+			return nil, steps[i].node.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
+		}
+		out = append(out, Step{Name: steps[i].kind.name, Text: steps[i].text(args), Stage: stage})
+	}
+	return out, nil
+}
+
+// text writes a step with its settings; those at their defaults are left out.
+func (s *step) text(args arguments) string {
+	var parts []string
+	for i := range s.settings {
+		set := &s.settings[i]
+		if set.node == nil {
+			continue
+		}
+		value := set.String()
+		if arg := args[set.option.name]; set.number != nil {
+			value = plain(arg.number)
+		} else if set.option.kind == typeChoice {
+			value = arg.text
+		}
+		parts = append(parts, set.option.name+": "+value)
+	}
+	if len(parts) == 0 {
+		return s.kind.name
+	}
+	return s.kind.name + ": {" + strings.Join(parts, ", ") + "}"
+}

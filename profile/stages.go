@@ -1,0 +1,292 @@
+package profile
+
+import (
+	"time"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// kind is a kind of stage or fusion: its name, what it does, what it takes and
+// how it is made. The decoder, the JSON Schema and the reference read this
+// table and nothing else, so a new kind of stage is one entry.
+type kind struct {
+	name  string
+	about string
+	// short is the option that a single value gives: "top: 10".
+	short   string
+	options []option
+	stage   func(a arguments) rank.Stage
+	fusion  func(a arguments) rank.Fusion
+}
+
+func (k *kind) option(name string) *option {
+	for i := range k.options {
+		if k.options[i].name == name {
+			return &k.options[i]
+		}
+	}
+	return nil
+}
+
+func (k *kind) optionNames() []string {
+	names := make([]string, len(k.options))
+	for i := range k.options {
+		names[i] = k.options[i].name
+	}
+	return names
+}
+
+func number(name, standard string, lo, hi float64, about string) option {
+	return option{name: name, kind: typeNumber, standard: standard, min: lo, max: hi, about: about}
+}
+
+func integer(name, standard string, lo, hi float64, about string) option {
+	return option{name: name, kind: typeInteger, standard: standard, min: lo, max: hi, about: about}
+}
+
+func choice(name, standard, about string, choices ...string) option {
+	return option{name: name, kind: typeChoice, standard: standard, choices: choices, about: about}
+}
+
+func flag(name, about string) option {
+	return option{name: name, kind: typeBool, standard: "false", about: about}
+}
+
+// pick is the value at the place of name among names; the options that it
+// reads are checked, so it is always there.
+func pick[T any](names []string, name string, from ...T) T {
+	for i, n := range names {
+		if n == name {
+			return from[i]
+		}
+	}
+	return from[0]
+}
+
+var (
+	methods     = []string{"max_p", "top_m_sum", "top_m_avg", "rrf_per_doc", "decayed_sum", "rss"}
+	blends      = []string{"multiply", "add"}
+	blendOption = choice("blend", "multiply", "how the factor meets the score: multiplied, or factor - 1 added", blends...)
+	capOption   = number("max", "1.15", 0, 1000, "the largest factor, at least 1; 0 is no cap")
+	scoring     = []option{
+		choice("method", "max_p", "how scores become one: the best; the sum or mean of the best m; the sum of 1/(k + place); the best m with decay; the root of the sum of squares", methods...),
+		integer("m", "3", 1, 1000, "how many scores count, for top_m_sum, top_m_avg and decayed_sum"),
+		number("decay", "0.95", 0, 1, "what each score weighs against the one before it, for decayed_sum"),
+		integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf_per_doc"),
+	}
+)
+
+func scoringOf(a arguments) rank.Scoring {
+	return rank.Scoring{Method: pick(methods, a.text("method"), rank.MaxP, rank.TopMSum, rank.TopMAvg, rank.RRFPerDoc, rank.DecayedSum, rank.RSS),
+		M: a.integer("m"), Decay: a.number("decay"), K: a.integer("k")}
+}
+
+func blendOf(a arguments) rank.Blend { return pick(blends, a.text("blend"), rank.Multiply, rank.Add) }
+
+// stages are the kinds of stage, in the order of the reference.
+var stages = []kind{
+	{name: "aggregate", about: "lifts chunks to their documents or to the sections above them", short: "method",
+		options: append([]option{choice("to", "document", "what chunks are lifted to", "document", "parent")}, scoring...),
+		stage: func(a arguments) rank.Stage {
+			return rank.Aggregate{To: pick([]string{"document", "parent"}, a.text("to"), rank.ToDocument, rank.ToParent), Scoring: scoringOf(a)}
+		}},
+	{name: "tree", about: "lets a section stand for its children where enough of them were found, up the heading tree", short: "threshold",
+		options: append([]option{
+			number("threshold", "0.5", 0.001, 1, "the least share of a section's children that must match"),
+			integer("min_matches", "1", 1, 1000, "the least number of children that must match"),
+			choice("nested", "outer", "an answer inside another: outer keeps the outer one, scored over everything inside; both keeps both", "outer", "both"),
+		}, scoring...),
+		stage: func(a arguments) rank.Stage {
+			return rank.Tree{Threshold: a.number("threshold"), MinMatches: a.integer("min_matches"),
+				Nested: pick([]string{"outer", "both"}, a.text("nested"), rank.NestedOuter, rank.NestedBoth), Scoring: scoringOf(a)}
+		}},
+	{name: "title_boost", about: "raises what is called exactly what was asked for", short: "title",
+		options: []option{
+			number("title", "1.5", 1, 1000, "the factor for an equal title"),
+			number("alias", "1.25", 1, 1000, "the factor for an equal alias or file name"), blendOption},
+		stage: func(a arguments) rank.Stage {
+			return rank.TitleBoost{Title: a.number("title"), Alias: a.number("alias"), Blend: blendOf(a)}
+		}},
+	{name: "heading_boost", about: "raises documents and chunks under high headings", short: "max",
+		options: []option{
+			number("max", "1.3", 1, 1000, "the factor at levels 0 and 1"),
+			number("decay", "0.9", 0.001, 1, "what each level keeps of the one above it"), blendOption},
+		stage: func(a arguments) rank.Stage {
+			return rank.HeadingBoost{Max: a.number("max"), Decay: a.number("decay"), Blend: blendOf(a)}
+		}},
+	{name: "folder_boost", about: "raises hits in folders of which a large part was found",
+		options: []option{
+			integer("min_documents", "2", 1, 1000, "the least number of documents found in a folder"),
+			number("min_share", "0.4", 0, 1, "the least share of a folder's documents found"), capOption, blendOption},
+		stage: func(a arguments) rank.Stage {
+			return rank.FolderBoost{MinDocuments: a.integer("min_documents"), MinShare: a.number("min_share"), Max: a.number("max"), Blend: blendOf(a)}
+		}},
+	{name: "graph_boost", about: "raises hits whose documents are linked with other documents found",
+		options: []option{
+			integer("candidates", "10", 1, 1000, "how many documents are looked at, best first"),
+			number("backlink", "1", 0, 1000, "what a link from another one counts"),
+			number("co_citation", "0.5", 0, 1000, "what being linked to together with another one counts"),
+			number("shared_tag", "0.3", 0, 1000, "what sharing a tag with another one counts"),
+			number("strength", "0.1", 0, 1000, "how much the connections count: 1 + strength x ln(1 + sum)"), capOption,
+			number("min_similarity", "0", -1, 1, "the least similarity to the query of a document looked at, when vectors are searched; 0 asks for none"), blendOption},
+		stage: func(a arguments) rank.Stage {
+			return rank.GraphBoost{Candidates: a.integer("candidates"), Backlink: a.number("backlink"), CoCitation: a.number("co_citation"),
+				SharedTag: a.number("shared_tag"), Strength: a.number("strength"), Max: a.number("max"), MinSimilarity: a.number("min_similarity"), Blend: blendOf(a)}
+		}},
+	{name: "recency", about: "lowers old documents",
+		options: []option{
+			choice("curve", "hyperbolic", "1/(1 + decay x age in years), or a half for every half_life", "hyperbolic", "half_life"),
+			number("decay", "0.5", 0, 1000, "how fast the hyperbolic curve falls"),
+			number("half_life_days", "365", 0.001, 100_000, "the half life in days"),
+			number("floor", "0.75", 0, 1, "the least factor"),
+			number("undated_days", "91.3194444444444", 0, 100_000, "the age in days of documents without a date"), blendOption},
+		stage: func(a arguments) rank.Stage {
+			return rank.Recency{Curve: pick([]string{"hyperbolic", "half_life"}, a.text("curve"), rank.Hyperbolic, rank.HalfLife), Decay: a.number("decay"),
+				HalfLife: days(a.number("half_life_days")), Floor: a.number("floor"), Undated: days(a.number("undated_days")), Blend: blendOf(a)}
+		}},
+	{name: "property_boost", about: "raises or lowers documents by a number among their properties", short: "name",
+		options: []option{
+			{name: "name", kind: typeText, about: "the property"},
+			choice("curve", "feedback", "votes to a factor between 0.5 and 2, or the number itself", "feedback", "plain"),
+			number("max", "0", 0, 1000, "the largest factor, at least 1; 0 is no cap"), blendOption},
+		stage: func(a arguments) rank.Stage {
+			return rank.PropertyBoost{Name: a.text("name"), Curve: pick([]string{"feedback", "plain"}, a.text("curve"), rank.Feedback, rank.Plain), Max: a.number("max"), Blend: blendOf(a)}
+		}},
+	{name: "field_boost", about: "raises hits of which a field has one of some values",
+		options: []option{
+			{name: "field", kind: typeText, about: "tree, folder, tag or prop.NAME"},
+			{name: "values", kind: typeTexts, about: "the values"},
+			number("factor", "1.5", 0.001, 1000, "the factor"), blendOption},
+		stage: func(a arguments) rank.Stage {
+			return rank.FieldBoost{Field: a.text("field"), Values: a["values"].texts, Factor: a.number("factor"), Blend: blendOf(a)}
+		}},
+	{name: "top", about: "keeps the first hits", short: "n",
+		options: []option{integer("n", limitName, 0, 1_000_000, "how many")},
+		stage:   func(a arguments) rank.Stage { return rank.Top{N: a.integer("n")} }},
+	{name: "min_score", about: "keeps the hits with at least a score", short: "score",
+		options: []option{number("score", "", -1e12, 1e12, "the least score")},
+		stage:   func(a arguments) rank.Stage { return rank.MinScore{Score: a.number("score")} }},
+	{name: "elbow", about: "cuts where the scores fall off", short: "ratio",
+		options: []option{
+			number("ratio", "0.5", 0, 1, "cuts before a score that is less than this share of the one before it"),
+			integer("max", "20", 0, 1_000_000, "the most hits to keep")},
+		stage: func(a arguments) rank.Stage { return rank.Elbow{Ratio: a.number("ratio"), Max: a.integer("max")} }},
+	{name: "adaptive", about: "keeps as many hits as are good",
+		options: []option{
+			integer("floor", "3", 0, 1_000_000, "the least number to keep"),
+			integer("ceiling", "30", 0, 1_000_000, "the most to keep"),
+			number("relative", "0.3", 0, 1, "the share of the best score that a hit must reach"),
+			number("absolute", "0.01", -1e12, 1e12, "the score that a hit must reach"),
+			flag("diverse", "considers the best hit of every document before the second of any")},
+		stage: func(a arguments) rank.Stage {
+			return rank.Adaptive{Floor: a.integer("floor"), Ceiling: a.integer("ceiling"), Relative: a.number("relative"), Absolute: a.number("absolute"), Diverse: a.flag("diverse")}
+		}},
+	{name: "normalize", about: "maps scores to a scale, in the same order", short: "scale",
+		options: []option{
+			choice("scale", "minmax", "what they are mapped by", scales...),
+			number("low", "0.02", -1e6, 1e6, "the least score, for minmax, tanh, sigmoid and percentile"),
+			number("high", "0.98", -1e6, 1e6, "the largest score"),
+			number("spread", "2.5", 1e-6, 1e6, "how wide tanh and sigmoid are"),
+			number("middle", "0", -1e6, 1e6, "the score that sigmoid maps to 0.5")},
+		stage: func(a arguments) rank.Stage {
+			return rank.Normalize{Scale: pick(scales, a.text("scale"), rank.ScaleMinMax, rank.ScaleTanh, rank.ScaleSigmoid, rank.ScalePercentile, rank.ScaleMax, rank.ScaleZScore, rank.ScaleL2),
+				Low: a.number("low"), High: a.number("high"), Spread: a.number("spread"), Middle: a.number("middle")}
+		}},
+	{name: "similarity", about: "turns the cosines of a vector branch into another measure", short: "to",
+		options: []option{choice("to", "closeness", "1/(1 + arccos c), or (1 + c)/2", "closeness", "half_cosine")},
+		stage: func(a arguments) rank.Stage {
+			return rank.AsSimilarity{To: pick([]string{"closeness", "half_cosine"}, a.text("to"), rank.Closeness, rank.HalfCosine)}
+		}},
+	{name: "per_document", about: "keeps the best hits of every document", short: "max",
+		options: []option{integer("max", "3", 1, 1_000_000, "how many of one document")},
+		stage:   func(a arguments) rank.Stage { return rank.PerDocument{Max: a.integer("max")} }},
+	{name: "mmr", about: "orders by what each hit adds to those above it",
+		options: []option{
+			number("lambda", "0.7", 0, 1, "how much relevance counts against repetition"),
+			integer("n", "100", 1, 1000, "how many hits are ordered; the others are left out")},
+		stage: func(a arguments) rank.Stage { return rank.MMR{Lambda: a.number("lambda"), N: a.integer("n")} }},
+	{name: "neighbours", about: "gives every hit the chunks around it",
+		options: []option{
+			integer("before", "1", 0, 100, "how many before it"),
+			integer("after", "1", 0, 100, "how many after it")},
+		stage: func(a arguments) rank.Stage {
+			return rank.Neighbours{Before: a.integer("before"), After: a.integer("after")}
+		}},
+	{name: "merge_adjacent", about: "joins hits that stand next to each other in their document",
+		stage: func(arguments) rank.Stage { return rank.MergeAdjacent{} }},
+	{name: "budget", about: "keeps the best hits whose texts fit a number of tokens", short: "tokens",
+		options: []option{
+			integer("tokens", "", 1, 1e9, "how many tokens"),
+			number("bytes_per_token", "4", 0.1, 100, "how many bytes of text make a token"),
+			integer("overhead", "0", 0, 1e6, "tokens for the title and place of every hit"),
+			flag("skip", "goes on after a hit that does not fit")},
+		stage: func(a arguments) rank.Stage {
+			return rank.Budget{Tokens: a.integer("tokens"), BytesPerToken: a.number("bytes_per_token"), Overhead: a.integer("overhead"), Skip: a.flag("skip")}
+		}},
+	{name: "pin", about: "puts some hits first", short: "ids",
+		options: []option{{name: "ids", kind: typeTexts, about: "the ids, in the order wanted"}},
+		stage: func(a arguments) rank.Stage {
+			var ids []sheaf.ID
+			for _, id := range a["ids"].texts {
+				ids = append(ids, sheaf.ID(id))
+			}
+			return rank.Pin{IDs: ids}
+		}},
+}
+
+func days(n float64) time.Duration { return time.Duration(n * float64(24*time.Hour)) }
+
+var (
+	scales = []string{"minmax", "tanh", "sigmoid", "percentile", "max", "zscore", "l2"}
+	norms  = []string{"none", "minmax", "linear", "zscore", "max", "l2", "minmax_opensearch", "zscore_opensearch"}
+	means  = []string{"sum", "arithmetic", "geometric", "harmonic", "rss"}
+)
+
+// fusions are the kinds of fusion. "method" names one; the other options are
+// those of all of them, each with its own defaults.
+var fusionOptions = []option{
+	choice("method", "", "rrf: the sum of weight/(k + rank); weighted_sum: the weighted mean of min-max scores; scores: scores normalized by norm and combined by mean", "rrf", "weighted_sum", "scores"),
+	integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf: the smaller, the more the first ranks count"),
+	flag("repeats", "rrf counts every occurrence of an id in a branch, not the best only"),
+	flag("unit", "rrf gives 1 to what is first in every branch"),
+	choice("norm", "max", "how the scores of a branch are normalized, for scores", norms...),
+	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores", means...),
+}
+
+var fusion = kind{name: "fuse", about: "joins the branches into one ranking", short: "method", options: fusionOptions,
+	fusion: func(a arguments) rank.Fusion {
+		switch a.text("method") {
+		case "rrf":
+			return rank.RRF{K: a.integer("k"), Repeats: a.flag("repeats"), Unit: a.flag("unit")}
+		case "weighted_sum":
+			return rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}
+		}
+		return rank.Scores{
+			Norm: pick(norms, a.text("norm"), rank.NormNone, rank.NormMinMax, rank.NormLinear, rank.NormZScore, rank.NormMax, rank.NormL2, rank.NormMinMaxOpenSearch, rank.NormZScoreOpenSearch),
+			Mean: pick(means, a.text("mean"), rank.MeanSum, rank.MeanArithmetic, rank.MeanGeometric, rank.MeanHarmonic, rank.MeanRSS),
+		}
+	}}
+
+// Options of branches.
+var (
+	branchOptions = []option{
+		choice("retrieve", "", "by words or by meaning", string(RetrieveText), string(RetrieveVector)),
+		integer("limit", "100", 1, 100_000, "how many hits to retrieve"),
+		number("weight", "1", 0, 1000, "how much the branch counts in the fusion; 0 leaves it out"),
+		{name: "at_least", kind: typeText, standard: "", about: "a branch before this one: a hit counts with the larger of its two scores"},
+	}
+	textOptions = []option{
+		choice("combine", "sum", "how the scores of fields become one: their sum; the best and tie_breaker times the others; one BM25 over all fields", "sum", "best", "bm25f"),
+		number("tie_breaker", "0", 0, 1, "what the fields that are not the best count"),
+		choice("statistics", "corpus", "over which chunks rarity and length are counted", "corpus", "candidates"),
+		number("k1", "1.2", 0, 1000, "how soon repeated words stop counting more"),
+		number("b", "0.75", 0, 1, "how much long texts are held against themselves"),
+	}
+	vectorOptions = []option{
+		choice("field", "body", "the passages of the text, or the title alone", "body", "title"),
+		integer("candidates", "0", 0, 100_000, "how many passages an approximate store looks at; 0 lets it choose"),
+	}
+	fieldWeight = number("fields", "1", 0, 1_000_000, "the weight of a field; 0 leaves it out")
+	phaseLimit  = integer("limit", "1000", 1, 100_000, "how many hits of the first phase go on")
+)

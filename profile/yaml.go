@@ -1,0 +1,258 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"sheaf"
+)
+
+// maxBytes and maxDepth bound what a profile may be: they are far above what
+// any needs and keep hostile files cheap.
+const (
+	maxBytes = 1 << 20
+	maxDepth = 20
+)
+
+// node is a value of a YAML file with its place.
+type node struct {
+	file      string
+	line, col int
+	kind      nodeKind
+	text      string // of a scalar
+	pairs     []pair // of a mapping
+	items     []node // of a list
+}
+
+type nodeKind uint8
+
+const (
+	nodeNull nodeKind = iota
+	nodeScalar
+	nodeMapping
+	nodeList
+)
+
+func (k nodeKind) String() string {
+	return [...]string{"nothing", "a single value", "a mapping", "a list"}[k]
+}
+
+type pair struct {
+	key   node
+	value node
+}
+
+// errorf is an error that wraps sheaf.ErrInvalid and begins with the place.
+func (n *node) errorf(format string, args ...any) error {
+	return sheaf.Invalidf("%s:%d:%d: %s", n.file, n.line, n.col, fmt.Sprintf(format, args...))
+}
+
+// parseYAML reads one YAML document of plain values: no anchors, aliases, tags
+// or merge keys, no key twice.
+func parseYAML(file string, text []byte) (*node, error) {
+	root := &node{file: file, line: 1, col: 1}
+	if len(text) > maxBytes {
+		return nil, root.errorf("the file has %d bytes: at most %d are allowed", len(text), maxBytes)
+	}
+	parsed, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return nil, syntaxError(root, err)
+	}
+	var body ast.Node
+	for _, doc := range parsed.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if body != nil {
+			return nil, place(file, doc.Body.GetToken()).errorf("a second document begins here: a profile is one")
+		}
+		body = doc.Body
+	}
+	if body == nil {
+		return nil, root.errorf("the file is empty: a profile is wanted")
+	}
+	n, err := convert(file, body, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &n, nil
+}
+
+// syntaxError gives an error of the YAML parser our form.
+func syntaxError(root *node, err error) error {
+	var positioned interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if errors.As(err, &positioned) && positioned.GetToken() != nil {
+		n := place(root.file, positioned.GetToken())
+		return n.errorf("not YAML: %s", positioned.GetMessage())
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return root.errorf("not YAML: %s", first)
+}
+
+func place(file string, t *token.Token) *node {
+	n := &node{file: file, line: 1, col: 1}
+	if t != nil && t.Position != nil {
+		n.line, n.col = t.Position.Line, t.Position.Column
+	}
+	return n
+}
+
+func convert(file string, from ast.Node, depth int) (node, error) {
+	n := *place(file, from.GetToken())
+	if depth > maxDepth {
+		return n, n.errorf("nested more than %d deep", maxDepth)
+	}
+	switch from := from.(type) {
+	case *ast.NullNode:
+	case *ast.StringNode:
+		n.kind, n.text = nodeScalar, from.Value
+	case *ast.LiteralNode:
+		n.kind, n.text = nodeScalar, from.Value.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		n.kind, n.text = nodeScalar, from.GetToken().Value
+	case *ast.SequenceNode:
+		n.kind = nodeList
+		for _, value := range from.Values {
+			item, err := convert(file, value, depth+1)
+			if err != nil {
+				return n, err
+			}
+			n.items = append(n.items, item)
+		}
+	case *ast.MappingValueNode:
+		n.kind = nodeMapping
+		return n, n.addPair(from, depth)
+	case *ast.MappingNode:
+		n.kind = nodeMapping
+		for _, value := range from.Values {
+			if err := n.addPair(value, depth); err != nil {
+				return n, err
+			}
+		}
+	default:
+		return n, n.errorf("anchors, aliases, tags and merge keys are not allowed in a profile")
+	}
+	return n, nil
+}
+
+func (n *node) addPair(from *ast.MappingValueNode, depth int) error {
+	key, err := convert(n.file, from.Key, depth+1)
+	if err != nil {
+		return err
+	}
+	if key.kind != nodeScalar {
+		return key.errorf("a key must be a word")
+	}
+	if slices.ContainsFunc(n.pairs, func(p pair) bool { return p.key.text == key.text }) {
+		return key.errorf("%q is given twice", key.text)
+	}
+	if len(n.pairs) == 0 {
+		n.line, n.col = key.line, key.col
+	}
+	if from.Value == nil {
+		n.pairs = append(n.pairs, pair{key, key.null()})
+		return nil
+	}
+	value, err := convert(n.file, from.Value, depth+1)
+	if err != nil {
+		return err
+	}
+	n.pairs = append(n.pairs, pair{key, value})
+	return nil
+}
+
+// null is no value at n's place.
+func (n *node) null() node { return node{file: n.file, line: n.line, col: n.col} }
+
+// get is the value of a key of a mapping; nil when it has none.
+func (n *node) get(key string) *node {
+	for i := range n.pairs {
+		if n.pairs[i].key.text == key {
+			return &n.pairs[i].value
+		}
+	}
+	return nil
+}
+
+// want returns an error unless n is of the kind; what names it for people.
+func (n *node) want(kind nodeKind, what string) error {
+	if n.kind != kind {
+		return n.errorf("%s must be %s, and is %s", what, kind, n.describe())
+	}
+	return nil
+}
+
+func (n *node) describe() string {
+	if n.kind == nodeScalar {
+		return strconv.Quote(n.text)
+	}
+	return n.kind.String()
+}
+
+// onlyKeys returns an error for the first key of mapping n that is not among
+// allowed.
+func (n *node) onlyKeys(what string, allowed ...string) error {
+	for i := range n.pairs {
+		if key := &n.pairs[i].key; !slices.Contains(allowed, key.text) {
+			return key.unknown("key of "+what, allowed)
+		}
+	}
+	return nil
+}
+
+// unknown is the error for a name that is none of allowed.
+func (n *node) unknown(what string, allowed []string) error {
+	hint := ""
+	if near := nearest(n.text, allowed); near != "" {
+		hint = fmt.Sprintf(": did you mean %q?", near)
+	}
+	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, hint, strings.Join(allowed, ", "))
+}
+
+// nearest is the name that is at most a third of its letters away from name,
+// "" when there is none.
+func nearest(name string, names []string) string {
+	best, bestDistance := "", 0
+	for _, candidate := range names {
+		d := editDistance(strings.ToLower(name), candidate)
+		if d <= max(1, len(candidate)/3) && (best == "" || d < bestDistance) {
+			best, bestDistance = candidate, d
+		}
+	}
+	return best
+}
+
+// editDistance counts the insertions, deletions and replacements of bytes that
+// make b of a (Levenshtein).
+func editDistance(a, b string) int {
+	if len(a) > 100 { // no name is that long
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,178 @@
+// Package chunk answers the question "what parts does a document have?". It
+// cuts Markdown into the tree of its headings, or into sections or windows, and
+// plain text and source code into pieces; it finds titles, slugs, breadcrumbs,
+// links, tags and properties. Positions are bytes in the original file.
+//
+// The main type is [Chunker]; [For] chooses one for a file by its name. Nothing
+// here reads files, resolves links between documents, or analyzes words.
+package chunk
+
+import (
+	"path"
+	"strings"
+
+	"sheaf"
+)
+
+// Chunker cuts one document into chunks. Chunkers are safe for concurrent use.
+type Chunker interface {
+	// Name is the chunker's name with its options, as an index records it.
+	Name() string
+	// Chunk cuts content, whose document is called path (slashes between
+	// its parts) in the named tree. Any bytes are allowed; faults of the
+	// file are warnings of the document. Strings of the result share memory
+	// with content's copy, which is made once. A document of white space
+	// only has no chunks.
+	Chunk(tree, path string, content []byte) sheaf.Document
+}
+
+// Options choose how a collection is cut.
+type Options struct {
+	// Chunker is "tree" (the default), "sections" or "window".
+	Chunker string
+	// GitHubSlugs ignores ids that authors gave their headings ("{#id}"
+	// stays part of the title).
+	GitHubSlugs bool
+	Sections    SectionOptions
+	Window      WindowOptions
+}
+
+// Kind says how a file is read.
+type Kind uint8
+
+// The kinds of file.
+const (
+	KindMarkdown Kind = iota + 1
+	KindText
+	KindCode
+)
+
+// KindOf tells how the file of this name is read: ".md" and ".markdown" in any
+// case are Markdown, files of well-known programming languages are code, and
+// everything else is plain text.
+func KindOf(name string) Kind {
+	switch ext := strings.ToLower(path.Ext(name)); {
+	case ext == ".md" || ext == ".markdown":
+		return KindMarkdown
+	case codeExtensions[ext]:
+		return KindCode
+	}
+	return KindText
+}
+
+var codeExtensions = func() map[string]bool {
+	set := map[string]bool{}
+	for ext := range strings.FieldsSeq(`.go .rs .c .h .cc .cpp .cxx .hpp .hh .java .kt .kts .scala .swift .m .mm .cs .fs .vb .py .pyi .rb .pl .pm
+		.php .js .jsx .mjs .cjs .ts .tsx .vue .svelte .dart .lua .r .jl .ex .exs .erl .hrl .hs .ml .mli .clj .cljs .lisp .el .scm .zig .nim .v .d
+		.sh .bash .zsh .fish .ps1 .psm1 .bat .cmd .sql .proto .graphql .tf .nix .cmake .gradle .groovy .asm .s .css .scss .sass .less .html .htm
+		.xml .json .jsonl .yaml .yml .toml .ini .cfg .conf .properties .mk .dockerfile`) {
+		set[ext] = true
+	}
+	return set
+}()
+
+// New returns the chunker that the options name. Errors wrap sheaf.ErrInvalid.
+func New(o Options) (Chunker, error) {
+	switch o.Chunker {
+	case "", "tree":
+		return tree{githubSlugs: o.GitHubSlugs}, nil
+	case "sections":
+		return newSections(o.Sections, o.GitHubSlugs)
+	case "window":
+		return newWindow(o.Window, o.GitHubSlugs)
+	}
+	return nil, sheaf.Invalidf("chunker %q: must be tree, sections or window", o.Chunker)
+}
+
+// For returns the chunker for a file of this name: that of the options, but
+// code is cut by lines when the options say tree.
+func For(name string, o Options) (Chunker, error) {
+	if KindOf(name) == KindCode && (o.Chunker == "" || o.Chunker == "tree") {
+		return code{}, nil
+	}
+	return New(o)
+}
+
+// fileTitle is the name of a file without folders and extension. A name whose
+// only dot comes first stays whole.
+func fileTitle(name string) string {
+	name = path.Base(name)
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+		return name[:dot]
+	}
+	return name
+}
+
+const byteOrderMark = "\ufeff"
+
+// source is a file that is being cut.
+type source struct {
+	doc   sheaf.Document
+	src   string
+	start int // after the byte order mark
+	front frontmatter
+	scan  scanner
+	// all are the titles and explicit ids of the headings in scan.
+	titles []string
+	ids    []string
+}
+
+// read finds everything that all chunkers need: frontmatter, headings, title.
+func read(treeName, name string, content []byte, githubSlugs bool) *source {
+	s := &source{src: string(content)}
+	s.doc = sheaf.Document{ID: sheaf.DocumentID(treeName, name), Tree: treeName, Path: name, Title: fileTitle(name)}
+	if strings.HasPrefix(s.src, byteOrderMark) {
+		s.start = len(byteOrderMark)
+	}
+	if KindOf(name) != KindMarkdown {
+		return s
+	}
+	begin := s.start
+	if front, ok := findFrontmatter(s.src, s.start); ok {
+		front.read(s.src)
+		s.front, begin = front, front.whole.end
+		s.doc.Frontmatter = sheaf.Span{Start: front.whole.start, End: front.whole.end}
+		s.doc.FrontmatterText = front.useless
+		s.doc.Aliases, s.doc.Tags, s.doc.Properties, s.doc.Warnings = front.aliases, front.tags, front.properties, front.warnings
+	}
+	s.scan.scan(s.src, begin)
+	s.titles, s.ids = make([]string, len(s.scan.headings)), make([]string, len(s.scan.headings))
+	for i, h := range s.scan.headings {
+		if githubSlugs {
+			s.titles[i] = s.scan.literalTitle(h)
+		} else {
+			s.titles[i], s.ids[i] = s.scan.headingTitle(h)
+		}
+	}
+	s.doc.Title = s.title()
+	return s
+}
+
+// title is the document's title: the frontmatter's, that of the first heading
+// of level 1 that has one, or the file's name.
+func (s *source) title() string {
+	if s.front.title != "" {
+		return s.front.title
+	}
+	for i, h := range s.scan.headings {
+		if h.level == 1 && s.titles[i] != "" {
+			return s.titles[i]
+		}
+	}
+	return s.doc.Title
+}
+
+// empty reports whether the file holds white space only.
+func (s *source) empty() bool { return blankText(s.src[s.start:]) }
+
+// IndexedText is the text of a chunk that is indexed, in up to two parts of
+// content: its body without the frontmatter, whose values are fields instead.
+// Frontmatter that gave nothing stays.
+func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) (before, after []byte) {
+	body := c.Body
+	front := doc.Frontmatter
+	if front.Len() == 0 || doc.FrontmatterText || front.End <= body.Start || front.Start >= body.End {
+		return content[body.Start:body.End], nil
+	}
+	return content[body.Start:max(body.Start, front.Start)], content[min(body.End, front.End):body.End]
+}

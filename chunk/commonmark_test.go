@@ -1,0 +1,203 @@
+package chunk
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+)
+
+// reference lists the headings that are direct children of the document as
+// goldmark sees them: "level start-of-text". It reads no frontmatter.
+func reference(md goldmark.Markdown, src []byte) []string {
+	var out []string
+	root := md.Parser().Parse(text.NewReader(src))
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok {
+			at := -1
+			if h.Lines().Len() > 0 {
+				at = h.Lines().At(0).Start
+			}
+			out = append(out, fmt.Sprintf("%d@%d", h.Level, at))
+		}
+	}
+	return out
+}
+
+// ours lists the same of the scanner.
+func ours(src string, begin int) []string {
+	var s scanner
+	s.scan(src, begin)
+	var out []string
+	for _, h := range s.headings {
+		at := h.text[0].start
+		if h.text[0].start == h.text[0].end {
+			at = -1
+		}
+		out = append(out, fmt.Sprintf("%d@%d", h.level, at))
+	}
+	return out
+}
+
+var gfm = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
+
+// decided reports whether a file holds what our rules decide otherwise than
+// goldmark: blocks of formulas, carriage returns alone, and tables followed by a
+// rule, which goldmark takes for one heading.
+func decided(src string) bool {
+	if strings.Contains(src, "$$") || strings.Contains(strings.ReplaceAll(src, "\r\n", ""), "\r") {
+		return true
+	}
+	return false
+}
+
+// TestHeadingsOfFolder compares the scanner with goldmark on the Markdown files
+// below SHEAF_TEST_DIR.
+func TestHeadingsOfFolder(t *testing.T) {
+	dir := os.Getenv("SHEAF_TEST_DIR")
+	if dir == "" {
+		t.Skip("SHEAF_TEST_DIR names no folder of Markdown")
+	}
+	files, differing := 0, 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || KindOf(path) != KindMarkdown {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		src = bytes.ReplaceAll(src, []byte("\x00"), []byte("?"))
+		if front, ok := findFrontmatter(string(src), 0); ok {
+			src = src[front.whole.end:]
+		}
+		files++
+		if decided(string(src)) {
+			return nil
+		}
+		got, want := ours(string(src), 0), reference(gfm, src)
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			differing++
+			if differing <= 20 {
+				t.Errorf("%s:\n%s", path, firstDifference(src, got, want))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d files, %d differ", files, differing)
+}
+
+func firstDifference(src []byte, got, want []string) string {
+	for i := 0; i < max(len(got), len(want)); i++ {
+		g, w := "-", "-"
+		if i < len(got) {
+			g = got[i]
+		}
+		if i < len(want) {
+			w = want[i]
+		}
+		if g != w {
+			at := len(src)
+			for _, s := range []string{g, w} {
+				var level, pos int
+				if n, _ := fmt.Sscanf(s, "%d@%d", &level, &pos); n == 2 && pos >= 0 {
+					at = min(at, pos)
+				}
+			}
+			return fmt.Sprintf("heading %d: scanner %s, goldmark %s near %q", i, g, w, src[max(0, at-120):min(len(src), at+60)])
+		}
+	}
+	return "equal"
+}
+
+// TestHeadingsOfSpecification compares the two on the examples of the CommonMark
+// specification, which goldmark's module carries.
+func TestHeadingsOfSpecification(t *testing.T) {
+	pattern := filepath.Join(os.Getenv("HOME"), "go/pkg/mod/github.com/yuin/goldmark@*/_test/spec.json")
+	found, _ := filepath.Glob(pattern)
+	if len(found) == 0 {
+		t.Skipf("no %s", pattern)
+	}
+	raw, err := os.ReadFile(found[len(found)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var examples []struct {
+		Markdown string
+		Example  int
+	}
+	if err := json.Unmarshal(raw, &examples); err != nil {
+		t.Fatal(err)
+	}
+	if len(examples) < 600 {
+		t.Fatalf("only %d examples", len(examples))
+	}
+	for _, e := range examples {
+		got, want := ours(e.Markdown, 0), reference(gfm, []byte(e.Markdown))
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("example %d %q: scanner %v, goldmark %v", e.Example, e.Markdown, got, want)
+		}
+	}
+}
+
+// TestSimpleTextEqualsParser compares the short way to a title's text with the
+// parser, on random titles.
+func TestSimpleTextEqualsParser(t *testing.T) {
+	parts := []string{"a", "word", " ", " ", "`", "``", "_", "*", "[", "]", "(", ")", "\\", "&", "&amp;", "<", "<b>", ">", "!", "~", "~~", "é", "1", "#", "{", "[x](y)", "`c d`", "&#35;"}
+	for seed := range uint64(200_000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var b strings.Builder
+		for range 1 + r.IntN(7) {
+			b.WriteString(parts[r.IntN(len(parts))])
+		}
+		content := strings.Trim(b.String(), " ")
+		if strings.Contains(content, "[[") {
+			continue
+		}
+		simple, ok := simpleText(content, false)
+		if !ok {
+			continue
+		}
+		if parsed := parsedText(content, nil); strings.Trim(simple, " \t") != parsed {
+			t.Fatalf("seed %d: %q: the short way gives %q, the parser %q", seed, content, simple, parsed)
+		}
+	}
+}
+
+// TestRandomBlocks compares the scanner with goldmark on random mixtures of
+// everything that makes blocks. "</pre>" by itself is not among it: by the
+// specification it begins an HTML block, for goldmark it does not.
+func TestRandomBlocks(t *testing.T) {
+	parts := []string{"# h\n", "## h two ##\n", "text\n", "more text\n", "\n", "\n", "- item\n", "- \n", "  in item\n", "    deep\n", "\ttab\n", "> quote\n", ">\n", "> # q\n", "1. one\n",
+		"2) two\n", "===\n", "---\n", "-----\n", "```\n", "~~~\n", "````x\n", "<div>\n", "</div>\n", "<!-- c\n", "-->\n", "<pre>\n", "x</pre>\n", "<b>x\n", "<b>\n", "* * *\n", "- - -\n", "+ # in\n", "-   ```\n",
+		"[a]: b\n", "[a]: b 'c'\n", "[a]:\n", "   # three\n", "    # four\n", "#no\n", "####### seven\n", "#\n", "> - x\n", ">   y\n", " > z\n", "-\n", "- a\n\n  b\n", "10. ten\n", "\\# no\n", "   indented\n", ">> two\n", "- > - a\n", "\t- t\n", "-\tt\n", ">\tt\n"}
+	compared := 0
+	for seed := range uint64(60_000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var b strings.Builder
+		for range 1 + r.IntN(9) {
+			b.WriteString(parts[r.IntN(len(parts))])
+		}
+		src := b.String()
+		got, want := ours(src, 0), reference(gfm, []byte(src))
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("seed %d: %q: scanner %v, goldmark %v", seed, src, got, want)
+			if compared++; compared > 15 {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package chunk
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"sheaf"
+)
+
+// dateProperties are the properties that date a document, most telling first.
+var dateProperties = [...]string{"date", "created", "published", "updated", "modified", "lastmod"}
+
+// DateOf is the date of a document: that of its frontmatter, else the one in its
+// file's name, else the time at which the file was modified.
+func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
+	for _, name := range dateProperties {
+		for _, p := range doc.Properties {
+			if !strings.EqualFold(p.Name, name) {
+				continue
+			}
+			for _, v := range p.Values {
+				if v.Kind == sheaf.KindDate {
+					return sheaf.Dated{Time: v.Time(), Source: sheaf.DateFrontmatter}
+				}
+				if t, ok := parseDate(v.Text); ok && v.Kind == sheaf.KindText {
+					return sheaf.Dated{Time: t, Source: sheaf.DateFrontmatter}
+				}
+			}
+		}
+	}
+	if t, ok := dateInName(path.Base(doc.Path)); ok {
+		return sheaf.Dated{Time: t, Source: sheaf.DateFileName}
+	}
+	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
+}
+
+// dateInName finds the first date in a file's name, written 2024-05-31,
+// 2024_05_31, 2024.05.31 or 20240531, with no digit beside it.
+func dateInName(name string) (time.Time, bool) {
+	for i := 0; i+8 <= len(name); i++ {
+		if i > 0 && isDigit(name[i-1]) {
+			continue
+		}
+		for _, layout := range [...]string{"2006-01-02", "2006_01_02", "2006.01.02", "20060102"} {
+			end := i + len(layout)
+			if end > len(name) || end < len(name) && isDigit(name[end]) {
+				continue
+			}
+			if t, err := time.Parse(layout, name[i:end]); err == nil && t.Year() >= 1900 && t.Year() < 2200 {
+				return t, true
+			}
+		}
+	}
+	return time.Time{}, false
+}

@@ -1,0 +1,174 @@
+package chunk
+
+import (
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+)
+
+// SectionOptions are the numbers of the sections chunker.
+type SectionOptions struct {
+	// Cap is the most characters of a piece, white space at its ends not
+	// counted; 0 is DefaultSectionCap. At least 100.
+	Cap int
+}
+
+// DefaultSectionCap is the cap of spec/tiered-chunk-search.
+const DefaultSectionCap = 6000
+
+// sections cuts at every heading when the whole text exceeds the cap, and cuts
+// what still exceeds it at the last blank line, line, sentence or word that
+// fits. Pieces are verbatim and consecutive: they partition the file after its
+// frontmatter.
+type sections struct {
+	cap         int
+	githubSlugs bool
+}
+
+func newSections(o SectionOptions, githubSlugs bool) (Chunker, error) {
+	if o.Cap == 0 {
+		o.Cap = DefaultSectionCap
+	}
+	if o.Cap < 100 {
+		return nil, sheaf.Invalidf("sections: cap is %d characters: must be at least 100", o.Cap)
+	}
+	return sections{o.Cap, githubSlugs}, nil
+}
+
+// Name implements [Chunker].
+func (c sections) Name() string { return "sections cap=" + strconv.Itoa(c.cap) }
+
+// Chunk implements [Chunker].
+func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
+	s := read(treeName, path, content, c.githubSlugs)
+	if s.empty() {
+		return s.doc
+	}
+	begin := s.front.whole.end
+	if blankText(s.src[begin:]) {
+		begin = s.front.whole.start // frontmatter and nothing else: one piece over it
+	}
+	headings := s.scan.headings
+	if n, _ := trimmedLength(s.src[begin:], c.cap); n <= c.cap {
+		title := ""
+		if len(headings) > 0 {
+			title = s.titles[0]
+		}
+		s.addPiece(sheaf.Span{Start: begin, End: len(s.src)}, title)
+	} else {
+		from := begin
+		for i := range headings {
+			end := len(s.src)
+			if i+1 < len(headings) {
+				end = headings[i+1].start
+			}
+			c.cut(s, sheaf.Span{Start: from, End: end}, s.titles[i])
+			from = end
+		}
+		if len(headings) == 0 {
+			c.cut(s, sheaf.Span{Start: begin, End: len(s.src)}, "")
+		}
+	}
+	s.finishPieces()
+	return s.doc
+}
+
+// cut adds a section, in pieces that fit the cap.
+func (c sections) cut(s *source, section sheaf.Span, title string) {
+	for section.Len() > 0 {
+		end := section.Start + cutAt(s.src[section.Start:section.End], c.cap)
+		s.addPiece(sheaf.Span{Start: section.Start, End: end}, title)
+		section.Start = end
+	}
+}
+
+// trimmedLength counts the characters of text without white space at its ends,
+// stopping soon after it exceeds limit.
+func trimmedLength(text string, limit int) (characters, end int) {
+	n, last := 0, 0
+	for i, r := range text {
+		if unicode.IsSpace(r) {
+			if n > 0 {
+				n++
+			}
+			continue
+		}
+		n++
+		last = n
+		if last > limit {
+			return last, i
+		}
+	}
+	return last, len(text)
+}
+
+// cutAt is where the first piece of text ends: at its end when it fits, else
+// after the last blank line, line, sentence or word that fits, else at the cap.
+func cutAt(text string, limit int) int {
+	n, stop := trimmedLength(text, limit)
+	if n <= limit {
+		return len(text)
+	}
+	// The character at stop is the first that does not fit: any boundary up
+	// to there will do.
+	var paragraph, lineEnd, sentence, word int
+	lineStart, sentenceEnd := 0, false
+	for i := 0; i < stop; {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		next := i + size
+		switch {
+		case r == '\n' || r == '\r' && !(next < len(text) && text[next] == '\n'):
+			lineEnd = next
+			if blankText(text[lineStart:next]) {
+				paragraph = next
+			}
+			lineStart, word = next, next
+			if sentenceEnd {
+				sentence = next
+			}
+		case unicode.IsSpace(r):
+			word = next
+			if sentenceEnd {
+				sentence = next
+			}
+		default:
+			sentenceEnd = r == '.' || r == '!' || r == '?' || r == '…'
+			if r == '。' || r == '！' || r == '？' {
+				sentence = next
+			}
+		}
+		i = next
+	}
+	for _, at := range [...]int{paragraph, lineEnd, sentence, word} {
+		if at > 0 && !blankText(text[:at]) {
+			return at
+		}
+	}
+	return stop
+}
+
+// addPiece appends a chunk over a span of the file, under the heading of this
+// title.
+func (s *source) addPiece(body sheaf.Span, heading string) {
+	n := len(s.doc.Chunks)
+	c := sheaf.Chunk{
+		ID: sheaf.ChunkID(s.doc.ID, strconv.Itoa(n)), Doc: s.doc.ID, Parent: s.doc.ID, Depth: 1, Position: n,
+		Title: s.doc.Title, Slug: strconv.Itoa(n), Span: body, Body: body,
+		Hierarchy: []string{s.doc.Title}, Breadcrumb: "> " + s.doc.Title,
+	}
+	if heading != "" && heading != s.doc.Title {
+		c.Hierarchy = append(c.Hierarchy, heading)
+		c.Breadcrumb += " › " + heading
+	}
+	s.doc.Chunks = append(s.doc.Chunks, c)
+}
+
+// finishPieces fills in what is known when all pieces are there.
+func (s *source) finishPieces() {
+	for i := range s.doc.Chunks {
+		s.doc.Chunks[i].SiblingCount = len(s.doc.Chunks)
+	}
+	s.distribute()
+}

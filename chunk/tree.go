@@ -1,0 +1,171 @@
+package chunk
+
+import (
+	"strings"
+
+	"sheaf"
+)
+
+// tree makes every heading with text under it a chunk, and the document their
+// root. For example
+//
+//	Intro            document     span [0,26)  body [0,6)
+//	# A              a            span [10,26) body [10,12)
+//	x
+//	## B             a's child b  span [17,26) body [17,26)
+//	y
+//	# Empty          text of b: nothing stands under it
+//
+// Bodies and kept heading lines together are the file, each byte once.
+type tree struct{ githubSlugs bool }
+
+// Name implements [Chunker].
+func (t tree) Name() string {
+	if t.githubSlugs {
+		return "tree github-slugs"
+	}
+	return "tree"
+}
+
+// Chunk implements [Chunker].
+func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
+	s := read(treeName, path, content, t.githubSlugs)
+	if s.empty() {
+		return s.doc
+	}
+	kept := s.keptHeadings()
+	chunks := make([]sheaf.Chunk, 1, len(kept)+1)
+	chunks[0] = sheaf.Chunk{ID: s.doc.ID, Doc: s.doc.ID, Title: s.doc.Title, Span: sheaf.Span{End: len(s.src)}, Body: sheaf.Span{End: len(s.src)}, SiblingCount: 1}
+	var used slugs
+	parents := make([]int, 1, len(kept)+1) // of chunks, by position
+	children := make([]int, 1, len(kept)+1)
+	open := []int{0} // the chunk at each level that is open, root first
+	for _, i := range kept {
+		h := s.scan.headings[i]
+		position := len(chunks)
+		for depth := open[len(open)-1]; depth != 0 && chunks[depth].Depth >= h.level; depth = open[len(open)-1] {
+			chunks[depth].Span.End = h.start
+			open = open[:len(open)-1]
+		}
+		parent := open[len(open)-1]
+		chunks[position-1].Body.End = h.start
+		slug := s.ids[i]
+		if slug == "" {
+			slug = Slug(s.titles[i])
+		}
+		slug = used.unique(slug)
+		rest := sheaf.Span{Start: h.end, End: len(s.src)}
+		chunks = append(chunks, sheaf.Chunk{
+			ID: sheaf.ChunkID(s.doc.ID, slug), Doc: s.doc.ID, Parent: chunks[parent].ID, Depth: h.level, Position: position,
+			Title: s.titles[i], Slug: slug, Heading: sheaf.Span{Start: h.start, End: h.end}, HasHeading: true, Span: rest, Body: rest,
+		})
+		parents, children = append(parents, parent), append(children, 0)
+		children[parent]++
+		open = append(open, position)
+	}
+	for i := 1; i < len(chunks); i++ {
+		chunks[i].SiblingCount = children[parents[i]]
+	}
+	s.doc.Chunks = chunks
+	nameHierarchies(chunks, parents, s.doc.Title)
+	s.distribute()
+	return s.doc
+}
+
+// keptHeadings are the indices of the headings whose span, over all headings,
+// holds more than white space.
+func (s *source) keptHeadings() []int {
+	headings := s.scan.headings
+	kept := make([]int, 0, len(headings))
+	for i, h := range headings {
+		if i+1 < len(headings) && headings[i+1].level > h.level {
+			kept = append(kept, i) // the next heading's line is in its span
+			continue
+		}
+		end := len(s.src)
+		if i+1 < len(headings) {
+			end = headings[i+1].start
+		}
+		if !blankText(s.src[h.end:end]) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// nameHierarchies writes the titles above each chunk, its own last, and the
+// breadcrumb of them. The first heading is left out when it repeats the
+// document's title.
+func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
+	repeats := len(chunks) > 1 && chunks[1].Title == title
+	chunks[0].Hierarchy = []string{title}
+	chunks[0].Breadcrumb = "> " + title
+	for i := 1; i < len(chunks); i++ {
+		above := &chunks[parents[i]]
+		c := &chunks[i]
+		if c.Title == "" || i == 1 && repeats {
+			c.Hierarchy, c.Breadcrumb = above.Hierarchy, above.Breadcrumb
+			continue
+		}
+		c.Hierarchy = append(above.Hierarchy[:len(above.Hierarchy):len(above.Hierarchy)], c.Title)
+		c.Breadcrumb = above.Breadcrumb + " › " + c.Title
+	}
+}
+
+// distribute gives links, tags and block ids to the chunk in whose heading or
+// body they stand.
+func (s *source) distribute() {
+	found := s.scan.inline()
+	chunks := s.doc.Chunks
+	at := 0
+	chunkAt := func(pos int) *sheaf.Chunk {
+		for at+1 < len(chunks) && start(&chunks[at+1]) <= pos {
+			at++
+		}
+		return &chunks[at]
+	}
+	for _, link := range found.links {
+		c := chunkAt(link.Span.Start)
+		c.Links = append(c.Links, link)
+	}
+	at = 0
+	// seen is the position after that of the chunk which had a tag last.
+	seen := map[string]int{}
+	chunks[0].Tags = append([]string(nil), s.doc.Tags...)
+	for _, tag := range s.doc.Tags {
+		seen[strings.ToLower(tag)] = 1
+	}
+	for _, tag := range found.tags {
+		c, key := chunkAt(tag.at), strings.ToLower(tag.text)
+		last, known := seen[key]
+		if !known {
+			s.doc.Tags = append(s.doc.Tags, tag.text)
+		}
+		if last != c.Position+1 {
+			c.Tags = append(c.Tags, tag.text)
+			seen[key] = c.Position + 1
+		}
+	}
+	at = 0
+	for _, block := range found.blocks {
+		c := chunkAt(block.at)
+		c.Blocks = append(c.Blocks, block.text)
+	}
+}
+
+// start is the first byte that belongs to a chunk: of its heading, or its body.
+func start(c *sheaf.Chunk) int {
+	if c.HasHeading {
+		return c.Heading.Start
+	}
+	return c.Body.Start
+}
+
+// literalTitle is headingTitle without ids of the author's.
+func (s *scanner) literalTitle(h rawHeading) string {
+	var parts []string
+	for _, part := range h.text {
+		parts = append(parts, s.src[part.start:part.end])
+	}
+	return plainText(strings.Join(parts, " "), s.definitions)
+}

@@ -20,14 +20,6 @@ type kind struct {
 	fusion  func(a arguments) rank.Fusion
 }
 
-func (k *kind) option(name string) *option {
-	for i := range k.options {
-		if k.options[i].name == name {
-			return &k.options[i]
-		}
-	}
-	return nil
-}
 
 func (k *kind) optionNames() []string {
 	names := make([]string, len(k.options))

@@ -1,0 +1,45 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// explainLeg gives the hits of a branch explanations, with the store's own
+// parts where it can tell them.
+func (r *run) explainLeg(ctx context.Context, o *outcome) error {
+	if !r.opt.Explain {
+		return nil
+	}
+	ids := make([]sheaf.ID, len(o.ranking))
+	for i := range o.ranking {
+		ids[i] = o.ranking[i].ID
+	}
+	var parts []*sheaf.Explanation
+	if explainer, ok := r.searcher.Backend.(backend.Explainer); ok {
+		var err error
+		if parts, err = explainer.Explain(ctx, o.request, ids); err != nil {
+			r.note("the store cannot explain the scores of branch %s: %v", o.branch.Name, err)
+			parts = nil
+		}
+	}
+	for i := range o.ranking {
+		h := &o.ranking[i]
+		e := &sheaf.Explanation{Label: fmt.Sprintf("rank %d by %s", i+1, o.branch.Name), Value: h.Score}
+		if i < len(parts) && parts[i] != nil {
+			e.Parts = []sheaf.Explanation{*parts[i]}
+			if near(parts[i].Recombine(), h.Score) {
+				e.Combine = sheaf.CombineSum
+			}
+		}
+		h.Explanation = e
+	}
+	return nil
+}
+
+// near compares to the precision that explanations promise.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }

@@ -1,0 +1,235 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/profile"
+	"sheaf/rank"
+)
+
+// retrieved is the step in which a branch retrieves.
+const retrieved = "retrieve"
+
+// outcome is what became of one branch.
+type outcome struct {
+	branch  *profile.Branch
+	request backend.Request
+	ranking sheaf.Ranking
+	err     error
+	took    time.Duration
+}
+
+// phase runs the branches, their stages, the fusion and the stages after it.
+// within bounds what may be found, nil for no bound.
+func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID) (sheaf.Ranking, error) {
+	outcomes, err := r.requests(ph, within)
+	if err != nil || len(outcomes) == 0 {
+		return nil, err
+	}
+	retrieve(retrieval, r.searcher.Backend, outcomes)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if outcomes, err = r.survivors(outcomes, at); err != nil {
+		return nil, err
+	}
+	if !at.first {
+		r.result.Total = distinct(outcomes)
+	}
+	r.learnSimilarity(outcomes)
+	for i := range outcomes {
+		if err := r.explainLeg(retrieval, &outcomes[i]); err != nil {
+			return nil, err
+		}
+		r.trace(lane{outcomes[i].branch.Name, at.first}, retrieved, outcomes[i].ranking)
+	}
+	legs := make([]rank.Leg, 0, len(outcomes))
+	names := []string{}
+	for i := range outcomes {
+		leg, err := r.leg(outcomes, i, at)
+		if err != nil {
+			return nil, err
+		}
+		legs = append(legs, leg)
+		names = append(names, leg.Name)
+	}
+	start := time.Now()
+	ranking, err := ph.Fusion.Fuse(legs)
+	if err != nil {
+		return nil, err
+	}
+	r.took(at.step("fuse"), start)
+	r.trace(at, ph.FusionText, ranking)
+	if !at.first {
+		r.result.Legs = names
+	}
+	return r.steps(ranking, ph.Then, at)
+}
+
+// requests are those of the branches that can run.
+func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
+	var out []outcome
+	unable := ""
+	for i := range ph.Branches {
+		b := &ph.Branches[i]
+		switch {
+		case b.Weight == 0:
+			r.note("branch %s has weight 0 and is left out", b.Name)
+			continue
+		case b.Vector != nil && r.vector == nil:
+			if unable == "" && r.searcher.Embed == nil {
+				unable = b.Name
+			}
+			continue
+		case b.Text != nil && r.query.Words == nil:
+			r.note("the query has no words to match: branch %s is left out", b.Name)
+			continue
+		}
+		req := backend.Request{Filter: r.query.Filter, Within: within, Limit: min(b.Limit, backend.MaxLimit)}
+		if b.Vector != nil {
+			req.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: r.vector, Candidates: b.Vector.Candidates}
+		} else {
+			req.Text = textRequest(b.Text, r.query.Words)
+		}
+		out = append(out, outcome{branch: b, request: req})
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	if unable != "" {
+		return nil, fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is configured: %w", r.result.Profile, unable, sheaf.ErrUnsupported)
+	}
+	if r.result.Degraded {
+		return nil, fmt.Errorf("%w: %s", sheaf.ErrUnavailable, strings.Join(r.result.Warnings, "; "))
+	}
+	return nil, nil
+}
+
+var (
+	combines = map[string]backend.Combine{"sum": backend.CombineSum, "best": backend.CombineBest, "bm25f": backend.CombineBM25F}
+	counted  = map[string]backend.Statistics{"corpus": backend.StatisticsCorpus, "candidates": backend.StatisticsCandidates}
+)
+
+func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *backend.TextRequest {
+	req := &backend.TextRequest{Query: words, Combine: combines[b.Combine], TieBreaker: b.TieBreaker, Statistics: counted[b.Statistics], K1: b.K1, B: b.B}
+	for _, f := range b.Fields {
+		req.Fields = append(req.Fields, backend.FieldWeight{Name: f.Name, Weight: f.Weight})
+	}
+	return req
+}
+
+// retrieve runs all requests together and waits for all of them.
+func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome) {
+	var wg sync.WaitGroup
+	for i := range outcomes {
+		wg.Go(func() {
+			o := &outcomes[i]
+			start := time.Now()
+			o.ranking, o.err = store.Retrieve(ctx, o.request)
+			o.took = time.Since(start)
+		})
+	}
+	wg.Wait()
+}
+
+// survivors are the outcomes that did not fail, without hits that the facts do
+// not know. A request that the store cannot honour, or finds wrong, is an error
+// at once; any other failure is one only when nothing is left.
+func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
+	store := r.searcher.Store
+	if store == "" {
+		store = "the store"
+	}
+	var out []outcome
+	var failures []error
+	for _, o := range outcomes {
+		at.branch = o.branch.Name
+		r.result.Took = append(r.result.Took, Timing{at.step(retrieved), o.took})
+		err := o.err
+		if errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrInvalid) {
+			return nil, fmt.Errorf("branch %s on %s: %w", at, store, err)
+		}
+		if err == nil {
+			err = o.ranking.Valid("scores of " + store)
+		}
+		if err != nil {
+			err = fmt.Errorf("branch %s on %s: %w", at, store, err)
+			failures = append(failures, err)
+			r.warn("%v", err)
+			continue
+		}
+		o.ranking = slices.DeleteFunc(slices.Clone(o.ranking), func(h sheaf.Hit) bool { _, ok := r.facts.Chunk(h.ID); return !ok })
+		out = append(out, o)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: every branch failed: %w", sheaf.ErrUnavailable, errors.Join(failures...))
+	}
+	return out, nil
+}
+
+func distinct(outcomes []outcome) int {
+	seen := map[sheaf.ID]bool{}
+	for i := range outcomes {
+		for _, h := range outcomes[i].ranking {
+			seen[h.ID] = true
+		}
+	}
+	return len(seen)
+}
+
+// learnSimilarity notes the raw scores of vector branches, which are cosines.
+func (r *run) learnSimilarity(outcomes []outcome) {
+	for i := range outcomes {
+		if outcomes[i].branch.Vector == nil {
+			continue
+		}
+		if r.similar == nil {
+			r.similar = map[sheaf.ID]float64{}
+		}
+		for _, h := range outcomes[i].ranking {
+			if s, ok := r.similar[h.ID]; !ok || h.Score > s {
+				r.similar[h.ID] = h.Score
+			}
+		}
+	}
+}
+
+// leg applies the stages of a branch.
+func (r *run) leg(outcomes []outcome, i int, at lane) (rank.Leg, error) {
+	o := &outcomes[i]
+	ranking, err := r.steps(o.ranking, o.branch.Then, lane{o.branch.Name, at.first})
+	if err != nil {
+		return rank.Leg{}, err
+	}
+	o.ranking = ranking
+	for j := range outcomes[:i] {
+		if outcomes[j].branch.Name == o.branch.AtLeast {
+			o.ranking = rank.MaxLegs(o.ranking, outcomes[j].ranking)
+		}
+	}
+	return rank.Leg{Name: o.branch.Name, Hits: o.ranking, Weight: o.branch.Weight}, nil
+}
+
+// steps applies stages one after another.
+func (r *run) steps(ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
+	env := r.env()
+	for _, step := range steps {
+		start := time.Now()
+		next, err := step.Stage.Apply(ranking, env)
+		if err != nil {
+			return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
+		}
+		ranking = next
+		r.took(at.step(step.Name), start)
+		r.trace(at, step.Text, ranking)
+	}
+	return ranking, nil
+}

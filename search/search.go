@@ -1,0 +1,311 @@
+// Package search answers the question "what is the answer to this query?". A
+// [Searcher] runs a ranking profile on a store: the branches together under
+// one deadline, their stages, the fusion, the final stages; then it looks up
+// what a reader needs to know of the few hits that are left.
+//
+// A branch that fails does not fail the search: the others answer, and the
+// result says what is missing. The same query on the same index gives the same
+// result, to the last bit.
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/profile"
+	"sheaf/rank"
+)
+
+// Searcher runs profiles on one store. It is safe for concurrent use; its
+// fields must not change while it is used.
+type Searcher struct {
+	// Backend finds chunks. Store names it in warnings and errors; "" is
+	// "the store".
+	Backend backend.Backend
+	Store   string
+	// Facts know the documents; hits that they do not know are dropped. Of a
+	// catalog, it is a snapshot as old as the store's state or newer.
+	Facts rank.Facts
+	// Embed gives the vector of a query, of unit length and of the dimension
+	// of the index. Nil when no model is configured: branches that need
+	// vectors are left out then.
+	Embed func(ctx context.Context, text string) ([]float32, error)
+	// Now is the clock that ages are measured by; nil is time.Now.
+	Now func() time.Time
+}
+
+// Options are what one search may ask for.
+type Options struct {
+	// Parameters set parameters of the profile.
+	Parameters map[string]string
+	// Explain gives every hit an explanation of its score.
+	Explain bool
+	// Trace keeps the ranking after every step.
+	Trace bool
+	// Timeout bounds embedding and retrieval; what has not answered by then
+	// counts as failed. 0 is no bound but that of the context.
+	Timeout time.Duration
+}
+
+// Result is the answer to a query.
+type Result struct {
+	// Profile is the name of the profile, Parameters its values in force.
+	Profile    string
+	Parameters map[string]string
+	// Hits are best first, at most the query's limit.
+	Hits []Hit
+	// Total is the number of distinct chunks that the branches found, before
+	// any stage. Branches retrieve a bounded number, so more may match.
+	Total int
+	// Degraded says that a branch failed and the answer is that of the
+	// others; Warnings say which and why.
+	Degraded bool
+	Warnings []string
+	// Notes say what a reader may want to know and what is no fault: how
+	// the query was read, which branches were left out.
+	Notes []string
+	// Legs are the names of the branches that were fused, in the order of
+	// Hit.Legs.
+	Legs []string
+	// Took is the time of every step, in the order in which they ended
+	// being waited for.
+	Took []Timing
+	// Trace is the ranking after every step, when asked for.
+	Trace []Snapshot
+}
+
+// Timing is how long a step took.
+type Timing struct {
+	Step     string
+	Duration time.Duration
+}
+
+// Snapshot is the ranking after a step.
+type Snapshot struct {
+	// Branch is the branch that the step belongs to, "" after the fusion.
+	Branch string
+	// First says that the step belongs to the first of two phases.
+	First bool
+	// Step is the stage as the profile writes it, "retrieve" for what a
+	// branch retrieved.
+	Step    string
+	Ranking sheaf.Ranking
+}
+
+// Hit is one answer with what a reader needs to know of it.
+type Hit struct {
+	Rank  int // from 1
+	ID    sheaf.ID
+	Doc   sheaf.ID
+	Title string
+	// Hierarchy is the titles from the document down; Breadcrumb shows them.
+	Hierarchy  []string
+	Breadcrumb string
+	// Path is the document's, relative to its tree's folder.
+	Path string
+	// Span is everything the answer is, Body its own part without what lies
+	// under sub-headings, both in bytes of the file.
+	Span  sheaf.Span
+	Body  sheaf.Span
+	Depth int
+	// Tags are the chunk's and its document's.
+	Tags []string
+	// Score orders the hits; it does not say how sure the answer is.
+	Score float64
+	// Legs are rank and raw score in each of Result.Legs; Rank 0 where the
+	// branch did not find it.
+	Legs []sheaf.Leg
+	// Passage is the passage of the best match, for matches by meaning.
+	Passage int
+	// Constituents are the chunks that the answer stands for, best first.
+	Constituents []Constituent
+	Explanation  *sheaf.Explanation
+}
+
+// Constituent is a chunk that an answer stands for.
+type Constituent struct {
+	ID    sheaf.ID
+	Title string
+	Span  sheaf.Span
+	Score float64
+}
+
+// Search answers q with profile p. Wrong parameters are sheaf.ErrInvalid, a
+// profile that needs what the store or this searcher lacks is
+// sheaf.ErrUnsupported, and when every branch fails the error wraps
+// sheaf.ErrUnavailable and those of the branches. A canceled context ends the
+// search with the context's error.
+func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*Result, error) {
+	if s.Backend == nil || s.Facts == nil {
+		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
+	}
+	plan, err := p.Plan(q.Limit, opt.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{searcher: s, query: q, opt: opt, facts: newMemo(s.Facts), now: time.Now,
+		result: &Result{Profile: p.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
+	if s.Now != nil {
+		r.now = s.Now
+	}
+	retrieval := ctx
+	if opt.Timeout > 0 {
+		var cancel context.CancelFunc
+		retrieval, cancel = context.WithTimeout(ctx, opt.Timeout)
+		defer cancel()
+	}
+	ranking, err := r.plan(ctx, retrieval, plan)
+	if err != nil {
+		return nil, err
+	}
+	r.finish(ranking[:min(q.Limit, len(ranking))])
+	return r.result, nil
+}
+
+// run is one search on its way.
+type run struct {
+	searcher *Searcher
+	query    sheaf.Query
+	opt      Options
+	facts    *memo
+	now      func() time.Time
+	result   *Result
+	vector   []float32
+	// similar is the best similarity of what vector branches found.
+	similar map[sheaf.ID]float64
+}
+
+func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
+	if err := r.embed(ctx, retrieval, plan); err != nil {
+		return nil, err
+	}
+	var within []sheaf.ID
+	if plan.Candidates != nil {
+		first, err := r.phase(ctx, retrieval, plan.Candidates, lane{first: true}, nil)
+		if err != nil {
+			return nil, err
+		}
+		within = []sheaf.ID{}
+		for _, h := range first[:min(plan.Candidates.Limit, len(first))] {
+			within = append(within, h.ID)
+		}
+	}
+	return r.phase(ctx, retrieval, &plan.Main, lane{}, within)
+}
+
+// embed finds the query's vector when a branch needs it.
+func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
+	if !needsVector(plan) {
+		return nil
+	}
+	if r.searcher.Embed == nil {
+		r.note("no embedding model is configured: branches that search by meaning are left out")
+		return nil
+	}
+	start := time.Now()
+	vector, err := r.searcher.Embed(retrieval, r.query.Text)
+	r.took("embed", start)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err == nil && len(vector) == 0 {
+		err = errors.New("the model gave an empty vector")
+	}
+	if err != nil {
+		r.warn("embed the query: %v", err)
+		return nil
+	}
+	r.vector = vector
+	return nil
+}
+
+func needsVector(plan *profile.Plan) bool {
+	needs := func(b profile.Branch) bool { return b.Vector != nil && b.Weight > 0 }
+	return slices.ContainsFunc(plan.Main.Branches, needs) || plan.Candidates != nil && slices.ContainsFunc(plan.Candidates.Branches, needs)
+}
+
+// env is what stages may know.
+func (r *run) env() rank.Env {
+	env := rank.Env{Facts: r.facts, Query: r.query.Text, Now: r.now()}
+	if r.similar != nil {
+		env.Similarity = func(id sheaf.ID) (float64, bool) { s, ok := r.similar[id]; return s, ok }
+	}
+	return env
+}
+
+func (r *run) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.result.Notes, text) {
+		r.result.Notes = append(r.result.Notes, text)
+	}
+}
+
+// warn records a failure that the search survives.
+func (r *run) warn(format string, args ...any) {
+	r.result.Degraded = true
+	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (r *run) took(step string, since time.Time) {
+	r.result.Took = append(r.result.Took, Timing{step, time.Since(since)})
+}
+
+func (r *run) trace(at lane, step string, ranking sheaf.Ranking) {
+	if r.opt.Trace {
+		r.result.Trace = append(r.result.Trace, Snapshot{at.branch, at.first, step, ranking})
+	}
+}
+
+// lane is where a step belongs.
+type lane struct {
+	branch string
+	first  bool // the first of two phases
+}
+
+// String names the lane in timings and errors.
+func (l lane) String() string {
+	name := l.branch
+	if l.first {
+		name = strings.TrimSuffix("first phase: "+name, ": ")
+	}
+	return name
+}
+
+// step names a step of the lane.
+func (l lane) step(name string) string {
+	if where := l.String(); where != "" {
+		return where + ": " + name
+	}
+	return name
+}
+
+// finish looks up what a reader needs to know of the final hits.
+func (r *run) finish(ranking sheaf.Ranking) {
+	start := time.Now()
+	for i := range ranking {
+		h := &ranking[i]
+		c, _ := r.facts.Chunk(h.ID)
+		d, _ := r.facts.Document(c.Doc)
+		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb, Path: d.Path,
+			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation}
+		for _, tags := range [...][]string{c.Tags, d.Tags} {
+			for _, t := range tags {
+				if !slices.Contains(hit.Tags, t) {
+					hit.Tags = append(hit.Tags, t)
+				}
+			}
+		}
+		for _, inside := range h.Constituents {
+			if c, ok := r.facts.Chunk(inside.ID); ok {
+				hit.Constituents = append(hit.Constituents, Constituent{inside.ID, c.Title, c.Span, inside.Score})
+			}
+		}
+		r.result.Hits = append(r.result.Hits, hit)
+	}
+	r.took("look up", start)
+}

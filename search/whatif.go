@@ -1,0 +1,56 @@
+package search
+
+import (
+	"context"
+	"maps"
+
+	"sheaf"
+	"sheaf/profile"
+)
+
+// Move is how one answer changes when parameters do.
+type Move struct {
+	ID    sheaf.ID
+	Title string
+	// Before and After are ranks, from 1; 0 is not among the results.
+	Before, After int
+	// ScoreBefore and ScoreAfter are 0 where the rank is.
+	ScoreBefore, ScoreAfter float64
+}
+
+// WhatIf answers q as it is and with the parameters in change set as well, and
+// says what moves: every answer of either result, those of the second in their
+// order, then those that went away.
+func (s *Searcher) WhatIf(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, change map[string]string) (before, after *Result, moves []Move, err error) {
+	if before, err = s.Search(ctx, q, p, opt); err != nil {
+		return nil, nil, nil, err
+	}
+	changed := opt
+	changed.Parameters = maps.Clone(opt.Parameters)
+	if changed.Parameters == nil {
+		changed.Parameters = map[string]string{}
+	}
+	maps.Copy(changed.Parameters, change)
+	if after, err = s.Search(ctx, q, p, changed); err != nil {
+		return nil, nil, nil, err
+	}
+	old := map[sheaf.ID]*Hit{}
+	for i := range before.Hits {
+		old[before.Hits[i].ID] = &before.Hits[i]
+	}
+	for i := range after.Hits {
+		h := &after.Hits[i]
+		m := Move{ID: h.ID, Title: h.Title, After: h.Rank, ScoreAfter: h.Score}
+		if o := old[h.ID]; o != nil {
+			m.Before, m.ScoreBefore = o.Rank, o.Score
+			delete(old, h.ID)
+		}
+		moves = append(moves, m)
+	}
+	for i := range before.Hits {
+		if h := &before.Hits[i]; old[h.ID] != nil {
+			moves = append(moves, Move{ID: h.ID, Title: h.Title, Before: h.Rank, ScoreBefore: h.Score})
+		}
+	}
+	return before, after, moves, nil
+}

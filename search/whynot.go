@@ -1,0 +1,181 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/profile"
+)
+
+// Absence says why a chunk or document is not among the results, or where it
+// is.
+type Absence struct {
+	ID sheaf.ID
+	// Rank is its place in the results, 0 when it is not there.
+	Rank int
+	// Inside is the answer that stands for it, "" for none.
+	Inside sheaf.ID
+	// Reasons are one line each: what each branch knows of it, then the step
+	// that lost it.
+	Reasons []string
+}
+
+// WhyNot says why id is not among the results of q: which branch did not find
+// it and why, or which stage lost it. An id that does not exist is
+// sheaf.ErrNotFound.
+func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID) (*Absence, error) {
+	if _, ok := s.Facts.Chunk(id); !ok {
+		return nil, fmt.Errorf("%s is not indexed: %w", id, sheaf.ErrNotFound)
+	}
+	opt.Trace, opt.Explain = true, false
+	result, err := s.Search(ctx, q, p, opt)
+	if err != nil {
+		return nil, err
+	}
+	a := &Absence{ID: id}
+	for i := range result.Hits {
+		if h := &result.Hits[i]; h.ID == id {
+			a.Rank = h.Rank
+			a.Reasons = append(a.Reasons, fmt.Sprintf("it is there: rank %d", h.Rank))
+			return a, nil
+		}
+	}
+	found, err := s.whyBranches(ctx, q, p, opt, result, a)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		a.follow(result.Trace)
+		if n := len(result.Trace); a.Inside == "" && n > 0 && contains(result.Trace[n-1].Ranking, id) {
+			a.Reasons = append(a.Reasons, fmt.Sprintf("it ranks %d and %d results are wanted", rankOf(result.Trace[n-1].Ranking, id), q.Limit))
+		}
+	}
+	return a, nil
+}
+
+// whyBranches says what every branch of the main phase knows of a.ID, and
+// whether one found it.
+func (s *Searcher) whyBranches(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, result *Result, a *Absence) (bool, error) {
+	plan, err := p.Plan(q.Limit, opt.Parameters)
+	if err != nil {
+		return false, err
+	}
+	r := &run{searcher: s, query: q, opt: opt, facts: newMemo(s.Facts), result: &Result{Profile: p.Name}}
+	if err := r.embed(ctx, ctx, plan); err != nil {
+		return false, err
+	}
+	outcomes, err := r.requests(&plan.Main, nil)
+	if err != nil {
+		return false, err
+	}
+	found := false
+	for i := range outcomes {
+		o := &outcomes[i]
+		at := slices.IndexFunc(result.Trace, func(t Snapshot) bool { return t.Branch == o.branch.Name && !t.First && t.Step == retrieved })
+		if at < 0 {
+			a.add("branch %s: it failed", o.branch.Name)
+			continue
+		}
+		ranking := result.Trace[at].Ranking
+		if n := rankOf(ranking, a.ID); n > 0 {
+			found = true
+			a.add("branch %s: found it at rank %d of %d, score %.4g", o.branch.Name, n, len(ranking), ranking[n-1].Score)
+			continue
+		}
+		if err := s.whyUnfound(ctx, o, ranking, plan.Candidates != nil, a); err != nil {
+			return false, err
+		}
+	}
+	return found, nil
+}
+
+// whyUnfound says why a branch did not retrieve a.ID.
+func (s *Searcher) whyUnfound(ctx context.Context, o *outcome, ranking sheaf.Ranking, bounded bool, a *Absence) error {
+	req := o.request
+	req.Within, req.Limit = []sheaf.ID{a.ID}, 1
+	alone, err := s.Backend.Retrieve(ctx, req)
+	if err != nil {
+		return fmt.Errorf("branch %s: %w", o.branch.Name, err)
+	}
+	switch {
+	case len(alone) > 0 && bounded && len(ranking) < o.request.Limit:
+		a.add("branch %s: it would score %.4g, and the first phase did not let it through", o.branch.Name, alone[0].Score)
+	case len(alone) > 0 && len(ranking) > 0:
+		a.add("branch %s: it scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window",
+			o.branch.Name, alone[0].Score, len(ranking), ranking[len(ranking)-1].Score)
+	case len(alone) > 0:
+		a.add("branch %s: it scores %.4g and was not retrieved", o.branch.Name, alone[0].Score)
+	case req.Filter != nil && s.matchesWithoutFilter(ctx, req):
+		a.add("branch %s: the filter leaves it out", o.branch.Name)
+	case o.branch.Text != nil:
+		a.add("branch %s: the words of the query do not match it", o.branch.Name)
+	default:
+		a.add("branch %s: it has no vector in field %s", o.branch.Name, o.branch.Vector.Field)
+	}
+	return nil
+}
+
+func (s *Searcher) matchesWithoutFilter(ctx context.Context, req backend.Request) bool {
+	req.Filter = nil
+	alone, err := s.Backend.Retrieve(ctx, req)
+	return err == nil && len(alone) > 0
+}
+
+func (a *Absence) add(format string, args ...any) {
+	a.Reasons = append(a.Reasons, fmt.Sprintf(format, args...))
+}
+
+// follow finds the steps at which a.ID went into another answer or was lost.
+func (a *Absence) follow(trace []Snapshot) {
+	last := map[string]sheaf.Ranking{} // by branch
+	for _, t := range trace {
+		if t.First {
+			continue
+		}
+		before := last[t.Branch]
+		last[t.Branch] = t.Ranking
+		was, is := rankOf(before, a.ID), rankOf(t.Ranking, a.ID)
+		outer, inner := answerWith(before, a.ID), answerWith(t.Ranking, a.ID)
+		step := lane{branch: t.Branch}.step(t.Step)
+		switch {
+		case is > 0:
+			a.Inside = ""
+		case inner != "" && inner != a.Inside:
+			a.Inside = inner
+			a.add("%s: it became part of %s", step, inner)
+		case inner == "" && was > 0:
+			a.add("%s: lost it, from rank %d of %d with score %.4g%s", step, was, len(before), before[was-1].Score, lastScore(t.Ranking))
+		case inner == "" && outer != "":
+			a.Inside = ""
+			a.add("%s: lost the answer %s that it was part of%s", step, outer, lastScore(t.Ranking))
+		}
+	}
+}
+
+// lastScore tells the score of the last hit of what stayed.
+func lastScore(r sheaf.Ranking) string {
+	if len(r) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the last that stayed has %.4g", r[len(r)-1].Score)
+}
+
+func contains(r sheaf.Ranking, id sheaf.ID) bool { return rankOf(r, id) > 0 }
+
+// rankOf is the rank of id in r, 0 when it is not there.
+func rankOf(r sheaf.Ranking, id sheaf.ID) int {
+	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
+}
+
+// answerWith is the hit of r that id is a constituent of, "" for none.
+func answerWith(r sheaf.Ranking, id sheaf.ID) sheaf.ID {
+	for i := range r {
+		if slices.ContainsFunc(r[i].Constituents, func(h sheaf.Hit) bool { return h.ID == id }) {
+			return r[i].ID
+		}
+	}
+	return ""
+}

@@ -20,7 +20,6 @@ type kind struct {
 	fusion  func(a arguments) rank.Fusion
 }
 
-
 func (k *kind) optionNames() []string {
 	names := make([]string, len(k.options))
 	for i := range k.options {

@@ -1,0 +1,144 @@
+package collection_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/collection"
+)
+
+func made(t *testing.T, loc collection.Location) collection.Location {
+	t.Helper()
+	if err := os.MkdirAll(loc.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := collection.NewRecord(loc.Root).Write(loc.Dir); err != nil {
+		t.Fatal(err)
+	}
+	return loc
+}
+
+func find(t *testing.T, f collection.Finder, folder string) (collection.Location, []string) {
+	t.Helper()
+	loc, notices, err := f.Find(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loc, notices
+}
+
+func TestNearestIndexServes(t *testing.T) {
+	top := t.TempDir()
+	f := collection.Finder{Data: filepath.Join(top, "data")}
+	notes := filepath.Join(top, "notes")
+	deep := filepath.Join(notes, "a", "b")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	loc, _ := find(t, f, deep)
+	if loc.Exists || loc.Root != deep || !strings.HasPrefix(loc.Dir, f.Data) {
+		t.Errorf("with no index: %+v", loc)
+	}
+	made(t, f.Own(notes))
+	if loc, _ = find(t, f, deep); !loc.Exists || loc.Root != notes {
+		t.Errorf("with one above: %+v", loc)
+	}
+	made(t, f.Own(filepath.Join(notes, "a")))
+	if loc, _ = find(t, f, deep); loc.Root != filepath.Join(notes, "a") {
+		t.Errorf("with a nearer one: %+v", loc)
+	}
+	if loc, _ = find(t, f, notes); loc.Root != notes {
+		t.Errorf("the upper one itself: %+v", loc)
+	}
+	other := filepath.Join(top, "notes2", "notes")
+	if a, b := f.Own(notes).Dir, f.Own(other).Dir; a == b {
+		t.Errorf("two folders share %s", a)
+	}
+}
+
+func TestIndexFromElsewhereIsNotUsed(t *testing.T) {
+	top := t.TempDir()
+	approved := false
+	f := collection.Finder{Data: filepath.Join(top, "data"), Approved: func(string) bool { return approved }}
+	notes := filepath.Join(top, "notes")
+	made(t, f.Inside(notes))
+	loc, notices := find(t, f, notes)
+	if loc.Here || len(notices) != 1 || !strings.Contains(notices[0], "sheaf init --here") {
+		t.Errorf("%+v, %q", loc, notices)
+	}
+	approved = true
+	if loc, notices = find(t, f, notes); !loc.Here || len(notices) != 0 {
+		t.Errorf("after approval: %+v, %q", loc, notices)
+	}
+}
+
+func TestNamedIndexMustFit(t *testing.T) {
+	top := t.TempDir()
+	notes, other := filepath.Join(top, "notes"), filepath.Join(top, "other")
+	f := collection.Finder{Index: filepath.Join(top, "index")}
+	made(t, collection.Location{Root: notes, Dir: f.Index})
+	if loc, _ := find(t, f, filepath.Join(notes, "a")); loc.Root != notes || loc.Dir != f.Index {
+		t.Errorf("%+v", loc)
+	}
+	if _, _, err := f.Find(other); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a folder that it does not cover: %v", err)
+	}
+	f.Index = other
+	if err := os.MkdirAll(filepath.Join(other, "photos"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Find(notes); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "photos") {
+		t.Errorf("a folder with other files: %v", err)
+	}
+}
+
+func TestRecord(t *testing.T) {
+	dir := t.TempDir()
+	r := collection.NewRecord("/home/me/notes")
+	if tree, added := r.Add("/srv/notes"); !added || tree.Name != "notes-2" {
+		t.Errorf("%+v %v", tree, added)
+	}
+	if tree, added := r.Add("/srv/notes"); added || tree.Name != "notes-2" {
+		t.Errorf("again: %+v %v", tree, added)
+	}
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := collection.ReadRecord(dir)
+	if err != nil || len(got.Trees) != 2 || got.Trees[1] != r.Trees[1] || got.Root != r.Root {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for text, want := range map[string]error{
+		"":               sheaf.ErrCorrupt,
+		"{":              sheaf.ErrCorrupt,
+		"null":           collection.ErrFormat,
+		`{"format": 99}`: collection.ErrFormat,
+		`{"format": 1}`:  sheaf.ErrCorrupt,
+		`{"format": 1, "root": "/a", "trees": [{"name": "a", "root": "/b"}]}`:                                sheaf.ErrCorrupt,
+		`{"format": 1, "root": "/a", "trees": [{"name": "a:b", "root": "/a"}]}`:                              sheaf.ErrCorrupt,
+		`{"format": 1, "root": "/a", "trees": [{"name": "a", "root": "/a"}, {"name": "a", "root": "/c"}]}`:   sheaf.ErrCorrupt,
+		`{"format": 1, "root": "/a", "trees": [{"name": "a", "root": "/a"}, {"name": "b", "root": "../c"}]}`: sheaf.ErrCorrupt,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "collection.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := collection.ReadRecord(dir); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+	if _, err := collection.ReadRecord(filepath.Join(dir, "none")); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("no record: %v", err)
+	}
+}
+
+func TestTreeNames(t *testing.T) {
+	for root, want := range map[string]string{"/home/me/my notes": "my notes", "/": "root", "/a:b": "a-b", "/\xff": "-"} {
+		if got := collection.TreeName(root); got != want {
+			t.Errorf("TreeName(%q) = %q, want %q", root, got, want)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
+)
+
+// searchJSON is the answer of search, similar and context; its schema stands
+// in doc/json.md.
+type searchJSON struct {
+	Schema   string       `json:"schema"`
+	Query    string       `json:"query"`
+	Profile  string       `json:"profile"`
+	TookMS   float64      `json:"took_ms"`
+	Total    int          `json:"total"`
+	Degraded bool         `json:"degraded"`
+	Warnings []string     `json:"warnings"`
+	Results  []resultJSON `json:"results"`
+}
+
+type resultJSON struct {
+	Rank        int                `json:"rank"`
+	ID          sheaf.ID           `json:"id"`
+	Doc         sheaf.ID           `json:"doc"`
+	Path        string             `json:"path"`
+	Title       string             `json:"title"`
+	Breadcrumb  string             `json:"breadcrumb"`
+	Span        span               `json:"span"`
+	Line        int                `json:"line"`
+	Score       float64            `json:"score"`
+	Snippet     string             `json:"snippet"`
+	Matches     []span             `json:"matches"`
+	Tags        []string           `json:"tags"`
+	Explanation *sheaf.Explanation `json:"explanation,omitempty"`
+
+	// For people only.
+	hierarchy []string
+	file      string // absolute
+}
+
+// searchSchema names the schema of searchJSON; its number grows when a member
+// changes its meaning or goes away.
+const searchSchema = "sheaf.search/1"
+
+// millis writes a time in milliseconds with three decimals.
+func millis(seconds float64) float64 { return math.Round(seconds*1e6) / 1e3 }
+
+// printSearch writes the answer in the form that was asked for.
+func (a *app) printSearch(answer *searchJSON) error {
+	switch {
+	case a.json:
+		return a.printJSON(answer)
+	case a.jsonl:
+		for i := range answer.Results {
+			if err := a.printLine(&answer.Results[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range answer.Results {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		a.printResult(&answer.Results[i])
+	}
+	return nil
+}
+
+// printResult writes a result for people: rank, where it stands and score on
+// the first line, the file on the second, the snippet below.
+func (a *app) printResult(r *resultJSON) {
+	const indent = "    "
+	score := formatScore(r.Score)
+	room := a.out.Width - len(indent) - len(score) - 2
+	if !a.out.Terminal {
+		room = 1 << 20
+	}
+	heading, width := a.headingPath(r.hierarchy, room)
+	gap := "  "
+	if a.out.Terminal {
+		gap = strings.Repeat(" ", max(2, a.out.Width-len(indent)-width-len(score)))
+	}
+	fmt.Fprintf(a.stdout, "%s %s%s%s\n", a.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), heading, gap, a.out.Paint(terminal.Dim, score))
+
+	place := terminal.Clean(r.Path) + ":" + strconv.Itoa(r.Line)
+	address := terminal.FileAddress(a.config.LinkURL, r.file, r.Line)
+	fmt.Fprintln(a.stdout, indent+a.out.Link(address, a.out.Paint(terminal.Path, place)))
+	for _, line := range a.snippetLines(r, len(indent)) {
+		fmt.Fprintln(a.stdout, indent+line)
+	}
+	if r.Explanation != nil {
+		printExplanation(a.stdout, a.out, *r.Explanation, len(indent))
+	}
+}
+
+// headingPath joins titles with ›, the last one bold, cut from the left to fit
+// room, and says how wide it is.
+func (a *app) headingPath(hierarchy []string, room int) (text string, width int) {
+	const separator = " › "
+	titles := make([]string, len(hierarchy))
+	for i, t := range hierarchy {
+		titles[i] = strings.TrimSpace(terminal.Clean(t))
+		width += uniseg.StringWidth(titles[i]) + len([]rune(separator))
+	}
+	width -= len([]rune(separator))
+	cut := false
+	for width > room && len(titles) > 1 {
+		drop := uniseg.StringWidth(titles[0]) + len([]rune(separator))
+		if !cut {
+			drop -= 2
+		}
+		width, titles, cut = width-drop, titles[1:], true
+	}
+	if len(titles) == 0 {
+		return "", 0
+	}
+	last := len(titles) - 1
+	titles[last] = a.out.Paint(terminal.Title, titles[last])
+	text = strings.Join(titles, separator)
+	if cut {
+		text = "… " + text
+	}
+	return text, width
+}
+
+// snippetLines are the lines of a snippet with its matches marked: in color,
+// or between ** where there is none. On a terminal it is wrapped.
+func (a *app) snippetLines(r *resultJSON, indent int) []string {
+	if r.Snippet == "" {
+		return nil
+	}
+	width := 1 << 20
+	if a.out.Terminal {
+		width = max(a.out.Width-indent, 20)
+	}
+	var lines []string
+	var line strings.Builder
+	used, at, next := 0, 0, 0
+	for at < len(r.Snippet) {
+		end, marked := len(r.Snippet), false
+		if next < len(r.Matches) {
+			if m := r.Matches[next]; at >= m[0] {
+				end, marked = m[1], true
+				next++
+			} else {
+				end = m[0]
+			}
+		}
+		text := terminal.Clean(r.Snippet[at:end])
+		split := pieces(text)
+		if marked && uniseg.StringWidth(text) <= width {
+			split = whole(text)
+		}
+		for piece := range split {
+			w := uniseg.StringWidth(piece)
+			if used > 0 && used+w > width {
+				lines = append(lines, strings.TrimRight(line.String(), " "))
+				line.Reset()
+				used = 0
+				if piece = strings.TrimLeft(piece, " "); piece == "" {
+					continue
+				}
+			}
+			line.WriteString(a.mark(piece, marked))
+			used += w
+		}
+		at = end
+	}
+	return append(lines, line.String())
+}
+
+func (a *app) mark(text string, marked bool) string {
+	switch {
+	case !marked:
+		return text
+	case a.out.Color:
+		return a.out.Paint(terminal.Match, text)
+	}
+	return "**" + text + "**"
+}
+
+// pieces yields the parts of text between which a line may break: each space
+// goes with the word before it.
+func pieces(text string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		state := -1
+		for len(text) > 0 {
+			var piece string
+			piece, text, _, state = uniseg.FirstLineSegmentInString(text, state)
+			if !yield(piece) {
+				return
+			}
+		}
+	}
+}
+
+func whole(text string) func(func(string) bool) {
+	return func(yield func(string) bool) { yield(text) }
+}
+
+// formatScore writes a score with three decimals, or more where it is small.
+func formatScore(score float64) string {
+	if score != 0 && math.Abs(score) < 0.01 {
+		return strconv.FormatFloat(score, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(score, 'f', 3, 64)
+}
+
+// printExplanation writes the tree of reasons, one number a line, parts
+// indented under what they make up.
+func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
+	how := ""
+	if e.Combine != sheaf.CombineNone && len(e.Parts) > 0 {
+		how = out.Paint(terminal.Dim, " = "+string(e.Combine)+" of")
+	}
+	value := strconv.FormatFloat(e.Value, 'g', 5, 64)
+	fmt.Fprintf(w, "%s%s %s%s\n", strings.Repeat(" ", indent), out.Paint(terminal.Number, value), terminal.Clean(e.Label), how)
+	for _, p := range e.Parts {
+		printExplanation(w, out, p, indent+2)
+	}
+}

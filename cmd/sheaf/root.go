@@ -65,8 +65,10 @@ func (a *app) command() *cobra.Command {
 	flags.String("color", "", "colored output: auto, always or never")
 	markFolder(flags, "in", "index")
 	root.AddCommand(
+		a.chunksCommand(),
 		a.completionCommand(),
 		a.configCommand(),
+		a.profileCommand(),
 		a.versionCommand(),
 	)
 	for _, c := range root.Commands() {

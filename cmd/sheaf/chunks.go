@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/chunk"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
+)
+
+// chunksOptions are the flags of chunks.
+type chunksOptions struct {
+	tree    string
+	root    string
+	verify  bool
+	cap     int
+	window  chunk.WindowOptions
+	github  bool
+	maxSize int64
+}
+
+func (a *app) chunksCommand() *cobra.Command {
+	var o chunksOptions
+	cmd := &cobra.Command{
+		Use:     "chunks PATH...",
+		GroupID: groupIndex,
+		Short:   "Show how files are cut, without an index",
+		Long: `Cuts files, and every text file of folders, and prints the chunks. - is the
+standard input, read as Markdown. With --json each chunk is one line of JSON.
+
+The paths in identifiers are relative to --root: by default the folder that is
+given when there is only one path, else the current folder. The tree is called
+like that folder unless --tree names it.`,
+		Example: `  sheaf chunks notes/git.md
+  sheaf chunks --chunker window --json notes > chunks.jsonl
+  sheaf chunks --verify notes`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.chunks(cmd, args, &o) },
+	}
+	f := cmd.Flags()
+	f.String("chunker", "", "how to cut: tree, sections or window")
+	f.StringVar(&o.tree, "tree", "", "name of the tree in identifiers")
+	f.StringVar(&o.root, "root", "", "folder that paths in identifiers are relative to")
+	f.BoolVar(&o.verify, "verify", false, "check what must hold for every file instead of printing chunks")
+	f.IntVar(&o.cap, "cap", 0, fmt.Sprintf("sections: most characters of a piece (default %d)", chunk.DefaultSectionCap))
+	f.IntVar(&o.window.Size, "size", 0, fmt.Sprintf("window: most tokens of a window (default %d)", chunk.DefaultWindowSize))
+	f.IntVar(&o.window.Overlap, "overlap", 0, "window: tokens shared with the window before")
+	f.StringVar(&o.window.Boundary, "boundary", "", "window: where windows may end: token, line or sentence")
+	f.BoolVar(&o.window.Large, "large", false, "window: also make a large chunk of every four windows")
+	f.BoolVar(&o.github, "github-slugs", false, "ignore {#id} in headings")
+	f.String("max-file-size", "", "leave out larger files")
+	f.BoolVar(&a.json, "json", false, "print one JSON object a line (see doc/json.md)")
+	markFolder(f, "root")
+	return cmd
+}
+
+type chunkJSON struct {
+	ID           sheaf.ID   `json:"id"`
+	Doc          sheaf.ID   `json:"doc"`
+	Parent       *sheaf.ID  `json:"parent"`
+	Depth        int        `json:"depth"`
+	Position     int        `json:"position"`
+	Title        string     `json:"title"`
+	Slug         string     `json:"slug"`
+	Breadcrumb   string     `json:"breadcrumb"`
+	Heading      *span      `json:"heading"`
+	Span         span       `json:"span"`
+	Body         span       `json:"body"`
+	SiblingCount int        `json:"sibling_count"`
+	Tags         []string   `json:"tags"`
+	Links        []linkJSON `json:"links"`
+	Members      []sheaf.ID `json:"members,omitempty"`
+}
+
+type linkJSON struct {
+	Kind     string `json:"kind"`
+	Target   string `json:"target"`
+	Fragment string `json:"fragment"`
+	Text     string `json:"text"`
+	Span     span   `json:"span"`
+}
+
+func chunkOf(c *sheaf.Chunk) chunkJSON {
+	out := chunkJSON{
+		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Slug: c.Slug, Breadcrumb: c.Breadcrumb,
+		Span: spanOf(c.Span), Body: spanOf(c.Body), SiblingCount: c.SiblingCount,
+		Tags: orEmpty(c.Tags), Links: make([]linkJSON, len(c.Links)), Members: c.Members,
+	}
+	if c.Parent != "" {
+		out.Parent = &c.Parent
+	}
+	if c.HasHeading {
+		heading := spanOf(c.Heading)
+		out.Heading = &heading
+	}
+	for i, l := range c.Links {
+		out.Links[i] = linkJSON{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
+	}
+	return out
+}
+
+func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error {
+	root, err := chunksRoot(args, o.root)
+	if err != nil {
+		return err
+	}
+	c, err := a.settings(cmd, root)
+	if err != nil {
+		return err
+	}
+	o.maxSize = c.MaxFileSize
+	if o.tree == "" {
+		o.tree = collection.TreeName(root)
+	}
+	if strings.Contains(o.tree, ":") {
+		return sheaf.Invalidf("tree %q: a name has no colon, which ends it in identifiers", o.tree)
+	}
+	options := chunk.Options{Chunker: c.Chunker, GitHubSlugs: o.github, Sections: chunk.SectionOptions{Cap: o.cap}, Window: o.window}
+	if _, err := chunk.New(options); err != nil {
+		return err
+	}
+	run := chunksRun{app: a, chunksOptions: *o, options: options, rootDir: root}
+	for _, arg := range args {
+		if err := run.path(cmd.Context(), arg); err != nil {
+			return err
+		}
+	}
+	return run.end()
+}
+
+// chunksRoot is the folder that identifiers are relative to.
+func chunksRoot(args []string, root string) (string, error) {
+	if root == "" && len(args) == 1 {
+		if st, err := os.Stat(args[0]); err == nil && st.IsDir() {
+			root = args[0]
+		}
+	}
+	return realFolder(root)
+}
+
+// chunksRun is one run of chunks over several paths.
+type chunksRun struct {
+	*app
+	chunksOptions
+	options chunk.Options
+	rootDir string
+
+	files, chunks, broken, unread int
+}
+
+func (r *chunksRun) path(ctx context.Context, arg string) error {
+	if arg == "-" {
+		content, err := io.ReadAll(io.LimitReader(r.stdin, r.maxSize))
+		if err != nil {
+			return fmt.Errorf("read the standard input: %w", err)
+		}
+		return r.document("stdin.md", content)
+	}
+	real, err := filepath.EvalSymlinks(arg)
+	if err != nil {
+		return fmt.Errorf("open: %w", notFound(err))
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return err
+	}
+	if _, ok := collection.Under(r.rootDir, real); !ok {
+		return sheaf.Invalidf("%s is not below %s: name a folder above both with --root", arg, r.rootDir)
+	}
+	return filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			r.skip(path, err)
+			return nil
+		}
+		if d.IsDir() {
+			if path != real && skippedFolder(d.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		return r.file(path, path == real)
+	})
+}
+
+// skippedFolder names folders that hold no notes: hidden ones, and
+// node_modules.
+func skippedFolder(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "node_modules"
+}
+
+// file cuts one file; binaries and files over the limit are passed over in
+// folders, and reported when they were named.
+func (r *chunksRun) file(path string, named bool) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		r.skip(path, err)
+		return nil
+	}
+	if st.Size() > r.maxSize {
+		if named {
+			r.skip(path, sheaf.Invalidf("it has %s, more than max_file_size %s", terminal.Bytes(st.Size()), terminal.Bytes(r.maxSize)))
+		}
+		return nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		r.skip(path, err)
+		return nil
+	}
+	if !named && binary(content) {
+		return nil
+	}
+	rel, _ := collection.Under(r.rootDir, path)
+	return r.document(rel, content)
+}
+
+// binary reports whether the beginning of a file has a NUL byte and is not
+// UTF-16.
+func binary(content []byte) bool {
+	head := content[:min(len(content), 8000)]
+	if bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}) {
+		return false
+	}
+	return bytes.IndexByte(head, 0) >= 0
+}
+
+func (r *chunksRun) skip(path string, err error) {
+	r.unread++
+	r.notice("%s is left out: %v", path, err)
+}
+
+func (r *chunksRun) document(path string, content []byte) error {
+	chunker, err := chunk.For(path, r.options)
+	if err != nil {
+		return err
+	}
+	doc := chunker.Chunk(r.tree, path, content)
+	r.files++
+	r.chunks += len(doc.Chunks)
+	for _, w := range doc.Warnings {
+		r.notice("%s:%d: %s", path, w.Line, w.Message)
+	}
+	if r.verify {
+		if err := chunk.Verify(&doc, content); err != nil {
+			r.broken++
+			fmt.Fprintln(r.stdout, terminal.Clean(err.Error()))
+		}
+		return nil
+	}
+	for i := range doc.Chunks {
+		if !r.json {
+			r.printChunk(&doc.Chunks[i])
+			continue
+		}
+		if err := r.printLine(chunkOf(&doc.Chunks[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printChunk writes a chunk for people: its range, indented by depth, and its
+// identifier.
+func (r *chunksRun) printChunk(c *sheaf.Chunk) {
+	fmt.Fprintf(r.stdout, "%s%s  %s\n", strings.Repeat("  ", c.Depth), terminal.Clean(string(c.ID)),
+		r.out.Paint(terminal.Dim, fmt.Sprintf("%d-%d, body %s", c.Span.Start, c.Span.End, terminal.Bytes(int64(c.Body.Len())))))
+}
+
+// errUnread ends a run that had to leave files out.
+var errUnread = errors.New("some files could not be read")
+
+func (r *chunksRun) end() error {
+	if r.verify {
+		fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", terminal.Plural(r.files, "file", "files"), terminal.Plural(r.chunks, "chunk", "chunks"), terminal.Count(r.broken))
+		if r.broken > 0 {
+			return fmt.Errorf("%s not cut as they must be: this is a fault of the chunker", terminal.Plural(r.broken, "file is", "files are"))
+		}
+	}
+	if r.unread > 0 {
+		return fmt.Errorf("%w: %d", errUnread, r.unread)
+	}
+	return nil
+}

@@ -1,0 +1,436 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/suggest"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/profile"
+)
+
+func (a *app) profileCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "profile",
+		GroupID: groupOther,
+		Short:   "Show, check and make ranking profiles",
+		Long: `A profile says how results are ranked: which branches retrieve, how they are
+joined, which stages follow, and with which numbers. sheaf search --profile NAME
+uses one, --set NAME=VALUE changes a parameter of it for one query.
+
+Your own profiles lie in ` + "`sheaf/profiles`" + ` in your configuration folder.`,
+	}
+	cmd.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileCheckCommand(), a.profileDiffCommand(), a.profileNewCommand())
+	return cmd
+}
+
+// profileFolder holds the user's own profiles.
+func profileFolder() string { return filepath.Join(xdg.ConfigHome, "sheaf", "profiles") }
+
+// loadProfile reads a profile by name, the nearest name in the error when
+// there is none.
+func loadProfile(name string) (*profile.Profile, error) {
+	p, err := profile.Load(name, profile.In(profileFolder()))
+	if errors.Is(err, sheaf.ErrNotFound) {
+		if near := suggest.Nearest(name, profileNames()); near != "" {
+			return nil, withHint(err, "did you mean %q?", near)
+		}
+		return nil, withHint(err, "the profiles are %s", strings.Join(profileNames(), ", "))
+	}
+	return p, err
+}
+
+func profileNames() []string {
+	infos, err := profile.List(profileFolder())
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(infos))
+	for i, info := range infos {
+		names[i] = info.Name
+	}
+	return names
+}
+
+func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return profileNames(), cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) profileListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the profiles",
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			infos, err := profile.List(profileFolder())
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"schema": "sheaf.profile-list/1", "profiles": profilesOf(infos)})
+			}
+			var rows [][]string
+			for _, info := range infos {
+				about := terminal.Clean(info.About)
+				if info.Err != nil {
+					about = a.out.Paint(terminal.Fault, terminal.Clean(info.Err.Error()))
+				}
+				rows = append(rows, []string{a.out.Paint(terminal.Title, info.Name), about})
+			}
+			a.printTable(rows)
+			return nil
+		},
+	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+type profileJSON struct {
+	Name    string `json:"name"`
+	About   string `json:"about"`
+	File    string `json:"file"`
+	Builtin bool   `json:"builtin"`
+	Error   string `json:"error,omitempty"`
+}
+
+func profilesOf(infos []profile.Info) []profileJSON {
+	out := make([]profileJSON, len(infos))
+	for i, info := range infos {
+		out[i] = profileJSON{Name: info.Name, About: info.About, File: info.File, Builtin: info.Builtin}
+		if info.Err != nil {
+			out[i].Error = info.Err.Error()
+		}
+	}
+	return out
+}
+
+func (a *app) profileShowCommand() *cobra.Command {
+	var set []string
+	var plan bool
+	cmd := &cobra.Command{
+		Use:               "show NAME",
+		Short:             "Print a profile as written, or with --plan as it runs",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeProfiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, bound, err := a.bind(cmd, args[0], set)
+			if err != nil {
+				return err
+			}
+			switch {
+			case a.json:
+				return a.printJSON(planOf(p, bound))
+			case plan || len(set) > 0:
+				fmt.Fprint(a.stdout, strings.Join(planLines(bound), "\n")+"\n")
+				return nil
+			}
+			_, text, err := profileSource(args[0])
+			if err != nil {
+				return err
+			}
+			_, err = a.stdout.Write(text)
+			return err
+		},
+	}
+	cmd.Flags().StringArrayVar(&set, "set", nil, "set a parameter, as in --set meaning=0.3")
+	cmd.Flags().BoolVar(&plan, "plan", false, "print it with every number worked out")
+	cmd.Flags().IntP("limit", "n", 0, "the number of results to work it out for")
+	a.addJSON(cmd)
+	return cmd
+}
+
+func profileSource(name string) (file string, text []byte, err error) {
+	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		text, err = os.ReadFile(name)
+		return name, text, err
+	}
+	return profile.In(profileFolder())(name)
+}
+
+// bind loads a profile and works its numbers out for the limit in force.
+func (a *app) bind(cmd *cobra.Command, name string, set []string) (*profile.Profile, *profile.Plan, error) {
+	c, err := a.folderSettings(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := loadProfile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	parameters, err := parseSet(set, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := p.Plan(c.Limit, parameters)
+	return p, plan, err
+}
+
+// parseSet reads NAME=VALUE pairs. A name that the profile does not declare is
+// an error with the nearest one.
+func parseSet(set []string, p *profile.Profile) (map[string]string, error) {
+	values := map[string]string{}
+	var names []string
+	for _, parameter := range p.Parameters {
+		names = append(names, parameter.Name)
+	}
+	for _, pair := range set {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, sheaf.Invalidf("--set %s: want NAME=VALUE", pair)
+		}
+		if !slices.Contains(names, name) {
+			err := sheaf.Invalidf("--set %s: profile %q has no parameter %q", pair, p.Name, name)
+			if near := suggest.Nearest(name, names); near != "" {
+				return nil, withHint(err, "did you mean %q?", near)
+			}
+			return nil, withHint(err, "its parameters are %s", strings.Join(names, ", "))
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+type planJSON struct {
+	Schema     string          `json:"schema"`
+	Name       string          `json:"name"`
+	About      string          `json:"about"`
+	Extends    string          `json:"extends,omitempty"`
+	File       string          `json:"file"`
+	Limit      int             `json:"limit"`
+	Parameters []parameterJSON `json:"parameters"`
+	Plan       []string        `json:"plan"`
+}
+
+type parameterJSON struct {
+	Name    string   `json:"name"`
+	About   string   `json:"about"`
+	Default string   `json:"default"`
+	Value   string   `json:"value"`
+	Min     *float64 `json:"min,omitempty"`
+	Max     *float64 `json:"max,omitempty"`
+	Integer bool     `json:"integer,omitempty"`
+	OneOf   []string `json:"one_of,omitempty"`
+}
+
+func planOf(p *profile.Profile, plan *profile.Plan) planJSON {
+	out := planJSON{Schema: "sheaf.profile/1", Name: p.Name, About: p.About, Extends: p.Extends, File: p.File, Limit: plan.Limit,
+		Parameters: []parameterJSON{}, Plan: planLines(plan)}
+	for _, parameter := range p.Parameters {
+		j := parameterJSON{Name: parameter.Name, About: parameter.About, Default: parameter.Default, Value: plan.Values[parameter.Name], Integer: parameter.Integer, OneOf: parameter.OneOf}
+		if len(parameter.OneOf) == 0 {
+			lo, hi := parameter.Min, parameter.Max
+			j.Min, j.Max = &lo, &hi
+		}
+		out.Parameters = append(out.Parameters, j)
+	}
+	return out
+}
+
+// planLines writes a plan, one step a line, the same plan always alike.
+func planLines(plan *profile.Plan) []string {
+	lines := []string{"profile " + plan.Profile.Name, fmt.Sprintf("limit %d", plan.Limit)}
+	for _, p := range plan.Profile.Parameters {
+		lines = append(lines, fmt.Sprintf("parameter %s = %s", p.Name, plan.Values[p.Name]))
+	}
+	if plan.Candidates != nil {
+		lines = append(lines, fmt.Sprintf("candidates, at most %d", plan.Candidates.Limit))
+		lines = append(lines, phaseLines(plan.Candidates, "  ")...)
+	}
+	return append(lines, phaseLines(&plan.Main, "")...)
+}
+
+func phaseLines(phase *profile.Phase, indent string) []string {
+	var lines []string
+	for _, b := range phase.Branches {
+		lines = append(lines, fmt.Sprintf("%sbranch %s: %s, limit %d, weight %g%s", indent, b.Name, b.Retrieve, b.Limit, b.Weight, branchDetails(&b)))
+		for _, step := range b.Then {
+			lines = append(lines, indent+"  then "+step.Text)
+		}
+	}
+	lines = append(lines, indent+"fuse "+phase.FusionText)
+	for _, step := range phase.Then {
+		lines = append(lines, indent+"then "+step.Text)
+	}
+	return lines
+}
+
+func branchDetails(b *profile.Branch) string {
+	var s strings.Builder
+	if b.Text != nil {
+		for i, f := range b.Text.Fields {
+			lead := ", "
+			if i == 0 {
+				lead = ", fields "
+			}
+			fmt.Fprintf(&s, "%s%s x%g", lead, f.Name, f.Weight)
+		}
+		fmt.Fprintf(&s, ", combine %s", b.Text.Combine)
+	}
+	if b.Vector != nil {
+		fmt.Fprintf(&s, ", field %s", b.Vector.Field)
+	}
+	if b.AtLeast != "" {
+		fmt.Fprintf(&s, ", at least %s", b.AtLeast)
+	}
+	return s.String()
+}
+
+func (a *app) profileCheckCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check FILE|NAME...",
+		Short: "Say whether profiles are right, and where they are not",
+		Args:  arguments(cobra.MinimumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var faults []error
+			for _, name := range args {
+				if _, err := loadProfile(name); err != nil {
+					faults = append(faults, err)
+					continue
+				}
+				fmt.Fprintf(a.stdout, "%s: right\n", terminal.Clean(name))
+			}
+			return errors.Join(faults...)
+		},
+	}
+	return cmd
+}
+
+func (a *app) profileDiffCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "diff A B",
+		Short:             "Show in which steps and numbers two profiles differ",
+		Args:              arguments(cobra.ExactArgs(2)),
+		ValidArgsFunction: completeProfiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, left, err := a.bind(cmd, args[0], nil)
+			if err != nil {
+				return err
+			}
+			_, right, err := a.bind(cmd, args[1], nil)
+			if err != nil {
+				return err
+			}
+			lines := diffLines(planLines(left), planLines(right))
+			if a.json {
+				return a.printJSON(map[string]any{"schema": "sheaf.profile-diff/1", "a": args[0], "b": args[1], "lines": lines})
+			}
+			for _, line := range lines {
+				switch line[0] {
+				case '-':
+					line = a.out.Paint("31", line)
+				case '+':
+					line = a.out.Paint("32", line)
+				}
+				fmt.Fprintln(a.stdout, line)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntP("limit", "n", 0, "the number of results to work them out for")
+	a.addJSON(cmd)
+	return cmd
+}
+
+// diffLines marks lines that only a has with "-", only b with "+", both with
+// a space, by their longest common subsequence.
+func diffLines(a, b []string) []string {
+	common := make([][]int, len(a)+1)
+	for i := range common {
+		common[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	var out []string
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			out = append(out, "  "+a[i])
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
+			out = append(out, "- "+a[i])
+			i++
+		default:
+			out = append(out, "+ "+b[j])
+			j++
+		}
+	}
+	return out
+}
+
+func (a *app) profileNewCommand() *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Copy a profile under a new name into your folder, to be changed",
+		Args:  arguments(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := args[0]
+			if name == "" || strings.ContainsAny(name, `/\.: `) {
+				return sheaf.Invalidf("name %q: must be one word without dots, colons and slashes", name)
+			}
+			if _, err := loadProfile(from); err != nil {
+				return err
+			}
+			_, text, err := profileSource(from)
+			if err != nil {
+				return err
+			}
+			path := filepath.Join(profileFolder(), name+".yaml")
+			if err := writeNew(path, renamed(text, name)); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"schema": "sheaf.profile-new/1", "name": name, "from": from, "file": path})
+			}
+			fmt.Fprintf(a.stdout, "%s is a copy of %s: change it, then: sheaf profile check %s\n", path, from, name)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", profile.Default, "the profile to copy")
+	a.addJSON(cmd)
+	return cmd
+}
+
+// renamed changes the line of a profile that says its name.
+func renamed(text []byte, name string) []byte {
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "name:") {
+			lines[i] = "name: " + name
+		}
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
+// writeNew writes a file that must not exist.
+func writeNew(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return sheaf.Invalidf("%s exists already: choose another name", path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	return errors.Join(err, file.Close())
+}

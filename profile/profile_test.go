@@ -1,0 +1,396 @@
+package profile_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sheaf"
+	"sheaf/profile"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files and generated documents")
+
+// golden compares text with a file, or writes it.
+func golden(t *testing.T, file, text string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), text); d != "" {
+		t.Errorf("%s (-file +now; -update rewrites it):\n%s", file, d)
+	}
+}
+
+func parse(t testing.TB, text string) *profile.Profile {
+	t.Helper()
+	p, err := profile.Parse("p.yaml", []byte(text), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestBuiltin loads every profile of the binary and holds what it does.
+func TestBuiltin(t *testing.T) {
+	infos, err := profile.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range infos {
+		if info.Err != nil {
+			t.Errorf("%v", info.Err)
+			continue
+		}
+		if info.About == "" {
+			t.Errorf("%s says not what it is for", info.Name)
+		}
+		p, err := profile.Load(info.Name, profile.Builtin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := p.Show(10, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, filepath.Join("testdata", "show", info.Name+".txt"), text)
+	}
+	for _, name := range []string{profile.Default, "tree", "sonar", "bench", "rrf", "onyx-elastic", "onyx-vespa"} {
+		if _, err := profile.Load(name, profile.Builtin); err != nil {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestReference(t *testing.T) {
+	text, err := profile.Reference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, filepath.Join("..", "doc", "profiles.md"), text)
+}
+
+func TestSchema(t *testing.T) {
+	text, err := profile.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(text) {
+		t.Fatal("the schema is not JSON")
+	}
+	golden(t, filepath.Join("..", "doc", "profile.schema.json"), string(text))
+}
+
+// whole is a profile that the cases of TestErrors break.
+const whole = `name: p
+parameters:
+  alpha: {default: 0.5, min: 0, max: 1}
+  how: {default: max_p, one_of: [max_p, top_m_sum]}
+branches:
+  - name: words
+    retrieve: text
+    fields: {title: 2, body: 1}
+    limit: 4x
+    weight: 1 - alpha
+    then:
+      - aggregate: {method: $how}
+  - retrieve: vector
+    weight: alpha
+fuse: {method: rrf, k: 60}
+then:
+  - top: limit
+`
+
+func TestErrors(t *testing.T) {
+	parse(t, whole)
+	tests := []struct {
+		old, new string
+		want     string // what the error must hold
+	}{
+		{"fuse: {method: rrf, k: 60}", "fuse: {mehod: rrf}", `p.yaml:15:8: unknown key of fuse "mehod": did you mean "method"?`},
+		{"k: 60", "k: 0", "p.yaml:15:24: fuse.k is 0: must be a whole number within 1..1000"},
+		{"k: 60", "k: 1001", "p.yaml:15:24: fuse.k is 1001: must be a whole number within 1..1000"},
+		{"k: 60", "k: 60.5", "p.yaml:15:24: fuse.k is 60.5: must be a whole number within 1..1000"},
+		{"k: 60", "k: sixty", `p.yaml:15:24: unknown name in the expression of fuse.k "sixty"`},
+		{"k: 60", "k: [60]", "fuse.k must be a whole number within 1..1000, and is a list"},
+		{"k: 60", "k: .nan", "fuse.k is"},
+		{"method: rrf", "method: rff", `unknown value of fuse.method "rff": did you mean "rrf"?`},
+		{"fuse: {method: rrf, k: 60}\n", "", "several branches need fuse"},
+		{"  - top: limit", "  - tpo: limit", `p.yaml:17:5: unknown stage "tpo": did you mean "top"?`},
+		{"  - top: limit", "  - top: 0 - 1", "top.n is 0 - 1, which is -1: must be a whole number within 0..1000000"},
+		{"  - top: limit", "  - merge_adjacent: 3", "merge_adjacent takes no single value"},
+		{"  - top: limit", "  - budget: {skip: true}", "budget needs tokens"},
+		{"  - top: limit", "  - normalize: {low: 0.9, high: 0.1}", "p.yaml:17:17: normalize: low is 0.9 and high 0.1: low must be below high"},
+		{"  - top: limit", "  - folder_boost: {max: 0.5}", "max is 0.5: must be a finite number, at least 1"},
+		{"  - top: limit", "  - budget: {tokens: 10, skip: maybe}", `budget.skip is "maybe": must be true or false`},
+		{"limit: 4x", "limit: 4y", `p.yaml:9:12: words.limit is "4y": must be a whole number within 1..100000 or an expression: "y" is not understood here`},
+		{"limit: 4x", "limit: 0.15x", "words.limit is 0.15x, which is 0.15: must be a whole number"},
+		{"limit: 4x", "limit: 4 x lmit", `unknown name in the expression of words.limit "lmit": did you mean "limit"?`},
+		{"limit: 4x", "limit: foo(3)", "unknown function \"foo\""},
+		{"limit: 4x", "limit: 10 / 0", "words.limit is 10 / 0, which is +Inf"},
+		{"retrieve: text", "retrieve: txt", `unknown value of retrieve "txt": did you mean "text"?`},
+		{"title: 2", "titel: 2", `unknown field "titel": did you mean "title"?`},
+		{"{title: 2, body: 1}", "{title: 0, body: 0}", "the weights of all fields of branch words are 0"},
+		{"    fields: {title: 2, body: 1}\n", "", "text branch words has no fields"},
+		{"weight: alpha", "weight: alpha\n    tie_breaker: 0.3", `unknown key of a vector branch "tie_breaker"`},
+		{"$how", "$hwo", `unknown parameter in aggregate.method "hwo": did you mean "how"?`},
+		{"$how", "$alpha", "takes its value from parameter alpha, which is a number"},
+		{"top_m_sum]", "nonsense]", `takes its value from parameter how, which may be "nonsense"`},
+		{"default: max_p", "default: max", `unknown default of parameter how "max"`},
+		{"default: 0.5", "default: 1.5", "the default of parameter alpha is 1.5: must be a number within 0..1"},
+		{"min: 0, max: 1", "min: 2, max: 1", "min 2 above max 1"},
+		{"min: 0, max: 1", "max: 1", "parameter alpha has no min"},
+		{"alpha: {", "limit: {", "must not be called \"limit\""},
+		{"alpha: {", "Alpha: {", "small letters"},
+		{"alpha: {default: 0.5, min: 0, max: 1}", "alpha: 0.5", "must be a mapping with a default"},
+		{"name: p\n", "", "the profile has no name"},
+		{"name: p", "name: p\nname: q", "p.yaml:2:1: not YAML: mapping key \"name\" already defined"},
+		{"name: p", "nmae: p", `unknown key of a profile "nmae": did you mean "name"?`},
+		{"name: p", "name: p\nextends: p", "the profile extends itself: p extends p"},
+		{"name: p", "name: p\nextends: sonra", `did you mean "sonar"?`},
+		{"name: p", "name: &a p", "anchors, aliases, tags and merge keys are not allowed"},
+		{"name: p", "name: [", "p.yaml:"},
+		{"- retrieve: vector", "- retrieve: vector\n    name: words", "two branches are called \"words\""},
+		{"weight: alpha", "weight: alpha\n    at_least: word", `unknown branch before this one "word": did you mean "words"?`},
+	}
+	for _, test := range tests {
+		text := strings.Replace(whole, test.old, test.new, 1)
+		if text == whole {
+			t.Fatalf("%q is not in the profile", test.old)
+		}
+		_, err := profile.Parse("p.yaml", []byte(text), profile.Builtin)
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), test.want) {
+			t.Errorf("%q for %q:\n got %v\nwant %s", test.new, test.old, err, test.want)
+		}
+	}
+	zero := strings.Replace(strings.Replace(whole, "weight: 1 - alpha", "weight: 0", 1), "weight: alpha", "weight: 0", 1)
+	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil || !strings.Contains(err.Error(), "weights of all branches are 0") {
+		t.Errorf("weights that sum to 0: %v", err)
+	}
+}
+
+func TestExpressions(t *testing.T) {
+	tests := map[string]int{
+		"7": 7, "4x": 40, "4 x limit": 40, "4 * limit": 40, "max(10 x limit, 1000)": 1000, "min(max(5x, 50), 1000)": 50,
+		"limit + 2 x three": 16, "(limit + 2) x three": 36, "limit + 9 - 2 - 3": 14, "100 / 2 / 5": 10, "-3 + 4": 1, "ceil(limit / 3)": 4,
+		"floor(limit / 3) + 1": 4, "if(three - 3, 1, 2)": 2, "if(three, 1, 2)": 1, "1e2": 100, "1_000": 1000, "4x + 1": 41, "2 × 3": 6,
+	}
+	for text, want := range tests {
+		p := parse(t, fmt.Sprintf("name: p\nparameters: {three: {default: 3, min: 0, max: 9}}\nbranches: [{retrieve: text, fields: {body: 1}, limit: %q}]\n", text))
+		plan, err := p.Plan(10, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Main.Branches[0].Limit; got != want {
+			t.Errorf("%s is %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestParameters(t *testing.T) {
+	p := parse(t, whole)
+	plan, err := p.Plan(5, map[string]string{"alpha": "0.25", "how": "top_m_sum"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := plan.Main.Branches[0].Weight; w != 0.75 {
+		t.Errorf("weight is %v", w)
+	}
+	if got := plan.Main.Branches[0].Then[0].Text; got != "aggregate: {method: top_m_sum}" {
+		t.Errorf("the stage is %s", got)
+	}
+	for _, test := range []struct{ name, value, want string }{
+		{"alpha", "2", "parameter alpha of profile p is \"2\": must be a number within 0..1"},
+		{"alpha", "NaN", "must be a number within 0..1"},
+		{"alpha", "a lot", "must be a number"},
+		{"how", "best", "must be one of max_p, top_m_sum"},
+		{"alhpa", "1", `no parameter "alhpa": did you mean "alpha"?`},
+	} {
+		_, err := p.Plan(5, map[string]string{test.name: test.value})
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), test.want) {
+			t.Errorf("%s=%s: got %v, want %s", test.name, test.value, err, test.want)
+		}
+	}
+	for _, limit := range []int{0, -1, profile.MaxLimit + 1} {
+		if _, err := p.Plan(limit, nil); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+	}
+	// A parameter may make another number invalid: an error, not a clamp.
+	vespa, err := profile.Load("onyx-vespa", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vespa.Plan(10, map[string]string{"target_hits": "0"}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("target_hits 0: %v", err)
+	}
+}
+
+// The parameters that the reference system derives from a query.
+func TestOnyxElasticParameters(t *testing.T) {
+	p, err := profile.Load("onyx-elastic", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		keyword, ratio string
+		limit          int
+		fusion         string
+		title, body    float64
+		candidates     int
+	}{
+		{"0", "0.3", 10, "fuse: {method: rrf, k: 60}", 3, 7, 10000},
+		{"0", "0.1", 50, "fuse: {method: rrf, k: 60}", 1, 9, 10000},
+		{"1", "0.3", 10, "fuse: {method: rrf, k: 20}", 3, 7, 50},
+		{"1", "0.1", 100, "fuse: {method: rrf, k: 20}", 1, 9, 500},
+	} {
+		plan, err := p.Plan(test.limit, map[string]string{"keyword": test.keyword, "title_content_ratio": test.ratio})
+		if err != nil {
+			t.Fatal(err)
+		}
+		words, meaning := plan.Main.Branches[0], plan.Main.Branches[1]
+		got := []profile.Field{{Name: "title", Weight: test.title}, {Name: "body", Weight: test.body}}
+		if d := cmp.Diff(got, words.Text.Fields); d != "" {
+			t.Error(d)
+		}
+		if words.Text.TieBreaker != 0.3 || words.Limit != 20 || meaning.Limit != 20 || plan.Main.FusionText != test.fusion || meaning.Vector.Candidates != test.candidates {
+			t.Errorf("%+v: got %+v %+v %s", test, words, meaning, plan.Main.FusionText)
+		}
+	}
+}
+
+func TestExtends(t *testing.T) {
+	p := parse(t, "name: mine\nextends: sonar\nparameters: {decay: 0.5, extra: {default: 1, min: 0, max: 2}}\nbranches: {words: {limit: 7, fields: {title: extra}}}\n")
+	plan, err := p.Plan(10, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := plan.Main.Branches; len(b) != 2 || b[0].Limit != 7 || b[0].Text.Fields[0].Name != "title" || !strings.Contains(b[1].Then[0].Text, "decay: 0.5") || b[0].Weight != 0.4 {
+		t.Errorf("got %+v", b)
+	}
+	sonar, err := profile.Load("sonar", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := profile.Diff(sonar, p, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(d, "- ┌ words    words in body x 1") || !strings.Contains(d, "+ ┌ words    words in title x 1") {
+		t.Errorf("the difference is\n%s", d)
+	}
+	if d, err := profile.Diff(sonar, sonar, 10); d != "" || err != nil {
+		t.Errorf("a profile differs from itself: %s, %v", d, err)
+	}
+	for text, want := range map[string]string{
+		"name: a\nextends: sonar\nparameters: {dcay: 1}\n":         `unknown parameter of the profile that is extended "dcay": did you mean "decay"?`,
+		"name: a\nextends: sonar\nbranches: {wrods: {limit: 3}}\n": `unknown branch of the profile that is extended "wrods": did you mean "words"?`,
+		"name: a\nextends: sonar\nparameters: {decay: 3}\n":        "must be a number within 0..1",
+		"name: a\nextends: sonar\nbranches: {words: {limt: 3}}\n":  `unknown key of a text branch "limt"`,
+		"name: a\nextends: [sonar]\n":                              "extends must be a single value",
+	} {
+		if _, err := profile.Parse("a.yaml", []byte(text), profile.Builtin); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestExtendsInCircles(t *testing.T) {
+	dir := t.TempDir()
+	for name, extends := range map[string]string{"a": "b", "b": "c", "c": "b"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte("name: "+name+"\nextends: "+extends+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := profile.Load("a", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "a extends b extends c extends b") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	sonar, err := profile.Load("sonar", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := profile.New("mine", sonar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "broken.yaml"), []byte("name: broken\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mine, err := profile.Load("mine", profile.In(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := profile.Diff(sonar, mine, 10); d != "" || err != nil {
+		t.Errorf("the new profile does something else: %s, %v", d, err)
+	}
+	infos, err := profile.List(dir, filepath.Join(dir, "nowhere"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, info := range infos {
+		found[info.Name] = info.Err == nil
+	}
+	if !found["mine"] || !found["sonar"] || found["broken"] {
+		t.Errorf("found %v", found)
+	}
+	for _, name := range []string{"sonra", "../sonar", "", "mine.txt"} {
+		if _, err := profile.Load(name, profile.In(dir)); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := profile.Load(filepath.Join(dir, "mine.yaml"), profile.In()); err != nil {
+		t.Errorf("by file: %v", err)
+	}
+	if _, err := profile.New("Bad Name", sonar); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a bad name: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(whole))
+	for _, name := range []string{"sheaf", "onyx-vespa", "bench"} {
+		_, text, err := profile.Builtin(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte("name: a\nextends: sonar\nbranches: {words: {limit: 4x + (2}}"))
+	f.Add([]byte("? a\n: - b\n- - - c\n..."))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := profile.Parse("p.yaml", text, profile.Builtin)
+		if err != nil {
+			if !errors.Is(err, sheaf.ErrInvalid) {
+				t.Fatalf("no category: %v", err)
+			}
+			return
+		}
+		if _, err := p.Show(10, nil); err != nil {
+			t.Fatalf("loads and does not show: %v", err)
+		}
+	})
+}

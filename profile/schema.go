@@ -1,0 +1,137 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"sheaf"
+)
+
+// Schema is the JSON Schema (2020-12) of profile files, for editors.
+func Schema() ([]byte, error) {
+	steps := make([]any, 0, 2*len(stages))
+	for i := range stages {
+		k := &stages[i]
+		steps = append(steps, object{"type": "object", "description": k.name + " " + k.about, "additionalProperties": false,
+			"required": []string{k.name}, "properties": object{k.name: k.schema()}})
+		if !k.needsSettings() {
+			steps = append(steps, object{"const": k.name, "description": k.name + " " + k.about})
+		}
+	}
+	fields := object{}
+	for _, f := range sheaf.Fields {
+		fields[f] = fieldWeight.schema()
+	}
+	phase := func(more object) object {
+		props := object{
+			"branches": object{"description": "what is retrieved; with extends, a mapping changes branches by name",
+				"anyOf": []any{object{"type": "array", "minItems": 1, "maxItems": 16, "items": object{"$ref": "#/$defs/branch"}}, object{"type": "object"}}},
+			"fuse": fusion.schema(),
+			"then": object{"type": "array", "maxItems": 64, "items": object{"$ref": "#/$defs/stage"}},
+		}
+		for k, v := range more {
+			props[k] = v
+		}
+		return object{"type": "object", "additionalProperties": false, "properties": props}
+	}
+	name := object{"type": "string", "pattern": validName.String()}
+	top := phase(object{
+		"name": name, "about": object{"type": "string"}, "extends": name,
+		"parameters": object{"type": "object", "propertyNames": name, "additionalProperties": object{"anyOf": []any{
+			object{"type": []string{"number", "string"}}, object{"type": "object", "additionalProperties": false, "required": []string{"default"},
+				"properties": object{"default": object{"type": []string{"number", "string"}}, "min": object{"type": "number"}, "max": object{"type": "number"},
+					"integer": object{"type": "boolean"}, "one_of": object{"type": "array", "items": object{"type": "string"}}, "about": object{"type": "string"}}}}}},
+		"candidates": phase(object{"limit": phaseLimit.schema()}),
+	})
+	top["required"] = []string{"name"}
+	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	top["title"] = "Sheaf ranking profile"
+	top["$defs"] = object{"stage": object{"anyOf": steps}, "branch": object{"anyOf": []any{
+		branchSchema(RetrieveText, textOptions, object{"fields": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": fields}}),
+		branchSchema(RetrieveVector, vectorOptions, nil)}}}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(top)
+	return out.Bytes(), err
+}
+
+// object is a JSON object; its keys are written in order of the alphabet.
+type object map[string]any
+
+func branchSchema(how Retrieve, options []option, more object) object {
+	props := object{"name": object{"type": "string", "pattern": validName.String()}, "then": object{"type": "array", "items": object{"$ref": "#/$defs/stage"}}}
+	for i := range branchOptions {
+		props[branchOptions[i].name] = branchOptions[i].schema()
+	}
+	props["retrieve"] = object{"const": string(how), "description": branchOptions[0].about}
+	for i := range options {
+		props[options[i].name] = options[i].schema()
+	}
+	for k, v := range more {
+		props[k] = v
+	}
+	required := []string{"retrieve"}
+	for k := range more {
+		required = append(required, k)
+	}
+	return object{"type": "object", "additionalProperties": false, "required": required, "properties": props}
+}
+
+func (k *kind) needsSettings() bool {
+	for i := range k.options {
+		if k.options[i].standard == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *kind) schema() object {
+	props, required := object{}, []string{}
+	for i := range k.options {
+		props[k.options[i].name] = k.options[i].schema()
+		if k.options[i].standard == "" {
+			required = append(required, k.options[i].name)
+		}
+	}
+	settings := object{"type": "object", "additionalProperties": false, "properties": props}
+	if len(required) > 0 {
+		settings["required"] = required
+	}
+	settings["description"] = k.name + " " + k.about
+	if k.short == "" {
+		return settings
+	}
+	for i := range k.options {
+		if k.options[i].name == k.short {
+			return object{"anyOf": []any{settings, k.options[i].schema()}}
+		}
+	}
+	return settings
+}
+
+func (o *option) schema() object {
+	s := object{"description": o.about}
+	if o.standard != "" {
+		s["description"] = o.about + " (default " + o.standard + ")"
+	}
+	switch o.kind {
+	case typeNumber, typeInteger:
+		n := object{"type": "number", "minimum": o.min, "maximum": o.max}
+		if o.kind == typeInteger {
+			n["type"] = "integer"
+		}
+		s["anyOf"] = []any{n, object{"type": "string", "description": "an expression"}}
+	case typeChoice:
+		s["anyOf"] = []any{object{"enum": o.choices}, object{"type": "string", "pattern": `^\$`}}
+	case typeBool:
+		s["type"] = "boolean"
+	case typeTexts:
+		s["anyOf"] = []any{object{"type": "string"}, object{"type": "array", "items": object{"type": "string"}}}
+	default:
+		s["type"] = "string"
+	}
+	return s
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/chunk"
+	"sheaf/cmd/sheaf/internal/collection"
+)
+
+// folderDocuments are documents cut straight from text.
+type folderDocuments struct {
+	docs    map[sheaf.ID]sheaf.Document
+	content map[sheaf.ID][]byte
+}
+
+func (d folderDocuments) Document(id sheaf.ID) (sheaf.Document, bool) {
+	doc, ok := d.docs[id]
+	return doc, ok
+}
+
+func (d folderDocuments) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	for _, doc := range d.docs {
+		for _, c := range doc.Chunks {
+			if c.ID == id {
+				return c, true
+			}
+		}
+	}
+	return sheaf.Chunk{}, false
+}
+
+func newResolver(t *testing.T, files map[string]string) *resolver {
+	t.Helper()
+	d := folderDocuments{map[sheaf.ID]sheaf.Document{}, map[sheaf.ID][]byte{}}
+	var paths []string
+	for path, text := range files {
+		chunker, err := chunk.For(path, chunk.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := chunker.Chunk("notes", path, []byte(text))
+		d.docs[doc.ID], d.content[doc.ID] = doc, []byte(text)
+		paths = append(paths, path)
+	}
+	root := filepath.Join(os.TempDir(), "notes")
+	return &resolver{
+		documents: d,
+		trees:     []collection.Tree{{Name: "notes", Root: root}},
+		folder:    filepath.Join(root, "deep"),
+		read:      func(doc *sheaf.Document) ([]byte, error) { return d.content[doc.ID], nil },
+		paths:     func() []string { return paths },
+	}
+}
+
+func TestResolve(t *testing.T) {
+	r := newResolver(t, map[string]string{
+		"git.md":       "Intro.\r\n\r\n# Undo a Commit\rText.\n\n## More\n\nmore\n",
+		"deep/b.md":    "# B\n\nBody.\n",
+		"odd#1:2.md":   "# Odd\n\nBody.\n",
+		"odd#1:2.md:7": "A text file.\n",
+	})
+	for _, c := range []struct {
+		text, want string
+		count      int
+	}{
+		{"notes:git.md", "notes:git.md", 0},
+		{"notes:git.md#more", "notes:git.md#more", 0},
+		{"git.md", "notes:git.md", 0},
+		{"b.md", "notes:deep/b.md", 0},
+		{"deep/b.md", "notes:deep/b.md", 0},
+		{"../git.md", "notes:git.md", 0},
+		{filepath.Join(r.trees[0].Root, "git.md"), "notes:git.md", 0},
+		{"git.md#undo-a-commit", "notes:git.md#undo-a-commit", 0},
+		{"git.md#Undo a commit", "notes:git.md#undo-a-commit", 0},
+		{"git.md:1", "notes:git.md", 0},
+		{"git.md:3", "notes:git.md#undo-a-commit", 0},
+		{"git.md:4", "notes:git.md#undo-a-commit", 0},
+		{"git.md:8", "notes:git.md#more", 0},
+		{"git.md:4:2", "notes:git.md#undo-a-commit", 2},
+		{"odd#1:2.md", "notes:odd#1:2.md", 0},
+		{"odd#1:2.md#odd", "notes:odd#1:2.md#odd", 0},
+		{"odd#1:2.md:3", "notes:odd#1:2.md#odd", 0},
+		{"odd#1:2.md:7", "notes:odd#1:2.md:7", 0},
+	} {
+		got, err := r.resolve(c.text)
+		if err != nil || string(got.chunk.ID) != c.want || got.count != c.count {
+			t.Errorf("resolve(%q) = %q, %d lines, %v; want %q, %d", c.text, got.chunk.ID, got.count, err, c.want, c.count)
+		}
+	}
+	for text, hint := range map[string]string{
+		"git.md#undo-commit": "did you mean git.md#undo-a-commit?",
+		"git.md#zzzz":        "the headings of git.md are undo-a-commit, more",
+		"gti.md":             "did you mean git.md?",
+		"other/b":            "did you mean deep/b.md?",
+		"zzzzzzzzzzzzzzz":    "sheaf ls lists the documents",
+		"git.md:99":          "",
+		"":                   "sheaf ls",
+	} {
+		_, err := r.resolve(text)
+		if !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("resolve(%q): %v, want not found", text, err)
+		}
+		var hinted *hintedError
+		if hint != "" && (!errors.As(err, &hinted) || !strings.Contains(hinted.hint, hint)) {
+			t.Errorf("resolve(%q): %#v, want the hint %q", text, err, hint)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	content := []byte("a\nb\r\nc\rd\n")
+	for line, want := range map[int]int{1: 0, 2: 2, 3: 5, 4: 7} {
+		if at, ok := lineOffset(content, line); !ok || at != want {
+			t.Errorf("line %d begins at %d, %v; want %d", line, at, ok, want)
+		}
+	}
+	if _, ok := lineOffset(content, 5); ok {
+		t.Error("there is a fifth line")
+	}
+	if n := lineCount(content); n != 4 {
+		t.Errorf("%d lines, want 4", n)
+	}
+	if s := linesOf(content, 2, 2); string(content[s.Start:s.End]) != "b\r\nc\r" {
+		t.Errorf("lines 2 and 3 are %q", content[s.Start:s.End])
+	}
+	if s := linesOf(content, 4, 99); string(content[s.Start:s.End]) != "d\n" {
+		t.Errorf("the rest from line 4 is %q", content[s.Start:s.End])
+	}
+}

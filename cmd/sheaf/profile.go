@@ -128,10 +128,15 @@ func (a *app) profileShowCommand() *cobra.Command {
 			}
 			switch {
 			case a.json:
-				return a.printJSON(planOf(p, bound))
+				out, err := planOf(p, bound)
+				if err != nil {
+					return err
+				}
+				return a.printJSON(out)
 			case plan || len(set) > 0:
-				fmt.Fprint(a.stdout, strings.Join(planLines(bound), "\n")+"\n")
-				return nil
+				text, err := p.Show(bound.Limit, bound.Values)
+				fmt.Fprint(a.stdout, text)
+				return err
 			}
 			_, text, err := profileSource(args[0])
 			if err != nil {
@@ -207,7 +212,7 @@ type planJSON struct {
 	File       string          `json:"file"`
 	Limit      int             `json:"limit"`
 	Parameters []parameterJSON `json:"parameters"`
-	Plan       []string        `json:"plan"`
+	Pipeline   string          `json:"pipeline"`
 }
 
 type parameterJSON struct {
@@ -221,9 +226,13 @@ type parameterJSON struct {
 	OneOf   []string `json:"one_of,omitempty"`
 }
 
-func planOf(p *profile.Profile, plan *profile.Plan) planJSON {
+func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
+	text, err := p.Show(plan.Limit, plan.Values)
+	if err != nil {
+		return planJSON{}, err
+	}
 	out := planJSON{Schema: "sheaf.profile/1", Name: p.Name, About: p.About, Extends: p.Extends, File: p.File, Limit: plan.Limit,
-		Parameters: []parameterJSON{}, Plan: planLines(plan)}
+		Parameters: []parameterJSON{}, Pipeline: text}
 	for _, parameter := range p.Parameters {
 		j := parameterJSON{Name: parameter.Name, About: parameter.About, Default: parameter.Default, Value: plan.Values[parameter.Name], Integer: parameter.Integer, OneOf: parameter.OneOf}
 		if len(parameter.OneOf) == 0 {
@@ -232,56 +241,7 @@ func planOf(p *profile.Profile, plan *profile.Plan) planJSON {
 		}
 		out.Parameters = append(out.Parameters, j)
 	}
-	return out
-}
-
-// planLines writes a plan, one step a line, the same plan always alike.
-func planLines(plan *profile.Plan) []string {
-	lines := []string{"profile " + plan.Profile.Name, fmt.Sprintf("limit %d", plan.Limit)}
-	for _, p := range plan.Profile.Parameters {
-		lines = append(lines, fmt.Sprintf("parameter %s = %s", p.Name, plan.Values[p.Name]))
-	}
-	if plan.Candidates != nil {
-		lines = append(lines, fmt.Sprintf("candidates, at most %d", plan.Candidates.Limit))
-		lines = append(lines, phaseLines(plan.Candidates, "  ")...)
-	}
-	return append(lines, phaseLines(&plan.Main, "")...)
-}
-
-func phaseLines(phase *profile.Phase, indent string) []string {
-	var lines []string
-	for _, b := range phase.Branches {
-		lines = append(lines, fmt.Sprintf("%sbranch %s: %s, limit %d, weight %g%s", indent, b.Name, b.Retrieve, b.Limit, b.Weight, branchDetails(&b)))
-		for _, step := range b.Then {
-			lines = append(lines, indent+"  then "+step.Text)
-		}
-	}
-	lines = append(lines, indent+"fuse "+phase.FusionText)
-	for _, step := range phase.Then {
-		lines = append(lines, indent+"then "+step.Text)
-	}
-	return lines
-}
-
-func branchDetails(b *profile.Branch) string {
-	var s strings.Builder
-	if b.Text != nil {
-		for i, f := range b.Text.Fields {
-			lead := ", "
-			if i == 0 {
-				lead = ", fields "
-			}
-			fmt.Fprintf(&s, "%s%s x%g", lead, f.Name, f.Weight)
-		}
-		fmt.Fprintf(&s, ", combine %s", b.Text.Combine)
-	}
-	if b.Vector != nil {
-		fmt.Fprintf(&s, ", field %s", b.Vector.Field)
-	}
-	if b.AtLeast != "" {
-		fmt.Fprintf(&s, ", at least %s", b.AtLeast)
-	}
-	return s.String()
+	return out, nil
 }
 
 func (a *app) profileCheckCommand() *cobra.Command {
@@ -311,17 +271,27 @@ func (a *app) profileDiffCommand() *cobra.Command {
 		Args:              arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: completeProfiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, left, err := a.bind(cmd, args[0], nil)
+			left, plan, err := a.bind(cmd, args[0], nil)
 			if err != nil {
 				return err
 			}
-			_, right, err := a.bind(cmd, args[1], nil)
+			right, _, err := a.bind(cmd, args[1], nil)
 			if err != nil {
 				return err
 			}
-			lines := diffLines(planLines(left), planLines(right))
+			text, err := profile.Diff(left, right, plan.Limit)
+			if err != nil {
+				return err
+			}
+			lines := []string{}
+			if text != "" {
+				lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+			}
 			if a.json {
 				return a.printJSON(map[string]any{"schema": "sheaf.profile-diff/1", "a": args[0], "b": args[1], "lines": lines})
+			}
+			if len(lines) == 0 {
+				fmt.Fprintf(a.stdout, "%s and %s do the same\n", args[0], args[1])
 			}
 			for _, line := range lines {
 				switch line[0] {
@@ -340,83 +310,36 @@ func (a *app) profileDiffCommand() *cobra.Command {
 	return cmd
 }
 
-// diffLines marks lines that only a has with "-", only b with "+", both with
-// a space, by their longest common subsequence.
-func diffLines(a, b []string) []string {
-	common := make([][]int, len(a)+1)
-	for i := range common {
-		common[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
-	var out []string
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			out = append(out, "  "+a[i])
-			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
-			out = append(out, "- "+a[i])
-			i++
-		default:
-			out = append(out, "+ "+b[j])
-			j++
-		}
-	}
-	return out
-}
-
 func (a *app) profileNewCommand() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Copy a profile under a new name into your folder, to be changed",
+		Short: "Make a profile of your own that changes another",
 		Args:  arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := args[0]
-			if name == "" || strings.ContainsAny(name, `/\.: `) {
-				return sheaf.Invalidf("name %q: must be one word without dots, colons and slashes", name)
-			}
-			if _, err := loadProfile(from); err != nil {
+			p, err := loadProfile(from)
+			if err != nil {
 				return err
 			}
-			_, text, err := profileSource(from)
+			text, err := profile.New(name, p)
 			if err != nil {
 				return err
 			}
 			path := filepath.Join(profileFolder(), name+".yaml")
-			if err := writeNew(path, renamed(text, name)); err != nil {
+			if err := writeNew(path, text); err != nil {
 				return err
 			}
 			if a.json {
 				return a.printJSON(map[string]any{"schema": "sheaf.profile-new/1", "name": name, "from": from, "file": path})
 			}
-			fmt.Fprintf(a.stdout, "%s is a copy of %s: change it, then: sheaf profile check %s\n", path, from, name)
+			fmt.Fprintf(a.stdout, "%s changes %s: edit it, then: sheaf profile check %s\n", path, from, name)
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", profile.Default, "the profile to copy")
+	cmd.Flags().StringVar(&from, "from", profile.Default, "the profile to change")
 	a.addJSON(cmd)
 	return cmd
-}
-
-// renamed changes the line of a profile that says its name.
-func renamed(text []byte, name string) []byte {
-	lines := strings.Split(string(text), "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, "name:") {
-			lines[i] = "name: " + name
-		}
-	}
-	return []byte(strings.Join(lines, "\n"))
 }
 
 // writeNew writes a file that must not exist.

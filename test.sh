@@ -53,7 +53,7 @@ say "fuzzing, $fuzz a target"
 for pkg in $(go list ./...); do
 	for target in $(go test -list '^Fuzz' "$pkg" | grep '^Fuzz' || true); do
 		echo "$pkg $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzz" "$pkg" >/tmp/sheaf-fuzz.$$ 2>&1 || {
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzz" -fuzzminimizetime 10x "$pkg" >/tmp/sheaf-fuzz.$$ 2>&1 || {
 			cat /tmp/sheaf-fuzz.$$
 			exit 1
 		}

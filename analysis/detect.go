@@ -1,0 +1,137 @@
+package analysis
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// functionWords are the words by which a language is told, and which
+// Options.StopWords leaves out.
+var functionWords = map[string]string{
+	"en": "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with",
+	"de": "der die das und ist nicht ein eine einen dem den des zu von mit auf für im sich auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie über",
+	"fr": "le la les de des et un une est que qui dans en du pour pas au sur ne se ce plus par avec il sont à être ou cette aux nous vous leur mais",
+	"es": "el la los las de y que en un una es se no por con para su al lo como más del o pero sus le ha este sí porque esta son entre cuando muy",
+	"it": "il lo la i gli le di e che è un una per in non con del della si da sono come più dei al nel alla ma anche questo delle ha essere",
+	"pt": "o a os as de e que do da em um uma para é com não se na no por mais dos como mas ao das ou seu sua à são quando muito também foi",
+	"nl": "de het een en van is dat op te in zijn met voor niet aan er om ook als bij door maar naar hebben worden dit wordt of uit deze nog kan over",
+	"sv": "och det att i en som är på av för med till den har de inte om ett han men var jag sig från vi så kan när nu skulle efter eller under",
+	"da": "og det at en den til er som på de med af for ikke der var et har om vi men eller han sig kan fra ved nu jeg efter skal blev være også",
+	"no": "og det at en den til er som på de med av for ikke der var et har om vi men eller han seg kan fra ved nå jeg etter skal ble være også",
+	"fi": "ja on ei se että oli hän mutta ovat kun niin joka myös tai sen ole kuin olla vain tämä jos mukaan sekä jossa tämän hänen siitä voi",
+	"hu": "a az és hogy nem is egy van ez meg de azt volt csak ha már mint el még ki lesz vagy kell lehet minden ezt volna azonban amely",
+	"ro": "și de la în a cu pe nu că este un o care mai din să pentru sunt se fi au lui prin fost cel dar după când sau această",
+	"tr": "ve bir bu da için ile de çok daha olarak gibi var ne kadar olan ise değil sonra ancak her ama en mi şey göre olduğu",
+	"ru": "и в не на что я с он как это по но они к у мы за вы так от же из бы для о или если при быть только его все также который",
+	"ga": "an agus na a is i ar go le do sé tá ní sin bhí leis ag ach féin mar é nach aon seo iad chun atá raibh",
+	"pl": "i w nie na się z do to że jest jak o ale po co za od tym przez są tak dla czy które jego lub może być oraz",
+	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
+}
+
+// Limits of detection: how much of the sample is looked at, and how sure the
+// best language must be.
+const (
+	detectBytes = 1 << 16
+	detectLead  = 1.25
+	detectShare = 0.04
+)
+
+// Detect returns the language that a sample is written in as an ISO 639-1 code,
+// or "" when it is not sure. It looks at the scripts, and for the Latin and
+// Cyrillic ones at function words; the answer depends on the sample alone.
+func Detect(sample string) string {
+	if len(sample) > detectBytes {
+		sample = sample[:detectBytes]
+	}
+	if language, sure := byScript(sample); sure {
+		return language
+	}
+	counts, words := map[string]int{}, 0
+	(&Analyzer{}).Words(sample, func(start, end int) bool {
+		word := strings.ToLower(sample[start:end])
+		if r, _ := utf8.DecodeRuneInString(word); unicode.IsLetter(r) {
+			words++
+			for _, language := range functionWordLanguages()[word] {
+				counts[language]++
+			}
+		}
+		return true
+	})
+	best, second := "", ""
+	for language, n := range counts {
+		switch {
+		case n > counts[best] || n == counts[best] && language < best:
+			best, second = language, best
+		case n > counts[second] || n == counts[second] && language < second:
+			second = language
+		}
+	}
+	n := float64(counts[best])
+	if words < 3 || n < 2 || n < detectShare*float64(words) || n < detectLead*float64(counts[second]) {
+		return ""
+	}
+	return best
+}
+
+// byScript tells languages that have a script of their own; sure is false when
+// the script is shared.
+func byScript(sample string) (language string, sure bool) {
+	counts := map[string]int{}
+	letters := 0
+	for _, r := range sample {
+		if r < utf8.RuneSelf {
+			if isLetter(byte(r)) {
+				letters++
+			}
+			continue
+		}
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			continue
+		}
+		letters++
+		for _, s := range scripts {
+			if unicode.Is(s.table, r) {
+				counts[s.language]++
+				break
+			}
+		}
+	}
+	if han, kana := counts["zh"], counts["ja"]; han+kana > 0 && 20*kana > han {
+		counts["ja"], counts["zh"] = han+kana, 0
+	}
+	best := ""
+	for _, s := range scripts {
+		if counts[s.language] > counts[best] {
+			best = s.language
+		}
+	}
+	// A third suffices: a character of these scripts says more than a Latin
+	// letter, and technical text is full of those.
+	if 3*counts[best] < letters || counts[best] == 0 {
+		return "", false
+	}
+	return best, true
+}
+
+var scripts = []struct {
+	language string
+	table    *unicode.RangeTable
+}{
+	{"zh", unicode.Han}, {"ja", unicode.Hiragana}, {"ja", unicode.Katakana}, {"ko", unicode.Hangul}, {"th", unicode.Thai},
+	{"lo", unicode.Lao}, {"km", unicode.Khmer}, {"my", unicode.Myanmar}, {"ar", unicode.Arabic}, {"he", unicode.Hebrew},
+	{"el", unicode.Greek}, {"hi", unicode.Devanagari}, {"ta", unicode.Tamil}, {"te", unicode.Telugu}, {"bn", unicode.Bengali},
+	{"ka", unicode.Georgian}, {"hy", unicode.Armenian},
+}
+
+// functionWordLanguages maps each function word to its languages.
+var functionWordLanguages = sync.OnceValue(func() map[string][]string {
+	index := map[string][]string{}
+	for language, words := range functionWords {
+		for _, word := range strings.Fields(words) {
+			index[word] = append(index[word], language)
+		}
+	}
+	return index
+})

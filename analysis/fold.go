@@ -1,0 +1,95 @@
+package analysis
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// lower is s in NFKC and lower case, diacritics kept, as stemmers want it.
+func lower(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s) // s itself when nothing changes
+	}
+	s = norm.NFKC.String(s)
+	return strings.ToLower(s)
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// Fold is the form of text that terms have, unstemmed: NFKC, lower case, without
+// the diacritics of Latin, Greek and Cyrillic letters (but й, which is a letter
+// of its own, stays), without the vowel marks of Arabic and Hebrew; ß is ss,
+// variants of alef, yeh and teh marbuta are one.
+func (a *Analyzer) Fold(text string) string { return strip(lower(text)) }
+
+// strip removes what Fold removes from text in lower case.
+func strip(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	var base rune // the last character that is no mark
+	for _, r := range norm.NFD.String(s) {
+		if unicode.Is(unicode.Mn, r) {
+			if r == 0x306 && (base == 'и' || base == 'И') { // й
+				b.WriteRune(r)
+				continue
+			}
+			if unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew) || base < utf8.RuneSelf {
+				continue
+			}
+			b.WriteRune(r)
+			continue
+		}
+		base = r
+		if r < utf8.RuneSelf {
+			b.WriteByte(byte(r))
+			continue
+		}
+		writeFolded(&b, r)
+	}
+	return norm.NFC.String(b.String())
+}
+
+func writeFolded(b *strings.Builder, r rune) {
+	switch r {
+	case 'ß':
+		b.WriteString("ss")
+	case 'æ':
+		b.WriteString("ae")
+	case 'œ':
+		b.WriteString("oe")
+	case 'ø':
+		b.WriteByte('o')
+	case 'đ', 'ð':
+		b.WriteByte('d')
+	case 'ł':
+		b.WriteByte('l')
+	case 'ı':
+		b.WriteByte('i')
+	case 'ς':
+		b.WriteRune('σ')
+	case '’':
+		b.WriteByte('\'')
+	case 0x640: // tatweel
+	case 0x649: // alef maksura
+		b.WriteRune(0x64A)
+	case 0x629: // teh marbuta
+		b.WriteRune(0x647)
+	case 0x671: // alef wasla
+		b.WriteRune(0x627)
+	default:
+		b.WriteRune(r)
+	}
+}

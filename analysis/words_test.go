@@ -1,0 +1,163 @@
+package analysis_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sheaf/analysis"
+)
+
+func analyzer(t testing.TB, language string) *analysis.Analyzer {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: language})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// show writes tokens as "position:term", forms in brackets.
+func show(tokens []analysis.Token) string {
+	var out []string
+	for _, t := range tokens {
+		s := fmt.Sprintf("%d:%s", t.Position, t.Term)
+		if t.Form {
+			s = "(" + s + ")"
+		}
+		if t.Prefix {
+			s += "*"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestTokens(t *testing.T) {
+	for _, c := range []struct{ language, text, want string }{
+		{"en", "Running dogs", "0:run (0:running) 1:dog (1:dogs)"},
+		{"", "Running dogs", "0:running 1:dogs"},
+		{"en", "getUserName", "0:getusername 0:get 1:user 2:name"},
+		{"en", "HTTPServer2", "0:httpserver2 0:http 1:server 2:2"},
+		{"en", "snake_case_name", "0:snake_case_name 0:snake 1:case 2:name"},
+		{"en", "__init__", "0:__init__ 0:init"},
+		{"en", "v1.2.3", "0:v1.2.3 0:v1 1:2 2:3"},
+		{"en", "node.js.", "0:node.js 0:node 1:js"},
+		{"en", "user@host.org", "0:user@host.org 0:user 1:host 2:org"},
+		{"en", "C++ and C# or c", "0:c++ 1:and 2:c# 3:or 4:c"},
+		{"en", "a #tag/sub, not#this", "0:a 1:#tag 1:tag 2:sub 3:not 4:this"},
+		{"en", "John's can't", "0:john (0:john's) 1:can't"},
+		{"fr", "l'homme", "0:l'homme 0:l 1:homm (1:homme)"},
+		{"en", "1,000,000 3.14 U.S.A. e.g.", "0:1,000,000 0:1000000 0:1 1:000 2:000 3:3.14 3:3 4:14 5:u.s.a 5:usa 5:u 6:s 7:a 8:e.g 8:eg 8:e 9:g"},
+		{"en", "naïve Ångström ﬁle", "0:naiv (0:naive) 1:angstrom 2:file"},
+		{"de", "Straße Häuser", "0:strass (0:strasse) 1:haus (1:hauser)"},
+		{"ru", "ёлки йод", "0:елк (0:елки) 1:йод"},
+		{"", "東京都 and 猫", "0:東京 1:京都 2:都 3:and 4:猫"},
+		{"", "ภาษาไทย", "0:ภา 1:าษ 2:ษา 3:าไ 4:ไท 5:ทย 6:ย"},
+		{"", "한국어 문서", "0:한국 1:국어 2:어 3:문서 4:서"},
+		{"", "x😀y \xff\xfe z\x00w", "0:x 1:y 2:z 3:w"},
+		{"", "ＡＢＣ １２", "0:abc 1:12"},
+		{"ar", "الكِتابُ", "0:كتاب (0:الكتاب)"},
+		{"", "___ ' . #", ""},
+		{"", "utf8 k8s 3d x86_64", "0:utf8 0:utf 1:8 2:k8s 3:3d 4:x86_64 4:x86 5:64"},
+	} {
+		if got := show(analyzer(t, c.language).Tokens(c.text)); got != c.want {
+			t.Errorf("%s %q:\n got %s\nwant %s", c.language, c.text, got, c.want)
+		}
+	}
+}
+
+func TestQueryTokens(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"Running", "0:run"},
+		{"東京都", "0:東京 1:京都"},
+		{"猫", "0:猫*"},
+		{"getUserName", "0:getusername 0:get 1:user 2:name"},
+	} {
+		if got := show(analyzer(t, "en").QueryTokens(c.text)); got != c.want {
+			t.Errorf("%q: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestDetect(t *testing.T) {
+	for want, text := range map[string]string{
+		"en": "The configuration of the server is in a file that you edit with any editor, and it is read at start.",
+		"de": "Die Konfiguration des Servers ist in einer Datei, die man mit einem Editor bearbeitet und die beim Start gelesen wird.",
+		"fr": "La configuration du serveur est dans un fichier que vous pouvez modifier avec un éditeur et qui est lu au démarrage.",
+		"es": "La configuración del servidor está en un archivo que se puede editar con un editor y que se lee al inicio.",
+		"ru": "Настройки сервера находятся в файле, который можно изменить в любом редакторе, и он читается при запуске.",
+		"zh": "服务器的配置在一个文件中，可以用任何编辑器修改。",
+		"ja": "サーバーの設定は一つのファイルにあり、エディタで編集できます。",
+		"ko": "서버 설정은 하나의 파일에 있으며 편집기로 수정할 수 있습니다.",
+		"th": "การตั้งค่าเซิร์ฟเวอร์อยู่ในไฟล์เดียว",
+		"ar": "إعدادات الخادم موجودة في ملف واحد يمكن تعديله",
+		"":   "xyzzy plugh 12345 foo.bar()",
+	} {
+		if got := analysis.Detect(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	for _, s := range []string{"getUserName v1.2.3 C++", "東京都 naïve", "a\xffb \u200d #x 1,0", strings.Repeat("é", 300), strings.Repeat("中", 3000)} {
+		f.Add(s)
+	}
+	en := analyzer(f, "en")
+	f.Fuzz(func(t *testing.T, text string) {
+		position, end := -1, 0
+		en.Words(text, func(start, stop int) bool {
+			if start < end || stop <= start || stop > len(text) {
+				t.Fatalf("word %d:%d after one that ends at %d", start, stop, end)
+			}
+			end = stop
+			return true
+		})
+		for _, token := range en.Tokens(text) {
+			if token.Term == "" || token.Start < 0 || token.End > len(text) || token.Start > token.End {
+				t.Fatalf("token %+v of %d bytes", token, len(text))
+			}
+			if token.Position < position-255 {
+				t.Fatalf("position %d after %d", token.Position, position)
+			}
+			position = max(position, token.Position)
+			for _, r := range token.Term {
+				if r < 0x20 {
+					t.Fatalf("control character in term %q", token.Term)
+				}
+			}
+		}
+		for _, token := range en.QueryTokens(text) {
+			if token.Form {
+				t.Fatalf("form %q in a query", token.Term)
+			}
+		}
+		_ = analysis.Detect(text)
+	})
+}
+
+func BenchmarkWords(b *testing.B) {
+	text := strings.Repeat("The configuration of the server is in a file that you edit with any editor; getUserName reads it at start, and so on. ", 1000)
+	a := analyzer(b, "en")
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		a.Words(text, func(int, int) bool { n++; return true })
+	}
+}
+
+func TestStopWordsLeaveGaps(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := show(a.Tokens("The end of the world")), "1:end 4:world"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	again, err := analysis.Parse(a.Name())
+	if err != nil || again.Name() != a.Name() || show(again.Tokens("the x")) != "1:x" {
+		t.Errorf("Parse(%q) = %v, %v", a.Name(), again, err)
+	}
+}

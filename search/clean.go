@@ -1,0 +1,227 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+)
+
+// cleaner copies Markdown as a reader sees it: line breaks become spaces, and
+// the marks of headings, quotes, lists, fences, tables, emphasis and links go.
+// It is deliberately simple: a snippet is no rendering, and what is not
+// recognized stays as written.
+type cleaner struct {
+	text    string
+	pos     int
+	width   int
+	matches []match
+
+	out     []byte
+	columns int
+	space   bool // a space is due before the next character
+	ranges  []sheaf.Span
+	first   int // where the first range begins in text
+}
+
+func (c *cleaner) run() {
+	if c.pos == 0 || c.text[c.pos-1] == '\n' || c.text[c.pos-1] == '\r' {
+		c.lineStart()
+	}
+	for c.pos < len(c.text) && c.columns < c.width {
+		if c.matchAhead() {
+			continue
+		}
+		if c.mark() {
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(c.text[c.pos:])
+		c.pos += size
+		switch {
+		case r == '\n' || r == '\r':
+			c.space = true
+			c.lineStart()
+		case unicode.IsSpace(r) || unicode.IsControl(r):
+			c.space = true
+		default:
+			c.put(r)
+		}
+	}
+}
+
+func (c *cleaner) put(r rune) {
+	if c.space && len(c.out) > 0 {
+		c.out = append(c.out, ' ')
+		c.columns++
+	}
+	c.space = false
+	c.out = utf8.AppendRune(c.out, r)
+	c.columns += runeColumns(r)
+}
+
+// matchAhead copies the match that begins here, whole.
+func (c *cleaner) matchAhead() bool {
+	for len(c.matches) > 0 && c.matches[0].end <= c.pos {
+		c.matches = c.matches[1:]
+	}
+	if len(c.matches) == 0 || c.matches[0].start > c.pos {
+		return false
+	}
+	m := c.matches[0]
+	if len(c.ranges) == 0 {
+		c.first = c.pos
+	}
+	start := -1
+	for c.pos < m.end {
+		r, size := utf8.DecodeRuneInString(c.text[c.pos:])
+		c.pos += size
+		c.put(r)
+		if start < 0 {
+			start = len(c.out) - utf8.RuneLen(r)
+		}
+	}
+	if n := len(c.ranges); n > 0 && c.ranges[n-1].End == start && m.start < m.end && !wordBefore(c.text, m.start) {
+		c.ranges[n-1].End = len(c.out)
+	} else {
+		c.ranges = append(c.ranges, sheaf.Span{Start: start, End: len(c.out)})
+	}
+	return true
+}
+
+// wordBefore reports whether text[:i] ends between words, so that two
+// touching matches are two and not pieces of one.
+func wordBefore(text string, i int) bool {
+	r, _ := utf8.DecodeLastRuneInString(text[:i])
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+}
+
+// untilMatch is the number of bytes before the next match: what may be
+// dropped.
+func (c *cleaner) untilMatch() int {
+	for _, m := range c.matches {
+		if m.end > c.pos {
+			return max(m.start-c.pos, 0)
+		}
+	}
+	return len(c.text) - c.pos
+}
+
+// skip drops n bytes when no match lies in them.
+func (c *cleaner) skip(n int) bool {
+	if n <= 0 || n > c.untilMatch() {
+		return false
+	}
+	c.pos += n
+	return true
+}
+
+// lineStart drops the marks that a line begins with.
+func (c *cleaner) lineStart() {
+	for {
+		indent := 0
+		for rest := c.text[c.pos:]; indent < len(rest) && (rest[indent] == ' ' || rest[indent] == '\t'); {
+			indent++
+		}
+		if indent > 0 && !c.skip(indent) || !c.skip(lineMark(c.text[c.pos:])) {
+			return
+		}
+	}
+}
+
+// lineMark is the length of the mark at the beginning of a line: quotes,
+// bullets, numbers, headings, fences with their info, rows of dashes.
+func lineMark(line string) int {
+	if i := strings.IndexAny(line[:min(len(line), 512)], "\r\n"); i >= 0 {
+		line = line[:i]
+	} else {
+		line = line[:min(len(line), 512)]
+	}
+	switch {
+	case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
+		return len(line)
+	case line != "" && strings.Trim(line, "-=*_|: +") == "" && len(line) >= 3:
+		return len(line)
+	case strings.HasPrefix(line, "> "), strings.HasPrefix(line, "- "), strings.HasPrefix(line, "* "), strings.HasPrefix(line, "+ "):
+		return 2
+	case strings.HasPrefix(line, ">"), strings.HasPrefix(line, "|"):
+		return 1
+	}
+	if n := len(line) - len(strings.TrimLeft(line, "#")); n > 0 && n <= 6 && n < len(line) && line[n] == ' ' {
+		return n + 1
+	}
+	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
+	if digits > 0 && digits <= 3 && strings.HasPrefix(line[digits:], ". ") {
+		return digits + 2
+	}
+	return 0
+}
+
+// mark drops a mark inside a line.
+func (c *cleaner) mark() bool {
+	rest := c.text[c.pos:]
+	switch rest[0] {
+	case '*':
+		if strings.HasPrefix(rest, "**") {
+			return c.skip(2)
+		}
+	case '!':
+		if strings.HasPrefix(rest, "![") {
+			return c.skip(1)
+		}
+	case '[':
+		if strings.HasPrefix(rest, "[[") {
+			return c.skip(2)
+		}
+		if linkAhead(rest) {
+			return c.skip(1)
+		}
+	case ']':
+		switch {
+		case strings.HasPrefix(rest, "]]"):
+			return c.skip(2)
+		case strings.HasPrefix(rest, "]("):
+			return c.skip(linkTarget(rest))
+		}
+	case '|':
+		if c.skip(1) {
+			c.space = true
+			return true
+		}
+	case '<':
+		if strings.HasPrefix(rest, "<!--") {
+			if i := strings.Index(rest[:min(len(rest), 2048)], "-->"); i >= 0 {
+				return c.skip(i + 3)
+			}
+		}
+	}
+	return false
+}
+
+// linkReach bounds how far the end of a link is looked for.
+const linkReach = 512
+
+func linkAhead(rest string) bool {
+	rest = rest[:min(len(rest), linkReach)]
+	i := strings.IndexByte(rest, ']')
+	return i > 0 && strings.HasPrefix(rest[i:], "](") && !strings.ContainsAny(rest[:i], "\r\n")
+}
+
+// linkTarget is the length of "](target)", 0 when it does not end in time.
+func linkTarget(rest string) int {
+	rest = rest[:min(len(rest), linkReach)]
+	depth := 0
+	for i := 1; i < len(rest); i++ {
+		switch rest[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case '\n', '\r':
+			return 0
+		}
+	}
+	return 0
+}

@@ -1,0 +1,175 @@
+package search_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/search"
+)
+
+func highlighter(t testing.TB, q sheaf.TextQuery) *search.Highlighter {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return search.NewHighlighter(a, q)
+}
+
+// marked writes a snippet with its matches in brackets.
+func marked(s search.Snippet) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range s.Matches {
+		b.WriteString(s.Text[at:m.Start] + "<" + s.Text[m.Start:m.End] + ">")
+		at = m.End
+	}
+	return b.String() + s.Text[at:]
+}
+
+func TestSnippet(t *testing.T) {
+	filler := strings.Repeat("Nothing of interest stands here, and nobody reads on. ", 20)
+	for _, c := range []struct {
+		name  string
+		query sheaf.TextQuery
+		text  string
+		want  string
+	}{
+		{"whole text", sheaf.Match{Text: "undo commit"}, "How to undo a commit.\n", "How to <undo> a <commit>."},
+		{"stems", sheaf.Match{Text: "commit"}, "All commits.", "All <commits>."},
+		{"function words are not marked", sheaf.Match{Text: "to undo the commit"}, "How to undo the commit.", "How to <undo> the <commit>."},
+		{"but in phrases", sheaf.Phrase{Text: "to be"}, "Not to be.", "Not <to> <be>."},
+		{"and when there is nothing else", sheaf.Match{Text: "to be"}, "Who are to be?", "Who are <to> <be>?"},
+		{"one character", sheaf.Match{Text: "库"}, "数据库", "数据<库>"},
+		{"parts of identifiers", sheaf.Match{Text: "user name"}, "call getUserName(x)", "call get<UserName>(x)"},
+		{"no match", sheaf.Match{Text: "zebra"}, "  One.\n\nTwo.", "One. Two."},
+		{"no query", nil, "One.", "One."},
+		{"empty", sheaf.Match{Text: "zebra"}, "", ""},
+		{"both words beat one word often", sheaf.Match{Text: "red fox"},
+			"Red red red red. " + filler + "A red fox sleeps. " + filler, "…A <red> <fox> sleeps. Nothing of interest stands here, and nobody reads on. Nothing of interest stands here, and nobody reads on. Nothing of interest stands here, and nobody reads on. Nothing of interest…"},
+		{"close beats far", sheaf.Match{Text: "red fox"},
+			"A red house, and then after a good while a fox. " + filler + "The red fox. ", "…The <red> <fox>."},
+		{"excluded words are not marked", sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "red"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "fox"}}}, "A red fox.", "A <red> fox."},
+		{"prefix", sheaf.Prefix{Text: "Conf"}, "The configuration of it.", "The <configuration> of it."},
+		{"fuzzy", sheaf.Fuzzy{Text: "kitten", Distance: 1}, "A kittne sat.", "A <kittne> sat."},
+		{"boosted", sheaf.Boost{Query: sheaf.Phrase{Text: "red fox"}, Factor: 2}, "A red fox.", "A <red> <fox>."},
+		{"Chinese", sheaf.Match{Text: "数据库"}, "我们使用数据库来存储数据。", "我们使用<数据库>来存储<数据>。"},
+		{"markdown", sheaf.Match{Text: "keys"},
+			"## Setting up\n\n> **Note:** the [public keys](https://example.org/a_(b)) go to [[Vault|the vault]].\n\n- first\n- second\n\n| a | b |\n|---|---|\n| c | keys |\n",
+			"Setting up Note: the public <keys> go to Vault the vault. first second a b c <keys>"},
+		{"match inside a target stays", sheaf.Match{Text: "example"}, "see [here](https://example.org/x)", "see here](https://<example>.org/x)"},
+		{"fences", sheaf.Match{Text: "run"}, "Do:\n\n```sh\nrun it\n```\nDone.", "Do: <run> it Done."},
+		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := highlighter(t, c.query).Snippet(c.text, search.SnippetWidth)
+			if got := marked(s); got != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestSnippetSaysWhereItIs(t *testing.T) {
+	text := "One.\n\nTwo.\n\nThe answer is here.\n"
+	s := highlighter(t, sheaf.Match{Text: "answer"}).Snippet(text, 40)
+	if want := strings.Index(text, "answer"); s.At != want {
+		t.Errorf("at %d, want %d", s.At, want)
+	}
+	if line := search.Line([]byte(text), s.At); line != 5 {
+		t.Errorf("line %d, want 5", line)
+	}
+}
+
+func TestLine(t *testing.T) {
+	content := []byte("a\nb\r\nc\rd\r\n\r\ne")
+	for _, c := range []struct{ offset, want int }{{0, 1}, {1, 1}, {2, 2}, {3, 2}, {4, 2}, {5, 3}, {6, 3}, {7, 4}, {8, 4}, {9, 4}, {10, 5}, {12, 6}, {99, 6}, {-1, 1}} {
+		if got := search.Line(content, c.offset); got != c.want {
+			t.Errorf("Line(%d) = %d, want %d", c.offset, got, c.want)
+		}
+	}
+}
+
+func TestSnippetHolds(t *testing.T) {
+	words := []string{"red", "fox", "foxes", "数据库", "getUserName", "[a](b)", "**", "\n\n", "# ", "\r", "ü", "|", "```\n", "\xff", "<!--", "-->", "]]", "[["}
+	h := highlighter(t, sheaf.Match{Text: "red fox 数据 user"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 200).Draw(t, "words"), rapid.SampledFrom([]string{" ", ""}).Draw(t, "between"))
+		width := rapid.IntRange(0, 300).Draw(t, "width")
+		s := h.Snippet(text, width)
+		if !utf8.ValidString(s.Text) || strings.ContainsAny(s.Text, "\r\n\t") {
+			t.Fatalf("not one clean line: %q", s.Text)
+		}
+		last := 0
+		for _, m := range s.Matches {
+			if m.Start < last || m.End <= m.Start || m.End > len(s.Text) {
+				t.Fatalf("matches %v in %q", s.Matches, s.Text)
+			}
+			last = m.End
+		}
+		if n := utf8.RuneCountInString(s.Text); n > 2*max(width, 20)+40 {
+			t.Fatalf("%d characters for width %d", n, width)
+		}
+		if s.At < 0 || s.At > len(text) {
+			t.Fatalf("at %d of %d", s.At, len(text))
+		}
+	})
+}
+
+func TestSnippetOfLongTextIsBounded(t *testing.T) {
+	text := strings.Repeat("All work and no play makes a dull text. ", 1<<18) + "Here stands the Zebra at last." + strings.Repeat(" More of it.", 1000)
+	h := highlighter(t, sheaf.Match{Text: "zebras zebra"})
+	start := time.Now()
+	s := h.Snippet(text, search.SnippetWidth)
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("took %v for %d bytes", took, len(text))
+	}
+	if !strings.Contains(marked(s), "<Zebra>") {
+		t.Errorf("got %q", marked(s))
+	}
+}
+
+func BenchmarkSnippet(b *testing.B) {
+	paragraph := strings.Repeat("The quick brown fox jumps over the lazy dog while others look on and wonder. ", 8) + "\n\n"
+	for _, c := range []struct {
+		name string
+		text string
+	}{
+		{"4KB", strings.Repeat(paragraph, 6)},
+		{"10MB", strings.Repeat(paragraph, 16_000)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			h := highlighter(b, sheaf.Match{Text: "lazy fox wonders"})
+			for b.Loop() {
+				h.Snippet(c.text, search.SnippetWidth)
+			}
+		})
+	}
+}
+
+func FuzzSnippet(f *testing.F) {
+	f.Add("# A\n\n[x](y) **red** fox", "red fox", 40)
+	f.Add("数据库 a\r\n> |b| ![i](t)", "数据", 20)
+	f.Add("```\nred", "r*", 0)
+	f.Fuzz(func(t *testing.T, text, query string, width int) {
+		width = min(max(width, 0), 1000)
+		q := sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: query}, sheaf.Prefix{Text: query}, sheaf.Fuzzy{Text: query, Distance: 2}}}
+		s := highlighter(t, q).Snippet(text, width)
+		last := 0
+		for _, m := range s.Matches {
+			if m.Start < last || m.End <= m.Start || m.End > len(s.Text) {
+				t.Fatalf("matches %v in %q", s.Matches, s.Text)
+			}
+			last = m.End
+		}
+		if !utf8.ValidString(s.Text) {
+			t.Fatalf("not UTF-8: %q", s.Text)
+		}
+	})
+}

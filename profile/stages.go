@@ -94,10 +94,11 @@ var stages = []kind{
 		}},
 	{name: "title_boost", about: "raises what is called exactly what was asked for", short: "title",
 		options: []option{
-			number("title", "1.5", 1, 1000, "the factor for an equal title"),
-			number("alias", "1.25", 1, 1000, "the factor for an equal alias or file name"), blendOption},
+			number("title", "1.5", 1, 1000, "the factor for a document of an equal title"),
+			number("alias", "1.4", 1, 1000, "the factor for a document with an equal alias or file name"),
+			number("heading", "1.2", 1, 1000, "the factor for a section under an equal heading"), blendOption},
 		stage: func(a arguments) rank.Stage {
-			return rank.TitleBoost{Title: a.number("title"), Alias: a.number("alias"), Blend: blendOf(a)}
+			return rank.TitleBoost{Title: a.number("title"), Heading: a.number("heading"), Alias: a.number("alias"), Blend: blendOf(a)}
 		}},
 	{name: "heading_boost", about: "raises documents and chunks under high headings", short: "max",
 		options: []option{

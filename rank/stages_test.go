@@ -147,11 +147,11 @@ func TestTitleBoost(t *testing.T) {
 		"golang":         "t:notes/Go Basics.md 1.25\nt:notes/Go Basics.md#Loops 1",
 		"go basics":      "t:notes/Go Basics.md 1.25\nt:notes/Go Basics.md#Loops 1",
 		"go basics.md":   "t:notes/Go Basics.md 1.25\nt:notes/Go Basics.md#Loops 1",
-		"loops":          "t:notes/Go Basics.md#Loops 1.5\nt:notes/Go Basics.md 1",
+		"loops":          "t:notes/Go Basics.md#Loops 1.2\nt:notes/Go Basics.md 1",
 		"basics":         "t:notes/Go Basics.md 1\nt:notes/Go Basics.md#Loops 1",
 		"":               "t:notes/Go Basics.md 1\nt:notes/Go Basics.md#Loops 1",
 	} {
-		out := apply(t, rank.TitleBoost{Title: 1.5, Alias: 1.25, Blend: rank.Add}, withReasons(in), rank.Env{Facts: l, Query: query})
+		out := apply(t, rank.TitleBoost{Title: 1.5, Heading: 1.2, Alias: 1.25, Blend: rank.Add}, withReasons(in), rank.Env{Facts: l, Query: query})
 		checkReasons(t, query, out)
 		equal(t, query, lines(out), want)
 	}
@@ -306,7 +306,7 @@ var every = []rank.Stage{
 	rank.GraphBoost{Candidates: 10, Backlink: 1, CoCitation: 0.5, SharedTag: 0.3, Strength: 0.1, Max: 1.15},
 	rank.Recency{Decay: 0.5, Floor: 0.75, Undated: rank.UndatedAge}, rank.Recency{Curve: rank.HalfLife, HalfLife: time.Hour, Blend: rank.Add},
 	rank.PropertyBoost{Name: "boost"}, rank.PropertyBoost{Name: "boost", Curve: rank.Plain, Blend: rank.Add}, rank.HeadingBoost{Max: 5, Decay: 0.7},
-	rank.TitleBoost{Title: 2, Alias: 1.5}, rank.FieldBoost{Field: "folder", Values: []string{"x"}, Factor: 0.5},
+	rank.TitleBoost{Title: 2, Heading: 1.5, Alias: 1.5}, rank.FieldBoost{Field: "folder", Values: []string{"x"}, Factor: 0.5},
 	rank.Top{N: 5}, rank.MinScore{Score: 2}, rank.Elbow{Ratio: 0.5, Max: 20}, rank.Adaptive{Floor: 2, Ceiling: 10, Relative: 0.3, Diverse: true},
 	rank.Normalize{Low: 0.02, High: 0.98}, rank.Normalize{Scale: rank.ScaleTanh, Low: 0.02, High: 0.98, Spread: 2.5},
 	rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Spread: 1}, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1},

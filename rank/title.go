@@ -16,17 +16,19 @@ import (
 // A document's root chunk is also called by its aliases and by its file name,
 // with and without extension.
 type TitleBoost struct {
-	// Title and Alias are the factors for an equal title and for an equal
-	// alias or file name, 1 and more; the larger counts when both are equal.
-	Title float64
-	Alias float64
-	Blend Blend
+	// Title is the factor for a document of an equal title, Heading for a
+	// section under an equal heading, Alias for a document with an equal
+	// alias or file name; each 1 or more. The largest that applies counts.
+	Title   float64
+	Heading float64
+	Alias   float64
+	Blend   Blend
 }
 
 // Apply implements [Stage].
 func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "exact title"
-	if err := firstError(env.needFacts(stage), within(stage, "title", b.Title, 1, 1e6), within(stage, "alias", b.Alias, 1, 1e6)); err != nil {
+	if err := firstError(env.needFacts(stage), within(stage, "title", b.Title, 1, 1e6), within(stage, "heading", b.Heading, 1, 1e6), within(stage, "alias", b.Alias, 1, 1e6)); err != nil {
 		return nil, err
 	}
 	asked := foldName(env.Query)
@@ -44,8 +46,10 @@ func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 				best = &factor{value, part(label+" is exactly what was asked for", value)}
 			}
 		}
-		try(c.Title, "the title", b.Title)
-		if c.Depth == 0 && c.Parent == "" {
+		if c.Depth > 0 || c.Parent != "" {
+			try(c.Title, "the heading", b.Heading)
+		} else {
+			try(c.Title, "the title", b.Title)
 			if d, ok := env.Facts.Document(c.Doc); ok {
 				for _, alias := range d.Aliases {
 					try(alias, "an alias", b.Alias)

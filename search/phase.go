@@ -77,7 +77,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 // requests are those of the branches that can run.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
 	var out []outcome
-	unable := ""
+	unable, wordless := "", false
 	for i := range ph.Branches {
 		b := &ph.Branches[i]
 		switch {
@@ -90,6 +90,7 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 			}
 			continue
 		case b.Text != nil && r.query.Words == nil:
+			wordless = true
 			r.note("the query has no words to match: branch %s is left out", b.Name)
 			continue
 		}
@@ -104,7 +105,7 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 	if len(out) > 0 {
 		return out, nil
 	}
-	if unable != "" {
+	if unable != "" && !wordless {
 		return nil, fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is configured: %w", r.result.Profile, unable, sheaf.ErrUnsupported)
 	}
 	if r.result.Degraded {

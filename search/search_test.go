@@ -1,0 +1,382 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/profile"
+	"sheaf/search"
+)
+
+func load(t testing.TB, name string) *profile.Profile {
+	t.Helper()
+	p, err := profile.Load(name, profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func mustSearch(t testing.TB, s *search.Searcher, q sheaf.Query, p *profile.Profile, opt search.Options) *search.Result {
+	t.Helper()
+	r, err := s.Search(context.Background(), q, p, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func found(r *search.Result) []string {
+	out := []string{}
+	for _, h := range r.Hits {
+		out = append(out, strings.TrimPrefix(string(h.ID), "t:"))
+	}
+	return out
+}
+
+func TestSearch(t *testing.T) {
+	r := mustSearch(t, searcher(animals()), query("cat", 3), load(t, "rrf"), search.Options{Trace: true})
+	if got := found(r); len(got) != 3 || got[0] != "garden.md#Visitors" && got[0] != "cats.md#Food" {
+		t.Errorf("found %v", got)
+	}
+	h := r.Hits[0]
+	if h.Rank != 1 || h.Title == "" || h.Path == "" || h.Doc == "" || h.Breadcrumb == "" || len(h.Hierarchy) != 2 || len(h.Legs) != 2 || h.Depth != 1 {
+		t.Errorf("the hit lacks something: %+v", h)
+	}
+	if r.Degraded || len(r.Warnings) > 0 || len(r.Notes) > 0 {
+		t.Errorf("faults without reason: %v %v", r.Warnings, r.Notes)
+	}
+	if fmt.Sprint(r.Legs) != "[vector text]" || r.Total == 0 || len(r.Took) == 0 || len(r.Trace) != 4 {
+		t.Errorf("legs %v, total %d, %d timings, %d snapshots", r.Legs, r.Total, len(r.Took), len(r.Trace))
+	}
+}
+
+func builtins(t *testing.T) []string {
+	infos, err := profile.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, info := range infos {
+		names = append(names, info.Name)
+	}
+	return names
+}
+
+// Every profile explains every score, down to the store's own parts, and the
+// parts recombine to it; explaining changes nothing else, and the same query
+// gives the same answer to the last bit.
+func TestEveryProfileExplains(t *testing.T) {
+	s := searcher(animals())
+	for _, name := range builtins(t) {
+		p := load(t, name)
+		for _, text := range []string{"cat", "a dog in a tree", "cats", "stone cat dog"} {
+			what := name + ": " + text
+			plain := mustSearch(t, s, query(text, 5), p, search.Options{})
+			again := mustSearch(t, s, query(text, 5), p, search.Options{})
+			plain.Took, again.Took = nil, nil
+			if !reflect.DeepEqual(plain, again) {
+				t.Fatalf("%s: the second answer differs", what)
+			}
+			explained := mustSearch(t, s, query(text, 5), p, search.Options{Explain: true})
+			if len(plain.Hits) == 0 && name != "tree" {
+				t.Fatalf("%s: nothing found", what)
+			}
+			for i, h := range explained.Hits {
+				if h.ID != plain.Hits[i].ID || h.Score != plain.Hits[i].Score {
+					t.Fatalf("%s: explained, rank %d is %s with %v and not %s with %v", what, i+1, h.ID, h.Score, plain.Hits[i].ID, plain.Hits[i].Score)
+				}
+				checkReason(t, what, h.Score, h.Explanation)
+				if text := fmt.Sprintf("%+v", *h.Explanation); !strings.Contains(text, "Label:cosine") && !strings.Contains(text, "Label:share") {
+					t.Errorf("%s: the explanation of %s does not reach the store's parts: %s", what, h.ID, text)
+				}
+			}
+		}
+	}
+}
+
+func checkReason(t *testing.T, what string, score float64, e *sheaf.Explanation) {
+	t.Helper()
+	if e == nil {
+		t.Fatalf("%s: no explanation", what)
+	}
+	for _, v := range []float64{e.Value, e.Recombine()} {
+		if math.Abs(v-score) > 1e-9*max(1, math.Abs(score)) {
+			t.Fatalf("%s: %q is %v and gives %v", what, e.Label, score, v)
+		}
+	}
+	for i := range e.Parts {
+		checkReason(t, what, e.Parts[i].Value, &e.Parts[i])
+	}
+}
+
+func vectors(req backend.Request) bool { return req.Vector != nil }
+
+func TestDegrades(t *testing.T) {
+	shelf := animals()
+	shelf.fail = func(req backend.Request) error {
+		if vectors(req) {
+			return errDown
+		}
+		return nil
+	}
+	r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "sheaf"), search.Options{})
+	if !r.Degraded || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "branch meaning on shelf: connection refused") || len(r.Hits) == 0 {
+		t.Errorf("got %v, %v, %d hits", r.Degraded, r.Warnings, len(r.Hits))
+	}
+	shelf.fail = func(backend.Request) error { return errDown }
+	_, err := searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{})
+	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, errDown) {
+		t.Errorf("every branch down: %v", err)
+	}
+	shelf.fail = func(req backend.Request) error {
+		if vectors(req) {
+			return fmt.Errorf("vectors: %w", sheaf.ErrUnsupported)
+		}
+		return nil
+	}
+	if _, err = searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{}); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "meaning on shelf") {
+		t.Errorf("an unsupported request: %v", err)
+	}
+}
+
+func TestBadScoresNameTheStore(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		shelf := animals()
+		shelf.spoil = func(r sheaf.Ranking) { r[0].Score = bad }
+		_, err := searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "rrf"), search.Options{})
+		if err == nil || !strings.Contains(err.Error(), "shelf") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
+
+func TestWithoutAModel(t *testing.T) {
+	s := searcher(animals())
+	s.Embed = nil
+	for _, name := range builtins(t) {
+		r := mustSearch(t, s, query("cat", 3), load(t, name), search.Options{})
+		if r.Degraded || len(r.Hits) == 0 || name != "tree" && (len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "no embedding model")) {
+			t.Errorf("%s: degraded %v, notes %v, %d hits", name, r.Degraded, r.Notes, len(r.Hits))
+		}
+	}
+	only, err := profile.Parse("only.yaml", []byte("name: only\nbranches: [{retrieve: vector}]\n"), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("only vectors and no model: %v", err)
+	}
+	s.Embed = func(context.Context, string) ([]float32, error) { return nil, errDown }
+	if r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{}); !r.Degraded || !strings.Contains(r.Warnings[0], "embed the query") {
+		t.Errorf("a model that is down: %v %v", r.Degraded, r.Warnings)
+	}
+	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("only vectors and the model down: %v", err)
+	}
+}
+
+// A branch of weight 0 does not run, and neither does the model for it.
+func TestWeightZero(t *testing.T) {
+	shelf := animals()
+	s := searcher(shelf)
+	s.Embed = func(context.Context, string) ([]float32, error) { t.Error("embedded for nothing"); return nil, errDown }
+	r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{Parameters: map[string]string{"meaning": "0"}})
+	if shelf.requests.Load() != 1 || len(r.Legs) != 1 || r.Degraded {
+		t.Errorf("%d requests, legs %v", shelf.requests.Load(), r.Legs)
+	}
+}
+
+func TestBranchesRunTogether(t *testing.T) {
+	shelf := animals()
+	both := make(chan struct{}, 2)
+	shelf.fail = func(backend.Request) error { // each waits until the other has come
+		both <- struct{}{}
+		for deadline := time.Now().Add(5 * time.Second); len(both) < 2; {
+			if time.Now().After(deadline) {
+				return errors.New("the other branch did not come")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	}
+	if r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{}); r.Degraded {
+		t.Errorf("%v", r.Warnings)
+	}
+}
+
+func TestTimeoutAndCancellation(t *testing.T) {
+	shelf := animals()
+	shelf.delay = func(req backend.Request) time.Duration {
+		if vectors(req) {
+			return time.Hour
+		}
+		return 0
+	}
+	r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{Timeout: 50 * time.Millisecond})
+	if !r.Degraded || len(r.Hits) == 0 {
+		t.Errorf("degraded %v, %d hits", r.Degraded, len(r.Hits))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := searcher(shelf).Search(ctx, query("cat", 3), load(t, "rrf"), search.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+func TestDeadChunksAreDropped(t *testing.T) {
+	shelf := animals()
+	delete(shelf.chunks, "t:garden.md#Visitors")
+	for _, name := range builtins(t) {
+		for _, h := range mustSearch(t, searcher(shelf), query("cat", 10), load(t, name), search.Options{}).Hits {
+			if h.ID == "t:garden.md#Visitors" {
+				t.Errorf("%s gives a chunk that does not exist", name)
+			}
+		}
+	}
+}
+
+func TestNothingFound(t *testing.T) {
+	s := searcher(animals())
+	s.Embed = nil
+	r := mustSearch(t, s, query("zebra", 3), load(t, "sheaf"), search.Options{Explain: true})
+	if r.Hits == nil || len(r.Hits) != 0 || r.Total != 0 {
+		t.Errorf("got %v", r.Hits)
+	}
+	r = mustSearch(t, s, sheaf.Query{Text: "", Limit: 3}, load(t, "sheaf"), search.Options{})
+	if len(r.Hits) != 0 || len(r.Notes) == 0 {
+		t.Errorf("no words: %v, notes %v", r.Hits, r.Notes)
+	}
+}
+
+func TestWrongRequests(t *testing.T) {
+	s := searcher(animals())
+	for _, limit := range []int{0, -3, 1 << 30} {
+		if _, err := s.Search(context.Background(), query("cat", limit), load(t, "sheaf"), search.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+	}
+	if _, err := s.Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{Parameters: map[string]string{"meaning": "7"}}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a parameter out of range: %v", err)
+	}
+	if _, err := (&search.Searcher{}).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("no store: %v", err)
+	}
+}
+
+func TestConcurrentSearches(t *testing.T) {
+	s := searcher(animals())
+	p := load(t, "onyx-vespa")
+	want := found(mustSearch(t, s, query("cat dog", 5), p, search.Options{}))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 5 {
+				r, err := s.Search(context.Background(), query("cat dog", 5), p, search.Options{Explain: true, Trace: true})
+				if err != nil || !reflect.DeepEqual(found(r), want) {
+					t.Errorf("got %v, %v", r, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestWhyNot(t *testing.T) {
+	s := searcher(animals())
+	ctx := context.Background()
+	filtered := query("cat", 2)
+	filtered.Filter = sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue("t:dogs.md")}}
+	for _, test := range []struct {
+		what    string
+		q       sheaf.Query
+		profile string
+		set     map[string]string
+		id      sheaf.ID
+		want    string
+	}{
+		{"it is there", query("cat", 9), "rrf", nil, "t:cats.md#Food", "it is there: rank"},
+		{"no word matches", query("meat", 9), "tree", nil, "t:cats.md#Food", "the words of the query do not match it"},
+		{"filtered", filtered, "tree", nil, "t:cats.md#Food", "the filter leaves it out"},
+		{"outside the window", query("cat dog", 2), "onyx-elastic", map[string]string{"rank_window_size": "1"}, "t:cats.md#Sleep", "it lies outside the window"},
+		{"lost at a stage", query("cat", 1), "rrf", nil, "t:cats.md#Sleep", "top: {n: 1}: lost it, from rank"},
+		{"became part of another", query("cat", 3), "sonar", nil, "t:cats.md#Food", "it became part of t:cats.md"},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			a, err := s.WhyNot(ctx, test.q, load(t, test.profile), search.Options{Parameters: test.set}, test.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(a.Reasons, "\n"); !strings.Contains(got, test.want) {
+				t.Errorf("got\n%s\nwant %s", got, test.want)
+			}
+		})
+	}
+	if _, err := s.WhyNot(ctx, query("cat", 3), load(t, "rrf"), search.Options{}, "t:nowhere.md"); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("an unknown id: %v", err)
+	}
+}
+
+func TestWhatIf(t *testing.T) {
+	s := searcher(animals())
+	before, after, moves, err := s.WhatIf(context.Background(), query("cat tree", 3), load(t, "sheaf"), search.Options{}, map[string]string{"meaning": "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks := map[sheaf.ID][2]int{}
+	for _, h := range before.Hits {
+		ranks[h.ID] = [2]int{h.Rank, 0}
+	}
+	for _, h := range after.Hits {
+		ranks[h.ID] = [2]int{ranks[h.ID][0], h.Rank}
+	}
+	if len(moves) != len(ranks) {
+		t.Fatalf("%d moves of %d answers", len(moves), len(ranks))
+	}
+	moved := false
+	for _, m := range moves {
+		moved = moved || m.Before != m.After
+		if ranks[m.ID] != [2]int{m.Before, m.After} {
+			t.Errorf("%+v: want %v", m, ranks[m.ID])
+		}
+	}
+	if !moved {
+		t.Error("nothing moved")
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	docs := map[string][]string{}
+	for i := range 200 {
+		docs[fmt.Sprintf("doc%03d.md", i)] = []string{"One: a cat eats fish", "Two: the dog runs around a tree", "Three: stone on stone", "Four: a cat comes by"}
+	}
+	shelf := newShelf(docs)
+	s := searcher(shelf)
+	for _, name := range []string{"sheaf", "sonar", "onyx-vespa"} {
+		p := load(b, name)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var stages, total time.Duration
+			for b.Loop() {
+				start := time.Now()
+				r := mustSearch(b, s, query("cat tree", 10), p, search.Options{})
+				total += time.Since(start)
+				for _, timing := range r.Took {
+					if !strings.HasSuffix(timing.Step, "retrieve") && timing.Step != "embed" {
+						stages += timing.Duration
+					}
+				}
+			}
+			b.ReportMetric(float64(stages.Microseconds())/float64(b.N), "µs-stages/op")
+		})
+	}
+}

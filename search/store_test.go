@@ -1,0 +1,209 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/search"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// shelf is a small store that looks at every chunk: words score by the share
+// of a field's words that they are, vectors by cosine. It is its documents'
+// facts too.
+type shelf struct {
+	chunks map[sheaf.ID]*sheaf.Chunk
+	docs   map[sheaf.ID]*sheaf.Document
+	stored []backend.Chunk
+	// fail and delay are what a request meets, when set.
+	fail     func(req backend.Request) error
+	delay    func(req backend.Request) time.Duration
+	spoil    func(r sheaf.Ranking)
+	requests atomic.Int64
+}
+
+// vector is the text's direction in a space of four words.
+func vector(text string) []float32 {
+	v := make([]float32, 4)
+	var length float64
+	for i, word := range []string{"cat", "dog", "tree", "stone"} {
+		n := strings.Count(strings.ToLower(text), word)
+		v[i] = float32(n) + 0.1
+		length += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] /= float32(math.Sqrt(length))
+	}
+	return v
+}
+
+// newShelf makes documents of "path" and sections of "title: text".
+func newShelf(docs map[string][]string) *shelf {
+	s := &shelf{chunks: map[sheaf.ID]*sheaf.Chunk{}, docs: map[sheaf.ID]*sheaf.Document{}}
+	for p, sections := range docs {
+		d := &sheaf.Document{ID: sheaf.DocumentID("t", p), Tree: "t", Path: p, Title: strings.TrimSuffix(p, ".md")}
+		d.Chunks = []sheaf.Chunk{{ID: d.ID, Doc: d.ID, Title: d.Title, Hierarchy: []string{d.Title}, Breadcrumb: "> " + d.Title, SiblingCount: 1}}
+		s.store(d.Chunks[0], "")
+		for i, section := range sections {
+			title, text, _ := strings.Cut(section, ": ")
+			c := sheaf.Chunk{ID: sheaf.ChunkID(d.ID, title), Doc: d.ID, Parent: d.ID, Depth: 1, Position: i + 1, Title: title, SiblingCount: len(sections),
+				Hierarchy: []string{d.Title, title}, Breadcrumb: "> " + d.Title + " › " + title, Span: sheaf.Span{Start: 10 * i, End: 10*i + 10}}
+			d.Chunks = append(d.Chunks, c)
+			s.store(c, text)
+		}
+		for i := range d.Chunks {
+			s.chunks[d.Chunks[i].ID] = &d.Chunks[i]
+		}
+		s.docs[d.ID] = d
+	}
+	return s
+}
+
+func (s *shelf) store(c sheaf.Chunk, text string) {
+	s.stored = append(s.stored, backend.Chunk{ID: c.ID, Doc: c.Doc,
+		Fields:  []backend.Field{{Name: sheaf.FieldTitle, Text: c.Title}, {Name: sheaf.FieldBody, Text: text}},
+		Columns: []backend.Column{{Name: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(c.Doc))}}},
+		Vectors: []backend.Vectors{{Name: backend.VectorBody, Passages: [][]float32{vector(c.Title + " " + text)}}, {Name: backend.VectorTitle, Passages: [][]float32{vector(c.Title)}}}})
+}
+
+func (s *shelf) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	if c := s.chunks[id]; c != nil {
+		return *c, true
+	}
+	return sheaf.Chunk{}, false
+}
+
+func (s *shelf) Document(id sheaf.ID) (sheaf.Document, bool) {
+	if d := s.docs[id]; d != nil {
+		return *d, true
+	}
+	return sheaf.Document{}, false
+}
+
+func (s *shelf) Date(sheaf.ID) (sheaf.Dated, bool) { return sheaf.Dated{}, false }
+func (s *shelf) FolderSize(string, string) int     { return len(s.docs) }
+func (s *shelf) Links(sheaf.ID) []sheaf.ID         { return nil }
+func (s *shelf) Backlinks(sheaf.ID) []sheaf.ID     { return nil }
+
+func (s *shelf) Write(context.Context, backend.Batch) error { return sheaf.ErrUnsupported }
+func (s *shelf) Delete(context.Context, []sheaf.ID) error   { return sheaf.ErrUnsupported }
+func (s *shelf) Close() error                               { return nil }
+
+func (s *shelf) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	s.requests.Add(1)
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	if s.delay != nil {
+		select {
+		case <-time.After(s.delay(req)):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if s.fail != nil {
+		if err := s.fail(req); err != nil {
+			return nil, err
+		}
+	}
+	var out sheaf.Ranking
+	for i := range s.stored {
+		c := &s.stored[i]
+		if req.Filter != nil && !req.Filter.Match(c) || req.Within != nil && !slices.Contains(req.Within, c.ID) {
+			continue
+		}
+		if e := s.score(req, c); e != nil {
+			out = append(out, sheaf.Hit{ID: c.ID, Score: e.Value})
+		}
+	}
+	out.Sort()
+	out = out[:min(req.Limit, len(out))]
+	if s.spoil != nil {
+		s.spoil(out)
+	}
+	return out, nil
+}
+
+// score explains the score of a chunk; nil when it does not match.
+func (s *shelf) score(req backend.Request, c *backend.Chunk) *sheaf.Explanation {
+	if req.Vector != nil {
+		for _, v := range c.Vectors {
+			if v.Name == req.Vector.Field {
+				var dot float64
+				for i, x := range v.Passages[0] {
+					dot += float64(x) * float64(req.Vector.Vector[i])
+				}
+				return &sheaf.Explanation{Label: "cosine", Value: dot}
+			}
+		}
+		return nil
+	}
+	words := strings.Fields(strings.ToLower(req.Text.Query.(sheaf.Match).Text))
+	e := &sheaf.Explanation{Label: "fields", Combine: sheaf.CombineSum}
+	for _, f := range req.Text.Fields {
+		for _, field := range c.Fields {
+			text := strings.Fields(strings.ToLower(field.Text))
+			n := 0
+			for _, w := range text {
+				if slices.Contains(words, w) {
+					n++
+				}
+			}
+			if field.Name == f.Name && n > 0 {
+				share := float64(n) / float64(len(text)+2)
+				e.Value += f.Weight * share
+				e.Parts = append(e.Parts, sheaf.Explanation{Label: f.Name, Value: f.Weight * share, Combine: sheaf.CombineProduct,
+					Parts: []sheaf.Explanation{{Label: "weight", Value: f.Weight}, {Label: "share", Value: share}}})
+			}
+		}
+	}
+	if e.Parts == nil {
+		return nil
+	}
+	return e
+}
+
+// Explain implements backend.Explainer.
+func (s *shelf) Explain(_ context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	out := make([]*sheaf.Explanation, len(ids))
+	for i, id := range ids {
+		for j := range s.stored {
+			if s.stored[j].ID == id {
+				out[i] = s.score(req, &s.stored[j])
+			}
+		}
+	}
+	return out, nil
+}
+
+var errDown = errors.New("connection refused")
+
+// animals is a shelf about cats and dogs, trees and stones.
+func animals() *shelf {
+	return newShelf(map[string][]string{
+		"cats.md":   {"Food: a cat eats fish", "Sleep: the cat sleeps on a stone", "Play: cat and dog play"},
+		"dogs.md":   {"Food: a dog eats meat", "Walk: the dog runs around a tree"},
+		"garden.md": {"Trees: a tree and a tree", "Stones: stone on stone", "Visitors: a cat comes by"},
+		"empty.md":  nil,
+	})
+}
+
+func searcher(s *shelf) *search.Searcher {
+	return &search.Searcher{Backend: s, Store: "shelf", Facts: s, Now: func() time.Time { return time.Unix(1767225600, 0) },
+		Embed: func(_ context.Context, text string) ([]float32, error) { return vector(text), nil }}
+}
+
+func query(text string, limit int) sheaf.Query {
+	return sheaf.Query{Text: text, Words: sheaf.Match{Text: text}, Limit: limit}
+}

@@ -1,0 +1,357 @@
+// Package catalog answers the question "what documents exist?": their trees and
+// chunks, spans, links and back-links, tags, properties, dates, content hashes
+// and folders, the files that were skipped and why, and the settings that the
+// collection was made with. It does not find chunks by words or meaning; that is
+// a backend's task.
+//
+// Text is not kept here: a chunk's text is read from the source file by its
+// span, when the file still is what was indexed. Text that has no source file is
+// stored, compressed.
+//
+// A [Catalog] is a folder of immutable segment files and a manifest. Readers
+// take a [View], a snapshot that never changes; one writer at a time publishes a
+// new generation. The format is documented in doc/formats/catalog.md.
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf"
+	"sheaf/vfs"
+	"sheaf/vfs/manifest"
+	"sheaf/vfs/sectionfile"
+)
+
+// ErrStale says that a source file is no longer what was indexed, so that spans
+// do not hold: it changed, or it is gone. Index again.
+var ErrStale = errors.New("changed since it was indexed")
+
+// Hash is the hash of a file's content: XXH3, 128 bits. It tells versions of a
+// file apart; it is no protection against somebody who wants two files to agree.
+type Hash [16]byte
+
+// HashOf is the hash of content.
+func HashOf(content []byte) Hash { return xxh3.Hash128(content).Bytes() }
+
+// FileState tells one version of a file from another.
+type FileState struct {
+	Size    int64
+	ModTime int64 // nanoseconds since 1970
+	Hash    Hash
+}
+
+// Record is what the catalog keeps of a document.
+type Record struct {
+	Document sheaf.Document
+	File     FileState
+	Date     sheaf.Dated
+	// Text is the document's text when there is no source file to read it
+	// from; HasText says so, since a text may be empty.
+	Text    []byte
+	HasText bool
+}
+
+// Skip is a file that was not indexed.
+type Skip struct {
+	Path   string `json:"path"` // relative to the tree's folder
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Tree is a folder of documents under a name.
+type Tree struct {
+	Name string `json:"name"`
+	Root string `json:"root"` // absolute; "" when the documents have no source files
+}
+
+// Settings are what a collection was made with. Changing most of them means
+// indexing again.
+type Settings struct {
+	Trees []Tree `json:"trees"`
+	// Chunkers are the names of the chunkers with their options, Analyzer
+	// that of the analyzer with its version.
+	Chunker  string `json:"chunker"`
+	Analyzer string `json:"analyzer"`
+	// Language is the language of the collection, and LanguageDetected says
+	// that nobody set it.
+	Language         string `json:"language"`
+	LanguageDetected bool   `json:"language_detected"`
+	// Embedder is the name of the model that made the vectors, "" for none.
+	Embedder string `json:"embedder,omitempty"`
+	Dims     int    `json:"dims,omitempty"`
+	// Extra is what the owner of the collection keeps besides.
+	Extra map[string]string `json:"extra,omitempty"`
+}
+
+// Root is the folder of the named tree, or "".
+func (s Settings) Root(tree string) string {
+	for _, t := range s.Trees {
+		if t.Name == tree {
+			return t.Root
+		}
+	}
+	return ""
+}
+
+// Update is a set of changes that happen together.
+type Update struct {
+	// Put adds documents, each instead of one with the same ID.
+	Put []Record
+	// Delete removes documents; those that do not exist are no error. A
+	// document that is also in Put is added.
+	Delete []sheaf.ID
+	// Skipped, Settings and Pending replace what was there when not nil.
+	Skipped  *[]Skip
+	Settings *Settings
+	Pending  *map[sheaf.ID]string
+}
+
+// payload is the manifest's payload, as JSON.
+type payload struct {
+	Format   int                 `json:"format"`
+	Segments []segmentInfo       `json:"segments"` // oldest first
+	Settings Settings            `json:"settings"`
+	Skipped  string              `json:"skipped,omitempty"` // name of the file
+	Skips    int                 `json:"skips"`
+	Docs     int                 `json:"docs"`
+	Chunks   int                 `json:"chunks"`
+	Bytes    int64               `json:"bytes"` // of the source files
+	Pending  map[sheaf.ID]string `json:"pending,omitempty"`
+}
+
+type segmentInfo struct {
+	Name string `json:"name"`
+	// Records counts documents and tombstones.
+	Records int `json:"records"`
+}
+
+// format is the version of the payload and of the segments.
+const format = 1
+
+const (
+	kindSegment = "catalog"
+	kindSkipped = "catalog-skipped"
+	prefix      = "catalog-"
+	lockName    = "LOCK"
+)
+
+// Options open a catalog.
+type Options struct {
+	// Source is the file system of the source files; nil is vfs.Disk.
+	Source vfs.FS
+	// ReadOnly never creates or changes anything.
+	ReadOnly bool
+}
+
+// Catalog is an open catalog. It is safe for concurrent use.
+type Catalog struct {
+	fs  vfs.FS
+	dir string
+	o   Options
+
+	writing sync.Mutex // held during Update
+	mu      sync.Mutex
+	current *View
+	held    io.Closer // lock taken by Hold
+}
+
+// Open opens the catalog in a folder, and makes an empty one when there is none
+// and ReadOnly is not set. Errors wrap sheaf.ErrNotFound (nothing there and
+// ReadOnly), sheaf.ErrCorrupt, or sheaf.ErrUnsupported (another version).
+func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
+	if o.Source == nil {
+		o.Source = vfs.Disk{}
+	}
+	c := &Catalog{fs: fsys, dir: dir, o: o}
+	if !o.ReadOnly {
+		if err := fsys.MkdirAll(dir); err != nil {
+			return nil, fmt.Errorf("open catalog: %w", err)
+		}
+	}
+	view, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	c.current = view
+	return c, nil
+}
+
+// load opens the current generation.
+func (c *Catalog) load() (*View, error) {
+	view, m, err := manifest.Open(c.fs, c.dir, c.openView)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if c.o.ReadOnly {
+			return nil, fmt.Errorf("open catalog %s: %w", c.dir, sheaf.ErrNotFound)
+		}
+		return newView(c, manifest.Manifest{}, payload{Format: format}, nil), nil
+	case err != nil:
+		return nil, fmt.Errorf("open catalog: %w", translate(err))
+	}
+	view.generation = m.Generation
+	return view, nil
+}
+
+func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
+	var p payload
+	if err := json.Unmarshal(m.Payload, &p); err != nil {
+		return nil, fmt.Errorf("%s: %w: payload: %w", filepath.Join(c.dir, manifest.Name), sheaf.ErrCorrupt, err)
+	}
+	if p.Format != format {
+		return nil, fmt.Errorf("%s: %w: format %d, this program reads %d: index again", c.dir, sheaf.ErrUnsupported, p.Format, format)
+	}
+	var segments []*segment
+	for _, info := range p.Segments {
+		s, err := openSegment(c.fs, filepath.Join(c.dir, info.Name))
+		if err != nil {
+			for _, s := range segments {
+				s.release()
+			}
+			return nil, err
+		}
+		segments = append(segments, s)
+	}
+	return newView(c, m, p, segments), nil
+}
+
+// translate maps the errors of the files below to the root's categories.
+func translate(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sectionfile.ErrCorrupt), errors.Is(err, manifest.ErrCorrupt):
+		return fmt.Errorf("%w: %w", sheaf.ErrCorrupt, err)
+	case errors.Is(err, sectionfile.ErrVersion), errors.Is(err, manifest.ErrVersion):
+		return fmt.Errorf("%w: %w: index again", sheaf.ErrUnsupported, err)
+	case errors.Is(err, vfs.ErrLocked):
+		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	}
+	return err
+}
+
+// View returns a snapshot of the newest generation that this Catalog knows.
+// Close it when done; it stays valid while the catalog changes.
+func (c *Catalog) View() *View {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current.retain()
+	return c.current
+}
+
+// Reload looks for a generation that another process published.
+func (c *Catalog) Reload() error {
+	m, err := manifest.Read(c.fs, c.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return translate(err)
+	}
+	c.mu.Lock()
+	same := m.Generation == c.current.generation
+	c.mu.Unlock()
+	if same {
+		return nil
+	}
+	view, err := c.load()
+	if err != nil {
+		return err
+	}
+	c.replace(view)
+	return nil
+}
+
+func (c *Catalog) replace(view *View) {
+	c.mu.Lock()
+	old := c.current
+	c.current = view
+	c.mu.Unlock()
+	old.Close()
+}
+
+// Hold takes the writer's lock until release is called, so that several updates
+// belong together. The error wraps sheaf.ErrUnavailable and says who holds it.
+func (c *Catalog) Hold() (release func() error, err error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.o.ReadOnly {
+		return nil, fmt.Errorf("lock catalog: %w: it was opened for reading only", sheaf.ErrUnsupported)
+	}
+	if c.held != nil {
+		return nil, fmt.Errorf("lock catalog: %w: this process is changing it already", sheaf.ErrUnavailable)
+	}
+	lock, err := c.fs.Lock(filepath.Join(c.dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("lock catalog: %w", translate(err))
+	}
+	if err := c.Reload(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	c.held = lock
+	c.sweep()
+	return func() error {
+		c.writing.Lock()
+		defer c.writing.Unlock()
+		c.held = nil
+		return lock.Close()
+	}, nil
+}
+
+// sweep removes what an interrupted writer left behind. That it fails matters
+// to nobody: the next writer tries again.
+func (c *Catalog) sweep() {
+	c.mu.Lock()
+	m := c.current.manifest
+	c.mu.Unlock()
+	_, _ = manifest.Sweep(c.fs, c.dir, m, func(name string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// Update applies changes and returns when they are durable and visible. After
+// an error nothing changed.
+func (c *Catalog) Update(ctx context.Context, u Update) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if c.o.ReadOnly {
+		return fmt.Errorf("update catalog: %w: it was opened for reading only", sheaf.ErrUnsupported)
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.held == nil {
+		lock, err := c.fs.Lock(filepath.Join(c.dir, lockName))
+		if err != nil {
+			return fmt.Errorf("update catalog: %w", translate(err))
+		}
+		defer lock.Close()
+		if err := c.Reload(); err != nil {
+			return err
+		}
+	}
+	view := c.View()
+	defer view.Close()
+	next, err := c.publish(view, u)
+	if err != nil {
+		return fmt.Errorf("update catalog: %w", translate(err))
+	}
+	c.replace(next)
+	c.sweep()
+	return nil
+}
+
+// Close ends the use of the catalog. Views that are open stay valid.
+func (c *Catalog) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current.Close()
+	return nil
+}

@@ -1,0 +1,446 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/rank"
+	"sheaf/vfs"
+)
+
+var _ rank.Facts = (*catalog.View)(nil)
+
+// record cuts a Markdown text into the record of a document.
+func record(t testing.TB, path, text string) catalog.Record {
+	t.Helper()
+	c, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := c.Chunk("notes", path, []byte(text))
+	return catalog.Record{
+		Document: doc, Date: chunk.DateOf(&doc, time.UnixMilli(1_700_000_000_000).UTC()),
+		File: catalog.FileState{Size: int64(len(text)), ModTime: 7, Hash: catalog.HashOf([]byte(text))},
+	}
+}
+
+func open(t testing.TB, dir string) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func put(t testing.TB, c *catalog.Catalog, records ...catalog.Record) {
+	t.Helper()
+	if err := c.Update(context.Background(), catalog.Update{Put: records}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const sample = "---\ntitle: A Note\naliases: [Other name, AN]\ntags: [x, y/z]\ndate: 2024-05-01\nn: 3.5\nok: true\nlist: [1, b]\n---\nPreamble #inline ^p1\n\n# A Note\n\ntext [[Second#Part two|see]] and [md](sub/third.md#deep)\n\n## Käse & Brot\n\nmore\n\n# Last {#own-id}\n\nend ![[picture.png]]\n"
+
+func TestRecordsComeBack(t *testing.T) {
+	c := open(t, t.TempDir())
+	texts := map[string]string{"first.md": sample, "plain.txt": "hello\n", "empty.md": "", "sub/third.md": "# T\n\n## Deep\nx\n"}
+	var want []catalog.Record
+	for path, text := range texts {
+		want = append(want, record(t, path, text))
+	}
+	for _, chunker := range []string{"sections", "window"} {
+		k, err := chunk.New(chunk.Options{Chunker: chunker, Window: chunk.WindowOptions{Size: 5, Overlap: 2, Large: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := k.Chunk("notes", chunker+".md", []byte(sample))
+		want = append(want, catalog.Record{Document: doc, Text: []byte(sample), HasText: true})
+	}
+	put(t, c, want...)
+	v := c.View()
+	defer v.Close()
+	for _, w := range want {
+		got, err := v.Record(w.Document.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Text = nil
+		if !reflect.DeepEqual(*got, w) {
+			t.Errorf("%s:\n got %+v\nwant %+v", w.Document.ID, *got, w)
+		}
+	}
+	if v.Docs() != len(want) {
+		t.Errorf("%d documents, want %d", v.Docs(), len(want))
+	}
+	if text, err := v.Text("notes:window.md"); err != nil || string(text) != sample {
+		t.Errorf("stored text: %q, %v", text, err)
+	}
+}
+
+// TestHistories runs random updates against a map, reopening now and then.
+func TestHistories(t *testing.T) {
+	for seed := range uint64(20) {
+		dir := t.TempDir()
+		c := open(t, dir)
+		r := rand.New(rand.NewPCG(seed, 3))
+		model := map[sheaf.ID]catalog.Record{}
+		for step := range 40 {
+			var u catalog.Update
+			for range r.IntN(4) {
+				rec := record(t, fmt.Sprintf("d%d.md", r.IntN(12)), fmt.Sprintf("# %d\n\ntext %d [[d%d]]\n", r.IntN(5), r.IntN(1000), r.IntN(12)))
+				u.Put = append(u.Put, rec)
+			}
+			for range r.IntN(3) {
+				id := sheaf.ID(fmt.Sprintf("notes:d%d.md", r.IntN(12)))
+				u.Delete = append(u.Delete, id)
+			}
+			for _, id := range u.Delete {
+				delete(model, id)
+			}
+			for _, rec := range u.Put {
+				model[rec.Document.ID] = rec
+			}
+			if err := c.Update(context.Background(), u); err != nil {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
+			if r.IntN(5) == 0 {
+				c = open(t, dir)
+			}
+			compare(t, c, model, fmt.Sprintf("seed %d step %d", seed, step))
+		}
+	}
+}
+
+func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record, where string) {
+	t.Helper()
+	v := c.View()
+	defer v.Close()
+	var ids []sheaf.ID
+	chunks := 0
+	for id, state := range v.Files() {
+		if model[id].File != state {
+			t.Fatalf("%s: %s has state %v, want %v", where, id, state, model[id].File)
+		}
+		ids = append(ids, id)
+		chunks += len(model[id].Document.Chunks)
+	}
+	if len(ids) != len(model) || !slices.IsSorted(ids) || v.Docs() != len(model) || v.Chunks() != chunks {
+		t.Fatalf("%s: %d documents listed, %d and %d chunks counted, want %d and %d", where, len(ids), v.Docs(), v.Chunks(), len(model), chunks)
+	}
+	in := map[sheaf.ID][]sheaf.ID{}
+	for id, rec := range model {
+		got, err := v.Record(id)
+		if err != nil || !reflect.DeepEqual(got.Document, rec.Document) {
+			t.Fatalf("%s: %s: %v", where, id, err)
+		}
+		for i := range rec.Document.Chunks {
+			for _, l := range rec.Document.Chunks[i].Links {
+				to := sheaf.ID("notes:" + l.Target + ".md")
+				if _, ok := model[to]; ok && to != id && !slices.Contains(in[to], id) {
+					in[to] = append(in[to], id)
+				}
+			}
+		}
+	}
+	for id := range model {
+		slices.Sort(in[id])
+		if got := v.Backlinks(id); !slices.Equal(got, in[id]) {
+			t.Fatalf("%s: back-links of %s are %v, want %v", where, id, got, in[id])
+		}
+	}
+	if err := v.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	c := open(t, t.TempDir())
+	put(t, c, record(t, "a.md", sample), record(t, "second.md", "# Part one\n\nx\n\n## Part two\n\ny ^blk\n"), record(t, "sub/third.md", "# T\n\n## Deep\nx\n"),
+		record(t, "sub/a.md", "# in sub\n"), record(t, "other/deep/note.md", "# N\nx"), record(t, "sub/readme.md", "# R\nx"))
+	v := c.View()
+	defer v.Close()
+	for _, l := range []struct {
+		from   sheaf.ID
+		kind   sheaf.LinkKind
+		target string
+		frag   string
+		want   sheaf.ID
+	}{
+		{"notes:a.md", sheaf.LinkWiki, "Second", "", "notes:second.md"},
+		{"notes:a.md", sheaf.LinkWiki, "Second", "Part two", "notes:second.md#part-two"},
+		{"notes:a.md", sheaf.LinkWiki, "Second", "Part one#Part two", "notes:second.md#part-two"},
+		{"notes:a.md", sheaf.LinkWiki, "second", "^blk", "notes:second.md#part-two"},
+		{"notes:a.md", sheaf.LinkWiki, "second", "no such", "notes:second.md"},
+		{"notes:a.md", sheaf.LinkWiki, "", "Käse & Brot", "notes:a.md#käse--brot"},
+		{"notes:sub/third.md", sheaf.LinkWiki, "a", "", "notes:sub/a.md"},
+		{"notes:second.md", sheaf.LinkWiki, "a", "", "notes:a.md"},
+		{"notes:second.md", sheaf.LinkWiki, "other NAME", "", "notes:a.md"},
+		{"notes:second.md", sheaf.LinkWiki, "deep/note", "", "notes:other/deep/note.md"},
+		{"notes:second.md", sheaf.LinkWiki, "sub/a.md", "", "notes:sub/a.md"},
+		{"notes:sub/third.md", sheaf.LinkMarkdown, "../second.md", "part-two", "notes:second.md#part-two"},
+		{"notes:sub/third.md", sheaf.LinkMarkdown, "/a.md", "own-id", "notes:a.md#own-id"},
+		{"notes:a.md", sheaf.LinkMarkdown, "sub/", "", "notes:sub/readme.md"},
+		{"notes:a.md", sheaf.LinkMarkdown, "sub/third", "", "notes:sub/third.md"},
+		{"notes:a.md", sheaf.LinkMarkdown, "https://x.org/second.md", "", ""},
+		{"notes:a.md", sheaf.LinkMarkdown, "missing.md", "", ""},
+		{"notes:a.md", sheaf.LinkWiki, "missing", "", ""},
+	} {
+		got, ok := v.Resolve(l.from, sheaf.Link{Kind: l.kind, Target: l.target, Fragment: l.frag})
+		if got != l.want || ok != (l.want != "") {
+			t.Errorf("%s -> %q#%q: %q, want %q", l.from, l.target, l.frag, got, l.want)
+		}
+	}
+	if got := v.Backlinks("notes:second.md"); !slices.Equal(got, []sheaf.ID{"notes:a.md"}) {
+		t.Errorf("back-links %v", got)
+	}
+	refs := v.References("notes:second.md")
+	if len(refs) != 1 || refs[0].To != "notes:second.md#part-two" || refs[0].From != "notes:a.md#a-note" {
+		t.Errorf("references %+v", refs)
+	}
+}
+
+// TestLookup: the whole id is a document first, then what follows the last '#'
+// is a slug.
+func TestLookup(t *testing.T) {
+	c := open(t, t.TempDir())
+	put(t, c, record(t, "a", "# b.md\n\nx\n"), record(t, "a#b.md", "whole\n"), record(t, "x.md", sample))
+	v := c.View()
+	defer v.Close()
+	for id, want := range map[sheaf.ID]string{"notes:a#b.md": "a#b.md", "notes:x.md#own-id": "x.md", "notes:x.md": "x.md"} {
+		r, ch, err := v.Lookup(id)
+		if err != nil || r.Document.Path != want || ch == nil || ch.ID != id {
+			t.Errorf("%s: %v %v", id, ch, err)
+		}
+	}
+	for _, id := range []sheaf.ID{"notes:x.md#nope", "notes:none.md", "other:x.md", "", "#"} {
+		if _, _, err := v.Lookup(id); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// TestTextOfChangedFile: a file with the recorded size and time is trusted; one
+// that was touched but has the same content is read; anything else is stale.
+func TestTextOfChangedFile(t *testing.T) {
+	root := t.TempDir()
+	name := filepath.Join(root, "n.md")
+	write := func(text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# one\n\ntext\n")
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := record(t, "n.md", "# one\n\ntext\n")
+	rec.File.ModTime = info.ModTime().UnixNano()
+	c := open(t, t.TempDir())
+	if err := c.Update(context.Background(), catalog.Update{Put: []catalog.Record{rec}, Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: root}}}}); err != nil {
+		t.Fatal(err)
+	}
+	v := c.View()
+	defer v.Close()
+	check := func(step string, stale bool) {
+		t.Helper()
+		text, err := v.Text("notes:n.md")
+		if stale != errors.Is(err, catalog.ErrStale) || !stale && string(text) != "# one\n\ntext\n" {
+			t.Errorf("%s: %q, %v", step, text, err)
+		}
+	}
+	check("unchanged", false)
+	later := info.ModTime().Add(time.Hour)
+	if err := os.Chtimes(name, later, later); err != nil {
+		t.Fatal(err)
+	}
+	check("touched", false)
+	write("# two\n\ntext\n")
+	check("same size, other content", true)
+	write("# one\n")
+	check("shorter", true)
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	check("gone", true)
+}
+
+func TestLines(t *testing.T) {
+	text := []byte("a\nb\r\nc\rd\n\ne")
+	for at, want := range map[int]int{0: 1, 1: 1, 2: 2, 5: 3, 7: 4, 9: 5, 10: 6, 99: 6} {
+		if got := catalog.Line(text, at); got != want {
+			t.Errorf("line of byte %d is %d, want %d", at, got, want)
+		}
+	}
+	for line, want := range map[int]int{1: 0, 2: 2, 3: 5, 4: 7, 5: 9, 6: 10, 7: 11} {
+		if got := catalog.LineStart(text, line); got != want {
+			t.Errorf("line %d begins at %d, want %d", line, got, want)
+		}
+	}
+}
+
+// TestFlips flips every byte of a small catalog's files in turn: whatever is
+// read equals what was written, or an error says that the catalog is corrupt.
+func TestFlips(t *testing.T) {
+	dir := t.TempDir()
+	c := open(t, dir)
+	put(t, c, record(t, "a.md", "# A\n\nx [[b]]\n"), record(t, "b.md", "# B\n\ny\n"))
+	if err := c.Update(context.Background(), catalog.Update{Skipped: &[]catalog.Skip{{Path: "p", Reason: "r"}}}); err != nil {
+		t.Fatal(err)
+	}
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flips := 0
+	for _, entry := range names {
+		name := filepath.Join(dir, entry.Name())
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.Name() == "LOCK" {
+			continue
+		}
+		for i := range data {
+			flips++
+			flipped := slices.Clone(data)
+			flipped[i] ^= 1 << (i % 8)
+			if err := os.WriteFile(name, flipped, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			checkFlip(t, dir, fmt.Sprintf("%s byte %d", entry.Name(), i))
+		}
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if flips < 1000 {
+		t.Fatalf("only %d flips", flips)
+	}
+}
+
+func checkFlip(t *testing.T, dir, where string) {
+	t.Helper()
+	known := func(err error) bool {
+		return errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported)
+	}
+	c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{ReadOnly: true})
+	if err != nil {
+		if !known(err) {
+			t.Fatalf("%s: %v", where, err)
+		}
+		return
+	}
+	defer c.Close()
+	v := c.View()
+	defer v.Close()
+	for id, text := range map[sheaf.ID]string{"notes:a.md": "# A\n\nx [[b]]\n", "notes:b.md": "# B\n\ny\n"} {
+		got, err := v.Record(id)
+		want := record(t, strings.TrimPrefix(string(id), "notes:"), text)
+		if err == nil && !reflect.DeepEqual(*got, want) || err != nil && !known(err) {
+			t.Fatalf("%s: %s: %+v, %v", where, id, got, err)
+		}
+	}
+	if list, err := v.Skipped(); err == nil && (len(list) != 1 || list[0].Path != "p") || err != nil && !known(err) {
+		t.Fatalf("%s: skipped %v, %v", where, list, err)
+	}
+	for _, err := range v.Check() {
+		if !known(err) {
+			t.Fatalf("%s: %v", where, err)
+		}
+	}
+}
+
+func TestSecondWriterIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	a, b := open(t, dir), open(t, dir)
+	release, err := a.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, "x.md", "x")}})
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "process") {
+		t.Errorf("got %v", err)
+	}
+	put(t, a, record(t, "y.md", "y"))
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, b, record(t, "x.md", "x"))
+	v := b.View()
+	defer v.Close()
+	if v.Docs() != 2 {
+		t.Errorf("%d documents: the other writer's were lost", v.Docs())
+	}
+}
+
+func BenchmarkCatalog(b *testing.B) {
+	dir := b.TempDir()
+	c := open(b, dir)
+	const n = 100_000
+	records := make([]catalog.Record, n)
+	base := record(b, "x.md", sample)
+	size := 0
+	for i := range records {
+		records[i] = base
+		records[i].Document = record(b, fmt.Sprintf("folder-%d/note-%06d.md", i%100, i), sample).Document
+		size += len(sample)
+	}
+	start := time.Now()
+	put(b, c, records...)
+	b.Logf("bulk load of %d documents: %v", n, time.Since(start))
+	v := c.View()
+	b.Logf("%.0f bytes a document, %.1f a chunk, %.3f of the input", float64(v.DiskBytes())/n, float64(v.DiskBytes())/float64(v.Chunks()), float64(v.DiskBytes())/float64(size))
+	v.Close()
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			c.Close()
+		}
+	})
+	b.Run("scan", func(b *testing.B) {
+		for b.Loop() {
+			v := c.View()
+			count := 0
+			for range v.Files() {
+				count++
+			}
+			v.Close()
+			if count < n {
+				b.Fatal(count)
+			}
+		}
+	})
+	b.Run("lookup", func(b *testing.B) {
+		v := c.View()
+		defer v.Close()
+		for i := 0; b.Loop(); i++ {
+			if _, ok := v.Chunk(records[i*7919%n].Document.Chunks[2].ID); !ok {
+				b.Fatal("missing")
+			}
+		}
+	})
+	b.Run("update one", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			put(b, c, records[i*7919%n])
+		}
+	})
+}

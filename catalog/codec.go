@@ -1,0 +1,104 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// encoder writes numbers and strings one after another.
+type encoder struct{ b []byte }
+
+func (e *encoder) uint(n int)    { e.b = binary.AppendUvarint(e.b, uint64(n)) }
+func (e *encoder) int(n int64)   { e.b = binary.AppendVarint(e.b, n) }
+func (e *encoder) byte(b byte)   { e.b = append(e.b, b) }
+func (e *encoder) str(s string)  { e.uint(len(s)); e.b = append(e.b, s...) }
+func (e *encoder) f64(f float64) { e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(f)) }
+
+func (e *encoder) strs(list []string) {
+	e.uint(len(list))
+	for _, s := range list {
+		e.str(s)
+	}
+}
+
+// decoder reads what an encoder wrote. Strings are copied out of b. After the
+// first fault it returns zeros, and bad is set.
+type decoder struct {
+	b   []byte
+	pos int
+	bad bool
+}
+
+func (d *decoder) fail() { d.bad, d.pos = true, len(d.b) }
+
+// uint reads a number; numbers that do not fit an int are a fault.
+func (d *decoder) uint() int {
+	n, size := binary.Uvarint(d.b[d.pos:])
+	if size <= 0 || n > math.MaxInt32 && n > uint64(math.MaxInt) {
+		d.fail()
+		return 0
+	}
+	d.pos += size
+	return int(n)
+}
+
+func (d *decoder) int() int64 {
+	n, size := binary.Varint(d.b[d.pos:])
+	if size <= 0 {
+		d.fail()
+		return 0
+	}
+	d.pos += size
+	return n
+}
+
+func (d *decoder) byte() byte {
+	if d.pos >= len(d.b) {
+		d.fail()
+		return 0
+	}
+	d.pos++
+	return d.b[d.pos-1]
+}
+
+func (d *decoder) f64() float64 {
+	if len(d.b)-d.pos < 8 {
+		d.fail()
+		return 0
+	}
+	d.pos += 8
+	return math.Float64frombits(binary.LittleEndian.Uint64(d.b[d.pos-8:]))
+}
+
+func (d *decoder) str() string {
+	n := d.uint()
+	if n > len(d.b)-d.pos {
+		d.fail()
+		return ""
+	}
+	d.pos += n
+	return string(d.b[d.pos-n : d.pos])
+}
+
+// count reads how many entries follow, each of at least size bytes, so that a
+// damaged number cannot make the reader allocate more than there is.
+func (d *decoder) count(size int) int {
+	n := d.uint()
+	if n > (len(d.b)-d.pos)/size {
+		d.fail()
+		return 0
+	}
+	return n
+}
+
+func (d *decoder) strs() []string {
+	n := d.count(1)
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
+	for i := range list {
+		list[i] = d.str()
+	}
+	return list
+}

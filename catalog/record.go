@@ -1,0 +1,377 @@
+package catalog
+
+import (
+	"strings"
+	"time"
+
+	"sheaf"
+)
+
+// A record is stored as: title, aliases, tags; then the properties, warnings,
+// language, frontmatter and date; then the chunks; then the links with the
+// chunks they stand in. Everything that follows from something else is left
+// out: ids from the document's and the slug, positions, parents' ids,
+// breadcrumbs from titles, and slugs that are the title in small letters.
+
+// Bits of a stored chunk.
+const (
+	chunkHeading   = 1 << iota // it has a heading line
+	chunkSlug                  // its slug is stored
+	chunkTitle                 // its title is not the document's
+	chunkOwn                   // its hierarchy ends with its own title
+	chunkExtra                 // its hierarchy has further parts of its own
+	chunkLists                 // tags, blocks or members follow
+	chunkBodyIsAll             // body and span are one
+	chunkAdjacent              // it begins where the body before it ends
+)
+
+func encodeRecord(r *Record) []byte {
+	doc := &r.Document
+	e := &encoder{b: make([]byte, 0, 256+64*len(doc.Chunks))}
+	e.str(doc.Title)
+	e.strs(doc.Aliases)
+	e.strs(doc.Tags)
+	e.uint(len(doc.Properties))
+	for _, p := range doc.Properties {
+		e.str(p.Name)
+		flag := byte(0)
+		if p.List {
+			flag = 1
+		}
+		e.byte(flag)
+		e.uint(len(p.Values))
+		for _, v := range p.Values {
+			e.byte(byte(v.Kind))
+			if v.Kind == sheaf.KindText {
+				e.str(v.Text)
+			} else {
+				e.f64(v.Number)
+			}
+		}
+	}
+	e.uint(len(doc.Warnings))
+	for _, w := range doc.Warnings {
+		e.uint(w.Line)
+		e.str(w.Message)
+	}
+	e.str(doc.Language)
+	e.uint(doc.Frontmatter.Start)
+	e.uint(doc.Frontmatter.Len())
+	flag := byte(0)
+	if doc.FrontmatterText {
+		flag = 1
+	}
+	e.byte(flag)
+	e.byte(byte(r.Date.Source))
+	if r.Date.Source != 0 {
+		e.int(r.Date.Time.UnixMilli())
+	}
+	encodeChunks(e, doc)
+	encodeLinks(e, doc.Chunks)
+	return e.b
+}
+
+func encodeChunks(e *encoder, doc *sheaf.Document) {
+	position := make(map[sheaf.ID]int, len(doc.Chunks))
+	e.uint(len(doc.Chunks))
+	end := 0
+	for i := range doc.Chunks {
+		c := &doc.Chunks[i]
+		position[c.ID] = i
+		shared, extra := sharedHierarchy(doc, c, position)
+		first := c.Body.Start
+		if c.HasHeading {
+			first = c.Heading.Start
+		}
+		var flags byte
+		for bit, set := range map[byte]bool{
+			chunkHeading: c.HasHeading, chunkSlug: c.Slug != plainSlug(c.Title), chunkTitle: c.Title != doc.Title,
+			chunkOwn: len(extra) == 1 && extra[0] == c.Title, chunkLists: len(c.Tags)+len(c.Blocks)+len(c.Members) > 0,
+			chunkBodyIsAll: c.Body == c.Span, chunkAdjacent: first == end,
+		} {
+			if set {
+				flags |= bit
+			}
+		}
+		if flags&chunkOwn == 0 && len(extra) > 0 || shared >= 0 {
+			flags |= chunkExtra
+		}
+		e.byte(flags)
+		parent := 0 // none
+		if p, ok := position[c.Parent]; ok && c.Parent != c.ID {
+			parent = p + 2
+		} else if c.Parent != "" {
+			parent = 1 // the document, which is no chunk
+		}
+		e.uint(parent)
+		e.uint(c.Depth)
+		if flags&chunkTitle != 0 {
+			e.str(c.Title)
+		}
+		if flags&chunkSlug != 0 {
+			e.str(c.Slug)
+		}
+		if flags&chunkExtra != 0 {
+			e.uint(max(shared, -1) + 1)
+			e.strs(extra)
+		}
+		if flags&chunkAdjacent == 0 {
+			e.int(int64(first - end))
+		}
+		if c.HasHeading {
+			e.uint(c.Heading.Len())
+			e.int(int64(c.Body.Start - c.Heading.End))
+		}
+		e.uint(c.Body.Len())
+		if c.Body != c.Span {
+			e.int(int64(c.Body.Start - c.Span.Start))
+			e.int(int64(c.Span.End - c.Body.End))
+		}
+		e.uint(c.SiblingCount)
+		if flags&chunkLists != 0 {
+			e.strs(c.Tags)
+			e.strs(c.Blocks)
+			e.uint(len(c.Members))
+			for _, id := range c.Members {
+				e.str(string(id))
+			}
+		}
+		end = c.Body.End
+	}
+}
+
+// sharedHierarchy splits a chunk's hierarchy into what its parent (or, without
+// one, the document's title) has and the rest. shared is -1 when all of the
+// parent's is shared.
+func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
+	above := []string{doc.Title}
+	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {
+		above = doc.Chunks[p].Hierarchy
+	}
+	n := 0
+	for n < len(above) && n < len(c.Hierarchy) && above[n] == c.Hierarchy[n] {
+		n++
+	}
+	if n == len(above) {
+		return -1, c.Hierarchy[n:]
+	}
+	return n, c.Hierarchy[n:]
+}
+
+func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
+	n := 0
+	for i := range chunks {
+		n += len(chunks[i].Links)
+	}
+	e.uint(n)
+	last, end := 0, 0
+	for i := range chunks {
+		for _, l := range chunks[i].Links {
+			e.uint(i - last)
+			last = i
+			e.byte(byte(l.Kind))
+			e.str(l.Target)
+			e.str(l.Fragment)
+			text := l.Text
+			if text == l.Target {
+				text = "\x00" // which no text holds
+			}
+			e.str(text)
+			e.int(int64(l.Span.Start - end))
+			e.uint(l.Span.Len())
+			end = l.Span.End
+		}
+	}
+}
+
+// plainSlug is the slug of a title in ASCII letters, digits, spaces, hyphens and
+// underscores; "" for others. It need only agree with what is stored: where it
+// does not, the slug is stored.
+func plainSlug(title string) string {
+	var b strings.Builder
+	for i := 0; i < len(title); i++ {
+		switch c := title[i]; {
+		case c >= 0x80:
+			return ""
+		case c >= 'A' && c <= 'Z':
+			b.WriteByte(c + 'a' - 'A')
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_':
+			b.WriteByte(c)
+		case c == ' ':
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
+
+// head is the beginning of a record.
+type head struct {
+	title   string
+	aliases []string
+	tags    []string
+}
+
+func decodeHead(d *decoder) head {
+	return head{title: d.str(), aliases: d.strs(), tags: d.strs()}
+}
+
+// decodeRecord fills r, whose document's ID, Tree and Path are set. It reports
+// whether the bytes were a record.
+func decodeRecord(b []byte, r *Record) bool {
+	d := &decoder{b: b}
+	doc := &r.Document
+	h := decodeHead(d)
+	doc.Title, doc.Aliases, doc.Tags = h.title, h.aliases, h.tags
+	decodeProperties(d, doc)
+	decodeRest(d, r)
+	decodeChunks(d, doc)
+	decodeLinks(d, doc.Chunks)
+	return !d.bad && d.pos == len(b)
+}
+
+func decodeProperties(d *decoder, doc *sheaf.Document) {
+	n := d.count(3)
+	for range n {
+		p := sheaf.Property{Name: d.str(), List: d.byte() == 1}
+		for range d.count(2) {
+			v := sheaf.Value{Kind: sheaf.Kind(d.byte())}
+			if v.Kind == sheaf.KindText {
+				v.Text = d.str()
+			} else {
+				v.Number = d.f64()
+			}
+			p.Values = append(p.Values, v)
+		}
+		doc.Properties = append(doc.Properties, p)
+	}
+	for range d.count(2) {
+		doc.Warnings = append(doc.Warnings, sheaf.Warning{Line: d.uint(), Message: d.str()})
+	}
+}
+
+func decodeRest(d *decoder, r *Record) {
+	doc := &r.Document
+	doc.Language = d.str()
+	doc.Frontmatter.Start = d.uint()
+	doc.Frontmatter.End = doc.Frontmatter.Start + d.uint()
+	doc.FrontmatterText = d.byte() == 1
+	r.Date.Source = sheaf.DateSource(d.byte())
+	if r.Date.Source != 0 {
+		r.Date.Time = time.UnixMilli(d.int()).UTC()
+	}
+}
+
+func decodeChunks(d *decoder, doc *sheaf.Document) {
+	n := d.count(4)
+	if n == 0 {
+		return
+	}
+	chunks := make([]sheaf.Chunk, 0, n)
+	end := 0
+	for i := range n {
+		flags := d.byte()
+		c := sheaf.Chunk{Doc: doc.ID, Position: i, Title: doc.Title}
+		parent := d.uint()
+		above := []string{doc.Title}
+		switch {
+		case parent == 1:
+			c.Parent = doc.ID
+		case parent-2 >= i:
+			d.fail()
+		case parent > 1:
+			c.Parent, above = chunks[parent-2].ID, chunks[parent-2].Hierarchy
+		}
+		c.Depth = d.uint()
+		if flags&chunkTitle != 0 {
+			c.Title = d.str()
+		}
+		if flags&chunkSlug != 0 {
+			c.Slug = d.str()
+		} else {
+			c.Slug = plainSlug(c.Title)
+		}
+		decodeHierarchy(d, &c, flags, above)
+		end = decodeSpans(d, &c, flags, end)
+		c.SiblingCount = d.uint()
+		if flags&chunkLists != 0 {
+			c.Tags, c.Blocks = d.strs(), d.strs()
+			for range d.count(1) {
+				c.Members = append(c.Members, sheaf.ID(d.str()))
+			}
+		}
+		c.ID = doc.ID
+		if c.Slug != "" {
+			c.ID = sheaf.ChunkID(doc.ID, c.Slug)
+		}
+		if d.bad {
+			return
+		}
+		chunks = append(chunks, c)
+	}
+	doc.Chunks = chunks
+}
+
+func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {
+	var extra []string
+	if flags&chunkExtra != 0 {
+		if shared := d.uint(); shared > 0 {
+			if shared-1 > len(above) {
+				d.fail()
+				return
+			}
+			above = above[:shared-1]
+		}
+		extra = d.strs()
+	} else if flags&chunkOwn != 0 {
+		extra = []string{c.Title}
+	}
+	c.Hierarchy = above
+	if len(extra) > 0 {
+		c.Hierarchy = append(above[:len(above):len(above)], extra...)
+	}
+	c.Breadcrumb = "> " + strings.Join(c.Hierarchy, " › ")
+}
+
+func decodeSpans(d *decoder, c *sheaf.Chunk, flags byte, end int) (bodyEnd int) {
+	first := end
+	if flags&chunkAdjacent == 0 {
+		first += int(d.int())
+	}
+	c.Body.Start = first
+	if flags&chunkHeading != 0 {
+		c.HasHeading = true
+		c.Heading = sheaf.Span{Start: first, End: first + d.uint()}
+		c.Body.Start = c.Heading.End + int(d.int())
+	}
+	c.Body.End = c.Body.Start + d.uint()
+	c.Span = c.Body
+	if flags&chunkBodyIsAll == 0 {
+		c.Span.Start -= int(d.int())
+		c.Span.End += int(d.int())
+	}
+	if c.Span.Start < 0 || c.Body.Start < 0 || c.Body.End < c.Body.Start || c.Span.End < c.Span.Start {
+		d.fail()
+	}
+	return c.Body.End
+}
+
+func decodeLinks(d *decoder, chunks []sheaf.Chunk) {
+	at, end := 0, 0
+	for range d.count(7) {
+		at += d.uint()
+		l := sheaf.Link{Kind: sheaf.LinkKind(d.byte()), Target: d.str(), Fragment: d.str(), Text: d.str()}
+		if l.Text == "\x00" {
+			l.Text = l.Target
+		}
+		l.Span.Start = end + int(d.int())
+		l.Span.End = l.Span.Start + d.uint()
+		end = l.Span.End
+		if at >= len(chunks) {
+			d.fail()
+		}
+		if d.bad {
+			return
+		}
+		chunks[at].Links = append(chunks[at].Links, l)
+	}
+}

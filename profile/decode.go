@@ -124,7 +124,7 @@ func decodeParameter(name string, n *node, before []Parameter) (Parameter, error
 	if err := standard.want(nodeScalar, "the default of "+where); err != nil {
 		return p, err
 	}
-	p.Default = standard.text
+	p.Default, p.node = standard.text, standard
 	if about := n.get("about"); about != nil {
 		p.About = about.text
 	}

@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/profile"
+	"sheaf/rank"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and generated documents")
@@ -393,4 +394,44 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("loads and does not show: %v", err)
 		}
 	})
+}
+
+func TestNewStage(t *testing.T) {
+	r := sheaf.Ranking{{ID: "a", Score: 8}, {ID: "b", Score: 7}, {ID: "c", Score: 2}}
+	step, err := profile.NewStage("elbow", map[string]string{"ratio": "0.5"}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := step.Stage.Apply(r, rank.Env{})
+	if err != nil || len(out) != 2 || step.Text != "elbow: {ratio: 0.5}" {
+		t.Errorf("%s gives %v, %v", step.Text, out, err)
+	}
+	if step, err = profile.NewStage("pin", map[string]string{"ids": "c, b"}, 10); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = step.Stage.Apply(r, rank.Env{}); err != nil || out[0].ID != "c" || out[1].ID != "b" {
+		t.Errorf("pinned: %v, %v", out, err)
+	}
+	for _, name := range profile.Stages() {
+		if _, err := profile.NewStage(name, map[string]string{"nonsense": "1"}, 10); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "nonsense") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, want := range map[string]string{"ebow": `did you mean "elbow"?`, "budget": "needs tokens"} {
+		if _, err := profile.NewStage(name, nil, 10); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestNewFusion(t *testing.T) {
+	f, err := profile.NewFusion(map[string]string{"method": "rrf", "k": "10"})
+	if err != nil || f != (rank.RRF{K: 10}) {
+		t.Errorf("got %+v, %v", f, err)
+	}
+	for _, set := range []map[string]string{{"method": "rrf", "k": "0"}, {"method": "sum"}, {}, {"k": "10"}} {
+		if _, err := profile.NewFusion(set); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%v: %v", set, err)
+		}
+	}
 }

@@ -1,0 +1,156 @@
+package query
+
+import (
+	"strings"
+
+	"sheaf"
+)
+
+// group is a list of parts that hold together.
+type group struct {
+	plain            []string // words that add to the score
+	should           []sheaf.TextQuery
+	must, mustNot    []sheaf.TextQuery
+	filters, refused []sheaf.Filter
+}
+
+// part is one operand: words or a filter.
+type part struct {
+	sign   byte
+	plain  string // a word without marks
+	query  sheaf.TextQuery
+	filter sheaf.Filter
+	// strict says that the words are required by themselves: a phrase, a
+	// field, brackets.
+	strict bool
+}
+
+// group reads parts up to the end or the bracket that closes.
+func (p *parser) group(depth int) *group {
+	g := &group{}
+	for p.at < len(p.tokens) {
+		if p.tokens[p.at].kind == tokenClose && depth > 0 {
+			p.at++
+			return g
+		}
+		alternatives := []part{p.part(depth)}
+		for p.at+1 < len(p.tokens) && p.tokens[p.at].kind == tokenOr && p.tokens[p.at+1].kind != tokenOr && p.tokens[p.at+1].kind != tokenClose {
+			p.at++
+			alternatives = append(alternatives, p.part(depth))
+		}
+		if len(alternatives) == 1 {
+			g.add(alternatives[0])
+		} else {
+			g.add(p.either(alternatives))
+		}
+	}
+	return g
+}
+
+// part reads one operand.
+func (p *parser) part(depth int) part {
+	t := p.tokens[p.at]
+	p.at++
+	switch t.kind {
+	case tokenOpen:
+		inner := p.group(depth + 1)
+		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), strict: true}
+	case tokenOr, tokenClose:
+		return part{plain: strings.ToLower(t.text)}
+	}
+	out := p.value(t)
+	out.sign = t.sign
+	return out
+}
+
+// either joins alternatives: filters with filters, words with words.
+func (p *parser) either(alternatives []part) part {
+	var filters sheaf.Or
+	var words sheaf.Bool
+	strict := false
+	for _, a := range alternatives {
+		switch {
+		case a.filter != nil && a.query == nil:
+			f := a.filter
+			if a.sign == '-' {
+				f = sheaf.Not{Filter: f}
+			}
+			filters = append(filters, f)
+			continue
+		case a.plain != "":
+			words.Should = append(words.Should, sheaf.Match{Text: a.plain})
+		case a.query != nil:
+			words.Should = append(words.Should, a.query)
+		}
+		if a.sign == '-' {
+			p.note(`"-" beside OR was left out`)
+		}
+		strict = strict || a.strict || a.sign == '+'
+	}
+	switch {
+	case len(words.Should) == 0:
+		return part{filter: filters, strict: true}
+	case len(filters) > 0:
+		p.note("OR cannot stand between words and filters; both were applied")
+		return part{query: words, filter: filters, strict: strict}
+	}
+	return part{query: words, strict: strict}
+}
+
+// add puts a part where its sign and kind say.
+func (g *group) add(a part) {
+	if a.filter != nil {
+		if a.sign == '-' {
+			g.refused = append(g.refused, a.filter)
+		} else {
+			g.filters = append(g.filters, a.filter)
+		}
+	}
+	query := a.query
+	if a.plain != "" && a.sign != 0 {
+		query = sheaf.Phrase{Text: a.plain}
+	}
+	switch {
+	case a.plain != "" && a.sign == 0:
+		g.plain = append(g.plain, a.plain)
+	case query == nil:
+	case a.sign == '-':
+		g.mustNot = append(g.mustNot, query)
+	case a.sign == '+' || a.strict:
+		g.must = append(g.must, query)
+	default:
+		g.should = append(g.should, query)
+	}
+}
+
+// filter is the filter of all parts, or nil.
+func (g *group) filter() sheaf.Filter {
+	all := sheaf.And(g.filters)
+	for _, f := range g.refused {
+		all = append(all, sheaf.Not{Filter: f})
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return all
+}
+
+// words is the query of all parts, or nil.
+func (g *group) words() sheaf.TextQuery {
+	should := g.should
+	if len(g.plain) > 0 {
+		should = append([]sheaf.TextQuery{sheaf.Match{Text: strings.Join(g.plain, " ")}}, should...)
+	}
+	switch {
+	case len(g.must)+len(g.mustNot)+len(should) == 0:
+		return nil
+	case len(g.must)+len(g.mustNot) == 0 && len(should) == 1:
+		return should[0]
+	case len(g.must) == 1 && len(g.mustNot)+len(should) == 0:
+		return g.must[0]
+	}
+	return sheaf.Bool{Must: g.must, Should: should, MustNot: g.mustNot}
+}

@@ -1,0 +1,231 @@
+// Package query answers the question "what did the person mean?". It reads the
+// query language, which is words with a few marks, and never fails: what cannot
+// be read as a mark is searched as words, and a note says so.
+//
+//	oauth next.js           chunks with any of the words, those with more first
+//	"refresh token"         chunks with the phrase, and only those
+//	+oauth -draft           required, forbidden
+//	"a b" OR "c d"          one or the other; (brackets) group
+//	title:setup heading:api only in titles, only in headings
+//	#auth tag:auth          documents with the tag, or one below it
+//	path:guides/ ext:md     documents in a folder or whose path begins so
+//	status:draft rating:>3  properties; prop.NAME:value for any name
+//	after:2024-05 before:7d dates: years, months, days, 7d 2w 3m 1y ago
+//	authent*  colour~       words that begin so, words that are spelt alike
+package query
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+)
+
+// Options tell Parse what there is in the collection.
+type Options struct {
+	// Properties are the names that "name:value" may use, in any case.
+	Properties []string
+	// Now is the time against which 7d and yesterday are counted; its
+	// location is that of the dates. Zero is the current time in UTC.
+	Now time.Time
+	// Limit is copied to the query.
+	Limit int
+}
+
+// maxText bounds what is read of a query; the rest is left out, with a note.
+const maxText = 1 << 16
+
+// maxDepth bounds how deep brackets nest; deeper ones are words.
+const maxDepth = 20
+
+// ColumnExtension is the column of a file's extension, in lower case without
+// the dot.
+const ColumnExtension = "ext"
+
+// Parse reads what a person typed. A query of filters only has Words that match
+// every chunk; one without anything to look for has nil Words.
+func Parse(text string, o Options) sheaf.Query {
+	q := sheaf.Query{Text: text, Limit: o.Limit}
+	if o.Now.IsZero() {
+		o.Now = time.Now().UTC()
+	}
+	p := &parser{o: o, properties: map[string]bool{}}
+	for _, name := range o.Properties {
+		p.properties[strings.ToLower(name)] = true
+	}
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "")
+		p.note("only the first 65536 bytes of the query were read")
+	}
+	p.tokens = p.lex(strings.ToValidUTF8(text, " "))
+	g := p.group(0)
+	q.Filter = g.filter()
+	q.Words = g.words()
+	if q.Words == nil && q.Filter != nil {
+		q.Words = sheaf.Bool{}
+	}
+	q.Notes = p.notes
+	return q
+}
+
+type parser struct {
+	o          Options
+	properties map[string]bool
+	tokens     []token
+	at         int
+	notes      []string
+}
+
+func (p *parser) note(s string) {
+	for _, n := range p.notes {
+		if n == s {
+			return
+		}
+	}
+	p.notes = append(p.notes, s)
+}
+
+type tokenKind uint8
+
+const (
+	tokenWord tokenKind = iota
+	tokenPhrase
+	tokenOpen
+	tokenClose
+	tokenOr
+)
+
+// token is a word or a phrase with the marks before it, or a mark by itself.
+type token struct {
+	kind  tokenKind
+	sign  byte   // '+', '-' or 0
+	field string // what stands before the colon, as written, or ""
+	text  string
+}
+
+// lex cuts text at white space, quotes and brackets.
+func (p *parser) lex(text string) []token {
+	var out []token
+	depth := 0
+	for text != "" {
+		text = strings.TrimLeftFunc(text, unicode.IsSpace)
+		if text == "" {
+			break
+		}
+		var t token
+		if c := text[0]; (c == '-' || c == '+') && len(text) > 1 && startsOperand(text[1:]) {
+			t.sign, text = c, text[1:]
+		}
+		switch {
+		case text[0] == '(' && depth < maxDepth && closes(text):
+			t.kind, text = tokenOpen, text[1:]
+			depth++
+		case text[0] == ')' && depth > 0:
+			t.kind, text = tokenClose, text[1:]
+			depth--
+		default:
+			t, text = p.operand(t, text, depth)
+		}
+		if t.kind != tokenWord || t.text != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// closes reports whether a bracket at the start of text is closed later.
+func closes(text string) bool { return strings.IndexByte(text, ')') > 1 }
+
+// startsOperand reports whether what follows a sign can be required or
+// forbidden.
+func startsOperand(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r == '"' || r == '(' || r == '#' || r == '“' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+// operand reads a word or a phrase, with the field before it.
+func (p *parser) operand(t token, text string, depth int) (token, string) {
+	end := wordEnd(text, depth)
+	word := text[:end]
+	if quote := strings.IndexAny(word, `"“`); quote == 0 || quote > 1 && word[quote-1] == ':' {
+		if name, ok := p.fieldName(strings.TrimSuffix(word[:quote], ":")); ok || quote == 0 {
+			_, size := utf8.DecodeRuneInString(text[quote:])
+			rest := text[quote+size:]
+			if closing := strings.IndexAny(rest, `"”`); closing >= 0 {
+				_, size := utf8.DecodeRuneInString(rest[closing:])
+				t.kind, t.field, t.text = tokenPhrase, name, rest[:closing]
+				return t, rest[closing+size:]
+			}
+			p.note(`a quotation mark is not closed; it was left out`)
+			return t, text[:quote] + rest
+		}
+	}
+	t.text = word
+	if word == "OR" && t.sign == 0 {
+		t.kind = tokenOr
+		return t, text[end:]
+	}
+	if name, value, ok := strings.Cut(word, ":"); ok && name != "" && value != "" {
+		if field, known := p.fieldName(name); known {
+			t.field, t.text = field, value
+		} else if !strings.HasPrefix(value, "/") && isName(name) {
+			p.note(`"` + name + `:" is no field or property here; "` + word + `" was searched as words`)
+		}
+	}
+	return t, text[end:]
+}
+
+// wordEnd is where the word at the start of text ends: at white space, or at a
+// bracket that closes a group.
+func wordEnd(text string, depth int) int {
+	open := 0
+	for i, r := range text {
+		switch {
+		case unicode.IsSpace(r):
+			return i
+		case r == '(':
+			open++
+		case r == ')':
+			if open == 0 && depth > 0 && i > 0 {
+				return i
+			}
+			open--
+		}
+	}
+	return len(text)
+}
+
+func isName(s string) bool {
+	for _, r := range s {
+		if !unicode.IsLetter(r) && r != '_' && r != '-' && r != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// fieldName is the field, filter or property that a name before a colon means.
+func (p *parser) fieldName(name string) (string, bool) {
+	low := strings.ToLower(name)
+	switch low {
+	case "":
+		return "", false
+	case "title", "heading", "tag", "path", "ext", "before", "after", "on", "date", "body", "alias":
+		return low, true
+	case "file", "folder", "in":
+		return "path", true
+	case "since":
+		return "after", true
+	case "tags":
+		return "tag", true
+	}
+	if rest, ok := strings.CutPrefix(low, "prop."); ok && rest != "" {
+		return low, true
+	}
+	if p.properties[low] {
+		return "prop." + low, true
+	}
+	return "", false
+}

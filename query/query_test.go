@@ -1,0 +1,93 @@
+package query_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/query"
+)
+
+var now = time.Date(2024, 5, 31, 15, 4, 5, 0, time.UTC)
+
+func parse(text string) sheaf.Query {
+	return query.Parse(text, query.Options{Properties: []string{"Status", "rating"}, Now: now, Limit: 5})
+}
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ text, want, note string }{
+		{`oauth next.js`, `any of "oauth next.js"`, ""},
+		{`"refresh token" oauth`, `the phrase "refresh token", better with any of "oauth"`, ""},
+		{`+oauth -draft setup`, `the phrase "oauth", better with any of "setup", not the phrase "draft"`, ""},
+		{`-draft`, `not the phrase "draft"`, ""},
+		{`a OR b`, `any of "a" or any of "b"`, ""},
+		{`"a b" OR "c d" e`, `(the phrase "a b" or the phrase "c d"), better with any of "e"`, ""},
+		{`(a b) OR c`, `any of "a b" or any of "c"`, ""},
+		{`x (a OR (b -c))`, `(any of "a" or (any of "b", not the phrase "c")), better with any of "x"`, ""},
+		{`title:setup guide`, `any of "setup" in title, better with any of "guide"`, ""},
+		{`title:"set up"`, `the phrase "set up" in title`, ""},
+		{`heading:api`, `any of "api" in title or any of "api" in hierarchy`, ""},
+		{`#Auth/sub`, `everything, where tag is auth/sub`, ""},
+		{`tag:#x -tag:y z`, `any of "z", where (tag is x and not tag is y)`, ""},
+		{`tag:a OR tag:b`, `everything, where (tag is a or tag is b)`, ""},
+		{`path:guides/auth`, `everything, where (folder is guides/auth or path begins with guides/auth)`, ""},
+		{`path:gui*`, `everything, where path begins with gui`, ""},
+		{`path:guides`, `the phrase "guides" in path`, ""},
+		{`ext:.MD x`, `any of "x", where ext is md`, ""},
+		{`status:Draft`, `everything, where prop.status is draft`, ""},
+		{`rating:>3`, `everything, where (prop.rating is after 3)`, ""},
+		{`prop.due:<=2024-06`, `everything, where (prop.due is at most 2024-06-30T23:59:59Z)`, ""},
+		{`prop.done:true`, `everything, where (prop.done is true or prop.done is true)`, ""},
+		{`after:2024-05 before:7d`, `everything, where (date is at least 2024-05-01 and date is before 2024-05-24)`, ""},
+		{`on:yesterday x`, `any of "x", where date is from 2024-05-30 to before 2024-05-31`, ""},
+		{`authent* colour~ colr~2`, `words that begin with "authent" or words at most 2 letters from "colour" or words at most 2 letters from "colr"`, ""},
+		{`http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -`, `any of "http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -"`, `"a:" is no field`},
+		{`after:soon`, `any of "soon"`, "is no date"},
+		{`say "hello`, `any of "say hello"`, "not closed"},
+		{`nosuch:thing`, `any of "nosuch:thing"`, "is no field or property"},
+		{`(((`, `any of "((("`, ""},
+		{`a) b`, `any of "a) b"`, ""},
+		{`OR`, `any of "or"`, ""},
+		{`a OR`, `any of "a or"`, ""},
+		{`OR a`, `any of "or a"`, ""},
+		{`a OR tag:b`, `any of "a", where (tag is b)`, "cannot stand between"},
+		{`""`, `nothing`, ""},
+		{`   `, `nothing`, ""},
+		{`🚀 日本語`, `any of "🚀 日本語"`, ""},
+		{`“curly quotes”`, `the phrase "curly quotes"`, ""},
+	} {
+		q := parse(c.text)
+		if got := query.Describe(q); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.text, got, c.want)
+		}
+		notes := strings.Join(q.Notes, "; ")
+		if (notes != "") != (c.note != "") || !strings.Contains(notes, c.note) {
+			t.Errorf("%s: notes %q, want %q", c.text, notes, c.note)
+		}
+		if q.Text != c.text || q.Limit != 5 {
+			t.Errorf("%s: text %q, limit %d", c.text, q.Text, q.Limit)
+		}
+	}
+}
+
+// FuzzParse: whatever is typed gives a query, the same one each time, and words
+// that are typed are not lost without a note.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{`a "b c" -d (e OR #f) title:g after:7d h* i~2`, `((((`, `"`, `x:"y`, "\xff\x00", strings.Repeat("(a ", 50) + strings.Repeat(")", 50), "status:>=3"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		q := parse(text)
+		if a, b := query.Describe(q), query.Describe(parse(text)); a != b {
+			t.Fatalf("%q is read as %s and as %s", text, a, b)
+		}
+	})
+}
+
+func ExampleParse() {
+	q := query.Parse(`"refresh token" oauth -draft #auth`, query.Options{})
+	fmt.Println(query.Describe(q))
+	// Output: the phrase "refresh token", better with any of "oauth", not the phrase "draft", where tag is auth
+}

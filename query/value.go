@@ -1,0 +1,225 @@
+package query
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"sheaf"
+)
+
+// value reads what a word or phrase asks for.
+func (p *parser) value(t token) part {
+	if name, ok := strings.CutPrefix(t.field, "prop."); ok {
+		return part{filter: p.property(name, t.text), strict: true}
+	}
+	switch t.field {
+	case "title":
+		return part{query: words(t, sheaf.FieldTitle), strict: true}
+	case "heading":
+		return part{query: sheaf.Bool{Should: []sheaf.TextQuery{words(t, sheaf.FieldTitle), words(t, sheaf.FieldHierarchy)}}, strict: true}
+	case "body":
+		return part{query: words(t, sheaf.FieldBody), strict: true}
+	case "alias":
+		return part{query: words(t, sheaf.FieldAliases), strict: true}
+	case "tag":
+		return part{filter: tag(strings.TrimPrefix(t.text, "#")), strict: true}
+	case "ext":
+		return part{filter: sheaf.In{Column: ColumnExtension, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(strings.TrimLeft(t.text, ".*")))}}, strict: true}
+	case "path":
+		return p.path(t)
+	case "before", "after", "on", "date":
+		return p.date(t)
+	}
+	if t.kind == tokenPhrase {
+		if strings.TrimSpace(t.text) == "" {
+			return part{}
+		}
+		return part{query: sheaf.Phrase{Text: t.text}, strict: true}
+	}
+	if name, ok := strings.CutPrefix(t.text, "#"); ok && isTag(name) {
+		return part{filter: tag(name), strict: true}
+	}
+	return word(t.text)
+}
+
+// words is a match of a word or phrase in one field.
+func words(t token, field string) sheaf.TextQuery {
+	if t.kind == tokenPhrase {
+		return sheaf.Phrase{Text: t.text, Field: field}
+	}
+	if p := word(t.text); p.plain == "" && p.query != nil {
+		switch q := p.query.(type) {
+		case sheaf.Prefix:
+			q.Field = field
+			return q
+		case sheaf.Fuzzy:
+			q.Field = field
+			return q
+		}
+	}
+	return sheaf.Match{Text: t.text, Field: field}
+}
+
+// word reads a word with the marks behind it.
+func word(s string) part {
+	if stem, ok := strings.CutSuffix(s, "*"); ok && hasLetter(stem) && !strings.Contains(stem, "*") {
+		return part{query: sheaf.Prefix{Text: stem}}
+	}
+	if stem, distance, ok := strings.Cut(s, "~"); ok && hasLetter(stem) && (distance == "" || distance == "1" || distance == "2") {
+		q := sheaf.Fuzzy{Text: stem, Distance: 1}
+		if distance == "2" || distance == "" && len([]rune(stem)) > 5 {
+			q.Distance = 2
+		}
+		return part{query: q}
+	}
+	return part{plain: s}
+}
+
+func hasLetter(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+func isTag(name string) bool {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r != '/' && !unicode.IsDigit(r) }) {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return r < 0x80 && r != '_' && r != '-' && r != '/' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+func tag(name string) sheaf.Filter {
+	return sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(strings.Trim(name, "/")))}}
+}
+
+// path reads a folder, a file, or the beginning of a path. A bare name is looked
+// for among the words of paths.
+func (p *parser) path(t token) part {
+	value := strings.TrimPrefix(strings.TrimPrefix(t.text, "./"), "/")
+	prefix, star := strings.CutSuffix(value, "*")
+	prefix = strings.TrimSuffix(prefix, "*")
+	switch {
+	case strings.Contains(prefix, "*"):
+		p.note(`a star counts only at the end of a path; "` + t.text + `" was searched as words`)
+		return part{query: sheaf.Match{Text: t.text, Field: sheaf.FieldPath}, strict: true}
+	case star:
+		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: prefix}, strict: true}
+	case strings.Contains(value, "/") || strings.Contains(value, "."):
+		folder := sheaf.TextValue(strings.TrimSuffix(value, "/"))
+		return part{filter: sheaf.Or{
+			sheaf.In{Column: sheaf.ColumnFolder, Values: []sheaf.Value{folder}},
+			sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: value},
+		}, strict: true}
+	}
+	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
+}
+
+// property reads name:value, name:>value and the like. Text compares without
+// regard to case: its column holds it in lower case.
+func (p *parser) property(name, text string) sheaf.Filter {
+	column := sheaf.PropertyColumn(name)
+	if text == "*" {
+		return sheaf.Exists{Column: column}
+	}
+	op := text[:len(text)-len(strings.TrimLeft(text, "<>="))]
+	value := strings.TrimSpace(text[len(op):])
+	from, to, isDate := dates(value, p.o.Now)
+	number, err := strconv.ParseFloat(value, 64)
+	isNumber := err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
+	if op == ">" || op == ">=" || op == "<" || op == "<=" {
+		var any sheaf.Or
+		if isNumber {
+			any = append(any, compare(column, op, sheaf.NumberValue(number), sheaf.NumberValue(number)))
+		}
+		if isDate {
+			any = append(any, compare(column, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond))))
+		}
+		if len(any) > 0 {
+			return any
+		}
+		p.note(`"` + text + `" is neither a number nor a date`)
+	}
+	any := sheaf.Or{sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(value))}}}
+	if isNumber {
+		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{sheaf.NumberValue(number)}})
+	}
+	if b, err := strconv.ParseBool(strings.ToLower(value)); err == nil && len(value) > 1 {
+		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{sheaf.BoolValue(b)}})
+	}
+	if isDate {
+		any = append(any, sheaf.Range{Column: column, Min: sheaf.DateValue(from), Max: sheaf.DateValue(to), MaxOpen: true})
+	}
+	if len(any) == 1 {
+		return any[0]
+	}
+	return any
+}
+
+// compare is a range over values that stand for first to last.
+func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
+	switch op {
+	case ">":
+		return sheaf.Range{Column: column, Min: last, MinOpen: true}
+	case ">=":
+		return sheaf.Range{Column: column, Min: first}
+	case "<":
+		return sheaf.Range{Column: column, Max: first, MaxOpen: true}
+	}
+	return sheaf.Range{Column: column, Max: last}
+}
+
+// date reads before:, after:, on: and date:. After includes the day itself.
+func (p *parser) date(t token) part {
+	from, to, ok := dates(t.text, p.o.Now)
+	if !ok {
+		p.note(`"` + t.text + `" is no date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday); it was searched as words`)
+		return part{plain: t.text}
+	}
+	r := sheaf.Range{Column: sheaf.ColumnDate}
+	switch t.field {
+	case "before":
+		r.Max, r.MaxOpen = sheaf.DateValue(from), true
+	case "after":
+		r.Min = sheaf.DateValue(from)
+	default:
+		r.Min, r.Max, r.MaxOpen = sheaf.DateValue(from), sheaf.DateValue(to), true
+	}
+	return part{filter: r, strict: true}
+}
+
+// dates reads a year, a month, a day, or a time ago, as a half-open range.
+func dates(s string, now time.Time) (from, to time.Time, ok bool) {
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch strings.ToLower(s) {
+	case "today":
+		return today, today.AddDate(0, 0, 1), true
+	case "yesterday":
+		return today.AddDate(0, 0, -1), today, true
+	}
+	if len(s) >= 2 && len(s) <= 5 {
+		if n, err := strconv.Atoi(s[:len(s)-1]); err == nil && n >= 0 {
+			switch s[len(s)-1] {
+			case 'd':
+				return today.AddDate(0, 0, -n), today.AddDate(0, 0, 1-n), true
+			case 'w':
+				return today.AddDate(0, 0, -7*n), today.AddDate(0, 0, 1-7*n), true
+			case 'm':
+				return today.AddDate(0, -n, 0), today.AddDate(0, -n, 1), true
+			case 'y':
+				return today.AddDate(-n, 0, 0), today.AddDate(-n, 0, 1), true
+			}
+		}
+	}
+	for _, l := range []struct {
+		layout              string
+		years, months, days int
+	}{{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}, {"2006/01/02", 0, 0, 1}} {
+		if t, err := time.ParseInLocation(l.layout, s, now.Location()); err == nil && t.Year() > 0 {
+			return t, t.AddDate(l.years, l.months, l.days), true
+		}
+	}
+	return from, to, false
+}

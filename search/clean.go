@@ -189,10 +189,9 @@ func (c *cleaner) mark() bool {
 			return true
 		}
 	case '<':
-		if strings.HasPrefix(rest, "<!--") {
-			if i := strings.Index(rest[:min(len(rest), 2048)], "-->"); i >= 0 {
-				return c.skip(i + 3)
-			}
+		if n := markupLength(rest); n > 0 && c.skip(n) {
+			c.space = c.space || strings.HasPrefix(rest, "<br")
+			return true
 		}
 	}
 	return false
@@ -224,4 +223,54 @@ func linkTarget(rest string) int {
 		}
 	}
 	return 0
+}
+
+// markupReach bounds how far the end of a tag or comment is looked for.
+const markupReach = 1024
+
+// htmlTags are the tags that readers do not see. Others stay: they may be type
+// parameters or placeholders, such as <T> and <file>.
+var htmlTags = map[string]bool{
+	"a": true, "b": true, "blockquote": true, "br": true, "center": true, "code": true, "dd": true, "details": true, "div": true, "dl": true,
+	"dt": true, "em": true, "figcaption": true, "figure": true, "font": true, "h1": true, "h2": true, "h3": true, "h4": true, "h5": true,
+	"h6": true, "hr": true, "i": true, "iframe": true, "img": true, "kbd": true, "li": true, "ol": true, "p": true, "picture": true,
+	"pre": true, "section": true, "small": true, "source": true, "span": true, "strong": true, "sub": true, "summary": true, "sup": true,
+	"table": true, "tbody": true, "td": true, "th": true, "thead": true, "tr": true, "u": true, "ul": true, "video": true,
+}
+
+// markupLength is the length of the HTML tag or comment that text begins with,
+// 0 when there is none.
+func markupLength(text string) int {
+	text = text[:min(len(text), markupReach)]
+	if strings.HasPrefix(text, "<!--") {
+		if i := strings.Index(text, "-->"); i >= 0 {
+			return i + 3
+		}
+		return 0
+	}
+	if len(text) < 3 || text[0] != '<' {
+		return 0
+	}
+	name := strings.TrimPrefix(text[1:], "/")
+	if i := strings.IndexFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }); i > 0 {
+		name = name[:i]
+	}
+	if !htmlTags[name] {
+		return 0
+	}
+	return strings.IndexByte(text, '>') + 1
+}
+
+// hidden reports whether the byte at i lies in an HTML tag or comment.
+func hidden(text string, i int) bool {
+	from := max(0, i-markupReach)
+	for at := i; ; {
+		if at = strings.LastIndexByte(text[from:at], '<'); at < 0 {
+			return false
+		}
+		at += from
+		if n := markupLength(text[at:]); n > 0 {
+			return at+n > i
+		}
+	}
 }

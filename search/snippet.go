@@ -50,8 +50,13 @@ type Highlighter struct {
 	analyzer *analysis.Analyzer
 	// stop, while the query is read, tells which words are function words.
 	stop *analysis.Analyzer
+	// rarity is that of NewHighlighter; told is what it said of each term,
+	// phrase marks the terms of phrases.
+	rarity func(word string) float64
+	told   []float64
+	phrase []bool
 	// index numbers the terms of the query; weight is what each counts: the
-	// terms of one word as typed sum to 1.
+	// terms of one word as typed share what that word tells.
 	index  map[string]int
 	weight []float64
 	// begin are beginnings of terms; prefixes and fuzzy are compared with the folded form of a word.
@@ -77,9 +82,11 @@ type wordMatch struct{ start, end, term int }
 // NewHighlighter takes the words that query asks for, those that it excludes
 // aside, and its function words too when it has others: "the" in every line
 // shows nothing. Phrases keep theirs. a is the analyzer that the texts were
-// indexed with.
-func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery) *Highlighter {
-	h := &Highlighter{analyzer: a, index: map[string]int{}, seen: map[string][]wordMatch{}}
+// indexed with. rarity, such as an idf, says how much a word tells; words that
+// tell less than a fifth of what the best one does are not shown either. nil
+// takes all words alike.
+func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
+	h := &Highlighter{analyzer: a, rarity: rarity, index: map[string]int{}, seen: map[string][]wordMatch{}}
 	if stop, err := analysis.New(analysis.Options{Language: a.Language(), StopWords: true}); err == nil {
 		h.stop = stop
 	}
@@ -88,16 +95,31 @@ func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery) *Highlighter {
 		h.stop = nil
 		h.collect(query)
 	}
-	h.stop = nil
+	h.stop, h.rarity = nil, nil
+	h.dropCommon()
 	return h
+}
+
+// dropCommon forgets terms that tell little beside others.
+func (h *Highlighter) dropCommon() {
+	best := 0.0
+	for _, r := range h.told {
+		best = max(best, r)
+	}
+	const least = 0.2
+	for term, i := range h.index {
+		if h.told[i] < least*best && !h.phrase[i] {
+			delete(h.index, term)
+		}
+	}
 }
 
 func (h *Highlighter) collect(query sheaf.TextQuery) {
 	switch q := query.(type) {
 	case sheaf.Match:
-		h.addWords(q.Text, h.stop)
+		h.addWords(q.Text, false)
 	case sheaf.Phrase:
-		h.addWords(q.Text, nil)
+		h.addWords(q.Text, true)
 	case sheaf.Prefix:
 		h.addExpanded(&h.prefixes, q.Text, 0)
 	case sheaf.Fuzzy:
@@ -111,15 +133,23 @@ func (h *Highlighter) collect(query sheaf.TextQuery) {
 	}
 }
 
-func (h *Highlighter) addWords(text string, stop *analysis.Analyzer) {
+func (h *Highlighter) addWords(text string, phrase bool) {
+	stop := h.stop
+	if phrase {
+		stop = nil
+	}
 	h.analyzer.Words(text, func(start, end int) bool {
 		raw := text[start:end]
 		if stop != nil && len(stop.Terms(nil, raw)) == 0 {
 			return true
 		}
 		tokens := h.analyzer.QueryTokens(raw)
+		told := 1.0
+		if h.rarity != nil {
+			told = h.rarity(raw)
+		}
 		for _, t := range tokens {
-			h.addTerm(t, 1/float64(len(tokens)))
+			h.addTerm(t, told, 1/float64(len(tokens)), phrase)
 		}
 		if len(tokens) > 0 && len(h.typed) < snippetJumpWords {
 			h.typed = append(h.typed, raw)
@@ -128,7 +158,7 @@ func (h *Highlighter) addWords(text string, stop *analysis.Analyzer) {
 	})
 }
 
-func (h *Highlighter) addTerm(t analysis.Token, weight float64) {
+func (h *Highlighter) addTerm(t analysis.Token, told, share float64, phrase bool) {
 	if _, ok := h.index[t.Term]; ok || len(h.weight) == snippetTerms {
 		return
 	}
@@ -136,7 +166,13 @@ func (h *Highlighter) addTerm(t analysis.Token, weight float64) {
 	if t.Prefix {
 		h.begin = append(h.begin, expandedWord{folded: t.Term, term: len(h.weight)})
 	}
-	h.weight = append(h.weight, weight)
+	h.addWeight(told, share, phrase)
+}
+
+func (h *Highlighter) addWeight(told, share float64, phrase bool) {
+	h.weight = append(h.weight, told*share)
+	h.told = append(h.told, told)
+	h.phrase = append(h.phrase, phrase)
 }
 
 func (h *Highlighter) addExpanded(list *[]expandedWord, text string, distance int) {
@@ -144,7 +180,7 @@ func (h *Highlighter) addExpanded(list *[]expandedWord, text string, distance in
 		return
 	}
 	*list = append(*list, expandedWord{folded: h.analyzer.Fold(text), distance: distance, term: len(h.weight)})
-	h.weight = append(h.weight, 1)
+	h.addWeight(1, 1, true)
 	if len(h.typed) < snippetJumpWords {
 		h.typed = append(h.typed, text)
 	}
@@ -223,6 +259,9 @@ func (h *Highlighter) scan(text string, from, to, width int) []match {
 	h.analyzer.Words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from
 		for _, w := range h.word(text[start:end]) {
+			if hidden(text, start+w.start) {
+				continue
+			}
 			m := match{start: start + w.start, end: start + w.end, term: w.term}
 			if n := len(matches); n > 0 {
 				before := &matches[n-1]

@@ -19,7 +19,7 @@ func highlighter(t testing.TB, q sheaf.TextQuery) *search.Highlighter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return search.NewHighlighter(a, q)
+	return search.NewHighlighter(a, q, nil)
 }
 
 // marked writes a snippet with its matches in brackets.
@@ -65,6 +65,7 @@ func TestSnippet(t *testing.T) {
 			"Setting up Note: the public <keys> go to Vault the vault. first second a b c <keys>"},
 		{"match inside a target stays", sheaf.Match{Text: "example"}, "see [here](https://example.org/x)", "see here](https://<example>.org/x)"},
 		{"fences", sheaf.Match{Text: "run"}, "Do:\n\n```sh\nrun it\n```\nDone.", "Do: <run> it Done."},
+		{"HTML", sheaf.Match{Text: "red"}, "<a id=\"red\"></a><!-- red\nold -->A <b>red</b> `Vec<T>`<br/>fox <red>", "A <red> `Vec<T>` fox <<red>>"},
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,6 +85,24 @@ func TestSnippetSaysWhereItIs(t *testing.T) {
 	}
 	if line := search.Line([]byte(text), s.At); line != 5 {
 		t.Errorf("line %d, want 5", line)
+	}
+}
+
+func TestRareWordsTellMore(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rarity := func(word string) float64 {
+		return map[string]float64{"how": 0.1, "do": 0.1, "borrow": 5, "value": 2}[word]
+	}
+	h := search.NewHighlighter(a, sheaf.Match{Text: "how do borrow value"}, rarity)
+	text := "How we do it: how do others do a value. " + strings.Repeat("Nothing stands here. ", 30) + "You borrow."
+	if got := marked(h.Snippet(text, 60)); got != "…You <borrow>." {
+		t.Errorf("got %q", got)
+	}
+	if got := marked(h.Snippet("How do you borrow a value?", 60)); got != "How do you <borrow> a <value>?" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
+	"sheaf/catalog"
 	"sheaf/search"
 )
 
@@ -83,7 +84,7 @@ func TestSnippetSaysWhereItIs(t *testing.T) {
 	if want := strings.Index(text, "answer"); s.At != want {
 		t.Errorf("at %d, want %d", s.At, want)
 	}
-	if line := search.Line([]byte(text), s.At); line != 5 {
+	if line := catalog.Line([]byte(text), s.At); line != 5 {
 		t.Errorf("line %d, want 5", line)
 	}
 }
@@ -103,15 +104,6 @@ func TestRareWordsTellMore(t *testing.T) {
 	}
 	if got := marked(h.Snippet("How do you borrow a value?", 60)); got != "How do you <borrow> a <value>?" {
 		t.Errorf("got %q", got)
-	}
-}
-
-func TestLine(t *testing.T) {
-	content := []byte("a\nb\r\nc\rd\r\n\r\ne")
-	for _, c := range []struct{ offset, want int }{{0, 1}, {1, 1}, {2, 2}, {3, 2}, {4, 2}, {5, 3}, {6, 3}, {7, 4}, {8, 4}, {9, 4}, {10, 5}, {12, 6}, {99, 6}, {-1, 1}} {
-		if got := search.Line(content, c.offset); got != c.want {
-			t.Errorf("Line(%d) = %d, want %d", c.offset, got, c.want)
-		}
 	}
 }
 

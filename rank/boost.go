@@ -19,10 +19,11 @@ const (
 	Add
 )
 
-// factor is what a boost does to one hit; nil parts leave it as it is.
+// factor is what a boost does to one hit. The reasons are needed only for hits
+// that carry an explanation.
 type factor struct {
 	value float64
-	why   sheaf.Explanation
+	why   *sheaf.Explanation
 }
 
 // boost blends into every hit the factor that f gives for it, and sorts. A nil
@@ -70,11 +71,11 @@ func (b Blend) explain(stage string, h *sheaf.Hit, score float64, by *factor) *s
 	switch {
 	case b == Add:
 		e = combined(stage, score, sheaf.CombineSum, before,
-			combined("factor - 1", by.value-1, sheaf.CombineDifference, by.why, part("one", 1)))
+			combined("factor - 1", by.value-1, sheaf.CombineDifference, *by.why, part("one", 1)))
 	case h.Score < 0 && by.value > 0:
-		e = combined(stage+" of a negative score", score, sheaf.CombineQuotient, before, by.why)
+		e = combined(stage+" of a negative score", score, sheaf.CombineQuotient, before, *by.why)
 	default:
-		e = combined(stage, score, sheaf.CombineProduct, before, by.why)
+		e = combined(stage, score, sheaf.CombineProduct, before, *by.why)
 	}
 	return &e
 }
@@ -84,7 +85,7 @@ func capped(why sheaf.Explanation, limit float64) *factor {
 	if limit > 0 && why.Value > limit {
 		why = combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit))
 	}
-	return &factor{why.Value, why}
+	return &factor{why.Value, &why}
 }
 
 // positive returns an error unless v is a finite number above 0.

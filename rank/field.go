@@ -38,7 +38,8 @@ func (b FieldBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 		for _, want := range b.Values {
 			if b.has(&c, &d, property, want) {
-				return &factor{b.Factor, part(fmt.Sprintf("%s is %s", b.Field, want), b.Factor)}
+				why := part(fmt.Sprintf("%s is %s", b.Field, want), b.Factor)
+				return &factor{b.Factor, &why}
 			}
 		}
 		return nil

@@ -35,9 +35,13 @@ func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		steps := float64(max(c.Depth-1, 0))
 		decay := math.Pow(b.Decay, steps)
 		v := max(b.Max*decay, 1)
-		return &factor{v, combined(fmt.Sprintf("heading level %d", c.Depth), v, sheaf.CombineMax,
+		if h.Explanation == nil {
+			return &factor{value: v}
+		}
+		why := combined(fmt.Sprintf("heading level %d", c.Depth), v, sheaf.CombineMax,
 			combined("decayed", b.Max*decay, sheaf.CombineProduct, part("at the top", b.Max),
 				combined("decay for the level", decay, sheaf.CombinePower, part("decay", b.Decay), part("levels below the first", steps))),
-			part("least", 1))}
+			part("least", 1))
+		return &factor{v, &why}
 	})
 }

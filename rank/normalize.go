@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"sort"
 
 	"sheaf"
 )
@@ -104,15 +105,10 @@ func (n Normalize) percentile(in sheaf.Ranking, x float64) float64 {
 	if len(in) < 2 {
 		return (n.Low + n.High) / 2
 	}
-	var below, same float64
-	for i := range in {
-		switch {
-		case in[i].Score < x:
-			below++
-		case in[i].Score == x:
-			same++
-		}
-	}
+	// Scores fall, so those that equal x stand together.
+	first := sort.Search(len(in), func(i int) bool { return in[i].Score <= x })
+	after := sort.Search(len(in), func(i int) bool { return in[i].Score < x })
+	below, same := float64(len(in)-after), float64(after-first)
 	return n.Low + (below+(same-1)/2)/float64(len(in)-1)*(n.High-n.Low)
 }
 

@@ -66,7 +66,14 @@ func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			return nil
 		}
 		date, dated := env.Facts.Date(c.Doc)
-		return r.factor(date, dated, env.Now)
+		age := r.Undated
+		if dated {
+			age = env.Now.Sub(date.Time)
+		}
+		if h.Explanation == nil {
+			return &factor{value: r.Factor(age)}
+		}
+		return r.explain(date, dated, max(age, 0))
 	})
 }
 
@@ -80,10 +87,9 @@ func (r Recency) Factor(age time.Duration) float64 {
 	return max(1/(1+r.Decay*years), r.Floor)
 }
 
-func (r Recency) factor(date sheaf.Dated, dated bool, now time.Time) *factor {
-	age, label := r.Undated, "undated"
+func (r Recency) explain(date sheaf.Dated, dated bool, age time.Duration) *factor {
+	label := "undated"
 	if dated {
-		age = max(0, now.Sub(date.Time))
 		label = fmt.Sprintf("dated %s (%s)", date.Time.UTC().Format(time.DateOnly), date.Source)
 	}
 	years := age.Seconds() / year.Seconds()
@@ -97,5 +103,6 @@ func (r Recency) factor(date sheaf.Dated, dated bool, now time.Time) *factor {
 				combined("decay x age", r.Decay*years, sheaf.CombineProduct, part("decay", r.Decay), part("age in years", years))))
 	}
 	v := r.Factor(age)
-	return &factor{v, combined("recency", v, sheaf.CombineMax, raw, part("floor", r.Floor))}
+	why := combined("recency", v, sheaf.CombineMax, raw, part("floor", r.Floor))
+	return &factor{v, &why}
 }

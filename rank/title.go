@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"sheaf"
 )
@@ -42,8 +43,9 @@ func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 		var best *factor
 		try := func(name, label string, value float64) {
-			if foldName(name) == asked && (best == nil || value > best.value) {
-				best = &factor{value, part(label+" is exactly what was asked for", value)}
+			if sameStart(name, asked) && foldName(name) == asked && (best == nil || value > best.value) {
+				why := part(label+" is exactly what was asked for", value)
+				best = &factor{value, &why}
 			}
 		}
 		if c.Depth > 0 || c.Parent != "" {
@@ -61,6 +63,13 @@ func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 		return best
 	})
+}
+
+// sameStart tells quickly that most names are not the folded one.
+func sameStart(name, folded string) bool {
+	a, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(name, unicode.IsSpace))
+	b, _ := utf8.DecodeRuneInString(folded)
+	return unicode.ToLower(a) == b
 }
 
 // foldName brings names that people take for the same to one form.

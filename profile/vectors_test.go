@@ -1,0 +1,131 @@
+package profile_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/rank"
+)
+
+// vectors reads worked numbers of a reference system, which lie outside the
+// repository, or skips the test. The other tests hold the essential ones.
+func vectors[In, Want any](t *testing.T, file string, f func(t *testing.T, in In, want Want)) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "vectors", file))
+	if os.IsNotExist(err) {
+		t.Skipf("no %s: the vectors of the reference systems are not here", file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name     string
+		Input    In
+		Expected Want
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Fatalf("%s holds no case", file)
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) { f(t, c.Input, c.Expected) })
+	}
+}
+
+func builtin(t *testing.T, name string) *profile.Profile {
+	t.Helper()
+	p, err := profile.Load(name, profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestVectorsElasticParameters(t *testing.T) {
+	type in struct {
+		QueryType string  `json:"query_type"`
+		Limit     int     `json:"num_to_retrieve"`
+		Ratio     float64 `json:"title_content_ratio"`
+	}
+	type want struct {
+		K          int     `json:"rank_constant"`
+		Window     int     `json:"rank_window_size"`
+		Candidates int     `json:"num_candidates"`
+		Title      float64 `json:"title_boost"`
+		Body       float64 `json:"content_boost"`
+		TieBreaker float64 `json:"tie_breaker"`
+	}
+	p := builtin(t, "onyx-elastic")
+	vectors(t, "onyx_es_parameters.json", func(t *testing.T, in in, want want) {
+		set := map[string]string{"keyword": fmt.Sprint(in.QueryType == "keyword"), "title_content_ratio": fmt.Sprint(in.Ratio)}
+		plan, err := p.Plan(in.Limit, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words, meaning := plan.Main.Branches[0], plan.Main.Branches[1]
+		if plan.Main.Fusion != (rank.RRF{K: want.K}) || words.Limit != want.Window || meaning.Limit != want.Window ||
+			meaning.Vector.Candidates != want.Candidates || words.Text.TieBreaker != want.TieBreaker || words.Text.Combine != "best" ||
+			words.Text.Fields[0] != (profile.Field{Name: "title", Weight: want.Title}) || words.Text.Fields[1] != (profile.Field{Name: "body", Weight: want.Body}) {
+			t.Errorf("got %+v %+v %+v, want %+v", words, *words.Text, *meaning.Vector, want)
+		}
+	})
+}
+
+// The window of each branch is 5 times the limit, at least 50 and at most 1000
+// (decision D10); the reference's two rules contradict each other.
+func TestVectorsCandidateCap(t *testing.T) {
+	p := builtin(t, "rrf")
+	vectors(t, "rrf_candidate_cap.json", func(t *testing.T, in struct {
+		TopK int `json:"top_k"`
+	}, want struct {
+		Cap int `json:"cap_top_k_times_5"`
+	}) {
+		plan, err := p.Plan(in.TopK, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range plan.Main.Branches {
+			if b.Limit != min(max(want.Cap, 50), 1000) {
+				t.Errorf("%s retrieves %d, want %d within 50..1000", b.Name, b.Limit, want.Cap)
+			}
+		}
+	})
+}
+
+func TestVectorsRRFValidation(t *testing.T) {
+	type in struct {
+		Method *string  `json:"fusion_method"`
+		K      *float64 `json:"rrf_k"`
+		TopK   int      `json:"top_k"`
+	}
+	p := builtin(t, "rrf")
+	vectors(t, "rrf_validation.json", func(t *testing.T, in in, want struct {
+		Status int
+		Error  string
+	}) {
+		set := map[string]string{}
+		if in.Method != nil {
+			set["method"] = *in.Method
+		}
+		if in.K != nil {
+			set["rrf_k"] = fmt.Sprint(*in.K)
+		}
+		_, err := p.Plan(in.TopK, set)
+		if (err == nil) != (want.Status == 200) {
+			t.Fatalf("got %v, want status %d", err, want.Status)
+		}
+		name, _, _ := strings.Cut(want.Error, " ")
+		if err != nil && (!errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), strings.TrimPrefix(name, "fusion_"))) {
+			t.Errorf("got %v, want something about %s", err, name)
+		}
+	})
+}

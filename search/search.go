@@ -30,7 +30,8 @@ type Searcher struct {
 	Backend backend.Backend
 	Store   string
 	// Facts know the documents; hits that they do not know are dropped. Of a
-	// catalog, it is a snapshot as old as the store's state or newer.
+	// catalog, it is a snapshot as old as the store's state or newer. When it
+	// has a method Err() error, the fault that it tells degrades the result.
 	Facts rank.Facts
 	// Embed gives the vector of a query, of unit length and of the dimension
 	// of the index. Nil when no model is configured: branches that need
@@ -165,6 +166,9 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 		return nil, err
 	}
 	r.finish(ranking[:min(q.Limit, len(ranking))])
+	if f, ok := s.Facts.(interface{ Err() error }); ok && f.Err() != nil {
+		r.warn("facts about documents are missing: %v", f.Err())
+	}
 	return r.result, nil
 }
 

@@ -1,0 +1,125 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/vfs"
+)
+
+// notes is real Markdown in a real catalog, with a shelf that holds its chunks.
+func notes(t *testing.T, files map[string]string) (*shelf, *catalog.View) {
+	t.Helper()
+	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	chunker, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := newShelf(nil)
+	var update catalog.Update
+	for path, text := range files {
+		doc := chunker.Chunk("notes", path, []byte(text))
+		update.Put = append(update.Put, catalog.Record{Document: doc, Date: chunk.DateOf(&doc, time.Unix(1_700_000_000, 0)),
+			File: catalog.FileState{Size: int64(len(text)), Hash: catalog.HashOf([]byte(text))}})
+		for i := range doc.Chunks {
+			ch := &doc.Chunks[i]
+			before, after := chunk.IndexedText(&doc, ch, []byte(text))
+			store.store(*ch, string(before)+string(after))
+		}
+	}
+	if err := c.Update(context.Background(), update); err != nil {
+		t.Fatal(err)
+	}
+	view := c.View()
+	t.Cleanup(view.Close)
+	return store, view
+}
+
+func TestSearchOnACatalog(t *testing.T) {
+	files := map[string]string{
+		"pets/cats.md":   "---\ntitle: All about cats\naliases: [Felines]\ntags: [animal]\ndate: 2025-12-30\nboost: 3\n---\nA cat is a cat.\n\n# Food\n\nThe cat eats. See [[dogs]].\n\n# Sleep\n\nThe cat sleeps. #nap\n",
+		"pets/dogs.md":   "---\ntags: [animal]\ndate: 2019-01-01\n---\n# Dogs\n\nA dog sees a cat there.\n\n## Walks\n\nThe dog walks to the tree.\n",
+		"garden/tree.md": "# Trees\n\nA tree and a cat in it.\n",
+	}
+	store, view := notes(t, files)
+	s := searcher(store)
+	s.Facts = view
+	for _, name := range builtins(t) {
+		r := mustSearch(t, s, query("cat", 5), load(t, name), search.Options{Explain: true})
+		if len(r.Hits) == 0 {
+			t.Fatalf("%s finds nothing", name)
+		}
+		for _, h := range r.Hits {
+			checkReason(t, name, h.Score, h.Explanation)
+			text := files[h.Path]
+			if h.Span.End > len(text) || h.Breadcrumb == "" || h.Doc != sheaf.DocumentID("notes", h.Path) {
+				t.Errorf("%s: %+v", name, h)
+			}
+		}
+	}
+	first := mustSearch(t, s, query("felines", 5), load(t, "sheaf"), search.Options{}).Hits[0]
+	if first.Title != "All about cats" || first.Path != "pets/cats.md" {
+		t.Errorf("an alias finds %s first", first.ID)
+	}
+	// The boosts that ask the catalog.
+	boosted, err := profile.Parse("boosted.yaml", []byte(`name: boosted
+branches: [{retrieve: text, fields: {title: 1, body: 1}}]
+then:
+  - folder_boost: {max: 0}
+  - graph_boost: {max: 0}
+  - recency
+  - property_boost: boost
+  - heading_boost
+  - field_boost: {field: tag, values: [nap], factor: 3}
+`), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := mustSearch(t, s, query("cat", 10), boosted, search.Options{Explain: true})
+	labels := ""
+	for _, h := range r.Hits {
+		checkReason(t, "boosted", h.Score, h.Explanation)
+		labels += labelsOf(h.Explanation)
+	}
+	for _, want := range []string{`folder "pets": 2 of 2 documents found`, "sharing tags with 1 others", "linked to by 1 others", "dated 2025-12-30 (frontmatter)",
+		"dated 2019-01-01", "property boost is 3", "heading level 1", "tag is nap"} {
+		if !strings.Contains(labels, want) {
+			t.Errorf("no explanation says %q:\n%s", want, labels)
+		}
+	}
+}
+
+func labelsOf(e *sheaf.Explanation) string {
+	text := e.Label + "\n"
+	for i := range e.Parts {
+		text += labelsOf(&e.Parts[i])
+	}
+	return text
+}
+
+// broken is facts that met a fault.
+type broken struct{ *catalog.View }
+
+func (broken) Err() error { return errors.New("segment 3: corrupt") }
+
+func TestFaultsOfTheCatalogAreTold(t *testing.T) {
+	store, view := notes(t, map[string]string{"a.md": "# A cat\n\ncat\n"})
+	s := searcher(store)
+	s.Facts = broken{view}
+	r := mustSearch(t, s, query("cat", 5), load(t, "sheaf"), search.Options{})
+	if !r.Degraded || !strings.Contains(strings.Join(r.Warnings, "\n"), "segment 3: corrupt") {
+		t.Errorf("degraded %v, warnings %v", r.Degraded, r.Warnings)
+	}
+}

@@ -435,3 +435,25 @@ func TestNewFusion(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkLoad(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := profile.Load(profile.Default, profile.Builtin); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPlan(b *testing.B) {
+	p, err := profile.Load("onyx-vespa", profile.Builtin)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Plan(10, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -216,6 +216,14 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.Budget{Tokens: a.integer("tokens"), BytesPerToken: a.number("bytes_per_token"), Overhead: a.integer("overhead"), Skip: a.flag("skip")}
 		}},
+	{name: "rerank", about: "orders the first hits by what a model says of them; without a model it changes nothing, and the result says so", short: "n",
+		options: []option{
+			integer("n", "20", 1, 1000, "how many hits the model reads; the others are left out"),
+			number("weight", "1", 0, 1, "how much the model counts against the score before; both are brought to 0..1"),
+			number("timeout", "5", 0.001, 600, "seconds that the model may take")},
+		stage: func(a arguments) rank.Stage {
+			return Rerank{N: a.integer("n"), Weight: a.number("weight"), Timeout: time.Duration(a.number("timeout") * float64(time.Second))}
+		}},
 	{name: "pin", about: "puts some hits first", short: "ids",
 		options: []option{{name: "ids", kind: typeTexts, about: "the ids, in the order wanted"}},
 		stage: func(a arguments) rank.Stage {

@@ -54,7 +54,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	legs := make([]rank.Leg, 0, len(outcomes))
 	names := []string{}
 	for i := range outcomes {
-		leg, err := r.leg(outcomes, i, at)
+		leg, err := r.leg(retrieval, outcomes, i, at)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if !at.first {
 		r.result.Legs = names
 	}
-	return r.steps(ranking, ph.Then, at)
+	return r.steps(retrieval, ranking, ph.Then, at)
 }
 
 // requests are those of the branches that can run.
@@ -204,9 +204,9 @@ func (r *run) learnSimilarity(outcomes []outcome) {
 }
 
 // leg applies the stages of a branch.
-func (r *run) leg(outcomes []outcome, i int, at lane) (rank.Leg, error) {
+func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank.Leg, error) {
 	o := &outcomes[i]
-	ranking, err := r.steps(o.ranking, o.branch.Then, lane{o.branch.Name, at.first})
+	ranking, err := r.steps(ctx, o.ranking, o.branch.Then, lane{o.branch.Name, at.first})
 	if err != nil {
 		return rank.Leg{}, err
 	}
@@ -220,11 +220,17 @@ func (r *run) leg(outcomes []outcome, i int, at lane) (rank.Leg, error) {
 }
 
 // steps applies stages one after another.
-func (r *run) steps(ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
+func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
 	env := r.env()
 	for _, step := range steps {
 		start := time.Now()
-		next, err := step.Stage.Apply(ranking, env)
+		var next sheaf.Ranking
+		var err error
+		if model, ok := step.Stage.(profile.Rerank); ok {
+			next, err = r.rerank(ctx, ranking, model)
+		} else {
+			next, err = step.Stage.Apply(ranking, env)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}

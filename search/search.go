@@ -37,6 +37,12 @@ type Searcher struct {
 	// of the index. Nil when no model is configured: branches that need
 	// vectors are left out then.
 	Embed func(ctx context.Context, text string) ([]float32, error)
+	// Rerank gives each of texts a number, larger for a better answer to the
+	// query. Nil when no such model is configured: profiles that rerank go
+	// on without.
+	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
+	// Text is the text of a chunk, for Rerank to read.
+	Text func(id sheaf.ID) (string, error)
 	// Now is the clock that ages are measured by; nil is time.Now.
 	Now func() time.Time
 }

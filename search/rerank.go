@@ -1,0 +1,83 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/rank"
+)
+
+// rerank lets the model order the first hits. When it cannot, the ranking
+// stays as it is and the result says why.
+func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
+	s := r.searcher
+	if s.Rerank == nil || s.Text == nil {
+		r.note("no reranking model is configured: the ranking is not reranked")
+		return ranking, nil
+	}
+	if len(ranking) == 0 {
+		return ranking, nil
+	}
+	first := ranking[:min(stage.N, len(ranking))]
+	opinion, err := r.opinion(ctx, first, stage)
+	if err != nil {
+		r.warn("rerank: %v", err)
+		return ranking, nil
+	}
+	fused, err := rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}.Fuse([]rank.Leg{
+		{Name: "the model", Hits: opinion, Weight: stage.Weight}, {Name: "the ranking before", Hits: first, Weight: 1 - stage.Weight}})
+	if err != nil {
+		return nil, err
+	}
+	// What the fusion made of two legs replaces the score; everything else
+	// of a hit is as it was.
+	before := make(map[sheaf.ID]*sheaf.Hit, len(first))
+	for i := range first {
+		before[first[i].ID] = &first[i]
+	}
+	for i := range fused {
+		h := *before[fused[i].ID]
+		h.Score, h.Explanation = fused[i].Score, fused[i].Explanation
+		fused[i] = h
+	}
+	return fused, nil
+}
+
+// opinion is what the model says of hits, as a ranking.
+func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
+	ctx, cancel := context.WithTimeout(ctx, stage.Timeout)
+	defer cancel()
+	texts := make([]string, len(hits))
+	for i := range hits {
+		c, _ := r.facts.Chunk(hits[i].ID)
+		text, err := r.searcher.Text(hits[i].ID)
+		if err != nil { // the file changed or is gone: its titles still speak for it
+			r.note("the text of %s cannot be read for reranking: %v", hits[i].ID, err)
+		}
+		texts[i] = c.Breadcrumb + "\n\n" + text
+	}
+	scores, err := r.searcher.Rerank(ctx, r.query.Text, texts)
+	if err != nil {
+		return nil, err
+	}
+	if len(scores) != len(texts) {
+		return nil, fmt.Errorf("the model gave %d numbers for %d texts", len(scores), len(texts))
+	}
+	opinion := make(sheaf.Ranking, len(hits))
+	for i := range hits {
+		opinion[i] = sheaf.Hit{ID: hits[i].ID, Score: scores[i]}
+		if hits[i].Explanation != nil {
+			opinion[i].Explanation = &sheaf.Explanation{Label: "what the model says", Value: scores[i]}
+		}
+	}
+	if err := opinion.Valid("the reranking model"); err != nil {
+		return nil, err
+	}
+	// Hits of which the model says the same stay in the order they had.
+	slices.SortStableFunc(opinion, func(a, b sheaf.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return opinion, nil
+}

@@ -1,0 +1,47 @@
+package profile_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every test and script that doc/systems.md names exists.
+func TestSystemsNamesRealTests(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "doc", "systems.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := map[string]string{}
+	named := regexp.MustCompile("`([a-z]+)\\.((?:Test|Benchmark|Example)\\w+)`").FindAllStringSubmatch(string(text), -1)
+	for _, m := range named {
+		pkg, name := m[1], m[2]
+		if _, read := sources[pkg]; !read {
+			files, err := filepath.Glob(filepath.Join("..", pkg, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				source, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sources[pkg] += string(source)
+			}
+		}
+		if !strings.Contains(sources[pkg], "func "+name+"(") {
+			t.Errorf("there is no test %s.%s", pkg, name)
+		}
+	}
+	scripts := regexp.MustCompile("`([a-z-]+\\.txt)`").FindAllStringSubmatch(string(text), -1)
+	for _, m := range scripts {
+		if _, err := os.Stat(filepath.Join("testdata", "rank", m[1])); err != nil {
+			t.Errorf("there is no script %s", m[1])
+		}
+	}
+	if len(named) < 30 || len(scripts) < 10 {
+		t.Errorf("found %d tests and %d scripts", len(named), len(scripts))
+	}
+}

@@ -203,7 +203,7 @@ var stages = []kind{
 			integer("before", "1", 0, 100, "how many before it"),
 			integer("after", "1", 0, 100, "how many after it")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Neighbours{Before: a.integer("before"), After: a.integer("after")}
+			return rank.Neighbors{Before: a.integer("before"), After: a.integer("after")}
 		}},
 	{name: "merge_adjacent", about: "joins hits that stand next to each other in their document",
 		stage: func(arguments) rank.Stage { return rank.MergeAdjacent{} }},

@@ -262,9 +262,9 @@ func TestMMR(t *testing.T) {
 	}
 }
 
-func TestNeighbours(t *testing.T) {
+func TestNeighbors(t *testing.T) {
 	in := ranking(hit(at("A2"), 5), hit(at("A3"), 4))
-	out := apply(t, rank.Neighbours{Before: 1, After: 1}, in, rank.Env{Facts: guide()})
+	out := apply(t, rank.Neighbors{Before: 1, After: 1}, in, rank.Env{Facts: guide()})
 	equal(t, "neighbours", lines(out), "t:guide.md#A2 5 [t:guide.md#A1 t:guide.md#A3]\nt:guide.md#A3 4 [t:guide.md#A2 t:guide.md#B]")
 	equal(t, "score of a neighbour that was found", out[0].Constituents[1].Score, 4.0)
 }
@@ -311,7 +311,7 @@ var every = []rank.Stage{
 	rank.Normalize{Low: 0.02, High: 0.98}, rank.Normalize{Scale: rank.ScaleTanh, Low: 0.02, High: 0.98, Spread: 2.5},
 	rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Spread: 1}, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1},
 	rank.Normalize{Scale: rank.ScaleMax}, rank.Normalize{Scale: rank.ScaleZScore}, rank.Normalize{Scale: rank.ScaleL2},
-	rank.PerDocument{Max: 2}, rank.MMR{Lambda: 0.6, N: 20}, rank.Neighbours{Before: 1, After: 2}, rank.MergeAdjacent{},
+	rank.PerDocument{Max: 2}, rank.MMR{Lambda: 0.6, N: 20}, rank.Neighbors{Before: 1, After: 2}, rank.MergeAdjacent{},
 	rank.Budget{Tokens: 200, BytesPerToken: 4, Skip: true}, rank.Pin{IDs: []sheaf.ID{"t:b.md", "t:a.md"}}, rank.AsSimilarity{To: rank.HalfCosine},
 }
 
@@ -384,7 +384,7 @@ func TestStagesRefuse(t *testing.T) {
 		rank.FieldBoost{Field: "tree", Values: []string{"x"}}, rank.FieldBoost{Field: "body", Values: []string{"x"}, Factor: 2},
 		rank.Top{N: -1}, rank.MinScore{Score: nan}, rank.Elbow{Ratio: 2}, rank.Elbow{Max: -1}, rank.Adaptive{Floor: 3, Ceiling: 2},
 		rank.Normalize{}, rank.Normalize{Scale: 99}, rank.Normalize{Scale: rank.ScaleTanh, High: 1}, rank.PerDocument{}, rank.MMR{},
-		rank.MMR{Lambda: 0.5, N: 5000}, rank.Neighbours{Before: -1}, rank.Budget{}, rank.AsSimilarity{To: 9},
+		rank.MMR{Lambda: 0.5, N: 5000}, rank.Neighbors{Before: -1}, rank.Budget{}, rank.AsSimilarity{To: 9},
 	}
 	for _, s := range bad {
 		if _, err := s.Apply(nil, rank.Env{Facts: guide(), Now: now}); !errors.Is(err, sheaf.ErrInvalid) {

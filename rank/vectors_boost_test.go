@@ -178,11 +178,11 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 func TestVectorsAround(t *testing.T) {
 	type in struct {
 		N      int `json:"num_chunks_in_section"`
-		Centre int `json:"center_position"`
+		Center int `json:"center_position"`
 		Most   int `json:"max_chunks"`
 	}
 	each(t, "onyx_chunk_selection.json", func(t *testing.T, _ vector, in in, want []int) {
-		from, to := rank.Around(in.N, in.Centre, in.Most)
+		from, to := rank.Around(in.N, in.Center, in.Most)
 		got := []int{}
 		for i := from; i < to; i++ {
 			got = append(got, i)
@@ -226,7 +226,7 @@ func TestVectorsSectionMerge(t *testing.T) {
 				got = append(got, l.chunks[h.ID].Position)
 			}
 			slices.Sort(got)
-			equal(t, "centre", out[i].ID, id(w.Center))
+			equal(t, "center", out[i].ID, id(w.Center))
 			equal(t, "chunks", got, w.Chunks)
 		}
 	})

@@ -7,14 +7,14 @@ import (
 	"sheaf"
 )
 
-// Neighbours gives every hit its surroundings: the Before chunks before it and
+// Neighbors gives every hit its surroundings: the Before chunks before it and
 // the After chunks after it in its document become constituents, in document
-// order, behind those it has. Neighbours that are hits themselves keep their
+// order, behind those it has. Neighbors that are hits themselves keep their
 // scores; the others have 0.
-type Neighbours struct{ Before, After int } // 0..100 each
+type Neighbors struct{ Before, After int } // 0..100 each
 
 // Apply implements [Stage].
-func (n Neighbours) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+func (n Neighbors) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "neighbours"
 	if err := firstError(env.needFacts(stage), in.Valid(stage), within(stage, "before", float64(n.Before), 0, 100),
 		within(stage, "after", float64(n.After), 0, 100)); err != nil {
@@ -118,17 +118,17 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// Around picks at most most of n consecutive chunks around the one at centre
+// Around picks at most most of n consecutive chunks around the one at center
 // (0..n-1), as evenly on both sides as fits, the side before first. It returns
 // the half-open range of their indexes; an empty one when most is 0.
 //
 // Example: of 10 around 5, two are 4 and 5, three 4, 5 and 6.
-func Around(n, centre, most int) (from, to int) {
+func Around(n, center, most int) (from, to int) {
 	if most <= 0 || n <= 0 {
-		return centre, centre
+		return center, center
 	}
 	most = min(most, n)
-	from = centre - most/2
+	from = center - most/2
 	from = min(max(from, 0), n-most)
 	return from, from + most
 }

@@ -306,6 +306,7 @@ func TestWhyNot(t *testing.T) {
 	}{
 		{"it is there", query("cat", 9), "rrf", nil, "t:cats.md#Food", "it is there: rank"},
 		{"no word matches", query("meat", 9), "tree", nil, "t:cats.md#Food", "the words of the query do not match it"},
+		{"which words it lacks", query("cat meat unicorn", 1), "tree", nil, "t:cats.md#Food", `it lacks "meat", "unicorn"`},
 		{"filtered", filtered, "tree", nil, "t:cats.md#Food", "the filter leaves it out"},
 		{"outside the window", query("cat dog", 2), "onyx-elastic", map[string]string{"rank_window_size": "1"}, "t:cats.md#Sleep", "it lies outside the window"},
 		{"lost at a stage", query("cat", 1), "rrf", nil, "t:cats.md#Sleep", "top: {n: 1}: lost it, from rank"},

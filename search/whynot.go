@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"sheaf"
 	"sheaf/backend"
@@ -82,7 +84,7 @@ func (s *Searcher) whyBranches(ctx context.Context, q sheaf.Query, p *profile.Pr
 		ranking := result.Trace[at].Ranking
 		if n := rankOf(ranking, a.ID); n > 0 {
 			found = true
-			a.add("branch %s: found it at rank %d of %d, score %.4g", o.branch.Name, n, len(ranking), ranking[n-1].Score)
+			a.add("branch %s: found it at rank %d of %d, score %.4g%s", o.branch.Name, n, len(ranking), ranking[n-1].Score, s.lacks(ctx, o.request, a.ID))
 			continue
 		}
 		if err := s.whyUnfound(ctx, o, ranking, plan.Candidates != nil, a); err != nil {
@@ -104,14 +106,14 @@ func (s *Searcher) whyUnfound(ctx context.Context, o *outcome, ranking sheaf.Ran
 	case len(alone) > 0 && bounded && len(ranking) < o.request.Limit:
 		a.add("branch %s: it would score %.4g, and the first phase did not let it through", o.branch.Name, alone[0].Score)
 	case len(alone) > 0 && len(ranking) > 0:
-		a.add("branch %s: it scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window",
-			o.branch.Name, alone[0].Score, len(ranking), ranking[len(ranking)-1].Score)
+		a.add("branch %s: it scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window%s",
+			o.branch.Name, alone[0].Score, len(ranking), ranking[len(ranking)-1].Score, s.lacks(ctx, req, a.ID))
 	case len(alone) > 0:
 		a.add("branch %s: it scores %.4g and was not retrieved", o.branch.Name, alone[0].Score)
 	case req.Filter != nil && s.matchesWithoutFilter(ctx, req):
 		a.add("branch %s: the filter leaves it out", o.branch.Name)
 	case o.branch.Text != nil:
-		a.add("branch %s: the words of the query do not match it", o.branch.Name)
+		a.add("branch %s: the words of the query do not match it%s", o.branch.Name, s.lacks(ctx, req, a.ID))
 	default:
 		a.add("branch %s: it has no vector in field %s", o.branch.Name, o.branch.Vector.Field)
 	}
@@ -122,6 +124,76 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req backend.Request
 	req.Filter = nil
 	alone, err := s.Backend.Retrieve(ctx, req)
 	return err == nil && len(alone) > 0
+}
+
+// maxLacks bounds how many words of a query are tried one by one.
+const maxLacks = 32
+
+// lacks names the words of a text request that the chunk does not hold, as the
+// end of a sentence; "" when it holds all.
+func (s *Searcher) lacks(ctx context.Context, req backend.Request, id sheaf.ID) string {
+	if req.Text == nil {
+		return ""
+	}
+	req.Within, req.Limit, req.Filter = []sheaf.ID{id}, 1, nil
+	var missing []string
+	for _, word := range words(req.Text.Query, nil) {
+		one := *req.Text
+		one.Query = word
+		req.Text = &one
+		alone, err := s.Backend.Retrieve(ctx, req)
+		if err != nil {
+			return "" // what can be told without it has been told
+		}
+		if text := wordText(word); len(alone) == 0 && !slices.Contains(missing, text) {
+			missing = append(missing, text)
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return "; it lacks " + strings.Join(missing, ", ")
+}
+
+// words appends the single words and phrases that q asks for to dst.
+func words(q sheaf.TextQuery, dst []sheaf.TextQuery) []sheaf.TextQuery {
+	if len(dst) >= maxLacks {
+		return dst
+	}
+	switch q := q.(type) {
+	case sheaf.Match:
+		for _, word := range strings.Fields(q.Text) {
+			if len(dst) < maxLacks {
+				dst = append(dst, sheaf.Match{Text: word, Field: q.Field})
+			}
+		}
+	case sheaf.Phrase, sheaf.Prefix, sheaf.Fuzzy:
+		dst = append(dst, q)
+	case sheaf.Boost:
+		dst = words(q.Query, dst)
+	case sheaf.Bool:
+		for _, parts := range [...][]sheaf.TextQuery{q.Must, q.Should} {
+			for _, part := range parts {
+				dst = words(part, dst)
+			}
+		}
+	}
+	return dst
+}
+
+// wordText is a word of a query as a person would write it.
+func wordText(q sheaf.TextQuery) string {
+	switch q := q.(type) {
+	case sheaf.Match:
+		return strconv.Quote(q.Text)
+	case sheaf.Phrase:
+		return strconv.Quote(q.Text)
+	case sheaf.Prefix:
+		return strconv.Quote(q.Text + "*")
+	case sheaf.Fuzzy:
+		return strconv.Quote(q.Text + "~")
+	}
+	return "a part of the query"
 }
 
 func (a *Absence) add(format string, args ...any) {

@@ -1,0 +1,190 @@
+package postings
+
+// Arena is where accumulators of one index under construction keep their
+// postings: bytes in slices that grow as a list grows and are linked, so that a
+// list that is added to a million times is never copied. The zero value is
+// ready. Not safe for concurrent use.
+type Arena struct {
+	pages [][]byte
+	next  uint32 // address of the first free byte
+	end   uint32 // end of the last page
+}
+
+// An address is the page number, shifted left by pageBits, plus the offset in
+// the page; 0 is no address, because the first byte of the arena is not used.
+const (
+	pageBits  = 16
+	pageBytes = 1 << pageBits
+	linkBytes = 4
+	firstLen  = 12
+	maxLen    = 4096
+)
+
+// Bytes is how much memory the arena takes.
+func (a *Arena) Bytes() int64 { return int64(len(a.pages)) * pageBytes }
+
+// Reset forgets everything and keeps the memory.
+func (a *Arena) Reset() {
+	a.next, a.end = 0, 0
+	if len(a.pages) > 0 {
+		a.next, a.end = 1, pageBytes
+	}
+	a.pages = a.pages[:min(len(a.pages), 1)]
+}
+
+func (a *Arena) slice(size uint32) (start uint32) {
+	if a.end-a.next < size || a.end == 0 {
+		a.next = uint32(len(a.pages)) << pageBits
+		a.pages = append(a.pages, make([]byte, pageBytes))
+		a.end = a.next + pageBytes - 1 // so that no address overflows
+		if a.next == 0 {
+			a.next = 1
+		}
+	}
+	start = a.next
+	a.next += size
+	return start
+}
+
+// Accumulator gathers the postings of one term in one field. Every occurrence
+// is one number: for the first in a chunk, the difference of ordinals with the
+// lowest bit set, and then the position; for others, the difference of
+// positions with the lowest bit clear.
+type Accumulator struct {
+	head    uint32 // address of the first slice
+	tail    uint32 // address of the next byte
+	end     uint32 // address of the tail slice's link
+	lastDoc uint32
+	lastPos uint32
+	df      uint32
+}
+
+// Add counts an occurrence. Ordinals never fall; positions never fall within a
+// chunk.
+func (l *Accumulator) Add(a *Arena, ordinal, position uint32) {
+	if l.df > 0 && l.lastDoc == ordinal {
+		l.put(a, uint64(position-l.lastPos)<<1)
+		l.lastPos = position
+		return
+	}
+	l.put(a, uint64(ordinal-l.lastDoc)<<1|1)
+	l.put(a, uint64(position))
+	l.lastDoc, l.lastPos = ordinal, position
+	l.df++
+}
+
+func (l *Accumulator) put(a *Arena, v uint64) {
+	for v >= 0x80 {
+		l.putByte(a, byte(v)|0x80)
+		v >>= 7
+	}
+	l.putByte(a, byte(v))
+}
+
+func (l *Accumulator) putByte(a *Arena, b byte) {
+	if l.tail == l.end {
+		l.grow(a)
+	}
+	a.pages[l.tail>>pageBits][l.tail&(pageBytes-1)] = b
+	l.tail++
+}
+
+// grow gives the list a new slice: the first of firstLen bytes, then each twice
+// the one before.
+func (l *Accumulator) grow(a *Arena) {
+	if l.head == 0 {
+		l.head = a.slice(firstLen + linkBytes)
+		l.tail, l.end = l.head, l.head+firstLen
+		return
+	}
+	size := uint32(firstLen)
+	// The length of a slice is told by the slices before it; a list holds
+	// enough bytes for the next length once it has as many postings.
+	for size < maxLen && size < l.df*2 {
+		size *= 2
+	}
+	start := a.slice(linkBytes + size + linkBytes)
+	link := a.pages[l.end>>pageBits][l.end&(pageBytes-1):]
+	putUint32(link, start)
+	putUint32(a.pages[start>>pageBits][start&(pageBytes-1):], size)
+	l.tail = start + linkBytes
+	l.end = l.tail + size
+}
+
+func putUint32(b []byte, v uint32) {
+	_ = b[3]
+	b[0], b[1], b[2], b[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
+}
+
+func getUint32(b []byte) uint32 {
+	_ = b[3]
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+// DF is the number of chunks that hold the term.
+func (l *Accumulator) DF() int { return int(l.df) }
+
+// Replay reads back what an accumulator holds. Not safe for concurrent use.
+type Replay struct {
+	arena     *Arena
+	at, end   uint32
+	tail      uint32
+	positions []uint32
+	ordinal   uint32
+	pending   uint64 // the number that begins the next posting
+	more      bool
+}
+
+// Start begins with the first posting of l.
+func (r *Replay) Start(a *Arena, l *Accumulator) {
+	*r = Replay{arena: a, at: l.head, end: l.head + firstLen, tail: l.tail, positions: r.positions[:0]}
+	if l.df > 0 {
+		r.pending, r.more = r.get()
+	}
+}
+
+// Next moves to the next posting; ok is false when there is none. positions are
+// valid until the next call.
+func (r *Replay) Next() (ordinal uint32, positions []uint32, ok bool) {
+	if !r.more {
+		return 0, nil, false
+	}
+	r.ordinal += uint32(r.pending >> 1)
+	position, _ := r.get()
+	last := uint32(position)
+	r.positions = append(r.positions[:0], last)
+	for {
+		v, more := r.get()
+		if !more || v&1 != 0 {
+			r.pending, r.more = v, more
+			return r.ordinal, r.positions, true
+		}
+		last += uint32(v >> 1)
+		r.positions = append(r.positions, last)
+	}
+}
+
+func (r *Replay) get() (v uint64, ok bool) {
+	for shift := uint(0); ; shift += 7 {
+		if r.at == r.tail {
+			return 0, false
+		}
+		if r.at == r.end {
+			r.follow()
+		}
+		b := r.arena.pages[r.at>>pageBits][r.at&(pageBytes-1)]
+		r.at++
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return v, true
+		}
+	}
+}
+
+func (r *Replay) follow() {
+	page := func(at uint32) []byte { return r.arena.pages[at>>pageBits][at&(pageBytes-1):] }
+	start := getUint32(page(r.end))
+	size := getUint32(page(start))
+	r.at = start + linkBytes
+	r.end = r.at + size
+}

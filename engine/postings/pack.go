@@ -1,0 +1,178 @@
+package postings
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// BlockLen is the number of postings in a full block.
+const BlockLen = 128
+
+// slack is how many bytes unpack may read beyond the packed values.
+const slack = 8
+
+// A frame is up to BlockLen values, packed with exceptions (PFOR: Zukowski and
+// others, Super-Scalar RAM-CPU Cache Compression, 2006):
+//
+//	width       1 byte   bits a value, 0..32
+//	exceptions  1 byte   how many values have more bits
+//	values      ceil(n x width / 8) bytes, little endian, the lowest bits of each
+//	exceptions  each: index (1 byte), uvarint of the value shifted right by width
+//
+// The width is the one that makes the frame smallest.
+
+// appendFrame appends values, at most BlockLen of them.
+func appendFrame(dst []byte, values []uint32) []byte {
+	width := frameWidth(values)
+	start := len(dst)
+	dst = append(dst, byte(width), 0)
+	mask := uint64(1)<<width - 1
+	var acc uint64
+	var filled uint
+	for _, v := range values {
+		acc |= (uint64(v) & mask) << filled
+		filled += width
+		for filled >= 8 {
+			dst = append(dst, byte(acc))
+			acc >>= 8
+			filled -= 8
+		}
+	}
+	if filled > 0 {
+		dst = append(dst, byte(acc))
+	}
+	for i, v := range values {
+		if high := uint64(v) >> width; high != 0 {
+			dst = append(dst, byte(i))
+			dst = binary.AppendUvarint(dst, high)
+			dst[start+1]++
+		}
+	}
+	return dst
+}
+
+// frameWidth is the width with which a frame of values is smallest.
+func frameWidth(values []uint32) uint {
+	var count [33]int
+	widest := 0
+	for _, v := range values {
+		n := bits.Len32(v)
+		count[n]++
+		widest = max(widest, n)
+	}
+	best, bestBits := widest, len(values)*widest
+	for width := widest - 1; width >= 0; width-- {
+		size := len(values) * width
+		for n := width + 1; n <= widest; n++ {
+			size += count[n] * (8 + (n-width+6)/7*8)
+		}
+		if size < bestBits {
+			best, bestBits = width, size
+		}
+	}
+	return uint(best)
+}
+
+// readFrame reads len(dst) values, at most BlockLen, and returns what follows
+// the frame; ok is false when src is no frame of that many values.
+func readFrame(dst []uint32, src []byte) (rest []byte, ok bool) {
+	if len(src) < 2 || src[0] > 32 {
+		return nil, false
+	}
+	width, exceptions := uint(src[0]), int(src[1])
+	packed := (len(dst)*int(width) + 7) / 8
+	src = src[2:]
+	if len(src) < packed {
+		return nil, false
+	}
+	if len(src) >= packed+slack {
+		unpack(dst, src, width)
+	} else {
+		var padded [BlockLen*4 + slack]byte
+		copy(padded[:], src[:packed])
+		unpack(dst, padded[:], width)
+	}
+	src = src[packed:]
+	for range exceptions {
+		if len(src) < 2 || int(src[0]) >= len(dst) {
+			return nil, false
+		}
+		high, n := binary.Uvarint(src[1:])
+		if n <= 0 || high>>(32-width) != 0 {
+			return nil, false
+		}
+		dst[src[0]] |= uint32(high << width)
+		src = src[1+n:]
+	}
+	return src, true
+}
+
+// frameLen is the number of bytes of a frame of n values; ok is false when src
+// does not hold one.
+func frameLen(n int, src []byte) (size int, ok bool) {
+	if len(src) < 2 || src[0] > 32 {
+		return 0, false
+	}
+	size = 2 + (n*int(src[0])+7)/8
+	for range src[1] {
+		if len(src) < size+2 {
+			return 0, false
+		}
+		_, k := binary.Uvarint(src[size+1:])
+		if k <= 0 {
+			return 0, false
+		}
+		size += 1 + k
+	}
+	return size, len(src) >= size
+}
+
+// unpack reads len(dst) values of width bits each. src has slack bytes more
+// than they need. One load of eight bytes serves as many values as it holds.
+func unpack(dst []uint32, src []byte, width uint) {
+	full := len(dst) &^ 7
+	switch {
+	case width == 0:
+		clear(dst)
+		return
+	case width <= 7:
+		mask := uint32(1)<<width - 1
+		for i := 0; i < full; i += 8 {
+			w := binary.LittleEndian.Uint64(src)
+			src = src[width:]
+			d := dst[i : i+8 : i+8]
+			d[0] = uint32(w) & mask
+			d[1] = uint32(w>>(width&63)) & mask
+			d[2] = uint32(w>>(2*width&63)) & mask
+			d[3] = uint32(w>>(3*width&63)) & mask
+			d[4] = uint32(w>>(4*width&63)) & mask
+			d[5] = uint32(w>>(5*width&63)) & mask
+			d[6] = uint32(w>>(6*width&63)) & mask
+			d[7] = uint32(w>>(7*width&63)) & mask
+		}
+	case width <= 14:
+		mask := uint32(1)<<width - 1
+		half, shift := width>>1, width&1*4
+		for i := 0; i < full; i += 8 {
+			w := binary.LittleEndian.Uint64(src)
+			v := binary.LittleEndian.Uint64(src[half:]) >> (shift & 63)
+			src = src[width:]
+			d := dst[i : i+8 : i+8]
+			d[0] = uint32(w) & mask
+			d[1] = uint32(w>>(width&63)) & mask
+			d[2] = uint32(w>>(2*width&63)) & mask
+			d[3] = uint32(w>>(3*width&63)) & mask
+			d[4] = uint32(v) & mask
+			d[5] = uint32(v>>(width&63)) & mask
+			d[6] = uint32(v>>(2*width&63)) & mask
+			d[7] = uint32(v>>(3*width&63)) & mask
+		}
+	default:
+		full = 0
+	}
+	mask := uint64(1)<<width - 1
+	for i := full; i < len(dst); i++ {
+		bit := uint(i-full) * width
+		dst[i] = uint32(binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask)
+	}
+}

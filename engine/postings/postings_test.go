@@ -1,0 +1,212 @@
+package postings_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"sheaf/engine/postings"
+)
+
+type posting struct {
+	ordinal   uint32
+	length    uint32
+	positions []uint32
+}
+
+// randomList has n postings with gaps up to maxGap.
+func randomList(rng *rand.Rand, n, maxGap int) []posting {
+	list := make([]posting, n)
+	ordinal := uint32(rng.IntN(maxGap))
+	for i := range list {
+		frequency := 1
+		for rng.IntN(3) == 0 && frequency < 400 {
+			frequency *= 1 + rng.IntN(4)
+		}
+		positions := make([]uint32, frequency)
+		at := uint32(rng.IntN(1000))
+		for j := range positions {
+			positions[j] = at
+			at += uint32(rng.IntN(200))
+			if rng.IntN(50) == 0 {
+				at += 1 << 20
+			}
+		}
+		list[i] = posting{ordinal, uint32(frequency + rng.IntN(300)), positions}
+		ordinal += 1 + uint32(rng.IntN(maxGap))
+	}
+	return list
+}
+
+func encode(e *postings.Encoder, list []posting) postings.List {
+	for _, p := range list {
+		e.Add(p.ordinal, p.length, p.positions)
+	}
+	l := e.Finish()
+	l.Postings, l.Positions = slices.Clone(l.Postings), slices.Clone(l.Positions)
+	return l
+}
+
+var sizes = []int{1, 2, 3, 24, 127, 128, 129, 255, 256, 1000, 5000}
+
+func TestRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var e postings.Encoder
+	var c postings.Cursor
+	var positions postings.PositionReader
+	for _, n := range sizes {
+		for _, gap := range []int{1, 3, 100, 3000} {
+			list := randomList(rng, n, gap)
+			limit := list[n-1].ordinal + 1
+			c.Reset(encode(&e, list), limit)
+			positions.Reset()
+			got := c.Seek(0)
+			for i, want := range list {
+				if got != want.ordinal || c.Frequency() != uint32(len(want.positions)) {
+					t.Fatalf("n %d gap %d: posting %d is %d x %d, want %d x %d", n, gap, i, got, c.Frequency(), want.ordinal, len(want.positions))
+				}
+				if rng.IntN(3) > 0 {
+					if p := positions.Append(nil, &c); !slices.Equal(p, want.positions) {
+						t.Fatalf("n %d gap %d: positions of posting %d are %v, want %v", n, gap, i, p, want.positions)
+					}
+				}
+				got = c.Next()
+			}
+			if got != postings.End || c.Err() != nil {
+				t.Fatalf("n %d gap %d: after the last posting: %d, %v", n, gap, got, c.Err())
+			}
+		}
+	}
+}
+
+func TestSeek(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var e postings.Encoder
+	var c postings.Cursor
+	for _, n := range sizes {
+		list := randomList(rng, n, 50)
+		limit := list[n-1].ordinal + 1
+		encoded := encode(&e, list)
+		for range 20 {
+			c.Reset(encoded, limit)
+			target := uint32(0)
+			step := 1 + rng.IntN(2*int(limit))
+			for target <= limit {
+				i, _ := slices.BinarySearchFunc(list, target, func(p posting, t uint32) int { return int(p.ordinal) - int(t) })
+				want := uint32(postings.End)
+				if i < n {
+					want = list[i].ordinal
+				}
+				if got := c.Seek(target); got != want || c.Ordinal() != want {
+					t.Fatalf("n %d: seek %d gives %d (%d), want %d", n, target, got, c.Ordinal(), want)
+				}
+				target += uint32(1 + rng.IntN(step))
+			}
+		}
+	}
+}
+
+// TestImpacts: every posting of a block is bounded by one of its impacts.
+func TestImpacts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var e postings.Encoder
+	var c postings.Cursor
+	list := randomList(rng, 3000, 9)
+	c.Reset(encode(&e, list), list[len(list)-1].ordinal+1)
+	bounded := func(p posting, impacts []postings.Impact) bool {
+		return slices.ContainsFunc(impacts, func(m postings.Impact) bool {
+			return uint32(len(p.positions)) <= m.Frequency && p.length >= m.Length
+		})
+	}
+	for i, p := range list {
+		last := c.SkipTo(p.ordinal)
+		if last < p.ordinal {
+			t.Fatalf("posting %d at %d: its block ends at %d", i, p.ordinal, last)
+		}
+		if !bounded(p, c.BlockImpacts()) || !bounded(p, c.Impacts()) {
+			t.Fatalf("posting %d: frequency %d, length %d is above %v or %v", i, len(p.positions), p.length, c.BlockImpacts(), c.Impacts())
+		}
+	}
+}
+
+func TestAccumulator(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	var arena postings.Arena
+	lists := make([][]posting, 60)
+	accumulators := make([]postings.Accumulator, len(lists))
+	for i := range lists {
+		lists[i] = randomList(rng, rng.IntN(600)+1, 40)
+	}
+	for i := range 600 { // interleaved, as indexing does
+		for j, list := range lists {
+			if i < len(list) {
+				for _, p := range list[i].positions {
+					accumulators[j].Add(&arena, list[i].ordinal, p)
+				}
+			}
+		}
+	}
+	var r postings.Replay
+	for j, list := range lists {
+		r.Start(&arena, &accumulators[j])
+		for i, want := range list {
+			ordinal, positions, ok := r.Next()
+			if !ok || ordinal != want.ordinal || !slices.Equal(positions, want.positions) {
+				t.Fatalf("list %d posting %d: %d %v %v, want %d %v", j, i, ordinal, positions, ok, want.ordinal, want.positions)
+			}
+		}
+		if _, _, ok := r.Next(); ok || accumulators[j].DF() != len(list) {
+			t.Fatalf("list %d: more postings than the %d added", j, len(list))
+		}
+	}
+}
+
+// FuzzCursor: no bytes make a cursor panic or leave its limits.
+func FuzzCursor(f *testing.F) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	var e postings.Encoder
+	for _, n := range []int{1, 2, 100, 128, 300} {
+		l := encode(&e, randomList(rng, n, 30))
+		f.Add(l.DF, l.Postings, l.Positions, uint32(10_000))
+	}
+	f.Fuzz(func(t *testing.T, df int, list, positions []byte, limit uint32) {
+		if df < 0 || df > 1<<24 || limit > postings.MaxOrdinal {
+			return
+		}
+		var c postings.Cursor
+		var p postings.PositionReader
+		c.Reset(postings.List{DF: df, Postings: list, Positions: positions, Single: postings.Single{Ordinal: 3, Frequency: 2}}, limit)
+		last := int64(-1)
+		for d := c.Seek(0); d != postings.End; d = c.Next() {
+			if int64(d) <= last && last >= 0 && c.DF() > 1 || d >= limit || c.Frequency() == 0 && c.Err() == nil {
+				t.Fatalf("ordinal %d x %d after %d, limit %d", d, c.Frequency(), last, limit)
+			}
+			last = int64(d)
+			_ = p.Append(nil, &c)
+			_ = c.BlockImpacts()
+		}
+	})
+}
+
+func BenchmarkBlock(b *testing.B) {
+	for _, gap := range []int{2, 20, 500} {
+		rng := rand.New(rand.NewPCG(11, 12))
+		list := randomList(rng, 12800, gap)
+		var e postings.Encoder
+		encoded := encode(&e, list)
+		b.Run(fmt.Sprintf("gap=%d", gap), func(b *testing.B) {
+			var c postings.Cursor
+			var sum uint32
+			for range b.N {
+				c.Reset(encoded, postings.MaxOrdinal)
+				for docs := c.Block(); len(docs) > 0; docs = c.Block() {
+					sum += docs[0] + c.Frequencies()[0]
+					c.NextBlock()
+				}
+			}
+			b.ReportMetric(float64(len(list))*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpostings/s")
+			_ = sum
+		})
+	}
+}

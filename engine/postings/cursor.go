@@ -168,6 +168,34 @@ func (c *Cursor) BlockImpacts() []Impact {
 	return c.bound.list[:c.bound.n]
 }
 
+// CurrentBlock is the number of the block that SkipTo chose, from 0.
+func (c *Cursor) CurrentBlock() int { return c.shallow }
+
+// Blocks is the number of blocks of the list.
+func (c *Cursor) Blocks() int {
+	if c.tailN > 0 {
+		return c.full + 1
+	}
+	return c.full
+}
+
+// LastOf is the last ordinal that a block can hold, End for the list's last.
+func (c *Cursor) LastOf(block int) uint32 { return c.lastOf(block) }
+
+// PeekImpacts appends to dst the impacts of a block, without moving.
+func (c *Cursor) PeekImpacts(dst []Impact, block int) []Impact {
+	if block >= c.full {
+		return append(dst, c.tailImpacts.list[:c.tailImpacts.n]...)
+	}
+	var m impacts
+	n, _ := readImpacts(&m.list, c.blockData(block))
+	if n < 1 {
+		c.fail("impacts")
+		return dst
+	}
+	return append(dst, m.list[:n]...)
+}
+
 func (c *Cursor) blockData(block int) []byte {
 	at := binary.LittleEndian.Uint32(c.index[block*indexBytes+4:])
 	if int64(at) > int64(len(c.blocks)) {
@@ -224,6 +252,22 @@ func (c *Cursor) Seek(target uint32) uint32 {
 		}
 		c.shallow++
 	}
+}
+
+// Run returns the postings from the one that Seek moved to, of its block and with
+// ordinals below end, and moves past them: to the next of the block, or to
+// where Seek has to be called again. The slices are valid until then.
+func (c *Cursor) Run(end uint32) (ordinals, frequencies []uint32) {
+	if c.i >= c.n || c.current != c.shallow {
+		return nil, nil
+	}
+	c.decodeFrequencies()
+	from, to := c.i, c.n
+	if to > 0 && c.docs[to-1] >= end {
+		to = searchFrom(c.docs[:to], from, end)
+	}
+	c.i = to
+	return c.docs[from:to], c.frequencies[from:to]
 }
 
 // searchFrom is the index of the first of docs[i:] that is at least target.

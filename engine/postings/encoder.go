@@ -26,22 +26,34 @@ type Encoder struct {
 // length is that of the field in the chunk; positions are those of the term, at
 // least one, in rising order.
 func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
-	if e.df == 0 {
-		e.positions = e.positions[:0]
-	}
-	e.docs[e.n], e.frequencies[e.n] = ordinal, uint32(len(positions))
-	e.n++
-	e.df++
-	e.lastDoc = ordinal
 	last := uint32(0)
 	for _, p := range positions {
 		e.deltas = append(e.deltas, p-last)
 		last = p
 	}
-	if e.df == 1 {
+	if e.df == 0 {
+		e.positions = e.positions[:0]
 		e.single = Single{Ordinal: ordinal, Frequency: uint32(len(positions)), Position: positions[0]}
 	}
-	e.block.Add(uint32(len(positions)), length)
+	e.add(ordinal, length, uint32(len(positions)))
+}
+
+// AddCount appends a posting without positions. The postings of a list either
+// all have positions or none has.
+func (e *Encoder) AddCount(ordinal, length, frequency uint32) {
+	if e.df == 0 {
+		e.positions = e.positions[:0]
+		e.single = Single{Ordinal: ordinal, Frequency: frequency}
+	}
+	e.add(ordinal, length, frequency)
+}
+
+func (e *Encoder) add(ordinal, length, frequency uint32) {
+	e.docs[e.n], e.frequencies[e.n] = ordinal, frequency
+	e.n++
+	e.df++
+	e.lastDoc = ordinal
+	e.block.Add(frequency, length)
 	if e.n == BlockLen {
 		e.endBlock()
 	}

@@ -1,0 +1,261 @@
+// Package embedded is the engine of this module as a backend: the store that
+// needs nothing but a folder. Its main type is [Store].
+//
+// It meets backend.Backend and every optional interface of that package. What it
+// answers equals what backend/memory answers.
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/engine"
+	"sheaf/engine/segment"
+	"sheaf/vfs"
+)
+
+// Options say where an index is and what it is made with.
+type Options struct {
+	// FS is the file system; nil is the host's.
+	FS vfs.FS
+	// Dir is the folder of the index, which the first write makes.
+	Dir string
+	// Analyzer makes terms of texts. An index can only be opened with the
+	// analyzer it was made with.
+	Analyzer *analysis.Analyzer
+	// Vectors are the vector fields with the models that fill them. An index
+	// can only be opened with the models it was made with; fields that are
+	// not named here are not compared.
+	Vectors []VectorField
+	// MemoryBytes bounds what is held in memory while chunks are added; 0 is
+	// 256 MiB.
+	MemoryBytes int64
+	// ReadOnly forbids writing; then the folder need not be writable, but it
+	// must exist.
+	ReadOnly bool
+}
+
+// VectorField is a vector field, the name of the model that fills it, and the
+// number of dimensions of its vectors.
+type VectorField struct {
+	Name  string
+	Model string
+	Dims  int
+}
+
+// Store is an open index.
+type Store struct{ index *engine.Index }
+
+var _ interface {
+	backend.Backend
+	backend.Bulk
+	backend.Explainer
+	backend.Counter
+	backend.Reporter
+	backend.Checker
+} = (*Store)(nil)
+
+// Open opens the index in a folder. A folder without one is an empty index, or
+// sheaf.ErrNotFound for ReadOnly. An index that was made with another analyzer or
+// other models is sheaf.ErrInvalid, one that another version of the program made
+// sheaf.ErrUnsupported; the message says what to do.
+//
+// The first write takes the index's lock until Close; while another process holds
+// it, writes are sheaf.ErrUnavailable and reads go on.
+func Open(o Options) (*Store, error) {
+	if o.Analyzer == nil {
+		return nil, sheaf.Invalidf("open index %s: no analyzer", o.Dir)
+	}
+	models := make([]engine.VectorModel, len(o.Vectors))
+	for i, v := range o.Vectors {
+		if v.Name == "" || v.Dims < 1 || v.Dims > 1<<16 {
+			return nil, sheaf.Invalidf("open index %s: vector field %q has %d dimensions: must be 1..65536", o.Dir, v.Name, v.Dims)
+		}
+		models[i] = engine.VectorModel{Field: v.Name, Model: v.Model, Dims: v.Dims}
+	}
+	index, err := engine.Open(engine.Options{FS: o.FS, Dir: o.Dir, Analyzer: o.Analyzer, Fields: sheaf.Fields[:],
+		Vectors: models, Memory: o.MemoryBytes, ReadOnly: o.ReadOnly})
+	if err != nil {
+		return nil, category(err)
+	}
+	return &Store{index: index}, nil
+}
+
+// category puts the engine's errors into those of the root package.
+func category(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, c := range []struct{ from, to error }{
+		{engine.ErrCorrupt, sheaf.ErrCorrupt},
+		{segment.ErrCorrupt, sheaf.ErrCorrupt},
+		{engine.ErrMismatch, sheaf.ErrInvalid},
+		{engine.ErrVersion, sheaf.ErrUnsupported},
+		{engine.ErrLocked, sheaf.ErrUnavailable},
+		{engine.ErrReadOnly, sheaf.ErrUnsupported},
+		{engine.ErrClosed, sheaf.ErrUnavailable},
+		{fs.ErrNotExist, sheaf.ErrNotFound},
+	} {
+		if errors.Is(err, c.from) && !errors.Is(err, c.to) {
+			return fmt.Errorf("%w: %w", c.to, err)
+		}
+	}
+	return err
+}
+
+// Write implements [backend.Backend].
+func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
+	load, err := s.Bulk(ctx)
+	if err != nil {
+		return err
+	}
+	err = load.Add(ctx, batch)
+	if err == nil {
+		err = load.Commit(ctx)
+	}
+	return errors.Join(err, load.Close())
+}
+
+// Delete implements [backend.Backend].
+func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
+	return s.Write(ctx, backend.Batch{Replace: docs})
+}
+
+// Bulk implements [backend.Bulk].
+func (s *Store) Bulk(ctx context.Context) (backend.BulkWriter, error) {
+	load, err := s.index.Begin(ctx)
+	if err != nil {
+		return nil, category(err)
+	}
+	return bulk{load}, nil
+}
+
+type bulk struct{ load *engine.Load }
+
+func (b bulk) Add(ctx context.Context, batch backend.Batch) error {
+	replace := make([]string, len(batch.Replace))
+	for i, id := range batch.Replace {
+		replace[i] = string(id)
+	}
+	chunks := make([]engine.Chunk, len(batch.Chunks))
+	for i := range batch.Chunks {
+		c, err := chunkOf(&batch.Chunks[i])
+		if err != nil {
+			return err
+		}
+		chunks[i] = c
+	}
+	return category(b.load.Add(ctx, replace, chunks))
+}
+
+func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(ctx)) }
+
+func (b bulk) Close() error { return category(b.load.Close()) }
+
+func chunkOf(c *backend.Chunk) (engine.Chunk, error) {
+	if c.ID == "" {
+		return engine.Chunk{}, sheaf.Invalidf("a chunk of document %q has no ID", c.Doc)
+	}
+	out := engine.Chunk{ID: string(c.ID), Doc: string(c.Doc)}
+	out.Fields = make([]engine.FieldText, len(c.Fields))
+	for i, f := range c.Fields {
+		out.Fields[i] = engine.FieldText{Name: f.Name, Text: f.Text}
+	}
+	out.Columns = make([]engine.Column, len(c.Columns))
+	for i, column := range c.Columns {
+		values := make([]segment.Value, 0, len(column.Values))
+		for _, v := range column.Values {
+			if !v.IsZero() {
+				values = append(values, valueOf(v))
+			}
+		}
+		out.Columns[i] = engine.Column{Name: column.Name, Values: values}
+	}
+	out.Vectors = make([]engine.Vectors, len(c.Vectors))
+	for i, v := range c.Vectors {
+		out.Vectors[i] = engine.Vectors{Name: v.Name, Passages: v.Passages}
+	}
+	return out, nil
+}
+
+// Retrieve implements [backend.Backend].
+func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	var ranking sheaf.Ranking
+	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) error {
+		hits, err := snapshot.Search(ctx, r)
+		ranking = make(sheaf.Ranking, len(hits))
+		for i, h := range hits {
+			ranking[i] = sheaf.Hit{ID: sheaf.ID(h.ID), Score: h.Score, Passage: h.Passage}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ranking, nil
+}
+
+// answer translates a request and runs it on the newest snapshot.
+func (s *Store) answer(req backend.Request, run func(*engine.Snapshot, engine.Request) error) error {
+	if err := req.Validate(); err != nil {
+		return err
+	}
+	r, err := request(req)
+	if err != nil {
+		return err
+	}
+	snapshot, err := s.index.Acquire()
+	if err != nil {
+		return category(err)
+	}
+	err = run(snapshot, r)
+	return category(errors.Join(err, snapshot.Release()))
+}
+
+// Count implements [backend.Counter].
+func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
+	n := 0
+	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) (err error) {
+		n, err = snapshot.Count(ctx, r)
+		return err
+	})
+	return n, err
+}
+
+// Stats implements [backend.Reporter].
+func (s *Store) Stats(context.Context) (backend.Stats, error) {
+	snapshot, err := s.index.Acquire()
+	if err != nil {
+		return backend.Stats{}, category(err)
+	}
+	st := snapshot.Stats()
+	return backend.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors, Generation: st.Generation}, category(snapshot.Release())
+}
+
+// Check implements [backend.Checker].
+func (s *Store) Check(ctx context.Context, progress func(done, total int64)) []error {
+	snapshot, err := s.index.Acquire()
+	if err != nil {
+		return []error{category(err)}
+	}
+	faults := snapshot.Check(ctx, progress)
+	for i, err := range faults {
+		faults[i] = category(err)
+	}
+	if err := snapshot.Release(); err != nil {
+		faults = append(faults, err)
+	}
+	return faults
+}
+
+// Merge makes one segment of the whole index, without deleted chunks: searches
+// are fastest then. It takes as long as writing the index once.
+func (s *Store) Merge(ctx context.Context) error { return category(s.index.Merge(ctx)) }
+
+// Close implements [backend.Backend].
+func (s *Store) Close() error { return category(s.index.Close()) }

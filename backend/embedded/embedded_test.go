@@ -1,0 +1,130 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/embedded"
+)
+
+func analyzer(t testing.TB) *analysis.Analyzer {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func open(t testing.TB, o embedded.Options) *embedded.Store {
+	t.Helper()
+	if o.Analyzer == nil {
+		o.Analyzer = analyzer(t)
+	}
+	s, err := embedded.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func chunk(id, doc, title, body string) backend.Chunk {
+	return backend.Chunk{ID: sheaf.ID(id), Doc: sheaf.ID(doc),
+		Fields:  []backend.Field{{Name: sheaf.FieldTitle, Text: title}, {Name: sheaf.FieldBody, Text: body}},
+		Columns: []backend.Column{{Name: sheaf.ColumnPath, Values: []sheaf.Value{sheaf.TextValue(doc)}}}}
+}
+
+func words(q sheaf.TextQuery) backend.Request {
+	return backend.Request{Limit: 10, Text: &backend.TextRequest{Query: q, K1: 1.2, B: 0.75,
+		Fields: []backend.FieldWeight{{Name: sheaf.FieldTitle, Weight: 2}, {Name: sheaf.FieldBody, Weight: 1}}}}
+}
+
+func ids(r sheaf.Ranking) (out []sheaf.ID) {
+	for _, h := range r {
+		out = append(out, h.ID)
+	}
+	return out
+}
+
+func TestWriteRetrieveDeleteReopen(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	s := open(t, embedded.Options{Dir: dir})
+	err := s.Write(ctx, backend.Batch{Chunks: []backend.Chunk{
+		chunk("t:a", "t:a", "Running shoes", "The quick brown fox jumps over the lazy dog."),
+		chunk("t:a#x", "t:a", "Foxes", "A fox is a fox."),
+		chunk("t:b", "t:b", "Dogs", "Dogs run and jump."),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(s *embedded.Store, q sheaf.TextQuery, want ...sheaf.ID) {
+		t.Helper()
+		r, err := s.Retrieve(ctx, words(q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ids(r)
+		if len(got) != len(want) {
+			t.Fatalf("%#v finds %v, want %v", q, got, want)
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Fatalf("%#v finds %v, want %v", q, got, want)
+			}
+		}
+		n, err := s.Count(ctx, words(q))
+		if err != nil || n != len(want) {
+			t.Fatalf("%#v: count is %d, %v, want %d", q, n, err, len(want))
+		}
+		why, err := s.Explain(ctx, words(q), got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range why {
+			if e == nil || e.Value != r[i].Score || e.Recombine() != r[i].Score {
+				t.Fatalf("%#v: explanation of %s is %+v, its score %v", q, got[i], e, r[i].Score)
+			}
+		}
+	}
+	check(s, sheaf.Match{Text: "foxes"}, "t:a#x", "t:a")
+	check(s, sheaf.Phrase{Text: "lazy dog"}, "t:a")
+	check(s, sheaf.Phrase{Text: "dog lazy"})
+	check(s, sheaf.Prefix{Text: "runn"}, "t:a")
+	check(s, sheaf.Fuzzy{Text: "quikc", Distance: 1}, "t:a")
+	check(s, sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "jump"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "fox"}}}, "t:b")
+	if err := s.Delete(ctx, []sheaf.ID{"t:a"}); err != nil {
+		t.Fatal(err)
+	}
+	check(s, sheaf.Match{Text: "fox jump"}, "t:b")
+	if err := s.Write(ctx, backend.Batch{Chunks: []backend.Chunk{chunk("t:b", "t:b", "Cats", "Cats sleep.")}}); err != nil {
+		t.Fatal(err)
+	}
+	check(s, sheaf.Match{Text: "jump"})
+	check(s, sheaf.Match{Text: "cat"}, "t:b")
+	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})
+	check(reader, sheaf.Match{Text: "sleeping"}, "t:b")
+	if err := s.Write(ctx, backend.Batch{Replace: []sheaf.ID{"t:b"}, Chunks: []backend.Chunk{chunk("t:c", "t:c", "Cows", "Moo.")}}); err != nil {
+		t.Fatal(err)
+	}
+	check(reader, sheaf.Match{Text: "moo sleep"}, "t:c")
+	if faults := s.Check(ctx, nil); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	if err := reader.Write(ctx, backend.Batch{}); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Fatalf("writing to a store that was opened for reading gives %v", err)
+	}
+	second := open(t, embedded.Options{Dir: dir})
+	if err := second.Write(ctx, backend.Batch{}); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Fatalf("a second writer gets %v", err)
+	}
+	check(second, sheaf.Match{Text: "cow"}, "t:c")
+}

@@ -1,0 +1,140 @@
+package embedded
+
+import (
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/engine"
+	"sheaf/engine/segment"
+)
+
+func valueOf(v sheaf.Value) segment.Value {
+	return segment.Value{Kind: byte(v.Kind), IsText: v.Kind == sheaf.KindText, Text: v.Text, Number: v.Number}
+}
+
+// request translates a valid request.
+func request(req backend.Request) (engine.Request, error) {
+	out := engine.Request{Limit: req.Limit, Bounded: req.Within != nil}
+	for _, id := range req.Within {
+		out.Within = append(out.Within, string(id))
+	}
+	var err error
+	if req.Filter != nil {
+		if out.Filter, err = filter(req.Filter); err != nil {
+			return out, err
+		}
+	}
+	if v := req.Vector; v != nil {
+		out.Vector = &engine.Vector{Field: v.Field, Vector: v.Vector}
+		return out, nil
+	}
+	t := req.Text
+	w := &engine.Words{TieBreaker: t.TieBreaker, K1: t.K1, B: t.B, Combine: engine.Combine(t.Combine),
+		Candidates: t.Statistics == backend.StatisticsCandidates}
+	for _, f := range t.Fields {
+		w.Fields = append(w.Fields, engine.FieldWeight{Name: f.Name, Weight: f.Weight})
+	}
+	w.Query, err = query(t.Query)
+	out.Words = w
+	return out, err
+}
+
+// query translates words; nil finds nothing.
+func query(q sheaf.TextQuery) (engine.Query, error) {
+	switch q := q.(type) {
+	case nil:
+		return engine.Bool{}, nil
+	case sheaf.Match:
+		return engine.Match{Text: q.Text, Field: q.Field}, nil
+	case sheaf.Phrase:
+		if q.Slop < 0 {
+			return nil, sheaf.Invalidf("phrase %q: slop is %d: must be 0 or more", q.Text, q.Slop)
+		}
+		return engine.Phrase{Text: q.Text, Field: q.Field, Slop: q.Slop}, nil
+	case sheaf.Prefix:
+		return engine.Prefix{Text: q.Text, Field: q.Field}, nil
+	case sheaf.Fuzzy:
+		if q.Distance < 1 || q.Distance > 2 {
+			return nil, sheaf.Invalidf("fuzzy %q: distance is %d: must be 1 or 2", q.Text, q.Distance)
+		}
+		return engine.Fuzzy{Text: q.Text, Field: q.Field, Distance: q.Distance}, nil
+	case sheaf.Boost:
+		if !(q.Factor > 0) || q.Factor > 1e6 {
+			return nil, sheaf.Invalidf("boost: factor is %v: must be above 0 and at most 1000000", q.Factor)
+		}
+		inner, err := query(q.Query)
+		return engine.Boost{Query: inner, Factor: q.Factor}, err
+	case sheaf.Bool:
+		var b engine.Bool
+		for _, list := range []struct {
+			from []sheaf.TextQuery
+			to   *[]engine.Query
+		}{{q.Must, &b.Must}, {q.Should, &b.Should}, {q.MustNot, &b.MustNot}} {
+			for _, part := range list.from {
+				inner, err := query(part)
+				if err != nil {
+					return nil, err
+				}
+				*list.to = append(*list.to, inner)
+			}
+		}
+		return b, nil
+	}
+	return nil, sheaf.Invalidf("a query of unknown kind %T", q)
+}
+
+// filter translates a filter: the one place where what it means for the engine is
+// written down.
+func filter(f sheaf.Filter) (engine.Filter, error) {
+	switch f := f.(type) {
+	case sheaf.And:
+		parts, err := filters(f)
+		return engine.And(parts), err
+	case sheaf.Or:
+		parts, err := filters(f)
+		return engine.Or(parts), err
+	case sheaf.Not:
+		if f.Filter == nil {
+			return nil, sheaf.Invalidf("filter: a Not without a filter")
+		}
+		inner, err := filter(f.Filter)
+		return engine.Not{Filter: inner}, err
+	case sheaf.In:
+		in := engine.In{Column: f.Column}
+		for _, v := range f.Values {
+			if !v.IsZero() {
+				in.Values = append(in.Values, valueOf(v))
+			}
+		}
+		return in, nil
+	case sheaf.Range:
+		kind, ok := f.Kind()
+		if !ok {
+			return engine.Or{}, nil
+		}
+		r := engine.Range{Column: f.Column, Kind: byte(kind)}
+		if !f.Min.IsZero() {
+			r.Low = &segment.Bound{Value: valueOf(f.Min), Open: f.MinOpen}
+		}
+		if !f.Max.IsZero() {
+			r.High = &segment.Bound{Value: valueOf(f.Max), Open: f.MaxOpen}
+		}
+		return r, nil
+	case sheaf.Exists:
+		return engine.Exists{Column: f.Column}, nil
+	case sheaf.HasPrefix:
+		return engine.HasPrefix{Column: f.Column, Prefix: valueOf(sheaf.TextValue(f.Prefix))}, nil
+	}
+	return nil, sheaf.Invalidf("a filter of unknown kind %T", f)
+}
+
+func filters(list []sheaf.Filter) ([]engine.Filter, error) {
+	out := make([]engine.Filter, len(list))
+	for i, f := range list {
+		inner, err := filter(f)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = inner
+	}
+	return out, nil
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"bytes"
+	"math"
+	"slices"
+)
+
+// collector keeps the best hits of a request over all segments: by score, equal
+// scores by identifier. It is a heap with the worst hit on top.
+type collector struct {
+	views []*view
+	limit int
+	heap  []found
+	a, b  []byte
+	fault error
+}
+
+// found is a hit before its identifier is read.
+type found struct {
+	score   float64
+	view    int
+	ordinal uint32
+	passage int
+}
+
+// threshold is the score that a hit needs at least to be kept, if its identifier
+// is small enough.
+func (c *collector) threshold() float64 {
+	if len(c.heap) < c.limit {
+		return math.Inf(-1)
+	}
+	return c.heap[0].score
+}
+
+// worse reports whether x comes after y.
+func (c *collector) worse(x, y *found) bool {
+	if x.score != y.score {
+		return x.score < y.score
+	}
+	if x.view == y.view {
+		r := c.views[x.view].reader
+		rx, err := r.Rank(x.ordinal)
+		ry, err2 := r.Rank(y.ordinal)
+		c.fail(err)
+		c.fail(err2)
+		return rx > ry
+	}
+	var err error
+	c.a, err = c.views[x.view].reader.ID(c.a[:0], x.ordinal)
+	c.fail(err)
+	c.b, err = c.views[y.view].reader.ID(c.b[:0], y.ordinal)
+	c.fail(err)
+	return bytes.Compare(c.a, c.b) > 0
+}
+
+func (c *collector) fail(err error) {
+	if c.fault == nil {
+		c.fault = err
+	}
+}
+
+// offer takes a hit into account.
+func (c *collector) offer(f found) {
+	if len(c.heap) < c.limit {
+		c.heap = append(c.heap, f)
+		for i := len(c.heap) - 1; i > 0; {
+			up := (i - 1) / 2
+			if !c.worse(&c.heap[i], &c.heap[up]) {
+				break
+			}
+			c.heap[i], c.heap[up] = c.heap[up], c.heap[i]
+			i = up
+		}
+		return
+	}
+	if f.score < c.heap[0].score || c.worse(&f, &c.heap[0]) {
+		return
+	}
+	c.heap[0] = f
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= len(c.heap) {
+			break
+		}
+		if down+1 < len(c.heap) && c.worse(&c.heap[down+1], &c.heap[down]) {
+			down++
+		}
+		if !c.worse(&c.heap[down], &c.heap[i]) {
+			break
+		}
+		c.heap[i], c.heap[down] = c.heap[down], c.heap[i]
+		i = down
+	}
+}
+
+// hits are what was kept, best first.
+func (c *collector) hits() ([]Hit, error) {
+	slices.SortFunc(c.heap, func(x, y found) int {
+		switch {
+		case c.worse(&y, &x):
+			return -1
+		case c.worse(&x, &y):
+			return 1
+		}
+		return 0
+	})
+	hits := make([]Hit, len(c.heap))
+	for i, f := range c.heap {
+		id, err := c.views[f.view].reader.ID(nil, f.ordinal)
+		c.fail(err)
+		hits[i] = Hit{ID: string(id), Score: f.score, Passage: f.passage}
+	}
+	return hits, c.fault
+}

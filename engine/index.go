@@ -1,0 +1,359 @@
+// Package engine is an index on disk: immutable segments of posting lists,
+// columns and vectors, published by an atomic manifest. Its main types are
+// [Index], a folder that is open; [Load], a set of changes that become durable
+// and visible together; and [Snapshot], the index as it was at one moment.
+//
+// There is one writer: a lock file keeps other processes out, which can go on
+// reading. Readers hold snapshots, take no lock and never wait. Deleted chunks
+// are bitmaps in the manifest until a merge leaves them out.
+//
+// Scores are those of package bm25 over the chunks that are not deleted. Top-k
+// retrieval skips what cannot be wanted and returns exactly what scoring every
+// match would, ties included. The formats are documented in doc/formats.
+//
+// The package knows nothing of documents but that chunks belong to them; it
+// stands alone and never sees the root package. See backend/embedded for the
+// engine as a backend.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sheaf/analysis"
+	"sheaf/engine/segment"
+	"sheaf/vfs"
+	"sheaf/vfs/manifest"
+	"sheaf/vfs/sectionfile"
+)
+
+// The categories of error. Errors of the file system come out as they are.
+var (
+	// ErrCorrupt says that stored bytes are not those that were written.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrMismatch says that an index was made with another analyzer or
+	// other vectors than those it is used with.
+	ErrMismatch = errors.New("the index was made otherwise")
+	// ErrVersion says that an index was written by another version of this
+	// program.
+	ErrVersion = errors.New("format version")
+	// ErrLocked says that another process writes to the index.
+	ErrLocked = vfs.ErrLocked
+	// ErrReadOnly says that the index was opened for reading.
+	ErrReadOnly = errors.New("the index is open for reading only")
+	// ErrClosed says that the index was closed.
+	ErrClosed = errors.New("the index is closed")
+)
+
+const (
+	manifestName  = manifest.Name
+	lockName      = "LOCK"
+	segmentSuffix = ".seg"
+	// DefaultMemory bounds what is held in memory while chunks are added.
+	DefaultMemory = 256 << 20
+)
+
+func corruptf(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrCorrupt, fmt.Errorf(format, args...))
+}
+
+// Options say where an index is and how it is made.
+type Options struct {
+	// FS is the file system; nil is the host's.
+	FS vfs.FS
+	// Dir is the folder of the index. It is made by the first write.
+	Dir string
+	// Analyzer makes terms. An index can be opened only with the analyzer it
+	// was made with.
+	Analyzer *analysis.Analyzer
+	// Fields are the text fields that are indexed, at most
+	// segment.MaxFields; others are an error.
+	Fields []string
+	// Vectors are the vector fields with what made them. An index can be
+	// opened only with the models it was made with; fields that are not
+	// named are not compared.
+	Vectors []VectorModel
+	// Memory bounds, roughly, what is held in memory while chunks are added;
+	// 0 is DefaultMemory.
+	Memory int64
+	// ReadOnly forbids writing.
+	ReadOnly bool
+}
+
+// VectorModel names what made the vectors of a field.
+type VectorModel struct {
+	Field string
+	Model string
+	Dims  int
+}
+
+// Index is an open index. All methods are safe for concurrent use.
+type Index struct {
+	options Options
+	fs      vfs.FS
+
+	current atomic.Pointer[Snapshot]
+	stamp   atomic.Pointer[stamp] // of the manifest that current was read from
+	refresh sync.Mutex            // one refresh at a time; readers try it only
+
+	writer chan struct{} // holds one token: the right to load
+
+	publish sync.Mutex // guards what follows, and publication
+	lock    io.Closer  // nil until the first load
+	state   state      // of the manifest
+	stale   bool       // publication failed: read the manifest again
+
+	closed  atomic.Bool
+	merging sync.WaitGroup
+	stop    context.Context
+	cancel  context.CancelFunc
+	merge   mergeState
+}
+
+// stamp tells versions of the manifest file apart without reading it.
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+// Open opens the index in a folder; one that is not there is empty, or for
+// ReadOnly an error that wraps fs.ErrNotExist. It reads little, whatever the
+// size of the index.
+func Open(o Options) (*Index, error) {
+	if o.FS == nil {
+		o.FS = vfs.Disk{}
+	}
+	if o.Memory <= 0 {
+		o.Memory = DefaultMemory
+	}
+	if len(o.Fields) == 0 || len(o.Fields) > segment.MaxFields {
+		return nil, fmt.Errorf("open index %s: %d text fields: must be 1 to %d", o.Dir, len(o.Fields), segment.MaxFields)
+	}
+	ix := &Index{options: o, fs: o.FS, writer: make(chan struct{}, 1)}
+	ix.writer <- struct{}{}
+	ix.stop, ix.cancel = context.WithCancel(context.Background())
+	if err := ix.load(); err != nil {
+		ix.cancel()
+		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
+	}
+	return ix, nil
+}
+
+// load reads the current generation and makes it the snapshot that readers get.
+func (ix *Index) load() error {
+	st := ix.manifestStamp()
+	var s state
+	snapshot, m, err := manifest.Open(ix.fs, ix.options.Dir, func(m manifest.Manifest) (*Snapshot, error) {
+		var err error
+		if s, err = decodeState(m); err != nil {
+			return nil, err
+		}
+		if err := ix.matches(&s); err != nil {
+			return nil, err
+		}
+		return ix.open(&s, m.Generation)
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !ix.options.ReadOnly:
+		s = state{analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors}
+		snapshot, err = ix.open(&s, 0)
+	case errors.Is(err, manifest.ErrCorrupt):
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case errors.Is(err, manifest.ErrVersion), errors.Is(err, sectionfile.ErrVersion):
+		err = fmt.Errorf("%w: %w: build the index anew (sheaf index --rebuild)", ErrVersion, err)
+	}
+	if err != nil {
+		return err
+	}
+	s.generation = m.Generation
+	ix.stamp.Store(&st)
+	ix.state = s
+	ix.swap(snapshot)
+	return nil
+}
+
+func (ix *Index) manifestStamp() stamp {
+	info, err := ix.fs.Stat(filepath.Join(ix.options.Dir, manifestName))
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.ModTime(), info.Size()}
+}
+
+// open opens the segments of a state; those that are open already are shared.
+func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
+	snapshot := &Snapshot{generation: generation, index: ix}
+	snapshot.refs.Store(1)
+	old := ix.hold()
+	defer func() {
+		if old != nil {
+			_ = old.Release() // it is current, or someone else's
+		}
+	}()
+	for _, entry := range s.segments {
+		h := shared(old, entry.name)
+		if h == nil {
+			reader, err := segment.Open(ix.fs, filepath.Join(ix.options.Dir, entry.name))
+			if err != nil {
+				return nil, errors.Join(err, snapshot.Release())
+			}
+			h = &handle{name: entry.name, reader: reader}
+			h.refs.Store(1)
+		}
+		v, err := newView(h, entry.deleted)
+		if err != nil {
+			return nil, errors.Join(err, h.release(), snapshot.Release())
+		}
+		snapshot.views = append(snapshot.views, v)
+	}
+	return snapshot, nil
+}
+
+// shared returns the handle of a segment that a snapshot has open, with one more
+// reference; nil when it has not.
+func shared(s *Snapshot, name string) *handle {
+	if s == nil {
+		return nil
+	}
+	for _, v := range s.views {
+		if v.name == name {
+			v.refs.Add(1)
+			return v.handle
+		}
+	}
+	return nil
+}
+
+// hold returns the current snapshot, counted; nil when there is none.
+func (ix *Index) hold() *Snapshot {
+	for {
+		s := ix.current.Load()
+		if s == nil || s.acquire() {
+			return s
+		}
+	}
+}
+
+// swap makes s current.
+func (ix *Index) swap(s *Snapshot) {
+	if old := ix.current.Swap(s); old != nil {
+		_ = old.Release() // unmapping fails for no reason that a reader of s cares about
+	}
+}
+
+// Acquire returns the newest snapshot. The caller must release it.
+func (ix *Index) Acquire() (*Snapshot, error) {
+	if ix.closed.Load() {
+		return nil, ErrClosed
+	}
+	if err := ix.follow(); err != nil {
+		return nil, err
+	}
+	s := ix.hold()
+	if s == nil {
+		return nil, ErrClosed
+	}
+	return s, nil
+}
+
+// follow looks whether another process has published a newer generation.
+func (ix *Index) follow() error {
+	if st := ix.stamp.Load(); st == nil || *st == ix.manifestStamp() {
+		return nil // nil: this process is the writer
+	}
+	if !ix.refresh.TryLock() {
+		return nil // someone is at it; what is current is no older than a moment
+	}
+	defer ix.refresh.Unlock()
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	if ix.lock != nil || ix.closed.Load() {
+		return nil
+	}
+	return ix.load()
+}
+
+// matches compares a state with how the index was opened.
+func (ix *Index) matches(s *state) error {
+	if want := ix.options.Analyzer.Name(); s.analyzer != want {
+		return fmt.Errorf("%w: its analyzer is %q, not %q: use that one, or build the index anew", ErrMismatch, s.analyzer, want)
+	}
+	for _, want := range ix.options.Vectors {
+		known := false
+		for _, v := range s.vectors {
+			if v.Field == want.Field {
+				known = true
+				if v != want {
+					return fmt.Errorf("%w: vector field %q was made by model %q with %d dimensions, not by %q with %d: use that model, or build the index anew",
+						ErrMismatch, v.Field, v.Model, v.Dims, want.Model, want.Dims)
+				}
+			}
+		}
+		if !known {
+			s.vectors = append(s.vectors, want)
+		}
+	}
+	return nil
+}
+
+// takeLock makes this process the writer; ix.publish is held.
+func (ix *Index) takeLock() error {
+	switch {
+	case ix.options.ReadOnly:
+		return ErrReadOnly
+	case ix.closed.Load():
+		return ErrClosed
+	case ix.lock != nil && !ix.stale:
+		return nil
+	}
+	if ix.lock == nil {
+		if err := ix.fs.MkdirAll(ix.options.Dir); err != nil {
+			return err
+		}
+		lock, err := ix.fs.Lock(filepath.Join(ix.options.Dir, lockName))
+		if err != nil {
+			return err
+		}
+		ix.lock = lock
+		ix.stale = true
+	}
+	if err := ix.load(); err != nil {
+		return err
+	}
+	ix.stamp.Store(nil)
+	ix.stale = false
+	_, err := manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, func(name string) bool {
+		return strings.HasSuffix(name, segmentSuffix)
+	})
+	return err
+}
+
+// Close stops merges and waits for them. Snapshots that are held stay valid until
+// they are released.
+func (ix *Index) Close() error {
+	if ix.closed.Swap(true) {
+		return nil
+	}
+	ix.cancel()
+	<-ix.writer // waits for the load that is open
+	ix.merging.Wait()
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	var err error
+	if s := ix.current.Swap(nil); s != nil {
+		err = s.Release()
+	}
+	if ix.lock != nil {
+		err = errors.Join(err, ix.lock.Close())
+		ix.lock = nil
+	}
+	return err
+}

@@ -1,0 +1,471 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"sheaf/engine/segment"
+	"sheaf/vfs/manifest"
+)
+
+// Chunk is what is indexed of one chunk. Nothing of it is kept after Add.
+type Chunk struct {
+	ID, Doc string
+	Fields  []FieldText
+	Columns []Column
+	Vectors []Vectors
+}
+
+// FieldText is the text of one field.
+type FieldText struct{ Name, Text string }
+
+// Column is the values of one column.
+type Column struct {
+	Name   string
+	Values []segment.Value
+}
+
+// Vectors are the passages of one vector field.
+type Vectors struct {
+	Name     string
+	Passages [][]float32
+}
+
+// Load is a set of changes that become durable and visible together, with
+// Commit. Add and Delete can be called by several goroutines, which build
+// segments side by side.
+type Load struct {
+	index   *Index
+	workers chan *worker // those that are idle
+	all     []*worker
+	seed    maphash.Seed
+
+	mu      sync.Mutex
+	seen    map[uint64]struct{} // hashes of chunks and documents added
+	removed map[string]struct{} // documents to remove from what is committed
+	flushed []*flushed
+	closed  bool
+}
+
+// flushed is a segment that is written and not yet published.
+type flushed struct {
+	*handle
+	deleted segment.Bitset
+}
+
+// Begin begins a load; it waits until no other is open. The first one takes the
+// index's lock: an error that wraps ErrLocked says who holds it.
+func (ix *Index) Begin(ctx context.Context) (*Load, error) {
+	select {
+	case <-ix.writer:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-ix.stop.Done():
+		return nil, ErrClosed
+	}
+	ix.publish.Lock()
+	err := ix.takeLock()
+	ix.publish.Unlock()
+	if err != nil {
+		ix.writer <- struct{}{}
+		return nil, fmt.Errorf("write to index %s: %w", ix.options.Dir, err)
+	}
+	n := runtime.GOMAXPROCS(0)
+	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(),
+		seen: map[uint64]struct{}{}, removed: map[string]struct{}{}}
+	for range n {
+		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer}
+		l.all = append(l.all, w)
+		l.workers <- w
+	}
+	return l, nil
+}
+
+// Delete removes every chunk of the named documents.
+func (l *Load) Delete(ctx context.Context, docs []string) error {
+	return l.Add(ctx, docs, nil)
+}
+
+// Add removes every chunk of the documents named in replace and adds chunks, each
+// instead of one with the same ID. After an error nothing of it may be committed:
+// close the load.
+func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error {
+	if err := l.index.validate(chunks); err != nil {
+		return err
+	}
+	w, err := l.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { l.workers <- w }()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := l.forget(w, replace, chunks); err != nil {
+		return err
+	}
+	for i := range chunks {
+		if i%64 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := l.addChunk(w, &chunks[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Load) addChunk(w *worker, c *Chunk) error {
+	err := w.add(c, l.index.options.Fields)
+	if errors.Is(err, segment.ErrTooLarge) {
+		if err := l.flush(w); err != nil {
+			return err
+		}
+		err = w.add(c, l.index.options.Fields)
+	}
+	if err == nil && w.bytes() > l.index.options.Memory/int64(len(l.all)) {
+		err = l.flush(w)
+	}
+	return err
+}
+
+// take waits for an idle worker; the one that was used last comes first, so that
+// one goroutine fills one segment.
+func (l *Load) take(ctx context.Context) (*worker, error) {
+	select {
+	case w := <-l.workers:
+		return l.fullest(w), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// fullest trades w for another idle worker that has begun a segment already, so
+// that a small load makes one segment.
+func (l *Load) fullest(w *worker) *worker {
+	for range len(l.all) {
+		if !w.builder.Empty() {
+			return w
+		}
+		select {
+		case other := <-l.workers:
+			l.workers <- w
+			w = other
+		default:
+			return w
+		}
+	}
+	return w
+}
+
+// forget removes what chunks and replace stand for from this load, and notes what
+// is to be removed from what is committed. Most documents come once in a load:
+// then a look at seen is all.
+func (l *Load) forget(w *worker, replace []string, chunks []Chunk) error {
+	var again []string // documents
+	var twice []string // chunks
+	l.mu.Lock()
+	for _, doc := range replace {
+		l.removed[doc] = struct{}{}
+		if _, ok := l.seen[l.hash("d", doc)]; ok {
+			again = append(again, doc)
+		}
+	}
+	for i := range chunks {
+		h := l.hash("c", chunks[i].ID)
+		if _, ok := l.seen[h]; ok {
+			twice = append(twice, chunks[i].ID)
+		}
+		l.seen[h] = struct{}{}
+		l.seen[l.hash("d", chunks[i].Doc)] = struct{}{}
+	}
+	l.mu.Unlock()
+	if len(again) == 0 && len(twice) == 0 {
+		return nil
+	}
+	for _, other := range l.all {
+		if other != w {
+			other.mu.Lock()
+		}
+		for _, doc := range again {
+			other.builder.RemoveDocument(doc)
+		}
+		for _, id := range twice {
+			other.builder.RemoveChunk(id)
+		}
+		if other != w {
+			other.mu.Unlock()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.flushed {
+		if err := f.remove(again, twice); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Load) hash(kind, s string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(l.seed)
+	_, _ = h.WriteString(kind)
+	_, _ = h.WriteString(s)
+	return h.Sum64()
+}
+
+func (f *flushed) remove(docs, ids []string) error {
+	for _, doc := range docs {
+		if _, err := f.reader.Document(f.deleted, doc); err != nil {
+			return err
+		}
+	}
+	for _, id := range ids {
+		ordinal, ok, err := f.reader.Find(id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			f.deleted.Set(ordinal)
+		}
+	}
+	return nil
+}
+
+// flush writes a worker's chunks as a segment; w.mu is held.
+func (l *Load) flush(w *worker) error {
+	if w.builder.Len() == 0 {
+		w.reset()
+		return nil
+	}
+	name := l.index.newName()
+	path := filepath.Join(l.index.options.Dir, name)
+	if err := w.builder.Flush(l.index.fs, path); err != nil {
+		return err
+	}
+	w.reset()
+	reader, err := segment.Open(l.index.fs, path)
+	if err != nil {
+		return err
+	}
+	h := &handle{name: name, reader: reader}
+	h.refs.Store(1)
+	l.mu.Lock()
+	l.flushed = append(l.flushed, &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())})
+	l.mu.Unlock()
+	return nil
+}
+
+func (ix *Index) newName() string {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	ix.state.next++
+	return fmt.Sprintf("%08d%s", ix.state.next, segmentSuffix)
+}
+
+// Commit makes everything since the last one durable and visible. No Add may run
+// meanwhile.
+func (l *Load) Commit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := l.flushAll(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.flushed) == 0 && len(l.removed) == 0 {
+		return nil
+	}
+	slices.SortFunc(l.flushed, func(a, b *flushed) int {
+		if a.name < b.name {
+			return -1
+		}
+		return 1
+	})
+	if err := l.index.commit(l.removed, l.flushed); err != nil {
+		return err
+	}
+	l.flushed, l.removed, l.seen = nil, map[string]struct{}{}, map[uint64]struct{}{}
+	l.index.mergeInBackground()
+	return nil
+}
+
+func (l *Load) flushAll() error {
+	errs := make([]error, len(l.all))
+	var wait sync.WaitGroup
+	for i, w := range l.all {
+		if w.builder.Empty() {
+			continue
+		}
+		wait.Go(func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			errs[i] = l.flush(w)
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// Close drops what was not committed and ends the load.
+func (l *Load) Close() error {
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	var errs []error
+	for _, f := range l.flushed {
+		errs = append(errs, f.release(), l.index.fs.Remove(filepath.Join(l.index.options.Dir, f.name)))
+	}
+	l.index.writer <- struct{}{}
+	return errors.Join(errs...)
+}
+
+// commit publishes a generation with new segments and without what they replace.
+func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	old := ix.hold()
+	defer func() { _ = old.Release() }()
+	next := ix.state
+	next.segments = nil
+	for _, v := range old.views {
+		e, err := v.without(removed, added)
+		if err != nil {
+			return err
+		}
+		if e.name != "" {
+			next.segments = append(next.segments, e)
+		}
+	}
+	for _, f := range added {
+		if n := f.deleted.Count(); n < f.reader.Chunks() {
+			next.segments = append(next.segments, entry{name: f.name, deleted: f.deleted.AppendRuns(nil)})
+		}
+	}
+	return ix.publishState(next, added)
+}
+
+// without is the entry of a view once documents are removed and chunks of new
+// segments take the place of those with the same ID; without a name when nothing
+// is left.
+func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, error) {
+	deleted := segment.NewBitset(v.reader.Chunks())
+	for doc := range removed {
+		if _, err := v.reader.Document(deleted, doc); err != nil {
+			return entry{}, err
+		}
+	}
+	for _, f := range added {
+		err := f.reader.EachID(func(id []byte, ordinal uint32) error {
+			if f.deleted.Has(ordinal) {
+				return nil
+			}
+			at, ok, err := v.reader.Find(string(id))
+			if ok {
+				deleted.Set(at)
+			}
+			return err
+		})
+		if err != nil {
+			return entry{}, err
+		}
+	}
+	if v.deleted != nil {
+		deleted.Or(v.deleted)
+	}
+	if deleted.Count() == v.reader.Chunks() {
+		return entry{}, nil
+	}
+	return entry{name: v.name, deleted: deleted.AppendRuns(nil)}, nil
+}
+
+// publishState makes next the current generation and snapshot; ix.publish is
+// held. The handles of new segments are taken over.
+func (ix *Index) publishState(next state, added []*flushed) error {
+	next.generation = ix.state.generation + 1
+	next.next = ix.state.next
+	m := manifest.Manifest{Generation: next.generation, Files: next.files(), Payload: next.encode()}
+	if err := manifest.Publish(ix.fs, ix.options.Dir, m); err != nil {
+		ix.stale = true // it may be published or not
+		return err
+	}
+	snapshot := &Snapshot{generation: next.generation, index: ix}
+	snapshot.refs.Store(1)
+	for _, e := range next.segments {
+		h := shared(ix.current.Load(), e.name)
+		for _, f := range added {
+			if f.name == e.name {
+				h = f.handle
+				h.refs.Add(1)
+			}
+		}
+		v, err := newView(h, e.deleted)
+		if err != nil {
+			ix.stale = true
+			return errors.Join(err, h.release(), snapshot.Release())
+		}
+		snapshot.views = append(snapshot.views, v)
+	}
+	before := ix.state.files()
+	ix.state = next
+	ix.swap(snapshot)
+	var errs []error
+	for _, f := range added {
+		errs = append(errs, f.release())
+		before = append(before, f.name)
+	}
+	ix.discard(before)
+	return errors.Join(errs...)
+}
+
+// discard removes segment files that the current generation does not name. One
+// that cannot be removed now is swept when the index is next opened for writing.
+func (ix *Index) discard(names []string) {
+	for _, name := range names {
+		if !slices.Contains(ix.state.files(), name) {
+			_ = ix.fs.Remove(filepath.Join(ix.options.Dir, name))
+		}
+	}
+}
+
+// validate compares chunks with what the index was made with.
+func (ix *Index) validate(chunks []Chunk) error {
+	ix.publish.Lock()
+	models := ix.state.vectors // never changed in place
+	ix.publish.Unlock()
+	for i := range chunks {
+		c := &chunks[i]
+		for _, f := range c.Fields {
+			if !slices.Contains(ix.options.Fields, f.Name) {
+				return fmt.Errorf("%w: chunk %q has text in field %q: the index has %q", ErrMismatch, c.ID, f.Name, ix.options.Fields)
+			}
+		}
+		for _, v := range c.Vectors {
+			if err := validateVectors(models, c.ID, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func validateVectors(models []VectorModel, id string, v Vectors) error {
+	at := slices.IndexFunc(models, func(m VectorModel) bool { return m.Field == v.Name })
+	if at < 0 {
+		return fmt.Errorf("%w: chunk %q has vectors in field %q, which the index was not opened with", ErrMismatch, id, v.Name)
+	}
+	for _, p := range v.Passages {
+		if len(p) != models[at].Dims {
+			return fmt.Errorf("%w: chunk %q: a vector of field %q has %d dimensions, the index has %d", ErrMismatch, id, v.Name, len(p), models[at].Dims)
+		}
+	}
+	return nil
+}

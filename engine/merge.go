@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"sheaf/engine/segment"
+)
+
+// The merge policy. Segments belong to tiers by the number of their chunks, each
+// tier tierFactor times the one below; as soon as a tier has that many, they
+// become one. A segment of which more than a third is deleted is rewritten. So a
+// chunk is copied about log8(chunks) times, space is wasted by at most half, and
+// an index has a few dozen segments at most.
+const (
+	tierFactor = 8
+	tierFloor  = 64
+	// mergeChunks bounds the result of a merge that is not forced.
+	mergeChunks = 4 << 20
+)
+
+type mergeState struct {
+	mu      sync.Mutex
+	running bool
+	paused  bool
+	resume  chan struct{}
+}
+
+// PauseMerges stops background merges where they are until ResumeMerges.
+func (ix *Index) PauseMerges() {
+	m := &ix.merge
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.paused {
+		m.paused, m.resume = true, make(chan struct{})
+	}
+}
+
+// ResumeMerges lets background merges go on.
+func (ix *Index) ResumeMerges() {
+	m := &ix.merge
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.paused {
+		m.paused = false
+		close(m.resume)
+	}
+}
+
+// pause waits while merges are paused.
+func (ix *Index) pause(ctx context.Context) error {
+	ix.merge.mu.Lock()
+	paused, resume := ix.merge.paused, ix.merge.resume
+	ix.merge.mu.Unlock()
+	if !paused {
+		return nil
+	}
+	select {
+	case <-resume:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// mergeInBackground merges what the policy says until nothing is left to merge.
+// A merge that fails leaves everything as it was; the next commit tries again.
+func (ix *Index) mergeInBackground() {
+	m := &ix.merge
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.running || ix.closed.Load() {
+		return
+	}
+	m.running = true
+	ix.merging.Go(func() {
+		for ix.stop.Err() == nil {
+			again, err := ix.mergeOnce(ix.stop, tiers)
+			if err != nil || !again {
+				break
+			}
+		}
+		m.mu.Lock()
+		m.running = false
+		m.mu.Unlock()
+	})
+}
+
+// Merge makes one segment of the whole index, without deleted chunks. Background
+// merges are waited for.
+func (ix *Index) Merge(ctx context.Context) error {
+	ix.merging.Wait()
+	_, err := ix.mergeOnce(ctx, func(views []*view) []*view {
+		if len(views) > 1 || len(views) == 1 && views[0].deleted != nil {
+			return views
+		}
+		return nil
+	})
+	return err
+}
+
+// tiers chooses the segments to merge next, none when all is well.
+func tiers(views []*view) []*view {
+	byTier := map[int][]*view{}
+	for _, v := range views {
+		if v.live*3 < v.reader.Chunks()*2 {
+			return []*view{v}
+		}
+		tier := 0
+		for n := v.live / tierFloor; n > 0; n /= tierFactor {
+			tier++
+		}
+		list := append(byTier[tier], v)
+		byTier[tier] = list
+		total := 0
+		for _, one := range list {
+			total += one.live
+		}
+		if len(list) >= tierFactor && total <= mergeChunks {
+			return list
+		}
+	}
+	return nil
+}
+
+// mergeOnce merges the segments that choose picks; again says that it did.
+func (ix *Index) mergeOnce(ctx context.Context, choose func([]*view) []*view) (again bool, err error) {
+	snapshot := ix.hold()
+	if snapshot == nil {
+		return false, ErrClosed
+	}
+	defer func() { err = errors.Join(err, snapshot.Release()) }()
+	chosen := choose(snapshot.views)
+	if len(chosen) == 0 {
+		return false, nil
+	}
+	sources := make([]segment.Source, len(chosen))
+	for i, v := range chosen {
+		sources[i] = segment.Source{Reader: v.reader, Deleted: v.deleted}
+	}
+	name := ix.newName()
+	path := filepath.Join(ix.options.Dir, name)
+	if err := segment.Merge(ctx, ix.fs, path, sources, ix.pause); err != nil {
+		return false, err
+	}
+	reader, err := segment.Open(ix.fs, path)
+	if err != nil {
+		return false, err
+	}
+	h := &handle{name: name, reader: reader}
+	h.refs.Store(1)
+	if err := ix.replace(chosen, &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())}); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// replace publishes a generation in which merged stands for the views it was made
+// of. What was deleted from them since is deleted from it.
+func (ix *Index) replace(old []*view, merged *flushed) error {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	next := ix.state
+	next.segments = nil
+	base := uint32(0)
+	for _, e := range ix.state.segments {
+		if !slices.ContainsFunc(old, func(v *view) bool { return v.name == e.name }) {
+			next.segments = append(next.segments, e)
+		}
+	}
+	for _, v := range old {
+		now := segment.NewBitset(v.reader.Chunks())
+		if at := slices.IndexFunc(ix.state.segments, func(e entry) bool { return e.name == v.name }); at < 0 {
+			now.Fill(v.reader.Chunks())
+		} else if !now.ReadRuns(ix.state.segments[at].deleted, v.reader.Chunks()) {
+			return corruptf("deleted chunks of %s", v.name)
+		}
+		for i := range v.reader.Chunks() {
+			if v.deleted != nil && v.deleted.Has(uint32(i)) {
+				continue
+			}
+			if now.Has(uint32(i)) {
+				merged.deleted.Set(base)
+			}
+			base++
+		}
+	}
+	if merged.deleted.Count() < merged.reader.Chunks() {
+		next.segments = append(next.segments, entry{name: merged.name, deleted: merged.deleted.AppendRuns(nil)})
+	}
+	return ix.publishState(next, []*flushed{merged})
+}

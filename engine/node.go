@@ -1,0 +1,233 @@
+package engine
+
+import (
+	"sync"
+
+	"sheaf/engine/bm25"
+	"sheaf/engine/postings"
+	"sheaf/engine/segment"
+)
+
+// node finds and scores the chunks of one segment that a part of a query
+// matches.
+type node interface {
+	// seek returns the first match at target or later, or postings.End.
+	// Targets never fall.
+	seek(target uint32) uint32
+	// score adds to s the score of the match that seek returned last.
+	score(s *scores)
+	// explain adds to why what score adds to the scores.
+	explain(why *reasons)
+	// err is the fault that ended the matches early.
+	err() error
+	// close gives memory back.
+	close()
+}
+
+// scores are the scores of one chunk by field; with BM25F there is only one.
+type scores struct {
+	byField []float64
+}
+
+// total combines the scores of the fields, and clears them.
+func (s *scores) total(w *Words) float64 {
+	sum, best := 0.0, 0.0
+	for i, v := range s.byField {
+		sum += v
+		best = max(best, v)
+		s.byField[i] = 0
+	}
+	if w.Combine == CombineBest {
+		return best + w.TieBreaker*(sum-best)
+	}
+	return sum
+}
+
+var cursors = sync.Pool{New: func() any { return new(postings.Cursor) }}
+
+func takeCursor() *postings.Cursor { return cursors.Get().(*postings.Cursor) }
+
+func releaseCursor(c *postings.Cursor) {
+	c.Reset(postings.List{}, 0) // keep no slice of a mapped file
+	cursors.Put(c)
+}
+
+// clause is a term in one field of one segment.
+type clause struct {
+	cursor  *postings.Cursor
+	ordinal uint32 // that the cursor stands at
+	field   int    // index in the plan
+	model   *model
+	lengths segment.Lengths
+	weight  float64 // weight of the field x factor x idf
+	term    int     // number of the term, for BM25F
+}
+
+// clauses makes the clauses of terms in one view; each has a cursor that stands
+// before the first posting.
+func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, error) {
+	v := p.snapshot.views[view]
+	var out []clause
+	for n, t := range terms {
+		if t.refs[view] == nil {
+			continue
+		}
+		for i, f := range t.fields {
+			m := p.fields[f]
+			local := v.reader.Field(m.name)
+			if local < 0 || t.refs[view].DF(local) == 0 {
+				continue
+			}
+			list, err := v.reader.List(t.refs[view], local, positions)
+			if err != nil {
+				return nil, err
+			}
+			lengths, err := v.reader.Lengths(local)
+			if err != nil {
+				return nil, err
+			}
+			c := clause{cursor: takeCursor(), field: f, model: m, lengths: lengths, term: n}
+			c.cursor.Reset(list, uint32(v.reader.Chunks()))
+			if p.words.Combine == CombineBM25F {
+				c.weight = t.factor * t.idf[0]
+			} else {
+				c.weight = m.weight * t.factor * t.idf[i]
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// score is the score of a posting of the clause; not for BM25F.
+func (p *plan) score(c *clause, ordinal, frequency uint32) float64 {
+	return c.weight * bm25.Saturation(float64(frequency), p.norm(c.model, c.lengths.Of(ordinal)))
+}
+
+// addScores adds the scores of the clauses that stand at ordinal. With BM25F the
+// clauses of one term follow one another.
+func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, lengths *virtual) {
+	if p.words.Combine == CombineBM25F {
+		for i := 0; i < len(clauses); {
+			frequency, first := 0.0, i
+			for ; i < len(clauses) && clauses[i].term == clauses[first].term; i++ {
+				if c := &clauses[i]; c.ordinal == ordinal {
+					frequency += c.model.weight * float64(c.cursor.Frequency())
+				}
+			}
+			if frequency > 0 {
+				s.byField[0] += clauses[first].weight * bm25.Saturation(frequency, lengths.norm(ordinal))
+			}
+		}
+		return
+	}
+	for i := range clauses {
+		if c := &clauses[i]; c.ordinal == ordinal {
+			s.byField[c.field] += p.score(c, ordinal, c.cursor.Frequency())
+		}
+	}
+}
+
+// virtual is the field of BM25F in one segment: the weighted sum of fields.
+type virtual struct {
+	params  bm25.Parameters
+	average float64
+	weights []float64
+	lengths []segment.Lengths
+}
+
+func (p *plan) virtual(fields []int, view int) (*virtual, error) {
+	if p.words.Combine != CombineBM25F {
+		return nil, nil
+	}
+	u := &virtual{params: p.params}
+	v := p.snapshot.views[view]
+	tokens := 0.0
+	for _, f := range fields {
+		m := p.fields[f]
+		tokens += m.weight * float64(m.stats.Tokens)
+		local := v.reader.Field(m.name)
+		if local < 0 {
+			continue
+		}
+		lengths, err := v.reader.Lengths(local)
+		if err != nil {
+			return nil, err
+		}
+		u.weights, u.lengths = append(u.weights, m.weight), append(u.lengths, lengths)
+	}
+	u.average = 1
+	if p.chunks > 0 && tokens > 0 {
+		u.average = tokens / float64(p.chunks)
+	}
+	return u, nil
+}
+
+func (u *virtual) norm(ordinal uint32) float64 {
+	length := 0.0
+	for i, l := range u.lengths {
+		length += u.weights[i] * float64(l.Of(ordinal))
+	}
+	return u.params.Norm(length, u.average)
+}
+
+// planMatch finds chunks with any of its terms.
+type planMatch struct{ terms []*planTerm }
+
+func (m *planMatch) flat() ([]*planTerm, bool) { return m.terms, true }
+
+func (m *planMatch) node(p *plan, view int) (node, error) {
+	clauses, err := p.clauses(m.terms, view, false)
+	if err != nil {
+		return nil, err
+	}
+	n := &matchNode{plan: p, view: p.snapshot.views[view], list: clauses, terms: m.terms}
+	if len(m.terms) > 0 {
+		n.virtual, err = p.virtual(m.terms[0].fields, view)
+	}
+	return n, err
+}
+
+type matchNode struct {
+	plan    *plan
+	view    *view
+	list    []clause
+	terms   []*planTerm
+	virtual *virtual
+	at      uint32
+	started bool
+}
+
+func (n *matchNode) seek(target uint32) uint32 {
+	n.at = postings.End
+	for i := range n.list {
+		c := &n.list[i]
+		if !n.started || c.ordinal < target {
+			c.ordinal = c.cursor.Seek(target)
+		}
+		n.at = min(n.at, c.ordinal)
+	}
+	n.started = true
+	return n.at
+}
+
+func (n *matchNode) score(s *scores) { n.plan.addScores(s, n.list, n.at, n.virtual) }
+
+func (n *matchNode) err() error { return faultOf(n.view, n.list) }
+
+func (n *matchNode) close() { closeClauses(n.list) }
+
+func faultOf(v *view, list []clause) error {
+	for i := range list {
+		if err := list[i].cursor.Err(); err != nil {
+			return v.reader.Corrupt(err)
+		}
+	}
+	return nil
+}
+
+func closeClauses(list []clause) {
+	for i := range list {
+		releaseCursor(list[i].cursor)
+	}
+}

@@ -1,0 +1,340 @@
+package engine
+
+import (
+	"slices"
+
+	"sheaf/analysis"
+	"sheaf/engine/bm25"
+	"sheaf/engine/postings"
+	"sheaf/engine/segment"
+)
+
+// model is how one field scores in one request.
+type model struct {
+	name    string
+	weight  float64
+	stats   bm25.Field
+	average float64
+	norms   [longField]float64 // of lengths below longField
+}
+
+// longField is the length from which norms are computed when they are needed.
+const longField = 256
+
+// plan is a request by words, resolved against one snapshot: which terms, with
+// which weights. The parts of it for one segment are nodes.
+type plan struct {
+	words    *Words
+	analyzer *analysis.Analyzer
+	snapshot *Snapshot
+	allowed  []segment.Bitset // by view; nil allows every live chunk
+	chunks   int              // that statistics are counted over
+	params   bm25.Parameters
+	fields   []*model
+	listed   int // the first of fields, which the request lists
+	root     part
+	cursor   *postings.Cursor // for counting
+}
+
+// part is a part of a plan; it makes the node for one segment.
+type part interface {
+	node(p *plan, v int) (node, error)
+	// clauses appends the clauses whose scores add up to the part's, each
+	// with its factor; false when the part is no plain sum of clauses.
+	flat() ([]*planTerm, bool)
+}
+
+// newPlan resolves words. allowed says, for each view, what the request lets
+// through.
+func newPlan(s *Snapshot, words *Words, analyzer *analysis.Analyzer, allowed []segment.Bitset) (*plan, error) {
+	p := &plan{words: words, analyzer: analyzer, snapshot: s, allowed: allowed,
+		params: bm25.Parameters{K1: words.K1, B: words.B}, cursor: takeCursor()}
+	defer releaseCursor(p.cursor)
+	for _, f := range words.Fields {
+		p.fields = append(p.fields, &model{name: f.Name, weight: f.Weight})
+	}
+	p.listed = len(p.fields)
+	p.addFields(words.Query)
+	if err := p.count(); err != nil {
+		return nil, err
+	}
+	var err error
+	p.root, err = p.resolve(words.Query, 1)
+	return p, err
+}
+
+// addFields adds the fields that parts of the query name and the request does
+// not list.
+func (p *plan) addFields(q Query) {
+	name := ""
+	switch q := q.(type) {
+	case Match:
+		name = q.Field
+	case Phrase:
+		name = q.Field
+	case Prefix:
+		name = q.Field
+	case Fuzzy:
+		name = q.Field
+	case Boost:
+		p.addFields(q.Query)
+	case Bool:
+		for _, list := range [][]Query{q.Must, q.Should, q.MustNot} {
+			for _, part := range list {
+				p.addFields(part)
+			}
+		}
+	}
+	if name != "" && !slices.ContainsFunc(p.fields, func(m *model) bool { return m.name == name }) {
+		p.fields = append(p.fields, &model{name: name, weight: 1})
+	}
+}
+
+// count gathers the statistics of the fields.
+func (p *plan) count() error {
+	for i, v := range p.snapshot.views {
+		over := v.live
+		if p.words.Candidates && p.allowed[i] != nil {
+			over = p.allowed[i].Count()
+		}
+		p.chunks += over
+		for _, m := range p.fields {
+			f := v.reader.Field(m.name)
+			switch {
+			case f < 0:
+			case over == v.live:
+				m.stats.Add(v.fields[f])
+			default:
+				lengths, err := v.reader.Lengths(f)
+				if err != nil {
+					return err
+				}
+				for o := p.allowed[i].Next(0); o >= 0; o = p.allowed[i].Next(o + 1) {
+					if n := lengths.Of(uint32(o)); n > 0 {
+						m.stats.Add(bm25.Field{Chunks: 1, Tokens: int64(n)})
+					}
+				}
+			}
+		}
+	}
+	for _, m := range p.fields {
+		m.average = m.stats.Average()
+		for n := range m.norms {
+			m.norms[n] = p.params.Norm(float64(n), m.average)
+		}
+	}
+	return nil
+}
+
+// norm is BM25's norm of a field of this length.
+func (p *plan) norm(m *model, length uint32) float64 {
+	if length < longField {
+		return m.norms[length]
+	}
+	return p.params.Norm(float64(length), m.average)
+}
+
+// inFields are the indexes of the fields that a part with this field searches.
+func (p *plan) inFields(name string) []int {
+	if name != "" {
+		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}
+	}
+	all := make([]int, p.listed)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func (p *plan) resolve(q Query, factor float64) (part, error) {
+	switch q := q.(type) {
+	case Match:
+		return p.resolveMatch(q, factor)
+	case Phrase:
+		return p.resolvePhrase(q, factor)
+	case Prefix:
+		return p.resolvePrefix(q.Text, p.inFields(q.Field), factor)
+	case Fuzzy:
+		return p.resolveFuzzy(q, factor)
+	case Boost:
+		return p.resolve(q.Query, factor*q.Factor)
+	case Bool:
+		return p.resolveBool(q, factor)
+	}
+	return &planBool{}, nil
+}
+
+func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
+	fields := p.inFields(q.Field)
+	match := &planMatch{}
+	var others []part
+	for _, t := range p.analyzer.QueryTokens(q.Text) {
+		if t.Prefix {
+			expand, err := p.expandPrefix(t.Term, fields, factor, false)
+			if err != nil {
+				return nil, err
+			}
+			others = append(others, expand)
+			continue
+		}
+		term, err := p.term([]byte(t.Term), fields, factor)
+		if err != nil {
+			return nil, err
+		}
+		match.terms = append(match.terms, term)
+	}
+	if len(others) == 0 {
+		return match, nil
+	}
+	return &planBool{should: append(others, match)}, nil
+}
+
+// planTerm is a term with its weights: one a field, for BM25F one for all.
+type planTerm struct {
+	key    []byte
+	fields []int
+	idf    []float64 // by index in fields
+	factor float64
+	refs   []*segment.Term // by view; nil where the term is not
+}
+
+// term looks a term up in every segment and counts the chunks that hold it.
+func (p *plan) term(key []byte, fields []int, factor float64) (*planTerm, error) {
+	t := &planTerm{key: key, fields: fields, factor: factor, refs: make([]*segment.Term, len(p.snapshot.views))}
+	df := make([]int, len(fields))
+	for i, v := range p.snapshot.views {
+		walk := v.reader.Terms()
+		if !walk.Find(key) {
+			if err := walk.Err(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		t.refs[i] = walk.Term()
+		if err := p.addDF(df, key, i, walk.Term(), fields); err != nil {
+			return nil, err
+		}
+	}
+	t.idf = p.idfs(df, fields)
+	return t, nil
+}
+
+// addDF adds to df, by index in fields, in how many chunks of a view a term is.
+// For BM25F, df[0] counts the chunks that hold it in any of the fields.
+func (p *plan) addDF(df []int, key []byte, view int, t *segment.Term, fields []int) error {
+	v := p.snapshot.views[view]
+	var over segment.Bitset
+	if p.words.Candidates {
+		over = p.allowed[view]
+	}
+	if p.words.Combine == CombineBM25F && len(fields) > 1 {
+		n, err := p.unionDF(key, v, t, fields, over)
+		df[0] += n
+		return err
+	}
+	for i, f := range fields {
+		local := v.reader.Field(p.fields[f].name)
+		if local < 0 {
+			continue
+		}
+		var n int
+		var err error
+		if over == nil {
+			n, err = v.liveDF(key, t, local, p.cursor)
+		} else {
+			n, err = p.countIn(v, t, local, over)
+		}
+		if err != nil {
+			return err
+		}
+		df[i] += n
+	}
+	return nil
+}
+
+func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset) (n int, err error) {
+	list, err := v.reader.List(t, field, false)
+	if err != nil {
+		return 0, err
+	}
+	c := p.cursor
+	c.Reset(list, uint32(v.reader.Chunks()))
+	for docs := c.Block(); len(docs) > 0; docs = c.Block() {
+		for _, o := range docs {
+			if over.Has(o) {
+				n++
+			}
+		}
+		c.NextBlock()
+	}
+	if c.Err() != nil {
+		return 0, v.reader.Corrupt(c.Err())
+	}
+	return n, nil
+}
+
+// unionDF counts the chunks that hold a term in any of the fields.
+func (p *plan) unionDF(key []byte, v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
+	mask, only := 0, -1
+	for _, f := range fields {
+		if local := v.reader.Field(p.fields[f].name); local >= 0 && t.DF(local) > 0 {
+			mask |= 1 << local
+			only = local
+		}
+	}
+	switch {
+	case mask == 0:
+		return 0, nil
+	case mask == 1<<only && over == nil:
+		return v.liveDF(key, t, only, p.cursor)
+	case over == nil:
+		if n, ok := v.counts.get(key, -mask); ok {
+			return n, nil
+		}
+	}
+	set := segment.NewBitset(v.reader.Chunks())
+	for local := range segment.MaxFields {
+		if mask&(1<<local) == 0 {
+			continue
+		}
+		list, err := v.reader.List(t, local, false)
+		if err != nil {
+			return 0, err
+		}
+		p.cursor.Reset(list, uint32(v.reader.Chunks()))
+		for docs := p.cursor.Block(); len(docs) > 0; docs = p.cursor.Block() {
+			for _, o := range docs {
+				set.Set(o)
+			}
+			p.cursor.NextBlock()
+		}
+		if err := p.cursor.Err(); err != nil {
+			return 0, v.reader.Corrupt(err)
+		}
+	}
+	if over != nil {
+		set.And(over)
+		return set.Count(), nil
+	}
+	if v.deleted != nil {
+		set.AndNot(v.deleted)
+	}
+	n := set.Count()
+	v.counts.put(key, -mask, n)
+	return n, nil
+}
+
+// idfs are the weights of a term by field; for BM25F the first serves all.
+func (p *plan) idfs(df []int, fields []int) []float64 {
+	idf := make([]float64, len(fields))
+	for i, f := range fields {
+		n := int(p.fields[f].stats.Chunks)
+		if p.words.Combine == CombineBM25F {
+			n = p.chunks
+		}
+		if df[i] > 0 {
+			idf[i] = bm25.IDF(df[i], n)
+		}
+	}
+	return idf
+}

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf/analysis"
+	"sheaf/engine/segment"
+)
+
+var testFields = []string{"title", "body", "tags"}
+
+func testIndex(t testing.TB, dir string) *Index {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ix.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ix
+}
+
+// word is one of n words, low numbers far more often than high ones.
+func word(rng *rand.Rand, n int) string {
+	return fmt.Sprintf("w%dx", int(float64(n)*rng.Float64()*rng.Float64()*rng.Float64()))
+}
+
+func text(rng *rand.Rand, n, vocabulary int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString(word(rng, vocabulary))
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func randomChunks(rng *rand.Rand, from, n, vocabulary int) []Chunk {
+	chunks := make([]Chunk, n)
+	for i := range chunks {
+		id := fmt.Sprintf("c%06d", rng.IntN(1000)*1000+from+i)
+		length := rng.IntN(20)
+		if rng.IntN(40) == 0 {
+			length = rng.IntN(600)
+		}
+		chunks[i] = Chunk{ID: id, Doc: id, Fields: []FieldText{{"title", text(rng, rng.IntN(4), vocabulary)}, {"body", text(rng, length, vocabulary)}},
+			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: float64(rng.IntN(50))}}}}}
+		if rng.IntN(5) == 0 {
+			chunks[i].Fields = append(chunks[i].Fields, FieldText{"tags", text(rng, 2, 20)})
+		}
+	}
+	return chunks
+}
+
+func commit(t testing.TB, ix *Index, remove []string, chunks []Chunk) {
+	t.Helper()
+	load, err := ix.Begin(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := load.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := load.Add(context.Background(), remove, chunks); err != nil {
+		t.Fatal(err)
+	}
+	if err := load.Commit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exhaustive answers a request by scoring every match.
+func exhaustive(t testing.TB, s *Snapshot, req Request) []Hit {
+	t.Helper()
+	allowed, err := s.allow(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hits []Hit
+	for i, v := range s.views {
+		root, err := p.root.node(p, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.exhaust(context.Background(), i, root, func(ordinal uint32, score float64) {
+			id, err := v.reader.ID(nil, ordinal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hits = append(hits, Hit{ID: string(id), Score: score})
+		})
+		root.close()
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		if a.Score != b.Score {
+			if a.Score > b.Score {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return hits[:min(len(hits), req.Limit)]
+}
+
+func randomRequest(rng *rand.Rand, vocabulary int) Request {
+	w := &Words{K1: []float64{0, 0.5, 1.2, 3}[rng.IntN(4)], B: []float64{0, 0.4, 0.75, 1}[rng.IntN(4)],
+		Combine: Combine(rng.IntN(3)), TieBreaker: []float64{0, 0.3, 1}[rng.IntN(3)], Candidates: rng.IntN(4) == 0}
+	for _, f := range testFields {
+		if rng.IntN(3) > 0 || len(w.Fields) == 0 {
+			w.Fields = append(w.Fields, FieldWeight{f, []float64{0.1, 1, 2.5}[rng.IntN(3)]})
+		}
+	}
+	var parts []Query
+	for range 1 + rng.IntN(3) {
+		var q Query = Match{Text: text(rng, 1+rng.IntN(4), vocabulary)}
+		if rng.IntN(3) == 0 {
+			q = Match{Text: text(rng, 1, vocabulary), Field: testFields[rng.IntN(3)]}
+		}
+		if rng.IntN(3) == 0 {
+			q = Boost{Query: q, Factor: 0.5 + 2*rng.Float64()}
+		}
+		parts = append(parts, q)
+	}
+	w.Query = Bool{Should: parts}
+	req := Request{Words: w, Limit: []int{1, 3, 10, 100}[rng.IntN(4)]}
+	if rng.IntN(3) == 0 {
+		req.Filter = Range{Column: "n", Kind: 2, Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: float64(rng.IntN(50))}}}
+	}
+	return req
+}
+
+// TestPruningIsExact compares block-max retrieval with exhaustive scoring, to the
+// last bit, over several segments with deleted chunks.
+func TestPruningIsExact(t *testing.T) {
+	chunks, queries := 9000, 150
+	if testing.Short() {
+		chunks, queries = 5000, 40
+	}
+	for seed := range uint64(3) {
+		rng := rand.New(rand.NewPCG(seed, 77))
+		vocabulary := []int{30, 400, 5000}[seed]
+		ix := testIndex(t, t.TempDir())
+		for from := 0; from < chunks; from += chunks/3 + 1 {
+			commit(t, ix, nil, randomChunks(rng, from, chunks/3+1, vocabulary))
+		}
+		var gone []string
+		for _, c := range randomChunks(rng, 0, chunks, vocabulary) {
+			gone = append(gone, c.ID)
+		}
+		commit(t, ix, gone, nil)
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for q := range queries {
+			req := randomRequest(rng, vocabulary)
+			got, err := s.Search(context.Background(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := exhaustive(t, s, req)
+			if !slices.Equal(got, want) {
+				t.Fatalf("seed %d query %d, %+v of %+v:\n got %v\nwant %v", seed, q, req, *req.Words, got, want)
+			}
+		}
+		if faults := s.Check(context.Background(), nil); len(faults) > 0 {
+			t.Fatal(faults)
+		}
+		if err := s.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMain(m *testing.M) { os.Exit(m.Run()) }

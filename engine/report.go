@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sheaf/engine/segment"
+	"sheaf/vfs/sectionfile"
+)
+
+// Stats describes what an index holds.
+type Stats struct {
+	Chunks     int
+	Segments   int
+	Deleted    int // chunks that are deleted and not yet merged away
+	Bytes      int64
+	Parts      map[string]int64 // bytes by what they hold
+	Vectors    int              // passages, deleted ones included
+	Generation uint64
+}
+
+// Stats counts what the snapshot holds.
+func (s *Snapshot) Stats() Stats {
+	st := Stats{Segments: len(s.views), Parts: map[string]int64{}, Generation: s.generation}
+	for _, v := range s.views {
+		st.Chunks += v.live
+		st.Deleted += v.reader.Chunks() - v.live
+		st.Bytes += v.reader.Size()
+		for name, n := range v.reader.Parts() {
+			st.Parts[name] += n
+		}
+		for _, f := range v.reader.VectorFields() {
+			st.Vectors += f.Field().Passages
+		}
+	}
+	return st
+}
+
+// Check reads every file of the snapshot and returns one error for each fault,
+// each wrapping ErrCorrupt, or the context's error. progress, which may be nil, is
+// told the bytes that were read.
+func (s *Snapshot) Check(ctx context.Context, progress func(done, total int64)) []error {
+	var faults []error
+	var done, total int64
+	for _, v := range s.views {
+		total += v.reader.Size()
+	}
+	owners := map[string]string{}
+	for _, v := range s.views {
+		if progress != nil {
+			progress(done, total)
+		}
+		for _, err := range v.reader.Check(ctx) {
+			faults = append(faults, wrap(err))
+		}
+		if ctx.Err() != nil {
+			return []error{ctx.Err()}
+		}
+		err := v.reader.EachID(func(id []byte, ordinal uint32) error {
+			if v.deleted != nil && v.deleted.Has(ordinal) {
+				return nil
+			}
+			if other, ok := owners[string(id)]; ok {
+				faults = append(faults, corruptf("chunk %q is in %s and in %s", id, other, v.name))
+			}
+			if len(s.views) > 1 {
+				owners[string(id)] = v.name
+			}
+			return nil
+		})
+		if err != nil && len(faults) == 0 {
+			faults = append(faults, wrap(err))
+		}
+		done += v.reader.Size()
+	}
+	if progress != nil {
+		progress(done, total)
+	}
+	return faults
+}
+
+// wrap gives errors of segments the category that callers of this package test.
+func wrap(err error) error {
+	if errors.Is(err, segment.ErrCorrupt) || errors.Is(err, sectionfile.ErrCorrupt) {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return err
+}

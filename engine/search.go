@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheaf/analysis"
+	"sheaf/engine/postings"
+	"sheaf/engine/segment"
+)
+
+// Search answers a request: at most Limit hits, best first, equal scores by
+// identifier.
+func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
+	allowed, err := s.allow(req)
+	if err != nil {
+		return nil, err
+	}
+	top := &collector{views: s.views, limit: req.Limit}
+	if req.Vector != nil {
+		err = s.nearest(ctx, req.Vector, allowed, top)
+	} else {
+		err = s.best(ctx, req.Words, allowed, top)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return top.hits()
+}
+
+// allow computes, for each view, the chunks that a request lets through; nil
+// stands for all of them.
+func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
+	allowed := make([]segment.Bitset, len(s.views))
+	var pool bitsets
+	for i, v := range s.views {
+		r := v.reader
+		switch {
+		case req.Filter != nil:
+			set := segment.NewBitset(r.Chunks())
+			if err := req.Filter.add(set, r, &pool); err != nil {
+				return nil, err
+			}
+			allowed[i] = set
+		case v.deleted != nil || req.Bounded || req.Within != nil:
+			allowed[i] = segment.NewBitset(r.Chunks())
+			allowed[i].Fill(r.Chunks())
+		}
+		if v.deleted != nil {
+			allowed[i].AndNot(v.deleted)
+		}
+		if req.Bounded || req.Within != nil {
+			within := segment.NewBitset(r.Chunks())
+			for _, id := range req.Within {
+				ordinal, ok, err := r.Find(id)
+				if err != nil {
+					return nil, err
+				}
+				if ok {
+					within.Set(ordinal)
+				}
+			}
+			allowed[i].And(within)
+		}
+	}
+	return allowed, nil
+}
+
+func (s *Snapshot) analyzer() *analysis.Analyzer { return s.index.options.Analyzer }
+
+// best finds the best chunks by words.
+func (s *Snapshot) best(ctx context.Context, words *Words, allowed []segment.Bitset, top *collector) error {
+	p, err := newPlan(s, words, s.analyzer(), allowed)
+	if err != nil {
+		return err
+	}
+	terms, flat := p.root.flat()
+	// Large segments first: they raise the threshold for the others.
+	order := make([]int, len(s.views))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return s.views[j].live - s.views[i].live })
+	for _, i := range order {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		root, err := p.root.node(p, i)
+		if err != nil {
+			return err
+		}
+		if flat && !few(allowed[i], s.views[i]) {
+			err = p.prune(terms, i, root, top)
+		} else {
+			p.exhaust(ctx, i, root, func(ordinal uint32, score float64) {
+				top.offer(found{score: score, view: i, ordinal: ordinal})
+			})
+		}
+		if err == nil {
+			err = root.err()
+		}
+		root.close()
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// few reports whether so few chunks are allowed that visiting each is cheapest.
+func few(allowed segment.Bitset, v *view) bool {
+	return allowed != nil && allowed.Count() < v.live/256
+}
+
+// prune evaluates a sum of terms by MaxScore.
+func (p *plan) prune(terms []*planTerm, view int, root node, top *collector) error {
+	bounds, err := p.bounds(terms, view)
+	if err != nil {
+		return err
+	}
+	m := &maxScore{bounds: bounds, allowed: p.allowed[view], chunks: uint32(p.snapshot.views[view].reader.Chunks()),
+		top: top, view: view, exact: root, words: p.words, scores: scores{byField: make([]float64, len(p.fields))}}
+	m.run()
+	for i := range m.bounds {
+		if fault := m.bounds[i].cursor.Err(); fault != nil {
+			err = p.snapshot.views[view].reader.Corrupt(fault)
+		}
+		releaseCursor(m.bounds[i].cursor)
+	}
+	return err
+}
+
+// exhaust scores every match that is allowed, in the order of ordinals.
+func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordinal uint32, score float64)) {
+	s := scores{byField: make([]float64, len(p.fields))}
+	allowed := p.allowed[view]
+	for at, n := uint32(0), 1; ; at, n = at+1, n+1 {
+		if allowed != nil {
+			next := allowed.Next(int(at))
+			if next < 0 {
+				return
+			}
+			at = uint32(next)
+		}
+		at = root.seek(at)
+		if at == postings.End || n%65536 == 0 && ctx.Err() != nil {
+			return
+		}
+		if allowed == nil || allowed.Has(at) {
+			root.score(&s)
+			yield(at, s.total(p.words))
+		}
+	}
+}
+
+// nearest finds the chunks nearest to a vector.
+func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector) error {
+	var near []segment.Neighbor
+	for i, v := range s.views {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		index := v.reader.VectorField(req.Field)
+		if index == nil {
+			continue
+		}
+		if d := index.Field().Dims; d != len(req.Vector) {
+			return fmt.Errorf("%w: vector field %q has %d dimensions, the request's vector %d", ErrMismatch, req.Field, d, len(req.Vector))
+		}
+		var err error
+		if near, err = index.Search(near[:0], req.Vector, allowed[i], top.limit); err != nil {
+			return err
+		}
+		for _, n := range near {
+			top.offer(found{score: float64(n.Score), view: i, ordinal: n.Ordinal, passage: n.Passage})
+		}
+	}
+	return nil
+}
+
+// Count is the number of chunks that a request matches, whatever its limit: for a
+// vector, those that are allowed and have one.
+func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
+	allowed, err := s.allow(req)
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	if req.Vector != nil {
+		for i, v := range s.views {
+			if index := v.reader.VectorField(req.Vector.Field); index != nil {
+				last := int64(-1)
+				err := index.Each(func(ordinal uint32, _ int, _ []float32) {
+					if int64(ordinal) != last && (allowed[i] == nil || allowed[i].Has(ordinal)) {
+						count++
+					}
+					last = int64(ordinal)
+				})
+				if err != nil {
+					return 0, err
+				}
+			}
+		}
+		return count, nil
+	}
+	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
+	if err != nil {
+		return 0, err
+	}
+	for i := range s.views {
+		root, err := p.root.node(p, i)
+		if err != nil {
+			return 0, err
+		}
+		p.exhaust(ctx, i, root, func(uint32, float64) { count++ })
+		err = root.err()
+		root.close()
+		if err != nil {
+			return 0, err
+		}
+	}
+	return count, ctx.Err()
+}

@@ -1,0 +1,356 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"sheaf/engine/postings"
+	"sheaf/vfs"
+)
+
+const maxChunks = postings.MaxOrdinal
+
+// Builder gathers chunks in memory, compressed, and writes them as one segment.
+// A chunk is begun with Begin; Token, Column and Vectors add to the chunk that
+// was begun last. Not safe for concurrent use.
+type Builder struct {
+	fields []string
+
+	arena        postings.Arena
+	terms        map[string]uint32
+	termBytes    int64
+	names        []string   // by term
+	lists        [][]uint32 // [field][term]: accumulator + 1
+	accumulators []postings.Accumulator
+
+	ids     []string
+	docs    []string
+	lengths [][]uint32 // [field][ordinal]
+	byID    map[string]uint32
+	byDoc   map[string][]uint32
+	dead    map[uint32]struct{}
+
+	columns map[string]*runs
+	key     []byte
+	vectors map[string]*vectorRows
+	bytes   int64 // of everything but arena and tables
+}
+
+// runs are ordinals as bounds of runs: start, end, start, end ...
+type runs struct{ bounds []uint32 }
+
+func (r *runs) add(ordinal uint32) {
+	n := len(r.bounds)
+	switch {
+	case n > 0 && r.bounds[n-1] > ordinal: // there already
+	case n > 0 && r.bounds[n-1] == ordinal:
+		r.bounds[n-1]++
+	default:
+		r.bounds = append(r.bounds, ordinal, ordinal+1)
+	}
+}
+
+// vectorRows are the passages of one vector field.
+type vectorRows struct {
+	dims   int
+	rows   []float32
+	owners []uint32 // ordinal of each row, never falling
+}
+
+// NewBuilder makes an empty builder for chunks with these text fields, at most
+// MaxFields. The caller must not change the list.
+func NewBuilder(fields []string) *Builder {
+	b := &Builder{fields: fields}
+	b.Reset()
+	return b
+}
+
+// Reset makes b empty and gives its memory back.
+func (b *Builder) Reset() {
+	*b = Builder{
+		fields:  b.fields,
+		terms:   map[string]uint32{},
+		byID:    map[string]uint32{},
+		byDoc:   map[string][]uint32{},
+		dead:    map[uint32]struct{}{},
+		columns: map[string]*runs{},
+		vectors: map[string]*vectorRows{},
+		lists:   make([][]uint32, len(b.fields)),
+		lengths: make([][]uint32, len(b.fields)),
+	}
+}
+
+// Begin begins a chunk and returns its ordinal. A chunk with the same ID that was
+// added before is removed. The error is ErrTooLarge.
+func (b *Builder) Begin(id, doc string) (uint32, error) {
+	if len(b.ids) >= maxChunks {
+		return 0, ErrTooLarge
+	}
+	b.RemoveChunk(id)
+	ordinal := uint32(len(b.ids))
+	b.ids, b.docs = append(b.ids, id), append(b.docs, doc)
+	b.byID[id] = ordinal
+	b.byDoc[doc] = append(b.byDoc[doc], ordinal)
+	for f := range b.lengths {
+		b.lengths[f] = append(b.lengths[f], 0)
+	}
+	b.bytes += int64(len(id)+len(doc)) + 130 + int64(4*len(b.fields))
+	return ordinal, nil
+}
+
+// Term is the number of a term inside this builder, which Token takes,
+// valid until Reset. It is not empty.
+func (b *Builder) Term(text []byte) uint32 {
+	if t, ok := b.terms[string(text)]; ok {
+		return t
+	}
+	name := string(text)
+	t := uint32(len(b.names))
+	b.terms[name] = t
+	b.names = append(b.names, name)
+	b.termBytes += int64(len(name)) + 64
+	return t
+}
+
+// Token adds an occurrence of a term to a field of the chunk that was begun
+// last. Positions never fall within a field.
+func (b *Builder) Token(field int, term, position uint32) {
+	b.accumulator(field, term).Add(&b.arena, uint32(len(b.ids)-1), position)
+	b.lengths[field][len(b.ids)-1]++
+}
+
+// Form counts an occurrence of a form, whose term begins with FormMark.
+func (b *Builder) Form(field int, term uint32) {
+	b.accumulator(field, term).Add(&b.arena, uint32(len(b.ids)-1), 0)
+}
+
+func (b *Builder) accumulator(field int, term uint32) *postings.Accumulator {
+	list := b.lists[field]
+	if int(term) >= len(list) {
+		list = append(list, make([]uint32, int(term)+1-len(list)+len(list)/2)...)
+		b.lists[field] = list
+	}
+	slot := list[term]
+	if slot == 0 {
+		b.accumulators = append(b.accumulators, postings.Accumulator{})
+		slot = uint32(len(b.accumulators))
+		list[term] = slot
+	}
+	return &b.accumulators[slot-1]
+}
+
+// Column adds a value to a column of the chunk that was begun last.
+func (b *Builder) Column(name string, v Value) {
+	b.key = appendValue(appendColumn(b.key[:0], name), v)
+	r := b.columns[string(b.key)]
+	if r == nil {
+		r = &runs{}
+		b.columns[string(b.key)] = r
+		b.bytes += int64(len(b.key)) + 96
+	}
+	before := cap(r.bounds)
+	r.add(uint32(len(b.ids) - 1))
+	b.bytes += int64(cap(r.bounds)-before) * 4
+}
+
+// Vectors adds the passages of the chunk that was begun last to a vector field.
+// All passages of a field have the same number of dimensions.
+func (b *Builder) Vectors(name string, passages [][]float32) error {
+	for _, p := range passages {
+		v := b.vectors[name]
+		if v == nil {
+			v = &vectorRows{dims: len(p)}
+			b.vectors[name] = v
+		}
+		if len(p) != v.dims || v.dims == 0 {
+			return fmt.Errorf("vector field %q: a passage has %d dimensions, others have %d", name, len(p), v.dims)
+		}
+		v.rows = append(v.rows, p...)
+		v.owners = append(v.owners, uint32(len(b.ids)-1))
+		b.bytes += int64(4*len(p)) + 4
+	}
+	return nil
+}
+
+// RemoveChunk removes a chunk that was added before, if there is one.
+func (b *Builder) RemoveChunk(id string) {
+	if ordinal, ok := b.byID[id]; ok {
+		b.dead[ordinal] = struct{}{}
+		delete(b.byID, id)
+	}
+}
+
+// RemoveDocument removes every chunk of a document that was added before.
+func (b *Builder) RemoveDocument(doc string) {
+	ordinals, ok := b.byDoc[doc]
+	if !ok {
+		return
+	}
+	for _, ordinal := range ordinals {
+		b.dead[ordinal] = struct{}{}
+		if b.byID[b.ids[ordinal]] == ordinal {
+			delete(b.byID, b.ids[ordinal])
+		}
+	}
+	delete(b.byDoc, doc)
+}
+
+// Len is the number of chunks that the segment will have.
+func (b *Builder) Len() int { return len(b.byID) }
+
+// Empty reports whether nothing was begun since Reset.
+func (b *Builder) Empty() bool { return len(b.ids) == 0 }
+
+// Bytes is about how much memory the builder takes.
+func (b *Builder) Bytes() int64 {
+	slots := 0
+	for _, list := range b.lists {
+		slots += cap(list)
+	}
+	return b.arena.Bytes() + b.termBytes + b.bytes + int64(4*slots+24*cap(b.accumulators))
+}
+
+// Flush writes the chunks as a segment file and syncs it. The builder is not
+// changed. It must not be called on a builder with Len 0.
+func (b *Builder) Flush(fs vfs.FS, path string) error {
+	remap, live := b.remap()
+	if live == 0 {
+		return errors.New("flush a segment without chunks")
+	}
+	w, err := createFile(fs, path)
+	if err != nil {
+		return err
+	}
+	lengths := make([][]uint32, len(b.fields))
+	for f := range lengths {
+		lengths[f] = compact(b.lengths[f], remap, live)
+	}
+	b.writePostings(w, lengths, remap)
+	w.lengths(b.fields, lengths)
+	w.identifiers(compact(b.ids, remap, live), compact(b.docs, remap, live))
+	b.writeColumns(w, remap)
+	b.writeVectors(w, remap)
+	return w.finish()
+}
+
+const dropped = 1<<32 - 1
+
+// remap gives the chunks that are left new ordinals; nil when all are.
+func (b *Builder) remap() (remap []uint32, live int) {
+	if len(b.dead) == 0 {
+		return nil, len(b.ids)
+	}
+	remap = make([]uint32, len(b.ids))
+	for i := range remap {
+		if _, dead := b.dead[uint32(i)]; dead {
+			remap[i] = dropped
+			continue
+		}
+		remap[i] = uint32(live)
+		live++
+	}
+	return remap, live
+}
+
+func compact[T any](list []T, remap []uint32, live int) []T {
+	if remap == nil {
+		return list
+	}
+	out := make([]T, 0, live)
+	for i, v := range list {
+		if remap[i] != dropped {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (b *Builder) writePostings(w *fileWriter, lengths [][]uint32, remap []uint32) {
+	order := make([]uint32, len(b.names))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(i, j uint32) int { return compareStrings(b.names[i], b.names[j]) })
+	var replay postings.Replay
+	w.begin(sectionPostings)
+	for _, t := range order {
+		form := b.names[t][0] == FormMark
+		for f, list := range b.lists {
+			if int(t) >= len(list) || list[t] == 0 {
+				continue
+			}
+			replay.Start(&b.arena, &b.accumulators[list[t]-1])
+			for ordinal, positions, ok := replay.Next(); ok; ordinal, positions, ok = replay.Next() {
+				if remap != nil {
+					if ordinal = remap[ordinal]; ordinal == dropped {
+						continue
+					}
+				}
+				if form {
+					w.encoder.AddCount(ordinal, lengths[f][ordinal], uint32(len(positions)))
+				} else {
+					w.encoder.Add(ordinal, lengths[f][ordinal], positions)
+				}
+			}
+			w.list(f)
+		}
+		w.term(b.names[t])
+	}
+	w.endTerms()
+}
+
+func compareStrings(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (b *Builder) writeColumns(w *fileWriter, remap []uint32) {
+	keys := make([]string, 0, len(b.columns))
+	for key := range b.columns {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	var out runWriter
+	for _, key := range keys {
+		out.reset()
+		bounds := b.columns[key].bounds
+		for i := 0; i < len(bounds); i += 2 {
+			for o := bounds[i]; o < bounds[i+1]; o++ {
+				if remap == nil {
+					out.add(int(o))
+				} else if remap[o] != dropped {
+					out.add(int(remap[o]))
+				}
+			}
+		}
+		w.column(key, out.finish())
+	}
+	w.endColumns()
+}
+
+func (b *Builder) writeVectors(w *fileWriter, remap []uint32) {
+	names := make([]string, 0, len(b.vectors))
+	for name := range b.vectors {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		v := b.vectors[name]
+		rows := w.beginVectors(name, v.dims)
+		for i, owner := range v.owners {
+			if remap != nil {
+				if owner = remap[owner]; owner == dropped {
+					continue
+				}
+			}
+			rows.add(owner, v.rows[i*v.dims:(i+1)*v.dims])
+		}
+		rows.end()
+	}
+}

@@ -1,0 +1,150 @@
+// Package segment is one immutable file of the engine: the chunks of one or
+// several commits with their posting lists, lengths, identifiers, columns and
+// vectors. A [Builder] gathers chunks in memory and writes a file, [Merge] makes
+// one file of several, a [Reader] reads one without copying it, and its Check
+// verifies every byte.
+//
+// Chunks are ordinals inside a segment, in the order in which they were added.
+// The format is documented in doc/formats/segment.md.
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"sheaf/engine/bm25"
+)
+
+const (
+	kind = "segment"
+	// Version is the version of the format that this package writes and reads.
+	Version = 1
+	// MaxFields is the most text fields that a segment can have.
+	MaxFields = 16
+)
+
+// FormMark begins the dictionary's entry of a form: a word as it was written,
+// folded, where the term that stands for it is another. Terms hold no byte below
+// 0x20, so forms come before all terms. Forms have frequencies but no positions,
+// and do not count in a field's length.
+const FormMark = 0x01
+
+// ErrTooLarge says that a segment has as many chunks as it can hold.
+var ErrTooLarge = errors.New("segment is full")
+
+// Names of sections. Those with a dot are followed by the name of a field.
+const (
+	sectionMeta     = "meta"
+	sectionSums     = "sums"
+	sectionPostings = "postings"
+	sectionTerms    = "terms"
+	sectionLengths  = "lengths."
+	sectionIDs      = "ids"
+	sectionRanks    = "ranks"
+	sectionDocs     = "documents"
+	sectionColumns  = "columns"
+	sectionVectors  = "vectors."
+	sectionOwners   = "owners."
+)
+
+// ordinalBytes is the width of an ordinal in a table of them.
+const ordinalBytes = 3
+
+// Field is a text field of a segment with its statistics.
+type Field struct {
+	Name string
+	bm25.Field
+}
+
+// VectorField is a vector field of a segment.
+type VectorField struct {
+	Name     string
+	Dims     int
+	Passages int
+}
+
+// meta is what a segment says about itself.
+type meta struct {
+	chunks    int
+	documents int
+	fields    []Field
+	vectors   []VectorField
+	positions int64 // bytes of positions in the postings section
+}
+
+func (m *meta) encode() []byte {
+	b := binary.AppendUvarint(nil, uint64(m.chunks))
+	b = binary.AppendUvarint(b, uint64(m.documents))
+	b = binary.AppendUvarint(b, uint64(m.positions))
+	b = binary.AppendUvarint(b, uint64(len(m.fields)))
+	for _, f := range m.fields {
+		b = appendString(b, f.Name)
+		b = binary.AppendUvarint(b, uint64(f.Chunks))
+		b = binary.AppendUvarint(b, uint64(f.Tokens))
+	}
+	b = binary.AppendUvarint(b, uint64(len(m.vectors)))
+	for _, v := range m.vectors {
+		b = appendString(b, v.Name)
+		b = binary.AppendUvarint(b, uint64(v.Dims))
+		b = binary.AppendUvarint(b, uint64(v.Passages))
+	}
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+var errMeta = errors.New("numbers that cannot be")
+
+// decoder reads varints and strings, remembering the first fault.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) number(most uint64) uint64 {
+	v, ok := uvarint(&d.b)
+	if !ok || v > most {
+		d.bad = true
+		return 0
+	}
+	return v
+}
+
+func (d *decoder) text() string {
+	n := d.number(uint64(len(d.b)))
+	if n > uint64(len(d.b)) {
+		d.bad = true
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+func decodeMeta(b []byte) (*meta, error) {
+	d := decoder{b: b}
+	m := &meta{}
+	m.chunks = int(d.number(maxChunks))
+	m.documents = int(d.number(maxChunks))
+	m.positions = int64(d.number(math.MaxInt64))
+	for range d.number(MaxFields) {
+		f := Field{Name: d.text()}
+		f.Chunks = int64(d.number(uint64(m.chunks)))
+		f.Tokens = int64(d.number(math.MaxInt64 >> 16))
+		m.fields = append(m.fields, f)
+	}
+	for range d.number(1 << 8) {
+		v := VectorField{Name: d.text()}
+		v.Dims = int(d.number(1 << 16))
+		v.Passages = int(d.number(math.MaxInt32))
+		m.vectors = append(m.vectors, v)
+	}
+	if d.bad || len(d.b) > 0 {
+		return nil, fmt.Errorf("%w", errMeta)
+	}
+	return m, nil
+}

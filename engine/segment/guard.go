@@ -1,0 +1,65 @@
+package segment
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"sync/atomic"
+
+	"sheaf/vfs/sectionfile"
+)
+
+// granule is the number of bytes under one checksum. Sections are verified
+// piece by piece, when a piece is first used: a whole section may have hundreds
+// of megabytes, and opening must not read it.
+const granule = 16 << 10
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// guarded is a section that is verified as it is used. Safe for concurrent use.
+type guarded struct {
+	name string
+	data []byte
+	sums []byte          // CRC-32C of each granule, 4 bytes
+	done []atomic.Uint64 // one bit a granule: verified
+	file *sectionfile.Reader
+}
+
+func guard(file *sectionfile.Reader, name string, data, sums []byte) *guarded {
+	n := (len(data) + granule - 1) / granule
+	return &guarded{name: name, data: data, sums: sums, done: make([]atomic.Uint64, (n+63)/64), file: file}
+}
+
+// slice returns n bytes from offset on, verified.
+func (g *guarded) slice(offset, n int) ([]byte, error) {
+	if offset < 0 || n < 0 || n > len(g.data)-offset {
+		return nil, g.corrupt(min(max(offset, 0), len(g.data)), "%d bytes at %d of a section of %d", n, offset, len(g.data))
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	for i := offset / granule; i <= (offset+n-1)/granule; i++ {
+		if g.done[i>>6].Load()&(1<<(i&63)) == 0 {
+			if err := g.verify(i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g.data[offset : offset+n : offset+n], nil
+}
+
+func (g *guarded) verify(i int) error {
+	piece := g.data[i*granule : min((i+1)*granule, len(g.data))]
+	want := binary.LittleEndian.Uint32(g.sums[i*4:])
+	if got := sectionfile.Checksum(piece); got != want {
+		return g.corrupt(i*granule, "checksum of these %d bytes is %08x, they have %08x", len(piece), want, got)
+	}
+	g.done[i>>6].Or(1 << (i & 63))
+	return nil
+}
+
+// all returns the whole section, verified.
+func (g *guarded) all() ([]byte, error) { return g.slice(0, len(g.data)) }
+
+func (g *guarded) corrupt(offset int, format string, args ...any) error {
+	return g.file.Corrupt(g.name, offset, format, args...)
+}

@@ -1,0 +1,328 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"sheaf/engine/postings"
+	"sheaf/vfs"
+)
+
+// Source is a segment to be merged, without the chunks in Deleted, which may be
+// nil.
+type Source struct {
+	Reader  *Reader
+	Deleted Bitset
+}
+
+// Merge writes one segment file of several: their chunks in order, without the
+// deleted ones, of which at least one is left. No identifier may be in two
+// sources. It stops, removes the file and returns the context's error when ctx
+// is done; pause, which may be nil, is called now and then and may take its time.
+func Merge(ctx context.Context, fs vfs.FS, path string, sources []Source, pause func(context.Context) error) error {
+	w, err := createFile(fs, path)
+	if err != nil {
+		return err
+	}
+	m := merger{ctx: ctx, pause: pause, file: w}
+	for _, s := range sources {
+		m.add(s)
+	}
+	if m.total == 0 {
+		w.fail(errors.New("merge segments without chunks"))
+	}
+	steps := []func() error{m.lengths, m.postings, m.identifiers, m.columns, m.vectors}
+	for _, step := range steps {
+		if w.err == nil {
+			w.fail(step())
+		}
+	}
+	return w.finish()
+}
+
+type merger struct {
+	ctx     context.Context
+	pause   func(context.Context) error
+	file    *fileWriter
+	inputs  []*input
+	total   int // chunks of the result
+	fields  []string
+	byField [][]uint32 // lengths of the result
+	steps   int
+}
+
+// input is a source with its new ordinals.
+type input struct {
+	Source
+	base   uint32
+	remap  []uint32 // nil: base is added
+	fields []int    // index here of each field of the result, -1 for none
+	terms  *Terms
+	cursor tableCursor
+	more   bool
+}
+
+func (m *merger) add(s Source) {
+	in := &input{Source: s, base: uint32(m.total)}
+	n := s.Reader.Chunks()
+	live := n
+	if s.Deleted != nil && s.Deleted.Count() > 0 {
+		in.remap = make([]uint32, n)
+		live = 0
+		for i := range in.remap {
+			in.remap[i] = dropped
+			if !s.Deleted.Has(uint32(i)) {
+				in.remap[i] = in.base + uint32(live)
+				live++
+			}
+		}
+	}
+	m.total += live
+	m.inputs = append(m.inputs, in)
+	for _, f := range s.Reader.Fields() {
+		if !slices.Contains(m.fields, f.Name) {
+			m.fields = append(m.fields, f.Name)
+		}
+	}
+}
+
+// to is the new ordinal of a chunk, or dropped.
+func (in *input) to(ordinal uint32) uint32 {
+	if in.remap == nil {
+		return in.base + ordinal
+	}
+	return in.remap[ordinal]
+}
+
+// breathe gives the caller a chance to stop or to slow the merge down.
+func (m *merger) breathe() error {
+	m.steps++
+	if m.steps%1024 != 0 {
+		return nil
+	}
+	if m.pause != nil {
+		if err := m.pause(m.ctx); err != nil {
+			return err
+		}
+	}
+	return m.ctx.Err()
+}
+
+func (m *merger) lengths() error {
+	if m.total > maxChunks {
+		return ErrTooLarge
+	}
+	m.byField = make([][]uint32, len(m.fields))
+	for f, name := range m.fields {
+		m.byField[f] = make([]uint32, m.total)
+		for _, in := range m.inputs {
+			local := in.Reader.Field(name)
+			in.fields = append(in.fields, local)
+			if local < 0 {
+				continue
+			}
+			lengths, err := in.Reader.Lengths(local)
+			if err != nil {
+				return err
+			}
+			for i := range in.Reader.Chunks() {
+				if to := in.to(uint32(i)); to != dropped {
+					m.byField[f][to] = lengths.Of(uint32(i))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// postings merges the dictionaries: the smallest key of all inputs is the next
+// term, and the lists of those that have it follow one another.
+func (m *merger) postings() error {
+	m.file.begin(sectionPostings)
+	for _, in := range m.inputs {
+		in.terms = in.Reader.Terms()
+		in.more = in.terms.Next()
+	}
+	var c postings.Cursor
+	var p postings.PositionReader
+	var positions []uint32
+	for {
+		var key []byte
+		for _, in := range m.inputs {
+			if err := in.terms.Err(); err != nil {
+				return err
+			}
+			if in.more && (key == nil || bytes.Compare(in.terms.Key(), key) < 0) {
+				key = in.terms.Key()
+			}
+		}
+		if key == nil {
+			break
+		}
+		if err := m.breathe(); err != nil {
+			return err
+		}
+		name := string(key)
+		for f := range m.fields {
+			for _, in := range m.inputs {
+				if !in.more || in.fields[f] < 0 || string(in.terms.Key()) != name {
+					continue
+				}
+				var err error
+				if positions, err = m.copyList(in, f, name[0] == FormMark, &c, &p, positions); err != nil {
+					return err
+				}
+			}
+			m.file.list(f)
+		}
+		m.file.term(name)
+		for _, in := range m.inputs {
+			if in.more && string(in.terms.Key()) == name {
+				in.more = in.terms.Next()
+			}
+		}
+	}
+	m.file.endTerms()
+	m.file.lengths(m.fields, m.byField)
+	return nil
+}
+
+func (m *merger) copyList(in *input, f int, form bool, c *postings.Cursor, p *postings.PositionReader, positions []uint32) ([]uint32, error) {
+	list, err := in.Reader.List(in.terms.Term(), in.fields[f], !form)
+	if err != nil || list.DF == 0 {
+		return positions, err
+	}
+	c.Reset(list, uint32(in.Reader.Chunks()))
+	p.Reset()
+	for ordinal := c.Seek(0); ordinal != postings.End; ordinal = c.Next() {
+		to := in.to(ordinal)
+		if to == dropped {
+			continue
+		}
+		if form {
+			m.file.encoder.AddCount(to, m.byField[f][to], c.Frequency())
+			continue
+		}
+		if positions = p.Append(positions[:0], c); len(positions) > 0 {
+			m.file.encoder.Add(to, m.byField[f][to], positions)
+		}
+	}
+	if err := c.Err(); err != nil {
+		return positions, in.Reader.Corrupt(err)
+	}
+	return positions, nil
+}
+
+func (m *merger) identifiers() error {
+	ids, docs := make([]string, m.total), make([]string, m.total)
+	for _, in := range m.inputs {
+		c := &in.cursor
+		for c.reset(in.Reader.ids); c.next(); {
+			if ordinal, ok := uvarint(&c.payload); ok && ordinal < uint64(in.Reader.Chunks()) {
+				if to := in.to(uint32(ordinal)); to != dropped {
+					ids[to] = string(c.key)
+				}
+			}
+		}
+		if c.err != nil {
+			return c.err
+		}
+		for c.reset(in.Reader.docs); c.next(); {
+			doc := ""
+			eachRun(c.payload, in.Reader.Chunks(), func(start, end int) {
+				for i := start; i < end; i++ {
+					if to := in.to(uint32(i)); to != dropped {
+						if doc == "" {
+							doc = string(c.key)
+						}
+						docs[to] = doc
+					}
+				}
+			})
+		}
+		if c.err != nil {
+			return c.err
+		}
+	}
+	m.file.identifiers(ids, docs)
+	return m.breathe()
+}
+
+func (m *merger) columns() error {
+	for _, in := range m.inputs {
+		in.cursor.reset(in.Reader.columns)
+		in.more = in.cursor.next()
+	}
+	var out runWriter
+	for {
+		var key []byte
+		for _, in := range m.inputs {
+			if in.cursor.err != nil {
+				return in.cursor.err
+			}
+			if in.more && (key == nil || bytes.Compare(in.cursor.key, key) < 0) {
+				key = in.cursor.key
+			}
+		}
+		if key == nil {
+			break
+		}
+		name := string(key)
+		out.reset()
+		for _, in := range m.inputs {
+			if !in.more || string(in.cursor.key) != name {
+				continue
+			}
+			if !eachRun(in.cursor.payload, in.Reader.Chunks(), func(start, end int) {
+				for i := start; i < end; i++ {
+					if to := in.to(uint32(i)); to != dropped {
+						out.add(int(to))
+					}
+				}
+			}) {
+				return in.Reader.file.Corrupt(sectionColumns, 0, "the chunks of %q", name)
+			}
+			in.more = in.cursor.next()
+		}
+		m.file.column(name, out.finish())
+		if err := m.breathe(); err != nil {
+			return err
+		}
+	}
+	m.file.endColumns()
+	return nil
+}
+
+func (m *merger) vectors() error {
+	var fields []VectorField
+	for _, in := range m.inputs {
+		for _, v := range in.Reader.vectors {
+			if !slices.ContainsFunc(fields, func(f VectorField) bool { return f.Name == v.field.Name }) {
+				fields = append(fields, v.field)
+			}
+		}
+	}
+	for _, f := range fields {
+		rows := m.file.beginVectors(f.Name, f.Dims)
+		for _, in := range m.inputs {
+			v := in.Reader.VectorField(f.Name)
+			if v == nil {
+				continue
+			}
+			if v.field.Dims != f.Dims {
+				return errors.New("merge segments whose vectors have different dimensions")
+			}
+			if err := v.Each(func(ordinal uint32, _ int, passage []float32) {
+				if to := in.to(ordinal); to != dropped {
+					rows.add(to, passage)
+				}
+			}); err != nil {
+				return err
+			}
+		}
+		rows.end()
+	}
+	return nil
+}

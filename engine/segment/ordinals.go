@@ -1,0 +1,162 @@
+package segment
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Bitset is a set of ordinals, one bit each. Its length is that of the segment,
+// rounded up to 64.
+type Bitset []uint64
+
+// NewBitset is an empty set for ordinals below n.
+func NewBitset(n int) Bitset { return make(Bitset, (n+63)/64) }
+
+// Set adds i.
+func (s Bitset) Set(i uint32) { s[i>>6] |= 1 << (i & 63) }
+
+// Clear removes i.
+func (s Bitset) Clear(i uint32) { s[i>>6] &^= 1 << (i & 63) }
+
+// Has reports whether i is in s.
+func (s Bitset) Has(i uint32) bool { return s[i>>6]&(1<<(i&63)) != 0 }
+
+// Count is the number of ordinals in s.
+func (s Bitset) Count() int {
+	n := 0
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Fill adds every ordinal below n.
+func (s Bitset) Fill(n int) { s.setRange(0, n) }
+
+// setRange adds the ordinals from start up to end.
+func (s Bitset) setRange(start, end int) {
+	for start < end && start&63 != 0 {
+		s.Set(uint32(start))
+		start++
+	}
+	for start+64 <= end {
+		s[start>>6] = ^uint64(0)
+		start += 64
+	}
+	for start < end {
+		s.Set(uint32(start))
+		start++
+	}
+}
+
+// And keeps what is in t too.
+func (s Bitset) And(t Bitset) {
+	for i := range s {
+		s[i] &= t[i]
+	}
+}
+
+// AndNot removes what is in t.
+func (s Bitset) AndNot(t Bitset) {
+	for i := range s {
+		s[i] &^= t[i]
+	}
+}
+
+// Or adds what is in t.
+func (s Bitset) Or(t Bitset) {
+	for i := range s {
+		s[i] |= t[i]
+	}
+}
+
+// Next is the first ordinal of s at or after i, or -1.
+func (s Bitset) Next(i int) int {
+	w := i >> 6
+	if w >= len(s) {
+		return -1
+	}
+	if rest := s[w] >> (i & 63); rest != 0 {
+		return i + bits.TrailingZeros64(rest)
+	}
+	for w++; w < len(s); w++ {
+		if s[w] != 0 {
+			return w<<6 + bits.TrailingZeros64(s[w])
+		}
+	}
+	return -1
+}
+
+// AppendRuns appends s as runs: for each, the uvarint of the gap since the run
+// before and of its length less one. The chunks of a document follow one
+// another, so what is true of documents comes in few runs.
+func (s Bitset) AppendRuns(dst []byte) []byte {
+	last := 0
+	for i := s.Next(0); i >= 0; i = s.Next(last) {
+		end := i + 1
+		for end>>6 < len(s) && s.Has(uint32(end)) {
+			end++
+		}
+		dst = appendRun(dst, i-last, end-i)
+		last = end
+	}
+	return dst
+}
+
+func appendRun(dst []byte, gap, length int) []byte {
+	dst = binary.AppendUvarint(dst, uint64(gap))
+	return binary.AppendUvarint(dst, uint64(length-1))
+}
+
+// ReadRuns adds to s, which is a set of ordinals below n, what AppendRuns wrote;
+// false when b is not that.
+func (s Bitset) ReadRuns(b []byte, n int) bool {
+	return eachRun(b, n, s.setRange)
+}
+
+// eachRun calls f with the bounds of every run of b, which must lie below n.
+func eachRun(b []byte, n int, f func(start, end int)) bool {
+	at := uint64(0)
+	for len(b) > 0 {
+		gap, ok := uvarint(&b)
+		length, ok2 := uvarint(&b)
+		if !ok || !ok2 || gap > uint64(n)-at || length >= uint64(n)-at-gap {
+			return false
+		}
+		at += gap
+		f(int(at), int(at+length+1))
+		at += length + 1
+	}
+	return true
+}
+
+// runWriter encodes rising ordinals as runs.
+type runWriter struct {
+	out        []byte
+	start, end int // of the open run
+	last       int // end of the run before
+}
+
+func (w *runWriter) reset() { *w = runWriter{out: w.out[:0]} }
+
+func (w *runWriter) add(ordinal int) {
+	if w.end > w.start && ordinal == w.end {
+		w.end++
+		return
+	}
+	w.flush()
+	w.start, w.end = ordinal, ordinal+1
+}
+
+func (w *runWriter) flush() {
+	if w.end > w.start {
+		w.out = appendRun(w.out, w.start-w.last, w.end-w.start)
+		w.last = w.end
+	}
+}
+
+func (w *runWriter) finish() []byte {
+	w.flush()
+	w.start, w.end = 0, 0
+	return w.out
+}

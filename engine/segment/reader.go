@@ -1,0 +1,426 @@
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"sheaf/engine/postings"
+	"sheaf/vfs"
+	"sheaf/vfs/sectionfile"
+)
+
+// ErrCorrupt says that the bytes of a segment are not those that were written.
+// Errors that wrap it name the file, the section and the offset.
+var ErrCorrupt = sectionfile.ErrCorrupt
+
+// longLength marks lengths that one byte does not hold.
+const longLength = 255
+
+// Reader is an open segment. Opening reads a few pages, whatever the size; every
+// other byte is verified when it is first used. It is safe for concurrent use
+// until Close.
+type Reader struct {
+	file     *sectionfile.Reader
+	meta     *meta
+	sections map[string]*guarded
+	postings *guarded
+	terms    *table
+	ids      *table
+	docs     *table
+	columns  *table
+	ranks    *guarded
+	vectors  []*VectorIndex
+}
+
+// Open opens a segment file.
+func Open(fs vfs.FS, path string) (*Reader, error) {
+	file, err := sectionfile.Open(fs, path, kind, Version)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{file: file, sections: map[string]*guarded{}}
+	if err := r.open(); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return r, nil
+}
+
+func (r *Reader) open() error {
+	if err := r.openSections(); err != nil {
+		return err
+	}
+	g := r.sections[sectionMeta]
+	if g == nil {
+		return r.file.Corrupt(sectionMeta, 0, "the section is missing")
+	}
+	data, err := g.all()
+	if err != nil {
+		return err
+	}
+	if r.meta, err = decodeMeta(data); err != nil {
+		return g.corrupt(0, "%v", err)
+	}
+	for _, t := range []struct {
+		name string
+		to   **table
+	}{{sectionTerms, &r.terms}, {sectionIDs, &r.ids}, {sectionDocs, &r.docs}, {sectionColumns, &r.columns}} {
+		g := r.sections[t.name]
+		if g == nil {
+			return r.file.Corrupt(t.name, 0, "the section is missing")
+		}
+		if *t.to, err = openTable(g); err != nil {
+			return err
+		}
+	}
+	r.postings, r.ranks = r.sections[sectionPostings], r.sections[sectionRanks]
+	switch {
+	case r.postings == nil:
+		return r.file.Corrupt(sectionPostings, 0, "the section is missing")
+	case r.ranks == nil || len(r.ranks.data) != ordinalBytes*r.meta.chunks || r.ids.count != r.meta.chunks:
+		return r.file.Corrupt(sectionRanks, 0, "want those of %d chunks", r.meta.chunks)
+	}
+	for _, f := range r.meta.fields {
+		g := r.sections[sectionLengths+f.Name]
+		if g == nil || len(g.data) < r.meta.chunks || (len(g.data)-r.meta.chunks)%8 != 0 {
+			return r.file.Corrupt(sectionLengths+f.Name, 0, "want %d lengths", r.meta.chunks)
+		}
+	}
+	for _, f := range r.meta.vectors {
+		index, err := r.openVectors(f)
+		if err != nil {
+			return err
+		}
+		r.vectors = append(r.vectors, index)
+	}
+	return nil
+}
+
+// openSections reads the checksums of the granules.
+func (r *Reader) openSections() error {
+	sums, ok := r.file.Section(sectionSums)
+	if !ok {
+		return r.file.Corrupt(sectionSums, 0, "the section is missing")
+	}
+	if err := r.file.Verify(sectionSums); err != nil {
+		return err
+	}
+	d := decoder{b: sums}
+	for len(d.b) > 0 {
+		name := d.text()
+		n := int(d.number(math.MaxInt32))
+		data, ok := r.file.Section(name)
+		if d.bad || !ok || n != (len(data)+granule-1)/granule || n*4 > len(d.b) {
+			return r.file.Corrupt(sectionSums, len(sums)-len(d.b), "checksums of %q", name)
+		}
+		r.sections[name] = guard(r.file, name, data, d.b[:4*n])
+		d.b = d.b[4*n:]
+	}
+	return nil
+}
+
+// Close unmaps the file. No slice that came from r may be used after it.
+func (r *Reader) Close() error { return r.file.Close() }
+
+// Chunks is the number of chunks; ordinals are below it.
+func (r *Reader) Chunks() int { return r.meta.chunks }
+
+// Documents is the number of documents that the chunks belong to.
+func (r *Reader) Documents() int { return r.meta.documents }
+
+// Fields are the text fields with their statistics over all chunks.
+func (r *Reader) Fields() []Field { return r.meta.fields }
+
+// VectorFields are the vector fields.
+func (r *Reader) VectorFields() []*VectorIndex { return r.vectors }
+
+// VectorField finds a vector field by name; nil when there is none.
+func (r *Reader) VectorField(name string) *VectorIndex {
+	for _, v := range r.vectors {
+		if v.field.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// Field is the index of a text field, or -1.
+func (r *Reader) Field(name string) int {
+	for i, f := range r.meta.fields {
+		if f.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Size is the size of the file in bytes.
+func (r *Reader) Size() int64 { return r.file.Size() }
+
+// Parts are the bytes of the file by what they hold.
+func (r *Reader) Parts() map[string]int64 {
+	parts := map[string]int64{"positions": r.meta.positions}
+	for name, g := range r.sections {
+		for i := range name {
+			if name[i] == '.' {
+				name = name[:i]
+				break
+			}
+		}
+		parts[name] += int64(len(g.data))
+	}
+	parts[sectionPostings] -= r.meta.positions
+	return parts
+}
+
+// Lengths are the lengths of one field of every chunk.
+type Lengths struct {
+	short []byte
+	long  []byte
+}
+
+// Lengths returns the lengths of a field by its index.
+func (r *Reader) Lengths(field int) (Lengths, error) {
+	data, err := r.sections[sectionLengths+r.meta.fields[field].Name].all()
+	if err != nil {
+		return Lengths{}, err
+	}
+	return Lengths{short: data[:r.meta.chunks], long: data[r.meta.chunks:]}, nil
+}
+
+// Of is the number of terms in the field of a chunk.
+func (l Lengths) Of(ordinal uint32) uint32 {
+	if n := l.short[ordinal]; n < longLength {
+		return uint32(n)
+	}
+	return l.longOf(ordinal)
+}
+
+func (l Lengths) longOf(ordinal uint32) uint32 {
+	n := len(l.long) / 8
+	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(l.long[8*i:]) >= ordinal })
+	if i < n && binary.LittleEndian.Uint32(l.long[8*i:]) == ordinal {
+		return binary.LittleEndian.Uint32(l.long[8*i+4:])
+	}
+	return longLength
+}
+
+// Short are the lengths of all chunks, one byte each; 255 stands for 255 or more.
+func (l Lengths) Short() []byte { return l.short }
+
+// ID appends the identifier of a chunk to dst.
+func (r *Reader) ID(dst []byte, ordinal uint32) ([]byte, error) {
+	rank, err := r.Rank(ordinal)
+	if err != nil {
+		return dst, err
+	}
+	var c tableCursor
+	c.reset(r.ids)
+	if !c.seekEntry(int(rank)) {
+		return dst, r.fault(c.err, sectionIDs)
+	}
+	return append(dst, c.key...), nil
+}
+
+// Rank is the place of a chunk's identifier among those of the segment, in the
+// order of bytes, from 0.
+func (r *Reader) Rank(ordinal uint32) (uint32, error) {
+	if int(ordinal) >= r.meta.chunks {
+		return 0, fmt.Errorf("chunk %d of %d", ordinal, r.meta.chunks)
+	}
+	b, err := r.ranks.slice(ordinalBytes*int(ordinal), ordinalBytes)
+	if err != nil {
+		return 0, err
+	}
+	return get24(b), nil
+}
+
+func (r *Reader) fault(err error, section string) error {
+	if err == nil {
+		err = r.file.Corrupt(section, 0, "an entry is missing")
+	}
+	return err
+}
+
+// Find returns the ordinal of the chunk with this identifier; ok is false when
+// there is none.
+func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
+	var c tableCursor
+	c.reset(r.ids)
+	if !c.find([]byte(id)) {
+		return 0, false, c.err
+	}
+	v, valid := uvarint(&c.payload)
+	if !valid || v >= uint64(r.meta.chunks) {
+		return 0, false, r.file.Corrupt(sectionIDs, 0, "chunk %d of %d", v, r.meta.chunks)
+	}
+	return uint32(v), true, nil
+}
+
+// EachID calls f with every identifier, in the order of bytes, and the ordinal of
+// its chunk. id is valid during the call. An error of f ends the walk.
+func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
+	var c tableCursor
+	for c.reset(r.ids); c.next(); {
+		ordinal, ok := uvarint(&c.payload)
+		if !ok || ordinal >= uint64(r.meta.chunks) {
+			return r.file.Corrupt(sectionIDs, 0, "entry %d is chunk %d of %d", c.at, ordinal, r.meta.chunks)
+		}
+		if err := f(c.key, uint32(ordinal)); err != nil {
+			return err
+		}
+	}
+	return c.err
+}
+
+// Document adds the ordinals of a document's chunks to set, and reports whether
+// there are any.
+func (r *Reader) Document(set Bitset, doc string) (bool, error) {
+	var c tableCursor
+	c.reset(r.docs)
+	if !c.find([]byte(doc)) {
+		return false, c.err
+	}
+	if !set.ReadRuns(c.payload, r.meta.chunks) {
+		return false, r.file.Corrupt(sectionDocs, 0, "the chunks of %q", doc)
+	}
+	return true, nil
+}
+
+// A Term is a term of the dictionary with its posting lists.
+type Term struct {
+	mask  uint64
+	lists [MaxFields]listRef
+}
+
+type listRef struct {
+	df                  int
+	single              postings.Single
+	at                  int
+	postings, positions int
+}
+
+// DF is the number of chunks that hold the term in a field, those that were
+// deleted since included.
+func (t *Term) DF(field int) int {
+	if t.mask&(1<<field) == 0 {
+		return 0
+	}
+	return t.lists[field].df
+}
+
+// Terms walks the dictionary in the order of bytes.
+type Terms struct {
+	reader *Reader
+	cursor tableCursor
+	offset uint64
+	term   Term
+}
+
+// Terms returns a walk that stands before the first term.
+func (r *Reader) Terms() *Terms {
+	t := &Terms{reader: r}
+	t.cursor.reset(r.terms)
+	return t
+}
+
+// Next moves to the next term; false at the end and after a fault.
+func (t *Terms) Next() bool { return t.cursor.next() && t.decode() }
+
+// Seek moves to the first term at or after key; false when there is none.
+func (t *Terms) Seek(key []byte) bool {
+	if !t.cursor.seek(key) {
+		return false
+	}
+	// Places of lists are sums from the beginning of the block.
+	at := t.cursor.at
+	t.cursor.at = at/tableBlock*tableBlock - 1
+	for t.cursor.at < at {
+		if !t.Next() {
+			return false
+		}
+	}
+	return true
+}
+
+// Key is the term, valid until the next move.
+func (t *Terms) Key() []byte { return t.cursor.key }
+
+// Term is where the posting lists are, valid until the next move.
+func (t *Terms) Term() *Term { return &t.term }
+
+// Err is the fault that ended the walk.
+func (t *Terms) Err() error { return t.cursor.err }
+
+func (t *Terms) decode() bool {
+	d := decoder{b: t.cursor.payload}
+	limit := uint64(len(t.reader.postings.data))
+	if t.cursor.at%tableBlock == 0 {
+		t.offset = d.number(limit)
+	}
+	fields := len(t.reader.meta.fields)
+	t.term.mask = d.number(1<<fields - 1)
+	for f := range fields {
+		if t.term.mask&(1<<f) == 0 {
+			continue
+		}
+		l := &t.term.lists[f]
+		*l = listRef{at: int(t.offset)}
+		code := d.number(2*maxChunks + 1)
+		l.df = int(code >> 1)
+		if l.df == 1 {
+			l.single.Ordinal = uint32(d.number(maxChunks))
+			l.single.Frequency = 1
+			if code&1 != 0 {
+				l.single.Position = uint32(d.number(math.MaxUint32))
+				continue
+			}
+			l.single.Frequency = uint32(d.number(math.MaxUint32))
+		} else {
+			l.postings = int(d.number(limit))
+		}
+		l.positions = int(d.number(limit))
+		t.offset += uint64(l.postings + l.positions)
+		if l.df == 0 || t.offset > limit {
+			d.bad = true
+		}
+	}
+	if d.bad || len(d.b) > 0 {
+		t.cursor.err = t.reader.file.Corrupt(sectionTerms, 0, "entry %d, %q", t.cursor.at, t.cursor.key)
+		return false
+	}
+	return true
+}
+
+// Find moves to the term key; false when it is not in the dictionary, and after
+// a fault.
+func (t *Terms) Find(key []byte) bool {
+	return t.Seek(key) && string(t.cursor.key) == string(key)
+}
+
+// List is the posting list of a term in a field, verified, with its positions if
+// asked for; it has no postings when the field does not hold the term. Its
+// slices are valid until the reader is closed.
+func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error) {
+	if t.mask&(1<<field) == 0 {
+		return postings.List{}, nil
+	}
+	ref := &t.lists[field]
+	list := postings.List{DF: ref.df, Single: ref.single}
+	var err error
+	if list.Postings, err = r.postings.slice(ref.at, ref.postings); err != nil {
+		return postings.List{}, err
+	}
+	if positions {
+		list.Positions, err = r.postings.slice(ref.at+ref.postings, ref.positions)
+	}
+	return list, err
+}
+
+// Corrupt is an error that wraps ErrCorrupt, names the file and says that a
+// posting list is no such thing.
+func (r *Reader) Corrupt(err error) error {
+	return r.file.Corrupt(sectionPostings, 0, "%v", err)
+}

@@ -1,0 +1,52 @@
+package segment
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// A Value of a column: a kind, which the caller defines (1 to 255), and a text
+// or a number, never NaN. Values order by kind, then texts by bytes and numbers
+// by size.
+type Value struct {
+	Kind   byte
+	IsText bool
+	Text   string
+	Number float64
+}
+
+// The key of a value in the table of columns is the column's name, a zero byte,
+// the kind, and then the text, or the eight bytes of the number in an order that
+// bytes keep. A key ends with the kind for a text of no bytes.
+
+// appendColumn appends the prefix of the keys of a column. Zero bytes of its name
+// become 1 1 and bytes of 1 become 1 2, so that no name holds the byte that ends
+// it.
+func appendColumn(dst []byte, column string) []byte {
+	for i := range len(column) {
+		switch c := column[i]; c {
+		case 0, 1:
+			dst = append(dst, 1, c+1)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, 0)
+}
+
+func appendValue(dst []byte, v Value) []byte {
+	dst = append(dst, v.Kind)
+	if v.IsText {
+		return append(dst, v.Text...)
+	}
+	return binary.BigEndian.AppendUint64(dst, sortable(v.Number))
+}
+
+// sortable maps numbers to integers that order as they do; -0 is 0.
+func sortable(f float64) uint64 {
+	bits := math.Float64bits(f + 0)
+	if bits>>63 != 0 {
+		return ^bits
+	}
+	return bits | 1<<63
+}

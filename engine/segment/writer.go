@@ -1,0 +1,251 @@
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+
+	"sheaf/engine/postings"
+	"sheaf/vfs"
+	"sheaf/vfs/sectionfile"
+)
+
+// fileWriter writes the sections of a segment in their order. Errors stick and
+// come out of finish.
+type fileWriter struct {
+	fs   vfs.FS
+	path string
+	file *sectionfile.Writer
+	meta meta
+	err  error
+
+	sums    []byte // section sums: for each section name, count, checksums
+	name    string // of the open section
+	current []byte // checksums of its granules
+	part    int    // bytes in its last granule
+	partSum uint32
+
+	encoder  postings.Encoder
+	terms    tableWriter
+	payload  []byte
+	entries  []byte // of the lists of the open term
+	mask     uint64
+	offset   uint64 // where the next list begins
+	starting uint64 // where the open term's first list begins
+	columns  tableWriter
+}
+
+func createFile(fs vfs.FS, path string) (*fileWriter, error) {
+	file, err := sectionfile.Create(fs, path, kind, Version)
+	if err != nil {
+		return nil, err
+	}
+	return &fileWriter{fs: fs, path: path, file: file}, nil
+}
+
+func (w *fileWriter) fail(err error) {
+	if w.err == nil && err != nil {
+		w.err = fmt.Errorf("write %s: %w", w.path, err)
+	}
+}
+
+func (w *fileWriter) begin(name string) {
+	w.endSection()
+	w.name = name
+	w.file.Begin(name)
+}
+
+// write appends to the open section, and keeps the checksums of its granules.
+func (w *fileWriter) write(b []byte) {
+	_, err := w.file.Write(b)
+	w.fail(err)
+	for len(b) > 0 {
+		n := min(len(b), granule-w.part)
+		w.partSum = crc32.Update(w.partSum, castagnoli, b[:n])
+		w.part += n
+		b = b[n:]
+		if w.part == granule {
+			w.endGranule()
+		}
+	}
+}
+
+func (w *fileWriter) endGranule() {
+	w.current = binary.LittleEndian.AppendUint32(w.current, w.partSum)
+	w.part, w.partSum = 0, 0
+}
+
+func (w *fileWriter) endSection() {
+	if w.name == "" {
+		return
+	}
+	if w.part > 0 {
+		w.endGranule()
+	}
+	w.sums = appendString(w.sums, w.name)
+	w.sums = binary.AppendUvarint(w.sums, uint64(len(w.current)/4))
+	w.sums = append(w.sums, w.current...)
+	w.name, w.current = "", w.current[:0]
+}
+
+func (w *fileWriter) section(name string, data []byte) {
+	w.begin(name)
+	w.write(data)
+}
+
+// list ends the list that was added to the encoder: that of a field of the open
+// term. An empty list leaves no trace.
+func (w *fileWriter) list(field int) {
+	l := w.encoder.Finish()
+	if l.DF == 0 {
+		return
+	}
+	if int64(len(l.Postings)) > math.MaxUint32 || int64(len(l.Positions)) > math.MaxUint32 {
+		w.fail(errors.New("a posting list has more than 4 GiB"))
+	}
+	if w.mask == 0 {
+		w.starting = w.offset
+	}
+	w.mask |= 1 << field
+	e := w.entries
+	switch {
+	case l.DF == 1 && l.Single.Frequency == 1 && len(l.Positions) == 0:
+		e = binary.AppendUvarint(e, 1<<1|1)
+		e = binary.AppendUvarint(e, uint64(l.Single.Ordinal))
+		e = binary.AppendUvarint(e, uint64(l.Single.Position))
+	case l.DF == 1:
+		e = binary.AppendUvarint(e, 1<<1)
+		e = binary.AppendUvarint(e, uint64(l.Single.Ordinal))
+		e = binary.AppendUvarint(e, uint64(l.Single.Frequency))
+		e = binary.AppendUvarint(e, uint64(len(l.Positions)))
+	default:
+		e = binary.AppendUvarint(e, uint64(l.DF)<<1)
+		e = binary.AppendUvarint(e, uint64(len(l.Postings)))
+		e = binary.AppendUvarint(e, uint64(len(l.Positions)))
+	}
+	w.entries = e
+	w.write(l.Postings)
+	w.write(l.Positions)
+	w.offset += uint64(len(l.Postings) + len(l.Positions))
+	w.meta.positions += int64(len(l.Positions))
+}
+
+// term ends a term; one without lists leaves no trace.
+func (w *fileWriter) term(name string) {
+	if w.mask == 0 {
+		return
+	}
+	w.payload = w.payload[:0]
+	if w.terms.blockStarts() {
+		w.payload = binary.AppendUvarint(w.payload, w.starting)
+	}
+	w.payload = binary.AppendUvarint(w.payload, w.mask)
+	w.payload = append(w.payload, w.entries...)
+	w.terms.add(name, w.payload)
+	w.entries, w.mask = w.entries[:0], 0
+}
+
+func (w *fileWriter) endTerms() { w.section(sectionTerms, w.terms.finish()) }
+
+// lengths writes the lengths of the fields and their statistics: one byte a
+// chunk, 255 for those that are longer, which follow: ordinal and length, 4
+// bytes each.
+func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
+	for f, name := range fields {
+		field := Field{Name: name}
+		w.begin(sectionLengths + name)
+		short := make([]byte, len(lengths[f]))
+		var long []byte
+		for i, n := range lengths[f] {
+			if n > 0 {
+				field.Chunks++
+				field.Tokens += int64(n)
+			}
+			short[i] = byte(min(n, longLength))
+			if n >= longLength {
+				long = binary.LittleEndian.AppendUint32(long, uint32(i))
+				long = binary.LittleEndian.AppendUint32(long, n)
+			}
+		}
+		w.write(short)
+		w.write(long)
+		w.meta.fields = append(w.meta.fields, field)
+		w.meta.chunks = len(lengths[f])
+	}
+}
+
+// identifiers writes the tables of chunks and documents.
+func (w *fileWriter) identifiers(ids, docs []string) {
+	w.meta.chunks = len(ids)
+	order := make([]uint32, len(ids))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(i, j uint32) int { return compareStrings(ids[i], ids[j]) })
+	var table tableWriter
+	ranks := make([]byte, ordinalBytes*len(ids))
+	var payload []byte
+	for rank, ordinal := range order {
+		if rank > 0 && ids[order[rank-1]] == ids[ordinal] {
+			w.fail(fmt.Errorf("chunk %q is there twice", ids[ordinal]))
+			return
+		}
+		payload = binary.AppendUvarint(payload[:0], uint64(ordinal))
+		table.add(ids[ordinal], payload)
+		put24(ranks[ordinalBytes*ordinal:], uint32(rank))
+	}
+	w.section(sectionIDs, table.finish())
+	w.section(sectionRanks, ranks)
+	w.documents(docs)
+}
+
+func (w *fileWriter) documents(docs []string) {
+	members := map[string]*runWriter{}
+	for i, doc := range docs {
+		m := members[doc]
+		if m == nil {
+			m = &runWriter{}
+			members[doc] = m
+		}
+		m.add(i)
+	}
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var table tableWriter
+	for _, name := range names {
+		table.add(name, members[name].finish())
+	}
+	w.section(sectionDocs, table.finish())
+	w.meta.documents = len(names)
+}
+
+func put24(b []byte, v uint32) { b[0], b[1], b[2] = byte(v), byte(v>>8), byte(v>>16) }
+
+func get24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
+
+// column writes the chunks that have a value; an empty set leaves no trace.
+func (w *fileWriter) column(key string, runs []byte) {
+	if len(runs) > 0 {
+		w.columns.add(key, runs)
+	}
+}
+
+func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()) }
+
+// finish writes what the segment says about itself, syncs and closes the file.
+func (w *fileWriter) finish() error {
+	w.section(sectionMeta, w.meta.encode())
+	w.endSection()
+	w.file.Section(sectionSums, w.sums)
+	if w.err != nil {
+		return errors.Join(w.err, w.file.Abort())
+	}
+	_, err := w.file.Close()
+	return err
+}

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"sheaf/engine/bm25"
+	"sheaf/engine/postings"
+	"sheaf/engine/segment"
+)
+
+// handle is an open segment that snapshots share.
+type handle struct {
+	name   string
+	reader *segment.Reader
+	refs   atomic.Int32
+}
+
+func (h *handle) release() error {
+	if h.refs.Add(-1) > 0 {
+		return nil
+	}
+	return h.reader.Close()
+}
+
+// view is a segment as one snapshot sees it: without the chunks that were
+// deleted up to then. It never changes.
+type view struct {
+	*handle
+	deleted segment.Bitset // nil when none is
+	runs    []byte         // deleted, as the manifest records it
+	live    int            // chunks that are left
+	fields  []bm25.Field   // statistics of those, by field of the segment
+	counts  dfCache
+}
+
+// newView makes a view of h, which it takes over; runs are the deleted chunks.
+func newView(h *handle, runs []byte) (*view, error) {
+	r := h.reader
+	v := &view{handle: h, runs: runs, live: r.Chunks(), fields: make([]bm25.Field, len(r.Fields()))}
+	for f, field := range r.Fields() {
+		v.fields[f] = field.Field
+	}
+	if len(runs) == 0 {
+		return v, nil
+	}
+	v.deleted = segment.NewBitset(r.Chunks())
+	if !v.deleted.ReadRuns(runs, r.Chunks()) {
+		return nil, corruptf("%s: the list of deleted chunks of %s does not fit its %d chunks", manifestName, h.name, r.Chunks())
+	}
+	v.live -= v.deleted.Count()
+	for f := range v.fields {
+		lengths, err := r.Lengths(f)
+		if err != nil {
+			return nil, err
+		}
+		for i := v.deleted.Next(0); i >= 0; i = v.deleted.Next(i + 1) {
+			if n := lengths.Of(uint32(i)); n > 0 {
+				v.fields[f].Remove(bm25.Field{Chunks: 1, Tokens: int64(n)})
+			}
+		}
+	}
+	return v, nil
+}
+
+// liveDF is the number of chunks of the view that hold a term in a field.
+func (v *view) liveDF(key []byte, t *segment.Term, field int, c *postings.Cursor) (int, error) {
+	df := t.DF(field)
+	if df == 0 || v.deleted == nil {
+		return df, nil
+	}
+	if n, ok := v.counts.get(key, field); ok {
+		return n, nil
+	}
+	list, err := v.reader.List(t, field, false)
+	if err != nil {
+		return 0, err
+	}
+	c.Reset(list, uint32(v.reader.Chunks()))
+	gone := 0
+	for i := v.deleted.Next(0); i >= 0; {
+		at := c.Seek(uint32(i))
+		if at == postings.End {
+			break
+		}
+		if v.deleted.Has(at) {
+			gone++
+			at++
+		}
+		i = v.deleted.Next(int(at))
+	}
+	if c.Err() != nil {
+		return 0, v.reader.Corrupt(c.Err())
+	}
+	v.counts.put(key, field, df-gone)
+	return df - gone, nil
+}
+
+// dfCache remembers the document frequencies of recent terms in a view with
+// deleted chunks, because counting them means to intersect the term's postings
+// with the deleted chunks. It is lossy, takes no lock and never grows.
+type dfCache struct {
+	slots [256]atomic.Pointer[dfEntry]
+}
+
+type dfEntry struct {
+	key   string
+	field int
+	df    int
+}
+
+func (c *dfCache) slot(key []byte, field int) *atomic.Pointer[dfEntry] {
+	h := uint32(2166136261) ^ uint32(field)
+	for _, b := range key {
+		h = (h ^ uint32(b)) * 16777619
+	}
+	return &c.slots[h>>8%256]
+}
+
+func (c *dfCache) get(key []byte, field int) (int, bool) {
+	e := c.slot(key, field).Load()
+	if e == nil || e.field != field || e.key != string(key) {
+		return 0, false
+	}
+	return e.df, true
+}
+
+func (c *dfCache) put(key []byte, field, df int) {
+	c.slot(key, field).Store(&dfEntry{string(key), field, df})
+}
+
+// Snapshot is the index as it was at one moment. It does not change, and can be
+// used by several goroutines until Release.
+type Snapshot struct {
+	generation uint64
+	views      []*view
+	refs       atomic.Int32
+	index      *Index
+}
+
+// acquire counts a user; false when the snapshot is gone.
+func (s *Snapshot) acquire() bool {
+	for {
+		n := s.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if s.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Release ends the use of the snapshot; every one must be released once.
+func (s *Snapshot) Release() error {
+	if s.refs.Add(-1) > 0 {
+		return nil
+	}
+	var errs []error
+	for _, v := range s.views {
+		errs = append(errs, v.release())
+	}
+	return errors.Join(errs...)
+}
+
+// Generation grows with every change of the index.
+func (s *Snapshot) Generation() uint64 { return s.generation }
+
+// Chunks is the number of chunks.
+func (s *Snapshot) Chunks() int {
+	n := 0
+	for _, v := range s.views {
+		n += v.live
+	}
+	return n
+}

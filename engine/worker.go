@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+
+	"sheaf/analysis"
+	"sheaf/engine/segment"
+)
+
+// worker turns chunks into a segment under construction. What a raw word stands
+// for is looked up by its bytes, so each distinct one is analyzed once.
+type worker struct {
+	mu       sync.Mutex
+	builder  *segment.Builder
+	analyzer *analysis.Analyzer
+	words    wordCache
+	terms    []analysis.Term
+	key      []byte
+}
+
+// token is a term of a raw word.
+type token struct {
+	term   uint32
+	offset uint32
+	form   bool
+}
+
+func (w *worker) reset() {
+	w.builder.Reset()
+	w.words = wordCache{}
+}
+
+func (w *worker) bytes() int64 { return w.builder.Bytes() + w.words.bytes() }
+
+func (w *worker) add(c *Chunk, fields []string) error {
+	if _, err := w.builder.Begin(c.ID, c.Doc); err != nil {
+		return err
+	}
+	for _, f := range c.Fields {
+		w.text(slices.Index(fields, f.Name), f.Text)
+	}
+	for _, column := range c.Columns {
+		for _, v := range column.Values {
+			w.builder.Column(column.Name, v)
+		}
+	}
+	for _, v := range c.Vectors {
+		if err := w.builder.Vectors(v.Name, v.Passages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *worker) text(field int, text string) {
+	position := uint32(0)
+	w.analyzer.Words(text, func(start, end int) bool {
+		entry := w.words.find(text[start:end])
+		if entry == nil {
+			entry = w.learn(text[start:end])
+		}
+		for _, t := range w.words.tokens[entry.first : entry.first+uint32(entry.count)] {
+			if t.form {
+				w.builder.Form(field, t.term)
+			} else {
+				w.builder.Token(field, t.term, position+t.offset)
+			}
+		}
+		position += uint32(entry.positions)
+		return true
+	})
+}
+
+// learn analyzes a raw word that comes for the first time.
+func (w *worker) learn(raw string) *wordEntry {
+	w.terms = w.analyzer.Terms(w.terms[:0], raw)
+	first := len(w.words.tokens)
+	for _, t := range w.terms {
+		w.key = w.key[:0]
+		if t.Form {
+			w.key = append(w.key, segment.FormMark)
+		}
+		w.key = append(w.key, t.Text...)
+		w.words.tokens = append(w.words.tokens, token{term: w.builder.Term(w.key), offset: uint32(t.Offset), form: t.Form})
+	}
+	// Positions never fall within a word: tokens of one offset stay in order.
+	tokens := w.words.tokens[first:]
+	slices.SortStableFunc(tokens, func(a, b token) int { return int(a.offset) - int(b.offset) })
+	return w.words.insert(raw, wordEntry{first: uint32(first), count: uint32(len(tokens)), positions: uint32(w.analyzer.Positions(w.terms))})
+}
+
+// wordCache maps raw words to tokens: a hash table with open addressing, whose
+// keys lie one after another in one string of bytes.
+type wordCache struct {
+	slots  []wordEntry
+	count  int
+	keys   []byte
+	tokens []token
+}
+
+type wordEntry struct {
+	hash      uint32
+	key       uint32 // where its bytes begin in keys
+	size      uint32 // how many there are; an entry without any is free
+	first     uint32 // of its tokens
+	count     uint32
+	positions uint32
+}
+
+func (c *wordCache) bytes() int64 {
+	return int64(len(c.slots))*24 + int64(cap(c.keys)) + int64(cap(c.tokens))*12
+}
+
+func hashWord(s string) uint32 {
+	h := uint64(len(s))
+	for ; len(s) >= 8; s = s[8:] {
+		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		h = (h ^ w) * 0x9e3779b97f4a7c15
+		h ^= h >> 29
+	}
+	if len(s) > 0 {
+		w := uint64(0)
+		for i := range len(s) {
+			w |= uint64(s[i]) << (8 * i)
+		}
+		h = (h ^ w) * 0x9e3779b97f4a7c15
+	}
+	return uint32(h >> 32)
+}
+
+func (c *wordCache) find(raw string) *wordEntry {
+	if len(c.slots) == 0 {
+		return nil
+	}
+	hash, mask := hashWord(raw), uint32(len(c.slots)-1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		e := &c.slots[i]
+		if e.size == 0 {
+			return nil
+		}
+		if e.hash == hash && string(c.keys[e.key:e.key+e.size]) == raw {
+			return e
+		}
+	}
+}
+
+func (c *wordCache) insert(raw string, e wordEntry) *wordEntry {
+	if c.count*2 >= len(c.slots) {
+		c.grow()
+	}
+	e.hash, e.key, e.size = hashWord(raw), uint32(len(c.keys)), uint32(len(raw))
+	c.keys = append(c.keys, raw...)
+	c.count++
+	return c.place(e)
+}
+
+func (c *wordCache) place(e wordEntry) *wordEntry {
+	mask := uint32(len(c.slots) - 1)
+	i := e.hash & mask
+	for c.slots[i].size != 0 {
+		i = (i + 1) & mask
+	}
+	c.slots[i] = e
+	return &c.slots[i]
+}
+
+func (c *wordCache) grow() {
+	old := c.slots
+	c.slots = make([]wordEntry, max(1024, 2*len(old)))
+	for _, e := range old {
+		if e.size != 0 {
+			c.place(e)
+		}
+	}
+}

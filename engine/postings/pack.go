@@ -107,26 +107,6 @@ func readFrame(dst []uint32, src []byte) (rest []byte, ok bool) {
 	return src, true
 }
 
-// frameLen is the number of bytes of a frame of n values; ok is false when src
-// does not hold one.
-func frameLen(n int, src []byte) (size int, ok bool) {
-	if len(src) < 2 || src[0] > 32 {
-		return 0, false
-	}
-	size = 2 + (n*int(src[0])+7)/8
-	for range src[1] {
-		if len(src) < size+2 {
-			return 0, false
-		}
-		_, k := binary.Uvarint(src[size+1:])
-		if k <= 0 {
-			return 0, false
-		}
-		size += 1 + k
-	}
-	return size, len(src) >= size
-}
-
 // unpack reads len(dst) values of width bits each. src has slack bytes more
 // than they need. One load of eight bytes serves as many values as it holds.
 func unpack(dst []uint32, src []byte, width uint) {

@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"profile":             {"root", "rank"},
 	"backend/backendtest": {"root", "backend"},
 	"backend/memory":      {"root", "backend", "analysis"},
-	"backend/embedded":    {"root", "backend", "analysis", "engine/...", "vfs"},
+	"backend/embedded":    {"root", "backend", "analysis", "engine", "engine/...", "vfs"},
 	"backend/...":         {"root", "backend"},
 	"inference/...":       {"inference"},
 	"search":              {"root", "rank", "profile", "backend", "inference", "catalog", "analysis", "query"},

@@ -71,8 +71,8 @@ type Fuzzy struct {
 
 // Bool finds chunks that match every Must, no MustNot and, when there is no
 // Must, at least one Should. The score is the sum of the scores of the Must
-// and Should parts that match. A Bool with only MustNot parts finds every
-// other chunk, with score 0.
+// and Should parts that match. A Bool without Must and Should parts finds every
+// chunk that matches no MustNot, with score 0.
 type Bool struct {
 	Must    []TextQuery
 	Should  []TextQuery

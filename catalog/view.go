@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -165,6 +166,13 @@ func (v *View) note(err error) {
 	v.mu.Unlock()
 }
 
+// noteFault keeps an error other than that something does not exist.
+func (v *View) noteFault(err error) {
+	if !errors.Is(err, sheaf.ErrNotFound) {
+		v.note(err)
+	}
+}
+
 // Err is the first fault that a method without an error met, or nil.
 func (v *View) Err() error {
 	v.mu.Lock()
@@ -249,6 +257,7 @@ func (v *View) Lookup(id sheaf.ID) (*Record, *sheaf.Chunk, error) {
 func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	_, c, err := v.Lookup(id)
 	if err != nil || c == nil {
+		v.noteFault(err)
 		return sheaf.Chunk{}, false
 	}
 	return *c, true
@@ -259,6 +268,7 @@ func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 	r, err := v.Record(id)
 	if err != nil {
+		v.noteFault(err)
 		return sheaf.Document{}, false
 	}
 	return r.Document, true

@@ -1,0 +1,345 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// changes: writes, replacements and deletions are visible when they return.
+func changes(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	ctx := context.Background()
+	x := body(sheaf.Match{Text: "x y"})
+	expect(t, b, "an empty store", x, "")
+	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:a#s", "body", "x"), Chunk("t:b", "body", "x"))
+	expect(t, b, "written", x, "t:a t:a#s t:b")
+	write(t, b, Chunk("t:a#s", "body", "z"))
+	expect(t, b, "written instead", x, "t:a t:b")
+	if err := b.Write(ctx, backend.Batch{Replace: []sheaf.ID{"t:a", "t:none"}, Chunks: []backend.Chunk{Chunk("t:a#new", "body", "y")}}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "replaced", x, "t:a#new t:b")
+	expect(t, b, "replaced, the old", body(sheaf.Match{Text: "z"}), "")
+	if err := b.Delete(ctx, []sheaf.ID{"t:b", "t:b", "t:none"}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "deleted", x, "t:a#new")
+	if err := b.Delete(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Write(ctx, backend.Batch{}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "nothing written", x, "t:a#new")
+	if err := b.Write(ctx, backend.Batch{Chunks: []backend.Chunk{Chunk("t:c", "body", "x"), Chunk("t:c", "body", "y"), Chunk("t:c", "body", "q")}}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "the last of equal ids", body(sheaf.Match{Text: "q"}), "t:c")
+	expect(t, b, "not the first of equal ids", body(sheaf.Match{Text: "x"}), "")
+}
+
+func within(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:b", "body", "x"), Chunk("t:c", "body", "y"))
+	req := body(sheaf.Match{Text: "x"})
+	req.Within = []sheaf.ID{"t:b", "t:c", "t:gone", "t:b"}
+	expect(t, b, "within", req, "t:b")
+	req.Within = []sheaf.ID{}
+	expect(t, b, "within nothing", req, "")
+	req.Within = nil
+	expect(t, b, "no bound", req, "t:a t:b")
+}
+
+func unit(v ...float32) []float32 {
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(square))
+	}
+	return v
+}
+
+// vectors: a chunk is as near as its best passage; stores may keep vectors with
+// less precision, so similarities agree to 0.02.
+func vectors(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	v := func(id, field string, passages ...[]float32) backend.Chunk {
+		c := Chunk(id, "body", "x")
+		c.Vectors = []backend.Vectors{{Name: field, Passages: passages}}
+		return withColumns(c, column("id", sheaf.TextValue(id)))
+	}
+	write(t, b, v("t:a", "body", unit(1, 0, 0, 0, 0, 0, 0, 0), unit(0, 1, 0, 0, 0, 0, 0, 0)), v("t:b", "body", unit(1, 1, 0, 0, 0, 0, 0, 0)),
+		v("t:c", "body", unit(0, 0, 1, 0, 0, 0, 0, 0)), v("t:d", "title", unit(0, 1, 0, 0, 0, 0, 0, 0)), Chunk("t:e", "body", "x"))
+	req := backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: "body", Vector: unit(0, 1, 0, 0, 0, 0, 0, 0)}}
+	r := retrieve(t, b, req)
+	if ids(r) != "t:a t:b t:c" || r[0].Passage != 1 || math.Abs(r[0].Score-1) > 0.02 || math.Abs(r[1].Score-math.Sqrt2/2) > 0.02 || math.Abs(r[2].Score) > 0.02 {
+		t.Errorf("found %+v", r)
+	}
+	req.Filter = sheaf.Not{Filter: sheaf.In{Column: "id", Values: []sheaf.Value{sheaf.TextValue("t:a")}}}
+	req.Limit = 1
+	expect(t, b, "filtered before the limit", req, "t:b")
+	req.Filter, req.Within = nil, []sheaf.ID{"t:c"}
+	expect(t, b, "within", req, "t:c")
+	req.Within, req.Vector.Field = nil, "none"
+	expect(t, b, "a field that nothing has", req, "")
+	if err := b.Delete(context.Background(), []sheaf.ID{"t:a"}); err != nil {
+		t.Fatal(err)
+	}
+	req.Vector.Field = "body"
+	expect(t, b, "after a deletion", req, "t:b")
+}
+
+// invalid: bad requests and batches are errors, and change nothing.
+func invalid(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	ctx := context.Background()
+	write(t, b, Chunk("t:a", "body", "x"))
+	v := Chunk("t:v", "body", "x")
+	v.Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{unit(1, 0, 0, 0, 0, 0, 0, 0)}}}
+	write(t, b, v)
+	good := body(sheaf.Match{Text: "x"})
+	for what, spoil := range map[string]func(*backend.Request){
+		"neither":       func(r *backend.Request) { r.Text = nil },
+		"both":          func(r *backend.Request) { r.Vector = &backend.VectorRequest{Field: "body", Vector: unit(1)} },
+		"limit 0":       func(r *backend.Request) { r.Limit = 0 },
+		"limit huge":    func(r *backend.Request) { r.Limit = backend.MaxLimit + 1 },
+		"no fields":     func(r *backend.Request) { r.Text.Fields = nil },
+		"weight 0":      func(r *backend.Request) { r.Text.Fields = []backend.FieldWeight{{Name: "body"}} },
+		"weight NaN":    func(r *backend.Request) { r.Text.Fields = []backend.FieldWeight{{Name: "body", Weight: math.NaN()}} },
+		"field twice":   func(r *backend.Request) { r.Text.Fields = append(r.Text.Fields, r.Text.Fields[0]) },
+		"k1":            func(r *backend.Request) { r.Text.K1 = -1 },
+		"b":             func(r *backend.Request) { r.Text.B = 2 },
+		"tie breaker":   func(r *backend.Request) { r.Text.TieBreaker = math.NaN() },
+		"no dimensions": func(r *backend.Request) { r.Text, r.Vector = nil, &backend.VectorRequest{Field: "body"} },
+		"dimensions": func(r *backend.Request) {
+			r.Text, r.Vector = nil, &backend.VectorRequest{Field: "body", Vector: unit(1, 0, 0)}
+		},
+	} {
+		req := good
+		text := *good.Text
+		req.Text = &text
+		spoil(&req)
+		if _, err := b.Retrieve(ctx, req); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	nan := float32(math.NaN())
+	for what, vector := range map[string][]float32{"NaN": {nan, 0, 0, 0, 0, 0, 0, 0}, "infinite": {float32(math.Inf(1)), 0, 0, 0, 0, 0, 0, 0}, "zero": make([]float32, 8), "empty": {}, "other dimensions": unit(1, 0)} {
+		c := Chunk("t:bad", "body", "x")
+		c.Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{vector}}}
+		if err := b.Write(ctx, backend.Batch{Chunks: []backend.Chunk{Chunk("t:good", "body", "x"), c}}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("vector %s: %v", what, err)
+		}
+	}
+	expect(t, b, "nothing of a bad batch", good, "t:a t:v")
+}
+
+// hostile: any bytes in ids, fields, columns and queries.
+func hostile(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	texts := []string{"\x00", "\xff\xfe", "'; DROP TABLE x; --", `{"match_all":{}}`, "a\nb\r\nc", strings.Repeat("long ", 50_000), strings.Repeat("x", 100_000), "%s %n", "../../etc", "<script>", "\u202e", "🚀", "' OR 1=1", "\\", "\"", "t:b", ""}
+	var chunks []backend.Chunk
+	for i, s := range texts {
+		if len(s) > 1000 {
+			s = s[:1000]
+		}
+		c := Chunk(fmt.Sprintf("t:%02d %s", i, strings.ReplaceAll(s, "#", "")), "body", texts[i]+" marker", "title", texts[i])
+		chunks = append(chunks, withColumns(c, column("c", sheaf.TextValue(s))))
+	}
+	write(t, b, chunks...)
+	req := body(sheaf.Match{Text: "marker"})
+	if r := retrieve(t, b, req); len(r) != len(chunks) {
+		t.Errorf("%d of %d found", len(r), len(chunks))
+	}
+	for i, s := range texts {
+		for _, q := range []sheaf.TextQuery{sheaf.Match{Text: s}, sheaf.Phrase{Text: s}, sheaf.Prefix{Text: s}, sheaf.Fuzzy{Text: s, Distance: 2}} {
+			retrieve(t, b, Words(q))
+		}
+		if len(s) <= 1000 {
+			req.Filter = sheaf.In{Column: "c", Values: []sheaf.Value{sheaf.TextValue(s)}}
+			if r := retrieve(t, b, req); len(r) != 1 || r[0].ID != chunks[i].ID {
+				t.Errorf("filter %q found %v", s, r)
+			}
+		}
+	}
+}
+
+// bulk: what is added shows at Commit, all at once, and never without it.
+func bulk(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	loader, ok := b.(backend.Bulk)
+	if !ok {
+		t.Skip("the store has no bulk load")
+	}
+	ctx := context.Background()
+	write(t, b, Chunk("t:old", "body", "x"))
+	w, err := loader.Bulk(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for j := range 20 {
+				id := fmt.Sprintf("t:%d-%02d", i, j)
+				if err := w.Add(ctx, backend.Batch{Replace: []sheaf.ID{sheaf.ID(id)}, Chunks: []backend.Chunk{Chunk(id, "body", "x"), Chunk(id+"#s", "body", "y")}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := w.Add(ctx, backend.Batch{Replace: []sheaf.ID{"t:old"}}); err != nil {
+		t.Fatal(err)
+	}
+	x := body(sheaf.Match{Text: "x"})
+	x.Limit = 1000
+	expect(t, b, "before the commit", x, "t:old")
+	if err := w.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if r := retrieve(t, b, x); len(r) != 160 {
+		t.Errorf("%d found after the commit", len(r))
+	}
+	if err := w.Add(ctx, backend.Batch{Chunks: []backend.Chunk{Chunk("t:lost", "body", "lost")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "never committed", body(sheaf.Match{Text: "lost"}), "")
+	write(t, b, Chunk("t:after", "body", "after"))
+	expect(t, b, "written after the load", body(sheaf.Match{Text: "after"}), "t:after")
+}
+
+// concurrent: readers see a whole batch or nothing of it, while others write.
+func concurrent(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	ctx := context.Background()
+	batch := func(n int) backend.Batch {
+		out := backend.Batch{Replace: []sheaf.ID{"t:d"}}
+		for i := range 5 {
+			out.Chunks = append(out.Chunks, Chunk(fmt.Sprintf("t:d#%d", i), "body", fmt.Sprintf("both version%d", n)))
+		}
+		return out
+	}
+	if err := b.Write(ctx, batch(0)); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	for range 4 {
+		group.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				r, err := b.Retrieve(ctx, body(sheaf.Match{Text: "both"}))
+				if err != nil || len(r) != 5 {
+					t.Errorf("%d found while another wrote, %v", len(r), err)
+					return
+				}
+			}
+		})
+	}
+	for n := 1; n <= 25; n++ {
+		if err := b.Write(ctx, batch(n)); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	group.Wait()
+	expect(t, b, "the last version", body(sheaf.Match{Text: "version25"}), "t:d#0 t:d#1 t:d#2 t:d#3 t:d#4")
+}
+
+// explain: the parts give the score that Retrieve gives.
+func explain(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	e, ok := b.(backend.Explainer)
+	if !ok {
+		t.Skip("the store does not explain")
+	}
+	c := Chunk("t:a", "title", "apple pie", "body", "an apple a day, apples and pears")
+	c.Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{unit(1, 2, 3, 4, 5, 6, 7, 8)}}}
+	write(t, b, c, Chunk("t:b", "body", "pears and pie"), Chunk("t:c", "body", "nothing"))
+	for _, how := range []backend.Combine{backend.CombineSum, backend.CombineBest, backend.CombineBM25F} {
+		req := Words(sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "apple pie"}, sheaf.Prefix{Text: "pea"}, sheaf.Boost{Query: sheaf.Phrase{Text: "apple pie"}, Factor: 3}}})
+		req.Text.Combine, req.Text.TieBreaker = how, 0.3
+		checkExplanations(t, b, e, req, 2)
+	}
+	checkExplanations(t, b, e, backend.Request{Limit: 5, Vector: &backend.VectorRequest{Field: "body", Vector: unit(8, 7, 6, 5, 4, 3, 2, 1)}}, 1)
+}
+
+func checkExplanations(t *testing.T, b backend.Backend, e backend.Explainer, req backend.Request, want int) {
+	t.Helper()
+	r := retrieve(t, b, req)
+	out, err := e.Explain(context.Background(), req, []sheaf.ID{"t:a", "t:b", "t:c", "t:none"})
+	if err != nil || len(out) != 4 || len(r) != want {
+		t.Fatalf("%d found, %d explained, %v", len(r), len(out), err)
+	}
+	byID := map[sheaf.ID]*sheaf.Explanation{"t:a": out[0], "t:b": out[1], "t:c": out[2], "t:none": out[3]}
+	for _, h := range r {
+		x := byID[h.ID]
+		delete(byID, h.ID)
+		if x == nil || !near(x.Value, h.Score) || !near(x.Recombine(), h.Score) {
+			t.Errorf("%s scores %v, explained as %+v", h.ID, h.Score, x)
+		}
+	}
+	for id, x := range byID {
+		if x != nil {
+			t.Errorf("%s is not found, but explained as %+v", id, x)
+		}
+	}
+}
+
+func reopen(t *testing.T, o Options) {
+	if o.Reopen == nil {
+		t.Skip("the store keeps nothing")
+	}
+	b := o.Open(t)
+	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:b", "body", "x"))
+	if err := b.Delete(context.Background(), []sheaf.ID{"t:a"}); err != nil {
+		t.Fatal(err)
+	}
+	b = o.Reopen(t, b)
+	defer func() { b.Close() }()
+	expect(t, b, "reopened", body(sheaf.Match{Text: "x"}), "t:b")
+	write(t, b, Chunk("t:c", "body", "x"))
+	b = o.Reopen(t, b)
+	expect(t, b, "reopened again", body(sheaf.Match{Text: "x"}), "t:b t:c")
+}
+
+// cancel: a context that has ended is an error, and nothing is written.
+func cancel(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if err := b.Write(ctx, backend.Batch{Chunks: []backend.Chunk{Chunk("t:a", "body", "x")}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("write: %v", err)
+	}
+	if _, err := b.Retrieve(ctx, body(sheaf.Match{Text: "x"})); !errors.Is(err, context.Canceled) {
+		t.Errorf("retrieve: %v", err)
+	}
+	expect(t, b, "nothing was written", body(sheaf.Match{Text: "x"}), "")
+}

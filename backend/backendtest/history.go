@@ -1,0 +1,156 @@
+package backendtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// RandomHistory makes the same random changes to two stores and compares what
+// they answer to random requests after each: the same chunks in the same order,
+// scores within 1e-9. reopen, when not nil, closes the first store and opens it
+// again now and then. A failure names the seed.
+func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle backend.Backend, reopen func(backend.Backend) backend.Backend) {
+	t.Helper()
+	h := &history{r: rand.New(rand.NewPCG(seed, 11))}
+	ctx := context.Background()
+	for step := range steps {
+		where := fmt.Sprintf("seed %d, step %d", seed, step)
+		batch := h.batch()
+		if err := a.Write(ctx, batch); err != nil {
+			t.Fatalf("%s: write: %v", where, err)
+		}
+		if err := oracle.Write(ctx, batch); err != nil {
+			t.Fatalf("%s: write to the oracle: %v", where, err)
+		}
+		if h.r.IntN(5) == 0 {
+			docs := []sheaf.ID{h.doc(), h.doc()}
+			if err := a.Delete(ctx, docs); err != nil {
+				t.Fatalf("%s: delete: %v", where, err)
+			}
+			if err := oracle.Delete(ctx, docs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if reopen != nil && h.r.IntN(6) == 0 {
+			a = reopen(a)
+		}
+		for range 4 {
+			req := h.request()
+			got, err := a.Retrieve(ctx, req)
+			if err != nil {
+				t.Fatalf("%s: %v", where, err)
+			}
+			want, err := oracle.Retrieve(ctx, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, where, req, got, want)
+		}
+	}
+}
+
+func compare(t *testing.T, where string, req backend.Request, got, want sheaf.Ranking) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %+v %+v: %d found, the oracle finds %d:\n%s\n%s", where, req.Text, req.Filter, len(got), len(want), ids(got), ids(want))
+	}
+	for i := range got {
+		// Scores that differ in the last bits may change places.
+		if !near(got[i].Score, want[i].Score) || got[i].ID != want[i].ID && !tied(want, i) {
+			t.Fatalf("%s: %+v %+v: place %d is %s %.17g, the oracle has %s %.17g", where, req.Text, req.Filter, i+1, got[i].ID, got[i].Score, want[i].ID, want[i].Score)
+		}
+	}
+}
+
+func tied(r sheaf.Ranking, i int) bool {
+	return i > 0 && near(r[i].Score, r[i-1].Score) || i+1 < len(r) && near(r[i].Score, r[i+1].Score) || i+1 == len(r)
+}
+
+type history struct{ r *rand.Rand }
+
+var vocabulary = strings.Fields("apple apples pie pies token tokens refresh running run runs getUserName snake_case 東京都 猫 naïve café v1.2.3 C++ alpha beta gamma delta the of and search engine index")
+
+func (h *history) words(most int) string {
+	var out []string
+	for range h.r.IntN(most + 1) {
+		// Some words are much more frequent than others.
+		out = append(out, vocabulary[min(h.r.IntN(len(vocabulary)), h.r.IntN(len(vocabulary)))])
+	}
+	return strings.Join(out, " ")
+}
+
+func (h *history) doc() sheaf.ID { return sheaf.ID(fmt.Sprintf("t:d%d", h.r.IntN(30))) }
+
+func (h *history) batch() backend.Batch {
+	var b backend.Batch
+	for range 1 + h.r.IntN(4) {
+		doc := h.doc()
+		b.Replace = append(b.Replace, doc)
+		for i := range h.r.IntN(5) {
+			c := Chunk(fmt.Sprintf("%s#%d", doc, i), "title", h.words(3), "body", h.words(30), "tags", h.words(1))
+			c = withColumns(c, column("n", sheaf.NumberValue(float64(h.r.IntN(5)))), column("c", sheaf.TextValue(string(rune('a'+h.r.IntN(3))))))
+			b.Chunks = append(b.Chunks, c)
+		}
+	}
+	return b
+}
+
+func (h *history) request() backend.Request {
+	req := Words(h.query(2))
+	req.Limit = []int{1, 3, 10, 1000}[h.r.IntN(4)]
+	req.Text.Combine = backend.Combine(h.r.IntN(3))
+	req.Text.Statistics = backend.Statistics(h.r.IntN(2))
+	req.Text.TieBreaker = float64(h.r.IntN(3)) / 2
+	req.Text.K1 = []float64{0, 0.9, 1.2, 3}[h.r.IntN(4)]
+	req.Text.B = []float64{0, 0.4, 0.75, 1}[h.r.IntN(4)]
+	if h.r.IntN(3) == 0 {
+		req.Text.Fields = append(req.Text.Fields, backend.FieldWeight{Name: "tags", Weight: 0.5})
+	}
+	switch h.r.IntN(5) {
+	case 0:
+		req.Filter = sheaf.In{Column: "c", Values: []sheaf.Value{sheaf.TextValue("a")}}
+	case 1:
+		req.Filter = sheaf.Not{Filter: sheaf.Range{Column: "n", Min: sheaf.NumberValue(2)}}
+	case 2:
+		req.Within = []sheaf.ID{}
+		for i := range 10 {
+			req.Within = append(req.Within, sheaf.ID(fmt.Sprintf("%s#%d", h.doc(), i%5)))
+		}
+	}
+	return req
+}
+
+func (h *history) query(depth int) sheaf.TextQuery {
+	field := []string{"", "", "", "title", "tags"}[h.r.IntN(5)]
+	word := vocabulary[h.r.IntN(len(vocabulary))]
+	switch n := h.r.IntN(10); {
+	case n < 4 || depth == 0:
+		return sheaf.Match{Text: h.words(4) + " " + word, Field: field}
+	case n == 4:
+		return sheaf.Phrase{Text: word + " " + h.words(2), Field: field, Slop: h.r.IntN(3)}
+	case n == 5:
+		runes := []rune(word)
+		return sheaf.Prefix{Text: string(runes[:1+h.r.IntN(len(runes))]), Field: field}
+	case n == 6:
+		return sheaf.Fuzzy{Text: word, Field: field, Distance: 1 + h.r.IntN(2)}
+	case n == 7:
+		return sheaf.Boost{Query: h.query(depth - 1), Factor: 0.5 + h.r.Float64()}
+	}
+	var b sheaf.Bool
+	for range h.r.IntN(3) {
+		b.Must = append(b.Must, h.query(depth-1))
+	}
+	for range h.r.IntN(3) {
+		b.Should = append(b.Should, h.query(depth-1))
+	}
+	for range h.r.IntN(2) {
+		b.MustNot = append(b.MustNot, h.query(depth-1))
+	}
+	return b
+}

@@ -1,0 +1,279 @@
+// Package memory is a store that looks at everything: brute force, in memory,
+// and as plain as possible. It is the specification of what a backend answers
+// and the oracle that the others are tested against; it is not for large
+// collections.
+//
+// Words are scored by BM25 as package engine/bm25 documents it: idf
+// ln(1 + (N - df + 0.5)/(df + 0.5)), N the number of chunks that have the field,
+// saturation tf/(tf + k1(1 - b + b len/avg)), lengths exact and counted in terms
+// (forms left out), avg over the chunks that have the field. A term that a query holds twice counts twice. With BM25F
+// N is the number of all chunks, df counts chunks that hold the term in any of
+// the fields searched, and length and frequency are the weighted sums.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+)
+
+// Backend is the store. Make one with New.
+type Backend struct {
+	analyzer *analysis.Analyzer
+
+	mu         sync.RWMutex
+	bulk       sync.Mutex // held during a bulk load
+	chunks     map[sheaf.ID]*chunk
+	dims       map[string]int // of each vector field
+	generation uint64
+	closed     bool
+}
+
+var (
+	_ backend.Bulk      = (*Backend)(nil)
+	_ backend.Explainer = (*Backend)(nil)
+	_ backend.Counter   = (*Backend)(nil)
+	_ backend.Reporter  = (*Backend)(nil)
+)
+
+// New returns an empty store that analyzes words with a.
+func New(a *analysis.Analyzer) *Backend {
+	return &Backend{analyzer: a, chunks: map[sheaf.ID]*chunk{}, dims: map[string]int{}}
+}
+
+// chunk is an indexed chunk.
+type chunk struct {
+	id, doc sheaf.ID
+	fields  map[string]*field
+	source  backend.Chunk // columns and vectors
+}
+
+// field is one analyzed field of a chunk.
+type field struct {
+	terms  map[string][]int // positions
+	forms  map[string]int   // how often
+	length int
+}
+
+// Values implements sheaf.Columns.
+func (c *chunk) Values(column string) []sheaf.Value { return c.source.Values(column) }
+
+func (b *Backend) analyze(in *backend.Chunk) *chunk {
+	c := &chunk{id: in.ID, doc: in.Doc, fields: map[string]*field{}}
+	for _, f := range in.Fields {
+		out := &field{terms: map[string][]int{}, forms: map[string]int{}}
+		var terms []analysis.Term
+		position := 0
+		b.analyzer.Words(f.Text, func(start, end int) bool {
+			terms = b.analyzer.Terms(terms[:0], f.Text[start:end])
+			for _, t := range terms {
+				if t.Form {
+					out.forms[t.Text]++
+				} else {
+					out.terms[t.Text] = append(out.terms[t.Text], position+t.Offset)
+					out.length++
+				}
+			}
+			position += b.analyzer.Positions(terms)
+			return true
+		})
+		if len(out.terms) > 0 {
+			c.fields[f.Name] = out
+		}
+	}
+	c.source.Columns = make([]backend.Column, len(in.Columns))
+	for i, col := range in.Columns {
+		c.source.Columns[i] = backend.Column{Name: col.Name, Values: slices.Clone(col.Values)}
+	}
+	for _, v := range in.Vectors {
+		passages := make([][]float32, len(v.Passages))
+		for i, p := range v.Passages {
+			passages[i] = slices.Clone(p)
+		}
+		c.source.Vectors = append(c.source.Vectors, backend.Vectors{Name: v.Name, Passages: passages})
+	}
+	return c
+}
+
+// check refuses what no store takes.
+func (b *Backend) check(batch *backend.Batch, dims map[string]int) error {
+	for i := range batch.Chunks {
+		c := &batch.Chunks[i]
+		if c.ID == "" || c.Doc == "" {
+			return sheaf.Invalidf("write: chunk %q of document %q: neither may be empty", c.ID, c.Doc)
+		}
+		for _, v := range c.Vectors {
+			if len(v.Passages) == 0 {
+				return sheaf.Invalidf("write %s: vector field %q has no passages", c.ID, v.Name)
+			}
+			for n, p := range v.Passages {
+				if want := dims[v.Name]; want != 0 && len(p) != want || len(p) == 0 {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the index has %d", c.ID, n, v.Name, len(p), want)
+				}
+				dims[v.Name] = len(p)
+				var square float64
+				for _, x := range p {
+					square += float64(x) * float64(x)
+				}
+				if !(math.Abs(square-1) < 0.01) {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has length %v: must be 1", c.ID, n, v.Name, math.Sqrt(square))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Write implements backend.Backend.
+func (b *Backend) Write(ctx context.Context, batch backend.Batch) error {
+	b.bulk.Lock()
+	defer b.bulk.Unlock()
+	return b.apply(ctx, []backend.Batch{batch})
+}
+
+func (b *Backend) apply(ctx context.Context, batches []backend.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return errClosed
+	}
+	dims := map[string]int{}
+	for k, v := range b.dims {
+		dims[k] = v
+	}
+	for i := range batches {
+		if err := b.check(&batches[i], dims); err != nil {
+			return err
+		}
+	}
+	b.dims = dims
+	for _, batch := range batches {
+		b.remove(batch.Replace)
+		for i := range batch.Chunks {
+			b.chunks[batch.Chunks[i].ID] = b.analyze(&batch.Chunks[i])
+		}
+	}
+	b.generation++
+	return nil
+}
+
+func (b *Backend) remove(docs []sheaf.ID) {
+	if len(docs) == 0 {
+		return
+	}
+	gone := map[sheaf.ID]bool{}
+	for _, doc := range docs {
+		gone[doc] = true
+	}
+	for id, c := range b.chunks {
+		if gone[c.doc] {
+			delete(b.chunks, id)
+		}
+	}
+}
+
+// Delete implements backend.Backend.
+func (b *Backend) Delete(ctx context.Context, docs []sheaf.ID) error {
+	return b.Write(ctx, backend.Batch{Replace: docs})
+}
+
+var errClosed = fmt.Errorf("the store is closed: %w", sheaf.ErrUnavailable)
+
+// Close implements backend.Backend.
+func (b *Backend) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return errClosed
+	}
+	b.closed = true
+	return nil
+}
+
+// Bulk implements backend.Bulk.
+func (b *Backend) Bulk(ctx context.Context) (backend.BulkWriter, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b.bulk.Lock()
+	return &bulk{b: b}, nil
+}
+
+type bulk struct {
+	b       *Backend
+	mu      sync.Mutex
+	batches []backend.Batch
+	closed  bool
+}
+
+// Add implements backend.BulkWriter.
+func (w *bulk) Add(ctx context.Context, batch backend.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.b.mu.RLock()
+	dims := map[string]int{}
+	for k, v := range w.b.dims {
+		dims[k] = v
+	}
+	w.b.mu.RUnlock()
+	if err := w.b.check(&batch, dims); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.batches = append(w.batches, batch)
+	return nil
+}
+
+// Commit implements backend.BulkWriter.
+func (w *bulk) Commit(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return errors.New("commit: the load has ended")
+	}
+	if len(w.batches) == 0 {
+		return nil
+	}
+	if err := w.b.apply(ctx, w.batches); err != nil {
+		return err
+	}
+	w.batches = nil
+	return nil
+}
+
+// Close implements backend.BulkWriter.
+func (w *bulk) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.closed = true
+		w.batches = nil
+		w.b.bulk.Unlock()
+	}
+	return nil
+}
+
+// Stats implements backend.Reporter.
+func (b *Backend) Stats(context.Context) (backend.Stats, error) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	s := backend.Stats{Chunks: len(b.chunks), Generation: b.generation}
+	for _, c := range b.chunks {
+		for _, v := range c.source.Vectors {
+			s.Vectors += len(v.Passages)
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,133 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// Retrieve implements backend.Backend.
+func (b *Backend) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	all, err := b.matches(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	all.Sort()
+	return all[:min(len(all), req.Limit)], nil
+}
+
+// Count implements backend.Counter.
+func (b *Backend) Count(ctx context.Context, req backend.Request) (int, error) {
+	all, err := b.matches(ctx, req)
+	return len(all), err
+}
+
+// matches is every hit of a request, in no order.
+func (b *Backend) matches(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if b.closed {
+		return nil, errClosed
+	}
+	allowed := b.allowed(req)
+	if req.Vector != nil {
+		return b.similar(req.Vector, allowed)
+	}
+	s := b.scorer(req.Text, allowed)
+	var out sheaf.Ranking
+	for _, c := range allowed {
+		if hit, ok := s.hit(c); ok {
+			out = append(out, hit)
+		}
+	}
+	return out, nil
+}
+
+// allowed are the chunks that filter and bound let through.
+func (b *Backend) allowed(req backend.Request) []*chunk {
+	within := map[sheaf.ID]bool{}
+	for _, id := range req.Within {
+		within[id] = true
+	}
+	out := []*chunk{}
+	for id, c := range b.chunks {
+		if (req.Within == nil || within[id]) && (req.Filter == nil || req.Filter.Match(c)) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// similar scores every chunk that has vectors of the field by its best passage.
+func (b *Backend) similar(req *backend.VectorRequest, allowed []*chunk) (sheaf.Ranking, error) {
+	if want := b.dims[req.Field]; want != 0 && want != len(req.Vector) {
+		return nil, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, want)
+	}
+	var out sheaf.Ranking
+	for _, c := range allowed {
+		if score, passage, ok := c.best(req); ok {
+			out = append(out, sheaf.Hit{ID: c.id, Score: score, Passage: passage})
+		}
+	}
+	return out, nil
+}
+
+// best is the similarity of the best passage and its number, the first of equal
+// ones.
+func (c *chunk) best(req *backend.VectorRequest) (score float64, passage int, ok bool) {
+	for _, v := range c.source.Vectors {
+		if v.Name != req.Field {
+			continue
+		}
+		for i, p := range v.Passages {
+			var dot float64
+			for j, x := range p {
+				dot += float64(x) * float64(req.Vector[j])
+			}
+			if !ok || dot > score {
+				score, passage, ok = dot, i, true
+			}
+		}
+	}
+	return score, passage, ok
+}
+
+// Explain implements backend.Explainer.
+func (b *Backend) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	allowed := b.allowed(req)
+	byID := map[sheaf.ID]*chunk{}
+	for _, c := range allowed {
+		byID[c.id] = c
+	}
+	var s *scorer
+	if req.Text != nil {
+		s = b.scorer(req.Text, allowed)
+	}
+	out := make([]*sheaf.Explanation, len(ids))
+	for i, id := range ids {
+		c := byID[id]
+		switch {
+		case c == nil:
+		case s != nil:
+			out[i] = s.explain(c)
+		default:
+			if score, passage, ok := c.best(req.Vector); ok {
+				out[i] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, passage), Value: score}
+			}
+		}
+	}
+	return out, ctx.Err()
+}

@@ -1,0 +1,432 @@
+package memory
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+)
+
+// scorer scores chunks for one request by words.
+type scorer struct {
+	b      *Backend
+	req    *backend.TextRequest
+	fields []backend.FieldWeight
+	listed int                   // the first of fields, which the request lists
+	stats  map[string]fieldStats // by field
+	over   []*chunk              // that statistics are counted over
+	df     map[string]int        // by field, zero byte, term
+}
+
+type fieldStats struct{ chunks, tokens int }
+
+func (f fieldStats) average() float64 {
+	if f.chunks == 0 || f.tokens == 0 {
+		return 1
+	}
+	return float64(f.tokens) / float64(f.chunks)
+}
+
+func (b *Backend) scorer(req *backend.TextRequest, allowed []*chunk) *scorer {
+	s := &scorer{b: b, req: req, fields: slices.Clone(req.Fields), listed: len(req.Fields), stats: map[string]fieldStats{}, df: map[string]int{}}
+	if req.Statistics == backend.StatisticsCandidates {
+		s.over = allowed
+	} else {
+		for _, c := range b.chunks {
+			s.over = append(s.over, c)
+		}
+	}
+	for _, c := range s.over {
+		for name, f := range c.fields {
+			st := s.stats[name]
+			st.chunks++
+			st.tokens += f.length
+			s.stats[name] = st
+		}
+	}
+	return s
+}
+
+// parts are scores by field, in the order of scorer.fields, with what they are
+// made of.
+type parts struct {
+	scores []float64
+	labels [][]sheaf.Explanation
+}
+
+func (s *scorer) parts() *parts {
+	return &parts{make([]float64, len(s.fields)+8), make([][]sheaf.Explanation, len(s.fields)+8)}
+}
+
+func (p *parts) add(field int, score float64, label string) {
+	p.scores[field] += score
+	p.labels[field] = append(p.labels[field], sheaf.Explanation{Label: label, Value: score})
+}
+
+func (p *parts) addAll(q *parts) {
+	for i := range q.scores {
+		p.scores[i] += q.scores[i]
+		p.labels[i] = append(p.labels[i], q.labels[i]...)
+	}
+}
+
+// hit scores a chunk; ok is false when it does not match.
+func (s *scorer) hit(c *chunk) (sheaf.Hit, bool) {
+	p, ok := s.query(s.req.Query, 1, c)
+	if !ok {
+		return sheaf.Hit{}, false
+	}
+	return sheaf.Hit{ID: c.id, Score: s.total(p)}, true
+}
+
+func (s *scorer) total(p *parts) float64 {
+	sum, best := 0.0, 0.0
+	for _, v := range p.scores {
+		sum += v
+		best = max(best, v)
+	}
+	if s.req.Combine == backend.CombineBest {
+		return best + s.req.TieBreaker*(sum-best)
+	}
+	return sum
+}
+
+func (s *scorer) explain(c *chunk) *sheaf.Explanation {
+	p, ok := s.query(s.req.Query, 1, c)
+	if !ok {
+		return nil
+	}
+	root := &sheaf.Explanation{Label: "words", Value: s.total(p), Combine: sheaf.CombineSum}
+	best := 0
+	for i, v := range p.scores {
+		if v > p.scores[best] {
+			best = i
+		}
+	}
+	for i, labels := range p.labels {
+		if len(labels) == 0 {
+			continue
+		}
+		name := "all fields"
+		if s.req.Combine != backend.CombineBM25F {
+			name = s.fields[i].Name
+		}
+		field := sheaf.Explanation{Label: name, Value: p.scores[i], Combine: sheaf.CombineSum, Parts: labels}
+		if s.req.Combine == backend.CombineBest && i != best {
+			field = sheaf.Explanation{Label: name + ", tie breaker", Value: s.req.TieBreaker * p.scores[i], Combine: sheaf.CombineProduct,
+				Parts: []sheaf.Explanation{{Label: "tie breaker", Value: s.req.TieBreaker}, field}}
+		}
+		root.Parts = append(root.Parts, field)
+	}
+	return root
+}
+
+// in are the indices of the fields that a part of the query searches.
+func (s *scorer) in(name string) []int {
+	if name == "" {
+		all := make([]int, s.listed)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	i := slices.IndexFunc(s.fields, func(f backend.FieldWeight) bool { return f.Name == name })
+	if i < 0 {
+		i = len(s.fields)
+		s.fields = append(s.fields, backend.FieldWeight{Name: name, Weight: 1})
+	}
+	return []int{i}
+}
+
+// query scores a part of the query; ok is false when the chunk does not match.
+func (s *scorer) query(q sheaf.TextQuery, factor float64, c *chunk) (*parts, bool) {
+	switch q := q.(type) {
+	case sheaf.Match:
+		return s.match(q, factor, c)
+	case sheaf.Phrase:
+		return s.phrase(q, factor, c)
+	case sheaf.Prefix:
+		folded := s.b.analyzer.Fold(q.Text)
+		if folded == "" {
+			return nil, false
+		}
+		return s.expand(s.in(q.Field), factor, c, true, prefixWeight(folded))
+	case sheaf.Fuzzy:
+		folded := []rune(s.b.analyzer.Fold(q.Text))
+		if len(folded) == 0 {
+			return nil, false
+		}
+		return s.expand(s.in(q.Field), factor, c, true, func(term string) float64 {
+			if d := distance([]rune(term), folded); d <= q.Distance {
+				return 1 / float64(1+d)
+			}
+			return 0
+		})
+	case sheaf.Boost:
+		return s.query(q.Query, factor*q.Factor, c)
+	case sheaf.Bool:
+		return s.bool(q, factor, c)
+	}
+	return nil, false
+}
+
+func (s *scorer) bool(q sheaf.Bool, factor float64, c *chunk) (*parts, bool) {
+	out, matched := s.parts(), len(q.Must)+len(q.Should) == 0
+	for _, part := range q.Must {
+		p, ok := s.query(part, factor, c)
+		if !ok {
+			return nil, false
+		}
+		out.addAll(p)
+		matched = true
+	}
+	for _, part := range q.Should {
+		if p, ok := s.query(part, factor, c); ok {
+			out.addAll(p)
+			matched = true
+		}
+	}
+	for _, part := range q.MustNot {
+		if _, ok := s.query(part, factor, c); ok {
+			return nil, false
+		}
+	}
+	return out, matched
+}
+
+func (s *scorer) match(q sheaf.Match, factor float64, c *chunk) (*parts, bool) {
+	out, matched := s.parts(), false
+	fields := s.in(q.Field)
+	for _, t := range s.b.analyzer.QueryTokens(q.Text) {
+		if t.Prefix {
+			if p, ok := s.expand(fields, factor, c, false, prefixWeight(t.Term)); ok {
+				out.addAll(p)
+				matched = true
+			}
+			continue
+		}
+		if s.term(out, t.Term, fields, factor, c) {
+			matched = true
+		}
+	}
+	return out, matched
+}
+
+// term adds the score of one term, and reports whether the chunk holds it.
+func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *chunk) (found bool) {
+	if s.req.Combine == backend.CombineBM25F {
+		score, ok := s.virtual(term, fields, factor, c)
+		if ok {
+			out.add(0, score, fmt.Sprintf("%q", term))
+		}
+		return ok
+	}
+	for _, i := range fields {
+		f := c.fields[s.fields[i].Name]
+		if f == nil || f.frequency(term) == 0 {
+			continue
+		}
+		found = true
+		out.add(i, factor*s.fields[i].Weight*s.fieldScore(term, s.fields[i].Name, f), fmt.Sprintf("%q in %s", shown(term), s.fields[i].Name))
+	}
+	return found
+}
+
+// A form is looked up under a leading byte that no term has.
+const formMark = "\x01"
+
+func shown(term string) string { return strings.TrimPrefix(term, formMark) }
+
+func (f *field) frequency(term string) int {
+	if form, ok := strings.CutPrefix(term, formMark); ok {
+		return f.forms[form]
+	}
+	return len(f.terms[term])
+}
+
+func (s *scorer) fieldScore(term, name string, f *field) float64 {
+	st := s.stats[name]
+	tf := float64(f.frequency(term))
+	norm := s.req.K1 * (1 - s.req.B + s.req.B*float64(f.length)/st.average())
+	return idf(s.count(term, []string{name}), st.chunks) * (tf / (tf + norm))
+}
+
+func idf(df, n int) float64 {
+	return math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5))
+}
+
+// count is the number of chunks that hold a term in any of the fields.
+func (s *scorer) count(term string, names []string) int {
+	key := strings.Join(names, "\x00") + "\x00" + term
+	if n, ok := s.df[key]; ok {
+		return n
+	}
+	n := 0
+	for _, c := range s.over {
+		for _, name := range names {
+			if f := c.fields[name]; f != nil && f.frequency(term) > 0 {
+				n++
+				break
+			}
+		}
+	}
+	s.df[key] = n
+	return n
+}
+
+// virtual is the BM25F score of a term.
+func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (float64, bool) {
+	frequency, length, average := 0.0, 0.0, 0.0
+	var names []string
+	for _, i := range fields {
+		w := s.fields[i]
+		names = append(names, w.Name)
+		average += w.Weight * float64(s.stats[w.Name].tokens)
+		if f := c.fields[w.Name]; f != nil {
+			frequency += w.Weight * float64(f.frequency(term))
+			length += w.Weight * float64(f.length)
+		}
+	}
+	if frequency == 0 {
+		return 0, false
+	}
+	if len(s.over) > 0 && average > 0 {
+		average /= float64(len(s.over))
+	} else {
+		average = 1
+	}
+	norm := s.req.K1 * (1 - s.req.B + s.req.B*length/average)
+	return factor * idf(s.count(term, names), len(s.over)) * (frequency / (frequency + norm)), true
+}
+
+// phrase scores the terms of a phrase in the fields that hold it.
+func (s *scorer) phrase(q sheaf.Phrase, factor float64, c *chunk) (*parts, bool) {
+	tokens := s.b.analyzer.QueryTokens(q.Text)
+	if len(tokens) == 1 {
+		return s.match(sheaf.Match{Text: q.Text, Field: q.Field}, factor, c)
+	}
+	fields := s.in(q.Field)
+	out, matched := s.parts(), false
+	for _, i := range fields {
+		f := c.fields[s.fields[i].Name]
+		if f == nil || !f.holds(tokens, q.Slop) {
+			continue
+		}
+		matched = true
+		if s.req.Combine == backend.CombineBM25F {
+			continue
+		}
+		for _, t := range tokens {
+			s.term(out, t.Term, []int{i}, factor, c)
+		}
+	}
+	if matched && s.req.Combine == backend.CombineBM25F {
+		for _, t := range tokens {
+			s.term(out, t.Term, fields, factor, c)
+		}
+	}
+	return out, matched
+}
+
+// holds reports whether there is a position for each token such that, less the
+// tokens' own positions, they differ by at most slop.
+func (f *field) holds(tokens []analysis.Token, slop int) bool {
+	if len(tokens) == 0 {
+		return false
+	}
+	for _, token := range tokens {
+		for _, low := range f.terms[token.Term] {
+			if f.within(tokens, low-token.Position, slop) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// within reports whether every token stands within slop positions from low on.
+func (f *field) within(tokens []analysis.Token, low, slop int) bool {
+	for _, token := range tokens {
+		if !slices.ContainsFunc(f.terms[token.Term], func(at int) bool {
+			d := at - token.Position - low
+			return d >= 0 && d <= slop
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// expand scores, in each field, the best of the terms that weight accepts; it
+// returns 0 for others.
+func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weight func(term string) float64) (*parts, bool) {
+	accepted := map[string]float64{}
+	for _, i := range fields {
+		f := c.fields[s.fields[i].Name]
+		if f == nil {
+			continue
+		}
+		for term := range f.terms {
+			if w := weight(term); w > 0 {
+				accepted[term] = w
+			}
+		}
+		if forms {
+			for form := range f.forms {
+				if w := weight(form); w > 0 {
+					accepted[formMark+form] = w
+				}
+			}
+		}
+	}
+	out := s.parts()
+	for term, w := range accepted {
+		one := s.parts()
+		s.term(one, term, fields, factor*w, c)
+		for i, v := range one.scores {
+			if v > out.scores[i] {
+				out.scores[i], out.labels[i] = v, one.labels[i]
+			}
+		}
+	}
+	return out, len(accepted) > 0
+}
+
+func prefixWeight(prefix string) func(string) float64 {
+	return func(term string) float64 {
+		if strings.HasPrefix(term, prefix) {
+			return 1
+		}
+		return 0
+	}
+}
+
+// distance is the number of insertions, deletions, substitutions and swaps of
+// neighbors that turn a into b (optimal string alignment).
+func distance(a, b []rune) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}

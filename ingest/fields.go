@@ -1,0 +1,159 @@
+package ingest
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/chunk"
+)
+
+// columnExtension is the column of a file's extension, in lower case without the
+// dot.
+const columnExtension = "ext"
+
+// entries turns a document into what a backend indexes, without vectors. A
+// chunk's texts are its title, the titles above it, its tags, its path and its
+// body; aliases and property values belong to the document's own chunk, or, in a
+// document of pieces, to every piece.
+func entries(doc *sheaf.Document, content []byte, date sheaf.Dated) []backend.Chunk {
+	columns := documentColumns(doc, date)
+	pathText := pathWords(doc.Path)
+	aliases := strings.Join(doc.Aliases, "\n")
+	properties := propertyText(doc)
+	out := make([]backend.Chunk, 0, len(doc.Chunks))
+	for i := range doc.Chunks {
+		c := &doc.Chunks[i]
+		if len(c.Members) > 0 {
+			continue // its members are indexed
+		}
+		e := backend.Chunk{ID: c.ID, Doc: doc.ID, Columns: withDepth(columns, c.Depth)}
+		e.Fields = appendField(e.Fields, sheaf.FieldTitle, c.Title)
+		e.Fields = appendField(e.Fields, sheaf.FieldHierarchy, titlesAbove(c))
+		if c.ID == doc.ID || !c.HasHeading {
+			e.Fields = appendField(e.Fields, sheaf.FieldAliases, aliases)
+			e.Fields = appendField(e.Fields, sheaf.FieldProperties, properties)
+		}
+		e.Fields = appendField(e.Fields, sheaf.FieldTags, strings.Join(c.Tags, "\n"))
+		e.Fields = appendField(e.Fields, sheaf.FieldPath, pathText)
+		e.Fields = appendField(e.Fields, sheaf.FieldBody, bodyText(doc, c, content))
+		out = append(out, e)
+	}
+	return out
+}
+
+func appendField(fields []backend.Field, name, text string) []backend.Field {
+	if text == "" {
+		return fields
+	}
+	return append(fields, backend.Field{Name: name, Text: text})
+}
+
+// titlesAbove are the titles of the hierarchy but the chunk's own.
+func titlesAbove(c *sheaf.Chunk) string {
+	titles := c.Hierarchy
+	if n := len(titles); n > 0 && titles[n-1] == c.Title {
+		titles = titles[:n-1]
+	}
+	return strings.Join(titles, "\n")
+}
+
+// bodyText is the text of a chunk that is indexed.
+func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) string {
+	before, after := chunk.IndexedText(doc, c, content)
+	if len(after) == 0 {
+		return string(before)
+	}
+	return string(before) + string(after)
+}
+
+// pathWords is a path without its extension.
+func pathWords(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
+
+// propertyText is the scalar values of the frontmatter that are no fields of
+// their own.
+func propertyText(doc *sheaf.Document) string {
+	var parts []string
+	for _, p := range doc.Properties {
+		if chunk.IsFieldProperty(p.Name) {
+			continue
+		}
+		for _, v := range p.Values {
+			parts = append(parts, v.String())
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// documentColumns are the columns that all chunks of a document share, sorted by
+// name. Text of properties is in lower case, and tags are present with those
+// above them.
+func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
+	text := sheaf.TextValue
+	columns := []backend.Column{
+		{Name: sheaf.ColumnTree, Values: []sheaf.Value{text(doc.Tree)}},
+		{Name: sheaf.ColumnDoc, Values: []sheaf.Value{text(string(doc.ID))}},
+		{Name: sheaf.ColumnPath, Values: []sheaf.Value{text(doc.Path)}},
+		{Name: sheaf.ColumnFolder, Values: folders(doc.Path)},
+		{Name: columnExtension, Values: []sheaf.Value{text(strings.TrimPrefix(strings.ToLower(path.Ext(doc.Path)), "."))}},
+	}
+	if !date.Time.IsZero() {
+		columns = append(columns, backend.Column{Name: sheaf.ColumnDate, Values: []sheaf.Value{sheaf.DateValue(date.Time)}})
+	}
+	var tags []sheaf.Value
+	for _, tag := range doc.Tags {
+		for tag = strings.ToLower(tag); tag != ""; {
+			tags = appendValue(tags, text(tag))
+			tag = tag[:max(0, strings.LastIndexByte(tag, '/'))]
+		}
+	}
+	if len(tags) > 0 {
+		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags})
+	}
+	for _, p := range doc.Properties {
+		c := backend.Column{Name: sheaf.PropertyColumn(p.Name)}
+		for _, v := range p.Values {
+			if v.Kind == sheaf.KindText {
+				v.Text = strings.ToLower(v.Text)
+			}
+			c.Values = appendValue(c.Values, v)
+		}
+		if at := slices.IndexFunc(columns, func(d backend.Column) bool { return d.Name == c.Name }); at >= 0 {
+			for _, v := range c.Values { // names that differ in case only
+				columns[at].Values = appendValue(columns[at].Values, v)
+			}
+			continue
+		}
+		columns = append(columns, c)
+	}
+	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
+	return columns
+}
+
+func appendValue(values []sheaf.Value, v sheaf.Value) []sheaf.Value {
+	if slices.Contains(values, v) {
+		return values
+	}
+	return append(values, v)
+}
+
+// folders are the folders above a file: "" and each longer one.
+func folders(p string) []sheaf.Value {
+	values := []sheaf.Value{sheaf.TextValue("")}
+	for i := 0; i < len(p); i++ {
+		if p[i] == '/' {
+			values = append(values, sheaf.TextValue(p[:i]))
+		}
+	}
+	return values
+}
+
+// withDepth adds a chunk's depth to the columns of its document, in its place.
+func withDepth(columns []backend.Column, depth int) []backend.Column {
+	c := backend.Column{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(depth))}}
+	at, _ := slices.BinarySearchFunc(columns, c.Name, func(d backend.Column, name string) int { return strings.Compare(d.Name, name) })
+	out := make([]backend.Column, 0, len(columns)+1)
+	return append(append(append(out, columns[:at]...), c), columns[at:]...)
+}

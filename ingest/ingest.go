@@ -1,0 +1,156 @@
+// Package ingest answers the question "what changed?" and brings it into catalog
+// and backend: it walks a folder, finds the files that are new or changed, cuts
+// them into chunks, embeds them when there is an embedder, and writes. A run that
+// is interrupted loses nothing that it committed; the next one goes on from
+// there. Its main function is [Run]; [Watch] keeps running.
+package ingest
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/inference"
+)
+
+// Options say what is indexed, and where to.
+type Options struct {
+	Catalog *catalog.Catalog
+	Backend backend.Backend
+	// Trees are the folders to index; documents of other trees are removed.
+	Trees []catalog.Tree
+	Walk  WalkOptions
+	Chunk chunk.Options
+	// Embedder makes vectors; nil makes none.
+	Embedder inference.Embedder
+	// Workers is how many files are read and cut at once; 0 is one a core.
+	Workers int
+	// CommitBytes is how many bytes of files are written before they are
+	// committed; 0 is DefaultCommitBytes.
+	CommitBytes int64
+	// Settings change what is recorded of the collection, besides the trees;
+	// nil changes nothing.
+	Settings func(*catalog.Settings)
+	// Rebuild indexes every file again.
+	Rebuild bool
+	// Progress is told how far it is, at most ten times a second and at the
+	// end of every phase, from one goroutine at a time; nil is told nothing.
+	Progress func(Progress)
+}
+
+// DefaultCommitBytes bounds what an interruption can lose, and with it how many
+// commits a large folder costs.
+const DefaultCommitBytes = 64 << 20
+
+// Phase is what a run is doing.
+type Phase string
+
+// The phases of a run.
+const (
+	PhaseScan   Phase = "scanning"
+	PhaseIndex  Phase = "indexing"
+	PhaseCommit Phase = "writing"
+)
+
+// Progress is how far a run is.
+type Progress struct {
+	Phase     Phase
+	Files     int // done
+	AllFiles  int // to do, as far as known
+	Bytes     int64
+	AllBytes  int64
+	Elapsed   time.Duration
+	Remaining time.Duration // 0 when unknown
+}
+
+// Report is what a run did.
+type Report struct {
+	Added     int `json:"added"`
+	Changed   int `json:"changed"`
+	Removed   int `json:"removed"`
+	Renamed   int `json:"renamed"` // of Added: files that another name had before
+	Unchanged int `json:"unchanged"`
+	Touched   int `json:"touched"` // of Unchanged: with another time, the same content
+	Empty     int `json:"empty"`   // of all: nothing but white space
+	Ignored   int `json:"ignored"` // files and folders that ignore files leave out
+	Chunks    int `json:"chunks"`  // written
+	Pending   int `json:"pending"` // documents that still want vectors
+	// Bytes is the size of the files that were read.
+	Bytes    int64          `json:"bytes"`
+	Skipped  []catalog.Skip `json:"skipped,omitempty"`
+	Warnings []FileWarning  `json:"warnings,omitempty"`
+	Took     time.Duration  `json:"took_ns"`
+	// EmbedError is why vectors are missing, "" when none are.
+	EmbedError string `json:"embed_error,omitempty"`
+}
+
+// FileWarning is a warning about a document.
+type FileWarning struct {
+	Doc     sheaf.ID `json:"doc"`
+	Line    int      `json:"line"`
+	Message string   `json:"message"`
+}
+
+// Changes reports whether anything was written.
+func (r *Report) Changes() bool { return r.Added+r.Changed+r.Removed > 0 }
+
+// maxWarnings bounds how many warnings a report lists.
+const maxWarnings = 1000
+
+func (o *Options) defaults() {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.CommitBytes <= 0 {
+		o.CommitBytes = DefaultCommitBytes
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+}
+
+// Scan says what Run would do, without doing it; times and content of files are
+// not looked at beyond what a folder lists, so a file that was touched counts as
+// changed.
+func Scan(ctx context.Context, o Options) (*Report, error) {
+	o.defaults()
+	p, err := makePlan(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	return &Report{Added: p.added, Changed: len(p.work) - p.added, Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored,
+		Skipped: p.skipped, Pending: len(p.pending)}, nil
+}
+
+// Run brings catalog and backend up to date with the folders. When nothing
+// changed it writes nothing and takes no lock. Files that cannot be read are
+// skipped, with the reason, and the rest is indexed. Errors wrap
+// sheaf.ErrUnavailable when another process is indexing.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	o.defaults()
+	began := time.Now()
+	p, err := makePlan(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: len(p.pending)}
+	if !p.nothing() {
+		release, err := o.Catalog.Hold()
+		if err != nil {
+			return nil, err
+		}
+		err = o.run(ctx, report, began)
+		if releaseErr := release(); err == nil {
+			err = releaseErr
+		}
+		if err != nil {
+			return report, err
+		}
+	}
+	report.Took = time.Since(began)
+	return report, nil
+}

@@ -1,0 +1,155 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"sheaf/catalog"
+)
+
+// errChanging says that a file changed each time that it was read.
+var errChanging = errors.New("the file changed while it was read")
+
+// readAttempts is how often a file that changes is read.
+const readAttempts = 3
+
+// content is a file as it was read.
+type content struct {
+	data  []byte
+	state catalog.FileState
+	// modified is the time of the file, in nanoseconds since 1970.
+	modified int64
+	// decoded says that data is not what the file holds, but its text in
+	// UTF-8.
+	decoded bool
+}
+
+// read reads a file whole and makes sure that it did not change meanwhile.
+func read(name string) (content, error) {
+	for range readAttempts {
+		c, same, err := readOnce(name)
+		if err != nil || same {
+			return c, err
+		}
+	}
+	return content{}, errChanging
+}
+
+func readOnce(name string) (c content, same bool, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return c, false, err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil {
+		return c, false, err
+	}
+	if !before.Mode().IsRegular() {
+		return c, false, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+	}
+	data := make([]byte, before.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return c, false, nil // it shrank
+		}
+		return c, false, err
+	}
+	now := time.Now()
+	after, err := f.Stat()
+	if err != nil {
+		return c, false, err
+	}
+	if after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+		return c, false, nil
+	}
+	c.data = data
+	c.state = catalog.FileState{Size: after.Size(), ModTime: after.ModTime().UnixNano(), Hash: catalog.HashOf(data)}
+	c.modified = c.state.ModTime
+	if isRecent(after.ModTime(), now) {
+		c.state.ModTime = 0 // a change within the clock's resolution would not show
+	}
+	return c, true, nil
+}
+
+// isRecent reports whether a file may change again without its time telling:
+// when it changed so shortly before now that the next change may get the same
+// time. File systems that count whole seconds or two are told by their times.
+func isRecent(modified, now time.Time) bool {
+	window := 20 * time.Millisecond
+	if modified.Nanosecond() == 0 {
+		window = 2 * time.Second
+	}
+	return now.Sub(modified) < window
+}
+
+// isBinary reports whether data is no text: when more than a tenth of its first
+// 8 KB are zero bytes or control characters.
+func isBinary(data []byte) bool {
+	head := data[:min(len(data), 8<<10)]
+	control := 0
+	for _, c := range head {
+		if c < '\t' || c > '\r' && c < ' ' && c != 0x1b {
+			control++
+		}
+	}
+	return control*10 > len(head)
+}
+
+// decodeUTF16 turns UTF-16 with a byte order mark into UTF-8; ok is false when
+// data is something else.
+func decodeUTF16(data []byte) (text []byte, ok bool) {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return nil, false
+	}
+	data = data[2:]
+	text = make([]byte, 0, len(data))
+	for len(data) >= 2 {
+		r := rune(order.Uint16(data))
+		data = data[2:]
+		if utf16.IsSurrogate(r) {
+			low := rune(0)
+			if len(data) >= 2 {
+				low = rune(order.Uint16(data))
+			}
+			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+				data = data[2:]
+			}
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	return text, true
+}
+
+// notes are warnings about a file's encoding.
+func (c *content) notes() []string {
+	switch {
+	case c.decoded:
+		return []string{"UTF-16: its text is kept in the index as UTF-8"}
+	case !utf8.Valid(c.data):
+		at := 0
+		for at < len(c.data) {
+			r, size := utf8.DecodeRune(c.data[at:])
+			if r == utf8.RuneError && size == 1 {
+				break
+			}
+			at += size
+		}
+		return []string{fmt.Sprintf("not valid UTF-8 at byte %d; invalid bytes are no part of words", at)}
+	}
+	return nil
+}

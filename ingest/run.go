@@ -1,0 +1,375 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/chunk"
+)
+
+// run makes the plan again, now that nobody else can change the catalog, and
+// carries it out in rounds of about CommitBytes: each round is read, cut and
+// written by several workers, then committed, first to the backend and then to
+// the catalog. What a crash leaves between the two is done again.
+func (o *Options) run(ctx context.Context, report *Report, began time.Time) error {
+	p, err := makePlan(ctx, o)
+	if err != nil {
+		return err
+	}
+	r := &runner{o: o, plan: p, report: report, began: began, pending: maps.Clone(p.pending)}
+	if r.pending == nil {
+		r.pending = map[sheaf.ID]string{}
+	}
+	report.Unchanged, report.Removed, report.Ignored, report.Skipped = p.unchanged, len(p.removed), p.ignored, p.skipped
+	for _, j := range p.work {
+		r.allBytes += j.size
+	}
+	writer, err := r.writer(ctx)
+	if err != nil {
+		return err
+	}
+	err = r.rounds(ctx, writer)
+	if closeErr := writer.Close(); err == nil {
+		err = closeErr
+	}
+	report.Pending = len(r.pending)
+	return err
+}
+
+type runner struct {
+	o        *Options
+	plan     *plan
+	report   *Report
+	began    time.Time
+	allBytes int64
+
+	mu      sync.Mutex
+	files   int
+	bytes   int64
+	told    time.Time
+	update  catalog.Update
+	pending map[sheaf.ID]string
+	// embedFault is set when the embedder failed; it is not asked again in
+	// this run.
+	embedFault error
+}
+
+// writer is the backend's bulk writer, or its plain writes made to look like
+// one.
+func (r *runner) writer(ctx context.Context) (backend.BulkWriter, error) {
+	if bulk, ok := r.o.Backend.(backend.Bulk); ok {
+		return bulk.Bulk(ctx)
+	}
+	return &plainWriter{b: r.o.Backend}, nil
+}
+
+// plainWriter gathers batches and writes them at once.
+type plainWriter struct {
+	b  backend.Backend
+	mu sync.Mutex
+	// batch is what was added since the last commit.
+	batch backend.Batch
+}
+
+func (w *plainWriter) Add(_ context.Context, batch backend.Batch) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.batch.Replace = append(w.batch.Replace, batch.Replace...)
+	w.batch.Chunks = append(w.batch.Chunks, batch.Chunks...)
+	return nil
+}
+
+func (w *plainWriter) Commit(ctx context.Context) error {
+	w.mu.Lock()
+	batch := w.batch
+	w.batch = backend.Batch{}
+	w.mu.Unlock()
+	return w.b.Write(ctx, batch)
+}
+
+func (w *plainWriter) Close() error { return nil }
+
+// rounds carries the plan out.
+func (r *runner) rounds(ctx context.Context, w backend.BulkWriter) error {
+	if len(r.plan.removed) > 0 {
+		if err := w.Add(ctx, backend.Batch{Replace: r.plan.removed}); err != nil {
+			return err
+		}
+		r.update.Delete = r.plan.removed
+		for _, id := range r.plan.removed {
+			delete(r.pending, id)
+		}
+	}
+	work := r.plan.work
+	for first := true; first || len(work) > 0; first = false {
+		n, size := 0, int64(0)
+		for n < len(work) && (n == 0 || size+work[n].size <= r.o.CommitBytes) {
+			size += work[n].size
+			n++
+		}
+		round := work[:n]
+		work = work[n:]
+		if err := r.round(ctx, w, round); err != nil {
+			return err
+		}
+		if err := r.commit(ctx, w, len(work) == 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round reads, cuts and adds files, several at once.
+func (r *runner) round(ctx context.Context, w backend.BulkWriter, round []job) error {
+	jobs := make(chan *job)
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(r.o.Workers, len(round)) {
+		group.Go(func() error {
+			for j := range jobs {
+				if err := r.file(ctx, w, j); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		defer close(jobs)
+		for i := range round {
+			select {
+			case jobs <- &round[i]:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// commit makes the round durable: backend first, then catalog.
+func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) error {
+	r.tell(PhaseCommit, true)
+	if err := w.Commit(ctx); err != nil {
+		return err
+	}
+	u := r.update
+	r.update = catalog.Update{}
+	view := r.o.Catalog.View()
+	settings := view.Settings()
+	view.Close()
+	settings.Trees = r.o.Trees
+	if r.plan.settings != nil {
+		settings = *r.plan.settings
+	}
+	if last {
+		settings.Extra = maps.Clone(settings.Extra)
+		if settings.Extra == nil {
+			settings.Extra = map[string]string{}
+		}
+		settings.Extra[skipsKey] = hashSkips(r.plan.skipped)
+		u.Skipped = &r.report.Skipped
+	}
+	u.Settings, u.Pending = &settings, &r.pending
+	return r.o.Catalog.Update(ctx, u)
+}
+
+// tell reports progress, at most ten times a second unless now is set.
+func (r *runner) tell(phase Phase, now bool) {
+	t := time.Now()
+	if !now && t.Sub(r.told) < 100*time.Millisecond {
+		return
+	}
+	r.told = t
+	p := Progress{Phase: phase, Files: r.files, AllFiles: len(r.plan.work), Bytes: r.bytes, AllBytes: r.allBytes, Elapsed: t.Sub(r.began)}
+	if r.bytes > 0 && r.allBytes > r.bytes {
+		p.Remaining = time.Duration(float64(p.Elapsed) * float64(r.allBytes-r.bytes) / float64(r.bytes))
+	}
+	r.o.Progress(p)
+}
+
+// file indexes one file.
+func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
+	c, err := read(j.full)
+	if err != nil {
+		return r.unreadable(ctx, w, j, err)
+	}
+	rec := catalog.Record{File: c.state}
+	if j.known && !r.o.Rebuild && c.state.Hash == j.old.Hash && c.state.Size == j.old.Size && !r.isPending(j.doc) {
+		if done, err := r.touched(j, &c); done || err != nil {
+			return err
+		}
+	}
+	doc, text := r.cut(j, &c)
+	rec.Document, rec.Date = doc, chunk.DateOf(&doc, time.Unix(0, c.modified))
+	if c.decoded {
+		rec.Text, rec.HasText = text, true
+	}
+	chunks := entries(&rec.Document, text, rec.Date)
+	fault := r.embedChunks(ctx, &rec.Document, chunks)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	batch := backend.Batch{Chunks: chunks}
+	if j.known || len(chunks) > 0 {
+		batch.Replace = []sheaf.ID{j.doc}
+	}
+	if err := w.Add(ctx, batch); err != nil {
+		return fmt.Errorf("index %s: %w", j.path, err)
+	}
+	r.done(j, &c, rec, len(chunks), fault)
+	return nil
+}
+
+func (r *runner) isPending(doc sheaf.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.pending[doc]
+	return ok && r.o.Embedder != nil
+}
+
+// touched records that a file has another time but the content that is indexed.
+// done is false when the document is dated by that time, so that it must be
+// indexed again.
+func (r *runner) touched(j *job, c *content) (done bool, err error) {
+	view := r.o.Catalog.View()
+	defer view.Close()
+	old, err := view.Record(j.doc)
+	if err != nil {
+		return false, err
+	}
+	if old.Date.Source == sheaf.DateModified && old.Date.Time.UnixMilli() != time.Unix(0, c.modified).UnixMilli() {
+		return false, nil
+	}
+	rec := *old
+	rec.File = c.state
+	if rec.HasText {
+		if rec.Text, err = view.Text(j.doc); err != nil {
+			return false, err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.update.Put = append(r.update.Put, rec)
+	r.report.Unchanged++
+	r.report.Touched++
+	r.count(c)
+	return true, nil
+}
+
+func (r *runner) count(c *content) {
+	r.files++
+	r.bytes += c.state.Size
+	r.report.Bytes += c.state.Size
+	r.tell(PhaseIndex, false)
+}
+
+// cut makes a document of a file's content. Binary files become documents
+// without chunks, so that they are not read again until they change.
+func (r *runner) cut(j *job, c *content) (sheaf.Document, []byte) {
+	if text, ok := decodeUTF16(c.data); ok {
+		c.data, c.decoded = text, true
+	} else if isBinary(c.data) {
+		return sheaf.Document{ID: j.doc, Tree: j.tree, Path: j.path, Title: j.path, Warnings: []sheaf.Warning{{Message: ReasonBinary}}}, nil
+	}
+	chunker, err := chunk.For(j.path, r.o.Chunk)
+	if err != nil {
+		panic(err) // the options were checked before the run
+	}
+	doc := chunker.Chunk(j.tree, j.path, c.data)
+	for _, note := range c.notes() {
+		doc.Warnings = append(doc.Warnings, sheaf.Warning{Message: note})
+	}
+	return doc, c.data
+}
+
+// embedChunks adds vectors, when there is an embedder that works.
+func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, chunks []backend.Chunk) error {
+	if r.o.Embedder == nil || len(chunks) == 0 {
+		return nil
+	}
+	r.mu.Lock()
+	fault := r.embedFault
+	r.mu.Unlock()
+	if fault != nil {
+		return fault
+	}
+	err := embed(ctx, r.o.Embedder, doc, chunks)
+	if err != nil && ctx.Err() == nil {
+		r.mu.Lock()
+		r.embedFault = err
+		r.report.EmbedError = err.Error()
+		r.mu.Unlock()
+	}
+	return err
+}
+
+// done records an indexed file for the next commit.
+func (r *runner) done(j *job, c *content, rec catalog.Record, chunks int, embedFault error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.update.Put = append(r.update.Put, rec)
+	switch {
+	case j.known:
+		r.report.Changed++
+	case r.plan.removedBy[c.state.Hash]:
+		r.report.Renamed++
+		r.report.Added++
+	default:
+		r.report.Added++
+	}
+	if chunks == 0 {
+		r.report.Empty++
+	}
+	r.report.Chunks += chunks
+	for _, warning := range rec.Document.Warnings {
+		if warning.Message == ReasonBinary {
+			r.report.Skipped = append(r.report.Skipped, catalog.Skip{Path: j.path, Reason: ReasonBinary})
+		} else if len(r.report.Warnings) < maxWarnings {
+			r.report.Warnings = append(r.report.Warnings, FileWarning{j.doc, warning.Line, warning.Message})
+		}
+	}
+	delete(r.pending, j.doc)
+	if embedFault != nil {
+		r.pending[j.doc] = "vectors"
+	}
+	r.count(c)
+}
+
+// unreadable skips a file. What was indexed of it before stays when it may come
+// back, and goes when the file is gone.
+func (r *runner) unreadable(ctx context.Context, w backend.BulkWriter, j *job, err error) error {
+	gone := errors.Is(err, fs.ErrNotExist)
+	if gone && j.known {
+		if err := w.Add(ctx, backend.Batch{Replace: []sheaf.ID{j.doc}}); err != nil {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.files++
+	r.bytes += j.size
+	if gone {
+		if j.known {
+			r.update.Delete = append(r.update.Delete, j.doc)
+			r.report.Removed++
+		}
+		return nil
+	}
+	reason := ReasonUnreadable
+	if errors.Is(err, errChanging) {
+		reason = ReasonChanging
+	}
+	r.report.Skipped = append(r.report.Skipped, catalog.Skip{Path: j.path, Reason: reason, Detail: reasonOf(err)})
+	return nil
+}

@@ -1,0 +1,359 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf/catalog"
+	"sheaf/chunk"
+)
+
+// WalkOptions say which files of a folder are documents.
+type WalkOptions struct {
+	// Include are gitignore patterns of further files that are documents;
+	// without any, Markdown and plain text files (.md, .markdown, .txt) are.
+	Include []string
+	// Exclude are gitignore patterns of files and folders that are left out.
+	Exclude []string
+	// MaxFileBytes is the size from which a file is skipped; 0 is
+	// DefaultMaxFileBytes.
+	MaxFileBytes int64
+	// FollowLinks follows symbolic links, also out of the folder.
+	FollowLinks bool
+	// NoIgnore does not read ignore files.
+	NoIgnore bool
+}
+
+// DefaultMaxFileBytes is the size from which files are skipped.
+const DefaultMaxFileBytes = 32 << 20
+
+// Reasons for which a file is not indexed.
+const (
+	ReasonBinary      = "binary"
+	ReasonTooLarge    = "too large"
+	ReasonUnsupported = "unsupported type"
+	ReasonUnreadable  = "cannot be read"
+	ReasonLink        = "symbolic link"
+	ReasonSpecial     = "not a regular file"
+	ReasonChanging    = "kept changing"
+	ReasonName        = "name is not UTF-8"
+)
+
+// skippedFolders are never entered.
+var skippedFolders = map[string]bool{".git": true, ".hg": true, ".svn": true, ".obsidian": true, ".trash": true, "node_modules": true, ".sheaf": true}
+
+// ignoreNames are the ignore files, the one that counts most last.
+var ignoreNames = [...]string{".gitignore", ".sheafignore"}
+
+// found is a file that walking found.
+type found struct {
+	path    string // relative, slashes
+	size    int64
+	modTime int64
+}
+
+// walked is what walking found, each list sorted by path.
+type walked struct {
+	files   []found
+	skipped []catalog.Skip
+	ignored int // files and folders that ignore files leave out
+}
+
+// walk lists the documents below root. What cannot be read is skipped, with the
+// reason; only a root that cannot be read is an error.
+func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
+	if o.MaxFileBytes <= 0 {
+		o.MaxFileBytes = DefaultMaxFileBytes
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, fmt.Errorf("index folder: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("index folder: %s is not a folder", root)
+	}
+	w := &walker{root: root, o: o, include: parseIgnore("", strings.Join(o.Include, "\n")), exclude: parseIgnore("", strings.Join(o.Exclude, "\n"))}
+	w.more = sync.NewCond(&w.mu)
+	top := folder{}
+	if !o.NoIgnore {
+		top.ignores = outerIgnores(root)
+	}
+	if o.FollowLinks {
+		top.real = realPath(root)
+		w.entered = map[string]bool{top.real: true}
+	}
+	w.queue, w.open = []folder{top}, 1
+	group, ctx := errgroup.WithContext(ctx)
+	stop := context.AfterFunc(ctx, func() { w.mu.Lock(); w.more.Broadcast(); w.mu.Unlock() })
+	defer stop()
+	for range runtime.GOMAXPROCS(0) * 2 {
+		group.Go(func() error { return w.work(ctx) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(w.out.files, func(a, b found) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(w.out.skipped, func(a, b catalog.Skip) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
+	})
+	return &w.out, nil
+}
+
+type folder struct {
+	path    string // "" for the top, else ending with a slash
+	real    string // with FollowLinks: without links
+	ignores []ignoreFile
+}
+
+type walker struct {
+	root             string
+	o                WalkOptions
+	include, exclude ignoreFile
+
+	mu      sync.Mutex
+	more    *sync.Cond
+	queue   []folder
+	open    int // folders queued or being read
+	entered map[string]bool
+	out     walked
+}
+
+// work reads folders until none is left.
+func (w *walker) work(ctx context.Context) error {
+	for {
+		w.mu.Lock()
+		for len(w.queue) == 0 && w.open > 0 && ctx.Err() == nil {
+			w.more.Wait()
+		}
+		if ctx.Err() != nil || w.open == 0 {
+			w.mu.Unlock()
+			return ctx.Err()
+		}
+		next := w.queue[len(w.queue)-1]
+		w.queue = w.queue[:len(w.queue)-1]
+		w.mu.Unlock()
+		var out walked
+		folders := w.read(next, &out)
+		w.mu.Lock()
+		w.queue = append(w.queue, folders...)
+		w.open += len(folders) - 1
+		w.out.files = append(w.out.files, out.files...)
+		w.out.skipped = append(w.out.skipped, out.skipped...)
+		w.out.ignored += out.ignored
+		w.more.Broadcast()
+		w.mu.Unlock()
+	}
+}
+
+// read lists one folder.
+func (w *walker) read(dir folder, out *walked) (folders []folder) {
+	full := filepath.Join(w.root, filepath.FromSlash(dir.path))
+	skip := func(path, reason, detail string) {
+		out.skipped = append(out.skipped, catalog.Skip{Path: path, Reason: reason, Detail: detail})
+	}
+	entries, err := os.ReadDir(full)
+	if err != nil {
+		skip(cmp.Or(dir.path, "."), ReasonUnreadable, reasonOf(err))
+	}
+	if !w.o.NoIgnore {
+		dir.ignores = withIgnores(dir, full, entries)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		path := dir.path + name
+		mode := e.Type()
+		var info fs.FileInfo
+		if mode&fs.ModeSymlink != 0 {
+			if !w.o.FollowLinks {
+				if w.document(path, name) {
+					skip(path, ReasonLink, "links are not followed unless asked")
+				}
+				continue
+			}
+			if info, err = os.Stat(filepath.Join(full, name)); err != nil {
+				skip(path, ReasonUnreadable, reasonOf(err))
+				continue
+			}
+			mode = info.Mode().Type()
+		}
+		if mode.IsDir() {
+			if skippedFolders[name] {
+				continue
+			}
+			if w.ignored(dir.ignores, path, name, true) {
+				out.ignored++
+				continue
+			}
+			if next, ok := w.enter(dir, path, name); ok {
+				folders = append(folders, next)
+			}
+			continue
+		}
+		if w.ignored(dir.ignores, path, name, false) {
+			out.ignored++
+			continue
+		}
+		w.file(e, info, path, mode, out, skip)
+	}
+	return folders
+}
+
+// file takes a file that no rule leaves out.
+func (w *walker) file(e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *walked, skip func(path, reason, detail string)) {
+	name := e.Name()
+	switch {
+	case !w.document(path, name):
+		if !strings.HasPrefix(name, ".") {
+			skip(path, ReasonUnsupported, strings.ToLower(filepath.Ext(name)))
+		}
+		return
+	case !mode.IsRegular():
+		skip(path, ReasonSpecial, mode.String())
+		return
+	}
+	if info == nil {
+		var err error
+		if info, err = e.Info(); err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // else it vanished meanwhile
+				skip(path, ReasonUnreadable, reasonOf(err))
+			}
+			return
+		}
+	}
+	if info.Size() > w.o.MaxFileBytes {
+		skip(path, ReasonTooLarge, fmt.Sprintf("%d bytes, the limit is %d", info.Size(), w.o.MaxFileBytes))
+		return
+	}
+	out.files = append(out.files, found{path, info.Size(), info.ModTime().UnixNano()})
+}
+
+// document reports whether a file of this name is one.
+func (w *walker) document(path, name string) bool {
+	if len(w.include.rules) > 0 {
+		if in, decided := w.include.verdict(path, name, false); decided {
+			return in
+		}
+	}
+	if chunk.KindOf(name) == chunk.KindMarkdown {
+		return true
+	}
+	return strings.EqualFold(filepath.Ext(name), ".txt")
+}
+
+// ignored asks the options first, then the ignore files from the inside out.
+func (w *walker) ignored(ignores []ignoreFile, path, name string, isDir bool) bool {
+	if ignored, decided := w.exclude.verdict(path, name, isDir); decided {
+		return ignored
+	}
+	for i := len(ignores) - 1; i >= 0; i-- {
+		if ignored, decided := ignores[i].verdict(path, name, isDir); decided {
+			return ignored
+		}
+	}
+	return false
+}
+
+// enter prepares a folder; ok is false when links lead to it a second time.
+func (w *walker) enter(dir folder, path, name string) (next folder, ok bool) {
+	next = folder{path: path + "/", ignores: dir.ignores}
+	if !w.o.FollowLinks {
+		return next, true
+	}
+	next.real = realPath(filepath.Join(w.root, filepath.FromSlash(path)))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if next.real == "" || w.entered[next.real] {
+		return next, false
+	}
+	w.entered[next.real] = true
+	return next, true
+}
+
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+// withIgnores adds the ignore files of a folder to those above it.
+func withIgnores(dir folder, full string, entries []fs.DirEntry) []ignoreFile {
+	ignores := dir.ignores
+	for _, name := range ignoreNames {
+		if _, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }); !ok {
+			continue
+		}
+		if content, err := os.ReadFile(filepath.Join(full, name)); err == nil {
+			if f := parseIgnore(dir.path, string(content)); len(f.rules) > 0 {
+				ignores = append(ignores[:len(ignores):len(ignores)], f)
+			}
+		}
+	}
+	return ignores
+}
+
+// outerIgnores are the ignore files above root, up to the top of the repository
+// that it lies in, and that repository's own excludes. Their rules are turned
+// into ones relative to root where they can say something about it.
+func outerIgnores(root string) []ignoreFile {
+	var ignores []ignoreFile
+	suffix := ""
+	for dir := root; ; {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			if content, err := os.ReadFile(filepath.Join(dir, ".git", "info", "exclude")); err == nil {
+				ignores = append([]ignoreFile{inside(parseIgnore("", string(content)), suffix)}, ignores...)
+			}
+			return ignores
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return nil // no repository
+		}
+		suffix = filepath.Base(dir) + "/" + suffix
+		if content, err := os.ReadFile(filepath.Join(parent, ".gitignore")); err == nil {
+			ignores = append([]ignoreFile{inside(parseIgnore("", string(content)), suffix)}, ignores...)
+		}
+		dir = parent
+	}
+}
+
+// inside are the rules of a file in a folder above as they hold in the folder
+// that suffix leads down to.
+func inside(f ignoreFile, suffix string) ignoreFile {
+	if suffix == "" {
+		return f
+	}
+	out := ignoreFile{}
+	for _, r := range f.rules {
+		if r.anchored && !strings.HasPrefix(r.pattern, "**/") {
+			rest, ok := strings.CutPrefix(r.pattern, suffix)
+			if !ok {
+				continue
+			}
+			r.pattern = rest
+		}
+		out.rules = append(out.rules, r)
+	}
+	return out
+}
+
+// reasonOf is an error without the path, which stands beside it.
+func reasonOf(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,194 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf/inference"
+)
+
+// server answers each request by handle, and counts them.
+func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter, r *http.Request)) (*httptest.Server, *atomic.Int64) {
+	t.Helper()
+	var count atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Model string
+			Input []string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Model != "m" || r.URL.Path != "/v1/embeddings" {
+			t.Errorf("request %s %+v, %v", r.URL.Path, body, err)
+		}
+		handle(count.Add(1), body.Input, w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s, &count
+}
+
+// vectors answers with [len(text), 1] for each text, last first.
+func vectors(texts []string, w http.ResponseWriter) {
+	var parts []string
+	for i := len(texts) - 1; i >= 0; i-- {
+		parts = append(parts, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":[%d,1]}`, i, len(texts[i])))
+	}
+	fmt.Fprintf(w, `{"object":"list","data":[%s],"usage":{}}`, strings.Join(parts, ","))
+}
+
+func options(s *httptest.Server) Options {
+	return Options{URL: s.URL + "/v1", Model: "m", Batch: 3, Key: "secret", sleep: func(context.Context, time.Duration) error { return nil }}
+}
+
+func TestEmbed(t *testing.T) {
+	s, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer secret" {
+			t.Errorf("authorization %q", r.Header.Get("Authorization"))
+		}
+		vectors(texts, w)
+	})
+	o := options(s)
+	o.QueryPrefix = "query: "
+	e, err := New(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Dims() != 2 {
+		t.Errorf("%d dimensions", e.Dims())
+	}
+	texts := []string{"a", "bb", "", "dddd", "eeeee", "ffffff", "g"}
+	out, err := e.Embed(context.Background(), inference.Passage, texts)
+	if err != nil || len(out) != len(texts) {
+		t.Fatalf("%d vectors, %v", len(out), err)
+	}
+	for i, v := range out {
+		n := float64(max(1, len(texts[i])))
+		if want := n / math.Hypot(n, 1); math.Abs(float64(v[0])-want) > 1e-6 {
+			t.Errorf("text %d: %v, want %v first", i, v, want)
+		}
+	}
+	if count.Load() != 1+3 {
+		t.Errorf("%d requests", count.Load())
+	}
+	q, err := e.Embed(context.Background(), inference.Query, []string{"a"})
+	if err != nil || math.Abs(float64(q[0][0])-8/math.Hypot(8, 1)) > 1e-6 {
+		t.Errorf("query %v, %v", q, err)
+	}
+}
+
+// TestFaults: each kind of wrong answer is an error that says what it was, and
+// the key appears in none.
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		status int
+		kind   string
+		say    string
+	}{
+		"fewer vectors":  {`{"data":[]}`, 200, "", "0 vectors for 1"},
+		"dimensions":     {`{"data":[{"embedding":[1,2,3]}]}`, 200, "", "3 dimensions, not 2"},
+		"no dimensions":  {`{"data":[{"embedding":[]}]}`, 200, "", "0 dimensions"},
+		"zero vector":    {`{"data":[{"embedding":[0,0]}]}`, 200, "", "no direction"},
+		"NaN":            {`{"data":[{"embedding":[NaN,0]}]}`, 200, "", "no JSON"},
+		"infinite":       {`{"data":[{"embedding":[1e308,1e308]}]}`, 200, "", "no direction"},
+		"index":          {`{"data":[{"index":1,"embedding":[1,2]}]}`, 200, "", "wrongly: 1 of 1"},
+		"half a body":    {`{"data":[{"embedd`, 200, "", "no JSON"},
+		"HTML":           {`<html>secret</html>`, 200, "text/html", "no JSON"},
+		"HTML error":     {`<html>`, 404, "text/html", "HTML page"},
+		"wrong key":      {`{"error":"bad key secret"}`, 401, "", "refused the key"},
+		"bad request":    {`{"error":"too long"}`, 400, "", "too long"},
+		"busy for ever":  {`busy`, 503, "", "503"},
+		"huge time away": {`later`, 429, "", "asks to wait"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.kind)
+				if c.status == 429 {
+					w.Header().Set("Retry-After", "3600")
+				}
+				w.WriteHeader(c.status)
+				fmt.Fprint(w, c.answer)
+			})
+			o := options(s)
+			o.Dims = 2
+			e, err := New(context.Background(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = e.Embed(context.Background(), inference.Passage, []string{"x"})
+			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), s.URL) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("got %v", err)
+			}
+			if want := int64(map[bool]int{true: DefaultAttempts, false: 1}[c.status == 503]); count.Load() != want {
+				t.Errorf("%d requests, want %d", count.Load(), want)
+			}
+		})
+	}
+}
+
+func TestRetries(t *testing.T) {
+	s, count := server(t, func(n int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+		if n < 3 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		vectors(texts, w)
+	})
+	o := options(s)
+	o.Dims = 2
+	var waits []time.Duration
+	o.sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
+	e, err := New(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Embed(context.Background(), inference.Passage, []string{"x"}); err != nil || count.Load() != 3 {
+		t.Errorf("%v after %d requests", err, count.Load())
+	}
+	if len(waits) != 2 || waits[0] != time.Second {
+		t.Errorf("waits %v", waits)
+	}
+}
+
+func TestSlowAndGone(t *testing.T) {
+	release := make(chan struct{})
+	s, _ := server(t, func(_ int64, _ []string, _ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	defer close(release)
+	o := options(s)
+	o.Dims, o.Timeout, o.Attempts = 2, 20*time.Millisecond, 2
+	e, err := New(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Embed(context.Background(), inference.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("slow: %v", err)
+	}
+	o.URL = "http://127.0.0.1:1/v1"
+	if e, err = New(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Embed(context.Background(), inference.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "is it running") {
+		t.Errorf("gone: %v", err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, o := range []Options{{}, {URL: "localhost:11434", Model: "m"}, {URL: "ftp://x/", Model: "m"}, {URL: "http://x"}, {URL: "http://x", Model: "m", Dims: -1}, {URL: "http://user:secret@x", Model: "m"}} {
+		if _, err := New(context.Background(), o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -41,5 +44,13 @@ func privateHome(env *testscript.Env) error {
 	} {
 		env.Setenv(name, value)
 	}
-	return os.MkdirAll(home, 0o755)
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	// Files of this moment are looked at again by the next run, in case they
+	// changed within the clock's resolution; scripts begin with older ones.
+	past := time.Now().Add(-time.Hour)
+	return filepath.WalkDir(env.WorkDir, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(path, past, past))
+	})
 }

@@ -10,16 +10,19 @@ import (
 	"sheaf"
 )
 
-// printJSON writes v as one indented JSON object.
+// printJSON writes v as one JSON object: indented on a terminal, for people, and
+// on one line for programs.
 func (a *app) printJSON(v any) error {
+	if !a.out.Terminal {
+		return a.printLine(v)
+	}
 	encoder := json.NewEncoder(a.stdout)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
 }
 
-// printLine writes v as one line of JSON and hands it on at once, so that a
-// reader of a stream sees it.
+// printLine writes v as one line of JSON.
 func (a *app) printLine(v any) error {
 	encoder := json.NewEncoder(a.stdout)
 	encoder.SetEscapeHTML(false)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/suggest"
@@ -74,10 +75,10 @@ type target struct {
 // then to the root of any tree.
 type resolver struct {
 	documents documents
-	trees     []collection.Tree
+	trees     []catalog.Tree
 	folder    string
-	// read gives the content of a document's file.
-	read func(doc *sheaf.Document) ([]byte, error)
+	// read gives the text of a document.
+	read func(doc sheaf.ID) ([]byte, error)
 	// paths are the documents' paths, for suggestions.
 	paths func() []string
 }
@@ -104,7 +105,7 @@ func (r *resolver) resolve(text string) (target, error) {
 				return target{doc: doc, chunk: c}, nil
 			}
 		case a.line > 0:
-			content, err := r.read(&doc)
+			content, err := r.read(doc.ID)
 			if err != nil {
 				return target{}, err
 			}
@@ -199,27 +200,17 @@ func findHeading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
 	return doc.Chunks[i], true
 }
 
-// chunkAtLine is the deepest chunk whose text, heading included, holds the
-// line.
+// chunkAtLine is the deepest chunk on the line; false when the file has fewer
+// lines.
 func chunkAtLine(doc *sheaf.Document, content []byte, line int) (sheaf.Chunk, bool) {
-	start, ok := lineOffset(content, line)
-	if !ok {
+	if line > lineCount(content) {
 		return sheaf.Chunk{}, false
 	}
-	best := -1
-	for i := range doc.Chunks {
-		whole := wholeSpan(&doc.Chunks[i])
-		if whole.Start > start || start >= whole.End && start != whole.Start {
-			continue
-		}
-		if best < 0 || whole.Len() <= wholeSpan(&doc.Chunks[best]).Len() {
-			best = i
-		}
-	}
-	if best < 0 {
+	c := catalog.ChunkAt(doc, catalog.LineStart(content, line))
+	if c == nil {
 		return sheaf.Chunk{}, false
 	}
-	return doc.Chunks[best], true
+	return *c, true
 }
 
 // wholeSpan is a chunk's span with its heading.
@@ -228,23 +219,6 @@ func wholeSpan(c *sheaf.Chunk) sheaf.Span {
 		return sheaf.Span{Start: c.Heading.Start, End: max(c.Span.End, c.Heading.End)}
 	}
 	return c.Span
-}
-
-// lineOffset is where a line, counted from 1, begins; false when content has
-// fewer lines. Lines end with LF, CR LF or a CR alone.
-func lineOffset(content []byte, line int) (int, bool) {
-	at := 0
-	for n := 1; n < line; n++ {
-		i := bytes.IndexAny(content[at:], "\r\n")
-		if i < 0 {
-			return 0, false
-		}
-		at += i + 1
-		if content[at-1] == '\r' && at < len(content) && content[at] == '\n' {
-			at++
-		}
-	}
-	return at, at < len(content) || line == 1
 }
 
 func lineCount(content []byte) int {
@@ -257,10 +231,5 @@ func lineCount(content []byte) int {
 
 // linesOf is count lines of content from line on.
 func linesOf(content []byte, line, count int) sheaf.Span {
-	start, _ := lineOffset(content, line)
-	end, ok := lineOffset(content, line+count)
-	if !ok {
-		end = len(content)
-	}
-	return sheaf.Span{Start: start, End: end}
+	return sheaf.Span{Start: catalog.LineStart(content, line), End: catalog.LineStart(content, line+count)}
 }

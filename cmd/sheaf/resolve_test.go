@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/catalog"
 	"sheaf/chunk"
-	"sheaf/cmd/sheaf/internal/collection"
 )
 
 // folderDocuments are documents cut straight from text.
@@ -50,9 +50,9 @@ func newResolver(t *testing.T, files map[string]string) *resolver {
 	root := filepath.Join(os.TempDir(), "notes")
 	return &resolver{
 		documents: d,
-		trees:     []collection.Tree{{Name: "notes", Root: root}},
+		trees:     []catalog.Tree{{Name: "notes", Root: root}},
 		folder:    filepath.Join(root, "deep"),
-		read:      func(doc *sheaf.Document) ([]byte, error) { return d.content[doc.ID], nil },
+		read:      func(doc sheaf.ID) ([]byte, error) { return d.content[doc], nil },
 		paths:     func() []string { return paths },
 	}
 }
@@ -114,14 +114,6 @@ func TestResolve(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	content := []byte("a\nb\r\nc\rd\n")
-	for line, want := range map[int]int{1: 0, 2: 2, 3: 5, 4: 7} {
-		if at, ok := lineOffset(content, line); !ok || at != want {
-			t.Errorf("line %d begins at %d, %v; want %d", line, at, ok, want)
-		}
-	}
-	if _, ok := lineOffset(content, 5); ok {
-		t.Error("there is a fifth line")
-	}
 	if n := lineCount(content); n != 4 {
 		t.Errorf("%d lines, want 4", n)
 	}

@@ -23,6 +23,7 @@ type searchJSON struct {
 	Total    int          `json:"total"`
 	Degraded bool         `json:"degraded"`
 	Warnings []string     `json:"warnings"`
+	Notes    []string     `json:"notes"`
 	Results  []resultJSON `json:"results"`
 }
 

@@ -35,7 +35,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func answer() *searchJSON {
 	return &searchJSON{
-		Schema: searchSchema, Query: "undo commit", Profile: "sheaf", TookMS: 3.25, Total: 2, Warnings: []string{},
+		Schema: searchSchema, Query: "undo commit", Profile: "sheaf", TookMS: 3.25, Total: 2, Warnings: []string{}, Notes: []string{},
 		Results: []resultJSON{
 			{
 				Rank: 1, ID: "notes:git.md#undo", Doc: "notes:git.md", Path: "git.md", Title: "Undo", Breadcrumb: "> Git › Undo",

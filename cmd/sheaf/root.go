@@ -65,6 +65,17 @@ func (a *app) command() *cobra.Command {
 	flags.String("color", "", "colored output: auto, always or never")
 	markFolder(flags, "in", "index")
 	root.AddCommand(
+		a.searchCommand(),
+		a.getCommand(),
+		a.contextCommand(),
+		a.similarCommand(),
+		a.explainCommand(),
+		a.initCommand(),
+		a.addCommand(),
+		a.indexCommand(),
+		a.listCommand(),
+		a.statusCommand(),
+		a.checkCommand(),
 		a.chunksCommand(),
 		a.completionCommand(),
 		a.configCommand(),

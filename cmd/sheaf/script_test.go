@@ -2,15 +2,30 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"strconv"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // scriptCommands are the commands that scripts have beyond the usual ones.
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"exit": expectExit,
+	"exit":   expectExit,
+	"binary": writeBinary,
+}
+
+// writeBinary runs "binary FILE": it makes a file that is no text, an hour
+// old: files of this moment are looked at again by the next run.
+func writeBinary(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: binary FILE")
+	}
+	path := ts.MkAbs(args[0])
+	ts.Check(os.WriteFile(path, []byte("\x7fELF\x00\x01\x02\x00"), 0o644))
+	past := time.Now().Add(-time.Hour)
+	ts.Check(os.Chtimes(path, past, past))
 }
 
 // expectExit runs "exit STATUS PROGRAM ARGUMENTS...": the program must end

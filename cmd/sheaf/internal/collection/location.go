@@ -177,3 +177,6 @@ func plainName(name string) string {
 	}
 	return name
 }
+
+// Bytes is the size of the index on disk.
+func (l Location) Bytes() int64 { return Bytes(l.Dir) }

@@ -16,7 +16,7 @@ func made(t *testing.T, loc collection.Location) collection.Location {
 	if err := os.MkdirAll(loc.Dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := collection.NewRecord(loc.Root).Write(loc.Dir); err != nil {
+	if err := (collection.Record{Format: collection.RecordFormat, Root: loc.Root}).Write(loc.Dir); err != nil {
 		t.Fatal(err)
 	}
 	return loc
@@ -98,30 +98,21 @@ func TestNamedIndexMustFit(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
-	r := collection.NewRecord("/home/me/notes")
-	if tree, added := r.Add("/srv/notes"); !added || tree.Name != "notes-2" {
-		t.Errorf("%+v %v", tree, added)
-	}
-	if tree, added := r.Add("/srv/notes"); added || tree.Name != "notes-2" {
-		t.Errorf("again: %+v %v", tree, added)
-	}
+	r := collection.Record{Format: collection.RecordFormat, Root: "/home/me/notes"}
 	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	got, err := collection.ReadRecord(dir)
-	if err != nil || len(got.Trees) != 2 || got.Trees[1] != r.Trees[1] || got.Root != r.Root {
+	if err != nil || got != r {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for text, want := range map[string]error{
-		"":               sheaf.ErrCorrupt,
-		"{":              sheaf.ErrCorrupt,
-		"null":           collection.ErrFormat,
-		`{"format": 99}`: collection.ErrFormat,
-		`{"format": 1}`:  sheaf.ErrCorrupt,
-		`{"format": 1, "root": "/a", "trees": [{"name": "a", "root": "/b"}]}`:                                sheaf.ErrCorrupt,
-		`{"format": 1, "root": "/a", "trees": [{"name": "a:b", "root": "/a"}]}`:                              sheaf.ErrCorrupt,
-		`{"format": 1, "root": "/a", "trees": [{"name": "a", "root": "/a"}, {"name": "a", "root": "/c"}]}`:   sheaf.ErrCorrupt,
-		`{"format": 1, "root": "/a", "trees": [{"name": "a", "root": "/a"}, {"name": "b", "root": "../c"}]}`: sheaf.ErrCorrupt,
+		"":                               sheaf.ErrCorrupt,
+		"{":                              sheaf.ErrCorrupt,
+		"null":                           collection.ErrFormat,
+		`{"format": 99}`:                 collection.ErrFormat,
+		`{"format": 1}`:                  sheaf.ErrCorrupt,
+		`{"format": 1, "root": "notes"}`: sheaf.ErrCorrupt,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "collection.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -140,5 +131,8 @@ func TestTreeNames(t *testing.T) {
 		if got := collection.TreeName(root); got != want {
 			t.Errorf("TreeName(%q) = %q, want %q", root, got, want)
 		}
+	}
+	if got := collection.UniqueTreeName("/srv/notes", []string{"notes", "notes-2"}); got != "notes-3" {
+		t.Errorf("a third folder is called %q", got)
 	}
 }

@@ -34,40 +34,19 @@ const RecordFormat = 1
 // as a whole.
 type Record struct {
 	Format int `json:"format"`
-	// Root is the folder that the index was made for; Trees holds it first,
-	// then the folders that were added.
-	Root  string `json:"root"`
-	Trees []Tree `json:"trees"`
-}
-
-// Tree is a folder with the name that its documents' IDs begin with.
-type Tree struct {
-	Name string `json:"name"`
+	// Root is the folder that the index was made for. Folders that were
+	// added to it stand in the catalog's settings.
 	Root string `json:"root"`
 }
 
-// NewRecord covers the folder at root, under its own name.
-func NewRecord(root string) Record {
-	r := Record{Format: RecordFormat, Root: root}
-	r.Add(root)
-	return r
-}
-
-// Add covers one more folder and returns its tree; a folder that is covered
-// already keeps its name.
-func (r *Record) Add(root string) (tree Tree, added bool) {
-	for _, t := range r.Trees {
-		if t.Root == root {
-			return t, false
-		}
-	}
+// UniqueTreeName is [TreeName] of root, with a number behind it when one of
+// taken is called so.
+func UniqueTreeName(root string, taken []string) string {
 	name := TreeName(root)
-	for n := 2; slices.ContainsFunc(r.Trees, func(t Tree) bool { return t.Name == name }); n++ {
+	for n := 2; slices.Contains(taken, name); n++ {
 		name = TreeName(root) + "-" + strconv.Itoa(n)
 	}
-	tree = Tree{Name: name, Root: root}
-	r.Trees = append(r.Trees, tree)
-	return tree, true
+	return name
 }
 
 // TreeName is the name of a folder as it begins IDs: its last part, without
@@ -103,14 +82,8 @@ func ReadRecord(dir string) (Record, error) {
 	if r.Format != RecordFormat {
 		return Record{}, fmt.Errorf("open index: %s: %w: it has format %d, this program writes %d", path, ErrFormat, r.Format, RecordFormat)
 	}
-	for i, t := range r.Trees {
-		named := slices.ContainsFunc(r.Trees[:i], func(u Tree) bool { return u.Name == t.Name })
-		if named || t.Name == "" || strings.Contains(t.Name, ":") || !filepath.IsAbs(t.Root) {
-			return Record{}, fmt.Errorf("open index: %w: %s: tree %d is %q in %q", sheaf.ErrCorrupt, path, i, t.Name, t.Root)
-		}
-	}
-	if len(r.Trees) == 0 || r.Trees[0].Root != r.Root {
-		return Record{}, fmt.Errorf("open index: %w: %s: its first tree is not its root", sheaf.ErrCorrupt, path)
+	if !filepath.IsAbs(r.Root) {
+		return Record{}, fmt.Errorf("open index: %w: %s: its root is %q", sheaf.ErrCorrupt, path, r.Root)
 	}
 	return r, nil
 }
@@ -140,24 +113,38 @@ func (r Record) Write(dir string) error {
 	return nil
 }
 
-// All reads the records of every index in the data folder, by folder name.
-// Indexes that cannot be read are left out.
-func (f Finder) All() ([]Location, []Record, error) {
+// All lists every index in the data folder, by the name of its folder. Indexes
+// that cannot be read are left out.
+func (f Finder) All() ([]Location, error) {
 	entries, err := os.ReadDir(f.data())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("list indexes: %w", err)
+		return nil, fmt.Errorf("list indexes: %w", err)
 	}
 	var locations []Location
-	var records []Record
 	for _, e := range entries {
 		dir := filepath.Join(f.data(), e.Name())
 		if r, err := ReadRecord(dir); err == nil {
 			locations = append(locations, Location{Root: r.Root, Dir: dir, Exists: true})
-			records = append(records, r)
 		}
 	}
-	return locations, records, nil
+	return locations, nil
+}
+
+// Bytes is the size on disk of an index: the sum of its files. Files that
+// disappear meanwhile count nothing.
+func Bytes(dir string) int64 {
+	var total int64
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			total += info.Size()
+		}
+		return nil
+	})
+	return total
 }

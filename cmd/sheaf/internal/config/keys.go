@@ -37,6 +37,9 @@ type Embedder struct {
 	Dims    int
 	KeyEnv  string
 	KeyFile string
+	// QueryPrefix and PassagePrefix are put before texts, as some models
+	// want.
+	QueryPrefix, PassagePrefix string
 }
 
 // Kind is the type of a setting.
@@ -91,12 +94,12 @@ var keys = []Key{
 		Help:  "leave out the most frequent words of the language when indexing",
 		field: func(v *Values) any { return &v.StopWords }},
 	{Name: "include", Kind: KindList,
-		Help:  "patterns, as in .gitignore, of the only files to index; none means every text file",
+		Help:  "patterns, as in .gitignore, of the files to index beside .md, .markdown and .txt",
 		field: func(v *Values) any { return &v.Include }},
 	{Name: "exclude", Kind: KindList,
 		Help:  "patterns, as in .gitignore, of files to leave out",
 		field: func(v *Values) any { return &v.Exclude }},
-	{Name: "max_file_size", Kind: KindSize, Default: "128MiB", Min: 1, Max: 1 << 32,
+	{Name: "max_file_size", Kind: KindSize, Default: "32MiB", Min: 1, Max: 1 << 32,
 		Help:  "larger files are left out",
 		field: func(v *Values) any { return &v.MaxFileSize }},
 	{Name: "follow_symlinks", Kind: KindBool, Default: "false", trust: followsLinks,
@@ -111,6 +114,12 @@ var keys = []Key{
 	{Name: "embedder.dims", Kind: KindNumber, Default: "0", Max: 16384,
 		Help:  "dimensions of its vectors; 0 to take what comes",
 		field: func(v *Values) any { return &v.Embedder.Dims }},
+	{Name: "embedder.query_prefix",
+		Help:  "put before queries, as some models want",
+		field: func(v *Values) any { return &v.Embedder.QueryPrefix }},
+	{Name: "embedder.passage_prefix",
+		Help:  "put before passages, as some models want",
+		field: func(v *Values) any { return &v.Embedder.PassagePrefix }},
 	{Name: "embedder.key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`), trust: anyValue("it names a secret that is sent out"),
 		Help:  "environment variable that holds the endpoint's key",
 		field: func(v *Values) any { return &v.Embedder.KeyEnv }},

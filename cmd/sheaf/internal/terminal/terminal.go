@@ -126,6 +126,20 @@ func Clean(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
+// CleanLines is [Clean] for text of several lines, whose line breaks and tabs
+// stay.
+func CleanLines(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		fields := strings.Split(line, "\t")
+		for j := range fields {
+			fields[j] = Clean(fields[j])
+		}
+		lines[i] = strings.Join(fields, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
 func clean(text string) bool {
 	for _, r := range text {
 		if r == utf8.RuneError || steers(r) || unicode.IsControl(r) {

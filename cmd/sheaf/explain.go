@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/search"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	var o searchOptions
+	var change []string
+	cmd := &cobra.Command{
+		Use:     "explain QUERY [ADDRESS]",
+		GroupID: groupSearch,
+		Short:   "Say why results stand where they stand, or why one is missing",
+		Long: `Without an address: the pipeline of the profile with the ranking after every
+step, then every result with its score taken apart.
+With an address, as for sheaf get: why this passage is not among the results, or
+where it is.
+With --change NAME=VALUE: which results would move if a parameter of the profile
+were another.`,
+		Example: `  sheaf explain "undo commit"
+  sheaf explain "undo commit" guides/git.md#reset
+  sheaf explain "undo commit" --change meaning=0`,
+		Args: arguments(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd, openOptions{refresh: true, make: true})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			q := s.parse(args[0])
+			q.Filter = both(q.Filter, s.scope())
+			switch {
+			case len(args) == 2 && len(change) > 0:
+				return sheaf.Invalidf("give an address or --change, not both")
+			case len(args) == 2:
+				return s.whyNot(cmd, q, o, args[1])
+			case len(change) > 0:
+				return s.whatIf(cmd, q, o, change)
+			}
+			return s.explain(cmd, q, o)
+		},
+	}
+	f := cmd.Flags()
+	f.IntP("limit", "n", 0, "number of results")
+	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
+	f.StringArrayVar(&o.set, "set", nil, "set a parameter of the profile, as in --set meaning=0.3")
+	f.StringArrayVar(&change, "change", nil, "show what would move with this parameter")
+	f.Bool("no-refresh", false, "do not look for changed files first")
+	a.addJSON(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
+	return cmd
+}
+
+type explainJSON struct {
+	Schema     string            `json:"schema"`
+	Query      string            `json:"query"`
+	Profile    string            `json:"profile"`
+	Parameters map[string]string `json:"parameters"`
+	Degraded   bool              `json:"degraded"`
+	Warnings   []string          `json:"warnings"`
+	Notes      []string          `json:"notes"`
+	Steps      []stepJSON        `json:"steps"`
+	Results    []explainedJSON   `json:"results"`
+}
+
+// stepJSON is the ranking after a step, cut to the first ten.
+type stepJSON struct {
+	Branch string    `json:"branch"`
+	First  bool      `json:"first_phase"`
+	Step   string    `json:"step"`
+	Found  int       `json:"found"`
+	Best   []hitJSON `json:"best"`
+}
+
+type hitJSON struct {
+	ID    sheaf.ID `json:"id"`
+	Score float64  `json:"score"`
+}
+
+type explainedJSON struct {
+	Rank        int                `json:"rank"`
+	ID          sheaf.ID           `json:"id"`
+	Path        string             `json:"path"`
+	Breadcrumb  string             `json:"breadcrumb"`
+	Score       float64            `json:"score"`
+	Explanation *sheaf.Explanation `json:"explanation"`
+}
+
+const stepBest = 10
+
+func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) error {
+	p, parameters, err := s.profileOf(o.set)
+	if err != nil {
+		return err
+	}
+	result, err := s.searcher().Search(cmd.Context(), q, p, search.Options{Parameters: parameters, Explain: true, Trace: true})
+	if err != nil {
+		return err
+	}
+	out := explainJSON{Schema: "sheaf.explain/1", Query: q.Text, Profile: result.Profile, Parameters: result.Parameters,
+		Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Steps: []stepJSON{}, Results: []explainedJSON{}}
+	for _, snap := range result.Trace {
+		step := stepJSON{Branch: snap.Branch, First: snap.First, Step: snap.Step, Found: len(snap.Ranking), Best: []hitJSON{}}
+		for _, h := range snap.Ranking[:min(stepBest, len(snap.Ranking))] {
+			step.Best = append(step.Best, hitJSON{h.ID, finite(h.Score)})
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	for i := range result.Hits {
+		h := &result.Hits[i]
+		out.Results = append(out.Results, explainedJSON{h.Rank, h.ID, s.relative(h.Doc.Tree(), h.Path), h.Breadcrumb, finite(h.Score), h.Explanation})
+	}
+	if s.json {
+		err = s.printJSON(out)
+	} else {
+		s.printExplained(&out)
+	}
+	if err == nil && len(out.Results) == 0 {
+		return errNothing
+	}
+	return err
+}
+
+func (s *session) printExplained(out *explainJSON) {
+	for _, w := range out.Warnings {
+		s.notice("%s", w)
+	}
+	for _, n := range out.Notes {
+		s.notice("%s", n)
+	}
+	fmt.Fprintf(s.stdout, "profile %s\n", out.Profile)
+	for _, step := range out.Steps {
+		where := step.Branch
+		if where == "" {
+			where = "all"
+		}
+		fmt.Fprintf(s.stdout, "  %s: %s  %s\n", s.out.Paint(terminal.Title, where), terminal.Clean(step.Step), s.out.Paint(terminal.Dim, terminal.Count(step.Found)+" found"))
+		for i, h := range step.Best[:min(3, len(step.Best))] {
+			fmt.Fprintf(s.stdout, "    %d  %s  %s\n", i+1, terminal.Clean(string(h.ID)), s.out.Paint(terminal.Dim, formatScore(h.Score)))
+		}
+	}
+	for _, r := range out.Results {
+		fmt.Fprintf(s.stdout, "\n%s %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), s.out.Paint(terminal.Title, terminal.Clean(strings.TrimPrefix(r.Breadcrumb, "> "))), s.out.Paint(terminal.Path, terminal.Clean(r.Path)))
+		if r.Explanation != nil {
+			printExplanation(s.stdout, s.out, *r.Explanation, 4)
+		}
+	}
+}
+
+func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, address string) error {
+	t, err := s.resolver().resolve(address)
+	if err != nil {
+		return err
+	}
+	p, parameters, err := s.profileOf(o.set)
+	if err != nil {
+		return err
+	}
+	absence, err := s.searcher().WhyNot(cmd.Context(), q, p, search.Options{Parameters: parameters}, t.chunk.ID)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(map[string]any{"schema": "sheaf.why-not/1", "query": q.Text, "profile": p.Name, "id": absence.ID,
+			"rank": absence.Rank, "inside": absence.Inside, "reasons": orEmpty(absence.Reasons)})
+	}
+	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Title, terminal.Clean(string(absence.ID))))
+	for _, reason := range absence.Reasons {
+		fmt.Fprintln(s.stdout, "  "+terminal.Clean(reason))
+	}
+	return nil
+}
+
+func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, change []string) error {
+	p, parameters, err := s.profileOf(o.set)
+	if err != nil {
+		return err
+	}
+	changed, err := parseSet(change, p)
+	if err != nil {
+		return err
+	}
+	_, _, moves, err := s.searcher().WhatIf(cmd.Context(), q, p, search.Options{Parameters: parameters}, changed)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		list := []map[string]any{}
+		for _, m := range moves {
+			list = append(list, map[string]any{"id": m.ID, "title": m.Title, "before": m.Before, "after": m.After,
+				"score_before": finite(m.ScoreBefore), "score_after": finite(m.ScoreAfter)})
+		}
+		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed, "moves": list})
+	}
+	rows := [][]string{{"before", "after", "", ""}}
+	for _, m := range moves {
+		rows = append(rows, []string{rankText(m.Before), rankText(m.After), terminal.Clean(m.Title), s.out.Paint(terminal.Dim, terminal.Clean(string(m.ID)))})
+	}
+	s.printTable(rows)
+	return nil
+}
+
+// rankText is a rank, or a dash for none.
+func rankText(rank int) string {
+	if rank == 0 {
+		return "-"
+	}
+	return fmt.Sprint(rank)
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/terminal"
+)
+
+func (a *app) getCommand() *cobra.Command {
+	var body, refresh bool
+	var neighbors int
+	cmd := &cobra.Command{
+		Use:     "get ADDRESS...",
+		GroupID: groupSearch,
+		Short:   "Print a passage or a document",
+		Long: `Prints what an address names:
+  an identifier         as search --json gives it
+  guides/git.md         the document
+  guides/git.md#undo    a heading by its slug or title, with all that lies under it
+  guides/git.md:42      the section that line 42 is in
+  guides/git.md:42:10   ten lines from line 42 on`,
+		Example: `  sheaf get guides/git.md#undo
+  sheaf get --neighbors 1 guides/git.md:42`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd, openOptions{refresh: refresh, make: true})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			return s.get(args, getOptions{body: body, neighbors: neighbors})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&body, "body", false, "without what lies under sub-headings")
+	f.IntVarP(&neighbors, "neighbors", "C", 0, "also so many chunks before and after")
+	f.BoolVar(&refresh, "refresh", true, "look for changed files first")
+	a.addJSON(cmd)
+	return cmd
+}
+
+type getOptions struct {
+	body      bool
+	neighbors int
+}
+
+type getJSON struct {
+	Schema  string     `json:"schema"`
+	Results []partJSON `json:"results"`
+}
+
+// partJSON is a chunk with its text.
+type partJSON struct {
+	ID         sheaf.ID   `json:"id"`
+	Doc        sheaf.ID   `json:"doc"`
+	Parent     *sheaf.ID  `json:"parent"`
+	Path       string     `json:"path"`
+	Title      string     `json:"title"`
+	Breadcrumb string     `json:"breadcrumb"`
+	Position   int        `json:"position"`
+	Span       span       `json:"span"`
+	Line       int        `json:"line"`
+	Lines      int        `json:"lines"`
+	Text       string     `json:"text"`
+	Tags       []string   `json:"tags"`
+	Links      []linkJSON `json:"links"`
+	Before     []partJSON `json:"before,omitempty"`
+	After      []partJSON `json:"after,omitempty"`
+
+	file string
+}
+
+func (s *session) get(addresses []string, o getOptions) error {
+	if o.neighbors < 0 || o.neighbors > 1000 {
+		return sheaf.Invalidf("neighbors is %d: must be within 0..1000", o.neighbors)
+	}
+	out := getJSON{Schema: "sheaf.get/1", Results: []partJSON{}}
+	for _, address := range addresses {
+		t, err := s.resolver().resolve(address)
+		if err != nil {
+			return err
+		}
+		part, err := s.part(t, o)
+		if err != nil {
+			return err
+		}
+		out.Results = append(out.Results, part)
+	}
+	if s.json {
+		return s.printJSON(out)
+	}
+	for i := range out.Results {
+		if i > 0 {
+			fmt.Fprintln(s.stdout)
+		}
+		s.printPart(&out.Results[i])
+	}
+	return nil
+}
+
+// part reads the text of a target, and of its neighbors.
+func (s *session) part(t target, o getOptions) (partJSON, error) {
+	content, err := s.view.Text(t.doc.ID)
+	if err != nil {
+		return partJSON{}, fmt.Errorf("read %s: %w", t.doc.Path, err)
+	}
+	where := wholeSpan(&t.chunk)
+	switch {
+	case t.count > 0:
+		where = linesOf(content, t.line, t.count)
+	case o.body:
+		where.End = max(t.chunk.Body.End, where.Start)
+	}
+	part := s.partOf(&t.doc, &t.chunk, content, where)
+	if o.neighbors > 0 {
+		position := t.chunk.Position
+		for i := max(0, position-o.neighbors); i < min(len(t.doc.Chunks), position+o.neighbors+1); i++ {
+			c := &t.doc.Chunks[i]
+			near := s.partOf(&t.doc, c, content, sheaf.Span{Start: wholeSpan(c).Start, End: max(c.Body.End, wholeSpan(c).Start)})
+			switch {
+			case i < position:
+				part.Before = append(part.Before, near)
+			case i > position && (o.body || t.count > 0 || c.Span.Start >= where.End):
+				part.After = append(part.After, near)
+			}
+		}
+	}
+	return part, nil
+}
+
+func (s *session) partOf(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where sheaf.Span) partJSON {
+	where.End = min(where.End, len(content))
+	where.Start = min(where.Start, where.End)
+	text := content[where.Start:where.End]
+	shape := chunkOf(c)
+	return partJSON{
+		ID: c.ID, Doc: c.Doc, Parent: shape.Parent, Path: s.relative(doc.Tree, doc.Path), Title: c.Title, Breadcrumb: c.Breadcrumb, Position: c.Position,
+		Span: spanOf(where), Line: catalog.Line(content, where.Start), Lines: lineCount(text), Text: string(text),
+		Tags: shape.Tags, Links: shape.Links, file: s.file(doc.Tree, doc.Path),
+	}
+}
+
+// printPart writes a part for people. Its text is written as it stands in the
+// file, except on a terminal, which a document must not steer.
+func (s *session) printPart(p *partJSON) {
+	for i := range p.Before {
+		s.printText(&p.Before[i], terminal.Dim)
+	}
+	s.printText(p, terminal.Title)
+	for i := range p.After {
+		s.printText(&p.After[i], terminal.Dim)
+	}
+}
+
+func (s *session) printText(p *partJSON, style terminal.Style) {
+	if s.out.Terminal {
+		place := p.Path + ":" + strconv.Itoa(p.Line)
+		address := terminal.FileAddress(s.config.LinkURL, p.file, p.Line)
+		fmt.Fprintf(s.stdout, "%s  %s\n", s.out.Paint(style, terminal.Clean(p.Breadcrumb)), s.out.Link(address, s.out.Paint(terminal.Path, terminal.Clean(place))))
+		fmt.Fprintln(s.stdout, terminal.CleanLines(p.Text))
+		return
+	}
+	fmt.Fprint(s.stdout, p.Text)
+	if n := len(p.Text); n > 0 && p.Text[n-1] != '\n' {
+		fmt.Fprintln(s.stdout)
+	}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+)
+
+func (a *app) indexCommand() *cobra.Command {
+	var rebuild bool
+	cmd := &cobra.Command{
+		Use:     "index [FOLDER]",
+		GroupID: groupIndex,
+		Short:   "Bring the index of a folder up to date",
+		Long: `Indexes what is new or changed in a folder and removes what is gone. Searching does
+the same first, so this is for the first time on a large folder, and for
+--rebuild, which drops the index and makes it again from the files: after a
+change of chunker, language or model, or when it is damaged.`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				a.in = args[0]
+			}
+			s, err := a.open(cmd, openOptions{make: true, rebuild: rebuild})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			return s.index(cmd.Context(), s.trees())
+		},
+	}
+	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make it again from the files")
+	addIndexFlags(cmd.Flags())
+	addMakeFlags(cmd.Flags())
+	a.addJSON(cmd)
+	return cmd
+}
+
+// addMakeFlags adds what decides how an index is made and cannot change later.
+func addMakeFlags(f *pflag.FlagSet) {
+	f.String("chunker", "", "how to cut documents: tree, sections or window")
+	f.String("language", "", "language of the words: auto, none, or a code such as en")
+	f.Bool("stop-words", false, "leave out the most frequent words")
+}
+
+// indexJSON is what an indexing run did.
+type indexJSON struct {
+	Schema   string        `json:"schema"`
+	Root     string        `json:"root"`
+	Index    string        `json:"index"`
+	Trees    []treeJSON    `json:"trees"`
+	TookMS   float64       `json:"took_ms"`
+	Added    int           `json:"added"`
+	Changed  int           `json:"changed"`
+	Removed  int           `json:"removed"`
+	Renamed  int           `json:"renamed"`
+	Same     int           `json:"unchanged"`
+	Chunks   int           `json:"chunks"`
+	Bytes    int64         `json:"bytes"`
+	Pending  int           `json:"pending"`
+	Language string        `json:"language"`
+	Detected bool          `json:"language_detected"`
+	Skipped  []skipJSON    `json:"skipped"`
+	Warnings []warningJSON `json:"warnings"`
+}
+
+type treeJSON struct {
+	Name string `json:"name"`
+	Root string `json:"root"`
+}
+
+type skipJSON struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+}
+
+type warningJSON struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	Message string `json:"message"`
+}
+
+func treesOf(trees []catalog.Tree) []treeJSON {
+	out := make([]treeJSON, len(trees))
+	for i, t := range trees {
+		out[i] = treeJSON(t)
+	}
+	return out
+}
+
+func skipsOf(skipped []catalog.Skip) []skipJSON {
+	out := make([]skipJSON, len(skipped))
+	for i, s := range skipped {
+		out[i] = skipJSON(s)
+	}
+	return out
+}
+
+// index runs over trees and says what was done.
+func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
+	o := s.ingestOptions()
+	o.Trees = trees
+	s.noteOtherSettings()
+	report, err := s.ingest(ctx, o)
+	if err != nil {
+		return s.advise(fmt.Errorf("index %s: %w", s.where.Root, err))
+	}
+	if err := s.reload(); err != nil {
+		return err
+	}
+	settings := s.view.Settings()
+	out := &indexJSON{
+		Schema: "sheaf.index/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees), TookMS: millis(report.Took.Seconds()),
+		Added: report.Added, Changed: report.Changed, Removed: report.Removed, Renamed: report.Renamed, Same: report.Unchanged,
+		Chunks: report.Chunks, Bytes: report.Bytes, Pending: report.Pending, Language: settings.Language, Detected: settings.LanguageDetected,
+		Skipped: skipsOf(report.Skipped), Warnings: []warningJSON{},
+	}
+	for _, w := range report.Warnings {
+		doc, _ := s.view.Document(w.Doc)
+		out.Warnings = append(out.Warnings, warningJSON{Path: s.relative(doc.Tree, doc.Path), Line: w.Line, Message: w.Message})
+	}
+	if s.json {
+		return s.printJSON(out)
+	}
+	s.printIndexed(out, report)
+	return nil
+}
+
+// noteOtherSettings says when the index was made otherwise than the settings
+// ask for now, which changes nothing until it is made again.
+func (s *session) noteOtherSettings() {
+	made := s.view.Settings()
+	if made.Chunker != "" && made.Chunker != s.config.Chunker {
+		s.notice("the index was made with the chunker %s: to change it to %s: sheaf index --rebuild", made.Chunker, s.config.Chunker)
+	}
+	want := s.config.Language
+	if want == "none" {
+		want = ""
+	}
+	if made.Analyzer != "" && want != "auto" && made.Language != want {
+		s.notice("the index was made for the language %q: to change it to %q: sheaf index --rebuild", made.Language, want)
+	}
+}
+
+func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
+	var did []string
+	for _, n := range []struct {
+		count int
+		verb  string
+	}{{out.Added, "added"}, {out.Changed, "changed"}, {out.Removed, "removed"}, {out.Same, "unchanged"}} {
+		if n.count > 0 {
+			did = append(did, terminal.Count(n.count)+" "+n.verb)
+		}
+	}
+	if len(did) == 0 {
+		did = []string{"no documents"}
+	}
+	rate := ""
+	if seconds := report.Took.Seconds(); report.Bytes > 0 && seconds > 1 {
+		rate = fmt.Sprintf(", %s/s", terminal.Bytes(int64(float64(report.Bytes)/seconds)))
+	}
+	fmt.Fprintf(s.stdout, "%s: %s in %s (%s%s)\n", terminal.Clean(s.where.Root), strings.Join(did, ", "), roughly(report.Took), terminal.Bytes(report.Bytes), rate)
+	fmt.Fprintf(s.stdout, "%s, %s, language %s\n", terminal.Plural(s.view.Docs(), "document", "documents"), terminal.Plural(s.view.Chunks(), "chunk", "chunks"), languageText(out.Language, out.Detected))
+	if len(out.Skipped) > 0 {
+		fmt.Fprintf(s.stdout, "left out: %s (see sheaf status)\n", skippedSummary(out.Skipped))
+	}
+	for i, w := range out.Warnings {
+		if i == statusLines {
+			s.notice("and %s more warnings", terminal.Count(len(out.Warnings)-i))
+			break
+		}
+		s.notice("%s:%d: %s", w.Path, max(w.Line, 1), w.Message)
+	}
+	if report.EmbedError != "" {
+		s.notice("vectors are missing for %s: %s", terminal.Plural(out.Pending, "document", "documents"), report.EmbedError)
+	}
+}
+
+// languageText names a language for people.
+func languageText(language string, detected bool) string {
+	switch {
+	case language == "" && detected:
+		return "unknown (words are not stemmed)"
+	case language == "":
+		return "none (words are not stemmed)"
+	case detected:
+		return language + " (detected)"
+	}
+	return language
+}

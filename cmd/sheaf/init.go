@@ -1,0 +1,83 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func (a *app) initCommand() *cobra.Command {
+	var here bool
+	cmd := &cobra.Command{
+		Use:     "init [FOLDER]",
+		GroupID: groupIndex,
+		Short:   "Make the index of a folder, in your data folder or with --here inside it",
+		Long: `Makes an index of its own for a folder and fills it. Searching does the same when
+a folder has none, so this is for folders below one that is indexed already, and
+for --here: the index then lies in .sheaf inside the folder and moves with it.
+An index that came with a folder from elsewhere is adopted by --here.`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				a.in = args[0]
+			}
+			folder, err := a.folder()
+			if err != nil {
+				return err
+			}
+			c, err := a.settings(cmd, folder)
+			if err != nil {
+				return err
+			}
+			where := a.finder(c).Own(folder)
+			if here {
+				where = a.finder(c).Inside(folder)
+				if err := trust().ApproveFolder(folder); err != nil {
+					return err
+				}
+			}
+			s, err := a.openAt(cmd.Context(), folder, where, openOptions{make: true})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			return s.index(cmd.Context(), s.trees())
+		},
+	}
+	cmd.Flags().BoolVar(&here, "here", false, "put the index inside the folder")
+	addIndexFlags(cmd.Flags())
+	addMakeFlags(cmd.Flags())
+	a.addJSON(cmd)
+	return cmd
+}
+
+func (a *app) addCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "add FOLDER...",
+		GroupID: groupIndex,
+		Short:   "Add folders to the index of the current one",
+		Long: `Adds folders to the index that serves the current folder, or --in FOLDER, and
+indexes them. They are searched with it from then on; their paths are shown in
+full.`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var folders []string
+			for _, arg := range args {
+				folder, err := realFolder(arg)
+				if err != nil {
+					return err
+				}
+				folders = append(folders, folder)
+			}
+			s, err := a.open(cmd, openOptions{make: true})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			trees, err := s.add(folders)
+			if err != nil {
+				return err
+			}
+			return s.index(cmd.Context(), trees)
+		},
+	}
+	addIndexFlags(cmd.Flags())
+	a.addJSON(cmd)
+	return cmd
+}

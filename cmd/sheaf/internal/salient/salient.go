@@ -1,0 +1,144 @@
+// Package salient answers the question "which words say what this text is
+// about?". It turns a text into a query that finds texts like it: the words
+// that are frequent in the text and rare in the collection.
+package salient
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/analysis"
+)
+
+// Bounds of the work.
+const (
+	// maxBytes of a text are read.
+	maxBytes = 256 << 10
+	// maxCandidates is for how many words the collection is asked.
+	maxCandidates = 32
+	// maxWords is how many words the query has.
+	maxWords = 12
+)
+
+// Text is what to find the like of.
+type Text struct {
+	// Body is the text itself.
+	Body string
+	// Titles are its title, headings and the texts of its links: a word in
+	// one of them counts as if it stood in the body three times more.
+	Titles []string
+}
+
+// Collection tells how rare words are.
+type Collection struct {
+	// Size is the number of chunks.
+	Size int
+	// Count is the number of chunks with a word.
+	Count func(word string) (int, error)
+}
+
+// Query returns a query for the words that say most about text, weighted by
+// how much: (1 + ln tf) x idf, the largest being 1. Ties go to the word that
+// comes first. Words that the collection does not have are left out; nil means
+// that no word is left.
+func Query(a *analysis.Analyzer, text Text, in Collection) (sheaf.TextQuery, error) {
+	words := candidates(a, text)
+	kept := words[:0]
+	for _, w := range words {
+		df, err := in.Count(w.raw)
+		if err != nil {
+			return nil, err
+		}
+		if df == 0 {
+			continue
+		}
+		n, d := float64(max(in.Size, df)), float64(df)
+		w.weight *= math.Log(1 + (n-d+0.5)/(d+0.5))
+		kept = append(kept, w)
+	}
+	slices.SortStableFunc(kept, heavier)
+	kept = kept[:min(len(kept), maxWords)]
+	if len(kept) == 0 || kept[0].weight <= 0 {
+		return nil, nil
+	}
+	var query sheaf.Bool
+	for _, w := range kept {
+		if factor := w.weight / kept[0].weight; factor > 0 {
+			query.Should = append(query.Should, sheaf.Boost{Query: sheaf.Match{Text: w.raw}, Factor: factor})
+		}
+	}
+	return query, nil
+}
+
+// word is a term with the form in which it was met first.
+type word struct {
+	raw    string
+	count  float64
+	weight float64
+	first  int
+}
+
+func heavier(a, b word) int {
+	if c := cmp.Compare(b.weight, a.weight); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.first, b.first)
+}
+
+// candidates are the most frequent words, function words, numbers and single
+// letters aside.
+func candidates(a *analysis.Analyzer, text Text) []word {
+	stop, err := analysis.New(analysis.Options{Language: a.Language(), StopWords: true})
+	if err != nil {
+		stop = a
+	}
+	words := map[string]*word{}
+	count := func(s string, weight float64) {
+		a.Words(s, func(start, end int) bool {
+			raw := s[start:end]
+			if !telling(raw) || len(stop.Terms(nil, raw)) == 0 {
+				return true
+			}
+			tokens := a.QueryTokens(raw)
+			if len(tokens) == 0 {
+				return true
+			}
+			w, ok := words[tokens[0].Term]
+			if !ok {
+				w = &word{raw: strings.Clone(raw), first: len(words)}
+				words[tokens[0].Term] = w
+			}
+			w.count += weight
+			return true
+		})
+	}
+	for _, t := range text.Titles {
+		count(t, 3)
+	}
+	count(text.Body[:min(len(text.Body), maxBytes)], 1)
+	list := make([]word, 0, len(words))
+	for _, w := range words {
+		w.weight = 1 + math.Log(w.count)
+		list = append(list, *w)
+	}
+	slices.SortFunc(list, heavier)
+	return list[:min(len(list), maxCandidates)]
+}
+
+// telling reports whether a word has a letter and more than one or two
+// characters, which are enough only outside alphabets.
+func telling(raw string) bool {
+	letters, wide := 0, false
+	for _, r := range raw {
+		if unicode.IsLetter(r) {
+			letters++
+			wide = wide || r >= 0x2E80
+		}
+	}
+	return wide || letters > 0 && utf8.RuneCountInString(raw) > 2
+}

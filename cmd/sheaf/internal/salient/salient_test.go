@@ -1,0 +1,72 @@
+package salient_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/cmd/sheaf/internal/salient"
+)
+
+func words(t *testing.T, text salient.Text, df map[string]int) []string {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, err := salient.Query(a, text, salient.Collection{Size: 1000, Count: func(word string) (int, error) { return df[strings.ToLower(word)], nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	last := 1.0
+	if query == nil {
+		return nil
+	}
+	for _, part := range query.(sheaf.Bool).Should {
+		b := part.(sheaf.Boost)
+		if b.Factor > last || b.Factor <= 0 {
+			t.Errorf("factor %v after %v", b.Factor, last)
+		}
+		last = b.Factor
+		out = append(out, b.Query.(sheaf.Match).Text)
+	}
+	return out
+}
+
+func TestFrequentHereAndRareElsewhere(t *testing.T) {
+	text := salient.Text{Body: "The rebase moves commits. A rebase is the way to move them; file by file, file after file. 2024 x"}
+	got := words(t, text, map[string]int{"the": 990, "rebase": 5, "moves": 300, "commits": 50, "file": 900, "way": 500, "2024": 1})
+	if strings.Join(got, " ") != "rebase commits moves way file" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTitlesCountMore(t *testing.T) {
+	text := salient.Text{Body: "alpha beta", Titles: []string{"Beta"}}
+	if got := words(t, text, map[string]int{"alpha": 10, "beta": 10}); strings.Join(got, " ") != "Beta alpha" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestNothingToSay(t *testing.T) {
+	for _, body := range []string{"", "the of and", "1 2 3", "unknown words only"} {
+		if got := words(t, salient.Text{Body: body}, nil); got != nil {
+			t.Errorf("%q: got %q", body, got)
+		}
+	}
+}
+
+func TestFaultIsReported(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fault := errors.New("no answer")
+	_, err = salient.Query(a, salient.Text{Body: "something"}, salient.Collection{Size: 1, Count: func(string) (int, error) { return 0, fault }})
+	if !errors.Is(err, fault) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+)
+
+func (a *app) listCommand() *cobra.Command {
+	var all, long bool
+	cmd := &cobra.Command{
+		Use:     "ls [FOLDER]",
+		GroupID: groupIndex,
+		Short:   "List indexed documents, or with --collections all indexes",
+		Args:    arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return a.listCollections(cmd)
+			}
+			if len(args) == 1 {
+				a.in = args[0]
+			}
+			s, err := a.open(cmd, openOptions{})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			return s.list(long)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "collections", false, "list all indexes in the data folder")
+	cmd.Flags().BoolVarP(&long, "long", "l", false, "also sizes, dates and titles")
+	a.addJSON(cmd)
+	return cmd
+}
+
+type documentJSON struct {
+	ID       sheaf.ID `json:"id"`
+	Path     string   `json:"path"`
+	Title    string   `json:"title"`
+	Chunks   int      `json:"chunks"`
+	Bytes    int64    `json:"bytes"`
+	Modified string   `json:"modified"`
+	Tags     []string `json:"tags"`
+}
+
+func (s *session) list(long bool) error {
+	documents := []documentJSON{}
+	for id, file := range s.view.Files() {
+		doc, ok := s.view.Document(id)
+		if !ok || leftOut(&doc) {
+			continue
+		}
+		if _, ok := collection.Under(s.folder, s.file(doc.Tree, doc.Path)); !ok && s.folder != s.where.Root {
+			continue
+		}
+		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: title(&doc), Chunks: len(doc.Chunks),
+			Bytes: file.Size, Modified: time.Unix(0, file.ModTime).UTC().Format(time.RFC3339), Tags: orEmpty(doc.Tags)})
+	}
+	if s.json {
+		return s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.folder, "documents": documents})
+	}
+	if len(documents) == 0 {
+		s.notice("no documents in %s", s.folder)
+		return errNothing
+	}
+	if !long {
+		for _, d := range documents {
+			fmt.Fprintln(s.stdout, terminal.Clean(d.Path))
+		}
+		return nil
+	}
+	rows := make([][]string, len(documents))
+	for i, d := range documents {
+		rows[i] = []string{terminal.Bytes(d.Bytes), strings.TrimSuffix(d.Modified, "Z"), terminal.Plural(d.Chunks, "chunk", "chunks"),
+			s.out.Paint(terminal.Path, terminal.Clean(d.Path)), terminal.Clean(d.Title)}
+	}
+	s.printTable(rows)
+	return nil
+}
+
+// leftOut reports whether a document only stands for a binary file, which the
+// index remembers so as not to read it again.
+func leftOut(doc *sheaf.Document) bool {
+	return len(doc.Chunks) == 0 && slices.ContainsFunc(doc.Warnings, func(w sheaf.Warning) bool { return w.Message == ingest.ReasonBinary })
+}
+
+func (a *app) listCollections(cmd *cobra.Command) error {
+	c, err := a.folderSettings(cmd)
+	if err != nil {
+		return err
+	}
+	locations, err := collection.Finder{Data: c.DataDir}.All()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		list := []map[string]any{}
+		for _, loc := range locations {
+			list = append(list, map[string]any{"root": loc.Root, "index": loc.Dir, "bytes": collection.Bytes(loc.Dir)})
+		}
+		return a.printJSON(map[string]any{"schema": "sheaf.collections/1", "collections": list})
+	}
+	if len(locations) == 0 {
+		a.notice("no indexes yet: sheaf search makes one for the folder it searches")
+		return errNothing
+	}
+	var rows [][]string
+	for _, loc := range locations {
+		rows = append(rows, []string{a.out.Paint(terminal.Path, terminal.Clean(loc.Root)), terminal.Bytes(collection.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir)})
+	}
+	a.printTable(rows)
+	return nil
+}

@@ -1,0 +1,344 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/inference"
+	"sheaf/vfs"
+)
+
+// openOptions say how a command wants its index.
+type openOptions struct {
+	// refresh brings it up to date first, unless the settings say otherwise.
+	refresh bool
+	// make makes one when there is none; else that is an error.
+	make bool
+	// asIs leaves a damaged index alone and reports the damage.
+	asIs bool
+	// rebuild drops what there is first.
+	rebuild bool
+}
+
+func (a *app) finder(c *config.Config) collection.Finder {
+	return collection.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
+}
+
+// open opens the index that serves the folder of the command.
+func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
+	folder, err := a.folder()
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.settings(cmd, folder)
+	if err != nil {
+		return nil, err
+	}
+	finder := a.finder(c)
+	if a.index != "" && a.in == "" {
+		if r, err := collection.ReadRecord(a.index); err == nil {
+			if _, ok := collection.Under(r.Root, folder); !ok {
+				folder = r.Root
+			}
+		}
+	}
+	where, notices, err := finder.Find(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range notices {
+		a.notice("%s", n)
+	}
+	s, err := a.openAt(cmd.Context(), folder, where, o)
+	if err != nil {
+		return nil, err
+	}
+	if folder == s.where.Root || s.holds(folder) || !o.make {
+		return s, nil
+	}
+	// The index above leaves this folder out, so it gets one of its own.
+	s.close()
+	return a.openAt(cmd.Context(), folder, finder.Own(folder), o)
+}
+
+// openAt opens the index at where, and refreshes it when asked to.
+func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
+	s := &session{app: a, folder: folder, where: where, started: time.Now()}
+	if err := s.prepare(o); err != nil {
+		return nil, err
+	}
+	err := s.openStores(ctx)
+	if err != nil && !o.asIs && remakable(err) {
+		a.notice("%v: it is made again from the files", err)
+		if err = s.drop(); err == nil {
+			err = s.openStores(ctx)
+		}
+	}
+	if err != nil {
+		return nil, s.advise(err)
+	}
+	if o.refresh && a.config.Refresh {
+		if err := s.refresh(ctx); err != nil {
+			s.close()
+			return nil, s.advise(err)
+		}
+	}
+	return s, nil
+}
+
+// remakable reports whether an error goes away when the index is made again
+// from the files: damage, another version, other settings.
+func remakable(err error) bool {
+	return errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, collection.ErrFormat)
+}
+
+// advise adds what a person can do about an index that cannot be used.
+func (s *session) advise(err error) error {
+	switch {
+	case errors.Is(err, sheaf.ErrCorrupt):
+		return withHint(err, "make it again from the files: sheaf index --rebuild --in %s", s.where.Root)
+	case readOnly(err):
+		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
+	}
+	return err
+}
+
+// readOnly reports whether a file could not be written because of where it is.
+func readOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// prepare makes the index's folder, or checks the one that is there.
+func (s *session) prepare(o openOptions) error {
+	if !s.where.Exists {
+		if !o.make {
+			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", s.folder)
+		}
+		if err := os.MkdirAll(s.where.Dir, 0o700); err != nil {
+			return s.advise(fmt.Errorf("make index: %w", err))
+		}
+		if s.where.Here {
+			// Keeps version control and other indexers out.
+			if err := os.WriteFile(filepath.Join(s.where.Dir, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+				return s.advise(fmt.Errorf("make index: %w", err))
+			}
+		}
+		return s.advise(s.writeRecord())
+	}
+	_, err := collection.ReadRecord(s.where.Dir)
+	switch {
+	case err == nil:
+	case o.asIs || !remakable(err):
+		return err
+	default:
+		s.notice("%v: the index is made again from the files", err)
+		if err := s.drop(); err != nil {
+			return s.advise(err)
+		}
+	}
+	if o.rebuild {
+		return s.advise(s.drop())
+	}
+	return nil
+}
+
+func (s *session) writeRecord() error {
+	return collection.Record{Format: collection.RecordFormat, Root: s.where.Root}.Write(s.where.Dir)
+}
+
+// drop removes what the index holds, under its lock, and leaves an empty one.
+// Everything in it can be read from the files again.
+func (s *session) drop() error {
+	s.close()
+	release, err := collection.Lock(s.where.Dir)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(collection.Clear(s.where.Dir), s.writeRecord())
+	return errors.Join(err, release())
+}
+
+// openStores opens catalog and engine, with the analyzer that they were made
+// with, or the one that fits the folder when they are new.
+func (s *session) openStores(ctx context.Context) error {
+	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(s.where.Dir), catalog.Options{})
+	if err != nil {
+		return fmt.Errorf("open index: %w", err)
+	}
+	s.catalog, s.view = c, c.View()
+	if err := s.openAnalyzer(); err != nil {
+		s.close()
+		return err
+	}
+	if err := s.openEmbedder(ctx); err != nil {
+		s.close()
+		return err
+	}
+	s.backend, err = openBackend(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
+	if err != nil {
+		s.close()
+		return fmt.Errorf("open index: %w", err)
+	}
+	return nil
+}
+
+func (s *session) openAnalyzer() error {
+	name := s.view.Settings().Analyzer
+	if name == "" {
+		s.language, s.detected = s.config.Language, false
+		switch s.language {
+		case "auto":
+			s.language, s.detected = detectLanguage(s.where.Root), true
+		case "none":
+			s.language = ""
+		}
+		a, err := analysis.New(analysis.Options{Language: s.language, StopWords: s.config.StopWords})
+		if err != nil {
+			return sheaf.Invalidf("language %q: %w", s.language, err)
+		}
+		s.analyzer = a
+		return nil
+	}
+	a, err := analysis.Parse(name)
+	if err != nil {
+		return fmt.Errorf("open index: %w: %w", sheaf.ErrUnsupported, err)
+	}
+	s.analyzer = a
+	return nil
+}
+
+// openEmbedder opens the model, unless the index was made without one. It
+// refuses to mix vectors of two models. A server that does not answer when its
+// first index is made leaves that index without vectors.
+func (s *session) openEmbedder(ctx context.Context) error {
+	settings := s.view.Settings()
+	made, empty := settings.Embedder, s.view.Docs() == 0
+	e, err := newEmbedder(ctx, s.config, settings.Dims)
+	switch {
+	case errors.Is(err, sheaf.ErrUnavailable) && made == "":
+		s.notice("%v: words alone are searched", err)
+	case err != nil:
+		return err
+	case e == nil && made != "" && !empty:
+		s.notice("the index was made with the model %s, which is not configured now: words alone are searched", made)
+	case e == nil:
+	case made == "" && !empty:
+		s.notice("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", e.Model())
+	case made != "" && e.Model() != made:
+		return withHint(sheaf.Invalidf("the index was made with the model %s, and %s is configured", made, e.Model()),
+			"configure the former, or make the index again: sheaf index --rebuild")
+	default:
+		s.embedder = e
+	}
+	return nil
+}
+
+// close releases everything that is open; it may be called twice.
+func (s *session) close() {
+	if s.view != nil {
+		s.view.Close()
+	}
+	if s.backend != nil {
+		_ = s.backend.Close() // nothing is written at close
+	}
+	if s.catalog != nil {
+		_ = s.catalog.Close()
+	}
+	s.view, s.backend, s.catalog = nil, nil, nil
+}
+
+// holds reports whether any document lies in folder.
+func (s *session) holds(folder string) bool {
+	for _, t := range s.view.Settings().Trees {
+		rel, ok := collection.Under(t.Root, folder)
+		if !ok {
+			continue
+		}
+		prefix := string(sheaf.DocumentID(t.Name, rel))
+		if rel != "" {
+			prefix += "/"
+		}
+		for id := range s.view.Files() {
+			if strings.HasPrefix(string(id), prefix) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// embedQuery turns a query into a vector; nil without a model.
+func (s *session) embedQuery() func(ctx context.Context, text string) ([]float32, error) {
+	if s.embedder == nil || s.view.Settings().Embedder == "" {
+		return nil
+	}
+	return func(ctx context.Context, text string) ([]float32, error) {
+		vectors, err := s.embedder.Embed(ctx, inference.Query, []string{text})
+		if err != nil {
+			return nil, err
+		}
+		return vectors[0], nil
+	}
+}
+
+// Bounds of what is read to find out the language of a folder.
+const (
+	sampleFiles = 40
+	sampleBytes = 4 << 10
+	sampleSeen  = 4000
+)
+
+// detectLanguage reads the beginnings of some files spread over a folder; ""
+// when they do not tell.
+func detectLanguage(root string) string {
+	var paths []string
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case d.IsDir() && path != root && skippedFolder(d.Name()):
+			return filepath.SkipDir
+		case len(paths) == sampleSeen:
+			return filepath.SkipAll
+		}
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".md", ".markdown", ".txt":
+			if d.Type().IsRegular() {
+				paths = append(paths, path)
+			}
+		}
+		return nil
+	})
+	var sample strings.Builder
+	step := max(1, len(paths)/sampleFiles)
+	for i := 0; i < len(paths); i += step {
+		sample.WriteString(head(paths[i]))
+		sample.WriteByte('\n')
+	}
+	return analysis.Detect(sample.String())
+}
+
+func head(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	buffer := make([]byte, sampleBytes)
+	n, _ := file.Read(buffer)
+	return strings.ToValidUTF8(string(buffer[:n]), " ")
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+)
+
+// waitForOther is how long a command waits for another process that makes the
+// index for the first time; afterwards it answers from what there is.
+const waitForOther = 10 * time.Minute
+
+// refresh brings the index up to date before an answer. When it cannot be
+// written, or another process does so, the answer comes from what is
+// committed, with a note.
+func (s *session) refresh(ctx context.Context) error {
+	fresh := s.view.Docs() == 0
+	report, err := s.ingest(ctx, s.ingestOptions())
+	for deadline := time.Now().Add(waitForOther); fresh && errors.Is(err, sheaf.ErrUnavailable) && time.Now().Before(deadline); {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+		if err = s.catalog.Reload(); err == nil {
+			report, err = s.ingest(ctx, s.ingestOptions())
+		}
+	}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, sheaf.ErrUnavailable) && !fresh:
+		s.notice("%v: the answer is as of the last time it was indexed", err)
+	case readOnly(err) && !fresh:
+		s.notice("the index cannot be written (%v): the answer is as of the last time it was indexed", err)
+	default:
+		return fmt.Errorf("index %s: %w", s.where.Root, err)
+	}
+	if report != nil {
+		s.tell(report, fresh)
+	}
+	return s.reload()
+}
+
+// reload takes the newest snapshot.
+func (s *session) reload() error {
+	if err := s.catalog.Reload(); err != nil {
+		return fmt.Errorf("open index: %w", err)
+	}
+	s.view.Close()
+	s.view = s.catalog.View()
+	return nil
+}
+
+// trees are the folders of the index; those that are gone keep what is indexed
+// of them and are left alone.
+func (s *session) trees() []catalog.Tree {
+	trees := slices.Clone(s.view.Settings().Trees)
+	if len(trees) == 0 {
+		return []catalog.Tree{{Name: collection.TreeName(s.where.Root), Root: s.where.Root}}
+	}
+	if s.where.Here || trees[0].Root != s.where.Root {
+		trees[0].Root = s.where.Root
+	}
+	return trees
+}
+
+// add covers more folders from the next run on.
+func (s *session) add(folders []string) ([]catalog.Tree, error) {
+	trees := s.trees()
+	for _, folder := range folders {
+		var names []string
+		for _, t := range trees {
+			if rel, ok := collection.Under(t.Root, folder); ok {
+				return nil, sheaf.Invalidf("%s is indexed already: it is %q in %s", folder, rel, t.Root)
+			}
+			if _, ok := collection.Under(folder, t.Root); ok {
+				return nil, sheaf.Invalidf("%s holds %s, which is indexed already: index it by itself with sheaf init %s", folder, t.Root, folder)
+			}
+			names = append(names, t.Name)
+		}
+		trees = append(trees, catalog.Tree{Name: collection.UniqueTreeName(folder, names), Root: folder})
+	}
+	return trees, nil
+}
+
+func (s *session) ingestOptions() ingest.Options {
+	c := s.config
+	return ingest.Options{
+		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Embedder: s.embedder, Workers: c.Workers,
+		Walk:  ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
+		Chunk: chunk.Options{Chunker: s.chunker()},
+		Settings: func(settings *catalog.Settings) {
+			settings.Analyzer = s.analyzer.Name()
+			settings.Chunker = s.chunker()
+			if s.view.Settings().Analyzer == "" {
+				settings.Language, settings.LanguageDetected = s.language, s.detected
+			}
+			if s.embedder != nil {
+				settings.Embedder, settings.Dims = s.embedder.Model(), s.embedder.Dims()
+			}
+		},
+	}
+}
+
+// chunker is that of the index, or the configured one when it is new.
+func (s *session) chunker() string {
+	made := s.view.Settings().Chunker
+	if made == "" {
+		return s.config.Chunker
+	}
+	return made
+}
+
+// ingest runs with a progress line. A folder that is gone is an error here: an
+// unmounted disk must not empty the index.
+func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
+	for _, t := range o.Trees {
+		if _, err := os.Stat(t.Root); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: the folder %s: %w", sheaf.ErrNotFound, t.Root, err)
+		}
+	}
+	progress := terminal.NewProgress(s.err, "indexing")
+	defer progress.Done()
+	o.Progress = func(p ingest.Progress) { progress.Update(p.Files, p.AllFiles, p.Bytes, "files") }
+	return ingest.Run(ctx, o)
+}
+
+// tell says, on the error stream, what a refresh did where that matters: the
+// first time, and when it took long.
+func (s *session) tell(report *ingest.Report, fresh bool) {
+	if report.EmbedError != "" {
+		s.notice("vectors are missing for %s: %s", terminal.Plural(report.Pending, "document", "documents"), report.EmbedError)
+	}
+	if s.json || s.jsonl || !fresh && report.Took < time.Second || !report.Changes() {
+		return
+	}
+	text := fmt.Sprintf("indexed %s (%s) in %s", terminal.Plural(report.Added+report.Changed, "file", "files"), terminal.Bytes(report.Bytes), roughly(report.Took))
+	if fresh {
+		text += ", language " + languageText(s.language, s.detected)
+	}
+	if n := len(report.Skipped); n > 0 {
+		text += fmt.Sprintf("; %s left out, see sheaf status", terminal.Plural(n, "file was", "files were"))
+	}
+	s.notice("%s", text)
+}
+
+// roughly writes a time with about two digits.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+// pending are the files that the next refresh would look at.
+func (s *session) pending(ctx context.Context) ([]pendingJSON, error) {
+	o := s.ingestOptions()
+	report, err := ingest.Scan(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	out := []pendingJSON{}
+	for id, reason := range s.view.Pending() {
+		_, path, _ := strings.Cut(string(id), ":")
+		out = append(out, pendingJSON{Path: s.relative(id.Tree(), path), Reason: reason})
+	}
+	slices.SortFunc(out, func(a, b pendingJSON) int { return strings.Compare(a.Path, b.Path) })
+	for _, n := range []struct {
+		count  int
+		reason string
+	}{{report.Added, "new"}, {report.Changed, "changed"}, {report.Removed, "gone"}} {
+		if n.count > 0 {
+			out = append(out, pendingJSON{Path: terminal.Plural(n.count, "file", "files"), Reason: n.reason})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sheaf"
+)
+
+func (a *app) searchCommand() *cobra.Command {
+	var o searchOptions
+	cmd := &cobra.Command{
+		Use:     "search QUERY...",
+		Aliases: []string{"s"},
+		GroupID: groupSearch,
+		Short:   "Find the passages that answer a query",
+		Long: `Finds passages in the current folder, or in --in FOLDER. The folder is indexed
+when it is searched for the first time, and what changed since is brought up to
+date before every answer; --no-refresh leaves the index as it is.
+
+Query language:
+  undo commit           passages with these words, more of them is better
+  "undo a commit"       these words one after another
+  -draft                without this word
+  git OR mercurial      one or the other
+  conf*                 words that begin like this
+  title:git             in the title
+  tag:howto, #howto     with this tag
+  path:guides/          in this folder
+  status:done           with this property
+  after:2024-01-31      dated after, before:... likewise
+Whatever cannot be read this way is searched as plain words, and a note says so.
+To begin a query with a dash, put -- before it.`,
+		Example: `  sheaf search how do I undo a commit
+  sheaf search --in ~/notes 'tag:recipe "olive oil" -tomato'
+  sheaf search --json -n 5 deploy | jq -r '.results[].path'`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.search(cmd, strings.Join(args, " "), o) },
+	}
+	a.addSearchFlags(cmd.Flags(), &o)
+	addIndexFlags(cmd.Flags())
+	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
+	return cmd
+}
+
+// addSearchFlags adds what every searching command takes.
+func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
+	f.IntP("limit", "n", 0, "number of results")
+	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
+	f.StringArrayVar(&o.set, "set", nil, "set a parameter of the profile, as in --set meaning=0.3")
+	f.BoolVar(&o.explain, "explain", false, "say where each score comes from")
+	f.Bool("no-refresh", false, "do not look for changed files first")
+	f.BoolVar(&a.json, "json", false, "print one JSON object (see doc/json.md)")
+	f.BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each result")
+}
+
+// addIndexFlags adds what decides how a folder is indexed.
+func addIndexFlags(f *pflag.FlagSet) {
+	f.Int("workers", 0, "files indexed at once; 0 for the number of processors")
+	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown and .txt")
+	f.StringSlice("exclude", nil, "patterns, as in .gitignore, of files to leave out")
+	f.String("max-file-size", "", "leave out larger files")
+	f.Bool("follow-symlinks", false, "follow symbolic links, also out of the folder")
+}
+
+func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
+	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	q := s.parse(text)
+	return s.show(cmd, q, o)
+}
+
+// show answers q in the form that was asked for. Nothing found is status 1.
+func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error {
+	out, err := s.answer(cmd.Context(), q, o)
+	if err != nil {
+		return err
+	}
+	if !s.json {
+		for _, w := range out.Warnings {
+			s.notice("%s", w)
+		}
+		for _, n := range q.Notes {
+			s.notice("%s", n)
+		}
+	}
+	if err := s.printSearch(out); err != nil {
+		return err
+	}
+	if len(out.Results) == 0 {
+		if !s.json && !s.jsonl {
+			s.notice("nothing found in %s", s.folder)
+		}
+		return errNothing
+	}
+	return nil
+}

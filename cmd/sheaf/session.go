@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/inference"
+	"sheaf/profile"
+	"sheaf/query"
+	"sheaf/search"
+)
+
+// session is an open index with the folder that a command works on.
+type session struct {
+	*app
+	// folder is the searched folder; where is the index that serves it.
+	folder string
+	where  collection.Location
+
+	catalog  *catalog.Catalog
+	view     *catalog.View
+	backend  backend.Backend
+	analyzer *analysis.Analyzer
+	embedder inference.Embedder // nil without a model
+	// language and detected are those of a new index.
+	language string
+	detected bool
+	started  time.Time
+}
+
+func (s *session) searcher() *search.Searcher {
+	return &search.Searcher{Backend: s.backend, Store: "the index", Facts: s.view, Embed: s.embedQuery()}
+}
+
+// file is the absolute path of a document's file, "" when it has none.
+func (s *session) file(tree, docPath string) string {
+	root := s.view.Settings().Root(tree)
+	if root == "" {
+		return ""
+	}
+	return filepath.Join(root, filepath.FromSlash(docPath))
+}
+
+// relative is a document's path from the searched folder: what a person can
+// open from there. Documents of folders that were added keep their full path.
+func (s *session) relative(tree, docPath string) string {
+	full := s.file(tree, docPath)
+	if full == "" {
+		return docPath
+	}
+	if rel, ok := collection.Under(s.folder, full); ok {
+		return rel
+	}
+	return filepath.ToSlash(full)
+}
+
+// scope bounds a query to the searched folder when the index covers more than
+// it; nil when it does not.
+func (s *session) scope() sheaf.Filter {
+	if s.folder == s.where.Root {
+		return nil
+	}
+	for _, t := range s.view.Settings().Trees {
+		rel, ok := collection.Under(t.Root, s.folder)
+		switch {
+		case !ok:
+			continue
+		case rel == "":
+			return textIn(sheaf.ColumnTree, t.Name)
+		}
+		return sheaf.And{textIn(sheaf.ColumnTree, t.Name), textIn(sheaf.ColumnFolder, rel)}
+	}
+	return nil
+}
+
+func textIn(column, value string) sheaf.Filter {
+	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(value)}}
+}
+
+// both joins two filters, either of which may be nil.
+func both(a, b sheaf.Filter) sheaf.Filter {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return sheaf.And{a, b}
+}
+
+// resolver finds what addresses name in this index.
+func (s *session) resolver() *resolver {
+	return &resolver{documents: s.view, trees: s.view.Settings().Trees, folder: s.folder, read: s.view.Text, paths: s.paths}
+}
+
+// paths are those of all documents, as results show them.
+func (s *session) paths() []string {
+	var paths []string
+	for id := range s.view.Files() {
+		if doc, ok := s.view.Document(id); ok {
+			paths = append(paths, s.relative(doc.Tree, doc.Path))
+		}
+	}
+	return paths
+}
+
+// parse reads what a person typed.
+func (s *session) parse(text string) sheaf.Query {
+	var properties []string
+	if strings.Contains(text, ":") {
+		if counted, err := s.view.Properties(); err == nil {
+			for _, p := range counted {
+				properties = append(properties, p.Name)
+			}
+		}
+	}
+	return query.Parse(text, query.Options{Properties: properties, Now: time.Now(), Limit: s.config.Limit})
+}
+
+// searchOptions are the flags that every searching command has.
+type searchOptions struct {
+	set     []string
+	explain bool
+	// label is shown as the query when nobody typed its text.
+	label string
+}
+
+// answer runs a query and makes what is shown of it.
+func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*searchJSON, error) {
+	p, parameters, err := s.profileOf(o.set)
+	if err != nil {
+		return nil, err
+	}
+	q.Filter = both(q.Filter, s.scope())
+	result, err := s.searcher().Search(ctx, q, p, search.Options{Parameters: parameters, Explain: o.explain})
+	if err != nil {
+		return nil, err
+	}
+	out := &searchJSON{Schema: searchSchema, Query: q.Text, Profile: result.Profile, Total: result.Total, Degraded: result.Degraded,
+		Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Results: []resultJSON{}}
+	if o.label != "" {
+		out.Query = o.label
+	}
+	h := search.NewHighlighter(s.analyzer, q.Words, s.rarity(ctx))
+	for i := range result.Hits {
+		out.Results = append(out.Results, s.result(h, &result.Hits[i]))
+	}
+	out.TookMS = millis(time.Since(s.started).Seconds())
+	return out, nil
+}
+
+// result fills in what is shown of a hit: its file, line and snippet.
+func (s *session) result(h *search.Highlighter, hit *search.Hit) resultJSON {
+	tree := hit.Doc.Tree()
+	r := resultJSON{
+		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
+		Span: spanOf(hit.Span), Line: 1, Score: finite(hit.Score), Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
+		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
+	}
+	doc, ok := s.view.Document(hit.Doc)
+	if !ok {
+		return r
+	}
+	content, err := s.view.Text(doc.ID)
+	if err != nil {
+		s.notice("%s: no snippet: %v", r.Path, err)
+		return r
+	}
+	snippet, at := bestSnippet(h, content, snippetSpans(&doc, hit))
+	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
+	for _, m := range snippet.Matches {
+		r.Matches = append(r.Matches, spanOf(m))
+	}
+	return r
+}
+
+// snippetSpans are the parts of the file that a snippet of hit may come from,
+// the likeliest first: its own body, the best chunk that it stands for, all
+// that lies under it. Frontmatter is never shown.
+func snippetSpans(doc *sheaf.Document, hit *search.Hit) []sheaf.Span {
+	spans := []sheaf.Span{hit.Body}
+	if len(hit.Constituents) > 0 {
+		spans = append(spans, hit.Constituents[0].Span)
+	}
+	spans = append(spans, hit.Span)
+	for i := range spans {
+		if spans[i].Start < doc.Frontmatter.End {
+			spans[i].Start = min(doc.Frontmatter.End, spans[i].End)
+		}
+	}
+	return spans
+}
+
+// bestSnippet is that of the first span with a match, else of the first with
+// text; at is its place in content.
+func bestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
+	at = spans[0].Start
+	found := false
+	for _, span := range spans {
+		if span.End > len(content) || span.Start > span.End {
+			continue
+		}
+		s := h.Snippet(string(content[span.Start:span.End]), search.SnippetWidth)
+		if len(s.Matches) > 0 {
+			return s, span.Start + s.At
+		}
+		if !found && s.Text != "" {
+			snippet, at, found = s, span.Start+s.At, true
+		}
+	}
+	return snippet, at
+}
+
+// finite replaces numbers that JSON cannot write.
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+// profileOf loads the profile in force and reads the parameters set for it.
+func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
+	p, err := loadProfile(s.config.Profile)
+	if err != nil {
+		return nil, nil, err
+	}
+	parameters, err := parseSet(set, p)
+	return p, parameters, err
+}
+
+// title is a document's title, or its file name.
+func title(doc *sheaf.Document) string {
+	if doc.Title != "" {
+		return doc.Title
+	}
+	return strings.TrimSuffix(path.Base(doc.Path), path.Ext(doc.Path))
+}
+
+// rarity tells snippets how rare a word is, by its idf; nil when the store
+// cannot count.
+func (s *session) rarity(ctx context.Context) func(word string) float64 {
+	if _, ok := s.backend.(backend.Counter); !ok {
+		return nil
+	}
+	size := float64(s.view.Chunks())
+	return func(word string) float64 {
+		df, err := s.count(ctx, word)
+		if err != nil {
+			return 1
+		}
+		return math.Log(1 + (max(size, float64(df))-float64(df)+0.5)/(float64(df)+0.5))
+	}
+}
+
+// count is the number of chunks with a word in any field.
+func (s *session) count(ctx context.Context, word string) (int, error) {
+	counter, ok := s.backend.(backend.Counter)
+	if !ok {
+		return 0, fmt.Errorf("count words: %w by this store", sheaf.ErrUnsupported)
+	}
+	fields := make([]backend.FieldWeight, len(sheaf.Fields))
+	for i, f := range sheaf.Fields {
+		fields[i] = backend.FieldWeight{Name: f, Weight: 1}
+	}
+	return counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{
+		Query: sheaf.Match{Text: word}, Fields: fields, K1: backend.DefaultK1, B: backend.DefaultB,
+	}})
+}

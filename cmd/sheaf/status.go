@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf/backend"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "status",
+		GroupID: groupIndex,
+		Short:   "Say what is indexed, what waits, what was left out and why",
+		Args:    arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.open(cmd, openOptions{})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			out, err := s.status(cmd)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(out)
+			}
+			s.printStatus(out, all)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "list every file that waits or was left out")
+	a.addJSON(cmd)
+	return cmd
+}
+
+type statusJSON struct {
+	Schema           string           `json:"schema"`
+	Root             string           `json:"root"`
+	Index            string           `json:"index"`
+	Trees            []treeJSON       `json:"trees"`
+	Documents        int              `json:"documents"`
+	Chunks           int              `json:"chunks"`
+	SourceBytes      int64            `json:"source_bytes"`
+	Bytes            int64            `json:"bytes"`
+	Parts            map[string]int64 `json:"parts"`
+	Vectors          int              `json:"vectors"`
+	Chunker          string           `json:"chunker"`
+	Analyzer         string           `json:"analyzer"`
+	Language         string           `json:"language"`
+	LanguageDetected bool             `json:"language_detected"`
+	Model            string           `json:"model"`
+	Dims             int              `json:"dims"`
+	Pending          []pendingJSON    `json:"pending"`
+	Skipped          []skipJSON       `json:"skipped"`
+	Notes            []string         `json:"notes"`
+}
+
+// pendingJSON is a file that the index does not have as it is now.
+type pendingJSON struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
+	settings := s.view.Settings()
+	out := &statusJSON{
+		Schema: "sheaf.status/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees),
+		Documents: s.view.Docs(), Chunks: s.view.Chunks(), SourceBytes: s.view.SourceBytes(), Parts: map[string]int64{"catalog": s.view.DiskBytes()},
+		Chunker: settings.Chunker, Analyzer: settings.Analyzer, Language: settings.Language, LanguageDetected: settings.LanguageDetected,
+		Model: settings.Embedder, Dims: settings.Dims, Notes: []string{},
+	}
+	skipped, err := s.view.Skipped()
+	if err != nil {
+		return nil, err
+	}
+	out.Skipped = skipsOf(skipped)
+	for _, k := range skipped {
+		if k.Reason == ingest.ReasonBinary {
+			out.Documents-- // it stands in the catalog as a document without chunks
+		}
+	}
+	if r, ok := s.backend.(backend.Reporter); ok {
+		stats, err := r.Stats(cmd.Context())
+		if err != nil {
+			return nil, err
+		}
+		out.Vectors = stats.Vectors
+		for part, n := range stats.Parts {
+			out.Parts[part] = n
+		}
+	}
+	out.Bytes = s.where.Bytes()
+	if out.Pending, err = s.pending(cmd.Context()); err != nil {
+		out.Notes = append(out.Notes, fmt.Sprintf("what waits is not known: %v", err))
+		out.Pending = []pendingJSON{}
+	}
+	return out, nil
+}
+
+const statusLines = 10
+
+func (s *session) printStatus(out *statusJSON, all bool) {
+	model := "none: only words are searched"
+	if out.Model != "" {
+		model = fmt.Sprintf("%s, %d dimensions, %s", out.Model, out.Dims, terminal.Plural(out.Vectors, "vector", "vectors"))
+	}
+	rows := [][]string{}
+	for _, t := range out.Trees {
+		rows = append(rows, []string{"folder", terminal.Clean(t.Root)})
+	}
+	rows = append(rows,
+		[]string{"index", terminal.Clean(out.Index)},
+		[]string{"documents", fmt.Sprintf("%s, %s, %s", terminal.Count(out.Documents), terminal.Plural(out.Chunks, "chunk", "chunks"), terminal.Bytes(out.SourceBytes))},
+		[]string{"on disk", terminal.Bytes(out.Bytes) + parts(out.Parts)},
+		[]string{"chunker", out.Chunker},
+		[]string{"language", languageText(out.Language, out.LanguageDetected)},
+		[]string{"model", model},
+		[]string{"waiting", countOrNone(len(out.Pending))},
+		[]string{"left out", skippedSummary(out.Skipped)},
+	)
+	s.printTable(rows)
+	for _, n := range out.Notes {
+		s.notice("%s", n)
+	}
+	list := func(heading string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		fmt.Fprintf(s.stdout, "\n%s\n", heading)
+		shown := lines
+		if !all {
+			shown = lines[:min(len(lines), statusLines)]
+		}
+		for _, line := range shown {
+			fmt.Fprintln(s.stdout, "  "+terminal.Clean(line))
+		}
+		if len(shown) < len(lines) {
+			fmt.Fprintf(s.stdout, "  and %s more: sheaf status --all\n", terminal.Count(len(lines)-len(shown)))
+		}
+	}
+	var pending, skipped []string
+	for _, p := range out.Pending {
+		pending = append(pending, p.Path+": "+p.Reason)
+	}
+	for _, k := range out.Skipped {
+		line := k.Path + ": " + k.Reason
+		if k.Detail != "" {
+			line += " (" + k.Detail + ")"
+		}
+		skipped = append(skipped, line)
+	}
+	list("Waiting for the next search:", pending)
+	list("Left out:", skipped)
+}
+
+func countOrNone(n int) string {
+	if n == 0 {
+		return "nothing"
+	}
+	return terminal.Plural(n, "file", "files")
+}
+
+// parts writes sizes by kind, the largest first.
+func parts(sizes map[string]int64) string {
+	var names []string
+	for name, n := range sizes {
+		if n > 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = name + " " + terminal.Bytes(sizes[name])
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
+// skippedSummary counts files by the reason for which they were left out.
+func skippedSummary(skipped []skipJSON) string {
+	if len(skipped) == 0 {
+		return "nothing"
+	}
+	counts := map[string]int{}
+	for _, s := range skipped {
+		counts[s.Reason]++
+	}
+	var reasons []string
+	for reason := range counts {
+		reasons = append(reasons, reason)
+	}
+	slices.SortFunc(reasons, func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	for i, reason := range reasons {
+		reasons[i] = terminal.Count(counts[reason]) + " " + reason
+	}
+	return terminal.Plural(len(skipped), "file", "files") + ": " + strings.Join(reasons, ", ")
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/embedded"
+	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/inference"
+	"sheaf/inference/openai"
+)
+
+// openBackend opens the engine in dir. empty says that nothing is indexed yet:
+// then what an interrupted run left there, made otherwise, is no loss.
+func openBackend(dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
+	o := embedded.Options{Dir: dir, Analyzer: a}
+	if e != nil {
+		for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
+			o.Vectors = append(o.Vectors, embedded.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
+		}
+	}
+	store, err := embedded.Open(o)
+	if err != nil {
+		if empty && errors.Is(err, sheaf.ErrInvalid) {
+			return nil, fmt.Errorf("%w: %w", sheaf.ErrUnsupported, err)
+		}
+		return nil, err
+	}
+	return store, nil
+}
+
+// newEmbedder is the model that the settings name; nil for none. dims is the
+// number of dimensions when it is known already, 0 when the server is to be
+// asked.
+func newEmbedder(ctx context.Context, c *config.Config, dims int) (inference.Embedder, error) {
+	o := c.Embedder
+	if o.URL == "" {
+		return nil, nil
+	}
+	key, err := embedderKey(o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Dims != 0 {
+		dims = o.Dims
+	}
+	e, err := openai.New(ctx, openai.Options{URL: o.URL, Model: o.Model, Dims: dims, Key: key, QueryPrefix: o.QueryPrefix, PassagePrefix: o.PassagePrefix})
+	switch {
+	case errors.Is(err, openai.ErrConfig):
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)
+	case errors.Is(err, openai.ErrUnavailable):
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	case err != nil:
+		return nil, err
+	}
+	return e, nil
+}
+
+// embedderKey reads the secret from where the settings say; it stands in none
+// of them itself.
+func embedderKey(o config.Embedder) (string, error) {
+	if o.KeyEnv != "" {
+		key := os.Getenv(o.KeyEnv)
+		if key == "" {
+			return "", sheaf.Invalidf("embedder.key_env: the variable %s is not set", o.KeyEnv)
+		}
+		return key, nil
+	}
+	if o.KeyFile == "" {
+		return "", nil
+	}
+	key, err := os.ReadFile(o.KeyFile)
+	if err != nil {
+		return "", fmt.Errorf("embedder.key_file: %w", notFound(err))
+	}
+	return strings.TrimSpace(string(key)), nil
+}

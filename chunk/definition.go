@@ -28,6 +28,12 @@ func (s *scanner) takeDefinitions() {
 		lines += strings.Count(text[:size], "\n")
 		text = text[size:]
 	}
+	// The runs of text end with the paragraph's; definitions are no text.
+	first := len(s.text) - len(s.paragraph)
+	s.text = append(s.text[:first], s.text[first+lines:]...)
+	if first < len(s.text) {
+		s.text[first].more = false
+	}
 	s.paragraph, s.physical = s.paragraph[lines:], s.physical[lines:]
 }
 

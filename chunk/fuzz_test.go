@@ -1,0 +1,132 @@
+package chunk_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf/chunk"
+)
+
+func chunkers(tb testing.TB) []chunk.Chunker {
+	tb.Helper()
+	var out []chunk.Chunker
+	for _, o := range []chunk.Options{
+		{}, {Chunker: "tree", GitHubSlugs: true}, {Chunker: "sections", Sections: chunk.SectionOptions{Cap: 100}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 7, Overlap: 3, Large: true}}, {Chunker: "window", Window: chunk.WindowOptions{Size: 5, Overlap: 2, Boundary: "sentence"}},
+	} {
+		k, err := chunk.New(o)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out = append(out, k)
+	}
+	k, err := chunk.For("x.go", chunk.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return append(out, k)
+}
+
+// FuzzChunk: whatever the bytes, every chunker gives chunks that hold what
+// Verify checks, twice the same.
+func FuzzChunk(f *testing.F) {
+	rules, err := os.ReadFile("testdata/rules.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for part := range strings.SplitSeq(string(rules), "\n== ") {
+		f.Add([]byte(strings.ReplaceAll(part, `\n`, "\n")))
+	}
+	f.Add([]byte("\ufeff---\r\na: [\"x\", 'y']\r\n---\r# h {#i}\rx\x00\xff"))
+	all := chunkers(f)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		for _, k := range all {
+			name := "n.md"
+			if strings.HasPrefix(k.Name(), "code") {
+				name = "n.go"
+			}
+			doc := k.Chunk("t", name, content)
+			if err := chunk.Verify(&doc, content); err != nil {
+				t.Fatalf("%s: %v", k.Name(), err)
+			}
+			for i := range doc.Chunks {
+				chunk.IndexedText(&doc, &doc.Chunks[i], content)
+				for _, l := range doc.Chunks[i].Links {
+					if l.Span.Start < 0 || l.Span.End > len(content) || l.Span.Start >= l.Span.End {
+						t.Fatalf("%s: link %+v of %d bytes", k.Name(), l, len(content))
+					}
+				}
+			}
+		}
+	})
+}
+
+// FuzzFrontmatter: no YAML, however broken, makes anything but a document.
+func FuzzFrontmatter(f *testing.F) {
+	for _, s := range []string{"title: x", "a: &x [*x, *x]", "- a\n- b", "a: {b: [c, {d: e}]}", "? x\n: y", "a: |\n  b\n   c\n", "\"a\": 'b''c'", "a: !!binary x", "<<: *a", "%YAML 1.2", "a: b: c", "tags: [a, , b]", "date: 2024-13-45", "n: 0x1F\nm: .inf\nk: 1_000"} {
+		f.Add(s)
+	}
+	k := chunkers(f)[0]
+	f.Fuzz(func(t *testing.T, inner string) {
+		content := []byte("---\n" + inner + "\n---\n# h\nx\n")
+		doc := k.Chunk("t", "n.md", content)
+		if err := chunk.Verify(&doc, content); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestVerifyFolder checks every Markdown file below SHEAF_TEST_DIR with every
+// chunker.
+func TestVerifyFolder(t *testing.T) {
+	if os.Getenv("SHEAF_TEST_DIR") == "" {
+		t.Skip("SHEAF_TEST_DIR names no folder of Markdown")
+	}
+	paths, files, _ := corpus(t)
+	for i, content := range files {
+		for _, k := range chunkers(t) {
+			doc := k.Chunk("t", filepath.ToSlash(paths[i]), content)
+			if err := chunk.Verify(&doc, content); err != nil {
+				t.Errorf("%s: %s: %v", paths[i], k.Name(), err)
+			}
+		}
+	}
+	if len(files) == 0 {
+		t.Fatal("no Markdown files there")
+	}
+}
+
+// TestLarge: files that are large in every way are cut in time that grows as
+// they do; a quadratic step would not end.
+func TestLarge(t *testing.T) {
+	n := 100_000
+	if testing.Short() {
+		n = 20_000
+	}
+	for name, content := range map[string]string{
+		"headings":        strings.Repeat("# same\nx\n", n),
+		"nested headings": strings.Repeat("# a\n## b\n### c\n#### d\n##### e\n###### f\nx\n", n/6),
+		"one line":        strings.Repeat("word ", 20*n),
+		"quotes":          strings.Repeat(">", 10*n) + " x\n",
+		"lists":           strings.Repeat("- ", 5*n) + "x\n",
+		"brackets":        strings.Repeat("[", 10*n) + strings.Repeat("](", n),
+		"backticks":       strings.Repeat("` `` ", n),
+		"tags":            strings.Repeat("#tag ", n),
+		"definitions":     strings.Repeat("[a]: b\n", n),
+		"open fence":      "```\n" + strings.Repeat("# x\n", n),
+		"dollars":         strings.Repeat("$$\nx\n\n", n/10),
+		"wiki":            strings.Repeat("[[a", n),
+		"angles":          strings.Repeat("<a ", n),
+		"emphasis":        "# " + strings.Repeat("*a_b ", n/10) + "\nx\n",
+		"blank lines":     strings.Repeat("\n", 10*n) + "x",
+	} {
+		for _, k := range chunkers(t) {
+			doc := k.Chunk("t", "n.md", []byte(content))
+			if err := chunk.Verify(&doc, []byte(content)); err != nil {
+				t.Errorf("%s, %s: %v", name, k.Name(), err)
+			}
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,7 +32,10 @@ func (o *Options) run(ctx context.Context, report *Report, began time.Time) erro
 	if r.pending == nil {
 		r.pending = map[sheaf.ID]string{}
 	}
-	report.Unchanged, report.Removed, report.Ignored, report.Skipped = p.unchanged, len(p.removed), p.ignored, p.skipped
+	report.Unchanged, report.Removed, report.Ignored = p.unchanged, len(p.removed), p.ignored
+	if report.Skipped, err = o.skipped(p); err != nil {
+		return err
+	}
 	for _, j := range p.work {
 		r.allBytes += j.size
 	}
@@ -44,6 +49,32 @@ func (o *Options) run(ctx context.Context, report *Report, began time.Time) erro
 	}
 	report.Pending = len(r.pending)
 	return err
+}
+
+// skipped are the files that the walk skipped, and the binary ones that an
+// earlier run found and that did not change since.
+func (o *Options) skipped(p *plan) ([]catalog.Skip, error) {
+	view := o.Catalog.View()
+	defer view.Close()
+	before, err := view.Skipped()
+	if err != nil {
+		return nil, err
+	}
+	again := map[string]bool{}
+	for _, j := range p.work {
+		again[j.path] = true
+	}
+	for _, id := range p.removed {
+		_, path, _ := strings.Cut(string(id), ":")
+		again[path] = true
+	}
+	skipped := slices.Clone(p.skipped)
+	for _, s := range before {
+		if s.Reason == ReasonBinary && !again[s.Path] {
+			skipped = append(skipped, s)
+		}
+	}
+	return skipped, nil
 }
 
 type runner struct {
@@ -157,27 +188,37 @@ func (r *runner) round(ctx context.Context, w backend.BulkWriter, round []job) e
 	return group.Wait()
 }
 
+// skippedKey is where the settings keep a hash of all files that were skipped,
+// those that could not be read included.
+const skippedKey = "skipped-all"
+
 // commit makes the round durable: backend first, then catalog.
 func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) error {
+	view := r.o.Catalog.View()
+	settings := view.Settings()
+	view.Close()
+	u := r.update
+	r.update = catalog.Update{}
+	skipped := hashSkips(r.report.Skipped)
+	if last && len(u.Put)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
+		return nil // files that could not be read still cannot
+	}
 	r.tell(PhaseCommit, true)
 	if err := w.Commit(ctx); err != nil {
 		return err
 	}
-	u := r.update
-	r.update = catalog.Update{}
-	view := r.o.Catalog.View()
-	settings := view.Settings()
-	view.Close()
 	settings.Trees = r.o.Trees
 	if r.plan.settings != nil {
 		settings = *r.plan.settings
 	}
+	settings.Extra = maps.Clone(settings.Extra)
+	if settings.Extra == nil {
+		settings.Extra = map[string]string{}
+	}
+	delete(settings.Extra, skipsKey)
 	if last {
-		settings.Extra = maps.Clone(settings.Extra)
-		if settings.Extra == nil {
-			settings.Extra = map[string]string{}
-		}
 		settings.Extra[skipsKey] = hashSkips(r.plan.skipped)
+		settings.Extra[skippedKey] = skipped
 		u.Skipped = &r.report.Skipped
 	}
 	u.Settings, u.Pending = &settings, &r.pending

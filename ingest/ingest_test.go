@@ -1,0 +1,471 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	"sheaf/catalog"
+	"sheaf/ingest"
+	"sheaf/vfs"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a folder with its index.
+type world struct {
+	t    *testing.T
+	root string
+	o    ingest.Options
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, root: t.TempDir()}
+	w.o = w.fresh()
+	return w
+}
+
+// fresh is an empty index of the folder.
+func (w *world) fresh() ingest.Options {
+	w.t.Helper()
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := catalog.Open(vfs.Disk{}, w.t.TempDir(), catalog.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	b := memory.New(a)
+	w.t.Cleanup(func() { c.Close(); b.Close() })
+	return ingest.Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: w.root}}, Workers: 3}
+}
+
+func (w *world) write(path, text string) {
+	w.t.Helper()
+	full := filepath.Join(w.root, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	// Older than the clock's resolution, so that the next run need not look again.
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(full, old, old); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) run() *ingest.Report {
+	w.t.Helper()
+	r, err := ingest.Run(context.Background(), w.o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) generation() uint64 {
+	v := w.o.Catalog.View()
+	defer v.Close()
+	return v.Generation()
+}
+
+// state lists every chunk with the words it is found by, from backend and
+// catalog.
+func state(t *testing.T, o ingest.Options) string {
+	t.Helper()
+	v := o.Catalog.View()
+	defer v.Close()
+	var lines []string
+	for id := range v.Files() {
+		doc, ok := v.Document(id)
+		if !ok {
+			t.Fatalf("no document %s", id)
+		}
+		lines = append(lines, fmt.Sprintf("doc %s %q", id, doc.Title))
+		for i := range doc.Chunks {
+			lines = append(lines, fmt.Sprintf("catalog %s %v", doc.Chunks[i].ID, doc.Chunks[i].Body))
+		}
+	}
+	all, err := o.Backend.Retrieve(context.Background(), backend.Request{Limit: backend.MaxLimit, Text: &backend.TextRequest{Query: sheaf.Bool{}, Fields: []backend.FieldWeight{{Name: "body", Weight: 1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range all {
+		lines = append(lines, "chunk "+string(h.ID))
+	}
+	word, err := o.Backend.Retrieve(context.Background(), backend.Request{Limit: backend.MaxLimit, Text: &backend.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1, Fields: []backend.FieldWeight{{Name: "body", Weight: 1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range word {
+		lines = append(lines, fmt.Sprintf("alpha %s %.9f", h.ID, h.Score))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w *world) sameAsClean(where string) {
+	w.t.Helper()
+	clean := w.fresh()
+	if _, err := ingest.Run(context.Background(), clean); err != nil {
+		w.t.Fatal(err)
+	}
+	if got, want := state(w.t, w.o), state(w.t, clean); got != want {
+		w.t.Fatalf("%s:\n%s\na clean run gives:\n%s", where, got, want)
+	}
+}
+
+func TestLife(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "# A\n\nalpha [[b]]\n\n## Two\n\nbeta\n")
+	w.write("sub/b.md", "---\ntags: [x]\n---\nalpha\n")
+	w.write("empty.md", " \n")
+	if r := w.run(); r.Added != 3 || r.Empty != 1 || r.Chunks != 4 || !r.Changes() {
+		t.Fatalf("first run: %+v", r)
+	}
+	generation := w.generation()
+	if r := w.run(); r.Changes() || r.Unchanged != 3 || w.generation() != generation {
+		t.Fatalf("nothing changed, but: %+v, generation %d after %d", r, w.generation(), generation)
+	}
+	w.sameAsClean("unchanged")
+
+	w.write("a.md", "# A\n\nalpha again\n")
+	if r := w.run(); r.Changed != 1 || r.Added+r.Removed != 0 || r.Unchanged != 2 {
+		t.Fatalf("one changed: %+v", r)
+	}
+	w.sameAsClean("one changed")
+
+	now := time.Now().Add(-time.Minute)
+	if err := os.Chtimes(filepath.Join(w.root, "sub/b.md"), now, now); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.run(); r.Changed != 1 { // dated by its time
+		t.Fatalf("touched: %+v", r)
+	}
+	w.write("dated.md", "---\ndate: 2024-01-01\n---\nalpha\n")
+	w.run()
+	if err := os.Chtimes(filepath.Join(w.root, "dated.md"), now, now); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.run(); r.Changed != 0 || r.Touched != 1 || r.Unchanged != 4 {
+		t.Fatalf("touched, but dated: %+v", r)
+	}
+	if r := w.run(); r.Touched != 0 {
+		t.Fatalf("touched once: %+v", r)
+	}
+
+	if err := os.Rename(filepath.Join(w.root, "sub/b.md"), filepath.Join(w.root, "moved.md")); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.run(); r.Renamed != 1 || r.Added != 1 || r.Removed != 1 {
+		t.Fatalf("renamed: %+v", r)
+	}
+	w.sameAsClean("renamed")
+	if err := os.Remove(filepath.Join(w.root, "a.md")); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.run(); r.Removed != 1 {
+		t.Fatalf("removed: %+v", r)
+	}
+	w.sameAsClean("removed")
+}
+
+// TestBadInput: each file gets its reason, and the rest is indexed.
+func TestBadInput(t *testing.T) {
+	w := newWorld(t)
+	w.o.Walk.MaxFileBytes = 100_000
+	w.write("good.md", "# Good\n\nalpha\n")
+	w.write("invalid.md", "alpha \xff\xfe\xfa here\n")
+	w.write("nul.md", "alpha\x00beta\n")
+	w.write("utf16.md", "\xff\xfea\x00l\x00p\x00h\x00a\x00\n\x00")
+	w.write("bom.md", "\ufeff# Title\nalpha\n")
+	w.write("crlf.md", "# One\r\nalpha\r# Two\rbeta\n")
+	w.write("huge.md", strings.Repeat("x", 100_001))
+	w.write("binary.md", strings.Repeat("\x00\x01\x02\x03", 100))
+	w.write("picture.png", "png")
+	w.write("broken.md", "---\na: [\n---\nalpha\n")
+	w.write("bomb.md", "---\na: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n---\nalpha\n")
+	w.write("odd \\ name #1 %20 'q' \".md", "alpha\n")
+	w.write("line.md", strings.Repeat("alpha ", 10_000))
+	w.write(".git/config.md", "alpha\n")
+	w.write("node_modules/x.md", "alpha\n")
+	if runtime.GOOS == "linux" { // other systems have no such names
+		w.write("bytes\xff.md", "alpha\n")
+	}
+	outside := filepath.Join(t.TempDir(), "outside.md")
+	if err := os.WriteFile(outside, []byte("alpha"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"link.md": outside, "loop": w.root, "dead.md": "nowhere"} {
+		if err := os.Symlink(to, filepath.Join(w.root, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := w.run()
+	reasons := map[string]string{}
+	for _, s := range r.Skipped {
+		reasons[s.Path] = s.Reason
+	}
+	for path, reason := range map[string]string{"huge.md": ingest.ReasonTooLarge, "binary.md": ingest.ReasonBinary, "picture.png": ingest.ReasonUnsupported, "link.md": ingest.ReasonLink, "dead.md": ingest.ReasonLink} {
+		if reasons[path] != reason {
+			t.Errorf("%s: skipped as %q, want %q", path, reasons[path], reason)
+		}
+		delete(reasons, path)
+	}
+	delete(reasons, "loop")
+	if len(reasons) > 0 {
+		t.Errorf("also skipped: %v", reasons)
+	}
+	for _, path := range []string{"good.md", "invalid.md", "utf16.md", "bom.md", "crlf.md", "broken.md", "bomb.md", "odd \\ name #1 %20 'q' \".md", "line.md"} {
+		found, err := w.o.Backend.Retrieve(context.Background(), backend.Request{Limit: 5, Within: nil, Filter: sheaf.In{Column: "path", Values: []sheaf.Value{sheaf.TextValue(path)}},
+			Text: &backend.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1, Fields: []backend.FieldWeight{{Name: "body", Weight: 1}}}})
+		if err != nil || len(found) == 0 {
+			t.Errorf("%s is not found: %v", path, err)
+		}
+	}
+	v := w.o.Catalog.View()
+	defer v.Close()
+	if text, err := v.Text("t:utf16.md"); err != nil || string(text) != "alpha\n" {
+		t.Errorf("text of UTF-16: %q, %v", text, err)
+	}
+	if len(r.Warnings) < 3 {
+		t.Errorf("warnings: %+v", r.Warnings)
+	}
+	generation := w.generation()
+	if r := w.run(); r.Changes() || w.generation() != generation {
+		t.Errorf("the second run wrote: %+v", r)
+	}
+	w.o.Walk.FollowLinks = true
+	if r := w.run(); r.Added != 1 {
+		t.Errorf("links followed: %+v", r)
+	}
+	if _, err := ingest.Run(context.Background(), ingest.Options{Catalog: w.o.Catalog, Backend: w.o.Backend, Trees: []catalog.Tree{{Name: "t", Root: filepath.Join(w.root, "none")}}}); err == nil {
+		t.Error("a folder that does not exist is no error")
+	}
+}
+
+// TestUnreadable: a file without permission is skipped, and asked for again each
+// time without anything being written.
+func TestUnreadable(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	w := newWorld(t)
+	w.write("a.md", "alpha\n")
+	w.write("secret.md", "alpha\n")
+	if err := os.Chmod(filepath.Join(w.root, "secret.md"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.run(); len(r.Skipped) != 1 || r.Skipped[0].Reason != ingest.ReasonUnreadable || r.Added != 1 {
+		t.Fatalf("%+v", r)
+	}
+	generation := w.generation()
+	if w.run(); w.generation() != generation {
+		t.Error("the second run wrote")
+	}
+}
+
+// TestInterrupted stops runs at random moments; the next one ends where a clean
+// run does.
+func TestInterrupted(t *testing.T) {
+	w := newWorld(t)
+	w.o.CommitBytes = 400
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		for i := range 30 {
+			w.write(fmt.Sprintf("d%d/n%d.md", i%3, i), fmt.Sprintf("# N%d\n\nalpha %d\n", i, r.IntN(1000)))
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		left := r.IntN(8)
+		o := w.o
+		o.Progress = func(p ingest.Progress) {
+			if p.Phase == ingest.PhaseCommit {
+				if left--; left < 0 {
+					stop()
+				}
+			}
+		}
+		_, err := ingest.Run(ctx, o)
+		stop()
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		w.run()
+		w.sameAsClean(fmt.Sprintf("seed %d", seed))
+	}
+}
+
+// TestHistories edits the folder at random; each run ends where a clean one does.
+func TestHistories(t *testing.T) {
+	w := newWorld(t)
+	for seed := range uint64(25) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		for range 1 + r.IntN(6) {
+			name := fmt.Sprintf("d%d/n%d.md", r.IntN(3), r.IntN(8))
+			full := filepath.Join(w.root, filepath.FromSlash(name))
+			switch r.IntN(5) {
+			case 0:
+				_ = os.Remove(full)
+			case 1:
+				_ = os.Rename(full, filepath.Join(w.root, fmt.Sprintf("moved%d.md", r.IntN(5))))
+			case 2:
+				_ = os.RemoveAll(filepath.Dir(full))
+			default:
+				w.write(name, fmt.Sprintf("# %d\n\nalpha %s\n", r.IntN(9), strings.Repeat("x ", r.IntN(9))))
+			}
+		}
+		w.run()
+		w.sameAsClean(fmt.Sprintf("seed %d", seed))
+	}
+}
+
+// TestIgnoreFilesAsGit compares with git itself on random trees and patterns.
+func TestIgnoreFilesAsGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	names := []string{"a", "b", "ab", "c.md", "d.md", "A", "x y", "b.txt", "[z]", "é"}
+	patterns := []string{"a", "/a", "a/", "/a/b", "a/*", "a/**", "**/b", "a/**/c.md", "*.md", "!c.md", "!/a/c.md", "?", "[ab]", "[!a]b", "[a-c]*", "x\\ y", "x y ", "x y\\ ", "#c", "\\#c", "\\!b", "!a", "*", "!*/", "a*b", "**", "*/b", "/*", "!/b", "[[:alpha:]]b", "\\[z\\]", "é", "b.*", "/**/d.md", "[", "[]a]b"}
+	for seed := range uint64(25) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		w := newWorld(t)
+		pick := func(list []string) string { return list[r.IntN(len(list))] }
+		var files []string
+		for range 30 {
+			var parts []string
+			for range r.IntN(3) {
+				parts = append(parts, pick(names)+"-dir")
+			}
+			parts = append(parts, pick(names))
+			path := strings.ReplaceAll(strings.Join(parts, "/"), "-dir", "")
+			full := filepath.Join(w.root, filepath.FromSlash(path))
+			if os.MkdirAll(filepath.Dir(full), 0o755) != nil {
+				continue
+			}
+			if info, err := os.Stat(full); err == nil && info.IsDir() {
+				continue
+			}
+			if os.WriteFile(full, []byte("alpha\n"), 0o644) == nil {
+				files = append(files, path)
+			}
+		}
+		rules := func() string {
+			var lines []string
+			for range r.IntN(5) {
+				lines = append(lines, pick(patterns))
+			}
+			return strings.Join(lines, "\n") + "\n"
+		}
+		if err := os.WriteFile(filepath.Join(w.root, ".gitignore"), []byte(rules()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.WriteFile(filepath.Join(w.root, "a", ".gitignore"), []byte(rules()), 0o644) // where a is a folder
+		want := gitFiles(t, w.root)
+		w.o.Walk.Include = []string{"*"}
+		w.run()
+		v := w.o.Catalog.View()
+		var got []string
+		for id := range v.Files() {
+			if path := string(id[2:]); !strings.HasSuffix(path, ".gitignore") {
+				got = append(got, path)
+			}
+		}
+		v.Close()
+		sort.Strings(got)
+		if !slices.Equal(got, want) {
+			top, _ := os.ReadFile(filepath.Join(w.root, ".gitignore"))
+			inner, _ := os.ReadFile(filepath.Join(w.root, "a", ".gitignore"))
+			t.Errorf("seed %d: rules %q and %q of %q:\n got %q\ngit says %q", seed, top, inner, files, got, want)
+		}
+	}
+}
+
+// gitFiles are the files that git does not ignore, by name.
+func gitFiles(t *testing.T, root string) []string {
+	t.Helper()
+	git := func(args ...string) []byte {
+		cmd := exec.Command("git", append([]string{"-C", root, "-c", "core.excludesFile="}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	git("init", "-q")
+	var files []string
+	for path := range strings.SplitSeq(string(git("ls-files", "-z", "--others", "--exclude-standard")), "\x00") {
+		if path != "" && !strings.HasSuffix(path, ".gitignore") {
+			files = append(files, path)
+		}
+	}
+	sort.Strings(files)
+	return files
+}
+
+// TestWatch: what is saved while it watches is indexed, also in new folders and
+// after an editor's rename.
+func TestWatch(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "alpha\n")
+	ctx, stop := context.WithTimeout(context.Background(), 60*time.Second)
+	defer stop()
+	runs := make(chan *ingest.Report, 100)
+	ended := make(chan error)
+	go func() {
+		ended <- ingest.Watch(ctx, w.o, func(r *ingest.Report, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			runs <- r
+		})
+	}()
+	wait := func(what string, ok func(*ingest.Report) bool) {
+		t.Helper()
+		for {
+			select {
+			case r := <-runs:
+				if ok(r) {
+					return
+				}
+			case <-ctx.Done():
+				t.Fatalf("%s was not seen", what)
+			}
+		}
+	}
+	wait("the first run", func(r *ingest.Report) bool { return r.Added == 1 })
+	w.write("new/deep/b.md", "alpha\n")
+	wait("a file in a new folder", func(r *ingest.Report) bool { return r.Added == 1 })
+	w.write("new/deep/.b.tmp", "alpha beta\n")
+	if err := os.Rename(filepath.Join(w.root, "new/deep/.b.tmp"), filepath.Join(w.root, "new/deep/b.md")); err != nil {
+		t.Fatal(err)
+	}
+	wait("an editor's rename", func(r *ingest.Report) bool { return r.Changed == 1 })
+	if err := os.Remove(filepath.Join(w.root, "a.md")); err != nil {
+		t.Fatal(err)
+	}
+	wait("a removal", func(r *ingest.Report) bool { return r.Removed == 1 })
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -37,7 +37,7 @@ func open(t testing.TB, o embedded.Options) *embedded.Store {
 	return s
 }
 
-func chunk(id, doc, title, body string) backend.Chunk {
+func note(id, doc, title, body string) backend.Chunk {
 	return backend.Chunk{ID: sheaf.ID(id), Doc: sheaf.ID(doc),
 		Fields:  []backend.Field{{Name: sheaf.FieldTitle, Text: title}, {Name: sheaf.FieldBody, Text: body}},
 		Columns: []backend.Column{{Name: sheaf.ColumnPath, Values: []sheaf.Value{sheaf.TextValue(doc)}}}}
@@ -59,9 +59,9 @@ func TestWriteRetrieveDeleteReopen(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	s := open(t, embedded.Options{Dir: dir})
 	err := s.Write(ctx, backend.Batch{Chunks: []backend.Chunk{
-		chunk("t:a", "t:a", "Running shoes", "The quick brown fox jumps over the lazy dog."),
-		chunk("t:a#x", "t:a", "Foxes", "A fox is a fox."),
-		chunk("t:b", "t:b", "Dogs", "Dogs run and jump."),
+		note("t:a", "t:a", "Running shoes", "The quick brown fox jumps over the lazy dog."),
+		note("t:a#x", "t:a", "Foxes", "A fox is a fox."),
+		note("t:b", "t:b", "Dogs", "Dogs run and jump."),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -105,14 +105,14 @@ func TestWriteRetrieveDeleteReopen(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(s, sheaf.Match{Text: "fox jump"}, "t:b")
-	if err := s.Write(ctx, backend.Batch{Chunks: []backend.Chunk{chunk("t:b", "t:b", "Cats", "Cats sleep.")}}); err != nil {
+	if err := s.Write(ctx, backend.Batch{Chunks: []backend.Chunk{note("t:b", "t:b", "Cats", "Cats sleep.")}}); err != nil {
 		t.Fatal(err)
 	}
 	check(s, sheaf.Match{Text: "jump"})
 	check(s, sheaf.Match{Text: "cat"}, "t:b")
 	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})
 	check(reader, sheaf.Match{Text: "sleeping"}, "t:b")
-	if err := s.Write(ctx, backend.Batch{Replace: []sheaf.ID{"t:b"}, Chunks: []backend.Chunk{chunk("t:c", "t:c", "Cows", "Moo.")}}); err != nil {
+	if err := s.Write(ctx, backend.Batch{Replace: []sheaf.ID{"t:b"}, Chunks: []backend.Chunk{note("t:c", "t:c", "Cows", "Moo.")}}); err != nil {
 		t.Fatal(err)
 	}
 	check(reader, sheaf.Match{Text: "moo sleep"}, "t:c")

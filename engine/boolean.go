@@ -6,7 +6,8 @@ import (
 	"sheaf/engine/postings"
 )
 
-// planBool is a Bool; without any parts it finds nothing.
+// planBool is a Bool; without a Must and a Should it finds everything that no
+// MustNot matches.
 type planBool struct{ must, should, not []part }
 
 func (p *plan) resolveBool(q Bool, factor float64) (part, error) {
@@ -27,7 +28,7 @@ func (p *plan) resolveBool(q Bool, factor float64) (part, error) {
 }
 
 func (b *planBool) flat() ([]*planTerm, bool) {
-	if len(b.must) > 0 || len(b.not) > 0 {
+	if len(b.must) > 0 || len(b.not) > 0 || len(b.should) == 0 {
 		return nil, false
 	}
 	var all []*planTerm
@@ -43,7 +44,8 @@ func (b *planBool) flat() ([]*planTerm, bool) {
 
 func (b *planBool) node(p *plan, view int) (node, error) {
 	n := &boolNode{chunks: uint32(p.snapshot.views[view].reader.Chunks())}
-	n.everything = len(b.must)+len(b.should) == 0 && len(b.not) > 0
+	n.everything = len(b.must)+len(b.should) == 0
+	n.sums.byField = make([]float64, len(p.fields))
 	for _, list := range []struct {
 		from []part
 		to   *[]child
@@ -79,6 +81,7 @@ type boolNode struct {
 	everything        bool // that no MustNot matches
 	chunks            uint32
 	at                uint32
+	sums              scores // of one part
 }
 
 func (n *boolNode) seek(target uint32) uint32 {
@@ -134,12 +137,22 @@ func (n *boolNode) excluded() bool {
 
 func (n *boolNode) score(s *scores) {
 	for i := range n.must {
-		n.must[i].score(s)
+		n.add(s, &n.must[i])
 	}
 	for i := range n.should {
 		if n.should[i].to(n.at) == n.at {
-			n.should[i].score(s)
+			n.add(s, &n.should[i])
 		}
+	}
+}
+
+// add sums a part up by itself before it is added: the order of summation is part
+// of what a score is.
+func (n *boolNode) add(s *scores, c *child) {
+	c.score(&n.sums)
+	for i, v := range n.sums.byField {
+		s.byField[i] += v
+		n.sums.byField[i] = 0
 	}
 }
 
@@ -158,3 +171,9 @@ func (n *boolNode) err() error {
 }
 
 func (n *boolNode) close() { n.each(func(c *child) { c.close() }) }
+
+// planNothing finds nothing.
+type planNothing struct{}
+
+func (planNothing) flat() ([]*planTerm, bool)     { return nil, true }
+func (planNothing) node(*plan, int) (node, error) { return &expandNode{}, nil }

@@ -41,7 +41,7 @@ func (p *plan) resolvePrefix(text string, fields []int, factor float64) (part, e
 
 func (p *plan) expandPrefix(prefix string, fields []int, factor float64, forms bool) (part, error) {
 	if prefix == "" {
-		return &planBool{}, nil
+		return planNothing{}, nil
 	}
 	return p.expand(prefixAcceptor(prefix), fields, factor, forms)
 }
@@ -126,7 +126,7 @@ func (e *planExpand) node(p *plan, view int) (node, error) {
 			return n.addVirtual(p, v, e, x, t, u)
 		}
 		for i, f := range e.fields {
-			if err := n.addList(p, v, t, f, p.fields[f].weight*e.factor*x.weight*x.idf[i], c); err != nil {
+			if err := n.addList(p, v, t, f, e.factor*x.weight*p.fields[f].weight, x.idf[i], c); err != nil {
 				return err
 			}
 		}
@@ -142,7 +142,7 @@ type expandNode struct {
 	at    int
 }
 
-func (n *expandNode) addList(p *plan, v *view, t *segment.Term, f int, weight float64, c *postings.Cursor) error {
+func (n *expandNode) addList(p *plan, v *view, t *segment.Term, f int, weight, idf float64, c *postings.Cursor) error {
 	m := p.fields[f]
 	local := v.reader.Field(m.name)
 	if local < 0 || t.DF(local) == 0 {
@@ -160,7 +160,7 @@ func (n *expandNode) addList(p *plan, v *view, t *segment.Term, f int, weight fl
 		n.best[f] = make([]float64, v.reader.Chunks())
 	}
 	best := n.best[f]
-	x := clause{cursor: c, model: m, lengths: lengths, weight: weight}
+	x := clause{cursor: c, model: m, lengths: lengths, weight: weight, idf: idf}
 	c.Reset(list, uint32(v.reader.Chunks()))
 	for docs := c.Block(); len(docs) > 0; docs = c.Block() {
 		frequencies := c.Frequencies()

@@ -140,7 +140,7 @@ func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm,
 			length := c.lengths.Of(ordinal)
 			label := fmt.Sprintf("%q in %s", t.key, c.model.name)
 			why.byField[c.field] = append(why.byField[c.field], explainTerm(label, []Explanation{
-				{Label: "weight of " + c.model.name, Value: c.model.weight}, {Label: "boost", Value: t.factor}, {Label: "idf", Value: idf}},
+				{Label: "boost", Value: t.repeats() * t.factor}, {Label: "weight of " + c.model.name, Value: c.model.weight}}, idf,
 				float64(c.cursor.Frequency()), p.norm(c.model, length),
 				fmt.Sprintf("norm of %d terms, %.4g on average", length, c.model.average)))
 		}
@@ -156,22 +156,23 @@ func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm,
 		if frequency > 0 {
 			t := terms[clauses[first].term]
 			why.byField[0] = append(why.byField[0], explainTerm(fmt.Sprintf("%q", t.key),
-				[]Explanation{{Label: "boost", Value: t.factor}, {Label: "idf", Value: t.idf[0]}},
+				[]Explanation{{Label: "boost", Value: t.repeats() * t.factor}}, t.idf[0],
 				frequency, u.norm(ordinal), "norm of the weighted length"))
 		}
 	}
 }
 
-func explainTerm(label string, factors []Explanation, frequency, norm float64, normLabel string) Explanation {
+func explainTerm(label string, factors []Explanation, idf, frequency, norm float64, normLabel string) Explanation {
 	saturation := Explanation{Label: "saturation", Value: bm25.Saturation(frequency, norm), Combine: quotient, Parts: []Explanation{
 		{Label: "frequency", Value: frequency},
 		{Label: "frequency and norm", Value: frequency + norm, Combine: sum, Parts: []Explanation{
 			{Label: "frequency", Value: frequency}, {Label: normLabel, Value: norm}}}}}
+	bare := Explanation{Label: "BM25", Value: idf * saturation.Value, Combine: product, Parts: []Explanation{{Label: "idf", Value: idf}, saturation}}
 	value := 1.0
 	for _, f := range factors {
 		value *= f.Value
 	}
-	return Explanation{Label: label, Value: value * saturation.Value, Combine: product, Parts: append(factors, saturation)}
+	return Explanation{Label: label, Value: value * bare.Value, Combine: product, Parts: append(factors, bare)}
 }
 
 func (n *matchNode) explain(why *reasons) {
@@ -187,7 +188,19 @@ func (n *phraseNode) explain(why *reasons) {
 	}
 	for i := range n.fields {
 		if f := &n.fields[i]; f.at == n.at {
-			n.plan.explainClauses(why, f.list, n.phrase.terms, n.at, nil)
+			f.explain(n, why)
+		}
+	}
+}
+
+// explain explains what score adds.
+func (f *phraseField) explain(n *phraseNode, why *reasons) {
+	for _, t := range n.phrase.tokens {
+		for i := range f.list {
+			if c := f.list[i]; string(n.phrase.terms[c.term].key) == string(t.key) {
+				c.term = 0
+				n.plan.explainClauses(why, []clause{c}, []*planTerm{t}, n.at, nil)
+			}
 		}
 	}
 }

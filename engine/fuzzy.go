@@ -5,7 +5,7 @@ import "unicode/utf8"
 func (p *plan) resolveFuzzy(q Fuzzy, factor float64) (part, error) {
 	text := p.analyzer.Fold(q.Text)
 	if text == "" {
-		return &planBool{}, nil
+		return planNothing{}, nil
 	}
 	return p.expand(newLevenshtein(text, q.Distance), p.inFields(q.Field), factor, true)
 }
@@ -20,19 +20,29 @@ func (p *plan) resolveFuzzy(q Fuzzy, factor float64) (part, error) {
 type levenshtein struct {
 	word  []rune
 	most  int
-	term  []rune  // of which rows are known
-	ends  []int   // bytes of the first i characters of term
-	rows  [][]int // rows[i][j]: distance of the first i of term and j of word
-	least []int   // of each row
+	term  []rune // of which rows are known
+	ends  []int  // bytes of the first i characters of term
+	rows  []band
+	least []int // of each row
 }
 
+// band is the part of a row that can lie within the distance: band[j-i+reach] is
+// the distance of the first i characters of the term and the first j of the word.
+type band [2*reach + 1]int8
+
+// reach is one more than the largest distance that is supported.
+const reach = 3
+
 func newLevenshtein(word string, most int) *levenshtein {
-	l := &levenshtein{word: []rune(word), most: most, ends: []int{0}, least: []int{0}}
-	first := make([]int, len(l.word)+1)
+	l := &levenshtein{word: []rune(word), most: min(most, reach-1), ends: []int{0}, least: []int{0}}
+	var first band
 	for j := range first {
-		first[j] = j
+		first[j] = int8(min(max(j-reach, 0), reach))
+		if j < reach {
+			first[j] = reach // before the word
+		}
 	}
-	l.rows = [][]int{first}
+	l.rows = []band{first}
 	return l
 }
 
@@ -52,8 +62,10 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 		}
 	}
 	l.cut(depth)
-	if d := l.rows[depth][len(l.word)]; d <= l.most {
-		return 1 / float64(1+d), nil, false
+	if at := len(l.word) - depth + reach; at >= 0 && at <= 2*reach {
+		if d := int(l.rows[depth][at]); d <= l.most {
+			return 1 / float64(1+d), nil, false
+		}
 	}
 	return 0, nil, false
 }
@@ -68,37 +80,39 @@ func (l *levenshtein) push(depth int, r rune, end int) {
 	l.cut(depth)
 	l.term, l.ends = append(l.term, r), append(l.ends, end)
 	if len(l.rows) < depth+2 {
-		l.rows = append(l.rows, make([]int, len(l.word)+1))
+		l.rows = append(l.rows, band{})
 		l.least = append(l.least, 0)
 	}
-	above, row := l.rows[depth], l.rows[depth+1]
-	far := l.most + 1 // everything beyond the band
+	above, row := &l.rows[depth], &l.rows[depth+1]
 	i := depth + 1
-	low, high := max(i-far, 0), min(i+far, len(l.word))
-	least := far
-	if low > 0 && low-1 <= len(l.word) {
-		row[low-1] = far
-	}
-	for j := low; j <= high; j++ {
-		if j == 0 {
-			row[0] = i
-			least = min(least, i)
-			continue
-		}
-		d := above[j-1]
-		if l.word[j-1] != r {
-			d = min(d, above[j], row[j-1]) + 1
-			if depth > 0 && j > 1 && l.word[j-1] == l.term[depth-1] && l.word[j-2] == r {
-				d = min(d, l.rows[depth-1][j-2]+1)
+	least := int8(reach)
+	for at := range row {
+		// In the row above, the same place stands for one character less
+		// of the word.
+		j := i + at - reach
+		d := int8(reach)
+		switch {
+		case j < 0 || j > len(l.word):
+		case j == 0:
+			d = int8(min(i, reach))
+		case l.word[j-1] == r:
+			d = above[at]
+		default:
+			d = above[at] + 1
+			if at+1 < len(row) {
+				d = min(d, above[at+1]+1)
+			}
+			if at > 0 {
+				d = min(d, row[at-1]+1)
 			}
 		}
-		row[j] = min(d, far)
-		least = min(least, row[j])
+		if depth > 0 && j > 1 && j <= len(l.word) && l.word[j-1] == l.term[depth-1] && l.word[j-2] == r {
+			d = min(d, l.rows[depth-1][at]+1)
+		}
+		row[at] = min(d, reach)
+		least = min(least, row[at])
 	}
-	for j := high + 1; j <= len(l.word); j++ {
-		row[j] = far
-	}
-	l.least[depth+1] = least
+	l.least[depth+1] = int(least)
 }
 
 // successor is the first key after all that begin with prefix.

@@ -26,7 +26,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"sheaf/analysis"
 	"sheaf/engine/segment"
@@ -101,8 +100,9 @@ type Index struct {
 	fs      vfs.FS
 
 	current atomic.Pointer[Snapshot]
-	stamp   atomic.Pointer[stamp] // of the manifest that current was read from
-	refresh sync.Mutex            // one refresh at a time; readers try it only
+	writing atomic.Bool   // this process holds the lock: nobody else publishes
+	seen    atomic.Uint64 // generation that current was read from
+	refresh sync.Mutex    // one refresh at a time; readers try it only
 
 	writer chan struct{} // holds one token: the right to load
 
@@ -116,12 +116,6 @@ type Index struct {
 	stop    context.Context
 	cancel  context.CancelFunc
 	merge   mergeState
-}
-
-// stamp tells versions of the manifest file apart without reading it.
-type stamp struct {
-	modified time.Time
-	size     int64
 }
 
 // Open opens the index in a folder; one that is not there is empty, or for
@@ -149,7 +143,6 @@ func Open(o Options) (*Index, error) {
 
 // load reads the current generation and makes it the snapshot that readers get.
 func (ix *Index) load() error {
-	st := ix.manifestStamp()
 	var s state
 	snapshot, m, err := manifest.Open(ix.fs, ix.options.Dir, func(m manifest.Manifest) (*Snapshot, error) {
 		var err error
@@ -174,18 +167,10 @@ func (ix *Index) load() error {
 		return err
 	}
 	s.generation = m.Generation
-	ix.stamp.Store(&st)
 	ix.state = s
+	ix.seen.Store(m.Generation)
 	ix.swap(snapshot)
 	return nil
-}
-
-func (ix *Index) manifestStamp() stamp {
-	info, err := ix.fs.Stat(filepath.Join(ix.options.Dir, manifestName))
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{info.ModTime(), info.Size()}
 }
 
 // open opens the segments of a state; those that are open already are shared.
@@ -266,8 +251,16 @@ func (ix *Index) Acquire() (*Snapshot, error) {
 
 // follow looks whether another process has published a newer generation.
 func (ix *Index) follow() error {
-	if st := ix.stamp.Load(); st == nil || *st == ix.manifestStamp() {
-		return nil // nil: this process is the writer
+	if ix.writing.Load() {
+		return nil
+	}
+	switch g, err := manifest.Generation(ix.fs, ix.options.Dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // nothing is written yet, or the folder is gone; what is open stays
+	case err != nil:
+		return err
+	case g == ix.seen.Load():
+		return nil
 	}
 	if !ix.refresh.TryLock() {
 		return nil // someone is at it; what is current is no older than a moment
@@ -328,7 +321,7 @@ func (ix *Index) takeLock() error {
 	if err := ix.load(); err != nil {
 		return err
 	}
-	ix.stamp.Store(nil)
+	ix.writing.Store(true)
 	ix.stale = false
 	_, err := manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, func(name string) bool {
 		return strings.HasSuffix(name, segmentSuffix)

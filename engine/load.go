@@ -109,7 +109,11 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 	if err := l.forget(w, replace, chunks); err != nil {
 		return err
 	}
+	last := lastOfEqual(chunks)
 	for i := range chunks {
+		if n, ok := last[chunks[i].ID]; ok && n != i {
+			continue
+		}
 		if i%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -118,6 +122,23 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 		}
 	}
 	return nil
+}
+
+// lastOfEqual is, for identifiers that several of chunks have, the index of the
+// last.
+func lastOfEqual(chunks []Chunk) map[string]int {
+	seen := make(map[string]int, len(chunks))
+	var last map[string]int
+	for i := range chunks {
+		if _, ok := seen[chunks[i].ID]; ok {
+			if last == nil {
+				last = map[string]int{}
+			}
+			last[chunks[i].ID] = i
+		}
+		seen[chunks[i].ID] = i
+	}
+	return last
 }
 
 func (l *Load) addChunk(w *worker, c *Chunk) error {

@@ -111,7 +111,7 @@ func (p *plan) bounds(terms []*planTerm, view int) ([]bound, error) {
 	out := make([]bound, len(clauses))
 	for i, c := range clauses {
 		b := &out[i]
-		*b = bound{cursor: c.cursor, weight: c.weight, scale: 1, short: c.lengths.Short(), lengths: c.lengths, norms: &c.model.norms, block: -1}
+		*b = bound{cursor: c.cursor, weight: c.weight * c.idf, scale: 1, short: c.lengths.Short(), lengths: c.lengths, norms: &c.model.norms, block: -1}
 		m := c.model
 		b.norm = func(length uint32) float64 { return p.norm(m, length) }
 		if p.words.Combine == CombineBM25F {

@@ -59,7 +59,8 @@ type clause struct {
 	field   int    // index in the plan
 	model   *model
 	lengths segment.Lengths
-	weight  float64 // weight of the field x factor x idf
+	weight  float64 // factor x weight of the field; for BM25F factor x idf
+	idf     float64 // 1 for BM25F
 	term    int     // number of the term, for BM25F
 }
 
@@ -89,9 +90,9 @@ func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, e
 			c := clause{cursor: takeCursor(), field: f, model: m, lengths: lengths, term: n}
 			c.cursor.Reset(list, uint32(v.reader.Chunks()))
 			if p.words.Combine == CombineBM25F {
-				c.weight = t.factor * t.idf[0]
+				c.weight, c.idf = t.repeats()*t.factor*t.idf[0], 1
 			} else {
-				c.weight = m.weight * t.factor * t.idf[i]
+				c.weight, c.idf = t.repeats()*t.factor*m.weight, t.idf[i]
 			}
 			out = append(out, c)
 		}
@@ -101,7 +102,7 @@ func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, e
 
 // score is the score of a posting of the clause; not for BM25F.
 func (p *plan) score(c *clause, ordinal, frequency uint32) float64 {
-	return c.weight * bm25.Saturation(float64(frequency), p.norm(c.model, c.lengths.Of(ordinal)))
+	return c.weight * (c.idf * bm25.Saturation(float64(frequency), p.norm(c.model, c.lengths.Of(ordinal))))
 }
 
 // addScores adds the scores of the clauses that stand at ordinal. With BM25F the

@@ -1,14 +1,22 @@
 package engine
 
-import "sheaf/engine/postings"
+import (
+	"sort"
+
+	"sheaf/engine/postings"
+)
 
 // planPhrase finds chunks that hold its terms one after another in one field.
 type planPhrase struct {
-	terms  []*planTerm
-	places []int // position of each term in the phrase
+	terms  []*planTerm // without repetitions
+	slots  []slot      // of the phrase
+	tokens []*planTerm // with repetitions, which all score
 	fields []int
 	slop   int
 }
+
+// slot is a place of a phrase and the term that stands there.
+type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
 	ph := &planPhrase{slop: q.Slop, fields: p.inFields(q.Field)}
@@ -16,13 +24,22 @@ func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
 	if len(tokens) == 1 {
 		return p.resolveMatch(Match{Text: q.Text, Field: q.Field}, factor)
 	}
+	known := map[string]int{} // index in ph.terms
 	for _, t := range tokens {
-		term, err := p.term([]byte(t.Term), ph.fields, factor)
-		if err != nil {
-			return nil, err
+		n, ok := known[t.Term]
+		if !ok {
+			term, err := p.term([]byte(t.Term), ph.fields, factor)
+			if err != nil {
+				return nil, err
+			}
+			n = len(ph.terms)
+			known[t.Term] = n
+			ph.terms = append(ph.terms, term)
 		}
-		ph.terms, ph.places = append(ph.terms, term), append(ph.places, t.Position)
+		ph.slots = append(ph.slots, slot{term: n, place: t.Position})
+		ph.tokens = append(ph.tokens, ph.terms[n])
 	}
+	ph.tokens = gather(ph.tokens)
 	return ph, nil
 }
 
@@ -54,7 +71,7 @@ func (ph *planPhrase) node(p *plan, view int) (node, error) {
 		}
 	}
 	if p.words.Combine == CombineBM25F {
-		n.any, err = (&planMatch{terms: ph.terms}).node(p, view)
+		n.any, err = (&planMatch{terms: ph.tokens}).node(p, view)
 	}
 	return n, err
 }
@@ -118,37 +135,41 @@ func (f *phraseField) seek(target uint32, ph *planPhrase) uint32 {
 // position for each term such that, less the terms' places in the phrase, they
 // differ by at most the slop.
 func (f *phraseField) holds(ph *planPhrase) bool {
+	rarest := 0
 	for i := range f.list {
 		f.found[i] = f.positions[i].Append(f.found[i][:0], f.list[i].cursor)
-		if len(f.found[i]) == 0 {
-			return false
+		if len(f.found[i]) < len(f.found[rarest]) {
+			rarest = i
 		}
 	}
-	return alignable(f.found, ph.places, ph.slop)
+	for _, slot := range ph.slots {
+		if ph.slop == 0 && slot.term != rarest {
+			continue // every alignment has the rarest term at each of its places
+		}
+		for _, position := range f.found[slot.term] {
+			if f.within(ph, int64(position)-int64(slot.place)) {
+				return true
+			}
+		}
+		if ph.slop == 0 {
+			break
+		}
+	}
+	return false
 }
 
-// alignable walks all lists at once, always moving the one that is furthest
-// behind: the smallest range that covers an element of every list.
-func alignable(found [][]uint32, places []int, slop int) bool {
-	var buf [16]int
-	next := buf[:0]
-	next = append(next, make([]int, len(found))...)
-	for {
-		low, high, lowest := int64(1<<62), int64(-1<<62), 0
-		for i, list := range found {
-			at := int64(list[next[i]]) - int64(places[i])
-			if at < low {
-				low, lowest = at, i
-			}
-			high = max(high, at)
-		}
-		if high-low <= int64(slop) {
-			return true
-		}
-		if next[lowest]++; next[lowest] == len(found[lowest]) {
+// within reports whether every term stands at its place, counted from low, or at
+// most the slop later.
+func (f *phraseField) within(ph *planPhrase, low int64) bool {
+	for _, slot := range ph.slots {
+		want := low + int64(slot.place)
+		found := f.found[slot.term]
+		i := sort.Search(len(found), func(i int) bool { return int64(found[i]) >= want })
+		if i == len(found) || int64(found[i]) > want+int64(ph.slop) {
 			return false
 		}
 	}
+	return true
 }
 
 func (n *phraseNode) score(s *scores) {
@@ -160,7 +181,18 @@ func (n *phraseNode) score(s *scores) {
 	}
 	for i := range n.fields {
 		if f := &n.fields[i]; f.at == n.at {
-			n.plan.addScores(s, f.list, n.at, nil)
+			f.score(n.plan, s, n.phrase)
+		}
+	}
+}
+
+// score adds the scores of the phrase's terms in the field, in their order.
+func (f *phraseField) score(p *plan, s *scores, ph *planPhrase) {
+	for _, t := range ph.tokens {
+		for i := range f.list {
+			if c := &f.list[i]; string(ph.terms[c.term].key) == string(t.key) {
+				s.byField[c.field] += t.repeats() * p.score(c, f.at, c.cursor.Frequency())
+			}
 		}
 	}
 }

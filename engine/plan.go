@@ -161,32 +161,35 @@ func (p *plan) resolve(q Query, factor float64) (part, error) {
 	case Bool:
 		return p.resolveBool(q, factor)
 	}
-	return &planBool{}, nil
+	return planNothing{}, nil
 }
 
 func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 	fields := p.inFields(q.Field)
 	match := &planMatch{}
-	var others []part
+	var parts []part // one a term, when one of them is the beginning of others
+	expands, known := false, knownTerms{}
 	for _, t := range p.analyzer.QueryTokens(q.Text) {
 		if t.Prefix {
 			expand, err := p.expandPrefix(t.Term, fields, factor, false)
 			if err != nil {
 				return nil, err
 			}
-			others = append(others, expand)
+			parts, expands = append(parts, expand), true
 			continue
 		}
-		term, err := p.term([]byte(t.Term), fields, factor)
+		term, err := known.term(p, t.Term, fields, factor)
 		if err != nil {
 			return nil, err
 		}
 		match.terms = append(match.terms, term)
+		parts = append(parts, &planMatch{terms: []*planTerm{term}})
 	}
-	if len(others) == 0 {
-		return match, nil
+	if expands {
+		return &planBool{should: parts}, nil
 	}
-	return &planBool{should: append(others, match)}, nil
+	match.terms = gather(match.terms)
+	return match, nil
 }
 
 // planTerm is a term with its weights: one a field, for BM25F one for all.
@@ -196,6 +199,45 @@ type planTerm struct {
 	idf    []float64 // by index in fields
 	factor float64
 	refs   []*segment.Term // by view; nil where the term is not
+	more   int             // how often it is repeated, beyond once
+}
+
+// repeats is how often the query has the term.
+func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
+
+// gatherFrom is the number of terms from which repeated ones are evaluated once:
+// texts as long as this are pasted, not typed.
+const gatherFrom = 32
+
+// gather makes one term of repeated ones when there are many.
+func gather(terms []*planTerm) []*planTerm {
+	if len(terms) < gatherFrom {
+		return terms
+	}
+	first := map[string]*planTerm{}
+	var out []*planTerm
+	for _, t := range terms {
+		if known, ok := first[string(t.key)]; ok {
+			known.more++
+			continue
+		}
+		once := *t
+		first[string(t.key)] = &once
+		out = append(out, &once)
+	}
+	return out
+}
+
+// knownTerms are the terms of one part of a query, each looked up once.
+type knownTerms map[string]*planTerm
+
+func (k knownTerms) term(p *plan, key string, fields []int, factor float64) (*planTerm, error) {
+	if t, ok := k[key]; ok {
+		return t, nil
+	}
+	t, err := p.term([]byte(key), fields, factor)
+	k[key] = t
+	return t, err
 }
 
 // term looks a term up in every segment and counts the chunks that hold it.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -158,8 +159,8 @@ func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(
 func (b bulk) Close() error { return category(b.load.Close()) }
 
 func chunkOf(c *backend.Chunk) (engine.Chunk, error) {
-	if c.ID == "" {
-		return engine.Chunk{}, sheaf.Invalidf("a chunk of document %q has no ID", c.Doc)
+	if c.ID == "" || c.Doc == "" {
+		return engine.Chunk{}, sheaf.Invalidf("write: chunk %q of document %q: neither may be empty", c.ID, c.Doc)
 	}
 	out := engine.Chunk{ID: string(c.ID), Doc: string(c.Doc)}
 	out.Fields = make([]engine.FieldText, len(c.Fields))
@@ -178,9 +179,29 @@ func chunkOf(c *backend.Chunk) (engine.Chunk, error) {
 	}
 	out.Vectors = make([]engine.Vectors, len(c.Vectors))
 	for i, v := range c.Vectors {
+		if err := checkVectors(c.ID, v); err != nil {
+			return engine.Chunk{}, err
+		}
 		out.Vectors[i] = engine.Vectors{Name: v.Name, Passages: v.Passages}
 	}
 	return out, nil
+}
+
+// checkVectors refuses passages that are no unit vectors.
+func checkVectors(id sheaf.ID, v backend.Vectors) error {
+	if len(v.Passages) == 0 {
+		return sheaf.Invalidf("write %s: vector field %q has no passages", id, v.Name)
+	}
+	for n, p := range v.Passages {
+		var square float64
+		for _, x := range p {
+			square += float64(x) * float64(x)
+		}
+		if !(math.Abs(square-1) < 0.01) {
+			return sheaf.Invalidf("write %s: passage %d of vector field %q has length %v: must be 1", id, n, v.Name, math.Sqrt(square))
+		}
+	}
+	return nil
 }
 
 // Retrieve implements [backend.Backend].

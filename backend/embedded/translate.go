@@ -42,7 +42,7 @@ func request(req backend.Request) (engine.Request, error) {
 func query(q sheaf.TextQuery) (engine.Query, error) {
 	switch q := q.(type) {
 	case nil:
-		return engine.Bool{}, nil
+		return nil, nil
 	case sheaf.Match:
 		return engine.Match{Text: q.Text, Field: q.Field}, nil
 	case sheaf.Phrase:

@@ -62,12 +62,22 @@ func (s *scorer) parts() *parts {
 	return &parts{make([]float64, len(s.fields)+8), make([][]sheaf.Explanation, len(s.fields)+8)}
 }
 
+// reach makes room for n fields: parts of the query that come later may name
+// fields that were not known before.
+func (p *parts) reach(n int) {
+	for len(p.scores) < n {
+		p.scores, p.labels = append(p.scores, 0), append(p.labels, nil)
+	}
+}
+
 func (p *parts) add(field int, score float64, label string) {
+	p.reach(field + 1)
 	p.scores[field] += score
 	p.labels[field] = append(p.labels[field], sheaf.Explanation{Label: label, Value: score})
 }
 
 func (p *parts) addAll(q *parts) {
+	p.reach(len(q.scores))
 	for i := range q.scores {
 		p.scores[i] += q.scores[i]
 		p.labels[i] = append(p.labels[i], q.labels[i]...)
@@ -387,6 +397,7 @@ func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weig
 	for term, w := range accepted {
 		one := s.parts()
 		s.term(one, term, fields, factor*w, c)
+		out.reach(len(one.scores))
 		for i, v := range one.scores {
 			if v > out.scores[i] {
 				out.scores[i], out.labels[i] = v, one.labels[i]

@@ -1,0 +1,77 @@
+package embedded_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/embedded"
+	"sheaf/backend/memory"
+)
+
+var testVectors = []embedded.VectorField{{Name: "body", Model: "test", Dims: 8}, {Name: "title", Model: "test", Dims: 8}}
+
+// stores remembers the folders of the stores of a test.
+type stores map[backend.Backend]string
+
+func (s stores) open(t testing.TB, dir string) backend.Backend {
+	t.Helper()
+	store, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t), Vectors: testVectors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s[store] = dir
+	return store
+}
+
+func (s stores) reopen(t testing.TB, b backend.Backend) backend.Backend {
+	t.Helper()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s.open(t, s[b])
+}
+
+func TestConformance(t *testing.T) {
+	s := stores{}
+	backendtest.Run(t, backendtest.Options{
+		Open:   func(t testing.TB) backend.Backend { return s.open(t, t.TempDir()) },
+		Reopen: s.reopen,
+	})
+}
+
+// TestRandomHistories compares the engine with the oracle over random changes,
+// commits, merges and reopenings. SHEAF_TEST_LONG makes them long; a failure
+// names its seed.
+func TestRandomHistories(t *testing.T) {
+	histories, steps := 6, 40
+	switch {
+	case os.Getenv("SHEAF_TEST_LONG") != "":
+		histories, steps = 200, 200
+	case testing.Short():
+		histories, steps = 2, 25
+	}
+	first := rand.Uint64N(1 << 32)
+	for n := range histories {
+		seed := first + uint64(n)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			s := stores{}
+			dir := t.TempDir()
+			last := s.open(t, dir)
+			oracle := memory.New(analyzer(t))
+			backendtest.RandomHistory(t, seed, steps, last, oracle, func(b backend.Backend) backend.Backend {
+				last = s.reopen(t, b)
+				return last
+			})
+			if faults := last.(*embedded.Store).Check(t.Context(), nil); len(faults) > 0 {
+				t.Error(faults)
+			}
+			if err := last.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

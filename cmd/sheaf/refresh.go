@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -136,6 +137,9 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	progress := terminal.NewProgress(s.err, "indexing")
 	defer progress.Done()
 	o.Progress = func(p ingest.Progress) { progress.Update(p.Files, p.AllFiles, p.Bytes, "files") }
+	// Half the garbage at a little more time: an index is made beside whatever
+	// else a person has open.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	return ingest.Run(ctx, o)
 }
 

@@ -1,0 +1,206 @@
+// Package cache remembers the vectors of passages in a file, by model and text,
+// so that nothing is embedded twice: not after a rename, not after an index was
+// made anew, not when two notes share a paragraph. Its main type is [Embedder].
+package cache
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf/inference"
+)
+
+// A file is a header of the magic and the number of dimensions (4 bytes), and
+// records one after another: the key (16 bytes), the vector (float32), and the
+// CRC-32C of both. All numbers are little endian. A record that an interruption
+// cut short is cut off when the file is opened.
+const (
+	magic       = "SHEAFVC1"
+	headerBytes = len(magic) + 4
+	keyBytes    = 16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Embedder is an embedder with a memory. It implements inference.Embedder.
+type Embedder struct {
+	inner inference.Embedder
+	path  string
+
+	mu   sync.Mutex
+	file *os.File                 // nil until it is needed
+	at   map[[keyBytes]byte]int64 // of the vector in the file
+	end  int64
+}
+
+var _ inference.Embedder = (*Embedder)(nil)
+
+// New returns e with a memory in the file at path, which is opened when the first
+// passage is embedded. Queries are not kept. The file belongs to one process at
+// a time; callers hold a lock of their own while they embed passages.
+func New(e inference.Embedder, path string) *Embedder { return &Embedder{inner: e, path: path} }
+
+// Model implements inference.Embedder.
+func (c *Embedder) Model() string { return c.inner.Model() }
+
+// Dims implements inference.Embedder.
+func (c *Embedder) Dims() int { return c.inner.Dims() }
+
+// Embed implements inference.Embedder. A file that cannot be used only costs
+// time: the vectors are asked for again.
+func (c *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
+	if purpose != inference.Passage {
+		return c.inner.Embed(ctx, purpose, texts)
+	}
+	out := make([][]float32, len(texts))
+	keys := make([][keyBytes]byte, len(texts))
+	first := map[[keyBytes]byte]int{} // place in missing
+	var missing []string
+	c.mu.Lock()
+	usable := c.open() == nil
+	for i, text := range texts {
+		keys[i] = c.key(text)
+		if usable {
+			out[i] = c.get(keys[i])
+		}
+		if _, asked := first[keys[i]]; out[i] == nil && !asked {
+			first[keys[i]] = len(missing)
+			missing = append(missing, text)
+		}
+	}
+	c.mu.Unlock()
+	if len(missing) == 0 {
+		return out, nil
+	}
+	vectors, err := c.inner.Embed(ctx, purpose, missing)
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != len(missing) {
+		return nil, fmt.Errorf("model %s gave %d vectors for %d texts", c.Model(), len(vectors), len(missing))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	stored := map[[keyBytes]byte]bool{}
+	for i := range out {
+		if out[i] != nil {
+			continue
+		}
+		v := vectors[first[keys[i]]]
+		out[i] = v
+		if usable && v != nil && !stored[keys[i]] {
+			stored[keys[i]] = true
+			usable = c.put(keys[i], v) == nil
+		}
+	}
+	return out, nil
+}
+
+func (c *Embedder) key(text string) [keyBytes]byte {
+	return xxh3.HashString128(c.inner.Model() + "\x00" + text).Bytes()
+}
+
+// open reads the file's keys, or makes the file. The caller holds mu.
+func (c *Embedder) open() error {
+	if c.file != nil {
+		return nil
+	}
+	f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(c.Dims()))
+	c.at, c.end = map[[keyBytes]byte]int64{}, int64(headerBytes)
+	r := bufio.NewReaderSize(f, 1<<16)
+	got := make([]byte, headerBytes)
+	if _, err := io.ReadFull(r, got); err != nil || string(got) != string(header) {
+		// New, or of other dimensions: nothing in it can be used.
+		if err := errors.Join(f.Truncate(0), writeAt(f, header, 0)); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		c.file = f
+		return nil
+	}
+	record := make([]byte, c.recordBytes())
+	for {
+		if _, err := io.ReadFull(r, record); err != nil || !intact(record) {
+			break
+		}
+		c.at[[keyBytes]byte(record)] = c.end + keyBytes
+		c.end += int64(len(record))
+	}
+	if err := f.Truncate(c.end); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	c.file = f
+	return nil
+}
+
+func writeAt(f *os.File, b []byte, at int64) error {
+	_, err := f.WriteAt(b, at)
+	return err
+}
+
+func (c *Embedder) recordBytes() int { return keyBytes + 4*c.Dims() + 4 }
+
+func intact(record []byte) bool {
+	n := len(record) - 4
+	return crc32.Checksum(record[:n], castagnoli) == binary.LittleEndian.Uint32(record[n:])
+}
+
+// get is the vector of a key, nil when there is none. The caller holds mu.
+func (c *Embedder) get(key [keyBytes]byte) []float32 {
+	at, ok := c.at[key]
+	if !ok {
+		return nil
+	}
+	b := make([]byte, 4*c.Dims())
+	if _, err := c.file.ReadAt(b, at); err != nil {
+		return nil
+	}
+	v := make([]float32, c.Dims())
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v
+}
+
+// put appends a record. The caller holds mu.
+func (c *Embedder) put(key [keyBytes]byte, v []float32) error {
+	if len(v) != c.Dims() {
+		return fmt.Errorf("vector of %d dimensions, not %d", len(v), c.Dims())
+	}
+	record := append(make([]byte, 0, c.recordBytes()), key[:]...)
+	for _, x := range v {
+		record = binary.LittleEndian.AppendUint32(record, math.Float32bits(x))
+	}
+	record = binary.LittleEndian.AppendUint32(record, crc32.Checksum(record, castagnoli))
+	if err := writeAt(c.file, record, c.end); err != nil {
+		return err
+	}
+	c.at[key] = c.end + keyBytes
+	c.end += int64(len(record))
+	return nil
+}
+
+// Close closes the file.
+func (c *Embedder) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.file == nil {
+		return nil
+	}
+	err := c.file.Close()
+	c.file = nil
+	return err
+}

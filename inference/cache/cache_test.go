@@ -1,0 +1,94 @@
+package cache_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"sheaf/inference"
+	"sheaf/inference/cache"
+	"sheaf/inference/hashed"
+)
+
+// counting counts the texts that reach the model.
+type counting struct {
+	hashed.Embedder
+	texts int
+	name  string
+}
+
+func (c *counting) Model() string { return c.name }
+
+func (c *counting) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+	c.texts += len(texts)
+	return c.Embedder.Embed(ctx, p, texts)
+}
+
+func TestNothingIsEmbeddedTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vectors")
+	inner := &counting{hashed.New(8), 0, "m"}
+	texts := []string{"one", "two", "one", "", "three words here"}
+	want, err := hashed.New(8).Embed(context.Background(), inference.Passage, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(step string, e *cache.Embedder, texts []string, want [][]float32, asked int) {
+		t.Helper()
+		inner.texts = 0
+		got, err := e.Embed(context.Background(), inference.Passage, texts)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, %v", step, got, err)
+		}
+		if inner.texts != asked {
+			t.Errorf("%s: the model was asked for %d texts, want %d", step, inner.texts, asked)
+		}
+	}
+	e := cache.New(inner, path)
+	check("first", e, texts, want, 4)
+	check("again", e, texts, want, 1) // the empty text has no vector to keep
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e = cache.New(inner, path)
+	check("reopened", e, texts[:3], want[:3], 0)
+	if _, err := e.Embed(context.Background(), inference.Query, []string{"one"}); err != nil || inner.texts != 1 {
+		t.Errorf("queries are kept: %d, %v", inner.texts, err)
+	}
+	e.Close()
+
+	// Cut short in the last record, and damaged in the second: what stands
+	// before the fault is used, the rest is asked for again.
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data[:len(data)-3], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e = cache.New(inner, path)
+	check("cut short", e, []string{"one", "two", "three words here"}, [][]float32{want[0], want[1], want[4]}, 1)
+	e.Close()
+	data[12+16+32+4+20] ^= 1
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e = cache.New(inner, path)
+	check("damaged", e, []string{"one", "two", "three words here"}, [][]float32{want[0], want[1], want[4]}, 2)
+	e.Close()
+
+	inner.name = "other"
+	e = cache.New(inner, path)
+	check("another model", e, []string{"one"}, want[:1], 1)
+	e.Close()
+	inner.Embedder = hashed.New(4)
+	four, _ := hashed.New(4).Embed(context.Background(), inference.Passage, []string{"one"})
+	e = cache.New(inner, path)
+	check("other dimensions", e, []string{"one"}, four, 1)
+	check("other dimensions again", e, []string{"one"}, four, 0)
+	e.Close()
+
+	e = cache.New(inner, t.TempDir()) // a folder cannot be the file
+	check("no file", e, []string{"one"}, four, 1)
+}

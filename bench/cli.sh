@@ -27,9 +27,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 (cd "$repository" && go build -o "$work/sheaf" ./cmd/sheaf)
-cp -r "$folder" "$work/notes"
+cp -rp "$folder" "$work/notes"
 export XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_STATE_HOME="$work/state"
 file=$(find "$work/notes" -name '*.md' -type f | sort | head -1)
+# Files of this moment are read again by every run until they are older.
+sleep 3
 
 # measure NAME COUNT BEFORE COMMAND: times the command COUNT times, BEFORE run
 # before each time, in milliseconds, into the file NAME.

@@ -23,6 +23,12 @@ damaged index is made again from the files by sheaf index --rebuild.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd, openOptions{asIs: true})
+			if errors.Is(err, sheaf.ErrCorrupt) && a.json {
+				// So damaged that it does not open: that is the fault.
+				if printErr := a.printFaults(checkJSON{Faults: []string{err.Error()}}); printErr != nil {
+					return printErr
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -51,16 +57,8 @@ func (s *session) check(ctx context.Context) error {
 	for _, f := range faults {
 		messages = append(messages, f.Error())
 	}
-	if s.json {
-		if err := s.printJSON(map[string]any{"schema": "sheaf.check/1", "index": s.where.Dir, "documents": s.view.Docs(), "chunks": s.view.Chunks(), "faults": messages}); err != nil {
-			return err
-		}
-	} else {
-		for _, m := range messages {
-			fmt.Fprintln(s.stdout, terminal.Clean(m))
-		}
-		fmt.Fprintf(s.stdout, "%s: %s, %s: %s\n", s.where.Dir, terminal.Plural(s.view.Docs(), "document", "documents"),
-			terminal.Plural(s.view.Chunks(), "chunk", "chunks"), terminal.Plural(len(faults), "fault", "faults"))
+	if err := s.printFaults(checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: messages}); err != nil {
+		return err
 	}
 	if len(faults) == 0 {
 		return nil
@@ -70,6 +68,29 @@ func (s *session) check(ctx context.Context) error {
 		err = fmt.Errorf("%w: %s was not brought up to date to its end", sheaf.ErrCorrupt, s.where.Dir)
 	}
 	return withHint(err, "make it again from the files: sheaf index --rebuild")
+}
+
+type checkJSON struct {
+	Schema    string   `json:"schema"`
+	Index     string   `json:"index"`
+	Documents int      `json:"documents"`
+	Chunks    int      `json:"chunks"`
+	Faults    []string `json:"faults"`
+}
+
+func (a *app) printFaults(out checkJSON) error {
+	if a.json {
+		out.Schema = "sheaf.check/1"
+		return a.printJSON(out)
+	}
+	for _, m := range out.Faults {
+		fmt.Fprintln(a.stdout, terminal.Clean(m))
+	}
+	if out.Index != "" {
+		fmt.Fprintf(a.stdout, "%s: %s, %s: %s\n", out.Index, terminal.Plural(out.Documents, "document", "documents"),
+			terminal.Plural(out.Chunks, "chunk", "chunks"), terminal.Plural(len(out.Faults), "fault", "faults"))
+	}
+	return nil
 }
 
 // agreement compares how many chunks the catalog knows with how many can be

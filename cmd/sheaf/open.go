@@ -83,27 +83,37 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	}
 	err := s.openStores(ctx)
 	if err != nil && !o.asIs && remakable(err) {
-		a.notice("%v: it is made again from the files", err)
-		if err = s.drop(); err == nil {
-			err = s.openStores(ctx)
+		err = s.remake(ctx, err)
+	}
+	if err == nil && o.refresh && a.config.Refresh {
+		err = s.refresh(ctx)
+		if errors.Is(err, sheaf.ErrCorrupt) {
+			err = s.remake(ctx, err)
 		}
 	}
 	if err != nil {
+		s.close()
 		return nil, s.advise(err)
 	}
-	if o.refresh && a.config.Refresh {
-		if err := s.refresh(ctx); err != nil {
-			s.close()
-			return nil, s.advise(err)
-		}
-	}
 	return s, nil
+}
+
+// remake drops a damaged index and makes it again from the files.
+func (s *session) remake(ctx context.Context, because error) error {
+	s.notice("%v: it is made again from the files", because)
+	if err := s.drop(); err != nil {
+		return err
+	}
+	if err := s.openStores(ctx); err != nil {
+		return err
+	}
+	return s.refresh(ctx)
 }
 
 // remakable reports whether an error goes away when the index is made again
 // from the files: damage, another version, other settings.
 func remakable(err error) bool {
-	return errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, collection.ErrFormat)
+	return errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported)
 }
 
 // advise adds what a person can do about an index that cannot be used.

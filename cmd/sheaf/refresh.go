@@ -129,10 +129,8 @@ func (s *session) chunker() string {
 // ingest runs with a progress line. A folder that is gone is an error here: an
 // unmounted disk must not empty the index.
 func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
-	for _, t := range o.Trees {
-		if _, err := os.Stat(t.Root); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w: the folder %s: %w", sheaf.ErrNotFound, t.Root, err)
-		}
+	if err := foldersExist(o.Trees); err != nil {
+		return nil, err
 	}
 	progress := terminal.NewProgress(s.err, "indexing")
 	defer progress.Done()
@@ -141,6 +139,15 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	// else a person has open.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	return ingest.Run(ctx, o)
+}
+
+func foldersExist(trees []catalog.Tree) error {
+	for _, t := range trees {
+		if _, err := os.Stat(t.Root); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: the folder %s: %w", sheaf.ErrNotFound, t.Root, err)
+		}
+	}
+	return nil
 }
 
 // tell says, on the error stream, what a refresh did where that matters: the

@@ -73,6 +73,7 @@ func (a *app) command() *cobra.Command {
 		a.initCommand(),
 		a.addCommand(),
 		a.indexCommand(),
+		a.watchCommand(),
 		a.listCommand(),
 		a.statusCommand(),
 		a.checkCommand(),

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -14,6 +17,87 @@ import (
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"exit":   expectExit,
 	"binary": writeBinary,
+	"damage": damage,
+	"until":  until,
+	"flips":  flips,
+}
+
+// flips runs "flips FOLDER PROGRAM ARGUMENTS...": it changes one byte of one
+// file below the folder and runs the program, which must end with status 0 and
+// the output it has with the folder as it is; and so on for bytes spread over
+// every file.
+func flips(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: flips FOLDER PROGRAM ARGUMENTS...")
+	}
+	folder := ts.MkAbs(args[0])
+	ts.Check(ts.Exec(args[1], args[2:]...))
+	want := ts.ReadFile("stdout")
+	whole := folder + ".whole"
+	ts.Check(os.CopyFS(whole, os.DirFS(folder)))
+	const perFile = 12
+	ts.Check(filepath.WalkDir(whole, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(whole, path)
+		for at := 0; at < len(content); at += max(1, len(content)/perFile) {
+			ts.Check(os.RemoveAll(folder))
+			ts.Check(os.CopyFS(folder, os.DirFS(whole)))
+			flipped := bytes.Clone(content)
+			flipped[at] ^= 0x10
+			ts.Check(os.WriteFile(filepath.Join(folder, rel), flipped, 0o600))
+			if err := ts.Exec(args[1], args[2:]...); err != nil {
+				ts.Fatalf("byte %d of %s: %v", at, rel, err)
+			}
+			if got := ts.ReadFile("stdout"); got != want {
+				ts.Fatalf("byte %d of %s: the answer is %s", at, rel, got)
+			}
+		}
+		return nil
+	}))
+}
+
+// damage runs "damage PATTERN...": it turns every byte in the middle third of
+// the files that match around. At least one file must match.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	found := 0
+	for _, pattern := range args {
+		files, err := filepath.Glob(ts.MkAbs(pattern))
+		ts.Check(err)
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			ts.Check(err)
+			for i := len(content) / 3; i < 2*len(content)/3; i++ {
+				content[i] ^= 0xFF
+			}
+			ts.Check(os.WriteFile(file, content, 0o600))
+			found++
+		}
+	}
+	if neg || found == 0 {
+		ts.Fatalf("nothing to damage matches %q", args)
+	}
+}
+
+// until runs "until PROGRAM ARGUMENTS...": it repeats the program until it ends
+// with status 0, for at most 20 seconds.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: until PROGRAM ARGUMENTS...")
+	}
+	var err error
+	for range 200 {
+		if err = ts.Exec(args[0], args[1:]...); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	ts.Fatalf("still fails: %v", err)
 }
 
 // writeBinary runs "binary FILE": it makes a file that is no text, an hour

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,8 +79,13 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 // show answers q in the form that was asked for. Nothing found is status 1.
 func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error {
 	out, err := s.answer(cmd.Context(), q, o)
+	if errors.Is(err, sheaf.ErrCorrupt) {
+		if err = s.remake(cmd.Context(), err); err == nil {
+			out, err = s.answer(cmd.Context(), q, o)
+		}
+	}
 	if err != nil {
-		return err
+		return s.advise(err)
 	}
 	if !s.json {
 		for _, w := range out.Warnings {

@@ -146,6 +146,9 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	if err != nil {
 		return nil, err
 	}
+	if err := s.view.Err(); err != nil {
+		return nil, fmt.Errorf("read index: %w", err)
+	}
 	out := &searchJSON{Schema: searchSchema, Query: q.Text, Profile: result.Profile, Total: result.Total, Degraded: result.Degraded,
 		Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Results: []resultJSON{}}
 	if o.label != "" {

@@ -119,6 +119,9 @@ func (f Finder) named(folder string) (Location, error) {
 		return loc, vacant(dir)
 	}
 	record, err := ReadRecord(dir)
+	if errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, ErrFormat) {
+		return loc, nil // it is made again, for this folder
+	}
 	if err != nil {
 		return Location{}, err
 	}

@@ -89,8 +89,9 @@ func ReadRecord(dir string) (Record, error) {
 }
 
 // ErrFormat says that an index was made by a version of this program that
-// lays it out otherwise. It can be made again from the files.
-var ErrFormat = errors.New("made by another version")
+// lays it out otherwise. It can be made again from the files. It wraps
+// sheaf.ErrUnsupported.
+var ErrFormat = fmt.Errorf("%w: made by another version", sheaf.ErrUnsupported)
 
 // Write puts the record into dir, which must exist.
 func (r Record) Write(dir string) error {

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "watch [FOLDER]",
+		GroupID: groupIndex,
+		Short:   "Keep the index of a folder up to date until Ctrl-C",
+		Long: `Indexes changes as they are made. Searching needs no watching, since it looks for
+changes itself; this makes the first search after many changes fast. With --json
+every run that changed something is one line of JSON.`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				a.in = args[0]
+			}
+			s, err := a.open(cmd, openOptions{make: true})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			o := s.ingestOptions()
+			if err := foldersExist(o.Trees); err != nil {
+				return err
+			}
+			first := true
+			return ingest.Watch(cmd.Context(), o, func(report *ingest.Report, err error) {
+				s.watched(report, err, first)
+				first = false
+			})
+		},
+	}
+	addIndexFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object a line for every run that changed something (see doc/json.md)")
+	return cmd
+}
+
+type watchJSON struct {
+	Schema  string     `json:"schema"`
+	Time    string     `json:"time"`
+	TookMS  float64    `json:"took_ms"`
+	Added   int        `json:"added"`
+	Changed int        `json:"changed"`
+	Removed int        `json:"removed"`
+	Pending int        `json:"pending"`
+	Skipped []skipJSON `json:"skipped"`
+	Error   string     `json:"error,omitempty"`
+}
+
+// watched says what a run did. Faults do not end the watching: the next run may
+// go well.
+func (s *session) watched(report *ingest.Report, err error, first bool) {
+	if err == nil && !first && !report.Changes() {
+		return
+	}
+	now := time.Now()
+	defer func() { _ = s.flush() }() // a reader that is gone ends the program by its signal
+	if s.json {
+		out := watchJSON{Schema: "sheaf.watch/1", Time: now.UTC().Format(time.RFC3339), Skipped: []skipJSON{}}
+		if report != nil {
+			out.TookMS, out.Added, out.Changed, out.Removed = millis(report.Took.Seconds()), report.Added, report.Changed, report.Removed
+			out.Pending, out.Skipped = report.Pending, skipsOf(report.Skipped)
+		}
+		if err != nil {
+			out.Error = err.Error()
+		}
+		_ = s.printLine(out)
+		return
+	}
+	if err != nil {
+		s.notice("%v", err)
+		return
+	}
+	fmt.Fprintf(s.stdout, "%s  %d added, %d changed, %d removed in %s\n", s.out.Paint(terminal.Dim, now.Format("15:04:05")), report.Added, report.Changed, report.Removed, roughly(report.Took))
+}

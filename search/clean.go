@@ -225,6 +225,16 @@ func linkTarget(rest string) int {
 	return 0
 }
 
+// inTarget reports whether the byte at i lies in the target of a Markdown link.
+func inTarget(text string, i int) bool {
+	before := text[max(0, i-linkReach):i]
+	if cut := strings.LastIndexAny(before, " \t\r\n"); cut >= 0 {
+		before = before[cut+1:]
+	}
+	at := strings.LastIndex(before, "](")
+	return at >= 0 && strings.Count(before[at:], "(") > strings.Count(before[at:], ")")
+}
+
 // markupReach bounds how far the end of a tag or comment is looked for.
 const markupReach = 1024
 

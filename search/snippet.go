@@ -224,6 +224,12 @@ func (h *Highlighter) find(text string, width int) []match {
 		return nil
 	}
 	matches := h.scan(text, 0, min(len(text), snippetScanBytes), width)
+	if shown := slices.DeleteFunc(slices.Clone(matches), func(m match) bool { return inTarget(text, m.start) }); len(shown) > 0 {
+		matches = shown
+		for i := 1; i < len(matches); i++ {
+			matches[i].gap = columns(text, matches[i-1].end, matches[i].end, width)
+		}
+	}
 	if len(matches) > 0 || len(text) <= snippetScanBytes {
 		return matches
 	}

@@ -65,6 +65,7 @@ func TestSnippet(t *testing.T) {
 			"## Setting up\n\n> **Note:** the [public keys](https://example.org/a_(b)) go to [[Vault|the vault]].\n\n- first\n- second\n\n| a | b |\n|---|---|\n| c | keys |\n",
 			"Setting up Note: the public <keys> go to Vault the vault. first second a b c <keys>"},
 		{"match inside a target stays", sheaf.Match{Text: "example"}, "see [here](https://example.org/x)", "see here](https://<example>.org/x)"},
+		{"but not beside others", sheaf.Match{Text: "example"}, "an example: [here](https://example.org/x)", "an <example>: here"},
 		{"fences", sheaf.Match{Text: "run"}, "Do:\n\n```sh\nrun it\n```\nDone.", "Do: <run> it Done."},
 		{"HTML", sheaf.Match{Text: "red"}, "<a id=\"red\"></a><!-- red\nold -->A <b>red</b> `Vec<T>`<br/>fox <red>", "A <red> `Vec<T>` fox <<red>>"},
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},

@@ -180,26 +180,17 @@ func roughly(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// pending are the files that the next refresh would look at.
-func (s *session) pending(ctx context.Context) ([]pendingJSON, error) {
-	o := s.ingestOptions()
-	report, err := ingest.Scan(ctx, o)
+// pending is what the next refresh would do.
+func (s *session) pending(ctx context.Context) (pendingJSON, error) {
+	report, err := ingest.Scan(ctx, s.ingestOptions())
 	if err != nil {
-		return nil, err
+		return pendingJSON{}, err
 	}
-	out := []pendingJSON{}
+	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
 		_, path, _ := strings.Cut(string(id), ":")
-		out = append(out, pendingJSON{Path: s.relative(id.Tree(), path), Reason: reason})
+		out.Documents = append(out.Documents, pendingDocumentJSON{Path: s.relative(id.Tree(), path), Reason: reason})
 	}
-	slices.SortFunc(out, func(a, b pendingJSON) int { return strings.Compare(a.Path, b.Path) })
-	for _, n := range []struct {
-		count  int
-		reason string
-	}{{report.Added, "new"}, {report.Changed, "changed"}, {report.Removed, "gone"}} {
-		if n.count > 0 {
-			out = append(out, pendingJSON{Path: terminal.Plural(n.count, "file", "files"), Reason: n.reason})
-		}
-	}
+	slices.SortFunc(out.Documents, func(a, b pendingDocumentJSON) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }

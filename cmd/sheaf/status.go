@@ -59,15 +59,40 @@ type statusJSON struct {
 	LanguageDetected bool             `json:"language_detected"`
 	Model            string           `json:"model"`
 	Dims             int              `json:"dims"`
-	Pending          []pendingJSON    `json:"pending"`
+	Pending          pendingJSON      `json:"pending"`
 	Skipped          []skipJSON       `json:"skipped"`
 	Notes            []string         `json:"notes"`
 }
 
-// pendingJSON is a file that the index does not have as it is now.
+// pendingJSON counts what the index does not have as it is now.
 type pendingJSON struct {
+	New     int `json:"new"`
+	Changed int `json:"changed"`
+	Removed int `json:"removed"`
+	// Documents still want something, such as vectors.
+	Documents []pendingDocumentJSON `json:"documents"`
+}
+
+type pendingDocumentJSON struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
+}
+
+// String is "nothing" or the numbers that are not 0.
+func (p pendingJSON) String() string {
+	var parts []string
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{p.New, "new"}, {p.Changed, "changed"}, {p.Removed, "gone"}, {len(p.Documents), "without vectors"}} {
+		if n.count > 0 {
+			parts = append(parts, terminal.Count(n.count)+" "+n.what)
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
@@ -101,7 +126,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	out.Bytes = s.where.Bytes()
 	if out.Pending, err = s.pending(cmd.Context()); err != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("what waits is not known: %v", err))
-		out.Pending = []pendingJSON{}
+		out.Pending.Documents = []pendingDocumentJSON{}
 	}
 	return out, nil
 }
@@ -124,7 +149,7 @@ func (s *session) printStatus(out *statusJSON, all bool) {
 		[]string{"chunker", out.Chunker},
 		[]string{"language", languageText(out.Language, out.LanguageDetected)},
 		[]string{"model", model},
-		[]string{"waiting", countOrNone(len(out.Pending))},
+		[]string{"waiting", out.Pending.String()},
 		[]string{"left out", skippedSummary(out.Skipped)},
 	)
 	s.printTable(rows)
@@ -148,7 +173,7 @@ func (s *session) printStatus(out *statusJSON, all bool) {
 		}
 	}
 	var pending, skipped []string
-	for _, p := range out.Pending {
+	for _, p := range out.Pending.Documents {
 		pending = append(pending, p.Path+": "+p.Reason)
 	}
 	for _, k := range out.Skipped {
@@ -160,13 +185,6 @@ func (s *session) printStatus(out *statusJSON, all bool) {
 	}
 	list("Waiting for the next search:", pending)
 	list("Left out:", skipped)
-}
-
-func countOrNone(n int) string {
-	if n == 0 {
-		return "nothing"
-	}
-	return terminal.Plural(n, "file", "files")
 }
 
 // parts writes sizes by kind, the largest first.

@@ -93,7 +93,7 @@ func TestRecordsComeBack(t *testing.T) {
 
 // TestHistories runs random updates against a map, reopening now and then.
 func TestHistories(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(8) {
 		dir := t.TempDir()
 		c := open(t, dir)
 		r := rand.New(rand.NewPCG(seed, 3))

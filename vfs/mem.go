@@ -1,0 +1,404 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Mem is a file system in memory that can crash. It keeps what is durable apart
+// from what is only written: content is durable after Sync, and the creation,
+// renaming or removal of a file after SyncDir of its folder. Make one with
+// NewMem.
+type Mem struct {
+	mu      sync.Mutex
+	live    map[string]*memNode // files as programs see them
+	durable map[string]*memNode // files as a crash leaves them at least
+	dirs    map[string]bool
+	locks   map[string]bool
+	crashed bool
+}
+
+// memNode is the content of a file; names are not part of it.
+type memNode struct {
+	data    []byte
+	synced  []byte // data at the last Sync
+	everHad bool   // Sync was called
+	mod     time.Time
+}
+
+var _ FS = (*Mem)(nil)
+
+// NewMem returns an empty file system.
+func NewMem() *Mem {
+	return &Mem{live: map[string]*memNode{}, durable: map[string]*memNode{}, dirs: map[string]bool{"/": true, ".": true}, locks: map[string]bool{}}
+}
+
+// Crash returns the file system that a sudden loss of power now could leave; seed
+// chooses among those. Synced content and entries of synced folders are there;
+// of everything else each may be there or not, and content that was not synced
+// may be missing, cut short, or hold zeros instead. The file system m itself can
+// no longer be used.
+func (m *Mem) Crash(seed uint64) *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.crashed = true
+	r := rand.New(rand.NewPCG(seed, 1))
+	out := NewMem()
+	for dir := range m.dirs {
+		out.dirs[dir] = true
+	}
+	names := make([]string, 0, len(m.live)+len(m.durable))
+	for name := range m.live {
+		names = append(names, name)
+	}
+	for name := range m.durable {
+		if m.live[name] == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names) // the seed alone decides
+	for _, name := range names {
+		node := m.live[name]
+		if old := m.durable[name]; old != node && r.IntN(2) == 0 {
+			node = old
+		}
+		if node == nil {
+			continue
+		}
+		data := node.afterCrash(r)
+		kept := &memNode{data: data, synced: data, everHad: true, mod: node.mod}
+		out.live[name], out.durable[name] = kept, kept
+	}
+	return out
+}
+
+// afterCrash is content that may be left of a file.
+func (n *memNode) afterCrash(r *rand.Rand) []byte {
+	if n.everHad && slices.Equal(n.synced, n.data) {
+		return slices.Clone(n.data)
+	}
+	switch r.IntN(3) {
+	case 0: // only what was synced
+		return slices.Clone(n.synced)
+	case 1: // cut short somewhere after that
+		end := len(n.synced) + r.IntN(len(n.data)-min(len(n.data), len(n.synced))+1)
+		return slices.Clone(n.data[:min(end, len(n.data))])
+	}
+	data := slices.Clone(n.data) // a piece of it never arrived
+	if from := len(n.synced); from < len(data) {
+		at := from + r.IntN(len(data)-from)
+		clear(data[at:min(len(data), at+1+r.IntN(4096))])
+	}
+	return data
+}
+
+func (m *Mem) fault(op, name string, err error) error {
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+var errCrashed = errors.New("the file system has crashed")
+
+// clean is the key of a name; it also fails after a crash. The caller holds mu.
+func (m *Mem) clean(op, name string) (string, error) {
+	if m.crashed {
+		return "", m.fault(op, name, errCrashed)
+	}
+	return path.Clean(filepath.ToSlash(name)), nil
+}
+
+// Create implements [FS].
+func (m *Mem) Create(name string) (File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("create", name)
+	if err != nil {
+		return nil, err
+	}
+	if !m.dirs[path.Dir(key)] {
+		return nil, m.fault("create", name, fs.ErrNotExist)
+	}
+	node := &memNode{mod: time.Now()}
+	m.live[key] = node
+	return &memFile{m: m, name: name, node: node, writable: true}, nil
+}
+
+// Open implements [FS].
+func (m *Mem) Open(name string) (File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("open", name)
+	if err != nil {
+		return nil, err
+	}
+	node := m.live[key]
+	if node == nil {
+		return nil, m.fault("open", name, fs.ErrNotExist)
+	}
+	return &memFile{m: m, name: name, node: node}, nil
+}
+
+// Rename implements [FS].
+func (m *Mem) Rename(from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("rename", from)
+	if err != nil {
+		return err
+	}
+	node := m.live[key]
+	if node == nil {
+		return m.fault("rename", from, fs.ErrNotExist)
+	}
+	delete(m.live, key)
+	m.live[path.Clean(filepath.ToSlash(to))] = node
+	return nil
+}
+
+// Remove implements [FS].
+func (m *Mem) Remove(name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("remove", name)
+	if err != nil {
+		return err
+	}
+	if m.live[key] == nil {
+		return m.fault("remove", name, fs.ErrNotExist)
+	}
+	delete(m.live, key)
+	return nil
+}
+
+// MkdirAll implements [FS]. Folders are durable at once.
+func (m *Mem) MkdirAll(name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("mkdir", name)
+	for ; err == nil && !m.dirs[key]; key = path.Dir(key) {
+		m.dirs[key] = true
+	}
+	return err
+}
+
+// List implements [FS].
+func (m *Mem) List(dir string) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("list", dir)
+	if err != nil {
+		return nil, err
+	}
+	if !m.dirs[key] {
+		return nil, m.fault("list", dir, fs.ErrNotExist)
+	}
+	var names []string
+	for name := range m.live {
+		if path.Dir(name) == key {
+			names = append(names, path.Base(name))
+		}
+	}
+	for name := range m.dirs {
+		if name != key && path.Dir(name) == key {
+			names = append(names, path.Base(name))
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Stat implements [FS].
+func (m *Mem) Stat(name string) (fs.FileInfo, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	if node := m.live[key]; node != nil {
+		return memInfo{path.Base(key), int64(len(node.data)), node.mod, false}, nil
+	}
+	if m.dirs[key] {
+		return memInfo{path.Base(key), 0, time.Time{}, true}, nil
+	}
+	return nil, m.fault("stat", name, fs.ErrNotExist)
+}
+
+// SyncDir implements [FS].
+func (m *Mem) SyncDir(dir string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("sync", dir)
+	if err != nil {
+		return err
+	}
+	for name := range m.durable {
+		if path.Dir(name) == key && m.live[name] == nil {
+			delete(m.durable, name)
+		}
+	}
+	for name, node := range m.live {
+		if path.Dir(name) == key {
+			m.durable[name] = node
+		}
+	}
+	return nil
+}
+
+// Map implements [FS]. The bytes are those of the file now.
+func (m *Mem) Map(name string) (Mapping, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("map", name)
+	if err != nil {
+		return nil, err
+	}
+	node := m.live[key]
+	if node == nil {
+		return nil, m.fault("map", name, fs.ErrNotExist)
+	}
+	return bytesMapping(node.data[:len(node.data):len(node.data)]), nil
+}
+
+// Lock implements [FS]. Locks end with a crash.
+func (m *Mem) Lock(name string) (io.Closer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key, err := m.clean("lock", name)
+	if err != nil {
+		return nil, err
+	}
+	if m.locks[key] {
+		return nil, m.fault("lock", name, fmt.Errorf("%w by this process", ErrLocked))
+	}
+	m.locks[key] = true
+	return memLock{m, key}, nil
+}
+
+type memLock struct {
+	m   *Mem
+	key string
+}
+
+func (l memLock) Close() error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	delete(l.m.locks, l.key)
+	return nil
+}
+
+type memInfo struct {
+	name  string
+	size  int64
+	mod   time.Time
+	isDir bool
+}
+
+func (i memInfo) Name() string       { return i.name }
+func (i memInfo) Size() int64        { return i.size }
+func (i memInfo) ModTime() time.Time { return i.mod }
+func (i memInfo) IsDir() bool        { return i.isDir }
+func (i memInfo) Sys() any           { return nil }
+func (i memInfo) Mode() fs.FileMode {
+	if i.isDir {
+		return fs.ModeDir | 0o700
+	}
+	return 0o600
+}
+
+// memFile is an open file of a Mem.
+type memFile struct {
+	m        *Mem
+	name     string
+	node     *memNode
+	writable bool
+	pos      int
+	closed   bool
+}
+
+func (f *memFile) check(op string) error {
+	switch {
+	case f.m.crashed:
+		return f.m.fault(op, f.name, errCrashed)
+	case f.closed:
+		return f.m.fault(op, f.name, fs.ErrClosed)
+	}
+	return nil
+}
+
+func (f *memFile) Read(b []byte) (int, error) {
+	n, err := f.ReadAt(b, int64(f.pos))
+	f.pos += n
+	if n > 0 && errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+func (f *memFile) ReadAt(b []byte, at int64) (int, error) {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if err := f.check("read"); err != nil {
+		return 0, err
+	}
+	if at < 0 || at > int64(len(f.node.data)) {
+		return 0, io.EOF
+	}
+	n := copy(b, f.node.data[at:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *memFile) Write(b []byte) (int, error) {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if err := f.check("write"); err != nil {
+		return 0, err
+	}
+	if !f.writable {
+		return 0, f.m.fault("write", f.name, fs.ErrPermission)
+	}
+	f.node.data = append(f.node.data, b...)
+	f.node.mod = time.Now()
+	return len(b), nil
+}
+
+func (f *memFile) Sync() error {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if err := f.check("sync"); err != nil {
+		return err
+	}
+	f.node.synced, f.node.everHad = slices.Clone(f.node.data), true
+	return nil
+}
+
+func (f *memFile) Stat() (fs.FileInfo, error) {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if err := f.check("stat"); err != nil {
+		return nil, err
+	}
+	name := f.name[strings.LastIndexAny(f.name, `/\`)+1:]
+	return memInfo{name, int64(len(f.node.data)), f.node.mod, false}, nil
+}
+
+func (f *memFile) Close() error {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if err := f.check("close"); err != nil {
+		return err
+	}
+	f.closed = true
+	return nil
+}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"math/bits"
-	"slices"
 
 	"sheaf/engine/bm25"
 	"sheaf/engine/postings"
@@ -25,19 +24,19 @@ import (
 const slack = 1 + 1e-9
 
 // windowLen is the number of ordinals whose bounds are summed up together.
-const windowLen = 4096
+const windowLen = 2048
 
 // denseWindow is how many essential postings a window must hold on average for
 // that to pay.
-const denseWindow = 48
+const denseWindow = 24
 
 // bound is a clause with what it can add at most.
 type bound struct {
 	cursor  *postings.Cursor
+	number  int // among the clauses
 	ordinal uint32
 	weight  float64 // of a saturated frequency
 	scale   float64 // that frequencies are multiplied by: 1 but for BM25F
-	short   []byte
 	lengths segment.Lengths
 	norms   *[longField]float64
 	norm    func(length uint32) float64
@@ -49,28 +48,21 @@ type bound struct {
 }
 
 func (b *bound) at(ordinal, frequency uint32) float64 {
-	var norm float64
-	if n := b.short[ordinal]; n < longField-1 {
-		norm = b.norms[n]
-	} else {
-		norm = b.norm(b.lengths.Of(ordinal))
+	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normOf(b.lengths.Of(ordinal)))
+}
+
+func (b *bound) normOf(length uint32) float64 {
+	if length < longField {
+		return b.norms[length]
 	}
-	f := b.scale * float64(frequency)
-	return b.weight * bm25.Saturation(f, norm)
+	return b.norm(length)
 }
 
 // of is the most that postings with these impacts add.
 func (b *bound) of(impacts []postings.Impact) float64 {
 	most := 0.0
 	for _, m := range impacts {
-		f := b.scale * float64(m.Frequency)
-		var norm float64
-		if m.Length < longField {
-			norm = b.norms[m.Length]
-		} else {
-			norm = b.norm(m.Length)
-		}
-		most = max(most, b.weight*bm25.Saturation(f, norm))
+		most = max(most, b.weight*bm25.Saturation(b.scale*float64(m.Frequency), b.normOf(m.Length)))
 	}
 	return most
 }
@@ -86,7 +78,7 @@ func (b *bound) atBlock(target uint32) float64 {
 
 // maxScore is the evaluation of one segment.
 type maxScore struct {
-	bounds    []bound
+	bounds    []*bound
 	rest      []float64 // rest[i]: the most that bounds[:i] add together
 	essential int       // bounds[essential:] are
 	allowed   segment.Bitset
@@ -103,15 +95,17 @@ type maxScore struct {
 }
 
 // bounds makes the bounds of terms in one view.
-func (p *plan) bounds(terms []*planTerm, view int) ([]bound, error) {
+func (p *plan) bounds(terms []*planTerm, view int) ([]*bound, error) {
 	clauses, err := p.clauses(terms, view, false)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]bound, len(clauses))
+	all := make([]bound, len(clauses))
+	out := make([]*bound, len(clauses))
 	for i, c := range clauses {
-		b := &out[i]
-		*b = bound{cursor: c.cursor, weight: c.weight * c.idf, scale: 1, short: c.lengths.Short(), lengths: c.lengths, norms: &c.model.norms, block: -1}
+		b := &all[i]
+		out[i] = b
+		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: &c.model.norms, block: -1}
 		m := c.model
 		b.norm = func(length uint32) float64 { return p.norm(m, length) }
 		if p.words.Combine == CombineBM25F {
@@ -147,15 +141,7 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 
 // run offers every chunk of the segment that can be among the best.
 func (m *maxScore) run() {
-	slices.SortStableFunc(m.bounds, func(a, b bound) int {
-		switch {
-		case a.most < b.most:
-			return -1
-		case a.most > b.most:
-			return 1
-		}
-		return b.cursor.DF() - a.cursor.DF()
-	})
+	m.restore()
 	m.rest = make([]float64, len(m.bounds)+1)
 	for i := range m.bounds {
 		m.rest[i+1] = m.rest[i] + m.bounds[i].most
@@ -186,7 +172,7 @@ func (m *maxScore) partition() {
 func (m *maxScore) next(target uint32) uint32 {
 	at := uint32(postings.End)
 	for i := m.essential; i < len(m.bounds); i++ {
-		b := &m.bounds[i]
+		b := m.bounds[i]
 		if b.ordinal < target {
 			b.ordinal = b.cursor.Seek(target)
 		}
@@ -212,7 +198,7 @@ func (m *maxScore) sparse(at uint32) uint32 {
 		next := uint32(postings.End)
 		take := m.allowed == nil || m.allowed.Has(at)
 		for i := m.essential; i < len(m.bounds); i++ {
-			b := &m.bounds[i]
+			b := m.bounds[i]
 			if b.ordinal == at {
 				if take {
 					sum += b.at(at, b.cursor.Frequency())
@@ -239,7 +225,7 @@ func (m *maxScore) verify(ordinal uint32, sum float64, first int, rest []float64
 		if (sum+rest[i+1])*slack < need {
 			return false
 		}
-		b := &m.bounds[i]
+		b := m.bounds[i]
 		if b.ordinal > ordinal {
 			continue
 		}
@@ -273,17 +259,9 @@ func (m *maxScore) window(at uint32) uint32 {
 	need := m.top.threshold()
 	// Bounds of the window say more than those of whole lists.
 	for i := range m.bounds {
-		m.bounds[i].wMost = m.windowMost(&m.bounds[i], at, end)
+		m.bounds[i].wMost = m.windowMost(m.bounds[i], at, end)
 	}
-	slices.SortStableFunc(m.bounds, func(a, b bound) int {
-		switch {
-		case a.wMost < b.wMost:
-			return -1
-		case a.wMost > b.wMost:
-			return 1
-		}
-		return 0
-	})
+	arrange(m.bounds, func(b *bound) float64 { return b.wMost })
 	var buf [32]float64
 	rest := append(buf[:0], 0)
 	first := 0
@@ -305,16 +283,24 @@ func (m *maxScore) window(at uint32) uint32 {
 }
 
 // restore brings the clauses back into the order of their bounds by list.
-func (m *maxScore) restore() {
-	slices.SortStableFunc(m.bounds, func(a, b bound) int {
-		switch {
-		case a.most < b.most:
-			return -1
-		case a.most > b.most:
-			return 1
+func (m *maxScore) restore() { arrange(m.bounds, func(b *bound) float64 { return b.most }) }
+
+// arrange sorts clauses by what they add, those that add the same by their number.
+// It is called for every window, on a handful of clauses that are nearly in order.
+func arrange(bounds []*bound, by func(*bound) float64) {
+	for i := 1; i < len(bounds); i++ {
+		b := bounds[i]
+		key := by(b)
+		j := i
+		for ; j > 0; j-- {
+			other := by(bounds[j-1])
+			if other < key || other == key && bounds[j-1].number < b.number {
+				break
+			}
+			bounds[j] = bounds[j-1]
 		}
-		return b.cursor.DF() - a.cursor.DF()
-	})
+		bounds[j] = b
+	}
 }
 
 // windowMost is the most that a clause adds to a chunk from at up to end.
@@ -334,7 +320,7 @@ func (m *maxScore) windowMost(b *bound, at, end uint32) float64 {
 // scanOne evaluates a window with a single essential clause. Blocks that bring
 // nothing up are not decoded.
 func (m *maxScore) scanOne(at, end uint32, first int, rest []float64) {
-	b := &m.bounds[first]
+	b := m.bounds[first]
 	need := m.top.threshold()
 	for target := max(at, b.ordinal); target < end; {
 		if (b.atBlock(target)+rest[first])*slack < need {
@@ -369,16 +355,23 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest []float64) {
 		m.sums = new([windowLen]float64)
 	}
 	for i := first; i < len(m.bounds); i++ {
-		b := &m.bounds[i]
+		b := m.bounds[i]
 		if b.ordinal < at {
 			b.ordinal = b.cursor.Seek(at)
 		}
 		for b.ordinal < end {
 			ordinals, frequencies := b.cursor.Run(end)
 			m.touched += len(ordinals)
+			weight, scale, norms := b.weight, b.scale, b.norms
 			for j, o := range ordinals {
+				var norm float64
+				if n := b.lengths.Of(o); n < longField {
+					norm = norms[n]
+				} else {
+					norm = b.norm(n)
+				}
 				slot := (o - start) & (windowLen - 1)
-				m.sums[slot] += b.at(o, frequencies[j])
+				m.sums[slot] += weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
 				m.seen[slot>>6] |= 1 << (slot & 63)
 			}
 			last := b.ordinal

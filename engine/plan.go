@@ -19,7 +19,7 @@ type model struct {
 }
 
 // longField is the length from which norms are computed when they are needed.
-const longField = 256
+const longField = 1024
 
 // plan is a request by words, resolved against one snapshot: which terms, with
 // which weights. The parts of it for one segment are nodes.

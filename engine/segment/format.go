@@ -56,6 +56,7 @@ const ordinalBytes = 3
 type Field struct {
 	Name string
 	bm25.Field
+	width int // bytes of a length
 }
 
 // VectorField is a vector field of a segment.
@@ -83,6 +84,7 @@ func (m *meta) encode() []byte {
 		b = appendString(b, f.Name)
 		b = binary.AppendUvarint(b, uint64(f.Chunks))
 		b = binary.AppendUvarint(b, uint64(f.Tokens))
+		b = binary.AppendUvarint(b, uint64(f.width))
 	}
 	b = binary.AppendUvarint(b, uint64(len(m.vectors)))
 	for _, v := range m.vectors {
@@ -135,6 +137,9 @@ func decodeMeta(b []byte) (*meta, error) {
 		f := Field{Name: d.text()}
 		f.Chunks = int64(d.number(uint64(m.chunks)))
 		f.Tokens = int64(d.number(math.MaxInt64 >> 16))
+		if f.width = int(d.number(2)); f.width < 1 {
+			d.bad = true
+		}
 		m.fields = append(m.fields, f)
 	}
 	for range d.number(1 << 8) {

@@ -16,8 +16,12 @@ import (
 // Errors that wrap it name the file, the section and the offset.
 var ErrCorrupt = sectionfile.ErrCorrupt
 
-// longLength marks lengths that one byte does not hold.
-const longLength = 255
+// Lengths are one byte each where nearly all of them are short, and two
+// otherwise; the largest number marks a length that is longer still.
+const (
+	longByte = 1<<8 - 1
+	longWord = 1<<16 - 1
+)
 
 // Reader is an open segment. Opening reads a few pages, whatever the size; every
 // other byte is verified when it is first used. It is safe for concurrent use
@@ -84,7 +88,8 @@ func (r *Reader) open() error {
 	}
 	for _, f := range r.meta.fields {
 		g := r.sections[sectionLengths+f.Name]
-		if g == nil || len(g.data) < r.meta.chunks || (len(g.data)-r.meta.chunks)%8 != 0 {
+		size := r.meta.chunks * f.width
+		if g == nil || len(g.data) < size || (len(g.data)-size)%8 != 0 {
 			return r.file.Corrupt(sectionLengths+f.Name, 0, "want %d lengths", r.meta.chunks)
 		}
 	}
@@ -177,38 +182,45 @@ func (r *Reader) Parts() map[string]int64 {
 
 // Lengths are the lengths of one field of every chunk.
 type Lengths struct {
-	short []byte
-	long  []byte
+	short []byte // one byte a chunk; nil when there are two
+	words []byte // two bytes a chunk
+	long  []byte // ordinal and length of longer ones, 4 bytes each
 }
 
 // Lengths returns the lengths of a field by its index.
 func (r *Reader) Lengths(field int) (Lengths, error) {
-	data, err := r.sections[sectionLengths+r.meta.fields[field].Name].all()
+	f := r.meta.fields[field]
+	data, err := r.sections[sectionLengths+f.Name].all()
 	if err != nil {
 		return Lengths{}, err
 	}
-	return Lengths{short: data[:r.meta.chunks], long: data[r.meta.chunks:]}, nil
+	size := f.width * r.meta.chunks
+	if f.width == 1 {
+		return Lengths{short: data[:size], long: data[size:]}, nil
+	}
+	return Lengths{words: data[:size], long: data[size:]}, nil
 }
 
 // Of is the number of terms in the field of a chunk.
-func (l Lengths) Of(ordinal uint32) uint32 {
-	if n := l.short[ordinal]; n < longLength {
+func (l *Lengths) Of(ordinal uint32) uint32 {
+	if l.short != nil {
+		if n := l.short[ordinal]; n < longByte {
+			return uint32(n)
+		}
+	} else if n := binary.LittleEndian.Uint16(l.words[2*ordinal:]); n < longWord {
 		return uint32(n)
 	}
 	return l.longOf(ordinal)
 }
 
-func (l Lengths) longOf(ordinal uint32) uint32 {
+func (l *Lengths) longOf(ordinal uint32) uint32 {
 	n := len(l.long) / 8
 	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(l.long[8*i:]) >= ordinal })
 	if i < n && binary.LittleEndian.Uint32(l.long[8*i:]) == ordinal {
 		return binary.LittleEndian.Uint32(l.long[8*i+4:])
 	}
-	return longLength
+	return longByte // only in a segment that Check finds fault with
 }
-
-// Short are the lengths of all chunks, one byte each; 255 stands for 255 or more.
-func (l Lengths) Short() []byte { return l.short }
 
 // ID appends the identifier of a chunk to dst.
 func (r *Reader) ID(dst []byte, ordinal uint32) ([]byte, error) {

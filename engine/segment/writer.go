@@ -150,22 +150,26 @@ func (w *fileWriter) term(name string) {
 
 func (w *fileWriter) endTerms() { w.section(sectionTerms, w.terms.finish()) }
 
-// lengths writes the lengths of the fields and their statistics: one byte a
-// chunk, 255 for those that are longer, which follow: ordinal and length, 4
-// bytes each.
+// lengths writes the lengths of the fields and their statistics: one or two bytes
+// a chunk, the largest number for those that are longer, which follow: ordinal
+// and length, 4 bytes each.
 func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 	for f, name := range fields {
-		field := Field{Name: name}
+		field := Field{Name: name, width: lengthWidth(lengths[f])}
+		most := uint32(1)<<(8*field.width) - 1
 		w.begin(sectionLengths + name)
-		short := make([]byte, len(lengths[f]))
+		short := make([]byte, 0, field.width*len(lengths[f]))
 		var long []byte
 		for i, n := range lengths[f] {
 			if n > 0 {
 				field.Chunks++
 				field.Tokens += int64(n)
 			}
-			short[i] = byte(min(n, longLength))
-			if n >= longLength {
+			short = append(short, byte(min(n, most)))
+			if field.width == 2 {
+				short = append(short, byte(min(n, most)>>8))
+			}
+			if n >= most {
 				long = binary.LittleEndian.AppendUint32(long, uint32(i))
 				long = binary.LittleEndian.AppendUint32(long, n)
 			}
@@ -175,6 +179,21 @@ func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 		w.meta.fields = append(w.meta.fields, field)
 		w.meta.chunks = len(lengths[f])
 	}
+}
+
+// lengthWidth is how many bytes a length takes: two when more than one chunk in
+// 256 is too long for one, because looking up the long ones costs a search.
+func lengthWidth(lengths []uint32) int {
+	long := 0
+	for _, n := range lengths {
+		if n >= longByte {
+			long++
+		}
+	}
+	if long > len(lengths)/256 {
+		return 2
+	}
+	return 1
 }
 
 // identifiers writes the tables of chunks and documents.

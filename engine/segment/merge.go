@@ -36,6 +36,9 @@ func Merge(ctx context.Context, fs vfs.FS, path string, sources []Source, pause 
 	steps := []func() error{m.lengths, m.postings, m.identifiers, m.columns, m.vectors}
 	for _, step := range steps {
 		if w.err == nil {
+			w.fail(ctx.Err())
+		}
+		if w.err == nil {
 			w.fail(step())
 		}
 	}

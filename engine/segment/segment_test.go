@@ -1,0 +1,316 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sort"
+	"testing"
+
+	"sheaf/engine/postings"
+	"sheaf/vfs"
+	"sheaf/vfs/sectionfile"
+)
+
+// anyFile is a section file, which faults are said to be in.
+func anyFile(t testing.TB) *sectionfile.Reader {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f")
+	w, err := sectionfile.Create(vfs.Disk{}, path, kind, Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Section("x", []byte("x"))
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := sectionfile.Open(vfs.Disk{}, path, kind, Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return file
+}
+
+// trusted makes a section of data with the right checksums, so that what is
+// tested is the decoder.
+func trusted(file *sectionfile.Reader, data []byte) *guarded {
+	var sums []byte
+	for rest := data; len(rest) > 0; {
+		n := min(len(rest), granule)
+		sum := sectionfile.Checksum(rest[:n])
+		sums = append(sums, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
+		rest = rest[n:]
+	}
+	return guard(file, "x", data, sums)
+}
+
+func TestTable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	file := anyFile(t)
+	for _, n := range []int{0, 1, 15, 16, 17, 1000} {
+		keys := map[string]bool{}
+		for len(keys) < n {
+			keys[fmt.Sprintf("%x/%d", rng.IntN(40), rng.IntN(5000))] = true
+		}
+		var sorted []string
+		for k := range keys {
+			sorted = append(sorted, k)
+		}
+		slices.Sort(sorted)
+		var w tableWriter
+		for _, k := range sorted {
+			w.add(k, []byte("="+k))
+		}
+		table, err := openTable(trusted(file, w.finish()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c tableCursor
+		c.reset(table)
+		for i, k := range sorted {
+			if !c.next() || string(c.key) != k || string(c.payload) != "="+k || c.at != i {
+				t.Fatalf("entry %d is %q=%q, want %q", i, c.key, c.payload, k)
+			}
+		}
+		if c.next() || c.err != nil {
+			t.Fatalf("an entry after the last: %v", c.err)
+		}
+		for range 200 {
+			target := fmt.Sprintf("%x/%d", rng.IntN(42), rng.IntN(6000))
+			i := sort.SearchStrings(sorted, target)
+			if ok := c.seek([]byte(target)); ok != (i < n) || ok && string(c.key) != sorted[i] {
+				t.Fatalf("seek %q gives %q, %v", target, c.key, ok)
+			}
+			if c.find([]byte(target)) != keys[target] {
+				t.Fatalf("find %q", target)
+			}
+		}
+		for i, k := range sorted {
+			if !c.seekEntry(i) || string(c.key) != k {
+				t.Fatalf("entry %d is %q, want %q", i, c.key, k)
+			}
+		}
+	}
+}
+
+func TestRuns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range 200 {
+		n := 1 + rng.IntN(500)
+		set := NewBitset(n)
+		var w runWriter
+		for i := range n {
+			if rng.IntN(3) > 0 == (i%97 < 60) {
+				set.Set(uint32(i))
+				w.add(i)
+			}
+		}
+		runs := set.AppendRuns(nil)
+		if !bytes.Equal(runs, w.finish()) {
+			t.Fatalf("runs are %v one way, %v the other", runs, w.out)
+		}
+		got := NewBitset(n)
+		if !got.ReadRuns(runs, n) || !slices.Equal(got, set) {
+			t.Fatalf("read back %v, want %v", got, set)
+		}
+	}
+}
+
+// TestSortable: keys of values order as the values do.
+func TestSortable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 2000 {
+		a, b := Value{Kind: 2, Number: rng.NormFloat64() * 100}, Value{Kind: 2, Number: rng.NormFloat64()}
+		if got := bytes.Compare(appendValue(nil, a), appendValue(nil, b)) < 0; got != (a.Number < b.Number) {
+			t.Fatalf("%v < %v is %v", a.Number, b.Number, got)
+		}
+	}
+}
+
+func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Reader {
+	t.Helper()
+	b := NewBuilder([]string{"title", "body"})
+	for i := range n {
+		if _, err := b.Begin(fmt.Sprintf("%s%05d", prefix, rng.IntN(3*n)), fmt.Sprintf("%sd%d", prefix, i/4)); err != nil {
+			t.Fatal(err)
+		}
+		length := rng.IntN(8)
+		if i%50 == 0 {
+			length = 70_000 // longer than two bytes hold
+		}
+		for p := range length {
+			b.Token(1, b.Term(fmt.Appendf(nil, "w%d", rng.IntN(1+rng.IntN(60)))), uint32(p))
+		}
+		if i%3 == 0 {
+			b.Token(0, b.Term([]byte("title")), 0)
+			b.Form(0, b.Term([]byte("\x01titles")))
+			b.Column("third", Value{Kind: 2, Number: float64(i)})
+		}
+		if err := b.Vectors("v", [][]float32{{float32(i), 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.RemoveDocument(prefix + "d1")
+	if err := b.Flush(vfs.Disk{}, path); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(vfs.Disk{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if faults := r.Check(context.Background()); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	return r
+}
+
+// dump is everything that a segment says of a chunk's terms, by identifier.
+func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
+	t.Helper()
+	names := make([]string, r.Chunks())
+	if err := r.EachID(func(id []byte, ordinal uint32) error {
+		names[ordinal] = string(id)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var c postings.Cursor
+	var p postings.PositionReader
+	terms := r.Terms()
+	for terms.Next() {
+		form := terms.Key()[0] == FormMark
+		for f, field := range r.Fields() {
+			list, err := r.List(terms.Term(), f, !form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lengths, err := r.Lengths(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Reset(list, uint32(r.Chunks()))
+			p.Reset()
+			for o := c.Seek(0); o != postings.End; o = c.Next() {
+				if deleted != nil && deleted.Has(o) {
+					continue
+				}
+				var positions []uint32
+				if !form {
+					positions = p.Append(nil, &c)
+				}
+				into[names[o]] = append(into[names[o]], fmt.Sprintf("%s %q x%d of %d at %d", field.Name, terms.Key(), c.Frequency(), lengths.Of(o), positions))
+			}
+		}
+	}
+	if terms.Err() != nil {
+		t.Fatal(terms.Err())
+	}
+}
+
+// TestMerge: a merged segment says of every chunk that is left what its sources
+// said.
+func TestMerge(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	dir := t.TempDir()
+	var sources []Source
+	want := map[string][]string{}
+	for i, n := range []int{300, 40, 700} {
+		r := build(t, filepath.Join(dir, fmt.Sprint(i)), rng, string(rune('a'+i)), n)
+		s := Source{Reader: r}
+		if i != 1 {
+			s.Deleted = NewBitset(r.Chunks())
+			for o := range r.Chunks() {
+				if rng.IntN(4) == 0 {
+					s.Deleted.Set(uint32(o))
+				}
+			}
+		}
+		dump(t, r, s.Deleted, want)
+		sources = append(sources, s)
+	}
+	path := filepath.Join(dir, "merged")
+	if err := Merge(context.Background(), vfs.Disk{}, path, sources, nil); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(vfs.Disk{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if faults := r.Check(context.Background()); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	got := map[string][]string{}
+	dump(t, r, nil, got)
+	if len(got) != len(want) {
+		t.Fatalf("%d chunks with terms, want %d", len(got), len(want))
+	}
+	for id := range want {
+		if !slices.Equal(got[id], want[id]) {
+			t.Fatalf("%s:\n got %v\nwant %v", id, got[id], want[id])
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if err := Merge(ctx, vfs.Disk{}, filepath.Join(dir, "stopped"), sources, nil); err == nil {
+		t.Error("a merge whose context has ended succeeds")
+	}
+	if _, err := (vfs.Disk{}).Stat(filepath.Join(dir, "stopped")); err == nil {
+		t.Error("a merge that was stopped leaves a file")
+	}
+}
+
+// FuzzTable: no bytes make a table panic; keys never fall.
+func FuzzTable(f *testing.F) {
+	var w tableWriter
+	for i := range 40 {
+		w.add(fmt.Sprintf("key%03d", i), []byte{1, byte(i)})
+	}
+	f.Add(w.finish(), []byte("key010"))
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0}, []byte{})
+	file := anyFile(f)
+	f.Fuzz(func(t *testing.T, data, target []byte) {
+		table, err := openTable(trusted(file, data))
+		if err != nil {
+			return
+		}
+		var c tableCursor
+		c.reset(table)
+		for c.next() {
+			_ = append(c.key, c.payload...)
+		}
+		c.reset(table)
+		_ = c.seek(target)
+		c.reset(table)
+		_ = c.seekEntry(len(target))
+	})
+}
+
+// FuzzMeta: no bytes make the description of a segment or a set of runs panic.
+func FuzzMeta(f *testing.F) {
+	m := meta{chunks: 3, documents: 2, fields: []Field{{Name: "body", width: 1}}, vectors: []VectorField{{"v", 2, 3}}}
+	f.Add(m.encode())
+	f.Add([]byte{1, 2, 3, 4})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if m, err := decodeMeta(data); err == nil && !bytes.Equal(m.encode(), data) && len(m.encode()) > len(data) {
+			t.Fatalf("%v decodes to %+v", data, m)
+		}
+		set := NewBitset(100)
+		if set.ReadRuns(data, 100) && set.Count() > 100 {
+			t.Fatalf("runs %v hold %d of 100", data, set.Count())
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sheaf/analysis"
+	"sheaf/engine/segment"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("SHEAF_TEST_WRITER"); dir != "" {
+		writeUntilKilled(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// smallIndex is an index of two segments with deleted chunks, columns and
+// vectors.
+func smallIndex(t testing.TB, dir string) {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: []VectorModel{{"body", "test", 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := func(id, doc, title, body string, n float64) Chunk {
+		return Chunk{ID: id, Doc: doc, Fields: []FieldText{{"title", title}, {"body", body}},
+			Columns: []Column{{"n", []segment.Value{{Kind: 2, Number: n}}}, {"tag", []segment.Value{{Kind: 1, IsText: true, Text: title}}}},
+			Vectors: []Vectors{{"body", [][]float32{{float32(n), 1}}}}}
+	}
+	commit(t, ix, nil, []Chunk{chunk("a", "a", "Apple trees", "apples grow on apple trees, and pears do not", 1),
+		chunk("a#1", "a", "Pears", "a pear is running to the getUserName", 2), chunk("b", "b", "Cherry", "cherries and apples", 3)})
+	commit(t, ix, []string{"b"}, []Chunk{chunk("c", "c", "Dates", "dates are sweet apples of the desert", 4), chunk("d", "d", "Elder", "elder trees run", 5)})
+	if err := ix.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answers are what an index says to some requests, and the first error.
+func answers(dir string) (string, error) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		return "", err
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, ReadOnly: true})
+	if err != nil {
+		return "", err
+	}
+	defer ix.Close()
+	s, err := ix.Acquire()
+	if err != nil {
+		return "", err
+	}
+	defer s.Release()
+	both := []FieldWeight{{"title", 2}, {"body", 1}}
+	var out []string
+	for _, req := range []Request{
+		{Words: &Words{Query: Match{Text: "apples trees getUserName"}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: Phrase{Text: "apple trees"}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: Prefix{Text: "runn"}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: Fuzzy{Text: "elders", Distance: 2}, Fields: both, K1: 1.2, B: 0.75}},
+		{Words: &Words{Query: Bool{}, Fields: both}, Filter: Range{Column: "n", Kind: 2, Low: &segment.Bound{Value: segment.Value{Kind: 2, Number: 2}}}},
+		{Words: &Words{Query: Bool{}, Fields: both}, Filter: HasPrefix{Column: "tag", Prefix: segment.Value{Kind: 1, IsText: true, Text: "E"}}},
+		{Words: &Words{Query: Bool{}, Fields: both}, Within: []string{"a#1", "b"}},
+		{Vector: &Vector{Field: "body", Vector: []float32{1, 0.5}}},
+	} {
+		req.Limit = 10
+		hits, err := s.Search(context.Background(), req)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, fmt.Sprint(hits))
+	}
+	return strings.Join(out, "\n") + "\n", nil
+}
+
+// TestFlippedBits changes every byte of every file of an index in turn: each
+// change is harmless, or reported as corruption, and never another answer. Check
+// reports all that are not in the space between sections.
+func TestFlippedBits(t *testing.T) {
+	dir := t.TempDir()
+	smallIndex(t, dir)
+	want, err := answers(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := 1
+	if testing.Short() {
+		step = 13
+	}
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range names {
+		if entry.Name() == lockName {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(data); i += step {
+			bad := slices.Clone(data)
+			bad[i] ^= 1 << (i % 8)
+			if err := os.WriteFile(path, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := answers(dir)
+			switch err = wrap(err); {
+			case err == nil && got != want:
+				t.Fatalf("byte %d of %s flipped: other answers:\n%s", i, entry.Name(), got)
+			case err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrVersion) && !errors.Is(err, ErrMismatch):
+				t.Fatalf("byte %d of %s flipped: %v", i, entry.Name(), err)
+			}
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestGolden opens an index that an earlier build of this version wrote.
+func TestGolden(t *testing.T) {
+	dir := filepath.Join("testdata", "version1")
+	if *update {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		smallIndex(t, dir)
+		if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := answers(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(dir+".txt", []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := answers(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(dir + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("answers of %s are\n%swant\n%s", dir, got, want)
+	}
+}
+
+// writeUntilKilled commits chunk after chunk and says so after each commit.
+func writeUntilKilled(dir string) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		panic(err)
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
+	if err != nil {
+		panic(err)
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		panic(err)
+	}
+	for n := s.Chunks(); ; n++ {
+		load, err := ix.Begin(context.Background())
+		if err != nil {
+			panic(err)
+		}
+		id := fmt.Sprintf("c%06d", n)
+		err = load.Add(context.Background(), []string{id}, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", "all " + id}}}})
+		if err == nil {
+			err = load.Commit(context.Background())
+		}
+		if err = errors.Join(err, load.Close()); err != nil {
+			panic(err)
+		}
+		fmt.Println(n)
+	}
+}
+
+// TestKilledWriter kills a writing process again and again: what it said it had
+// committed is there, and whole.
+func TestKilledWriter(t *testing.T) {
+	rounds := 4
+	if os.Getenv("SHEAF_TEST_LONG") != "" {
+		rounds = 300
+	}
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	for round := range rounds {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "SHEAF_TEST_WRITER="+dir)
+		var out, complaints strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &complaints
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(50+rng.IntN(250)) * time.Millisecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // it was killed
+		if complaints.Len() > 0 {
+			t.Fatalf("round %d: the writer said: %s", round, complaints.String())
+		}
+		last := -1
+		for line := range strings.Lines(out.String()) {
+			if n, err := strconv.Atoi(strings.TrimSuffix(line, "\n")); err == nil && strings.HasSuffix(line, "\n") {
+				last = n
+			}
+		}
+		checkKilled(t, dir, last)
+	}
+}
+
+func checkKilled(t *testing.T, dir string, last int) {
+	t.Helper()
+	ix := testIndex(t, dir)
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if faults := s.Check(context.Background(), nil); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	n, err := s.Count(context.Background(), Request{Words: &Words{Query: Match{Text: "all"}, Fields: []FieldWeight{{"body", 1}}}})
+	if err != nil || n < last+1 || n != s.Chunks() {
+		t.Fatalf("%d of %d chunks are found, %d were committed: %v", n, s.Chunks(), last+1, err)
+	}
+	if last >= 0 {
+		hits, err := s.Search(context.Background(), Request{Limit: 1, Words: &Words{Query: Match{Text: fmt.Sprintf("c%06d", last)}, Fields: []FieldWeight{{"body", 1}}}})
+		if err != nil || len(hits) != 1 {
+			t.Fatalf("the chunk that was committed last: %v, %v", hits, err)
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
+	"sheaf/engine/segment"
 	"sheaf/vfs/manifest"
 )
 
@@ -26,4 +28,16 @@ func FuzzState(f *testing.F) {
 			t.Fatalf("%d segments", len(got.segments))
 		}
 	})
+}
+
+// TestDocumentedState holds the worked example of doc/formats/index.md.
+func TestDocumentedState(t *testing.T) {
+	deleted := segment.NewBitset(10)
+	for _, o := range []uint32{0, 1, 5} {
+		deleted.Set(o)
+	}
+	s := state{analyzer: "sheaf-1", next: 2, segments: []entry{{"00000001.seg", nil}, {"00000002.seg", deleted.AppendRuns(nil)}}}
+	if got := fmt.Sprintf("%x", s.encode()); got != "0107736865"+"61662d31"+"0200"+"00"+"0400010300" {
+		t.Errorf("the example is %s", got)
+	}
 }

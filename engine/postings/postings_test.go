@@ -210,3 +210,12 @@ func BenchmarkBlock(b *testing.B) {
 		})
 	}
 }
+
+// TestDocumentedExample holds the worked example of doc/formats/postings.md.
+func TestDocumentedExample(t *testing.T) {
+	var e postings.Encoder
+	l := encode(&e, []posting{{3, 10, []uint32{0, 4}}, {7, 20, []uint32{2}}})
+	if got := fmt.Sprintf("%x %x", l.Postings, l.Positions); got != "01020a060209 000402" {
+		t.Errorf("the example is %s", got)
+	}
+}

@@ -314,3 +314,13 @@ func FuzzMeta(f *testing.F) {
 		}
 	})
 }
+
+// TestDocumentedTable holds the worked example of doc/formats/segment.md.
+func TestDocumentedTable(t *testing.T) {
+	var w tableWriter
+	w.add("a", []byte{1})
+	w.add("ab", []byte{0})
+	if got := fmt.Sprintf("%x", w.finish()); got != "000161010101016201000000000002000000"+"01000000" {
+		t.Errorf("the example is %s", got)
+	}
+}

@@ -189,4 +189,3 @@ func TestPruningIsExact(t *testing.T) {
 		}
 	}
 }
-

@@ -237,7 +237,7 @@ func (s *session) openAnalyzer() error {
 func (s *session) openEmbedder(ctx context.Context) error {
 	settings := s.view.Settings()
 	made, empty := settings.Embedder, s.view.Docs() == 0
-	e, err := newEmbedder(ctx, s.config, settings.Dims)
+	e, err := newEmbedder(ctx, s.config, settings.Dims, 0)
 	switch {
 	case errors.Is(err, sheaf.ErrUnavailable) && made == "":
 		s.notice("%v: words alone are searched", err)
@@ -297,7 +297,12 @@ func (s *session) embedQuery() func(ctx context.Context, text string) ([]float32
 		return nil
 	}
 	return func(ctx context.Context, text string) ([]float32, error) {
-		vectors, err := s.embedder.Embed(ctx, inference.Query, []string{text})
+		// A person waits: words answer at once when the server does not.
+		e, err := newEmbedder(ctx, s.config, s.embedder.Dims(), 1)
+		if err != nil {
+			return nil, err
+		}
+		vectors, err := e.Embed(ctx, inference.Query, []string{text})
 		if err != nil {
 			return nil, err
 		}

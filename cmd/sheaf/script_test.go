@@ -15,11 +15,12 @@ import (
 
 // scriptCommands are the commands that scripts have beyond the usual ones.
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"exit":   expectExit,
-	"binary": writeBinary,
-	"damage": damage,
-	"until":  until,
-	"flips":  flips,
+	"exit":     expectExit,
+	"binary":   writeBinary,
+	"damage":   damage,
+	"until":    until,
+	"flips":    flips,
+	"embedder": embedder,
 }
 
 // flips runs "flips FOLDER PROGRAM ARGUMENTS...": it changes one byte of one

@@ -37,8 +37,8 @@ func openBackend(dir string, a *analysis.Analyzer, e inference.Embedder, empty b
 
 // newEmbedder is the model that the settings name; nil for none. dims is the
 // number of dimensions when it is known already, 0 when the server is to be
-// asked.
-func newEmbedder(ctx context.Context, c *config.Config, dims int) (inference.Embedder, error) {
+// asked; attempts is how often a request is tried, 0 for the usual number.
+func newEmbedder(ctx context.Context, c *config.Config, dims, attempts int) (inference.Embedder, error) {
 	o := c.Embedder
 	if o.URL == "" {
 		return nil, nil
@@ -50,7 +50,7 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int) (inference.Emb
 	if o.Dims != 0 {
 		dims = o.Dims
 	}
-	e, err := openai.New(ctx, openai.Options{URL: o.URL, Model: o.Model, Dims: dims, Key: key, QueryPrefix: o.QueryPrefix, PassagePrefix: o.PassagePrefix})
+	e, err := openai.New(ctx, openai.Options{URL: o.URL, Model: o.Model, Dims: dims, Key: key, QueryPrefix: o.QueryPrefix, PassagePrefix: o.PassagePrefix, Attempts: attempts})
 	switch {
 	case errors.Is(err, openai.ErrConfig):
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)

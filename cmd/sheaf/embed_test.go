@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// embedder runs "embedder NAME": it starts a server that speaks OpenAI's
+// /v1/embeddings until the script ends, and puts its address into the variable
+// NAME. A vector counts words by hash; "automobile" counts as "car", so that
+// meaning can be told from words. A request for the model "broken" fails.
+func embedder(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: embedder NAME")
+	}
+	server := httptest.NewServer(http.HandlerFunc(embeddings))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL+"/v1")
+}
+
+func embeddings(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		Model string   `json:"model"`
+		Input []string `json:"input"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request.Model == "broken" || r.URL.Path != "/v1/embeddings" {
+		http.Error(w, `{"error":{"message":"no such model"}}`, http.StatusNotFound)
+		return
+	}
+	type entry struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	}
+	var response struct {
+		Data []entry `json:"data"`
+	}
+	for i, text := range request.Input {
+		vector := make([]float32, 64)
+		for word := range strings.FieldsSeq(strings.ToLower(text)) {
+			word = strings.Trim(word, ".,:;!?")
+			if word == "automobile" {
+				word = "car"
+			}
+			h := fnv.New32a()
+			_, _ = h.Write([]byte(word))
+			vector[h.Sum32()%64]++
+		}
+		vector[0] += 0.01
+		response.Data = append(response.Data, entry{i, vector})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(response)
+}

@@ -88,6 +88,11 @@ func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
 				continue
 			case classDense:
 				dense = true
+			case classWord:
+				if unicode.IsMark(r) { // of nothing
+					i += size
+					continue
+				}
 			}
 			i += size
 		}

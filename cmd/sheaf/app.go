@@ -30,11 +30,10 @@ type app struct {
 	outFile, errFile *os.File
 	out, err         *terminal.Output
 
-	in      string // --in
-	index   string // --index
-	json    bool
-	jsonl   bool
-	verbose bool
+	in    string // --in
+	index string // --index
+	json  bool
+	jsonl bool
 
 	config *config.Config
 }

@@ -15,7 +15,7 @@ import (
 // fractions and superscripts (x² is a word), Hebrew with its apostrophes,
 // identifiers and scripts without spaces.
 func TestWordsAreUnicodes(t *testing.T) {
-	alphabet := []rune("aZ9 éßñ Жя Σς عر हिक ँ\u0301\u00ad-;!?()\t\nªºⅷ'’")
+	alphabet := []rune("aZ9 éßñ Жя Σς عر हिक ँ\u0301\u00ad-;!?()\t\nªº'’")
 	a := analyzer(t, "")
 	for seed := range uint64(20_000) {
 		r := rand.New(rand.NewPCG(seed, 8))

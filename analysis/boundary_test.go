@@ -15,16 +15,21 @@ import (
 // fractions and superscripts (x² is a word), Hebrew with its apostrophes,
 // identifiers and scripts without spaces.
 func TestWordsAreUnicodes(t *testing.T) {
-	alphabet := []rune("aZ9 éßñ Жя Σς عر हिक ँ\u0301\u00ad-;!?()\t\nªº'’")
+	alphabet := []rune("aZ9 éßñ Жя Σς عر हिक ँ\u0301-!?()\t\nªº'’")
 	a := analyzer(t, "")
 	for seed := range uint64(20_000) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		var b strings.Builder
+		var last rune
 		for range r.IntN(12) {
-			b.WriteRune(alphabet[r.IntN(len(alphabet))])
+			next := alphabet[r.IntN(len(alphabet))]
+			if unicode.IsMark(next) && (last == '\'' || last == '’' || unicode.IsDigit(last)) {
+				continue // a mark on a digit or an apostrophe
+			}
+			b.WriteRune(next)
+			last = next
 		}
-		// Soft hyphens, and marks on an apostrophe, are left out.
-		text := strings.NewReplacer("\u00ad", "", "'\u0301", "'", "’\u0301", "’", "'ँ", "'", "’ँ", "’", "'ि", "'", "’ि", "’", "'्", "", "’्", "", "'ी", "", "’ी", "").Replace(b.String())
+		text := b.String()
 		var want []string
 		for rest, state := text, -1; rest != ""; {
 			var word string

@@ -156,7 +156,10 @@ func joins(text string, i, size int) bool {
 	case '.', '@':
 		return inWord(before) && inWord(after)
 	}
-	return unicode.IsLetter(before) && unicode.IsLetter(after) && inWord(before) && inWord(after)
+	if unicode.IsDigit(before) && unicode.IsDigit(after) {
+		return true
+	}
+	return (unicode.IsLetter(before) || unicode.IsMark(before)) && unicode.IsLetter(after) && inWord(before) && inWord(after)
 }
 
 func inWord(r rune) bool {

@@ -109,7 +109,7 @@ type Index struct {
 	publish sync.Mutex // guards what follows, and publication
 	lock    io.Closer  // nil until the first load
 	state   state      // of the manifest
-	stale   bool       // publication failed: read the manifest again
+	stale   bool       // publication failed: nobody knows what the manifest says
 
 	closed  atomic.Bool
 	merging sync.WaitGroup
@@ -155,11 +155,11 @@ func (ix *Index) load() error {
 		return ix.open(&s, m.Generation)
 	})
 	switch {
+	case errors.Is(err, manifest.ErrCorrupt): // a segment that is missing is no empty index
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
 	case errors.Is(err, fs.ErrNotExist) && !ix.options.ReadOnly:
 		s = state{analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors}
 		snapshot, err = ix.open(&s, 0)
-	case errors.Is(err, manifest.ErrCorrupt):
-		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
 	case errors.Is(err, manifest.ErrVersion), errors.Is(err, sectionfile.ErrVersion):
 		err = fmt.Errorf("%w: %w: build the index anew (sheaf index --rebuild)", ErrVersion, err)
 	}
@@ -307,6 +307,9 @@ func (ix *Index) takeLock() error {
 	case ix.lock != nil && !ix.stale:
 		return nil
 	}
+	if ix.writing.Load() {
+		return ix.publishAgain()
+	}
 	if ix.lock == nil {
 		if err := ix.fs.MkdirAll(ix.options.Dir); err != nil {
 			return err
@@ -323,11 +326,25 @@ func (ix *Index) takeLock() error {
 	}
 	ix.writing.Store(true)
 	ix.stale = false
-	_, err := manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, func(name string) bool {
-		return strings.HasSuffix(name, segmentSuffix)
-	})
+	_, err := manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, ix.owns)
 	return err
 }
+
+// publishAgain publishes the current state once more, after a publication that
+// failed: what it was about must not come to light later. ix.publish is held.
+func (ix *Index) publishAgain() error {
+	next := ix.state
+	next.generation += 2 // the one that failed may be there
+	m := manifest.Manifest{Generation: next.generation, Files: next.files(), Payload: next.encode()}
+	if err := manifest.Publish(ix.fs, ix.options.Dir, m); err != nil {
+		return err
+	}
+	ix.state, ix.stale = next, false // no sweep: a merge may be writing a segment
+	return nil
+}
+
+// owns reports whether a file of the folder is one of the index's, by its name.
+func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
 // Close stops merges and waits for them. Snapshots that are held stay valid until
 // they are released.

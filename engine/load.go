@@ -343,10 +343,22 @@ func (l *Load) Close() error {
 	l.closed = true
 	var errs []error
 	for _, f := range l.flushed {
-		errs = append(errs, f.release(), l.index.fs.Remove(filepath.Join(l.index.options.Dir, f.name)))
+		errs = append(errs, f.release(), l.index.drop(f.name))
 	}
 	l.index.writer <- struct{}{}
 	return errors.Join(errs...)
+}
+
+// drop removes a segment file that was not published. After a publication that
+// failed nobody knows whether it was: then the file is left to be swept once the
+// manifest has been read again.
+func (ix *Index) drop(name string) error {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	if ix.stale {
+		return nil
+	}
+	return ix.fs.Remove(filepath.Join(ix.options.Dir, name))
 }
 
 // commit publishes a generation with new segments and without what they replace.

@@ -66,6 +66,10 @@ func (ix *Index) pause(ctx context.Context) error {
 	}
 }
 
+// errStale ends a merge after a publication that failed; the next commit tries
+// again.
+var errStale = errors.New("the last publication failed")
+
 // mergeInBackground merges what the policy says until nothing is left to merge.
 // A merge that fails leaves everything as it was; the next commit tries again.
 func (ix *Index) mergeInBackground() {
@@ -153,7 +157,7 @@ func (ix *Index) mergeOnce(ctx context.Context, choose func([]*view) []*view) (a
 	h := &handle{name: name, reader: reader}
 	h.refs.Store(1)
 	if err := ix.replace(chosen, &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())}); err != nil {
-		return false, err
+		return false, errors.Join(err, h.release(), ix.drop(name))
 	}
 	return true, nil
 }
@@ -163,6 +167,9 @@ func (ix *Index) mergeOnce(ctx context.Context, choose func([]*view) []*view) (a
 func (ix *Index) replace(old []*view, merged *flushed) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
+	if ix.stale {
+		return errStale
+	}
 	next := ix.state
 	next.segments = nil
 	base := uint32(0)

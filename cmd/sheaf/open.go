@@ -268,7 +268,10 @@ func (s *session) close() {
 	if s.catalog != nil {
 		_ = s.catalog.Close()
 	}
-	s.view, s.backend, s.catalog = nil, nil, nil
+	if s.memory != nil {
+		_ = s.memory.Close() // what it could not keep is asked for again
+	}
+	s.view, s.backend, s.catalog, s.memory = nil, nil, nil, nil
 }
 
 // holds reports whether any document lies in folder.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/inference"
+	"sheaf/inference/cache"
 	"sheaf/ingest"
 )
 
@@ -101,7 +104,7 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 func (s *session) ingestOptions() ingest.Options {
 	c := s.config
 	return ingest.Options{
-		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Embedder: s.embedder, Workers: c.Workers,
+		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
 		Walk:  ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
 		Chunk: chunk.Options{Chunker: s.chunker()},
 		Settings: func(settings *catalog.Settings) {
@@ -115,6 +118,18 @@ func (s *session) ingestOptions() ingest.Options {
 			}
 		},
 	}
+}
+
+// rememberingEmbedder is the model with a memory beside the index, so that a
+// passage is embedded once, whatever file it moves to; nil without a model.
+func (s *session) rememberingEmbedder() inference.Embedder {
+	if s.embedder == nil {
+		return nil
+	}
+	if s.memory == nil {
+		s.memory = cache.New(s.embedder, filepath.Join(s.where.Dir, collection.EmbeddingsName))
+	}
+	return s.memory
 }
 
 // chunker is that of the index, or the configured one when it is new.

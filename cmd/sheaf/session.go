@@ -15,6 +15,7 @@ import (
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/inference"
+	"sheaf/inference/cache"
 	"sheaf/profile"
 	"sheaf/query"
 	"sheaf/search"
@@ -32,6 +33,7 @@ type session struct {
 	backend  backend.Backend
 	analyzer *analysis.Analyzer
 	embedder inference.Embedder // nil without a model
+	memory   *cache.Embedder    // around embedder, while documents are embedded
 	// language and detected are those of a new index.
 	language string
 	detected bool

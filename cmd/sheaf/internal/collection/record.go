@@ -22,9 +22,12 @@ const (
 	catalogName = "catalog"
 	engineName  = "engine"
 	lockName    = "lock"
+
+	// EmbeddingsName is the file that remembers the vectors of passages.
+	EmbeddingsName = "embeddings"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

@@ -1,0 +1,103 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/inference"
+	"sheaf/inference/cache"
+	"sheaf/inference/hashed"
+	"sheaf/ingest"
+)
+
+// model counts the texts that it is asked for, and fails while broken is set.
+type model struct {
+	hashed.Embedder
+	mu     sync.Mutex
+	texts  int
+	broken error
+}
+
+func (m *model) Embed(ctx context.Context, p inference.Purpose, texts []string) ([][]float32, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken != nil {
+		return nil, m.broken
+	}
+	m.texts += len(texts)
+	return m.Embedder.Embed(ctx, p, texts)
+}
+
+// nearest is the chunk nearest to a text.
+func nearest(t *testing.T, w *world, m *model, text string) sheaf.ID {
+	t.Helper()
+	v, err := m.Embedder.Embed(context.Background(), inference.Query, []string{text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.o.Backend.Retrieve(context.Background(), backend.Request{Limit: 1, Vector: &backend.VectorRequest{Field: backend.VectorBody, Vector: v[0]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r) == 0 {
+		return ""
+	}
+	return r[0].ID
+}
+
+// TestEmbedding: passages are embedded once, whatever file they move to; a model
+// that fails leaves words searchable and the documents pending, and the next run
+// goes on.
+func TestEmbedding(t *testing.T) {
+	w := newWorld(t)
+	m := &model{Embedder: hashed.New(64)}
+	w.o.Embedder = cache.New(m, filepath.Join(t.TempDir(), "vectors"))
+	w.write("a.md", "# Bread\n\nflour and water\n\n## Oven\n\nvery hot\n")
+	w.write("long.md", "# Long\n\n"+strings.Repeat("filler words here ", 100)+"zebra crossing\n")
+	if r := w.run(); r.Pending != 0 || r.EmbedError != "" {
+		t.Fatalf("%+v", r)
+	}
+	if got := nearest(t, w, m, "Bread › Oven very hot"); got != "t:a.md#oven" {
+		t.Errorf("nearest to the oven is %s", got)
+	}
+	asked := m.texts
+	if err := os.Rename(filepath.Join(w.root, "a.md"), filepath.Join(w.root, "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.run(); r.Renamed != 1 || m.texts != asked {
+		t.Errorf("a rename asked for %d texts: %+v", m.texts-asked, r)
+	}
+	if got := nearest(t, w, m, "Bread › Oven very hot"); got != "t:b.md#oven" {
+		t.Errorf("after the rename nearest is %s", got)
+	}
+
+	m.broken = errors.New("the server is down")
+	w.write("c.md", "# Cheese\n\nalpha holes\n")
+	if r := w.run(); r.Added != 1 || r.Pending != 1 || !strings.Contains(r.EmbedError, "down") {
+		t.Errorf("broken: %+v", r)
+	}
+	if !strings.Contains(state(t, w.o), "alpha t:c.md") {
+		t.Error("words of a document without vectors are not found")
+	}
+	if r, err := ingest.Scan(context.Background(), w.o); err != nil || r.Pending != 1 || r.Changed != 1 {
+		t.Errorf("scan: %+v, %v", r, err)
+	}
+	m.broken = nil
+	if r := w.run(); r.Changed != 1 || r.Pending != 0 {
+		t.Errorf("mended: %+v", r)
+	}
+	if got := nearest(t, w, m, "Cheese alpha holes"); got != "t:c.md#cheese" {
+		t.Errorf("nearest to cheese is %s", got)
+	}
+	generation := w.generation()
+	if r := w.run(); r.Changes() || w.generation() != generation {
+		t.Errorf("nothing changed: %+v", r)
+	}
+}

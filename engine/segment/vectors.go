@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"unsafe"
 )
 
 // The passages of a vector field are rows of float32 in one section, and the
@@ -79,7 +80,10 @@ func (v *VectorIndex) Each(yield func(ordinal uint32, index int, passage []float
 	if err != nil {
 		return err
 	}
-	passage := make([]float32, v.field.Dims)
+	floats, err := v.floats(rows)
+	if err != nil {
+		return err
+	}
 	last, index := uint32(1<<32-1), 0
 	for i := range v.field.Passages {
 		owner := get24(owners[ordinalBytes*i:])
@@ -91,38 +95,80 @@ func (v *VectorIndex) Each(yield func(ordinal uint32, index int, passage []float
 		} else {
 			last, index = owner, 0
 		}
-		row := rows[i*4*v.field.Dims:]
-		for j := range passage {
-			passage[j] = math.Float32frombits(binary.LittleEndian.Uint32(row[4*j:]))
-		}
-		yield(owner, index, passage)
+		yield(owner, index, floats[i*v.field.Dims:(i+1)*v.field.Dims])
 	}
 	return nil
 }
 
-// Search appends to dst every chunk of allowed (nil allows all) that has a
-// passage, with the dot product of its best passage and query, which has the
-// field's number of dimensions. The best k are kept, equal scores in any order;
-// more than k when the last of them are equal.
+// floats are the rows as numbers, without copying: sections are aligned, and the
+// format has the byte order of every machine that Sheaf runs on.
+func (v *VectorIndex) floats(rows []byte) ([]float32, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	start := unsafe.Pointer(unsafe.SliceData(rows))
+	if uintptr(start)%4 != 0 {
+		return nil, v.rows.corrupt(0, "vectors begin at an odd address")
+	}
+	return unsafe.Slice((*float32)(start), len(rows)/4), nil
+}
+
+// Search appends to dst the best chunks of allowed (nil allows all), each with the
+// dot product of its best passage and query, which has the field's number of
+// dimensions: k of them, best first and equal scores in any order, and more when
+// those after them score the same as the last.
 func (v *VectorIndex) Search(dst []Neighbor, query []float32, allowed Bitset, k int) ([]Neighbor, error) {
-	start := len(dst)
+	top := nearest{list: dst, start: len(dst), k: k}
+	top.limit = top.start + 2*k + 256
+	best := Neighbor{}
+	any := false
 	err := v.Each(func(ordinal uint32, index int, passage []float32) {
 		if allowed != nil && !allowed.Has(ordinal) {
 			return
 		}
 		score := dot(query, passage)
-		if n := len(dst); n > start && dst[n-1].Ordinal == ordinal {
-			if score > dst[n-1].Score {
-				dst[n-1].Score, dst[n-1].Passage = score, index
+		if any && best.Ordinal == ordinal {
+			if score > best.Score {
+				best.Score, best.Passage = score, index
 			}
 			return
 		}
-		dst = append(dst, Neighbor{ordinal, score, index})
+		if any {
+			top.add(best)
+		}
+		best, any = Neighbor{ordinal, score, index}, true
 	})
-	if err != nil || len(dst)-start <= k {
-		return dst, err
+	if any {
+		top.add(best)
 	}
-	slices.SortFunc(dst[start:], func(a, b Neighbor) int {
+	top.cut()
+	return top.list, err
+}
+
+// nearest keeps the best of many neighbors: it gathers twice as many as are wanted
+// and more, and then drops the worse ones at once.
+type nearest struct {
+	list   []Neighbor
+	start  int // of those found in this segment
+	k      int
+	limit  int // length at which the worse ones are dropped
+	least  float32
+	bounds bool // least is the score that a neighbor needs
+}
+
+func (t *nearest) add(n Neighbor) {
+	if t.bounds && n.Score < t.least {
+		return
+	}
+	if t.list = append(t.list, n); len(t.list) >= t.limit {
+		t.cut()
+		t.limit = max(t.limit, t.start+2*(len(t.list)-t.start))
+	}
+}
+
+func (t *nearest) cut() {
+	found := t.list[t.start:]
+	slices.SortFunc(found, func(a, b Neighbor) int {
 		switch {
 		case a.Score > b.Score:
 			return -1
@@ -131,11 +177,15 @@ func (v *VectorIndex) Search(dst []Neighbor, query []float32, allowed Bitset, k 
 		}
 		return 0
 	})
-	end := start + k
-	for end < len(dst) && dst[end].Score == dst[end-1].Score {
+	if len(found) <= t.k {
+		return
+	}
+	end := t.k
+	t.least, t.bounds = found[end-1].Score, true
+	for end < len(found) && found[end].Score == t.least {
 		end++
 	}
-	return dst[:end], nil
+	t.list = t.list[:t.start+end]
 }
 
 func dot(a, b []float32) float32 {

@@ -276,6 +276,7 @@ func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	s := open(b, embedded.Options{Dir: dir})
 	load(b, s, c, runtime.GOMAXPROCS(0))
+	b.ResetTimer()
 	for range b.N {
 		r, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(b), ReadOnly: true})
 		if err != nil {

@@ -171,7 +171,11 @@ func (s *scorer) query(q sheaf.TextQuery, factor float64, c *chunk) (*parts, boo
 			return nil, false
 		}
 		return s.expand(s.in(q.Field), factor, c, true, func(term string) float64 {
-			if d := distance([]rune(term), folded); d <= q.Distance {
+			letters := []rune(term)
+			if n := len(letters) - len(folded); n > q.Distance || -n > q.Distance {
+				return 0
+			}
+			if d := distance(letters, folded); d <= q.Distance {
 				return 1 / float64(1+d)
 			}
 			return 0

@@ -72,7 +72,7 @@ type chunkJSON struct {
 	Depth        int        `json:"depth"`
 	Position     int        `json:"position"`
 	Title        string     `json:"title"`
-	Slug         string     `json:"slug"`
+	Slug         *string    `json:"slug"`
 	Breadcrumb   string     `json:"breadcrumb"`
 	Heading      *span      `json:"heading"`
 	Span         span       `json:"span"`
@@ -93,12 +93,15 @@ type linkJSON struct {
 
 func chunkOf(c *sheaf.Chunk) chunkJSON {
 	out := chunkJSON{
-		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Slug: c.Slug, Breadcrumb: c.Breadcrumb,
+		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Breadcrumb: c.Breadcrumb,
 		Span: spanOf(c.Span), Body: spanOf(c.Body), SiblingCount: c.SiblingCount,
 		Tags: orEmpty(c.Tags), Links: make([]linkJSON, len(c.Links)), Members: c.Members,
 	}
 	if c.Parent != "" {
 		out.Parent = &c.Parent
+	}
+	if c.Slug != "" {
+		out.Slug = &c.Slug
 	}
 	if c.HasHeading {
 		heading := spanOf(c.Heading)

@@ -1,0 +1,155 @@
+package sheaf_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+)
+
+type columns map[string][]sheaf.Value
+
+func (c columns) Values(name string) []sheaf.Value { return c[name] }
+
+func TestFilters(t *testing.T) {
+	day := func(d int) sheaf.Value { return sheaf.DateValue(time.Date(2024, 1, d, 0, 0, 0, 0, time.UTC)) }
+	c := columns{
+		"tag":  {sheaf.TextValue("red"), sheaf.TextValue("blue")},
+		"n":    {sheaf.NumberValue(3)},
+		"date": {day(5)},
+		"ok":   {sheaf.BoolValue(true)},
+	}
+	in := func(column string, values ...sheaf.Value) sheaf.Filter {
+		return sheaf.In{Column: column, Values: values}
+	}
+	for i, f := range []struct {
+		filter sheaf.Filter
+		want   bool
+	}{
+		{sheaf.And{}, true}, {sheaf.Or{}, false},
+		{in("tag", sheaf.TextValue("blue")), true}, {in("tag", sheaf.TextValue("Blue")), false}, {in("tag"), false},
+		{in("n", sheaf.TextValue("3")), false}, {in("ok", sheaf.NumberValue(1)), false}, {in("ok", sheaf.BoolValue(true)), true},
+		{sheaf.Range{Column: "n", Min: sheaf.NumberValue(3)}, true}, {sheaf.Range{Column: "n", Min: sheaf.NumberValue(3), MinOpen: true}, false},
+		{sheaf.Range{Column: "n", Max: sheaf.NumberValue(3)}, true}, {sheaf.Range{Column: "n", Max: sheaf.NumberValue(3), MaxOpen: true}, false},
+		{sheaf.Range{Column: "n"}, false}, {sheaf.Range{Column: "n", Min: sheaf.NumberValue(1), Max: day(9)}, false},
+		{sheaf.Range{Column: "date", Min: day(5), Max: day(5)}, true}, {sheaf.Range{Column: "tag", Min: sheaf.TextValue("c")}, true},
+		{sheaf.Exists{Column: "n"}, true}, {sheaf.Exists{Column: "none"}, false},
+		{sheaf.HasPrefix{Column: "tag", Prefix: "bl"}, true}, {sheaf.HasPrefix{Column: "n", Prefix: "3"}, false},
+		{sheaf.Not{Filter: in("tag", sheaf.TextValue("green"))}, true},
+		{sheaf.And{sheaf.Exists{Column: "n"}, sheaf.Or{sheaf.Exists{Column: "x"}, sheaf.Exists{Column: "ok"}}}, true},
+	} {
+		if got := f.filter.Match(c); got != f.want {
+			t.Errorf("filter %d %#v: %v", i, f.filter, got)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	if !sheaf.NumberValue(math.NaN()).IsZero() || sheaf.NumberValue(math.Copysign(0, -1)) != sheaf.NumberValue(0) {
+		t.Error("NaN is a value, or -0 differs from 0")
+	}
+	list := []sheaf.Value{sheaf.TextValue("b"), sheaf.NumberValue(2), sheaf.BoolValue(true), sheaf.TextValue("a"), sheaf.NumberValue(-1), sheaf.DateValue(time.Unix(9, 0)), sheaf.BoolValue(false)}
+	slices.SortFunc(list, sheaf.Value.Compare)
+	got, err := json.Marshal(append(list, sheaf.Value{}, sheaf.NumberValue(math.Inf(1)), sheaf.DateValue(time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC))))
+	if want := `["a","b",-1,2,"1970-01-01T00:00:09Z",false,true,null,null,"2024-05-01"]`; err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestIDs(t *testing.T) {
+	doc := sheaf.DocumentID("notes", "a/b.md")
+	if c := sheaf.ChunkID(doc, "x"); c != "notes:a/b.md#x" || c.Tree() != "notes" || sheaf.ID("plain").Tree() != "" {
+		t.Errorf("%s", c)
+	}
+	if s := (sheaf.Span{Start: 2, End: 9}); s.Len() != 7 || !s.Contains(sheaf.Span{Start: 2, End: 9}) || s.Contains(sheaf.Span{Start: 1, End: 3}) {
+		t.Error("span")
+	}
+}
+
+// TestRankingOrder: by score, then best rank in any leg, then ID.
+func TestRankingOrder(t *testing.T) {
+	leg := func(ranks ...int) (legs []sheaf.Leg) {
+		for _, r := range ranks {
+			legs = append(legs, sheaf.Leg{Rank: r})
+		}
+		return legs
+	}
+	r := sheaf.Ranking{{ID: "d", Score: 1}, {ID: "c", Score: 1, Legs: leg(0, 4)}, {ID: "b", Score: 1, Legs: leg(5, 2)}, {ID: "a", Score: 2}, {ID: "e", Score: 1, Legs: leg(2, 9)}}
+	r.Sort()
+	got := ""
+	for _, h := range r {
+		got += string(h.ID)
+	}
+	if got != "abecd" {
+		t.Errorf("order %s", got)
+	}
+	if err := (sheaf.Ranking{{ID: "x", Score: math.NaN()}}).Valid("the store"); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("NaN: %v", err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		hits := rapid.SliceOf(rapid.Custom(func(t *rapid.T) sheaf.Hit {
+			return sheaf.Hit{ID: sheaf.ID(rapid.StringMatching(`[a-c]{1,2}`).Draw(t, "id")), Score: float64(rapid.IntRange(0, 3).Draw(t, "score"))}
+		})).Draw(t, "hits")
+		a := slices.Clone(sheaf.Ranking(hits))
+		a.Sort()
+		slices.Reverse(hits)
+		b := slices.Clone(sheaf.Ranking(hits))
+		b.Sort()
+		for i := range a {
+			if sheaf.Compare(a[i], b[i]) != 0 {
+				t.Fatal("the order depends on how the hits came")
+			}
+		}
+	})
+}
+
+func TestRecombine(t *testing.T) {
+	leaf := func(v float64) sheaf.Explanation { return sheaf.Explanation{Value: v} }
+	for combine, want := range map[sheaf.Combine]float64{
+		sheaf.CombineSum: 9, sheaf.CombineProduct: 24, sheaf.CombineMax: 4, sheaf.CombineRSS: math.Sqrt(4 + 9 + 16), sheaf.CombineNone: 7,
+	} {
+		e := sheaf.Explanation{Value: 7, Combine: combine, Parts: []sheaf.Explanation{leaf(2), leaf(3), leaf(4)}}
+		if got := e.Recombine(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%q: %v, want %v", combine, got, want)
+		}
+	}
+}
+
+// TestErrorTable: each category has its exit status and its HTTP status.
+func TestErrorTable(t *testing.T) {
+	for _, c := range []struct {
+		err        error
+		exit, http int
+	}{
+		{nil, 0, 200}, {sheaf.Invalidf("limit is %d", 0), 2, 400}, {fmt.Errorf("x: %w", sheaf.ErrUnsupported), 2, 422}, {sheaf.ErrNotFound, 3, 404},
+		{sheaf.ErrUnavailable, 4, 503}, {sheaf.ErrCorrupt, 5, 500}, {fs.ErrPermission, 6, 500},
+	} {
+		if sheaf.ExitCode(c.err) != c.exit || sheaf.HTTPStatus(c.err) != c.http {
+			t.Errorf("%v: exit %d, status %d", c.err, sheaf.ExitCode(c.err), sheaf.HTTPStatus(c.err))
+		}
+	}
+	if err := sheaf.Invalidf("bad: %w", context.Canceled); !errors.Is(err, context.Canceled) || err.Error() != "invalid: bad: context canceled" {
+		t.Errorf("%v", err)
+	}
+}
+
+func ExampleFilter() {
+	f := sheaf.And{
+		sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue("howto")}},
+		sheaf.Not{Filter: sheaf.Exists{Column: sheaf.PropertyColumn("Draft")}},
+	}
+	fmt.Println(f.Match(columns{"tag": {sheaf.TextValue("howto")}}))
+	fmt.Println(f.Match(columns{"tag": {sheaf.TextValue("howto")}, "prop.draft": {sheaf.BoolValue(true)}}))
+	// Output:
+	// true
+	// false
+}

@@ -48,6 +48,8 @@ func privateHome(env *testscript.Env) error {
 		"XDG_CACHE_HOME":  filepath.Join(home, "cache"),
 		"NO_COLOR":        "",
 		"CLICOLOR_FORCE":  "",
+		// Under the race detector a process sleeps for a second at its end.
+		"GORACE": "atexit_sleep_ms=0",
 	} {
 		env.Setenv(name, value)
 	}

@@ -157,7 +157,7 @@ func TestHeadingsOfSpecification(t *testing.T) {
 // parser, on random titles.
 func TestSimpleTextEqualsParser(t *testing.T) {
 	parts := []string{"a", "word", " ", " ", "`", "``", "_", "*", "[", "]", "(", ")", "\\", "&", "&amp;", "<", "<b>", ">", "!", "~", "~~", "é", "1", "#", "{", "[x](y)", "`c d`", "&#35;"}
-	for seed := range uint64(200_000) {
+	for seed := range seeds(200_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var b strings.Builder
 		for range 1 + r.IntN(7) {
@@ -185,7 +185,7 @@ func TestRandomBlocks(t *testing.T) {
 		"2) two\n", "===\n", "---\n", "-----\n", "```\n", "~~~\n", "````x\n", "<div>\n", "</div>\n", "<!-- c\n", "-->\n", "<pre>\n", "x</pre>\n", "<b>x\n", "<b>\n", "* * *\n", "- - -\n", "+ # in\n", "-   ```\n",
 		"[a]: b\n", "[a]: b 'c'\n", "[a]:\n", "   # three\n", "    # four\n", "#no\n", "####### seven\n", "#\n", "> - x\n", ">   y\n", " > z\n", "-\n", "- a\n\n  b\n", "10. ten\n", "\\# no\n", "   indented\n", ">> two\n", "- > - a\n", "\t- t\n", "-\tt\n", ">\tt\n"}
 	compared := 0
-	for seed := range uint64(60_000) {
+	for seed := range seeds(60_000) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		var b strings.Builder
 		for range 1 + r.IntN(9) {
@@ -200,4 +200,12 @@ func TestRandomBlocks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// seeds is n with SHEAF_TEST_LONG, else a tenth.
+func seeds(n uint64) uint64 {
+	if os.Getenv("SHEAF_TEST_LONG") != "" {
+		return n
+	}
+	return n / 10
 }

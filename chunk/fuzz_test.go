@@ -101,9 +101,9 @@ func TestVerifyFolder(t *testing.T) {
 // TestLarge: files that are large in every way are cut in time that grows as
 // they do; a quadratic step would not end.
 func TestLarge(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 20_000
+	n := 20_000
+	if os.Getenv("SHEAF_TEST_LONG") != "" {
+		n = 100_000
 	}
 	for name, content := range map[string]string{
 		"headings":        strings.Repeat("# same\nx\n", n),

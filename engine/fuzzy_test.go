@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// editDistance is the optimal string alignment distance by its definition.
+func editDistance(a, b []rune) int {
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		for j := range d[i] {
+			switch {
+			case i == 0 || j == 0:
+				d[i][j] = i + j
+				continue
+			case a[i-1] == b[j-1]:
+				d[i][j] = d[i-1][j-1]
+			default:
+				d[i][j] = 1 + min(d[i-1][j-1], d[i-1][j], d[i][j-1])
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
+		}
+	}
+	return d[len(a)][len(b)]
+}
+
+// TestLevenshtein walks sorted dictionaries as a query does, skipping what the
+// automaton says, and compares with the distance of every term.
+func TestLevenshtein(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	letters := []rune("abcé猫")
+	randomWord := func(most int) string {
+		word := make([]rune, rng.IntN(most+1))
+		for i := range word {
+			word[i] = letters[min(rng.IntN(len(letters)), rng.IntN(len(letters)))]
+		}
+		return string(word)
+	}
+	for round := range 300 {
+		var terms []string
+		for range 300 {
+			terms = append(terms, randomWord(9))
+		}
+		slices.Sort(terms)
+		terms = slices.Compact(terms)
+		word, most := randomWord(7), 1+round%2
+		got := map[string]float64{}
+		a := newLevenshtein(word, most)
+		for i := 0; i < len(terms); {
+			weight, skip, done := a.accept([]byte(terms[i]))
+			if weight > 0 {
+				got[terms[i]] = weight
+			}
+			if done {
+				break
+			}
+			if i++; skip != nil {
+				for i < len(terms) && terms[i] < string(skip) {
+					i++
+				}
+			}
+		}
+		for _, term := range terms {
+			want := 0.0
+			if d := editDistance([]rune(term), []rune(word)); d <= most {
+				want = 1 / float64(1+d)
+			}
+			if got[term] != want {
+				t.Fatalf("round %d: %q against %q within %d weighs %v, want %v", round, term, word, most, got[term], want)
+			}
+		}
+	}
+}
+
+// FuzzLevenshtein: no words, and no order of terms, make the automaton panic.
+func FuzzLevenshtein(f *testing.F) {
+	f.Add("word", "wrod", "worlds", 2)
+	f.Fuzz(func(t *testing.T, word, first, second string, most int) {
+		if word == "" || most < 0 {
+			return
+		}
+		a := newLevenshtein(word, most)
+		for _, term := range []string{first, second, first} {
+			if weight, _, _ := a.accept([]byte(term)); weight < 0 || weight > 1 {
+				t.Fatalf("%q weighs %v", term, weight)
+			}
+		}
+	})
+}

@@ -38,7 +38,7 @@ type bound struct {
 	weight  float64 // of a saturated frequency
 	scale   float64 // that frequencies are multiplied by: 1 but for BM25F
 	lengths segment.Lengths
-	norms   *[longField]float64
+	norms   *norms
 	norm    func(length uint32) float64
 
 	most  float64 // of the whole list
@@ -105,7 +105,7 @@ func (p *plan) bounds(terms []*planTerm, view int) ([]*bound, error) {
 	for i, c := range clauses {
 		b := &all[i]
 		out[i] = b
-		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: &c.model.norms, block: -1}
+		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, block: -1}
 		m := c.model
 		b.norm = func(length uint32) float64 { return p.norm(m, length) }
 		if p.words.Combine == CombineBM25F {
@@ -132,10 +132,7 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	}
 	b.scale = m.weight
 	b.norm = func(length uint32) float64 { return p.params.Norm(m.weight*float64(length), average) }
-	b.norms = new([longField]float64)
-	for n := range b.norms {
-		b.norms[n] = b.norm(uint32(n))
-	}
+	b.norms = p.snapshot.norms.of(bm25.Parameters{K1: p.params.K1, B: p.params.B}, average/m.weight)
 	return nil
 }
 

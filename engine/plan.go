@@ -15,7 +15,7 @@ type model struct {
 	weight  float64
 	stats   bm25.Field
 	average float64
-	norms   [longField]float64 // of lengths below longField
+	norms   *norms
 }
 
 // longField is the length from which norms are computed when they are needed.
@@ -119,9 +119,7 @@ func (p *plan) count() error {
 	}
 	for _, m := range p.fields {
 		m.average = m.stats.Average()
-		for n := range m.norms {
-			m.norms[n] = p.params.Norm(float64(n), m.average)
-		}
+		m.norms = p.snapshot.norms.of(p.params, m.average)
 	}
 	return nil
 }

@@ -136,6 +136,7 @@ type Snapshot struct {
 	views      []*view
 	refs       atomic.Int32
 	index      *Index
+	norms      normCache
 }
 
 // acquire counts a user; false when the snapshot is gone.

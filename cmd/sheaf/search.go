@@ -99,7 +99,11 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		return err
 	}
 	if len(out.Results) == 0 {
-		if !s.json && !s.jsonl {
+		switch {
+		case s.json || s.jsonl:
+		case s.view.Docs() == 0:
+			s.notice("no documents in %s: .md, .markdown and .txt files are indexed, and those that the setting include names", s.folder)
+		default:
 			s.notice("nothing found in %s", s.folder)
 		}
 		return errNothing

@@ -24,14 +24,14 @@ date before every answer; --no-refresh leaves the index as it is.
 Query language:
   undo commit           passages with these words, more of them is better
   "undo a commit"       these words one after another
-  -draft                without this word
-  git OR mercurial      one or the other
-  conf*                 words that begin like this
-  title:git             in the title
-  tag:howto, #howto     with this tag
-  path:guides/          in this folder
-  status:done           with this property
-  after:2024-01-31      dated after, before:... likewise
+  +oauth -draft         with this word, without that one
+  git OR mercurial      one or the other; brackets group
+  conf*  colour~        words that begin like this, words that are spelt alike
+  title:git heading:git in the title, in a heading above
+  tag:howto, #howto     with this tag or one below it
+  path:guides/ ext:md   in this folder, with this extension
+  status:done rating:>3 with this property
+  after:2024-05         dated from then on; before:7d is older than a week
 Whatever cannot be read this way is searched as plain words, and a note says so.
 To begin a query with a dash, put -- before it.`,
 		Example: `  sheaf search how do I undo a commit

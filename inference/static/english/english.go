@@ -1,0 +1,73 @@
+// Package english carries a static embedding model of English inside the
+// program: no download, no server, nothing to parse at start. How it was made
+// and how good it is stands in model/README.md.
+package english
+
+import (
+	"context"
+	_ "embed"
+	"sync"
+
+	"sheaf/inference"
+	"sheaf/inference/static"
+)
+
+//go:embed sheaf-en-1.bin
+var file []byte
+
+// Embedder is the model. It implements inference.Embedder.
+type Embedder struct {
+	model    *static.Model
+	encoders sync.Pool
+}
+
+var _ inference.Embedder = (*Embedder)(nil)
+
+// New returns the model. The error can only be that of a damaged program.
+func New() (*Embedder, error) {
+	m, err := static.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	e := &Embedder{model: m}
+	e.encoders.New = func() any { return static.NewEncoder(m) }
+	return e, nil
+}
+
+// Verify reads the whole model and returns an error when it is damaged.
+func (e *Embedder) Verify() error { return e.model.Verify() }
+
+// Model implements inference.Embedder.
+func (e *Embedder) Model() string { return e.model.Name() }
+
+// Dims implements inference.Embedder.
+func (e *Embedder) Dims() int { return e.model.Dims() }
+
+// Embed implements inference.Embedder. Queries and passages are embedded alike.
+// A text without any piece of the vocabulary gets a nil vector.
+func (e *Embedder) Embed(ctx context.Context, _ inference.Purpose, texts []string) ([][]float32, error) {
+	encoder := e.encoders.Get().(*static.Encoder)
+	defer e.encoders.Put(encoder)
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		if i%64 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		v := make([]float32, e.model.Dims())
+		encoder.Embed(v, text)
+		for _, x := range v {
+			if x != 0 {
+				out[i] = v
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// Known is the share of a text, 0..1, that the model knows.
+func (e *Embedder) Known(text string) float64 {
+	encoder := e.encoders.Get().(*static.Encoder)
+	defer e.encoders.Put(encoder)
+	return encoder.Embed(make([]float32, e.model.Dims()), text)
+}

@@ -1,10 +1,14 @@
 package vfs
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"sort"
+	"path/filepath"
+	"slices"
+	"unsafe"
 )
 
 // Disk is the file system of the host.
@@ -28,7 +32,24 @@ func (Disk) Remove(name string) error { return os.Remove(name) }
 
 // MkdirAll implements [FS]. New folders can be entered by their owner only:
 // an index tells what is in somebody's notes.
-func (Disk) MkdirAll(name string) error { return os.MkdirAll(name, 0o700) }
+func (Disk) MkdirAll(name string) error {
+	var above []string // folders that get a new entry
+	for dir := filepath.Clean(name); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		above = append(above, filepath.Dir(dir))
+	}
+	if err := os.MkdirAll(name, 0o700); err != nil {
+		return err
+	}
+	for _, dir := range slices.Backward(above) {
+		if err := syncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) { // one may enter a folder that one may not read
+			return err
+		}
+	}
+	return nil
+}
 
 // List implements [FS].
 func (Disk) List(dir string) ([]string, error) {
@@ -38,7 +59,7 @@ func (Disk) List(dir string) ([]string, error) {
 	}
 	names, err := d.Readdirnames(-1)
 	d.Close()
-	sort.Strings(names)
+	slices.Sort(names)
 	return names, err
 }
 
@@ -74,11 +95,17 @@ func (Disk) Map(name string) (Mapping, error) {
 }
 
 // Lock implements [FS]. The file stays behind and says who held it last; the
-// lock itself is the operating system's and ends with the process.
+// lock itself is the operating system's and ends with the process. File systems
+// without locks, and network file systems, on which locks may bind one machine
+// only, are refused by name.
 func (Disk) Lock(name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
+	}
+	if system := networkName(f); system != "" {
+		f.Close()
+		return nil, lockError(name, "", fmt.Errorf("it lies on the network file system %s", system))
 	}
 	if err := lockFile(f); err != nil {
 		owner := readOwner(f)
@@ -95,9 +122,19 @@ type bytesMapping []byte
 func (m bytesMapping) Bytes() []byte { return m }
 func (m bytesMapping) Close() error  { return nil }
 
+// mapAlignment is what the bytes of a Mapping are aligned to at least.
+const mapAlignment = 64
+
+// aligned returns size zero bytes that begin at a multiple of mapAlignment.
+func aligned(size int) []byte {
+	b := make([]byte, size+mapAlignment-1)
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (mapAlignment - 1)
+	return b[skip : skip+size : skip+size]
+}
+
 // readAll is Map for platforms that cannot map files.
 func readAll(f *os.File, size int) (Mapping, error) {
-	data := make([]byte, size)
+	data := aligned(size)
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: err}
 	}

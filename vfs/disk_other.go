@@ -1,11 +1,16 @@
-//go:build !unix && !windows
+//go:build (!unix && !windows) || aix
 
 package vfs
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 func mapFile(f *os.File, size int) (Mapping, error) { return readAll(f, size) }
 
-func lockFile(*os.File) error { return nil }
+// lockFile refuses: to go on without a lock would let two writers destroy each
+// other's work.
+func lockFile(*os.File) error { return errors.ErrUnsupported }
 
 func syncDir(string) error { return nil }

@@ -31,7 +31,8 @@ type Mem struct {
 type memNode struct {
 	data    []byte
 	synced  []byte // data at the last Sync
-	everHad bool   // Sync was called
+	clean   bool   // nothing changed since then
+	emptied bool   // it was made empty since then
 	mod     time.Time
 }
 
@@ -75,7 +76,7 @@ func (m *Mem) Crash(seed uint64) *Mem {
 			continue
 		}
 		data := node.afterCrash(r)
-		kept := &memNode{data: data, synced: data, everHad: true, mod: node.mod}
+		kept := &memNode{data: data, synced: data, clean: true, mod: node.mod}
 		out.live[name], out.durable[name] = kept, kept
 	}
 	return out
@@ -83,18 +84,21 @@ func (m *Mem) Crash(seed uint64) *Mem {
 
 // afterCrash is content that may be left of a file.
 func (n *memNode) afterCrash(r *rand.Rand) []byte {
-	if n.everHad && slices.Equal(n.synced, n.data) {
+	if n.clean {
 		return slices.Clone(n.data)
+	}
+	safe := len(n.synced) // bytes of data that cannot be lost
+	if n.emptied {
+		safe = 0
 	}
 	switch r.IntN(3) {
 	case 0: // only what was synced
 		return slices.Clone(n.synced)
 	case 1: // cut short somewhere after that
-		end := len(n.synced) + r.IntN(len(n.data)-min(len(n.data), len(n.synced))+1)
-		return slices.Clone(n.data[:min(end, len(n.data))])
+		return slices.Clone(n.data[:safe+r.IntN(len(n.data)-safe+1)])
 	}
 	data := slices.Clone(n.data) // a piece of it never arrived
-	if from := len(n.synced); from < len(data) {
+	if from := safe; from < len(data) {
 		at := from + r.IntN(len(data)-from)
 		clear(data[at:min(len(data), at+1+r.IntN(4096))])
 	}
@@ -105,7 +109,10 @@ func (m *Mem) fault(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-var errCrashed = errors.New("the file system has crashed")
+var (
+	errCrashed  = errors.New("the file system has crashed")
+	errNotEmpty = errors.New("the folder is not empty")
+)
 
 // clean is the key of a name; it also fails after a crash. The caller holds mu.
 func (m *Mem) clean(op, name string) (string, error) {
@@ -126,8 +133,14 @@ func (m *Mem) Create(name string) (File, error) {
 	if !m.dirs[path.Dir(key)] {
 		return nil, m.fault("create", name, fs.ErrNotExist)
 	}
-	node := &memNode{mod: time.Now()}
-	m.live[key] = node
+	node := m.live[key]
+	if node == nil {
+		node = &memNode{}
+		m.live[key] = node
+	}
+	// A file that is there keeps its place on the disk, so a crash may leave
+	// it empty even if nothing of the new content arrives.
+	node.data, node.clean, node.emptied, node.mod = nil, false, true, time.Now()
 	return &memFile{m: m, name: name, node: node, writable: true}, nil
 }
 
@@ -158,8 +171,12 @@ func (m *Mem) Rename(from, to string) error {
 	if node == nil {
 		return m.fault("rename", from, fs.ErrNotExist)
 	}
+	target := path.Clean(filepath.ToSlash(to))
+	if !m.dirs[path.Dir(target)] {
+		return m.fault("rename", to, fs.ErrNotExist)
+	}
 	delete(m.live, key)
-	m.live[path.Clean(filepath.ToSlash(to))] = node
+	m.live[target] = node
 	return nil
 }
 
@@ -171,14 +188,28 @@ func (m *Mem) Remove(name string) error {
 	if err != nil {
 		return err
 	}
-	if m.live[key] == nil {
+	if m.live[key] != nil {
+		delete(m.live, key)
+		return nil
+	}
+	if !m.dirs[key] {
 		return m.fault("remove", name, fs.ErrNotExist)
 	}
-	delete(m.live, key)
+	for other := range m.live {
+		if path.Dir(other) == key {
+			return m.fault("remove", name, errNotEmpty)
+		}
+	}
+	for other := range m.dirs {
+		if other != key && path.Dir(other) == key {
+			return m.fault("remove", name, errNotEmpty)
+		}
+	}
+	delete(m.dirs, key)
 	return nil
 }
 
-// MkdirAll implements [FS]. Folders are durable at once.
+// MkdirAll implements [FS].
 func (m *Mem) MkdirAll(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -265,7 +296,9 @@ func (m *Mem) Map(name string) (Mapping, error) {
 	if node == nil {
 		return nil, m.fault("map", name, fs.ErrNotExist)
 	}
-	return bytesMapping(node.data[:len(node.data):len(node.data)]), nil
+	data := aligned(len(node.data))
+	copy(data, node.data)
+	return bytesMapping(data), nil
 }
 
 // Lock implements [FS]. Locks end with a crash.
@@ -368,7 +401,7 @@ func (f *memFile) Write(b []byte) (int, error) {
 	if !f.writable {
 		return 0, f.m.fault("write", f.name, fs.ErrPermission)
 	}
-	f.node.data = append(f.node.data, b...)
+	f.node.data, f.node.clean = append(f.node.data, b...), false
 	f.node.mod = time.Now()
 	return len(b), nil
 }
@@ -379,7 +412,7 @@ func (f *memFile) Sync() error {
 	if err := f.check("sync"); err != nil {
 		return err
 	}
-	f.node.synced, f.node.everHad = slices.Clone(f.node.data), true
+	f.node.synced, f.node.clean, f.node.emptied = slices.Clone(f.node.data), true, false
 	return nil
 }
 

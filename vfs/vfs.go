@@ -21,7 +21,7 @@ type FS interface {
 	Rename(from, to string) error
 	// Remove deletes a file or an empty folder.
 	Remove(name string) error
-	// MkdirAll makes a folder and the folders above it.
+	// MkdirAll makes a folder and the folders above it, durably.
 	MkdirAll(name string) error
 	// List returns the names in a folder, sorted.
 	List(dir string) ([]string, error)
@@ -30,7 +30,7 @@ type FS interface {
 	// SyncDir makes creations, renames and removals in a folder durable.
 	SyncDir(dir string) error
 	// Map returns the contents of a file, mapped into memory where the
-	// platform allows and read otherwise.
+	// platform allows and read otherwise. They are aligned to 64 bytes.
 	Map(name string) (Mapping, error)
 	// Lock takes an exclusive lock made of a file of that name. It does not
 	// wait: when somebody else holds it, the error wraps ErrLocked and says

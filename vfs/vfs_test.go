@@ -104,6 +104,13 @@ func TestBehavior(t *testing.T) {
 			if read(t, c.fs, x) != "" {
 				t.Error("an empty file")
 			}
+			if err := c.fs.Remove(dir); err == nil {
+				t.Error("a folder with files was removed")
+			}
+			empty := filepath.Join(dir, "empty")
+			if err := errors.Join(c.fs.MkdirAll(empty), c.fs.Remove(empty)); err != nil || second(c.fs.Stat(empty)) == nil {
+				t.Errorf("an empty folder: %v", err)
+			}
 			if err := c.fs.Remove(x); err != nil {
 				t.Error(err)
 			}
@@ -152,6 +159,7 @@ func TestCrash(t *testing.T) {
 		write(t, m, "/d/unsynced", strings.Repeat("x", 100), false)
 		write(t, m, "/d/replaced", "old", true)
 		write(t, m, "/d/removed", "gone", true)
+		write(t, m, "/d/emptied", "before", true)
 		if err := m.SyncDir("/d"); err != nil {
 			t.Fatal(err)
 		}
@@ -163,6 +171,7 @@ func TestCrash(t *testing.T) {
 		if err := m.Remove("/d/removed"); err != nil {
 			t.Fatal(err)
 		}
+		write(t, m, "/d/emptied", "after it", false)
 		after := m.Crash(seed)
 		if _, err := m.List("/d"); err == nil {
 			t.Error("the crashed file system still works")
@@ -183,11 +192,12 @@ func TestCrash(t *testing.T) {
 		case strings.Contains(got, "\x00"):
 			seen["torn"] = true
 		}
+		seen["emptied "+read(t, after, "/d/emptied")] = true
 		seen["new "+read(t, after, "/d/new")] = true
 		seen["removed "+read(t, after, "/d/removed")] = true
 		seen["replaced "+read(t, after, "/d/replaced")] = true
 	}
-	for _, want := range []string{"empty", "short", "torn", "new -", "new new", "removed -", "removed gone", "replaced old", "replaced newer"} {
+	for _, want := range []string{"empty", "short", "torn", "emptied before", "emptied after it", "emptied ", "new -", "new new", "removed -", "removed gone", "replaced old", "replaced newer"} {
 		if !seen[want] {
 			t.Errorf("in 200 crashes never: %s", want)
 		}

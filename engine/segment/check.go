@@ -113,7 +113,7 @@ func (r *Reader) checkColumns(context.Context) error {
 
 func (r *Reader) checkVectors(context.Context) error {
 	for _, v := range r.vectors {
-		if err := v.Each(func(uint32, int, []float32) {}); err != nil {
+		if err := v.each(func(uint32, int, []byte) {}); err != nil {
 			return err
 		}
 	}

@@ -346,7 +346,7 @@ func TestSearchVectors(t *testing.T) {
 				passage[j] = float32(rng.IntN(3)) // few values, many ties
 			}
 			passages = append(passages, passage)
-			if score := dot(query, passage); p == 0 || score > best[i] {
+			if score := dotRow(query, appendRow(nil, passage)); p == 0 || score > best[i] {
 				best[i] = score
 			}
 		}

@@ -4,11 +4,54 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"unsafe"
 )
 
-// The passages of a vector field are rows of float32 in one section, and the
-// ordinal of the chunk of each row, never falling, in another.
+// The passages of a vector field are rows in one section, and the ordinal of the
+// chunk of each row, never falling, in another. A row is a scale (float32) and a
+// byte a dimension: a number is its byte times the scale. Of a vector of unit
+// length that loses less than 0.004 in any dimension, and writing the numbers
+// again, as merging does, loses nothing more.
+const scaleBytes = 4
+
+func rowBytes(dims int) int { return scaleBytes + dims }
+
+// appendRow appends the row of a passage.
+func appendRow(b []byte, passage []float32) []byte {
+	var largest float32
+	for _, x := range passage {
+		largest = max(largest, x, -x)
+	}
+	scale := largest / 127
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(scale))
+	for _, x := range passage {
+		n := 0.0
+		if scale > 0 {
+			n = math.RoundToEven(float64(x) / float64(scale))
+		}
+		b = append(b, byte(int8(max(-127, min(127, n)))))
+	}
+	return b
+}
+
+// dotRow is the dot product of a vector and a row.
+func dotRow(query []float32, row []byte) float32 {
+	scale := math.Float32frombits(binary.LittleEndian.Uint32(row))
+	row = row[scaleBytes:]
+	row = row[:len(query)]
+	var s0, s1, s2, s3 float32
+	i := 0
+	for ; i+4 <= len(query); i += 4 {
+		q, r := query[i:i+4:i+4], row[i:i+4:i+4]
+		s0 += q[0] * float32(int8(r[0]))
+		s1 += q[1] * float32(int8(r[1]))
+		s2 += q[2] * float32(int8(r[2]))
+		s3 += q[3] * float32(int8(r[3]))
+	}
+	for ; i < len(query); i++ {
+		s0 += query[i] * float32(int8(row[i]))
+	}
+	return (s0 + s1 + s2 + s3) * scale
+}
 
 // vectorWriter writes the passages of one vector field.
 type vectorWriter struct {
@@ -26,10 +69,7 @@ func (w *fileWriter) beginVectors(name string, dims int) *vectorWriter {
 }
 
 func (v *vectorWriter) add(owner uint32, passage []float32) {
-	v.row = v.row[:0]
-	for _, x := range passage {
-		v.row = binary.LittleEndian.AppendUint32(v.row, math.Float32bits(x))
-	}
+	v.row = appendRow(v.row[:0], passage)
 	v.file.write(v.row)
 	var o [ordinalBytes]byte
 	put24(o[:], owner)
@@ -60,7 +100,7 @@ type VectorIndex struct {
 
 func (r *Reader) openVectors(field VectorField) (*VectorIndex, error) {
 	rows, owners := r.sections[sectionVectors+field.Name], r.sections[sectionOwners+field.Name]
-	if rows == nil || owners == nil || len(rows.data) != field.Dims*field.Passages*4 || len(owners.data) != ordinalBytes*field.Passages {
+	if rows == nil || owners == nil || len(rows.data) != rowBytes(field.Dims)*field.Passages || len(owners.data) != ordinalBytes*field.Passages {
 		return nil, r.file.Corrupt(sectionVectors+field.Name, 0, "want %d passages of %d dimensions", field.Passages, field.Dims)
 	}
 	return &VectorIndex{field: field, rows: rows, owners: owners, chunks: r.meta.chunks}, nil
@@ -72,6 +112,18 @@ func (v *VectorIndex) Field() VectorField { return v.field }
 // Each calls yield with every passage, its chunk's ordinal and its index among
 // the chunk's passages. passage is valid during the call.
 func (v *VectorIndex) Each(yield func(ordinal uint32, index int, passage []float32)) error {
+	passage := make([]float32, v.field.Dims)
+	return v.each(func(ordinal uint32, index int, row []byte) {
+		scale := math.Float32frombits(binary.LittleEndian.Uint32(row))
+		for i, b := range row[scaleBytes:] {
+			passage[i] = float32(int8(b)) * scale
+		}
+		yield(ordinal, index, passage)
+	})
+}
+
+// each calls yield with every row.
+func (v *VectorIndex) each(yield func(ordinal uint32, index int, row []byte)) error {
 	rows, err := v.rows.all()
 	if err != nil {
 		return err
@@ -80,10 +132,7 @@ func (v *VectorIndex) Each(yield func(ordinal uint32, index int, passage []float
 	if err != nil {
 		return err
 	}
-	floats, err := v.floats(rows)
-	if err != nil {
-		return err
-	}
+	size := rowBytes(v.field.Dims)
 	last, index := uint32(1<<32-1), 0
 	for i := range v.field.Passages {
 		owner := get24(owners[ordinalBytes*i:])
@@ -95,22 +144,9 @@ func (v *VectorIndex) Each(yield func(ordinal uint32, index int, passage []float
 		} else {
 			last, index = owner, 0
 		}
-		yield(owner, index, floats[i*v.field.Dims:(i+1)*v.field.Dims])
+		yield(owner, index, rows[i*size:(i+1)*size])
 	}
 	return nil
-}
-
-// floats are the rows as numbers, without copying: sections are aligned, and the
-// format has the byte order of every machine that Sheaf runs on.
-func (v *VectorIndex) floats(rows []byte) ([]float32, error) {
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	start := unsafe.Pointer(unsafe.SliceData(rows))
-	if uintptr(start)%4 != 0 {
-		return nil, v.rows.corrupt(0, "vectors begin at an odd address")
-	}
-	return unsafe.Slice((*float32)(start), len(rows)/4), nil
 }
 
 // Search appends to dst the best chunks of allowed (nil allows all), each with the
@@ -122,11 +158,11 @@ func (v *VectorIndex) Search(dst []Neighbor, query []float32, allowed Bitset, k 
 	top.limit = top.start + 2*k + 256
 	best := Neighbor{}
 	any := false
-	err := v.Each(func(ordinal uint32, index int, passage []float32) {
+	err := v.each(func(ordinal uint32, index int, row []byte) {
 		if allowed != nil && !allowed.Has(ordinal) {
 			return
 		}
-		score := dot(query, passage)
+		score := dotRow(query, row)
 		if any && best.Ordinal == ordinal {
 			if score > best.Score {
 				best.Score, best.Passage = score, index
@@ -186,20 +222,4 @@ func (t *nearest) cut() {
 		end++
 	}
 	t.list = t.list[:t.start+end]
-}
-
-func dot(a, b []float32) float32 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3 float32
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s0 += a[i] * b[i]
-		s1 += a[i+1] * b[i+1]
-		s2 += a[i+2] * b[i+2]
-		s3 += a[i+3] * b[i+3]
-	}
-	for ; i < len(a); i++ {
-		s0 += a[i] * b[i]
-	}
-	return s0 + s1 + s2 + s3
 }

@@ -81,76 +81,101 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) (ignored, decided bo
 	return false, false
 }
 
-// wildmatch matches a gitignore pattern: '?' and '[...]' are one byte or
-// character that is no slash, '*' any number of those, "**" between slashes any
-// number of folders, '\' takes the next character as it is.
+// wildmatch matches a gitignore pattern: '?' and '[...]' are one character that
+// is no slash, '*' any number of those, "**" between slashes any number of
+// folders, '\' takes the next character as it is.
 func wildmatch(pattern, s string) bool {
-	for pattern != "" {
+	m := matcher{pattern: pattern, s: s}
+	if strings.Count(pattern, "*") > manyStars {
+		m.failed = map[[2]int]bool{}
+	}
+	return m.match(0, 0)
+}
+
+// manyStars is how many stars a pattern may have before pairs of places that did
+// not match are remembered: without that, hostile patterns take exponential time.
+const manyStars = 3
+
+type matcher struct {
+	pattern, s string
+	failed     map[[2]int]bool // nil when it is not worth it
+}
+
+// match matches pattern[p:] with s[i:].
+func (m *matcher) match(p, i int) bool {
+	if m.failed[[2]int{p, i}] {
+		return false
+	}
+	ok := m.try(p, i)
+	if !ok && m.failed != nil {
+		m.failed[[2]int{p, i}] = true
+	}
+	return ok
+}
+
+func (m *matcher) try(p, i int) bool {
+	for p < len(m.pattern) {
+		pattern, s := m.pattern[p:], m.s[i:]
 		switch c := pattern[0]; c {
 		case '*':
-			if strings.HasPrefix(pattern, "**") {
-				rest := pattern[2:]
-				if rest == "" {
-					return true
-				}
-				if rest[0] == '/' { // "**/" matches in every folder, this one too
-					rest = rest[1:]
-					for {
-						if wildmatch(rest, s) {
-							return true
-						}
-						slash := strings.IndexByte(s, '/')
-						if slash < 0 {
-							return false
-						}
-						s = s[slash+1:]
-					}
-				}
+			if strings.HasPrefix(pattern, "**/") { // in every folder, this one too
+				return m.folders(p+3, i)
 			}
-			pattern = strings.TrimLeft(pattern, "*")
-			for i := 0; ; i++ {
-				if wildmatch(pattern, s[i:]) {
-					return true
-				}
-				if i == len(s) || s[i] == '/' {
-					return false
-				}
+			if pattern == "**" {
+				return true
 			}
+			return m.star(p+len(pattern)-len(strings.TrimLeft(pattern, "*")), i)
 		case '?':
 			if s == "" || s[0] == '/' {
 				return false
 			}
-			pattern, s = pattern[1:], s[runeLen(s):]
+			p, i = p+1, i+runeLen(s)
 		case '[':
 			size, ok := bracket(pattern, s)
 			if !ok {
 				return false
 			}
-			pattern, s = pattern[size:], s[runeLen(s):]
-		case '/':
-			if strings.HasPrefix(pattern, "/**/") && s != "" && s[0] == '/' {
-				// "a/**/b" is also "a/b"
-				if wildmatch(pattern[3:], s) {
-					return true
-				}
-				pattern, s = pattern[1:], s[1:]
-				continue
-			}
-			if s == "" || s[0] != '/' {
-				return false
-			}
-			pattern, s = pattern[1:], s[1:]
+			p, i = p+size, i+runeLen(s)
 		default:
-			if c == '\\' && len(pattern) > 1 {
-				pattern = pattern[1:]
+			if c == '/' && strings.HasPrefix(pattern, "/**/") && s != "" && s[0] == '/' && m.match(p+3, i) {
+				return true // "a/**/b" is also "a/b"
 			}
-			if s == "" || s[0] != pattern[0] {
+			if c == '\\' && len(pattern) > 1 {
+				p++
+			}
+			if s == "" || s[0] != m.pattern[p] {
 				return false
 			}
-			pattern, s = pattern[1:], s[1:]
+			p, i = p+1, i+1
 		}
 	}
-	return s == ""
+	return i == len(m.s)
+}
+
+// star matches pattern[p:] after any number of characters that are no slash.
+func (m *matcher) star(p, i int) bool {
+	for ; ; i++ {
+		if m.match(p, i) {
+			return true
+		}
+		if i == len(m.s) || m.s[i] == '/' {
+			return false
+		}
+	}
+}
+
+// folders matches pattern[p:] here and in every folder below.
+func (m *matcher) folders(p, i int) bool {
+	for {
+		if m.match(p, i) {
+			return true
+		}
+		slash := strings.IndexByte(m.s[i:], '/')
+		if slash < 0 {
+			return false
+		}
+		i += slash + 1
+	}
 }
 
 func runeLen(s string) int {

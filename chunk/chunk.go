@@ -10,6 +10,7 @@ package chunk
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"sheaf"
 )
@@ -84,6 +85,14 @@ func New(o Options) (Chunker, error) {
 	return nil, sheaf.Invalidf("chunker %q: must be tree, sections or window", o.Chunker)
 }
 
+// slugsName is what the choice of slugs adds to a chunker's name.
+func slugsName(github bool) string {
+	if github {
+		return " github-slugs"
+	}
+	return ""
+}
+
 // For returns the chunker for a file of this name: that of the options, but
 // code is cut by lines when the options say tree.
 func For(name string, o Options) (Chunker, error) {
@@ -137,14 +146,10 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	}
 	s.scan.scan(s.src, begin)
 	s.titles, s.ids = make([]string, len(s.scan.headings)), make([]string, len(s.scan.headings))
-	for i, h := range s.scan.headings {
-		if githubSlugs {
-			s.titles[i] = s.scan.literalTitle(h)
-		} else {
-			s.titles[i], s.ids[i] = s.scan.headingTitle(h)
-		}
+	for i := range s.scan.headings {
+		s.titles[i], s.ids[i] = s.scan.headingTitle(&s.scan.headings[i], githubSlugs)
 	}
-	s.doc.Title = s.title()
+	s.doc.Title = shortened(s.title())
 	return s
 }
 
@@ -160,6 +165,23 @@ func (s *source) title() string {
 		}
 	}
 	return s.doc.Title
+}
+
+// maxCrumb is how many bytes of a title are shown above the chunks below it. A
+// title can be as long as a file, and there can be as many chunks.
+const maxCrumb = 1000
+
+// shortened is a title of at most maxCrumb bytes, with an ellipsis when it was
+// longer.
+func shortened(title string) string {
+	if len(title) <= maxCrumb {
+		return title
+	}
+	end := maxCrumb
+	for end > 0 && !utf8.RuneStart(title[end]) {
+		end--
+	}
+	return title[:end] + "…"
 }
 
 // empty reports whether the file holds white space only.

@@ -7,8 +7,10 @@ import (
 	"sheaf"
 )
 
-// Code is cut into pieces of at most codeLines lines, and at a blank line when
-// there is one after codeLeast of them.
+// Code is cut into pieces of at most codeLines lines. A piece of codeLeast lines
+// or more ends at a blank line before one that is not indented, where functions
+// and the like end; without such a place it ends at the last blank line that
+// fits, or at the limit.
 const (
 	codeLines = 60
 	codeLeast = 30
@@ -28,16 +30,36 @@ func (code) Chunk(treeName, path string, content []byte) sheaf.Document {
 		return s.doc
 	}
 	s.doc.Title = path[strings.LastIndexByte(path, '/')+1:] // with its extension
-	number, first, from := 1, 1, 0
-	for pos := 0; pos < len(s.src); number++ {
-		l := lineAt(s.src, pos)
-		pos = l.next
-		lines := number - first + 1
-		if lines < codeLines && pos < len(s.src) && (lines < codeLeast || !blank(s.src[l.start:l.end])) {
-			continue
+	// A piece begins with line first at byte from; blankAt is the end of the
+	// last blank line at which it may end, and blankLine its number.
+	number, first, from := 0, 1, 0
+	blankAt, blankLine := 0, 0
+	add := func(end, last int) {
+		s.addPiece(sheaf.Span{Start: from, End: end}, "lines "+strconv.Itoa(first)+"-"+strconv.Itoa(last))
+		from, first, blankAt = end, last+1, 0
+	}
+	all := linesFrom(s.src, 0)
+	for l, ok := all.next(); ok; l, ok = all.next() {
+		number++
+		isBlank := blankText(s.src[l.start:l.end])
+		if blankAt == l.start && blankAt > 0 && !isBlank && s.src[l.start] != ' ' && s.src[l.start] != '\t' {
+			add(l.start, number-1)
 		}
-		s.addPiece(sheaf.Span{Start: from, End: pos}, "lines "+strconv.Itoa(first)+"-"+strconv.Itoa(number))
-		first, from = number+1, pos
+		if number-first+1 > codeLines {
+			if blankAt > 0 {
+				add(blankAt, blankLine)
+			} else {
+				add(l.start, number-1)
+			}
+		}
+		if isBlank && number-first+1 >= codeLeast {
+			blankAt, blankLine = l.next, number
+		}
+	}
+	add(len(s.src), number)
+	for i := range s.doc.Chunks {
+		c := &s.doc.Chunks[i]
+		c.Title = c.Hierarchy[len(c.Hierarchy)-1]
 	}
 	s.finishPieces()
 	return s.doc

@@ -1,6 +1,9 @@
 package chunk
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // definition is what a link reference definition says.
 type definition struct{ target, title string }
@@ -76,27 +79,39 @@ func readDefinition(text string) (label string, def definition, size int) {
 	return "", def, 0
 }
 
+// maxLabel is the most bytes of a label; the specification allows 999
+// characters.
+const maxLabel = 999 * utf8.UTFMax
+
 // closingBracket is the bracket that closes the one at the start of text, with
-// no other unescaped bracket between them and at most 999 bytes, or -1.
+// no other unescaped bracket between them and at most maxLabel bytes, or -1.
 func closingBracket(text string) int {
-	for i := 1; i < len(text) && i <= 1000; i++ {
+	for i := 1; i < len(text) && i <= maxLabel+1; i++ {
 		switch text[i] {
 		case '\\':
 			i++
 		case '[':
 			return -1
 		case ']':
+			if utf8.RuneCountInString(text[1:i]) > 999 {
+				return -1
+			}
 			return i
 		}
 	}
 	return -1
 }
 
-// skipSpace skips spaces, tabs and at most newlines line ends from byte i.
+// skipSpace skips spaces, tabs and at most newlines line endings from byte i.
 func skipSpace(text string, i, newlines int) int {
-	for i < len(text) {
+	for ; i < len(text); i++ {
 		switch text[i] {
 		case ' ', '\t':
+		case '\r':
+			if i+1 < len(text) && text[i+1] == '\n' {
+				continue
+			}
+			fallthrough
 		case '\n':
 			if newlines == 0 {
 				return i
@@ -105,7 +120,6 @@ func skipSpace(text string, i, newlines int) int {
 		default:
 			return i
 		}
-		i++
 	}
 	return i
 }
@@ -119,7 +133,7 @@ func readTarget(text string, i int) (target string, after int) {
 			switch text[j] {
 			case '\\':
 				j++
-			case '\n', '<':
+			case '\n', '\r', '<':
 				return "", -1
 			case '>':
 				return text[i+1 : j], j + 1
@@ -152,9 +166,6 @@ loop:
 	return text[i:j], j
 }
 
-// maxTitle bounds how far the end of a link's title is looked for.
-const maxTitle = 2000
-
 // readTitle reads a link's title in quotes or round brackets at byte i. after
 // is -1 when there is none.
 func readTitle(text string, i int) (title string, after int) {
@@ -169,7 +180,7 @@ func readTitle(text string, i int) (title string, after int) {
 	default:
 		return "", -1
 	}
-	for j := i + 1; j < len(text) && j < i+maxTitle; j++ {
+	for j := i + 1; j < len(text); j++ {
 		switch text[j] {
 		case '\\':
 			j++

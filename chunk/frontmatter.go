@@ -41,13 +41,13 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	if !strings.HasPrefix(src[start:], "---") {
 		return f, false
 	}
-	l := lineAt(src, start)
+	all := linesFrom(src, start)
+	l, _ := all.next()
 	if !blank(src[start+3:l.end]) || l.next == l.end {
 		return f, false
 	}
 	f.inner.start = l.next
-	for pos := l.next; pos < len(src); pos = l.next {
-		l = lineAt(src, pos)
+	for l, ok = all.next(); ok; l, ok = all.next() {
 		text := src[l.start:l.end]
 		if (strings.HasPrefix(text, "---") || strings.HasPrefix(text, "...")) && blank(text[3:]) {
 			f.inner.end = l.start
@@ -179,9 +179,9 @@ func oneLine(s string) string {
 // false when there is anything else, which says nothing about its validity.
 func simpleYAML(inner string) (entries []yamlEntry, ok bool) {
 	number := 1
-	for pos := 0; pos < len(inner); {
-		l := lineAt(inner, pos)
-		pos, number = l.next, number+1
+	all := linesFrom(inner, 0)
+	for l, more := all.next(); more; l, more = all.next() {
+		number++
 		text := strings.TrimRight(inner[l.start:l.end], " \t")
 		if text == "" || text[0] == '#' {
 			continue

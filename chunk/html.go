@@ -54,12 +54,10 @@ func endsHTML(s string, kind int) bool {
 	switch kind {
 	case 1:
 		for i := strings.Index(s, "</"); i >= 0; {
-			rest := s[i+2:]
-			end := strings.IndexByte(rest, '>')
-			if end >= 0 && rawHTMLNames[strings.ToLower(rest[:end])] {
+			if rawEnd(s[i+2:]) {
 				return true
 			}
-			next := strings.Index(rest, "</")
+			next := strings.Index(s[i+2:], "</")
 			if next < 0 {
 				return false
 			}
@@ -78,24 +76,23 @@ func endsHTML(s string, kind int) bool {
 	return false
 }
 
-// htmlTag reads the rest of a tag whose name ends at byte i of s, and returns
-// the byte after its '>'.
+// rawEnd reports whether s begins with the name of an element whose content is
+// not Markdown and '>'.
+func rawEnd(s string) bool {
+	end := strings.IndexByte(s[:min(len(s), longestHTMLName+1)], '>')
+	return end >= 0 && rawHTMLNames[strings.ToLower(s[:end])]
+}
+
+// htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the
+// byte after its '>', or, when it is no tag, where that became clear.
 func htmlTag(s string, i int, closing bool) (end int, ok bool) {
-	skip := func() bool {
-		from := i
-		for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
-			i++
-		}
-		return i > from
-	}
+	i, spaced := skipTagSpace(s, i)
 	if closing {
-		skip()
 		return i + 1, i < len(s) && s[i] == '>'
 	}
 	for {
-		spaced := skip()
 		if i == len(s) {
-			return 0, false
+			return i, false
 		}
 		switch {
 		case s[i] == '>':
@@ -103,49 +100,46 @@ func htmlTag(s string, i int, closing bool) (end int, ok bool) {
 		case s[i] == '/':
 			return i + 2, i+1 < len(s) && s[i+1] == '>'
 		case !spaced || !(isLetter(s[i]) || s[i] == '_' || s[i] == ':'):
-			return 0, false
+			return i, false
 		}
-		for i < len(s) && (isLetter(s[i]) || isDigit(s[i]) || strings.IndexByte("_.:-", s[i]) >= 0) {
+		for i < len(s) && (isWordByte(s[i]) || strings.IndexByte("_.:-", s[i]) >= 0) {
 			i++
 		}
-		back := i
-		skip()
+		i, spaced = skipTagSpace(s, i)
 		if i == len(s) || s[i] != '=' {
-			i = back
 			continue
 		}
-		i++
-		skip()
-		if i = attributeValue(s, i); i < 0 {
-			return 0, false
+		i, _ = skipTagSpace(s, i+1)
+		if i, ok = attributeValue(s, i); !ok {
+			return i, false
 		}
+		i, spaced = skipTagSpace(s, i)
 	}
 }
 
-// attributeValue is the byte after the value that begins at byte i, or -1.
-func attributeValue(s string, i int) int {
+func skipTagSpace(s string, i int) (next int, skipped bool) {
+	for next = i; next < len(s) && strings.IndexByte(" \t\n\r", s[next]) >= 0; next++ {
+	}
+	return next, next > i
+}
+
+// attributeValue is the byte after the value that begins at byte i.
+func attributeValue(s string, i int) (end int, ok bool) {
 	if i == len(s) {
-		return -1
+		return i, false
 	}
 	if quote := s[i]; quote == '"' || quote == '\'' {
-		end := strings.IndexByte(s[i+1:], quote)
-		if end < 0 {
-			return -1
-		}
-		return i + 1 + end + 1
+		end := indexByteFrom(s, quote, i+1)
+		return min(end+1, len(s)), end < len(s)
 	}
-	from := i
-	for i < len(s) && strings.IndexByte(" \t\"'=<>`", s[i]) < 0 {
-		i++
+	for end = i; end < len(s) && strings.IndexByte(" \t\n\r\"'=<>`", s[end]) < 0; end++ {
 	}
-	if i == from {
-		return -1
-	}
-	return i
+	return end, end > i
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool   { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isDigit(c byte) bool    { return c >= '0' && c <= '9' }
+func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) }
 
 var rawHTMLNames = map[string]bool{"script": true, "pre": true, "style": true, "textarea": true}
 

@@ -46,6 +46,8 @@ func entity(s string) (text string, size int) {
 	}
 	name := s[1:end]
 	if name[0] != '#' {
+		// The package html also knows entities without a semicolon, which
+		// Markdown does not: then the semicolon is still there.
 		if decoded := html.UnescapeString(s[:end+1]); !strings.HasPrefix(decoded, "&") || name == "amp" || name == "AMP" {
 			if !strings.HasSuffix(decoded, ";") || name == "semi" {
 				return decoded, end + 1
@@ -58,7 +60,7 @@ func entity(s string) (text string, size int) {
 		digits, base, most = digits[1:], 16, 6
 	}
 	n, err := strconv.ParseUint(digits, base, 32)
-	if err != nil || len(digits) > most || digits[0] == '+' {
+	if err != nil || len(digits) > most {
 		return "&", 1
 	}
 	if n == 0 || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
@@ -67,44 +69,289 @@ func entity(s string) (text string, size int) {
 	return string(rune(n)), end + 1
 }
 
-// codeSpans finds the code spans of a text, each run of backticks in linear
-// time overall.
-type codeSpans struct {
-	text string
-	// missing holds lengths of runs of which no further one exists.
-	missing map[int]bool
+// inline reads the constructs of inline Markdown that hide others: code spans,
+// HTML and addresses in angle brackets, targets of links. What it learns of the
+// text while a construct fails keeps the whole linear in the text's length.
+type inline struct {
+	text        string
+	definitions map[string]definition
+	// lastTicks is where the last run of so many backticks begins.
+	lastTicks map[int]int
+	// noEnd are the endings of HTML of which no further one exists.
+	noEnd [4]bool
+	// spent counts the bytes that were looked at for tags that are none.
+	spent int
 }
 
-// end is the byte after the code span that opens with the run of backticks at
-// byte i, and the span of its content; when nothing closes it, end is the byte
-// after the run and ok is false.
-func (c *codeSpans) end(i int) (content span, end int, ok bool) {
-	n := 0
-	for i+n < len(c.text) && c.text[i+n] == '`' {
-		n++
+// reset begins another text.
+func (r *inline) reset(text string) {
+	r.text, r.lastTicks, r.noEnd, r.spent = text, nil, [4]bool{}, 0
+}
+
+// codeSpan reads the code span that opens with the backticks at byte i: its
+// content, and the byte after it. When nothing closes it, ok is false and end is
+// the byte after the backticks.
+func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
+	t := r.text
+	from := i
+	for from < len(t) && t[from] == '`' {
+		from++
 	}
-	from := i + n
-	if c.missing[n] {
+	n := from - i
+	if r.lastTicks == nil {
+		r.findTicks(i)
+	}
+	if r.lastTicks[n] <= i {
 		return span{}, from, false
 	}
 	for j := from; ; {
-		k := strings.IndexByte(c.text[j:], '`')
-		if k < 0 {
-			break
+		j = indexByteFrom(t, '`', j)
+		closing := j
+		for j < len(t) && t[j] == '`' {
+			j++
 		}
-		j += k
-		m := 0
-		for j+m < len(c.text) && c.text[j+m] == '`' {
-			m++
+		if j-closing == n {
+			return span{from, closing}, j, true
 		}
-		if m == n {
-			return span{from, j}, j + m, true
-		}
-		j += m
 	}
-	if c.missing == nil {
-		c.missing = map[int]bool{}
+}
+
+// findTicks notes the runs of backticks from byte i on.
+func (r *inline) findTicks(i int) {
+	r.lastTicks = map[int]int{}
+	t := r.text
+	for i = indexByteFrom(t, '`', i); i < len(t); i = indexByteFrom(t, '`', i) {
+		from := i
+		for i < len(t) && t[i] == '`' {
+			i++
+		}
+		r.lastTicks[i-from] = from
 	}
-	c.missing[n] = true
-	return span{}, from, false
+}
+
+// angle reads what the '<' at byte i opens: an address, which is its own text,
+// or HTML, which has none. ok is false for a '<' that is text.
+func (r *inline) angle(i int) (address string, end int, ok bool) {
+	t := r.text
+	if i+1 == len(t) {
+		return "", 0, false
+	}
+	switch c := t[i+1]; {
+	case c == '!':
+		return r.declaration(i)
+	case c == '?':
+		return r.htmlEnd(i+2, "?>", 0)
+	case c == '/' || isLetter(c):
+		return r.tag(i)
+	case c < utf8.RuneSelf:
+		if end := emailAddress(t, i+1); end > 0 {
+			return t[i+1 : end], end + 1, true
+		}
+	}
+	return "", 0, false
+}
+
+func (r *inline) declaration(i int) (address string, end int, ok bool) {
+	switch rest := r.text[i+2:]; {
+	case strings.HasPrefix(rest, "-->"):
+		return "", i + 5, true
+	case strings.HasPrefix(rest, "--->"):
+		return "", i + 6, true
+	case strings.HasPrefix(rest, "--"):
+		return r.htmlEnd(i+4, "-->", 1)
+	case strings.HasPrefix(rest, "[CDATA["):
+		return r.htmlEnd(i+9, "]]>", 2)
+	case rest != "" && isLetter(rest[0]):
+		return r.htmlEnd(i+2, ">", 3)
+	}
+	return "", 0, false
+}
+
+// htmlEnd is the byte after the next ending.
+func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end int, ok bool) {
+	if r.noEnd[kind] || from > len(r.text) {
+		return "", 0, false
+	}
+	at := strings.Index(r.text[from:], ending)
+	if at < 0 {
+		r.noEnd[kind] = true
+		return "", 0, false
+	}
+	return "", from + at + len(ending), true
+}
+
+// tag reads an HTML tag or an address at byte i. Texts can be made in which
+// every '<' begins a tag that fails far behind it: when looking has cost several
+// times the text's length, the rest has no tags.
+func (r *inline) tag(i int) (address string, end int, ok bool) {
+	t := r.text
+	if r.spent > 8*len(t)+4096 {
+		return "", 0, false
+	}
+	if end := uriAddress(t, i+1); end > 0 {
+		return t[i+1 : end], end + 1, true
+	}
+	if end := emailAddress(t, i+1); end > 0 {
+		return t[i+1 : end], end + 1, true
+	}
+	from := i + 1
+	closing := t[from] == '/'
+	if closing {
+		from++
+	}
+	name := from
+	for from < len(t) && (isLetter(t[from]) || from > name && (isDigit(t[from]) || t[from] == '-')) {
+		from++
+	}
+	if from == name {
+		return "", 0, false
+	}
+	end, ok = htmlTag(t, from, closing)
+	if !ok {
+		r.spent += end - i
+	}
+	return "", end, ok
+}
+
+// uriAddress is the end of the absolute address at byte i that a '>' follows,
+// or 0.
+func uriAddress(t string, i int) int {
+	j := i
+	for j < len(t) && j-i <= 32 && (isLetter(t[j]) || j > i && (isDigit(t[j]) || t[j] == '+' || t[j] == '.' || t[j] == '-')) {
+		j++
+	}
+	if j-i < 2 || j-i > 32 || j == len(t) || t[j] != ':' {
+		return 0
+	}
+	for ; j < len(t); j++ {
+		switch c := t[j]; {
+		case c == '>':
+			return j
+		case c <= ' ' || c == '<' || c == 0x7f:
+			return 0
+		}
+	}
+	return 0
+}
+
+// emailAddress is the end of the mail address at byte i that a '>' follows, or
+// 0.
+func emailAddress(t string, i int) int {
+	j := i
+	for j < len(t) && (isWordByte(t[j]) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", t[j]) >= 0) {
+		j++
+	}
+	if j == i || j == len(t) || t[j] != '@' {
+		return 0
+	}
+	for j < len(t) && (t[j] == '@' || t[j] == '.') {
+		label := j + 1
+		for j = label; j < len(t) && (isWordByte(t[j]) || t[j] == '-'); j++ {
+		}
+		if j == label || j-label > 63 || t[label] == '-' || t[j-1] == '-' {
+			return 0
+		}
+		if j < len(t) && t[j] == '@' {
+			return 0
+		}
+	}
+	if j == len(t) || t[j] != '>' {
+		return 0
+	}
+	return j
+}
+
+// bracket is an open '[' or '!['.
+type bracket struct {
+	at    int // of '[', or of '!' before it
+	from  int // of the text inside
+	image bool
+	// nested says that another bracket opened in it, so that its text is no
+	// label.
+	nested bool
+	// piece and delimiter are where it stands in a plainWriter.
+	piece, delimiter int
+}
+
+// brackets are the open brackets. Once a link has been made, those below barrier
+// make no link, as links hold no links; images may.
+type brackets struct {
+	open    []bracket
+	barrier int
+}
+
+func (b *brackets) push(k bracket) {
+	if n := len(b.open); n > 0 {
+		b.open[n-1].nested = true
+	}
+	b.open = append(b.open, k)
+}
+
+// pop takes the last one; ok is false when there is none that may make a link.
+func (b *brackets) pop() (k bracket, ok bool) {
+	n := len(b.open) - 1
+	if n < 0 {
+		return bracket{}, false
+	}
+	k = b.open[n]
+	b.open = b.open[:n]
+	ok = k.image || n >= b.barrier
+	b.barrier = min(b.barrier, n)
+	return k, ok
+}
+
+// linked says that the bracket popped last made a link.
+func (b *brackets) linked() { b.barrier = len(b.open) }
+
+func (b *brackets) reset() { b.open, b.barrier = b.open[:0], 0 }
+
+// destination is where the link leads whose text lies between bracket k and the
+// ']' at byte to: "(target)", "[label]", or its own text as a label. end is the
+// byte after the link.
+func (r *inline) destination(k bracket, to int) (target string, end int, ok bool) {
+	t := r.text
+	if to+1 < len(t) && t[to+1] == '(' {
+		if target, end, ok := inlineTarget(t, to+2); ok {
+			return target, end, true
+		}
+	}
+	if len(r.definitions) == 0 {
+		return "", 0, false
+	}
+	label, end := t[k.from:to], to+1
+	if to+1 < len(t) && t[to+1] == '[' {
+		if size := closingBracket(t[to+1:]); size > 0 {
+			end = to + 2 + size
+			if full := t[to+2 : end-1]; !blankText(full) {
+				label, k.nested = full, false
+			}
+		}
+	}
+	if k.nested || len(label) > maxLabel {
+		return "", 0, false
+	}
+	def, ok := r.definitions[foldLabel(label)]
+	return def.target, end, ok
+}
+
+// inlineTarget reads "target 'title')" from byte i on.
+func inlineTarget(t string, i int) (target string, end int, ok bool) {
+	i = skipSpace(t, i, 1)
+	if i < len(t) && t[i] == ')' {
+		return "", i + 1, true
+	}
+	target, after := readTarget(t, i)
+	if after < 0 {
+		return "", 0, false
+	}
+	i = skipSpace(t, after, 1)
+	if i > after {
+		if _, after := readTitle(t, i); after >= 0 {
+			i = skipSpace(t, after, 1)
+		}
+	}
+	if i == len(t) || t[i] != ')' {
+		return "", 0, false
+	}
+	return unescape(target), i + 1, true
 }

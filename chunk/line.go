@@ -6,23 +6,52 @@ import "strings"
 // src[end:next]. Lines end with LF, CRLF, or a CR that no LF follows.
 type line struct{ start, end, next int }
 
-// lineAt is the line that begins at start, which is below len(src).
-func lineAt(src string, start int) line {
-	rest := src[start:]
-	lf := strings.IndexByte(rest, '\n')
-	if lf < 0 {
-		lf = len(rest)
+// lines cuts a text into lines. It remembers where the next LF and the next CR
+// stand, so that a file of one kind of line ending is not searched for the other
+// again and again.
+type lines struct {
+	src    string
+	pos    int
+	lf, cr int // the first ones at or after pos, len(src) for none
+}
+
+// linesFrom begins at byte pos.
+func linesFrom(src string, pos int) lines {
+	return lines{src: src, pos: pos, lf: pos - 1, cr: pos - 1}
+}
+
+// next is the next line; ok is false at the end of the text.
+func (r *lines) next() (l line, ok bool) {
+	pos := r.pos
+	if pos >= len(r.src) {
+		return line{}, false
 	}
-	if cr := strings.IndexByte(rest[:lf], '\r'); cr >= 0 {
-		if cr == lf-1 && lf < len(rest) {
-			return line{start, start + cr, start + lf + 1}
-		}
-		return line{start, start + cr, start + cr + 1}
+	if r.lf < pos {
+		r.lf = indexByteFrom(r.src, '\n', pos)
 	}
-	if lf == len(rest) {
-		return line{start, len(src), len(src)}
+	if r.cr < pos {
+		r.cr = indexByteFrom(r.src, '\r', pos)
 	}
-	return line{start, start + lf, start + lf + 1}
+	switch {
+	case r.lf < r.cr:
+		l = line{pos, r.lf, r.lf + 1}
+	case r.cr == len(r.src):
+		l = line{pos, r.cr, r.cr}
+	case r.cr+1 == r.lf:
+		l = line{pos, r.cr, r.lf + 1}
+	default:
+		l = line{pos, r.cr, r.cr + 1}
+	}
+	r.pos = l.next
+	return l, true
+}
+
+// indexByteFrom is the first c of s at or after byte from, or len(s).
+func indexByteFrom(s string, c byte, from int) int {
+	if i := strings.IndexByte(s[from:], c); i >= 0 {
+		return from + i
+	}
+	return len(s)
 }
 
 // blank reports whether a line's text is spaces and tabs only.

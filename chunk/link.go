@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,7 +10,8 @@ import (
 	"sheaf"
 )
 
-// finds are the links, tags and block ids of a text, in order.
+// finds are the links, tags and block ids of a text, each in the order in which
+// they begin.
 type finds struct {
 	links  []sheaf.Link
 	tags   []found
@@ -17,14 +19,29 @@ type finds struct {
 }
 
 type found struct {
-	at   int
+	span
 	text string
 }
 
-// wikiLink reads what follows "[[" up to "]]": size reaches behind it.
+// wikiLink reads what follows "[[" up to "]]" on the same line: size reaches
+// behind it.
 func wikiLink(s string) (target, fragment, alias string, size int, ok bool) {
-	end := strings.Index(s[:min(len(s), maxTitle)], "]]")
-	if end <= 0 || strings.ContainsAny(s[:end], "\n\r") || strings.Contains(s[:end], "[[") {
+	end := -1
+	for i := 0; i+1 < len(s) && end < 0; i++ {
+		switch s[i] {
+		case '\n', '\r':
+			return "", "", "", 0, false
+		case '[':
+			if s[i+1] == '[' {
+				return "", "", "", 0, false
+			}
+		case ']':
+			if s[i+1] == ']' {
+				end = i
+			}
+		}
+	}
+	if end <= 0 {
 		return "", "", "", 0, false
 	}
 	inner := s[:end]
@@ -48,80 +65,69 @@ func wikiText(target, fragment, alias string) string {
 	return target
 }
 
-// inlineScanner finds links, tags and block ids in one paragraph (or table row,
-// or heading). It is linear in the paragraph's length.
-type inlineScanner struct {
-	text        string
-	base        int // of text in the file
-	definitions map[string]definition
-	out         *finds
-	brackets    []bracket
-	code        codeSpans
-	noGreater   bool
+// finder finds links, tags and block ids in one paragraph, table row or heading
+// after another. It is linear in their length.
+type finder struct {
+	inline
+	base     int // of the text in the file
+	brackets brackets
+	out      *finds
 }
 
-type bracket struct {
-	at    int // of '[', or of '!' before it
-	from  int // of the text inside
-	image bool
-}
+// finding are the bytes at which the finder stops.
+var finding = func() (set [256]bool) {
+	for _, c := range []byte("\\`<![]#^") {
+		set[c] = true
+	}
+	return set
+}()
 
-const maxBrackets = 100
-
-func (s *inlineScanner) scan() {
-	s.code = codeSpans{text: s.text}
-	t := s.text
-	for i := 0; i < len(t); {
-		switch c := t[i]; c {
+func (f *finder) find(text string, base int) {
+	f.reset(text)
+	f.brackets.reset()
+	f.base = base
+	first := len(f.out.links)
+	for i := 0; i < len(text); {
+		c := text[i]
+		if !finding[c] {
+			i++
+			continue
+		}
+		switch c {
 		case '\\':
 			i++
-			if i < len(t) && t[i] < utf8.RuneSelf {
+			if i < len(text) && isPunctuation(text[i]) {
 				i++
 			}
 		case '`':
-			_, i, _ = s.code.end(i)
+			_, i, _ = f.codeSpan(i)
 		case '<':
-			i = s.angle(i)
-		case '!', '[':
-			i = s.open(i)
-		case ']':
-			i = s.close(i)
-		case '#':
-			i = s.tag(i)
-		case '^':
-			i = s.block(i)
-		default:
+			if _, end, ok := f.angle(i); ok {
+				i = end
+				break
+			}
 			i++
+		case '!', '[':
+			i = f.open(i)
+		case ']':
+			i = f.close(i)
+		case '#':
+			i = f.tagAt(i)
+		case '^':
+			i = f.block(i)
 		}
+	}
+	// A link is complete after those inside it.
+	if links := f.out.links[first:]; len(links) > 1 {
+		slices.SortStableFunc(links, func(a, b sheaf.Link) int { return a.Span.Start - b.Span.Start })
 	}
 }
 
-// angle skips an HTML tag, comment or address in angle brackets.
-func (s *inlineScanner) angle(i int) int {
-	t := s.text
-	if i+1 == len(t) || s.noGreater || !isLetter(t[i+1]) && t[i+1] != '/' && t[i+1] != '!' && t[i+1] != '?' {
-		return i + 1
-	}
-	end := strings.IndexByte(t[i:], '>')
-	if end < 0 {
-		s.noGreater = true
-		return i + 1
-	}
-	if strings.HasPrefix(t[i:], "<!--") {
-		if end := strings.Index(t[i:], "-->"); end >= 0 {
-			return i + end + 3
-		}
-		return i + 4
-	}
-	return i + end + 1
-}
-
-func (s *inlineScanner) open(i int) int {
-	t, from := s.text, i
+func (f *finder) open(i int) int {
+	t, from := f.text, i
 	image := t[i] == '!'
 	if image {
-		i++
-		if i == len(t) || t[i] != '[' {
+		if i++; i == len(t) || t[i] != '[' {
 			return i
 		}
 	}
@@ -132,111 +138,79 @@ func (s *inlineScanner) open(i int) int {
 				kind = sheaf.LinkEmbed
 			}
 			end := i + 2 + size
-			s.out.links = append(s.out.links, sheaf.Link{Kind: kind, Target: target, Fragment: fragment, Text: wikiText(target, fragment, alias),
-				Span: sheaf.Span{Start: s.base + from, End: s.base + end}})
+			f.out.links = append(f.out.links, sheaf.Link{
+				Kind: kind, Target: showable(target), Fragment: showable(fragment), Text: showable(wikiText(target, fragment, alias)),
+				Span: sheaf.Span{Start: f.base + from, End: f.base + end},
+			})
 			return end
 		}
 	}
-	if len(s.brackets) == maxBrackets {
-		s.brackets = append(s.brackets[:0], s.brackets[1:]...)
-	}
-	s.brackets = append(s.brackets, bracket{from, i + 1, image})
+	f.brackets.push(bracket{at: from, from: i + 1, image: image})
 	return i + 1
 }
 
-func (s *inlineScanner) close(i int) int {
-	t := s.text
-	if len(s.brackets) == 0 {
+func (f *finder) close(i int) int {
+	k, ok := f.brackets.pop()
+	if !ok {
 		return i + 1
 	}
-	b := s.brackets[len(s.brackets)-1]
-	s.brackets = s.brackets[:len(s.brackets)-1]
-	target, end, ok := s.destination(b.from, i)
+	text := f.text[k.from:i]
+	if strings.HasPrefix(text, "^") {
+		return i + 1 // a footnote
+	}
+	target, end, ok := f.destination(k, i)
 	if !ok {
 		return i + 1
 	}
 	kind := sheaf.LinkMarkdown
-	if b.image {
+	if k.image {
 		kind = sheaf.LinkEmbed
+	} else {
+		f.brackets.linked()
 	}
 	address, fragment, _ := strings.Cut(target, "#")
-	s.out.links = append(s.out.links, sheaf.Link{Kind: kind, Target: percentDecode(address), Fragment: percentDecode(fragment),
-		Text: plainLinkText(t[b.from:i]), Span: sheaf.Span{Start: s.base + b.at, End: s.base + end}})
+	f.out.links = append(f.out.links, sheaf.Link{
+		Kind: kind, Target: percentDecode(address), Fragment: percentDecode(fragment), Text: plainLinkText(text),
+		Span: sheaf.Span{Start: f.base + k.at, End: f.base + end},
+	})
 	return end
 }
 
-// destination is where the link whose text is t[from:to] leads: "(target)",
-// "[label]", or its own text as a label. end is the byte after the link.
-func (s *inlineScanner) destination(from, to int) (target string, end int, ok bool) {
-	t := s.text
-	if to+1 < len(t) && t[to+1] == '(' {
-		i := skipSpace(t, to+2, 1)
-		if i < len(t) && t[i] == ')' {
-			return "", i + 1, true
-		}
-		if target, after := readTarget(t, i); after >= 0 {
-			i = skipSpace(t, after, 1)
-			if i > after {
-				if _, after := readTitle(t, i); after >= 0 {
-					i = skipSpace(t, after, 1)
-				}
-			}
-			if i < len(t) && t[i] == ')' {
-				return unescape(target), i + 1, true
-			}
-		}
-	}
-	if len(s.definitions) == 0 {
-		return "", 0, false
-	}
-	label, end := t[from:to], to+1
-	if to+1 < len(t) && t[to+1] == '[' {
-		if size := closingBracket(t[to+1:]); size > 0 {
-			if size > 1 {
-				label = t[to+2 : to+1+size]
-			}
-			end = to + 2 + size
-		}
-	}
-	if len(label) > 1000 {
-		return "", 0, false
-	}
-	def, ok := s.definitions[foldLabel(label)]
-	return def.target, end, ok
-}
-
+// percentDecode decodes %20 and the like, unless that gives no valid text.
 func percentDecode(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
-		return s
+		return showable(s)
 	}
-	if decoded, err := url.PathUnescape(s); err == nil && utf8.ValidString(decoded) {
+	if decoded, err := url.PathUnescape(s); err == nil && utf8.ValidString(decoded) && strings.IndexByte(decoded, 0) < 0 {
 		return decoded
 	}
-	return s
+	return showable(s)
 }
 
-// plainLinkText is a link's text on one line, bounded.
+// maxLinkText is how much of a link's text is kept. Images can be nested in each
+// other, and each would hold all inside it.
+const maxLinkText = 2000
+
+// plainLinkText is a link's text on one line.
 func plainLinkText(s string) string {
-	if len(s) > maxTitle {
-		s = strings.ToValidUTF8(s[:maxTitle], "")
+	if len(s) > maxLinkText {
+		end := maxLinkText
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end]
 	}
 	if strings.ContainsAny(s, "\n\r") {
-		s = strings.Join(strings.Fields(s), " ")
+		s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "\n")
 	}
-	if !strings.ContainsAny(s, special) {
-		return s
-	}
-	if text, ok := simpleText(s, false); ok {
-		return text
-	}
-	return strings.NewReplacer("**", "", "`", "", "*", "").Replace(unescape(s))
+	return plainText(s, nil)
 }
 
-// tag reads an inline tag at byte i: Obsidian's rule is white space or nothing
+// tagAt reads an inline tag at byte i. Obsidian's rule is white space or nothing
 // before it, letters, digits, _ - / and no white space or other punctuation in
 // it, and at least one character that is no digit.
-func (s *inlineScanner) tag(i int) int {
-	t := s.text
+func (f *finder) tagAt(i int) int {
+	t := f.text
 	if i > 0 {
 		if before, _ := utf8.DecodeLastRuneInString(t[:i]); !isSpace(before) {
 			return i + 1
@@ -244,7 +218,10 @@ func (s *inlineScanner) tag(i int) int {
 	}
 	end, digitsOnly := i+1, true
 	for end < len(t) {
-		r, size := utf8.DecodeRuneInString(t[end:])
+		r, size := rune(t[end]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(t[end:])
+		}
 		if !isTagRune(r) {
 			break
 		}
@@ -253,10 +230,9 @@ func (s *inlineScanner) tag(i int) int {
 		}
 		end += size
 	}
-	if digitsOnly {
-		return end
+	if !digitsOnly {
+		f.out.tags = append(f.out.tags, found{span{f.base + i, f.base + end}, strings.TrimRight(t[i+1:end], "/")})
 	}
-	s.out.tags = append(s.out.tags, found{s.base + i, strings.TrimRight(t[i+1:end], "/")})
 	return end
 }
 
@@ -268,8 +244,8 @@ func isTagRune(r rune) bool {
 }
 
 // block reads a block id, "^id" at the end of a line after white space.
-func (s *inlineScanner) block(i int) int {
-	t := s.text
+func (f *finder) block(i int) int {
+	t := f.text
 	if i > 0 && !isSpace(rune(t[i-1])) {
 		return i + 1
 	}
@@ -277,8 +253,12 @@ func (s *inlineScanner) block(i int) int {
 	for end < len(t) && (isWordByte(t[end]) || t[end] == '-') {
 		end++
 	}
-	if end > i+1 && (end == len(t) || t[end] == '\n' || t[end] == '\r') {
-		s.out.blocks = append(s.out.blocks, found{s.base + i, t[i+1 : end]})
+	after := end
+	for after < len(t) && (t[after] == ' ' || t[after] == '\t') {
+		after++
+	}
+	if end > i+1 && (after == len(t) || t[after] == '\n' || t[after] == '\r') {
+		f.out.blocks = append(f.out.blocks, found{span{f.base + i, f.base + end}, t[i+1 : end]})
 	}
 	return end
 }
@@ -287,17 +267,15 @@ func (s *inlineScanner) block(i int) int {
 // as text.
 func (s *scanner) inline() finds {
 	var out finds
-	scan := inlineScanner{definitions: s.definitions, out: &out}
+	f := finder{inline: inline{definitions: s.definitions}, out: &out}
 	for i := 0; i < len(s.text); {
 		j := i + 1
 		for j < len(s.text) && s.text[j].more {
 			j++
 		}
 		part := s.src[s.text[i].start:s.text[j-1].end]
-		if strings.ContainsAny(part, "[#^") {
-			scan.text, scan.base = part, s.text[i].start
-			scan.brackets, scan.noGreater = scan.brackets[:0], false
-			scan.scan()
+		if strings.IndexByte(part, '[') >= 0 || strings.IndexByte(part, '#') >= 0 || strings.IndexByte(part, '^') >= 0 {
+			f.find(part, s.text[i].start)
 		}
 		i = j
 	}

@@ -18,9 +18,12 @@ type rawHeading struct {
 	level int
 	// start and end are the whole physical lines with their endings.
 	start, end int
-	// text are the parts of the lines that hold the title, without marks,
-	// indentation and spaces at the ends.
-	text []span
+	// setext says that it is underlined.
+	setext bool
+	// text holds the title, without marks, indentation and spaces at the
+	// ends; when that is several lines, they are lines.
+	text  span
+	lines []span
 }
 
 type span struct{ start, end int }
@@ -79,10 +82,9 @@ type textRun struct {
 // scan reads src from byte begin, which is where the frontmatter ends.
 func (s *scanner) scan(src string, begin int) {
 	s.src = src
-	for pos := begin; pos < len(src); {
-		l := lineAt(src, pos)
+	all := linesFrom(src, begin)
+	for l, ok := all.next(); ok; l, ok = all.next() {
 		s.line(l)
-		pos = l.next
 	}
 	s.closeLeaf()
 }
@@ -317,7 +319,7 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 		s.closeFrom(matched)
 		text := span{l.start + next + from, l.start + next + to}
 		if len(s.stack) == 0 {
-			s.headings = append(s.headings, rawHeading{level, l.start, l.next, []span{text}})
+			s.headings = append(s.headings, rawHeading{level: level, start: l.start, end: l.next, text: text})
 		}
 		s.text = append(s.text, textRun{text, false})
 		return true
@@ -374,7 +376,11 @@ func (s *scanner) setext(rest string, l line) bool {
 		return false
 	}
 	if len(s.stack) == 0 {
-		s.headings = append(s.headings, rawHeading{level, s.physical[0], l.next, append([]span(nil), s.paragraph...)})
+		h := rawHeading{level: level, start: s.physical[0], end: l.next, setext: true, text: s.paragraph[0]}
+		if len(s.paragraph) > 1 {
+			h.lines = append(h.lines, s.paragraph...)
+		}
+		s.headings = append(s.headings, h)
 	}
 	s.leaf = leafNone
 	s.paragraph, s.physical = s.paragraph[:0], s.physical[:0]

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,7 +39,9 @@ func newSections(o SectionOptions, githubSlugs bool) (Chunker, error) {
 }
 
 // Name implements [Chunker].
-func (c sections) Name() string { return "sections cap=" + strconv.Itoa(c.cap) }
+func (c sections) Name() string {
+	return "sections cap=" + strconv.Itoa(c.cap) + slugsName(c.githubSlugs)
+}
 
 // Chunk implements [Chunker].
 func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
@@ -51,7 +54,7 @@ func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
 		begin = s.front.whole.start // frontmatter and nothing else: one piece over it
 	}
 	headings := s.scan.headings
-	if n, _ := trimmedLength(s.src[begin:], c.cap); n <= c.cap {
+	if fits(s.src[begin:], c.cap) {
 		title := ""
 		if len(headings) > 0 {
 			title = s.titles[0]
@@ -84,33 +87,39 @@ func (c sections) cut(s *source, section sheaf.Span, title string) {
 	}
 }
 
-// trimmedLength counts the characters of text without white space at its ends,
-// stopping soon after it exceeds limit.
-func trimmedLength(text string, limit int) (characters, end int) {
-	n, last := 0, 0
+// fits reports whether text has at most limit characters, white space at its
+// ends not counted.
+func fits(text string, limit int) bool {
+	if len(text) <= limit {
+		return true
+	}
+	text = strings.TrimSpace(text)
+	return len(text) <= limit || len(text) <= utf8.UTFMax*limit && utf8.RuneCountInString(text) <= limit
+}
+
+// overflow is where the first character stands that does not fit into a piece of
+// limit characters; text does not fit.
+func overflow(text string, limit int) int {
+	n := 0
 	for i, r := range text {
-		if unicode.IsSpace(r) {
-			if n > 0 {
-				n++
-			}
+		if n == 0 && unicode.IsSpace(r) {
 			continue
 		}
-		n++
-		last = n
-		if last > limit {
-			return last, i
+		if n >= limit && !unicode.IsSpace(r) {
+			return i
 		}
+		n++
 	}
-	return last, len(text)
+	return len(text)
 }
 
 // cutAt is where the first piece of text ends: at its end when it fits, else
 // after the last blank line, line, sentence or word that fits, else at the cap.
 func cutAt(text string, limit int) int {
-	n, stop := trimmedLength(text, limit)
-	if n <= limit {
+	if fits(text, limit) {
 		return len(text)
 	}
+	stop := overflow(text, limit)
 	// The character at stop is the first that does not fit: any boundary up
 	// to there will do.
 	var paragraph, lineEnd, sentence, word int
@@ -133,6 +142,11 @@ func cutAt(text string, limit int) int {
 			if sentenceEnd {
 				sentence = next
 			}
+		case strings.ContainsRune(closingMarks, r):
+			// It belongs to the sentence that it ends.
+			if sentence == i {
+				sentence = next
+			}
 		default:
 			sentenceEnd = r == '.' || r == '!' || r == '?' || r == '…'
 			if r == '。' || r == '！' || r == '？' {
@@ -149,6 +163,10 @@ func cutAt(text string, limit int) int {
 	return stop
 }
 
+// closingMarks may stand between the end of a sentence and the white space that
+// follows it.
+const closingMarks = `"')]}»”’」』）】*_`
+
 // addPiece appends a chunk over a span of the file, under the heading of this
 // title.
 func (s *source) addPiece(body sheaf.Span, heading string) {
@@ -158,7 +176,7 @@ func (s *source) addPiece(body sheaf.Span, heading string) {
 		Title: s.doc.Title, Slug: strconv.Itoa(n), Span: body, Body: body,
 		Hierarchy: []string{s.doc.Title}, Breadcrumb: "> " + s.doc.Title,
 	}
-	if heading != "" && heading != s.doc.Title {
+	if heading = shortened(heading); heading != "" && heading != s.doc.Title {
 		c.Hierarchy = append(c.Hierarchy, heading)
 		c.Breadcrumb += " › " + heading
 	}

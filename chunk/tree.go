@@ -1,10 +1,6 @@
 package chunk
 
-import (
-	"strings"
-
-	"sheaf"
-)
+import "sheaf"
 
 // tree makes every heading with text under it a chunk, and the document their
 // root. For example
@@ -21,10 +17,7 @@ type tree struct{ githubSlugs bool }
 
 // Name implements [Chunker].
 func (t tree) Name() string {
-	if t.githubSlugs {
-		return "tree github-slugs"
-	}
-	return "tree"
+	return "tree" + slugsName(t.githubSlugs)
 }
 
 // Chunk implements [Chunker].
@@ -94,10 +87,10 @@ func (s *source) keptHeadings() []int {
 }
 
 // nameHierarchies writes the titles above each chunk, its own last, and the
-// breadcrumb of them. The first heading is left out when it repeats the
+// breadcrumb of them, in which very long titles are cut. The first heading is left out when it repeats the
 // document's title.
 func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
-	repeats := len(chunks) > 1 && chunks[1].Title == title
+	repeats := len(chunks) > 1 && shortened(chunks[1].Title) == title
 	chunks[0].Hierarchy = []string{title}
 	chunks[0].Breadcrumb = "> " + title
 	for i := 1; i < len(chunks); i++ {
@@ -107,65 +100,8 @@ func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 			c.Hierarchy, c.Breadcrumb = above.Hierarchy, above.Breadcrumb
 			continue
 		}
-		c.Hierarchy = append(above.Hierarchy[:len(above.Hierarchy):len(above.Hierarchy)], c.Title)
-		c.Breadcrumb = above.Breadcrumb + " › " + c.Title
+		crumb := shortened(c.Title)
+		c.Hierarchy = append(above.Hierarchy[:len(above.Hierarchy):len(above.Hierarchy)], crumb)
+		c.Breadcrumb = above.Breadcrumb + " › " + crumb
 	}
-}
-
-// distribute gives links, tags and block ids to the chunk in whose heading or
-// body they stand.
-func (s *source) distribute() {
-	found := s.scan.inline()
-	chunks := s.doc.Chunks
-	at := 0
-	chunkAt := func(pos int) *sheaf.Chunk {
-		for at+1 < len(chunks) && start(&chunks[at+1]) <= pos {
-			at++
-		}
-		return &chunks[at]
-	}
-	for _, link := range found.links {
-		c := chunkAt(link.Span.Start)
-		c.Links = append(c.Links, link)
-	}
-	at = 0
-	// seen is the position after that of the chunk which had a tag last.
-	seen := map[string]int{}
-	chunks[0].Tags = append([]string(nil), s.doc.Tags...)
-	for _, tag := range s.doc.Tags {
-		seen[strings.ToLower(tag)] = 1
-	}
-	for _, tag := range found.tags {
-		c, key := chunkAt(tag.at), strings.ToLower(tag.text)
-		last, known := seen[key]
-		if !known {
-			s.doc.Tags = append(s.doc.Tags, tag.text)
-		}
-		if last != c.Position+1 {
-			c.Tags = append(c.Tags, tag.text)
-			seen[key] = c.Position + 1
-		}
-	}
-	at = 0
-	for _, block := range found.blocks {
-		c := chunkAt(block.at)
-		c.Blocks = append(c.Blocks, block.text)
-	}
-}
-
-// start is the first byte that belongs to a chunk: of its heading, or its body.
-func start(c *sheaf.Chunk) int {
-	if c.HasHeading {
-		return c.Heading.Start
-	}
-	return c.Body.Start
-}
-
-// literalTitle is headingTitle without ids of the author's.
-func (s *scanner) literalTitle(h rawHeading) string {
-	var parts []string
-	for _, part := range h.text {
-		parts = append(parts, s.src[part.start:part.end])
-	}
-	return plainText(strings.Join(parts, " "), s.definitions)
 }

@@ -1,0 +1,145 @@
+package chunk
+
+import (
+	"strings"
+
+	"sheaf"
+)
+
+// Metadata is one property as Onyx writes it behind a chunk's text.
+type Metadata struct {
+	Name   string
+	Values []string
+}
+
+// separator stands between the parts of an embedded text in Onyx.
+const separator = "\n\r\n"
+
+// MetadataSuffix is what Onyx adds to the end of a chunk: semantic to the text
+// that is embedded, "Metadata:" and a line for each property; keyword to the
+// text that is searched by words, the values alone. Both are empty without
+// properties.
+func MetadataSuffix(metadata []Metadata) (semantic, keyword string) {
+	if len(metadata) == 0 {
+		return "", ""
+	}
+	lines, values := make([]string, len(metadata)), make([]string, len(metadata))
+	for i, m := range metadata {
+		lines[i] = "\n\t" + m.Name + " - " + strings.Join(m.Values, ", ")
+		values[i] = strings.Join(m.Values, " ")
+	}
+	return separator + "Metadata:" + strings.Join(lines, ""), separator + strings.Join(values, " ")
+}
+
+// Enrichment is what stands around the text of a document's windows when it is
+// embedded or searched by words. It is no part of any span.
+type Enrichment struct {
+	// Prefix comes before the text: the title, at most titleTokens of it.
+	Prefix string
+	// Suffix comes after text that is embedded, Keywords after text that is
+	// searched by words: the properties.
+	Suffix, Keywords string
+	// Tokens is how many tokens of text a window has: the size without those
+	// of Prefix and Suffix.
+	Tokens int
+}
+
+// Embedded is a window's text as it is embedded.
+func (e Enrichment) Embedded(text string) string { return e.Prefix + text + e.Suffix }
+
+// Searched is a window's text as it is searched by words.
+func (e Enrichment) Searched(text string) string { return e.Prefix + text + e.Keywords }
+
+// Limits of what is put around a text, as Onyx has them.
+const (
+	// titleTokens is the most tokens of a title that go before a text.
+	titleTokens = 128
+	// suffixShare: properties are left out of what is embedded when they take
+	// one part in so many of a window, or more.
+	suffixShare = 4
+	// textShare: title and properties are left out when they leave one part
+	// in so many of a window for the text, or less.
+	textShare = 2
+)
+
+// Enrich says what the options put around the windows of a document.
+func (o WindowOptions) Enrich(doc *sheaf.Document) Enrichment {
+	size := o.Size
+	if size == 0 {
+		size = DefaultWindowSize
+	}
+	e := Enrichment{Tokens: size}
+	if o.TitlePrefix && doc.Title != "" {
+		e.Prefix = o.firstTokens(doc.Title, titleTokens) + separator
+	}
+	if o.MetadataSuffix {
+		e.Suffix, e.Keywords = MetadataSuffix(DocumentMetadata(doc))
+		if suffixShare*o.count(e.Suffix) >= size {
+			e.Suffix = ""
+		}
+	}
+	if around := o.count(e.Prefix) + o.count(e.Suffix); textShare*(size-around) > size {
+		e.Tokens = size - around
+	} else if around > 0 {
+		e.Prefix, e.Suffix = "", ""
+	}
+	return e
+}
+
+// each yields the tokens of a text by the options' counter.
+func (o WindowOptions) each(text string, yield func(start, end int) bool) {
+	if o.Tokens == nil {
+		words(text, yield)
+		return
+	}
+	o.Tokens(text, yield)
+}
+
+func (o WindowOptions) count(text string) int {
+	n := 0
+	o.each(text, func(_, _ int) bool { n++; return true })
+	return n
+}
+
+// firstTokens is the start of a text with at most n tokens.
+func (o WindowOptions) firstTokens(text string, n int) string {
+	cut := len(text)
+	last := 0
+	o.each(text, func(_, end int) bool {
+		if n == 0 {
+			cut = last
+			return false
+		}
+		n--
+		last = end
+		return true
+	})
+	return text[:min(cut, len(text))]
+}
+
+// DocumentMetadata is the properties of a document as metadata, without those
+// that are fields of their own (title, aliases, tags).
+func DocumentMetadata(doc *sheaf.Document) []Metadata {
+	var out []Metadata
+	for _, p := range doc.Properties {
+		if IsFieldProperty(p.Name) {
+			continue
+		}
+		m := Metadata{Name: p.Name}
+		for _, v := range p.Values {
+			m.Values = append(m.Values, v.String())
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// IsFieldProperty reports whether a property is a field of its own: title,
+// aliases and tags.
+func IsFieldProperty(name string) bool {
+	switch strings.ToLower(name) {
+	case "title", "alias", "aliases", "tag", "tags":
+		return true
+	}
+	return false
+}

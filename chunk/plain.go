@@ -1,0 +1,299 @@
+package chunk
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// special are the bytes at which inline Markdown can begin.
+const special = "\\`*_[<&!~\n"
+
+// plainText is inline Markdown as plain text on one line: marks and HTML tags
+// dropped, code, link and image texts kept, escapes and entities decoded. NUL and
+// every invalid byte show as U+FFFD.
+func plainText(content string, definitions map[string]definition) string {
+	content = showable(content)
+	if !strings.ContainsAny(content, special) {
+		return content
+	}
+	w := plainWriter{inline: inline{text: content, definitions: definitions}}
+	w.scan()
+	w.emphasis(0)
+	return strings.Trim(w.String(), " \t")
+}
+
+// showable is s with U+FFFD for every NUL and every invalid byte.
+func showable(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for _, r := range s {
+		if r == 0 {
+			r = utf8.RuneError
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// plainWriter drops the marks of inline Markdown as CommonMark finds them. It
+// collects pieces of text; a mark is a piece that may shrink or vanish later: a
+// run of delimiters when a run behind it matches, a bracket when its link does.
+type plainWriter struct {
+	inline
+	brackets brackets
+	pieces   []piece
+	// delimiters are the indices of the pieces that are runs of delimiters
+	// outside links that are complete.
+	delimiters []int
+	from       int // of the text that is in no piece yet
+}
+
+// piece is some text; for a run of delimiters, of which the first count are
+// left, char is not 0.
+type piece struct {
+	text              string
+	char              byte
+	canOpen, canClose bool
+	count, length     int
+}
+
+func (w *plainWriter) String() string {
+	var b strings.Builder
+	b.Grow(len(w.text))
+	for i := range w.pieces {
+		p := &w.pieces[i]
+		if p.char != 0 {
+			b.WriteString(p.text[:p.count])
+			continue
+		}
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// flush makes a piece of the text up to byte i.
+func (w *plainWriter) flush(i int) {
+	if i > w.from {
+		w.pieces = append(w.pieces, piece{text: w.text[w.from:i]})
+	}
+	w.from = i
+}
+
+// put writes text in the place of the source from byte i to end.
+func (w *plainWriter) put(i, end int, text string) int {
+	w.flush(i)
+	w.pieces = append(w.pieces, piece{text: text})
+	w.from = end
+	return end
+}
+
+func (w *plainWriter) scan() {
+	t := w.text
+	for i := 0; i < len(t); {
+		switch c := t[i]; c {
+		case '\\':
+			i = w.backslash(i)
+		case '`':
+			content, end, ok := w.codeSpan(i)
+			if ok {
+				w.put(i, end, codeText(t[content.start:content.end]))
+			}
+			i = end
+		case '*', '_', '~':
+			i = w.run(i)
+		case '!', '[':
+			i = w.open(i)
+		case ']':
+			i = w.close(i)
+		case '<':
+			if address, end, ok := w.angle(i); ok {
+				i = w.put(i, end, address)
+				break
+			}
+			i++
+		case '&':
+			text, size := entity(t[i:])
+			if size > 1 {
+				w.put(i, i+size, text)
+			}
+			i += size
+		case '\n':
+			i = w.lineBreak(i)
+		default:
+			i++
+		}
+	}
+	w.flush(len(t))
+}
+
+// lineBreak writes a space for the line ending at byte i and the spaces before
+// it.
+func (w *plainWriter) lineBreak(i int) int {
+	from := i
+	for from > w.from && (w.text[from-1] == ' ' || w.text[from-1] == '\t') {
+		from--
+	}
+	return w.put(from, i+1, " ")
+}
+
+func (w *plainWriter) backslash(i int) int {
+	t := w.text
+	if i+1 == len(t) {
+		return i + 1
+	}
+	switch c := t[i+1]; {
+	case c == '\n':
+		return w.put(i, i+2, " ")
+	case isPunctuation(c):
+		w.flush(i)
+		w.from = i + 1
+		return i + 2
+	}
+	return i + 1
+}
+
+// codeText is the content of a code span: line breaks are spaces, and one space
+// goes from both ends when it does not consist of spaces only.
+func codeText(s string) string {
+	s = strings.ReplaceAll(s, "\n", " ")
+	if len(s) > 1 && s[0] == ' ' && s[len(s)-1] == ' ' && strings.Trim(s, " ") != "" {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+func (w *plainWriter) open(i int) int {
+	t, from := w.text, i
+	image := t[i] == '!'
+	if image {
+		if i++; i == len(t) || t[i] != '[' {
+			return i
+		}
+	}
+	if i+1 < len(t) && t[i+1] == '[' {
+		if target, fragment, alias, size, ok := wikiLink(t[i+2:]); ok {
+			return w.put(from, i+2+size, wikiText(target, fragment, alias))
+		}
+	}
+	w.flush(from)
+	w.brackets.push(bracket{at: from, from: i + 1, image: image, piece: len(w.pieces), delimiter: len(w.delimiters)})
+	return w.put(from, i+1, t[from:i+1])
+}
+
+func (w *plainWriter) close(i int) int {
+	k, ok := w.brackets.pop()
+	if !ok {
+		return i + 1
+	}
+	_, end, ok := w.destination(k, i)
+	if !ok {
+		return i + 1
+	}
+	w.flush(i)
+	w.from = end
+	w.pieces[k.piece].text = ""
+	w.emphasis(k.delimiter)
+	if !k.image {
+		w.brackets.linked()
+	}
+	return end
+}
+
+// run makes a piece of the run of delimiters at byte i.
+func (w *plainWriter) run(i int) int {
+	t, c, end := w.text, w.text[i], i
+	for end < len(t) && t[end] == c {
+		end++
+	}
+	n := end - i
+	if c == '~' && n > 2 {
+		return end
+	}
+	before, after := ' ', ' '
+	if i > 0 {
+		before, _ = utf8.DecodeLastRuneInString(t[:i])
+	}
+	if end < len(t) {
+		after, _ = utf8.DecodeRuneInString(t[end:])
+	}
+	left := !flankSpace(after) && (!flankPunctuation(after) || flankSpace(before) || flankPunctuation(before))
+	right := !flankSpace(before) && (!flankPunctuation(before) || flankSpace(after) || flankPunctuation(after))
+	p := piece{text: t[i:end], char: c, count: n, length: n, canOpen: left, canClose: right}
+	if c == '_' {
+		p.canOpen = left && (!right || flankPunctuation(before))
+		p.canClose = right && (!left || flankPunctuation(after))
+	}
+	w.flush(i)
+	w.from = end
+	w.delimiters = append(w.delimiters, len(w.pieces))
+	w.pieces = append(w.pieces, p)
+	return end
+}
+
+func flankSpace(r rune) bool {
+	return r == ' ' || r >= '\t' && r <= '\r' && r != '\v' || unicode.Is(unicode.Zs, r)
+}
+
+func flankPunctuation(r rune) bool {
+	if r < utf8.RuneSelf {
+		return isPunctuation(byte(r))
+	}
+	return unicode.IsPunct(r) || unicode.IsSymbol(r)
+}
+
+// emphasis matches the runs of delimiters from the bottom-th on, and forgets
+// them. It is the algorithm of the specification's appendix, with the runs that
+// may still open on a stack: a match takes all above it off. searched holds, for
+// each kind of closing run, how far down nothing was found.
+func (w *plainWriter) emphasis(bottom int) {
+	var stack []int
+	var searched [3 * 2 * 3]int
+	for _, d := range w.delimiters[bottom:] {
+		closer := &w.pieces[d]
+		for closer.canClose && closer.count > 0 {
+			kind := kindOfCloser(closer)
+			k := len(stack) - 1
+			for k >= 0 && stack[k] >= searched[kind] && !matchDelimiters(&w.pieces[stack[k]], closer) {
+				k--
+			}
+			if k < 0 || stack[k] < searched[kind] {
+				searched[kind] = d
+				break
+			}
+			opener := &w.pieces[stack[k]]
+			used := min(opener.count, closer.count, 2)
+			opener.count -= used
+			closer.count -= used
+			stack = stack[:k+1]
+			if opener.count == 0 {
+				stack = stack[:k]
+			}
+		}
+		if closer.canOpen && closer.count > 0 {
+			stack = append(stack, d)
+		}
+	}
+	w.delimiters = w.delimiters[:bottom]
+}
+
+func kindOfCloser(p *piece) int {
+	kind := strings.IndexByte("*_~", p.char) * 2
+	if p.canOpen {
+		kind++
+	}
+	return kind*3 + p.length%3
+}
+
+func matchDelimiters(opener, closer *piece) bool {
+	if opener.char != closer.char {
+		return false
+	}
+	if opener.char == '~' {
+		return opener.count == closer.count
+	}
+	return !(closer.canOpen || opener.canClose) || closer.length%3 == 0 || (opener.length+closer.length)%3 != 0
+}

@@ -44,7 +44,7 @@ type Options struct {
 
 // DefaultCommitBytes bounds what an interruption can lose, and with it how many
 // commits a large folder costs.
-const DefaultCommitBytes = 8 << 20
+const DefaultCommitBytes = 4 << 20
 
 // Phase is what a run is doing.
 type Phase string

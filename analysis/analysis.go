@@ -10,11 +10,19 @@
 //     the Latin, Greek and Cyrillic scripts and vowel marks of the Arabic and
 //     Hebrew ones removed;
 //   - identifiers are kept whole and in parts: getUserName, snake_case, v1.2.3,
-//     node.js, user@host, #tag, C++;
+//     node.js, Get-Item, user@host, #tag, C++;
 //   - scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao,
-//     Khmer, Burmese) give overlapping pairs of characters, and the last
-//     character of each run by itself, so that any single character is found as
-//     the beginning of a term.
+//     Khmer, Burmese) give overlapping pairs of characters, and the first and the
+//     last character of each run by themselves, so that any single character is
+//     found as the beginning of a term.
+//
+// A query is analyzed by the same code: [Analyzer.QueryTokens] for phrases,
+// [Analyzer.MatchTokens] for words of which any may be found, and
+// [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces] for queries that run over the
+// dictionary, where folded words stand beside their stems as forms.
+//
+// Markup is text like any other: link addresses, HTML tags and the names of
+// properties give their words, and punctuation gives nothing.
 //
 // The package stands alone: it knows nothing of fields, documents or scores.
 package analysis
@@ -45,10 +53,10 @@ type Options struct {
 // Analyzer turns text into terms. It is safe for concurrent use; what it
 // returns for a text never changes.
 type Analyzer struct {
-	o     Options
-	stem  stemmer // nil: no stemming
-	stops map[string]bool
-	elide bool // French and Italian: l'homme is l and homme
+	o        Options
+	stem     stemmer         // nil: no stemming
+	function map[string]bool // function words of the language
+	elide    bool            // French and Italian: l'homme is l and homme
 }
 
 // New returns an analyzer. The error, when Language is not two lower-case
@@ -57,12 +65,9 @@ func New(o Options) (*Analyzer, error) {
 	if o.Language != "" && (len(o.Language) != 2 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
 		return nil, fmt.Errorf("%w: language %q: must be two letters such as en (stemmed: %s), or empty", ErrUnknown, o.Language, strings.Join(Languages(), " "))
 	}
-	a := &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it"}
-	if o.StopWords {
-		a.stops = map[string]bool{}
-		for _, word := range strings.Fields(functionWords[o.Language]) {
-			a.stops[word] = true
-		}
+	a := &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it", function: map[string]bool{}}
+	for _, word := range strings.Fields(functionWords[o.Language]) {
+		a.function[word] = true
 	}
 	return a, nil
 }
@@ -167,27 +172,4 @@ func (a *Analyzer) Positions(terms []Term) int {
 		n = max(n, t.Offset+1)
 	}
 	return n
-}
-
-// QueryTokens are the tokens of text as a query looks for them: those of
-// [Analyzer.Tokens] without forms, and without the last character of a run in a
-// script without spaces, unless it is all there is; then Prefix is set.
-func (a *Analyzer) QueryTokens(text string) []Token {
-	var tokens []Token
-	var terms []Term
-	position := 0
-	a.Words(text, func(start, end int) bool {
-		raw := text[start:end]
-		terms = a.Terms(terms[:0], raw)
-		dense := isDense(raw)
-		for i, t := range terms {
-			if t.Form || dense && len(terms) > 1 && i == len(terms)-1 {
-				continue
-			}
-			tokens = append(tokens, Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End, Prefix: dense && len(terms) == 1})
-		}
-		position += a.Positions(terms)
-		return true
-	})
-	return tokens
 }

@@ -13,9 +13,11 @@ func lower(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s) // s itself when nothing changes
 	}
-	s = norm.NFKC.String(s)
-	return strings.ToLower(s)
+	return apostrophes.Replace(strings.ToLower(norm.NFKC.String(s)))
 }
+
+// apostrophes are written in several ways; NFKC makes one of some.
+var apostrophes = strings.NewReplacer("’", "'", "‘", "'")
 
 func isASCII(s string) bool {
 	for i := 0; i < len(s); i++ {
@@ -28,8 +30,10 @@ func isASCII(s string) bool {
 
 // Fold is the form of text that terms have, unstemmed: NFKC, lower case, without
 // the diacritics of Latin, Greek and Cyrillic letters (but й, which is a letter
-// of its own, stays), without the vowel marks of Arabic and Hebrew; ß is ss,
-// variants of alef, yeh and teh marbuta are one.
+// of its own, stays), without the vowel marks of Arabic and Hebrew, without
+// invisible characters such as soft hyphens, digits of any script as 0 to 9; ß is
+// ss, variants of alef, yeh, kaf and teh marbuta are one. Marks of other scripts, where
+// they are letters, stay.
 func (a *Analyzer) Fold(text string) string { return strip(lower(text)) }
 
 // strip removes what Fold removes from text in lower case.
@@ -50,6 +54,9 @@ func strip(s string) string {
 				continue
 			}
 			b.WriteRune(r)
+			continue
+		}
+		if r >= utf8.RuneSelf && unicode.Is(unicode.Cf, r) {
 			continue
 		}
 		base = r
@@ -80,16 +87,35 @@ func writeFolded(b *strings.Builder, r rune) {
 		b.WriteByte('i')
 	case 'ς':
 		b.WriteRune('σ')
-	case '’':
-		b.WriteByte('\'')
 	case 0x640: // tatweel
-	case 0x649: // alef maksura
+	case 0x649, 0x6CC: // alef maksura, Persian yeh
 		b.WriteRune(0x64A)
+	case 0x6A9: // Persian kaf
+		b.WriteRune(0x643)
 	case 0x629: // teh marbuta
 		b.WriteRune(0x647)
 	case 0x671: // alef wasla
 		b.WriteRune(0x627)
 	default:
+		if unicode.Is(unicode.Nd, r) {
+			r = '0' + digitValue(r)
+		}
 		b.WriteRune(r)
 	}
+}
+
+// digitValue is what a decimal digit of any script stands for. Unicode assigns
+// them in runs of ten, zero first.
+func digitValue(r rune) rune {
+	for _, x := range unicode.Nd.R16 {
+		if r <= rune(x.Hi) {
+			return (r - rune(x.Lo)) % 10
+		}
+	}
+	for _, x := range unicode.Nd.R32 {
+		if r <= rune(x.Hi) {
+			return (r - rune(x.Lo)) % 10
+		}
+	}
+	return 0
 }

@@ -11,37 +11,101 @@ import (
 // Terms appends the terms of one raw word, in the order of their offsets, to
 // dst. It is a pure function of raw, so that callers can keep its result for
 // the next time the word comes.
+//
+// A plain word is one term, and a form when the stem differs from the folded
+// word. An identifier is its whole and its parts: the whole stands where the first
+// part does, the parts one after another, so that the phrase "get user name" is
+// found in getUserName, and getUserName as a phrase asks for the whole. A word
+// with hyphens is the words between them; its whole is kept as well when it looks
+// like a name: when it has a digit or two words with capitals (Get-Item, utf-8).
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
 	case raw == "":
 		return dst
 	case isDense(raw):
-		return denseTerms(dst, raw)
+		return runTerms(dst, raw, false)
 	case raw[0] == '#':
 		if len(raw) > 1 {
-			dst = append(dst, Term{Text: strip(lower(raw)), End: len(raw)})
-			return a.shifted(dst, raw, 1)
+			dst = append(dst, Term{Text: a.Fold(raw), End: len(raw)})
+			return a.shifted(dst, raw, 1, len(raw), 0)
 		}
 		return dst
-	}
-	if last := raw[len(raw)-1]; last == '+' || last == '#' {
-		return append(dst, Term{Text: lower(raw), End: len(raw)})
-	}
-	if isPlain(raw) {
+	case hasSymbol(raw):
+		return symbolTerms(dst, raw)
+	case strings.IndexByte(raw, '-') >= 0:
+		return a.compound(dst, raw)
+	case isPlain(raw):
 		return a.word(dst, raw, 0, 0, len(raw))
 	}
 	return a.identifier(dst, raw)
 }
 
-// shifted appends the terms of raw[skip:], placed within raw.
-func (a *Analyzer) shifted(dst []Term, raw string, skip int) []Term {
+// shifted appends the terms of raw[from:to], placed within raw and offset
+// positions later.
+func (a *Analyzer) shifted(dst []Term, raw string, from, to, offset int) []Term {
 	n := len(dst)
-	dst = a.Terms(dst, raw[skip:])
+	dst = a.Terms(dst, raw[from:to])
 	for i := n; i < len(dst); i++ {
-		dst[i].Start += skip
-		dst[i].End += skip
+		dst[i].Start += from
+		dst[i].End += from
+		dst[i].Offset += offset
 	}
 	return dst
+}
+
+// hasSymbol reports whether a raw word is C++, C# or the like.
+func hasSymbol(raw string) bool {
+	return len(raw) > 1 && (raw[1] == '+' || raw[1] == '#') && isLetter(raw[0])
+}
+
+// symbolTerms are c++ for C++, and c++17, c++ and 17 for C++17.
+func symbolTerms(dst []Term, raw string) []Term {
+	low := strings.ToLower(raw)
+	dst = append(dst, Term{Text: low, End: len(raw)})
+	if name := strings.TrimRight(low, "0123456789"); name != low {
+		dst = append(dst, Term{Text: name, End: len(name)}, Term{Text: low[len(name):], Offset: 1, Start: len(name), End: len(raw)})
+	}
+	return dst
+}
+
+// compound appends the terms of a word with hyphens.
+func (a *Analyzer) compound(dst []Term, raw string) []Term {
+	if isName(raw) {
+		dst = append(dst, Term{Text: a.Fold(raw), End: len(raw)})
+	}
+	offset := 0
+	for from := 0; from < len(raw); {
+		to := len(raw)
+		if n := strings.IndexByte(raw[from:], '-'); n >= 0 {
+			to = from + n
+		}
+		n := len(dst)
+		dst = a.shifted(dst, raw, from, to, offset)
+		next := offset + 1
+		for _, t := range dst[n:] {
+			next = max(next, t.Offset+1)
+		}
+		offset, from = next, to+1
+	}
+	return dst
+}
+
+// isName reports whether a word with hyphens is more than a compound of prose.
+func isName(raw string) bool {
+	capitals, first := 0, true
+	for _, r := range raw {
+		switch {
+		case r == '-':
+			first = true
+			continue
+		case unicode.IsDigit(r) || r == '_' || r == '.' || r == '@':
+			return true
+		case first && unicode.IsUpper(r):
+			capitals++
+		}
+		first = false
+	}
+	return capitals > 1
 }
 
 // isPlain reports whether a raw word is nothing but letters without inner
@@ -55,7 +119,7 @@ func isPlain(raw string) bool {
 			digits = true
 		case r < utf8.RuneSelf && !isLetter(byte(r)):
 			return false
-		case r == '’':
+		case r >= utf8.RuneSelf && classOf(r) == classOther:
 			return false
 		default:
 			letters = true
@@ -74,7 +138,7 @@ func isPlain(raw string) bool {
 // word appends a single word: its stem, and its form when that differs.
 func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term {
 	low := lower(word)
-	if a.stops[low] {
+	if a.o.StopWords && a.function[low] {
 		return dst
 	}
 	form := strip(low)
@@ -135,8 +199,8 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 // withoutMarks is 1000000 for 1,000,000 and usa for u.s.a; ok is false for
 // anything else.
 func withoutMarks(s string) (string, bool) {
-	if strings.IndexByte(s, ',') >= 0 && strings.Trim(s, "0123456789,") == "" {
-		return strings.ReplaceAll(s, ",", ""), true
+	if strings.ContainsAny(s, ",'") && strings.Trim(s, "0123456789,'") == "" {
+		return strings.NewReplacer(",", "", "'", "").Replace(s), true
 	}
 	if len(s) < 3 || len(s)%2 == 0 {
 		return "", false
@@ -157,7 +221,7 @@ const shortestSplit = 3
 
 // split finds the parts of an identifier: between marks, where a capital follows
 // a small letter, before the last capital of a run that a small letter follows,
-// and where digits follow at least three letters.
+// and where digits follow at least three letters; 3d and 64bit stay whole.
 func split(parts []part, raw string, elide bool) []part {
 	start, letters := -1, 0
 	var before rune
@@ -169,7 +233,7 @@ func split(parts []part, raw string, elide bool) []part {
 	}
 	for i, r := range raw {
 		apostrophe := r == '\'' || r == '’'
-		if r == '_' || r == '.' || r == '@' || r == ',' || r == '#' || apostrophe && elide {
+		if r == '_' || r == '.' || r == '@' || r == ',' || r == '#' || apostrophe && (elide || isDigit(before)) {
 			end(i)
 			before = r
 			continue
@@ -182,8 +246,6 @@ func split(parts []part, raw string, elide bool) []part {
 				end(i)
 			case isDigit(r) && !isDigit(before) && letters >= shortestSplit:
 				end(i)
-			case isDigit(before) && unicode.IsLetter(r) && raw[start] >= '0' && raw[start] <= '9':
-				// 3d and 64bit stay whole
 			}
 		}
 		if start < 0 {
@@ -203,9 +265,13 @@ func lowerAt(s string, i int) bool {
 	return unicode.IsLower(r)
 }
 
-// denseTerms appends the overlapping pairs of characters of a run in a script
-// without spaces, and its last character. A character includes its marks.
-func denseTerms(dst []Term, raw string) []Term {
+// runTerms appends the terms of a run in a script without spaces: the overlapping
+// pairs of its characters, each at the place of its first. The first and the last
+// character are terms by themselves as well: so every character begins a term,
+// and a phrase that ends or begins with a single character ("2024年") finds it
+// beside other words. A query leaves these out, unless the run is one character.
+// A character includes its marks.
+func runTerms(dst []Term, raw string, query bool) []Term {
 	text := raw
 	if !norm.NFKC.IsNormalString(raw) {
 		text = norm.NFKC.String(raw)
@@ -213,20 +279,27 @@ func denseTerms(dst []Term, raw string) []Term {
 	var buf [64]int
 	starts := buf[:0]
 	for i, r := range text {
-		if i > 0 && unicode.In(r, unicode.Mn, unicode.Mc) {
-			continue
+		if i == 0 || classOf(r) != classMark {
+			starts = append(starts, i)
 		}
-		starts = append(starts, i)
 	}
+	n := len(starts)
 	starts = append(starts, len(text))
-	n := len(starts) - 1
-	for i := range n {
-		to := starts[min(i+2, n)]
-		t := Term{Text: text[starts[i]:to], Offset: i, Start: starts[i], End: to}
+	add := func(from, to int) {
+		t := Term{Text: text[starts[from]:starts[to]], Offset: from, Start: starts[from], End: starts[to]}
 		if len(text) != len(raw) {
 			t.Start, t.End = 0, len(raw)
 		}
 		dst = append(dst, t)
+	}
+	if n == 1 || !query {
+		add(0, 1)
+	}
+	for i := range n - 1 {
+		add(i, i+2)
+	}
+	if n > 1 && !query {
+		add(n-1, n)
 	}
 	return dst
 }

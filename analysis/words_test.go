@@ -52,11 +52,18 @@ func TestTokens(t *testing.T) {
 		{"en", "naïve Ångström ﬁle", "0:naiv (0:naive) 1:angstrom 2:file"},
 		{"de", "Straße Häuser", "0:strass (0:strasse) 1:haus (1:hauser)"},
 		{"ru", "ёлки йод", "0:елк (0:елки) 1:йод"},
-		{"", "東京都 and 猫", "0:東京 1:京都 2:都 3:and 4:猫"},
-		{"", "ภาษาไทย", "0:ภา 1:าษ 2:ษา 3:าไ 4:ไท 5:ทย 6:ย"},
-		{"", "한국어 문서", "0:한국 1:국어 2:어 3:문서 4:서"},
+		{"", "東京都 and 猫", "0:東 0:東京 1:京都 2:都 3:and 4:猫"},
+		{"", "ภาษาไทย", "0:ภ 0:ภา 1:าษ 2:ษา 3:าไ 4:ไท 5:ทย 6:ย"},
+		{"", "한국어 문서", "0:한 0:한국 1:국어 2:어 3:문 3:문서 4:서"},
 		{"", "x😀y \xff\xfe z\x00w", "0:x 1:y 2:z 3:w"},
 		{"", "ＡＢＣ １２", "0:abc 1:12"},
+		{"en", "Get-ChildItem well-known utf-8", "0:get-childitem 0:get 1:childitem 1:child 2:item 3:well 4:known 5:utf-8 5:utf 6:8"},
+		{"en", "2024-05-01 C++17 #a-b", "0:2024-05-01 0:2024 1:05 2:01 3:c++17 3:c++ 4:17 5:#a-b 5:a 6:b"},
+		{"", "soft\u00ADhyphen نمی\u200Cخواهم ٣٤", "0:softhyphen 1:نميخواهم 2:34"},
+		{"", "हिन्दी தமிழ் 1'000", "0:हिन्दी 1:தமிழ் 2:1'000 2:1000 2:1 3:000"},
+		{"en", "John’s can’t", "0:john (0:john's) 1:can't"},
+		{"", "2024年度", "0:2024 1:年 1:年度 2:度"},
+		{"", "https://example.com/a_b?q=x#top <b>bold</b> [text](url.md)", "0:https 1:example.com 1:example 2:com 3:a_b 3:a 4:b 5:q 6:x 7:top 8:b 9:bold 10:b 11:text 12:url.md 12:url 13:md"},
 		{"ar", "الكِتابُ", "0:كتاب (0:الكتاب)"},
 		{"", "___ ' . #", ""},
 		{"", "utf8 k8s 3d x86_64", "0:utf8 0:utf 1:8 2:k8s 3:3d 4:x86_64 4:x86 5:64"},
@@ -159,5 +166,43 @@ func TestStopWordsLeaveGaps(t *testing.T) {
 	again, err := analysis.Parse(a.Name())
 	if err != nil || again.Name() != a.Name() || show(again.Tokens("the x")) != "1:x" {
 		t.Errorf("Parse(%q) = %v, %v", a.Name(), again, err)
+	}
+}
+
+func TestMatchTokens(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"how to install", "0:how 1:to 2:instal"},
+		{"How do I install it?", "3:instal"},
+		{"what is the way to install the server on Windows", "3:way 5:instal 7:server 9:window"},
+		{"What is this?", "0:what 1:is 2:this"},
+	} {
+		if got := show(analyzer(t, "en").MatchTokens(c.text)); got != c.want {
+			t.Errorf("%q: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestPieces(t *testing.T) {
+	write := func(pieces []analysis.Piece) string {
+		var out []string
+		for _, p := range pieces {
+			if p.Exact {
+				p.Text = `"` + p.Text + `"`
+			}
+			out = append(out, p.Text)
+		}
+		return strings.Join(out, " ")
+	}
+	for _, c := range []struct{ text, prefix, fuzzy string }{
+		{"Caf", "caf", "caf"}, {"getUserN", "getusern", "getusern"}, {"Get-It", `"Get" it`, "get it"}, {"docs/set", `"docs" set`, "docs set"},
+		{"東京", "東京", `"東京"`}, {"東京都", `"東京都"`, `"東京都"`}, {"京", "京", `"京"`}, {"v1.2", "v1.2", "v1.2"}, {"#Ta", "#ta", "#ta"}, {"c++", "c++", "c++"}, {"?!", "", ""}, {"", "", ""},
+	} {
+		a := analyzer(t, "en")
+		if got := write(a.PrefixPieces(c.text)); got != c.prefix {
+			t.Errorf("prefix %q: got %s, want %s", c.text, got, c.prefix)
+		}
+		if got := write(a.FuzzyPieces(c.text)); got != c.fuzzy {
+			t.Errorf("fuzzy %q: got %s, want %s", c.text, got, c.fuzzy)
+		}
 	}
 }

@@ -1,0 +1,87 @@
+package analysis_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+)
+
+// alphabets are letters with the marks that may follow them, one script each.
+var alphabets = []string{
+	"abcdefghijklmnopqrstuvwxyzABCXYZ", "àéîõüçñßøåœÀÉÑŁđıİſ", "e\u0301o\u0308n\u0303", "αβγδέώςΑΩ", "абвгдёйыЯЖ", "и\u0306е\u0308",
+	"אבגדהוש\u05B8\u05BC", "العربية\u064E\u0651ىةأ", "कखगघि\u094D\u093Eी\u200C", "தமிழ்", "აბგდ", "աբգև", "ሀለሐመ", "가",
+	"0123456789", "٠١٢٣", "१२३", "ab\u00ADcd", "نمی\u200Cخواهم",
+}
+
+// between are characters that separate words; joiners may stand within one.
+var between = []string{" ", "  ", "\n", "\t", "! ", "?", "(", ")", " — ", "–", "…", "“", "”", "/", "\\", "=", "*", "`", "~", "€", "😀", "👩\u200D💻", "→", "|", "\u200B", "<", "[", "\u00A0", "\u2028"}
+
+// TestWordBoundaries compares raw words with those of uniseg's implementation of
+// UAX #29 on text without identifiers.
+func TestWordBoundaries(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 29))
+	a := analyzer(t, "")
+	for range 20_000 {
+		text := randomProse(r)
+		var got []string
+		a.Words(text, func(start, end int) bool {
+			if !isRun(text[start:end]) {
+				got = append(got, text[start:end])
+			}
+			return true
+		})
+		want := segments(text)
+		if strings.Join(got, "|") != strings.Join(want, "|") {
+			t.Fatalf("seed %d: %q:\n got %q\nwant %q", seed, text, got, want)
+		}
+	}
+}
+
+func randomProse(r *rand.Rand) string {
+	var b strings.Builder
+	for range 1 + r.IntN(6) {
+		letters := []rune(alphabets[r.IntN(len(alphabets))])
+		digits := unicode.IsDigit(letters[0])
+		part := func() {
+			b.WriteRune(letters[0]) // never a mark
+			for range r.IntN(6) {
+				b.WriteRune(letters[r.IntN(len(letters))])
+			}
+		}
+		part()
+		switch {
+		case r.IntN(4) > 0:
+		case digits:
+			b.WriteString([]string{",", ".", "'"}[r.IntN(3)])
+			part()
+		default:
+			b.WriteString([]string{"'", ".", "’", "·", "‘"}[r.IntN(5)])
+			part()
+		}
+		b.WriteString(between[r.IntN(len(between))])
+	}
+	return b.String()
+}
+
+// segments are uniseg's segments that hold a letter or a digit.
+func segments(text string) []string {
+	var out []string
+	state := -1
+	for text != "" {
+		var word string
+		word, text, state = uniseg.FirstWordInString(text, state)
+		if !isRun(word) && strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// isRun reports whether a word is of a script that gives pairs of characters.
+func isRun(word string) bool {
+	return strings.ContainsFunc(word, func(r rune) bool { return unicode.In(r, unicode.Hangul, unicode.Han) })
+}

@@ -1,0 +1,126 @@
+package analysis
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// QueryTokens are the tokens of text as a query looks for them: those of
+// [Analyzer.Tokens] without forms, and without the single characters of a run in
+// a script without spaces, unless one is all there is; then Prefix is set.
+func (a *Analyzer) QueryTokens(text string) []Token {
+	var tokens []Token
+	var terms []Term
+	position := 0
+	a.Words(text, func(start, end int) bool {
+		raw := text[start:end]
+		run := isDense(raw)
+		if run {
+			terms = runTerms(terms[:0], raw, true)
+		} else {
+			terms = a.Terms(terms[:0], raw)
+		}
+		for _, t := range terms {
+			if !t.Form {
+				tokens = append(tokens, Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End,
+					Prefix: run && len(terms) == 1})
+			}
+		}
+		position += a.Positions(terms)
+		if run && len(terms) > 1 {
+			position++ // the last character by itself, which a query leaves out
+		}
+		return true
+	})
+	return tokens
+}
+
+// questionWords is from how many words on a text is taken for a sentence.
+const questionWords = 8
+
+// MatchTokens are those of [Analyzer.QueryTokens] that are worth looking for when
+// any of them may be found. Of a question (a text that ends with a question mark
+// or has at least eight words) the function words of the analyzer's language are
+// left out, unless there is nothing else: there they only raise long texts. In
+// shorter queries they stay; "how to" may be a title.
+func (a *Analyzer) MatchTokens(text string) []Token {
+	tokens := a.QueryTokens(text)
+	if len(a.function) == 0 || !a.isQuestion(text) {
+		return tokens
+	}
+	kept := make([]Token, 0, len(tokens))
+	for _, t := range tokens {
+		if !a.function[lower(text[t.Start:t.End])] {
+			kept = append(kept, t)
+		}
+	}
+	if len(kept) == 0 {
+		return tokens
+	}
+	return kept
+}
+
+func (a *Analyzer) isQuestion(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, mark := range []string{"?", "？", "؟"} {
+		if strings.HasSuffix(text, mark) {
+			return true
+		}
+	}
+	n := 0
+	a.Words(text, func(int, int) bool { n++; return n < questionWords })
+	return n == questionWords
+}
+
+// Piece is a part of the text of a prefix or fuzzy query.
+type Piece struct {
+	// Text is to be compared with terms and forms of the dictionary, or, when
+	// Exact is set, to be looked for as a phrase.
+	Text  string
+	Exact bool
+}
+
+// PrefixPieces are the parts of the text of a prefix query, all of which a chunk
+// must hold: the words before the last one as phrases, and the last one folded,
+// with which a term or form must begin. A run of more than two characters in a
+// script without spaces is a phrase: pairs are all that the dictionary holds. So
+// every chunk is found that has a raw word which begins with text.
+func (a *Analyzer) PrefixPieces(text string) []Piece {
+	pieces := a.pieces(text)
+	for i := range pieces {
+		p := &pieces[i]
+		p.Exact = i < len(pieces)-1 || isDense(p.Text) && len(runTerms(nil, p.Text, true)) > 1
+		if !p.Exact {
+			p.Text = a.Fold(p.Text)
+		}
+	}
+	return pieces
+}
+
+// FuzzyPieces are the parts of the text of a fuzzy query, all of which a chunk
+// must hold: each word folded, which a term or form must resemble, and runs in
+// scripts without spaces as phrases.
+func (a *Analyzer) FuzzyPieces(text string) []Piece {
+	pieces := a.pieces(text)
+	for i := range pieces {
+		p := &pieces[i]
+		if p.Exact = isDense(p.Text); !p.Exact {
+			p.Text = a.Fold(p.Text)
+		}
+	}
+	return pieces
+}
+
+// pieces are the raw words of text, cut at hyphens: only names keep those.
+func (a *Analyzer) pieces(text string) []Piece {
+	var out []Piece
+	a.Words(text, func(start, end int) bool {
+		for piece := range strings.SplitSeq(text[start:end], "-") {
+			if utf8.ValidString(piece) && a.Fold(piece) != "" {
+				out = append(out, Piece{Text: piece})
+			}
+		}
+		return true
+	})
+	return out
+}

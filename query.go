@@ -37,7 +37,8 @@ type Query struct {
 type TextQuery interface{ textQuery() }
 
 // Match finds chunks that hold at least one term of Text; every term found
-// adds its score.
+// adds its score. Function words do not count in questions: see
+// analysis.Analyzer.MatchTokens.
 type Match struct {
 	Text  string
 	Field string
@@ -53,7 +54,8 @@ type Phrase struct {
 }
 
 // Prefix finds chunks that hold a term that begins with the folded, unstemmed
-// form of Text. It scores by the best matching term.
+// form of Text. It scores by the best matching term. Of several words the last is
+// a prefix, and the others must stand in the chunk too.
 type Prefix struct {
 	Text  string
 	Field string
@@ -62,7 +64,7 @@ type Prefix struct {
 // Fuzzy finds chunks that hold a term at most Distance (1 or 2) edits away
 // from that of Text, counted in characters, a swap of neighbours counting one
 // edit. It scores by the best matching term, a term at distance d weighing
-// 1/(1+d).
+// 1/(1+d). Of several words each must be found.
 type Fuzzy struct {
 	Text     string
 	Field    string

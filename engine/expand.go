@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 
+	"sheaf/analysis"
 	"sheaf/engine/postings"
 	"sheaf/engine/segment"
 )
@@ -35,8 +36,34 @@ type acceptor interface {
 	start() []byte
 }
 
-func (p *plan) resolvePrefix(text string, fields []int, factor float64) (part, error) {
-	return p.expandPrefix(p.analyzer.Fold(text), fields, factor, true)
+func (p *plan) resolvePrefix(q Prefix, factor float64) (part, error) {
+	return p.resolvePieces(p.analyzer.PrefixPieces(q.Text), q.Field, factor, func(folded string) acceptor { return prefixAcceptor(folded) })
+}
+
+// resolvePieces stands for the parts of a prefix or fuzzy query, all of which must
+// match.
+func (p *plan) resolvePieces(pieces []analysis.Piece, field string, factor float64, accept func(folded string) acceptor) (part, error) {
+	all := &planBool{}
+	for _, piece := range pieces {
+		var one part
+		var err error
+		if piece.Exact {
+			one, err = p.resolvePhrase(Phrase{Text: piece.Text, Field: field}, factor)
+		} else {
+			one, err = p.expand(accept(piece.Text), p.inFields(field), factor, true)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.must = append(all.must, one)
+	}
+	switch len(all.must) {
+	case 0:
+		return planNothing{}, nil
+	case 1:
+		return all.must[0], nil
+	}
+	return all, nil
 }
 
 func (p *plan) expandPrefix(prefix string, fields []int, factor float64, forms bool) (part, error) {

@@ -3,11 +3,7 @@ package engine
 import "unicode/utf8"
 
 func (p *plan) resolveFuzzy(q Fuzzy, factor float64) (part, error) {
-	text := p.analyzer.Fold(q.Text)
-	if text == "" {
-		return planNothing{}, nil
-	}
-	return p.expand(newLevenshtein(text, q.Distance), p.inFields(q.Field), factor, true)
+	return p.resolvePieces(p.analyzer.FuzzyPieces(q.Text), q.Field, factor, func(folded string) acceptor { return newLevenshtein(folded, q.Distance) })
 }
 
 // levenshtein accepts the terms at most most edits away from a word: insertions,

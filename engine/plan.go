@@ -151,7 +151,7 @@ func (p *plan) resolve(q Query, factor float64) (part, error) {
 	case Phrase:
 		return p.resolvePhrase(q, factor)
 	case Prefix:
-		return p.resolvePrefix(q.Text, p.inFields(q.Field), factor)
+		return p.resolvePrefix(q, factor)
 	case Fuzzy:
 		return p.resolveFuzzy(q, factor)
 	case Boost:
@@ -167,7 +167,7 @@ func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 	match := &planMatch{}
 	var parts []part // one a term, when one of them is the beginning of others
 	expands, known := false, knownTerms{}
-	for _, t := range p.analyzer.QueryTokens(q.Text) {
+	for _, t := range p.analyzer.MatchTokens(q.Text) {
 		if t.Prefix {
 			expand, err := p.expandPrefix(t.Term, fields, factor, false)
 			if err != nil {

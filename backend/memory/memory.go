@@ -3,18 +3,23 @@
 // and the oracle that the others are tested against; it is not for large
 // collections.
 //
-// Words are scored by BM25 as package engine/bm25 documents it: idf
-// ln(1 + (N - df + 0.5)/(df + 0.5)), N the number of chunks that have the field,
-// saturation tf/(tf + k1(1 - b + b len/avg)), lengths exact and counted in terms
-// (forms left out), avg over the chunks that have the field. A term that a query holds twice counts twice. With BM25F
+// Words are scored by BM25 as Lucene's BM25Similarity has it since version 8,
+// without the factor k1+1: idf ln(1 + (N - df + 0.5)/(df + 0.5)) times saturation
+// tf/(tf + k1(1 - b + b len/avg)). N and avg are counted over the chunks that have
+// terms in the field; lengths are exact, where Lucene keeps a byte, and counted in
+// terms, forms left out. A term that a query holds twice counts twice. With BM25F
 // N is the number of all chunks, df counts chunks that hold the term in any of
 // the fields searched, and length and frequency are the weighted sums.
+//
+// Scores are float64, summed in a fixed order: in each field over the parts of the
+// query and the terms of a part as they stand in it, then over the fields as the
+// request lists them.
 package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -28,10 +33,11 @@ import (
 type Backend struct {
 	analyzer *analysis.Analyzer
 
+	writing sync.Mutex // held by a write, and during a bulk load
+
 	mu         sync.RWMutex
-	bulk       sync.Mutex // held during a bulk load
 	chunks     map[sheaf.ID]*chunk
-	dims       map[string]int // of each vector field
+	dims       map[string]int // of each vector field; changed under writing and mu
 	generation uint64
 	closed     bool
 }
@@ -131,14 +137,38 @@ func (b *Backend) check(batch *backend.Batch, dims map[string]int) error {
 	return nil
 }
 
-// Write implements backend.Backend.
-func (b *Backend) Write(ctx context.Context, batch backend.Batch) error {
-	b.bulk.Lock()
-	defer b.bulk.Unlock()
-	return b.apply(ctx, []backend.Batch{batch})
+// prepared is a batch whose texts are analyzed, and which keeps nothing of what
+// the caller gave.
+type prepared struct {
+	replace []sheaf.ID
+	chunks  []*chunk
+	dims    map[string]int // of the vector fields after it
 }
 
-func (b *Backend) apply(ctx context.Context, batches []backend.Batch) error {
+func (b *Backend) prepare(batch *backend.Batch, dims map[string]int) (prepared, error) {
+	p := prepared{replace: slices.Clone(batch.Replace), dims: maps.Clone(dims)}
+	if err := b.check(batch, p.dims); err != nil {
+		return p, err
+	}
+	for i := range batch.Chunks {
+		p.chunks = append(p.chunks, b.analyze(&batch.Chunks[i]))
+	}
+	return p, nil
+}
+
+// Write implements backend.Backend.
+func (b *Backend) Write(ctx context.Context, batch backend.Batch) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	p, err := b.prepare(&batch, b.dims)
+	if err != nil {
+		return err
+	}
+	return b.apply(ctx, []prepared{p})
+}
+
+// apply needs b.writing.
+func (b *Backend) apply(ctx context.Context, batches []prepared) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -147,21 +177,12 @@ func (b *Backend) apply(ctx context.Context, batches []backend.Batch) error {
 	if b.closed {
 		return errClosed
 	}
-	dims := map[string]int{}
-	for k, v := range b.dims {
-		dims[k] = v
-	}
-	for i := range batches {
-		if err := b.check(&batches[i], dims); err != nil {
-			return err
+	for _, p := range batches {
+		b.remove(p.replace)
+		for _, c := range p.chunks {
+			b.chunks[c.id] = c
 		}
-	}
-	b.dims = dims
-	for _, batch := range batches {
-		b.remove(batch.Replace)
-		for i := range batch.Chunks {
-			b.chunks[batch.Chunks[i].ID] = b.analyze(&batch.Chunks[i])
-		}
+		b.dims = p.dims
 	}
 	b.generation++
 	return nil
@@ -205,34 +226,39 @@ func (b *Backend) Bulk(ctx context.Context) (backend.BulkWriter, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	b.bulk.Lock()
+	b.writing.Lock()
 	return &bulk{b: b}, nil
 }
 
+// bulk is a load; it holds Backend.writing from its beginning to Close.
 type bulk struct {
 	b       *Backend
 	mu      sync.Mutex
-	batches []backend.Batch
+	batches []prepared
 	closed  bool
 }
+
+var errEnded = fmt.Errorf("the load has ended: %w", sheaf.ErrUnavailable)
 
 // Add implements backend.BulkWriter.
 func (w *bulk) Add(ctx context.Context, batch backend.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	w.b.mu.RLock()
-	dims := map[string]int{}
-	for k, v := range w.b.dims {
-		dims[k] = v
-	}
-	w.b.mu.RUnlock()
-	if err := w.b.check(&batch, dims); err != nil {
-		return err
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.batches = append(w.batches, batch)
+	if w.closed {
+		return errEnded
+	}
+	dims := w.b.dims
+	if n := len(w.batches); n > 0 {
+		dims = w.batches[n-1].dims
+	}
+	p, err := w.b.prepare(&batch, dims)
+	if err != nil {
+		return err
+	}
+	w.batches = append(w.batches, p)
 	return nil
 }
 
@@ -241,10 +267,10 @@ func (w *bulk) Commit(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return errors.New("commit: the load has ended")
+		return errEnded
 	}
 	if len(w.batches) == 0 {
-		return nil
+		return ctx.Err()
 	}
 	if err := w.b.apply(ctx, w.batches); err != nil {
 		return err
@@ -260,7 +286,7 @@ func (w *bulk) Close() error {
 	if !w.closed {
 		w.closed = true
 		w.batches = nil
-		w.b.bulk.Unlock()
+		w.b.writing.Unlock()
 	}
 	return nil
 }

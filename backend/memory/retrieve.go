@@ -107,6 +107,9 @@ func (b *Backend) Explain(ctx context.Context, req backend.Request, ids []sheaf.
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
+	if b.closed {
+		return nil, errClosed
+	}
 	allowed := b.allowed(req)
 	byID := map[sheaf.ID]*chunk{}
 	for _, c := range allowed {
@@ -115,6 +118,7 @@ func (b *Backend) Explain(ctx context.Context, req backend.Request, ids []sheaf.
 	var s *scorer
 	if req.Text != nil {
 		s = b.scorer(req.Text, allowed)
+		s.says = true
 	}
 	out := make([]*sheaf.Explanation, len(ids))
 	for i, id := range ids {

@@ -20,6 +20,18 @@ type scorer struct {
 	stats  map[string]fieldStats // by field
 	over   []*chunk              // that statistics are counted over
 	df     map[string]int        // by field, zero byte, term
+	words  map[string][]analysis.Token
+	says   bool // keep what the scores are made of
+}
+
+// tokens are those of a Match, analyzed once.
+func (s *scorer) tokens(text string) []analysis.Token {
+	if t, ok := s.words[text]; ok {
+		return t
+	}
+	t := s.b.analyzer.MatchTokens(text)
+	s.words[text] = t
+	return t
 }
 
 type fieldStats struct{ chunks, tokens int }
@@ -32,7 +44,7 @@ func (f fieldStats) average() float64 {
 }
 
 func (b *Backend) scorer(req *backend.TextRequest, allowed []*chunk) *scorer {
-	s := &scorer{b: b, req: req, fields: slices.Clone(req.Fields), listed: len(req.Fields), stats: map[string]fieldStats{}, df: map[string]int{}}
+	s := &scorer{b: b, req: req, fields: slices.Clone(req.Fields), listed: len(req.Fields), stats: map[string]fieldStats{}, df: map[string]int{}, words: map[string][]analysis.Token{}}
 	if req.Statistics == backend.StatisticsCandidates {
 		s.over = allowed
 	} else {
@@ -55,32 +67,47 @@ func (b *Backend) scorer(req *backend.TextRequest, allowed []*chunk) *scorer {
 // made of.
 type parts struct {
 	scores []float64
-	labels [][]sheaf.Explanation
+	labels [][]sheaf.Explanation // nil unless asked for
 }
 
 func (s *scorer) parts() *parts {
-	return &parts{make([]float64, len(s.fields)+8), make([][]sheaf.Explanation, len(s.fields)+8)}
+	p := &parts{scores: make([]float64, len(s.fields))}
+	if s.says {
+		p.labels = make([][]sheaf.Explanation, len(s.fields))
+	}
+	return p
 }
 
 // reach makes room for n fields: parts of the query that come later may name
 // fields that were not known before.
 func (p *parts) reach(n int) {
 	for len(p.scores) < n {
-		p.scores, p.labels = append(p.scores, 0), append(p.labels, nil)
+		p.scores = append(p.scores, 0)
+		if p.labels != nil {
+			p.labels = append(p.labels, nil)
+		}
 	}
 }
 
-func (p *parts) add(field int, score float64, label string) {
+func (p *parts) add(field int, score float64, term, name string) {
 	p.reach(field + 1)
 	p.scores[field] += score
-	p.labels[field] = append(p.labels[field], sheaf.Explanation{Label: label, Value: score})
+	if p.labels != nil {
+		label := fmt.Sprintf("%q", strings.TrimPrefix(term, formMark))
+		if name != "" {
+			label += " in " + name
+		}
+		p.labels[field] = append(p.labels[field], sheaf.Explanation{Label: label, Value: score})
+	}
 }
 
 func (p *parts) addAll(q *parts) {
 	p.reach(len(q.scores))
 	for i := range q.scores {
 		p.scores[i] += q.scores[i]
-		p.labels[i] = append(p.labels[i], q.labels[i]...)
+		if p.labels != nil {
+			p.labels[i] = append(p.labels[i], q.labels[i]...)
+		}
 	}
 }
 
@@ -160,25 +187,10 @@ func (s *scorer) query(q sheaf.TextQuery, factor float64, c *chunk) (*parts, boo
 	case sheaf.Phrase:
 		return s.phrase(q, factor, c)
 	case sheaf.Prefix:
-		folded := s.b.analyzer.Fold(q.Text)
-		if folded == "" {
-			return nil, false
-		}
-		return s.expand(s.in(q.Field), factor, c, true, prefixWeight(folded))
+		return s.pieces(s.b.analyzer.PrefixPieces(q.Text), q.Field, factor, c, prefixWeight)
 	case sheaf.Fuzzy:
-		folded := []rune(s.b.analyzer.Fold(q.Text))
-		if len(folded) == 0 {
-			return nil, false
-		}
-		return s.expand(s.in(q.Field), factor, c, true, func(term string) float64 {
-			letters := []rune(term)
-			if n := len(letters) - len(folded); n > q.Distance || -n > q.Distance {
-				return 0
-			}
-			if d := distance(letters, folded); d <= q.Distance {
-				return 1 / float64(1+d)
-			}
-			return 0
+		return s.pieces(s.b.analyzer.FuzzyPieces(q.Text), q.Field, factor, c, func(folded string) func(string) float64 {
+			return fuzzyWeight(folded, q.Distance)
 		})
 	case sheaf.Boost:
 		return s.query(q.Query, factor*q.Factor, c)
@@ -186,6 +198,25 @@ func (s *scorer) query(q sheaf.TextQuery, factor float64, c *chunk) (*parts, boo
 		return s.bool(q, factor, c)
 	}
 	return nil, false
+}
+
+// pieces scores the parts of a prefix or fuzzy query, all of which must match.
+func (s *scorer) pieces(pieces []analysis.Piece, field string, factor float64, c *chunk, weight func(folded string) func(term string) float64) (*parts, bool) {
+	out := s.parts()
+	for _, piece := range pieces {
+		var p *parts
+		var ok bool
+		if piece.Exact {
+			p, ok = s.phrase(sheaf.Phrase{Text: piece.Text, Field: field}, factor, c)
+		} else {
+			p, ok = s.expand(s.in(field), factor, c, true, weight(piece.Text))
+		}
+		if !ok {
+			return nil, false
+		}
+		out.addAll(p)
+	}
+	return out, len(pieces) > 0
 }
 
 func (s *scorer) bool(q sheaf.Bool, factor float64, c *chunk) (*parts, bool) {
@@ -215,7 +246,7 @@ func (s *scorer) bool(q sheaf.Bool, factor float64, c *chunk) (*parts, bool) {
 func (s *scorer) match(q sheaf.Match, factor float64, c *chunk) (*parts, bool) {
 	out, matched := s.parts(), false
 	fields := s.in(q.Field)
-	for _, t := range s.b.analyzer.QueryTokens(q.Text) {
+	for _, t := range s.tokens(q.Text) {
 		if t.Prefix {
 			if p, ok := s.expand(fields, factor, c, false, prefixWeight(t.Term)); ok {
 				out.addAll(p)
@@ -235,7 +266,7 @@ func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *
 	if s.req.Combine == backend.CombineBM25F {
 		score, ok := s.virtual(term, fields, factor, c)
 		if ok {
-			out.add(0, score, fmt.Sprintf("%q", term))
+			out.add(0, score, term, "")
 		}
 		return ok
 	}
@@ -245,15 +276,13 @@ func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *
 			continue
 		}
 		found = true
-		out.add(i, factor*s.fields[i].Weight*s.fieldScore(term, s.fields[i].Name, f), fmt.Sprintf("%q in %s", shown(term), s.fields[i].Name))
+		out.add(i, factor*s.fields[i].Weight*s.fieldScore(term, s.fields[i].Name, f), term, s.fields[i].Name)
 	}
 	return found
 }
 
 // A form is looked up under a leading byte that no term has.
 const formMark = "\x01"
-
-func shown(term string) string { return strings.TrimPrefix(term, formMark) }
 
 func (f *field) frequency(term string) int {
 	if form, ok := strings.CutPrefix(term, formMark); ok {
@@ -404,7 +433,10 @@ func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weig
 		out.reach(len(one.scores))
 		for i, v := range one.scores {
 			if v > out.scores[i] {
-				out.scores[i], out.labels[i] = v, one.labels[i]
+				out.scores[i] = v
+				if out.labels != nil {
+					out.labels[i] = one.labels[i]
+				}
 			}
 		}
 	}
@@ -415,6 +447,20 @@ func prefixWeight(prefix string) func(string) float64 {
 	return func(term string) float64 {
 		if strings.HasPrefix(term, prefix) {
 			return 1
+		}
+		return 0
+	}
+}
+
+func fuzzyWeight(folded string, most int) func(string) float64 {
+	word := []rune(folded)
+	return func(term string) float64 {
+		letters := []rune(term)
+		if n := len(letters) - len(word); n > most || -n > most {
+			return 0
+		}
+		if d := distance(letters, word); d <= most {
+			return 1 / float64(1+d)
 		}
 		return 0
 	}

@@ -1,17 +1,8 @@
 package chunk
 
 import (
-	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
-	"time"
-
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
 	"sheaf"
 )
@@ -29,11 +20,20 @@ type frontmatter struct {
 	useless bool
 }
 
-// Limits of frontmatter that is parsed; beyond them it is text, with a warning.
+// Limits of frontmatter that needs a full YAML parser, which takes time that
+// grows with the square of the number of keys. Beyond them it is text, with a
+// warning. Frontmatter of keys, scalars and lists of scalars has no limit.
 const (
-	maxFrontmatterBytes = 1 << 20
+	maxFrontmatterBytes = 32 << 10
 	maxFrontmatterDepth = 50
 )
+
+// maxNames is the most tags, and the most aliases, that frontmatter may declare:
+// they belong to every piece of a file.
+const maxNames = 1000
+
+// maxRepeats is how many repeated keys are warned of one by one.
+const maxRepeats = 10
 
 // findFrontmatter finds the block at byte start of src (0, or 3 after a byte
 // order mark). The delimiters alone decide. ok is false when there is none.
@@ -97,20 +97,29 @@ type yamlScalar struct {
 
 func (s yamlScalar) value() sheaf.Value {
 	if s.quoted {
-		return sheaf.TextValue(s.raw)
+		return sheaf.TextValue(showable(s.raw))
 	}
-	return plainValue(s.raw)
+	return plainValue(showable(s.raw))
 }
+
+func (s yamlScalar) isNull() bool { return !s.quoted && plainValue(s.raw).IsZero() }
 
 // take makes title, aliases, tags and properties of the entries. A key given
 // twice counts at its last place.
 func (f *frontmatter) take(entries []yamlEntry) {
 	last := make(map[string]int, len(entries))
+	repeats, repeatedAt := 0, 0
 	for i, e := range entries {
 		if before, ok := last[e.key]; ok {
-			f.warnings = append(f.warnings, sheaf.Warning{Line: e.line, Message: fmt.Sprintf("frontmatter: %q was given on line %d already; this one counts", e.key, entries[before].line)})
+			if repeats++; repeats <= maxRepeats {
+				f.warn(e.line, "%q was given on line %d already; this one counts", showable(e.key), entries[before].line)
+			}
+			repeatedAt = e.line
 		}
 		last[e.key] = i
+	}
+	if repeats > maxRepeats {
+		f.warn(repeatedAt, "%d more keys were given before; the last one counts", repeats-maxRepeats)
 	}
 	for i, e := range entries {
 		if last[e.key] != i || e.nested || e.null {
@@ -118,15 +127,15 @@ func (f *frontmatter) take(entries []yamlEntry) {
 		}
 		switch strings.ToLower(e.key) {
 		case "title":
-			if e.key == "title" && !e.list && len(e.values) == 1 {
+			if e.key == "title" && !e.list && len(e.values) == 1 && !e.values[0].isNull() && !blankText(e.values[0].raw) {
 				f.title = oneLine(e.values[0].raw)
 			}
 		case "aliases", "alias":
-			f.aliases = appendNames(f.aliases, e, ",", "")
+			f.aliases = f.appendNames(f.aliases, e, ",", "")
 		case "tags", "tag":
-			f.tags = appendNames(f.tags, e, ", ", "#")
+			f.tags = f.appendNames(f.tags, e, ", ", "#")
 		}
-		p := sheaf.Property{Name: e.key, List: e.list}
+		p := sheaf.Property{Name: showable(e.key), List: e.list}
 		for _, s := range e.values {
 			if v := s.value(); !v.IsZero() {
 				p.Values = append(p.Values, v)
@@ -138,19 +147,32 @@ func (f *frontmatter) take(entries []yamlEntry) {
 	}
 }
 
+// warn adds a warning about a line of the file.
+func (f *frontmatter) warn(line int, format string, args ...any) {
+	f.warnings = append(f.warnings, sheaf.Warning{Line: line, Message: "frontmatter: " + fmt.Sprintf(format, args...)})
+}
+
 // appendNames adds the values of a list, or those that one of the separators
 // keeps apart in a scalar, without duplicates.
-func appendNames(names []string, e yamlEntry, separators, prefix string) []string {
+func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefix string) []string {
 	for _, s := range e.values {
+		if s.isNull() {
+			continue
+		}
 		parts := []string{s.raw}
 		if !e.list {
 			parts = strings.FieldsFunc(s.raw, func(r rune) bool { return strings.ContainsRune(separators, r) })
 		}
 		for _, part := range parts {
 			part = strings.TrimPrefix(oneLine(part), prefix)
-			if part != "" && !containsFold(names, part) {
-				names = append(names, part)
+			if part == "" || containsFold(names, part) {
+				continue
 			}
+			if len(names) == maxNames {
+				f.warn(e.line, "%q has more than %d values; the rest is left out", showable(e.key), maxNames)
+				return names
+			}
+			names = append(names, part)
 		}
 	}
 	return names
@@ -167,324 +189,9 @@ func containsFold(list []string, s string) bool {
 
 // oneLine trims s and turns line breaks into spaces.
 func oneLine(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = showable(s)
 	if strings.ContainsAny(s, "\r\n") {
 		s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 	}
 	return strings.Trim(s, " \t")
-}
-
-// simpleYAML reads the part of YAML that nearly all frontmatter is written in:
-// top-level keys with plain or simply quoted scalars, and lists of those. ok is
-// false when there is anything else, which says nothing about its validity.
-func simpleYAML(inner string) (entries []yamlEntry, ok bool) {
-	number := 1
-	all := linesFrom(inner, 0)
-	for l, more := all.next(); more; l, more = all.next() {
-		number++
-		text := strings.TrimRight(inner[l.start:l.end], " \t")
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		if item, isItem := strings.CutPrefix(strings.TrimLeft(text, " "), "- "); isItem && len(entries) > 0 {
-			e := &entries[len(entries)-1]
-			value, ok := simpleScalar(strings.TrimLeft(item, " "))
-			if !ok || !(e.null || e.list) || strings.Contains(item, ": ") || strings.HasSuffix(item, ":") {
-				return nil, false
-			}
-			e.list, e.null = true, false
-			e.values = append(e.values, value)
-			continue
-		}
-		key, rest, found := strings.Cut(text, ":")
-		if !found || !simpleKey(key) || rest != "" && rest[0] != ' ' {
-			return nil, false
-		}
-		e := yamlEntry{key: key, line: number}
-		if ok := e.simpleValue(strings.TrimLeft(rest, " ")); !ok {
-			return nil, false
-		}
-		entries = append(entries, e)
-	}
-	return entries, true
-}
-
-func (e *yamlEntry) simpleValue(rest string) bool {
-	if rest == "" {
-		e.null = true
-		return true
-	}
-	if inside, ok := strings.CutPrefix(rest, "["); ok {
-		inside, ok = strings.CutSuffix(inside, "]")
-		e.list = true
-		return ok && e.simpleItems(strings.Trim(inside, " "))
-	}
-	value, ok := simpleScalar(rest)
-	e.values = append(e.values, value)
-	return ok
-}
-
-// simpleItems reads the items between the brackets of a list on one line.
-func (e *yamlEntry) simpleItems(rest string) bool {
-	for rest != "" {
-		end := -1
-		if c := rest[0]; c == '"' || c == '\'' {
-			if end = strings.IndexByte(rest[1:], c) + 2; end < 2 {
-				return false
-			}
-			if after := strings.TrimLeft(rest[end:], " "); after != "" && after[0] != ',' {
-				return false
-			}
-		} else if end = strings.IndexByte(rest, ','); end < 0 {
-			end = len(rest)
-		}
-		item := strings.TrimRight(rest[:end], " ")
-		value, ok := simpleScalar(item)
-		if !ok || !value.quoted && strings.ContainsAny(item, "[]{}\"'#&*:") {
-			return false
-		}
-		e.values = append(e.values, value)
-		rest = strings.TrimLeft(rest[end:], " ")
-		if rest != "" {
-			rest = strings.TrimLeft(rest[1:], " ") // the comma
-		}
-	}
-	return true
-}
-
-func simpleKey(key string) bool {
-	for i := 0; i < len(key); i++ {
-		if c := key[i]; !isWordByte(c) && (c != '_' && c != '-' && c != '.' && c != ' ' || i == 0) {
-			return false
-		}
-	}
-	return key != "" && key[len(key)-1] != ' '
-}
-
-// simpleScalar reads a scalar on one line without escapes or anything special.
-func simpleScalar(s string) (yamlScalar, bool) {
-	if s == "" || strings.ContainsRune(s, '\t') {
-		return yamlScalar{}, false
-	}
-	if c := s[0]; c == '"' || c == '\'' {
-		if len(s) < 2 || s[len(s)-1] != c || strings.IndexByte(s[1:len(s)-1], c) >= 0 || c == '"' && strings.IndexByte(s, '\\') >= 0 {
-			return yamlScalar{}, false
-		}
-		return yamlScalar{s[1 : len(s)-1], true}, true
-	}
-	if strings.IndexByte("[]{}&*!|>%@`#,?-:", s[0]) >= 0 && !(s[0] == '-' && len(s) > 1 && isDigit(s[1])) {
-		return yamlScalar{}, false
-	}
-	if strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasSuffix(s, ":") {
-		return yamlScalar{}, false
-	}
-	return yamlScalar{raw: s}, true
-}
-
-// plainValue types a scalar without quotes as YAML's core schema does, and knows
-// dates. Nothing, null and ~ give the zero Value.
-func plainValue(s string) sheaf.Value {
-	switch s {
-	case "", "~", "null", "Null", "NULL":
-		return sheaf.Value{}
-	case "true", "True", "TRUE":
-		return sheaf.BoolValue(true)
-	case "false", "False", "FALSE":
-		return sheaf.BoolValue(false)
-	}
-	if c := s[0]; isDigit(c) || c == '-' || c == '+' || c == '.' {
-		if t, ok := parseDate(s); ok {
-			return sheaf.DateValue(t)
-		}
-		if n, ok := parseNumber(s); ok {
-			return sheaf.NumberValue(n)
-		}
-	}
-	return sheaf.TextValue(s)
-}
-
-func parseNumber(s string) (float64, bool) {
-	if strings.ContainsAny(s, "_xXpP") && !strings.HasPrefix(s, "0x") {
-		return 0, false
-	}
-	if n, err := strconv.ParseInt(s, 0, 64); err == nil && !strings.HasPrefix(s, "0b") && (len(s) == 1 || s[0] != '0' || strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0o")) {
-		return float64(n), true
-	}
-	if strings.HasPrefix(s, "0x") {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
-}
-
-// dateLayouts are the ways in which YAML and people write dates.
-var dateLayouts = [...]string{
-	"2006-01-02", time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
-	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 -07:00", "2006-01-02 15:04:05Z07:00",
-}
-
-// parseDate reads a date or a time; without a zone it is UTC.
-func parseDate(s string) (time.Time, bool) {
-	if len(s) < len("2006-01-02") || s[4] != '-' || s[7] != '-' {
-		return time.Time{}, false
-	}
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
-}
-
-// yamlFault is a fault in frontmatter, on a line of the file.
-type yamlFault struct {
-	line int
-	text string
-}
-
-func (e *yamlFault) Error() string { return e.text }
-
-func lineOf(err error) int {
-	var fault *yamlFault
-	if errors.As(err, &fault) {
-		return fault.line
-	}
-	return 1
-}
-
-func message(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text
-}
-
-// parse reads a block by a full YAML parser. Nothing is expanded: an alias of
-// anything but a scalar is left out.
-func (f *frontmatter) parse(inner string) (entries []yamlEntry, err error) {
-	if len(inner) > maxFrontmatterBytes {
-		return nil, &yamlFault{1, fmt.Sprintf("%d bytes: at most %d are read", len(inner), maxFrontmatterBytes)}
-	}
-	if line := tooDeep(inner); line > 0 {
-		return nil, &yamlFault{line + 1, fmt.Sprintf("nested deeper than %d levels", maxFrontmatterDepth)}
-	}
-	defer func() {
-		if r := recover(); r != nil { // the parser's own fault
-			entries, err = nil, &yamlFault{1, "the YAML cannot be read"}
-		}
-	}()
-	file, err := parser.ParseBytes([]byte(strings.ReplaceAll(inner, "\r\n", "\n")), 0, parser.AllowDuplicateMapKey())
-	if err != nil {
-		fault := &yamlFault{1, "malformed YAML"}
-		var syntax *yaml.SyntaxError
-		if errors.As(err, &syntax) {
-			fault.text = "malformed YAML: " + syntax.Message
-			if syntax.Token != nil {
-				fault.line = syntax.Token.Position.Line + 1
-			}
-		}
-		return nil, fault
-	}
-	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		return nil, nil
-	}
-	r := yamlReader{anchors: map[string]ast.Node{}}
-	return r.entries(file.Docs[0].Body)
-}
-
-// tooDeep is the line, from 1, on which the nesting of a block may exceed
-// maxFrontmatterDepth, or 0. It counts brackets and indentation, not syntax.
-func tooDeep(inner string) int {
-	depth, line := 0, 1
-	for l := range strings.Lines(inner) {
-		if len(l)-len(strings.TrimLeft(l, " ")) > 8*maxFrontmatterDepth || strings.Count(l[:min(len(l), 1000)], "- ") > maxFrontmatterDepth && strings.HasPrefix(strings.TrimLeft(l, " "), "- - - - ") {
-			return line
-		}
-		for i := 0; i < len(l); i++ {
-			switch l[i] {
-			case '[', '{':
-				if depth++; depth > maxFrontmatterDepth {
-					return line
-				}
-			case ']', '}':
-				depth = max(0, depth-1)
-			}
-		}
-		line++
-	}
-	return 0
-}
-
-type yamlReader struct{ anchors map[string]ast.Node }
-
-func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
-	var values []*ast.MappingValueNode
-	switch n := r.bare(body).(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
-		return nil, &yamlFault{body.GetToken().Position.Line + 1, "no keys and values"}
-	}
-	entries := make([]yamlEntry, 0, len(values))
-	for _, v := range values {
-		t := v.Key.GetToken()
-		e := yamlEntry{key: t.Value, line: t.Position.Line + 1}
-		switch n := r.bare(v.Value).(type) {
-		case *ast.SequenceNode:
-			e.list = true
-			for _, item := range n.Values {
-				if s, ok := r.scalar(r.bare(item)); ok {
-					e.values = append(e.values, s)
-				}
-			}
-		case nil, *ast.NullNode:
-			e.null = true
-		default:
-			if s, ok := r.scalar(n); ok {
-				e.values = append(e.values, s)
-			} else {
-				e.nested = true
-			}
-		}
-		entries = append(entries, e)
-	}
-	return entries, nil
-}
-
-// bare is a node without its anchor and tag; an alias is what it stands for,
-// one step.
-func (r *yamlReader) bare(n ast.Node) ast.Node {
-	for range maxFrontmatterDepth {
-		switch x := n.(type) {
-		case *ast.AnchorNode:
-			r.anchors[x.Name.GetToken().Value] = x.Value
-			n = x.Value
-		case *ast.TagNode:
-			n = x.Value
-		case *ast.AliasNode:
-			target := r.anchors[x.Value.GetToken().Value]
-			if _, ok := target.(ast.ScalarNode); !ok {
-				return x
-			}
-			return target
-		default:
-			return n
-		}
-	}
-	return nil
-}
-
-func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		t := n.GetToken().Type
-		return yamlScalar{n.Value, t == token.DoubleQuoteType || t == token.SingleQuoteType}, true
-	case *ast.LiteralNode:
-		return yamlScalar{n.Value.Value, true}, true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return yamlScalar{n.GetToken().Value, false}, true
-	case *ast.InfinityNode, *ast.NanNode:
-		return yamlScalar{n.GetToken().Value, true}, true
-	}
-	return yamlScalar{}, false
 }

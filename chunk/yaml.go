@@ -1,0 +1,177 @@
+package chunk
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// yamlFault is a fault in frontmatter, on a line of the file.
+type yamlFault struct {
+	line int
+	text string
+}
+
+func (e *yamlFault) Error() string { return e.text }
+
+func lineOf(err error) int {
+	var fault *yamlFault
+	if errors.As(err, &fault) {
+		return fault.line
+	}
+	return 1
+}
+
+func message(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
+
+// parse reads a block by a full YAML parser. Nothing is expanded: an alias of
+// anything but a scalar is left out.
+func (f *frontmatter) parse(inner string) (entries []yamlEntry, err error) {
+	if len(inner) > maxFrontmatterBytes {
+		return nil, &yamlFault{1, fmt.Sprintf("%d bytes: at most %d are read", len(inner), maxFrontmatterBytes)}
+	}
+	if line := tooDeep(inner); line > 0 {
+		return nil, &yamlFault{line + 1, fmt.Sprintf("nested deeper than %d levels", maxFrontmatterDepth)}
+	}
+	defer func() {
+		if r := recover(); r != nil { // the parser's own fault
+			entries, err = nil, &yamlFault{1, "the YAML cannot be read"}
+		}
+	}()
+	file, err := parser.ParseBytes([]byte(strings.ReplaceAll(inner, "\r\n", "\n")), 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		fault := &yamlFault{1, "malformed YAML"}
+		var syntax *yaml.SyntaxError
+		if errors.As(err, &syntax) {
+			fault.text = "malformed YAML: " + syntax.Message
+			if syntax.Token != nil {
+				fault.line = syntax.Token.Position.Line + 1
+			}
+		}
+		return nil, fault
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return nil, nil
+	}
+	r := yamlReader{anchors: map[string]ast.Node{}}
+	return r.entries(file.Docs[0].Body)
+}
+
+// tooDeep is the line, from 1, on which the nesting of a block may exceed
+// maxFrontmatterDepth, or 0. It counts brackets, indentation and marks of list
+// items that follow each other, not syntax.
+func tooDeep(inner string) int {
+	depth, number := 0, 0
+	all := linesFrom(inner, 0)
+	for l, ok := all.next(); ok; l, ok = all.next() {
+		number++
+		text := inner[l.start:l.end]
+		if len(text)-len(strings.TrimLeft(text, " ")) > 8*maxFrontmatterDepth {
+			return number
+		}
+		items := 0
+		for i := 0; i < len(text); i++ {
+			switch text[i] {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			case '-', '?':
+				if i+1 < len(text) && text[i+1] == ' ' {
+					items++
+				}
+			case ' ', '\t':
+			default:
+				items = 0
+			}
+			if depth > maxFrontmatterDepth || items > maxFrontmatterDepth {
+				return number
+			}
+		}
+	}
+	return 0
+}
+
+type yamlReader struct{ anchors map[string]ast.Node }
+
+func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
+	var values []*ast.MappingValueNode
+	switch n := r.bare(body).(type) {
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
+	default:
+		return nil, &yamlFault{body.GetToken().Position.Line + 1, "no keys and values"}
+	}
+	entries := make([]yamlEntry, 0, len(values))
+	for _, v := range values {
+		t := v.Key.GetToken()
+		e := yamlEntry{key: t.Value, line: t.Position.Line + 1}
+		switch n := r.bare(v.Value).(type) {
+		case *ast.SequenceNode:
+			e.list = true
+			for _, item := range n.Values {
+				if s, ok := r.scalar(r.bare(item)); ok {
+					e.values = append(e.values, s)
+				}
+			}
+		case nil, *ast.NullNode:
+			e.null = true
+		default:
+			if s, ok := r.scalar(n); ok {
+				e.values = append(e.values, s)
+			} else {
+				e.nested = true
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// bare is a node without its anchor and tag; an alias is what it stands for,
+// one step.
+func (r *yamlReader) bare(n ast.Node) ast.Node {
+	for range maxFrontmatterDepth {
+		switch x := n.(type) {
+		case *ast.AnchorNode:
+			r.anchors[x.Name.GetToken().Value] = x.Value
+			n = x.Value
+		case *ast.TagNode:
+			n = x.Value
+		case *ast.AliasNode:
+			target := r.anchors[x.Value.GetToken().Value]
+			if _, ok := target.(ast.ScalarNode); !ok {
+				return x
+			}
+			return target
+		default:
+			return n
+		}
+	}
+	return nil
+}
+
+func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		t := n.GetToken().Type
+		return yamlScalar{n.Value, t == token.DoubleQuoteType || t == token.SingleQuoteType}, true
+	case *ast.LiteralNode:
+		return yamlScalar{n.Value.Value, true}, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return yamlScalar{n.GetToken().Value, false}, true
+	case *ast.InfinityNode, *ast.NanNode:
+		return yamlScalar{n.GetToken().Value, true}, true
+	}
+	return yamlScalar{}, false
+}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,6 +175,28 @@ func TestRandomBlocks(t *testing.T) {
 			if compared++; compared > 15 {
 				return
 			}
+		}
+	}
+}
+
+// TestLineEndings: CR, CRLF and LF are the same to the scanner.
+func TestLineEndings(t *testing.T) {
+	parts := []string{"# h", "text", "", "", "- item", "  in", "> q", "---", "===", "```", "$$", "|a|", "|-|", "<div>", "[a]: b", "    code", "\t"}
+	for seed := range seeds(50_000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		var lf, cr, crlf strings.Builder
+		for range 1 + r.IntN(9) {
+			part := parts[r.IntN(len(parts))]
+			lf.WriteString(part + "\n")
+			cr.WriteString(part + "\r")
+			crlf.WriteString(part + "\r\n")
+		}
+		want := ours(lf.String(), 0)
+		if got := ours(cr.String(), 0); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %q: %v, with LF %v", seed, cr.String(), got, want)
+		}
+		if got := ours(crlf.String(), 0); len(got) != len(want) {
+			t.Fatalf("seed %d: %q: %v, with LF %v", seed, crlf.String(), got, want)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (r *lines) next() (l line, ok bool) {
 		l = line{pos, r.lf, r.lf + 1}
 	case r.cr == len(r.src):
 		l = line{pos, r.cr, r.cr}
-	case r.cr+1 == r.lf:
+	case r.cr+1 == r.lf && r.lf < len(r.src):
 		l = line{pos, r.cr, r.lf + 1}
 	default:
 		l = line{pos, r.cr, r.cr + 1}

@@ -273,7 +273,7 @@ func lowerAt(s string, i int) bool {
 // A character includes its marks.
 func runTerms(dst []Term, raw string, query bool) []Term {
 	text := raw
-	if !norm.NFKC.IsNormalString(raw) {
+	if strings.ContainsFunc(raw, mayChange) && !norm.NFKC.IsNormalString(raw) {
 		text = norm.NFKC.String(raw)
 	}
 	var buf [64]int
@@ -302,4 +302,10 @@ func runTerms(dst []Term, raw string, query bool) []Term {
 		add(n-1, n)
 	}
 	return dst
+}
+
+// mayChange reports whether NFKC may change text with r: not with ideographs,
+// syllables and kana that stand by themselves.
+func mayChange(r rune) bool {
+	return !(r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 || r >= 0x3041 && r < 0x3097 || r >= 0x30A1 && r < 0x30FB || r == 0x30FC)
 }

@@ -144,17 +144,6 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-func BenchmarkWords(b *testing.B) {
-	text := strings.Repeat("The configuration of the server is in a file that you edit with any editor; getUserName reads it at start, and so on. ", 1000)
-	a := analyzer(b, "en")
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		n := 0
-		a.Words(text, func(int, int) bool { n++; return true })
-	}
-}
-
 func TestStopWordsLeaveGaps(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
 	if err != nil {

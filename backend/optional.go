@@ -69,48 +69,6 @@ type Checker interface {
 	Check(ctx context.Context, progress func(done, total int64)) []error
 }
 
-// Validate returns an error that wraps sheaf.ErrInvalid when req is not a
-// request that any store could answer.
-func (req Request) Validate() error {
-	switch {
-	case (req.Text == nil) == (req.Vector == nil):
-		return sheaf.Invalidf("request: want words or a vector, not both or neither")
-	case req.Limit < 1 || req.Limit > MaxLimit:
-		return sheaf.Invalidf("request: limit is %d: must be within 1..%d", req.Limit, MaxLimit)
-	}
-	if req.Vector != nil {
-		if len(req.Vector.Vector) == 0 {
-			return sheaf.Invalidf("request: the vector is empty")
-		}
-		return nil
-	}
-	t := req.Text
-	if len(t.Fields) == 0 {
-		return sheaf.Invalidf("request: no fields to search")
-	}
-	for i, f := range t.Fields {
-		if !(f.Weight > 0) || f.Weight > 1e6 {
-			return sheaf.Invalidf("request: weight of field %q is %v: must be above 0 and at most 1000000", f.Name, f.Weight)
-		}
-		if slices.ContainsFunc(t.Fields[:i], func(g FieldWeight) bool { return g.Name == f.Name }) {
-			return sheaf.Invalidf("request: field %q is listed twice", f.Name)
-		}
-	}
-	switch {
-	case !(t.K1 >= 0) || t.K1 > 1000:
-		return sheaf.Invalidf("request: k1 is %v: must be within 0..1000", t.K1)
-	case !(t.B >= 0 && t.B <= 1):
-		return sheaf.Invalidf("request: b is %v: must be within 0..1", t.B)
-	case !(t.TieBreaker >= 0 && t.TieBreaker <= 1):
-		return sheaf.Invalidf("request: tie breaker is %v: must be within 0..1", t.TieBreaker)
-	case t.Combine > CombineBM25F:
-		return sheaf.Invalidf("request: unknown way %d to combine fields", t.Combine)
-	case t.Statistics > StatisticsCandidates:
-		return sheaf.Invalidf("request: unknown statistics %d", t.Statistics)
-	}
-	return nil
-}
-
 func partialMessage(rejected map[sheaf.ID]error) string {
 	ids := make([]sheaf.ID, 0, len(rejected))
 	for id := range rejected {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -244,7 +245,7 @@ func filters(t *testing.T, o Options) {
 		withColumns(Chunk("t:a", "body", "x"), column("tag", sheaf.TextValue("red"), sheaf.TextValue("été")), column("n", sheaf.NumberValue(1)), column("date", day(1))),
 		withColumns(Chunk("t:b", "body", "x"), column("tag", sheaf.TextValue("blue")), column("n", sheaf.NumberValue(-2.5), sheaf.NumberValue(10)), column("ok", sheaf.BoolValue(true))),
 		withColumns(Chunk("t:c", "body", "x"), column("tag", sheaf.TextValue("redder"), sheaf.TextValue("")), column("date", day(31)), column("ok", sheaf.BoolValue(false))),
-		withColumns(Chunk("t:d", "body", "x"), column("n", sheaf.TextValue("1")), column("acl", sheaf.TextValue("user:ann"), sheaf.TextValue("group:ops"))),
+		withColumns(Chunk("t:d", "body", "x"), column("n", sheaf.TextValue("1")), column("c", sheaf.TextValue("a"), sheaf.TextValue("bc"), sheaf.NumberValue(3)), column("acl", sheaf.TextValue("user:ann"), sheaf.TextValue("group:ops"))),
 		Chunk("t:e", "body", "x"),
 	}
 	write(t, b, chunks...)
@@ -262,6 +263,10 @@ func filters(t *testing.T, o Options) {
 		sheaf.Not{Filter: in("tag", text("red"))}, sheaf.Not{Filter: sheaf.Not{Filter: sheaf.Exists{Column: "n"}}}, sheaf.Not{Filter: sheaf.Or{}},
 		sheaf.And{sheaf.Exists{Column: "tag"}, sheaf.Not{Filter: sheaf.Exists{Column: "n"}}}, sheaf.Or{in("ok", sheaf.BoolValue(true)), sheaf.And{in("n", num(1)), in("tag", text("red"))}},
 		sheaf.And{sheaf.Or{sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "date"}}, sheaf.Not{Filter: sheaf.And{sheaf.Exists{Column: "n"}, sheaf.Exists{Column: "date"}}}},
+	}
+	h := &history{r: rand.New(rand.NewPCG(3, 11))}
+	for range 200 {
+		list = append(list, h.filter(4))
 	}
 	for _, f := range list {
 		var want []string

@@ -137,7 +137,33 @@ func invalid(t *testing.T, o Options) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	deep := sheaf.TextQuery(sheaf.Match{Text: "x"})
+	for range 10_000 {
+		deep = sheaf.Bool{Must: []sheaf.TextQuery{deep}}
+	}
+	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: "x y", Slop: -1}, sheaf.Fuzzy{Text: "x"}, sheaf.Fuzzy{Text: "x", Distance: 3}, sheaf.Boost{Query: sheaf.Match{Text: "x"}},
+		sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.NaN()}, sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.Inf(1)}, deep,
+		sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Fuzzy{Text: "x", Distance: -1}}}} {
+		if _, err := b.Retrieve(ctx, body(q)); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%.100T: %v", q, err)
+		}
+	}
+	for _, f := range []sheaf.Filter{sheaf.Not{}, sheaf.And{nil}, sheaf.Or{sheaf.And{sheaf.Not{}}}} {
+		req := good
+		req.Filter = f
+		if _, err := b.Retrieve(ctx, req); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%#v: %v", f, err)
+		}
+	}
 	nan := float32(math.NaN())
+	if _, err := b.Retrieve(ctx, backend.Request{Limit: 1, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{nan, 0, 0, 0, 0, 0, 0, 0}}}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a vector of NaN: %v", err)
+	}
+	for what, c := range map[string]backend.Chunk{"no ID": Chunk("", "body", "x"), "no document": {ID: "t:x"}, "a field twice": Chunk("t:x", "body", "x", "body", "y")} {
+		if err := b.Write(ctx, backend.Batch{Replace: []sheaf.ID{"t:a"}, Chunks: []backend.Chunk{c}}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 	for what, vector := range map[string][]float32{"NaN": {nan, 0, 0, 0, 0, 0, 0, 0}, "infinite": {float32(math.Inf(1)), 0, 0, 0, 0, 0, 0, 0}, "zero": make([]float32, 8), "empty": {}, "other dimensions": unit(1, 0)} {
 		c := Chunk("t:bad", "body", "x")
 		c.Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{vector}}}
@@ -205,8 +231,13 @@ func bulk(t *testing.T, o Options) {
 		})
 	}
 	group.Wait()
-	if err := w.Add(ctx, backend.Batch{Replace: []sheaf.ID{"t:old"}}); err != nil {
+	reused := []sheaf.ID{"t:old"}
+	if err := w.Add(ctx, backend.Batch{Replace: reused}); err != nil {
 		t.Fatal(err)
+	}
+	reused[0] = "t:0-00" // the store keeps nothing of the caller's
+	if err := w.Add(ctx, backend.Batch{Chunks: []backend.Chunk{{ID: "t:bad"}}}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a bad batch: %v", err)
 	}
 	x := body(sheaf.Match{Text: "x"})
 	x.Limit = 1000

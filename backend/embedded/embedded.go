@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -139,17 +138,16 @@ func (s *Store) Bulk(ctx context.Context) (backend.BulkWriter, error) {
 type bulk struct{ load *engine.Load }
 
 func (b bulk) Add(ctx context.Context, batch backend.Batch) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
 	replace := make([]string, len(batch.Replace))
 	for i, id := range batch.Replace {
 		replace[i] = string(id)
 	}
 	chunks := make([]engine.Chunk, len(batch.Chunks))
 	for i := range batch.Chunks {
-		c, err := chunkOf(&batch.Chunks[i])
-		if err != nil {
-			return err
-		}
-		chunks[i] = c
+		chunks[i] = chunkOf(&batch.Chunks[i])
 	}
 	return category(b.load.Add(ctx, replace, chunks))
 }
@@ -158,10 +156,7 @@ func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(
 
 func (b bulk) Close() error { return category(b.load.Close()) }
 
-func chunkOf(c *backend.Chunk) (engine.Chunk, error) {
-	if c.ID == "" || c.Doc == "" {
-		return engine.Chunk{}, sheaf.Invalidf("write: chunk %q of document %q: neither may be empty", c.ID, c.Doc)
-	}
+func chunkOf(c *backend.Chunk) engine.Chunk {
 	out := engine.Chunk{ID: string(c.ID), Doc: string(c.Doc)}
 	out.Fields = make([]engine.FieldText, len(c.Fields))
 	for i, f := range c.Fields {
@@ -179,29 +174,9 @@ func chunkOf(c *backend.Chunk) (engine.Chunk, error) {
 	}
 	out.Vectors = make([]engine.Vectors, len(c.Vectors))
 	for i, v := range c.Vectors {
-		if err := checkVectors(c.ID, v); err != nil {
-			return engine.Chunk{}, err
-		}
 		out.Vectors[i] = engine.Vectors{Name: v.Name, Passages: v.Passages}
 	}
-	return out, nil
-}
-
-// checkVectors refuses passages that are no unit vectors.
-func checkVectors(id sheaf.ID, v backend.Vectors) error {
-	if len(v.Passages) == 0 {
-		return sheaf.Invalidf("write %s: vector field %q has no passages", id, v.Name)
-	}
-	for n, p := range v.Passages {
-		var square float64
-		for _, x := range p {
-			square += float64(x) * float64(x)
-		}
-		if !(math.Abs(square-1) < 0.01) {
-			return sheaf.Invalidf("write %s: passage %d of vector field %q has length %v: must be 1", id, n, v.Name, math.Sqrt(square))
-		}
-	}
-	return nil
+	return out
 }
 
 // Retrieve implements [backend.Backend].

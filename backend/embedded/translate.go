@@ -46,21 +46,12 @@ func query(q sheaf.TextQuery) (engine.Query, error) {
 	case sheaf.Match:
 		return engine.Match{Text: q.Text, Field: q.Field}, nil
 	case sheaf.Phrase:
-		if q.Slop < 0 {
-			return nil, sheaf.Invalidf("phrase %q: slop is %d: must be 0 or more", q.Text, q.Slop)
-		}
 		return engine.Phrase{Text: q.Text, Field: q.Field, Slop: q.Slop}, nil
 	case sheaf.Prefix:
 		return engine.Prefix{Text: q.Text, Field: q.Field}, nil
 	case sheaf.Fuzzy:
-		if q.Distance < 1 || q.Distance > 2 {
-			return nil, sheaf.Invalidf("fuzzy %q: distance is %d: must be 1 or 2", q.Text, q.Distance)
-		}
 		return engine.Fuzzy{Text: q.Text, Field: q.Field, Distance: q.Distance}, nil
 	case sheaf.Boost:
-		if !(q.Factor > 0) || q.Factor > 1e6 {
-			return nil, sheaf.Invalidf("boost: factor is %v: must be above 0 and at most 1000000", q.Factor)
-		}
 		inner, err := query(q.Query)
 		return engine.Boost{Query: inner, Factor: q.Factor}, err
 	case sheaf.Bool:
@@ -93,9 +84,6 @@ func filter(f sheaf.Filter) (engine.Filter, error) {
 		parts, err := filters(f)
 		return engine.Or(parts), err
 	case sheaf.Not:
-		if f.Filter == nil {
-			return nil, sheaf.Invalidf("filter: a Not without a filter")
-		}
 		inner, err := filter(f.Filter)
 		return engine.Not{Filter: inner}, err
 	case sheaf.In:

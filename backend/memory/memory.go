@@ -20,7 +20,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 
@@ -108,29 +107,20 @@ func (b *Backend) analyze(in *backend.Chunk) *chunk {
 	return c
 }
 
-// check refuses what no store takes.
+// check refuses what no store takes, and vectors of other dimensions than those
+// in dims, to which it adds.
 func (b *Backend) check(batch *backend.Batch, dims map[string]int) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
 	for i := range batch.Chunks {
 		c := &batch.Chunks[i]
-		if c.ID == "" || c.Doc == "" {
-			return sheaf.Invalidf("write: chunk %q of document %q: neither may be empty", c.ID, c.Doc)
-		}
 		for _, v := range c.Vectors {
-			if len(v.Passages) == 0 {
-				return sheaf.Invalidf("write %s: vector field %q has no passages", c.ID, v.Name)
-			}
 			for n, p := range v.Passages {
-				if want := dims[v.Name]; want != 0 && len(p) != want || len(p) == 0 {
+				if want := dims[v.Name]; want != 0 && len(p) != want {
 					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the index has %d", c.ID, n, v.Name, len(p), want)
 				}
 				dims[v.Name] = len(p)
-				var square float64
-				for _, x := range p {
-					square += float64(x) * float64(x)
-				}
-				if !(math.Abs(square-1) < 0.01) {
-					return sheaf.Invalidf("write %s: passage %d of vector field %q has length %v: must be 1", c.ID, n, v.Name, math.Sqrt(square))
-				}
 			}
 		}
 	}

@@ -32,6 +32,10 @@ const (
 // they belong to every piece of a file.
 const maxNames = 1000
 
+// maxProperties is the most properties that are kept of a document: each costs
+// a column, and nobody filters by more.
+const maxProperties = 1000
+
 // maxRepeats is how many repeated keys are warned of one by one.
 const maxRepeats = 10
 
@@ -121,6 +125,7 @@ func (f *frontmatter) take(entries []yamlEntry) {
 	if repeats > maxRepeats {
 		f.warn(repeatedAt, "%d more keys were given before; the last one counts", repeats-maxRepeats)
 	}
+	dropped := 0
 	for i, e := range entries {
 		if last[e.key] != i || e.nested || e.null {
 			continue
@@ -142,7 +147,12 @@ func (f *frontmatter) take(entries []yamlEntry) {
 			}
 		}
 		if len(p.Values) > 0 {
-			f.properties = append(f.properties, p)
+			if dropped++; len(f.properties) < maxProperties {
+				f.properties, dropped = append(f.properties, p), 0
+			}
+			if dropped == 1 {
+				f.warn(e.line, "more than %d properties; the rest is left out", maxProperties)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package chunk_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -128,5 +129,19 @@ func TestLarge(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, k.Name(), err)
 			}
 		}
+	}
+}
+
+// TestManyProperties: frontmatter with very many keys is cut off, and says so.
+func TestManyProperties(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("---\n")
+	for i := range 50_000 {
+		b.WriteString("k" + strconv.Itoa(i) + ": v\n")
+	}
+	b.WriteString("---\n# H\nx\n")
+	doc := chunkers(t)[0].Chunk("t", "n.md", []byte(b.String()))
+	if len(doc.Properties) != 1000 || len(doc.Warnings) != 1 || len(doc.Chunks) != 2 {
+		t.Errorf("%d properties, warnings %v, %d chunks", len(doc.Properties), doc.Warnings, len(doc.Chunks))
 	}
 }

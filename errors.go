@@ -30,6 +30,24 @@ func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
+// WithCategory returns an error that wraps category besides what err wraps, and
+// reads as err does: for packages that translate the errors of a layer below
+// them, whose messages say what is wrong already. nil stays nil, and an error of
+// that category stays as it is.
+func WithCategory(category, err error) error {
+	if err == nil || errors.Is(err, category) {
+		return err
+	}
+	return &categorized{err, category}
+}
+
+type categorized struct {
+	error
+	category error
+}
+
+func (e *categorized) Unwrap() []error { return []error{e.error, e.category} }
+
 // ExitCode is the exit status of a command that ends with err: 0 for nil,
 // 2 for invalid input and unsupported requests, 3 for things that do not
 // exist, 4 for things that are unavailable, 5 for corruption, 6 for every

@@ -21,6 +21,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,8 +34,9 @@ import (
 )
 
 // ErrStale says that a source file is no longer what was indexed, so that spans
-// do not hold: it changed, or it is gone. Index again.
-var ErrStale = errors.New("changed since it was indexed")
+// do not hold: it changed, or it is gone. It wraps sheaf.ErrUnavailable: after
+// indexing again there is a text.
+var ErrStale = fmt.Errorf("%w: changed since it was indexed", sheaf.ErrUnavailable)
 
 // Hash is the hash of a file's content: XXH3, 128 bits. It tells versions of a
 // file apart; it is no protection against somebody who wants two files to agree.
@@ -78,8 +80,8 @@ type Tree struct {
 // indexing again.
 type Settings struct {
 	Trees []Tree `json:"trees"`
-	// Chunkers are the names of the chunkers with their options, Analyzer
-	// that of the analyzer with its version.
+	// Chunker is the name of the chunker with its options, Analyzer that of
+	// the analyzer with its version.
 	Chunker  string `json:"chunker"`
 	Analyzer string `json:"analyzer"`
 	// Language is the language of the collection, and LanguageDetected says
@@ -118,15 +120,16 @@ type Update struct {
 
 // payload is the manifest's payload, as JSON.
 type payload struct {
-	Format   int                 `json:"format"`
-	Segments []segmentInfo       `json:"segments"` // oldest first
-	Settings Settings            `json:"settings"`
-	Skipped  string              `json:"skipped,omitempty"` // name of the file
-	Skips    int                 `json:"skips"`
-	Docs     int                 `json:"docs"`
-	Chunks   int                 `json:"chunks"`
-	Bytes    int64               `json:"bytes"` // of the source files
-	Pending  map[sheaf.ID]string `json:"pending,omitempty"`
+	Format   int           `json:"format"`
+	Segments []segmentInfo `json:"segments"` // oldest first
+	Settings Settings      `json:"settings"`
+	// Skipped and Pending are the names of the files with these lists.
+	Skipped string `json:"skipped,omitempty"`
+	Pending string `json:"pending,omitempty"`
+	Skips   int    `json:"skips"`
+	Docs    int    `json:"docs"`
+	Chunks  int    `json:"chunks"`
+	Bytes   int64  `json:"bytes"` // of the source files
 }
 
 type segmentInfo struct {
@@ -135,14 +138,18 @@ type segmentInfo struct {
 	Records int `json:"records"`
 }
 
-// format is the version of the payload and of the segments.
-const format = 1
+// format is the version of the payload, the segments and the lists.
+const format = 2
 
 const (
 	kindSegment = "catalog"
 	kindSkipped = "catalog-skipped"
+	kindPending = "catalog-pending"
 	prefix      = "catalog-"
 	lockName    = "LOCK"
+
+	sectionList = "list"
+	sectionSize = "size"
 )
 
 // Options open a catalog.
@@ -208,7 +215,7 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 		return nil, fmt.Errorf("%s: %w: payload: %w", filepath.Join(c.dir, manifest.Name), sheaf.ErrCorrupt, err)
 	}
 	if p.Format != format {
-		return nil, fmt.Errorf("%s: %w: format %d, this program reads %d: index again", c.dir, sheaf.ErrUnsupported, p.Format, format)
+		return nil, fmt.Errorf("%s: %w: the catalog has format %d, this program reads %d", c.dir, sheaf.ErrUnsupported, p.Format, format)
 	}
 	var segments []*segment
 	for _, info := range p.Segments {
@@ -224,17 +231,15 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 	return newView(c, m, p, segments), nil
 }
 
-// translate maps the errors of the files below to the root's categories.
+// translate gives the errors of the files below the root's categories.
 func translate(err error) error {
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, sectionfile.ErrCorrupt), errors.Is(err, manifest.ErrCorrupt):
-		return fmt.Errorf("%w: %w", sheaf.ErrCorrupt, err)
+		return sheaf.WithCategory(sheaf.ErrCorrupt, err)
 	case errors.Is(err, sectionfile.ErrVersion), errors.Is(err, manifest.ErrVersion):
-		return fmt.Errorf("%w: %w: index again", sheaf.ErrUnsupported, err)
+		return sheaf.WithCategory(sheaf.ErrUnsupported, err)
 	case errors.Is(err, vfs.ErrLocked):
-		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+		return sheaf.WithCategory(sheaf.ErrUnavailable, err)
 	}
 	return err
 }
@@ -250,7 +255,7 @@ func (c *Catalog) View() *View {
 
 // Reload looks for a generation that another process published.
 func (c *Catalog) Reload() error {
-	m, err := manifest.Read(c.fs, c.dir)
+	generation, err := manifest.Generation(c.fs, c.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -258,7 +263,7 @@ func (c *Catalog) Reload() error {
 		return translate(err)
 	}
 	c.mu.Lock()
-	same := m.Generation == c.current.generation
+	same := generation == c.current.generation
 	c.mu.Unlock()
 	if same {
 		return nil
@@ -298,7 +303,7 @@ func (c *Catalog) Hold() (release func() error, err error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	c.held = lock
-	c.sweep()
+	c.sweep(manifest.Manifest{})
 	return func() error {
 		c.writing.Lock()
 		defer c.writing.Unlock()
@@ -307,12 +312,16 @@ func (c *Catalog) Hold() (release func() error, err error) {
 	}, nil
 }
 
-// sweep removes what an interrupted writer left behind. That it fails matters
-// to nobody: the next writer tries again.
-func (c *Catalog) sweep() {
+// sweep removes what no reader can be about to open: everything but the files of
+// the current generation and of the one before it. A reader that has read the
+// manifest and not yet opened its files so has the time until the next update
+// but one; after that it finds them gone and reads the manifest again. That
+// sweeping fails matters to nobody: the next writer tries again.
+func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
 	m := c.current.manifest
 	c.mu.Unlock()
+	m.Files = slices.Concat(m.Files, before.Files)
 	_, _ = manifest.Sweep(c.fs, c.dir, m, func(name string) bool { return strings.HasPrefix(name, prefix) })
 }
 
@@ -344,7 +353,7 @@ func (c *Catalog) Update(ctx context.Context, u Update) error {
 		return fmt.Errorf("update catalog: %w", translate(err))
 	}
 	c.replace(next)
-	c.sweep()
+	c.sweep(view.manifest)
 	return nil
 }
 

@@ -21,8 +21,8 @@ func (e *encoder) strs(list []string) {
 	}
 }
 
-// decoder reads what an encoder wrote. Strings are copied out of b. After the
-// first fault it returns zeros, and bad is set.
+// decoder reads what an encoder wrote. Strings share the memory of b, which must
+// never change. After the first fault it returns zeros, and bad is set.
 type decoder struct {
 	b   []byte
 	pos int
@@ -77,7 +77,7 @@ func (d *decoder) str() string {
 		return ""
 	}
 	d.pos += n
-	return string(d.b[d.pos-n : d.pos])
+	return view(d.b[d.pos-n : d.pos])
 }
 
 // count reads how many entries follow, each of at least size bytes, so that a

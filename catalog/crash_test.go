@@ -203,7 +203,11 @@ func TestReadersWhileWriting(t *testing.T) {
 			}
 		})
 	}
-	for i := 1; i < 150; i++ {
+	updates := 60
+	if testing.Short() {
+		updates = 10
+	}
+	for i := 1; i < updates; i++ {
 		text := fmt.Sprintf("# %d\n\nx\n", i)
 		put(t, writer, record(t, "a.md", text), record(t, "b.md", text))
 	}

@@ -1,9 +1,10 @@
 package catalog
 
 import (
+	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 
 	"sheaf"
@@ -31,30 +32,32 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 		for size := len(changes); keep > 0 && view.segments[keep-1].n < 2*size; keep-- {
 			size += view.segments[keep-1].n
 		}
-		entries, err := mergeInto(view.segments[keep:], changes, keep > 0)
+		name := fmt.Sprintf("%s%012x", prefix, generation)
+		n, err := writeSegment(c.fs, filepath.Join(c.dir, name), view.segments[keep:], changes, keep > 0)
 		if err != nil {
 			return nil, err
 		}
 		p.Segments = p.Segments[:keep]
-		if len(entries) > 0 {
-			name := fmt.Sprintf("%s%012x", prefix, generation)
-			if err := writeSegment(c.fs, filepath.Join(c.dir, name), entries); err != nil {
-				return nil, err
-			}
-			p.Segments = append(p.Segments, segmentInfo{name, len(entries)})
+		if n > 0 {
+			p.Segments = append(p.Segments, segmentInfo{name, n})
 		}
 	}
 	if u.Skipped != nil {
-		if p.Skipped, err = c.writeSkipped(generation, *u.Skipped); err != nil {
+		if p.Skipped, err = c.writeList(kindSkipped, generation, len(*u.Skipped), *u.Skipped); err != nil {
 			return nil, err
 		}
 		p.Skips = len(*u.Skipped)
 	}
+	if u.Pending != nil {
+		old, err := view.pending()
+		if err != nil || !maps.Equal(old, *u.Pending) {
+			if p.Pending, err = c.writeList(kindPending, generation, len(*u.Pending), *u.Pending); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if u.Settings != nil {
 		p.Settings = *u.Settings
-	}
-	if u.Pending != nil {
-		p.Pending = *u.Pending
 	}
 	return c.commit(view, p, generation)
 }
@@ -63,14 +66,14 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 func (p *payload) count(view *View, changes []entry) error {
 	for i := range changes {
 		e := &changes[i]
-		s, at, err := view.find(sheaf.ID(e.id))
+		s, st, err := view.find(sheaf.ID(e.id))
 		if err != nil {
 			return err
 		}
 		if s != nil {
 			p.Docs--
-			p.Chunks -= s.chunks(at)
-			p.Bytes -= s.file(at).Size
+			p.Chunks -= st.chunks
+			p.Bytes -= st.file.Size
 		}
 		if !e.tombstone() {
 			p.Docs++
@@ -91,8 +94,10 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 	for _, info := range p.Segments {
 		m.Files = append(m.Files, info.Name)
 	}
-	if p.Skipped != "" {
-		m.Files = append(m.Files, p.Skipped)
+	for _, name := range []string{p.Skipped, p.Pending} {
+		if name != "" {
+			m.Files = append(m.Files, name)
+		}
 	}
 	open := map[string]*segment{}
 	for _, s := range view.segments {
@@ -122,43 +127,74 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 	return next, nil
 }
 
-// writeSkipped writes the list of skipped files and returns its file's name, ""
-// for none.
-func (c *Catalog) writeSkipped(generation uint64, skipped []Skip) (string, error) {
-	if len(skipped) == 0 {
+// writeList writes a list of n things, as JSON, and returns its file's name, ""
+// for an empty one.
+func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (string, error) {
+	if n == 0 {
 		return "", nil
 	}
-	data, err := json.Marshal(skipped)
+	data, err := json.Marshal(list)
 	if err != nil {
 		return "", err
 	}
-	name := fmt.Sprintf("%sskipped-%012x", prefix, generation)
-	w, err := sectionfile.Create(c.fs, filepath.Join(c.dir, name), kindSkipped, format)
+	if len(data) > maxUnpacked {
+		return "", sheaf.Invalidf("%s: the list of %d entries takes %d bytes: at most %d can be kept", kind, n, len(data), maxUnpacked)
+	}
+	name := fmt.Sprintf("%s-%012x", kind, generation)
+	w, err := sectionfile.Create(c.fs, filepath.Join(c.dir, name), kind, format)
 	if err != nil {
 		return "", err
 	}
-	w.Section("skipped", data)
+	w.Section(sectionList, pack(data))
+	w.Section(sectionSize, binary.LittleEndian.AppendUint64(nil, uint64(len(data))))
 	_, err = w.Close()
 	return name, err
 }
 
-// Skipped lists the files that were not indexed, in the order given.
-func (v *View) Skipped() ([]Skip, error) {
-	if v.payload.Skipped == "" {
-		return nil, nil
+// openList opens the file of a list.
+func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
+	return sectionfile.Open(v.catalog.fs, filepath.Join(v.catalog.dir, name), kind, format)
+}
+
+// readList reads what writeList wrote; an empty name gives nothing.
+func (v *View) readList(kind, name string, list any) error {
+	if name == "" {
+		return nil
 	}
-	r, err := sectionfile.Open(v.catalog.fs, filepath.Join(v.catalog.dir, v.payload.Skipped), kindSkipped, format)
+	r, err := v.openList(kind, name)
 	if err != nil {
-		return nil, translate(err)
+		return translate(err)
 	}
 	defer r.Close()
-	data, _ := r.Section("skipped")
-	if err := r.Verify("skipped"); err != nil {
-		return nil, translate(err)
+	for _, section := range []string{sectionList, sectionSize} {
+		if err := r.Verify(section); err != nil {
+			return translate(err)
+		}
 	}
+	packed, _ := r.Section(sectionList)
+	size, _ := r.Section(sectionSize)
+	if len(size) != 8 {
+		return translate(r.Corrupt(sectionSize, 0, "it has %d bytes, not 8", len(size)))
+	}
+	data, err := unpack(packed, binary.LittleEndian.Uint64(size))
+	if err == nil {
+		err = json.Unmarshal(data, list)
+	}
+	if err != nil {
+		return translate(r.Corrupt(sectionList, 0, "%v", err))
+	}
+	return nil
+}
+
+// Skipped lists the files that were not indexed, in the order given.
+func (v *View) Skipped() ([]Skip, error) {
 	var list []Skip
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, errors.Join(sheaf.ErrCorrupt, err)
-	}
-	return list, nil
+	err := v.readList(kindSkipped, v.payload.Skipped, &list)
+	return list, err
+}
+
+func (v *View) readPending() (map[sheaf.ID]string, error) {
+	var pending map[sheaf.ID]string
+	err := v.readList(kindPending, v.payload.Pending, &pending)
+	return pending, err
 }

@@ -84,13 +84,16 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 			first = c.Heading.Start
 		}
 		var flags byte
-		for bit, set := range map[byte]bool{
-			chunkHeading: c.HasHeading, chunkSlug: c.Slug != plainSlug(c.Title), chunkTitle: c.Title != doc.Title,
-			chunkOwn: len(extra) == 1 && extra[0] == c.Title, chunkLists: len(c.Tags)+len(c.Blocks)+len(c.Members) > 0,
-			chunkBodyIsAll: c.Body == c.Span, chunkAdjacent: first == end,
+		for _, f := range [...]struct {
+			bit byte
+			set bool
+		}{
+			{chunkHeading, c.HasHeading}, {chunkSlug, c.Slug != plainSlug(c.Title)}, {chunkTitle, c.Title != doc.Title},
+			{chunkOwn, len(extra) == 1 && extra[0] == c.Title}, {chunkLists, len(c.Tags)+len(c.Blocks)+len(c.Members) > 0},
+			{chunkBodyIsAll, c.Body == c.Span}, {chunkAdjacent, first == end},
 		} {
-			if set {
-				flags |= bit
+			if f.set {
+				flags |= f.bit
 			}
 		}
 		if flags&chunkOwn == 0 && len(extra) > 0 || shared >= 0 {

@@ -6,53 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"sheaf"
 )
-
-// nameIndex finds documents by what links call them.
-type nameIndex struct {
-	// paths holds every document under its tree, ":" and path in lower case,
-	// with and without ".md"; of equal ones the first in order of ID.
-	paths map[string]sheaf.ID
-	// names holds documents under their tree, ":" and the lower-case file
-	// name without extension, or an alias.
-	names map[string][]sheaf.ID
-}
-
-func (v *View) indexNames() *nameIndex {
-	index := &nameIndex{paths: map[string]sheaf.ID{}, names: map[string][]sheaf.ID{}}
-	aliases := map[string][]sheaf.ID{}
-	v.note(v.heads(func(id sheaf.ID, h head) {
-		tree, file, _ := strings.Cut(string(id), ":")
-		low := strings.ToLower(file)
-		for _, key := range []string{low, withoutMarkdown(low)} {
-			if _, ok := index.paths[tree+":"+key]; !ok {
-				index.paths[tree+":"+key] = id
-			}
-		}
-		key := tree + ":" + withoutMarkdown(path.Base(low))
-		index.names[key] = append(index.names[key], id)
-		for _, alias := range h.aliases {
-			key := tree + ":" + strings.ToLower(alias)
-			aliases[key] = append(aliases[key], id)
-		}
-	}))
-	for key, ids := range aliases {
-		if len(index.names[key]) == 0 {
-			index.names[key] = ids // a file's own name wins over an alias
-		}
-	}
-	return index
-}
-
-func withoutMarkdown(name string) string {
-	for _, ext := range []string{".md", ".markdown"} {
-		if s, ok := strings.CutSuffix(name, ext); ok && s != "" {
-			return s
-		}
-	}
-	return name
-}
 
 // Resolve is the document or chunk that a link in the document from leads to:
 // the chunk of the heading or block that the link names, and the document when
@@ -60,10 +17,12 @@ func withoutMarkdown(name string) string {
 // lead outside the collection or nowhere.
 //
 // Markdown links are paths relative to the linking file, or to the tree's folder
-// when they begin with a slash. Wiki links name a note as Obsidian does: by its
-// path, the end of its path, its file name, or an alias, without regard to case;
-// of several notes the one in the same folder, then the one with the shortest
-// path, then the first in order of ID.
+// when they begin with a slash; a folder stands for its readme or index. Wiki
+// links name a note as Obsidian does: by its path, the end of its path, its file
+// name, or an alias; of several notes the one in the same folder, then the one
+// with the shortest path, then the first in order of ID. Embeds are tried as
+// paths first, then as names. Case does not count, nor how Unicode composes a
+// letter; of files that differ in nothing else the one as written wins.
 func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	doc, ok := v.resolveDocument(from, link)
 	if !ok {
@@ -74,6 +33,7 @@ func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	}
 	r, err := v.Record(doc)
 	if err != nil {
+		v.noteFault(err)
 		return doc, true
 	}
 	return place(&r.Document, link), true
@@ -83,48 +43,81 @@ func (v *View) resolveDocument(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) 
 	if link.Target == "" {
 		return from, link.Fragment != ""
 	}
-	if strings.HasPrefix(link.Target, "//") || hasScheme(link.Target) {
-		return "", false
-	}
 	tree, file, _ := strings.Cut(string(from), ":")
-	names := v.names()
-	wiki := link.Kind != sheaf.LinkMarkdown
-	target := strings.ToLower(strings.TrimSuffix(link.Target, "/"))
-	if !wiki || strings.HasPrefix(target, ".") {
-		if id, ok := names.relative(tree, file, target); ok {
-			return id, true
+	t := parseTarget(file, link)
+	if t.path != "" {
+		if found := v.byPath(tree, t.path, t.suffix, t.full); len(found) > 0 {
+			return found[0], true
 		}
 	}
-	if !wiki {
+	if t.name == "" {
 		return "", false
 	}
-	target = strings.TrimPrefix(target, "/")
-	if id, ok := names.paths[tree+":"+target]; ok && strings.Contains(target, "/") {
-		return id, true
-	}
-	bare := withoutMarkdown(target)
-	var candidates []sheaf.ID
-	for _, id := range names.names[tree+":"+path.Base(bare)] {
-		if own := withoutMarkdown(strings.ToLower(string(id[len(tree)+1:]))); own == bare || strings.HasSuffix(own, "/"+bare) || !strings.Contains(bare, "/") {
-			candidates = append(candidates, id)
+	if strings.Contains(t.name, "/") {
+		plain, suffix := cutMarkdown(fold(strings.TrimPrefix(strings.TrimSuffix(link.Target, "/"), "/")))
+		if found := v.documentsAt(tree, plain, suffix, ""); len(found) > 0 {
+			return found[0], true
 		}
 	}
-	return nearest(candidates, tree, file)
+	return v.byName(tree, file, t.name)
 }
 
-// relative finds the target of a Markdown link, which is in lower case.
-func (n *nameIndex) relative(tree, file, target string) (sheaf.ID, bool) {
-	full := strings.TrimPrefix(target, "/")
-	if !strings.HasPrefix(target, "/") {
-		full = path.Join(path.Dir(strings.ToLower(file)), target)
+// target is what a link may lead to. Names and paths are folded, without the
+// ending of Markdown files.
+type target struct {
+	// path is a path from the tree's folder, "" when the link names none;
+	// suffix the ending that was cut off it, full the path as written.
+	path, suffix, full string
+	// name is what a wiki link calls its note, "" when the link is no such.
+	name string
+	// certain says that name alone decides: no path comes before it, and it
+	// has no slash.
+	certain bool
+}
+
+// parseTarget reads the target of a link that stands in a file. Targets outside
+// the collection give the zero target.
+func parseTarget(file string, link sheaf.Link) (t target) {
+	if link.Target == "" || strings.HasPrefix(link.Target, "//") || hasScheme(link.Target) {
+		return target{}
 	}
-	full = path.Clean(full)
-	for _, candidate := range []string{full, full + "/readme", full + "/index"} {
-		if id, ok := n.paths[tree+":"+candidate]; ok {
-			return id, true
+	written := strings.TrimSuffix(link.Target, "/")
+	if link.Kind != sheaf.LinkWiki || strings.HasPrefix(written, ".") {
+		full := path.Clean(strings.TrimPrefix(written, "/"))
+		if !strings.HasPrefix(link.Target, "/") { // "/" alone is the tree's folder
+			full = path.Join(path.Dir(file), written)
+		}
+		if full != ".." && !strings.HasPrefix(full, "../") {
+			t.full = full
+			t.path, t.suffix = cutMarkdown(fold(full))
 		}
 	}
-	return "", false
+	if link.Kind != sheaf.LinkMarkdown {
+		t.name, _ = cutMarkdown(fold(strings.TrimPrefix(written, "/")))
+		t.certain = link.Kind == sheaf.LinkWiki && !strings.Contains(t.name, "/") && !strings.HasPrefix(written, ".")
+	}
+	return t
+}
+
+// fold makes names equal that differ in case or in how Unicode composes a
+// letter.
+func fold(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return norm.NFC.String(strings.ToLower(s))
+		}
+	}
+	return strings.ToLower(s)
+}
+
+// cutMarkdown splits a folded name before the ending of Markdown files.
+func cutMarkdown(name string) (plain, suffix string) {
+	for _, suffix := range []string{".md", ".markdown"} {
+		if plain, ok := strings.CutSuffix(name, suffix); ok && plain != "" && !strings.HasSuffix(plain, "/") {
+			return plain, suffix
+		}
+	}
+	return name, ""
 }
 
 func hasScheme(target string) bool {
@@ -134,6 +127,64 @@ func hasScheme(target string) bool {
 	}
 	u, err := url.Parse(scheme + ":")
 	return err == nil && u.Scheme != ""
+}
+
+// folderFiles stand for the folder they lie in, first come first.
+var folderFiles = []string{"readme", "index"}
+
+// byPath lists the documents that a path leads to, the best first.
+func (v *View) byPath(tree, plain, suffix, full string) []sheaf.ID {
+	found := v.documentsAt(tree, plain, suffix, full)
+	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
+		found = v.documentsAt(tree, path.Join(plain, folderFiles[i]), "", "")
+	}
+	return found
+}
+
+// documentsAt lists the documents at a folded path: those whose path as written
+// is full first, then those which have only the ending of Markdown files more,
+// then by ID.
+func (v *View) documentsAt(tree, plain, suffix, full string) []sheaf.ID {
+	var found []sheaf.ID
+	for _, id := range v.called(pathKey(tree, plain), kindPath) {
+		own := fold(string(id[len(tree)+1:]))
+		if p, s := cutMarkdown(own); own == plain+suffix || suffix == "" && s != "" && p == plain {
+			found = append(found, id)
+		}
+	}
+	if len(found) > 1 {
+		distance := func(id sheaf.ID) int {
+			switch rest, ok := strings.CutPrefix(string(id[len(tree)+1:]), full); {
+			case ok && rest == "":
+				return 0
+			case ok:
+				return 1
+			}
+			return 2
+		}
+		slices.SortFunc(found, func(a, b sheaf.ID) int {
+			if d := distance(a) - distance(b); d != 0 {
+				return d
+			}
+			return strings.Compare(string(a), string(b))
+		})
+	}
+	return found
+}
+
+// byName finds the note that a wiki link in file calls by a folded name.
+func (v *View) byName(tree, file, name string) (sheaf.ID, bool) {
+	var found []sheaf.ID
+	for _, id := range v.called(nameKey(tree, path.Base(name)), kindName) {
+		own, _ := cutMarkdown(fold(string(id[len(tree)+1:])))
+		if own == name || strings.HasSuffix(own, "/"+name) {
+			found = append(found, id)
+		}
+	}
+	if len(found) == 0 { // a file's own name wins over an alias
+		found = v.called(nameKey(tree, name), kindAlias)
+	}
+	return nearest(found, tree, file)
 }
 
 // nearest is the candidate in the folder of file, else the one with the fewest
@@ -162,8 +213,8 @@ func nearest(candidates []sheaf.ID, tree, file string) (sheaf.ID, bool) {
 }
 
 // place is the chunk of a document that a link's fragment names, or the document.
-// "^id" names a block. Else it is a slug, or, in wiki links, a heading's title,
-// without regard to case; "A#B" is the heading B.
+// "^id" names a block. Else it is a slug, or a heading's title, without regard to
+// case; "A#B" is a heading B below a heading A, or else the first B.
 func place(doc *sheaf.Document, link sheaf.Link) sheaf.ID {
 	if block, ok := strings.CutPrefix(link.Fragment, "^"); ok {
 		for i := range doc.Chunks {
@@ -180,81 +231,43 @@ func place(doc *sheaf.Document, link sheaf.Link) sheaf.ID {
 			return c.ID
 		}
 	}
-	last := link.Fragment[strings.LastIndexByte(link.Fragment, '#')+1:]
+	parts := strings.Split(link.Fragment, "#")
+	last := parts[len(parts)-1]
+	first := doc.ID
 	for i := range doc.Chunks {
-		if c := &doc.Chunks[i]; c.Slug != "" && (strings.EqualFold(c.Title, last) || strings.EqualFold(c.Slug, last)) {
+		c := &doc.Chunks[i]
+		if c.Slug == "" || !sameHeading(c.Title, last) && !strings.EqualFold(c.Slug, last) {
+			continue
+		}
+		if under(c.Hierarchy, parts[:len(parts)-1]) {
 			return c.ID
 		}
+		if first == doc.ID {
+			first = c.ID
+		}
 	}
-	return doc.ID
+	return first
 }
 
-// Reference is a link seen from the document that it leads to.
-type Reference struct {
-	From sheaf.ID // the chunk that the link stands in
-	Link sheaf.Link
-	To   sheaf.ID // the document or chunk that it leads to
-}
-
-// linkGraph holds the links between documents.
-type linkGraph struct {
-	out, in    map[sheaf.ID][]sheaf.ID
-	references map[sheaf.ID][]Reference // by document that is linked to
-}
-
-// buildGraph resolves the links of all documents.
-func (v *View) buildGraph() *linkGraph {
-	g := &linkGraph{out: map[sheaf.ID][]sheaf.ID{}, in: map[sheaf.ID][]sheaf.ID{}, references: map[sheaf.ID][]Reference{}}
-	v.note(v.all(func(s *segment, i int) bool {
-		r, err := s.record(i)
-		if err != nil {
-			v.note(translate(err))
-			return true
+// under reports whether the titles stand in a hierarchy in this order.
+func under(hierarchy, titles []string) bool {
+	for _, title := range hierarchy {
+		if len(titles) > 0 && sameHeading(title, titles[0]) {
+			titles = titles[1:]
 		}
-		from := r.Document.ID
-		for c := range r.Document.Chunks {
-			chunk := &r.Document.Chunks[c]
-			for _, link := range chunk.Links {
-				to, ok := v.resolveDocument(from, link)
-				if !ok {
-					continue
-				}
-				g.references[to] = append(g.references[to], Reference{From: chunk.ID, Link: link, To: to})
-				if to != from {
-					g.out[from] = append(g.out[from], to)
-					g.in[to] = append(g.in[to], from)
-				}
-			}
-		}
+	}
+	return len(titles) == 0
+}
+
+// linkSigns are characters that Obsidian writes as spaces when it makes a link
+// to a heading.
+var linkSigns = strings.NewReplacer("#", " ", "|", " ", "^", " ", ":", " ", "%%", " ", "[[", " ", "]]", " ")
+
+// sameHeading compares a heading's title with what a link calls it.
+func sameHeading(title, called string) bool {
+	if strings.EqualFold(title, called) {
 		return true
-	}))
-	for _, m := range []map[sheaf.ID][]sheaf.ID{g.out, g.in} {
-		for id, ids := range m {
-			slices.Sort(ids)
-			m[id] = slices.Compact(ids)
-		}
 	}
-	return g
-}
-
-// Links are the documents that doc links to, without doc itself and without
-// duplicates, in order of ID.
-func (v *View) Links(doc sheaf.ID) []sheaf.ID { return v.graph().out[doc] }
-
-// Backlinks are the documents that link to doc, without doc itself and without
-// duplicates, in order of ID.
-func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID { return v.graph().in[doc] }
-
-// References are the links that lead to a document or a place in it, in order of
-// the documents they stand in.
-func (v *View) References(doc sheaf.ID) []Reference {
-	refs := slices.Clone(v.graph().references[doc])
-	if r, err := v.Record(doc); err == nil {
-		for i := range refs {
-			if refs[i].Link.Fragment != "" {
-				refs[i].To = place(&r.Document, refs[i].Link)
-			}
-		}
-	}
-	return refs
+	plain := func(s string) string { return strings.Join(strings.Fields(linkSigns.Replace(fold(s))), " ") }
+	return plain(title) == plain(called)
 }

@@ -2,64 +2,73 @@ package catalog
 
 import (
 	"encoding/binary"
-	"fmt"
+	"math"
 	"path/filepath"
-	"slices"
-	"sort"
-	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/klauspost/compress/s2"
 
 	"sheaf"
 	"sheaf/vfs"
 	"sheaf/vfs/sectionfile"
 )
 
-// A segment file holds documents and tombstones, sorted by ID, in four sections:
-//
-//	ids      the IDs, one after another
-//	offsets  [n+1]uint32: where each ID begins
-//	states   [n]stateBytes: see entry
-//	records  the encoded documents, and texts that have no source file
+// A segment file holds documents and tombstones, sorted by ID. Its sections are
+// described in doc/formats/catalog.md; all but the data are read page by page.
 const (
-	sectionIDs     = "ids"
-	sectionOffsets = "offsets"
+	sectionData    = "data"
 	sectionStates  = "states"
-	sectionRecords = "records"
+	sectionIDs     = "ids"
+	sectionGroups  = "groups"
+	sectionBlocks  = "blocks"
+	sectionTexts   = "texts"
+	sectionPieces  = "pieces"
+	sectionNames   = "names"
+	sectionTargets = "targets"
+	sectionLabels  = "labels"
 
-	// A state is, little endian: size 8, modification time 8, hash 16,
-	// offset 8 and length 4 and checksum 4 of the record, length 4 and
-	// checksum 4 of the compressed text, number of chunks 4, whether there
-	// is a text 4. A record of length 0 is a tombstone.
-	stateBytes = 64
+	// A state is, little endian: size 8, modification time 8, hash 16, block 4,
+	// start in the unpacked block 4, number of chunks 4, number of the text
+	// counted from 1 4.
+	stateBytes = 48
+	// A block is offset 8, packed length 4, unpacked length 4, checksum 4.
+	blockBytes = 20
+	// A text is the number of its first piece 4, zeros 4, its length 8. A piece
+	// is described as a block is.
+	textBytes = 16
+
+	// noBlock is the block of a tombstone.
+	noBlock = 1<<32 - 1
+	// blockTarget is the size at which a block of records is closed: larger
+	// ones pack better and take longer to unpack.
+	blockTarget = 12 << 10
+	// pieceBytes is how much of a text one piece holds: a reader unpacks no
+	// more than the pieces that a span touches.
+	pieceBytes = 1 << 20
+	// maxBlocks bounds how many unpacked blocks a segment keeps.
+	maxBlocks = 64
 )
 
-// entry is a document or a tombstone in a segment. Its slices may belong to a
-// mapped file.
-type entry struct {
-	id      string
-	file    FileState
-	record  []byte
-	text    []byte // compressed
-	hasText bool
-	chunks  int
-}
-
-func (e *entry) tombstone() bool { return len(e.record) == 0 }
-
-// segment is an open segment file, shared by views.
+// segment is an open segment file, shared by views. Errors of its methods wrap
+// sectionfile.ErrCorrupt.
 type segment struct {
-	name    string
-	r       *sectionfile.Reader
-	refs    atomic.Int32
-	n       int
-	ids     []byte
-	offsets []byte
-	states  []byte
-	records []byte
-	verify  func() error
+	name   string
+	r      *sectionfile.Reader
+	refs   atomic.Int32
+	n      int // documents and tombstones
+	ids    idList
+	states *sectionfile.Paged
+	blocks *sectionfile.Paged
+	texts  *sectionfile.Paged
+	pieces *sectionfile.Paged
+	labels *sectionfile.Paged
+	// names maps what documents are called to them, targets what links point
+	// at to the documents that the links stand in.
+	names   keyTable
+	targets keyTable
+	data    []byte
+
+	mu       sync.Mutex
+	unpacked map[int][]byte // blocks used lately
 }
 
 func openSegment(fsys vfs.FS, path string) (*segment, error) {
@@ -67,35 +76,40 @@ func openSegment(fsys vfs.FS, path string) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &segment{name: filepath.Base(path), r: r}
+	s := &segment{name: filepath.Base(path), r: r, unpacked: map[int][]byte{}}
 	s.refs.Store(1)
-	for name, to := range map[string]*[]byte{sectionIDs: &s.ids, sectionOffsets: &s.offsets, sectionStates: &s.states, sectionRecords: &s.records} {
-		data, ok := r.Section(name)
-		if !ok {
-			s.release()
-			return nil, r.Corrupt(name, 0, "the section is missing")
-		}
-		*to = data
-	}
-	s.n = len(s.states) / stateBytes
-	if len(s.states)%stateBytes != 0 || len(s.offsets) != 4*(s.n+1) {
+	if err := s.open(); err != nil {
 		s.release()
-		return nil, r.Corrupt(sectionStates, 0, "%d bytes of states and %d of offsets do not fit", len(s.states), len(s.offsets))
+		return nil, err
 	}
-	s.verify = sync.OnceValue(func() error {
-		for _, name := range []string{sectionIDs, sectionOffsets, sectionStates} {
-			if err := r.Verify(name); err != nil {
-				return err
-			}
-		}
-		for i := range s.n {
-			if a, b := s.offset(i), s.offset(i+1); a > b || b > len(s.ids) || i > 0 && s.id(i-1) >= s.id(i) {
-				return r.Corrupt(sectionOffsets, 4*i, "the IDs are not in order")
-			}
-		}
-		return nil
-	})
 	return s, nil
+}
+
+func (s *segment) open() error {
+	for _, section := range []struct {
+		name string
+		to   **sectionfile.Paged
+	}{
+		{sectionStates, &s.states}, {sectionIDs, &s.ids.data}, {sectionGroups, &s.ids.groups}, {sectionBlocks, &s.blocks},
+		{sectionTexts, &s.texts}, {sectionPieces, &s.pieces}, {sectionNames, &s.names.data}, {sectionTargets, &s.targets.data}, {sectionLabels, &s.labels},
+	} {
+		p, err := s.r.Paged(section.name)
+		if err != nil {
+			return err
+		}
+		*section.to = p
+	}
+	data, ok := s.r.Section(sectionData)
+	if !ok {
+		return s.r.Corrupt(sectionData, 0, "the section is missing")
+	}
+	s.data = data
+	s.n = s.states.Len() / stateBytes
+	s.ids.n, s.names.docs, s.targets.docs = s.n, s.n, s.n
+	if s.states.Len()%stateBytes != 0 || s.ids.groups.Len() != 4*((s.n+idGroup-1)/idGroup) {
+		return s.states.Corrupt(0, "%d bytes of states and %d of groups do not fit", s.states.Len(), s.ids.groups.Len())
+	}
+	return nil
 }
 
 func (s *segment) retain() { s.refs.Add(1) }
@@ -106,158 +120,176 @@ func (s *segment) release() {
 	}
 }
 
-func (s *segment) offset(i int) int { return int(binary.LittleEndian.Uint32(s.offsets[4*i:])) }
-
-// id is valid while the segment is open.
-func (s *segment) id(i int) string { return view(s.ids[s.offset(i):s.offset(i+1)]) }
-
-// find is the index of a document or tombstone, or -1. The segment must have
-// been verified.
-func (s *segment) find(id sheaf.ID) int {
-	i := sort.Search(s.n, func(i int) bool { return s.id(i) >= string(id) })
-	if i < s.n && s.id(i) == string(id) {
-		return i
+// find is the number of a document or tombstone, or -1.
+func (s *segment) find(id sheaf.ID) (int, error) {
+	i, exact, err := s.ids.lowerBound(string(id))
+	if err != nil || !exact {
+		return -1, err
 	}
-	return -1
+	return i, nil
 }
 
-func (s *segment) state(i int) []byte { return s.states[i*stateBytes : (i+1)*stateBytes] }
-
-func (s *segment) file(i int) FileState {
-	b := s.state(i)
-	f := FileState{Size: int64(binary.LittleEndian.Uint64(b)), ModTime: int64(binary.LittleEndian.Uint64(b[8:]))}
-	copy(f.Hash[:], b[16:32])
-	return f
+// state is what a segment says of a document without reading its record.
+type state struct {
+	file   FileState
+	block  uint32
+	start  uint32
+	chunks int
+	text   uint32
 }
 
-func (s *segment) tombstone(i int) bool { return binary.LittleEndian.Uint32(s.state(i)[40:]) == 0 }
+func (st *state) tombstone() bool { return st.block == noBlock }
 
-func (s *segment) chunks(i int) int { return int(binary.LittleEndian.Uint32(s.state(i)[56:])) }
-
-// entry reads an entry and verifies its bytes.
-func (s *segment) entry(i int) (entry, error) {
-	b, le := s.state(i), binary.LittleEndian
-	e := entry{id: s.id(i), file: s.file(i), chunks: s.chunks(i), hasText: le.Uint32(b[60:]) != 0}
-	at, size, text := le.Uint64(b[32:]), uint64(le.Uint32(b[40:])), uint64(le.Uint32(b[48:]))
-	if at > uint64(len(s.records)) || size+text > uint64(len(s.records))-at {
-		return e, s.r.Corrupt(sectionStates, i*stateBytes, "the record of %s does not lie in the file", e.id)
-	}
-	e.record = s.records[at : at+size]
-	e.text = s.records[at+size : at+size+text]
-	if sum := sectionfile.Checksum(e.record); sum != le.Uint32(b[44:]) {
-		return e, s.r.Corrupt(sectionRecords, int(at), "checksum of %s is %08x, its bytes have %08x", e.id, le.Uint32(b[44:]), sum)
-	}
-	if sum := sectionfile.Checksum(e.text); sum != le.Uint32(b[52:]) {
-		return e, s.r.Corrupt(sectionRecords, int(at+size), "checksum of the text of %s is %08x, its bytes have %08x", e.id, le.Uint32(b[52:]), sum)
-	}
-	return e, nil
-}
-
-// entriesOf encodes the changes of an update, sorted by ID, the last of equal
-// IDs.
-func entriesOf(u Update) ([]entry, error) {
-	entries := make([]entry, 0, len(u.Put)+len(u.Delete))
-	for _, id := range u.Delete {
-		entries = append(entries, entry{id: string(id)})
-	}
-	for i := range u.Put {
-		r := &u.Put[i]
-		if r.Document.ID == "" || r.Document.ID != sheaf.DocumentID(r.Document.Tree, r.Document.Path) {
-			return nil, sheaf.Invalidf("document %q: the ID must be that of tree %q and path %q", r.Document.ID, r.Document.Tree, r.Document.Path)
-		}
-		if strings.Contains(r.Document.Tree, ":") || r.Document.Tree == "" {
-			return nil, sheaf.Invalidf("document %q: tree name %q: must not be empty or hold a colon", r.Document.ID, r.Document.Tree)
-		}
-		e := entry{id: string(r.Document.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(r.Document.Chunks)}
-		if r.HasText {
-			e.text = s2.Encode(nil, r.Text)
-		}
-		entries = append(entries, e)
-	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
-	return lastOfEqual(entries), nil
-}
-
-// lastOfEqual keeps the last of neighbours with one ID.
-func lastOfEqual(entries []entry) []entry {
-	out := entries[:0]
-	for i, e := range entries {
-		if i+1 < len(entries) && entries[i+1].id == e.id {
-			continue
-		}
-		out = append(out, e)
-	}
-	return out
-}
-
-// writeSegment writes entries, which are sorted and distinct.
-func writeSegment(fsys vfs.FS, path string, entries []entry) error {
-	w, err := sectionfile.Create(fsys, path, kindSegment, format)
+func (s *segment) state(i int) (state, error) {
+	b, err := s.states.Slice(i*stateBytes, stateBytes)
 	if err != nil {
-		return err
+		return state{}, err
 	}
 	le := binary.LittleEndian
-	w.Begin(sectionRecords)
-	states := make([]byte, 0, stateBytes*len(entries))
-	for i := range entries {
-		e := &entries[i]
-		states = le.AppendUint64(states, uint64(e.file.Size))
-		states = le.AppendUint64(states, uint64(e.file.ModTime))
-		states = append(states, e.file.Hash[:]...)
-		states = le.AppendUint64(states, uint64(w.Offset()))
-		states = le.AppendUint32(states, uint32(len(e.record)))
-		states = le.AppendUint32(states, sectionfile.Checksum(e.record))
-		states = le.AppendUint32(states, uint32(len(e.text)))
-		states = le.AppendUint32(states, sectionfile.Checksum(e.text))
-		states = le.AppendUint32(states, uint32(e.chunks))
-		hasText := uint32(0)
-		if e.hasText {
-			hasText = 1
-		}
-		states = le.AppendUint32(states, hasText)
-		_, _ = w.Write(e.record) // the first error sticks, and Close returns it
-		_, _ = w.Write(e.text)
+	st := state{
+		file:  FileState{Size: int64(le.Uint64(b)), ModTime: int64(le.Uint64(b[8:]))},
+		block: le.Uint32(b[32:]), start: le.Uint32(b[36:]), chunks: int(le.Uint32(b[40:])), text: le.Uint32(b[44:]),
 	}
-	w.Section(sectionStates, states)
-	w.Begin(sectionIDs)
-	offsets := make([]byte, 0, 4*len(entries)+4)
-	for i := range entries {
-		offsets = le.AppendUint32(offsets, uint32(w.Offset()))
-		_, _ = w.Write([]byte(entries[i].id))
-	}
-	offsets = le.AppendUint32(offsets, uint32(w.Offset()))
-	w.Section(sectionOffsets, offsets)
-	if _, err := w.Close(); err != nil {
-		return fmt.Errorf("write catalog segment: %w", err)
-	}
-	return nil
+	copy(st.file.Hash[:], b[16:32])
+	return st, nil
 }
 
-// mergeInto puts the entries of newer before those of segments, oldest first,
-// and returns all that are current. Tombstones stay when keepTombstones is set.
-func mergeInto(segments []*segment, newer []entry, keepTombstones bool) ([]entry, error) {
-	total := len(newer)
-	for _, s := range segments {
-		total += s.n
+func appendState(to []byte, st *state) []byte {
+	le := binary.LittleEndian
+	to = le.AppendUint64(to, uint64(st.file.Size))
+	to = le.AppendUint64(to, uint64(st.file.ModTime))
+	to = append(to, st.file.Hash[:]...)
+	to = le.AppendUint32(to, st.block)
+	to = le.AppendUint32(to, st.start)
+	to = le.AppendUint32(to, uint32(st.chunks))
+	return le.AppendUint32(to, st.text)
+}
+
+// packed returns block i of a list as it is stored, its checksum verified.
+func (s *segment) packed(list *sectionfile.Paged, i int) (packed []byte, offset uint64, size uint32, err error) {
+	entry, err := list.Slice(i*blockBytes, blockBytes)
+	if err != nil {
+		return nil, 0, 0, err
 	}
-	all := make([]entry, 0, total)
-	for _, s := range segments {
-		if err := s.verify(); err != nil {
+	le := binary.LittleEndian
+	offset, size = le.Uint64(entry), le.Uint32(entry[12:])
+	n, sum := uint64(le.Uint32(entry[8:])), le.Uint32(entry[16:])
+	if offset > uint64(len(s.data)) || n > uint64(len(s.data))-offset {
+		return nil, 0, 0, list.Corrupt(i*blockBytes, "block %d: %d bytes at %d do not lie in the data", i, n, offset)
+	}
+	packed = s.data[offset : offset+n]
+	if got := sectionfile.Checksum(packed); got != sum {
+		return nil, 0, 0, s.r.Corrupt(sectionData, int(offset), "checksum of block %d is %08x, its %d bytes have %08x", i, sum, n, got)
+	}
+	return packed, offset, size, nil
+}
+
+// unpack returns block i of a list, unpacked, in memory of its own.
+func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
+	packed, offset, size, err := s.packed(list, i)
+	if err != nil {
+		return nil, err
+	}
+	b, err := unpack(packed, uint64(size))
+	if err != nil {
+		return nil, s.r.Corrupt(sectionData, int(offset), "block %d: %v", i, err)
+	}
+	return b, nil
+}
+
+// recordBlock returns a block of records, unpacked. Nobody changes it, so that
+// strings may share its memory.
+func (s *segment) recordBlock(i int) ([]byte, error) {
+	s.mu.Lock()
+	b := s.unpacked[i]
+	s.mu.Unlock()
+	if b != nil {
+		return b, nil
+	}
+	b, err := s.unpack(s.blocks, i)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.unpacked) >= maxBlocks {
+		clear(s.unpacked)
+	}
+	s.unpacked[i] = b
+	return b, nil
+}
+
+// encoded returns the encoded record of a document. See recordBlock for its
+// memory.
+func (s *segment) encoded(st *state) ([]byte, error) {
+	b, err := s.recordBlock(int(st.block))
+	if err != nil {
+		return nil, err
+	}
+	if uint64(st.start) < uint64(len(b)) {
+		n, size := binary.Uvarint(b[st.start:])
+		if rest := b[int(st.start)+max(size, 0):]; size > 0 && n <= uint64(len(rest)) {
+			return rest[:n:n], nil
+		}
+	}
+	return nil, s.r.Corrupt(sectionStates, 0, "a record begins at %d of block %d, which has %d bytes", st.start, st.block, len(b))
+}
+
+// storedText is where a stored text is: in pieces that follow one another, each
+// but the last of pieceBytes.
+type storedText struct {
+	first int // piece
+	size  int
+}
+
+func (t storedText) pieces() int { return (t.size + pieceBytes - 1) / pieceBytes }
+
+func (s *segment) text(st *state) (storedText, error) {
+	at := int(st.text-1) * textBytes
+	entry, err := s.texts.Slice(at, textBytes)
+	if err != nil {
+		return storedText{}, err
+	}
+	first, size := binary.LittleEndian.Uint32(entry), binary.LittleEndian.Uint64(entry[8:])
+	t := storedText{int(first), int(min(size, math.MaxInt-pieceBytes))}
+	if have := s.pieces.Len() / blockBytes; uint64(t.size) != size || t.first > have || t.pieces() > have-t.first {
+		return storedText{}, s.texts.Corrupt(at, "%d bytes from piece %d of %d", size, first, have)
+	}
+	return t, nil
+}
+
+// packedText returns the pieces of a text as they are stored, and its length.
+func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err error) {
+	t, err := s.text(st)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range t.pieces() {
+		packed, _, unpacked, err := s.packed(s.pieces, t.first+i)
+		if err != nil {
+			return nil, 0, err
+		}
+		pieces = append(pieces, packedBlock{packed, unpacked})
+	}
+	return pieces, t.size, nil
+}
+
+// readText returns the part of a stored text that span covers, which must lie in
+// it.
+func (s *segment) readText(t storedText, span sheaf.Span) ([]byte, error) {
+	text := []byte{}
+	for i := span.Start / pieceBytes; i*pieceBytes < span.End; i++ {
+		b, err := s.unpack(s.pieces, t.first+i)
+		if err != nil {
 			return nil, err
 		}
-		for i := range s.n {
-			e, err := s.entry(i)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, e)
+		if want := min(t.size-i*pieceBytes, pieceBytes); len(b) != want {
+			return nil, s.pieces.Corrupt((t.first+i)*blockBytes, "a piece has %d bytes, not %d", len(b), want)
 		}
+		if len(text) == 0 { // not before one piece is known to be sound
+			text = make([]byte, 0, span.Len())
+		}
+		text = append(text, b[max(span.Start-i*pieceBytes, 0):min(span.End-i*pieceBytes, len(b))]...)
 	}
-	all = append(all, newer...)
-	slices.SortStableFunc(all, func(a, b entry) int { return strings.Compare(a.id, b.id) })
-	all = lastOfEqual(all)
-	if !keepTombstones {
-		all = slices.DeleteFunc(all, func(e entry) bool { return e.tombstone() })
-	}
-	return all, nil
+	return text, nil
 }

@@ -6,54 +6,125 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/s2"
-
 	"sheaf"
+	"sheaf/vfs"
 )
-
-// maxText bounds what a stored text may unpack to.
-const maxText = 1 << 30
 
 // Text returns the whole text of a document, as it was indexed. When its source
 // file has the size and the modification time that were recorded it is trusted;
 // else its content decides. The error wraps ErrStale when the file is another by
 // now, or gone.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
-	r, err := v.Record(doc)
+	s, st, err := v.find(doc)
 	if err != nil {
 		return nil, err
 	}
-	if r.HasText {
-		return v.storedText(doc)
+	if s == nil {
+		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	}
+	if st.text > 0 {
+		return s.wholeText(st)
 	}
 	name, err := v.Source(doc)
 	if err != nil {
 		return nil, err
 	}
-	source := v.catalog.o.Source
+	if st.file.Size < 0 || st.file.Size > math.MaxInt {
+		return nil, fmt.Errorf("%s: %w: %d bytes", name, sheaf.ErrUnsupported, st.file.Size)
+	}
+	text, err := readSource(v.catalog.o.Source, name, &st.file, sheaf.Span{End: int(st.file.Size)})
+	if errors.Is(err, errTouched) {
+		return nil, fmt.Errorf("%s: %w", name, ErrStale)
+	}
+	return text, err
+}
+
+// TextAt returns the part of a document's text that a span covers. It reads no
+// more than that of a source file that has the recorded size and modification
+// time, and about as much of a stored text; else it does what Text does, with
+// the same errors. A span that does not lie in the text is sheaf.ErrInvalid.
+func (v *View) TextAt(doc sheaf.ID, span sheaf.Span) ([]byte, error) {
+	s, st, err := v.find(doc)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil && st.text > 0 {
+		t, err := s.text(st)
+		if err != nil {
+			return nil, translate(err)
+		}
+		if err := inside(doc, span, t.size); err != nil {
+			return nil, err
+		}
+		text, err := s.readText(t, span)
+		return text, translate(err)
+	}
+	if s != nil && 0 <= span.Start && span.Start <= span.End && int64(span.End) <= st.file.Size {
+		name, err := v.Source(doc)
+		if err != nil {
+			return nil, err
+		}
+		text, err := readSource(v.catalog.o.Source, name, &st.file, span)
+		if !errors.Is(err, errTouched) {
+			return text, err
+		}
+	}
+	text, err := v.Text(doc)
+	if err != nil {
+		return nil, err
+	}
+	if err := inside(doc, span, len(text)); err != nil {
+		return nil, err
+	}
+	return text[span.Start:span.End], nil
+}
+
+// inside returns an error when a span does not lie in the text of a document.
+func inside(doc sheaf.ID, span sheaf.Span, size int) error {
+	if span.Start < 0 || span.End < span.Start || span.End > size {
+		return sheaf.Invalidf("span [%d, %d) of document %q: must lie in its %d bytes", span.Start, span.End, doc, size)
+	}
+	return nil
+}
+
+// errTouched says that a file has the recorded size but another time, so that
+// its whole content decides.
+var errTouched = errors.New("touched")
+
+// readSource reads a part of a source file that has the recorded state.
+func readSource(source vfs.FS, name string, recorded *FileState, span sheaf.Span) ([]byte, error) {
 	f, err := source.Open(name)
 	if err != nil {
 		return nil, stale(name, err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	before, err := f.Stat()
 	if err != nil {
 		return nil, stale(name, err)
 	}
-	if info.Size() != r.File.Size {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes, not %d", name, ErrStale, info.Size(), r.File.Size)
+	if before.Size() != recorded.Size {
+		return nil, fmt.Errorf("%s: %w: it has %d bytes, not %d", name, ErrStale, before.Size(), recorded.Size)
 	}
-	text := make([]byte, r.File.Size)
-	if _, err := io.ReadFull(f, text); err != nil {
+	text := make([]byte, span.Len())
+	if n, err := f.ReadAt(text, int64(span.Start)); n < len(text) {
 		return nil, stale(name, err)
 	}
-	if info.ModTime().UnixNano() != r.File.ModTime && HashOf(text) != r.File.Hash {
-		return nil, fmt.Errorf("%s: %w", name, ErrStale)
+	// Somebody may write while we read: what counts is the time after it.
+	after, err := f.Stat()
+	if err != nil {
+		return nil, stale(name, err)
 	}
-	return text, nil
+	switch {
+	case after.Size() == recorded.Size && after.ModTime().UnixNano() == recorded.ModTime:
+		return text, nil
+	case span.Len() == int(recorded.Size) && HashOf(text) == recorded.Hash:
+		return text, nil
+	}
+	return nil, errTouched
 }
 
 // stale says of a file that cannot be read that it is not what was indexed.
@@ -64,26 +135,14 @@ func stale(name string, err error) error {
 	return fmt.Errorf("read %s: %w", name, err)
 }
 
-func (v *View) storedText(doc sheaf.ID) ([]byte, error) {
-	s, i, err := v.find(doc)
-	if err != nil {
-		return nil, err
-	}
-	if s == nil {
-		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
-	}
-	e, err := s.entry(i)
+// wholeText returns a stored text.
+func (s *segment) wholeText(st *state) ([]byte, error) {
+	t, err := s.text(st)
 	if err != nil {
 		return nil, translate(err)
 	}
-	if n, err := s2.DecodedLen(e.text); err != nil || n > maxText {
-		return nil, translate(s.r.Corrupt(sectionRecords, 0, "the text of %s cannot be unpacked", doc))
-	}
-	text, err := s2.Decode(nil, e.text)
-	if err != nil {
-		return nil, translate(s.r.Corrupt(sectionRecords, 0, "the text of %s: %v", doc, err))
-	}
-	return text, nil
+	text, err := s.readText(t, sheaf.Span{End: t.size})
+	return text, translate(err)
 }
 
 // Source is the name of a document's source file. The error wraps
@@ -94,7 +153,10 @@ func (v *View) Source(doc sheaf.ID) (string, error) {
 	if root == "" {
 		return "", fmt.Errorf("source of document %q: tree %q has no folder: %w", doc, tree, sheaf.ErrNotFound)
 	}
-	return filepath.Join(root, filepath.FromSlash(file)), nil
+	if file = filepath.FromSlash(file); !filepath.IsLocal(file) {
+		return "", fmt.Errorf("source of document %q: %w: the path leads out of the tree's folder", doc, sheaf.ErrCorrupt)
+	}
+	return filepath.Join(root, file), nil
 }
 
 // Line is the number, from 1, of the line on which a byte of text stands. Lines

@@ -30,24 +30,27 @@ type View struct {
 	segments   []*segment // oldest first
 	refs       atomic.Int32
 
-	mu      sync.Mutex
-	records map[sheaf.ID]*Record // decoded lately
-	faults  []error
+	mu        sync.Mutex
+	records   map[sheaf.ID]*Record // decoded lately
+	names     map[calledBy][]sheaf.ID
+	backlinks map[sheaf.ID][]sheaf.ID
+	folders   map[string]int // sizes, by tree, ":" and folder
+	faults    []error
 
-	folders func() map[string]int
-	names   func() *nameIndex
-	graph   func() *linkGraph
+	pending func() (map[sheaf.ID]string, error)
+	live    func() ([][]bool, error)
 }
 
-// maxDecoded bounds how many decoded documents a view keeps.
+// maxDecoded bounds how many decoded documents, and how many lists of
+// back-links, a view keeps.
 const maxDecoded = 512
 
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
-	v := &View{catalog: c, manifest: m, payload: p, segments: segments, records: map[sheaf.ID]*Record{}}
+	v := &View{catalog: c, manifest: m, payload: p, segments: segments, records: map[sheaf.ID]*Record{},
+		names: map[calledBy][]sheaf.ID{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
-	v.folders = sync.OnceValue(v.countFolders)
-	v.names = sync.OnceValue(v.indexNames)
-	v.graph = sync.OnceValue(v.buildGraph)
+	v.pending = sync.OnceValues(v.readPending)
+	v.live = sync.OnceValues(v.findLive)
 	return v
 }
 
@@ -79,8 +82,12 @@ func (v *View) Chunks() int { return v.payload.Chunks }
 func (v *View) SourceBytes() int64 { return v.payload.Bytes }
 
 // Pending are the documents of which something is still to be done (vectors to
-// be made, say), with the reason.
-func (v *View) Pending() map[sheaf.ID]string { return v.payload.Pending }
+// be made, say), with the reason. The map is shared and must not be changed.
+func (v *View) Pending() map[sheaf.ID]string {
+	pending, err := v.pending()
+	v.note(err)
+	return pending
+}
 
 // DiskBytes is the size of the catalog's own files.
 func (v *View) DiskBytes() int64 {
@@ -92,67 +99,49 @@ func (v *View) DiskBytes() int64 {
 }
 
 // find is where a document stands: its newest entry, unless that is a tombstone.
-func (v *View) find(id sheaf.ID) (*segment, int, error) {
+func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	for _, s := range slices.Backward(v.segments) {
-		if err := s.verify(); err != nil {
-			return nil, 0, translate(err)
+		i, err := s.find(id)
+		if err != nil {
+			return nil, nil, translate(err)
 		}
-		if i := s.find(id); i >= 0 {
-			if s.tombstone(i) {
-				return nil, 0, nil
-			}
-			return s, i, nil
+		if i < 0 {
+			continue
 		}
+		st, err := s.state(i)
+		if err != nil || st.tombstone() {
+			return nil, nil, translate(err)
+		}
+		return s, &st, nil
 	}
-	return nil, 0, nil
+	return nil, nil, nil
 }
 
 // File is the state of a document's file when it was indexed.
 func (v *View) File(doc sheaf.ID) (FileState, bool, error) {
-	s, i, err := v.find(doc)
+	s, st, err := v.find(doc)
 	if err != nil || s == nil {
 		return FileState{}, false, err
 	}
-	return s.file(i), true, nil
-}
-
-// all yields every document once, in order of ID: the newest entries, without
-// tombstones.
-func (v *View) all(yield func(s *segment, i int) bool) error {
-	next := make([]int, len(v.segments))
-	for _, s := range v.segments {
-		if err := s.verify(); err != nil {
-			return translate(err)
-		}
-	}
-	for {
-		best := -1
-		for k, s := range v.segments {
-			if next[k] < s.n && (best < 0 || s.id(next[k]) <= v.segments[best].id(next[best])) {
-				best = k // of equal IDs the newest
-			}
-		}
-		if best < 0 {
-			return nil
-		}
-		s, i := v.segments[best], next[best]
-		id := s.id(i)
-		for k, t := range v.segments {
-			if next[k] < t.n && t.id(next[k]) == id {
-				next[k]++
-			}
-		}
-		if !s.tombstone(i) && !yield(s, i) {
-			return nil
-		}
-	}
+	return st.file, true, nil
 }
 
 // Files yields every document with the state of its file, in order of ID. When
-// the catalog is corrupt it ends early; Check says so.
+// the catalog is corrupt it ends early, and Err says so.
 func (v *View) Files() iter.Seq2[sheaf.ID, FileState] {
 	return func(yield func(sheaf.ID, FileState) bool) {
-		v.note(v.all(func(s *segment, i int) bool { return yield(sheaf.ID(strings.Clone(s.id(i))), s.file(i)) }))
+		w, err := v.walk("")
+		for ; err == nil && w.ok; err = w.next() {
+			st, fault := w.segment().state(w.number())
+			if fault != nil {
+				err = fault
+				break
+			}
+			if !st.tombstone() && !yield(sheaf.ID(w.key()), st.file) {
+				return
+			}
+		}
+		v.note(translate(err))
 	}
 }
 
@@ -192,14 +181,14 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	if r != nil {
 		return r, nil
 	}
-	s, i, err := v.find(doc)
+	s, st, err := v.find(doc)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
 		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
 	}
-	if r, err = s.record(i); err != nil {
+	if r, err = s.record(doc, st); err != nil {
 		return nil, translate(err)
 	}
 	v.mu.Lock()
@@ -211,18 +200,18 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
-// record decodes an entry.
-func (s *segment) record(i int) (*Record, error) {
-	e, err := s.entry(i)
+// record decodes the record of a document.
+func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
+	b, err := s.encoded(st)
 	if err != nil {
 		return nil, err
 	}
-	id := strings.Clone(e.id)
-	r := &Record{File: e.file, HasText: e.hasText}
-	r.Document.ID = sheaf.ID(id)
-	r.Document.Tree, r.Document.Path, _ = strings.Cut(id, ":")
-	if !decodeRecord(e.record, r) {
-		return nil, s.r.Corrupt(sectionRecords, 0, "the record of %s cannot be read", id)
+	id = sheaf.ID(strings.Clone(string(id)))
+	r := &Record{File: st.file, HasText: st.text > 0}
+	r.Document.ID = id
+	r.Document.Tree, r.Document.Path, _ = strings.Cut(string(id), ":")
+	if !decodeRecord(b, r) {
+		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}
 	return r, nil
 }
@@ -283,24 +272,81 @@ func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	return r.Date, true
 }
 
-// FolderSize is the number of documents that lie directly in a folder of a tree;
-// "" is the tree's top.
-func (v *View) FolderSize(tree, folder string) int { return v.folders()[tree+":"+folder] }
-
-func (v *View) countFolders() map[string]int {
-	counts := map[string]int{}
-	v.note(v.all(func(s *segment, i int) bool {
-		counts[folderOf(s.id(i))]++
-		return true
-	}))
-	return counts
+// Children are the chunks right below a chunk, in document order; none when
+// there is no such chunk.
+func (v *View) Children(id sheaf.ID) []sheaf.Chunk {
+	r, _, err := v.Lookup(id)
+	if err != nil {
+		v.noteFault(err)
+		return nil
+	}
+	var children []sheaf.Chunk
+	for i := range r.Document.Chunks {
+		if c := &r.Document.Chunks[i]; c.Parent == id {
+			children = append(children, *c)
+		}
+	}
+	return children
 }
 
-// folderOf is "tree:folder" of a document's ID. The result is a copy.
-func folderOf(id string) string {
-	colon := strings.IndexByte(id, ':')
-	slash := max(colon+1, strings.LastIndexByte(id, '/'))
-	return strings.Clone(id[:slash])
+// Neighbors are up to before chunks that stand before a chunk in its document
+// and up to after that follow it, in document order.
+func (v *View) Neighbors(id sheaf.ID, before, after int) (preceding, following []sheaf.Chunk) {
+	r, c, err := v.Lookup(id)
+	if err != nil || c == nil {
+		v.noteFault(err)
+		return nil, nil
+	}
+	chunks := r.Document.Chunks
+	at := slices.IndexFunc(chunks, func(other sheaf.Chunk) bool { return other.ID == id })
+	preceding = slices.Clone(chunks[max(0, at-max(before, 0)):at])
+	following = slices.Clone(chunks[at+1 : min(len(chunks), at+1+min(max(after, 0), len(chunks)))])
+	return preceding, following
+}
+
+// FolderSize is the number of documents that lie directly in a folder of a tree;
+// "" is the tree's top.
+func (v *View) FolderSize(tree, folder string) int {
+	prefix := tree + ":"
+	if folder != "" {
+		prefix += folder + "/"
+	}
+	v.mu.Lock()
+	n, ok := v.folders[prefix]
+	v.mu.Unlock()
+	if ok {
+		return n
+	}
+	n, err := v.countFolder(prefix)
+	v.note(translate(err))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.folders[prefix] = n
+	return n
+}
+
+// countFolder counts the documents whose ID is prefix and a name. It leaps over
+// the folders inside.
+func (v *View) countFolder(prefix string) (n int, err error) {
+	w, err := v.walk(prefix)
+	for err == nil && w.ok {
+		name, inside := strings.CutPrefix(view(w.bytes()), prefix)
+		if !inside {
+			break
+		}
+		if slash := strings.IndexByte(name, '/'); slash >= 0 {
+			err = w.seek(prefix + name[:slash] + "0") // '0' follows '/'
+			continue
+		}
+		var st state
+		if st, err = w.segment().state(w.number()); err == nil {
+			if !st.tombstone() {
+				n++
+			}
+			err = w.next()
+		}
+	}
+	return n, err
 }
 
 // Counted is a name with the number of documents that have it.
@@ -310,37 +356,56 @@ type Counted struct {
 }
 
 // Tags counts the tags of all documents, without regard to case, most frequent
-// first, then by name. Reading them decodes the beginning of every document.
-func (v *View) Tags() ([]Counted, error) {
-	counts := map[string]int{}
-	err := v.heads(func(_ sheaf.ID, h head) {
-		for _, tag := range h.tags {
-			counts[strings.ToLower(tag)]++
-		}
-	})
-	return counted(counts), err
-}
+// first, then by name.
+func (v *View) Tags() ([]Counted, error) { return v.countLabels(labelTag) }
 
 // Properties counts the names of the properties of all documents, without regard
 // to case, most frequent first, then by name.
-func (v *View) Properties() ([]Counted, error) {
+func (v *View) Properties() ([]Counted, error) { return v.countLabels(labelProperty) }
+
+func (v *View) countLabels(kind byte) ([]Counted, error) {
+	live, err := v.live()
+	if err != nil {
+		return nil, translate(err)
+	}
 	counts := map[string]int{}
-	var fault error
-	err := v.all(func(s *segment, i int) bool {
-		var e entry
-		if e, fault = s.entry(i); fault != nil {
-			return false
+	for k, s := range v.segments {
+		err := decodeLabels(s.labels, s.n, func(l label) {
+			if l.kind != kind {
+				return
+			}
+			n := 0
+			for _, doc := range l.docs {
+				if live[k] == nil || live[k][doc] {
+					n++
+				}
+			}
+			if n > 0 {
+				counts[strings.Clone(l.name)] += n
+			}
+		})
+		if err != nil {
+			return nil, translate(err)
 		}
-		d := &decoder{b: e.record}
-		decodeHead(d)
-		var doc sheaf.Document
-		decodeProperties(d, &doc)
-		for _, p := range doc.Properties {
-			counts[strings.ToLower(p.Name)]++
-		}
-		return true
-	})
-	return counted(counts), cmp.Or(err, translate(fault))
+	}
+	return counted(counts), nil
+}
+
+// findLive tells for each segment which of its documents are current; nil says
+// that all are.
+func (v *View) findLive() ([][]bool, error) {
+	live := make([][]bool, len(v.segments))
+	if len(v.segments) < 2 {
+		return live, nil
+	}
+	for k, s := range v.segments {
+		live[k] = make([]bool, s.n)
+	}
+	w, err := v.walk("")
+	for ; err == nil && w.ok; err = w.next() {
+		live[w.newest][w.number()] = true
+	}
+	return live, err
 }
 
 func counted(counts map[string]int) []Counted {
@@ -350,48 +415,4 @@ func counted(counts map[string]int) []Counted {
 	}
 	slices.SortFunc(list, func(a, b Counted) int { return cmp.Or(b.Docs-a.Docs, strings.Compare(a.Name, b.Name)) })
 	return list
-}
-
-// heads yields the beginning of every document's record.
-func (v *View) heads(yield func(id sheaf.ID, h head)) error {
-	var fault error
-	err := v.all(func(s *segment, i int) bool {
-		var e entry
-		if e, fault = s.entry(i); fault != nil {
-			return false
-		}
-		yield(sheaf.ID(strings.Clone(e.id)), decodeHead(&decoder{b: e.record}))
-		return true
-	})
-	if err == nil {
-		err = translate(fault)
-	}
-	return err
-}
-
-// Check reads everything and returns one error for each fault, each wrapping
-// sheaf.ErrCorrupt.
-func (v *View) Check() []error {
-	var faults []error
-	for _, s := range v.segments {
-		for _, err := range s.r.Check() {
-			faults = append(faults, translate(err))
-		}
-		if err := s.verify(); err != nil {
-			faults = append(faults, translate(err))
-			continue
-		}
-		for i := range s.n {
-			if s.tombstone(i) {
-				continue
-			}
-			if _, err := s.record(i); err != nil {
-				faults = append(faults, translate(err))
-			}
-		}
-	}
-	if _, err := v.Skipped(); err != nil {
-		faults = append(faults, err)
-	}
-	return faults
 }

@@ -37,8 +37,6 @@ type Searcher struct {
 	// of the index. Nil when no model is configured: branches that need
 	// vectors are left out then.
 	Embed func(ctx context.Context, text string) ([]float32, error)
-	// Known is the share of a text, 0..1, that the model knows; nil is 1.
-	Known func(text string) float64
 	// Rerank gives each of texts a number, larger for a better answer to the
 	// query. Nil when no such model is configured: profiles that rerank go
 	// on without.
@@ -154,8 +152,7 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 	if s.Backend == nil || s.Facts == nil {
 		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
 	}
-	asked := s.asked(q)
-	plan, err := p.PlanFor(q.Limit, opt.Parameters, asked)
+	plan, err := p.Plan(q.Limit, opt.Parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -214,8 +211,7 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 
 // embed finds the query's vector when a branch needs it.
 func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
-	text := meaning(r.query)
-	if !needsVector(plan) || text == "" {
+	if !needsVector(plan) {
 		return nil
 	}
 	if r.searcher.Embed == nil {
@@ -223,7 +219,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	start := time.Now()
-	vector, err := r.searcher.Embed(retrieval, text)
+	vector, err := r.searcher.Embed(retrieval, r.query.Text)
 	r.took("embed", start)
 	if ctx.Err() != nil {
 		return ctx.Err()

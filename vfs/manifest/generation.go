@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"sheaf/vfs"
@@ -20,11 +21,14 @@ func Generation(fsys vfs.FS, dir string) (uint64, error) {
 	}
 	var header [24]byte
 	n, err := f.ReadAt(header[:], 0)
-	if n == len(header) {
+	if n == len(header) || errors.Is(err, io.EOF) {
 		err = nil
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, err
+	}
+	if n < len(header) {
+		return 0, fmt.Errorf("%s: %w: at byte %d: it ends within the header", path, ErrCorrupt, n)
 	}
 	if string(header[:len(magic)]) != magic {
 		return 0, fmt.Errorf("%s: %w: at byte 0: it does not begin with %q", path, ErrCorrupt, magic)

@@ -73,6 +73,9 @@ func TestEveryFlipAndCut(t *testing.T) {
 			if _, err := manifest.Read(vfs.Disk{}, dir); !errors.Is(err, manifest.ErrCorrupt) && !errors.Is(err, manifest.ErrVersion) {
 				t.Errorf("byte %d: %v", i, err)
 			}
+			if g, err := manifest.Generation(vfs.Disk{}, dir); err == nil && len(content) < 24 || err != nil && !errors.Is(err, manifest.ErrCorrupt) {
+				t.Errorf("byte %d: generation %d, %v", i, g, err)
+			}
 		}
 	}
 }

@@ -1,0 +1,282 @@
+package catalog
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf"
+)
+
+// Nothing is kept of where links lead, since that changes when documents come
+// and go. Kept is, of each segment, what its documents are called, and what
+// their links point at. Both are looked up by hash, so that a link is resolved,
+// or the links to a document are found, without a walk over the collection and
+// right at any time.
+
+// Ways in which a document has a name.
+const (
+	kindPath  = iota // the path is it
+	kindName         // the file name is it
+	kindAlias        // an alias is it
+)
+
+// Ways in which a document points at a name.
+const (
+	pointPath     = iota // by a path, without the ending of Markdown files
+	pointMd              // by a path that ended with .md
+	pointMarkdown        // by a path that ended with .markdown
+	pointName            // by a name that alone decides
+	pointOther           // only reading the link can tell
+)
+
+var pointSuffix = [...]string{pointPath: "", pointMd: ".md", pointMarkdown: ".markdown"}
+
+func pathKey(tree, plain string) uint64 { return xxh3.HashString("p" + tree + ":" + plain) }
+
+func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":" + name) }
+
+// nameKeys are the names of a document.
+func nameKeys(doc *sheaf.Document) []keyItem {
+	plain, _ := cutMarkdown(fold(doc.Path))
+	items := []keyItem{{key: pathKey(doc.Tree, plain), kind: kindPath}, {key: nameKey(doc.Tree, path.Base(plain)), kind: kindName}}
+	for _, alias := range doc.Aliases {
+		if name, _ := cutMarkdown(fold(alias)); name != "" {
+			items = append(items, keyItem{key: nameKey(doc.Tree, name), kind: kindAlias})
+		}
+	}
+	return items
+}
+
+// targetKeys are the names that a document's links point at.
+func targetKeys(doc *sheaf.Document) []keyItem {
+	var items []keyItem
+	for i := range doc.Chunks {
+		for _, link := range doc.Chunks[i].Links {
+			t := parseTarget(doc.Path, link)
+			if t.path != "" {
+				items = append(items, keyItem{key: pathKey(doc.Tree, t.path), kind: slices.Index(pointSuffix[:], t.suffix)})
+			}
+			switch {
+			case t.name == "":
+			case t.certain:
+				items = append(items, keyItem{key: nameKey(doc.Tree, t.name), kind: pointName})
+			default:
+				items = append(items, keyItem{key: nameKey(doc.Tree, t.name), kind: pointOther},
+					keyItem{key: nameKey(doc.Tree, path.Base(t.name)), kind: pointOther})
+			}
+		}
+	}
+	slices.SortFunc(items, compareItems)
+	return slices.Compact(items)
+}
+
+// maxCalled bounds how many lookups of names a view keeps.
+const maxCalled = 4096
+
+// calledBy is a lookup of a name.
+type calledBy struct {
+	key  uint64
+	kind int
+}
+
+// called lists the documents that have a name, in order of ID.
+func (v *View) called(key uint64, kind int) []sheaf.ID {
+	v.mu.Lock()
+	found, ok := v.names[calledBy{key, kind}]
+	v.mu.Unlock()
+	if ok {
+		return found
+	}
+	v.each(key, func(s *segment) *keyTable { return &s.names }, func(item keyItem, id sheaf.ID) {
+		if item.kind == kind {
+			found = append(found, id)
+		}
+	})
+	slices.Sort(found)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.names) >= maxCalled {
+		clear(v.names)
+	}
+	v.names[calledBy{key, kind}] = found
+	return found
+}
+
+// each yields the current documents that have a key in a table. Faults are noted.
+func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item keyItem, id sheaf.ID)) {
+	for k, s := range v.segments {
+		items, err := table(s).find(nil, key)
+		if err != nil {
+			v.note(translate(err))
+			continue
+		}
+		for _, item := range items {
+			id, err := s.ids.id(item.doc)
+			if err == nil {
+				var current bool
+				if current, err = v.current(k, id); current {
+					yield(item, sheaf.ID(id))
+				}
+			}
+			v.note(translate(err))
+		}
+	}
+}
+
+// current reports whether no segment after the one with number k has an ID.
+func (v *View) current(k int, id string) (bool, error) {
+	for _, s := range v.segments[k+1:] {
+		if i, err := s.find(sheaf.ID(id)); err != nil || i >= 0 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// Links are the documents that doc links to, without doc itself and without
+// duplicates, in order of ID.
+func (v *View) Links(doc sheaf.ID) []sheaf.ID {
+	r, err := v.Record(doc)
+	if err != nil {
+		v.noteFault(err)
+		return nil
+	}
+	var found []sheaf.ID
+	for i := range r.Document.Chunks {
+		for _, link := range r.Document.Chunks[i].Links {
+			if to, ok := v.resolveDocument(doc, link); ok && to != doc {
+				found = append(found, to)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// Backlinks are the documents that link to doc, without doc itself and without
+// duplicates, in order of ID.
+func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
+	v.mu.Lock()
+	found, ok := v.backlinks[doc]
+	v.mu.Unlock()
+	if ok {
+		return slices.Clone(found)
+	}
+	if s, _, err := v.find(doc); err != nil || s == nil {
+		v.note(err)
+		return nil
+	}
+	sources := v.sources(doc)
+	for from := range sources {
+		if from != doc {
+			found = append(found, from)
+		}
+	}
+	slices.Sort(found)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.backlinks) >= maxDecoded {
+		clear(v.backlinks)
+	}
+	v.backlinks[doc] = found
+	return slices.Clone(found)
+}
+
+// sources are the documents with a link to doc.
+func (v *View) sources(doc sheaf.ID) map[sheaf.ID]bool {
+	tree, file, _ := strings.Cut(string(doc), ":")
+	plain, _ := cutMarkdown(fold(file))
+	decided := map[sheaf.ID]bool{}
+	point := func(key uint64, leads func(item keyItem, from sheaf.ID) (yes, sure bool)) {
+		v.each(key, func(s *segment) *keyTable { return &s.targets }, func(item keyItem, from sheaf.ID) {
+			if decided[from] {
+				return
+			}
+			yes, sure := leads(item, from)
+			if !sure {
+				yes = slices.Contains(v.Links(from), doc)
+			}
+			if yes {
+				decided[from] = true
+			}
+		})
+	}
+	byPath := func(plain string, folder bool) {
+		point(pathKey(tree, plain), func(item keyItem, _ sheaf.ID) (yes, sure bool) {
+			if item.kind >= len(pointSuffix) || folder && item.kind != pointPath {
+				return false, true
+			}
+			found := v.byPath(tree, plain, pointSuffix[item.kind], "")
+			return slices.Contains(found, doc), len(found) < 2
+		})
+	}
+	byName := func(name string) {
+		point(nameKey(tree, name), func(item keyItem, from sheaf.ID) (yes, sure bool) {
+			if item.kind != pointName {
+				return false, item.kind != pointOther
+			}
+			_, file, _ := strings.Cut(string(from), ":")
+			to, ok := v.byName(tree, file, name)
+			return ok && to == doc, true
+		})
+	}
+	byPath(plain, false)
+	if slices.Contains(folderFiles, path.Base(plain)) {
+		byPath(path.Dir(plain), true)
+	}
+	byName(path.Base(plain))
+	if r, err := v.Record(doc); err == nil {
+		for _, alias := range r.Document.Aliases {
+			if name, _ := cutMarkdown(fold(alias)); name != "" {
+				byName(name)
+			}
+		}
+	} else {
+		v.noteFault(err)
+	}
+	return decided
+}
+
+// Reference is a link seen from the document that it leads to.
+type Reference struct {
+	From sheaf.ID // the chunk that the link stands in
+	Link sheaf.Link
+	To   sheaf.ID // the document or chunk that it leads to
+}
+
+// References are the links that lead to a document or a place in it, its own
+// among them, in order of the documents they stand in.
+func (v *View) References(doc sheaf.ID) []Reference {
+	to, err := v.Record(doc)
+	if err != nil {
+		v.noteFault(err)
+		return nil
+	}
+	from := append(v.Backlinks(doc), doc)
+	slices.Sort(from)
+	var refs []Reference
+	for _, id := range from {
+		r, err := v.Record(id)
+		if err != nil {
+			v.noteFault(err)
+			continue
+		}
+		for i := range r.Document.Chunks {
+			chunk := &r.Document.Chunks[i]
+			for _, link := range chunk.Links {
+				if target, ok := v.resolveDocument(id, link); !ok || target != doc {
+					continue
+				}
+				ref := Reference{From: chunk.ID, Link: link, To: doc}
+				if link.Fragment != "" {
+					ref.To = place(&to.Document, link)
+				}
+				refs = append(refs, ref)
+			}
+		}
+	}
+	return refs
+}

@@ -1,0 +1,238 @@
+package catalog_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/unicode/norm"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/vfs"
+)
+
+// collection is the model of what links do: it looks at every document.
+type collection map[sheaf.ID]catalog.Record
+
+func folded(s string) string { return norm.NFC.String(strings.ToLower(s)) }
+
+func withoutEnding(s string) string {
+	for _, ending := range []string{".md", ".markdown"} {
+		if t := strings.TrimSuffix(s, ending); t != s && t != "" && !strings.HasSuffix(t, "/") {
+			return t
+		}
+	}
+	return s
+}
+
+// at is the document at a path, for a link written as full.
+func (c collection) at(p, full string) (best sheaf.ID) {
+	score := func(id sheaf.ID) int {
+		own := strings.TrimPrefix(string(id), "notes:")
+		switch {
+		case full != "" && own == full:
+			return 0
+		case full != "" && strings.HasPrefix(own, full):
+			return 1
+		}
+		return 2
+	}
+	for id := range c {
+		own := folded(strings.TrimPrefix(string(id), "notes:"))
+		if own != p && (withoutEnding(p) != p || withoutEnding(own) != p) {
+			continue
+		}
+		if best == "" || score(id) < score(best) || score(id) == score(best) && id < best {
+			best = id
+		}
+	}
+	return best
+}
+
+func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
+	if l.Target == "" || strings.HasPrefix(l.Target, "//") || strings.Contains(l.Target, "://") { // another host's
+		return ""
+	}
+	file := strings.TrimPrefix(string(from), "notes:")
+	written := strings.TrimSuffix(l.Target, "/")
+	if l.Kind != sheaf.LinkWiki || strings.HasPrefix(written, ".") {
+		full := path.Join(path.Dir(file), written)
+		if strings.HasPrefix(written, "/") || written == "" {
+			full = path.Clean(strings.TrimPrefix(written, "/"))
+			if written == "" && !strings.HasPrefix(l.Target, "/") {
+				full = path.Dir(file)
+			}
+		}
+		p := folded(full)
+		if id := c.at(p, full); id != "" {
+			return id
+		}
+		for _, name := range []string{"readme", "index"} {
+			if id := c.at(path.Join(p, name), ""); id != "" && withoutEnding(p) == p {
+				return id
+			}
+		}
+	}
+	if l.Kind == sheaf.LinkMarkdown {
+		return ""
+	}
+	name := strings.TrimPrefix(folded(written), "/")
+	if strings.Contains(withoutEnding(name), "/") {
+		if id := c.at(name, ""); id != "" {
+			return id
+		}
+	}
+	name = withoutEnding(name)
+	var found, aliased []sheaf.ID
+	for id, r := range c {
+		own := withoutEnding(folded(strings.TrimPrefix(string(id), "notes:")))
+		if own == name || strings.HasSuffix(own, "/"+name) {
+			found = append(found, id)
+		}
+		if slices.ContainsFunc(r.Document.Aliases, func(a string) bool { return name != "" && withoutEnding(folded(a)) == name }) {
+			aliased = append(aliased, id)
+		}
+	}
+	if len(found) == 0 {
+		found = aliased
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	key := func(id sheaf.ID) string {
+		p := strings.TrimPrefix(string(id), "notes:")
+		near := 1
+		if path.Dir(p) == path.Dir(file) {
+			near = 0
+		}
+		return fmt.Sprintf("%d %03d %03d %s", near, strings.Count(p, "/"), len(p), p)
+	}
+	return slices.MinFunc(found, func(a, b sheaf.ID) int { return strings.Compare(key(a), key(b)) })
+}
+
+var (
+	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/"}
+	stems   = []string{"note", "Note", "index", "README", "x.y", "käse", "ka\u0308se", "other"}
+	endings = []string{".md", ".md", ".MD", ".markdown", ".txt", ""}
+	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/"}
+)
+
+func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
+
+func randomNote(r *rand.Rand) catalog.Record {
+	p := pick(r, folders) + pick(r, stems) + pick(r, endings)
+	id := sheaf.DocumentID("notes", p)
+	doc := sheaf.Document{ID: id, Tree: "notes", Path: p, Title: "T"}
+	for range r.IntN(2) {
+		doc.Aliases = append(doc.Aliases, pick(r, aliases))
+	}
+	c := sheaf.Chunk{ID: id, Doc: id, Title: "T", Hierarchy: []string{"T"}, Breadcrumb: "> T", SiblingCount: 1}
+	for range r.IntN(5) {
+		target := pick(r, targets) + pick(r, append(stems, "AC/DC", "nick", "KÄSE", "")) + pick(r, append(endings, "/"))
+		if r.IntN(20) == 0 {
+			target = "https://example.org/" + target
+		}
+		c.Links = append(c.Links, sheaf.Link{Kind: sheaf.LinkKind(1 + r.IntN(3)), Target: target})
+	}
+	doc.Chunks = []sheaf.Chunk{c}
+	return catalog.Record{Document: doc}
+}
+
+// TestLinksOfHistories: whatever came and went, every link leads where the model
+// says, and back-links are the links turned round.
+func TestLinksOfHistories(t *testing.T) {
+	histories, resolved := uint64(30), 0
+	if testing.Short() {
+		histories = 6
+	}
+	for seed := range histories {
+		r := rand.New(rand.NewPCG(seed, 11))
+		c := openIn(t, vfs.NewMem(), "/c") // syncing a disk would take most of the time
+		model := collection{}
+		for step := range 12 {
+			var u catalog.Update
+			for range r.IntN(6) {
+				rec := randomNote(r)
+				u.Put = append(u.Put, rec)
+			}
+			for id := range model {
+				if r.IntN(12) == 0 {
+					u.Delete = append(u.Delete, id)
+				}
+			}
+			for _, id := range u.Delete {
+				delete(model, id)
+			}
+			for _, rec := range u.Put {
+				model[rec.Document.ID] = rec
+			}
+			if err := c.Update(context.Background(), u); err != nil {
+				t.Fatal(err)
+			}
+			resolved += compareLinks(t, c, model, fmt.Sprintf("seed %d step %d", seed, step))
+		}
+	}
+	if resolved < 50*int(histories) {
+		t.Errorf("only %d links lead anywhere", resolved)
+	}
+}
+
+func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where string) (resolved int) {
+	t.Helper()
+	v := c.View()
+	defer v.Close()
+	out, in := map[sheaf.ID][]sheaf.ID{}, map[sheaf.ID][]sheaf.ID{}
+	for from, rec := range model {
+		for _, l := range rec.Document.Chunks[0].Links {
+			want := model.resolve(from, l)
+			if got, ok := v.Resolve(from, l); got != want || ok != (want != "") {
+				t.Fatalf("%s: %s -> %v %q leads to %q, want %q", where, from, l.Kind, l.Target, got, want)
+			}
+			if want != "" {
+				resolved++
+			}
+			if want != "" && want != from {
+				out[from] = append(out[from], want)
+				in[want] = append(in[want], from)
+			}
+		}
+	}
+	for id := range model {
+		for _, list := range []struct {
+			name      string
+			got, want []sheaf.ID
+		}{{"links", v.Links(id), out[id]}, {"back-links", v.Backlinks(id), in[id]}} {
+			slices.Sort(list.want)
+			if want := slices.Compact(list.want); !slices.Equal(list.got, want) {
+				t.Fatalf("%s: %s of %s are %q, want %q", where, list.name, id, list.got, want)
+			}
+		}
+	}
+	if err := v.Err(); err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+	return resolved
+}
+
+// TestPlaces: which heading a link's fragment names.
+func TestPlaces(t *testing.T) {
+	c := open(t, t.TempDir())
+	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two words\nw\n"), record(t, "m.md", "[[n]]\n"))
+	v := c.View()
+	defer v.Close()
+	for fragment, want := range map[string]sheaf.ID{
+		"": "notes:n.md", "goals": "notes:n.md#goals", "Goals": "notes:n.md#goals", "Two#Goals": "notes:n.md#goals-1", "goals-1": "notes:n.md#goals-1",
+		"^b-1": "notes:n.md#goals-1", "^none": "notes:n.md", "What why?": "notes:n.md#what-why", "TWO WORDS": "notes:n.md#two-words", "One#Two words": "notes:n.md#two-words",
+		"None": "notes:n.md", "#": "notes:n.md",
+	} {
+		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok || got != want {
+			t.Errorf("%q: %q, want %q", fragment, got, want)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package catalog
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxUnpacked bounds what a block may unpack to. It is the largest window that
+// the decoder takes.
+const maxUnpacked = zstd.MaxWindowSize
+
+// packer compresses. The fastest level takes a third of the time of the default
+// and leaves records a twentieth larger.
+var packer = sync.OnceValue(func() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2),
+		zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return e
+})
+
+var unpacker = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxUnpacked))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return d
+})
+
+func pack(b []byte) []byte { return packer().EncodeAll(b, make([]byte, 0, len(b)/2+64)) }
+
+var errUnpack = errors.New("it cannot be unpacked")
+
+// maxRatio is more than Zstandard can compress: four bytes make a block of 128
+// KiB at most.
+const maxRatio = 1 << 15
+
+// unpack returns size bytes, that pack compressed. What the bytes themselves say
+// of their size is compared before anything is allocated.
+func unpack(packed []byte, size uint64) ([]byte, error) {
+	if size > maxUnpacked || size > uint64(len(packed))*maxRatio {
+		return nil, errUnpack
+	}
+	var header zstd.Header
+	if err := header.Decode(packed); size > 0 && (err != nil || !header.HasFCS || header.FrameContentSize != size) {
+		return nil, errUnpack
+	}
+	b, err := unpacker().DecodeAll(packed, make([]byte, 0, size))
+	if err != nil {
+		return nil, err
+	}
+	if uint64(len(b)) != size {
+		return nil, errUnpack
+	}
+	return b, nil
+}
+
+// packText compresses a text piece by piece.
+func packText(text []byte) (pieces []packedBlock) {
+	for piece := range slices.Chunk(text, pieceBytes) {
+		pieces = append(pieces, packedBlock{pack(piece), uint32(len(piece))})
+	}
+	return pieces
+}

@@ -1,0 +1,74 @@
+package catalog
+
+// walk goes over the IDs of all segments in order, each once; of equal ones it
+// stands on the newest, tombstones included. Errors wrap sectionfile.ErrCorrupt.
+type walk struct {
+	view    *View
+	cursors []idCursor
+	ok      bool // it stands on an ID
+	newest  int  // number of the segment whose cursor stands on it
+}
+
+// walk stands on the first ID that is not before from.
+func (v *View) walk(from string) (*walk, error) {
+	w := &walk{view: v, cursors: make([]idCursor, len(v.segments))}
+	for k, s := range v.segments {
+		w.cursors[k].list = &s.ids
+	}
+	return w, w.seek(from)
+}
+
+// seek stands on the first ID that is not before from.
+func (w *walk) seek(from string) error {
+	for k := range w.cursors {
+		c := &w.cursors[k]
+		i, _, err := c.list.lowerBound(from)
+		if err == nil {
+			err = c.seek(i)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w.choose()
+	return nil
+}
+
+// next steps to the following ID.
+func (w *walk) next() error {
+	last := &w.cursors[w.newest]
+	for k := range w.cursors {
+		c := &w.cursors[k]
+		if k == w.newest || c.at == c.list.n || view(c.key) != view(last.key) {
+			continue
+		}
+		if err := c.next(); err != nil {
+			return err
+		}
+	}
+	if err := last.next(); err != nil {
+		return err
+	}
+	w.choose()
+	return nil
+}
+
+func (w *walk) choose() {
+	w.ok = false
+	for k := len(w.cursors) - 1; k >= 0; k-- {
+		c := &w.cursors[k]
+		if c.at < c.list.n && (!w.ok || view(c.key) < view(w.cursors[w.newest].key)) {
+			w.ok, w.newest = true, k
+		}
+	}
+}
+
+// bytes is the ID, valid until the next step; key a copy of it.
+func (w *walk) bytes() []byte { return w.cursors[w.newest].key }
+
+func (w *walk) key() string { return string(w.bytes()) }
+
+func (w *walk) segment() *segment { return w.view.segments[w.newest] }
+
+// number is that of the ID in its segment.
+func (w *walk) number() int { return w.cursors[w.newest].at }

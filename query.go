@@ -17,8 +17,11 @@ var Fields = [...]string{FieldTitle, FieldHierarchy, FieldAliases, FieldTags, Fi
 
 // Query is what a person asks: words, a filter, and how much to return.
 type Query struct {
-	// Text is what was typed, for embedding and for showing.
+	// Text is what was typed, for showing.
 	Text string
+	// Meaning is the text that is embedded; "" embeds Text. Query syntax and
+	// what must not be found have no place in it.
+	Meaning string
 	// Words is the part that words are matched with; nil matches nothing by
 	// words.
 	Words TextQuery

@@ -9,8 +9,9 @@ import (
 	"unicode"
 )
 
-// An expression stands where a number is. It knows the query's limit and the
-// profile's parameters:
+// An expression stands where a number is. It knows the query's limit, the share
+// of the query that the embedding model knows (known, 0..1), and the profile's
+// parameters:
 //
 //	sum     = product { ("+" | "-") product }
 //	product = factor { ("x" | "*" | "/") factor } [ "x" ]

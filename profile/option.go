@@ -112,7 +112,7 @@ func (s setting) parseNumber(n *node, params []Parameter) (setting, error) {
 	if err != nil {
 		return s, n.errorf("%s is %q: must be %s or an expression: %v", s.where, n.text, s.option.allowed(), err)
 	}
-	known := []string{limitName}
+	known := slices.Clone(askedNames)
 	for _, p := range params {
 		if len(p.OneOf) == 0 {
 			known = append(known, p.Name)

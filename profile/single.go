@@ -60,7 +60,9 @@ func NewFusion(set map[string]string) (rank.Fusion, error) {
 	return fusion.fusion(args), nil
 }
 
-func limitOnly(limit int) (values, error) { return (&Profile{}).values(limit, nil) }
+func limitOnly(limit int) (values, error) {
+	return (&Profile{}).values(Asked{Known: 1}.numbers(limit), nil)
+}
 
 // settingsNode is the mapping that a profile would hold.
 func settingsNode(file string, k *kind, set map[string]string) *node {

@@ -12,6 +12,7 @@ type group struct {
 	should           []sheaf.TextQuery
 	must, mustNot    []sheaf.TextQuery
 	filters, refused []sheaf.Filter
+	about            []string // what is wanted, as text without marks, in order
 }
 
 // part is one operand: words or a filter.
@@ -23,6 +24,8 @@ type part struct {
 	// strict says that the words are required by themselves: a phrase, a
 	// field, brackets.
 	strict bool
+	// about is the text of the words.
+	about string
 }
 
 // group reads parts up to the end or the bracket that closes.
@@ -54,12 +57,18 @@ func (p *parser) part(depth int) part {
 	switch t.kind {
 	case tokenOpen:
 		inner := p.group(depth + 1)
-		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), strict: true}
+		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), strict: true, about: strings.Join(inner.about, " ")}
 	case tokenOr, tokenClose:
 		return part{plain: strings.ToLower(t.text)}
 	}
 	out := p.value(t)
 	out.sign = t.sign
+	switch {
+	case out.plain != "":
+		out.about = out.plain
+	case out.query != nil:
+		out.about = strings.TrimRight(t.text, "*~12")
+	}
 	return out
 }
 
@@ -68,7 +77,11 @@ func (p *parser) either(alternatives []part) part {
 	var filters sheaf.Or
 	var words sheaf.Bool
 	strict := false
+	var about []string
 	for _, a := range alternatives {
+		if a.about != "" && a.sign != '-' {
+			about = append(about, a.about)
+		}
 		switch {
 		case a.filter != nil && a.query == nil:
 			f := a.filter
@@ -92,9 +105,9 @@ func (p *parser) either(alternatives []part) part {
 		return part{filter: filters, strict: true}
 	case len(filters) > 0:
 		p.note("OR cannot stand between words and filters; both were applied")
-		return part{query: words, filter: filters, strict: strict}
+		return part{query: words, filter: filters, strict: strict, about: strings.Join(about, " ")}
 	}
-	return part{query: words, strict: strict}
+	return part{query: words, strict: strict, about: strings.Join(about, " ")}
 }
 
 // add puts a part where its sign and kind say.
@@ -105,6 +118,9 @@ func (g *group) add(a part) {
 		} else {
 			g.filters = append(g.filters, a.filter)
 		}
+	}
+	if a.about != "" && a.sign != '-' {
+		g.about = append(g.about, a.about)
 	}
 	query := a.query
 	if a.plain != "" && a.sign != 0 {

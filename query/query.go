@@ -63,6 +63,7 @@ func Parse(text string, o Options) sheaf.Query {
 	g := p.group(0)
 	q.Filter = g.filter()
 	q.Words = g.words()
+	q.Meaning = strings.Join(g.about, " ")
 	if q.Words == nil && q.Filter != nil {
 		q.Words = sheaf.Bool{}
 	}

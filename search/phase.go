@@ -34,7 +34,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if err != nil || len(outcomes) == 0 {
 		return nil, err
 	}
-	retrieve(retrieval, r.searcher.Backend, outcomes)
+	retrieve(retrieval, r.searcher.Backend, outcomes, r.query.Words)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -127,14 +127,18 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *backend.TextRequ
 	return req
 }
 
-// retrieve runs all requests together and waits for all of them.
-func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome) {
+// retrieve runs all requests together and waits for all of them. What vectors
+// find must match what the words require.
+func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome, words sheaf.TextQuery) {
 	var wg sync.WaitGroup
 	for i := range outcomes {
 		wg.Go(func() {
 			o := &outcomes[i]
 			start := time.Now()
 			o.ranking, o.err = store.Retrieve(ctx, o.request)
+			if o.err == nil && o.request.Vector != nil {
+				o.ranking, o.err = matching(ctx, store, o.ranking, words)
+			}
 			o.took = time.Since(start)
 		})
 	}
@@ -143,7 +147,8 @@ func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome) {
 
 // survivors are the outcomes that did not fail, without hits that the facts do
 // not know. A request that the store cannot honour, or finds wrong, is an error
-// at once; any other failure is one only when nothing is left.
+// at once, and so is damage, which the caller can mend; any other failure is one
+// only when nothing is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	store := r.searcher.Store
 	if store == "" {
@@ -155,7 +160,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 		at.branch = o.branch.Name
 		r.result.Took = append(r.result.Took, Timing{at.step(retrieved), o.took})
 		err := o.err
-		if errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrInvalid) {
+		if errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrCorrupt) {
 			return nil, fmt.Errorf("branch %s on %s: %w", at, store, err)
 		}
 		if err == nil {

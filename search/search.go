@@ -37,6 +37,8 @@ type Searcher struct {
 	// of the index. Nil when no model is configured: branches that need
 	// vectors are left out then.
 	Embed func(ctx context.Context, text string) ([]float32, error)
+	// Known is the share of a text, 0..1, that the model knows; nil is 1.
+	Known func(text string) float64
 	// Rerank gives each of texts a number, larger for a better answer to the
 	// query. Nil when no such model is configured: profiles that rerank go
 	// on without.
@@ -152,7 +154,8 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 	if s.Backend == nil || s.Facts == nil {
 		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
 	}
-	plan, err := p.Plan(q.Limit, opt.Parameters)
+	asked := s.asked(q)
+	plan, err := p.PlanFor(q.Limit, opt.Parameters, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +214,8 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 
 // embed finds the query's vector when a branch needs it.
 func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
-	if !needsVector(plan) {
+	text := meaning(r.query)
+	if !needsVector(plan) || text == "" {
 		return nil
 	}
 	if r.searcher.Embed == nil {
@@ -219,7 +223,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	start := time.Now()
-	vector, err := r.searcher.Embed(retrieval, r.query.Text)
+	vector, err := r.searcher.Embed(retrieval, text)
 	r.took("embed", start)
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -61,7 +61,7 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 // whyBranches says what every branch of the main phase knows of a.ID, and
 // whether one found it.
 func (s *Searcher) whyBranches(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, result *Result, a *Absence) (bool, error) {
-	plan, err := p.Plan(q.Limit, opt.Parameters)
+	plan, err := p.PlanFor(q.Limit, opt.Parameters, s.asked(q))
 	if err != nil {
 		return false, err
 	}

@@ -19,6 +19,7 @@ import (
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/inference"
+	"sheaf/inference/static/english"
 	"sheaf/vfs"
 )
 
@@ -85,7 +86,11 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err != nil && !o.asIs && remakable(err) {
 		err = s.remake(ctx, err)
 	}
-	if err == nil && o.refresh && a.config.Refresh {
+	if err == nil && s.outdated != nil && !o.asIs {
+		if err = s.remake(ctx, s.outdated); readOnly(err) {
+			err = s.openStores(ctx)
+		}
+	} else if err == nil && o.refresh && a.config.Refresh {
 		err = s.refresh(ctx)
 		if errors.Is(err, sheaf.ErrCorrupt) {
 			err = s.remake(ctx, err)
@@ -189,7 +194,7 @@ func (s *session) openStores(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open index: %w", err)
 	}
-	s.catalog, s.view = c, c.View()
+	s.catalog, s.view, s.outdated = c, c.View(), nil
 	if err := s.openAnalyzer(); err != nil {
 		s.close()
 		return err
@@ -231,9 +236,11 @@ func (s *session) openAnalyzer() error {
 	return nil
 }
 
-// openEmbedder opens the model, unless the index was made without one. It
-// refuses to mix vectors of two models. A server that does not answer when its
-// first index is made leaves that index without vectors.
+// openEmbedder opens the model. It refuses to mix vectors of two models: an
+// index without vectors, or with those of another version of the built-in
+// model, is to be made again, which costs seconds; one that an endpoint made
+// is left to the person, because that may cost hours. A server that does not
+// answer when its first index is made leaves that index without vectors.
 func (s *session) openEmbedder(ctx context.Context) error {
 	settings := s.view.Settings()
 	made, empty := settings.Embedder, s.view.Docs() == 0
@@ -243,11 +250,17 @@ func (s *session) openEmbedder(ctx context.Context) error {
 		s.notice("%v: words alone are searched", err)
 	case err != nil:
 		return err
-	case e == nil && made != "" && !empty:
-		s.notice("the index was made with the model %s, which is not configured now: words alone are searched", made)
+	case made != "" && !empty && (e == nil || builtIn(e) && !english.Made(made)):
+		s.notice("the index was made with the model %s, which is not configured now: words alone are searched; to use what is configured: sheaf index --rebuild", made)
 	case e == nil:
+	case builtIn(e) && !empty && made != e.Model():
+		s.outdated = fmt.Errorf("the index has %s, and the built-in model is now %s", describeModel(made), e.Model())
 	case made == "" && !empty:
 		s.notice("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", e.Model())
+	case made != "" && !empty && english.Made(made) && e.Model() != made:
+		s.notice("the index was made with the built-in model, which is used; to use %s: sheaf index --rebuild", e.Model())
+		s.embedder, err = builtInOf(made)
+		return err
 	case made != "" && e.Model() != made:
 		return withHint(sheaf.Invalidf("the index was made with the model %s, and %s is configured", made, e.Model()),
 			"configure the former, or make the index again: sheaf index --rebuild")
@@ -255,6 +268,28 @@ func (s *session) openEmbedder(ctx context.Context) error {
 		s.embedder = e
 	}
 	return nil
+}
+
+func builtIn(e inference.Embedder) bool {
+	_, ok := e.(*english.Embedder)
+	return ok
+}
+
+// builtInOf is the built-in model when its name is made; nil when an index was
+// made with another version of it.
+func builtInOf(made string) (inference.Embedder, error) {
+	e, err := newBuiltIn()
+	if err != nil || e.Model() != made {
+		return nil, err
+	}
+	return e, nil
+}
+
+func describeModel(made string) string {
+	if made == "" {
+		return "no vectors"
+	}
+	return "vectors of the model " + made
 }
 
 // close releases everything that is open; it may be called twice.
@@ -300,10 +335,13 @@ func (s *session) embedQuery() func(ctx context.Context, text string) ([]float32
 		return nil
 	}
 	return func(ctx context.Context, text string) ([]float32, error) {
-		// A person waits: words answer at once when the server does not.
-		e, err := newEmbedder(ctx, s.config, s.embedder.Dims(), 1)
-		if err != nil {
-			return nil, err
+		e := s.embedder
+		if !builtIn(e) {
+			// A person waits: words answer at once when the server does not.
+			var err error
+			if e, err = newEmbedder(ctx, s.config, e.Dims(), 1); err != nil {
+				return nil, err
+			}
 		}
 		vectors, err := e.Embed(ctx, inference.Query, []string{text})
 		if err != nil {

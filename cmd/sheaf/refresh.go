@@ -121,10 +121,14 @@ func (s *session) ingestOptions() ingest.Options {
 }
 
 // rememberingEmbedder is the model with a memory beside the index, so that a
-// passage is embedded once, whatever file it moves to; nil without a model.
+// passage is embedded once, whatever file it moves to; nil without a model. The
+// built-in model is faster than any memory.
 func (s *session) rememberingEmbedder() inference.Embedder {
 	if s.embedder == nil {
 		return nil
+	}
+	if builtIn(s.embedder) {
+		return s.embedder
 	}
 	if s.memory == nil {
 		s.memory = cache.New(s.embedder, filepath.Join(s.where.Dir, collection.EmbeddingsName))

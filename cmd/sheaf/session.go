@@ -34,6 +34,9 @@ type session struct {
 	analyzer *analysis.Analyzer
 	embedder inference.Embedder // nil without a model
 	memory   *cache.Embedder    // around embedder, while documents are embedded
+	// outdated is why the index must be made again before its vectors can be
+	// used; nil when it need not.
+	outdated error
 	// language and detected are those of a new index.
 	language string
 	detected bool
@@ -41,7 +44,11 @@ type session struct {
 }
 
 func (s *session) searcher() *search.Searcher {
-	return &search.Searcher{Backend: s.backend, Store: "the index", Facts: s.view, Embed: s.embedQuery()}
+	searcher := &search.Searcher{Backend: s.backend, Store: "the index", Facts: s.view, Embed: s.embedQuery()}
+	if e, ok := s.embedder.(interface{ Known(string) float64 }); ok {
+		searcher.Known = e.Known
+	}
+	return searcher
 }
 
 // file is the absolute path of a document's file, "" when it has none.

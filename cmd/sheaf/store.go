@@ -14,6 +14,7 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/inference"
 	"sheaf/inference/openai"
+	"sheaf/inference/static/english"
 )
 
 // openBackend opens the engine in dir. empty says that nothing is indexed yet:
@@ -40,8 +41,11 @@ func openBackend(dir string, a *analysis.Analyzer, e inference.Embedder, empty b
 // asked; attempts is how often a request is tried, 0 for the usual number.
 func newEmbedder(ctx context.Context, c *config.Config, dims, attempts int) (inference.Embedder, error) {
 	o := c.Embedder
-	if o.URL == "" {
+	switch {
+	case o.Use == config.EmbedderNone:
 		return nil, nil
+	case o.Use == config.EmbedderBuiltIn, o.URL == "":
+		return newBuiltIn()
 	}
 	key, err := embedderKey(o)
 	if err != nil {
@@ -58,6 +62,14 @@ func newEmbedder(ctx context.Context, c *config.Config, dims, attempts int) (inf
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	case err != nil:
 		return nil, err
+	}
+	return e, nil
+}
+
+func newBuiltIn() (inference.Embedder, error) {
+	e, err := english.New()
+	if err != nil {
+		return nil, fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
 	}
 	return e, nil
 }

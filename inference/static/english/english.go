@@ -6,6 +6,7 @@ package english
 import (
 	"context"
 	_ "embed"
+	"strings"
 	"sync"
 
 	"sheaf/inference"
@@ -33,6 +34,13 @@ func New() (*Embedder, error) {
 	e.encoders.New = func() any { return static.NewEncoder(m) }
 	return e, nil
 }
+
+// Made reports whether name is that of this model or of an earlier version of
+// it.
+func Made(name string) bool { return strings.HasPrefix(name, family) }
+
+// family begins the names of all versions of the model.
+const family = "sheaf-en-"
 
 // Verify reads the whole model and returns an error when it is damaged.
 func (e *Embedder) Verify() error { return e.model.Verify() }

@@ -123,7 +123,7 @@ func TestStrangersFilesNeedApproval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Embedder != (config.Embedder{}) || c.FollowSymlinks || c.DataDir != "" || c.Profile != "sheaf" || c.LinkURL != "file://{path}" || c.Limit != 7 {
+	if c.Embedder != (config.Embedder{Use: config.EmbedderAuto}) || c.FollowSymlinks || c.DataDir != "" || c.Profile != "sheaf" || c.LinkURL != "file://{path}" || c.Limit != 7 {
 		t.Errorf("values before approval are %+v", c.Values)
 	}
 	if len(c.Notices) != 7 || !strings.Contains(c.Notices[0], project+":2: embedder.url is ignored") {

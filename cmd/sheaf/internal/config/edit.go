@@ -24,6 +24,7 @@ func Set(path, name string, values []string) error {
 	if err != nil {
 		return err
 	}
+	name = key.Name
 	if key.Kind != KindList && len(values) != 1 {
 		return sheaf.Invalidf("%s takes one value, not %d", name, len(values))
 	}
@@ -81,6 +82,8 @@ func editLines(path string, content []byte, lines []string, key *Key, values []s
 		switch {
 		case name == key.Name:
 			return replacePair(lines, pair, key.Name+": "+text), nil
+		case name == embedderGroup && key.Name == embedderKey && pairsOf(pair.Value) == nil:
+			return replacePair(lines, pair, name+": "+text), nil
 		case nested && name == group:
 			return editGroup(path, lines, pair, leaf, text)
 		}

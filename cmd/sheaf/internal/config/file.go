@@ -43,7 +43,10 @@ func parseFile(path string, content []byte) ([]entry, error) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, e := range entries {
+	for i, e := range entries {
+		if e.key == embedderGroup {
+			e.key, entries[i].key = embedderKey, embedderKey
+		}
 		if seen[e.key] {
 			return nil, sheaf.Invalidf("%s:%d:%d: %q is set twice", path, e.keyLine, e.keyColumn, e.key)
 		}

@@ -30,8 +30,10 @@ type Values struct {
 	DataDir        string
 }
 
-// Embedder says which endpoint turns text into vectors; an empty URL is none.
+// Embedder says what turns text into vectors.
 type Embedder struct {
+	// Use is one of the values below; URL names the endpoint, if any.
+	Use     string
 	URL     string
 	Model   string
 	Dims    int
@@ -41,6 +43,24 @@ type Embedder struct {
 	// want.
 	QueryPrefix, PassagePrefix string
 }
+
+// Values of Embedder.Use.
+const (
+	// EmbedderAuto is the endpoint when its address is set, else the model
+	// in the program.
+	EmbedderAuto = "auto"
+	// EmbedderBuiltIn is the model in the program, whatever else is set.
+	EmbedderBuiltIn = "built-in"
+	// EmbedderNone searches by words alone.
+	EmbedderNone = "none"
+)
+
+// embedderKey is the key that the name of its group stands for, so that
+// "embedder: none" can be written.
+const (
+	embedderGroup = "embedder"
+	embedderKey   = "embedder.use"
+)
 
 // Kind is the type of a setting.
 type Kind uint8
@@ -105,6 +125,9 @@ var keys = []Key{
 	{Name: "follow_symlinks", Kind: KindBool, Default: "false", trust: followsLinks,
 		Help:  "follow symbolic links, also out of the folder",
 		field: func(v *Values) any { return &v.FollowSymlinks }},
+	{Name: embedderKey, Allowed: []string{EmbedderAuto, EmbedderBuiltIn, EmbedderNone}, Default: EmbedderAuto,
+		Help:  "what finds by meaning; in files also \"embedder: none\". auto is the endpoint of embedder.url when one is set, else the built-in model; built-in is that model; none is words alone",
+		field: func(v *Values) any { return &v.Embedder.Use }},
 	{Name: "embedder.url", trust: anyValue("it names an endpoint that texts are sent to"),
 		Help:  "base address of an OpenAI-compatible endpoint, such as http://localhost:11434/v1; empty for none",
 		field: func(v *Values) any { return &v.Embedder.URL }},
@@ -206,8 +229,12 @@ func Names() []string {
 	return names
 }
 
-// Lookup finds the key called name; nil when there is none.
+// Lookup finds the key called name; nil when there is none. "embedder" is short
+// for embedder.use.
 func Lookup(name string) *Key {
+	if name == embedderGroup {
+		name = embedderKey
+	}
 	for i := range keys {
 		if keys[i].Name == name {
 			return &keys[i]

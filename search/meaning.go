@@ -1,0 +1,93 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/profile"
+)
+
+// meaning is the text of a query that is embedded; "" when it asks for nothing
+// that could be: filters, or words that must not be found.
+func meaning(q sheaf.Query) string {
+	if b, ok := q.Words.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 {
+		return ""
+	}
+	if text := strings.TrimSpace(q.Meaning); text != "" {
+		return text
+	}
+	return strings.TrimSpace(q.Text)
+}
+
+// asked is what a profile's expressions may know of q.
+func (s *Searcher) asked(q sheaf.Query) profile.Asked {
+	a := profile.Asked{Known: 1}
+	if s.Known != nil {
+		a.Known = min(1, max(0, s.Known(meaning(q))))
+	}
+	return a
+}
+
+// required is the part of a query of words that every hit must match; nil when
+// words only add to the score. Hits of vectors have to match it too: who asks for
+// a phrase, or forbids a word, means it.
+func required(q sheaf.TextQuery) sheaf.TextQuery {
+	switch q := q.(type) {
+	case sheaf.Match:
+		if q.Field == "" {
+			return nil
+		}
+	case sheaf.Boost:
+		return required(q.Query)
+	case sheaf.Bool:
+		out := sheaf.Bool{Must: q.Must, MustNot: q.MustNot}
+		if len(q.Must) == 0 {
+			for _, part := range q.Should {
+				r := required(part)
+				if r == nil {
+					out.Should = nil
+					break
+				}
+				out.Should = append(out.Should, r)
+			}
+		}
+		if len(out.Must)+len(out.MustNot)+len(out.Should) == 0 {
+			return nil
+		}
+		return out
+	}
+	return q
+}
+
+// matching drops the hits that do not match what the query requires.
+func matching(ctx context.Context, store backend.Backend, hits sheaf.Ranking, words sheaf.TextQuery) (sheaf.Ranking, error) {
+	condition := required(words)
+	if condition == nil || len(hits) == 0 {
+		return hits, nil
+	}
+	req := backend.Request{Limit: len(hits), Text: &backend.TextRequest{Query: condition, K1: backend.DefaultK1, B: backend.DefaultB}}
+	for _, name := range sheaf.Fields {
+		req.Text.Fields = append(req.Text.Fields, backend.FieldWeight{Name: name, Weight: 1})
+	}
+	for i := range hits {
+		req.Within = append(req.Within, hits[i].ID)
+	}
+	found, err := store.Retrieve(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("match what the query requires: %w", err)
+	}
+	keep := make(map[sheaf.ID]bool, len(found))
+	for i := range found {
+		keep[found[i].ID] = true
+	}
+	out := make(sheaf.Ranking, 0, len(found))
+	for _, h := range hits {
+		if keep[h.ID] {
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}

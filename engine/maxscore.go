@@ -244,6 +244,7 @@ func (m *maxScore) verify(ordinal uint32, sum float64, first int, rest []float64
 		return false // a fault, which the node reports
 	}
 	m.exact.score(&m.scores)
+	m.touched += len(m.bounds)
 	m.top.offer(found{score: m.scores.total(m.words), view: m.view, ordinal: ordinal})
 	return true
 }

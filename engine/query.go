@@ -92,6 +92,19 @@ type Request struct {
 	// Bounded says that Within bounds even when it is empty.
 	Bounded bool
 	Limit   int
+	// Work, when not nil, is added to: how much the request took. Only
+	// requests that bounds can prune count.
+	Work *Work
+}
+
+// Work is what a request took.
+type Work struct {
+	// Postings is the length of the posting lists of the query's terms, all
+	// of which scoring every match would score.
+	Postings int64
+	// Scored counts the postings of which a score was computed, those of the
+	// chunks that were scored a second time twice.
+	Scored int64
 }
 
 // Hit is a chunk that was found.

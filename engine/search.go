@@ -21,7 +21,7 @@ func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
 	if req.Vector != nil {
 		err = s.nearest(ctx, req.Vector, allowed, top)
 	} else {
-		err = s.best(ctx, req.Words, allowed, top)
+		err = s.best(ctx, req, allowed, top)
 	}
 	if err != nil {
 		return nil, err
@@ -70,8 +70,8 @@ func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
 func (s *Snapshot) analyzer() *analysis.Analyzer { return s.index.options.Analyzer }
 
 // best finds the best chunks by words.
-func (s *Snapshot) best(ctx context.Context, words *Words, allowed []segment.Bitset, top *collector) error {
-	p, err := newPlan(s, words, s.analyzer(), allowed)
+func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bitset, top *collector) error {
+	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s *Snapshot) best(ctx context.Context, words *Words, allowed []segment.Bit
 			return err
 		}
 		if flat && !few(allowed[i], s.views[i]) {
-			err = p.prune(terms, i, root, top)
+			err = p.prune(terms, i, root, top, req.Work)
 		} else {
 			p.exhaust(ctx, i, root, func(ordinal uint32, score float64) {
 				top.offer(found{score: score, view: i, ordinal: ordinal})
@@ -114,7 +114,7 @@ func few(allowed segment.Bitset, v *view) bool {
 }
 
 // prune evaluates a sum of terms by MaxScore.
-func (p *plan) prune(terms []*planTerm, view int, root node, top *collector) error {
+func (p *plan) prune(terms []*planTerm, view int, root node, top *collector, work *Work) error {
 	bounds, err := p.bounds(terms, view)
 	if err != nil {
 		return err
@@ -123,10 +123,16 @@ func (p *plan) prune(terms []*planTerm, view int, root node, top *collector) err
 		top: top, view: view, exact: root, words: p.words, scores: scores{byField: make([]float64, len(p.fields))}}
 	m.run()
 	for i := range m.bounds {
+		if work != nil {
+			work.Postings += int64(m.bounds[i].cursor.DF())
+		}
 		if fault := m.bounds[i].cursor.Err(); fault != nil {
 			err = p.snapshot.views[view].reader.Corrupt(fault)
 		}
 		releaseCursor(m.bounds[i].cursor)
+	}
+	if work != nil {
+		work.Scored += int64(m.touched)
 	}
 	return err
 }

@@ -1,8 +1,11 @@
 package sheaf
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // ID names a document or a chunk, everywhere and in every store.
@@ -15,8 +18,58 @@ import (
 type ID string
 
 // DocumentID is the ID of the document at path (slashes between its parts,
-// as the file system spells it) in the named tree.
-func DocumentID(tree, path string) ID { return ID(tree + ":" + path) }
+// as the file system spells it) in the named tree. An ID is always valid UTF-8,
+// so that it can be typed and written in JSON: a byte of a file name that is
+// not stands in it as U+FFFD and two hexadecimal digits, and so do the bytes of
+// a U+FFFD that the name has itself, which makes [ID.Path] exact.
+func DocumentID(tree, path string) ID { return ID(tree + ":" + PathText(path)) }
+
+// PathText is a file's path as IDs spell it: itself, unless it is not valid
+// UTF-8 or holds U+FFFD.
+func PathText(path string) string {
+	if utf8.ValidString(path) && !strings.ContainsRune(path, utf8.RuneError) {
+		return path
+	}
+	var b strings.Builder
+	for i := 0; i < len(path); {
+		r, size := utf8.DecodeRuneInString(path[i:])
+		if r != utf8.RuneError {
+			b.WriteString(path[i : i+size])
+		} else {
+			for _, c := range []byte(path[i : i+size]) {
+				fmt.Fprintf(&b, "%c%02X", utf8.RuneError, c)
+			}
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// Path is the path of the document that id names, as the file system spells
+// it: what [DocumentID] was given. The ID of a chunk gives its slug as well.
+func (id ID) Path() string {
+	_, text, _ := strings.Cut(string(id), ":")
+	if !strings.ContainsRune(text, utf8.RuneError) {
+		return text
+	}
+	const mark = string(utf8.RuneError)
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, mark)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		c, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
+		if err != nil || len(after) < 2 {
+			b.WriteString(mark)
+			text = after
+			continue
+		}
+		b.WriteByte(byte(c))
+		text = after[2:]
+	}
+}
 
 // ChunkID is the ID of the chunk of doc that is called slug.
 func ChunkID(doc ID, slug string) ID { return doc + ID("#"+slug) }

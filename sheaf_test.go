@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -152,4 +153,27 @@ func ExampleFilter() {
 	// Output:
 	// true
 	// false
+}
+
+// TestPathsInIDs: whatever bytes a path has, its ID is valid UTF-8, gives the
+// path back, and is no other path's.
+func TestPathsInIDs(t *testing.T) {
+	seen := map[sheaf.ID]string{}
+	for _, p := range []string{"a.md", "a:b#c.md", "ü/ñ.md", "b\xff.md", "b\xff\xfe.md", "b\ufffd.md", "b\ufffdFF.md", "\ufffd", "\xff", "\xe2\x82", "%FF.md", "100%"} {
+		id := sheaf.DocumentID("t", p)
+		if other, ok := seen[id]; ok {
+			t.Errorf("%q and %q are both %q", p, other, id)
+		}
+		seen[id] = p
+		if !utf8.ValidString(string(id)) || id.Path() != p || id.Tree() != "t" {
+			t.Errorf("%q becomes %q and back %q", p, id, id.Path())
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		p := string(rapid.SliceOf(rapid.SampledFrom([]byte("aF%0\xff\xef\xbf\xbd\xc3"))).Draw(t, "path"))
+		if id := sheaf.DocumentID("t", p); !utf8.ValidString(string(id)) || id.Path() != p {
+			t.Fatalf("%q becomes %q and back %q", p, id, id.Path())
+		}
+		_ = sheaf.ID("t:" + p).Path() // any text may be asked
+	})
 }

@@ -50,13 +50,20 @@ func Detect(sample string) string {
 		return language
 	}
 	counts, words := map[string]int{}, 0
+	longer, distinct := map[string]int{}, map[string]int{}
+	seen := map[string]bool{}
 	(&Analyzer{}).Words(sample, func(start, end int) bool {
 		word := strings.ToLower(sample[start:end])
 		if r, _ := utf8.DecodeRuneInString(word); unicode.IsLetter(r) {
 			words++
 			for _, language := range functionWordLanguages()[word] {
 				counts[language]++
+				if !seen[word] {
+					distinct[language]++
+					longer[language] += min(utf8.RuneCountInString(word)-1, 1)
+				}
 			}
+			seen[word] = true
 		}
 		return true
 	})
@@ -70,6 +77,11 @@ func Detect(sample string) string {
 		}
 	}
 	n := float64(counts[best])
+	// One word again and again, or single letters, may be anything: names in
+	// a formula, keys of a list.
+	if distinct[best] < 2 || longer[best] == 0 {
+		return ""
+	}
 	if words < 3 || n < 2 || n < detectShare*float64(words) || n < detectLead*float64(counts[second]) {
 		return ""
 	}

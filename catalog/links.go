@@ -3,7 +3,6 @@ package catalog
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -187,7 +186,7 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 
 // sources are the documents with a link to doc.
 func (v *View) sources(doc sheaf.ID) map[sheaf.ID]bool {
-	tree, file, _ := strings.Cut(string(doc), ":")
+	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold(file))
 	decided := map[sheaf.ID]bool{}
 	point := func(key uint64, leads func(item keyItem, from sheaf.ID) (yes, sure bool)) {
@@ -218,7 +217,7 @@ func (v *View) sources(doc sheaf.ID) map[sheaf.ID]bool {
 			if item.kind != pointName {
 				return false, item.kind != pointOther
 			}
-			_, file, _ := strings.Cut(string(from), ":")
+			file := from.Path()
 			to, ok := v.byName(tree, file, name)
 			return ok && to == doc, true
 		})

@@ -43,7 +43,7 @@ func (v *View) resolveDocument(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) 
 	if link.Target == "" {
 		return from, link.Fragment != ""
 	}
-	tree, file, _ := strings.Cut(string(from), ":")
+	tree, file := from.Tree(), from.Path()
 	t := parseTarget(file, link)
 	if t.path != "" {
 		if found := v.byPath(tree, t.path, t.suffix, t.full); len(found) > 0 {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
-	"strings"
 
 	"sheaf"
 	"sheaf/vfs"
@@ -148,7 +147,7 @@ func (s *segment) wholeText(st *state) ([]byte, error) {
 // Source is the name of a document's source file. The error wraps
 // sheaf.ErrNotFound when its tree has no folder.
 func (v *View) Source(doc sheaf.ID) (string, error) {
-	tree, file, _ := strings.Cut(string(doc), ":")
+	tree, file := doc.Tree(), doc.Path()
 	root := v.payload.Settings.Root(tree)
 	if root == "" {
 		return "", fmt.Errorf("source of document %q: tree %q has no folder: %w", doc, tree, sheaf.ErrNotFound)

@@ -209,7 +209,7 @@ func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	id = sheaf.ID(strings.Clone(string(id)))
 	r := &Record{File: st.file, HasText: st.text > 0}
 	r.Document.ID = id
-	r.Document.Tree, r.Document.Path, _ = strings.Cut(string(id), ":")
+	r.Document.Tree, r.Document.Path = id.Tree(), id.Path()
 	if !decodeRecord(b, r) {
 		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -65,8 +64,7 @@ func (o *Options) skipped(p *plan) ([]catalog.Skip, error) {
 		again[j.path] = true
 	}
 	for _, id := range p.removed {
-		_, path, _ := strings.Cut(string(id), ":")
-		again[path] = true
+		again[id.Path()] = true
 	}
 	skipped := slices.Clone(p.skipped)
 	for _, s := range before {

@@ -47,7 +47,6 @@ const (
 	ReasonLink        = "symbolic link"
 	ReasonSpecial     = "not a regular file"
 	ReasonChanging    = "kept changing"
-	ReasonName        = "name is not UTF-8"
 )
 
 // skippedFolders are never entered.
@@ -176,7 +175,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		var info fs.FileInfo
 		if mode&fs.ModeSymlink != 0 {
 			if !w.o.FollowLinks {
-				if w.document(path, name) {
+				if w.linkMatters(dir, path, name) {
 					skip(path, ReasonLink, "links are not followed unless asked")
 				}
 				continue
@@ -197,6 +196,8 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 			}
 			if next, ok := w.enter(dir, path, name); ok {
 				folders = append(folders, next)
+			} else {
+				skip(path, ReasonLink, "leads to a folder that is indexed under another path")
 			}
 			continue
 		}
@@ -207,6 +208,19 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		w.file(e, info, path, mode, out, skip)
 	}
 	return folders
+}
+
+// linkMatters reports whether a link that is not followed is worth a line in the
+// report: it leads to a folder, or has the name of a document, and no rule
+// leaves it out. To ignore files a link is a file, as it is to git.
+func (w *walker) linkMatters(dir folder, path, name string) bool {
+	if !w.document(path, name) {
+		info, err := os.Stat(filepath.Join(w.root, filepath.FromSlash(path)))
+		if err != nil || !info.IsDir() || skippedFolders[name] {
+			return false
+		}
+	}
+	return !w.ignored(dir.ignores, path, name, false)
 }
 
 // file takes a file that no rule leaves out.

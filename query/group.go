@@ -58,7 +58,10 @@ func (p *parser) part(depth int) part {
 	case tokenOpen:
 		inner := p.group(depth + 1)
 		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), strict: true, about: strings.Join(inner.about, " ")}
-	case tokenOr, tokenClose:
+	case tokenOr:
+		p.note("OR does not stand between two alternatives; it was searched as a word")
+		return part{plain: strings.ToLower(t.text)}
+	case tokenClose:
 		return part{plain: strings.ToLower(t.text)}
 	}
 	out := p.value(t)

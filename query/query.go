@@ -15,6 +15,8 @@
 package query
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -59,7 +61,8 @@ func Parse(text string, o Options) sheaf.Query {
 		text = strings.ToValidUTF8(text[:maxText], "")
 		p.note("only the first 65536 bytes of the query were read")
 	}
-	p.tokens = p.lex(strings.ToValidUTF8(text, " "))
+	text = strings.ToValidUTF8(text, " ")
+	p.tokens = p.lex(text)
 	g := p.group(0)
 	q.Filter = g.filter()
 	q.Words = g.words()
@@ -67,8 +70,23 @@ func Parse(text string, o Options) sheaf.Query {
 	if q.Words == nil && q.Filter != nil {
 		q.Words = sheaf.Bool{}
 	}
+	switch b, ok := q.Words.(sheaf.Bool); {
+	case ok && len(b.MustNot) > 0 && len(b.Must)+len(b.Should) == 0:
+		p.note("the query only says what to leave out: everything else is listed, without an order")
+	case q.Filter == nil && !strings.ContainsFunc(text, searchable) && strings.TrimSpace(text) != "":
+		p.note("there is no letter or digit in the query, so there is nothing to look for")
+	}
 	q.Notes = p.notes
+	if p.more > 0 {
+		q.Notes = append(q.Notes, strconv.Itoa(p.more)+" more marks could not be read; they were searched as words")
+	}
 	return q
+}
+
+// searchable reports whether a character can be part of a word; signs of other
+// scripts are given the benefit of the doubt.
+func searchable(r rune) bool {
+	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
 type parser struct {
@@ -77,15 +95,30 @@ type parser struct {
 	tokens     []token
 	at         int
 	notes      []string
+	more       int // notes beyond maxNotes
 }
 
+// maxNotes bounds the notes of a query, however long it is.
+const maxNotes = 8
+
+// note says something once.
 func (p *parser) note(s string) {
-	for _, n := range p.notes {
-		if n == s {
-			return
-		}
+	switch {
+	case slices.Contains(p.notes, s):
+	case len(p.notes) >= maxNotes:
+		p.more++
+	default:
+		p.notes = append(p.notes, s)
 	}
-	p.notes = append(p.notes, s)
+}
+
+// quoted is what was typed, cut to a length that a note can hold.
+func quoted(s string) string {
+	const most = 60
+	if r := []rune(s[:min(len(s), 4*most)]); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return `"` + s + `"`
 }
 
 type tokenKind uint8
@@ -110,6 +143,9 @@ type token struct {
 func (p *parser) lex(text string) []token {
 	var out []token
 	depth := 0
+	// What follows the last closing bracket, in bytes: a bracket that opens
+	// there is never closed.
+	unclosed := len(text) - 1 - strings.LastIndexByte(text, ')')
 	for text != "" {
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
 		if text == "" {
@@ -120,7 +156,7 @@ func (p *parser) lex(text string) []token {
 			t.sign, text = c, text[1:]
 		}
 		switch {
-		case text[0] == '(' && depth < maxDepth && closes(text):
+		case text[0] == '(' && depth < maxDepth && len(text) > unclosed+2:
 			t.kind, text = tokenOpen, text[1:]
 			depth++
 		case text[0] == ')' && depth > 0:
@@ -133,11 +169,11 @@ func (p *parser) lex(text string) []token {
 			out = append(out, t)
 		}
 	}
+	if depth > 0 {
+		p.note("a bracket is not closed; it was taken to end with the query")
+	}
 	return out
 }
-
-// closes reports whether a bracket at the start of text is closed later.
-func closes(text string) bool { return strings.IndexByte(text, ')') > 1 }
 
 // startsOperand reports whether what follows a sign can be required or
 // forbidden.
@@ -164,6 +200,7 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		}
 	}
 	t.text = word
+	p.checkBrackets(word)
 	if word == "OR" && t.sign == 0 {
 		t.kind = tokenOr
 		return t, text[end:]
@@ -172,10 +209,27 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		if field, known := p.fieldName(name); known {
 			t.field, t.text = field, value
 		} else if !strings.HasPrefix(value, "/") && isName(name) {
-			p.note(`"` + name + `:" is no field or property here; "` + word + `" was searched as words`)
+			p.note(quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words")
+		}
+	} else if ok && name != "" {
+		if _, known := p.fieldName(name); known {
+			p.note(quoted(word) + " has no value behind it; it was searched as a word")
 		}
 	}
 	return t, text[end:]
+}
+
+// checkBrackets says when the brackets of a word group nothing.
+func (p *parser) checkBrackets(word string) {
+	if !strings.ContainsFunc(word, searchable) {
+		return
+	}
+	switch open, closed := strings.Count(word, "("), strings.Count(word, ")"); {
+	case open > closed:
+		p.note("the bracket in " + quoted(word) + " is not closed; it was searched as a word")
+	case closed > open:
+		p.note("the bracket in " + quoted(word) + " closes nothing; it was searched as a word")
+	}
 }
 
 // wordEnd is where the word at the start of text ends: at white space, or at a

@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		{`oauth next.js`, `any of "oauth next.js"`, ""},
 		{`"refresh token" oauth`, `the phrase "refresh token", better with any of "oauth"`, ""},
 		{`+oauth -draft setup`, `the phrase "oauth", better with any of "setup", not the phrase "draft"`, ""},
-		{`-draft`, `not the phrase "draft"`, ""},
+		{`-draft`, `not the phrase "draft"`, "only says what to leave out"},
 		{`a OR b`, `any of "a" or any of "b"`, ""},
 		{`"a b" OR "c d" e`, `(the phrase "a b" or the phrase "c d"), better with any of "e"`, ""},
 		{`(a b) OR c`, `any of "a b" or any of "c"`, ""},
@@ -47,13 +47,23 @@ func TestParse(t *testing.T) {
 		{`after:soon`, `any of "soon"`, "is no date"},
 		{`say "hello`, `any of "say hello"`, "not closed"},
 		{`nosuch:thing`, `any of "nosuch:thing"`, "is no field or property"},
-		{`(((`, `any of "((("`, ""},
-		{`a) b`, `any of "a) b"`, ""},
-		{`OR`, `any of "or"`, ""},
-		{`a OR`, `any of "a or"`, ""},
-		{`OR a`, `any of "or a"`, ""},
+		{`(((`, `any of "((("`, "no letter or digit"},
+		{`a) b`, `any of "a) b"`, "closes nothing"},
+		{`OR`, `any of "or"`, "between two alternatives"},
+		{`a OR`, `any of "a or"`, "between two alternatives"},
+		{`OR a`, `any of "or a"`, "between two alternatives"},
+		{`a OR OR b`, `any of "a" or (any of "or" or any of "b")`, "between two alternatives"},
+		{`title:note OR`, `any of "note" in title, better with any of "or"`, "between two alternatives"},
+		{`((a)`, `any of "a"`, "is not closed"},
+		{`(create`, `any of "(create"`, "is not closed"},
+		{`tag:`, `any of "tag:"`, "has no value"},
+		{`title: x`, `any of "title: x"`, "has no value"},
+		{`path:a*/b`, `any of "a*/b" in path`, "only at the end of a path"},
+		{`#`, `any of "#"`, "no letter or digit"},
+		{`*`, `any of "*"`, "no letter or digit"},
+		{`-`, `any of "-"`, "no letter or digit"},
 		{`a OR tag:b`, `any of "a", where (tag is b)`, "cannot stand between"},
-		{`""`, `nothing`, ""},
+		{`""`, `nothing`, "nothing between"},
 		{`   `, `nothing`, ""},
 		{`🚀 日本語`, `any of "🚀 日本語"`, ""},
 		{`“curly quotes”`, `the phrase "curly quotes"`, ""},
@@ -70,6 +80,29 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: text %q, limit %d", c.text, q.Text, q.Limit)
 		}
 	}
+}
+
+// TestNotesAreBounded: a long query of nothing but mistakes is answered at once
+// and with a handful of notes.
+func TestNotesAreBounded(t *testing.T) {
+	for _, text := range []string{strings.Repeat("( ", 1<<15), strings.Repeat("tag: ", 1<<13), manyFields(1 << 13), strings.Repeat("(a ", 1<<14)} {
+		q := parse(text)
+		total := 0
+		for _, n := range q.Notes {
+			total += len(n)
+		}
+		if len(q.Notes) > 10 || total > 4000 {
+			t.Errorf("%d notes of %d bytes for %.20q", len(q.Notes), total, text)
+		}
+	}
+}
+
+func manyFields(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "f%s:x ", strings.Repeat("y", i%90))
+	}
+	return b.String()
 }
 
 // FuzzParse: whatever is typed gives a query, the same one each time, and words

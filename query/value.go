@@ -35,6 +35,7 @@ func (p *parser) value(t token) part {
 	}
 	if t.kind == tokenPhrase {
 		if strings.TrimSpace(t.text) == "" {
+			p.note("there is nothing between the quotation marks; they were left out")
 			return part{}
 		}
 		return part{query: sheaf.Phrase{Text: t.text}, strict: true}
@@ -103,7 +104,7 @@ func (p *parser) path(t token) part {
 	prefix = strings.TrimSuffix(prefix, "*")
 	switch {
 	case strings.Contains(prefix, "*"):
-		p.note(`a star counts only at the end of a path; "` + t.text + `" was searched as words`)
+		p.note(`a star counts only at the end of a path; ` + quoted(t.text) + ` was searched as words`)
 		return part{query: sheaf.Match{Text: t.text, Field: sheaf.FieldPath}, strict: true}
 	case star:
 		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: prefix}, strict: true}
@@ -140,7 +141,7 @@ func (p *parser) property(name, text string) sheaf.Filter {
 		if len(any) > 0 {
 			return any
 		}
-		p.note(`"` + text + `" is neither a number nor a date`)
+		p.note(quoted(text) + ` is neither a number nor a date`)
 	}
 	any := sheaf.Or{sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(value))}}}
 	if isNumber {
@@ -175,7 +176,7 @@ func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 func (p *parser) date(t token) part {
 	from, to, ok := dates(t.text, p.o.Now)
 	if !ok {
-		p.note(`"` + t.text + `" is no date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday); it was searched as words`)
+		p.note(quoted(t.text) + ` is no date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday); it was searched as words`)
 		return part{plain: t.text}
 	}
 	r := sheaf.Range{Column: sheaf.ColumnDate}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,7 +163,12 @@ func realFolder(dir string) (string, error) {
 
 // notFound gives an error of the file system its category.
 func notFound(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
+	var path *fs.PathError
+	switch {
+	case !errors.Is(err, os.ErrNotExist):
+	case errors.As(err, &path): // without the name of the call, which says nothing
+		return fmt.Errorf("%w: %s: %w", sheaf.ErrNotFound, path.Path, path.Err)
+	default:
 		return fmt.Errorf("%w: %w", sheaf.ErrNotFound, err)
 	}
 	return err

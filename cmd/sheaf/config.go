@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 )
@@ -209,29 +211,33 @@ func (a *app) configPathCommand() *cobra.Command {
 func (a *app) configTrustCommand() *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
-		Use:   "trust FILE",
+		Use:   "trust [FILE]",
 		Short: "Approve what a configuration file says about endpoints, secrets and paths outside its folder",
 		Long: `A configuration file that lies in a searched folder may have come from somebody
 else. Until you approve it, its endpoints, secrets and paths outside the folder
 are ignored, with a note. The approval is for this content: after a change the
-file needs it again.`,
-		Args: arguments(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			content, err := os.ReadFile(args[0])
-			if err != nil {
-				return fmt.Errorf("read configuration: %w", notFound(err))
-			}
-			path, err := filepath.Abs(args[0])
+file needs it again. Without FILE, the file in force in this folder is meant.`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := a.fileToTrust(cmd, args)
 			if err != nil {
 				return err
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return fmt.Errorf("read configuration: %w", notFound(err))
 			}
 			found, err := config.Sensitive(path, content)
 			if err != nil {
 				return err
 			}
 			if remove {
-				if err := trust().Revoke(path, content); err != nil {
-					return fmt.Errorf("revoke: this content of %s is not approved: %w", path, notFound(err))
+				err := trust().Revoke(path, content)
+				if errors.Is(err, os.ErrNotExist) {
+					return fmt.Errorf("%w: this content of %s is not approved", sheaf.ErrNotFound, path)
+				}
+				if err != nil {
+					return fmt.Errorf("revoke: %w", err)
 				}
 			} else if err := trust().Approve(path, content); err != nil {
 				return err
@@ -242,6 +248,26 @@ file needs it again.`,
 	cmd.Flags().BoolVar(&remove, "remove", false, "take the approval back")
 	a.addJSON(cmd)
 	return cmd
+}
+
+// fileToTrust is the absolute path of the file that is named, or of the project
+// file in force.
+func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
+	if len(args) == 1 {
+		return filepath.Abs(args[0])
+	}
+	folder, err := a.folder()
+	if err != nil {
+		return "", err
+	}
+	c, err := a.settings(cmd, folder)
+	if err != nil {
+		return "", err
+	}
+	if c.ProjectFile == "" {
+		return "", fmt.Errorf("%w: no configuration file is in force in %s", sheaf.ErrNotFound, folder)
+	}
+	return filepath.Abs(c.ProjectFile)
 }
 
 func (a *app) reportTrust(path string, found []string, approved bool) error {

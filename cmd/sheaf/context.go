@@ -71,7 +71,7 @@ func (a *app) readInput(name string) (content []byte, full string, err error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, "", fmt.Errorf("open: %w", notFound(err))
+		return nil, "", notFound(err)
 	}
 	defer file.Close()
 	st, err := file.Stat()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sheaf"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
@@ -100,6 +101,7 @@ func skipsOf(skipped []catalog.Skip) []skipJSON {
 	out := make([]skipJSON, len(skipped))
 	for i, s := range skipped {
 		out[i] = skipJSON(s)
+		out[i].Path = sheaf.PathText(s.Path)
 	}
 	return out
 }

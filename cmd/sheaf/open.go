@@ -86,6 +86,9 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err != nil && !o.asIs && remakable(err) {
 		err = s.remake(ctx, err)
 	}
+	if err == nil && s.outdated == nil && o.refresh && a.config.Refresh && s.languageOutgrown() {
+		s.outdated = errors.New("the language of the index was guessed from little text and is another now that there is more")
+	}
 	if err == nil && s.outdated != nil && !o.asIs {
 		if err = s.remake(ctx, s.outdated); readOnly(err) {
 			err = s.openStores(ctx)
@@ -349,52 +352,4 @@ func (s *session) embedQuery() func(ctx context.Context, text string) ([]float32
 		}
 		return vectors[0], nil
 	}
-}
-
-// Bounds of what is read to find out the language of a folder.
-const (
-	sampleFiles = 40
-	sampleBytes = 4 << 10
-	sampleSeen  = 4000
-)
-
-// detectLanguage reads the beginnings of some files spread over a folder; ""
-// when they do not tell.
-func detectLanguage(root string) string {
-	var paths []string
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil
-		case d.IsDir() && path != root && skippedFolder(d.Name()):
-			return filepath.SkipDir
-		case len(paths) == sampleSeen:
-			return filepath.SkipAll
-		}
-		switch strings.ToLower(filepath.Ext(path)) {
-		case ".md", ".markdown", ".txt":
-			if d.Type().IsRegular() {
-				paths = append(paths, path)
-			}
-		}
-		return nil
-	})
-	var sample strings.Builder
-	step := max(1, len(paths)/sampleFiles)
-	for i := 0; i < len(paths); i += step {
-		sample.WriteString(head(paths[i]))
-		sample.WriteByte('\n')
-	}
-	return analysis.Detect(sample.String())
-}
-
-func head(path string) string {
-	file, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	buffer := make([]byte, sampleBytes)
-	n, _ := file.Read(buffer)
-	return strings.ToValidUTF8(string(buffer[:n]), " ")
 }

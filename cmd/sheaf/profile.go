@@ -41,6 +41,9 @@ func profileFolder() string { return filepath.Join(xdg.ConfigHome, "sheaf", "pro
 func loadProfile(name string) (*profile.Profile, error) {
 	p, err := profile.Load(name, profile.In(profileFolder()))
 	if errors.Is(err, sheaf.ErrNotFound) {
+		// A name that is wrong is a mistake in the command, not a search
+		// without an answer.
+		err = sheaf.Invalidf("no profile is called %q", name)
 		if near := suggest.Nearest(name, profileNames()); near != "" {
 			return nil, withHint(err, "did you mean %q?", near)
 		}

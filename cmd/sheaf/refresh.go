@@ -207,8 +207,7 @@ func (s *session) pending(ctx context.Context) (pendingJSON, error) {
 	}
 	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
-		_, path, _ := strings.Cut(string(id), ":")
-		out.Documents = append(out.Documents, pendingDocumentJSON{Path: s.relative(id.Tree(), path), Reason: reason})
+		out.Documents = append(out.Documents, pendingDocumentJSON{Path: s.relative(id.Tree(), id.Path()), Reason: reason})
 	}
 	slices.SortFunc(out.Documents, func(a, b pendingDocumentJSON) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil

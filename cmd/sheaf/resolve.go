@@ -135,8 +135,10 @@ func (r *resolver) document(path string) (sheaf.Document, bool) {
 	for _, tree := range r.trees {
 		for _, candidate := range []string{full, filepath.Join(tree.Root, path)} {
 			if rel, ok := collection.Under(tree.Root, candidate); ok {
-				if doc, ok := r.documents.Document(sheaf.DocumentID(tree.Name, rel)); ok {
-					return doc, true
+				for _, id := range []sheaf.ID{sheaf.DocumentID(tree.Name, rel), sheaf.ID(tree.Name + ":" + rel)} {
+					if doc, ok := r.documents.Document(id); ok {
+						return doc, true
+					}
 				}
 			}
 		}

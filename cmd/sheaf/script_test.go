@@ -21,6 +21,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"until":    until,
 	"flips":    flips,
 	"embedder": embedder,
+	"rawname":  rawName,
 }
 
 // flips runs "flips FOLDER PROGRAM ARGUMENTS...": it changes one byte of one
@@ -131,4 +132,18 @@ func expectExit(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit status is %d, want %d", got, want)
 	}
+}
+
+// rawName runs "rawname FILE NAME": it copies a file beside itself under a name
+// that is a quoted Go string, such as "b\xff.md".
+func rawName(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: rawname FILE NAME")
+	}
+	name, err := strconv.Unquote(args[1])
+	ts.Check(err)
+	file := ts.MkAbs(args[0])
+	content, err := os.ReadFile(file)
+	ts.Check(err)
+	ts.Check(os.WriteFile(filepath.Join(filepath.Dir(file), name), content, 0o600))
 }

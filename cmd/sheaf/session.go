@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
 	"sheaf/inference/cache"
 	"sheaf/profile"
@@ -61,16 +64,17 @@ func (s *session) file(tree, docPath string) string {
 }
 
 // relative is a document's path from the searched folder: what a person can
-// open from there. Documents of folders that were added keep their full path.
+// open from there, spelt as IDs spell it. Documents of folders that were added
+// keep their full path.
 func (s *session) relative(tree, docPath string) string {
 	full := s.file(tree, docPath)
 	if full == "" {
-		return docPath
+		return sheaf.PathText(docPath)
 	}
 	if rel, ok := collection.Under(s.folder, full); ok {
-		return rel
+		return sheaf.PathText(rel)
 	}
-	return filepath.ToSlash(full)
+	return sheaf.PathText(filepath.ToSlash(full))
 }
 
 // scope bounds a query to the searched folder when the index covers more than
@@ -164,36 +168,50 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 		out.Query = o.label
 	}
 	h := search.NewHighlighter(s.analyzer, q.Words, s.rarity(ctx))
+	gone := 0
 	for i := range result.Hits {
-		out.Results = append(out.Results, s.result(h, &result.Hits[i]))
+		r, there := s.result(h, &result.Hits[i])
+		if !there {
+			gone++
+			continue
+		}
+		r.Rank = len(out.Results) + 1
+		out.Results = append(out.Results, r)
+	}
+	if gone > 0 {
+		out.Warnings = append(out.Warnings, terminal.Plural(gone, "result was", "results were")+" left out: the file is gone")
 	}
 	out.TookMS = millis(time.Since(s.started).Seconds())
 	return out, nil
 }
 
-// result fills in what is shown of a hit: its file, line and snippet.
-func (s *session) result(h *search.Highlighter, hit *search.Hit) resultJSON {
+// result fills in what is shown of a hit: its file, line and snippet. there is
+// false when the file has gone since it was indexed.
+func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, there bool) {
 	tree := hit.Doc.Tree()
-	r := resultJSON{
+	r = resultJSON{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
 		Span: spanOf(hit.Span), Line: 1, Score: finite(hit.Score), Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
 		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
 	}
 	doc, ok := s.view.Document(hit.Doc)
 	if !ok {
-		return r
+		return r, true
 	}
 	content, err := s.view.Text(doc.ID)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return r, false
+		}
 		s.notice("%s: no snippet: %v", r.Path, err)
-		return r
+		return r, true
 	}
 	snippet, at := bestSnippet(h, content, snippetSpans(&doc, hit))
 	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
 	for _, m := range snippet.Matches {
 		r.Matches = append(r.Matches, spanOf(m))
 	}
-	return r
+	return r, true
 }
 
 // snippetSpans are the parts of the file that a snippet of hit may come from,

@@ -30,8 +30,8 @@ func (a *app) versionCommand() *cobra.Command {
 type versionJSON struct {
 	Schema   string `json:"schema"`
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"`
-	Modified bool   `json:"modified,omitempty"`
+	Revision string `json:"revision"`
+	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`

@@ -131,7 +131,7 @@ var keys = []Key{
 	{Name: "embedder.url", trust: anyValue("it names an endpoint that texts are sent to"),
 		Help:  "base address of an OpenAI-compatible endpoint, such as http://localhost:11434/v1; empty for none",
 		field: func(v *Values) any { return &v.Embedder.URL }},
-	{Name: "embedder.model",
+	{Name: "embedder.model", trust: anyValue("it chooses what your endpoint is asked for"),
 		Help:  "model that the endpoint is asked for",
 		field: func(v *Values) any { return &v.Embedder.Model }},
 	{Name: "embedder.dims", Kind: KindNumber, Default: "0", Max: 16384,

@@ -21,6 +21,7 @@ type job struct {
 	size  int64
 	known bool // the catalog has it
 	old   catalog.FileState
+	given *Given // instead of a file
 }
 
 // plan is what there is to do.

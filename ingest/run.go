@@ -27,13 +27,18 @@ func (o *Options) run(ctx context.Context, report *Report, began time.Time) erro
 	if err != nil {
 		return err
 	}
-	r := &runner{o: o, plan: p, report: report, began: began, pending: maps.Clone(p.pending)}
-	if r.pending == nil {
-		r.pending = map[sheaf.ID]string{}
-	}
 	report.Unchanged, report.Removed, report.Ignored = p.unchanged, len(p.removed), p.ignored
 	if report.Skipped, err = o.skipped(p); err != nil {
 		return err
+	}
+	return o.carryOut(ctx, p, report, began)
+}
+
+// carryOut does what the plan says.
+func (o *Options) carryOut(ctx context.Context, p *plan, report *Report, began time.Time) error {
+	r := &runner{o: o, plan: p, report: report, began: began, pending: maps.Clone(p.pending)}
+	if r.pending == nil {
+		r.pending = map[sheaf.ID]string{}
 	}
 	for _, j := range p.work {
 		r.allBytes += j.size
@@ -239,19 +244,25 @@ func (r *runner) tell(phase Phase, now bool) {
 
 // file indexes one file.
 func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
-	c, err := read(j.full)
+	c, err := j.content()
 	if err != nil {
 		return r.unreadable(ctx, w, j, err)
 	}
 	rec := catalog.Record{File: c.state}
-	if j.known && !r.o.Rebuild && c.state.Hash == j.old.Hash && c.state.Size == j.old.Size && !r.isPending(j.doc) {
+	if j.given == nil && j.known && !r.o.Rebuild && c.state.Hash == j.old.Hash && c.state.Size == j.old.Size && !r.isPending(j.doc) {
 		if done, err := r.touched(j, &c); done || err != nil {
 			return err
 		}
 	}
 	doc, text := r.cut(j, &c)
 	rec.Document, rec.Date = doc, chunk.DateOf(&doc, time.Unix(0, c.modified))
-	if c.decoded {
+	if j.given != nil {
+		j.given.retitle(&rec.Document)
+		if c.modified == 0 && rec.Date.Source == sheaf.DateModified {
+			rec.Date = sheaf.Dated{} // nobody knows
+		}
+	}
+	if c.decoded || j.given != nil {
 		rec.Text, rec.HasText = text, true
 	}
 	chunks := entries(&rec.Document, text, rec.Date)

@@ -79,6 +79,7 @@ func (a *app) command() *cobra.Command {
 		a.checkCommand(),
 		a.chunksCommand(),
 		a.completionCommand(),
+		a.evalCommand(),
 		a.configCommand(),
 		a.profileCommand(),
 		a.versionCommand(),

@@ -1,0 +1,388 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/eval/dataset"
+	"sheaf/inference"
+	"sheaf/ingest"
+	"sheaf/search"
+	"sheaf/vfs"
+)
+
+// tree is the name of the tree that a data set's documents lie in.
+const tree = "data"
+
+// Store is a store that a data set is indexed in.
+type Store struct {
+	Name string
+	// Open opens the store in the folder dir, and makes it when it is empty.
+	// e is nil without a model.
+	Open func(dir string, a *analysis.Analyzer, e inference.Embedder) (backend.Backend, error)
+	// Fleeting says that the store keeps nothing when it is closed, so that
+	// every run indexes again.
+	Fleeting bool
+}
+
+// Indexing says how a data set is indexed, and where the index is kept.
+type Indexing struct {
+	// Cache is the folder of indexes; they are made again when lost.
+	Cache string
+	Store Store
+	// Language is that of the words: a code, "" for none, "auto" to look at
+	// the documents.
+	Language  string
+	StopWords bool
+	// Embedder makes vectors; nil searches words alone.
+	Embedder inference.Embedder
+	Chunk    chunk.Options
+	Walk     ingest.WalkOptions
+	// Program tells builds of this program apart: an index that another
+	// build made is not used. "" trusts every build.
+	Program string
+	// Fresh makes the index again.
+	Fresh    bool
+	Workers  int
+	Progress func(ingest.Progress)
+}
+
+// Collection is a data set that is indexed and open. It is safe for concurrent
+// use.
+type Collection struct {
+	Dataset  *dataset.Dataset
+	View     *catalog.View
+	Backend  backend.Backend
+	Analyzer *analysis.Analyzer
+	Embedder inference.Embedder
+	Store    string
+	// Hash tells versions of the documents apart.
+	Hash string
+	// Indexed is how long it took to index, 0 when the index was there.
+	Indexed time.Duration
+	// Bytes is the size of the index on disk.
+	Bytes int64
+
+	catalog *catalog.Catalog
+}
+
+// Open indexes d as a person's folder is indexed (cut into chunks, analyzed,
+// embedded), or opens the index of an earlier run.
+func Open(ctx context.Context, d *dataset.Dataset, o Indexing) (*Collection, error) {
+	a, err := o.analyzer(d)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := o.folder(d, a)
+	if err != nil {
+		return nil, err
+	}
+	if d.Folder != "" || o.Store.Fleeting {
+		// Documents that change, and stores that forget, are compared with
+		// what is indexed every time.
+		if o.Fresh || o.Store.Fleeting {
+			if err := os.RemoveAll(dir); err != nil {
+				return nil, err
+			}
+		}
+		return o.open(ctx, d, a, dir, true)
+	}
+	if !o.Fresh {
+		if _, err := os.Stat(dir); err == nil {
+			c, err := o.open(ctx, d, a, dir, false)
+			if err == nil || !errors.Is(err, sheaf.ErrCorrupt) {
+				return c, err
+			}
+		}
+	}
+	return o.make(ctx, d, a, dir)
+}
+
+// make indexes into a folder beside dir, which takes dir's place when it is
+// whole, so that an interrupted run leaves nothing half.
+func (o *Indexing) make(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string) (*Collection, error) {
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".making-*")
+	if err != nil {
+		return nil, fmt.Errorf("index data set: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	c, err := o.open(ctx, d, a, tmp, true)
+	if err != nil {
+		return nil, err
+	}
+	took := c.Indexed
+	if err := c.Close(); err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		return nil, fmt.Errorf("index data set: %w", err)
+	}
+	sweep(dir, d.Name)
+	if c, err = o.open(ctx, d, a, dir, false); err != nil {
+		return nil, err
+	}
+	c.Indexed = took
+	return c, nil
+}
+
+// kept is how many indexes of one data set stay, made in different ways.
+const kept = 3
+
+// sweep removes old indexes of the data set of this name.
+func sweep(dir, name string) {
+	entries, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil {
+		return
+	}
+	type made struct {
+		dir string
+		at  time.Time
+	}
+	var all []made
+	for _, e := range entries {
+		prefix, ok := strings.CutPrefix(e.Name(), plainName(name)+"-")
+		if info, err := e.Info(); err == nil && ok && len(prefix) == keyDigits {
+			all = append(all, made{filepath.Join(filepath.Dir(dir), e.Name()), info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b made) int { return b.at.Compare(a.at) })
+	for _, m := range all[min(kept, len(all)):] {
+		_ = os.RemoveAll(m.dir) // it is only a cache
+	}
+}
+
+// open opens the index in dir, and fills it when asked to.
+func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string, fill bool) (c *Collection, err error) {
+	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, Store: o.Store.Name, Hash: d.Hash}
+	defer func() {
+		if err != nil {
+			c.Close()
+			c = nil
+		}
+	}()
+	if c.catalog, err = catalog.Open(vfs.Disk{}, filepath.Join(dir, "catalog"), catalog.Options{}); err != nil {
+		return c, fmt.Errorf("index data set: %w", err)
+	}
+	if c.Backend, err = o.Store.Open(filepath.Join(dir, "store"), a, o.Embedder); err != nil {
+		return c, fmt.Errorf("index data set: %w", err)
+	}
+	if fill {
+		if err := o.fill(ctx, c); err != nil {
+			return c, err
+		}
+	}
+	if err := c.catalog.Reload(); err != nil {
+		return c, err
+	}
+	c.View = c.catalog.View()
+	c.Bytes = bytesOf(dir)
+	if d.Folder != "" {
+		c.Hash = filesHash(c.View)
+	}
+	now := time.Now()
+	_ = os.Chtimes(dir, now, now) // what was used last stays longest
+	return c, nil
+}
+
+func (o *Indexing) fill(ctx context.Context, c *Collection) error {
+	began := time.Now()
+	d := c.Dataset
+	in := ingest.Options{
+		Catalog: c.catalog, Backend: c.Backend, Walk: o.Walk, Chunk: o.Chunk, Embedder: o.Embedder, Workers: o.Workers, Progress: o.Progress,
+		Trees: []catalog.Tree{{Name: tree, Root: d.Folder}}, CommitBytes: 32 << 20,
+		Settings: func(s *catalog.Settings) {
+			s.Analyzer, s.Chunker = c.Analyzer.Name(), o.chunker()
+			if o.Embedder != nil {
+				s.Embedder, s.Dims = o.Embedder.Model(), o.Embedder.Dims()
+			}
+		},
+	}
+	var report *ingest.Report
+	var err error
+	if d.Folder != "" {
+		report, err = ingest.Run(ctx, in)
+	} else {
+		report, err = ingest.Put(ctx, in, given(d))
+	}
+	if err != nil {
+		return fmt.Errorf("index %s: %w", d.Name, err)
+	}
+	if report.EmbedError != "" {
+		return fmt.Errorf("index %s: %w: %s", d.Name, sheaf.ErrUnavailable, report.EmbedError)
+	}
+	c.Indexed = time.Since(began)
+	return nil
+}
+
+// given are the documents of d as texts to index. An ID that is no name of a
+// file is no title either.
+func given(d *dataset.Dataset) []ingest.Given {
+	docs := make([]ingest.Given, len(d.Documents))
+	for i, doc := range d.Documents {
+		docs[i] = ingest.Given{Tree: tree, Path: doc.ID, Title: doc.Title, Text: []byte(doc.Text),
+			Untitled: doc.Title == "" && chunk.KindOf(doc.ID) == chunk.KindText}
+	}
+	return docs
+}
+
+func (o *Indexing) chunker() string { return cmp.Or(o.Chunk.Chunker, "tree") }
+
+// sampleTexts is how many documents are looked at to find out the language.
+const sampleTexts = 60
+
+func (o *Indexing) analyzer(d *dataset.Dataset) (*analysis.Analyzer, error) {
+	language := o.Language
+	if language == "auto" {
+		language = analysis.Detect(sample(d))
+	}
+	a, err := analysis.New(analysis.Options{Language: language, StopWords: o.StopWords})
+	if err != nil {
+		return nil, sheaf.Invalidf("language %q: %w", language, err)
+	}
+	return a, nil
+}
+
+// sample is the beginnings of some documents spread over the collection.
+func sample(d *dataset.Dataset) string {
+	var b strings.Builder
+	const head = 4 << 10
+	for i := 0; i < len(d.Documents); i += max(1, len(d.Documents)/sampleTexts) {
+		text := d.Documents[i].Text
+		b.WriteString(strings.ToValidUTF8(text[:min(head, len(text))], " "))
+		b.WriteByte('\n')
+	}
+	if d.Folder != "" {
+		for _, file := range sampleFiles(d.Folder) {
+			if text, err := os.ReadFile(file); err == nil {
+				b.WriteString(strings.ToValidUTF8(string(text[:min(head, len(text))]), " "))
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return b.String()
+}
+
+// sampleFiles are some Markdown and text files spread over a folder.
+func sampleFiles(folder string) []string {
+	var files []string
+	_ = filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && path != folder:
+			return filepath.SkipDir
+		case e.Type().IsRegular() && slices.Contains([]string{".md", ".markdown", ".txt"}, strings.ToLower(filepath.Ext(path))):
+			files = append(files, path)
+		}
+		return nil
+	})
+	var some []string
+	for i := 0; i < len(files); i += max(1, len(files)/sampleTexts) {
+		some = append(some, files[i])
+	}
+	return some
+}
+
+// keyDigits is the length of the part of a folder's name that tells indexes of
+// one data set apart.
+const keyDigits = 16
+
+// folder is where the index lies. Its name has everything in it that makes one
+// index differ from another.
+func (o *Indexing) folder(d *dataset.Dataset, a *analysis.Analyzer) (string, error) {
+	if err := os.MkdirAll(o.Cache, 0o700); err != nil {
+		return "", fmt.Errorf("index data set: %w", err)
+	}
+	model := ""
+	if o.Embedder != nil {
+		model = fmt.Sprintf("%s/%d", o.Embedder.Model(), o.Embedder.Dims())
+	}
+	key := xxh3.HashString(strings.Join([]string{d.Hash, d.Folder, o.Store.Name, a.Name(), model, fmt.Sprintf("%+v", o.Chunk), fmt.Sprintf("%+v", o.Walk), o.Program}, "\x00"))
+	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
+}
+
+// plainName keeps what may stand in a folder's name.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+func bytesOf(dir string) int64 {
+	var n int64
+	_ = filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			if info, err := e.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// filesHash tells versions of a folder apart by the content of its files.
+func filesHash(v *catalog.View) string {
+	h := xxh3.New()
+	for id, state := range v.Files() {
+		_, _ = h.WriteString(string(id)) // it never fails
+		_, _ = h.Write(state.Hash[:])
+	}
+	sum := h.Sum128().Bytes()
+	return hex.EncodeToString(sum[:8])
+}
+
+// Close releases the collection. It may be called twice.
+func (c *Collection) Close() error {
+	if c == nil {
+		return nil
+	}
+	var faults []error
+	if c.View != nil {
+		c.View.Close()
+	}
+	if c.Backend != nil {
+		faults = append(faults, c.Backend.Close())
+	}
+	if c.catalog != nil {
+		faults = append(faults, c.catalog.Close())
+	}
+	c.View, c.Backend, c.catalog = nil, nil, nil
+	return errors.Join(faults...)
+}
+
+// Searcher is the search over the collection.
+func (c *Collection) Searcher() *search.Searcher {
+	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View}
+	if c.Embedder != nil {
+		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+			vectors, err := c.Embedder.Embed(ctx, inference.Query, []string{text})
+			if err != nil {
+				return nil, err
+			}
+			return vectors[0], nil
+		}
+	}
+	return s
+}

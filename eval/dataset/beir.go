@@ -1,0 +1,311 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf"
+)
+
+// maxLine bounds a line of a file; longer ones are an error.
+const maxLine = 64 << 20
+
+// IsBEIR reports whether dir is a folder in BEIR layout.
+func IsBEIR(dir string) bool {
+	for _, name := range []string{"corpus.jsonl", "corpus.jsonl.gz"} {
+		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && !st.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// BEIR reads a folder in BEIR layout: corpus.jsonl and queries.jsonl (or either
+// with .gz), and qrels/SPLIT.tsv. Without a split it takes test.tsv, or the only
+// file that there is. Judged queries that the queries do not have, queries
+// without text, documents and queries that occur twice, and lines that cannot be
+// read are sheaf.ErrInvalid with file and line; files that are missing are
+// sheaf.ErrNotFound.
+func BEIR(dir, split string) (*Dataset, error) {
+	d := &Dataset{Name: filepath.Base(dir)}
+	if abs, err := filepath.Abs(dir); err == nil {
+		d.Name = filepath.Base(abs)
+	}
+	qrels, err := qrelsFile(dir, split)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.readCorpus(filepath.Join(dir, "corpus.jsonl")); err != nil {
+		return nil, err
+	}
+	sum := xxh3.New()
+	queries, err := readQueries(filepath.Join(dir, "queries.jsonl"), sum)
+	if err != nil {
+		return nil, err
+	}
+	j, err := readQrelsFile(qrels, sum)
+	if err != nil {
+		return nil, err
+	}
+	d.QueryHash = digest(sum)
+	return d, d.judge(queries, j)
+}
+
+func digest(h *xxh3.Hasher) string {
+	sum := h.Sum128().Bytes()
+	return hex.EncodeToString(sum[:8])
+}
+
+// qrelsFile chooses the file of judgements.
+func qrelsFile(dir, split string) (string, error) {
+	folder := filepath.Join(dir, "qrels")
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return "", notFound("read judgements", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".tsv"); ok && !e.IsDir() {
+			names = append(names, name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return "", fmt.Errorf("%s holds no judgements (a file such as test.tsv): %w", folder, sheaf.ErrNotFound)
+	case split == "" && len(names) == 1:
+		split = names[0]
+	case split == "":
+		split = "test"
+	}
+	if !slices.Contains(names, split) {
+		return "", fmt.Errorf("%s has no split %q (it has %s): %w", folder, split, strings.Join(names, ", "), sheaf.ErrNotFound)
+	}
+	return filepath.Join(folder, split+".tsv"), nil
+}
+
+func (d *Dataset) readCorpus(file string) error {
+	sum := xxh3.New()
+	seen := map[string]int{}
+	err := readJSONL(file, sum, func(name string, line int, raw []byte) error {
+		var r struct {
+			ID    *string `json:"_id"`
+			Title string  `json:"title"`
+			Text  *string `json:"text"`
+		}
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return at(name, line, "%s", jsonFault(err))
+		}
+		switch {
+		case r.ID == nil || *r.ID == "":
+			return at(name, line, `a document needs an "_id" that is a text`)
+		case r.Text == nil:
+			return at(name, line, `document %q needs a "text"`, *r.ID)
+		case seen[*r.ID] > 0:
+			return at(name, line, "document %q stands in line %d already", *r.ID, seen[*r.ID])
+		}
+		seen[*r.ID] = line
+		d.Documents = append(d.Documents, Document{*r.ID, r.Title, *r.Text})
+		return nil
+	})
+	if err == nil && len(d.Documents) == 0 {
+		err = sheaf.Invalidf("%s: has no documents", file)
+	}
+	d.Hash = digest(sum)
+	return err
+}
+
+type query struct {
+	Query
+	where string // file and line
+}
+
+func readQueries(file string, sum hash.Hash) ([]query, error) {
+	var queries []query
+	seen := map[string]bool{}
+	err := readJSONL(file, sum, func(name string, line int, raw []byte) error {
+		var r struct {
+			ID       *string        `json:"_id"`
+			Text     string         `json:"text"`
+			Metadata map[string]any `json:"metadata"`
+		}
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return at(name, line, "%s", jsonFault(err))
+		}
+		switch {
+		case r.ID == nil || *r.ID == "":
+			return at(name, line, `a query needs an "_id" that is a text`)
+		case seen[*r.ID]:
+			return at(name, line, "query %q occurs twice", *r.ID)
+		}
+		seen[*r.ID] = true
+		q := query{Query: Query{ID: *r.ID, Text: r.Text, Class: map[string]string{}}, where: fmt.Sprintf("%s:%d", name, line)}
+		for _, k := range slices.Sorted(maps.Keys(r.Metadata)) {
+			if text, ok := r.Metadata[k].(string); ok {
+				q.Class[k] = text
+			}
+		}
+		queries = append(queries, q)
+		return nil
+	})
+	return queries, err
+}
+
+// judge joins queries, judgements and documents, and looks for what does not fit.
+func (d *Dataset) judge(queries []query, j *judged) error {
+	d.Qrels, d.Sections = j.qrels, j.sections
+	d.Warnings = append(d.Warnings, j.warnings...)
+	known := map[string]bool{}
+	for _, q := range queries {
+		known[q.ID] = true
+		if _, ok := d.Qrels[q.ID]; !ok {
+			continue
+		}
+		if strings.TrimSpace(q.Text) == "" {
+			return sheaf.Invalidf("%s: query %q has no text", q.where, q.ID)
+		}
+		d.Queries = append(d.Queries, q.Query)
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.Qrels)) {
+		if !known[id] {
+			return sheaf.Invalidf("%s: judges query %q, which the queries do not have", j.where[id], id)
+		}
+	}
+	if len(d.Queries) == 0 {
+		return sheaf.Invalidf("%s: has no judgements", j.file)
+	}
+	return d.checkTargets(j)
+}
+
+// checkTargets warns of judgements of documents that are not there: they stay,
+// as the reference tools keep them, and cannot be found.
+func (d *Dataset) checkTargets(j *judged) error {
+	if d.Folder != "" {
+		return nil
+	}
+	ids := make(map[string]bool, len(d.Documents))
+	for i := range d.Documents {
+		ids[d.Documents[i].ID] = true
+	}
+	missing, total, first := 0, 0, ""
+	for _, q := range slices.Sorted(maps.Keys(d.Qrels)) {
+		for _, target := range slices.Sorted(maps.Keys(d.Qrels[q])) {
+			total++
+			doc, _, _ := strings.Cut(target, "\x00")
+			if ids[doc] {
+				continue
+			}
+			if missing++; first == "" {
+				first = fmt.Sprintf("%q of query %q", doc, q)
+			}
+		}
+	}
+	switch {
+	case missing == total:
+		return sheaf.Invalidf("%s: none of the %d judged documents is in the collection, such as %s: do the files belong together?", j.file, total, first)
+	case missing > 0:
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d of %d judged documents are not in the collection and count as not found, such as %s", j.file, missing, total, first))
+	}
+	return nil
+}
+
+// readJSONL calls each for every line of file, or of file.gz, that is not blank.
+func readJSONL(file string, sum hash.Hash, each func(name string, line int, raw []byte) error) error {
+	f, name, err := open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return lines(io.TeeReader(f, sum), name, func(line int, raw []byte) error {
+		return each(name, line, raw)
+	})
+}
+
+// lines calls each for every line that is not blank.
+func lines(r io.Reader, name string, each func(line int, raw []byte) error) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 0, 1<<20), maxLine)
+	line := 0
+	for s.Scan() {
+		line++
+		raw := s.Bytes()
+		if line == 1 {
+			raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+		}
+		if len(bytes.TrimSpace(raw)) == 0 {
+			continue
+		}
+		if err := each(line, raw); err != nil {
+			return err
+		}
+	}
+	if err := s.Err(); err != nil {
+		return at(name, line+1, "%w", err)
+	}
+	return nil
+}
+
+// open opens file or file.gz, whichever there is, and tells its name.
+func open(file string) (io.ReadCloser, string, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(file, ".gz") {
+		if g, zipErr := os.Open(file + ".gz"); zipErr == nil {
+			f, file, err = g, file+".gz", nil
+		}
+	}
+	if err != nil {
+		return nil, "", notFound("read data set", err)
+	}
+	if !strings.HasSuffix(file, ".gz") {
+		return f, file, nil
+	}
+	z, err := gzip.NewReader(bufio.NewReader(f))
+	if err != nil {
+		f.Close()
+		return nil, "", sheaf.Invalidf("%s: %w", file, err)
+	}
+	return unzipped{z, f}, file, nil
+}
+
+type unzipped struct {
+	*gzip.Reader
+	file *os.File
+}
+
+// Close closes the file too.
+func (u unzipped) Close() error { return errors.Join(u.Reader.Close(), u.file.Close()) }
+
+func notFound(doing string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w: %w", doing, sheaf.ErrNotFound, err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// at is an invalid input at a line of a file.
+func at(name string, line int, format string, args ...any) error {
+	return sheaf.Invalidf("%s:%d: %w", name, line, fmt.Errorf(format, args...))
+}
+
+// jsonFault says what is wrong with a line without naming Go's types.
+func jsonFault(err error) string {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return fmt.Sprintf("%q is a %s, which does not belong there", kind.Field, kind.Value)
+	}
+	return "no valid JSON: " + err.Error()
+}

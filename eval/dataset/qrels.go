@@ -1,0 +1,132 @@
+package dataset
+
+import (
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/eval/metric"
+)
+
+// judged is what a file of judgements says.
+type judged struct {
+	file     string
+	qrels    map[string]metric.Judgements
+	where    map[string]string // query to the first line that judges it
+	sections bool
+	warnings []string
+	// counts of what was odd
+	negative, repeated int
+}
+
+func readQrelsFile(file string, sum hash.Hash) (*judged, error) {
+	f, name, err := open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readQrels(io.TeeReader(f, sum), name)
+}
+
+// columns say which field of a line is what; -1 is not there.
+type columns struct{ query, doc, gain, slug, fields int }
+
+// readQrels reads judgements: tab-separated with a header line as in BEIR
+// (query-id, corpus-id, score; or query-id, corpus-id, heading-slug for
+// sections), or as in TREC (query, iteration, document, gain; white space
+// between them, no header).
+func readQrels(r io.Reader, name string) (*judged, error) {
+	j := &judged{file: name, qrels: map[string]metric.Judgements{}, where: map[string]string{}}
+	var c columns
+	first := true
+	err := lines(r, name, func(line int, raw []byte) error {
+		text := strings.TrimRight(string(raw), "\r\n")
+		if first {
+			first = false
+			header, err := j.layout(&c, text, name, line)
+			if header || err != nil {
+				return err
+			}
+		}
+		return j.add(c, text, name, line)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(j.qrels) == 0 {
+		return nil, sheaf.Invalidf("%s: has no judgements", name)
+	}
+	if j.negative > 0 {
+		j.warnings = append(j.warnings, fmt.Sprintf("%s: %d gains are negative and count as not relevant", name, j.negative))
+	}
+	if j.repeated > 0 {
+		j.warnings = append(j.warnings, fmt.Sprintf("%s: %d judgements are written twice, with the same gain", name, j.repeated))
+	}
+	return j, nil
+}
+
+// layout reads the first line, and reports whether it is a header.
+func (j *judged) layout(c *columns, text, name string, line int) (header bool, err error) {
+	fields := strings.Split(text, "\t")
+	find := func(names ...string) int {
+		return slices.IndexFunc(fields, func(f string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(f))) })
+	}
+	*c = columns{find("query-id", "query_id", "qid"), find("corpus-id", "corpus_id", "doc-id", "doc_id"), find("score", "gain", "relevance"), find("heading-slug"), len(fields)}
+	if c.query >= 0 && c.doc >= 0 && (c.gain >= 0 || c.slug >= 0) {
+		j.sections = c.slug >= 0
+		return true, nil
+	}
+	switch words := strings.Fields(text); {
+	case len(words) == 4:
+		*c = columns{query: 0, doc: 2, gain: 3, slug: -1}
+		return false, nil
+	case len(fields) == 3:
+		*c = columns{query: 0, doc: 1, gain: 2, slug: -1, fields: 3}
+		return false, nil
+	}
+	return false, at(name, line, "want judgements as query-id, corpus-id, score with tabs between, or as query, 0, document, gain: this line is %q", text)
+}
+
+func (j *judged) add(c columns, text, name string, line int) error {
+	fields := strings.Split(text, "\t")
+	if c.fields == 0 {
+		if fields = strings.Fields(text); len(fields) != 4 {
+			return at(name, line, "want query, 0, document and gain, and there are %d words", len(fields))
+		}
+	} else if len(fields) < c.fields {
+		return at(name, line, "want %d columns with tabs between them, and there are %d", c.fields, len(fields))
+	}
+	query, doc, gain := strings.TrimSpace(fields[c.query]), strings.TrimSpace(fields[c.doc]), 1
+	if query == "" || doc == "" {
+		return at(name, line, "the query or the document is empty")
+	}
+	if c.gain >= 0 {
+		var err error
+		if gain, err = strconv.Atoi(strings.TrimSpace(fields[c.gain])); err != nil {
+			return at(name, line, "the gain is %q: must be a whole number", fields[c.gain])
+		}
+	}
+	if gain < 0 {
+		j.negative++
+	}
+	target := doc
+	if c.slug >= 0 {
+		target = Section(doc, strings.TrimSpace(fields[c.slug]))
+	}
+	if j.qrels[query] == nil {
+		j.qrels[query] = metric.Judgements{}
+		j.where[query] = fmt.Sprintf("%s:%d", name, line)
+	}
+	if before, ok := j.qrels[query][target]; ok {
+		if before != gain {
+			return at(name, line, "document %q of query %q has gain %d here and %d before", doc, query, gain, before)
+		}
+		j.repeated++
+	}
+	j.qrels[query][target] = gain
+	return nil
+}

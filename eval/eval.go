@@ -1,0 +1,248 @@
+// Package eval answers the question "how good is this ranking?". It indexes a
+// data set the way a person's folder is indexed ([Open]), runs its queries
+// through the search that people use, one [Column] for every ranking to compare
+// ([Collection.Run]), and judges what comes back ([Judge], [Compare]): measures
+// with intervals, differences with tests, latency and memory beside them.
+//
+// Data sets are read by package dataset, measures are those of package metric,
+// statistics those of package stats; package report writes what was found.
+package eval
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf"
+	"sheaf/eval/dataset"
+	"sheaf/eval/metric"
+	"sheaf/profile"
+	"sheaf/query"
+	"sheaf/search"
+)
+
+// Column is one ranking that is compared with others: a profile with parameters.
+type Column struct {
+	Name       string
+	Profile    *profile.Profile
+	Parameters map[string]string
+}
+
+// Options say how queries are run.
+type Options struct {
+	// Depth is how many answers a query gets, 1..profile.MaxLimit. Profiles
+	// retrieve more for more answers, so the first ten of a hundred need not
+	// be the ten of a search for ten.
+	Depth int
+	// Plain takes queries as words and nothing else; otherwise they are read
+	// as a person's are, with quotes, signs and fields.
+	Plain bool
+	// Workers is how many queries run at once; 1 for latencies that mean
+	// something.
+	Workers int
+	// Progress is told how many queries are done; nil is told nothing.
+	Progress func(done, all int)
+}
+
+// Run is what one column answered.
+type Run struct {
+	Column Column
+	// Rankings are the targets found for each query, best first, without
+	// repetitions.
+	Rankings map[string][]metric.Scored
+	// Latency is how long each query took, in the order of the queries; nil
+	// for a run that was read from a file.
+	Latency []time.Duration
+	// AllocPerQuery is the bytes that were allocated for a query on average.
+	AllocPerQuery int64
+	// Parameters are those in force.
+	Parameters map[string]string
+	// ProfileHash tells versions of the profile with its parameters apart.
+	ProfileHash string
+	// Degraded counts queries that a branch failed for, Empty those without
+	// an answer; Notes are what the search had to say, each once.
+	Degraded, Empty int
+	Notes           []string
+}
+
+// perDocument is the parameter by which profiles bound the answers from one
+// document. Where only documents are judged, a second answer from one counts
+// nothing and takes the place of another document.
+const perDocument = "per_document"
+
+// Run answers the data set's queries with a column.
+func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, error) {
+	col.Parameters = maps.Clone(col.Parameters)
+	if col.Parameters == nil {
+		col.Parameters = map[string]string{}
+	}
+	bounded := slices.ContainsFunc(col.Profile.Parameters, func(p profile.Parameter) bool { return p.Name == perDocument })
+	if _, set := col.Parameters[perDocument]; bounded && !set && !c.Dataset.Sections {
+		col.Parameters[perDocument] = "1"
+	}
+	plan, err := col.Profile.Plan(o.Depth, col.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	queries := c.Dataset.Queries
+	r := &Run{Column: col, Rankings: make(map[string][]metric.Scored, len(queries)), Latency: make([]time.Duration, len(queries)), Parameters: plan.Values}
+	if r.ProfileHash, err = profileHash(col.Profile, o.Depth, col.Parameters); err != nil {
+		return nil, err
+	}
+	searcher := c.Searcher()
+	opt := search.Options{Parameters: col.Parameters}
+	for i := range min(warmUp, len(queries)) {
+		if _, err := searcher.Search(ctx, c.query(queries[i].Text, o), col.Profile, opt); err != nil {
+			return nil, fmt.Errorf("query %q: %w", queries[i].ID, err)
+		}
+	}
+	results := make([]*search.Result, len(queries))
+	before := allocated()
+	err = each(ctx, len(queries), o.Workers, func(i int) error {
+		q := c.query(queries[i].Text, o)
+		start := time.Now()
+		res, err := searcher.Search(ctx, q, col.Profile, opt)
+		r.Latency[i] = time.Since(start)
+		if err != nil {
+			return fmt.Errorf("query %q: %w", queries[i].ID, err)
+		}
+		results[i] = res
+		if o.Progress != nil {
+			o.Progress(i+1, len(queries))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.AllocPerQuery = int64(allocated()-before) / int64(max(1, len(queries)))
+	for i, res := range results {
+		r.Rankings[queries[i].ID] = c.targets(queries[i].ID, res.Hits)
+		if len(res.Hits) == 0 {
+			r.Empty++
+		}
+		if res.Degraded {
+			r.Degraded++
+		}
+		for _, n := range slices.Concat(res.Warnings, res.Notes) {
+			if !slices.Contains(r.Notes, n) && len(r.Notes) < maxNotes {
+				r.Notes = append(r.Notes, n)
+			}
+		}
+	}
+	return r, c.View.Err()
+}
+
+const (
+	warmUp   = 10 // queries before the clock starts
+	maxNotes = 20
+)
+
+func (c *Collection) query(text string, o Options) sheaf.Query {
+	if o.Plain {
+		return sheaf.Query{Text: text, Words: sheaf.Match{Text: text}, Limit: o.Depth}
+	}
+	return query.Parse(text, query.Options{Now: time.Now(), Limit: o.Depth})
+}
+
+// targets turns hits into what is judged: documents, or, for a query whose
+// judgements name sections, the named section that a hit is or lies in.
+func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored {
+	out := make([]metric.Scored, 0, len(hits))
+	seen := make(map[string]bool, len(hits))
+	wanted := c.Dataset.Qrels[queryID]
+	sections := c.Dataset.Sections && slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(t string) bool { return strings.Contains(t, "\x00") })
+	for i := range hits {
+		h := &hits[i]
+		target := h.Path
+		if sections {
+			target = c.section(h, wanted)
+		}
+		if !seen[target] {
+			seen[target] = true
+			out = append(out, metric.Scored{ID: target, Score: h.Score})
+		}
+	}
+	return out
+}
+
+// section is the nearest wanted target at or above a hit; its own section when
+// there is none.
+func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
+	own := ""
+	for id := h.ID; id != ""; {
+		chunk, ok := c.View.Chunk(id)
+		if !ok {
+			break
+		}
+		target := dataset.Section(h.Path, chunk.Slug)
+		if own == "" {
+			own = target
+		}
+		if _, ok := wanted[target]; ok {
+			return target
+		}
+		id = chunk.Parent
+	}
+	return own
+}
+
+// each calls do for 0..n-1, with up to workers calls at once, and returns the
+// first error by index.
+func each(ctx context.Context, n, workers int, do func(i int) error) error {
+	workers = min(max(workers, 1), max(n, 1))
+	next := make(chan int)
+	errs := make([]error, n)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := range next {
+				if errs[i] = do(i); errs[i] != nil {
+					stop()
+				}
+			}
+		})
+	}
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// allocated is how many bytes the program has allocated so far.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+// profileHash is made of what the profile does, not of how it is written.
+func profileHash(p *profile.Profile, depth int, set map[string]string) (string, error) {
+	text, err := p.Show(depth, set)
+	if err != nil {
+		return "", err
+	}
+	sum := xxh3.HashString128(text).Bytes()
+	return hex.EncodeToString(sum[:8]), nil
+}

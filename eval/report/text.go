@@ -1,0 +1,151 @@
+// Package report writes what an evaluation found: as text for a terminal, as
+// JSON for programs, and as one HTML file with plots that needs nothing else.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"sheaf/eval"
+)
+
+// Text writes a table for each data set, rows the rankings and columns the
+// measures, then what differs, then, of several data sets, a table of the first
+// measure over all of them. A star marks what differs from the first row at 5 %
+// in both tests.
+func Text(w io.Writer, reports []*eval.Report) error {
+	out := &strings.Builder{}
+	for i, r := range reports {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		head(out, r)
+		table(out, r)
+		differences(out, r)
+	}
+	if len(reports) > 1 {
+		overview(out, reports)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func head(out *strings.Builder, r *eval.Report) {
+	fmt.Fprintf(out, "%s: %d documents, %d chunks, %d queries, %d judgements\n", r.Dataset, r.Documents, r.Chunks, r.Queries, r.Judged)
+	model := r.Model
+	if model == "" {
+		model = "none"
+	}
+	fmt.Fprintf(out, "  corpus %s, queries %s, analyzer %s, model %s, depth %d", r.CorpusHash, r.QueryHash, r.Analyzer, model, r.Depth)
+	if r.IndexMS > 0 {
+		fmt.Fprintf(out, ", indexed in %.1f s", r.IndexMS/1000)
+	}
+	out.WriteByte('\n')
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(out, "  warning: %s\n", warning)
+	}
+}
+
+// significance is the level at which differences are marked.
+const significance = 0.05
+
+func table(out *strings.Builder, r *eval.Report) {
+	marked := map[[2]string]bool{}
+	for i := range r.Comparisons {
+		c := &r.Comparisons[i]
+		marked[[2]string{c.Column, c.Measure}] = c.Significant(significance)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\t%s\tp50 ms\tp95 ms\tp99 ms\tKB/query\t\n", strings.Join(r.Measures, "\t"))
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		fmt.Fprintf(w, "%s\t", c.Name)
+		for _, s := range c.Scores {
+			star := " "
+			if marked[[2]string{c.Name, s.Measure}] {
+				star = "*"
+			}
+			fmt.Fprintf(w, "%.4f%s\t", s.Mean, star)
+		}
+		if c.Latency == nil {
+			fmt.Fprint(w, "-\t-\t-\t-\t\n")
+			continue
+		}
+		fmt.Fprintf(w, "%.2f\t%.2f\t%.2f\t%.0f\t\n", c.Latency.P50, c.Latency.P95, c.Latency.P99, c.AllocKB)
+	}
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		for _, k := range c.Classes {
+			fmt.Fprintf(w, "%s, %s (%d)\t", c.Name, k.Class, k.Queries)
+			for _, m := range k.Means {
+				fmt.Fprintf(w, "%.4f \t", m)
+			}
+			fmt.Fprint(w, "\t\t\t\t\n")
+		}
+	}
+	_ = w.Flush() // a builder takes everything
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Degraded > 0 {
+			fmt.Fprintf(out, "  %s: a branch failed for %d queries: %s\n", c.Name, c.Degraded, strings.Join(c.Notes, "; "))
+		}
+	}
+}
+
+func differences(out *strings.Builder, r *eval.Report) {
+	if len(r.Comparisons) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "  against %s:\n", r.Columns[0].Name)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i := range r.Comparisons {
+		c := &r.Comparisons[i]
+		verdict := "no significant difference"
+		if c.Significant(significance) {
+			verdict = "better"
+			if c.Difference < 0 {
+				verdict = "worse"
+			}
+		}
+		fmt.Fprintf(w, "    %s\t%s\t%+.4f\t[%+.4f, %+.4f]\tp %s (randomization), %s (t)\t%d better, %d worse\t%s\n",
+			c.Measure, c.Column, c.Difference, c.Range.Low, c.Range.High, probability(c.Randomization), probability(c.TTest), c.Better, c.Worse, verdict)
+	}
+	_ = w.Flush()
+}
+
+func probability(p float64) string {
+	if p < 0.0001 {
+		return "< 0.0001"
+	}
+	return strconv.FormatFloat(p, 'f', 4, 64)
+}
+
+// overview is the first measure of every data set and its mean over them.
+func overview(out *strings.Builder, reports []*eval.Report) {
+	first := reports[0]
+	for m, name := range first.Measures {
+		fmt.Fprintf(out, "\n%s\n", name)
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+		for i := range first.Columns {
+			fmt.Fprintf(w, "\t%s", first.Columns[i].Name)
+		}
+		fmt.Fprint(w, "\t\n")
+		sums := make([]float64, len(first.Columns))
+		for _, r := range reports {
+			fmt.Fprintf(w, "%s\t", r.Dataset)
+			for i := range r.Columns {
+				fmt.Fprintf(w, "%.4f\t", r.Columns[i].Scores[m].Mean)
+				sums[i] += r.Columns[i].Scores[m].Mean
+			}
+			fmt.Fprint(w, "\n")
+		}
+		fmt.Fprint(w, "mean\t")
+		for _, s := range sums {
+			fmt.Fprintf(w, "%.4f\t", s/float64(len(reports)))
+		}
+		fmt.Fprint(w, "\n")
+		_ = w.Flush()
+	}
+}

@@ -1,0 +1,121 @@
+// Package stats answers the question "is that difference real, and how large may
+// it be?". It has the statistics that comparisons of rankings need, as pure
+// functions of numbers: intervals by bootstrap, paired tests, corrections for
+// many tests, quantiles, and the calibration of confidence.
+//
+// Everything random takes a seed and gives the same result for the same input
+// on every machine.
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Mean is the arithmetic mean of x, 0 of nothing.
+func Mean(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	var sum float64
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// Variance is the unbiased variance of x (divided by n-1), 0 of fewer than two
+// numbers.
+func Variance(x []float64) float64 {
+	if len(x) < 2 {
+		return 0
+	}
+	mean, sum := Mean(x), 0.0
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum / float64(len(x)-1)
+}
+
+// Quantile is the value below which the share q, 0..1, of x lies, linear between
+// the two nearest (definition 7 of Hyndman and Fan: Sample Quantiles in
+// Statistical Packages, 1996). x need not be sorted and is not changed; the
+// quantile of nothing is 0.
+func Quantile(x []float64, q float64) float64 {
+	sorted := slices.Clone(x)
+	slices.Sort(sorted)
+	return quantile(sorted, q)
+}
+
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	at := q * float64(len(sorted)-1)
+	low := min(max(int(at), 0), len(sorted)-1)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
+
+// Interval is a range of values.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Contains reports whether v lies in the interval.
+func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
+
+// Bootstrap is the interval in which the mean of x lies with the given
+// confidence, 0..1, by the percentile bootstrap: rounds times, len(x) values are
+// drawn with replacement and averaged, and the interval holds the middle of
+// these means (Efron, Tibshirani: An Introduction to the Bootstrap, 1993,
+// chapter 13). Values that belong together, such as the differences of one
+// query, are drawn together by passing their differences.
+func Bootstrap(x []float64, confidence float64, rounds int, seed uint64) Interval {
+	if len(x) == 0 || rounds < 1 {
+		return Interval{}
+	}
+	r := newRandom(seed)
+	means := make([]float64, rounds)
+	for i := range means {
+		var sum float64
+		for range x {
+			sum += x[r.IntN(len(x))]
+		}
+		means[i] = sum / float64(len(x))
+	}
+	slices.Sort(means)
+	tail := (1 - confidence) / 2
+	return Interval{quantile(means, tail), quantile(means, 1-tail)}
+}
+
+func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eaf)) }
+
+// sameLength stops programs that pair numbers of different things.
+func sameLength(a, b []float64) {
+	if len(a) != len(b) {
+		panic("stats: paired values have different lengths")
+	}
+}
+
+// differences are a[i] - b[i].
+func differences(a, b []float64) []float64 {
+	sameLength(a, b)
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// isFlat reports whether all values are the same up to rounding.
+func isFlat(x []float64) bool {
+	for _, v := range x {
+		if math.Abs(v-x[0]) > 1e-12 {
+			return false
+		}
+	}
+	return true
+}

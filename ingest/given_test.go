@@ -1,0 +1,68 @@
+package ingest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/ingest"
+)
+
+// TestPut: documents that come as texts are found by their words, keep their
+// text, and are replaced one by one.
+func TestPut(t *testing.T) {
+	w := newWorld(t)
+	w.o.Trees = []catalog.Tree{{Name: "given"}}
+	ctx := context.Background()
+	when := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	put := func(docs ...ingest.Given) *ingest.Report {
+		t.Helper()
+		report, err := ingest.Put(ctx, w.o, docs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.o.Catalog.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	r := put(ingest.Given{Tree: "given", Path: "42", Title: "Baking", Text: []byte("yeast and flour"), Modified: when},
+		ingest.Given{Tree: "given", Path: "43", Untitled: true, Text: []byte("the jib")},
+		ingest.Given{Tree: "given", Path: "a/b.md", Title: "ignored", Text: []byte("# Own title\n\nwords\n\n## Part\n\nmore")})
+	if r.Added != 3 || r.Changed != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r = put(ingest.Given{Tree: "given", Path: "43", Untitled: true, Text: []byte("the spinnaker")}); r.Added != 0 || r.Changed != 1 {
+		t.Errorf("%+v", r)
+	}
+	v := w.o.Catalog.View()
+	defer v.Close()
+	if v.Docs() != 3 {
+		t.Fatalf("%d documents", v.Docs())
+	}
+	for id, title := range map[sheaf.ID]string{"given:42": "Baking", "given:43": "", "given:a/b.md": "Own title"} {
+		d, ok := v.Document(id)
+		if !ok || d.Title != title || d.Chunks[0].Title != title {
+			t.Errorf("%s: title %q of %q, want %q", id, d.Title, d.Chunks[0].Title, title)
+		}
+	}
+	if text, err := v.Text("given:43"); err != nil || string(text) != "the spinnaker" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if d, ok := v.Date("given:42"); !ok || !d.Time.Equal(when) {
+		t.Errorf("dated %v", d)
+	}
+	if d, ok := v.Date("given:43"); ok {
+		t.Errorf("dated %v", d)
+	}
+	for word, want := range map[string]int{"flour": 1, "baking": 1, "jib": 0, "spinnaker": 1} {
+		hits, err := w.o.Backend.Retrieve(ctx, backend.Request{Limit: 9, Text: &backend.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75,
+			Fields: []backend.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}}})
+		if err != nil || len(hits) != want {
+			t.Errorf("%q: %d hits, %v, want %d", word, len(hits), err, want)
+		}
+	}
+}

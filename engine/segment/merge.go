@@ -317,9 +317,9 @@ func (m *merger) vectors() error {
 			if v.field.Dims != f.Dims {
 				return errors.New("merge segments whose vectors have different dimensions")
 			}
-			if err := v.Each(func(ordinal uint32, _ int, passage []float32) {
+			if err := v.each(func(ordinal uint32, _ int, row []byte) {
 				if to := in.to(ordinal); to != dropped {
-					rows.add(to, passage)
+					rows.addRow(to, row)
 				}
 			}); err != nil {
 				return err

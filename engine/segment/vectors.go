@@ -17,18 +17,23 @@ func rowBytes(dims int) int { return scaleBytes + dims }
 
 // appendRow appends the row of a passage.
 func appendRow(b []byte, passage []float32) []byte {
-	var largest float32
+	// Without its sign, a float is ordered as its bits are.
+	const noSign = 1<<31 - 1
+	var largest uint32
 	for _, x := range passage {
-		largest = max(largest, x, -x)
+		largest = max(largest, math.Float32bits(x)&noSign)
 	}
-	scale := largest / 127
+	scale := math.Float32frombits(largest) / 127
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(scale))
+	if !(scale > 1e-30 && scale < math.MaxFloat32) {
+		return append(b, make([]byte, len(passage))...)
+	}
+	b = slices.Grow(b, len(passage))
 	for _, x := range passage {
-		n := 0.0
-		if scale > 0 {
-			n = math.RoundToEven(float64(x) / float64(scale))
-		}
-		b = append(b, byte(int8(max(-127, min(127, n)))))
+		// Beside a number of this size there are no fractions: adding it
+		// rounds, ties to even, and leaves the integer in the low bits.
+		const round = 3 << 22
+		b = append(b, byte(math.Float32bits(x/scale+round)))
 	}
 	return b
 }
@@ -70,7 +75,12 @@ func (w *fileWriter) beginVectors(name string, dims int) *vectorWriter {
 
 func (v *vectorWriter) add(owner uint32, passage []float32) {
 	v.row = appendRow(v.row[:0], passage)
-	v.file.write(v.row)
+	v.addRow(owner, v.row)
+}
+
+// addRow adds a passage that is a row already.
+func (v *vectorWriter) addRow(owner uint32, row []byte) {
+	v.file.write(row)
 	var o [ordinalBytes]byte
 	put24(o[:], owner)
 	v.owners = append(v.owners, o[:]...)

@@ -19,32 +19,55 @@ func NewEncoder(m *Model) *Encoder {
 }
 
 // Embed writes the vector of text to dst, which has the model's dims: unit
-// length, or all zeros when text has no piece. It returns the share of the
-// text, in [0,1], that the model knows: pieces that are Latin words or parts of
-// at least two letters, over all pieces. A model made for one language says
-// little about a text of which it knows little.
-func (e *Encoder) Embed(dst []float32, text string) (known float64) {
+// length, or all zeros when text has no piece; then it returns false.
+func (e *Encoder) Embed(dst []float32, text string) bool {
 	e.pieces = e.tokenizer.Encode(e.pieces[:0], text)
 	clear(dst)
-	understood := 0
 	for _, id := range e.pieces {
 		e.add(dst, id)
+	}
+	return normalize(dst)
+}
+
+// normalize gives v unit length; false when it has none.
+func normalize(v []float32) bool {
+	var s0, s1, s2, s3 float64
+	i := 0
+	for ; i+4 <= len(v); i += 4 {
+		w := v[i : i+4 : i+4]
+		s0 += float64(w[0]) * float64(w[0])
+		s1 += float64(w[1]) * float64(w[1])
+		s2 += float64(w[2]) * float64(w[2])
+		s3 += float64(w[3]) * float64(w[3])
+	}
+	for ; i < len(v); i++ {
+		s0 += float64(v[i]) * float64(v[i])
+	}
+	square := s0 + s1 + s2 + s3
+	if square == 0 {
+		return false
+	}
+	f := float32(1 / math.Sqrt(square))
+	for i := range v {
+		v[i] *= f
+	}
+	return true
+}
+
+// Known is the share of text, in [0,1], that the model knows: pieces that are
+// Latin words or parts of at least two letters, over all pieces; 0 of a text
+// without a piece. A model made for one language says little about a text of
+// which it knows little.
+func (e *Encoder) Known(text string) float64 {
+	e.pieces = e.tokenizer.Encode(e.pieces[:0], text)
+	if len(e.pieces) == 0 {
+		return 0
+	}
+	understood := 0
+	for _, id := range e.pieces {
 		if e.model.vocab.isWord(id) {
 			understood++
 		}
-	}
-	var square float64
-	for _, x := range dst {
-		square += float64(x) * float64(x)
-	}
-	if square > 0 {
-		f := float32(1 / math.Sqrt(square))
-		for i := range dst {
-			dst[i] *= f
-		}
-	}
-	if len(e.pieces) == 0 {
-		return 0
 	}
 	return float64(understood) / float64(len(e.pieces))
 }
@@ -54,18 +77,7 @@ func (e *Encoder) add(dst []float32, id int32) {
 	m := e.model
 	scale := math.Float32frombits(binary.LittleEndian.Uint32(m.scale[4*id:]))
 	row := m.rows[int(id)*m.dims:][:m.dims]
-	dst = dst[:len(row)]
-	i := 0
-	for ; i+4 <= len(row); i += 4 {
-		d, r := dst[i:i+4:i+4], row[i:i+4:i+4]
-		d[0] += scale * float32(int8(r[0]))
-		d[1] += scale * float32(int8(r[1]))
-		d[2] += scale * float32(int8(r[2]))
-		d[3] += scale * float32(int8(r[3]))
-	}
-	for ; i < len(row); i++ {
-		dst[i] += scale * float32(int8(row[i]))
-	}
+	addRow(dst[:len(row)], row, scale)
 }
 
 // isWord reports whether a piece is ASCII, longer than one character, and not a

@@ -53,7 +53,8 @@ func TestEmbedIsTheUnitSumOfRows(t *testing.T) {
 		{"", []float32{0, 0, 0, 0}, 0},
 	} {
 		got := make([]float32, 4)
-		known := e.Embed(got, c.text)
+		e.Embed(got, c.text)
+		known := e.Known(c.text)
 		var square float64
 		for _, x := range c.want {
 			square += float64(x) * float64(x)
@@ -179,7 +180,8 @@ func ExampleEncoder_Embed() {
 	_ = static.Write(&file, "toy-1", v, [][]float32{{0, 0}, {1, 0}, {0, 2}})
 	m, _ := static.Open(file.Bytes())
 	vector := make([]float32, m.Dims())
-	known := static.NewEncoder(m).Embed(vector, "dog")
-	fmt.Println(vector, known)
+	e := static.NewEncoder(m)
+	e.Embed(vector, "dog")
+	fmt.Println(vector, e.Known("dog"))
 	// Output: [0 1] 1
 }

@@ -24,10 +24,29 @@ type Tokenizer struct {
 	characters int      // in word
 	hashes     []uint32 // of the prefixes of what is left of the word
 	normal     []byte   // a normalized run that is not ASCII
+	// recent are the words cut last, each where its hash puts it: running
+	// text repeats its words.
+	recent []recentWord
 }
 
+// recentWord is a short word and the few pieces it was cut into.
+type recentWord struct {
+	letters [recentLetters]byte
+	size    uint8 // of letters, 0 for no word
+	count   uint8 // of pieces
+	pieces  [recentPieces]int32
+}
+
+const (
+	recentWords   = 1 << 12
+	recentLetters = 16
+	recentPieces  = 3
+)
+
 // NewTokenizer returns a tokenizer for v.
-func NewTokenizer(v *Vocabulary) *Tokenizer { return &Tokenizer{vocab: v} }
+func NewTokenizer(v *Vocabulary) *Tokenizer {
+	return &Tokenizer{vocab: v, recent: make([]recentWord, recentWords)}
+}
 
 // Encode appends the numbers of the pieces of text to dst. Bytes that are not
 // UTF-8 are dropped.
@@ -138,6 +157,29 @@ func (t *Tokenizer) flush(dst []int32) []int32 {
 	if characters > maxWordCharacters {
 		return append(dst, t.vocab.unknown)
 	}
+	if len(word) > recentLetters {
+		return t.cut(dst, word)
+	}
+	h := seedFirst
+	for _, c := range word {
+		h = step(h, c)
+	}
+	r := &t.recent[finish(h)%recentWords]
+	if int(r.size) == len(word) && string(r.letters[:r.size]) == string(word) {
+		return append(dst, r.pieces[:r.count]...)
+	}
+	first := len(dst)
+	dst = t.cut(dst, word)
+	if n := len(dst) - first; n <= recentPieces {
+		r.size, r.count = uint8(len(word)), uint8(n)
+		copy(r.letters[:], word)
+		copy(r.pieces[:], dst[first:])
+	}
+	return dst
+}
+
+// cut appends the pieces of a word.
+func (t *Tokenizer) cut(dst []int32, word []byte) []int32 {
 	first := len(dst)
 	for start := 0; start < len(word); {
 		piece, size := t.longest(word[start:], start > 0)

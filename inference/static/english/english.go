@@ -61,13 +61,8 @@ func (e *Embedder) Embed(ctx context.Context, _ inference.Purpose, texts []strin
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		v := make([]float32, e.model.Dims())
-		encoder.Embed(v, text)
-		for _, x := range v {
-			if x != 0 {
-				out[i] = v
-				break
-			}
+		if v := make([]float32, e.model.Dims()); encoder.Embed(v, text) {
+			out[i] = v
 		}
 	}
 	return out, nil
@@ -77,5 +72,5 @@ func (e *Embedder) Embed(ctx context.Context, _ inference.Purpose, texts []strin
 func (e *Embedder) Known(text string) float64 {
 	encoder := e.encoders.Get().(*static.Encoder)
 	defer e.encoders.Put(encoder)
-	return encoder.Embed(make([]float32, e.model.Dims()), text)
+	return encoder.Known(text)
 }

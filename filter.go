@@ -12,7 +12,14 @@ const (
 	ColumnDate   = "date"   // date, one: see Dated
 	ColumnDepth  = "depth"  // number, one: the chunk's depth
 	ColumnDoc    = "doc"    // text, one: the document's ID
+	ColumnTenant = "tenant" // text, one: the tenant that it belongs to
+	ColumnAccess = "access" // text, list: who may see it; AccessPublic for everybody of the tenant
+	ColumnSet    = "set"    // text, list: the document sets that it is in
 )
+
+// AccessPublic is the value of [ColumnAccess] that lets everybody of the
+// document's tenant see it. A document without any value is private.
+const AccessPublic = "public"
 
 // PropertyColumn is the column that holds the values of the property called
 // name. Names compare without regard to case.

@@ -77,7 +77,7 @@ func pathWords(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 func propertyText(doc *sheaf.Document) string {
 	var parts []string
 	for _, p := range doc.Properties {
-		if chunk.IsFieldProperty(p.Name) {
+		if chunk.IsFieldProperty(p.Name) || accessColumn(p.Name) != "" {
 			continue
 		}
 		for _, v := range p.Values {
@@ -85,6 +85,12 @@ func propertyText(doc *sheaf.Document) string {
 		}
 	}
 	return strings.Join(parts, "\n")
+}
+
+// Columns are what filters see of a document, whatever the chunk: see
+// sheaf.ColumnTree and the others. They belong to the caller.
+func Columns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
+	return documentColumns(doc, date)
 }
 
 // documentColumns are the columns that all chunks of a document share, sorted by
@@ -112,6 +118,7 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 	if len(tags) > 0 {
 		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags})
 	}
+	columns = append(columns, accessColumns(doc)...)
 	for _, p := range doc.Properties {
 		c := backend.Column{Name: sheaf.PropertyColumn(p.Name)}
 		for _, v := range p.Values {
@@ -129,6 +136,45 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 		columns = append(columns, c)
 	}
 	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
+	return columns
+}
+
+// Names of the properties, in any case, that say who may see a document. Their
+// texts are compared byte by byte, and found by no words.
+const (
+	PropertyTenant = "tenant"
+	PropertyAccess = "access"
+	PropertySets   = "sets"
+)
+
+// accessColumn is the column that a property fills besides its own, "" for none.
+func accessColumn(property string) string {
+	switch strings.ToLower(property) {
+	case PropertyTenant:
+		return sheaf.ColumnTenant
+	case PropertyAccess:
+		return sheaf.ColumnAccess
+	case PropertySets:
+		return sheaf.ColumnSet
+	}
+	return ""
+}
+
+// accessColumns are the columns that say who may see a document. Of a property
+// that is there twice the first counts: a second must not open a document.
+func accessColumns(doc *sheaf.Document) []backend.Column {
+	var columns []backend.Column
+	for _, p := range doc.Properties {
+		name := accessColumn(p.Name)
+		if name == "" || slices.ContainsFunc(columns, func(c backend.Column) bool { return c.Name == name }) {
+			continue
+		}
+		c := backend.Column{Name: name}
+		for _, v := range p.Values {
+			c.Values = appendValue(c.Values, sheaf.TextValue(v.String()))
+		}
+		columns = append(columns, c)
+	}
 	return columns
 }
 

@@ -37,6 +37,9 @@ type Options struct {
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
+	// Turn is taken while a run writes, when several goroutines of this
+	// process do; nil when only one does.
+	Turn *Turn
 	// Progress is told how far it is, at most ten times a second and at the
 	// end of every phase, from one goroutine at a time; nil is told nothing.
 	Progress func(Progress)
@@ -139,7 +142,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report := &Report{Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: len(p.pending)}
 	if !p.nothing() {
-		release, err := o.Catalog.Hold()
+		release, err := o.hold(ctx)
 		if err != nil {
 			return nil, err
 		}

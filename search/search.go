@@ -10,7 +10,6 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -228,11 +227,12 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err == nil && len(vector) == 0 {
-		err = errors.New("the model gave an empty vector")
-	}
 	if err != nil {
 		r.warn("embed the query: %v", err)
+		return nil
+	}
+	if len(vector) == 0 {
+		r.note("the embedding model knows no word of the query: branches that search by meaning are left out")
 		return nil
 	}
 	r.vector = vector

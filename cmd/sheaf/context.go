@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/serve"
 )
 
 func (a *app) contextCommand() *cobra.Command {
@@ -47,7 +48,7 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 	if len(doc.Chunks) == 0 {
 		return sheaf.Invalidf("%s has no text", file)
 	}
-	q, err := s.like(cmd.Context(), textOf(&doc, &doc.Chunks[0], content), file)
+	q, err := s.like(cmd.Context(), serve.SalientText(&doc, &doc.Chunks[0], content), file)
 	if err != nil {
 		return err
 	}

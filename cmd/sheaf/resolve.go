@@ -13,6 +13,7 @@ import (
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/suggest"
+	"sheaf/serve"
 )
 
 // documents is what addresses are resolved in; a snapshot of the catalog
@@ -216,12 +217,7 @@ func chunkAtLine(doc *sheaf.Document, content []byte, line int) (sheaf.Chunk, bo
 }
 
 // wholeSpan is a chunk's span with its heading.
-func wholeSpan(c *sheaf.Chunk) sheaf.Span {
-	if c.HasHeading {
-		return sheaf.Span{Start: c.Heading.Start, End: max(c.Span.End, c.Heading.End)}
-	}
-	return c.Span
-}
+func wholeSpan(c *sheaf.Chunk) sheaf.Span { return serve.WholeSpan(c) }
 
 func lineCount(content []byte) int {
 	n := bytes.Count(content, []byte{'\n'}) + bytes.Count(content, []byte{'\r'}) - bytes.Count(content, []byte("\r\n"))

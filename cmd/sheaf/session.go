@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"sheaf/profile"
 	"sheaf/query"
 	"sheaf/search"
+	"sheaf/serve"
 )
 
 // session is an open index with the folder that a command works on.
@@ -206,7 +206,7 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 		s.notice("%s: no snippet: %v", r.Path, err)
 		return r, true
 	}
-	snippet, at := bestSnippet(h, content, snippetSpans(&doc, hit))
+	snippet, at := serve.BestSnippet(h, content, serve.SnippetSpans(&doc, hit))
 	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
 	for _, m := range snippet.Matches {
 		r.Matches = append(r.Matches, spanOf(m))
@@ -214,50 +214,8 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 	return r, true
 }
 
-// snippetSpans are the parts of the file that a snippet of hit may come from,
-// the likeliest first: its own body, the best chunk that it stands for, all
-// that lies under it. Frontmatter is never shown.
-func snippetSpans(doc *sheaf.Document, hit *search.Hit) []sheaf.Span {
-	spans := []sheaf.Span{hit.Body}
-	if len(hit.Constituents) > 0 {
-		spans = append(spans, hit.Constituents[0].Span)
-	}
-	spans = append(spans, hit.Span)
-	for i := range spans {
-		if spans[i].Start < doc.Frontmatter.End {
-			spans[i].Start = min(doc.Frontmatter.End, spans[i].End)
-		}
-	}
-	return spans
-}
-
-// bestSnippet is that of the first span with a match, else of the first with
-// text; at is its place in content.
-func bestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
-	at = spans[0].Start
-	found := false
-	for _, span := range spans {
-		if span.End > len(content) || span.Start > span.End {
-			continue
-		}
-		s := h.Snippet(string(content[span.Start:span.End]), search.SnippetWidth)
-		if len(s.Matches) > 0 {
-			return s, span.Start + s.At
-		}
-		if !found && s.Text != "" {
-			snippet, at, found = s, span.Start+s.At, true
-		}
-	}
-	return snippet, at
-}
-
 // finite replaces numbers that JSON cannot write.
-func finite(f float64) float64 {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0
-	}
-	return f
-}
+func finite(f float64) float64 { return serve.Finite(f) }
 
 // profileOf loads the profile in force and reads the parameters set for it.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
@@ -270,12 +228,7 @@ func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, 
 }
 
 // title is a document's title, or its file name.
-func title(doc *sheaf.Document) string {
-	if doc.Title != "" {
-		return doc.Title
-	}
-	return strings.TrimSuffix(path.Base(doc.Path), path.Ext(doc.Path))
-}
+func title(doc *sheaf.Document) string { return serve.Title(doc) }
 
 // rarity tells snippets how rare a word is, by its idf; nil when the store
 // cannot count.

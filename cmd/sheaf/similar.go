@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/salient"
+	"sheaf/search/salient"
+	"sheaf/serve"
 )
 
 func (a *app) similarCommand() *cobra.Command {
@@ -34,7 +35,7 @@ by meaning, when an embedder is configured, its whole text does.`,
 			if err != nil {
 				return fmt.Errorf("read %s: %w", t.doc.Path, err)
 			}
-			q, err := s.like(cmd.Context(), textOf(&t.doc, &t.chunk, content), string(t.chunk.ID))
+			q, err := s.like(cmd.Context(), serve.SalientText(&t.doc, &t.chunk, content), string(t.chunk.ID))
 			if err != nil {
 				return err
 			}
@@ -45,29 +46,6 @@ by meaning, when an embedder is configured, its whole text does.`,
 	}
 	a.addSearchFlags(cmd.Flags(), &o)
 	return cmd
-}
-
-// textOf is what a chunk says, with the titles of it and of what lies in it.
-func textOf(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Text {
-	where := c.Span
-	where.Start = min(max(where.Start, doc.Frontmatter.End), where.End)
-	text := salient.Text{Body: string(content[where.Start:where.End]), Titles: append([]string{}, c.Hierarchy...)}
-	if c.ID == doc.ID {
-		text.Titles = append(append(text.Titles, doc.Aliases...), doc.Tags...)
-	}
-	for i := range doc.Chunks {
-		inside := &doc.Chunks[i]
-		if !c.Span.Contains(inside.Span) {
-			continue
-		}
-		if inside.ID != c.ID {
-			text.Titles = append(text.Titles, inside.Title)
-		}
-		for _, l := range inside.Links {
-			text.Titles = append(text.Titles, l.Text)
-		}
-	}
-	return text
 }
 
 // like is a query for passages like text, called name.

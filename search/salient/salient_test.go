@@ -7,7 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
-	"sheaf/cmd/sheaf/internal/salient"
+	"sheaf/search/salient"
 )
 
 func words(t *testing.T, text salient.Text, df map[string]int) []string {

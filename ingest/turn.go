@@ -1,0 +1,52 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"sheaf"
+)
+
+// Turn lets the goroutines of one process write one after another, where the
+// catalog's lock, which is for processes, would refuse all but the first.
+type Turn struct{ free chan struct{} }
+
+// NewTurn makes a turn that nobody has taken.
+func NewTurn() *Turn { return &Turn{free: make(chan struct{}, 1)} }
+
+// take waits until it is the caller's turn; a context that ends first is
+// sheaf.ErrUnavailable.
+func (t *Turn) take(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	select {
+	case t.free <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the index is being written: %w", sheaf.ErrUnavailable, ctx.Err())
+	}
+}
+
+func (t *Turn) give() {
+	if t != nil {
+		<-t.free
+	}
+}
+
+// hold takes the turn and the catalog's lock.
+func (o *Options) hold(ctx context.Context) (release func() error, err error) {
+	if err := o.Turn.take(ctx); err != nil {
+		return nil, err
+	}
+	unlock, err := o.Catalog.Hold()
+	if err != nil {
+		o.Turn.give()
+		return nil, err
+	}
+	return func() error {
+		err := unlock()
+		o.Turn.give()
+		return err
+	}, nil
+}

@@ -1,0 +1,84 @@
+package access_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/serve/access"
+)
+
+// columns is a chunk's columns, by name.
+type columns map[string][]string
+
+// Values implements sheaf.Columns.
+func (c columns) Values(name string) []sheaf.Value {
+	var values []sheaf.Value
+	for _, v := range c[name] {
+		values = append(values, sheaf.TextValue(v))
+	}
+	return values
+}
+
+func TestGrantFilter(t *testing.T) {
+	docs := map[string]columns{
+		"unknown": {},
+		"public":  {"access": {"public"}},
+		"ann":     {"access": {"user:ann"}, "set": {"finance"}},
+		"acme":    {"access": {"public"}, "tenant": {"acme"}, "set": {"finance"}},
+		"secret":  {"access": {"group:ops"}, "tenant": {"acme"}},
+	}
+	for name, test := range map[string]struct {
+		grant access.Grant
+		want  string
+	}{
+		"zero":          {access.Grant{}, "public"},
+		"unrestricted":  {access.Unrestricted(), "acme ann public secret unknown"},
+		"ann":           {access.Grant{Access: []string{"user:ann"}}, "ann public"},
+		"case counts":   {access.Grant{Access: []string{"USER:ANN"}}, "public"},
+		"tenant":        {access.Grant{Tenant: "acme"}, "acme"},
+		"ops of tenant": {access.Grant{Tenant: "acme", Access: []string{"group:ops"}}, "acme secret"},
+		"no list":       {access.Grant{Access: []string{access.All}}, "ann public unknown"},
+		"set":           {access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: []string{"finance"}}, "acme ann"},
+		"bad filter":    {access.Grant{Tenant: access.All, Access: []string{access.All}, Baked: "just words"}, ""},
+	} {
+		var got []string
+		for _, doc := range []string{"acme", "ann", "public", "secret", "unknown"} {
+			if f := test.grant.Filter(); f == nil || f.Match(docs[doc]) {
+				got = append(got, doc)
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s sees %v, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestGrantValidate(t *testing.T) {
+	ok := []access.Scope{access.ScopeSearch}
+	for name, g := range map[string]access.Grant{
+		"no scope":       {},
+		"another scope":  {Scopes: []access.Scope{"root"}},
+		"control":        {Scopes: ok, Tenant: "a\nb"},
+		"long":           {Scopes: ok, Access: []string{strings.Repeat("a", 257)}},
+		"empty entry":    {Scopes: ok, Sets: []string{""}},
+		"invalid UTF-8":  {Scopes: ok, Sets: []string{"\xff"}},
+		"white space":    {Scopes: ok, Access: []string{" ann"}},
+		"words":          {Scopes: ok, Baked: "tag:a word"},
+		"no such filter": {Scopes: ok, Baked: "tagged"},
+	} {
+		if err := g.Validate(); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	good := access.Grant{Scopes: ok, Tenant: "acme", Access: []string{"user:ann"}, Sets: []string{"s"}, Baked: "tag:a -path:b/"}
+	if err := good.Validate(); err != nil {
+		t.Error(err)
+	}
+	other := good
+	other.Baked = "tag:b"
+	if good.Fingerprint() == other.Fingerprint() || good.Fingerprint() == "" {
+		t.Errorf("fingerprints %q and %q", good.Fingerprint(), other.Fingerprint())
+	}
+}

@@ -1,0 +1,225 @@
+// Package serve answers the question "how does a door get at a collection?".
+// HTTP, MCP, the web page and other programs open a [Collection] and ask it for
+// a [Reader], which is the collection at one moment as one caller may see it:
+// searching, getting, explaining, listing and counting are methods of the
+// Reader, so nothing can be read past the access check. That check is in one
+// place: the guard of guard.go, which stands between the Reader and the store
+// and the catalog.
+//
+// The types with JSON names are what doors show; their doc tags say what each
+// field means and become the descriptions of the HTTP interface.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/ingest"
+	"sheaf/profile"
+	"sheaf/serve/access"
+)
+
+// Options say what a collection is made of. What they name stays open, and
+// belongs to the caller, until the collection is closed.
+type Options struct {
+	// Name is what the collection is called.
+	Name    string
+	Catalog *catalog.Catalog
+	Backend backend.Backend
+	// Store names the backend in warnings; "" is "the store".
+	Store    string
+	Analyzer *analysis.Analyzer
+	// Embed gives the vector of a query; nil without a model.
+	Embed func(ctx context.Context, text string) ([]float32, error)
+	// Profiles finds ranking profiles, ProfileDirs are the folders to list
+	// beside the built-in ones. Nil is the built-in ones.
+	Profiles    profile.Source
+	ProfileDirs []string
+	// Profile is the name of the profile when a request names none; "" is
+	// profile.Default.
+	Profile string
+	// Ingest says how documents get in; nil for a collection that is only
+	// read. Its Catalog, Backend and Turn are set by New.
+	Ingest *ingest.Options
+	// Tasks is the folder that keeps accepted work until it is done; "" for
+	// a collection that takes no such work.
+	Tasks string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Collection is an open collection. It is safe for concurrent use.
+type Collection struct {
+	o        Options
+	rankings *rankings
+	profiles profileCache
+	watching atomic.Pointer[watchState]
+	closed   atomic.Bool
+}
+
+// New opens a collection of what o names.
+func New(o Options) (*Collection, error) {
+	if o.Catalog == nil || o.Backend == nil || o.Analyzer == nil {
+		return nil, sheaf.Invalidf("open collection %q: a catalog, a store and an analyzer are needed", o.Name)
+	}
+	if o.Profiles == nil {
+		o.Profiles = profile.In(o.ProfileDirs...)
+	}
+	if o.Profile == "" {
+		o.Profile = profile.Default
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Ingest != nil {
+		options := *o.Ingest
+		options.Catalog, options.Backend = o.Catalog, o.Backend
+		options.Turn = ingest.NewTurn()
+		o.Ingest = &options
+	}
+	return &Collection{o: o, rankings: newRankings()}, nil
+}
+
+// Close releases what the collection holds itself; its catalog and store stay
+// open. Readers must be closed before.
+func (c *Collection) Close() error {
+	c.closed.Store(true)
+	c.rankings.clear()
+	return nil
+}
+
+// Name is what the collection is called.
+func (c *Collection) Name() string { return c.o.Name }
+
+// ErrExpired says that a cursor is no longer good: search again. It wraps
+// sheaf.ErrNotFound.
+var ErrExpired = fmt.Errorf("%w: the cursor has expired: search again without it", sheaf.ErrNotFound)
+
+// For is the collection at this moment as a caller with grant may see it. Close
+// the Reader when done.
+func (c *Collection) For(grant access.Grant) (*Reader, error) {
+	if c.closed.Load() {
+		return nil, fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
+	}
+	view := c.o.Catalog.View()
+	return &Reader{c: c, grant: grant, view: view, guard: newGuard(view, c.o.Backend, &grant)}, nil
+}
+
+// watchState is how the watching goes.
+type watchState struct {
+	At      time.Time
+	Err     error
+	Report  *ingest.Report
+	Changed time.Time
+}
+
+// Watch keeps the collection up to date with its folders until ctx ends, and
+// then returns nil. onRun, which may be nil, is told of every run. The first
+// run is over when Ready says so.
+func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error)) error {
+	if c.o.Ingest == nil {
+		return fmt.Errorf("watch %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
+	}
+	return ingest.Watch(ctx, *c.o.Ingest, func(report *ingest.Report, err error) {
+		c.ran(report, err)
+		if onRun != nil {
+			onRun(report, err)
+		}
+	})
+}
+
+// Refresh brings the collection up to date with its folders once.
+func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
+	if c.o.Ingest == nil {
+		return nil, fmt.Errorf("refresh %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
+	}
+	report, err := ingest.Run(ctx, *c.o.Ingest)
+	if ctx.Err() == nil {
+		c.ran(report, err)
+	}
+	return report, err
+}
+
+// ran notes how a run went.
+func (c *Collection) ran(report *ingest.Report, err error) {
+	state := &watchState{At: c.o.Now(), Err: err, Report: report}
+	if before := c.watching.Load(); before != nil {
+		state.Changed = before.Changed
+	}
+	if err == nil && report.Changes() {
+		state.Changed = state.At
+	}
+	c.watching.Store(state)
+}
+
+// Ready is nil when the collection can answer; else it says why not. A
+// collection without documents is ready once it has been looked for some.
+func (c *Collection) Ready(ctx context.Context) error {
+	if c.closed.Load() {
+		return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
+	}
+	view := c.o.Catalog.View()
+	defer view.Close()
+	if c.o.Ingest != nil && view.Docs() == 0 && c.watching.Load() == nil {
+		return fmt.Errorf("%w: the folder is indexed for the first time", sheaf.ErrUnavailable)
+	}
+	if r, ok := c.o.Backend.(backend.Reporter); ok {
+		if _, err := r.Stats(ctx); err != nil && !errors.Is(err, sheaf.ErrUnsupported) {
+			return fmt.Errorf("%w: the store does not answer: %w", sheaf.ErrUnavailable, err)
+		}
+	}
+	return nil
+}
+
+// profileCache keeps profiles for a moment: a request need not read files, and
+// an edited profile is used soon.
+type profileCache struct {
+	mu     sync.Mutex
+	loaded map[string]loadedProfile
+}
+
+type loadedProfile struct {
+	profile *profile.Profile
+	at      time.Time
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+// profileAge is how long a profile is used before it is read again.
+const profileAge = time.Second
+
+// Load is the named profile, "" for the default one. Names of files, which
+// package profile takes too, are not found: callers must not have the server
+// read its disk.
+func (c *Collection) Load(name string) (*profile.Profile, error) {
+	if name == "" {
+		name = c.o.Profile
+	}
+	if name != c.o.Profile && !plainName.MatchString(name) {
+		return nil, fmt.Errorf("%w: there is no profile %q", sheaf.ErrNotFound, name)
+	}
+	cache := &c.profiles
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	if p, ok := cache.loaded[name]; ok && time.Since(p.at) < profileAge {
+		return p.profile, nil
+	}
+	p, err := profile.Load(name, c.o.Profiles)
+	if err != nil {
+		return nil, err
+	}
+	if cache.loaded == nil || len(cache.loaded) >= 64 {
+		cache.loaded = map[string]loadedProfile{}
+	}
+	cache.loaded[name] = loadedProfile{p, time.Now()}
+	return p, nil
+}

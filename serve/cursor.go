@@ -1,0 +1,134 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/search"
+)
+
+// kept is a ranking with what it was asked for. Its pages are cut from it, so a
+// changing index neither repeats nor loses a result between them.
+type kept struct {
+	request    SearchRequest
+	query      sheaf.Query
+	result     *search.Result
+	generation uint64
+	owner      string // the fingerprint of the grant
+	facets     map[string][]Facet
+	matches    *int
+
+	key  [keyBytes]byte
+	used time.Time
+}
+
+const keyBytes = 12
+
+// Bounds of what is kept: rankings, results in all of them, and for how long
+// after they were used last.
+const (
+	maxRankings = 512
+	maxKeptHits = 64 << 10
+	rankingAge  = 10 * time.Minute
+)
+
+// rankings are those whose cursors are out, the least recently used first to
+// go.
+type rankings struct {
+	mu    sync.Mutex
+	byKey map[[keyBytes]byte]*kept
+	hits  int
+}
+
+func newRankings() *rankings { return &rankings{byKey: map[[keyBytes]byte]*kept{}} }
+
+func (s *rankings) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byKey, s.hits = map[[keyBytes]byte]*kept{}, 0
+}
+
+// keep returns the cursor of the page of k that begins at from.
+func (s *rankings) keep(k *kept, from, limit int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if s.byKey[k.key] != k {
+		_, _ = rand.Read(k.key[:]) // it never fails: see crypto/rand
+		s.evict(len(k.result.Hits), now)
+		s.byKey[k.key] = k
+		s.hits += len(k.result.Hits)
+	}
+	k.used = now
+	token := binary.BigEndian.AppendUint16(append([]byte{}, k.key[:]...), uint16(from))
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint16(token, uint16(limit)))
+}
+
+// evict makes room for a ranking of n results.
+func (s *rankings) evict(n int, now time.Time) {
+	for key, k := range s.byKey {
+		if now.Sub(k.used) > rankingAge {
+			s.drop(key)
+		}
+	}
+	for len(s.byKey) > 0 && (len(s.byKey) >= maxRankings || s.hits+n > maxKeptHits) {
+		var oldest *kept
+		for _, k := range s.byKey {
+			if oldest == nil || k.used.Before(oldest.used) {
+				oldest = k
+			}
+		}
+		s.drop(oldest.key)
+	}
+}
+
+func (s *rankings) drop(key [keyBytes]byte) {
+	s.hits -= len(s.byKey[key].result.Hits)
+	delete(s.byKey, key)
+}
+
+// find is the ranking that a cursor belongs to, with the place and length of
+// its page. A cursor that was given to somebody else is unknown.
+func (s *rankings) find(cursor, owner string) (k *kept, from, limit int, err error) {
+	token, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(token) != keyBytes+4 || base64.RawURLEncoding.EncodeToString(token) != cursor {
+		return nil, 0, 0, fieldError("cursor", "it is none that a search gave")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k = s.byKey[[keyBytes]byte(token)]
+	if k == nil || k.owner != owner || time.Since(k.used) > rankingAge {
+		return nil, 0, 0, ErrExpired
+	}
+	k.used = time.Now()
+	from, limit = int(binary.BigEndian.Uint16(token[keyBytes:])), int(binary.BigEndian.Uint16(token[keyBytes+2:]))
+	if from > len(k.result.Hits) || limit < 1 || limit > MaxLimit {
+		return nil, 0, 0, fieldError("cursor", "it is none that a search gave")
+	}
+	return k, from, limit, nil
+}
+
+// Page is the page of an earlier search that a cursor stands for. A cursor that
+// no search gave is sheaf.ErrInvalid, one that is no longer kept, or was given
+// to another caller, [ErrExpired]. text is the query that the caller believes
+// the cursor to belong to; "" for none.
+func (r *Reader) Page(ctx context.Context, cursor, text string) (*Answer, error) {
+	k, from, limit, err := r.c.rankings.find(cursor, r.grant.Fingerprint())
+	if err != nil {
+		return nil, err
+	}
+	if text != "" && text != k.request.Text {
+		return nil, fieldError("cursor", "it belongs to another query, %q", k.request.Text)
+	}
+	a, err := r.page(ctx, k, from, limit)
+	if err == nil && r.Err() != nil {
+		err = fmt.Errorf("read index: %w", r.Err())
+	}
+	return a, err
+}

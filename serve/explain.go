@@ -1,0 +1,237 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/rank"
+	"sheaf/search"
+)
+
+// Explanation is an answer with the ranking after every step.
+type Explanation struct {
+	*Answer
+	Steps []Step `json:"steps" doc:"The ranking after every step, in the order of the profile."`
+}
+
+// Step is the ranking after one step of a profile.
+type Step struct {
+	Branch string   `json:"branch" doc:"The branch that the step belongs to; empty after the fusion."`
+	First  bool     `json:"first_phase" doc:"Whether it belongs to the first of two phases."`
+	Step   string   `json:"step" doc:"The stage, as the profile writes it; retrieve for what a branch retrieved."`
+	Found  int      `json:"found" doc:"How many hits the ranking has."`
+	Hits   []Scored `json:"hits" doc:"The best of them."`
+}
+
+// Scored is an identifier with its score.
+type Scored struct {
+	ID    sheaf.ID `json:"id" minLength:"1" maxLength:"4096" doc:"The chunk's identifier."`
+	Score float64  `json:"score" doc:"Its score; larger is better."`
+}
+
+// MaxStepHits is how many hits of every step are shown.
+const MaxStepHits = 100
+
+// Explain answers a query and says what every step did.
+func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, error) {
+	q.Explain = true
+	parsed, p, err := r.prepare(&q)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.searcher().Search(ctx, parsed, p, search.Options{Parameters: q.Parameters, Explain: true, Trace: true})
+	if err != nil {
+		return nil, err
+	}
+	k := &kept{request: q, query: parsed, result: result, generation: r.Generation(), owner: r.grant.Fingerprint()}
+	answer, err := r.page(ctx, k, 0, q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	out := &Explanation{Answer: answer, Steps: []Step{}}
+	for _, t := range result.Trace {
+		step := Step{Branch: t.Branch, First: t.First, Step: t.Step, Found: len(t.Ranking), Hits: []Scored{}}
+		for _, h := range t.Ranking[:min(len(t.Ranking), MaxStepHits)] {
+			step.Hits = append(step.Hits, Scored{h.ID, Finite(h.Score)})
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	return out, r.Err()
+}
+
+// Absence says why a chunk is not among the results, or where it is.
+type Absence struct {
+	ID      sheaf.ID `json:"id" doc:"The chunk that was asked about."`
+	Rank    int      `json:"rank" doc:"Its place among the results; 0 when it is not there."`
+	Inside  sheaf.ID `json:"inside,omitempty" doc:"The result that stands for it."`
+	Reasons []string `json:"reasons" doc:"What every branch knows of it, then the step that lost it."`
+}
+
+// WhyNot says why id is not among the results of a query, or where it is. What
+// does not exist and what the caller may not see are the same
+// sheaf.ErrNotFound.
+func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Absence, error) {
+	parsed, p, err := r.prepare(&q)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := r.guard.Chunk(id); !ok {
+		return nil, notFound(id)
+	}
+	a, err := r.searcher().WhyNot(ctx, parsed, p, search.Options{Parameters: q.Parameters}, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Absence{ID: a.ID, Rank: a.Rank, Inside: a.Inside, Reasons: orEmpty(a.Reasons)}, nil
+}
+
+// Move is how one result changes when parameters do.
+type Move struct {
+	ID          sheaf.ID `json:"id" doc:"The chunk."`
+	Title       string   `json:"title" doc:"Its title."`
+	Before      int      `json:"before" doc:"Its rank before; 0 when it was not there."`
+	After       int      `json:"after" doc:"Its rank after; 0 when it is not there."`
+	ScoreBefore float64  `json:"score_before" doc:"Its score before."`
+	ScoreAfter  float64  `json:"score_after" doc:"Its score after."`
+}
+
+// WhatIf says which results of a query move when the parameters in change are
+// set as well: those of the second answer in their order, then those that went
+// away.
+func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, error) {
+	parsed, p, err := r.prepare(&q)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.Plan(q.Window, change); err != nil {
+		return nil, inField("change", err)
+	}
+	_, _, moves, err := r.searcher().WhatIf(ctx, parsed, p, search.Options{Parameters: q.Parameters}, change)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Move, len(moves))
+	for i, m := range moves {
+		out[i] = Move{m.ID, m.Title, m.Before, m.After, Finite(m.ScoreBefore), Finite(m.ScoreAfter)}
+	}
+	return out, nil
+}
+
+// StageFuse is the name under which [Reader.Stage] runs a fusion, which joins
+// several rankings; the other stages change one.
+const StageFuse = "fuse"
+
+// Stages are the names of what Stage can run.
+func Stages() []string { return append([]string{StageFuse}, profile.Stages()...) }
+
+// Stage runs one stage on rankings that the caller brings. What stages may know
+// of documents is what the caller may see. settings are written as in a profile;
+// limit is what expressions know by that name.
+func (r *Reader) Stage(_ context.Context, name string, settings map[string]string, rankings [][]Scored, queryText string, limit int) ([]Scored, error) {
+	if limit < 1 || limit > profile.MaxLimit {
+		return nil, fieldError("limit", "%d: must be within 1..%d", limit, profile.MaxLimit)
+	}
+	lists := make([]sheaf.Ranking, len(rankings))
+	for i, list := range rankings {
+		for _, s := range list {
+			lists[i] = append(lists[i], sheaf.Hit{ID: s.ID, Score: s.Score})
+		}
+		lists[i].Sort()
+	}
+	var out sheaf.Ranking
+	if name == StageFuse {
+		fusion, err := profile.NewFusion(settings)
+		if err != nil {
+			return nil, inField("settings", err)
+		}
+		legs := make([]rank.Leg, len(lists))
+		for i := range lists {
+			legs[i] = rank.Leg{Name: "leg " + strconv.Itoa(i+1), Hits: lists[i], Weight: 1}
+		}
+		if out, err = fusion.Fuse(legs); err != nil {
+			return nil, inField("rankings", err)
+		}
+	} else {
+		step, err := profile.NewStage(name, settings, limit)
+		if err != nil {
+			return nil, inField("settings", err)
+		}
+		if len(lists) != 1 {
+			return nil, fieldError("rankings", "%d rankings: the stage %s changes one", len(lists), name)
+		}
+		if out, err = step.Stage.Apply(lists[0], rank.Env{Facts: r.guard, Query: queryText, Now: r.c.o.Now()}); err != nil {
+			return nil, inField("rankings", err)
+		}
+	}
+	result := make([]Scored, len(out))
+	for i, h := range out {
+		result[i] = Scored{h.ID, Finite(h.Score)}
+	}
+	return result, nil
+}
+
+// Profile describes a ranking profile.
+type Profile struct {
+	Name       string      `json:"name" doc:"What it is called."`
+	About      string      `json:"about" doc:"What it is for."`
+	Builtin    bool        `json:"builtin" doc:"Whether it is in the program."`
+	Default    bool        `json:"default" doc:"Whether it ranks when a request names none."`
+	Parameters []Parameter `json:"parameters" doc:"What a request may set."`
+	Error      string      `json:"error,omitempty" doc:"Why it cannot be used."`
+}
+
+// Parameter is a number or a word of a profile that a request may set.
+type Parameter struct {
+	Name    string   `json:"name" doc:"What it is called."`
+	About   string   `json:"about" doc:"What it means."`
+	Default string   `json:"default" doc:"Its value when nobody sets it: a number, an expression, or a word."`
+	Range   string   `json:"range" doc:"The values that it may have, for people."`
+	Min     float64  `json:"min" doc:"The smallest number."`
+	Max     float64  `json:"max" doc:"The largest number."`
+	Integer bool     `json:"integer" doc:"Whether it is a whole number."`
+	OneOf   []string `json:"one_of" doc:"The words that it may be; empty for a number."`
+}
+
+// Profiles are the ranking profiles, by name. One that cannot be read says why.
+func (c *Collection) Profiles() ([]Profile, error) {
+	infos, err := profile.List(c.o.ProfileDirs...)
+	if err != nil {
+		return nil, err
+	}
+	out := []Profile{}
+	for _, info := range infos {
+		p := Profile{Name: info.Name, About: info.About, Builtin: info.Builtin, Default: info.Name == c.o.Profile, Parameters: []Parameter{}}
+		loaded, err := c.Load(info.Name)
+		if info.Err != nil {
+			err = info.Err
+		}
+		if err != nil {
+			p.Error = err.Error()
+			out = append(out, p)
+			continue
+		}
+		for i := range loaded.Parameters {
+			q := &loaded.Parameters[i]
+			p.Parameters = append(p.Parameters, Parameter{q.Name, q.About, q.Default, q.Range(), Finite(q.Min), Finite(q.Max), q.Integer, orEmpty(q.OneOf)})
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// DrawProfile draws a profile as text: its parameters, then the pipeline as it
+// runs for limit results.
+func (c *Collection) DrawProfile(name string, limit int, set map[string]string) (string, error) {
+	p, err := c.Load(name)
+	if err != nil {
+		return "", err
+	}
+	text, err := p.Show(limit, set)
+	if err != nil {
+		return "", fmt.Errorf("profile %s: %w", name, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,219 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/ingest"
+	"sheaf/rank"
+	"sheaf/serve/access"
+)
+
+// guard is the access check: the store and the catalog as one caller may see
+// them. It is the only way from a Reader to either. As a backend it adds the
+// grant's filter to every request, so the store cuts among what may be seen; as
+// facts it knows no document that may not be seen. A caller who does not see
+// everything gets statistics over what they see, because an idf over the whole
+// collection would tell whether hidden documents hold a word.
+type guard struct {
+	view    *catalog.View
+	store   backend.Backend
+	filter  sheaf.Filter // nil lets everything through
+	mu      sync.Mutex
+	seen    map[sheaf.ID]bool
+	folders map[string]int
+}
+
+var (
+	_ backend.Backend   = (*guard)(nil)
+	_ backend.Explainer = (*guard)(nil)
+	_ backend.Counter   = (*guard)(nil)
+	_ rank.Facts        = (*guard)(nil)
+)
+
+func newGuard(view *catalog.View, store backend.Backend, grant *access.Grant) *guard {
+	g := &guard{view: view, store: store}
+	if !grant.SeesAll() {
+		g.filter = grant.Filter()
+		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
+	}
+	return g
+}
+
+// bound adds the grant's filter to a request.
+func (g *guard) bound(req backend.Request) backend.Request {
+	if g.filter == nil {
+		return req
+	}
+	if req.Filter == nil {
+		req.Filter = g.filter
+	} else {
+		req.Filter = sheaf.And{g.filter, req.Filter}
+	}
+	if req.Text != nil {
+		text := *req.Text
+		text.Statistics = backend.StatisticsCandidates
+		req.Text = &text
+	}
+	return req
+}
+
+// Retrieve implements backend.Backend.
+func (g *guard) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	return g.store.Retrieve(ctx, g.bound(req))
+}
+
+// Explain implements backend.Explainer, as far as the store does.
+func (g *guard) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	e, ok := g.store.(backend.Explainer)
+	if !ok {
+		return nil, fmt.Errorf("explain: %w by this store", sheaf.ErrUnsupported)
+	}
+	return e.Explain(ctx, g.bound(req), ids)
+}
+
+// Count implements backend.Counter, as far as the store does.
+func (g *guard) Count(ctx context.Context, req backend.Request) (int, error) {
+	counter, ok := g.store.(backend.Counter)
+	if !ok {
+		return 0, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
+	}
+	return counter.Count(ctx, g.bound(req))
+}
+
+// errReadOnly says that readers do not write.
+var errReadOnly = fmt.Errorf("%w: a reader does not write", sheaf.ErrUnsupported)
+
+// Write implements backend.Backend; it refuses.
+func (g *guard) Write(context.Context, backend.Batch) error { return errReadOnly }
+
+// Delete implements backend.Backend; it refuses.
+func (g *guard) Delete(context.Context, []sheaf.ID) error { return errReadOnly }
+
+// Close implements backend.Backend; the store stays open.
+func (g *guard) Close() error { return nil }
+
+// visible reports whether the caller may see a document.
+func (g *guard) visible(doc sheaf.ID) bool {
+	if g.filter == nil {
+		return true
+	}
+	g.mu.Lock()
+	seen, ok := g.seen[doc]
+	g.mu.Unlock()
+	if ok {
+		return seen
+	}
+	if rec, err := g.view.Record(doc); err == nil {
+		c := backend.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)}
+		seen = g.filter.Match(&c)
+	}
+	g.mu.Lock()
+	g.seen[doc] = seen
+	g.mu.Unlock()
+	return seen
+}
+
+// Chunk implements rank.Facts.
+func (g *guard) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	c, ok := g.view.Chunk(id)
+	if !ok || !g.visible(c.Doc) {
+		return sheaf.Chunk{}, false
+	}
+	return c, true
+}
+
+// Document implements rank.Facts.
+func (g *guard) Document(id sheaf.ID) (sheaf.Document, bool) {
+	d, ok := g.view.Document(id)
+	if !ok || !g.visible(id) {
+		return sheaf.Document{}, false
+	}
+	return d, true
+}
+
+// Date implements rank.Facts.
+func (g *guard) Date(doc sheaf.ID) (sheaf.Dated, bool) {
+	if !g.visible(doc) {
+		return sheaf.Dated{}, false
+	}
+	return g.view.Date(doc)
+}
+
+// FolderSize implements rank.Facts: it counts what may be seen.
+func (g *guard) FolderSize(tree, folder string) int {
+	if g.filter == nil {
+		return g.view.FolderSize(tree, folder)
+	}
+	prefix := string(sheaf.DocumentID(tree, folder))
+	if folder != "" {
+		prefix += "/"
+	}
+	g.mu.Lock()
+	n, ok := g.folders[prefix]
+	g.mu.Unlock()
+	if ok {
+		return n
+	}
+	for id := range g.view.Files() {
+		if rest, ok := strings.CutPrefix(string(id), prefix); ok && !strings.Contains(rest, "/") && g.visible(id) {
+			n++
+		}
+	}
+	g.mu.Lock()
+	g.folders[prefix] = n
+	g.mu.Unlock()
+	return n
+}
+
+// Links implements rank.Facts.
+func (g *guard) Links(doc sheaf.ID) []sheaf.ID { return g.only(doc, g.view.Links) }
+
+// Backlinks implements rank.Facts.
+func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID { return g.only(doc, g.view.Backlinks) }
+
+func (g *guard) only(doc sheaf.ID, of func(sheaf.ID) []sheaf.ID) []sheaf.ID {
+	if !g.visible(doc) {
+		return nil
+	}
+	list := of(doc)
+	if g.filter == nil {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(id sheaf.ID) bool { return !g.visible(id) })
+}
+
+// Err is the first fault that a fact met, or nil.
+func (g *guard) Err() error { return g.view.Err() }
+
+// record is all that the catalog keeps of a document, or sheaf.ErrNotFound in
+// the same words whether it does not exist or may not be seen.
+func (g *guard) record(doc sheaf.ID) (*catalog.Record, error) {
+	rec, err := g.view.Record(doc)
+	switch {
+	case err != nil && !errors.Is(err, sheaf.ErrNotFound):
+		return nil, err
+	case err != nil, !g.visible(doc):
+		return nil, notFound(doc)
+	}
+	return rec, nil
+}
+
+// text is that of a document that may be seen.
+func (g *guard) text(doc sheaf.ID) ([]byte, error) {
+	if !g.visible(doc) {
+		return nil, notFound(doc)
+	}
+	return g.view.Text(doc)
+}
+
+func notFound(id sheaf.ID) error {
+	return fmt.Errorf("%w: nothing is called %q", sheaf.ErrNotFound, id)
+}

@@ -1,0 +1,390 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/profile"
+	"sheaf/query"
+	"sheaf/search"
+	"sheaf/serve/access"
+)
+
+// Reader is a collection at one moment as one caller may see it. It is safe for
+// concurrent use until it is closed.
+type Reader struct {
+	c     *Collection
+	grant access.Grant
+	view  *catalog.View
+	guard *guard
+}
+
+// Close ends the use of the reader.
+func (r *Reader) Close() { r.view.Close() }
+
+// Grant is what the caller may see and do.
+func (r *Reader) Grant() access.Grant { return r.grant }
+
+// Generation is that of the catalog's snapshot.
+func (r *Reader) Generation() uint64 { return r.view.Generation() }
+
+// Err is the first fault of the catalog that a lookup met, or nil.
+func (r *Reader) Err() error { return r.view.Err() }
+
+// Limits of a request.
+const (
+	// MaxLimit is the most results of one page, MaxWindow of all pages.
+	MaxLimit  = 100
+	MaxWindow = 1000
+	// DefaultLimit and DefaultWindow are those of a request that names none.
+	DefaultLimit  = 10
+	DefaultWindow = 50
+	// MaxQueryBytes bounds the text of a query, MaxFacets how many facets it
+	// may ask for.
+	MaxQueryBytes = 4096
+	MaxFacets     = 10
+)
+
+// SearchRequest is a query with what is wanted of its answer.
+type SearchRequest struct {
+	// Text is the query, in the query language.
+	Text string
+	// Filter is more of the query language that holds filters only; "" for
+	// none. Only is one in Go; nil for none.
+	Filter string
+	Only   sheaf.Filter
+	// Profile names the ranking; "" is the collection's default.
+	Profile    string
+	Parameters map[string]string
+	// Limit is how many results a page has, 0 is DefaultLimit. Window is how
+	// many all pages have together, 0 is DefaultWindow; it is never below
+	// Limit. The ranking is made for the window, so that pages do not move
+	// against each other.
+	Limit  int
+	Window int
+	// Explain gives every result the arithmetic of its score.
+	Explain bool
+	// Facets name columns whose values are counted over all results: "tag",
+	// "folder", "tree", "ext", or "prop.NAME".
+	Facets []string
+	// Count asks for the exact number of chunks with words of the query.
+	Count bool
+	// Plain leaves snippets out.
+	Plain bool
+
+	// like is the query that Similar made, label what it shows.
+	like  *sheaf.Query
+	label string
+}
+
+func (q *SearchRequest) normalize() error {
+	if q.Limit == 0 {
+		q.Limit = DefaultLimit
+	}
+	if q.Window == 0 {
+		q.Window = max(DefaultWindow, q.Limit)
+	}
+	switch {
+	case q.Limit < 1 || q.Limit > MaxLimit:
+		return fieldError("limit", "%d: must be within 1..%d", q.Limit, MaxLimit)
+	case q.Window < 1 || q.Window > MaxWindow:
+		return fieldError("window", "%d: must be within 1..%d", q.Window, MaxWindow)
+	case len(q.Text) > MaxQueryBytes:
+		return fieldError("query", "it has %d bytes: must have at most %d", len(q.Text), MaxQueryBytes)
+	case len(q.Facets) > MaxFacets:
+		return fieldError("facets", "%d facets: must be at most %d", len(q.Facets), MaxFacets)
+	}
+	q.Window = max(q.Window, q.Limit)
+	return validFacets(q.Facets)
+}
+
+// FieldError is wrong input in one field of a request. It wraps
+// sheaf.ErrInvalid.
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+// Error names the field.
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+// Unwrap gives the fault, with its category.
+func (e *FieldError) Unwrap() []error { return []error{sheaf.ErrInvalid, e.Err} }
+
+func fieldError(field, format string, args ...any) error {
+	return &FieldError{Field: field, Err: fmt.Errorf(format, args...)}
+}
+
+// inField says in which field an error of invalid input lies; others stay.
+func inField(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &FieldError{Field: field, Err: err}
+}
+
+// parse reads the query as this caller may mean it. Names of properties that
+// only hidden documents have are no names to a caller from whom they are kept.
+func (r *Reader) parse(q *SearchRequest) (sheaf.Query, error) {
+	var parsed sheaf.Query
+	if q.like != nil {
+		parsed = *q.like
+	} else {
+		var names []string
+		if strings.Contains(q.Text, ":") && r.guard.filter == nil {
+			if counted, err := r.view.Properties(); err == nil {
+				for _, p := range counted {
+					names = append(names, p.Name)
+				}
+			}
+		}
+		parsed = query.Parse(q.Text, query.Options{Properties: names, Now: r.c.o.Now()})
+	}
+	parsed.Limit = q.Window
+	filter, err := access.Filter(q.Filter)
+	if err != nil {
+		return parsed, inField("filter", err)
+	}
+	for _, f := range []sheaf.Filter{filter, q.Only} {
+		parsed.Filter = both(parsed.Filter, f)
+	}
+	return parsed, nil
+}
+
+// both joins two filters, either of which may be nil.
+func both(a, b sheaf.Filter) sheaf.Filter {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return sheaf.And{a, b}
+}
+
+func (r *Reader) searcher() *search.Searcher {
+	return &search.Searcher{Backend: r.guard, Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Now: r.c.o.Now}
+}
+
+// prepare reads a request: its query, its profile, its parameters.
+func (r *Reader) prepare(q *SearchRequest) (sheaf.Query, *profile.Profile, error) {
+	if err := q.normalize(); err != nil {
+		return sheaf.Query{}, nil, err
+	}
+	p, err := r.c.Load(q.Profile)
+	if err != nil {
+		return sheaf.Query{}, nil, inField("profile", err)
+	}
+	if _, err := p.Plan(q.Window, q.Parameters); err != nil {
+		return sheaf.Query{}, nil, inField("parameters", err)
+	}
+	parsed, err := r.parse(q)
+	return parsed, p, err
+}
+
+// Search answers a query with its first page.
+func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
+	parsed, p, err := r.prepare(&q)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.searcher().Search(ctx, parsed, p, search.Options{Parameters: q.Parameters, Explain: q.Explain})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Err(); err != nil {
+		return nil, fmt.Errorf("read index: %w", err)
+	}
+	k := &kept{request: q, query: parsed, result: result, generation: r.Generation(), owner: r.grant.Fingerprint()}
+	if len(q.Facets) > 0 {
+		k.facets = r.facets(q.Facets, result.Hits)
+	}
+	if q.Count {
+		n, err := r.count(ctx, parsed)
+		if err != nil {
+			return nil, err
+		}
+		k.matches = &n
+	}
+	return r.page(ctx, k, 0, q.Limit)
+}
+
+// count is the number of chunks that hold words of q and pass its filter.
+func (r *Reader) count(ctx context.Context, q sheaf.Query) (int, error) {
+	if q.Words == nil {
+		return 0, nil
+	}
+	return r.guard.Count(ctx, backend.Request{Limit: 1, Filter: q.Filter, Text: everyField(q.Words)})
+}
+
+func everyField(words sheaf.TextQuery) *backend.TextRequest {
+	fields := make([]backend.FieldWeight, len(sheaf.Fields))
+	for i, f := range sheaf.Fields {
+		fields[i] = backend.FieldWeight{Name: f, Weight: 1}
+	}
+	return &backend.TextRequest{Query: words, Fields: fields, K1: backend.DefaultK1, B: backend.DefaultB}
+}
+
+// size is the number of chunks that the caller sees.
+func (r *Reader) size(ctx context.Context) int {
+	if r.guard.filter == nil {
+		return r.view.Chunks()
+	}
+	n, err := r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Bool{})})
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// rarity tells snippets how rare a word is, by its idf among what the caller
+// sees.
+func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
+	size := float64(r.size(ctx))
+	return func(word string) float64 {
+		n, err := r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
+		if err != nil {
+			return 1
+		}
+		df := float64(n)
+		return math.Log(1 + (max(size, df)-df+0.5)/(df+0.5))
+	}
+}
+
+// page is the results of a ranking from one on, as they are shown.
+func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, error) {
+	result := k.result
+	a := &Answer{Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: []Result{}, Generation: k.generation,
+		Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Facets: k.facets, Matches: k.matches,
+		Total: Total{Value: len(result.Hits), Relation: "eq"}, Timings: result.Took}
+	if k.request.label != "" {
+		a.Query = k.request.label
+	}
+	if a.Parameters == nil {
+		a.Parameters = map[string]string{}
+	}
+	if len(result.Hits) >= k.request.Window {
+		a.Total.Relation = "gte"
+	}
+	var h *search.Highlighter
+	if !k.request.Plain {
+		h = search.NewHighlighter(r.c.o.Analyzer, k.query.Words, r.rarity(ctx))
+	}
+	to := min(from+limit, len(result.Hits))
+	for i := from; i < to; i++ {
+		hit := &result.Hits[i]
+		if !r.guard.visible(hit.Doc) {
+			continue // it was taken away since the first page
+		}
+		a.Results = append(a.Results, r.result(h, hit, result.Legs))
+	}
+	if to < len(result.Hits) {
+		a.Next = r.c.rankings.keep(k, to, limit)
+	}
+	return a, nil
+}
+
+// result is what is shown of a hit.
+func (r *Reader) result(h *search.Highlighter, hit *search.Hit, legs []string) Result {
+	out := Result{
+		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
+		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
+		Explanation: hit.Explanation, File: r.file(hit.Doc.Tree(), hit.Path),
+	}
+	for i, leg := range hit.Legs {
+		l := Leg{Score: Finite(leg.Score)}
+		if i < len(legs) {
+			l.Branch = legs[i]
+		}
+		if leg.Rank > 0 {
+			l.Rank = &leg.Rank
+		}
+		out.Legs = append(out.Legs, l)
+	}
+	for _, c := range hit.Constituents {
+		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
+	}
+	if d, ok := r.guard.Date(hit.Doc); ok && !d.Time.IsZero() {
+		out.Date = &d.Time
+	}
+	if h == nil {
+		return out
+	}
+	// A later page may show a chunk that was changed or deleted meanwhile.
+	doc, known := r.guard.Document(hit.Doc)
+	now, there := r.guard.Chunk(hit.ID)
+	content, err := r.guard.text(hit.Doc)
+	if !known || !there || err != nil {
+		out.Stale = true
+		return out
+	}
+	current := *hit
+	current.Span, current.Body = now.Span, now.Body
+	snippet, at := BestSnippet(h, content, SnippetSpans(&doc, &current))
+	out.Snippet, out.Line = snippet.Text, catalog.Line(content, at)
+	for _, m := range snippet.Matches {
+		out.Matches = append(out.Matches, spanOf(m))
+	}
+	return out
+}
+
+// file is the absolute path of a document's file, for callers from whom nothing
+// is kept; "" for others and for documents without one.
+func (r *Reader) file(tree, docPath string) string {
+	root := r.view.Settings().Root(tree)
+	if root == "" || r.guard.filter != nil {
+		return ""
+	}
+	return filepath.Join(root, filepath.FromSlash(docPath))
+}
+
+// SnippetSpans are the parts of the file that a snippet of hit may come from,
+// the likeliest first: its own body, the best chunk that it stands for, all
+// that lies under it. Frontmatter is never shown.
+func SnippetSpans(doc *sheaf.Document, hit *search.Hit) []sheaf.Span {
+	spans := []sheaf.Span{hit.Body}
+	if len(hit.Constituents) > 0 {
+		spans = append(spans, hit.Constituents[0].Span)
+	}
+	spans = append(spans, hit.Span)
+	for i := range spans {
+		if spans[i].Start < doc.Frontmatter.End {
+			spans[i].Start = min(doc.Frontmatter.End, spans[i].End)
+		}
+	}
+	return spans
+}
+
+// BestSnippet is that of the first span with a match, else of the first with
+// text; at is its place in content.
+func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
+	at = spans[0].Start
+	found := false
+	for _, span := range spans {
+		if span.End > len(content) || span.Start > span.End {
+			continue
+		}
+		s := h.Snippet(string(content[span.Start:span.End]), search.SnippetWidth)
+		if len(s.Matches) > 0 {
+			return s, span.Start + s.At
+		}
+		if !found && s.Text != "" {
+			snippet, at, found = s, span.Start+s.At, true
+		}
+	}
+	return snippet, at
+}
+
+// Finite replaces numbers that JSON cannot write by 0.
+func Finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}

@@ -1,0 +1,259 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+func reader(t testing.TB, f *servetest.Fixture, g access.Grant) *serve.Reader {
+	t.Helper()
+	r, err := f.For(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+func find(t testing.TB, r *serve.Reader, q serve.SearchRequest) *serve.Answer {
+	t.Helper()
+	a, err := r.Search(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestSearchGetSimilar(t *testing.T) {
+	f := servetest.Open(t, map[string]string{
+		"git.md":  "---\ntags: [vcs]\ndate: 2024-05-01\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit. See [cooking](cook.md).\n",
+		"hg.md":   "---\ntags: [vcs]\n---\n# Mercurial\n\nUse rollback to undo the last commit.\n",
+		"cook.md": "# Cooking\n\nOlive oil and tomatoes.\n",
+	}, nil)
+	r := reader(t, f, access.Unrestricted())
+	a := find(t, r, serve.SearchRequest{Text: "undo commit", Facets: []string{"tag", "ext"}, Count: true, Explain: true})
+	if len(a.Results) == 0 || a.Results[0].ID != "notes:git.md#undo-a-commit" {
+		t.Fatalf("results: %+v", a.Results)
+	}
+	first := a.Results[0]
+	if !strings.Contains(first.Snippet, "reset") || len(first.Matches) == 0 || first.Line != 11 || first.Date == nil || first.Explanation == nil || first.File == "" {
+		t.Errorf("first result: %+v", first)
+	}
+	if a.Matches == nil || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" || a.Total.Relation != "eq" || a.Total.Value != len(a.Results) {
+		t.Errorf("matches %v, facets %v, total %v", a.Matches, a.Facets, a.Total)
+	}
+	part, err := r.Get(context.Background(), first.ID, serve.GetOptions{Neighbors: 1})
+	if err != nil || !strings.HasPrefix(part.Text, "## Undo a commit") || len(part.Before) != 1 || part.Links[0].To != "notes:cook.md" {
+		t.Errorf("get: %+v, %v", part, err)
+	}
+	like, err := r.Similar(context.Background(), first.ID, serve.SearchRequest{})
+	if err != nil || len(like.Results) == 0 || !strings.HasPrefix(string(like.Results[0].ID), "notes:") {
+		t.Errorf("similar: %+v, %v", like, err)
+	}
+	for _, res := range like.Results {
+		if res.Doc == first.Doc {
+			t.Errorf("similar shows the document itself: %s", res.ID)
+		}
+	}
+	d, err := r.Document(context.Background(), "notes:git.md")
+	if err != nil || len(d.Outline) != 3 || d.Links[0] != "notes:cook.md" || d.ETag == "" {
+		t.Errorf("document: %+v, %v", d, err)
+	}
+	if _, err := r.Get(context.Background(), "notes:none.md", serve.GetOptions{}); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("get of nothing: %v", err)
+	}
+	list, err := r.Documents(context.Background(), "", "", 2)
+	if err != nil || len(list.Documents) != 2 || list.Next != "notes:git.md" {
+		t.Errorf("documents: %+v, %v", list, err)
+	}
+	if list, err = r.Documents(context.Background(), "", list.Next, 2); err != nil || len(list.Documents) != 1 || list.Next != "" {
+		t.Errorf("second page: %+v, %v", list, err)
+	}
+}
+
+func TestRequestsOutOfRange(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
+	r := reader(t, f, access.Unrestricted())
+	for field, q := range map[string]serve.SearchRequest{
+		"limit":      {Limit: serve.MaxLimit + 1},
+		"window":     {Window: -1},
+		"query":      {Text: strings.Repeat("a", serve.MaxQueryBytes+1)},
+		"facets":     {Facets: []string{"secret"}},
+		"filter":     {Filter: "words and no filter"},
+		"profile":    {Profile: "none"},
+		"parameters": {Parameters: map[string]string{"none": "1"}},
+	} {
+		_, err := r.Search(context.Background(), q)
+		var at *serve.FieldError
+		if !errors.As(err, &at) || at.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// Pages neither repeat nor lose a result while the index changes.
+func TestPagesHoldStill(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("n%02d.md", i)] = fmt.Sprintf("# Note %d\n\napples %s\n", i, strings.Repeat("pear ", i))
+	}
+	f := servetest.Open(t, files, nil)
+	first := find(t, reader(t, f, access.Unrestricted()), serve.SearchRequest{Text: "apples", Limit: 7, Parameters: map[string]string{"meaning": "0"}})
+	if first.Total.Value != 40 || first.Next == "" {
+		t.Fatalf("total %v, next %q", first.Total, first.Next)
+	}
+	seen := map[sheaf.ID]int{}
+	page := first
+	for n := 0; ; n++ {
+		for _, r := range page.Results {
+			seen[r.ID]++
+			if r.Rank != len(seen) {
+				t.Errorf("%s has rank %d as result %d", r.ID, r.Rank, len(seen))
+			}
+		}
+		if page.Next == "" {
+			break
+		}
+		f.Write(t, fmt.Sprintf("n%02d.md", n), "# Note\n\napples apples apples\n")
+		f.Write(t, fmt.Sprintf("new%d.md", n), "# New\n\napples\n")
+		f.Index(t)
+		r := reader(t, f, access.Unrestricted())
+		if r.Generation() == first.Generation {
+			t.Fatal("the index did not change")
+		}
+		var err error
+		if page, err = r.Page(context.Background(), page.Next, "apples"); err != nil {
+			t.Fatal(err)
+		}
+		if page.Generation != first.Generation {
+			t.Errorf("generation %d of a page, %d of the first", page.Generation, first.Generation)
+		}
+	}
+	if len(seen) != 40 {
+		t.Errorf("%d results on all pages", len(seen))
+	}
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("%s is there %d times", id, n)
+		}
+	}
+}
+
+func TestForeignCursors(t *testing.T) {
+	files := map[string]string{}
+	for i := range 20 {
+		files[fmt.Sprintf("n%d.md", i)] = "---\naccess: [public]\n---\n# Note\n\napples\n"
+	}
+	f := servetest.Open(t, files, nil)
+	mine := find(t, reader(t, f, access.Unrestricted()), serve.SearchRequest{Text: "apples", Limit: 3})
+	other := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	if _, err := other.Page(context.Background(), mine.Next, ""); !errors.Is(err, serve.ErrExpired) {
+		t.Errorf("somebody else's cursor: %v", err)
+	}
+	r := reader(t, f, access.Unrestricted())
+	if _, err := r.Page(context.Background(), mine.Next, "pears"); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a cursor of another query: %v", err)
+	}
+	for _, cursor := range []string{"", "x", "!!!", mine.Next + "A", mine.Next[1:], strings.Repeat("A", 22)} {
+		if _, err := r.Page(context.Background(), cursor, ""); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, serve.ErrExpired) {
+			t.Errorf("cursor %q: %v", cursor, err)
+		}
+	}
+}
+
+func TestHiddenDocumentsAreNotThere(t *testing.T) {
+	f := servetest.Open(t, map[string]string{
+		"open.md":   "---\naccess: public\n---\n# Open\n\nbudget figures, see [closed](closed.md)\n",
+		"mine.md":   "---\naccess: [user:ann]\nsets: [finance]\n---\n# Mine\n\nbudget figures [open](open.md)\n",
+		"closed.md": "# Closed\n\nsecret budget figures [open](open.md)\n",
+		"other.md":  "---\naccess: public\ntenant: acme\n---\n# Other\n\nbudget of acme\n",
+	}, nil)
+	search := []access.Scope{access.ScopeSearch}
+	for name, test := range map[string]struct {
+		grant access.Grant
+		want  string
+	}{
+		"all":          {access.Unrestricted(), "closed mine open other"},
+		"nobody":       {access.Grant{Scopes: search}, "open"},
+		"ann":          {access.Grant{Scopes: search, Access: []string{"user:ann"}}, "mine open"},
+		"a set":        {access.Grant{Scopes: search, Access: []string{access.All}, Sets: []string{"finance"}}, "mine"},
+		"acme":         {access.Grant{Scopes: search, Tenant: "acme"}, "other"},
+		"every tenant": {access.Grant{Scopes: search, Tenant: access.All}, "open other"},
+		"baked":        {access.Grant{Scopes: search, Tenant: access.All, Access: []string{access.All}, Baked: "path:mine.md -tag:x"}, "mine"},
+	} {
+		r := reader(t, f, test.grant)
+		got := map[string]bool{}
+		for _, res := range find(t, r, serve.SearchRequest{Text: "budget"}).Results {
+			got[strings.TrimSuffix(res.Path, ".md")] = true
+		}
+		for _, doc := range []string{"closed", "mine", "open", "other"} {
+			id := sheaf.ID("notes:" + doc + ".md")
+			want := strings.Contains(" "+test.want+" ", " "+doc+" ")
+			if got[doc] != want {
+				t.Errorf("%s: %s found: %v", name, doc, got[doc])
+			}
+			_, err := r.Get(context.Background(), id, serve.GetOptions{})
+			if want != (err == nil) {
+				t.Errorf("%s: get %s: %v", name, doc, err)
+			}
+			if !want {
+				_, missing := r.Get(context.Background(), "notes:nothing.md", serve.GetOptions{})
+				if strings.Replace(err.Error(), string(id), "X", 1) != strings.Replace(missing.Error(), "notes:nothing.md", "X", 1) {
+					t.Errorf("%s: %q tells from %q", name, err, missing)
+				}
+			}
+		}
+	}
+	ann := reader(t, f, access.Grant{Scopes: search})
+	part, err := ann.Get(context.Background(), "notes:open.md", serve.GetOptions{})
+	if err != nil || len(part.Links) != 1 || part.Links[0].To != "" {
+		t.Errorf("a link to a hidden document: %+v, %v", part, err)
+	}
+	d, err := ann.Document(context.Background(), "notes:open.md")
+	if err != nil || len(d.Links)+len(d.Backlinks) != 0 {
+		t.Errorf("links of a document: %+v, %v", d, err)
+	}
+	if s, err := ann.Summary(context.Background()); err != nil || s.Documents != 1 || s.Chunks != 2 {
+		t.Errorf("summary: %+v, %v", s, err)
+	}
+}
+
+func TestStages(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
+	r := reader(t, f, access.Unrestricted())
+	legs := [][]serve.Scored{{{ID: "A", Score: 3}, {ID: "B", Score: 2}, {ID: "C", Score: 1}}, {{ID: "B", Score: 3}, {ID: "D", Score: 2}, {ID: "A", Score: 1}}}
+	got, err := r.Stage(context.Background(), serve.StageFuse, map[string]string{"method": "rrf", "k": "60"}, legs, "", 10)
+	if err != nil || len(got) != 4 || got[0].ID != "B" || got[1].ID != "A" || got[2].ID != "D" || got[3].ID != "C" {
+		t.Errorf("fuse: %+v, %v", got, err)
+	}
+	if got, err = r.Stage(context.Background(), "top", map[string]string{"top": "2"}, legs[:1], "", 10); err == nil && len(got) != 2 {
+		t.Errorf("top: %+v", got)
+	}
+	if _, err = r.Stage(context.Background(), "none", nil, legs[:1], "", 10); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("an unknown stage: %v", err)
+	}
+	if names := serve.Stages(); len(names) < 5 {
+		t.Errorf("stages: %v", names)
+	}
+}
+
+func TestProfilesAreNoFiles(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n", "evil.yaml": "name: evil\n"}, nil)
+	for _, name := range []string{f.Root + "/evil.yaml", "../evil.yaml", "evil.yaml", "a\x00b", strings.Repeat("a", 200)} {
+		if _, err := f.Load(name); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("profile %q: %v", name, err)
+		}
+	}
+	list, err := f.Profiles()
+	if err != nil || len(list) < 5 {
+		t.Errorf("profiles: %v, %v", list, err)
+	}
+}

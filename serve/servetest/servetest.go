@@ -1,0 +1,116 @@
+// Package servetest makes collections of a few files for the tests of doors: a
+// real catalog, the embedded engine, and vectors that need no model.
+package servetest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/embedded"
+	"sheaf/catalog"
+	"sheaf/inference"
+	"sheaf/inference/hashed"
+	"sheaf/ingest"
+	"sheaf/serve"
+	"sheaf/vfs"
+)
+
+// Tree is the name of the tree of every collection here: identifiers are
+// "notes:path#slug".
+const Tree = "notes"
+
+// Fixture is a collection with the folder that it is made of.
+type Fixture struct {
+	*serve.Collection
+	// Root is the folder of the files, Options what the collection was opened
+	// with.
+	Root    string
+	Options serve.Options
+	index   string
+}
+
+// Open makes a collection of files, by path, and closes it when the test ends.
+// change, which may be nil, changes the options first.
+func Open(t testing.TB, files map[string]string, change func(*serve.Options)) *Fixture {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Fixture{Root: root, index: t.TempDir()}
+	for path, text := range files {
+		f.Write(t, path, text)
+	}
+	f.open(t, change)
+	f.Index(t)
+	return f
+}
+
+func (f *Fixture) open(t testing.TB, change func(*serve.Options)) {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Open(vfs.Disk{}, filepath.Join(f.index, "catalog"), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := hashed.New(64)
+	o := embedded.Options{Dir: filepath.Join(f.index, "engine"), Analyzer: a}
+	for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
+		o.Vectors = append(o.Vectors, embedded.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
+	}
+	store, err := embedded.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Options = serve.Options{Name: Tree, Catalog: c, Backend: store, Store: "the index", Analyzer: a,
+		Embed: func(ctx context.Context, text string) ([]float32, error) {
+			vectors, err := e.Embed(ctx, inference.Query, []string{text})
+			if err != nil {
+				return nil, err
+			}
+			return vectors[0], nil
+		},
+		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: Tree, Root: f.Root}}, Embedder: e, Settings: func(s *catalog.Settings) {
+			s.Analyzer, s.Chunker, s.Language, s.Embedder, s.Dims = a.Name(), "tree", "en", e.Model(), e.Dims()
+		}},
+		Tasks: filepath.Join(f.index, "tasks"),
+	}
+	if change != nil {
+		change(&f.Options)
+	}
+	if f.Collection, err = serve.New(f.Options); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = f.Collection.Close()
+		_ = store.Close()
+		_ = c.Close()
+	})
+}
+
+// Write puts a file into the folder; Index makes it findable.
+func (f *Fixture) Write(t testing.TB, path, text string) {
+	t.Helper()
+	full := filepath.Join(f.Root, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Index brings the collection up to date with the folder.
+func (f *Fixture) Index(t testing.TB) {
+	t.Helper()
+	if _, err := f.Collection.Refresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}

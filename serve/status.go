@@ -1,0 +1,160 @@
+package serve
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/ingest"
+)
+
+// Summary is a collection in a few words.
+type Summary struct {
+	Name       string `json:"name" doc:"What the collection is called."`
+	Documents  int    `json:"documents" doc:"How many documents the caller may see."`
+	Chunks     int    `json:"chunks" doc:"How many chunks the caller may see."`
+	Language   string `json:"language" doc:"The language of its words; empty for none."`
+	Model      string `json:"model" doc:"The model that made its vectors; empty for none."`
+	Generation uint64 `json:"generation" doc:"The generation of the index; it grows with every change."`
+}
+
+// Status is what a collection holds and how it is.
+type Status struct {
+	Summary
+	Trees       []Tree           `json:"trees" doc:"The folders that it covers."`
+	SourceBytes int64            `json:"source_bytes" doc:"The size of all documents."`
+	Bytes       map[string]int64 `json:"bytes" doc:"The size of the index on disk, by part."`
+	Vectors     int              `json:"vectors" doc:"How many passages have vectors."`
+	Dims        int              `json:"dims" doc:"The dimensions of a vector."`
+	Chunker     string           `json:"chunker" doc:"How documents are cut."`
+	Analyzer    string           `json:"analyzer" doc:"How words are made terms."`
+	Pending     []Pending        `json:"pending" doc:"Documents of which something is still to be done."`
+	Skipped     []catalog.Skip   `json:"skipped" doc:"Files that were not indexed, and why."`
+	Watch       *Watching        `json:"watch,omitempty" doc:"How the watching of the folders goes."`
+	Tasks       TaskCounts       `json:"tasks" doc:"Accepted work."`
+}
+
+// Tree is a folder of documents.
+type Tree struct {
+	Name string `json:"name" doc:"Its name, with which identifiers begin."`
+	Root string `json:"root" doc:"The folder; empty for documents that were given through an interface."`
+}
+
+// Pending is a document of which something is still to be done.
+type Pending struct {
+	ID     string `json:"id" doc:"The document."`
+	Reason string `json:"reason" doc:"What is to be done."`
+}
+
+// Watching is how the last look for changed files went.
+type Watching struct {
+	At      time.Time `json:"at" doc:"When it was."`
+	Changed time.Time `json:"changed,omitzero" doc:"When one last found a change."`
+	Took    float64   `json:"took_ms" doc:"How long it took, in milliseconds."`
+	Rate    float64   `json:"bytes_per_second,omitempty" doc:"How fast files were indexed, when any were."`
+	Error   string    `json:"error,omitempty" doc:"Why it failed."`
+	Embed   string    `json:"embed_error,omitempty" doc:"Why vectors are missing."`
+}
+
+// TaskCounts are the numbers of tasks by state.
+type TaskCounts struct {
+	Waiting int `json:"waiting" doc:"Accepted, not done yet."`
+	Failed  int `json:"failed" doc:"Given up; the task says why."`
+}
+
+// Summary describes the collection as the caller may see it.
+func (r *Reader) Summary(ctx context.Context) (*Summary, error) {
+	settings := r.view.Settings()
+	s := &Summary{Name: r.c.o.Name, Language: settings.Language, Model: settings.Embedder, Generation: r.Generation()}
+	if r.guard.filter == nil {
+		s.Documents, s.Chunks = r.view.Docs()-r.binaries(), r.view.Chunks()
+		return s, r.Err()
+	}
+	for id := range r.view.Files() {
+		if r.guard.visible(id) {
+			s.Documents++
+		}
+	}
+	s.Chunks = r.size(ctx)
+	return s, r.Err()
+}
+
+// binaries are the files that stand in the catalog as documents without chunks
+// so that they are not read again.
+func (r *Reader) binaries() int {
+	skipped, err := r.view.Skipped()
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, s := range skipped {
+		if s.Reason == ingest.ReasonBinary {
+			n++
+		}
+	}
+	return n
+}
+
+// Status is what the collection holds and how it is. To a caller from whom
+// something is kept it tells only the summary.
+func (r *Reader) Status(ctx context.Context) (*Status, error) {
+	summary, err := r.Summary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Status{Summary: *summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []catalog.Skip{}}
+	if r.guard.filter != nil {
+		return s, nil
+	}
+	settings := r.view.Settings()
+	for _, t := range settings.Trees {
+		s.Trees = append(s.Trees, Tree(t))
+	}
+	s.SourceBytes, s.Dims, s.Chunker, s.Analyzer = r.view.SourceBytes(), settings.Dims, settings.Chunker, settings.Analyzer
+	s.Bytes["catalog"] = r.view.DiskBytes()
+	if reporter, ok := r.guard.store.(backend.Reporter); ok {
+		stats, err := reporter.Stats(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.Vectors = stats.Vectors
+		for part, n := range stats.Parts {
+			s.Bytes[part] = n
+		}
+	}
+	skipped, err := r.view.Skipped()
+	if err != nil {
+		return nil, err
+	}
+	s.Skipped = orEmpty(skipped)
+	for id, reason := range r.view.Pending() {
+		s.Pending = append(s.Pending, Pending{string(id), reason})
+	}
+	sortPending(s.Pending)
+	if w := r.c.watching.Load(); w != nil {
+		s.Watch = w.shown()
+	}
+	return s, r.Err()
+}
+
+func (w *watchState) shown() *Watching {
+	out := &Watching{At: w.At, Changed: w.Changed}
+	if w.Err != nil {
+		out.Error = w.Err.Error()
+	}
+	if w.Report != nil {
+		out.Took = float64(w.Report.Took.Microseconds()) / 1000
+		out.Embed = w.Report.EmbedError
+		if seconds := w.Report.Took.Seconds(); w.Report.Bytes > 0 && seconds > 0 {
+			out.Rate = float64(w.Report.Bytes) / seconds
+		}
+	}
+	return out
+}
+
+func sortPending(list []Pending) {
+	slices.SortFunc(list, func(a, b Pending) int { return strings.Compare(a.ID, b.ID) })
+}

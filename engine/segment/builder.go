@@ -54,7 +54,7 @@ func (r *runs) add(ordinal uint32) {
 // vectorRows are the passages of one vector field.
 type vectorRows struct {
 	dims   int
-	rows   []float32
+	rows   []byte   // as they stand in the file
 	owners []uint32 // ordinal of each row, never falling
 }
 
@@ -166,9 +166,9 @@ func (b *Builder) Vectors(name string, passages [][]float32) error {
 		if len(p) != v.dims || v.dims == 0 {
 			return fmt.Errorf("vector field %q: a passage has %d dimensions, others have %d", name, len(p), v.dims)
 		}
-		v.rows = append(v.rows, p...)
+		v.rows = appendRow(v.rows, p)
 		v.owners = append(v.owners, uint32(len(b.ids)-1))
-		b.bytes += int64(4*len(p)) + 4
+		b.bytes += int64(rowBytes(len(p))) + 4
 	}
 	return nil
 }
@@ -342,14 +342,14 @@ func (b *Builder) writeVectors(w *fileWriter, remap []uint32) {
 	slices.Sort(names)
 	for _, name := range names {
 		v := b.vectors[name]
-		rows := w.beginVectors(name, v.dims)
+		rows, size := w.beginVectors(name, v.dims), rowBytes(v.dims)
 		for i, owner := range v.owners {
 			if remap != nil {
 				if owner = remap[owner]; owner == dropped {
 					continue
 				}
 			}
-			rows.add(owner, v.rows[i*v.dims:(i+1)*v.dims])
+			rows.addRow(owner, v.rows[i*size:(i+1)*size])
 		}
 		rows.end()
 	}

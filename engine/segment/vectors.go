@@ -64,7 +64,6 @@ type vectorWriter struct {
 	name   string
 	dims   int
 	owners []byte
-	row    []byte
 	count  int
 }
 
@@ -73,12 +72,7 @@ func (w *fileWriter) beginVectors(name string, dims int) *vectorWriter {
 	return &vectorWriter{file: w, name: name, dims: dims}
 }
 
-func (v *vectorWriter) add(owner uint32, passage []float32) {
-	v.row = appendRow(v.row[:0], passage)
-	v.addRow(owner, v.row)
-}
-
-// addRow adds a passage that is a row already.
+// addRow adds the row of a passage.
 func (v *vectorWriter) addRow(owner uint32, row []byte) {
 	v.file.write(row)
 	var o [ordinalBytes]byte

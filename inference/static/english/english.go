@@ -57,11 +57,13 @@ func (e *Embedder) Embed(ctx context.Context, _ inference.Purpose, texts []strin
 	encoder := e.encoders.Get().(*static.Encoder)
 	defer e.encoders.Put(encoder)
 	out := make([][]float32, len(texts))
+	dims := e.model.Dims()
+	all := make([]float32, len(texts)*dims)
 	for i, text := range texts {
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if v := make([]float32, e.model.Dims()); encoder.Embed(v, text) {
+		if v := all[i*dims : (i+1)*dims : (i+1)*dims]; encoder.Embed(v, text) {
 			out[i] = v
 		}
 	}

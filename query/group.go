@@ -57,6 +57,11 @@ func (p *parser) part(depth int) part {
 	switch t.kind {
 	case tokenOpen:
 		inner := p.group(depth + 1)
+		if t.sign == 0 && inner.wordsOnly() {
+			// An aside, as in prose: its words are as good as the others.
+			plain := strings.Join(inner.plain, " ")
+			return part{plain: plain, about: plain}
+		}
 		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), strict: true, about: strings.Join(inner.about, " ")}
 	case tokenOr:
 		p.note("OR does not stand between two alternatives; it was searched as a word")
@@ -140,6 +145,11 @@ func (g *group) add(a part) {
 	default:
 		g.should = append(g.should, query)
 	}
+}
+
+// wordsOnly reports whether the group holds words without any mark.
+func (g *group) wordsOnly() bool {
+	return len(g.plain) > 0 && len(g.should)+len(g.must)+len(g.mustNot)+len(g.filters)+len(g.refused) == 0
 }
 
 // filter is the filter of all parts, or nil.

@@ -24,6 +24,8 @@ func TestParse(t *testing.T) {
 		{`-draft`, `not the phrase "draft"`, "only says what to leave out"},
 		{`a OR b`, `any of "a" or any of "b"`, ""},
 		{`"a b" OR "c d" e`, `(the phrase "a b" or the phrase "c d"), better with any of "e"`, ""},
+		{`side effects (nausea, (rash) or pain) of aspirin`, `any of "side effects nausea, rash or pain of aspirin"`, ""},
+		{`a +(b c)`, `any of "b c", better with any of "a"`, ""},
 		{`(a b) OR c`, `any of "a b" or any of "c"`, ""},
 		{`x (a OR (b -c))`, `(any of "a" or (any of "b", not the phrase "c")), better with any of "x"`, ""},
 		{`title:setup guide`, `any of "setup" in title, better with any of "guide"`, ""},

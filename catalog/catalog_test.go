@@ -323,3 +323,31 @@ func TestSecondWriterIsRefused(t *testing.T) {
 		t.Errorf("%d documents: the other writer's were lost", v.Docs())
 	}
 }
+
+// TestWarned: the documents with warnings are known without reading the others,
+// as they are now.
+func TestWarned(t *testing.T) {
+	c := open(t, t.TempDir())
+	warned := func() string {
+		v := c.View()
+		defer v.Close()
+		ids, err := v.Warned()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(ids)
+	}
+	with := func(name string, n int) catalog.Record {
+		r := record(t, name, "# one\n")
+		r.Document.Warnings = make([]sheaf.Warning, n)
+		return r
+	}
+	put(t, c, with("b", 1), with("a", 2), with("c", 0))
+	if got := warned(); got != "[notes:a notes:b]" {
+		t.Errorf("at first: %s", got)
+	}
+	put(t, c, with("a", 0), with("c", 1))
+	if got := warned(); got != "[notes:b notes:c]" {
+		t.Errorf("after a change: %s", got)
+	}
+}

@@ -107,5 +107,8 @@ func (s *segment) checkDocument(id string, i int, st *state, names, targets *[]k
 	for _, p := range r.Document.Properties {
 		labels.add(labelProperty, strings.ToLower(p.Name), i)
 	}
+	if len(r.Document.Warnings) > 0 {
+		labels.add(labelWarning, "", i)
+	}
 	return nil
 }

@@ -12,6 +12,9 @@ import (
 const (
 	labelTag      = 't'
 	labelProperty = 'p'
+	// labelWarning, with an empty name, holds the documents that have
+	// warnings.
+	labelWarning = 'w'
 )
 
 // label is a tag or the name of a property, in small letters, with the documents

@@ -29,6 +29,7 @@ type entry struct {
 	targets []keyItem
 	tags    []string
 	props   []string
+	warned  bool
 }
 
 // packedBlock is a compressed block and the size it has unpacked.
@@ -70,6 +71,7 @@ func entriesOf(u Update) ([]entry, error) {
 		for _, p := range doc.Properties {
 			e.props = append(e.props, strings.ToLower(p.Name))
 		}
+		e.warned = len(doc.Warnings) > 0
 		entries = append(entries, e)
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
@@ -141,6 +143,9 @@ func (w *segmentWriter) add(e *entry) {
 	}
 	for _, name := range e.props {
 		w.labels.add(labelProperty, name, w.ids.n)
+	}
+	if e.warned {
+		w.labels.add(labelWarning, "", w.ids.n)
 	}
 	w.ids.add(e.id)
 	if len(w.raw) >= blockTarget {

@@ -391,6 +391,37 @@ func (v *View) countLabels(kind byte) ([]Counted, error) {
 	return counted(counts), nil
 }
 
+// Warned are the documents whose records have warnings, in order of ID.
+func (v *View) Warned() ([]sheaf.ID, error) {
+	live, err := v.live()
+	if err != nil {
+		return nil, translate(err)
+	}
+	var ids []sheaf.ID
+	for k, s := range v.segments {
+		var docs []int
+		if err := decodeLabels(s.labels, s.n, func(l label) {
+			if l.kind == labelWarning {
+				docs = append(docs, l.docs...)
+			}
+		}); err != nil {
+			return nil, translate(err)
+		}
+		for _, doc := range docs {
+			if live[k] != nil && !live[k][doc] {
+				continue
+			}
+			id, err := s.ids.id(doc)
+			if err != nil {
+				return nil, translate(err)
+			}
+			ids = append(ids, sheaf.ID(strings.Clone(id)))
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
 // findLive tells for each segment which of its documents are current; nil says
 // that all are.
 func (v *View) findLive() ([][]bool, error) {

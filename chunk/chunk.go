@@ -143,6 +143,8 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 		s.doc.Frontmatter = sheaf.Span{Start: front.whole.start, End: front.whole.end}
 		s.doc.FrontmatterText = front.useless
 		s.doc.Aliases, s.doc.Tags, s.doc.Properties, s.doc.Warnings = front.aliases, front.tags, front.properties, front.warnings
+	} else if unclosedFrontmatter(s.src[s.start:]) {
+		s.doc.Warnings = []sheaf.Warning{{Line: 1, Message: "frontmatter: no line --- closes it; it is read as text"}}
 	}
 	s.scan.scan(s.src, begin)
 	s.titles, s.ids = make([]string, len(s.scan.headings)), make([]string, len(s.scan.headings))

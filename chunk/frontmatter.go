@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"sheaf"
@@ -60,6 +61,16 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 		}
 	}
 	return f, false
+}
+
+// unclosed matches a beginning that is meant as frontmatter: the delimiter, and a
+// key on the next line.
+var unclosed = regexp.MustCompile(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
+
+// unclosedFrontmatter reports whether src, in which findFrontmatter found none,
+// begins as if there should be one.
+func unclosedFrontmatter(src string) bool {
+	return strings.HasPrefix(src, "---") && unclosed.MatchString(src)
 }
 
 // read parses the block.

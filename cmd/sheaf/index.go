@@ -89,6 +89,11 @@ type warningJSON struct {
 	Message string `json:"message"`
 }
 
+// String is "path:line: message".
+func (w warningJSON) String() string {
+	return fmt.Sprintf("%s:%d: %s", w.Path, max(w.Line, 1), w.Message)
+}
+
 func treesOf(trees []catalog.Tree) []treeJSON {
 	out := make([]treeJSON, len(trees))
 	for i, t := range trees {
@@ -179,7 +184,7 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 			s.notice("and %s more warnings", terminal.Count(len(out.Warnings)-i))
 			break
 		}
-		s.notice("%s:%d: %s", w.Path, max(w.Line, 1), w.Message)
+		s.notice("%s", w)
 	}
 	if report.EmbedError != "" {
 		s.notice("vectors are missing for %s: %s", terminal.Plural(out.Pending, "document", "documents"), report.EmbedError)

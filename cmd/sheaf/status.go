@@ -61,6 +61,7 @@ type statusJSON struct {
 	Dims             int              `json:"dims"`
 	Pending          pendingJSON      `json:"pending"`
 	Skipped          []skipJSON       `json:"skipped"`
+	Warnings         []warningJSON    `json:"warnings"`
 	Notes            []string         `json:"notes"`
 }
 
@@ -113,6 +114,9 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 			out.Documents-- // it stands in the catalog as a document without chunks
 		}
 	}
+	if out.Warnings, err = s.warnings(); err != nil {
+		return nil, err
+	}
 	if r, ok := s.backend.(backend.Reporter); ok {
 		stats, err := r.Stats(cmd.Context())
 		if err != nil {
@@ -129,6 +133,25 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		out.Pending.Documents = []pendingDocumentJSON{}
 	}
 	return out, nil
+}
+
+// warnings are what was noticed when the files were read, in order of document
+// and line.
+func (s *session) warnings() ([]warningJSON, error) {
+	out := []warningJSON{}
+	warned, err := s.view.Warned()
+	for _, id := range warned {
+		r, err := s.view.Record(id)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range r.Document.Warnings {
+			if w.Message != ingest.ReasonBinary {
+				out = append(out, warningJSON{Path: s.relative(r.Document.Tree, r.Document.Path), Line: w.Line, Message: w.Message})
+			}
+		}
+	}
+	return out, err
 }
 
 const statusLines = 10
@@ -172,7 +195,7 @@ func (s *session) printStatus(out *statusJSON, all bool) {
 			fmt.Fprintf(s.stdout, "  and %s more: sheaf status --all\n", terminal.Count(len(lines)-len(shown)))
 		}
 	}
-	var pending, skipped []string
+	var pending, skipped, warnings []string
 	for _, p := range out.Pending.Documents {
 		pending = append(pending, p.Path+": "+p.Reason)
 	}
@@ -184,7 +207,11 @@ func (s *session) printStatus(out *statusJSON, all bool) {
 		skipped = append(skipped, line)
 	}
 	list("Waiting for the next search:", pending)
+	for _, w := range out.Warnings {
+		warnings = append(warnings, w.String())
+	}
 	list("Left out:", skipped)
+	list("Indexed, but:", warnings)
 }
 
 // parts writes sizes by kind, the largest first.

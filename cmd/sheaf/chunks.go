@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,13 @@ func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error 
 	if strings.Contains(o.tree, ":") {
 		return sheaf.Invalidf("tree %q: a name has no colon, which ends it in identifiers", o.tree)
 	}
-	options := chunk.Options{Chunker: c.Chunker, GitHubSlugs: o.github, Sections: chunk.SectionOptions{Cap: o.cap}, Window: o.window}
+	options := configuredChunker(c)
+	options.GitHubSlugs = options.GitHubSlugs || o.github
+	options.Sections.Cap = cmp.Or(o.cap, options.Sections.Cap)
+	options.Window.Size = cmp.Or(o.window.Size, options.Window.Size)
+	options.Window.Overlap = cmp.Or(o.window.Overlap, options.Window.Overlap)
+	options.Window.Boundary = cmp.Or(o.window.Boundary, options.Window.Boundary)
+	options.Window.Large = options.Window.Large || o.window.Large
 	if _, err := chunk.New(options); err != nil {
 		return err
 	}

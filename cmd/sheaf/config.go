@@ -25,7 +25,7 @@ the defaults; the first that names a key wins.
 
 ` + keyHelp(),
 	}
-	cmd.AddCommand(a.configShowCommand(), a.configGetCommand(), a.configSetCommand(), a.configPathCommand(), a.configTrustCommand())
+	cmd.AddCommand(a.configShowCommand(), a.configGetCommand(), a.configSetCommand(), a.configPathCommand(), a.configSchemaCommand(), a.configTrustCommand())
 	return cmd
 }
 
@@ -206,6 +206,15 @@ func (a *app) configPathCommand() *cobra.Command {
 	}
 	a.addJSON(cmd)
 	return cmd
+}
+
+func (a *app) configSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print a JSON Schema of configuration files, for editors",
+		Args:  arguments(cobra.NoArgs),
+		RunE:  func(*cobra.Command, []string) error { return a.printJSON(config.Schema()) },
+	}
 }
 
 func (a *app) configTrustCommand() *cobra.Command {

@@ -17,7 +17,6 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
-	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
@@ -190,7 +189,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
 	c := a.config
 	in := eval.Indexing{Cache: o.cache, Store: embeddedStore, Language: c.Language, StopWords: c.StopWords,
-		Chunk: chunk.Options{Chunker: c.Chunker}, Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
+		Chunk: configuredChunker(c), Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
 		Fresh: o.fresh, Workers: c.Workers}
 	if in.Cache == "" {
 		in.Cache = filepath.Join(xdg.CacheHome, "sheaf", "eval")

@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
 )
@@ -145,8 +146,8 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 // ask for now, which changes nothing until it is made again.
 func (s *session) noteOtherSettings() {
 	made := s.view.Settings()
-	if made.Chunker != "" && made.Chunker != s.config.Chunker {
-		s.notice("the index was made with the chunker %s: to change it to %s: sheaf index --rebuild", made.Chunker, s.config.Chunker)
+	if want, err := chunk.New(configuredChunker(s.config)); err == nil && want.Name() != s.chunker {
+		s.notice("the index was made with the chunker %s: to change it to %s: sheaf index --rebuild", s.chunker, want.Name())
 	}
 	want := s.config.Language
 	if want == "none" {

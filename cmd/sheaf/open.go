@@ -16,6 +16,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/inference"
@@ -198,6 +199,10 @@ func (s *session) openStores(ctx context.Context) error {
 		return fmt.Errorf("open index: %w", err)
 	}
 	s.catalog, s.view, s.outdated = c, c.View(), nil
+	if err := s.openChunker(); err != nil {
+		s.close()
+		return err
+	}
 	if err := s.openAnalyzer(); err != nil {
 		s.close()
 		return err
@@ -212,6 +217,31 @@ func (s *session) openStores(ctx context.Context) error {
 		return fmt.Errorf("open index: %w", err)
 	}
 	return nil
+}
+
+// openChunker finds out how documents are cut: as the index was begun, or as
+// the settings say when it is new.
+func (s *session) openChunker() error {
+	o, err := configuredChunker(s.config), error(nil)
+	if made := s.view.Settings().Chunker; made != "" {
+		if o, err = chunk.Parse(made); err != nil {
+			return fmt.Errorf("open index: %w", err)
+		}
+	}
+	c, err := chunk.New(o)
+	if err != nil {
+		return err
+	}
+	s.cutting, s.chunker = o, c.Name()
+	return nil
+}
+
+// configuredChunker is how the settings want documents to be cut.
+func configuredChunker(c *config.Config) chunk.Options {
+	return chunk.Options{
+		Chunker: c.Chunker, GitHubSlugs: c.Chunk.GitHubSlugs, Sections: chunk.SectionOptions{Cap: c.Chunk.SectionCap},
+		Window: chunk.WindowOptions{Size: c.Chunk.WindowSize, Overlap: c.Chunk.WindowOverlap, Boundary: c.Chunk.WindowBoundary, Large: c.Chunk.WindowLarge},
+	}
 }
 
 func (s *session) openAnalyzer() error {

@@ -14,7 +14,6 @@ import (
 
 	"sheaf"
 	"sheaf/catalog"
-	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
@@ -106,10 +105,10 @@ func (s *session) ingestOptions() ingest.Options {
 	return ingest.Options{
 		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
 		Walk:  ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
-		Chunk: chunk.Options{Chunker: s.chunker()},
+		Chunk: s.cutting,
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = s.analyzer.Name()
-			settings.Chunker = s.chunker()
+			settings.Chunker = s.chunker
 			if s.view.Settings().Analyzer == "" {
 				settings.Language, settings.LanguageDetected = s.language, s.detected
 			}
@@ -134,15 +133,6 @@ func (s *session) rememberingEmbedder() inference.Embedder {
 		s.memory = cache.New(s.embedder, filepath.Join(s.where.Dir, collection.EmbeddingsName))
 	}
 	return s.memory
-}
-
-// chunker is that of the index, or the configured one when it is new.
-func (s *session) chunker() string {
-	made := s.view.Settings().Chunker
-	if made == "" {
-		return s.config.Chunker
-	}
-	return made
 }
 
 // ingest runs with a progress line. A folder that is gone is an error here: an

@@ -14,6 +14,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
@@ -31,9 +32,12 @@ type session struct {
 	folder string
 	where  collection.Location
 
-	catalog  *catalog.Catalog
-	view     *catalog.View
-	backend  backend.Backend
+	catalog *catalog.Catalog
+	view    *catalog.View
+	backend backend.Backend
+	// cutting is how documents are cut, chunker its name.
+	cutting  chunk.Options
+	chunker  string
 	analyzer *analysis.Analyzer
 	embedder inference.Embedder // nil without a model
 	memory   *cache.Embedder    // around embedder, while documents are embedded

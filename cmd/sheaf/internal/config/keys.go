@@ -14,6 +14,7 @@ import (
 // Values are the settings, typed. What each means stands in the table of keys.
 type Values struct {
 	Chunker        string
+	Chunk          Chunk
 	Language       string
 	StopWords      bool
 	Include        []string
@@ -28,6 +29,15 @@ type Values struct {
 	Color          string
 	LinkURL        string
 	DataDir        string
+}
+
+// Chunk says how the chunker cuts; each number counts for one chunker only.
+type Chunk struct {
+	SectionCap                int
+	WindowSize, WindowOverlap int
+	WindowBoundary            string
+	WindowLarge               bool
+	GitHubSlugs               bool
 }
 
 // Embedder says what turns text into vectors.
@@ -107,6 +117,24 @@ var keys = []Key{
 	{Name: "chunker", Allowed: []string{"tree", "sections", "window"}, Default: "tree",
 		Help:  "how documents are cut: along the heading tree, into sections with a size cap, or into windows of tokens",
 		field: func(v *Values) any { return &v.Chunker }},
+	{Name: "chunk.section_cap", Kind: KindNumber, Default: "6000", Min: 100, Max: 1 << 30,
+		Help:  "chunker sections: most characters of a piece",
+		field: func(v *Values) any { return &v.Chunk.SectionCap }},
+	{Name: "chunk.window_size", Kind: KindNumber, Default: "512", Min: 1, Max: 1 << 20,
+		Help:  "chunker window: most words of a window",
+		field: func(v *Values) any { return &v.Chunk.WindowSize }},
+	{Name: "chunk.window_overlap", Kind: KindNumber, Default: "0", Max: 1 << 20,
+		Help:  "chunker window: words shared with the window before, fewer than its size",
+		field: func(v *Values) any { return &v.Chunk.WindowOverlap }},
+	{Name: "chunk.window_boundary", Allowed: []string{"token", "line", "sentence"}, Default: "token",
+		Help:  "chunker window: where windows may end",
+		field: func(v *Values) any { return &v.Chunk.WindowBoundary }},
+	{Name: "chunk.window_large", Kind: KindBool, Default: "false",
+		Help:  "chunker window: also make a large chunk of every four windows",
+		field: func(v *Values) any { return &v.Chunk.WindowLarge }},
+	{Name: "chunk.github_slugs", Kind: KindBool, Default: "false",
+		Help:  "ignore the {#id} that authors give to headings",
+		field: func(v *Values) any { return &v.Chunk.GitHubSlugs }},
 	{Name: "language", Default: "auto", pattern: regexp.MustCompile(`^(auto|none|[a-z]{2})$`),
 		Help:  "language of the words: auto (detected when the index is made), none (no stemming), or a code such as en, de, fr",
 		field: func(v *Values) any { return &v.Language }},

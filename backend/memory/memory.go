@@ -31,6 +31,7 @@ import (
 // Backend is the store. Make one with New.
 type Backend struct {
 	analyzer *analysis.Analyzer
+	wanted   *wanted // nil for every term
 
 	writing sync.Mutex // held by a write, and during a bulk load
 
@@ -70,26 +71,10 @@ type field struct {
 // Values implements sheaf.Columns.
 func (c *chunk) Values(column string) []sheaf.Value { return c.source.Values(column) }
 
-func (b *Backend) analyze(in *backend.Chunk) *chunk {
-	c := &chunk{id: in.ID, doc: in.Doc, fields: map[string]*field{}}
+func (b *Backend) analyze(v *vocabulary, in *backend.Chunk) *chunk {
+	c := &chunk{id: in.ID, doc: in.Doc, fields: make(map[string]*field, len(in.Fields))}
 	for _, f := range in.Fields {
-		out := &field{terms: map[string][]int{}, forms: map[string]int{}}
-		var terms []analysis.Term
-		position := 0
-		b.analyzer.Words(f.Text, func(start, end int) bool {
-			terms = b.analyzer.Terms(terms[:0], f.Text[start:end])
-			for _, t := range terms {
-				if t.Form {
-					out.forms[t.Text]++
-				} else {
-					out.terms[t.Text] = append(out.terms[t.Text], position+t.Offset)
-					out.length++
-				}
-			}
-			position += b.analyzer.Positions(terms)
-			return true
-		})
-		if len(out.terms) > 0 {
+		if out := v.field(f.Text); out != nil {
 			c.fields[f.Name] = out
 		}
 	}
@@ -140,9 +125,7 @@ func (b *Backend) prepare(batch *backend.Batch, dims map[string]int) (prepared, 
 	if err := b.check(batch, p.dims); err != nil {
 		return p, err
 	}
-	for i := range batch.Chunks {
-		p.chunks = append(p.chunks, b.analyze(&batch.Chunks[i]))
-	}
+	p.chunks = b.analyzeAll(batch.Chunks)
 	return p, nil
 }
 

@@ -1,0 +1,194 @@
+// Package scan answers the question "what may answer this query?" without an
+// index: it looks for the words of the query in the files of a folder, the
+// paths first, cuts the best files into sections, and makes of them an index in
+// memory that lives as long as the query. Its main type is [Scanner], which
+// meets search.Scanner.
+//
+// Nothing is kept on disk. Cut files are remembered within a bound of memory, so
+// that the next query of the same process need not cut them again; a file that
+// changed is noticed by its size and time.
+//
+// Source: the tiered search specification. Unlike there, candidates are all
+// files that match, the ones that hold most of the rare words first, and not the
+// first ones that the folder happens to list.
+package scan
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	"sheaf/catalog"
+	"sheaf/inference"
+	"sheaf/ingest"
+	"sheaf/search"
+)
+
+// Options say what is scanned.
+type Options struct {
+	// Root is the folder. Tree is the name of its documents' tree; "" is the
+	// folder's own name.
+	Root string
+	Tree string
+	Walk ingest.WalkOptions
+	// Analyzer makes terms.
+	Analyzer *analysis.Analyzer
+	// Embedder makes the vectors of candidates when a query needs them; nil
+	// makes none.
+	Embedder inference.Embedder
+}
+
+// Scanner scans one folder. It is safe for concurrent use.
+type Scanner struct {
+	o     Options
+	cache cache
+}
+
+var _ search.Scanner = (*Scanner)(nil)
+
+// New returns a scanner. The folder is read by each query anew.
+func New(o Options) (*Scanner, error) {
+	if o.Root == "" || o.Analyzer == nil {
+		return nil, sheaf.Invalidf("scan: a folder and an analyzer are needed")
+	}
+	root, err := filepath.Abs(o.Root)
+	if err != nil {
+		return nil, fmt.Errorf("scan %s: %w", o.Root, err)
+	}
+	o.Root = root
+	if o.Tree == "" {
+		o.Tree = TreeName(root)
+	}
+	return &Scanner{o: o}, nil
+}
+
+// TreeName is the name of the tree of the documents in a folder: the folder's,
+// without colons.
+func TreeName(root string) string {
+	name := []rune(filepath.Base(root))
+	name = slices.DeleteFunc(name, func(r rune) bool { return r == ':' || r == filepath.Separator })
+	if len(name) == 0 {
+		return "notes"
+	}
+	return string(name)
+}
+
+// chunkShare is the share of the memory that cut files may take; the rest is the
+// index's.
+const chunkShare = 0.35
+
+// Scan implements search.Scanner.
+func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
+	if err := check(&req); err != nil {
+		return nil, err
+	}
+	out := &search.Scanned{}
+	start := time.Now()
+	took := func(step string) {
+		out.Took = append(out.Took, search.Timing{Step: step, Duration: time.Since(start)})
+		start = time.Now()
+	}
+	files, _, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	took("list")
+	found, err := s.match(ctx, files, req)
+	if err != nil {
+		return nil, err
+	}
+	took("scan")
+	s.cache.resize(int64(chunkShare * float64(req.MemoryBytes)))
+	cut, err := s.cut(ctx, found, req)
+	if err != nil {
+		return nil, err
+	}
+	out.Notes = append(out.Notes, cut.notes()...)
+	took("chunk")
+	if req.Vectors {
+		if err := s.embed(ctx, cut.docs, req.MaxVectors); err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			out.Warnings = append(out.Warnings, fmt.Sprintf("vectors of candidates: %v", err))
+		} else if n := cut.chunks(); n > req.MaxVectors {
+			out.Notes = append(out.Notes, fmt.Sprintf("the first %d of %d chunks have vectors", req.MaxVectors, n))
+		}
+		took("embed")
+	}
+	store := memory.NewFor(s.o.Analyzer, req.Words)
+	used, err := fill(ctx, store, cut.docs, int64((1-chunkShare)*float64(req.MemoryBytes)))
+	if err != nil {
+		return nil, err
+	}
+	if used < len(cut.docs) {
+		out.Notes = append(out.Notes, fmt.Sprintf("the index is full: the last %d of %d candidate files are left out (raise the memory)", len(cut.docs)-used, len(cut.docs)))
+		cut.docs = cut.docs[:used]
+	}
+	took("index")
+	facts := newFacts(s.o.Tree, s.o.Root, files, cut.docs)
+	out.Backend, out.Facts, out.Catalog, out.Text = store, facts, facts.view, facts.text
+	out.Files, out.Matched, out.Candidates, out.Chunks = len(files), len(found.matches), len(cut.docs), cut.chunks()
+	out.WhyNot = func(id sheaf.ID) string { return whyNot(found, cut, id, s.o.Tree, req) }
+	return out, nil
+}
+
+// Bounds of a request.
+const (
+	maxFiles      = 10_000
+	minMemory     = 1 << 20
+	maxMemory     = 1000 << 20
+	maxQueries    = 16
+	maxQueryBytes = 4000
+)
+
+func check(req *search.ScanRequest) error {
+	switch {
+	case req.MaxFiles < 1 || req.MaxFiles > maxFiles:
+		return sheaf.Invalidf("scan: the limit of files is %d: must be within 1..%d", req.MaxFiles, maxFiles)
+	case req.MemoryBytes < minMemory || req.MemoryBytes > maxMemory:
+		return sheaf.Invalidf("scan: memory is %d bytes: must be within %d..%d", req.MemoryBytes, minMemory, maxMemory)
+	case len(req.Queries) > maxQueries:
+		return sheaf.Invalidf("scan: there are %d queries: at most %d are allowed", len(req.Queries), maxQueries)
+	}
+	return nil
+}
+
+// fill writes the chunks of documents, in order, until their texts would exceed
+// budget bytes; it returns how many documents are in.
+func fill(ctx context.Context, store backend.Backend, docs []*document, budget int64) (int, error) {
+	var batch backend.Batch
+	used := 0
+	for _, d := range docs {
+		if budget -= d.textBytes; budget < 0 && used > 0 {
+			break
+		}
+		batch.Chunks = append(batch.Chunks, d.entries...)
+		used++
+	}
+	return used, store.Write(ctx, batch)
+}
+
+// All is a catalog of every document of the folder, for looking up addresses.
+// The caller closes the view.
+func (s *Scanner) All(ctx context.Context) (*catalog.View, error) {
+	files, skipped, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	found := &found{files: files}
+	for i := range files {
+		found.matches = append(found.matches, match{file: i})
+	}
+	cut, err := s.cut(ctx, found, search.ScanRequest{MaxFiles: len(files)})
+	if err != nil {
+		return nil, err
+	}
+	return openView(s.o.Tree, s.o.Root, cut.docs, skipped)
+}

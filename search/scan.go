@@ -1,0 +1,92 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/profile"
+	"sheaf/rank"
+)
+
+// Scanner finds the candidates of a query in the files themselves. It is safe
+// for concurrent use.
+type Scanner interface {
+	// Scan looks for the queries, terms and words of req in files, and makes
+	// of the best of them a store that answers req.Words, and requests by
+	// vector, for as long as the query lasts.
+	Scan(ctx context.Context, req ScanRequest) (*Scanned, error)
+}
+
+// ScanRequest says what is looked for, and how much of it.
+type ScanRequest struct {
+	// Queries are looked for as a whole and word by word: the person's own
+	// and, when it was expanded, others. Terms are looked for as they are.
+	// They decide what is a candidate and nothing else.
+	Queries, Terms []string
+	// Words are what will be scored; nil for none.
+	Words sheaf.TextQuery
+	// Filter bounds what may be a candidate; nil is no bound.
+	Filter sheaf.Filter
+	// MaxFiles is the most candidates; ChunkChars is the most characters of a
+	// chunk; MemoryBytes bounds what cut files and the index take together.
+	MaxFiles    int
+	ChunkChars  int
+	MemoryBytes int64
+	// Vectors asks for the vectors of chunks, of the first MaxVectors.
+	Vectors    bool
+	MaxVectors int
+}
+
+// Scanned is what a scan found.
+type Scanned struct {
+	Backend backend.Backend
+	Facts   rank.Facts
+	// Text is the indexed text of a chunk.
+	Text func(id sheaf.ID) (string, error)
+	// Catalog is the candidates as a catalog, made when it is asked for.
+	Catalog func() (*catalog.View, error)
+	// Files is how many files were looked at, Matched how many hold some of
+	// what was looked for, Candidates how many of those are in the store, with
+	// Chunks chunks.
+	Files, Matched, Candidates, Chunks int
+	// Notes and Warnings are for the result, Took are the steps.
+	Notes, Warnings []string
+	Took            []Timing
+	// WhyNot says why a document is not among the candidates; "" when it is.
+	WhyNot func(doc sheaf.ID) string
+}
+
+// scan finds the candidates of the query when the profile wants them from the
+// files, and searches them from then on.
+func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
+	if plan.Scan == nil {
+		return nil
+	}
+	if r.searcher.Scanner == nil {
+		return fmt.Errorf("profile %s scans files, and there is no folder to scan: %w", plan.Profile.Name, sheaf.ErrUnsupported)
+	}
+	req := ScanRequest{Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
+		Words: r.query.Words, Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,
+		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vectors != nil, MaxVectors: plan.Scan.MaxVectors}
+	scanned, err := r.searcher.Scanner.Scan(ctx, req)
+	if err != nil {
+		return err
+	}
+	for _, t := range scanned.Took {
+		r.result.Took = append(r.result.Took, Timing{"scan: " + t.Step, t.Duration})
+	}
+	for _, n := range scanned.Notes {
+		r.note("%s", n)
+	}
+	for _, w := range scanned.Warnings {
+		r.warn("%s", w)
+	}
+	// A copy, so that a searcher may be used by several searches at once.
+	s := *r.searcher
+	s.Backend, s.Facts, s.Text = scanned.Backend, scanned.Facts, scanned.Text
+	r.searcher, r.facts, r.result.Scanned = &s, newMemo(scanned.Facts), scanned
+	return nil
+}

@@ -11,7 +11,7 @@ import (
 
 // Keys of a profile, and of a first phase.
 var (
-	profileKeys   = []string{"name", "about", "extends", "parameters", "candidates", "branches", "fuse", "then"}
+	profileKeys   = []string{"name", "about", "extends", "parameters", "limits", "expand", "candidates", "branches", "fuse", "then"}
 	phaseKeys     = []string{"branches", "fuse", "then", "limit"}
 	parameterKeys = []string{"default", "min", "max", "integer", "one_of", "about"}
 )
@@ -50,7 +50,10 @@ func decode(n *node) (*Profile, error) {
 			return nil, err
 		}
 	}
-	if first := n.get("candidates"); first != nil {
+	if err := p.decodeSources(n); err != nil {
+		return nil, err
+	}
+	if first := n.get("candidates"); first != nil && p.scan == nil {
 		if err := first.want(nodeMapping, "candidates"); err != nil {
 			return nil, err
 		}
@@ -389,11 +392,15 @@ func decodeStep(k *kind, n *node, params []Parameter) (*step, error) {
 		short.pairs = []pair{{key, *n}}
 		given = &short
 	}
-	if err := given.onlyKeys(k.name, k.optionNames()...); err != nil {
+	options := k.allOptions()
+	var names []string
+	for _, o := range options {
+		names = append(names, o.name)
+	}
+	if err := given.onlyKeys(k.name, names...); err != nil {
 		return nil, err
 	}
-	for i := range k.options {
-		o := &k.options[i]
+	for _, o := range options {
 		where := k.name + "." + o.name
 		if given.get(o.name) == nil && o.standard == "" {
 			return nil, n.errorf("%s needs %s: %s, %s", k.name, o.name, o.about, o.allowed())

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/rank"
 )
 
 // MaxLimit is the largest limit of a query.
@@ -46,6 +47,9 @@ func (p *Profile) PlanFor(limit int, set map[string]string, asked Asked) (*Plan,
 	if err != nil {
 		return nil, err
 	}
+	if err := p.checkLimit(limit, v); err != nil {
+		return nil, err
+	}
 	plan := &Plan{Profile: p, Limit: limit, Values: map[string]string{}}
 	for name, x := range v.numbers {
 		if !slices.Contains(askedNames, name) {
@@ -53,6 +57,9 @@ func (p *Profile) PlanFor(limit int, set map[string]string, asked Asked) (*Plan,
 		}
 	}
 	maps.Copy(plan.Values, v.choices)
+	if err := p.planSources(plan, v); err != nil {
+		return nil, err
+	}
 	if p.candidates != nil {
 		first, err := p.candidates.plan(v)
 		if err != nil {
@@ -135,6 +142,21 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 	return nil
 }
 
+// only is the branch of a weight above 0 when there is just one, else nil.
+func (ph *Phase) only() *Branch {
+	var only *Branch
+	for i := range ph.Branches {
+		if ph.Branches[i].Weight == 0 {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = &ph.Branches[i]
+	}
+	return only
+}
+
 func (ph *phase) plan(v values) (*Phase, error) {
 	out := &Phase{}
 	var total float64
@@ -155,6 +177,10 @@ func (ph *phase) plan(v values) (*Phase, error) {
 	}
 	out.Fusion = ph.fuse.kind.fusion(args)
 	out.FusionText = ph.fuse.text(args)
+	if only := out.only(); only != nil && args.flag("direct") {
+		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}
+		out.FusionText = "the scores of " + only.Name
+	}
 	out.Then, err = planSteps(ph.then, v)
 	return out, err
 }
@@ -197,6 +223,9 @@ func planSteps(steps []step, v values) ([]Step, error) {
 		if err != nil {
 			return nil, err
 		}
+		if args.number(whenOption.name) == 0 {
+			continue
+		}
 		stage := steps[i].kind.stage(args)
 		// What one number allows depends on another (low below high): let
 		// the stage itself say so, with nothing to rank.
@@ -213,7 +242,7 @@ func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {
 		set := &s.settings[i]
-		if set.node == nil {
+		if set.node == nil || set.option == &whenOption {
 			continue
 		}
 		value := set.String()

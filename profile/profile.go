@@ -13,6 +13,8 @@
 package profile
 
 import (
+	"time"
+
 	"sheaf/rank"
 )
 
@@ -29,6 +31,9 @@ type Profile struct {
 	// are declared.
 	Parameters []Parameter
 
+	expand     *step
+	scan       *step
+	limits     *step
 	candidates *phase
 	main       phase
 }
@@ -97,10 +102,34 @@ type Plan struct {
 	Limit int
 	// Values are the parameters in force, as written.
 	Values map[string]string
+	// Expand asks for other ways to put the query; nil does not.
+	Expand *Expand
+	// Scan finds candidates in files, which bound and serve the branches; nil
+	// when the branches search the store.
+	Scan *Scan
 	// Candidates is the first phase; nil when there is none. Its ranking,
 	// cut to its Limit, bounds the branches of Main.
 	Candidates *Phase
 	Main       Phase
+}
+
+// Expand says how a query is expanded by a chat model.
+type Expand struct {
+	// Variants is how many other ways to put the query are asked for.
+	Variants int
+	// Passage asks for an invented answer, to be embedded beside the query.
+	Passage bool
+	// Timeout bounds the call of the model.
+	Timeout time.Duration
+}
+
+// Scan says what is searched of files that have no index.
+type Scan struct {
+	// Files is the most files that are candidates, ChunkChars the most
+	// characters of a chunk, MaxVectors the most chunks that get vectors.
+	Files, ChunkChars, MaxVectors int
+	// MemoryBytes bounds what cut files and the index take.
+	MemoryBytes int64
 }
 
 // Phase is the branches that run together, their fusion, and what follows.

@@ -16,9 +16,16 @@ func Reference() (string, error) {
 	writeOptions(&b, textOptions)
 	b.WriteString("\nOf a vector branch:\n\n")
 	writeOptions(&b, vectorOptions)
-	b.WriteString("\n## Fusion\n\n`fuse` " + fusion.about + ".\n\n")
+	b.WriteString("\n## Before the branches\n\n")
+	for _, k := range []*kind{&limitOptions, &expand, &scan} {
+		fmt.Fprintf(&b, "`%s` %s.\n\n", k.name, k.about)
+		writeOptions(&b, k.options)
+		b.WriteString("\n")
+	}
+	b.WriteString("## Fusion\n\n`fuse` " + fusion.about + ".\n\n")
 	writeOptions(&b, fusion.options)
-	b.WriteString("\n## Stages\n")
+	b.WriteString("\n## Stages\n\nOf every stage, besides its own settings:\n\n")
+	writeOptions(&b, []option{whenOption})
 	for i := range stages {
 		k := &stages[i]
 		fmt.Fprintf(&b, "\n### %s\n\n`%s` %s.", k.name, k.name, k.about)
@@ -82,6 +89,8 @@ what to do with the result. This page is made from the program's own tables
 - ` + "`fuse`" + ` joins the branches. A single branch needs none.
 - ` + "`then`" + ` lists the stages after it, in order. A stage is a name, or a name with its settings.
 - ` + "`candidates`" + ` is a first phase: branches, ` + "`fuse`, `then`" + ` and a ` + "`limit`" + ` of its own; its hits bound what the branches find.
+  Or ` + "`candidates: {scan: {...}}`" + `: the candidates are found in the files themselves, without an index, and the branches search those.
+- ` + "`expand`" + ` has a chat model put the query in other words; ` + "`limits`" + ` says how many results may be wanted.
 - ` + "`extends`" + ` names a profile that this one changes. Parameters are joined by name, and a single value is a new default;
   ` + "`branches`" + ` written as a mapping changes branches by name; every other key replaces that of the extended profile.
 

@@ -41,7 +41,9 @@ func Schema() ([]byte, error) {
 			object{"type": []string{"number", "string"}}, object{"type": "object", "additionalProperties": false, "required": []string{"default"},
 				"properties": object{"default": object{"type": []string{"number", "string"}}, "min": object{"type": "number"}, "max": object{"type": "number"},
 					"integer": object{"type": "boolean"}, "one_of": object{"type": "array", "items": object{"type": "string"}}, "about": object{"type": "string"}}}}}},
-		"candidates": phase(object{"limit": phaseLimit.schema()}),
+		"limits": limitOptions.schema(), "expand": expand.schema(),
+		"candidates": object{"anyOf": []any{phase(object{"limit": phaseLimit.schema()}),
+			object{"type": "object", "additionalProperties": false, "required": []string{scan.name}, "properties": object{scan.name: scan.schema()}}}},
 	})
 	top["required"] = []string{"name"}
 	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -90,10 +92,10 @@ func (k *kind) needsSettings() bool {
 
 func (k *kind) schema() object {
 	props, required := object{}, []string{}
-	for i := range k.options {
-		props[k.options[i].name] = k.options[i].schema()
-		if k.options[i].standard == "" {
-			required = append(required, k.options[i].name)
+	for _, o := range k.allOptions() {
+		props[o.name] = o.schema()
+		if o.standard == "" {
+			required = append(required, o.name)
 		}
 	}
 	settings := object{"type": "object", "additionalProperties": false, "properties": props}

@@ -33,6 +33,7 @@ func (p *Profile) Show(limit int, set map[string]string) (string, error) {
 		}
 	}
 	fmt.Fprintf(&b, "\npipeline for %d results\n", limit)
+	plan.drawSources(&b)
 	if plan.Candidates != nil {
 		b.WriteString("  first phase\n")
 		plan.Candidates.draw(&b, "    ")
@@ -43,6 +44,20 @@ func (p *Profile) Show(limit int, set map[string]string) (string, error) {
 	}
 	plan.Main.draw(&b, "  ")
 	return b.String(), nil
+}
+
+// drawSources writes what comes before the branches.
+func (p *Plan) drawSources(b *strings.Builder) {
+	if e := p.Expand; e != nil {
+		passage := ""
+		if e.Passage {
+			passage = " and an invented answer"
+		}
+		fmt.Fprintf(b, "  ? a chat model puts the query in up to %d other ways%s, within %s\n", e.Variants, passage, e.Timeout)
+	}
+	if s := p.Scan; s != nil {
+		fmt.Fprintf(b, "  ? files are scanned; the best %d are cut into sections of %d characters, within %d MB\n", s.Files, s.ChunkChars, s.MemoryBytes>>20)
+	}
 }
 
 // Range says what values a parameter may have, as "0..1" or "rrf | scores".

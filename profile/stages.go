@@ -28,6 +28,18 @@ func (k *kind) optionNames() []string {
 	return names
 }
 
+// allOptions are the options of the kind and those of every stage.
+func (k *kind) allOptions() []*option {
+	options := make([]*option, 0, len(k.options)+1)
+	for i := range k.options {
+		options = append(options, &k.options[i])
+	}
+	if k.stage != nil {
+		options = append(options, &whenOption)
+	}
+	return options
+}
+
 func number(name, standard string, lo, hi float64, about string) option {
 	return option{name: name, kind: typeNumber, standard: standard, min: lo, max: hi, about: about}
 }
@@ -224,6 +236,9 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return Rerank{N: a.integer("n"), Weight: a.number("weight"), Timeout: time.Duration(a.number("timeout") * float64(time.Second))}
 		}},
+	{name: "reading_order", about: "puts hits of one document that score alike into the order in which they stand there", short: "within",
+		options: []option{number("within", "0.01", 0, 1e12, "how far below the first of them a score counts as alike")},
+		stage:   func(a arguments) rank.Stage { return rank.ReadingOrder{Within: a.number("within")} }},
 	{name: "pin", about: "puts some hits first", short: "ids",
 		options: []option{{name: "ids", kind: typeTexts, about: "the ids, in the order wanted"}},
 		stage: func(a arguments) rank.Stage {
@@ -252,7 +267,11 @@ var fusionOptions = []option{
 	flag("unit", "rrf gives 1 to what is first in every branch"),
 	choice("norm", "max", "how the scores of a branch are normalized, for scores", norms...),
 	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores", means...),
+	flag("direct", "the only branch of a weight above 0 keeps its scores"),
 }
+
+// whenOption is an option of every stage.
+var whenOption = number("when", "1", -1e12, 1e12, "0 leaves the stage out")
 
 var fusion = kind{name: "fuse", about: "joins the branches into one ranking", short: "method", options: fusionOptions,
 	fusion: func(a arguments) rank.Fusion {

@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,28 +148,53 @@ func (s *Scanner) document(f *ingest.File, chunker chunk.Chunker) *document {
 	}
 	d.date = chunk.DateOf(&d.doc, f.ModTime)
 	d.entries = ingest.Entries(&d.doc, text, d.date)
-	for i := range d.entries {
-		onlyHeading(&d.entries[i], &d.doc.Chunks[i])
-		for _, field := range d.entries[i].Fields {
-			d.textBytes += int64(len(field.Text))
-		}
-	}
+	replicate(d)
 	s.cache.put(key, d)
 	return d
 }
 
-// onlyHeading makes the hierarchy of a piece the heading that it stands under:
-// the document's title is a field of its own.
-func onlyHeading(e *backend.Chunk, c *sheaf.Chunk) {
-	heading := ""
-	if len(c.Hierarchy) > 1 {
-		heading = c.Hierarchy[len(c.Hierarchy)-1]
+// maxListed is how many values of one property are searched; notes that list
+// hundreds would be found by everything.
+const maxListed = 10
+
+// replicate gives every chunk the fields that it is searched by: those of the
+// note (title, path, aliases, tags, values of properties), which all its chunks
+// have in common, the heading that it stands under, and its text.
+func replicate(d *document) {
+	common := []backend.Field{{Name: sheaf.FieldTitle, Text: d.doc.Title}, {Name: sheaf.FieldAliases, Text: strings.Join(d.doc.Aliases, "\n")},
+		{Name: sheaf.FieldTags, Text: strings.Join(d.doc.Tags, "\n")}, {Name: sheaf.FieldPath, Text: strings.TrimSuffix(d.path, path.Ext(d.path))},
+		{Name: sheaf.FieldProperties, Text: propertyText(&d.doc)}}
+	for _, f := range common {
+		d.textBytes += int64(len(f.Text))
 	}
-	for i := range e.Fields {
-		if e.Fields[i].Name == sheaf.FieldHierarchy {
-			e.Fields[i].Text = heading
+	for i := range d.entries {
+		e, c := &d.entries[i], &d.doc.Chunks[i]
+		fields := slices.Clone(common)
+		if len(c.Hierarchy) > 1 {
+			fields = append(fields, backend.Field{Name: sheaf.FieldHierarchy, Text: c.Hierarchy[len(c.Hierarchy)-1]})
+		}
+		for _, f := range e.Fields {
+			if f.Name == sheaf.FieldBody {
+				fields = append(fields, f)
+				d.textBytes += int64(len(f.Text))
+			}
+		}
+		e.Fields = slices.DeleteFunc(fields, func(f backend.Field) bool { return f.Text == "" })
+	}
+}
+
+// propertyText is the values of the frontmatter that are no fields of their own.
+func propertyText(doc *sheaf.Document) string {
+	var parts []string
+	for _, p := range doc.Properties {
+		if chunk.IsFieldProperty(p.Name) {
+			continue
+		}
+		for _, v := range p.Values[:min(maxListed, len(p.Values))] {
+			parts = append(parts, v.String())
 		}
 	}
+	return strings.Join(parts, "\n")
 }
 
 // embed gives the first most chunks vectors. Documents from the cache may have

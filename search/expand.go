@@ -220,11 +220,14 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 			out.Queries = append(out.Queries, q)
 		}
 	}
-	within := letters(query)
+	var within []string
+	for word := range strings.FieldsSeq(query) {
+		within = append(within, letters(word))
+	}
 	for _, t := range x.Terms {
 		t = oneLine(t)
 		plain := letters(t)
-		if strings.ContainsFunc(t, unicode.IsSpace) || utf8.RuneCountInString(plain) < 2 || !strings.Contains(within, plain) || len(out.Terms) == maxTerms || slices.Contains(out.Terms, t) {
+		if strings.ContainsFunc(t, unicode.IsSpace) || utf8.RuneCountInString(plain) < 2 || !slices.ContainsFunc(within, func(word string) bool { return strings.Contains(word, plain) }) || len(out.Terms) == maxTerms || slices.Contains(out.Terms, t) {
 			continue
 		}
 		out.Terms = append(out.Terms, t)
@@ -288,10 +291,33 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	x, err := r.searcher.Expander.Expand(ctx, r.query.Text, *plan.Expand)
 	r.took("expand", start)
 	if err != nil {
-		if ctx.Err() == nil {
-			r.warn("expand the query: %v", err)
-		}
+		r.warn("expand the query: %v", err)
 		return
 	}
-	r.expansion, r.result.Expansion = x, x
+	r.expansion, r.result.Expansion = x, &x
+}
+
+// words adds what the person gave besides the query to what scores, and narrows
+// plain words to those of them that a model found to matter.
+func (r *run) words() {
+	if plain, ok := r.query.Words.(sheaf.Match); ok && plain.Field == "" && len(r.expansion.Terms) > 0 {
+		r.query.Words = sheaf.Match{Text: strings.Join(r.expansion.Terms, " ")}
+	}
+	var more []sheaf.TextQuery
+	for _, t := range r.opt.Terms {
+		if strings.TrimSpace(t) != "" {
+			more = append(more, sheaf.Match{Text: t})
+		}
+	}
+	if len(more) == 0 {
+		return
+	}
+	if r.query.Words != nil {
+		more = append([]sheaf.TextQuery{r.query.Words}, more...)
+	}
+	if own, ok := r.query.Words.(sheaf.Bool); ok { // what it demands stays demanded
+		r.query.Words = sheaf.Bool{Must: []sheaf.TextQuery{own}, Should: more[1:]}
+		return
+	}
+	r.query.Words = sheaf.Bool{Should: more}
 }

@@ -20,15 +20,27 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 		ids[i] = o.ranking[i].ID
 	}
 	var parts []*sheaf.Explanation
+	var others [][]*sheaf.Explanation // of the branch's further requests
 	if explainer, ok := r.searcher.Backend.(backend.Explainer); ok {
 		var err error
 		if parts, err = explainer.Explain(ctx, o.request, ids); err != nil {
 			r.note("the store cannot explain the scores of branch %s: %v", o.branch.Name, err)
 			parts = nil
 		}
+		for _, req := range o.more {
+			if p, err := explainer.Explain(ctx, req, ids); err == nil && parts != nil {
+				others = append(others, p)
+			}
+		}
 	}
 	for i := range o.ranking {
 		h := &o.ranking[i]
+		for _, p := range others {
+			// A hit has the score of the request that liked it best.
+			if p[i] != nil && (parts[i] == nil || p[i].Value > parts[i].Value) {
+				parts[i] = p[i]
+			}
+		}
 		e := &sheaf.Explanation{Label: fmt.Sprintf("rank %d by %s", i+1, o.branch.Name), Value: h.Score}
 		if i < len(parts) && parts[i] != nil {
 			e.Parts = []sheaf.Explanation{*parts[i]}

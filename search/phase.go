@@ -22,6 +22,8 @@ const retrieved = "retrieve"
 type outcome struct {
 	branch  *profile.Branch
 	request backend.Request
+	// more are requests whose hits count with the larger of their scores.
+	more    []backend.Request
 	ranking sheaf.Ranking
 	err     error
 	took    time.Duration
@@ -97,6 +99,12 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 		req := backend.Request{Filter: r.query.Filter, Within: within, Limit: min(b.Limit, backend.MaxLimit)}
 		if b.Vector != nil {
 			req.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: r.vector, Candidates: b.Vector.Candidates}
+			if r.passage != nil {
+				more := req
+				more.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: r.passage, Candidates: b.Vector.Candidates}
+				out = append(out, outcome{branch: b, request: req, more: []backend.Request{more}})
+				continue
+			}
 		} else {
 			req.Text = textRequest(b.Text, r.query.Words)
 		}
@@ -136,6 +144,11 @@ func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome, wo
 			o := &outcomes[i]
 			start := time.Now()
 			o.ranking, o.err = store.Retrieve(ctx, o.request)
+			for _, req := range o.more {
+				if o.err == nil {
+					o.ranking, o.err = larger(ctx, store, o.ranking, req)
+				}
+			}
 			if o.err == nil && o.request.Vector != nil {
 				o.ranking, o.err = matching(ctx, store, o.ranking, words)
 			}
@@ -143,6 +156,31 @@ func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome, wo
 		})
 	}
 	wg.Wait()
+}
+
+// larger joins the hits of a request with others, each with the larger of its
+// scores.
+func larger(ctx context.Context, store backend.Backend, hits sheaf.Ranking, req backend.Request) (sheaf.Ranking, error) {
+	others, err := store.Retrieve(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[sheaf.ID]int, len(hits))
+	for i := range hits {
+		at[hits[i].ID] = i
+	}
+	out := slices.Clone(hits)
+	for _, h := range others {
+		i, ok := at[h.ID]
+		switch {
+		case !ok:
+			out = append(out, h)
+		case h.Score > out[i].Score:
+			out[i] = h
+		}
+	}
+	out.Sort()
+	return out[:min(len(out), req.Limit)], nil
 }
 
 // survivors are the outcomes that did not fail, without hits that the facts do

@@ -70,7 +70,7 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	}
 	req := ScanRequest{Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
 		Words: r.query.Words, Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,
-		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vectors != nil, MaxVectors: plan.Scan.MaxVectors}
+		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil, MaxVectors: plan.Scan.MaxVectors}
 	scanned, err := r.searcher.Scanner.Scan(ctx, req)
 	if err != nil {
 		return err

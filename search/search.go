@@ -44,6 +44,11 @@ type Searcher struct {
 	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
 	// Text is the text of a chunk, for Rerank to read.
 	Text func(id sheaf.ID) (string, error)
+	// Scanner finds candidates in files, for profiles that want that; Backend
+	// and Facts may be nil for those. Expander puts queries in other words;
+	// nil when no chat model is configured: a query stands for itself then.
+	Scanner  Scanner
+	Expander *Expander
 	// Now is the clock that ages are measured by; nil is time.Now.
 	Now func() time.Time
 }
@@ -52,6 +57,9 @@ type Searcher struct {
 type Options struct {
 	// Parameters set parameters of the profile.
 	Parameters map[string]string
+	// Terms are further words of the person's own, which score like those of
+	// the query.
+	Terms []string
 	// Explain gives every hit an explanation of its score.
 	Explain bool
 	// Trace keeps the ranking after every step.
@@ -86,6 +94,10 @@ type Result struct {
 	Took []Timing
 	// Trace is the ranking after every step, when asked for.
 	Trace []Snapshot
+	// Expansion is what a chat model made of the query, Scanned what was
+	// found in files; nil when the profile wants none of it.
+	Expansion *Expansion
+	Scanned   *Scanned
 }
 
 // Timing is how long a step took.
@@ -150,11 +162,19 @@ type Constituent struct {
 // sheaf.ErrUnavailable and those of the branches. A canceled context ends the
 // search with the context's error.
 func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*Result, error) {
-	if s.Backend == nil || s.Facts == nil {
+	r, err := s.run(ctx, q, p, opt)
+	if err != nil {
+		return nil, err
+	}
+	return r.result, nil
+}
+
+// run answers q and keeps what it was answered with.
+func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*run, error) {
+	if (s.Backend == nil || s.Facts == nil) && !p.Scans() {
 		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
 	}
-	asked := s.asked(q)
-	plan, err := p.PlanFor(q.Limit, opt.Parameters, asked)
+	plan, err := p.PlanFor(q.Limit, opt.Parameters, s.asked(q))
 	if err != nil {
 		return nil, err
 	}
@@ -174,10 +194,10 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 		return nil, err
 	}
 	r.finish(ranking[:min(q.Limit, len(ranking))])
-	if f, ok := s.Facts.(interface{ Err() error }); ok && f.Err() != nil {
+	if f, ok := r.searcher.Facts.(interface{ Err() error }); ok && f.Err() != nil {
 		r.warn("facts about documents are missing: %v", f.Err())
 	}
-	return r.result, nil
+	return r, nil
 }
 
 // run is one search on its way.
@@ -188,13 +208,20 @@ type run struct {
 	facts    *memo
 	now      func() time.Time
 	result   *Result
-	vector   []float32
+	// vector is the query's; passage that of an invented answer.
+	vector, passage []float32
+	expansion       Expansion
 	// similar is the best similarity of what vector branches found.
 	similar map[sheaf.ID]float64
 }
 
 func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
+	r.expand(retrieval, plan)
 	if err := r.embed(ctx, retrieval, plan); err != nil {
+		return nil, err
+	}
+	r.words()
+	if err := r.scan(retrieval, plan); err != nil {
 		return nil, err
 	}
 	var within []sheaf.ID
@@ -236,7 +263,12 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	r.vector = vector
-	return nil
+	if r.expansion.Passage != "" {
+		if r.passage, err = r.searcher.Embed(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
+			r.warn("embed the invented answer: %v", err)
+		}
+	}
+	return ctx.Err()
 }
 
 func needsVector(plan *profile.Plan) bool {

@@ -29,15 +29,24 @@ type Absence struct {
 // it and why, or which stage lost it. An id that does not exist is
 // sheaf.ErrNotFound.
 func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID) (*Absence, error) {
-	if _, ok := s.Facts.Chunk(id); !ok {
-		return nil, fmt.Errorf("%s is not indexed: %w", id, sheaf.ErrNotFound)
+	if s.Facts != nil && !p.Scans() {
+		if _, ok := s.Facts.Chunk(id); !ok {
+			return nil, fmt.Errorf("%s is not indexed: %w", id, sheaf.ErrNotFound)
+		}
 	}
 	opt.Trace, opt.Explain = true, false
-	result, err := s.Search(ctx, q, p, opt)
+	done, err := s.run(ctx, q, p, opt)
 	if err != nil {
 		return nil, err
 	}
+	result := done.result
 	a := &Absence{ID: id}
+	if scanned := result.Scanned; scanned != nil {
+		if reason := whyNoCandidate(scanned, id); reason != "" {
+			a.add("it is no candidate: %s", reason)
+			return a, nil
+		}
+	}
 	for i := range result.Hits {
 		if h := &result.Hits[i]; h.ID == id {
 			a.Rank = h.Rank
@@ -45,7 +54,7 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 			return a, nil
 		}
 	}
-	found, err := s.whyBranches(ctx, q, p, opt, result, a)
+	found, err := done.whyBranches(ctx, p, a)
 	if err != nil {
 		return nil, err
 	}
@@ -58,15 +67,26 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 	return a, nil
 }
 
+// whyNoCandidate says why the scan did not take the file of id; "" when it did.
+func whyNoCandidate(scanned *Scanned, id sheaf.ID) string {
+	if _, ok := scanned.Facts.Chunk(id); ok {
+		return ""
+	}
+	if at := strings.LastIndexByte(string(id), '#'); at >= 0 {
+		if reason := scanned.WhyNot(id[:at]); reason != "" {
+			return reason
+		}
+		return "its file has no such section"
+	}
+	return scanned.WhyNot(id)
+}
+
 // whyBranches says what every branch of the main phase knows of a.ID, and
 // whether one found it.
-func (s *Searcher) whyBranches(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, result *Result, a *Absence) (bool, error) {
-	plan, err := p.PlanFor(q.Limit, opt.Parameters, s.asked(q))
+func (r *run) whyBranches(ctx context.Context, p *profile.Profile, a *Absence) (bool, error) {
+	s, result := r.searcher, r.result
+	plan, err := p.PlanFor(r.query.Limit, r.opt.Parameters, s.asked(r.query))
 	if err != nil {
-		return false, err
-	}
-	r := &run{searcher: s, query: q, opt: opt, facts: newMemo(s.Facts), result: &Result{Profile: p.Name}}
-	if err := r.embed(ctx, ctx, plan); err != nil {
 		return false, err
 	}
 	outcomes, err := r.requests(&plan.Main, nil)

@@ -74,9 +74,13 @@ func (c *chunk) Values(column string) []sheaf.Value { return c.source.Values(col
 func (b *Backend) analyze(v *vocabulary, in *backend.Chunk) *chunk {
 	c := &chunk{id: in.ID, doc: in.Doc, fields: make(map[string]*field, len(in.Fields))}
 	for _, f := range in.Fields {
-		if out := v.field(f.Text); out != nil {
+		if out := v.shared(f); out != nil {
 			c.fields[f.Name] = out
 		}
+	}
+	if b.wanted != nil {
+		c.source.Columns, c.source.Vectors = in.Columns, in.Vectors
+		return c
 	}
 	c.source.Columns = make([]backend.Column, len(in.Columns))
 	for i, col := range in.Columns {

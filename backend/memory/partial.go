@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -14,7 +15,8 @@ import (
 // no other: of texts it keeps only the terms that they look at, and how long the
 // fields are. Its answers to them are those of [New], its memory is a fraction,
 // and it is filled several times as fast: it is the index that lives as long as
-// one query. Vectors and filters work as ever.
+// one query. Vectors and filters work as ever, but columns and vectors are those of
+// the caller, who must not change them any more.
 func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	b := New(a)
 	w := &wanted{exact: map[string]bool{}}
@@ -105,6 +107,13 @@ type vocabulary struct {
 	wanted   *wanted // nil keeps every term
 	words    map[string]word
 	terms    []analysis.Term
+	last     map[string]analyzed // by field
+}
+
+// analyzed is a text and what became of it.
+type analyzed struct {
+	text  string
+	field *field
 }
 
 // maxVocabulary bounds how many raw words are remembered, so that hostile text
@@ -112,7 +121,18 @@ type vocabulary struct {
 const maxVocabulary = 1 << 16
 
 func (b *Backend) vocabulary() *vocabulary {
-	return &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]word{}}
+	return &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]word{}, last: map[string]analyzed{}}
+}
+
+// shared is field, but the same text as that of the chunk before is not analyzed
+// again: chunks of one document have its path and properties in common.
+func (v *vocabulary) shared(f backend.Field) *field {
+	last, ok := v.last[f.Name]
+	if !ok || last.text != f.Text {
+		last = analyzed{f.Text, v.field(f.Text)}
+		v.last[f.Name] = last
+	}
+	return last.field
 }
 
 func (v *vocabulary) word(raw string) word {
@@ -170,8 +190,8 @@ func (v *vocabulary) field(text string) *field {
 	return out
 }
 
-// parallelChunks is from how many chunks on analysis is shared by the
-// processors.
+// parallelChunks is how many chunks a processor analyzes at a time; neighbors
+// share texts.
 const parallelChunks = 32
 
 // analyzeAll analyzes chunks, in order.
@@ -182,18 +202,20 @@ func (b *Backend) analyzeAll(in []backend.Chunk) []*chunk {
 		workers = 1
 	}
 	var group sync.WaitGroup
-	for w := range workers {
-		work := func() {
+	var next atomic.Int64
+	for range workers {
+		group.Go(func() {
 			v := b.vocabulary()
-			for i := w; i < len(in); i += workers {
-				out[i] = b.analyze(v, &in[i])
+			for {
+				to := int(next.Add(parallelChunks))
+				for i := to - parallelChunks; i < min(to, len(in)); i++ {
+					out[i] = b.analyze(v, &in[i])
+				}
+				if to >= len(in) {
+					return
+				}
 			}
-		}
-		if workers == 1 {
-			work()
-			break
-		}
-		group.Go(work)
+		})
 	}
 	group.Wait()
 	return out

@@ -1,0 +1,106 @@
+package profile
+
+import (
+	"time"
+
+	"sheaf"
+)
+
+// What comes before the branches: how many results may be wanted, the expansion
+// of the query, and candidates that are found in files.
+var (
+	limitOptions = kind{name: "limits", about: "says how many results a query may want",
+		options: []option{
+			integer("default", "10", 1, MaxLimit, "how many are wanted when nobody says"),
+			integer("max", "10000", 1, MaxLimit, "the most that may be wanted")}}
+	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a candidate, and only the words of the query score. Without a model the query stands for itself", short: "variants",
+		options: []option{
+			integer("variants", "3", 0, 10, "how many other ways to put it"),
+			number("timeout", "5", 0.001, 60, "seconds that the model may take"),
+			flag("passage", "has the model invent an answer, which is embedded beside the query when vectors are searched")}}
+	scan = kind{name: "scan", about: "finds the candidates in the files themselves: what the query says is looked for in paths and texts, the best files are cut into sections, and an index in memory is made of them that lives as long as the query", short: "files",
+		options: []option{
+			integer("files", "500", 1, 10_000, "how many files are candidates"),
+			integer("chunk_chars", "6000", 100, 100_000, "the most characters of a section"),
+			number("memory_mb", "100", 1, 1000, "megabytes for sections that are remembered (35 %) and for the index (65 %)"),
+			integer("max_vectors", "1000", 1, 100_000, "how many sections get vectors, when vectors are searched")}}
+)
+
+// decodeSources reads them; a first phase of branches is no matter of theirs.
+func (p *Profile) decodeSources(n *node) (err error) {
+	for _, s := range []struct {
+		kind *kind
+		to   **step
+	}{{&limitOptions, &p.limits}, {&expand, &p.expand}} {
+		if value := n.get(s.kind.name); value != nil {
+			if *s.to, err = decodeStep(s.kind, value, p.Parameters); err != nil {
+				return err
+			}
+		}
+	}
+	first := n.get("candidates")
+	if first == nil || first.kind != nodeMapping || first.get(scan.name) == nil {
+		return nil
+	}
+	if err := first.onlyKeys("candidates that are scanned", scan.name); err != nil {
+		return err
+	}
+	p.scan, err = decodeStep(&scan, first.get(scan.name), p.Parameters)
+	return err
+}
+
+// planSources binds them.
+func (p *Profile) planSources(plan *Plan, v values) error {
+	if p.expand != nil {
+		args, err := compute(p.expand.settings, v)
+		if err != nil {
+			return err
+		}
+		plan.Expand = &Expand{Variants: args.integer("variants"), Passage: args.flag("passage"), Timeout: time.Duration(args.number("timeout") * float64(time.Second))}
+	}
+	if p.scan != nil {
+		args, err := compute(p.scan.settings, v)
+		if err != nil {
+			return err
+		}
+		plan.Scan = &Scan{Files: args.integer("files"), ChunkChars: args.integer("chunk_chars"), MaxVectors: args.integer("max_vectors"),
+			MemoryBytes: int64(args.number("memory_mb") * (1 << 20))}
+	}
+	return nil
+}
+
+// checkLimit refuses a limit that the profile does not allow.
+func (p *Profile) checkLimit(limit int, v values) error {
+	if p.limits == nil {
+		return nil
+	}
+	args, err := compute(p.limits.settings, v)
+	if err != nil {
+		return err
+	}
+	if most := args.integer("max"); limit > most {
+		return sheaf.Invalidf("limit is %d: profile %s allows 1..%d", limit, p.Name, most)
+	}
+	return nil
+}
+
+// DefaultLimit is how many results a query wants when nobody says; 0 when the
+// profile leaves that open.
+func (p *Profile) DefaultLimit() int {
+	if p.limits == nil {
+		return 0
+	}
+	v, err := p.values(Asked{Known: 1}.numbers(1), nil)
+	if err != nil {
+		return 0 // found when the profile was loaded
+	}
+	args, err := compute(p.limits.settings, v)
+	if err != nil {
+		return 0
+	}
+	return args.integer("default")
+}
+
+// Scans reports whether the profile finds candidates in files and so needs no
+// index.
+func (p *Profile) Scans() bool { return p.scan != nil }

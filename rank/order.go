@@ -1,0 +1,78 @@
+package rank
+
+import (
+	"cmp"
+	"slices"
+
+	"sheaf"
+)
+
+// ReadingOrder puts hits of one document that score alike into the order in
+// which they stand there, for whoever reads them one after another. Alike are
+// hits whose scores lie at most Within below the first of them; the places that
+// the document has among them stay its places, each with the score that it had.
+//
+// Example, Within 0.01: a#3 0.500, b#0 0.498, a#1 0.495, a#2 0.3 becomes a#1
+// 0.500, b#0 0.498, a#3 0.495, a#2 0.3.
+//
+// Source: the tiered search specification, chunk sequence preservation.
+type ReadingOrder struct{ Within float64 } // at least 0
+
+// Apply implements [Stage].
+func (o ReadingOrder) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "reading_order"
+	if err := firstError(env.needFacts(stage), in.Valid(stage), within(stage, "within", o.Within, 0, 1e12)); err != nil {
+		return nil, err
+	}
+	out := slices.Clone(in)
+	for from := 0; from < len(out); {
+		to := from + 1
+		for to < len(out) && in[to].Score >= in[from].Score-o.Within {
+			to++
+		}
+		readingOrder(out[from:to], env.Facts)
+		from = to
+	}
+	return out, nil
+}
+
+// readingOrder orders hits that score alike.
+func readingOrder(hits sheaf.Ranking, facts Facts) {
+	type standing struct {
+		hit      sheaf.Hit
+		position int
+	}
+	places := map[sheaf.ID][]int{}
+	chunks := make([]sheaf.Chunk, len(hits))
+	for i := range hits {
+		if c, ok := facts.Chunk(hits[i].ID); ok {
+			chunks[i] = c
+			places[c.Doc] = append(places[c.Doc], i)
+		}
+	}
+	for _, at := range places {
+		if len(at) < 2 {
+			continue
+		}
+		ordered := make([]standing, len(at))
+		for i, place := range at {
+			ordered[i] = standing{hits[place], chunks[place].Position}
+		}
+		slices.SortStableFunc(ordered, func(a, b standing) int { return cmp.Compare(a.position, b.position) })
+		scores := make([]float64, len(at))
+		for i, place := range at {
+			scores[i] = hits[place].Score
+		}
+		for i, place := range at {
+			h := ordered[i].hit
+			if moved := scores[i] - h.Score; moved != 0 {
+				if h.Explanation != nil {
+					e := combined("in the order of its document", scores[i], sheaf.CombineSum, *h.Explanation, part("to stand there", moved))
+					h.Explanation = &e
+				}
+				h.Score = scores[i]
+			}
+			hits[place] = h
+		}
+	}
+}

@@ -230,12 +230,20 @@ func (s *script) search(t *testing.T, explain bool) *search.Result {
 	}
 	searcher := &search.Searcher{Backend: s, Facts: s, Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
 		Embed: func(context.Context, string) ([]float32, error) { return []float32{1}, nil }}
+	searcher.Scanner = scripted{s}
 	r, err := searcher.Search(context.Background(), sheaf.Query{Text: s.query, Words: sheaf.Match{Text: s.query}, Limit: s.limit}, p,
 		search.Options{Parameters: s.set, Explain: explain})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// scripted is a script whose documents are all candidates.
+type scripted struct{ *script }
+
+func (s scripted) Scan(context.Context, search.ScanRequest) (*search.Scanned, error) {
+	return &search.Scanned{Backend: s.script, Facts: s.script}, nil
 }
 
 func TestScripts(t *testing.T) {

@@ -130,6 +130,10 @@ func (f *facts) text(id sheaf.ID) (string, error) {
 	return "", nil
 }
 
+// Empty is a catalog without documents, of a folder whose documents are in the
+// named tree. The caller closes it.
+func Empty(tree, root string) (*catalog.View, error) { return openView(tree, root, nil, nil) }
+
 // openView makes a catalog of documents, in memory. Its texts are read from the
 // files. The view outlives the catalog, which has nothing to release.
 func openView(tree, root string, docs []*document, skipped []catalog.Skip) (*catalog.View, error) {

@@ -271,6 +271,10 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	return ctx.Err()
 }
 
+// NeedsVectors reports whether a plan has a branch that searches by meaning and
+// counts.
+func NeedsVectors(plan *profile.Plan) bool { return needsVector(plan) }
+
 func needsVector(plan *profile.Plan) bool {
 	needs := func(b profile.Branch) bool { return b.Vector != nil && b.Weight > 0 }
 	return slices.ContainsFunc(plan.Main.Branches, needs) || plan.Candidates != nil && slices.ContainsFunc(plan.Candidates.Branches, needs)

@@ -200,10 +200,19 @@ func animals() *shelf {
 }
 
 func searcher(s *shelf) *search.Searcher {
-	return &search.Searcher{Backend: s, Store: "shelf", Facts: s, Now: func() time.Time { return time.Unix(1767225600, 0) },
+	out := &search.Searcher{Backend: s, Store: "shelf", Facts: s, Now: func() time.Time { return time.Unix(1767225600, 0) },
 		Embed: func(_ context.Context, text string) ([]float32, error) { return vector(text), nil }}
+	out.Scanner = everything{out}
+	return out
 }
 
 func query(text string, limit int) sheaf.Query {
 	return sheaf.Query{Text: text, Words: sheaf.Match{Text: text}, Limit: limit}
+}
+
+// everything is a scanner to which all that a searcher has is a candidate.
+type everything struct{ *search.Searcher }
+
+func (e everything) Scan(context.Context, search.ScanRequest) (*search.Scanned, error) {
+	return &search.Scanned{Backend: e.Backend, Facts: e.Facts, Text: e.Text}, nil
 }

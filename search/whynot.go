@@ -46,6 +46,8 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 			a.add("it is no candidate: %s", reason)
 			return a, nil
 		}
+		id = pieceOf(result, id)
+		a.ID = id
 	}
 	for i := range result.Hits {
 		if h := &result.Hits[i]; h.ID == id {
@@ -65,6 +67,21 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 		}
 	}
 	return a, nil
+}
+
+// pieceOf is the chunk of a scanned document that stands for it: its best among
+// the hits, else its first. Other IDs stay.
+func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
+	d, ok := result.Scanned.Facts.Document(id)
+	if !ok || len(d.Chunks) == 0 {
+		return id
+	}
+	for i := range result.Hits {
+		if result.Hits[i].Doc == id {
+			return result.Hits[i].ID
+		}
+	}
+	return d.Chunks[0].ID
 }
 
 // whyNoCandidate says why the scan did not take the file of id; "" when it did.

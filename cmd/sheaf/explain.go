@@ -29,7 +29,7 @@ were another.`,
   sheaf explain "undo commit" --change meaning=0`,
 		Args: arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd, openOptions{refresh: true, make: true})
+			s, err := a.open(cmd, openOptions{refresh: true, make: true, scans: true, set: o.set})
 			if err != nil {
 				return err
 			}
@@ -104,6 +104,9 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) er
 	if err != nil {
 		return err
 	}
+	if err := s.scanned(result); err != nil {
+		return err
+	}
 	out := explainJSON{Schema: "sheaf.explain/1", Query: q.Text, Profile: result.Profile, Parameters: result.Parameters,
 		Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Steps: []stepJSON{}, Results: []explainedJSON{}}
 	for _, snap := range result.Trace {
@@ -155,6 +158,14 @@ func (s *session) printExplained(out *explainJSON) {
 }
 
 func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, address string) error {
+	if s.scanner != nil { // addresses may name any file, not candidates only
+		view, err := s.scanner.All(cmd.Context())
+		if err != nil {
+			return err
+		}
+		s.view.Close()
+		s.view = view
+	}
 	t, err := s.resolver().resolve(address)
 	if err != nil {
 		return err

@@ -34,6 +34,10 @@ type openOptions struct {
 	asIs bool
 	// rebuild drops what there is first.
 	rebuild bool
+	// scans says that the command can do without an index when its profile
+	// can; set are the parameters of the profile.
+	scans bool
+	set   []string
 }
 
 func (a *app) finder(c *config.Config) collection.Finder {
@@ -49,6 +53,13 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	c, err := a.settings(cmd, folder)
 	if err != nil {
 		return nil, err
+	}
+	if o.scans {
+		if p, err := loadProfile(c.Profile); err != nil {
+			return nil, err
+		} else if p.Scans() {
+			return a.openScan(cmd.Context(), folder, o.set)
+		}
 	}
 	finder := a.finder(c)
 	if a.index != "" && a.in == "" {

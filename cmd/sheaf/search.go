@@ -67,7 +67,7 @@ func addIndexFlags(f *pflag.FlagSet) {
 }
 
 func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
-	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	s, err := a.open(cmd, openOptions{refresh: true, make: true, scans: true, set: o.set})
 	if err != nil {
 		return err
 	}

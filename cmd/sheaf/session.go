@@ -21,6 +21,7 @@ import (
 	"sheaf/inference/cache"
 	"sheaf/profile"
 	"sheaf/query"
+	"sheaf/scan"
 	"sheaf/search"
 	"sheaf/serve"
 )
@@ -41,6 +42,9 @@ type session struct {
 	analyzer *analysis.Analyzer
 	embedder inference.Embedder // nil without a model
 	memory   *cache.Embedder    // around embedder, while documents are embedded
+	// scanner reads the folder when the profile needs no index; then catalog
+	// is nil, and view and backend are what the last query found.
+	scanner *scan.Scanner
 	// outdated is why the index must be made again before its vectors can be
 	// used; nil when it need not.
 	outdated error
@@ -52,6 +56,9 @@ type session struct {
 
 func (s *session) searcher() *search.Searcher {
 	searcher := &search.Searcher{Backend: s.backend, Store: "the index", Facts: s.view, Embed: s.embedQuery()}
+	if s.scanner != nil {
+		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.embedScanned()}
+	}
 	if e, ok := s.embedder.(interface{ Known(string) float64 }); ok {
 		searcher.Known = e.Known
 	}
@@ -161,6 +168,9 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	q.Filter = both(q.Filter, s.scope())
 	result, err := s.searcher().Search(ctx, q, p, search.Options{Parameters: parameters, Explain: o.explain})
 	if err != nil {
+		return nil, err
+	}
+	if err := s.scanned(result); err != nil {
 		return nil, err
 	}
 	if err := s.view.Err(); err != nil {

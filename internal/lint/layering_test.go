@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"ingest":                   {"root", "chunk", "catalog", "backend", "inference", "analysis"},
 	"eval/stats":               {},
 	"eval/dataset":             {"root", "eval/metric"},
+	"scan":                     {"root", "analysis", "backend", "backend/memory", "catalog", "chunk", "inference", "ingest", "search", "vfs"},
 	"eval":                     {"root", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest", "profile", "catalog", "backend", "inference", "analysis", "query", "chunk", "vfs"},
 	"eval/report":              {"root", "eval", "eval/stats"},
 	"search/salient":           {"root", "analysis"},

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/inference"
+	"sheaf/ingest"
+	"sheaf/scan"
+	"sheaf/search"
+)
+
+// openScan opens a session on a folder without an index, for a profile that
+// finds candidates in the files. It writes nothing.
+func (a *app) openScan(ctx context.Context, folder string, set []string) (*session, error) {
+	c := a.config
+	s := &session{app: a, folder: folder, where: collection.Location{Root: folder}, started: time.Now()}
+	var err error
+	if s.view, err = scan.Empty(scan.TreeName(folder), folder); err != nil {
+		return nil, err
+	}
+	if err := s.openAnalyzer(); err != nil {
+		s.close()
+		return nil, err
+	}
+	p, parameters, err := s.profileOf(set)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	if n := p.DefaultLimit(); n > 0 && c.Origin("limit").Source == config.SourceDefault {
+		c.Limit = n
+	}
+	plan, err := p.Plan(c.Limit, parameters)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	if search.NeedsVectors(plan) {
+		if err := s.openEmbedder(ctx); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	s.scanner, err = scan.New(scan.Options{Root: folder, Analyzer: s.analyzer, Embedder: s.embedder,
+		Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks}})
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// scanned makes what a scan found the session's documents and store.
+func (s *session) scanned(result *search.Result) error {
+	if result.Scanned == nil {
+		return nil
+	}
+	view, err := result.Scanned.Catalog()
+	if err != nil {
+		return err
+	}
+	s.close()
+	s.view, s.backend = view, result.Scanned.Backend
+	return nil
+}
+
+// embedScanned turns a query into a vector by the model that embeds candidates;
+// nil without one.
+func (s *session) embedScanned() func(ctx context.Context, text string) ([]float32, error) {
+	if s.embedder == nil {
+		return nil
+	}
+	return func(ctx context.Context, text string) ([]float32, error) {
+		vectors, err := s.embedder.Embed(ctx, inference.Query, []string{text})
+		if err != nil {
+			return nil, err
+		}
+		return vectors[0], nil
+	}
+}

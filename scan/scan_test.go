@@ -1,0 +1,369 @@
+package scan_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/inference/hashed"
+	"sheaf/profile"
+	"sheaf/query"
+	"sheaf/scan"
+	"sheaf/search"
+)
+
+// folder is a folder of files.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "vault")
+	for name, text := range files {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func english(t testing.TB) *analysis.Analyzer {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// searcher searches a folder by scanning it.
+func searcher(t testing.TB, root string) *search.Searcher {
+	t.Helper()
+	s, err := scan.New(scan.Options{Root: root, Analyzer: english(t), Embedder: hashed.New(64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &search.Searcher{Scanner: s}
+}
+
+func tiered(t testing.TB) *profile.Profile {
+	t.Helper()
+	p, err := profile.Load("tiered", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// ask runs a query, as a person types it, through the profile tiered.
+func ask(t testing.TB, s *search.Searcher, text string, opt search.Options) *search.Result {
+	t.Helper()
+	r, err := s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func ids(r *search.Result) []string {
+	out := []string{}
+	for _, h := range r.Hits {
+		out = append(out, strings.TrimPrefix(string(h.ID), "vault:"))
+	}
+	return out
+}
+
+// sections is a note of n sections that are long enough to be cut apart.
+func sections(n int, text string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "# Section %d\n\n%s\n\n%s\n\n", i, text, strings.Repeat("filler words of no interest. ", 150))
+	}
+	return b.String()
+}
+
+// The specification's example: properties of a note are found through every
+// chunk of it, lists up to ten values, keys and nested values not.
+func TestPropertiesAreReplicated(t *testing.T) {
+	front := "---\nauthor: Alice\nstatus: draft\npriority: 1\ntags: [project/web]\naliases: [Plan]\nlist: [v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11]\nnested: {inner: hidden}\n---\n"
+	s := searcher(t, folder(t, map[string]string{"project-notes.md": front + sections(3, "text"), "other.md": "Nothing of that.\n"}))
+	all := []string{"project-notes.md#0", "project-notes.md#1", "project-notes.md#2"}
+	for _, q := range []string{"Alice", "draft", "v10", "project", "Plan"} {
+		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, all) {
+			t.Errorf("%q finds %v, want %v", q, got, all)
+		}
+	}
+	for _, q := range []string{"author", "v11", "hidden"} {
+		if got := ids(ask(t, s, q, search.Options{})); len(got) != 0 {
+			t.Errorf("%q finds %v", q, got)
+		}
+	}
+}
+
+// Every file that holds a word is a candidate, not only the first ones listed;
+// what the path holds counts twice; and when there are more than wanted, the
+// rarest words decide.
+func TestCandidates(t *testing.T) {
+	files := map[string]string{}
+	for i := range 60 {
+		files[fmt.Sprintf("a/common-%02d.md", i)] = "the common word\n"
+	}
+	files["z/rare.md"] = "a common word and a zebra\n"
+	files["z/zebra crossing.md"] = "common\n"
+	s := searcher(t, folder(t, files))
+	r := ask(t, s, "common zebra", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
+	if got := ids(r)[:2]; !slices.Equal(got, []string{"z/zebra crossing.md#0", "z/rare.md#0"}) {
+		t.Errorf("first are %v", got)
+	}
+	c := r.Scanned
+	if c.Files != 62 || c.Matched != 62 || c.Candidates != 10 || c.Chunks != 10 || !strings.Contains(strings.Join(r.Notes, "\n"), "52 further files") {
+		t.Errorf("%+v, notes %v", c, r.Notes)
+	}
+	if why := c.WhyNot("vault:a/common-59.md"); !strings.Contains(why, "only the first 10 are candidates") {
+		t.Errorf("why not: %s", why)
+	}
+	if why := c.WhyNot("vault:z/rare.md"); why != "" {
+		t.Errorf("a candidate has a reason not to be one: %s", why)
+	}
+	if why := c.WhyNot("vault:missing.md"); !strings.Contains(why, "holds any of: common") {
+		t.Errorf("why not: %s", why)
+	}
+}
+
+// What a person may ask is found in the files although it is not spelt there:
+// inflections, accents, scripts without spaces, single characters, beginnings,
+// misspellings, phrases.
+func TestRecall(t *testing.T) {
+	files := map[string]string{
+		"verbs.md":   "It was configured by hand.\n",
+		"accents.md": "Ein Café in Zürich. Привет мир.\n",
+		"cjk.md":     "日本語の文書を検索する\n",
+		"plural.md":  "All cities are busy.\n",
+		"short.md":   "x is short\n",
+		"other.md":   "nothing here\n",
+	}
+	s := searcher(t, folder(t, files))
+	for q, want := range map[string]string{
+		"configuring": "verbs.md#0", "cafe": "accents.md#0", "ПРИВЕТ": "accents.md#0", "zurich": "accents.md#0", "文書": "cjk.md#0", "検": "cjk.md#0",
+		"city": "plural.md#0", "x": "short.md#0", "confi*": "verbs.md#0", "configuerd~": "verbs.md#0", `"by hand"`: "verbs.md#0",
+	} {
+		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q finds %v, want %s", q, got, want)
+		}
+	}
+	if got := ids(ask(t, s, "busy -cities", search.Options{})); len(got) != 0 {
+		t.Errorf("a forbidden word finds %v", got)
+	}
+}
+
+// A filter is applied before candidates are counted.
+func TestFilterComesBeforeTheLimit(t *testing.T) {
+	files := map[string]string{"last/wanted.md": "---\ntags: [keep]\n---\nword\n"}
+	for i := range 30 {
+		files[fmt.Sprintf("a/%02d word.md", i)] = "word word word\n"
+	}
+	s := searcher(t, folder(t, files))
+	r := ask(t, s, "word tag:keep", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
+	if got := ids(r); !slices.Equal(got, []string{"last/wanted.md#0"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// Folders count every file, links are those between candidates.
+func TestFacts(t *testing.T) {
+	r := ask(t, searcher(t, folder(t, map[string]string{
+		"f/a.md": "word [[b]]\n", "f/b.md": "word\n", "f/unrelated.md": "other\n", "c.md": "---\ndate: 2024-05-06\n---\nword [x](f/a.md)\n",
+	})), "word", search.Options{})
+	facts := r.Scanned.Facts
+	if n := facts.FolderSize("vault", "f"); n != 3 {
+		t.Errorf("folder has %d files", n)
+	}
+	if n := facts.FolderSize("vault", ""); n != 1 {
+		t.Errorf("the top has %d files", n)
+	}
+	if links := facts.Links("vault:f/a.md"); !slices.Equal(links, []sheaf.ID{"vault:f/b.md"}) {
+		t.Errorf("links %v", links)
+	}
+	if links := facts.Backlinks("vault:f/a.md"); !slices.Equal(links, []sheaf.ID{"vault:c.md"}) {
+		t.Errorf("backlinks %v", links)
+	}
+	if d, ok := facts.Date("vault:c.md"); !ok || d.Time.Format(time.DateOnly) != "2024-05-06" {
+		t.Errorf("date %v", d)
+	}
+	if text, err := r.Scanned.Text("vault:f/b.md#0"); err != nil || text != "word\n" {
+		t.Errorf("text %q, %v", text, err)
+	}
+	if _, err := r.Scanned.Text("vault:none#0"); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("no text: %v", err)
+	}
+	view, err := r.Scanned.Catalog()
+	if err != nil || view.Docs() != 3 {
+		t.Fatalf("%v", err)
+	}
+	if text, err := view.Text("vault:f/b.md"); err != nil || string(text) != "word\n" {
+		t.Errorf("text %q, %v", text, err)
+	}
+}
+
+// A file that changed is cut again although it was remembered, one that went is
+// gone, and the same query gives the same answer from the memory as without it.
+func TestChangesAreSeen(t *testing.T) {
+	root := folder(t, map[string]string{"a.md": "first word\n", "b.md": "word\n"})
+	s := searcher(t, root)
+	before := ask(t, s, "word", search.Options{})
+	if again := ask(t, s, "word", search.Options{}); !slices.Equal(ids(again), ids(before)) {
+		t.Errorf("the second time: %v, then %v", ids(before), ids(again))
+	}
+	if err := os.WriteFile(filepath.Join(root, "a.md"), []byte("second word, and longer\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(root, "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	if got := ids(ask(t, s, "word", search.Options{})); !slices.Equal(got, []string{"a.md#0"}) {
+		t.Errorf("after the change: %v", got)
+	}
+	if got := ids(ask(t, s, "first", search.Options{})); len(got) != 0 {
+		t.Errorf("old text is found: %v", got)
+	}
+}
+
+// With meaning, the vectors are those of the same candidates, and only they.
+func TestMeaningIsBoundToTheCandidates(t *testing.T) {
+	s := searcher(t, folder(t, map[string]string{"a.md": "alpha beta\n", "b.md": "gamma delta\n", "c.md": "alpha gamma\n"}))
+	e := hashed.New(64)
+	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+		v, err := e.Embed(ctx, 1, []string{text})
+		return v[0], err
+	}
+	r := ask(t, s, "alpha", search.Options{Parameters: map[string]string{"semantic": "1"}})
+	if got := ids(r); len(got) != 2 || !slices.Contains(got, "a.md#0") || !slices.Contains(got, "c.md#0") {
+		t.Errorf("found %v", got)
+	}
+	if !slices.Equal(r.Legs, []string{"words", "meaning"}) {
+		t.Errorf("legs %v", r.Legs)
+	}
+	for weight, want := range map[string]string{"0": "words", "1": "meaning"} {
+		r := ask(t, s, "alpha", search.Options{Parameters: map[string]string{"semantic": "1", "semantic_weight": weight}})
+		if !slices.Equal(r.Legs, []string{want}) {
+			t.Errorf("weight %s: legs %v", weight, r.Legs)
+		}
+		for _, step := range r.Took {
+			if weight == "0" && (step.Step == "embed" || step.Step == "scan: embed") {
+				t.Error("vectors are computed although meaning counts nothing")
+			}
+		}
+	}
+}
+
+// Every bound of the profile's table is an error beyond it, never a clamp.
+func TestBounds(t *testing.T) {
+	s := searcher(t, folder(t, map[string]string{"a.md": "word\n"}))
+	for _, set := range []string{"candidate_limit=9", "candidate_limit=1001", "rrf_k=0", "rrf_k=101", "semantic_weight=1.1", "semantic_weight=-0.1",
+		"memory_mb=19", "memory_mb=1001", "lexical_boosts=2", "variants=11", "expansion_timeout=0", "semantic_weight=NaN", "candidate_limit=10.5"} {
+		name, value, _ := strings.Cut(set, "=")
+		_, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 5}), tiered(t), search.Options{Parameters: map[string]string{name: value}})
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", set, err)
+		}
+	}
+	if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 101}), tiered(t), search.Options{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "1..100") {
+		t.Errorf("limit 101: %v", err)
+	}
+	if n := tiered(t).DefaultLimit(); n != 30 {
+		t.Errorf("%d results by default", n)
+	}
+}
+
+// When the memory is full, what ranks last is left out, and the result says so.
+func TestMemoryIsBounded(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("%02d.md", i)] = "word " + strings.Repeat("long text follows here. ", 4000)
+	}
+	s, err := scan.New(scan.Options{Root: folder(t, files), Analyzer: english(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.Scan(context.Background(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 100, ChunkChars: 6000, MemoryBytes: 2 << 20, MaxVectors: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Candidates >= 40 || found.Candidates < 10 || !strings.Contains(strings.Join(found.Notes, "\n"), "the index is full") {
+		t.Errorf("%d candidates, notes %v", found.Candidates, found.Notes)
+	}
+	for _, bad := range []search.ScanRequest{{MaxFiles: 0, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1}, {MaxFiles: 5, MemoryBytes: 2 << 20, Queries: make([]string, 100)}} {
+		if _, err := s.Scan(context.Background(), bad); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
+// Files that are no text, cannot be read or are in UTF-16 do no harm.
+func TestOddFiles(t *testing.T) {
+	root := folder(t, map[string]string{
+		"binary.md": "word\x00\x01\x02\x00\x00\x00\x00\x00\x00\x00", "utf16.md": "\xff\xfew\x00o\x00r\x00d\x00\n\x00", "empty.md": "", "blank.md": " \n", "bad.md": "word \xff\xfe word\n",
+		"frontmatter.md": "---\ntitle: word\n---\n", "hash#0.md": "word\n",
+	})
+	got := ids(ask(t, searcher(t, root), "word", search.Options{}))
+	slices.Sort(got)
+	if want := []string{"bad.md#0", "frontmatter.md#0", "hash#0.md#0", "utf16.md#0"}; !slices.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+	_, err := searcher(t, filepath.Join(root, "missing")).Search(context.Background(), query.Parse("x", query.Options{Limit: 1}), tiered(t), search.Options{})
+	if err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("no folder: %v", err)
+	}
+	for _, q := range []string{"", "   ", "-word", "tag:x", strings.Repeat("long ", 5000)} {
+		ask(t, searcher(t, root), q, search.Options{})
+	}
+}
+
+// Queries at the same time, while files change, answer each for itself.
+func TestQueriesAtOnce(t *testing.T) {
+	files := map[string]string{}
+	for i := range 50 {
+		files[fmt.Sprintf("%02d.md", i)] = fmt.Sprintf("common w%cx%c\n", 'a'+i/10, 'a'+i%10)
+	}
+	root := folder(t, files)
+	s := searcher(t, root)
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for j := range 5 {
+				n := (i*7 + j) % 50
+				r, err := s.Search(context.Background(), query.Parse(fmt.Sprintf("w%cx%c", 'a'+n/10, 'a'+n%10), query.Options{Limit: 5}), tiered(t), search.Options{Parameters: map[string]string{"semantic": "0"}})
+				if err != nil || len(r.Hits) != 1 || string(r.Hits[0].ID) != fmt.Sprintf("vault:%02d.md#0", n) {
+					t.Errorf("word of note %d: %v, %v", n, ids(r), err)
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for i := range 20 {
+			if err := os.WriteFile(filepath.Join(root, "changing.md"), []byte(strings.Repeat("other ", i)), 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	group.Wait()
+}
+
+func TestCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := searcher(t, folder(t, map[string]string{"a.md": "word\n"})).Search(ctx, query.Parse("word", query.Options{Limit: 5}), tiered(t), search.Options{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}

@@ -1,0 +1,230 @@
+package calibrate
+
+import (
+	"math"
+	"slices"
+)
+
+// Logistic is the probability 1/(1 + e^-(Bias + sum of Weights[j] x feature j)).
+type Logistic struct {
+	Bias    float64   `json:"bias"`
+	Weights []float64 `json:"weights"`
+}
+
+// At is the probability of a sample; features beyond Weights count nothing, and
+// missing ones, like those that are not finite, are 0.
+func (f Logistic) At(features ...float64) float64 {
+	z := f.Bias
+	for j, w := range f.Weights {
+		if j < len(features) && !math.IsNaN(features[j]) && !math.IsInf(features[j], 0) {
+			z += w * features[j]
+		}
+	}
+	return 1 / (1 + math.Exp(-z))
+}
+
+// FitPlatt is the logistic map of one score (Platt: Probabilistic Outputs for
+// Support Vector Machines, 1999): the two outcomes are counted as (right + 1) /
+// (right + 2) and 1 / (wrong + 2) instead of 1 and 0, so that it never is
+// certain. Scores that are not finite count as 0.
+func FitPlatt(score []float64, right []bool) Logistic {
+	rows := make([][]float64, len(score))
+	n := 0.0
+	for i, s := range score {
+		rows[i] = []float64{s}
+		n += truth(right[i])
+	}
+	high, low := (n+1)/(n+2), 1/(float64(len(score))-n+2)
+	targets := make([]float64, len(score))
+	for i := range targets {
+		targets[i] = low
+		if right[i] {
+			targets[i] = high
+		}
+	}
+	return fit(rows, targets, 0)
+}
+
+// FitLogistic is the logistic map of several features that makes the samples
+// likeliest, with ridge/2 times the sum of the squared weights (of features
+// scaled to deviation 1) taken off, which keeps weights small where samples are
+// few; 1 is a good choice, 0 is none. Rows have the same length; values that are
+// not finite count as 0.
+func FitLogistic(rows [][]float64, right []bool, ridge float64) Logistic {
+	targets := make([]float64, len(rows))
+	for i := range targets {
+		targets[i] = truth(right[i])
+	}
+	return fit(rows, targets, ridge)
+}
+
+// fit finds the weights by Newton's method with step halving, on features that
+// are shifted to mean 0 and scaled to deviation 1. A tiny ridge on top keeps
+// samples that can be told apart without error from driving weights to infinity.
+func fit(rows [][]float64, targets []float64, ridge float64) Logistic {
+	if len(rows) == 0 {
+		return Logistic{}
+	}
+	x, mean, scale := standardized(rows)
+	width := len(x[0])
+	const tiny, steps, precision = 1e-9, 100, 1e-10
+	penalty := ridge + tiny*float64(len(rows))
+	w := make([]float64, width)
+	loss := lossOf(x, targets, w, penalty)
+	for range steps {
+		gradient, hessian := derivatives(x, targets, w, penalty)
+		step := solve(hessian, gradient)
+		if step == nil {
+			break
+		}
+		next, nextLoss := w, math.Inf(1)
+		for size := 1.0; size > 1e-6; size /= 2 {
+			next = slices.Clone(w)
+			for j := range next {
+				next[j] -= size * step[j]
+			}
+			if nextLoss = lossOf(x, targets, next, penalty); nextLoss <= loss {
+				break
+			}
+		}
+		if !(nextLoss <= loss) {
+			break
+		}
+		done := loss-nextLoss < precision*precision*(1+loss)
+		w, loss = next, nextLoss
+		if done {
+			break
+		}
+	}
+	f := Logistic{Bias: w[0], Weights: make([]float64, width-1)}
+	for j := range f.Weights {
+		f.Weights[j] = w[j+1] / scale[j]
+		f.Bias -= f.Weights[j] * mean[j]
+	}
+	return f
+}
+
+// standardized are the rows with a leading 1 and features of mean 0 and
+// deviation 1; a feature that never changes stays 0.
+func standardized(rows [][]float64) (x [][]float64, mean, scale []float64) {
+	width := 0
+	for _, row := range rows {
+		width = max(width, len(row))
+	}
+	mean, scale = make([]float64, width), make([]float64, width)
+	value := func(row []float64, j int) float64 {
+		if j >= len(row) || math.IsNaN(row[j]) || math.IsInf(row[j], 0) {
+			return 0
+		}
+		return row[j]
+	}
+	n := float64(len(rows))
+	for j := range mean {
+		for _, row := range rows {
+			mean[j] += value(row, j) / n
+		}
+		for _, row := range rows {
+			d := value(row, j) - mean[j]
+			scale[j] += d * d / n
+		}
+		if scale[j] = math.Sqrt(scale[j]); scale[j] == 0 || math.IsInf(scale[j], 0) {
+			scale[j] = 1
+		}
+	}
+	for _, row := range rows {
+		out := make([]float64, width+1)
+		out[0] = 1
+		for j := range mean {
+			out[j+1] = (value(row, j) - mean[j]) / scale[j]
+		}
+		x = append(x, out)
+	}
+	return x, mean, scale
+}
+
+// lossOf is the negative log-likelihood with the penalty.
+func lossOf(x [][]float64, targets, w []float64, penalty float64) float64 {
+	var loss float64
+	for i, row := range x {
+		z := dot(row, w)
+		// -t log p - (1-t) log(1-p), without overflow.
+		loss += math.Log1p(math.Exp(-math.Abs(z))) + max(z, 0) - targets[i]*z
+	}
+	for _, v := range w[1:] {
+		loss += penalty / 2 * v * v
+	}
+	return loss
+}
+
+func derivatives(x [][]float64, targets, w []float64, penalty float64) (gradient []float64, hessian [][]float64) {
+	gradient = make([]float64, len(w))
+	hessian = make([][]float64, len(w))
+	for j := range hessian {
+		hessian[j] = make([]float64, len(w))
+	}
+	for i, row := range x {
+		p := 1 / (1 + math.Exp(-dot(row, w)))
+		weight := p * (1 - p)
+		for j, a := range row {
+			gradient[j] += (p - targets[i]) * a
+			for k := 0; k <= j; k++ {
+				hessian[j][k] += weight * a * row[k]
+			}
+		}
+	}
+	for j := range w {
+		if j > 0 {
+			gradient[j] += penalty * w[j]
+			hessian[j][j] += penalty
+		}
+		hessian[j][j] += 1e-12 // where every sample is certain, nothing is left to divide by
+		for k := range j {
+			hessian[k][j] = hessian[j][k]
+		}
+	}
+	return gradient, hessian
+}
+
+func dot(a, b []float64) float64 {
+	var sum float64
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+// solve is the x with a x = b, by elimination with the largest pivot; nil when
+// there is none.
+func solve(a [][]float64, b []float64) []float64 {
+	n := len(b)
+	m := make([][]float64, n)
+	for i := range m {
+		m[i] = append(slices.Clone(a[i]), b[i])
+	}
+	for col := range n {
+		pivot := col
+		for r := col + 1; r < n; r++ {
+			if math.Abs(m[r][col]) > math.Abs(m[pivot][col]) {
+				pivot = r
+			}
+		}
+		if !(math.Abs(m[pivot][col]) > 0) {
+			return nil
+		}
+		m[col], m[pivot] = m[pivot], m[col]
+		for r := range n {
+			if r == col {
+				continue
+			}
+			f := m[r][col] / m[col][col]
+			for c := col; c <= n; c++ {
+				m[r][c] -= f * m[col][c]
+			}
+		}
+	}
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = m[i][n] / m[i][i]
+	}
+	return x
+}

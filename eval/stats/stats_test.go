@@ -1,0 +1,198 @@
+package stats_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sheaf/eval/stats"
+)
+
+// near compares with what another program found.
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// TestEqualsSciPy compares with testdata/fixture.json, which
+// testdata/make_fixture.py wrote with SciPy 1.17.
+func TestEqualsSciPy(t *testing.T) {
+	raw, err := os.ReadFile("testdata/fixture.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f struct {
+		Pairs []struct {
+			A, B             []float64
+			T, P             float64
+			Exact, Low, High *float64
+		}
+		Values    []float64
+		Quantiles map[string]float64
+		Variance  float64
+		Betainc   [][4]float64
+	}
+	if err := json.Unmarshal(raw, &f); err != nil {
+		t.Fatal(err)
+	}
+	exact, intervals := 0, 0
+	for i, c := range f.Pairs {
+		got := stats.PairedT(c.A, c.B)
+		near(t, fmt.Sprintf("t of pair %d", i), got.T, c.T, 1e-9)
+		near(t, fmt.Sprintf("p of pair %d", i), got.P, c.P, 1e-9)
+		r := stats.Randomization(c.A, c.B, 10_000, 3)
+		if c.Exact != nil {
+			exact++
+			near(t, fmt.Sprintf("randomization of pair %d", i), r, *c.Exact, 1e-9)
+		} else {
+			near(t, fmt.Sprintf("randomization of pair %d beside t", i), r, c.P, 0.03)
+		}
+		if c.Low != nil {
+			intervals++
+			d := make([]float64, len(c.A))
+			for j := range d {
+				d[j] = c.A[j] - c.B[j]
+			}
+			got := stats.Bootstrap(d, 0.95, 50_000, 5)
+			near(t, "low end", got.Low, *c.Low, 0.003)
+			near(t, "high end", got.High, *c.High, 0.003)
+		}
+	}
+	if exact < 8 || intervals < 4 || len(f.Betainc) < 50 {
+		t.Fatalf("the fixture has %d exact tests, %d intervals, %d values of the beta function", exact, intervals, len(f.Betainc))
+	}
+	for q, want := range f.Quantiles {
+		share, err := strconv.ParseFloat(q, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "quantile "+q, stats.Quantile(f.Values, share), want, 1e-12)
+	}
+	near(t, "variance", stats.Variance(f.Values), f.Variance, 1e-12)
+	for _, b := range f.Betainc {
+		near(t, fmt.Sprintf("I(%v; %v, %v)", b[0], b[1], b[2]), stats.BetaInc(b[0], b[1], b[2]), b[3], 1e-10)
+	}
+}
+
+func TestWorkedByHand(t *testing.T) {
+	a, b := []float64{1, 2, 3, 4}, []float64{0, 2, 1, 3}
+	got := stats.PairedT(a, b)
+	near(t, "T", got.T, 1/(math.Sqrt(2.0/3)/2), 1e-12)
+	near(t, "P", got.P, 0.0917, 1e-4)
+	near(t, "randomization", stats.Randomization(a, b, 100, 1), 0.25, 0)
+	if h := stats.Holm([]float64{0.01, 0.04, 0.03}); !slices.Equal(h, []float64{0.03, 0.06, 0.06}) {
+		t.Errorf("Holm: %v", h)
+	}
+	near(t, "median", stats.Quantile([]float64{9, 1, 4, 2}, 0.5), 3, 0)
+}
+
+// TestNothingToTest: no pairs, one pair, equal pairs and constant differences.
+func TestNothingToTest(t *testing.T) {
+	for _, x := range [][]float64{nil, {0.5}, {0.1, 0.2, 0.7}} {
+		if p := stats.PairedT(x, x).P; p != 1 {
+			t.Errorf("t of %v against itself: %v", x, p)
+		}
+		if p := stats.Randomization(x, x, 100, 1); p != 1 {
+			t.Errorf("randomization of %v against itself: %v", x, p)
+		}
+	}
+	if got := stats.PairedT([]float64{1, 1, 1}, []float64{0, 0, 0}); got.P != 0 || !math.IsInf(got.T, 1) {
+		t.Errorf("%+v", got)
+	}
+	if got := stats.Bootstrap(nil, 0.95, 10, 1); got != (stats.Interval{}) {
+		t.Errorf("%+v", got)
+	}
+	if stats.Quantile(nil, 0.5) != 0 || stats.Mean(nil) != 0 || stats.Variance([]float64{3}) != 0 || len(stats.Holm(nil)) != 0 {
+		t.Error("statistics of nothing")
+	}
+}
+
+func TestProperties(t *testing.T) {
+	value := rapid.Float64Range(0, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 40).Draw(t, "n")
+		a := rapid.SliceOfN(value, n, n).Draw(t, "a")
+		b := rapid.SliceOfN(value, n, n).Draw(t, "b")
+		seed := rapid.Uint64().Draw(t, "seed")
+		before := slices.Clone(a)
+		x, y := stats.PairedT(a, b), stats.PairedT(b, a)
+		if math.Abs(x.P-y.P) > 1e-9 || x.P < 0 || x.P > 1 {
+			t.Fatalf("P is %v one way and %v the other", x.P, y.P)
+		}
+		r := stats.Randomization(a, b, 200, seed)
+		if !(r > 0 && r <= 1) || r != stats.Randomization(a, b, 200, seed) {
+			t.Fatalf("randomization gives %v", r)
+		}
+		interval := stats.Bootstrap(a, 0.9, 200, seed)
+		if interval.Low > interval.High || interval.Low < slices.Min(a)-1e-12 || interval.High > slices.Max(a)+1e-12 {
+			t.Fatalf("interval %v of %v", interval, a)
+		}
+		wider := stats.Bootstrap(a, 0.99, 200, seed)
+		if wider.Low > interval.Low || wider.High < interval.High {
+			t.Fatalf("the interval of 99 %% %v lies in that of 90 %% %v", wider, interval)
+		}
+		holm := stats.Holm(a)
+		for i := range a {
+			if holm[i] < a[i] || holm[i] > 1 {
+				t.Fatalf("Holm made %v of %v", holm[i], a[i])
+			}
+			for j := range a {
+				if a[i] < a[j] && holm[i] > holm[j] {
+					t.Fatal("Holm changed the order")
+				}
+			}
+		}
+		if !slices.Equal(a, before) {
+			t.Fatal("the input was changed")
+		}
+	})
+}
+
+// TestLevels: of many comparisons without a difference, about one in twenty is
+// called significant at 5 %, and intervals of 95 % hold the mean about as often
+// as they should.
+func TestLevels(t *testing.T) {
+	const trials, n = 400, 40
+	state := uint64(12345)
+	uniform := func() float64 {
+		state = state*6364136223846793005 + 1442695040888963407
+		return float64(state>>11) / (1 << 53)
+	}
+	byT, byR, inside := 0, 0, 0
+	for i := range trials {
+		a, b := make([]float64, n), make([]float64, n)
+		for j := range a {
+			a[j], b[j] = uniform(), uniform()
+		}
+		if stats.PairedT(a, b).P < 0.05 {
+			byT++
+		}
+		if stats.Randomization(a, b, 500, uint64(i)) < 0.05 {
+			byR++
+		}
+		if stats.Bootstrap(a, 0.95, 500, uint64(i)).Contains(0.5) {
+			inside++
+		}
+	}
+	for what, count := range map[string]int{"t": byT, "randomization": byR} {
+		if share := float64(count) / trials; share < 0.02 || share > 0.09 {
+			t.Errorf("%s calls %.1f %% of nothing significant at 5 %%", what, 100*share)
+		}
+	}
+	if share := float64(inside) / trials; share < 0.90 || share > 0.98 {
+		t.Errorf("intervals of 95 %% hold the mean in %.1f %%", 100*share)
+	}
+}
+
+func ExamplePairedT() {
+	fmt.Printf("%.4f\n", stats.PairedT([]float64{1, 2, 3, 4}, []float64{0, 2, 1, 3}).P)
+	// Output: 0.0917
+}

@@ -59,7 +59,8 @@ type Highlighter struct {
 	// terms of one word as typed share what that word tells.
 	index  map[string]int
 	weight []float64
-	// begin are beginnings of terms; prefixes and fuzzy are compared with the folded form of a word.
+	// begin are beginnings of terms; prefixes and fuzzy are compared with
+	// terms and forms, as in the dictionary of an index.
 	begin    []expandedWord
 	prefixes []expandedWord
 	fuzzy    []expandedWord
@@ -121,9 +122,9 @@ func (h *Highlighter) collect(query sheaf.TextQuery) {
 	case sheaf.Phrase:
 		h.addWords(q.Text, true)
 	case sheaf.Prefix:
-		h.addExpanded(&h.prefixes, q.Text, 0)
+		h.addExpanded(&h.prefixes, h.analyzer.PrefixPieces(q.Text), 0)
 	case sheaf.Fuzzy:
-		h.addExpanded(&h.fuzzy, q.Text, q.Distance)
+		h.addExpanded(&h.fuzzy, h.analyzer.FuzzyPieces(q.Text), q.Distance)
 	case sheaf.Boost:
 		h.collect(q.Query)
 	case sheaf.Bool:
@@ -175,14 +176,22 @@ func (h *Highlighter) addWeight(told, share float64, phrase bool) {
 	h.phrase = append(h.phrase, phrase)
 }
 
-func (h *Highlighter) addExpanded(list *[]expandedWord, text string, distance int) {
-	if text == "" || len(h.weight) == snippetTerms {
-		return
-	}
-	*list = append(*list, expandedWord{folded: h.analyzer.Fold(text), distance: distance, term: len(h.weight)})
-	h.addWeight(1, 1, true)
-	if len(h.typed) < snippetJumpWords {
-		h.typed = append(h.typed, text)
+// addExpanded takes the parts of a prefix or fuzzy query, as the index reads
+// them: whole words as phrases, the others to be compared.
+func (h *Highlighter) addExpanded(list *[]expandedWord, pieces []analysis.Piece, distance int) {
+	for _, p := range pieces {
+		if p.Exact {
+			h.addWords(p.Text, true)
+			continue
+		}
+		if len(h.weight) == snippetTerms {
+			return
+		}
+		*list = append(*list, expandedWord{folded: p.Text, distance: distance, term: len(h.weight)})
+		h.addWeight(1, 1, true)
+		if len(h.typed) < snippetJumpWords {
+			h.typed = append(h.typed, p.Text)
+		}
 	}
 }
 
@@ -318,6 +327,16 @@ func (h *Highlighter) word(raw string) []wordMatch {
 	}
 	h.terms = h.analyzer.Terms(h.terms[:0], raw)
 	for _, t := range h.terms {
+		for _, p := range h.prefixes {
+			if strings.HasPrefix(t.Text, p.folded) {
+				found = append(found, wordMatch{t.Start, t.End, p.term})
+			}
+		}
+		for _, f := range h.fuzzy {
+			if withinEdits(t.Text, f.folded, f.distance) {
+				found = append(found, wordMatch{t.Start, t.End, f.term})
+			}
+		}
 		if t.Form {
 			continue
 		}
@@ -328,19 +347,6 @@ func (h *Highlighter) word(raw string) []wordMatch {
 			if strings.HasPrefix(t.Text, b.folded) {
 				_, size := utf8.DecodeRuneInString(raw[t.Start:])
 				found = append(found, wordMatch{t.Start, t.Start + size, b.term})
-			}
-		}
-	}
-	if len(found) == 0 && len(h.prefixes)+len(h.fuzzy) > 0 {
-		folded := h.analyzer.Fold(raw)
-		for _, p := range h.prefixes {
-			if strings.HasPrefix(folded, p.folded) {
-				found = append(found, wordMatch{0, len(raw), p.term})
-			}
-		}
-		for _, f := range h.fuzzy {
-			if withinEdits(folded, f.folded, f.distance) {
-				found = append(found, wordMatch{0, len(raw), f.term})
 			}
 		}
 	}

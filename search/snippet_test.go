@@ -57,6 +57,8 @@ func TestSnippet(t *testing.T) {
 		{"close beats far", sheaf.Match{Text: "red fox"},
 			"A red house, and then after a good while a fox. " + filler + "The red fox. ", "…The <red> <fox>."},
 		{"excluded words are not marked", sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "red"}}, MustNot: []sheaf.TextQuery{sheaf.Match{Text: "fox"}}}, "A red fox.", "A <red> fox."},
+		{"prefix of several parts", sheaf.Prefix{Text: "rate-lim"}, "A rate-limiter of it.", "A <rate>-<limiter> of it."},
+		{"prefix in a script without spaces", sheaf.Prefix{Text: "数据"}, "一个数据库", "一个<数据>库"},
 		{"prefix", sheaf.Prefix{Text: "Conf"}, "The configuration of it.", "The <configuration> of it."},
 		{"fuzzy", sheaf.Fuzzy{Text: "kitten", Distance: 1}, "A kittne sat.", "A <kittne> sat."},
 		{"boosted", sheaf.Boost{Query: sheaf.Phrase{Text: "red fox"}, Factor: 2}, "A red fox.", "A <red> <fox>."},

@@ -88,6 +88,9 @@ func (s *segment) checkDocument(id string, i int, st *state, names, targets *[]k
 	if len(r.Document.Chunks) != st.chunks {
 		return s.states.Corrupt(i*stateBytes, "%s has %d chunks, not %d", id, len(r.Document.Chunks), st.chunks)
 	}
+	if st.aliases != (len(r.Document.Aliases) > 0) {
+		return s.states.Corrupt(i*stateBytes, "%s has %d aliases", id, len(r.Document.Aliases))
+	}
 	if st.text > 0 {
 		if _, err := s.wholeText(st); err != nil {
 			return err

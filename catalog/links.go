@@ -164,11 +164,12 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	if ok {
 		return slices.Clone(found)
 	}
-	if s, _, err := v.find(doc); err != nil || s == nil {
+	s, st, err := v.find(doc)
+	if err != nil || s == nil {
 		v.note(err)
 		return nil
 	}
-	sources := v.sources(doc)
+	sources := v.sources(doc, st.aliases)
 	for from := range sources {
 		if from != doc {
 			found = append(found, from)
@@ -184,8 +185,9 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return slices.Clone(found)
 }
 
-// sources are the documents with a link to doc.
-func (v *View) sources(doc sheaf.ID) map[sheaf.ID]bool {
+// sources are the documents with a link to doc, itself among them; aliases says
+// that it has some.
+func (v *View) sources(doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold(file))
 	decided := map[sheaf.ID]bool{}
@@ -227,14 +229,17 @@ func (v *View) sources(doc sheaf.ID) map[sheaf.ID]bool {
 		byPath(path.Dir(plain), true)
 	}
 	byName(path.Base(plain))
-	if r, err := v.Record(doc); err == nil {
+	if aliases {
+		r, err := v.Record(doc)
+		if err != nil {
+			v.noteFault(err)
+			return decided
+		}
 		for _, alias := range r.Document.Aliases {
 			if name, _ := cutMarkdown(fold(alias)); name != "" {
 				byName(name)
 			}
 		}
-	} else {
-		v.noteFault(err)
 	}
 	return decided
 }

@@ -229,7 +229,7 @@ func TestPlaces(t *testing.T) {
 	for fragment, want := range map[string]sheaf.ID{
 		"": "notes:n.md", "goals": "notes:n.md#goals", "Goals": "notes:n.md#goals", "Two#Goals": "notes:n.md#goals-1", "goals-1": "notes:n.md#goals-1",
 		"^b-1": "notes:n.md#goals-1", "^none": "notes:n.md", "What why?": "notes:n.md#what-why", "TWO WORDS": "notes:n.md#two-words", "One#Two words": "notes:n.md#two-words",
-		"None": "notes:n.md", "#": "notes:n.md",
+		"None": "notes:n.md", "#": "notes:n.md", "two  words": "notes:n.md#two-words", "Two words ": "notes:n.md#two-words", "What%% why?": "notes:n.md#what-why",
 	} {
 		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok || got != want {
 			t.Errorf("%q: %q, want %q", fragment, got, want)

@@ -268,6 +268,24 @@ func sameHeading(title, called string) bool {
 	if strings.EqualFold(title, called) {
 		return true
 	}
+	if ordinary(title) && ordinary(called) {
+		return false
+	}
 	plain := func(s string) string { return strings.Join(strings.Fields(linkSigns.Replace(fold(s))), " ") }
 	return plain(title) == plain(called)
+}
+
+// ordinary reports whether s is ASCII letters, digits and the like with single
+// spaces between them, so that only case can make it equal to another such text.
+func ordinary(s string) bool {
+	space := true
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == ' ' && space, c < ' ', c >= 0x80, strings.IndexByte("#|^:%[]", c) >= 0:
+			return false
+		default:
+			space = c == ' '
+		}
+	}
+	return !space
 }

@@ -27,9 +27,12 @@ const (
 	sectionLabels  = "labels"
 
 	// A state is, little endian: size 8, modification time 8, hash 16, block 4,
-	// start in the unpacked block 4, number of chunks 4, number of the text
-	// counted from 1 4.
+	// start in the unpacked block 4, number of chunks 4 with stateAliases, number
+	// of the text counted from 1 4.
 	stateBytes = 48
+	// stateAliases is the bit that says that the document has aliases. Who asks
+	// what links to a document needs them, and most documents have none.
+	stateAliases = 1 << 31
 	// A block is offset 8, packed length 4, unpacked length 4, checksum 4.
 	blockBytes = 20
 	// A text is the number of its first piece 4, zeros 4, its length 8. A piece
@@ -131,11 +134,12 @@ func (s *segment) find(id sheaf.ID) (int, error) {
 
 // state is what a segment says of a document without reading its record.
 type state struct {
-	file   FileState
-	block  uint32
-	start  uint32
-	chunks int
-	text   uint32
+	file    FileState
+	block   uint32
+	start   uint32
+	chunks  int
+	aliases bool
+	text    uint32
 }
 
 func (st *state) tombstone() bool { return st.block == noBlock }
@@ -148,7 +152,8 @@ func (s *segment) state(i int) (state, error) {
 	le := binary.LittleEndian
 	st := state{
 		file:  FileState{Size: int64(le.Uint64(b)), ModTime: int64(le.Uint64(b[8:]))},
-		block: le.Uint32(b[32:]), start: le.Uint32(b[36:]), chunks: int(le.Uint32(b[40:])), text: le.Uint32(b[44:]),
+		block: le.Uint32(b[32:]), start: le.Uint32(b[36:]), chunks: int(le.Uint32(b[40:]) &^ stateAliases), aliases: le.Uint32(b[40:])&stateAliases != 0,
+		text: le.Uint32(b[44:]),
 	}
 	copy(st.file.Hash[:], b[16:32])
 	return st, nil
@@ -161,7 +166,11 @@ func appendState(to []byte, st *state) []byte {
 	to = append(to, st.file.Hash[:]...)
 	to = le.AppendUint32(to, st.block)
 	to = le.AppendUint32(to, st.start)
-	to = le.AppendUint32(to, uint32(st.chunks))
+	chunks := uint32(st.chunks)
+	if st.aliases {
+		chunks |= stateAliases
+	}
+	to = le.AppendUint32(to, chunks)
 	return le.AppendUint32(to, st.text)
 }
 

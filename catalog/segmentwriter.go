@@ -22,6 +22,7 @@ type entry struct {
 	textSize int
 	hasText  bool
 	chunks   int
+	aliases  bool // it has some
 
 	// What a new document brings; what comes from other segments brings it
 	// with their tables.
@@ -57,7 +58,7 @@ func entriesOf(u Update) ([]entry, error) {
 			return nil, err
 		}
 		doc := &r.Document
-		e := entry{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks)}
+		e := entry{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks), aliases: len(doc.Aliases) > 0}
 		if len(e.record) > maxRecord {
 			return nil, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be kept", doc.ID, len(e.record), maxRecord)
 		}
@@ -115,7 +116,7 @@ type segmentWriter struct {
 // add appends an entry; they come in order of ID. The first error of writing
 // sticks, and finish returns it.
 func (w *segmentWriter) add(e *entry) {
-	st := state{file: e.file, block: noBlock, chunks: e.chunks}
+	st := state{file: e.file, block: noBlock, chunks: e.chunks, aliases: e.aliases}
 	if !e.tombstone() {
 		st.block, st.start = uint32(len(w.blocks)/blockBytes), uint32(len(w.raw))
 		w.raw = binary.AppendUvarint(w.raw, uint64(len(e.record)))
@@ -285,7 +286,7 @@ func (w *segmentWriter) take(source *mergeSource, id string, keepTombstones bool
 		return nil
 	}
 	source.number[i] = w.ids.n
-	e := entry{id: id, file: st.file, chunks: st.chunks, hasText: st.text > 0}
+	e := entry{id: id, file: st.file, chunks: st.chunks, aliases: st.aliases, hasText: st.text > 0}
 	if !st.tombstone() {
 		if e.record, err = source.encoded(&st); err != nil {
 			return err

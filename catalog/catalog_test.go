@@ -175,7 +175,7 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 func TestResolve(t *testing.T) {
 	c := open(t, t.TempDir())
 	put(t, c, record(t, "a.md", sample), record(t, "second.md", "# Part one\n\nx\n\n## Part two\n\ny ^blk\n"), record(t, "sub/third.md", "# T\n\n## Deep\nx\n"),
-		record(t, "readme.md", "# Top\nx"), record(t, "sub/a.md", "# in sub\n"), record(t, "other/deep/note.md", "# N\nx"), record(t, "sub/readme.md", "# R\nx"))
+		record(t, "readme.md", "# Top\nx"), record(t, "fold\xe9/n\xff.md", "# X\nx [[a]]"), record(t, "sub/a.md", "# in sub\n"), record(t, "other/deep/note.md", "# N\nx"), record(t, "sub/readme.md", "# R\nx"))
 	v := c.View()
 	defer v.Close()
 	for _, l := range []struct {
@@ -200,6 +200,8 @@ func TestResolve(t *testing.T) {
 		{"notes:sub/third.md", sheaf.LinkMarkdown, "/a.md", "own-id", "notes:a.md#own-id"},
 		{"notes:a.md", sheaf.LinkMarkdown, "sub/", "", "notes:sub/readme.md"},
 		{"notes:sub/a.md", sheaf.LinkMarkdown, "/", "", "notes:readme.md"},
+		{"notes:a.md", sheaf.LinkMarkdown, "fold\xe9/n\xff.md", "x", sheaf.ChunkID(sheaf.DocumentID("notes", "fold\xe9/n\xff.md"), "x")},
+		{"notes:a.md", sheaf.LinkWiki, "n\xff", "", sheaf.DocumentID("notes", "fold\xe9/n\xff.md")},
 		{"notes:sub/a.md", sheaf.LinkMarkdown, "./", "", "notes:sub/readme.md"},
 		{"notes:sub/a.md", sheaf.LinkMarkdown, "//host/a.md", "", ""},
 		{"notes:a.md", sheaf.LinkMarkdown, "sub/third", "", "notes:sub/third.md"},
@@ -211,6 +213,9 @@ func TestResolve(t *testing.T) {
 		if got != l.want || ok != (l.want != "") {
 			t.Errorf("%s -> %q#%q: %q, want %q", l.from, l.target, l.frag, got, l.want)
 		}
+	}
+	if n := v.FolderSize("notes", "fold\xe9"); n != 1 {
+		t.Errorf("a folder with a name of any bytes has %d documents", n)
 	}
 	if got := v.Backlinks("notes:second.md"); !slices.Equal(got, []sheaf.ID{"notes:a.md"}) {
 		t.Errorf("back-links %v", got)

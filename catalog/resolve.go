@@ -147,14 +147,14 @@ func (v *View) byPath(tree, plain, suffix, full string) []sheaf.ID {
 func (v *View) documentsAt(tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, id := range v.called(pathKey(tree, plain), kindPath) {
-		own := fold(string(id[len(tree)+1:]))
+		own := fold(id.Path())
 		if p, s := cutMarkdown(own); own == plain+suffix || suffix == "" && s != "" && p == plain {
 			found = append(found, id)
 		}
 	}
 	if len(found) > 1 {
 		distance := func(id sheaf.ID) int {
-			switch rest, ok := strings.CutPrefix(string(id[len(tree)+1:]), full); {
+			switch rest, ok := strings.CutPrefix(id.Path(), full); {
 			case ok && rest == "":
 				return 0
 			case ok:
@@ -176,7 +176,7 @@ func (v *View) documentsAt(tree, plain, suffix, full string) []sheaf.ID {
 func (v *View) byName(tree, file, name string) (sheaf.ID, bool) {
 	var found []sheaf.ID
 	for _, id := range v.called(nameKey(tree, path.Base(name)), kindName) {
-		own, _ := cutMarkdown(fold(string(id[len(tree)+1:])))
+		own, _ := cutMarkdown(fold(id.Path()))
 		if own == name || strings.HasSuffix(own, "/"+name) {
 			found = append(found, id)
 		}
@@ -184,18 +184,18 @@ func (v *View) byName(tree, file, name string) (sheaf.ID, bool) {
 	if len(found) == 0 { // a file's own name wins over an alias
 		found = v.called(nameKey(tree, name), kindAlias)
 	}
-	return nearest(found, tree, file)
+	return nearest(found, file)
 }
 
 // nearest is the candidate in the folder of file, else the one with the fewest
 // path parts, then the shortest path, then the first.
-func nearest(candidates []sheaf.ID, tree, file string) (sheaf.ID, bool) {
+func nearest(candidates []sheaf.ID, file string) (sheaf.ID, bool) {
 	if len(candidates) == 0 {
 		return "", false
 	}
 	folder := path.Dir(file)
 	return slices.MinFunc(candidates, func(a, b sheaf.ID) int {
-		pa, pb := string(a[len(tree)+1:]), string(b[len(tree)+1:])
+		pa, pb := a.Path(), b.Path()
 		if sa, sb := path.Dir(pa) == folder, path.Dir(pb) == folder; sa != sb {
 			if sa {
 				return -1

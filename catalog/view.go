@@ -307,9 +307,9 @@ func (v *View) Neighbors(id sheaf.ID, before, after int) (preceding, following [
 // FolderSize is the number of documents that lie directly in a folder of a tree;
 // "" is the tree's top.
 func (v *View) FolderSize(tree, folder string) int {
-	prefix := tree + ":"
+	prefix := string(sheaf.DocumentID(tree, folder))
 	if folder != "" {
-		prefix += folder + "/"
+		prefix += "/"
 	}
 	v.mu.Lock()
 	n, ok := v.folders[prefix]

@@ -356,3 +356,24 @@ func TestWarned(t *testing.T) {
 		t.Errorf("after a change: %s", got)
 	}
 }
+
+// TestMadeAnewUnderReader: a reader that stays open while the catalog is removed
+// and made again by as many updates sees what is there now.
+func TestMadeAnewUnderReader(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	put(t, open(t, dir), record(t, "old.md", "# Old\n"))
+	reader := open(t, dir)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skipf("this platform keeps files that are open: %v", err)
+	}
+	time.Sleep(2 * time.Millisecond) // generations begin with the time
+	put(t, open(t, dir), record(t, "new.md", "# New\n"))
+	if err := reader.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	v := reader.View()
+	defer v.Close()
+	if _, ok := v.Document("notes:new.md"); !ok || v.Docs() != 1 {
+		t.Errorf("the reader still sees the old catalog: %v", v.Err())
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -31,7 +32,9 @@ func TestWorkedExample(t *testing.T) {
 	if err := c.Update(context.Background(), Update{Put: []Record{record}}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := sectionfile.Open(fsys, "/c/catalog-000000000001", kindSegment, 2)
+	v := c.View()
+	defer v.Close()
+	r, err := sectionfile.Open(fsys, filepath.Join("/c", v.payload.Segments[0].Name), kindSegment, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

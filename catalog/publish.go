@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"time"
 
 	"sheaf"
 	"sheaf/vfs/manifest"
@@ -19,7 +20,7 @@ import (
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
 	p.Segments = append([]segmentInfo(nil), p.Segments...)
-	generation := view.generation + 1
+	generation := following(view.generation)
 	changes, err := entriesOf(u)
 	if err != nil {
 		return nil, err
@@ -60,6 +61,16 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 		p.Settings = *u.Settings
 	}
 	return c.commit(view, p, generation)
+}
+
+// following is the number of the generation after one. The first is the time: a
+// reader that has a catalog open which stood here before must not take this one
+// for it.
+func following(generation uint64) uint64 {
+	if generation == 0 {
+		return uint64(time.Now().UnixMilli())
+	}
+	return generation + 1
 }
 
 // count brings the totals up to date with the changes.

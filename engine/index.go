@@ -26,24 +26,24 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"sheaf/analysis"
 	"sheaf/engine/segment"
 	"sheaf/vfs"
 	"sheaf/vfs/manifest"
-	"sheaf/vfs/sectionfile"
 )
 
 // The categories of error. Errors of the file system come out as they are.
 var (
 	// ErrCorrupt says that stored bytes are not those that were written.
-	ErrCorrupt = errors.New("corrupt")
+	ErrCorrupt = vfs.ErrCorrupt
 	// ErrMismatch says that an index was made with another analyzer or
 	// other vectors than those it is used with.
 	ErrMismatch = errors.New("the index was made otherwise")
 	// ErrVersion says that an index was written by another version of this
 	// program.
-	ErrVersion = errors.New("format version")
+	ErrVersion = vfs.ErrVersion
 	// ErrLocked says that another process writes to the index.
 	ErrLocked = vfs.ErrLocked
 	// ErrReadOnly says that the index was opened for reading.
@@ -155,13 +155,16 @@ func (ix *Index) load() error {
 		return ix.open(&s, m.Generation)
 	})
 	switch {
-	case errors.Is(err, manifest.ErrCorrupt): // a segment that is missing is no empty index
-		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case errors.Is(err, ErrCorrupt): // a segment that is missing is no empty index
 	case errors.Is(err, fs.ErrNotExist) && !ix.options.ReadOnly:
-		s = state{analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors}
-		snapshot, err = ix.open(&s, 0)
-	case errors.Is(err, manifest.ErrVersion), errors.Is(err, sectionfile.ErrVersion):
-		err = fmt.Errorf("%w: %w: build the index anew (sheaf index --rebuild)", ErrVersion, err)
+		// Numbers begin with the time: a reader that has an index open which
+		// stood here before takes neither its files nor its generations for
+		// those of this one.
+		m.Generation = uint64(time.Now().UnixMilli())
+		s = state{analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors, next: m.Generation}
+		snapshot, err = ix.open(&s, m.Generation)
+	case errors.Is(err, ErrVersion):
+		err = fmt.Errorf("%w: build the index anew", err)
 	}
 	if err != nil {
 		return err

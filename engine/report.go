@@ -1,13 +1,6 @@
 package engine
 
-import (
-	"context"
-	"errors"
-	"fmt"
-
-	"sheaf/engine/segment"
-	"sheaf/vfs/sectionfile"
-)
+import "context"
 
 // Stats describes what an index holds.
 type Stats struct {
@@ -51,9 +44,7 @@ func (s *Snapshot) Check(ctx context.Context, progress func(done, total int64)) 
 		if progress != nil {
 			progress(done, total)
 		}
-		for _, err := range v.reader.Check(ctx) {
-			faults = append(faults, wrap(err))
-		}
+		faults = append(faults, v.reader.Check(ctx)...)
 		if ctx.Err() != nil {
 			return []error{ctx.Err()}
 		}
@@ -70,7 +61,7 @@ func (s *Snapshot) Check(ctx context.Context, progress func(done, total int64)) 
 			return nil
 		})
 		if err != nil && len(faults) == 0 {
-			faults = append(faults, wrap(err))
+			faults = append(faults, err)
 		}
 		done += v.reader.Size()
 	}
@@ -78,12 +69,4 @@ func (s *Snapshot) Check(ctx context.Context, progress func(done, total int64)) 
 		progress(done, total)
 	}
 	return faults
-}
-
-// wrap gives errors of segments the category that callers of this package test.
-func wrap(err error) error {
-	if errors.Is(err, segment.ErrCorrupt) || errors.Is(err, sectionfile.ErrCorrupt) {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	return err
 }

@@ -62,7 +62,7 @@ func decodeState(m manifest.Manifest) (state, error) {
 	s := state{generation: m.Generation}
 	d := payload{b: m.Payload}
 	if v := d.number(); !d.bad && v != stateVersion {
-		return s, fmt.Errorf("%s: %w %d, this program reads %d: build the index anew", manifestName, ErrVersion, v, stateVersion)
+		return s, fmt.Errorf("%s: %w %d, this program reads %d", manifestName, ErrVersion, v, stateVersion)
 	}
 	s.analyzer = string(d.text())
 	s.next = d.number()

@@ -127,7 +127,7 @@ func TestFlippedBits(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := answers(dir)
-			switch err = wrap(err); {
+			switch {
 			case err == nil && got != want:
 				t.Fatalf("byte %d of %s flipped: other answers:\n%s", i, entry.Name(), got)
 			case err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrVersion) && !errors.Is(err, ErrMismatch):

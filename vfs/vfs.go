@@ -5,9 +5,18 @@
 package vfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 )
+
+// ErrCorrupt says that stored bytes are not those that were written. Errors that
+// wrap it name the file and the place. What is built on this package reports
+// damage by it too, so that nobody above has to translate.
+var ErrCorrupt = errors.New("corrupt")
+
+// ErrVersion says that a file was written by another version of this program.
+var ErrVersion = errors.New("format version")
 
 // FS is a file system. Names use the host's separator for Disk and slashes for
 // Mem. Methods are safe for concurrent use; errors are *fs.PathError or wrap

@@ -8,7 +8,6 @@ package embedded
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"sheaf"
@@ -93,7 +92,6 @@ func category(err error) error {
 	}
 	for _, c := range []struct{ from, to error }{
 		{engine.ErrCorrupt, sheaf.ErrCorrupt},
-		{segment.ErrCorrupt, sheaf.ErrCorrupt},
 		{engine.ErrMismatch, sheaf.ErrInvalid},
 		{engine.ErrVersion, sheaf.ErrUnsupported},
 		{engine.ErrLocked, sheaf.ErrUnavailable},
@@ -101,8 +99,8 @@ func category(err error) error {
 		{engine.ErrClosed, sheaf.ErrUnavailable},
 		{fs.ErrNotExist, sheaf.ErrNotFound},
 	} {
-		if errors.Is(err, c.from) && !errors.Is(err, c.to) {
-			return fmt.Errorf("%w: %w", c.to, err)
+		if errors.Is(err, c.from) {
+			return sheaf.WithCategory(c.to, err)
 		}
 	}
 	return err

@@ -3,7 +3,10 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -127,4 +130,32 @@ func TestWriteRetrieveDeleteReopen(t *testing.T) {
 		t.Fatalf("a second writer gets %v", err)
 	}
 	check(second, sheaf.Match{Text: "cow"}, "t:c")
+}
+
+// TestMadeAnewUnderReader: a reader that stays open while the folder is emptied
+// and filled again by as many changes sees what is there now.
+func TestMadeAnewUnderReader(t *testing.T) {
+	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "index")
+	write := func(doc string) {
+		s, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Write(ctx, backend.Batch{Chunks: []backend.Chunk{note("t:"+doc, "t:"+doc, "Note", "words")}}), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old")
+	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})
+	if _, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skipf("this platform keeps files that are open: %v", err)
+	}
+	time.Sleep(2 * time.Millisecond) // numbers begin with the time
+	write("new")
+	if r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil || len(r) != 1 || r[0].ID != "t:new" {
+		t.Errorf("the reader finds %v, %v", ids(r), err)
+	}
 }

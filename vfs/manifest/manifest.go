@@ -20,11 +20,11 @@ import (
 )
 
 // ErrCorrupt says that a manifest's bytes are not those that were written.
-var ErrCorrupt = errors.New("corrupt")
+var ErrCorrupt = vfs.ErrCorrupt
 
 // ErrVersion says that a manifest was written by another version of this
 // program.
-var ErrVersion = errors.New("format version")
+var ErrVersion = vfs.ErrVersion
 
 const (
 	magic = "SHEAFMAN"

@@ -19,10 +19,10 @@ import (
 
 // ErrCorrupt says that the bytes of a file are not those that were written.
 // Errors that wrap it name the file, the section and the offset.
-var ErrCorrupt = errors.New("corrupt")
+var ErrCorrupt = vfs.ErrCorrupt
 
 // ErrVersion says that a file was written by another version of this program.
-var ErrVersion = errors.New("format version")
+var ErrVersion = vfs.ErrVersion
 
 const (
 	magic = "SHEAFSEC"

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"sheaf/catalog"
 	"sheaf/ingest"
 	"sheaf/search/salient"
+	"sheaf/serve/address"
 )
 
 // Part is a chunk with its text.
@@ -64,10 +64,33 @@ type GetOptions struct {
 	// Neighbors is how many chunks before and after it are wanted too,
 	// 0..MaxNeighbors.
 	Neighbors int
+	// Line, from 1, and Lines ask for lines of the document instead of the
+	// chunk, when Lines is above 0.
+	Line, Lines int
 }
 
 // MaxNeighbors is the most neighbors on each side.
 const MaxNeighbors = 50
+
+// Find is what an address names: an identifier, a path, path#heading, path:line
+// or path:line:count. What does not exist and what the caller may not see are
+// the same [address.NotFound].
+func (r *Reader) Find(text string) (address.Target, error) {
+	finder := address.Resolver{Documents: r.guard, Trees: r.view.Settings().Trees, Read: r.guard.text, Paths: func() []string {
+		var paths []string
+		for id := range r.view.Files() {
+			if r.guard.visible(id) {
+				paths = append(paths, sheaf.PathText(id.Path()))
+			}
+		}
+		return paths
+	}}
+	t, err := finder.Resolve(text)
+	if fault := r.Err(); fault != nil {
+		return t, fault
+	}
+	return t, err
+}
 
 // Get is the chunk or document called id, with its text. What does not exist
 // and what the caller may not see are the same sheaf.ErrNotFound.
@@ -95,7 +118,10 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 		return nil, err
 	}
 	where := WholeSpan(&c)
-	if o.Body {
+	switch {
+	case o.Lines > 0:
+		where = address.Lines(content, max(o.Line, 1), o.Lines)
+	case o.Body:
 		where.End = max(c.Body.End, where.Start)
 	}
 	part := r.part(doc, &c, content, where)
@@ -126,7 +152,7 @@ func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where
 	text := content[where.Start:where.End]
 	p := Part{ID: c.ID, Doc: c.Doc, Path: doc.Path, File: r.file(doc.Tree, doc.Path), Title: c.Title, Breadcrumb: c.Breadcrumb,
 		Hierarchy: orEmpty(c.Hierarchy), Depth: c.Depth, Position: c.Position, Span: spanOf(where), Line: catalog.Line(content, where.Start),
-		Lines: lineCount(text), Text: string(text), Tags: orEmpty(c.Tags), Links: []Link{}, Children: []Outline{}}
+		Lines: address.LineCount(text), Text: string(text), Tags: orEmpty(c.Tags), Links: []Link{}, Children: []Outline{}}
 	if c.Parent != "" {
 		p.Parent = &c.Parent
 	}
@@ -159,14 +185,6 @@ func (r *Reader) link(from sheaf.ID, l sheaf.Link) Link {
 		}
 	}
 	return out
-}
-
-func lineCount(content []byte) int {
-	n := bytes.Count(content, []byte{'\n'}) + bytes.Count(content, []byte{'\r'}) - bytes.Count(content, []byte("\r\n"))
-	if len(content) > 0 && content[len(content)-1] != '\n' && content[len(content)-1] != '\r' {
-		n++
-	}
-	return n
 }
 
 // Document is a document without its text.

@@ -157,7 +157,7 @@ func (s *session) printExplained(out *explainJSON) {
 	}
 }
 
-func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, address string) error {
+func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id string) error {
 	if s.scanner != nil { // addresses may name any file, not candidates only
 		view, err := s.scanner.All(cmd.Context())
 		if err != nil {
@@ -166,7 +166,7 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, add
 		s.view.Close()
 		s.view = view
 	}
-	t, err := s.resolver().resolve(address)
+	t, err := s.resolve(id)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, add
 	if err != nil {
 		return err
 	}
-	absence, err := s.searcher().WhyNot(cmd.Context(), q, p, search.Options{Parameters: parameters}, t.chunk.ID)
+	absence, err := s.searcher().WhyNot(cmd.Context(), q, p, search.Options{Parameters: parameters}, t.Chunk.ID)
 	if err != nil {
 		return err
 	}

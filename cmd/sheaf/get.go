@@ -9,6 +9,8 @@ import (
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/serve"
+	"sheaf/serve/address"
 )
 
 func (a *app) getCommand() *cobra.Command {
@@ -80,8 +82,8 @@ func (s *session) get(addresses []string, o getOptions) error {
 		return sheaf.Invalidf("neighbors is %d: must be within 0..1000", o.neighbors)
 	}
 	out := getJSON{Schema: "sheaf.get/1", Results: []partJSON{}}
-	for _, address := range addresses {
-		t, err := s.resolver().resolve(address)
+	for _, text := range addresses {
+		t, err := s.resolve(text)
 		if err != nil {
 			return err
 		}
@@ -104,28 +106,28 @@ func (s *session) get(addresses []string, o getOptions) error {
 }
 
 // part reads the text of a target, and of its neighbors.
-func (s *session) part(t target, o getOptions) (partJSON, error) {
-	content, err := s.view.Text(t.doc.ID)
+func (s *session) part(t address.Target, o getOptions) (partJSON, error) {
+	content, err := s.view.Text(t.Doc.ID)
 	if err != nil {
-		return partJSON{}, fmt.Errorf("read %s: %w", t.doc.Path, err)
+		return partJSON{}, fmt.Errorf("read %s: %w", t.Doc.Path, err)
 	}
-	where := wholeSpan(&t.chunk)
+	where := serve.WholeSpan(&t.Chunk)
 	switch {
-	case t.count > 0:
-		where = linesOf(content, t.line, t.count)
+	case t.Count > 0:
+		where = address.Lines(content, t.Line, t.Count)
 	case o.body:
-		where.End = max(t.chunk.Body.End, where.Start)
+		where.End = max(t.Chunk.Body.End, where.Start)
 	}
-	part := s.partOf(&t.doc, &t.chunk, content, where)
+	part := s.partOf(&t.Doc, &t.Chunk, content, where)
 	if o.neighbors > 0 {
-		position := t.chunk.Position
-		for i := max(0, position-o.neighbors); i < min(len(t.doc.Chunks), position+o.neighbors+1); i++ {
-			c := &t.doc.Chunks[i]
-			near := s.partOf(&t.doc, c, content, sheaf.Span{Start: wholeSpan(c).Start, End: max(c.Body.End, wholeSpan(c).Start)})
+		position := t.Chunk.Position
+		for i := max(0, position-o.neighbors); i < min(len(t.Doc.Chunks), position+o.neighbors+1); i++ {
+			c := &t.Doc.Chunks[i]
+			near := s.partOf(&t.Doc, c, content, sheaf.Span{Start: serve.WholeSpan(c).Start, End: max(c.Body.End, serve.WholeSpan(c).Start)})
 			switch {
 			case i < position:
 				part.Before = append(part.Before, near)
-			case i > position && (o.body || t.count > 0 || c.Span.Start >= where.End):
+			case i > position && (o.body || t.Count > 0 || c.Span.Start >= where.End):
 				part.After = append(part.After, near)
 			}
 		}
@@ -140,7 +142,7 @@ func (s *session) partOf(doc *sheaf.Document, c *sheaf.Chunk, content []byte, wh
 	shape := chunkOf(c)
 	return partJSON{
 		ID: c.ID, Doc: c.Doc, Parent: shape.Parent, Path: s.relative(doc.Tree, doc.Path), Title: c.Title, Breadcrumb: c.Breadcrumb, Position: c.Position,
-		Span: spanOf(where), Line: catalog.Line(content, where.Start), Lines: lineCount(text), Text: string(text),
+		Span: spanOf(where), Line: catalog.Line(content, where.Start), Lines: address.LineCount(text), Text: string(text),
 		Tags: shape.Tags, Links: shape.Links, file: s.file(doc.Tree, doc.Path),
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/suggest"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/suggest"
 	"sheaf/profile"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/suggest"
+	"sheaf/internal/suggest"
 )
 
 const rootHelp = `sheaf searches folders of documents.

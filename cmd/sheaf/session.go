@@ -24,6 +24,7 @@ import (
 	"sheaf/scan"
 	"sheaf/search"
 	"sheaf/serve"
+	"sheaf/serve/address"
 )
 
 // session is an open index with the folder that a command works on.
@@ -122,9 +123,15 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 	return sheaf.And{a, b}
 }
 
-// resolver finds what addresses name in this index.
-func (s *session) resolver() *resolver {
-	return &resolver{documents: s.view, trees: s.view.Settings().Trees, folder: s.folder, read: s.view.Text, paths: s.paths}
+// resolve finds what an address names in this index.
+func (s *session) resolve(text string) (address.Target, error) {
+	r := &address.Resolver{Documents: s.view, Trees: s.view.Settings().Trees, Folder: s.folder, Read: s.view.Text, Paths: s.paths}
+	t, err := r.Resolve(text)
+	var missing *address.NotFound
+	if errors.As(err, &missing) {
+		err = withHint(err, "%s", missing.Hint)
+	}
+	return t, err
 }
 
 // paths are those of all documents, as results show them.

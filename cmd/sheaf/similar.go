@@ -27,19 +27,19 @@ by meaning, when an embedder is configured, its whole text does.`,
 				return err
 			}
 			defer s.close()
-			t, err := s.resolver().resolve(args[0])
+			t, err := s.resolve(args[0])
 			if err != nil {
 				return err
 			}
-			content, err := s.view.Text(t.doc.ID)
+			content, err := s.view.Text(t.Doc.ID)
 			if err != nil {
-				return fmt.Errorf("read %s: %w", t.doc.Path, err)
+				return fmt.Errorf("read %s: %w", t.Doc.Path, err)
 			}
-			q, err := s.like(cmd.Context(), serve.SalientText(&t.doc, &t.chunk, content), string(t.chunk.ID))
+			q, err := s.like(cmd.Context(), serve.SalientText(&t.Doc, &t.Chunk, content), string(t.Chunk.ID))
 			if err != nil {
 				return err
 			}
-			q.Filter = sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(t.doc.ID))}
+			q.Filter = sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(t.Doc.ID))}
 			o.label = args[0]
 			return s.show(cmd, q, o)
 		},

@@ -51,10 +51,12 @@ var allowed = map[string][]string{
 	"eval/report":              {"root", "eval", "eval/stats", "eval/calibrate", "eval/dataset", "eval/metric"},
 	"search/salient":           {"root", "analysis"},
 	"serve/access":             {"root", "query"},
-	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "inference", "ingest", "profile", "query", "rank", "search", "search/salient", "serve/access"},
+	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "inference", "ingest", "profile", "query", "rank", "search", "search/salient", "serve/access", "serve/address"},
+	"serve/address":            {"root", "catalog", "chunk", "internal/suggest"},
 	"serve/servetest":          {"root", "analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "vfs"},
 	"serve/...":                {"root", "profile", "serve", "serve/..."},
 	"internal/lint":            {},
+	"internal/suggest":         {},
 	"cmd/...":                  {"..."},
 	"model/...":                {"inference/..."},
 }

@@ -20,7 +20,7 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/suggest"
+	"sheaf/internal/suggest"
 )
 
 // Source says where a setting comes from, weakest first.

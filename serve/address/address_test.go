@@ -1,4 +1,4 @@
-package main
+package address_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/chunk"
+	"sheaf/serve/address"
 )
 
 // folderDocuments are documents cut straight from text.
@@ -34,7 +35,7 @@ func (d folderDocuments) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return sheaf.Chunk{}, false
 }
 
-func newResolver(t *testing.T, files map[string]string) *resolver {
+func newResolver(t *testing.T, files map[string]string) *address.Resolver {
 	t.Helper()
 	d := folderDocuments{map[sheaf.ID]sheaf.Document{}, map[sheaf.ID][]byte{}}
 	var paths []string
@@ -48,12 +49,12 @@ func newResolver(t *testing.T, files map[string]string) *resolver {
 		paths = append(paths, path)
 	}
 	root := filepath.Join(os.TempDir(), "notes")
-	return &resolver{
-		documents: d,
-		trees:     []catalog.Tree{{Name: "notes", Root: root}},
-		folder:    filepath.Join(root, "deep"),
-		read:      func(doc sheaf.ID) ([]byte, error) { return d.content[doc], nil },
-		paths:     func() []string { return paths },
+	return &address.Resolver{
+		Documents: d,
+		Trees:     []catalog.Tree{{Name: "notes", Root: root}},
+		Folder:    filepath.Join(root, "deep"),
+		Read:      func(doc sheaf.ID) ([]byte, error) { return d.content[doc], nil },
+		Paths:     func() []string { return paths },
 	}
 }
 
@@ -74,7 +75,7 @@ func TestResolve(t *testing.T) {
 		{"b.md", "notes:deep/b.md", 0},
 		{"deep/b.md", "notes:deep/b.md", 0},
 		{"../git.md", "notes:git.md", 0},
-		{filepath.Join(r.trees[0].Root, "git.md"), "notes:git.md", 0},
+		{filepath.Join(r.Trees[0].Root, "git.md"), "notes:git.md", 0},
 		{"git.md#undo-a-commit", "notes:git.md#undo-a-commit", 0},
 		{"git.md#Undo a commit", "notes:git.md#undo-a-commit", 0},
 		{"git.md:1", "notes:git.md", 0},
@@ -87,9 +88,9 @@ func TestResolve(t *testing.T) {
 		{"odd#1:2.md:3", "notes:odd#1:2.md#odd", 0},
 		{"odd#1:2.md:7", "notes:odd#1:2.md:7", 0},
 	} {
-		got, err := r.resolve(c.text)
-		if err != nil || string(got.chunk.ID) != c.want || got.count != c.count {
-			t.Errorf("resolve(%q) = %q, %d lines, %v; want %q, %d", c.text, got.chunk.ID, got.count, err, c.want, c.count)
+		got, err := r.Resolve(c.text)
+		if err != nil || string(got.Chunk.ID) != c.want || got.Count != c.count {
+			t.Errorf("resolve(%q) = %q, %d lines, %v; want %q, %d", c.text, got.Chunk.ID, got.Count, err, c.want, c.count)
 		}
 	}
 	for text, hint := range map[string]string{
@@ -101,12 +102,12 @@ func TestResolve(t *testing.T) {
 		"git.md:99":          "",
 		"":                   "sheaf ls",
 	} {
-		_, err := r.resolve(text)
+		_, err := r.Resolve(text)
 		if !errors.Is(err, sheaf.ErrNotFound) {
 			t.Errorf("resolve(%q): %v, want not found", text, err)
 		}
-		var hinted *hintedError
-		if hint != "" && (!errors.As(err, &hinted) || !strings.Contains(hinted.hint, hint)) {
+		var hinted *address.NotFound
+		if hint != "" && (!errors.As(err, &hinted) || !strings.Contains(hinted.Hint, hint)) {
 			t.Errorf("resolve(%q): %#v, want the hint %q", text, err, hint)
 		}
 	}
@@ -114,13 +115,13 @@ func TestResolve(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	content := []byte("a\nb\r\nc\rd\n")
-	if n := lineCount(content); n != 4 {
+	if n := address.LineCount(content); n != 4 {
 		t.Errorf("%d lines, want 4", n)
 	}
-	if s := linesOf(content, 2, 2); string(content[s.Start:s.End]) != "b\r\nc\r" {
+	if s := address.Lines(content, 2, 2); string(content[s.Start:s.End]) != "b\r\nc\r" {
 		t.Errorf("lines 2 and 3 are %q", content[s.Start:s.End])
 	}
-	if s := linesOf(content, 4, 99); string(content[s.Start:s.End]) != "d\n" {
+	if s := address.Lines(content, 4, 99); string(content[s.Start:s.End]) != "d\n" {
 		t.Errorf("the rest from line 4 is %q", content[s.Start:s.End])
 	}
 }

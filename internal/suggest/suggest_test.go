@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sheaf/cmd/sheaf/internal/suggest"
+	"sheaf/internal/suggest"
 )
 
 func TestNearest(t *testing.T) {

@@ -1,0 +1,267 @@
+// Package address answers the question "which part of which document does this
+// text name?": identifiers, paths, headings and lines, as people and programs
+// type them at every door.
+package address
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/internal/suggest"
+)
+
+// Documents is what addresses are resolved in; a snapshot of the catalog meets
+// it.
+type Documents interface {
+	Document(id sheaf.ID) (sheaf.Document, bool)
+	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
+}
+
+// reading is one way to read an address: an identifier, path, path#heading,
+// path:line or path:line:count.
+type reading struct {
+	id sheaf.ID // as typed
+	// path and the rest are how the text reads as a path.
+	path     string
+	fragment string
+	line     int // from 1, 0 for none
+	count    int // lines, 0 for the whole part
+}
+
+// readings returns every way to read text, the likeliest first: names of
+// files may hold '#' and ':' themselves.
+func readings(text string) []reading {
+	all := []reading{{id: sheaf.ID(text), path: text}}
+	if i := strings.LastIndexByte(text, '#'); i > 0 {
+		all = append(all, reading{path: text[:i], fragment: text[i+1:]})
+	}
+	if path, number, ok := cutNumber(text); ok {
+		all = append(all, reading{path: path, line: number})
+		if shorter, line, ok := cutNumber(path); ok {
+			all = append(all, reading{path: shorter, line: line, count: number})
+		}
+	}
+	return all
+}
+
+// cutNumber splits "a:12" at its last colon.
+func cutNumber(text string) (before string, number int, ok bool) {
+	i := strings.LastIndexByte(text, ':')
+	if i <= 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(text[i+1:])
+	if err != nil || n < 1 {
+		return "", 0, false
+	}
+	return text[:i], n, true
+}
+
+// Target is a part of a document that an address names.
+type Target struct {
+	Doc   sheaf.Document
+	Chunk sheaf.Chunk
+	// Line, from 1, and Count ask for lines of the document instead of the
+	// chunk, when Count is above 0.
+	Line, Count int
+}
+
+// Resolver finds what addresses name. Paths are relative to Folder first, when
+// there is one, then to the root of any tree; those with a root may also be
+// given in full.
+type Resolver struct {
+	Documents Documents
+	Trees     []catalog.Tree
+	Folder    string
+	// Read gives the text of a document.
+	Read func(doc sheaf.ID) ([]byte, error)
+	// Paths are the documents' paths, for hints; nil gives none.
+	Paths func() []string
+}
+
+// NotFound is an address that names nothing. It wraps sheaf.ErrNotFound.
+type NotFound struct {
+	// Text is the address, Hint what may have been meant.
+	Text, Hint string
+}
+
+// Error says what was not found.
+func (e *NotFound) Error() string {
+	return fmt.Sprintf("%v: nothing is called %q", sheaf.ErrNotFound, e.Text)
+}
+
+// Unwrap is sheaf.ErrNotFound.
+func (e *NotFound) Unwrap() error { return sheaf.ErrNotFound }
+
+// Resolve finds what text names. An address that names nothing is a [NotFound],
+// with the nearest path or heading as a hint.
+func (r *Resolver) Resolve(text string) (Target, error) {
+	var missed *sheaf.Document
+	for _, a := range readings(text) {
+		if a.id != "" {
+			if c, ok := r.Documents.Chunk(a.id); ok {
+				doc, _ := r.Documents.Document(c.Doc)
+				return Target{Doc: doc, Chunk: c}, nil
+			}
+		}
+		doc, ok := r.document(a.path)
+		if !ok {
+			continue
+		}
+		missed = &doc
+		switch {
+		case a.fragment != "":
+			if c, ok := Heading(&doc, a.fragment); ok {
+				return Target{Doc: doc, Chunk: c}, nil
+			}
+		case a.line > 0:
+			content, err := r.Read(doc.ID)
+			if err != nil {
+				return Target{}, err
+			}
+			c, ok := chunkAtLine(&doc, content, a.line)
+			if ok {
+				return Target{Doc: doc, Chunk: c, Line: a.line, Count: a.count}, nil
+			}
+			return Target{}, fmt.Errorf("%w: %s has %d lines, not %d", sheaf.ErrNotFound, doc.Path, LineCount(content), a.line)
+		case len(doc.Chunks) > 0:
+			return Target{Doc: doc, Chunk: doc.Chunks[0]}, nil
+		}
+	}
+	return Target{}, r.notFound(text, missed)
+}
+
+func (r *Resolver) document(path string) (sheaf.Document, bool) {
+	if path == "" {
+		return sheaf.Document{}, false
+	}
+	if doc, ok := r.Documents.Document(sheaf.ID(path)); ok {
+		return doc, true
+	}
+	for _, tree := range r.Trees {
+		for _, rel := range r.relative(tree.Root, path) {
+			for _, id := range []sheaf.ID{sheaf.DocumentID(tree.Name, rel), sheaf.ID(tree.Name + ":" + rel)} {
+				if doc, ok := r.Documents.Document(id); ok {
+					return doc, true
+				}
+			}
+		}
+	}
+	return sheaf.Document{}, false
+}
+
+// relative are the paths in a tree that path may mean, the likeliest first.
+func (r *Resolver) relative(root, path string) []string {
+	if root == "" { // documents that were given by themselves have no folder
+		return []string{filepath.ToSlash(filepath.Clean(path))}
+	}
+	var out []string
+	for _, full := range []string{filepath.Join(r.Folder, path), filepath.Join(root, path)} {
+		if filepath.IsAbs(path) {
+			full = path
+		}
+		if rel, err := filepath.Rel(root, full); err == nil && filepath.IsLocal(rel) {
+			out = append(out, filepath.ToSlash(rel))
+		}
+	}
+	return out
+}
+
+func (r *Resolver) notFound(text string, doc *sheaf.Document) error {
+	e := &NotFound{Text: text}
+	if doc != nil {
+		var slugs []string
+		for i := range doc.Chunks {
+			if doc.Chunks[i].Slug != "" {
+				slugs = append(slugs, doc.Chunks[i].Slug)
+			}
+		}
+		fragment := text[strings.LastIndexByte(text, '#')+1:]
+		if near := suggest.Nearest(chunk.Slug(fragment), slugs); near != "" {
+			e.Hint = fmt.Sprintf("did you mean %s#%s?", doc.Path, near)
+		} else {
+			e.Hint = fmt.Sprintf("the headings of %s are %s", doc.Path, strings.Join(slugs[:min(len(slugs), 20)], ", "))
+		}
+		return e
+	}
+	path, _, _ := strings.Cut(text, "#")
+	if near := r.nearestPath(path); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %s?", near)
+	} else {
+		e.Hint = "give an identifier, path, path#heading, path:line or path:line:count; sheaf ls lists the documents"
+	}
+	return e
+}
+
+// nearestPath prefers a document of the same name in another folder.
+func (r *Resolver) nearestPath(path string) string {
+	if r.Paths == nil {
+		return ""
+	}
+	paths := r.Paths()
+	name := strings.ToLower(filepath.Base(path))
+	for _, p := range paths {
+		base := strings.ToLower(filepath.Base(p))
+		if base == name || strings.TrimSuffix(base, filepath.Ext(base)) == name {
+			return p
+		}
+	}
+	return suggest.Nearest(path, paths)
+}
+
+// Heading finds the chunk of doc that fragment names: by slug, by the rest
+// of its identifier, or by title.
+func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
+	bySlug := func(slug string) int {
+		return slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return slug != "" && c.Slug == slug })
+	}
+	i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.ID == sheaf.ChunkID(doc.ID, fragment) })
+	if i < 0 {
+		i = bySlug(strings.ToLower(fragment))
+	}
+	if i < 0 {
+		i = slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.HasHeading && strings.EqualFold(c.Title, fragment) })
+	}
+	if i < 0 {
+		i = bySlug(chunk.Slug(fragment))
+	}
+	if i < 0 {
+		return sheaf.Chunk{}, false
+	}
+	return doc.Chunks[i], true
+}
+
+// chunkAtLine is the deepest chunk on the line; false when the file has fewer
+// lines.
+func chunkAtLine(doc *sheaf.Document, content []byte, line int) (sheaf.Chunk, bool) {
+	if line > LineCount(content) {
+		return sheaf.Chunk{}, false
+	}
+	c := catalog.ChunkAt(doc, catalog.LineStart(content, line))
+	if c == nil {
+		return sheaf.Chunk{}, false
+	}
+	return *c, true
+}
+
+// LineCount is the number of lines of a text. Lines end with LF, CRLF, or a CR
+// that no LF follows.
+func LineCount(content []byte) int {
+	n := bytes.Count(content, []byte{'\n'}) + bytes.Count(content, []byte{'\r'}) - bytes.Count(content, []byte("\r\n"))
+	if len(content) > 0 && content[len(content)-1] != '\n' && content[len(content)-1] != '\r' {
+		n++
+	}
+	return n
+}
+
+// Lines is count lines of content from line on.
+func Lines(content []byte, line, count int) sheaf.Span {
+	return sheaf.Span{Start: catalog.LineStart(content, line), End: catalog.LineStart(content, line+count)}
+}

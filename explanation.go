@@ -24,6 +24,15 @@ const (
 	CombineLogistic   Combine = "logistic"   // 1 / (1 + e^-p1)
 )
 
+// Kinds of explanation, with their details.
+const (
+	KindTerm       = "term"         // what one term adds in a field: field, term, weight
+	KindSimilarity = "similarity"   // nearness to the query's vector: field, passage
+	KindFolder     = "folder_boost" // folder, documents, of, share
+	KindGraph      = "graph_boost"  // backlinks, co_citations, shared_tags, connections
+	KindNormalized = "normalized"   // before: the score before
+)
+
 // Explanation is a number with the reasons for it: a tree whose parts combine
 // to the value.
 type Explanation struct {
@@ -31,6 +40,11 @@ type Explanation struct {
 	Label string `json:"label"`
 	// Value is the number.
 	Value float64 `json:"value"`
+	// Kind tells programs what the number is, where that matters: one of the
+	// kinds below; "" for all others.
+	Kind string `json:"kind,omitempty"`
+	// Details are facts about the number, by names that belong to Kind.
+	Details map[string]Value `json:"details,omitempty"`
 	// Combine says how Parts give Value; CombineNone when they do not.
 	Combine Combine `json:"combine,omitempty"`
 	// Parts are what the value is made of, in the order in which they are

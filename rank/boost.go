@@ -88,6 +88,12 @@ func capped(why sheaf.Explanation, limit float64) *factor {
 	return &factor{why.Value, &why}
 }
 
+// called names what a factor is, for programs.
+func (f *factor) called(kind string, details map[string]sheaf.Value) *factor {
+	f.why.Kind, f.why.Details = kind, details
+	return f
+}
+
 // positive returns an error unless v is a finite number above 0.
 func positive(stage, name string, v float64) error {
 	if !(v > 0) || math.IsInf(v, 0) {

@@ -64,7 +64,8 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		if share < b.MinShare {
 			return nil
 		}
-		return capped(folderFactor(k.folder, count, total), b.Max)
+		return capped(folderFactor(k.folder, count, total), b.Max).called(sheaf.KindFolder, map[string]sheaf.Value{"folder": sheaf.TextValue(k.folder),
+			"documents": sheaf.NumberValue(float64(count)), "of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(share)})
 	})
 }
 

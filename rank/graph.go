@@ -140,7 +140,8 @@ func (b GraphBoost) factor(links, cited, shared int) *factor {
 			combined("ln", log, sheaf.CombineLog, combined("one and the connections", 1+sum, sheaf.CombineSum, part("one", 1),
 				counted("linked to by %d others", links, b.Backlink), counted("cited together with %d others", cited, b.CoCitation),
 				counted("sharing tags with %d others", shared, b.SharedTag)))))
-	return capped(why, b.Max)
+	return capped(why, b.Max).called(sheaf.KindGraph, map[string]sheaf.Value{"backlinks": sheaf.NumberValue(float64(links)),
+		"co_citations": sheaf.NumberValue(float64(cited)), "shared_tags": sheaf.NumberValue(float64(shared)), "connections": sheaf.NumberValue(sum)})
 }
 
 func counted(format string, n int, weight float64) sheaf.Explanation {

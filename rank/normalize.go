@@ -70,6 +70,7 @@ func (n Normalize) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 		out[i].Score = n.value(&measured, in, i)
 		if in[i].Explanation != nil {
 			e := n.explain(&measured, &in[i], out[i].Score)
+			e.Kind, e.Details = sheaf.KindNormalized, map[string]sheaf.Value{"before": sheaf.NumberValue(in[i].Score)}
 			out[i].Explanation = &e
 		}
 	}

@@ -2,8 +2,10 @@ package scan_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -365,5 +367,50 @@ func TestCanceled(t *testing.T) {
 	_, err := searcher(t, folder(t, map[string]string{"a.md": "word\n"})).Search(ctx, query.Parse("word", query.Options{Limit: 5}), tiered(t), search.Options{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
+	}
+}
+
+// The explanation in the specification's names: the field is the field and the
+// query the word, every signal that took part is there, and the score before
+// normalization is told.
+func TestSignals(t *testing.T) {
+	s := searcher(t, folder(t, map[string]string{
+		"nextjs/auth.md": "OAuth for the app. #web\n", "nextjs/oauth config.md": "How to configure. See [[auth]]. #web\n", "other/x.md": "OAuth elsewhere\n",
+		"other/1.md": "-\n", "other/2.md": "-\n", "other/3.md": "-\n",
+	}))
+	e := hashed.New(64)
+	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+		v, err := e.Embed(ctx, 1, []string{text})
+		return v[0], err
+	}
+	r := ask(t, s, "oauth", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "min_similarity": "0"}})
+	for _, h := range r.Hits {
+		if math.Abs(h.Explanation.Recombine()-h.Score) > 1e-9 {
+			t.Errorf("%s scores %v, its parts give %v", h.ID, h.Score, h.Explanation.Recombine())
+		}
+	}
+	i := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "vault:nextjs/auth.md#0" })
+	signals := search.SignalsOf(&r.Hits[i])
+	if want := (search.LexicalMatch{Field: sheaf.FieldBody, Query: "oauth", Weight: 1}); !slices.Contains(signals.LexicalMatches, want) {
+		t.Errorf("lexical matches %+v", signals.LexicalMatches)
+	}
+	if f := signals.FolderBoost; f == nil || *f != (search.FolderSignal{Folder: "nextjs", DocumentCount: 2, TotalDocsInFolder: 2, RelevanceRatio: 1, BoostFactor: 1.15}) {
+		t.Errorf("folder %+v", f)
+	}
+	if g := signals.GraphConnections; g == nil || g.Backlinks != 1 || g.SharedTags != 1 || g.Score != 1.3 || math.Abs(g.BoostMultiplier-(1+0.1*math.Log(2.3))) > 1e-12 {
+		t.Errorf("graph %+v", g)
+	}
+	if signals.SemanticScore == nil || signals.FinalScore != r.Hits[i].Score || signals.BaseScore == signals.FinalScore || signals.BaseScore > 2.0/61 {
+		t.Errorf("%+v", signals)
+	}
+	text, err := json.Marshal(signals)
+	for _, name := range []string{"lexicalMatches", "field", "query", "weight", "semanticScore", "folderBoost", "documentCount", "totalDocsInFolder", "relevanceRatio", "boostFactor",
+		"graphConnections", "backlinks", "coCitations", "sharedTags", "score", "boostMultiplier", "baseScore", "finalScore"} {
+		if err != nil || !strings.Contains(string(text), `"`+name+`":`) {
+			t.Errorf("%s is missing in %s", name, text)
+		}
+	}
+	if search.SignalsOf(&search.Hit{}) != nil {
+		t.Error("signals without an explanation")
 	}
 }

@@ -183,7 +183,11 @@ func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 	if !utf8.ValidString(reply) {
 		return x, sheaf.Invalidf("it is not UTF-8")
 	}
-	dec := json.NewDecoder(bytes.NewReader([]byte(withoutFence(reply))))
+	text := []byte(strings.TrimSpace(withoutFence(reply)))
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return x, sheaf.Invalidf("it is not the JSON object that was asked for")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&x); err != nil {
 		return Expansion{}, sheaf.Invalidf("it is not the JSON object that was asked for: %w", err)

@@ -135,6 +135,19 @@ func (s *shelf) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 	return out, nil
 }
 
+// wordsOf are the words of a query of plain words, which is all that a shelf
+// knows.
+func wordsOf(q sheaf.TextQuery) string {
+	if b, ok := q.(sheaf.Bool); ok {
+		text := ""
+		for _, part := range b.Should {
+			text += wordsOf(part) + " "
+		}
+		return text
+	}
+	return q.(sheaf.Match).Text
+}
+
 // score explains the score of a chunk; nil when it does not match.
 func (s *shelf) score(req backend.Request, c *backend.Chunk) *sheaf.Explanation {
 	if req.Vector != nil {
@@ -149,7 +162,7 @@ func (s *shelf) score(req backend.Request, c *backend.Chunk) *sheaf.Explanation 
 		}
 		return nil
 	}
-	words := strings.Fields(strings.ToLower(req.Text.Query.(sheaf.Match).Text))
+	words := strings.Fields(strings.ToLower(wordsOf(req.Text.Query)))
 	e := &sheaf.Explanation{Label: "fields", Combine: sheaf.CombineSum}
 	for _, f := range req.Text.Fields {
 		for _, field := range c.Fields {

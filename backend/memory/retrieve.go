@@ -129,7 +129,8 @@ func (b *Backend) Explain(ctx context.Context, req backend.Request, ids []sheaf.
 			out[i] = s.explain(c)
 		default:
 			if score, passage, ok := c.best(req.Vector); ok {
-				out[i] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, passage), Value: score}
+				out[i] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, passage), Value: score,
+					Kind: sheaf.KindSimilarity, Details: map[string]sheaf.Value{"field": sheaf.TextValue(req.Vector.Field), "passage": sheaf.NumberValue(float64(passage))}}
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func (p *parts) reach(n int) {
 	}
 }
 
-func (p *parts) add(field int, score float64, term, name string) {
+func (p *parts) add(field int, score float64, term, name string, weight float64) {
 	p.reach(field + 1)
 	p.scores[field] += score
 	if p.labels != nil {
@@ -97,7 +97,8 @@ func (p *parts) add(field int, score float64, term, name string) {
 		if name != "" {
 			label += " in " + name
 		}
-		p.labels[field] = append(p.labels[field], sheaf.Explanation{Label: label, Value: score})
+		p.labels[field] = append(p.labels[field], sheaf.Explanation{Label: label, Value: score, Kind: sheaf.KindTerm,
+			Details: map[string]sheaf.Value{"term": sheaf.TextValue(strings.TrimPrefix(term, formMark)), "field": sheaf.TextValue(name), "weight": sheaf.NumberValue(weight)}})
 	}
 }
 
@@ -266,7 +267,7 @@ func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *
 	if s.req.Combine == backend.CombineBM25F {
 		score, ok := s.virtual(term, fields, factor, c)
 		if ok {
-			out.add(0, score, term, "")
+			out.add(0, score, term, "", 1)
 		}
 		return ok
 	}
@@ -276,7 +277,7 @@ func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *
 			continue
 		}
 		found = true
-		out.add(i, factor*s.fields[i].Weight*s.fieldScore(term, s.fields[i].Name, f), term, s.fields[i].Name)
+		out.add(i, factor*s.fields[i].Weight*s.fieldScore(term, s.fields[i].Name, f), term, s.fields[i].Name, s.fields[i].Weight)
 	}
 	return found
 }

@@ -222,6 +222,10 @@ func (s *session) openStores(ctx context.Context) error {
 		s.close()
 		return err
 	}
+	if s.expander, err = newExpander(s.config.Chat); err != nil {
+		s.close()
+		return err
+	}
 	s.backend, err = openBackend(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
 	if err != nil {
 		s.close()

@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/search"
 )
 
 // searchJSON is the answer of search, similar and context; its schema stands
@@ -41,6 +42,9 @@ type resultJSON struct {
 	Matches     []span             `json:"matches"`
 	Tags        []string           `json:"tags"`
 	Explanation *sheaf.Explanation `json:"explanation,omitempty"`
+	// Signals are the explanation in the names of the tiered search
+	// specification, for profiles that scan files.
+	Signals *search.Signals `json:"signals,omitempty"`
 
 	// For people only.
 	hierarchy []string

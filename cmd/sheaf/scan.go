@@ -38,6 +38,10 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 		s.close()
 		return nil, err
 	}
+	if s.expander, err = newExpander(c.Chat); err != nil {
+		s.close()
+		return nil, err
+	}
 	if search.NeedsVectors(plan) {
 		if err := s.openEmbedder(ctx); err != nil {
 			s.close()

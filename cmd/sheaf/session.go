@@ -46,6 +46,8 @@ type session struct {
 	// scanner reads the folder when the profile needs no index; then catalog
 	// is nil, and view and backend are what the last query found.
 	scanner *scan.Scanner
+	// expander puts queries in other words; nil without a chat model.
+	expander *search.Expander
 	// outdated is why the index must be made again before its vectors can be
 	// used; nil when it need not.
 	outdated error
@@ -60,6 +62,7 @@ func (s *session) searcher() *search.Searcher {
 	if s.scanner != nil {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.embedScanned()}
 	}
+	searcher.Expander = s.expander
 	if e, ok := s.embedder.(interface{ Known(string) float64 }); ok {
 		searcher.Known = e.Known
 	}
@@ -162,6 +165,8 @@ func (s *session) parse(text string) sheaf.Query {
 type searchOptions struct {
 	set     []string
 	explain bool
+	// terms are further words that score.
+	terms []string
 	// label is shown as the query when nobody typed its text.
 	label string
 }
@@ -173,7 +178,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 		return nil, err
 	}
 	q.Filter = both(q.Filter, s.scope())
-	result, err := s.searcher().Search(ctx, q, p, search.Options{Parameters: parameters, Explain: o.explain})
+	result, err := s.searcher().Search(ctx, q, p, search.Options{Parameters: parameters, Explain: o.explain, Terms: o.terms})
 	if err != nil {
 		return nil, err
 	}
@@ -214,6 +219,9 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
 		Span: spanOf(hit.Span), Line: 1, Score: finite(hit.Score), Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
 		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
+	}
+	if s.scanner != nil {
+		r.Signals = search.SignalsOf(hit)
 	}
 	doc, ok := s.view.Document(hit.Doc)
 	if !ok {

@@ -15,6 +15,7 @@ import (
 	"sheaf/inference"
 	"sheaf/inference/openai"
 	"sheaf/inference/static/english"
+	"sheaf/search"
 )
 
 // openBackend opens the engine in dir. empty says that nothing is indexed yet:
@@ -47,7 +48,7 @@ func newEmbedder(ctx context.Context, c *config.Config, dims, attempts int) (inf
 	case o.Use == config.EmbedderBuiltIn, o.URL == "":
 		return newBuiltIn()
 	}
-	key, err := embedderKey(o)
+	key, err := secret("embedder", o.KeyEnv, o.KeyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -74,22 +75,38 @@ func newBuiltIn() (inference.Embedder, error) {
 	return e, nil
 }
 
-// embedderKey reads the secret from where the settings say; it stands in none
+// newExpander is the chat model that the settings name; nil for none.
+func newExpander(o config.Chat) (*search.Expander, error) {
+	if o.URL == "" {
+		return nil, nil
+	}
+	key, err := secret("chat", o.KeyEnv, o.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	chat, err := openai.NewChat(openai.ChatOptions{URL: o.URL, Model: o.Model, Key: key})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)
+	}
+	return &search.Expander{Chat: chat.Complete, Model: chat.Model()}, nil
+}
+
+// secret reads a key from where the settings of that name say; it stands in none
 // of them itself.
-func embedderKey(o config.Embedder) (string, error) {
-	if o.KeyEnv != "" {
-		key := os.Getenv(o.KeyEnv)
+func secret(settings, env, file string) (string, error) {
+	if env != "" {
+		key := os.Getenv(env)
 		if key == "" {
-			return "", sheaf.Invalidf("embedder.key_env: the variable %s is not set", o.KeyEnv)
+			return "", sheaf.Invalidf("%s.key_env: the variable %s is not set", settings, env)
 		}
 		return key, nil
 	}
-	if o.KeyFile == "" {
+	if file == "" {
 		return "", nil
 	}
-	key, err := os.ReadFile(o.KeyFile)
+	key, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("embedder.key_file: %w", notFound(err))
+		return "", fmt.Errorf("%s.key_file: %w", settings, notFound(err))
 	}
 	return strings.TrimSpace(string(key)), nil
 }

@@ -1,5 +1,6 @@
-// Package openai embeds texts by any server that speaks OpenAI's /v1/embeddings:
-// Ollama, llama.cpp, TEI, vLLM and others. Its main type is [Embedder].
+// Package openai embeds texts and asks language models by any server that speaks
+// OpenAI's /v1/embeddings and /v1/chat/completions: Ollama, llama.cpp, TEI, vLLM
+// and others. Its main types are [Embedder] and [Chat].
 package openai
 
 import (
@@ -242,20 +243,25 @@ func (e *Embedder) fault(format string, args ...any) error {
 
 // refused is the error of an answer other than 200.
 func (e *Embedder) refused(resp *http.Response, data []byte) error {
+	return e.fault("%s", refusal(resp, data, e.o.Key, e.o.Model))
+}
+
+// refusal says what an answer other than 200 says, without the key.
+func refusal(resp *http.Response, data []byte, key, model string) string {
 	message := strings.Join(strings.Fields(strings.ToValidUTF8(string(data[:min(len(data), 300)]), "?")), " ")
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
 		message = "an HTML page: is this the address of an API?"
 	}
-	if e.o.Key != "" {
-		message = strings.ReplaceAll(message, e.o.Key, "…")
+	if key != "" {
+		message = strings.ReplaceAll(message, key, "…")
 	}
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return e.fault("refused the key (%s): %s", resp.Status, message)
+		return fmt.Sprintf("refused the key (%s): %s", resp.Status, message)
 	case http.StatusNotFound:
-		return e.fault("knows no model %q or no such address (%s): %s", e.o.Model, resp.Status, message)
+		return fmt.Sprintf("knows no model %q or no such address (%s): %s", model, resp.Status, message)
 	}
-	return e.fault("answered %s: %s", resp.Status, message)
+	return fmt.Sprintf("answered %s: %s", resp.Status, message)
 }
 
 // retryAfter says when a refused request may be made again.

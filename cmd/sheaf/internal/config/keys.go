@@ -22,6 +22,7 @@ type Values struct {
 	MaxFileSize    int64 // bytes
 	FollowSymlinks bool
 	Embedder       Embedder
+	Chat           Chat
 	Profile        string
 	Limit          int
 	Workers        int
@@ -52,6 +53,13 @@ type Embedder struct {
 	// QueryPrefix and PassagePrefix are put before texts, as some models
 	// want.
 	QueryPrefix, PassagePrefix string
+}
+
+// Chat says what puts queries in other words, for profiles that want that; no
+// address is no model.
+type Chat struct {
+	URL, Model      string
+	KeyEnv, KeyFile string
 }
 
 // Values of Embedder.Use.
@@ -177,6 +185,17 @@ var keys = []Key{
 	{Name: "embedder.key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
 		Help:  "file that holds the endpoint's key",
 		field: func(v *Values) any { return &v.Embedder.KeyFile }},
+	{Name: "chat.url", trust: anyValue("it names an endpoint that queries are sent to"),
+		Help:  "base address of an OpenAI-compatible chat endpoint that puts queries in other words, for profiles that ask for it; empty for none",
+		field: func(v *Values) any { return &v.Chat.URL }},
+	{Name: "chat.model", Help: "chat model at that endpoint",
+		field: func(v *Values) any { return &v.Chat.Model }},
+	{Name: "chat.key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`), trust: anyValue("it names a secret that is sent out"),
+		Help:  "environment variable that holds the chat endpoint's key",
+		field: func(v *Values) any { return &v.Chat.KeyEnv }},
+	{Name: "chat.key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
+		Help:  "file that holds the chat endpoint's key",
+		field: func(v *Values) any { return &v.Chat.KeyFile }},
 	{Name: "profile", Default: "sheaf", trust: outsideFile,
 		Help:  "ranking profile: a name, or a path that ends in .yaml",
 		field: func(v *Values) any { return &v.Profile }},

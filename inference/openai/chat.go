@@ -1,0 +1,161 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// ErrChatUnavailable says that the server gave no reply: it cannot be reached,
+// refused, was too slow, or answered nonsense. The message names the server.
+var ErrChatUnavailable = errors.New("chat server")
+
+// ChatOptions describe a server that speaks OpenAI's /v1/chat/completions.
+type ChatOptions struct {
+	// URL is the address of the API, such as http://localhost:11434/v1;
+	// "/chat/completions" is added when it does not end so.
+	URL string
+	// Model is the name that the server knows the model by.
+	Model string
+	// Key is sent as a bearer token when it is not empty. It appears in no
+	// error.
+	Key string
+	// MaxTokens bounds a reply, 0 is DefaultMaxTokens. Timeout bounds a
+	// request beside the context, 0 is DefaultTimeout.
+	MaxTokens int
+	Timeout   time.Duration
+	// Client makes the requests; nil is a client of its own.
+	Client *http.Client
+}
+
+const (
+	// DefaultMaxTokens is enough for a few sentences.
+	DefaultMaxTokens = 1024
+	// maxChatAnswer bounds what is read of an answer.
+	maxChatAnswer = 1 << 20
+)
+
+// Chat is a language model behind an endpoint. It is safe for concurrent use.
+type Chat struct{ o ChatOptions }
+
+// NewChat returns a client; nothing is asked yet. Errors wrap ErrConfig.
+func NewChat(o ChatOptions) (*Chat, error) {
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("%w: chat url %q: must be an address such as http://localhost:11434/v1", ErrConfig, redact(o.URL))
+	case u.User != nil:
+		return nil, fmt.Errorf("%w: chat url %q: must not hold a password; give a key instead", ErrConfig, redact(o.URL))
+	case o.Model == "":
+		return nil, fmt.Errorf("%w: no chat model named for %s", ErrConfig, o.URL)
+	}
+	if !strings.HasSuffix(u.Path, "/chat/completions") {
+		u.Path = strings.TrimSuffix(u.Path, "/") + "/chat/completions"
+	}
+	o.URL = u.String()
+	if o.MaxTokens <= 0 {
+		o.MaxTokens = DefaultMaxTokens
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{}
+	}
+	return &Chat{o}, nil
+}
+
+// Model is the model's name.
+func (c *Chat) Model() string { return c.o.Model }
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Complete asks the model once, without chance, and returns its reply: system
+// says what to do, user is what to do it with. Errors wrap ErrChatUnavailable.
+func (c *Chat) Complete(ctx context.Context, system, user string) (string, error) {
+	body, err := json.Marshal(map[string]any{"model": c.o.Model, "temperature": 0, "max_tokens": c.o.MaxTokens, "stream": false,
+		"messages": []chatMessage{{"system", system}, {"user", user}}})
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.URL, bytes.NewReader(body))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if c.o.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.o.Key)
+	}
+	resp, err := c.o.Client.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", c.fault("did not answer in time: %w", ctx.Err())
+		}
+		return "", c.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxChatAnswer+1))
+	switch {
+	case err != nil:
+		return "", c.fault("broke off its answer: %w", err)
+	case len(data) > maxChatAnswer:
+		return "", c.fault("answered more than %d bytes", maxChatAnswer)
+	case resp.StatusCode != http.StatusOK:
+		return "", c.fault("%s", refusal(resp, data, c.o.Key, c.o.Model))
+	}
+	return c.reply(data)
+}
+
+func (c *Chat) fault(format string, args ...any) error {
+	return fmt.Errorf("%w %s %w", ErrChatUnavailable, c.o.URL, fmt.Errorf(format, args...))
+}
+
+// reply is the text of the first choice of an answer. Some servers write it as
+// a list of parts.
+func (c *Chat) reply(data []byte) (string, error) {
+	var answer struct {
+		Choices []struct {
+			Message struct {
+				Content json.RawMessage `json:"content"`
+			} `json:"message"`
+		} `json:"choices"`
+	}
+	if err := json.Unmarshal(data, &answer); err != nil {
+		return "", c.fault("answered no JSON of a chat: %w", err)
+	}
+	if len(answer.Choices) == 0 {
+		return "", c.fault("gave no reply")
+	}
+	content := answer.Choices[0].Message.Content
+	var text string
+	if json.Unmarshal(content, &text) != nil {
+		var parts []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal(content, &parts); err != nil {
+			return "", c.fault("gave a reply that is no text")
+		}
+		for _, p := range parts {
+			if p.Type == "text" {
+				text += p.Text
+			}
+		}
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", c.fault("gave an empty reply")
+	}
+	return text, nil
+}

@@ -1,0 +1,116 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// chat is a client of a server that answers by handle.
+func chat(t *testing.T, handle http.HandlerFunc) *Chat {
+	t.Helper()
+	s := httptest.NewServer(handle)
+	t.Cleanup(s.Close)
+	c, err := NewChat(ChatOptions{URL: s.URL + "/v1/", Model: "m", Key: "top-secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestChat(t *testing.T) {
+	c := chat(t, func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Model       string
+			Temperature *float64
+			MaxTokens   int `json:"max_tokens"`
+			Messages    []chatMessage
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer top-secret" {
+			t.Errorf("%s %v, %v", r.URL.Path, r.Header, err)
+		}
+		if body.Model != "m" || body.Temperature == nil || *body.Temperature != 0 || body.MaxTokens != DefaultMaxTokens || len(body.Messages) != 2 ||
+			body.Messages[0] != (chatMessage{"system", "do this"}) || body.Messages[1] != (chatMessage{"user", "with \"that\""}) {
+			t.Errorf("asked %+v", body)
+		}
+		fmt.Fprint(w, `{"choices":[{"message":{"role":"assistant","content":"the reply"}},{"message":{"content":"another"}}]}`)
+	})
+	if reply, err := c.Complete(context.Background(), "do this", `with "that"`); err != nil || reply != "the reply" {
+		t.Errorf("%q, %v", reply, err)
+	}
+	if c.Model() != "m" {
+		t.Errorf("model %q", c.Model())
+	}
+}
+
+func TestChatAnswers(t *testing.T) {
+	for _, c := range []struct {
+		status  int
+		body    string
+		want    string
+		message string
+	}{
+		{200, `{"choices":[{"message":{"content":[{"type":"text","text":"in "},{"type":"image"},{"type":"text","text":"parts"}]}}]}`, "in parts", ""},
+		{200, `{"choices":[]}`, "", "no reply"},
+		{200, `{"choices":[{"message":{"content":null}}]}`, "", "empty reply"},
+		{200, `{"choices":[{"message":{"content":" \n"}}]}`, "", "empty reply"},
+		{200, `{"choices":[{"message":{"content":{"a":1}}}]}`, "", "no text"},
+		{200, `<html>`, "", "no JSON"},
+		{200, strings.Repeat(" ", maxChatAnswer+2), "", "more than"},
+		{401, `{"error":"top-secret is wrong"}`, "", "refused the key"},
+		{404, `no such model`, "", `knows no model "m"`},
+		{500, `boom`, "", "answered 500"},
+	} {
+		client := chat(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status); fmt.Fprint(w, c.body) })
+		reply, err := client.Complete(context.Background(), "s", "u")
+		if reply != c.want || (err == nil) != (c.message == "") {
+			t.Errorf("%.40s: %q, %v", c.body, reply, err)
+		}
+		if err != nil && (!errors.Is(err, ErrChatUnavailable) || !strings.Contains(err.Error(), c.message) || strings.Contains(err.Error(), "top-secret")) {
+			t.Errorf("%.40s: %v", c.body, err)
+		}
+	}
+}
+
+func TestChatInTime(t *testing.T) {
+	release := make(chan struct{})
+	c := chat(t, func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	t.Cleanup(func() { close(release) })
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := c.Complete(ctx, "s", "u"); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrChatUnavailable) {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	nobody, err := NewChat(ChatOptions{URL: gone.URL, Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nobody.Complete(context.Background(), "s", "u"); !errors.Is(err, ErrChatUnavailable) || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestChatConfig(t *testing.T) {
+	for _, o := range []ChatOptions{{}, {URL: "localhost:1", Model: "m"}, {URL: "http://h"}, {URL: "ftp://h", Model: "m"}, {URL: "http://u:password@h", Model: "m"}} {
+		if _, err := NewChat(o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "password@") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}

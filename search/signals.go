@@ -1,0 +1,74 @@
+package search
+
+import "sheaf"
+
+// Signals are why a hit ranks where it does, as the tiered search specification
+// wants them told: flat, one member a signal. They are what the explanation
+// holds, in other words.
+type Signals struct {
+	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`
+	SemanticScore    *float64       `json:"semanticScore,omitempty"`
+	FolderBoost      *FolderSignal  `json:"folderBoost,omitempty"`
+	GraphConnections *GraphSignal   `json:"graphConnections,omitempty"`
+	// BaseScore is the score after fusion and boosts, FinalScore the one that
+	// orders, after normalization.
+	BaseScore  float64 `json:"baseScore"`
+	FinalScore float64 `json:"finalScore"`
+}
+
+// LexicalMatch is a term of the query that a field holds, and the field's
+// weight.
+type LexicalMatch struct {
+	Field  string  `json:"field"`
+	Query  string  `json:"query"`
+	Weight float64 `json:"weight"`
+}
+
+// FolderSignal is a boost by the folder.
+type FolderSignal struct {
+	Folder            string  `json:"folder"`
+	DocumentCount     int     `json:"documentCount"`
+	TotalDocsInFolder int     `json:"totalDocsInFolder"`
+	RelevanceRatio    float64 `json:"relevanceRatio"`
+	BoostFactor       float64 `json:"boostFactor"`
+}
+
+// GraphSignal is a boost by links; Score is the weighted sum of the counts.
+type GraphSignal struct {
+	Backlinks       int     `json:"backlinks"`
+	CoCitations     int     `json:"coCitations"`
+	SharedTags      int     `json:"sharedTags"`
+	Score           float64 `json:"score"`
+	BoostMultiplier float64 `json:"boostMultiplier"`
+}
+
+// SignalsOf reads the signals of a hit from its explanation; nil when it has
+// none.
+func SignalsOf(h *Hit) *Signals {
+	if h.Explanation == nil {
+		return nil
+	}
+	s := &Signals{BaseScore: h.Score, FinalScore: h.Score}
+	s.read(h.Explanation)
+	return s
+}
+
+func (s *Signals) read(e *sheaf.Explanation) {
+	number := func(name string) float64 { return e.Details[name].Number }
+	switch e.Kind {
+	case sheaf.KindTerm:
+		s.LexicalMatches = append(s.LexicalMatches, LexicalMatch{e.Details["field"].Text, e.Details["term"].Text, number("weight")})
+	case sheaf.KindSimilarity:
+		score := e.Value
+		s.SemanticScore = &score
+	case sheaf.KindFolder:
+		s.FolderBoost = &FolderSignal{e.Details["folder"].Text, int(number("documents")), int(number("of")), number("share"), e.Value}
+	case sheaf.KindGraph:
+		s.GraphConnections = &GraphSignal{int(number("backlinks")), int(number("co_citations")), int(number("shared_tags")), number("connections"), e.Value}
+	case sheaf.KindNormalized:
+		s.BaseScore = number("before")
+	}
+	for i := range e.Parts {
+		s.read(&e.Parts[i])
+	}
+}

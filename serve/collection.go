@@ -223,3 +223,14 @@ func (c *Collection) Load(name string) (*profile.Profile, error) {
 	cache.loaded[name] = loadedProfile{p, time.Now()}
 	return p, nil
 }
+
+// What a caller may be told besides the categories of the root package.
+var (
+	// ErrPrecondition says that a document is another version than the caller
+	// believes.
+	ErrPrecondition = errors.New("the document is another version by now")
+	// ErrConflict says that a request conflicts with an earlier one.
+	ErrConflict = errors.New("conflict")
+	// ErrForbidden says that the caller may not do what they ask for.
+	ErrForbidden = errors.New("not allowed")
+)

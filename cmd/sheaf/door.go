@@ -7,9 +7,6 @@ import (
 	"sheaf/serve"
 )
 
-// tasksName is the folder, beside the index, of work that a server accepted.
-const tasksName = "tasks"
-
 // door opens the session's index as the doors (HTTP, MCP, the page) see it. It
 // is to be closed before the session.
 func (s *session) door() (*serve.Collection, error) {
@@ -20,6 +17,6 @@ func (s *session) door() (*serve.Collection, error) {
 	return serve.New(serve.Options{
 		Name: collection.TreeName(s.where.Root), Catalog: s.catalog, Backend: s.backend, Store: "the index", Analyzer: s.analyzer,
 		Embed: s.embedQuery(), ProfileDirs: []string{profileFolder()}, Profile: s.config.Profile,
-		Ingest: &o, Tasks: filepath.Join(s.where.Dir, tasksName),
+		Ingest: &o, Tasks: filepath.Join(s.where.Dir, collection.TasksName),
 	})
 }

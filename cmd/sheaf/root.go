@@ -74,6 +74,8 @@ func (a *app) command() *cobra.Command {
 		a.addCommand(),
 		a.indexCommand(),
 		a.watchCommand(),
+		a.serveCommand(),
+		a.keyCommand(),
 		a.listCommand(),
 		a.statusCommand(),
 		a.checkCommand(),

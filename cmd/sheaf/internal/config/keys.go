@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -30,6 +31,14 @@ type Values struct {
 	Color          string
 	LinkURL        string
 	DataDir        string
+	Fusion         Fusion
+}
+
+// Fusion is how /v1/rrf/search joins its two searches when a request does not
+// say.
+type Fusion struct {
+	Method string
+	K      int
 }
 
 // Chunk says how the chunker cuts; each number counts for one chunker only.
@@ -115,6 +124,8 @@ type Key struct {
 	Help string
 
 	pattern *regexp.Regexp
+	// wrong says in words of its own why a text is no value; nil for most.
+	wrong func(text string) error
 	// trust is why a value needs approval when a stranger wrote it, "" when
 	// it is harmless; nil is always harmless.
 	trust func(value any, dir string) string
@@ -214,9 +225,33 @@ var keys = []Key{
 	{Name: "link_url", Default: "file://{path}", trust: anyValue("it makes the addresses behind the links that are shown"),
 		Help:  "address behind result links on a terminal, with {path} and {line}, such as vscode://file{path}:{line}; empty for no links",
 		field: func(v *Values) any { return &v.LinkURL }},
+	{Name: "hybrid_search.fusion_method", Default: "rrf", wrong: wrongMethod,
+		Help:  "how /v1/rrf/search joins its two searches: rrf or weighted_sum",
+		field: func(v *Values) any { return &v.Fusion.Method }},
+	{Name: "hybrid_search.rrf_k", Kind: KindNumber, Default: "60", Min: 1, Max: 1000, wrong: wrongK,
+		Help:  "constant of its reciprocal ranks, within 10 and 100 in most uses",
+		field: func(v *Values) any { return &v.Fusion.K }},
 	{Name: "data_dir", Path: true, trust: outsideFolder,
 		Help:  "folder that holds the indexes; empty for sheaf in the user's data folder",
 		field: func(v *Values) any { return &v.DataDir }},
+}
+
+func wrongMethod(text string) error {
+	if text != "rrf" && text != "weighted_sum" {
+		return errors.New("fusion_method must be 'weighted_sum' or 'rrf'")
+	}
+	return nil
+}
+
+func wrongK(text string) error {
+	k, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err == nil && k < 1:
+		return errors.New("rrf_k must be at least 1")
+	case err == nil && k > 1000:
+		return errors.New("rrf_k must not exceed 1000")
+	}
+	return nil
 }
 
 func anyValue(reason string) func(any, string) string {
@@ -385,6 +420,11 @@ func (k *Key) parse(value any) (any, error) {
 	text, ok := value.(string)
 	if !ok {
 		return nil, fmt.Errorf("is %v: must be a %s", value, k.Kind)
+	}
+	if k.wrong != nil {
+		if err := k.wrong(text); err != nil {
+			return nil, fmt.Errorf("is %q: %w", text, err)
+		}
 	}
 	switch k.Kind {
 	case KindBool:

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/serve/access"
+)
+
+func (a *app) keyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "key",
+		GroupID: groupOther,
+		Short:   "Say who may ask a server, and what they see",
+		Long: `Keys let callers of sheaf serve in. A key sees the documents of one tenant, or of
+none, that are public or that name somebody it is; documents that say nothing are
+private. A document says so in its frontmatter:
+
+  access: [group:staff, user:ann]   or public
+  tenant: acme
+  sets: [handbook]`,
+	}
+	cmd.AddCommand(a.keyAddCommand(), a.keyListCommand(), a.keyRevokeCommand())
+	return cmd
+}
+
+// keys opens the keys of the index of the command's folder, which is made when
+// there is none yet.
+func (a *app) keys(cmd *cobra.Command) (*access.Keys, func(), error) {
+	s, err := a.open(cmd, openOptions{make: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
+	if err != nil {
+		s.close()
+		return nil, nil, err
+	}
+	return keys, s.close, nil
+}
+
+func (a *app) keyAddCommand() *cobra.Command {
+	var scopes []string
+	var expires string
+	var g access.Grant
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Make a key and show it, once",
+		Example: `  sheaf key add laptop --tenant '*' --access '*'
+  sheaf key add ann --access user:ann,group:staff --expires 90d
+  sheaf key add feed --scope ingest --tenant acme
+  sheaf key add site --set handbook --access '*' --filter 'path:public/'`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g.Name = args[0]
+			if err := access.ValidName("name", g.Name); err != nil {
+				return err
+			}
+			for _, s := range scopes {
+				g.Scopes = append(g.Scopes, access.Scope(s))
+			}
+			if expires != "" {
+				in, err := parseAge(expires)
+				if err != nil {
+					return err
+				}
+				g.Expires = time.Now().Add(in).UTC().Truncate(time.Second)
+			}
+			keys, done, err := a.keys(cmd)
+			if err != nil {
+				return err
+			}
+			defer done()
+			key, secret, err := keys.Add(g)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				out := shownKey(&key)
+				out["key"] = secret
+				return a.printJSON(out)
+			}
+			a.notice("this is the only time that the key is shown")
+			fmt.Fprintln(a.stdout, secret)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&scopes, "scope", []string{string(access.ScopeSearch)}, "what it may do: search, ingest, admin")
+	f.StringVar(&g.Tenant, "tenant", "", "the tenant whose documents it sees; '*' for every tenant; none for documents of no tenant")
+	f.StringSliceVar(&g.Access, "access", nil, "the people and groups that it is; '*' sees private documents too; none sees public ones only")
+	f.StringSliceVar(&g.Sets, "set", nil, "the only document sets that it sees")
+	f.StringVar(&g.Baked, "filter", "", "a filter in the query language that always holds, as in 'path:handbook/ -tag:draft'")
+	f.StringVar(&expires, "expires", "", "when it ends, from now: 12h, 30d, 1y")
+	a.addJSON(cmd)
+	return cmd
+}
+
+var age = regexp.MustCompile(`^([1-9][0-9]{0,4})([hdwy])$`)
+
+// parseAge reads a time from now: hours, days, weeks or years.
+func parseAge(text string) (time.Duration, error) {
+	m := age.FindStringSubmatch(text)
+	if m == nil {
+		return 0, sheaf.Invalidf("--expires is %q: must be a number of hours, days, weeks or years, such as 12h, 30d, 4w, 1y", text)
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		return 0, sheaf.Invalidf("--expires is %q: %w", text, err)
+	}
+	unit := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour, "y": 365 * 24 * time.Hour}[m[2]]
+	if n > int(100*365*24*time.Hour/unit) {
+		return 0, sheaf.Invalidf("--expires is %q: must be at most 100y", text)
+	}
+	return time.Duration(n) * unit, nil
+}
+
+// shownKey is a key as it is shown: without its hash.
+func shownKey(k *access.Key) map[string]any {
+	out := map[string]any{"schema": "sheaf.key/1", "id": k.ID, "name": k.Name, "scopes": k.Scopes, "tenant": k.Tenant, "access": orEmpty(k.Access),
+		"sets": orEmpty(k.Sets), "filter": k.Baked, "created": k.Created, "active": k.Active(time.Now())}
+	if !k.Expires.IsZero() {
+		out["expires"] = k.Expires
+	}
+	if !k.Revoked.IsZero() {
+		out["revoked"] = k.Revoked
+	}
+	return out
+}
+
+func (a *app) keyListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the keys, without their secrets",
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			keys, done, err := a.keys(cmd)
+			if err != nil {
+				return err
+			}
+			defer done()
+			list, err := keys.List()
+			if err != nil {
+				return err
+			}
+			if a.json {
+				out := []map[string]any{}
+				for i := range list {
+					out = append(out, shownKey(&list[i]))
+				}
+				return a.printJSON(map[string]any{"schema": "sheaf.keys/1", "keys": out})
+			}
+			rows := [][]string{{"id", "name", "scopes", "tenant", "access", "state"}}
+			for i := range list {
+				rows = append(rows, keyRow(&list[i]))
+			}
+			a.printTable(rows)
+			return nil
+		},
+	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+func keyRow(k *access.Key) []string {
+	state := "active"
+	switch {
+	case !k.Revoked.IsZero():
+		state = "revoked " + k.Revoked.Format(time.DateOnly)
+	case !k.Active(time.Now()):
+		state = "expired " + k.Expires.Format(time.DateOnly)
+	case !k.Expires.IsZero():
+		state = "until " + k.Expires.Format(time.DateOnly)
+	}
+	scopes := make([]string, len(k.Scopes))
+	for i, s := range k.Scopes {
+		scopes[i] = string(s)
+	}
+	who := strings.Join(k.Access, ", ")
+	if who == "" {
+		who = "public"
+	}
+	row := []string{k.ID, k.Name, strings.Join(scopes, ", "), k.Tenant, who, state}
+	for i := range row {
+		row[i] = terminal.Clean(row[i])
+	}
+	return row
+}
+
+func (a *app) keyRevokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke ID",
+		Short: "End a key at once, by its ID or name",
+		Args:  arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			keys, done, err := a.keys(cmd)
+			if err != nil {
+				return err
+			}
+			defer done()
+			key, err := keys.Revoke(args[0])
+			if err != nil {
+				return err
+			}
+			a.notice("the key %s (%s) is good no more", key.ID, key.Name)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/ingest"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+)
+
+// serveOptions are the flags of sheaf serve.
+type serveOptions struct {
+	addr    string
+	hosts   []string
+	origins []string
+	noKeys  bool
+	noWatch bool
+	running int
+}
+
+// defaultAddr is where sheaf serve listens.
+const defaultAddr = "127.0.0.1:7333"
+
+func (a *app) serveCommand() *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:     "serve",
+		GroupID: groupSearch,
+		Short:   "Answer over HTTP until Ctrl-C",
+		Long: `Serves the index of the current folder, or of --in FOLDER, over HTTP and keeps it up
+to date. /docs describes the interface, /openapi.json is the same for programs.
+
+Only this machine can reach it unless --addr says otherwise, and then callers need
+keys: sheaf key add. Once there is a key, nobody gets in without one.`,
+		Example: `  sheaf serve
+  sheaf serve --in ~/notes --addr 127.0.0.1:8080
+  curl 'http://127.0.0.1:7333/v1/search?query=undo+commit'`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.addr, "addr", defaultAddr, "listen on this HOST:PORT; port 0 takes a free one")
+	f.StringSliceVar(&o.hosts, "host", nil, "names by which the server may be addressed, beside localhost and IP addresses")
+	f.StringSliceVar(&o.origins, "origin", nil, "web pages, as https://example.org, that may ask the server")
+	f.BoolVar(&o.noKeys, "without-keys", false, "let other machines in although there are no keys: everybody who can reach the address reads everything")
+	f.BoolVar(&o.noWatch, "no-watch", false, "do not look for changed files")
+	f.IntVar(&o.running, "concurrency", 0, "requests that work at once; 0 for twice the processors")
+	f.StringP("profile", "p", "", "ranking profile when a request names none (see: sheaf profile list)")
+	addIndexFlags(f)
+	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
+	return cmd
+}
+
+func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
+	loopback, err := isLoopback(o.addr)
+	if err != nil {
+		return err
+	}
+	s, err := a.open(cmd, openOptions{make: true})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
+	if err != nil {
+		return err
+	}
+	keyed, err := keys.Any()
+	if err != nil {
+		return err
+	}
+	if !loopback && !keyed && !o.noKeys {
+		return withHint(sheaf.Invalidf("%s can be reached from other machines, and there are no keys", o.addr),
+			"make one with sheaf key add, or let everybody read everything with --without-keys")
+	}
+	door, err := s.door()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = door.Close() }() // it holds nothing that could be lost
+	handler, err := api.New(api.Options{
+		Collections: []*serve.Collection{door}, Keys: keys, Open: openGrant(loopback, o.noKeys), Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
+		RRF: api.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: api.Limits{Running: o.running},
+		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", o.addr)
+	if err != nil {
+		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	}
+	fmt.Fprintf(a.stdout, "listening on http://%s\n", listener.Addr())
+	if err := a.flush(); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	group, ctx := errgroup.WithContext(cmd.Context())
+	group.Go(func() error { return serveUntil(ctx, listener, handler) })
+	if !o.noWatch {
+		group.Go(func() error {
+			return door.Watch(ctx, func(report *ingest.Report, err error) {
+				if err != nil {
+					s.notice("%v", err)
+				}
+			})
+		})
+	}
+	return group.Wait()
+}
+
+// openGrant is what callers may do while there are no keys: everything when
+// only this machine can reach the server, or when that was asked for by name.
+func openGrant(loopback, asked bool) access.Grant {
+	if loopback || asked {
+		return access.Unrestricted()
+	}
+	return access.Grant{}
+}
+
+// isLoopback reports whether only this machine can reach an address.
+func isLoopback(addr string) (bool, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || port == "" {
+		return false, sheaf.Invalidf("--addr is %q: must be HOST:PORT, such as %s", addr, defaultAddr)
+	}
+	if host == "localhost" {
+		return true, nil
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback(), nil
+}
+
+// Timeouts of the server. A request's head and body must come soon, and answers
+// are written whole, so slow connections end; they hold no turn meanwhile.
+const (
+	headTimeout  = 5 * time.Second
+	bodyTimeout  = 30 * time.Second
+	writeTimeout = 60 * time.Second
+	idleTimeout  = 2 * time.Minute
+	// graceTimeout is how long running requests may take to end.
+	graceTimeout = 10 * time.Second
+	maxHead      = 32 << 10
+)
+
+// serveUntil answers until ctx ends, lets running requests end, and returns nil.
+func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: headTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead, ErrorLog: log.New(io.Discard, "", 0)}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTimeout)
+	defer cancel()
+	err := server.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
+	}
+	<-done
+	return err
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+)
+
+// serving runs sheaf serve on a free port until the test ends, and returns its
+// address.
+func serving(t *testing.T, folder, index string, args ...string) string {
+	t.Helper()
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		a := newApp(os.Stdin, in, messages)
+		cmd := a.command()
+		cmd.SetArgs(append([]string{"serve", "--addr", "127.0.0.1:0", "--in", folder, "--index", index}, args...))
+		err := cmd.ExecuteContext(ctx)
+		_ = in.Close()
+		done <- err
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("serve ended with %v", err)
+		}
+		_ = out.Close()
+		_ = messages.Close()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("no address: %v", err)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+}
+
+// waitFor asks until check is content, at most ten seconds.
+func waitFor(t *testing.T, address string, check func(status int, body string) bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		res, err := http.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err == nil && check(res.StatusCode, string(body)) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: %d %s", address, res.StatusCode, body)
+		}
+	}
+}
+
+func TestServeKeepsTheIndexFresh(t *testing.T) {
+	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.md", "# A\n\napples\n")
+	address := serving(t, folder, index)
+	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+	write("b.md", "# B\n\nzebras\n")
+	saved := time.Now()
+	waitFor(t, address+"/v1/search?query=zebras", func(_ int, body string) bool { return strings.Contains(body, "b.md") })
+	if took := time.Since(saved); took > 3*time.Second {
+		t.Errorf("a saved note was found after %v", took)
+	}
+}
+
+func TestServeElsewhereNeedsKeys(t *testing.T) {
+	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	run := func(args ...string) (string, error) {
+		out, in, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		a := newApp(os.Stdin, in, os.Stderr)
+		cmd := a.command()
+		cmd.SetArgs(append(args, "--in", folder, "--index", index))
+		err = errors.Join(cmd.ExecuteContext(t.Context()), a.flush(), in.Close())
+		text, _ := io.ReadAll(out)
+		return strings.TrimSpace(string(text)), err
+	}
+	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0"} {
+		if _, err := run("serve", "--addr", addr); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "no keys") {
+			t.Errorf("serve on %s without keys: %v", addr, err)
+		}
+	}
+	secret, err := run("key", "add", "ann", "--access", "user:ann")
+	if err != nil || !strings.HasPrefix(secret, "sheaf_") {
+		t.Fatalf("key add: %q, %v", secret, err)
+	}
+	for name, text := range map[string]string{"open.md": "---\naccess: user:ann\n---\n# Open\n\napples\n", "shut.md": "# Shut\n\napples\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address := serving(t, folder, index)
+	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	ask := func(key string) (int, string) {
+		req, err := http.NewRequest("GET", address+"/v1/search?query=apples", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key != "" {
+			req.Header.Set("Authorization", "Bearer "+key)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, _ := io.ReadAll(res.Body)
+		return res.StatusCode, string(body)
+	}
+	if status, _ := ask(""); status != 401 {
+		t.Errorf("without a key: %d", status)
+	}
+	if status, _ := ask(secret + "x"); status != 401 {
+		t.Errorf("with a wrong key: %d", status)
+	}
+	if status, body := ask(secret); status != 200 || !strings.Contains(body, "open.md") || strings.Contains(body, "shut.md") {
+		t.Errorf("with a key: %d %s", status, body)
+	}
+	var listed struct {
+		Keys []struct{ ID, Name string }
+	}
+	if text, err := run("key", "list", "--json"); err != nil || json.Unmarshal([]byte(text), &listed) != nil || len(listed.Keys) != 1 || strings.Contains(text, secret[20:]) {
+		t.Errorf("key list: %s, %v", text, err)
+	}
+	if _, err := run("key", "revoke", "ann"); err != nil {
+		t.Error(err)
+	}
+	if status, _ := ask(secret); status != 401 {
+		t.Errorf("with a revoked key: %d", status)
+	}
+	if _, err := run("key", "add", "x", "--expires", "soon"); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("key add --expires soon: %v", err)
+	}
+}
+
+var curlLine = regexp.MustCompile(`(?m)^\$ (curl .*)$`)
+
+// The session in README.md runs as it stands there.
+func TestReadmeSession(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skipf("no curl: %v", err)
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := curlLine.FindAllStringSubmatch(string(readme), -1)
+	if len(lines) == 0 {
+		t.Fatal("README.md has no session with curl")
+	}
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "guides"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "guides", "git.md"), []byte("# Git\n\n## Undo a commit\n\nUse reset to undo a commit.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(folder, filepath.Join(filepath.Dir(folder), "notes")); err != nil {
+		t.Fatal(err)
+	}
+	folder = filepath.Join(filepath.Dir(folder), "notes")
+	address := serving(t, folder, filepath.Join(t.TempDir(), "index"))
+	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	for _, line := range lines {
+		command := strings.ReplaceAll(line[1], "http://"+defaultAddr, address)
+		out, err := exec.Command("sh", "-c", strings.Replace(command, "curl ", "curl --fail-with-body --silent --show-error ", 1)).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+		if !strings.Contains(string(out), "git.md") && !strings.Contains(string(out), "task") {
+			t.Errorf("%s: %s", command, out)
+		}
+	}
+}

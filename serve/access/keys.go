@@ -1,0 +1,215 @@
+package access
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+)
+
+// Key is a secret's grant. The secret itself is not kept, only its SHA-256: it
+// has 256 random bits, so a slow hash would protect nothing more.
+type Key struct {
+	ID      string    `json:"id"`
+	Hash    string    `json:"hash"` // hexadecimal
+	Created time.Time `json:"created"`
+	// Revoked says that the key is good no more; it is kept so that a list
+	// tells of it.
+	Revoked time.Time `json:"revoked,omitzero"`
+	Grant
+}
+
+// Active reports whether a key is good at a time.
+func (k *Key) Active(now time.Time) bool {
+	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
+}
+
+// Keys is a file of keys, which other processes may change: what is asked of it
+// is answered from the newest version. It is safe for concurrent use.
+type Keys struct {
+	path string
+	now  func() time.Time
+
+	mu    sync.Mutex
+	state fs.FileInfo // of the version that was read; nil for none
+	keys  []Key
+}
+
+// keysFormat is the version of the file.
+const keysFormat = 1
+
+type keysFile struct {
+	Format int   `json:"format"`
+	Keys   []Key `json:"keys"`
+}
+
+// OpenKeys opens the keys in a file, which need not exist. An unreadable file is
+// an error at once: a server must not take it for "no keys".
+func OpenKeys(path string) (*Keys, error) {
+	k := &Keys{path: path, now: time.Now}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k, k.read()
+}
+
+// read takes the newest version of the file; k.mu must be held. After an error
+// the version before stays.
+func (k *Keys) read() error {
+	state, err := os.Stat(k.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && k.state == nil:
+		return nil
+	case err != nil:
+		return fmt.Errorf("read keys: %w", err)
+	case k.state != nil && os.SameFile(state, k.state) && state.ModTime().Equal(k.state.ModTime()) && state.Size() == k.state.Size():
+		return nil
+	}
+	content, err := os.ReadFile(k.path)
+	if err != nil {
+		return fmt.Errorf("read keys: %w", err)
+	}
+	var file keysFile
+	if err := json.Unmarshal(content, &file); err != nil {
+		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
+	}
+	if file.Format != keysFormat {
+		return fmt.Errorf("read keys: %w: %s has format %d, this program reads %d", sheaf.ErrUnsupported, k.path, file.Format, keysFormat)
+	}
+	for i := range file.Keys {
+		if err := file.Keys[i].Validate(); err != nil {
+			return fmt.Errorf("read keys: %w: %s: key %q: %w", sheaf.ErrCorrupt, k.path, file.Keys[i].ID, err)
+		}
+	}
+	k.keys, k.state = file.Keys, state
+	return nil
+}
+
+// Any reports whether there is, or was, a key: then nobody gets in without one.
+func (k *Keys) Any() (bool, error) {
+	if k == nil {
+		return false, nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	err := k.read()
+	return len(k.keys) > 0 || k.state != nil, err
+}
+
+// List is all keys, in the order in which they were made.
+func (k *Keys) List() ([]Key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	err := k.read()
+	return slices.Clone(k.keys), err
+}
+
+// ErrKey says that a secret is none of a good key: unknown, revoked or expired;
+// it does not say which. It wraps sheaf.ErrNotFound.
+var ErrKey = fmt.Errorf("%w: the key is not known, or good no more", sheaf.ErrNotFound)
+
+// Find is the key of a secret, or [ErrKey]. The time it takes does not tell how
+// near a wrong secret is.
+func (k *Keys) Find(secret string) (Key, error) {
+	sum := sha256.Sum256([]byte(secret))
+	hash := hex.EncodeToString(sum[:])
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.read(); err != nil {
+		return Key{}, err
+	}
+	found := -1
+	for i := range k.keys {
+		if subtle.ConstantTimeCompare([]byte(k.keys[i].Hash), []byte(hash)) == 1 {
+			found = i
+		}
+	}
+	if found < 0 || !k.keys[found].Active(k.now()) {
+		return Key{}, ErrKey
+	}
+	return k.keys[found], nil
+}
+
+// Add makes a key with a grant and returns its secret, which cannot be had
+// again.
+func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
+	if err := grant.Validate(); err != nil {
+		return Key{}, "", err
+	}
+	random := make([]byte, 40)
+	_, _ = rand.Read(random) // it never fails: see crypto/rand
+	key = Key{ID: strings.ToLower(base32.StdEncoding.EncodeToString(random[:5])), Created: k.now().UTC().Truncate(time.Second), Grant: grant}
+	secret = "sheaf_" + key.ID + "_" + base64.RawURLEncoding.EncodeToString(random[8:])
+	sum := sha256.Sum256([]byte(secret))
+	key.Hash = hex.EncodeToString(sum[:])
+	err = k.change(func(keys []Key) ([]Key, error) { return append(keys, key), nil })
+	return key, secret, err
+}
+
+// Revoke ends a key at once, by its ID or by its name when one active key has
+// it.
+func (k *Keys) Revoke(name string) (Key, error) {
+	var revoked Key
+	err := k.change(func(keys []Key) ([]Key, error) {
+		at := -1
+		for i := range keys {
+			if !keys[i].Revoked.IsZero() || keys[i].ID != name && keys[i].Name != name {
+				continue
+			}
+			if at >= 0 {
+				return nil, sheaf.Invalidf("several keys are called %q: give an ID", name)
+			}
+			at = i
+		}
+		if at < 0 {
+			return nil, fmt.Errorf("%w: no active key is called %q", sheaf.ErrNotFound, name)
+		}
+		keys[at].Revoked = k.now().UTC().Truncate(time.Second)
+		revoked = keys[at]
+		return keys, nil
+	})
+	return revoked, err
+}
+
+// change replaces the file by a changed one, whole and durably.
+func (k *Keys) change(by func([]Key) ([]Key, error)) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.read(); err != nil {
+		return err
+	}
+	keys, err := by(slices.Clone(k.keys))
+	if err != nil {
+		return err
+	}
+	content, err := json.MarshalIndent(keysFile{keysFormat, keys}, "", "  ")
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(k.path), ".keys-*") // readable by its owner alone
+	if err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(append(content, '\n'))
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	if err := os.Rename(tmp.Name(), k.path); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	return k.read()
+}

@@ -1,0 +1,176 @@
+// Package api answers the question "how does a program ask over HTTP?". An [API]
+// is a http.Handler: the routes under /v1, the OpenAPI document that is made from
+// them, health, metrics, and whatever other doors are mounted beside. It decodes
+// strictly, asks a serve.Reader, and encodes; no ranking happens here.
+//
+// Every route is an operation: a Go struct says what goes in, with the rules of
+// every field in its tags, and another what comes out. The decoder (decode.go)
+// refuses by the same tags that the document (openapi.go) is written from.
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"sheaf"
+	"sheaf/serve"
+	"sheaf/serve/access"
+)
+
+// Options say what is served, and to whom.
+type Options struct {
+	// Collections are served, the first one when a request names none.
+	Collections []*serve.Collection
+	// Keys are the keys that callers need; nil, or no key in it, lets callers
+	// in without one, with Open.
+	Keys *access.Keys
+	// Open is the grant of a caller without a key while there are no keys. The
+	// zero Grant lets nobody in.
+	Open access.Grant
+	// Hosts are names by which the server may be addressed, beside localhost
+	// and IP addresses. Other names are refused, so that a web page cannot
+	// reach it by a name of its own (DNS rebinding). Origins are web pages,
+	// as "https://example.org", that may ask beside the server's own.
+	Hosts   []string
+	Origins []string
+	// Version is that of the program.
+	Version string
+	// RRF is what /v1/rrf/search does when a request does not say.
+	RRF RRF
+	// Log is told of failures; nil is slog.Default.
+	Log    *slog.Logger
+	Limits Limits
+}
+
+// Limits bound what callers can make the server do. A zero is the default.
+type Limits struct {
+	// Body and IngestBody are the largest bodies, in bytes: 1 MiB and 16 MiB.
+	// Bodies bounds those that are read at once: 256 MiB.
+	Body, IngestBody, Bodies int64
+	// Time is how long a request may take: 10 s.
+	Time time.Duration
+	// Running is how many requests work at once: twice the processors;
+	// Waiting how many wait for their turn: 1024, each for at most Patience:
+	// 2 s. OfOne is how many of one caller run and wait: 256.
+	Running, Waiting, OfOne int
+	Patience                time.Duration
+}
+
+func (l *Limits) defaults() {
+	l.Body = cmp.Or(l.Body, 1<<20)
+	l.IngestBody = cmp.Or(l.IngestBody, 16<<20)
+	l.Bodies = cmp.Or(l.Bodies, 256<<20)
+	l.Time = cmp.Or(l.Time, 10*time.Second)
+	l.Running = cmp.Or(l.Running, 2*runtime.GOMAXPROCS(0))
+	l.Waiting = cmp.Or(l.Waiting, 1024)
+	l.OfOne = cmp.Or(l.OfOne, 256)
+	l.Patience = cmp.Or(l.Patience, 2*time.Second)
+}
+
+// API serves collections over HTTP. It is safe for concurrent use; Mount must
+// not be called once it serves.
+type API struct {
+	o       Options
+	routes  []*route
+	mounts  []mount
+	metrics *metrics
+	gate    *gate
+	bodies  *semaphore.Weighted
+	// document is the OpenAPI document, page the one for people.
+	document, page []byte
+}
+
+// mount is another door below a prefix of the address.
+type mount struct {
+	prefix string
+	scope  access.Scope
+	h      http.Handler
+}
+
+// New makes the API of what o names.
+func New(o Options) (*API, error) {
+	if len(o.Collections) == 0 {
+		return nil, sheaf.Invalidf("serve: no collection")
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if err := o.RRF.validate(); err != nil {
+		return nil, err
+	}
+	o.Limits.defaults()
+	a := &API{o: o, metrics: newMetrics(), gate: newGate(o.Limits), bodies: semaphore.NewWeighted(o.Limits.Bodies)}
+	a.addRoutes()
+	var err error
+	if a.document, err = a.openAPI(); err != nil {
+		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+	}
+	a.page = a.documentPage()
+	return a, nil
+}
+
+// Mount gives every address that begins with prefix, and is no route of the
+// API, to h. Callers need scope, "" for none; h finds their grant with
+// [GrantOf]. The checks of Host, Origin and keys have been made; limits of body
+// and time are h's own.
+func (a *API) Mount(prefix string, scope access.Scope, h http.Handler) {
+	a.mounts = append(a.mounts, mount{prefix, scope, h})
+	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.prefix) - len(x.prefix) })
+}
+
+type grantKey struct{}
+
+// GrantOf is the grant of the caller of a mounted handler's request.
+func GrantOf(ctx context.Context) (access.Grant, bool) {
+	g, ok := ctx.Value(grantKey{}).(access.Grant)
+	return g, ok
+}
+
+// Collection is the served collection of a name, the first one for "".
+func (a *API) Collection(name string) (*serve.Collection, error) {
+	for _, c := range a.o.Collections {
+		if name == "" || c.Name() == name {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: there is no collection %q", sheaf.ErrNotFound, name)
+}
+
+// find is the route of a method and an escaped path, with what stands at its
+// parameters. When only the method is wrong, methods are those that the path
+// has.
+func (a *API) find(method, path string) (r *route, values map[string]string, methods []string) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for _, r := range a.routes {
+		values, ok := r.match(path)
+		if !ok {
+			continue
+		}
+		if r.method == method {
+			return r, values, nil
+		}
+		methods = append(methods, r.method)
+	}
+	return nil, nil, methods
+}
+
+// mounted is the other door that serves a path; nil for none.
+func (a *API) mounted(path string) *mount {
+	for i := range a.mounts {
+		if m := &a.mounts[i]; strings.HasPrefix(path, m.prefix) {
+			return m
+		}
+	}
+	return nil
+}

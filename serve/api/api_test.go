@@ -1,0 +1,283 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// notes is a small collection.
+var notes = map[string]string{
+	"git.md":   "---\ntags: [vcs]\naccess: public\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit.\n",
+	"hg.md":    "---\ntags: [vcs]\n---\n# Mercurial\n\nUse rollback to undo the last commit.\n",
+	"a/b c.md": "# Odd names\n\nA file whose name has a space, in a folder.\n",
+}
+
+// server is an API on a listener of its own.
+type server struct {
+	*httptest.Server
+	fixture *servetest.Fixture
+	api     *api.API
+	log     *bytes.Buffer
+}
+
+func start(t testing.TB, files map[string]string, change func(*api.Options)) *server {
+	t.Helper()
+	f := servetest.Open(t, files, nil)
+	s := &server{fixture: f, log: &bytes.Buffer{}}
+	o := api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Log: slog.New(slog.NewTextHandler(s.log, nil))}
+	if change != nil {
+		change(&o)
+	}
+	var err error
+	if s.api, err = api.New(o); err != nil {
+		t.Fatal(err)
+	}
+	s.Server = httptest.NewServer(s.api)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// ask sends a request; body is sent as JSON unless it is "".
+func (s *server) ask(t testing.TB, method, path, body string, header ...string) (*http.Response, []byte) {
+	t.Helper()
+	req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		} else {
+			req.Header[http.CanonicalHeaderKey(header[i])] = []string{header[i+1]}
+		}
+	}
+	res, err := s.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	content, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, content
+}
+
+// get decodes an answer of status 200 into out.
+func (s *server) get(t testing.TB, method, path, body string, out any, header ...string) *http.Response {
+	t.Helper()
+	res, content := s.ask(t, method, path, body, header...)
+	if res.StatusCode/100 != 2 {
+		t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, content)
+	}
+	if err := json.Unmarshal(content, out); err != nil {
+		t.Fatalf("%s %s: %v: %s", method, path, err, content)
+	}
+	return res
+}
+
+func TestRoutes(t *testing.T) {
+	s := start(t, notes, nil)
+	var a serve.Answer
+	res := s.get(t, "GET", "/v1/search?query=undo+commit&facets=tag,ext&count=true&limit=1", "", &a)
+	if len(a.Results) != 1 || a.Results[0].ID != "notes:git.md#undo-a-commit" || a.Next == "" || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" {
+		t.Errorf("search: %+v", a)
+	}
+	if timing := res.Header.Get("Server-Timing"); !strings.Contains(timing, "words-retrieve;dur=") || !strings.Contains(timing, "total;dur=") {
+		t.Errorf("Server-Timing: %s", timing)
+	}
+	var next serve.Answer
+	s.get(t, "GET", "/v1/search?cursor="+a.Next, "", &next)
+	if len(next.Results) != 1 || next.Results[0].Rank != 2 {
+		t.Errorf("second page: %+v", next)
+	}
+	s.get(t, "POST", "/v1/search", `{"query": "undo", "parameters": {"meaning": 0}, "explain": true}`, &a)
+	if a.Parameters["meaning"] != "0" || a.Results[0].Explanation == nil {
+		t.Errorf("search with parameters: %+v", a)
+	}
+	var part serve.Part
+	for _, path := range []string{"notes:git.md%23undo-a-commit", "notes%3Agit.md%23undo-a-commit"} {
+		s.get(t, "GET", "/v1/chunks/"+path+"?neighbors=1", "", &part)
+		if part.Title != "Undo a commit" || len(part.Before) != 1 {
+			t.Errorf("chunk: %+v", part)
+		}
+	}
+	var d serve.Document
+	for _, path := range []string{"notes:a/b%20c.md", url.PathEscape("notes:a/b c.md")} {
+		res = s.get(t, "GET", "/v1/documents/"+path, "", &d)
+		if d.Title != "Odd names" || res.Header.Get("ETag") != d.ETag {
+			t.Errorf("document: %+v", d)
+		}
+	}
+	if res, _ := s.ask(t, "GET", "/v1/documents/notes:a/b%20c.md", "", "If-None-Match", d.ETag); res.StatusCode != 304 {
+		t.Errorf("the same version: %d", res.StatusCode)
+	}
+	var list serve.DocumentList
+	s.get(t, "GET", "/v1/documents?prefix=notes:a/", "", &list)
+	if len(list.Documents) != 1 {
+		t.Errorf("documents: %+v", list)
+	}
+	s.get(t, "GET", "/v1/similar?id=notes:git.md%23undo-a-commit", "", &a)
+	if len(a.Results) == 0 {
+		t.Errorf("similar: %+v", a)
+	}
+	var e serve.Explanation
+	s.get(t, "POST", "/v1/explain", `{"query": "undo commit"}`, &e)
+	if len(e.Steps) < 4 || e.Answer == nil || len(e.Results) == 0 {
+		t.Errorf("explain: %+v", e)
+	}
+	var absence serve.Absence
+	s.get(t, "POST", "/v1/explain/absence", `{"query": "undo commit", "id": "notes:a/b c.md"}`, &absence)
+	if len(absence.Reasons) == 0 {
+		t.Errorf("absence: %+v", absence)
+	}
+	var moves api.Moves
+	s.get(t, "POST", "/v1/explain/changes", `{"query": "undo commit", "change": {"meaning": "1"}}`, &moves)
+	if len(moves.Moves) == 0 {
+		t.Errorf("changes: %+v", moves)
+	}
+	var profiles api.ProfileList
+	s.get(t, "GET", "/v1/profiles", "", &profiles)
+	var collections api.CollectionList
+	s.get(t, "GET", "/v1/collections", "", &collections)
+	var status serve.Status
+	s.get(t, "GET", "/v1/status?collection=notes", "", &status)
+	var stages api.StageList
+	s.get(t, "GET", "/v1/stages", "", &stages)
+	if len(profiles.Profiles) < 5 || collections.Collections[0].Documents != 3 || status.Chunks == 0 || status.Trees[0].Root == "" || stages.Stages[0] != "fuse" {
+		t.Errorf("%+v %+v %+v %+v", profiles, collections, status, stages)
+	}
+	var ranking api.Ranking
+	s.get(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 9}]], "settings": {"method": "rrf", "k": 60}}`, &ranking)
+	if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "B" {
+		t.Errorf("stage: %+v", ranking)
+	}
+}
+
+func TestHealthAndMetrics(t *testing.T) {
+	s := start(t, notes, nil)
+	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "ok\n", "/readyz?verbose=true": "[+] notes ok\nok\n"} {
+		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != 200 || string(body) != want {
+			t.Errorf("%s: %d %q", path, res.StatusCode, body)
+		}
+	}
+	for i := range 500 {
+		s.ask(t, "GET", fmt.Sprintf("/none/%d", i), "")
+		s.ask(t, "GET", fmt.Sprintf("/v1/chunks/%d", i), "")
+	}
+	_, body := s.ask(t, "GET", "/metrics", "")
+	if n := bytes.Count(body, []byte("\n")); n > 200 {
+		t.Errorf("%d lines of metrics", n)
+	}
+	for _, want := range []string{`sheaf_requests_total{operation="chunk",status="404"} 500`, `sheaf_request_seconds_count{operation="live"} 1`, "sheaf_requests_running 0"} {
+		if !strings.Contains(string(body), want+"\n") {
+			t.Errorf("no %s in the metrics", want)
+		}
+	}
+}
+
+func TestRequestIDsAndTraces(t *testing.T) {
+	s := start(t, notes, nil)
+	res, _ := s.ask(t, "GET", "/livez", "", "X-Request-Id", "abc-1", "Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	if res.Header.Get("X-Request-Id") != "abc-1" || !strings.HasPrefix(res.Header.Get("Traceparent"), "00-0af7651916cd43dd8448eb211c80319c-") || strings.Contains(res.Header.Get("Traceparent"), "b7ad6b7169203331") {
+		t.Errorf("headers: %v", res.Header)
+	}
+	res, body := s.ask(t, "GET", "/v1/none", "", "X-Request-Id", "a b<script>", "Traceparent", "00-00000000000000000000000000000000-b7ad6b7169203331-01")
+	id := res.Header.Get("X-Request-Id")
+	if len(id) != 32 || res.Header.Get("Traceparent") != "" || !strings.Contains(string(body), id) {
+		t.Errorf("headers: %v, body %s", res.Header, body)
+	}
+}
+
+func TestGzip(t *testing.T) {
+	s := start(t, notes, nil)
+	res, body := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", "gzip")
+	if res.Header.Get("Content-Encoding") != "gzip" || !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		t.Errorf("%v", res.Header)
+	}
+	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", "gzip;q=0, br"); res.Header.Get("Content-Encoding") != "" {
+		t.Errorf("%v", res.Header)
+	}
+	if res, _ := s.ask(t, "GET", "/livez", "", "Accept-Encoding", "gzip"); res.Header.Get("Content-Encoding") != "" {
+		t.Errorf("a short answer is compressed: %v", res.Header)
+	}
+}
+
+func TestHostAndOrigin(t *testing.T) {
+	s := start(t, notes, func(o *api.Options) {
+		o.Hosts, o.Origins = []string{"notes.example"}, []string{"https://app.example"}
+	})
+	own := strings.TrimPrefix(s.URL, "http://")
+	for name, test := range map[string]struct {
+		status int
+		header []string
+	}{
+		"an address":         {200, nil},
+		"localhost":          {200, []string{"Host", "localhost:1234"}},
+		"IPv6":               {200, []string{"Host", "[::1]:1234"}},
+		"a given name":       {200, []string{"Host", "NOTES.example"}},
+		"another name":       {403, []string{"Host", "evil.example"}},
+		"a longer name":      {403, []string{"Host", "localhost.evil.example"}},
+		"its own origin":     {200, []string{"Origin", "http://" + own}},
+		"a given origin":     {200, []string{"Origin", "https://app.example"}},
+		"another origin":     {403, []string{"Origin", "https://evil.example"}},
+		"another port":       {403, []string{"Origin", "http://127.0.0.1:1"}},
+		"no origin":          {403, []string{"Origin", "null"}},
+		"from another site":  {403, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}},
+		"a link is followed": {200, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}},
+	} {
+		res, body := s.ask(t, "GET", "/v1/search?query=undo", "", test.header...)
+		if res.StatusCode != test.status {
+			t.Errorf("%s: %d %s", name, res.StatusCode, body)
+		}
+		allowed := res.Header.Get("Access-Control-Allow-Origin")
+		if name == "a given origin" && allowed != "https://app.example" || name != "a given origin" && allowed != "" {
+			t.Errorf("%s: Access-Control-Allow-Origin is %q", name, allowed)
+		}
+	}
+}
+
+func TestOpenAPI(t *testing.T) {
+	s := start(t, notes, nil)
+	var doc struct {
+		OpenAPI    string                               `json:"openapi"`
+		Paths      map[string]map[string]map[string]any `json:"paths"`
+		Components struct {
+			Schemas map[string]any `json:"schemas"`
+		} `json:"components"`
+	}
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	if doc.OpenAPI != "3.1.0" || doc.Paths["/v1/search"]["post"]["operationId"] != "searchPost" || doc.Paths["/v1/chunks/{id}"]["get"] == nil {
+		t.Errorf("%+v", doc)
+	}
+	_, text := s.ask(t, "GET", "/openapi.json", "")
+	for ref := range strings.SplitSeq(string(text), `"$ref": "#/components/schemas/`) {
+		if name, _, ok := strings.Cut(ref, `"`); ok && !strings.HasPrefix(ref, "{") && doc.Components.Schemas[name] == nil {
+			t.Errorf("the schema %s is not there", name)
+		}
+	}
+	res, page := s.ask(t, "GET", "/docs", "")
+	if !strings.Contains(string(page), "/v1/rrf/search") || strings.Contains(string(page), "<script") || strings.Contains(string(page), "://") || !strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("the page: %v", res.Header)
+	}
+}

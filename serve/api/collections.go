@@ -1,0 +1,212 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+
+	"sheaf"
+	"sheaf/serve"
+	"sheaf/serve/access"
+)
+
+// Nothing is the input of operations that take nothing.
+type Nothing struct{}
+
+type documentGet struct {
+	Where
+	ID   sheaf.ID `path:"id" maxLength:"4096" doc:"The document's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md"`
+	None string   `header:"If-None-Match" maxLength:"1000" doc:"The ETag of a version that the caller has: 304 when it is still that one."`
+}
+
+type documentsGet struct {
+	Where
+	Prefix string `query:"prefix" maxLength:"4096" doc:"Only documents whose identifier begins so." example:"notes:guides/"`
+	After  string `query:"after" maxLength:"4096" doc:"Only documents behind this identifier: the next of the page before."`
+	Limit  int    `query:"limit" min:"1" max:"1000" default:"100" doc:"How many documents a page has."`
+}
+
+type here struct{ Where }
+
+// ProfileList is the ranking profiles.
+type ProfileList struct {
+	Profiles []serve.Profile `json:"profiles" doc:"The profiles, by name."`
+}
+
+// CollectionList is the collections.
+type CollectionList struct {
+	Collections []serve.Summary `json:"collections" doc:"The collections; the first is used when a request names none."`
+}
+
+// StageList is the stages.
+type StageList struct {
+	Stages []string `json:"stages" doc:"The names of the stages."`
+}
+
+// StageBody is rankings with the settings of the stage that they go through.
+type StageBody struct {
+	Rankings [][]serve.Scored   `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The rankings: several for fuse, one for any other stage."`
+	Settings map[string]Setting `json:"settings" maxItems:"100" doc:"The stage's settings, written as in a profile."`
+	Query    string             `json:"query" maxLength:"1000" doc:"What was asked, for stages that look at it."`
+	Limit    int                `json:"limit" min:"1" max:"10000" default:"10" doc:"What expressions in settings know by that name."`
+}
+
+type stagePost struct {
+	Where
+	Name string `path:"name" maxLength:"100" doc:"The stage's name: fuse, or one that profiles know." example:"fuse"`
+	Body StageBody
+}
+
+// Ranking is hits, best first.
+type Ranking struct {
+	Ranking []serve.Scored `json:"ranking" doc:"The hits, best first."`
+}
+
+func collectionRoutes() []*route {
+	return []*route{
+		operation(route{method: "GET", path: "/v1/documents/{id}", id: "document", summary: "Describe a document", scope: access.ScopeSearch,
+			about: "What does not exist and what the caller may not see are answered alike."},
+			func(ctx context.Context, c *call, in *documentGet) (*serve.Document, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				d, err := r.Document(ctx, in.ID)
+				if err != nil {
+					return nil, err
+				}
+				c.header.Set("ETag", d.ETag)
+				c.header.Set("Cache-Control", "private, no-cache")
+				if in.None == d.ETag {
+					c.status = http.StatusNotModified
+				}
+				return d, nil
+			}),
+		operation(route{method: "GET", path: "/v1/documents", id: "documents", summary: "List documents", scope: access.ScopeSearch,
+			about: "In order of their identifiers. next, given as after, is the next page."},
+			func(ctx context.Context, c *call, in *documentsGet) (*serve.DocumentList, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				return r.Documents(ctx, in.Prefix, in.After, in.Limit)
+			}),
+		operation(route{method: "GET", path: "/v1/profiles", id: "profiles", summary: "List ranking profiles", scope: access.ScopeSearch},
+			func(_ context.Context, c *call, in *here) (*ProfileList, error) {
+				collection, err := c.collection(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				list, err := collection.Profiles()
+				return &ProfileList{list}, err
+			}),
+		operation(route{method: "GET", path: "/v1/collections", id: "collections", summary: "List collections", scope: access.ScopeSearch,
+			about: "With the numbers of what the caller may see."},
+			func(ctx context.Context, c *call, _ *Nothing) (*CollectionList, error) {
+				out := &CollectionList{Collections: []serve.Summary{}}
+				for _, collection := range c.api.o.Collections {
+					r, err := collection.For(c.grant)
+					if err != nil {
+						return nil, err
+					}
+					s, err := r.Summary(ctx)
+					r.Close()
+					if err != nil {
+						return nil, err
+					}
+					out.Collections = append(out.Collections, *s)
+				}
+				return out, nil
+			}),
+		operation(route{method: "GET", path: "/v1/status", id: "status", summary: "Say what a collection holds and how it is", scope: access.ScopeSearch,
+			about: "To a caller from whom something is kept it tells only the numbers of what they may see."},
+			func(ctx context.Context, c *call, in *here) (*serve.Status, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				return r.Status(ctx)
+			}),
+		operation(route{method: "GET", path: "/v1/stages", id: "stages", summary: "List the stages that can be run", scope: access.ScopeSearch},
+			func(context.Context, *call, *Nothing) (*StageList, error) { return &StageList{serve.Stages()}, nil }),
+		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
+			about: "Stages are pure functions: the same rankings and settings give the same ranking."},
+			func(ctx context.Context, c *call, in *stagePost) (*Ranking, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				list, err := r.Stage(ctx, in.Name, settings(in.Body.Settings), in.Body.Rankings, in.Body.Query, in.Body.Limit)
+				return &Ranking{list}, err
+			}),
+	}
+}
+
+// serverRoutes are those about the server itself.
+func serverRoutes() []*route {
+	text := func(id, path, summary string, run func(context.Context, *call) ([]byte, error)) *route {
+		return operation(route{method: "GET", path: path, id: id, summary: summary, free: true, media: "text/plain; charset=utf-8"},
+			func(ctx context.Context, c *call, _ *Nothing) (*raw, error) {
+				body, err := run(ctx, c)
+				return &raw{"text/plain; charset=utf-8", body}, err
+			})
+	}
+	ready := operation(route{method: "GET", path: "/readyz", id: "ready", summary: "Whether the server can answer", free: true, media: "text/plain; charset=utf-8"},
+		func(ctx context.Context, c *call, in *readyGet) (*raw, error) { return c.ready(ctx, in.Verbose) })
+	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", func(_ context.Context, c *call) ([]byte, error) {
+		var b bytes.Buffer
+		running, waiting := c.api.gate.load()
+		c.api.metrics.write(&b, map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_waiting": float64(waiting)})
+		return b.Bytes(), nil
+	})
+	metrics.scope = access.ScopeAdmin
+	return []*route{
+		text("live", "/livez", "Whether the server runs", func(context.Context, *call) ([]byte, error) { return []byte("ok\n"), nil }),
+		ready,
+		metrics,
+		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true, media: "application/json"},
+			func(_ context.Context, c *call, _ *Nothing) (*raw, error) {
+				c.header.Set("Cache-Control", "no-cache")
+				return &raw{"application/json", c.api.document}, nil
+			}),
+		operation(route{method: "GET", path: "/docs", id: "docs", summary: "This document, for people", free: true, media: "text/html; charset=utf-8"},
+			func(_ context.Context, c *call, _ *Nothing) (*raw, error) {
+				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+				c.header.Set("Cache-Control", "no-cache")
+				return &raw{"text/html; charset=utf-8", c.api.page}, nil
+			}),
+	}
+}
+
+type readyGet struct {
+	Verbose bool `query:"verbose" doc:"Say how every collection is."`
+}
+
+// ready is "ok", or a problem while a collection cannot answer.
+func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
+	var b bytes.Buffer
+	var faults []error
+	for _, collection := range c.api.o.Collections {
+		if err := collection.Ready(ctx); err != nil {
+			faults = append(faults, err)
+		} else if verbose {
+			b.WriteString("[+] " + collection.Name() + " ok\n")
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, problem("unavailable", "%v", err)
+	}
+	b.WriteString("ok\n")
+	return &raw{"text/plain; charset=utf-8", b.Bytes()}, nil
+}
+
+func (a *API) addRoutes() {
+	for _, list := range [][]*route{searchRoutes(), collectionRoutes(), rrfRoutes(), serverRoutes()} {
+		a.routes = append(a.routes, list...)
+	}
+}

@@ -1,0 +1,384 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxDepth bounds how deep a body nests.
+const maxDepth = 32
+
+// object is a JSON object with its members in order.
+type object struct {
+	names  []string
+	values []any
+}
+
+// parseJSON reads a body whole: valid UTF-8, one value, nothing behind it, no
+// name twice in one object, nesting at most maxDepth. Values are nil, bool,
+// string, json.Number, []any and *object.
+func parseJSON(body []byte, out *faults) (any, bool) {
+	root := fault{Pointer: "#"}
+	if !utf8.Valid(body) {
+		at := 0
+		for at < len(body) {
+			r, size := utf8.DecodeRune(body[at:])
+			if r == utf8.RuneError && size == 1 {
+				break
+			}
+			at += size
+		}
+		out.add(root, "byte %d is not valid UTF-8", at)
+		return nil, false
+	}
+	p := &parser{d: json.NewDecoder(bytes.NewReader(body)), out: out}
+	p.d.UseNumber()
+	v, ok := p.value("#", 0)
+	if !ok {
+		return nil, false
+	}
+	if _, err := p.d.Token(); !errors.Is(err, io.EOF) {
+		out.add(root, "something follows the JSON value at byte %d", p.d.InputOffset())
+		return nil, false
+	}
+	return v, true
+}
+
+type parser struct {
+	d   *json.Decoder
+	out *faults
+}
+
+func (p *parser) value(at string, depth int) (any, bool) {
+	token, err := p.d.Token()
+	if err != nil {
+		p.broken(at, err)
+		return nil, false
+	}
+	delim, ok := token.(json.Delim)
+	if !ok {
+		return token, true
+	}
+	if depth == maxDepth {
+		p.out.add(fault{Pointer: at}, "it nests deeper than %d", maxDepth)
+		return nil, false
+	}
+	if delim == '[' {
+		return p.array(at, depth)
+	}
+	return p.object(at, depth)
+}
+
+func (p *parser) array(at string, depth int) (any, bool) {
+	list := []any{}
+	for p.d.More() {
+		v, ok := p.value(at+"/"+strconv.Itoa(len(list)), depth+1)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, v)
+	}
+	return list, p.end(at)
+}
+
+func (p *parser) object(at string, depth int) (any, bool) {
+	o := &object{}
+	seen := map[string]bool{}
+	for p.d.More() {
+		token, err := p.d.Token()
+		if err != nil {
+			p.broken(at, err)
+			return nil, false
+		}
+		name, _ := token.(string)
+		if seen[name] {
+			p.out.add(fault{Pointer: pointer(at, name)}, "the name is there twice")
+			return nil, false
+		}
+		seen[name] = true
+		v, ok := p.value(pointer(at, name), depth+1)
+		if !ok {
+			return nil, false
+		}
+		o.names, o.values = append(o.names, name), append(o.values, v)
+	}
+	return o, p.end(at)
+}
+
+func (p *parser) end(at string) bool {
+	if _, err := p.d.Token(); err != nil {
+		p.broken(at, err)
+		return false
+	}
+	return true
+}
+
+func (p *parser) broken(at string, err error) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		p.out.add(fault{Pointer: at}, "the JSON ends too early")
+		return
+	}
+	p.out.add(fault{Pointer: at}, "it is no JSON at byte %d: %v", p.d.InputOffset(), err)
+}
+
+// pointer is the JSON pointer of a member.
+func pointer(at, name string) string {
+	if len(name) > 100 {
+		name = strings.ToValidUTF8(name[:100], "")
+	}
+	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// bind puts a parsed value into v by the rules of its field.
+func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	if v.Kind() == reflect.Pointer {
+		fresh := reflect.New(v.Type().Elem())
+		before := len(*out)
+		bind(in, fresh.Elem(), r, at, out)
+		if len(*out) == before {
+			v.Set(fresh)
+		}
+		return
+	}
+	switch v.Type() {
+	case settingType:
+		bindSetting(in, v, at, out)
+		return
+	case timeType:
+		bindTime(in, v, at, out)
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if s, ok := in.(string); !ok {
+			out.add(at, "%s: must be a text", kindOf(in))
+		} else if r.checkText(s, at, out) {
+			v.SetString(s)
+		}
+	case reflect.Bool:
+		if b, ok := in.(bool); !ok {
+			out.add(at, "%s: must be true or false", kindOf(in))
+		} else {
+			v.SetBool(b)
+		}
+	case reflect.Int, reflect.Float32, reflect.Float64:
+		bindNumber(in, v, r, at, out)
+	case reflect.Slice:
+		bindList(in, v, r, at, out)
+	case reflect.Map:
+		bindMap(in, v, r, at, out)
+	case reflect.Struct:
+		bindStruct(in, v, at, out)
+	case reflect.Interface:
+		if text, ok := scalarOf(in); ok {
+			v.Set(reflect.ValueOf(text))
+		} else {
+			out.add(at, "%s: must be a text, a number, or true or false", kindOf(in))
+		}
+	default:
+		panic(fmt.Sprintf("no rule for type %s", v.Type()))
+	}
+}
+
+// scalarOf is the Go value of a scalar.
+func scalarOf(in any) (any, bool) {
+	switch in := in.(type) {
+	case string, bool:
+		return in, true
+	case json.Number:
+		x, err := in.Float64()
+		return x, err == nil
+	}
+	return nil, false
+}
+
+func bindSetting(in any, v reflect.Value, at fault, out *faults) {
+	var text string
+	switch in := in.(type) {
+	case string:
+		text = in
+	case json.Number:
+		text = in.String()
+	default:
+		out.add(at, "%s: must be a number or a text", kindOf(in))
+		return
+	}
+	if len(text) > maxSetting {
+		out.add(at, "it has %d bytes: must have at most %d", len(text), maxSetting)
+		return
+	}
+	v.SetString(text)
+}
+
+// maxSetting bounds the text of a setting.
+const maxSetting = 1000
+
+func bindTime(in any, v reflect.Value, at fault, out *faults) {
+	s, _ := in.(string)
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		if t, err = time.Parse(time.DateOnly, s); err != nil {
+			out.add(at, "%s: must be a date such as 2024-05-01 or 2024-05-01T12:00:00Z", quote(fmt.Sprint(in)))
+			return
+		}
+	}
+	v.Set(reflect.ValueOf(t))
+}
+
+func bindNumber(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	n, ok := in.(json.Number)
+	if !ok {
+		out.add(at, "%s: must be a number", kindOf(in))
+		return
+	}
+	x, err := n.Float64()
+	if err != nil || math.IsInf(x, 0) {
+		out.add(at, "%s: it is too large", quote(n.String()))
+		return
+	}
+	if v.Kind() == reflect.Int {
+		if x != math.Trunc(x) {
+			out.add(at, "%s: must be a whole number", quote(n.String()))
+			return
+		}
+		if r.checkNumber(x, at, out) {
+			if math.Abs(x) > 1<<53 {
+				out.add(at, "%s: it is too large", quote(n.String()))
+				return
+			}
+			v.SetInt(int64(x))
+		}
+		return
+	}
+	if v.Kind() == reflect.Float32 && math.Abs(x) > math.MaxFloat32 {
+		out.add(at, "%s: it is too large", quote(n.String()))
+		return
+	}
+	if r.checkNumber(x, at, out) {
+		v.SetFloat(x)
+	}
+}
+
+func bindList(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	list, ok := in.([]any)
+	if !ok {
+		out.add(at, "%s: must be a list", kindOf(in))
+		return
+	}
+	if !r.checkItems(len(list), at, out) {
+		return
+	}
+	items := reflect.MakeSlice(v.Type(), len(list), len(list))
+	inner := *r
+	inner.minItems, inner.maxItems = 0, 0
+	for i, item := range list {
+		bind(item, items.Index(i), &inner, fault{Pointer: at.Pointer + "/" + strconv.Itoa(i)}, out)
+	}
+	v.Set(items)
+}
+
+func bindMap(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	o, ok := in.(*object)
+	if !ok {
+		out.add(at, "%s: must be an object", kindOf(in))
+		return
+	}
+	if !r.checkItems(len(o.names), at, out) {
+		return
+	}
+	m := reflect.MakeMapWithSize(v.Type(), len(o.names))
+	inner := *r
+	inner.minItems, inner.maxItems = 0, 0
+	for i, name := range o.names {
+		item := reflect.New(v.Type().Elem()).Elem()
+		bind(o.values[i], item, &inner, fault{Pointer: pointer(at.Pointer, name)}, out)
+		m.SetMapIndex(reflect.ValueOf(name), item)
+	}
+	v.Set(m)
+}
+
+func bindStruct(in any, v reflect.Value, at fault, out *faults) {
+	o, ok := in.(*object)
+	if !ok {
+		out.add(at, "%s: must be an object", kindOf(in))
+		return
+	}
+	fields := jsonFields(v.Type())
+	given := map[string]bool{}
+	for i, name := range o.names {
+		f, ok := fields.byName[name]
+		here := fault{Pointer: pointer(at.Pointer, name)}
+		if !ok {
+			out.add(here, "there is no field of this name: the fields are %s", strings.Join(fields.names, ", "))
+			continue
+		}
+		given[name] = true
+		bind(o.values[i], v.FieldByIndex(f.index), f.rules, here, out)
+	}
+	for _, name := range fields.names {
+		f := fields.byName[name]
+		switch {
+		case given[name]:
+		case f.rules.required:
+			out.add(fault{Pointer: pointer(at.Pointer, name)}, "it is missing")
+		case f.rules.hasDeflt:
+			setText(f.rules.deflt, v.FieldByIndex(f.index), f.rules, at, out)
+		}
+	}
+}
+
+// setText puts the text of a parameter or of a default into v.
+func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
+	var in any = text
+	kind := v.Type()
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	switch kind.Kind() {
+	case reflect.Int, reflect.Float64:
+		if _, err := strconv.ParseFloat(text, 64); err != nil || !numberText.MatchString(text) {
+			out.add(at, "%s: must be a number", quote(text))
+			return
+		}
+		in = json.Number(text)
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			out.add(at, "%s: must be true or false", quote(text))
+			return
+		}
+		in = text == "true"
+	case reflect.Slice:
+		list := []any{}
+		for part := range strings.SplitSeq(text, ",") {
+			list = append(list, part)
+		}
+		in = list
+	}
+	bind(in, v, r, at, out)
+}
+
+// kindOf names what a JSON value is.
+func kindOf(in any) string {
+	switch in := in.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(in)
+	case string:
+		return "the text " + quote(in)
+	case json.Number:
+		return "the number " + quote(in.String())
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}

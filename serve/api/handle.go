@@ -1,0 +1,313 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"sheaf"
+	"sheaf/serve/access"
+)
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	began := time.Now()
+	id := requestID(req)
+	h := w.Header()
+	h.Set("X-Request-Id", id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	trace := traceOf(req)
+	if trace != "" {
+		h.Set("Traceparent", trace)
+	}
+	name, status := "none", 0
+	var steps []timing
+	defer func() {
+		if fault := recover(); fault != nil {
+			if fault == http.ErrAbortHandler {
+				panic(fault)
+			}
+			a.o.Log.Error("panic", "request", id, "trace", trace, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
+			status = http.StatusInternalServerError
+			problem("internal", "the server failed; its log says why").write(w, id)
+		}
+		a.metrics.request(name, status, time.Since(began), steps)
+	}()
+	fail := func(err error, r *route) {
+		p := problemOf(err, r != nil && r.body != nil)
+		status = p.Status
+		if status >= 500 && p.cause != nil {
+			a.o.Log.Error("request failed", "request", id, "trace", trace, "path", req.URL.Path, "error", p.cause.Error())
+		}
+		if r != nil && r.plainErrors && status != http.StatusUnauthorized {
+			writePlain(w, p)
+			return
+		}
+		p.write(w, id)
+	}
+	if err := a.checkOrigin(req); err != nil {
+		fail(err, nil)
+		return
+	}
+	a.allowOrigin(w, req)
+	if req.Method == http.MethodOptions && req.Header.Get("Access-Control-Request-Method") != "" {
+		status = http.StatusNoContent
+		w.WriteHeader(status)
+		return
+	}
+	path := req.URL.EscapedPath()
+	r, values, methods := a.find(req.Method, path)
+	if r == nil {
+		if m := a.mounted(req.URL.Path); m != nil && len(methods) == 0 {
+			name = "mounted"
+			if grant, _, err := a.admit(req, m.scope); err != nil {
+				fail(err, nil)
+			} else {
+				m.h.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), grantKey{}, grant)))
+			}
+			return
+		}
+		fail(noRoute(path, methods), nil)
+		return
+	}
+	name = r.id
+	c := &call{api: a, header: h, request: req, status: r.status}
+	out, err := a.answer(c, r, values)
+	steps = c.timings
+	if err != nil {
+		a.settle(c, err, began)
+		fail(err, r)
+		return
+	}
+	status = c.status
+	if err := send(w, req, c, out, began); err != nil {
+		fail(fmt.Errorf("encode the answer: %w", err), r)
+	}
+}
+
+func noRoute(path string, methods []string) *Problem {
+	if len(methods) == 0 {
+		return problem("not-found", "there is nothing at this address: see /openapi.json")
+	}
+	p := problem("method-not-allowed", "the address has %s", strings.Join(methods, ", "))
+	p.allow = strings.Join(methods, ", ")
+	return p
+}
+
+// settle makes the time of "not found" tell nothing: for callers from whom
+// something is kept it comes at the next full step of some milliseconds.
+func (a *API) settle(c *call, err error, began time.Time) {
+	const step = 5 * time.Millisecond
+	if !errors.Is(err, sheaf.ErrNotFound) || c.grant.SeesAll() {
+		return
+	}
+	spent := time.Since(began)
+	select {
+	case <-time.After(step - spent%step):
+	case <-c.request.Context().Done():
+	}
+}
+
+// answer runs an operation: key, body, input, turn, work.
+func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
+	var err error
+	var caller string
+	if c.grant, caller, err = a.admit(c.request, r.scope); err != nil {
+		return nil, err
+	}
+	if r.body != nil {
+		free, err := a.readBody(c, r)
+		if err != nil {
+			return nil, err
+		}
+		defer free()
+	}
+	input, err := r.bind(a, c.request, values, c.body)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.request.Context(), a.o.Limits.Time)
+	defer cancel()
+	if !r.free {
+		leave, err := a.gate.enter(ctx, caller)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+	}
+	return r.run(ctx, c, input)
+}
+
+// admit is the grant of a request's caller, who needs a scope, and the name by
+// which their requests are counted.
+func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, string, error) {
+	if scope == "" {
+		return access.Grant{}, "", nil
+	}
+	keyed, err := a.o.Keys.Any()
+	if err != nil {
+		return access.Grant{}, "", err
+	}
+	grant, caller := a.o.Open, "local"
+	secret, given := bearer(req)
+	switch {
+	case keyed && !given:
+		return grant, "", problem("not-authenticated", "give a key in the header Authorization: Bearer KEY")
+	case keyed:
+		key, err := a.o.Keys.Find(secret)
+		if errors.Is(err, access.ErrKey) {
+			return grant, "", problem("not-authenticated", "the key is not known, or good no more")
+		}
+		if err != nil {
+			return grant, "", err
+		}
+		grant, caller = key.Grant, key.ID
+	case len(grant.Scopes) == 0:
+		return grant, "", problem("not-authenticated", "there is no key yet: make one with sheaf key add")
+	}
+	if !grant.May(scope) {
+		return grant, "", problem("forbidden", "the key lacks the scope %s", scope)
+	}
+	return grant, caller, nil
+}
+
+func bearer(req *http.Request) (string, bool) {
+	scheme, secret, ok := strings.Cut(req.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(secret), true
+}
+
+// readBody reads the body within the limits of one and of all bodies. free gives
+// back its share.
+func (a *API) readBody(c *call, r *route) (free func(), err error) {
+	kind, _, _ := strings.Cut(c.request.Header.Get("Content-Type"), ";")
+	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "application/json" {
+		return nil, problem("media-type", "the content type is %q: must be application/json", kind)
+	}
+	limit := a.o.Limits.Body
+	if r.large {
+		limit = a.o.Limits.IngestBody
+	}
+	if c.request.ContentLength > limit {
+		return nil, problem("too-large", "it has %d bytes: must have at most %d", c.request.ContentLength, limit)
+	}
+	share := limit
+	if c.request.ContentLength >= 0 {
+		share = c.request.ContentLength
+	}
+	if !a.bodies.TryAcquire(share) {
+		return nil, problem("unavailable", "too many bodies are being read")
+	}
+	free = func() { a.bodies.Release(share) }
+	c.body, err = io.ReadAll(io.LimitReader(c.request.Body, limit+1))
+	switch {
+	case err != nil:
+		free()
+		return nil, problem("invalid-input", "the body cannot be read to its end")
+	case int64(len(c.body)) > limit:
+		free()
+		return nil, problem("too-large", "it has more than %d bytes", limit)
+	}
+	return free, nil
+}
+
+// writePlain writes an error as spec/reciprocal-rank-fusion words it: nothing
+// but the member error.
+func writePlain(w http.ResponseWriter, p *Problem) {
+	body, err := json.Marshal(map[string]string{"error": p.Detail})
+	if err != nil {
+		panic(fmt.Sprintf("an error is no JSON: %v", err))
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	if p.retry > 0 {
+		h.Set("Retry-After", "1")
+	}
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body)
+}
+
+// zippedBytes is from which size on answers are compressed.
+const zippedBytes = 1400
+
+var (
+	buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	zippers = sync.Pool{New: func() any { z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed); return z }}
+)
+
+// send encodes an answer whole before the first byte goes out, so that a fault
+// can still be a problem.
+func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time.Time) error {
+	buffer := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(buffer)
+	buffer.Reset()
+	h := w.Header()
+	if r, ok := out.(*raw); ok {
+		h.Set("Content-Type", r.kind)
+		buffer.Write(r.body)
+	} else {
+		h.Set("Content-Type", "application/json")
+		if err := json.NewEncoder(buffer).Encode(out); err != nil {
+			return err
+		}
+	}
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store")
+	}
+	h.Set("Server-Timing", serverTiming(c.timings, time.Since(began)))
+	if c.status == http.StatusNotModified || c.status == http.StatusNoContent {
+		h.Del("Content-Type")
+		w.WriteHeader(c.status)
+		return nil
+	}
+	h.Add("Vary", "Accept-Encoding")
+	if buffer.Len() >= zippedBytes && accepts(req, "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		w.WriteHeader(c.status)
+		z := zippers.Get().(*gzip.Writer)
+		defer zippers.Put(z)
+		z.Reset(w)
+		_, _ = z.Write(buffer.Bytes()) // the caller may be gone
+		_ = z.Close()
+		return nil
+	}
+	h.Set("Content-Length", strconv.Itoa(buffer.Len()))
+	w.WriteHeader(c.status)
+	_, _ = w.Write(buffer.Bytes())
+	return nil
+}
+
+// accepts reports whether a request takes a content coding.
+func accepts(req *http.Request, coding string) bool {
+	for part := range strings.SplitSeq(req.Header.Get("Accept-Encoding"), ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(name, coding) {
+			return !strings.HasPrefix(strings.ReplaceAll(weight, " ", ""), "q=0.000") && strings.ReplaceAll(weight, " ", "") != "q=0"
+		}
+	}
+	return false
+}
+
+// serverTiming is the header of that name: every step, then the whole.
+func serverTiming(steps []timing, total time.Duration) string {
+	var b strings.Builder
+	for _, s := range steps {
+		fmt.Fprintf(&b, "%s;dur=%.3f, ", s.name, float64(s.took.Microseconds())/1000)
+	}
+	fmt.Fprintf(&b, "total;dur=%.3f", float64(total.Microseconds())/1000)
+	return b.String()
+}

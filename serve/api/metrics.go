@@ -1,0 +1,111 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// buckets are the upper bounds, in seconds, of the histograms.
+var buckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
+
+// maxSeries bounds the label sets of one metric; what comes later counts as
+// "other", so that no request can make the set explode.
+const maxSeries = 256
+
+type series struct {
+	counts []uint64 // by bucket, the last one is above all
+	sum    float64
+}
+
+// metrics counts what the server did.
+type metrics struct {
+	began time.Time
+
+	mu       sync.Mutex
+	requests map[string]uint64  // by labels
+	times    map[string]*series // by operation
+	steps    map[string]*series // by step of a ranking
+}
+
+func newMetrics() *metrics {
+	return &metrics{began: time.Now(), requests: map[string]uint64{}, times: map[string]*series{}, steps: map[string]*series{}}
+}
+
+// timing is how long a step took.
+type timing struct {
+	name string
+	took time.Duration
+}
+
+// request notes a request: the operation's name, which is one of few, its
+// status, and how long it and its steps took.
+func (m *metrics) request(operation string, status int, took time.Duration, steps []timing) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	labels := fmt.Sprintf(`operation="%s",status="%d"`, operation, status)
+	if _, ok := m.requests[labels]; !ok && len(m.requests) >= maxSeries {
+		labels = `operation="other",status="0"`
+	}
+	m.requests[labels]++
+	observe(m.times, operation, took)
+	for _, s := range steps {
+		observe(m.steps, s.name, s.took)
+	}
+}
+
+// observe adds a time to the histogram of a label; m.mu must be held.
+func observe(all map[string]*series, label string, took time.Duration) {
+	s := all[label]
+	if s == nil && len(all) >= maxSeries {
+		label = "other"
+		s = all[label]
+	}
+	if s == nil {
+		s = &series{counts: make([]uint64, len(buckets)+1)}
+		all[label] = s
+	}
+	seconds := took.Seconds()
+	at, _ := slices.BinarySearch(buckets, seconds)
+	s.counts[at]++
+	s.sum += seconds
+}
+
+// write writes all metrics in the text format of Prometheus.
+func (m *metrics) write(w io.Writer, gauges map[string]float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fmt.Fprintf(w, "# HELP sheaf_requests_total Requests by operation and status.\n# TYPE sheaf_requests_total counter\n")
+	for _, labels := range sortedKeys(m.requests) {
+		fmt.Fprintf(w, "sheaf_requests_total{%s} %d\n", labels, m.requests[labels])
+	}
+	histogram(w, "sheaf_request_seconds", "operation", "How long requests took.", m.times)
+	histogram(w, "sheaf_step_seconds", "step", "How long the steps of rankings took.", m.steps)
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	gauges["sheaf_heap_bytes"] = float64(memory.HeapAlloc)
+	gauges["sheaf_goroutines"] = float64(runtime.NumGoroutine())
+	gauges["sheaf_uptime_seconds"] = time.Since(m.began).Seconds()
+	for _, name := range sortedKeys(gauges) {
+		fmt.Fprintf(w, "# TYPE %s gauge\n%s %v\n", name, name, gauges[name])
+	}
+}
+
+func histogram(w io.Writer, name, label, help string, all map[string]*series) {
+	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
+	for _, key := range sortedKeys(all) {
+		s, n := all[key], uint64(0)
+		value := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(key)
+		for i, bound := range buckets {
+			n += s.counts[i]
+			fmt.Fprintf(w, "%s_bucket{%s=\"%s\",le=\"%v\"} %d\n", name, label, value, bound, n)
+		}
+		n += s.counts[len(buckets)]
+		fmt.Fprintf(w, "%s_bucket{%s=\"%s\",le=\"+Inf\"} %d\n%s_sum{%s=\"%s\"} %v\n%s_count{%s=\"%s\"} %d\n",
+			name, label, value, n, name, label, value, s.sum, name, label, value, n)
+	}
+}

@@ -1,0 +1,221 @@
+package api
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// codePoint is a character by its code in a Go expression.
+var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
+
+// openAPI writes the OpenAPI 3.1 document of the routes.
+func (a *API) openAPI() ([]byte, error) {
+	s := &schemas{named: map[string]schema{}}
+	failure := s.reference(reflect.TypeFor[Problem](), false)
+	plain := schema{"type": "object", "properties": schema{"error": schema{"type": "string"}}, "required": []string{"error"}, "additionalProperties": false}
+	paths := map[string]map[string]any{}
+	for _, r := range a.routes {
+		if paths[r.path] == nil {
+			paths[r.path] = map[string]any{}
+		}
+		paths[r.path][strings.ToLower(r.method)] = a.describe(r, s, failure, plain)
+	}
+	components := schema{"schemas": s.named}
+	document := schema{
+		"openapi": "3.1.0",
+		"info": schema{"title": "Sheaf", "version": versionText(a.o.Version),
+			"description": "Search in documents by words and by meaning. Errors are problems (RFC 9457); nothing found is 200 with an empty list. A key, when the server has any, goes into the header Authorization: Bearer KEY."},
+		"paths":             paths,
+		"components":        components,
+		"jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+	}
+	keyed, err := a.o.Keys.Any()
+	if err != nil {
+		return nil, err
+	}
+	if keyed {
+		components["securitySchemes"] = schema{"key": schema{"type": "http", "scheme": "bearer"}}
+		document["security"] = []any{schema{"key": []string{}}}
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetIndent("", " ")
+	err = encoder.Encode(document)
+	return b.Bytes(), err
+}
+
+func versionText(v string) string {
+	if v == "" {
+		return "dev"
+	}
+	return v
+}
+
+// describe is the operation object of a route.
+func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
+	out := schema{"operationId": r.id, "summary": r.summary}
+	if r.about != "" {
+		out["description"] = r.about
+	}
+	if r.scope == "" {
+		out["security"] = []any{}
+	}
+	var list []any
+	for _, n := range r.set.names {
+		f := r.set.byName[n]
+		p := s.of(f.typ, f.rules, true)
+		if f.in == "path" && p["minLength"] == nil {
+			p["minLength"] = 1
+		}
+		parameter := schema{"name": n, "in": f.in, "required": f.in == "path" || f.rules.required, "schema": p}
+		if d, ok := p["description"]; ok {
+			parameter["description"] = d
+			delete(p, "description")
+		}
+		if f.typ.Kind() == reflect.Slice {
+			parameter["style"], parameter["explode"] = "form", false
+		}
+		list = append(list, parameter)
+	}
+	if list != nil {
+		out["parameters"] = list
+	}
+	if r.body != nil {
+		body := r.input.FieldByIndex(r.body).Type
+		out["requestBody"] = schema{"required": true, "content": schema{"application/json": schema{"schema": s.reference(body, true)}}}
+	}
+	responses := schema{strconv.Itoa(r.status): a.success(r, s)}
+	for _, status := range r.failures() {
+		content := schema{"application/problem+json": schema{"schema": failure}}
+		if r.plainErrors {
+			content["application/json"] = schema{"schema": plain}
+		}
+		responses[strconv.Itoa(status)] = schema{"description": http.StatusText(status), "content": content}
+	}
+	if _, ok := r.set.byName["If-None-Match"]; ok {
+		responses["304"] = schema{"description": "The caller has this version."}
+	}
+	for _, status := range r.also {
+		responses[strconv.Itoa(status)] = a.success(r, s)
+	}
+	out["responses"] = responses
+	return out
+}
+
+func (a *API) success(r *route, s *schemas) schema {
+	out := schema{"description": r.summary}
+	switch {
+	case r.status == http.StatusNoContent:
+	case r.output != nil:
+		out["content"] = schema{"application/json": schema{"schema": s.reference(r.output, false)}}
+	case r.media == "application/json":
+		out["content"] = schema{r.media: schema{"schema": schema{"type": "object"}}}
+	default:
+		out["content"] = schema{r.media: schema{"schema": schema{"type": "string"}}}
+	}
+	return out
+}
+
+// failures are the statuses with which a route may fail.
+func (r *route) failures() []int {
+	list := []int{http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if r.scope != "" {
+		list = append(list, http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests)
+	}
+	if r.body != nil {
+		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	return append(list, r.fails...)
+}
+
+//go:embed docs.html
+var docsTemplate string
+
+var docs = template.Must(template.New("docs").Funcs(template.FuncMap{
+	"titled": func(title string, fields []documentField) map[string]any {
+		return map[string]any{"Title": title, "Fields": fields}
+	},
+}).Parse(docsTemplate))
+
+type documentField struct {
+	Name, Kind, Doc, Rule string
+	Required              bool
+}
+
+type documentRoute struct {
+	Method, Path, Summary, About, Scope string
+	Parameters, Body, Output            []documentField
+}
+
+// documentPage writes the routes for people: a page without scripts, which needs
+// nothing but itself.
+func (a *API) documentPage() []byte {
+	var list []documentRoute
+	for _, r := range a.routes {
+		d := documentRoute{Method: r.method, Path: r.path, Summary: r.summary, About: r.about, Scope: string(r.scope)}
+		for _, n := range r.set.names {
+			d.Parameters = append(d.Parameters, documentFieldOf(n, r.set.byName[n]))
+		}
+		if r.body != nil {
+			d.Body = documentFields(r.input.FieldByIndex(r.body).Type)
+		}
+		if r.output != nil {
+			d.Output = documentFields(r.output)
+		}
+		list = append(list, d)
+	}
+	var b bytes.Buffer
+	if err := docs.Execute(&b, map[string]any{"Version": versionText(a.o.Version), "Routes": list}); err != nil {
+		panic("write the page of the document: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+func documentFields(t reflect.Type) []documentField {
+	set := jsonFields(t)
+	var out []documentField
+	for _, n := range set.names {
+		out = append(out, documentFieldOf(n, set.byName[n]))
+	}
+	return out
+}
+
+func documentFieldOf(name string, f *field) documentField {
+	s := &schemas{named: map[string]schema{}}
+	p := s.plain(f.typ, f.rules, true)
+	var rules []string
+	if f.rules.min != nil || f.rules.max != nil {
+		rules = append(rules, f.rules.bounds())
+	}
+	if f.rules.hasDeflt {
+		rules = append(rules, "default "+f.rules.deflt)
+	}
+	if f.rules.enum != nil {
+		rules = append(rules, "one of "+strings.Join(f.rules.enum, ", "))
+	}
+	return documentField{Name: name, Kind: kindText(p), Doc: f.rules.doc, Rule: strings.Join(rules, "; "), Required: f.rules.required}
+}
+
+// kindText names the kind of value that a schema lets through.
+func kindText(p schema) string {
+	if ref, ok := p["$ref"].(string); ok {
+		return strings.TrimSuffix(ref[strings.LastIndexByte(ref, '/')+1:], "Input")
+	}
+	switch kind := p["type"].(type) {
+	case string:
+		if kind == "array" {
+			if items, ok := p["items"].(schema); ok {
+				return "list of " + kindText(items)
+			}
+		}
+		return kind
+	}
+	return "value"
+}

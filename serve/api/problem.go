@@ -1,0 +1,143 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/serve"
+)
+
+// Problem is an error as RFC 9457 writes it, with the member error beside.
+type Problem struct {
+	Type     string  `json:"type" doc:"What kind of problem it is; it never changes."`
+	Title    string  `json:"title" doc:"The kind in a few words."`
+	Status   int     `json:"status" doc:"The HTTP status."`
+	Detail   string  `json:"detail" doc:"What is wrong, and what to do."`
+	Instance string  `json:"instance" doc:"The identifier of the request, for whoever looks into it."`
+	Message  string  `json:"error" doc:"The same as detail."`
+	Errors   []fault `json:"errors,omitempty" doc:"Every fault of the request, where it is."`
+
+	// retry is after how long the same request may succeed; 0 for never.
+	retry time.Duration
+	// allow is the methods that the address has, for a wrong method.
+	allow string
+	cause error
+}
+
+// kinds are the kinds of problem, by the last part of their type.
+var kinds = map[string]struct {
+	status int
+	title  string
+}{
+	"invalid-input":       {http.StatusBadRequest, "The request is wrong"},
+	"not-authenticated":   {http.StatusUnauthorized, "A key is needed"},
+	"forbidden":           {http.StatusForbidden, "The request is not allowed"},
+	"not-found":           {http.StatusNotFound, "Not found"},
+	"method-not-allowed":  {http.StatusMethodNotAllowed, "The address does not have this method"},
+	"not-acceptable":      {http.StatusNotAcceptable, "No such form of the answer"},
+	"conflict":            {http.StatusConflict, "The request conflicts with an earlier one"},
+	"expired":             {http.StatusGone, "The cursor has expired"},
+	"precondition-failed": {http.StatusPreconditionFailed, "The document is another version by now"},
+	"too-large":           {http.StatusRequestEntityTooLarge, "The body is too large"},
+	"media-type":          {http.StatusUnsupportedMediaType, "The body is no JSON"},
+	"unsupported":         {http.StatusUnprocessableEntity, "The collection cannot do this"},
+	"too-many-requests":   {http.StatusTooManyRequests, "Too many requests of one caller"},
+	"internal":            {http.StatusInternalServerError, "The server failed"},
+	"unavailable":         {http.StatusServiceUnavailable, "The server cannot answer now"},
+}
+
+// problem makes a problem of a kind.
+func problem(kind, format string, args ...any) *Problem {
+	k := kinds[kind]
+	detail := fmt.Sprintf(format, args...)
+	p := &Problem{Type: "urn:sheaf:problem:" + kind, Title: k.title, Status: k.status, Detail: detail, Message: detail}
+	if k.status == http.StatusTooManyRequests || k.status == http.StatusServiceUnavailable {
+		p.retry = time.Second
+	}
+	return p
+}
+
+// invalid is the problem of a request with faults.
+func invalid(list faults) *Problem {
+	first := list[0]
+	where := first.Parameter
+	if where == "" {
+		where = first.Pointer
+	}
+	p := problem("invalid-input", "%s: %s", where, first.Detail)
+	p.Errors = list
+	return p
+}
+
+// problemOf is the problem that tells of err.
+func problemOf(err error, body bool) *Problem {
+	var p *Problem
+	var at *serve.FieldError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, serve.ErrExpired):
+		p = problem("expired", "%v", err)
+	case errors.As(err, &at):
+		f := fault{Parameter: at.Field, Detail: strings.TrimPrefix(at.Err.Error(), "invalid: ")}
+		if body {
+			f = fault{Pointer: "#/" + at.Field, Detail: f.Detail}
+		}
+		p = invalid(faults{f})
+	case errors.Is(err, serve.ErrPrecondition):
+		p = problem("precondition-failed", "%v", err)
+	case errors.Is(err, serve.ErrConflict):
+		p = problem("conflict", "%v", err)
+	case errors.Is(err, serve.ErrForbidden):
+		p = problem("forbidden", "%v", err)
+	case errors.Is(err, sheaf.ErrInvalid):
+		p = problem("invalid-input", "%v", err)
+	case errors.Is(err, sheaf.ErrNotFound):
+		p = problem("not-found", "%v", err)
+	case errors.Is(err, sheaf.ErrUnsupported):
+		p = problem("unsupported", "%v", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		p = problem("unavailable", "it took too long")
+	case errors.Is(err, sheaf.ErrUnavailable), errors.Is(err, context.Canceled):
+		p = problem("unavailable", "%v", err)
+	default:
+		// What went wrong inside is for the log, not for strangers.
+		p = problem("internal", "the server failed; its log says why")
+	}
+	p.cause = err
+	return p
+}
+
+// write sends the problem.
+func (p *Problem) write(w http.ResponseWriter, id string) {
+	p.Instance = "urn:sheaf:request:" + id
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("a problem is no JSON: %v", err))
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	if p.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(p.retry.Round(time.Second)/time.Second)))
+	}
+	if p.allow != "" {
+		h.Set("Allow", p.allow)
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="sheaf"`)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body)
+}
+
+// Error is the detail.
+func (p *Problem) Error() string { return p.Detail }

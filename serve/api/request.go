@@ -1,0 +1,100 @@
+package api
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// sensibleID is a request's identifier that is passed on as it came.
+var sensibleID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// requestID is the one that a request brings, or a new one.
+func requestID(req *http.Request) string {
+	if id := req.Header.Get("X-Request-Id"); sensibleID.MatchString(id) {
+		return id
+	}
+	return randomHex(16)
+}
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // it never fails: see crypto/rand
+	return hex.EncodeToString(b)
+}
+
+// traceparent is the header of W3C Trace Context, version 00.
+var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$`)
+
+// traceOf is the trace that a request belongs to, with a new span for this
+// server; "" when it brings none.
+func traceOf(req *http.Request) string {
+	m := traceparent.FindStringSubmatch(req.Header.Get("Traceparent"))
+	if m == nil || strings.Trim(m[1], "0") == "" || strings.Trim(m[2], "0") == "" {
+		return ""
+	}
+	return "00-" + m[1] + "-" + randomHex(8) + "-" + m[3]
+}
+
+// checkOrigin refuses what a web page of somebody else's makes a browser send:
+// requests for a name that is none of this server's (DNS rebinding), and
+// requests from another site.
+func (a *API) checkOrigin(req *http.Request) error {
+	host := req.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if net.ParseIP(host) == nil && host != "localhost" && !slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+		return problem("forbidden", "the server is not called %s: name it with --host when it is", quote(host))
+	}
+	origins := req.Header.Values("Origin")
+	if len(origins) > 1 {
+		return problem("forbidden", "there are %d headers Origin", len(origins))
+	}
+	if len(origins) == 1 {
+		if !a.knownOrigin(req, origins[0]) {
+			return problem("forbidden", "web pages of %s may not ask this server: allow them with --origin", quote(origins[0]))
+		}
+		return nil
+	}
+	if site := req.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+		if req.Header.Get("Sec-Fetch-Mode") != "navigate" || req.Method != http.MethodGet {
+			return problem("forbidden", "web pages of another site may not ask this server")
+		}
+	}
+	return nil
+}
+
+// knownOrigin reports whether an origin is the server itself, or one that is
+// allowed.
+func (a *API) knownOrigin(req *http.Request, origin string) bool {
+	if slices.Contains(a.o.Origins, origin) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, req.Host)
+}
+
+// allowOrigin tells a browser that a page of an allowed origin may read the
+// answer. Without --origin no header of CORS is ever sent.
+func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
+	origin := req.Header.Get("Origin")
+	if !slices.Contains(a.o.Origins, origin) {
+		return
+	}
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "ETag, X-Request-Id, Server-Timing, Retry-After")
+	if req.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Traceparent")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+}

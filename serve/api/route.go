@@ -1,0 +1,214 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+)
+
+// call is a request on its way, as an operation sees it.
+type call struct {
+	api   *API
+	grant access.Grant
+	// header is that of the answer; status overrides the operation's own.
+	header http.Header
+	status int
+	// request is the request itself, its body read already.
+	request *http.Request
+	body    []byte
+	timings []timing
+}
+
+// collection is the one that a request names.
+func (c *call) collection(w Where) (*serve.Collection, error) { return c.api.Collection(w.Collection) }
+
+// reader is the collection that a request names, as its caller may see it; to be
+// closed.
+func (c *call) reader(w Where) (*serve.Reader, error) {
+	collection, err := c.collection(w)
+	if err != nil {
+		return nil, err
+	}
+	return collection.For(c.grant)
+}
+
+// Where says which collection a request is for.
+type Where struct {
+	Collection string `query:"collection" maxLength:"256" doc:"The collection; the first one when it is left out."`
+}
+
+// raw is an answer that is sent as it is.
+type raw struct {
+	kind string
+	body []byte
+}
+
+// route is an operation of the API.
+type route struct {
+	method, path string
+	id           string // the operation's name, in the document and in metrics
+	summary      string
+	about        string
+	scope        access.Scope // "" lets everybody in
+	input        reflect.Type
+	output       reflect.Type // nil for raw answers
+	media        string       // of the answer; "" is JSON
+	status       int
+	// fails lists the statuses of problems beside those that every route has.
+	fails []int
+	// also lists other statuses of success.
+	also []int
+	// free routes take no turn: they answer also when all are busy.
+	free bool
+	// large says that the body may be as large as ingestion needs.
+	large bool
+	// plainErrors says that errors have the body of spec/reciprocal-rank-fusion.
+	plainErrors bool
+	// own reads the body instead of the rules of its fields; nil for most.
+	own func(a *API, body []byte) (any, error)
+	run func(ctx context.Context, c *call, input any) (any, error)
+
+	segments []string
+	// names are the parameters' names by segment, "" for literal ones; the last
+	// parameter takes the rest of the path.
+	names []string
+	set   *fieldSet
+	body  []int
+}
+
+// operation makes a route of a function.
+func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, error)) *route {
+	r.input, r.output = reflect.TypeFor[I](), reflect.TypeFor[O]()
+	if r.output == reflect.TypeFor[raw]() {
+		r.output = nil
+	}
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	r.run = func(ctx context.Context, c *call, input any) (any, error) {
+		out, err := run(ctx, c, input.(*I))
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+	for segment := range strings.SplitSeq(strings.TrimPrefix(r.path, "/"), "/") {
+		name := ""
+		if strings.HasPrefix(segment, "{") {
+			name = strings.Trim(segment, "{}")
+		}
+		r.segments, r.names = append(r.segments, segment), append(r.names, name)
+	}
+	r.set, r.body = parameters(r.input)
+	return &r
+}
+
+// match reports whether an escaped path is that of the route, and what stands at
+// its parameters.
+func (r *route) match(path string) (map[string]string, bool) {
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	values := map[string]string{}
+	for i, segment := range r.segments {
+		if i >= len(parts) {
+			return nil, false
+		}
+		if r.names[i] == "" {
+			if parts[i] != segment {
+				return nil, false
+			}
+			continue
+		}
+		text := parts[i]
+		if i == len(r.segments)-1 {
+			text = strings.Join(parts[i:], "/")
+			parts = parts[:i+1]
+		}
+		text, err := url.PathUnescape(text)
+		if err != nil || text == "" {
+			return nil, false
+		}
+		values[r.names[i]] = text
+	}
+	return values, len(parts) == len(r.segments)
+}
+
+// bind reads the input of a request.
+func (r *route) bind(a *API, req *http.Request, path map[string]string, body []byte) (any, error) {
+	input := reflect.New(r.input)
+	v := input.Elem()
+	var list faults
+	query, err := url.ParseQuery(req.URL.RawQuery)
+	if err != nil {
+		return nil, problem("invalid-input", "the query of the address cannot be read: %v", err)
+	}
+	for name := range query {
+		if f := r.set.byName[name]; f == nil || f.in != "query" {
+			list.add(fault{Parameter: name[:min(len(name), 100)]}, "there is no parameter of this name: the parameters are %s", strings.Join(r.queryNames(), ", "))
+		}
+	}
+	for _, name := range r.set.names {
+		f := r.set.byName[name]
+		at := fault{Parameter: name}
+		var values []string
+		switch f.in {
+		case "path":
+			values = []string{path[name]}
+		case "query":
+			values = query[name]
+		case "header":
+			values = req.Header.Values(name)
+		}
+		switch {
+		case len(values) > 1 && f.typ.Kind() != reflect.Slice:
+			list.add(at, "it is given %d times", len(values))
+		case len(values) > 0:
+			r.bindText(strings.Join(values, ","), v.FieldByIndex(f.index), f.rules, at, &list)
+		case f.rules.required:
+			list.add(at, "it is missing")
+		case f.rules.hasDeflt:
+			setText(f.rules.deflt, v.FieldByIndex(f.index), f.rules, at, &list)
+		}
+	}
+	switch {
+	case r.own != nil && len(list) == 0:
+		in, err := r.own(a, body)
+		if err != nil {
+			return nil, err
+		}
+		v.FieldByIndex(r.body).Set(reflect.ValueOf(in))
+	case r.own == nil && r.body != nil:
+		if in, ok := parseJSON(body, &list); ok {
+			field := v.FieldByIndex(r.body)
+			bind(in, field, &rules{}, fault{Pointer: "#"}, &list)
+		}
+	}
+	if len(list) > 0 {
+		return nil, invalid(list)
+	}
+	return input.Interface(), nil
+}
+
+// bindText refuses parameters that are no text, then reads them.
+func (r *route) bindText(text string, v reflect.Value, rules *rules, at fault, list *faults) {
+	if !bytes.Equal([]byte(strings.ToValidUTF8(text, "")), []byte(text)) {
+		list.add(at, "it is not valid UTF-8")
+		return
+	}
+	setText(text, v, rules, at, list)
+}
+
+func (r *route) queryNames() []string {
+	names := []string{}
+	for _, n := range r.set.names {
+		if r.set.byName[n].in == "query" {
+			names = append(names, n)
+		}
+	}
+	return names
+}

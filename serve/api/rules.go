@@ -1,0 +1,174 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"sheaf"
+)
+
+// rules are what the tags of a field say of its values. The decoder refuses by
+// them and the OpenAPI document is written from them, so the two agree.
+type rules struct {
+	name      string
+	doc       string
+	example   string
+	required  bool
+	deflt     string
+	hasDeflt  bool
+	enum      []string
+	pattern   *regexp.Regexp
+	min, max  *float64
+	minLength int
+	maxLength int // 0 for none
+	minItems  int
+	maxItems  int // 0 for none
+}
+
+var ruleCache sync.Map // reflect.StructField to *rules
+
+// rulesOf reads the tags of a field; name is what the field is called outside.
+func rulesOf(f *reflect.StructField, name string) *rules {
+	type key struct {
+		tag  reflect.StructTag
+		name string
+	}
+	if r, ok := ruleCache.Load(key{f.Tag, name}); ok {
+		return r.(*rules)
+	}
+	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"), required: f.Tag.Get("required") == "true"}
+	r.deflt, r.hasDeflt = f.Tag.Lookup("default")
+	if list := f.Tag.Get("enum"); list != "" {
+		r.enum = strings.Split(list, ",")
+	}
+	if p := f.Tag.Get("pattern"); p != "" {
+		r.pattern = regexp.MustCompile(p)
+	}
+	number := func(tag string) *float64 {
+		text, ok := f.Tag.Lookup(tag)
+		if !ok {
+			return nil
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			panic(fmt.Sprintf("tag %s of field %s: %v", tag, f.Name, err))
+		}
+		return &n
+	}
+	whole := func(tag string) int {
+		if n := number(tag); n != nil {
+			return int(*n)
+		}
+		return 0
+	}
+	r.min, r.max = number("min"), number("max")
+	r.minLength, r.maxLength, r.minItems, r.maxItems = whole("minLength"), whole("maxLength"), whole("minItems"), whole("maxItems")
+	ruleCache.Store(key{f.Tag, name}, r)
+	return r
+}
+
+// fault is one thing that is wrong with a request.
+type fault struct {
+	// Pointer is the JSON pointer, as a fragment, into the body; Parameter
+	// names the parameter or header instead.
+	Pointer   string `json:"pointer,omitempty" doc:"Where in the body, as a JSON pointer."`
+	Parameter string `json:"parameter,omitempty" doc:"Which parameter or header."`
+	Detail    string `json:"detail" doc:"What is wrong, and what is allowed."`
+}
+
+// maxFaults is how many faults of one request are told.
+const maxFaults = 20
+
+type faults []fault
+
+func (f *faults) add(at fault, format string, args ...any) {
+	if len(*f) < maxFaults {
+		at.Detail = fmt.Sprintf(format, args...)
+		*f = append(*f, at)
+	}
+}
+
+// checkText tells what is wrong with a text; it reports whether it is right.
+func (r *rules) checkText(s string, at fault, out *faults) bool {
+	n := utf8.RuneCountInString(s)
+	switch {
+	case n < r.minLength:
+		out.add(at, "it has %d characters: must have at least %d", n, r.minLength)
+	case r.maxLength > 0 && n > r.maxLength:
+		out.add(at, "it has %d characters: must have at most %d", n, r.maxLength)
+	case r.enum != nil && !slices.Contains(r.enum, s):
+		out.add(at, "%s: must be one of %s", quote(s), strings.Join(r.enum, ", "))
+	case r.pattern != nil && !r.pattern.MatchString(s):
+		out.add(at, "%s: must match %s", quote(s), r.pattern)
+	default:
+		return true
+	}
+	return false
+}
+
+func (r *rules) checkNumber(x float64, at fault, out *faults) bool {
+	if r.min != nil && x < *r.min || r.max != nil && x > *r.max {
+		out.add(at, "%v: must be %s", x, r.bounds())
+		return false
+	}
+	return true
+}
+
+func (r *rules) bounds() string {
+	switch {
+	case r.min == nil:
+		return fmt.Sprintf("at most %v", *r.max)
+	case r.max == nil:
+		return fmt.Sprintf("at least %v", *r.min)
+	}
+	return fmt.Sprintf("within %v..%v", *r.min, *r.max)
+}
+
+func (r *rules) checkItems(n int, at fault, out *faults) bool {
+	switch {
+	case n < r.minItems:
+		out.add(at, "it has %d items: must have at least %d", n, r.minItems)
+	case r.maxItems > 0 && n > r.maxItems:
+		out.add(at, "it has %d items: must have at most %d", n, r.maxItems)
+	default:
+		return true
+	}
+	return false
+}
+
+// quote shows a text from a request, shortened.
+func quote(s string) string {
+	if len(s) > 60 {
+		s = strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// Setting is a value of a profile's or a stage's parameter: a text or a number.
+type Setting string
+
+var (
+	settingType  = reflect.TypeFor[Setting]()
+	timeType     = reflect.TypeFor[time.Time]()
+	idType       = reflect.TypeFor[sheaf.ID]()
+	explainType  = reflect.TypeFor[sheaf.Explanation]()
+	valueMapType = reflect.TypeFor[map[string][]any]()
+)
+
+func settings(in map[string]Setting) map[string]string {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]string, len(in))
+	for k, v := range in {
+		out[k] = string(v)
+	}
+	return out
+}

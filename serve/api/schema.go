@@ -1,0 +1,186 @@
+package api
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// schema is a JSON Schema (2020-12), as OpenAPI 3.1 uses it.
+type schema = map[string]any
+
+// schemas collects the named schemas of a document.
+type schemas struct {
+	named map[string]schema
+}
+
+// of is the schema of a type under the rules of a field; input says that it is
+// for requests, where unknown members are refused.
+func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
+	out := s.plain(t, r, input)
+	if r == nil {
+		return out
+	}
+	if r.doc != "" {
+		out["description"] = r.doc
+	}
+	if r.example != "" {
+		out["examples"] = []any{exampleOf(r.example, t)}
+	}
+	if r.hasDeflt {
+		out["default"] = exampleOf(r.deflt, t)
+	}
+	return out
+}
+
+func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
+	switch t {
+	case settingType:
+		return schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"}}}
+	case timeType:
+		return schema{"type": "string", "format": "date-time"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return s.plain(t.Elem(), r, input)
+	case reflect.String:
+		return textSchema(r)
+	case reflect.Bool:
+		return schema{"type": "boolean"}
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return numberSchema("integer", r)
+	case reflect.Float32, reflect.Float64:
+		return numberSchema("number", r)
+	case reflect.Slice, reflect.Array:
+		out := schema{"type": "array", "items": s.plain(t.Elem(), r, input)}
+		if r != nil && r.minItems > 0 {
+			out["minItems"] = r.minItems
+		}
+		if r != nil && r.maxItems > 0 {
+			out["maxItems"] = r.maxItems
+		}
+		return out
+	case reflect.Map:
+		out := schema{"type": "object", "additionalProperties": s.plain(t.Elem(), nil, input)}
+		if r != nil && r.maxItems > 0 {
+			out["maxProperties"] = r.maxItems
+		}
+		return out
+	case reflect.Struct:
+		return s.reference(t, input)
+	case reflect.Interface:
+		return schema{"type": []any{"string", "number", "boolean", "null"}}
+	}
+	panic("no schema for type " + t.String())
+}
+
+func textSchema(r *rules) schema {
+	out := schema{"type": "string"}
+	if r == nil {
+		return out
+	}
+	if r.minLength > 0 {
+		out["minLength"] = r.minLength
+	}
+	if r.maxLength > 0 {
+		out["maxLength"] = r.maxLength
+	}
+	if r.enum != nil {
+		out["enum"] = r.enum
+	}
+	if r.pattern != nil {
+		out["pattern"] = portable(r.pattern.String())
+	}
+	return out
+}
+
+// portable writes a pattern of ours in the syntax of ECMA 262, which OpenAPI
+// uses: characters by code are \x{7f} here and \u007f there.
+func portable(pattern string) string {
+	return codePoint.ReplaceAllStringFunc(pattern, func(c string) string {
+		n, _ := strconv.ParseInt(strings.Trim(c, `\x{}`), 16, 32) // the expression lets nothing else through
+		return `\u` + strings.Repeat("0", 4-len(strconv.FormatInt(n, 16))) + strconv.FormatInt(n, 16)
+	})
+}
+
+func numberSchema(kind string, r *rules) schema {
+	out := schema{"type": kind}
+	if r != nil && r.min != nil {
+		out["minimum"] = *r.min
+	}
+	if r != nil && r.max != nil {
+		out["maximum"] = *r.max
+	}
+	return out
+}
+
+// reference is a link to the schema of a struct, which it makes the first time.
+func (s *schemas) reference(t reflect.Type, input bool) schema {
+	name := t.Name()
+	if input {
+		name += "Input"
+	}
+	name = strings.ToUpper(name[:1]) + name[1:]
+	link := schema{"$ref": "#/components/schemas/" + name}
+	if _, ok := s.named[name]; ok {
+		return link
+	}
+	s.named[name] = nil // ends recursion
+	fields := jsonFields(t)
+	properties, required := schema{}, []string{}
+	for _, n := range fields.names {
+		f := fields.byName[n]
+		p := s.of(f.typ, f.rules, input)
+		if f.typ.Kind() == reflect.Pointer && !f.omitted && !input {
+			p = nullable(p)
+		}
+		properties[n] = p
+		if input && f.rules.required || !input && !f.omitted {
+			required = append(required, n)
+		}
+	}
+	out := schema{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	if input {
+		out["additionalProperties"] = false
+	}
+	s.named[name] = out
+	return link
+}
+
+// nullable lets a schema be null too.
+func nullable(p schema) schema {
+	if kind, ok := p["type"].(string); ok {
+		p["type"] = []any{kind, "null"}
+		return p
+	}
+	out := schema{"anyOf": []any{schema{"$ref": p["$ref"]}, schema{"type": "null"}}}
+	if d, ok := p["description"]; ok {
+		out["description"] = d
+	}
+	return out
+}
+
+// exampleOf is a text of a tag as a value of its type.
+func exampleOf(text string, t reflect.Type) any {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return exampleOf(text, t.Elem())
+	case t.Kind() == reflect.Bool:
+		return text == "true"
+	case t.Kind() == reflect.Int || t.Kind() == reflect.Float64:
+		if x, err := strconv.ParseFloat(text, 64); err == nil {
+			return x
+		}
+	case t.Kind() == reflect.Slice:
+		return strings.Split(text, ",")
+	}
+	return text
+}
+
+// sortedKeys are the keys of a map, in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,212 @@
+package api
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"sheaf"
+	"sheaf/search"
+	"sheaf/serve"
+	"sheaf/serve/access"
+)
+
+// SearchFields are what a search may be asked for, as parameters or as a body.
+type SearchFields struct {
+	Query   string   `json:"query" query:"query" maxLength:"1000" pattern:"^[^\\x{0000}-\\x{0008}\\x{000b}\\x{000c}\\x{000e}-\\x{001f}\\x{007f}]*$" example:"undo a commit" doc:"What to look for, in the query language; without words nothing is found."`
+	Filter  string   `json:"filter" query:"filter" maxLength:"1000" doc:"More of the query language that holds filters only, as in tag:howto path:guides/."`
+	Profile string   `json:"profile" query:"profile" maxLength:"100" doc:"The ranking profile; the collection's own when it is left out."`
+	Limit   int      `json:"limit" query:"limit" min:"1" max:"100" default:"10" doc:"How many results a page has."`
+	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"50" doc:"How many results all pages have together at most; never below limit. The ranking is made for the window, so that pages do not move against each other."`
+	Explain bool     `json:"explain" query:"explain" doc:"Say of every result how its score came about."`
+	Facets  []string `json:"facets" query:"facets" maxItems:"10" maxLength:"100" pattern:"^(tag|folder|tree|ext|prop\\.[^,]+)$" doc:"Columns whose values are counted over the results of all pages."`
+	Count   bool     `json:"count" query:"count" doc:"Say how many chunks match, exactly."`
+}
+
+func (f *SearchFields) request(parameters map[string]Setting) serve.SearchRequest {
+	return serve.SearchRequest{Text: f.Query, Filter: f.Filter, Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window,
+		Explain: f.Explain, Facets: f.Facets, Count: f.Count}
+}
+
+// SearchBody is the body of a search.
+type SearchBody struct {
+	SearchFields
+	Cursor     string             `json:"cursor" maxLength:"100" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
+	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
+}
+
+type searchGet struct {
+	Where
+	SearchFields
+	Cursor string `query:"cursor" maxLength:"100" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
+}
+
+type searchPost struct {
+	Where
+	Body SearchBody
+}
+
+func (c *call) search(ctx context.Context, w Where, cursor string, q serve.SearchRequest) (*serve.Answer, error) {
+	r, err := c.reader(w)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var a *serve.Answer
+	if cursor != "" {
+		a, err = r.Page(ctx, cursor, q.Text)
+	} else {
+		a, err = r.Search(ctx, q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.took(a.Timings)
+	return a, nil
+}
+
+var noToken = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// took notes the steps of a search, under names that a header can hold.
+func (c *call) took(steps []search.Timing) {
+	for _, s := range steps {
+		c.timings = append(c.timings, timing{strings.Trim(noToken.ReplaceAllString(s.Step, "-"), "-"), s.Duration})
+	}
+}
+
+type chunkGet struct {
+	Where
+	ID        sheaf.ID `path:"id" maxLength:"4096" doc:"The chunk's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md#undo"`
+	OwnBody   bool     `query:"body" doc:"Leave out what lies under sub-headings."`
+	Neighbors int      `query:"neighbors" min:"0" max:"50" doc:"Also so many chunks before and after."`
+}
+
+type similarGet struct {
+	Where
+	SearchFields
+	ID sheaf.ID `query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
+}
+
+// SimilarBody asks for the like of a chunk.
+type SimilarBody struct {
+	SearchBody
+	ID sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
+}
+
+type similarPost struct {
+	Where
+	Body SimilarBody
+}
+
+type explainPost struct {
+	Where
+	Body SearchBody
+}
+
+// AbsenceBody asks why a chunk is not among the results of a search.
+type AbsenceBody struct {
+	SearchBody
+	ID sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document that is missed."`
+}
+
+type absencePost struct {
+	Where
+	Body AbsenceBody
+}
+
+// ChangesBody asks what moves when parameters change.
+type ChangesBody struct {
+	SearchBody
+	Change map[string]Setting `json:"change" required:"true" maxItems:"100" doc:"The parameters that change."`
+}
+
+type changesPost struct {
+	Where
+	Body ChangesBody
+}
+
+// Moves are the results of a search that move.
+type Moves struct {
+	Moves []serve.Move `json:"moves" doc:"Those of the second answer in its order, then those that went away."`
+}
+
+func searchRoutes() []*route {
+	const about = "Finds passages by words and by meaning. total.value is the number of results that paging shows, exactly; it is gte when the window was filled. Pages belong to one ranking of one generation of the index: nothing is shown twice or lost while the index changes."
+	return []*route{
+		operation(route{method: "GET", path: "/v1/search", id: "search", summary: "Search", about: about, scope: access.ScopeSearch, fails: []int{410, 422}},
+			func(ctx context.Context, c *call, in *searchGet) (*serve.Answer, error) {
+				return c.search(ctx, in.Where, in.Cursor, in.request(nil))
+			}),
+		operation(route{method: "POST", path: "/v1/search", id: "searchPost", summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, fails: []int{410, 422}},
+			func(ctx context.Context, c *call, in *searchPost) (*serve.Answer, error) {
+				return c.search(ctx, in.Where, in.Body.Cursor, in.Body.request(in.Body.Parameters))
+			}),
+		operation(route{method: "GET", path: "/v1/chunks/{id}", id: "chunk", summary: "Read a chunk or a document", scope: access.ScopeSearch,
+			about: "What does not exist and what the caller may not see are answered alike."},
+			func(ctx context.Context, c *call, in *chunkGet) (*serve.Part, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				return r.Get(ctx, in.ID, serve.GetOptions{Body: in.OwnBody, Neighbors: in.Neighbors})
+			}),
+		operation(route{method: "GET", path: "/v1/similar", id: "similar", summary: "Find passages like one", scope: access.ScopeSearch, fails: []int{422},
+			about: "Finds passages of other documents: by the words that are frequent in this one and rare elsewhere, and by meaning. The query is not used."},
+			func(ctx context.Context, c *call, in *similarGet) (*serve.Answer, error) {
+				return c.similar(ctx, in.Where, in.ID, in.request(nil))
+			}),
+		operation(route{method: "POST", path: "/v1/similar", id: "similarPost", summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch, fails: []int{422}},
+			func(ctx context.Context, c *call, in *similarPost) (*serve.Answer, error) {
+				return c.similar(ctx, in.Where, in.Body.ID, in.Body.request(in.Body.Parameters))
+			}),
+		operation(route{method: "POST", path: "/v1/explain", id: "explain", summary: "Say how results came about", scope: access.ScopeSearch, fails: []int{422},
+			about: "The answer to a search with the ranking after every step of the profile and the arithmetic of every score."},
+			func(ctx context.Context, c *call, in *explainPost) (*serve.Explanation, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				e, err := r.Explain(ctx, in.Body.request(in.Body.Parameters))
+				if err != nil {
+					return nil, err
+				}
+				c.took(e.Timings)
+				return e, nil
+			}),
+		operation(route{method: "POST", path: "/v1/explain/absence", id: "explainAbsence", summary: "Say why a chunk is not among the results", scope: access.ScopeSearch, fails: []int{422}},
+			func(ctx context.Context, c *call, in *absencePost) (*serve.Absence, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				return r.WhyNot(ctx, in.Body.request(in.Body.Parameters), in.Body.ID)
+			}),
+		operation(route{method: "POST", path: "/v1/explain/changes", id: "explainChanges", summary: "Say which results move when parameters change", scope: access.ScopeSearch, fails: []int{422}},
+			func(ctx context.Context, c *call, in *changesPost) (*Moves, error) {
+				r, err := c.reader(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				moves, err := r.WhatIf(ctx, in.Body.request(in.Body.Parameters), settings(in.Body.Change))
+				return &Moves{moves}, err
+			}),
+	}
+}
+
+func (c *call) similar(ctx context.Context, w Where, id sheaf.ID, q serve.SearchRequest) (*serve.Answer, error) {
+	r, err := c.reader(w)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	a, err := r.Similar(ctx, id, q)
+	if err != nil {
+		return nil, err
+	}
+	c.took(a.Timings)
+	return a, nil
+}

@@ -1,0 +1,77 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"sheaf"
+	"sheaf/query"
+	"sheaf/search"
+)
+
+// FusedProfile is the built-in profile that [Reader.Fused] runs.
+const FusedProfile = "rrf"
+
+// Fused is the answer of plain hybrid search (spec/reciprocal-rank-fusion).
+type Fused struct {
+	Results  []FusedResult
+	Degraded bool
+	Warnings []string
+	Timings  []search.Timing
+}
+
+// FusedResult is a chunk with its rank in each leg; 0 where the leg did not find
+// it.
+type FusedResult struct {
+	ID                   sheaf.ID
+	Content              string
+	Score                float64
+	VectorRank, TextRank int
+	Document             sheaf.Document
+	Chunk                sheaf.Chunk
+}
+
+// Fused finds the best limit chunks, 1..MaxWindow, for text by meaning and by
+// words, joined by method "rrf" with the constant k, 1..1000, or by
+// "weighted_sum" with equal weights (decision D19). Each leg gives
+// min(max(5 x limit, 50), 1000) chunks (D10); texts are read for what is
+// returned only. When one leg fails the other answers and Degraded is true (D9).
+func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (*Fused, error) {
+	p, err := r.c.Load(FusedProfile)
+	if err != nil {
+		return nil, err
+	}
+	q := query.Parse(text, query.Options{Now: r.c.o.Now(), Limit: limit})
+	result, err := r.searcher().Search(ctx, q, p, search.Options{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}})
+	if err != nil {
+		return nil, err
+	}
+	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
+	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: result.Warnings, Timings: result.Took}
+	rank := func(h *search.Hit, leg int) int {
+		if leg < 0 || leg >= len(h.Legs) {
+			return 0
+		}
+		return h.Legs[leg].Rank
+	}
+	for i := range result.Hits {
+		h := &result.Hits[i]
+		f := FusedResult{ID: h.ID, Score: Finite(h.Score), VectorRank: rank(h, vector), TextRank: rank(h, words)}
+		f.Chunk, _ = r.guard.Chunk(h.ID)
+		f.Document, _ = r.guard.Document(h.Doc)
+		content, err := r.guard.text(h.Doc)
+		if err != nil {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s changed since it was indexed: its text is left out", h.Doc))
+			out.Degraded = true
+		} else {
+			f.Content = string(content[min(h.Body.Start, len(content)):min(max(h.Body.Start, h.Body.End), len(content))])
+		}
+		out.Results = append(out.Results, f)
+	}
+	if err := r.Err(); err != nil {
+		return nil, fmt.Errorf("read index: %w", err)
+	}
+	return out, nil
+}

@@ -126,10 +126,13 @@ type payload struct {
 	// Skipped and Pending are the names of the files with these lists.
 	Skipped string `json:"skipped,omitempty"`
 	Pending string `json:"pending,omitempty"`
-	Skips   int    `json:"skips"`
-	Docs    int    `json:"docs"`
-	Chunks  int    `json:"chunks"`
-	Bytes   int64  `json:"bytes"` // of the source files
+	// Copy is the name of a file with the settings once more, without Extra:
+	// what was set by hand must outlive a damaged manifest.
+	Copy   string `json:"copy,omitempty"`
+	Skips  int    `json:"skips"`
+	Docs   int    `json:"docs"`
+	Chunks int    `json:"chunks"`
+	Bytes  int64  `json:"bytes"` // of the source files
 }
 
 type segmentInfo struct {
@@ -142,11 +145,12 @@ type segmentInfo struct {
 const format = 2
 
 const (
-	kindSegment = "catalog"
-	kindSkipped = "catalog-skipped"
-	kindPending = "catalog-pending"
-	prefix      = "catalog-"
-	lockName    = "LOCK"
+	kindSegment  = "catalog"
+	kindSkipped  = "catalog-skipped"
+	kindPending  = "catalog-pending"
+	kindSettings = "catalog-settings"
+	prefix       = "catalog-"
+	lockName     = "LOCK"
 
 	sectionList = "list"
 	sectionSize = "size"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"sheaf"
@@ -58,9 +59,24 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 		}
 	}
 	if u.Settings != nil {
-		p.Settings = *u.Settings
+		if err := c.settle(&p, *u.Settings, generation); err != nil {
+			return nil, err
+		}
 	}
 	return c.commit(view, p, generation)
+}
+
+// settle changes the settings, and writes their copy when it differs.
+func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
+	old, next := p.Settings, settings
+	p.Settings = settings
+	old.Extra, next.Extra = nil, nil
+	if p.Copy != "" && reflect.DeepEqual(old, next) {
+		return nil
+	}
+	var err error
+	p.Copy, err = c.writeList(kindSettings, generation, 1, next)
+	return err
 }
 
 // following is the number of the generation after one. The first is the time: a
@@ -105,7 +121,7 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 	for _, info := range p.Segments {
 		m.Files = append(m.Files, info.Name)
 	}
-	for _, name := range []string{p.Skipped, p.Pending} {
+	for _, name := range []string{p.Skipped, p.Pending, p.Copy} {
 		if name != "" {
 			m.Files = append(m.Files, name)
 		}

@@ -53,26 +53,10 @@ func entriesOf(u Update) ([]entry, error) {
 		entries = append(entries, entry{id: string(id)})
 	}
 	for i := range u.Put {
-		r := &u.Put[i]
-		if err := valid(r); err != nil {
+		e, err := entryOf(&u.Put[i])
+		if err != nil {
 			return nil, err
 		}
-		doc := &r.Document
-		e := entry{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks), aliases: len(doc.Aliases) > 0}
-		if len(e.record) > maxRecord {
-			return nil, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be kept", doc.ID, len(e.record), maxRecord)
-		}
-		if r.HasText {
-			e.text, e.textSize = packText(r.Text), len(r.Text)
-		}
-		e.names, e.targets = nameKeys(doc), targetKeys(doc)
-		for _, tag := range doc.Tags {
-			e.tags = append(e.tags, strings.ToLower(tag))
-		}
-		for _, p := range doc.Properties {
-			e.props = append(e.props, strings.ToLower(p.Name))
-		}
-		e.warned = len(doc.Warnings) > 0
 		entries = append(entries, e)
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
@@ -83,6 +67,35 @@ func entriesOf(u Update) ([]entry, error) {
 		}
 	}
 	return last, nil
+}
+
+// entryOf encodes a document.
+func entryOf(r *Record) (entry, error) {
+	if err := valid(r); err != nil {
+		return entry{}, err
+	}
+	doc := &r.Document
+	e := entry{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks), aliases: len(doc.Aliases) > 0}
+	if len(e.record) > maxRecord {
+		return entry{}, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be kept", doc.ID, len(e.record), maxRecord)
+	}
+	if r.HasText {
+		e.text, e.textSize = packText(r.Text), len(r.Text)
+	}
+	e.describe(doc)
+	return e, nil
+}
+
+// describe fills in what the tables say of a document.
+func (e *entry) describe(doc *sheaf.Document) {
+	e.names, e.targets = nameKeys(doc), targetKeys(doc)
+	for _, tag := range doc.Tags {
+		e.tags = append(e.tags, strings.ToLower(tag))
+	}
+	for _, p := range doc.Properties {
+		e.props = append(e.props, strings.ToLower(p.Name))
+	}
+	e.warned = len(doc.Warnings) > 0
 }
 
 // valid returns an error when a record cannot be kept.

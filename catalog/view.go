@@ -89,6 +89,14 @@ func (v *View) Pending() map[sheaf.ID]string {
 	return pending
 }
 
+// ListFaults says why the lists of skipped and of pending documents cannot be
+// read; nil when they can.
+func (v *View) ListFaults() (skipped, pending error) {
+	_, skipped = v.Skipped()
+	_, pending = v.pending()
+	return skipped, pending
+}
+
 // DiskBytes is the size of the catalog's own files.
 func (v *View) DiskBytes() int64 {
 	var n int64

@@ -53,6 +53,9 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	p := &plan{removedBy: map[catalog.Hash]bool{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
 	for _, tree := range o.Trees {
+		if tree.Root == "" {
+			continue // its texts were given
+		}
 		w, err := walk(ctx, tree.Root, o.Walk)
 		if err != nil {
 			return nil, err
@@ -90,8 +93,16 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 			p.added++
 		}
 	}
+	given := map[string]bool{} // trees without a folder
+	for _, tree := range o.Trees {
+		given[tree.Name] = tree.Root == ""
+	}
 	i := 0
 	for id, state := range view.Files() {
+		if given[id.Tree()] {
+			p.unchanged++
+			continue
+		}
 		for i < len(present) && present[i].id < id {
 			take(present[i], false, catalog.FileState{})
 			i++

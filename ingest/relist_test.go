@@ -1,0 +1,120 @@
+package ingest_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	"sheaf/catalog"
+	"sheaf/ingest"
+	"sheaf/vfs"
+)
+
+func finds(t *testing.T, b backend.Backend, word string) int {
+	t.Helper()
+	r, err := b.Retrieve(context.Background(), backend.Request{Limit: 10, Text: &backend.TextRequest{Query: sheaf.Match{Text: word},
+		Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(r)
+}
+
+// TestPutStored: texts that were given live beside folders, and can be indexed
+// into a backend that was made anew.
+func TestPutStored(t *testing.T) {
+	w, ctx := newWorld(t), context.Background()
+	w.write("a.md", "# A\n\nfile words\n")
+	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "given"})
+	w.run()
+	if _, err := ingest.Put(ctx, w.o, []ingest.Given{{Tree: "given", Path: "1", Title: "One", Text: []byte("given words")}, {Tree: "given", Path: "2", Text: []byte("more words")}}); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.run(); r.Removed != 0 || finds(t, w.o.Backend, "words") != 3 {
+		t.Fatalf("a run over the folders removes what was given: %+v", r)
+	}
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := memory.New(a)
+	defer fresh.Close()
+	w.o.Backend = fresh
+	r, err := ingest.PutStored(ctx, w.o)
+	if err != nil || r.Changed != 2 || finds(t, fresh, "words") != 2 {
+		t.Errorf("%+v, %v: %d found", r, err, finds(t, fresh, "words"))
+	}
+	v := w.o.Catalog.View()
+	defer v.Close()
+	if d, ok := v.Document("given:1"); !ok || d.Title != "One" || v.Docs() != 3 {
+		t.Errorf("%+v in %d documents", d, v.Docs())
+	}
+}
+
+// TestRelist: lists that are damaged are written anew from what the records and
+// the folder say.
+func TestRelist(t *testing.T) {
+	w, ctx := newWorld(t), context.Background()
+	w.write("a.md", "# A\n\nwords\n")
+	w.write("b.md", "\x7fELF\x00\x01\x02")
+	w.write("c.exe", "x")
+	dir := t.TempDir()
+	w.o.Catalog = openCatalog(t, dir)
+	want := w.run().Skipped
+	if len(want) == 0 {
+		t.Fatal("nothing was skipped")
+	}
+	if changed, err := ingest.Relist(ctx, w.o.Catalog); changed || err != nil {
+		t.Fatalf("sound lists are written: %v", err)
+	}
+	lists, err := filepath.Glob(filepath.Join(dir, "catalog-skipped-*"))
+	if err != nil || len(lists) == 0 {
+		t.Fatalf("%v, %v", lists, err)
+	}
+	for _, list := range lists {
+		data, err := os.ReadFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range data {
+			data[i] ^= 0xff
+		}
+		if err := os.WriteFile(list, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.o.Catalog = openCatalog(t, dir)
+	if changed, err := ingest.Relist(ctx, w.o.Catalog); !changed || err != nil {
+		t.Fatalf("a damaged list stays: %v", err)
+	}
+	w.run()
+	v := w.o.Catalog.View()
+	defer v.Close()
+	got, err := v.Skipped()
+	byPath := func(a, b catalog.Skip) int { return strings.Compare(a.Path, b.Path) }
+	slices.SortFunc(got, byPath)
+	slices.SortFunc(want, byPath)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("skipped %v, %v, want %v", got, err, want)
+	}
+	if faults := v.Check(); len(faults) > 0 {
+		t.Error(faults)
+	}
+}
+
+func openCatalog(t *testing.T, dir string) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}

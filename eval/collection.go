@@ -196,6 +196,9 @@ func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Ana
 	c.Bytes = bytesOf(dir)
 	if d.Folder != "" {
 		c.Hash = filesHash(c.View)
+		if c.Dataset, err = resolve(d, c.View); err != nil {
+			return c, err
+		}
 	}
 	now := time.Now()
 	_ = os.Chtimes(dir, now, now) // what was used last stays longest
@@ -383,6 +386,9 @@ func (c *Collection) Searcher() *search.Searcher {
 			}
 			return vectors[0], nil
 		}
+	}
+	if e, ok := c.Embedder.(interface{ Known(string) float64 }); ok {
+		s.Known = e.Known
 	}
 	return s
 }

@@ -56,6 +56,8 @@ type Options struct {
 // Run is what one column answered.
 type Run struct {
 	Column Column
+	// Store names the store that answered, "" for a run read from a file.
+	Store string
 	// Rankings are the targets found for each query, best first, without
 	// repetitions.
 	Rankings map[string][]metric.Scored

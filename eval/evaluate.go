@@ -2,36 +2,100 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"sheaf"
+	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
 )
 
-// Evaluate runs every column on the collection, judges and compares them. class
-// names the metadata by which queries are also reported in groups, "" for none.
-// The runs are in the order of the columns.
-func (c *Collection) Evaluate(ctx context.Context, columns []Column, measures []metric.Measure, class string, o Options, st Statistics) (*Report, []*Run, error) {
-	runs := make([]*Run, len(columns))
-	for i, col := range columns {
-		var err error
-		if runs[i], err = c.Run(ctx, col, o); err != nil {
-			return nil, nil, err
+// Evaluation says what Evaluate compares and how.
+type Evaluation struct {
+	// Columns run on every collection, which hold the same data set in
+	// different stores.
+	Columns []Column
+	// Given are runs that were made elsewhere; they come after the columns.
+	Given    []*Run
+	Measures []metric.Measure
+	// Class names the metadata by which queries are also reported in groups;
+	// "" for none.
+	Class      string
+	Options    Options
+	Statistics Statistics
+}
+
+// Evaluate runs every column on every collection, judges and compares. The runs
+// are in the order of the report's columns.
+func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Report, []*Run, error) {
+	if len(collections) == 0 || len(e.Measures) == 0 || len(e.Columns)+len(e.Given) == 0 {
+		return nil, nil, sheaf.Invalidf("evaluate: a collection, a measure and a ranking are needed")
+	}
+	first := collections[0]
+	r := first.describe(e.Options)
+	var runs []*Run
+	for _, c := range collections {
+		for _, col := range e.Columns {
+			if len(collections) > 1 {
+				col.Name = c.Store + ": " + col.Name
+			}
+			run, err := c.Run(ctx, col, e.Options)
+			if err != nil {
+				return nil, nil, err
+			}
+			run.Store = c.Store
+			runs = append(runs, run)
 		}
 	}
-	r := c.describe(o)
+	for _, run := range e.Given {
+		r.Warnings = append(r.Warnings, missing(first.Dataset, run)...)
+		runs = append(runs, run)
+	}
 	for _, run := range runs {
-		col := Judge(c.Dataset, run, measures, st)
-		col.Store = c.Store
-		if class != "" {
-			col.ByClass(c.Dataset.Queries, class)
+		col := Judge(first.Dataset, run, e.Measures, e.Statistics)
+		if e.Class != "" {
+			col.ByClass(first.Dataset.Queries, e.Class)
 		}
 		r.Columns = append(r.Columns, col)
 	}
-	for _, m := range measures {
+	for _, m := range e.Measures {
 		r.Measures = append(r.Measures, m.String())
 	}
-	r.Comparisons = Compare(c.Dataset.Queries, r.Columns, st)
+	r.Comparisons = Compare(first.Dataset.Queries, r.Columns, e.Statistics)
 	return r, runs, nil
+}
+
+// Given is the run in a TREC run file.
+func Given(d *dataset.Dataset, file string) (*Run, error) {
+	rankings, name, err := d.ReadRun(file)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Column: Column{Name: "run " + name}, Rankings: rankings, Parameters: map[string]string{}}
+	for _, q := range d.Queries {
+		if len(rankings[q.ID]) == 0 {
+			r.Empty++
+		}
+	}
+	return r, nil
+}
+
+// missing warns of a run that does not fit the queries.
+func missing(d *dataset.Dataset, r *Run) []string {
+	known := 0
+	for _, q := range d.Queries {
+		if _, ok := r.Rankings[q.ID]; ok {
+			known++
+		}
+	}
+	var out []string
+	if r.Empty > 0 {
+		out = append(out, fmt.Sprintf("%s answers %d of %d queries; the others count as 0", r.Column.Name, len(d.Queries)-r.Empty, len(d.Queries)))
+	}
+	if others := len(r.Rankings) - known; others > 0 {
+		out = append(out, fmt.Sprintf("%s answers %d queries that are not judged; they are left out", r.Column.Name, others))
+	}
+	return out
 }
 
 // describe is a report without results.
@@ -39,9 +103,10 @@ func (c *Collection) describe(o Options) *Report {
 	s := c.View.Settings()
 	r := &Report{Dataset: c.Dataset.Name, Documents: c.View.Docs(), Chunks: c.View.Chunks(), Queries: len(c.Dataset.Queries), Judged: c.Dataset.Judgements(),
 		CorpusHash: c.Hash, QueryHash: c.Dataset.QueryHash, Analyzer: s.Analyzer, Chunker: s.Chunker, Model: s.Embedder, Dims: s.Dims, Depth: o.Depth,
-		IndexMS: float64(c.Indexed) / float64(time.Millisecond), IndexBytes: c.Bytes, Warnings: c.Dataset.Warnings}
-	if r.Warnings == nil {
-		r.Warnings = []string{}
+		IndexMS: float64(c.Indexed) / float64(time.Millisecond), IndexBytes: c.Bytes, Warnings: append([]string{}, c.Dataset.Warnings...),
+		Texts: make(map[string]string, len(c.Dataset.Queries))}
+	for _, q := range c.Dataset.Queries {
+		r.Texts[q.ID] = q.Text
 	}
 	return r
 }

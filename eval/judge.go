@@ -43,6 +43,8 @@ type Report struct {
 	Measures   []string `json:"measures"`
 	// Columns are the rankings, in the order in which they were asked for.
 	Columns []ColumnReport `json:"columns"`
+	// Texts are the queries by ID.
+	Texts map[string]string `json:"query_texts"`
 	// Comparisons are those of every later column with the first.
 	Comparisons []Comparison `json:"comparisons"`
 }
@@ -64,6 +66,9 @@ type ColumnReport struct {
 	// PerQuery are the values of each query, in the order of
 	// Report.Measures.
 	PerQuery map[string][]float64 `json:"per_query"`
+	// Curve is the mean interpolated precision at the recalls 0, 0.1, ... 1,
+	// within the depth of the run.
+	Curve []float64 `json:"precision_at_recall"`
 	// Classes are the means over the queries of each class, when asked for.
 	Classes []ClassReport `json:"classes,omitempty"`
 }
@@ -93,7 +98,7 @@ type Latency struct {
 // Judge measures a run against the judgements. Queries that are judged and have
 // no ranking count as 0, as in the reference tools.
 func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics) ColumnReport {
-	c := ColumnReport{Name: r.Column.Name, ProfileHash: r.ProfileHash, Parameters: r.Parameters, AllocKB: float64(r.AllocPerQuery) / 1024,
+	c := ColumnReport{Name: r.Column.Name, Store: r.Store, ProfileHash: r.ProfileHash, Parameters: r.Parameters, AllocKB: float64(r.AllocPerQuery) / 1024,
 		Degraded: r.Degraded, Empty: r.Empty, Notes: r.Notes, PerQuery: make(map[string][]float64, len(d.Queries))}
 	if r.Column.Profile != nil {
 		c.Profile = r.Column.Profile.Name
@@ -101,6 +106,7 @@ func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics)
 	if c.Notes == nil {
 		c.Notes = []string{}
 	}
+	c.Curve = make([]float64, 11)
 	for _, q := range d.Queries {
 		ids := make([]string, len(r.Rankings[q.ID]))
 		for i, s := range r.Rankings[q.ID] {
@@ -111,6 +117,9 @@ func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics)
 			values[i] = m.Of(ids, d.Qrels[q.ID])
 		}
 		c.PerQuery[q.ID] = values
+		for i, p := range metric.Curve(ids, d.Qrels[q.ID]) {
+			c.Curve[i] += p / float64(len(d.Queries))
+		}
 	}
 	for i, m := range measures {
 		values := c.values(d.Queries, i)

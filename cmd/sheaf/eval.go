@@ -8,38 +8,66 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/backend/memory"
+	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
 	"sheaf/eval/report"
 	"sheaf/inference"
-	"sheaf/inference/static/english"
 	"sheaf/ingest"
 )
 
 // evalOptions are the flags of sheaf eval.
 type evalOptions struct {
-	profiles []string
-	params   []string
-	measures []string
-	split    string
-	class    string
-	depth    int
-	plain    bool
-	fresh    bool
-	words    bool
-	cache    string
+	profiles  []string
+	params    []string
+	measures  []string
+	failBelow []string
+	stores    []string
+	split     string
+	queries   string
+	topics    string
+	qrels     string
+	class     string
+	depth     int
+	show      int
+	plain     bool
+	fresh     bool
+	words     bool
+	cache     string
+	runs      []string
+	saveRuns  string
+	html      string
 }
+
+const evalHelp = `Indexes each data set as a folder is indexed, runs its queries through the
+profiles, and says how good the answers are, how fast they came, and which
+differences are more than chance (doc/eval.md).
+
+A data set is one of
+  a folder in BEIR layout: corpus.jsonl, queries.jsonl, qrels/test.tsv, each also
+    with .gz; or a folder of such folders
+  a YAML file with queries for a folder of notes and the notes that are right
+  any folder of documents, with --topics and --qrels in the formats of TREC
+
+Every profile is a column; --param x=1,2 makes one for each value, --store one
+for each store. The first column is what the others are compared with.
+
+With --fail-below the exit status is 1 when the first column has a lower value on
+any data set.`
 
 func (a *app) evalCommand() *cobra.Command {
 	var o evalOptions
@@ -47,37 +75,46 @@ func (a *app) evalCommand() *cobra.Command {
 		Use:     "eval DATASET...",
 		GroupID: groupOther,
 		Short:   "Measure rankings on judged collections",
-		Long: `Indexes each data set as a folder is indexed, runs its queries through the
-profiles, and says how good the answers are, how fast they came, and which
-differences are more than chance.
-
-A data set is a folder in BEIR layout (corpus.jsonl, queries.jsonl,
-qrels/test.tsv, each also with .gz).
-
-Every profile is a column; --param x=1,2 makes one for each value.`,
+		Long:    evalHelp,
 		Example: `  sheaf eval data/scifact
-  sheaf eval data/* --profile sheaf,sonar,rrf --metrics nDCG@10,R@100
-  sheaf eval data/scifact --param meaning=0,0.3,0.5`,
+  sheaf eval data/* --profile sheaf,sonar,rrf --metrics nDCG@10,R@100 --html report.html
+  sheaf eval data/scifact --param meaning=0,0.3,0.5
+  sheaf eval notes.yaml --fail-below nDCG@10=0.55`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(cmd, args, o) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVarP(&o.profiles, "profile", "p", []string{"sheaf"}, "ranking profiles to compare; the first is what the others are compared with")
 	f.StringArrayVar(&o.params, "param", nil, "set a parameter to each of some values, as in --param meaning=0,0.5")
 	f.StringSliceVar(&o.measures, "metrics", []string{"nDCG@10", "RR@10", "R@100"}, "measures, in the names of ir_measures")
+	f.StringArrayVar(&o.failBelow, "fail-below", nil, "end with status 1 when a measure is lower, as in nDCG@10=0.55")
+	f.StringSliceVar(&o.stores, "store", []string{"embedded"}, "stores to run on: embedded, memory (exhaustive, for comparison)")
 	f.StringVar(&o.split, "split", "", "file of judgements in the folder qrels, without .tsv (test)")
+	f.StringVar(&o.queries, "queries", "", "YAML file of queries for the folder of notes that is named")
+	f.StringVar(&o.topics, "topics", "", "file of queries in a format of TREC")
+	f.StringVar(&o.qrels, "qrels", "", "file of judgements in the format of TREC")
 	f.StringVar(&o.class, "by", "", "report also by this metadata of the queries, such as class")
 	f.IntVar(&o.depth, "depth", 100, "answers asked for each query")
+	f.IntVar(&o.show, "changed", 0, "list so many queries that gained, and that lost, most")
 	f.BoolVar(&o.plain, "plain", false, "take queries as plain words, not as the query language")
+	f.StringArrayVar(&o.runs, "run", nil, "add a column from a TREC run file")
+	f.StringVar(&o.saveRuns, "save-runs", "", "write a TREC run file for every column into this folder")
+	f.StringVar(&o.html, "html", "", "write the report as one HTML file, with plots")
+	a.addJSON(cmd)
+	a.addEvalIndexFlags(f, &o)
+	markFolder(f, "save-runs")
+	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
+	return cmd
+}
+
+// addEvalIndexFlags adds what decides which profiles run on which index.
+func (a *app) addEvalIndexFlags(f *pflag.FlagSet, o *evalOptions) {
+	f.StringSliceVarP(&o.profiles, "profile", "p", []string{"sheaf"}, "ranking profiles to compare; the first is what the others are compared with")
 	f.BoolVar(&o.fresh, "fresh", false, "index again, whatever is kept of earlier runs")
 	f.BoolVar(&o.words, "no-model", false, "make no vectors")
 	f.StringVar(&o.cache, "cache", "", "folder that keeps the indexes (sheaf/eval in your cache folder)")
 	f.String("chunker", "", "how documents are cut: tree, sections or window")
 	f.String("language", "", "language of the words: auto, none or a code such as en")
-	a.addJSON(cmd)
 	markFolder(f, "cache")
-	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
-	return cmd
 }
 
 func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
@@ -88,12 +125,18 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	if _, err := a.settings(cmd, dir); err != nil {
 		return err
 	}
-	measures, err := measuresOf(o.measures)
+	e := eval.Evaluation{Class: o.class, Statistics: eval.DefaultStatistics, Options: eval.Options{Depth: o.depth, Plain: o.plain, Workers: 1}}
+	if e.Measures, err = measuresOf(o.measures); err != nil {
+		return err
+	}
+	if e.Columns, err = columnsOf(o.profiles, o.params); err != nil {
+		return err
+	}
+	bounds, err := boundsOf(o.failBelow, &e.Measures)
 	if err != nil {
 		return err
 	}
-	columns, err := columnsOf(o.profiles, o.params)
-	if err != nil {
+	if args, err = expandDatasets(args, o); err != nil {
 		return err
 	}
 	indexing, err := a.evalIndexing(cmd.Context(), o)
@@ -102,36 +145,143 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	}
 	var reports []*eval.Report
 	for _, arg := range args {
-		r, err := a.evalOne(cmd.Context(), arg, columns, measures, indexing, o)
+		r, err := a.evalOne(cmd.Context(), arg, e, indexing, o)
 		if err != nil {
 			return err
 		}
 		reports = append(reports, r)
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"schema": "sheaf.eval/1", "datasets": reports})
+	if o.html != "" {
+		if err := writeFile(o.html, func(w io.Writer) error { return report.HTML(w, reports) }); err != nil {
+			return err
+		}
 	}
-	return report.Text(a.stdout, reports)
+	if a.json {
+		err = a.printJSON(map[string]any{"schema": "sheaf.eval/1", "datasets": reports})
+	} else {
+		err = report.Text(a.stdout, reports, o.show)
+	}
+	if err != nil {
+		return err
+	}
+	return a.checkBounds(bounds, reports)
 }
 
-func (a *app) evalOne(ctx context.Context, arg string, columns []eval.Column, measures []metric.Measure, in eval.Indexing, o evalOptions) (*eval.Report, error) {
-	d, err := dataset.BEIR(arg, o.split)
+// expandDatasets puts the folders in a folder of data sets in its place.
+func expandDatasets(args []string, o evalOptions) ([]string, error) {
+	var out []string
+	for _, arg := range args {
+		entries, err := os.ReadDir(arg)
+		if err != nil || dataset.IsBEIR(arg) || o.queries+o.topics+o.qrels != "" {
+			out = append(out, arg)
+			continue
+		}
+		n := len(out)
+		for _, e := range entries {
+			if inner := filepath.Join(arg, e.Name()); e.IsDir() && dataset.IsBEIR(inner) {
+				out = append(out, inner)
+			}
+		}
+		if n == len(out) {
+			return nil, withHint(sheaf.Invalidf("%s is no data set: it has no corpus.jsonl", arg), "name the queries of a folder of notes with --queries FILE.yaml, or with --topics and --qrels; to make queries of the notes themselves: sheaf eval self %s", arg)
+		}
+	}
+	return out, nil
+}
+
+// readDataset reads what arg and the flags name.
+func readDataset(arg string, o evalOptions) (*dataset.Dataset, error) {
+	switch ext := strings.ToLower(filepath.Ext(arg)); {
+	case o.queries != "":
+		return dataset.Notes(o.queries, arg)
+	case o.topics != "" && o.qrels != "":
+		return dataset.TREC(arg, o.topics, o.qrels)
+	case o.topics+o.qrels != "":
+		return nil, sheaf.Invalidf("--topics and --qrels belong together: name both")
+	case ext == ".yaml" || ext == ".yml":
+		return dataset.Notes(arg, "")
+	}
+	return dataset.BEIR(arg, o.split)
+}
+
+func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eval.Indexing, o evalOptions) (*eval.Report, error) {
+	d, err := readDataset(arg, o)
 	if err != nil {
 		return nil, err
 	}
-	progress := terminal.NewProgress(a.err, "indexing "+d.Name)
-	in.Progress = func(p ingest.Progress) { progress.Update(p.Files, p.AllFiles, p.Bytes, "documents") }
-	c, err := eval.Open(ctx, d, in)
+	var collections []*eval.Collection
+	defer func() {
+		for _, c := range collections {
+			c.Close()
+		}
+	}()
+	for _, name := range o.stores {
+		if in.Store, err = evalStore(name); err != nil {
+			return nil, err
+		}
+		c, err := a.openCollection(ctx, d, in)
+		if err != nil {
+			return nil, err
+		}
+		collections = append(collections, c)
+	}
+	for _, file := range o.runs {
+		run, err := eval.Given(collections[0].Dataset, file)
+		if err != nil {
+			return nil, err
+		}
+		e.Given = append(e.Given, run)
+	}
+	progress := terminal.NewProgress(a.err, "searching "+d.Name)
+	e.Options.Progress = func(done, all int) { progress.Update(done, all, 0, "queries") }
+	r, runs, err := eval.Evaluate(ctx, collections, e)
 	progress.Done()
-	if err != nil {
-		return nil, err
+	if err == nil && o.saveRuns != "" {
+		err = saveRuns(o.saveRuns, collections[0].Dataset, runs)
 	}
-	defer c.Close()
-	progress = terminal.NewProgress(a.err, "searching "+d.Name)
-	defer progress.Done()
-	run := eval.Options{Depth: o.depth, Plain: o.plain, Workers: 1, Progress: func(done, all int) { progress.Update(done, all, 0, "queries") }}
-	r, _, err := c.Evaluate(ctx, columns, measures, o.class, run, eval.DefaultStatistics)
 	return r, err
+}
+
+// openCollection indexes a data set, with a progress line.
+func (a *app) openCollection(ctx context.Context, d *dataset.Dataset, in eval.Indexing) (*eval.Collection, error) {
+	progress := terminal.NewProgress(a.err, "indexing "+d.Name)
+	defer progress.Done()
+	in.Progress = func(p ingest.Progress) { progress.Update(p.Files, p.AllFiles, p.Bytes, "documents") }
+	return eval.Open(ctx, d, in)
+}
+
+func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write run: %w", err)
+	}
+	for _, r := range runs {
+		name := strings.Map(func(c rune) rune {
+			if strings.ContainsRune(`/\:*?"<>| `, c) {
+				return '_'
+			}
+			return c
+		}, d.Name+"."+r.Column.Name+".run")
+		err := writeFile(filepath.Join(dir, name), func(w io.Writer) error { return d.WriteRun(w, r.Rankings, strings.ReplaceAll(r.Column.Name, " ", "_")) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeFile(name string, write func(w io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("write file: %w", err)
+	}
+	err = write(f)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
 }
 
 func measuresOf(names []string) ([]metric.Measure, error) {
@@ -144,6 +294,55 @@ func measuresOf(names []string) ([]metric.Measure, error) {
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// bound is the least value that a measure must have.
+type bound struct {
+	measure string
+	least   float64
+}
+
+// boundsOf reads --fail-below, and adds measures that are not measured yet.
+func boundsOf(texts []string, measures *[]metric.Measure) ([]bound, error) {
+	var out []bound
+	for _, text := range texts {
+		i := strings.LastIndexByte(text, '=')
+		if i < 0 {
+			return nil, sheaf.Invalidf("--fail-below %q: want MEASURE=VALUE, as in nDCG@10=0.55", text)
+		}
+		least, err := strconv.ParseFloat(text[i+1:], 64)
+		if err != nil || !(least >= 0 && least <= 1) {
+			return nil, sheaf.Invalidf("--fail-below %q: the value must be a number within 0..1", text)
+		}
+		parsed, err := measuresOf([]string{text[:i]})
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(*measures, parsed[0]) {
+			*measures = append(*measures, parsed[0])
+		}
+		out = append(out, bound{parsed[0].String(), least})
+	}
+	return out, nil
+}
+
+// checkBounds ends the command with status 1 when the first column of any data
+// set lies below a bound.
+func (a *app) checkBounds(bounds []bound, reports []*eval.Report) error {
+	failed := false
+	for _, r := range reports {
+		for _, b := range bounds {
+			i := slices.Index(r.Measures, b.measure)
+			if got := r.Columns[0].Scores[i].Mean; got < b.least {
+				a.notice("%s: %s of %s is %.4f, below %v", r.Dataset, b.measure, r.Columns[0].Name, got, b.least)
+				failed = true
+			}
+		}
+	}
+	if failed {
+		return errNothing
+	}
+	return nil
 }
 
 // columnsOf makes a column of every profile with every combination of values.
@@ -188,8 +387,8 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 // evalIndexing is how data sets are indexed: as the settings say a folder is.
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
 	c := a.config
-	in := eval.Indexing{Cache: o.cache, Store: embeddedStore, Language: c.Language, StopWords: c.StopWords,
-		Chunk: configuredChunker(c), Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
+	in := eval.Indexing{Cache: o.cache, Language: c.Language, StopWords: c.StopWords, Chunk: chunk.Options{Chunker: c.Chunker},
+		Walk:  ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
 		Fresh: o.fresh, Workers: c.Workers}
 	if in.Cache == "" {
 		in.Cache = filepath.Join(xdg.CacheHome, "sheaf", "eval")
@@ -201,17 +400,24 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, e
 	if in.Program, err = programHash(); err != nil || o.words {
 		return in, err
 	}
-	if in.Embedder, err = newEmbedder(ctx, c, 0, 0); err != nil || in.Embedder != nil {
-		return in, err
-	}
-	in.Embedder, err = english.New()
+	in.Embedder, err = newEmbedder(ctx, c, 0, 0)
 	return in, err
 }
 
-// embeddedStore is the engine of this program.
-var embeddedStore = eval.Store{Name: "embedded", Open: func(dir string, an *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
-	return openBackend(dir, an, e, true)
-}}
+// evalStore is the store of that name.
+func evalStore(name string) (eval.Store, error) {
+	switch name {
+	case "embedded":
+		return eval.Store{Name: name, Open: func(dir string, an *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
+			return openBackend(dir, an, e, true)
+		}}, nil
+	case "memory":
+		return eval.Store{Name: name, Fleeting: true, Open: func(_ string, an *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+			return memory.New(an), nil
+		}}, nil
+	}
+	return eval.Store{}, sheaf.Invalidf("store %q: must be embedded or memory", name)
+}
 
 // programHash tells builds of this program apart.
 func programHash() (string, error) {

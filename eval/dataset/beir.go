@@ -167,7 +167,7 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 
 // judge joins queries, judgements and documents, and looks for what does not fit.
 func (d *Dataset) judge(queries []query, j *judged) error {
-	d.Qrels, d.Sections = j.qrels, j.sections
+	d.Qrels, d.Sections, d.Where = j.qrels, j.sections, j.where
 	d.Warnings = append(d.Warnings, j.warnings...)
 	known := map[string]bool{}
 	for _, q := range queries {

@@ -27,6 +27,8 @@ type Dataset struct {
 	// ID of a document or, with Sections, what [Section] makes of a document
 	// and a heading.
 	Qrels map[string]metric.Judgements
+	// Where says where the judgements of a query begin: "file:line".
+	Where map[string]string
 	// Sections says that some targets are sections of documents.
 	Sections bool
 	// Warnings are what is odd about the files and could be lived with.

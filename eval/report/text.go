@@ -16,7 +16,10 @@ import (
 // measures, then what differs, then, of several data sets, a table of the first
 // measure over all of them. A star marks what differs from the first row at 5 %
 // in both tests.
-func Text(w io.Writer, reports []*eval.Report) error {
+//
+// Of every later column it lists the changed queries that gained, and that lost,
+// most in the first measure, at most queries of each.
+func Text(w io.Writer, reports []*eval.Report, queries int) error {
 	out := &strings.Builder{}
 	for i, r := range reports {
 		if i > 0 {
@@ -25,8 +28,9 @@ func Text(w io.Writer, reports []*eval.Report) error {
 		head(out, r)
 		table(out, r)
 		differences(out, r)
+		changed(out, r, queries)
 	}
-	if len(reports) > 1 {
+	if len(reports) > 1 && sameColumns(reports) {
 		overview(out, reports)
 	}
 	_, err := io.WriteString(w, out.String())
@@ -102,17 +106,38 @@ func differences(out *strings.Builder, r *eval.Report) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
-		verdict := "no significant difference"
-		if c.Significant(significance) {
-			verdict = "better"
-			if c.Difference < 0 {
-				verdict = "worse"
-			}
-		}
 		fmt.Fprintf(w, "    %s\t%s\t%+.4f\t[%+.4f, %+.4f]\tp %s (randomization), %s (t)\t%d better, %d worse\t%s\n",
-			c.Measure, c.Column, c.Difference, c.Range.Low, c.Range.High, probability(c.Randomization), probability(c.TTest), c.Better, c.Worse, verdict)
+			c.Measure, c.Column, c.Difference, c.Range.Low, c.Range.High, probability(c.Randomization), probability(c.TTest), c.Better, c.Worse, verdict(c))
 	}
 	_ = w.Flush()
+}
+
+func changed(out *strings.Builder, r *eval.Report, n int) {
+	for i := 1; i < len(r.Columns) && n > 0; i++ {
+		gained, lost := most(r.Changes(i, 0), n)
+		for _, list := range []struct {
+			verb    string
+			changes []eval.Change
+		}{{"gained", gained}, {"lost", lost}} {
+			if len(list.changes) == 0 {
+				continue
+			}
+			fmt.Fprintf(out, "  %s %s most in %s:\n", r.Columns[i].Name, list.verb, r.Measures[0])
+			for _, c := range list.changes {
+				fmt.Fprintf(out, "    %+.4f  %.4f, was %.4f  %s: %s\n", c.Difference(), c.After, c.Before, c.Query, shorten(c.Text))
+			}
+		}
+	}
+}
+
+func verdict(c *eval.Comparison) string {
+	switch {
+	case !c.Significant(significance):
+		return "no significant difference"
+	case c.Difference < 0:
+		return "worse"
+	}
+	return "better"
 }
 
 func probability(p float64) string {
@@ -120,6 +145,16 @@ func probability(p float64) string {
 		return "< 0.0001"
 	}
 	return strconv.FormatFloat(p, 'f', 4, 64)
+}
+
+// sameColumns reports whether all reports can stand in one table.
+func sameColumns(reports []*eval.Report) bool {
+	for _, r := range reports {
+		if len(r.Columns) != len(reports[0].Columns) || len(r.Measures) != len(reports[0].Measures) {
+			return false
+		}
+	}
+	return true
 }
 
 // overview is the first measure of every data set and its mean over them.

@@ -1,0 +1,35 @@
+package eval
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Change is how one query's value differs between two columns.
+type Change struct {
+	Query string
+	Text  string
+	// Before is the value of the first column, After that of the other one.
+	Before, After float64
+}
+
+// Difference is what the query gained.
+func (c Change) Difference() float64 { return c.After - c.Before }
+
+// Changes are the queries whose values differ between the first column and
+// column number column, in measure number measure, most gained first; equal ones
+// in order of ID.
+func (r *Report) Changes(column, measure int) []Change {
+	var out []Change
+	base, other := &r.Columns[0], &r.Columns[column]
+	for id, before := range base.PerQuery {
+		if after := other.PerQuery[id]; len(after) > measure && after[measure] != before[measure] {
+			out = append(out, Change{id, r.Texts[id], before[measure], after[measure]})
+		}
+	}
+	slices.SortFunc(out, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(b.Difference(), a.Difference()), strings.Compare(a.Query, b.Query))
+	})
+	return out
+}

@@ -1,0 +1,182 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/zeebo/xxh3"
+
+	"sheaf"
+	"sheaf/eval/metric"
+)
+
+// Notes reads a YAML file of queries for a folder of notes:
+//
+//	folder: ../notes          # from this file; may be left out when notes is given
+//	queries:
+//	  - query: how do I undo a commit
+//	    expect: git/undo.md
+//	  - query: change the last message
+//	    expect: [git/undo.md#Amending, {git/log.md: 2}]
+//	    class: howto
+//
+// Each expectation is a path in the folder, with the heading of a section behind
+// a '#' where the section and not the document is meant, and with a gain where it
+// is not 1. Paths and headings are looked up when the folder is indexed. notes is
+// the folder; "" takes the one that the file names. Faults are sheaf.ErrInvalid
+// with file and line.
+func Notes(file, notes string) (*Dataset, error) {
+	f, name, err := open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	const most = 16 << 20
+	raw, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	y := notesYAML{}
+	if err := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(&y); err != nil {
+		return nil, sheaf.Invalidf("%s: %s", name, yamlFault(err))
+	}
+	if notes == "" {
+		if y.Folder == "" {
+			return nil, sheaf.Invalidf("%s: names no folder: add a line such as folder: ../notes, or name the folder beside the file", name)
+		}
+		notes = y.Folder
+		if !filepath.IsAbs(notes) {
+			notes = filepath.Join(filepath.Dir(name), filepath.FromSlash(notes))
+		}
+	}
+	if notes, err = folder(notes); err != nil {
+		return nil, err
+	}
+	sum := xxh3.Hash128(raw).Bytes()
+	d := &Dataset{Name: filepath.Base(notes), Folder: notes, QueryHash: fmt.Sprintf("%x", sum[:8]), Qrels: map[string]metric.Judgements{}}
+	j := &judged{file: name, qrels: d.Qrels, where: map[string]string{}}
+	var queries []query
+	seen := map[string]bool{}
+	for i := range y.Queries {
+		q, err := y.Queries[i].judge(j, strconv.Itoa(i+1))
+		if err != nil {
+			return nil, err
+		}
+		if seen[q.ID] {
+			return nil, sheaf.Invalidf("%s: query %q occurs twice", q.where, q.ID)
+		}
+		seen[q.ID] = true
+		queries = append(queries, q)
+	}
+	return d, d.judge(queries, j)
+}
+
+type notesYAML struct {
+	Folder  string      `yaml:"folder"`
+	Queries []noteQuery `yaml:"queries"`
+}
+
+type noteQuery struct {
+	ID     string     `yaml:"id"`
+	Query  string     `yaml:"query"`
+	Expect noteExpect `yaml:"expect"`
+	Class  string     `yaml:"class"`
+}
+
+// noteExpect is one expectation or a list, each a path or a path with a gain.
+type noteExpect struct {
+	line    int
+	targets []string
+	gains   []int
+}
+
+// UnmarshalYAML reads the forms that an expectation may have.
+func (e *noteExpect) UnmarshalYAML(n ast.Node) error {
+	e.line = n.GetToken().Position.Line
+	switch n := n.(type) {
+	case *ast.SequenceNode:
+		for _, v := range n.Values {
+			if err := e.one(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	default:
+		return e.one(n)
+	}
+}
+
+func (e *noteExpect) one(n ast.Node) error {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		for _, v := range n.Values {
+			if err := e.one(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *ast.MappingValueNode:
+		gain, err := strconv.Atoi(n.Value.GetToken().Value)
+		if err != nil {
+			return fmt.Errorf("line %d: the gain is %q: must be a whole number", n.GetToken().Position.Line, n.Value.GetToken().Value)
+		}
+		e.targets, e.gains = append(e.targets, n.Key.GetToken().Value), append(e.gains, gain)
+		return nil
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.LiteralNode:
+		e.targets, e.gains = append(e.targets, n.GetToken().Value), append(e.gains, 1)
+		return nil
+	}
+	return fmt.Errorf("line %d: an expectation is a path, a path with a heading as in a.md#Setup, or either with a gain", n.GetToken().Position.Line)
+}
+
+// judge adds what a query expects to the judgements.
+func (q *noteQuery) judge(j *judged, number string) (query, error) {
+	out := query{Query: Query{ID: q.ID, Text: q.Query, Class: map[string]string{}}, where: fmt.Sprintf("%s:%d", j.file, q.Expect.line)}
+	if out.ID == "" {
+		out.ID = number
+	}
+	if q.Class != "" {
+		out.Class["class"] = q.Class
+	}
+	if len(q.Expect.targets) == 0 {
+		return out, sheaf.Invalidf("%s: query %q (%s) expects nothing: say which note is right, as in expect: a.md", j.file, out.ID, q.Query)
+	}
+	j.qrels[out.ID], j.where[out.ID] = metric.Judgements{}, out.where
+	for i, target := range q.Expect.targets {
+		doc, heading, _ := strings.Cut(target, "#")
+		key := Section(strings.TrimPrefix(filepath.ToSlash(filepath.Clean(doc)), "./"), strings.TrimSpace(heading))
+		if heading != "" {
+			j.sections = true
+		}
+		if _, ok := j.qrels[out.ID][key]; ok || doc == "" {
+			return out, sheaf.Invalidf("%s: query %q expects %q twice, or a note without a name", out.where, out.ID, target)
+		}
+		j.qrels[out.ID][key] = q.Expect.gains[i]
+	}
+	return out, nil
+}
+
+// yamlFault is the first line of what the parser says: it draws the place too.
+func yamlFault(err error) string {
+	text, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	return text
+}
+
+// folder is dir, absolute, which must be there.
+func folder(dir string) (string, error) {
+	st, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return "", notFound("open folder of notes", err)
+	case !st.IsDir():
+		return "", sheaf.Invalidf("%s is no folder", dir)
+	}
+	return filepath.Abs(dir)
+}

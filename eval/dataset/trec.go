@@ -1,0 +1,252 @@
+package dataset
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf"
+	"sheaf/eval/metric"
+)
+
+// TREC reads topics and judgements for a collection: a folder in BEIR layout, of
+// which the documents are taken, or any folder of notes, whose documents are
+// called by their paths. Topics are lines of an ID, a tab and a text, lines of
+// JSON as in BEIR when the name ends in .jsonl, or the <top> records of TREC, of
+// which the title is the query. Errors are those of [BEIR].
+func TREC(collection, topics, qrels string) (*Dataset, error) {
+	abs, err := filepath.Abs(collection)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dataset{Name: filepath.Base(abs)}
+	if IsBEIR(collection) {
+		if err := d.readCorpus(filepath.Join(collection, "corpus.jsonl")); err != nil {
+			return nil, err
+		}
+	} else if d.Folder, err = folder(abs); err != nil {
+		return nil, err
+	}
+	sum := xxh3.New()
+	queries, err := readTopics(topics, sum)
+	if err != nil {
+		return nil, err
+	}
+	j, err := readQrelsFile(qrels, sum)
+	if err != nil {
+		return nil, err
+	}
+	d.QueryHash = digest(sum)
+	return d, d.judge(queries, j)
+}
+
+func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {
+	if strings.HasSuffix(strings.TrimSuffix(file, ".gz"), ".jsonl") {
+		return readQueries(file, sum)
+	}
+	f, name, err := open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := bufio.NewReader(io.TeeReader(f, sum))
+	if start, _ := r.Peek(512); strings.HasPrefix(strings.TrimSpace(string(start)), "<") {
+		return readTops(r, name)
+	}
+	return readTopicLines(r, name)
+}
+
+func readTopicLines(r io.Reader, name string) ([]query, error) {
+	var out []query
+	seen := map[string]bool{}
+	err := lines(r, name, func(line int, raw []byte) error {
+		id, text, ok := strings.Cut(strings.TrimRight(string(raw), "\r"), "\t")
+		id = strings.TrimSpace(id)
+		switch {
+		case !ok || id == "":
+			return at(name, line, "want an ID, a tab and the text of a query")
+		case seen[id]:
+			return at(name, line, "query %q occurs twice", id)
+		}
+		seen[id] = true
+		out = append(out, query{Query: Query{ID: id, Text: strings.TrimSpace(text)}, where: fmt.Sprintf("%s:%d", name, line)})
+		return nil
+	})
+	return out, err
+}
+
+// readTops reads TREC's records, which look like XML and are not: tags need not
+// be closed, and a value ends at the next tag.
+func readTops(r io.Reader, name string) ([]query, error) {
+	var out []query
+	seen := map[string]bool{}
+	var q query
+	field, inside := "", false
+	err := lines(r, name, func(line int, raw []byte) error {
+		text := strings.TrimSpace(string(raw))
+		for text != "" {
+			before, tag, rest := cutTag(text)
+			switch field {
+			case "num":
+				q.ID += strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(before), "Number:"))
+			case "title":
+				q.Text = strings.TrimSpace(q.Text + " " + strings.TrimPrefix(strings.TrimSpace(before), "Topic:"))
+			}
+			text = rest
+			switch tag {
+			case "":
+			case "top":
+				if inside {
+					return at(name, line, "a <top> begins inside another one")
+				}
+				q, inside, field = query{where: fmt.Sprintf("%s:%d", name, line)}, true, ""
+			case "/top":
+				switch {
+				case q.ID == "":
+					return at(name, line, "the topic has no <num>")
+				case seen[q.ID]:
+					return at(name, line, "query %q occurs twice", q.ID)
+				}
+				seen[q.ID] = true
+				out, inside, field = append(out, q), false, ""
+			default:
+				field = strings.TrimPrefix(tag, "/")
+				if strings.HasPrefix(tag, "/") {
+					field = ""
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil && inside {
+		err = sheaf.Invalidf("%s: a <top> has no </top>", q.where)
+	}
+	return out, err
+}
+
+// cutTag splits text at its first tag.
+func cutTag(text string) (before, tag, rest string) {
+	open := strings.IndexByte(text, '<')
+	if open < 0 {
+		return text, "", ""
+	}
+	end := strings.IndexByte(text[open:], '>')
+	if end < 0 {
+		return text, "", ""
+	}
+	name, _, _ := strings.Cut(text[open+1:open+end], " ")
+	return text[:open], strings.ToLower(name), text[open+end+1:]
+}
+
+// ReadRun reads a TREC run file: query, Q0, document, rank, score, name, with
+// white space between. The documents of a query are ordered by score as
+// trec_eval orders them, whatever their ranks say. A score that is no finite
+// number, and a document that a query lists twice, are sheaf.ErrInvalid with file
+// and line. name is that of the first line.
+func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, name string, err error) {
+	f, file, err := open(file)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	targets := map[string]string{}
+	for _, j := range d.Qrels {
+		for target := range j {
+			targets[runID(target)] = target
+		}
+	}
+	rankings = map[string][]metric.Scored{}
+	seen := map[[2]string]bool{}
+	err = lines(f, file, func(line int, raw []byte) error {
+		w := strings.Fields(string(raw))
+		if len(w) != 6 {
+			return at(file, line, "want query, Q0, document, rank, score and name, and there are %d words", len(w))
+		}
+		score, err := strconv.ParseFloat(w[4], 64)
+		switch {
+		case err != nil || math.IsNaN(score) || math.IsInf(score, 0):
+			return at(file, line, "the score is %q: must be a finite number", w[4])
+		case seen[[2]string{w[0], w[2]}]:
+			return at(file, line, "query %q lists document %q twice", w[0], w[2])
+		}
+		seen[[2]string{w[0], w[2]}] = true
+		if name == "" {
+			name = w[5]
+		}
+		id := w[2]
+		if target, ok := targets[id]; ok {
+			id = target
+		}
+		rankings[w[0]] = append(rankings[w[0]], metric.Scored{ID: id, Score: score})
+		return nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	for q, list := range rankings {
+		if rankings[q], err = ordered(list); err != nil {
+			return nil, "", err
+		}
+	}
+	return rankings, name, nil
+}
+
+func ordered(list []metric.Scored) ([]metric.Scored, error) {
+	ids, err := metric.Order(list)
+	if err != nil {
+		return nil, err
+	}
+	scores := make(map[string]float64, len(list))
+	for _, s := range list {
+		scores[s.ID] = s.Score
+	}
+	out := make([]metric.Scored, len(ids))
+	for i, id := range ids {
+		out[i] = metric.Scored{ID: id, Score: scores[id]}
+	}
+	return out, nil
+}
+
+// WriteRun writes rankings as a TREC run file, queries in the order of d. Equal
+// scores would be reordered by whoever reads it, and many tools read scores as
+// 32-bit numbers: a score that is not below the one before it there is written as
+// the next smaller such number.
+func (d *Dataset) WriteRun(w io.Writer, rankings map[string][]metric.Scored, name string) error {
+	out := bufio.NewWriter(w)
+	for _, q := range d.Queries {
+		last := float32(math.Inf(1))
+		for i, s := range rankings[q.ID] {
+			score := float32(s.Score)
+			if !(score < last) {
+				score = math.Nextafter32(last, float32(math.Inf(-1)))
+			}
+			last = score
+			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", runID(q.ID), runID(s.ID), i+1, strconv.FormatFloat(float64(score), 'g', -1, 32), runID(name))
+		}
+	}
+	return out.Flush()
+}
+
+// runID writes an ID or a target as one word: "document#slug" for a section, and
+// white space as in addresses.
+func runID(id string) string {
+	id = strings.ReplaceAll(id, "\x00", "#")
+	if !strings.ContainsAny(id, " \t\r\n\v\f\u00a0\u0085") {
+		return id
+	}
+	var b strings.Builder
+	for _, r := range id {
+		if strings.ContainsRune(" \t\r\n\v\f\u00a0\u0085", r) {
+			fmt.Fprintf(&b, "%%%02X", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,292 @@
+package eval_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/embedded"
+	"sheaf/backend/memory"
+	"sheaf/eval"
+	"sheaf/eval/dataset"
+	"sheaf/eval/metric"
+	"sheaf/inference"
+	"sheaf/inference/hashed"
+	"sheaf/profile"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stores are the embedded engine and the exhaustive oracle.
+func stores() []eval.Store {
+	return []eval.Store{
+		{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
+			o := embedded.Options{Dir: dir, Analyzer: a}
+			if e != nil {
+				o.Vectors = []embedded.VectorField{{Name: backend.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: backend.VectorTitle, Model: e.Model(), Dims: e.Dims()}}
+			}
+			return embedded.Open(o)
+		}},
+		{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+			return memory.New(a), nil
+		}},
+	}
+}
+
+// write makes files below a new folder.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// tiny is a data set of forty documents about one word each; every query asks
+// for one of them.
+func tiny(t *testing.T) *dataset.Dataset {
+	t.Helper()
+	words := strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche ocean plain quarry ridge shoal tundra")
+	var corpus, queries, qrels strings.Builder
+	qrels.WriteString("query-id\tcorpus-id\tscore\n")
+	for i, w := range words {
+		fmt.Fprintf(&corpus, "{\"_id\": \"d%02d\", \"title\": \"\", \"text\": \"A page that tells of %s and of %s too.\"}\n", i, w, words[(i+1)%len(words)])
+		fmt.Fprintf(&corpus, "{\"_id\": \"e%02d\", \"title\": \"%s\", \"text\": \"Another page, with little in it.\"}\n", i, w)
+		fmt.Fprintf(&queries, "{\"_id\": \"q%02d\", \"text\": \"what about %s\", \"metadata\": {\"class\": \"%s\"}}\n", i, w, []string{"even", "odd"}[i%2])
+		fmt.Fprintf(&qrels, "q%02d\te%02d\t2\nq%02d\td%02d\t1\n", i, i, i, i)
+	}
+	d, err := dataset.BEIR(write(t, map[string]string{"corpus.jsonl": corpus.String(), "queries.jsonl": queries.String(), "qrels/test.tsv": qrels.String()}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func builtin(t *testing.T, name string) *profile.Profile {
+	t.Helper()
+	p, err := profile.Load(name, profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func measures(t *testing.T, names ...string) []metric.Measure {
+	t.Helper()
+	var out []metric.Measure
+	for _, n := range names {
+		m, err := metric.Parse(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func open(t *testing.T, d *dataset.Dataset, in eval.Indexing) *eval.Collection {
+	t.Helper()
+	c, err := eval.Open(context.Background(), d, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// quick is statistics of few rounds.
+var quick = eval.Statistics{Confidence: 0.95, Rounds: 200, Seed: 1}
+
+// TestEvaluate: the engine and the oracle answer alike, a run that is written
+// and read judges alike, classes and comparisons are there, and the hashes of
+// two runs agree.
+func TestEvaluate(t *testing.T) {
+	d := tiny(t)
+	ctx := context.Background()
+	in := eval.Indexing{Cache: t.TempDir(), Language: "auto", Embedder: hashed.New(32)}
+	var cs []*eval.Collection
+	for _, in.Store = range stores() {
+		cs = append(cs, open(t, d, in))
+	}
+	e := eval.Evaluation{Measures: measures(t, "nDCG@10", "RR", "R@100", "Success@1"), Class: "class", Statistics: quick,
+		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}}, {Name: "rrf", Profile: builtin(t, "rrf")}},
+		Options: eval.Options{Depth: 50, Workers: 2}}
+	r, runs, err := eval.Evaluate(ctx, cs, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Columns) != 4 || r.Documents != 40 || r.Queries != 20 || r.CorpusHash == "" || r.Columns[0].ProfileHash == r.Columns[1].ProfileHash {
+		t.Fatalf("%+v", r)
+	}
+	for i := range 2 {
+		for q, want := range r.Columns[i].PerQuery {
+			if got := r.Columns[i+2].PerQuery[q]; !slices.Equal(got, want) {
+				t.Errorf("%s of %s: %v, and %v in memory", r.Columns[i].Name, q, want, got)
+			}
+		}
+	}
+	if s := r.Columns[0].Scores; s[3].Mean < 0.9 || !s[0].Range.Contains(s[0].Mean) {
+		t.Errorf("words alone find what is asked for by its name in %+v", s)
+	}
+	if k := r.Columns[0].Classes; len(k) != 2 || k[0].Class != "even" || k[0].Queries != 10 || math.Abs((k[0].Means[0]+k[1].Means[0])/2-r.Columns[0].Scores[0].Mean) > 1e-12 {
+		t.Errorf("%+v", k)
+	}
+	if len(r.Comparisons) != 3*4 || r.Comparisons[0].Baseline != "embedded: words" || r.Comparisons[0].Better+r.Comparisons[0].Worse+r.Comparisons[0].Equal != 20 {
+		t.Errorf("%+v", r.Comparisons)
+	}
+
+	file := filepath.Join(t.TempDir(), "words.run")
+	var b strings.Builder
+	if err := d.WriteRun(&b, runs[0].Rankings, "words"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	given, err := eval.Given(d, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Columns, e.Given = e.Columns[:1], []*eval.Run{given}
+	again, _, err := eval.Evaluate(ctx, cs[:1], e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Columns[0].ProfileHash != r.Columns[0].ProfileHash || again.CorpusHash != r.CorpusHash || again.Columns[1].Latency != nil {
+		t.Errorf("%+v", again.Columns)
+	}
+	for q, want := range r.Columns[0].PerQuery {
+		if got := again.Columns[1].PerQuery[q]; !slices.Equal(got, want) {
+			t.Errorf("the run file gives %v for %s, the search %v", got, q, want)
+		}
+	}
+	if len(again.Changes(1, 0)) != 0 {
+		t.Errorf("%+v", again.Changes(1, 0))
+	}
+}
+
+// TestIndexIsKept: a second run finds the index, another program or model does
+// not, and old indexes go.
+func TestIndexIsKept(t *testing.T) {
+	d := tiny(t)
+	in := eval.Indexing{Cache: t.TempDir(), Store: stores()[0], Program: "1"}
+	if c := open(t, d, in); c.Indexed == 0 || c.Bytes == 0 || c.View.Docs() != 40 {
+		t.Errorf("%+v", c)
+	}
+	if c := open(t, d, in); c.Indexed != 0 {
+		t.Error("indexed again")
+	}
+	in.Fresh = true
+	if c := open(t, d, in); c.Indexed == 0 {
+		t.Error("not indexed again")
+	}
+	in.Fresh = false
+	for _, in.Program = range []string{"2", "3", "4", "5"} {
+		if c := open(t, d, in); c.Indexed == 0 {
+			t.Error("an index of another program was used")
+		}
+	}
+	entries, err := os.ReadDir(in.Cache)
+	if err != nil || len(entries) > 4 {
+		t.Errorf("%d indexes are kept, %v", len(entries), err)
+	}
+}
+
+// TestNotes: a folder of notes with a YAML file of queries, judged by document
+// and by section, and indexed again when a note changes.
+func TestNotes(t *testing.T) {
+	dir := write(t, map[string]string{
+		"notes/git/undo.md":  "# Undo\n\nHow to take things back.\n\n## Amend a message\n\nUse commit with amend.\n\n## Drop a change\n\nUse restore.\n",
+		"notes/git/share.md": "# Share\n\nPush to the server.\n",
+		"q.yaml": `folder: notes
+queries:
+  - query: change the message of a commit with amend
+    expect: git/undo#Amend a message
+    class: section
+  - id: push
+    query: push to the server
+    expect: [git/share.md]
+  - query: undo
+    expect: {git/undo.md: 2, git/share.md: 1}
+`})
+	d, err := dataset.Notes(filepath.Join(dir, "q.yaml"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := eval.Indexing{Cache: t.TempDir(), Store: stores()[0]}
+	c := open(t, d, in)
+	target := dataset.Section("git/undo.md", "amend-a-message")
+	if c.Dataset.Qrels["1"][target] != 1 || c.Dataset.Qrels["3"]["git/undo.md"] != 2 || c.View.Docs() != 2 {
+		t.Fatalf("%v, %d documents", c.Dataset.Qrels, c.View.Docs())
+	}
+	e := eval.Evaluation{Measures: measures(t, "RR"), Statistics: quick, Options: eval.Options{Depth: 10}, Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}}}}
+	r, runs, err := eval.Evaluate(context.Background(), []*eval.Collection{c}, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Columns[0].Scores[0].Mean; got != 1 {
+		t.Errorf("RR %v: %v", got, runs[0].Rankings)
+	}
+	if runs[0].Rankings["1"][0].ID != target {
+		t.Errorf("%v", runs[0].Rankings["1"])
+	}
+	c.Close()
+	if err := os.WriteFile(filepath.Join(dir, "notes/git/share.md"), []byte("# Share\n\nNothing more.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if next := open(t, d, in); next.Hash == c.Hash {
+		t.Error("a changed note leaves the hash as it was")
+	}
+	in.Cache = t.TempDir()
+	for expect, say := range map[string]string{"git/undo.md#Missing": "has no heading", "git/nothing.md": `no note "git/nothing.md"`} {
+		path := filepath.Join(dir, "bad.yaml")
+		if err := os.WriteFile(path, []byte("folder: notes\nqueries:\n  - query: x\n    expect: "+expect+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		bad, err := dataset.Notes(path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eval.Open(context.Background(), bad, in); err == nil || !strings.Contains(err.Error(), say) || !strings.Contains(err.Error(), "bad.yaml:4") {
+			t.Errorf("%s: %v", expect, err)
+		}
+	}
+}
+
+// TestFaultsOfRuns: wrong parameters, a canceled context, nothing to compare.
+func TestFaultsOfRuns(t *testing.T) {
+	c := open(t, tiny(t), eval.Indexing{Cache: t.TempDir(), Store: stores()[0]})
+	ctx := context.Background()
+	if _, err := c.Run(ctx, eval.Column{Profile: builtin(t, "sheaf"), Parameters: map[string]string{"nothing": "1"}}, eval.Options{Depth: 10}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Run(ctx, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("depth 0: %v", err)
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{Depth: 10}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := eval.Evaluate(ctx, nil, eval.Evaluation{}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"sheaf/eval"
+)
+
+//go:embed report.html
+var page string
+
+var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
+	"four":   func(v float64) string { return fmt.Sprintf("%.4f", v) },
+	"signed": func(v float64) string { return fmt.Sprintf("%+.4f", v) },
+	"two":    func(v float64) string { return fmt.Sprintf("%.2f", v) },
+	"p":      probability,
+	"color":  func(i int) template.CSS { return template.CSS("background:" + color(i)) },
+	"verdict": func(c eval.Comparison) string {
+		return verdict(&c)
+	},
+}).Parse(page))
+
+// plot is a picture with its title.
+type plot struct {
+	Title string
+	SVG   template.HTML
+}
+
+// section is one data set of the page.
+type section struct {
+	*eval.Report
+	Plots []plot
+	Most  []mostChanged
+}
+
+// mostChanged are the queries that gained and lost most in a column.
+type mostChanged struct {
+	Column, Measure, Baseline string
+	Gained, Lost              []eval.Change
+}
+
+// listed is how many queries are listed that gained, and that lost, most.
+const listed = 10
+
+// HTML writes the reports as one page that loads nothing else: tables with
+// intervals and tests, and plots of quality over latency, of precision over
+// recall, and of what each query gained or lost.
+func HTML(w io.Writer, reports []*eval.Report) error {
+	var sections []section
+	for _, r := range reports {
+		s := section{Report: r}
+		// The pictures are made of numbers and escaped texts.
+		if svg := qualityPlot(r); svg != "" {
+			s.Plots = append(s.Plots, plot{r.Measures[0] + " over latency", template.HTML(svg)})
+		}
+		s.Plots = append(s.Plots, plot{"Precision over recall", template.HTML(curvePlot(r))})
+		for i := 1; i < len(r.Columns); i++ {
+			changes := r.Changes(i, 0)
+			if svg := changesPlot(changes, r.Measures[0]); svg != "" {
+				s.Plots = append(s.Plots, plot{r.Columns[i].Name + " against " + r.Columns[0].Name, template.HTML(svg)})
+			}
+			m := mostChanged{Column: r.Columns[i].Name, Measure: r.Measures[0], Baseline: r.Columns[0].Name}
+			m.Gained, m.Lost = most(changes, listed)
+			if len(changes) > 0 {
+				s.Most = append(s.Most, m)
+			}
+		}
+		sections = append(sections, s)
+	}
+	var out bytes.Buffer
+	if err := pageTemplate.Execute(&out, sections); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// most are the first n that gained, and the first n that lost, most first.
+func most(changes []eval.Change, n int) (gained, lost []eval.Change) {
+	for _, c := range changes {
+		if c.Difference() > 0 && len(gained) < n {
+			gained = append(gained, c)
+		}
+	}
+	for i := len(changes) - 1; i >= 0 && len(lost) < n; i-- {
+		if changes[i].Difference() < 0 {
+			lost = append(lost, changes[i])
+		}
+	}
+	return gained, lost
+}

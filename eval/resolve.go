@@ -1,0 +1,67 @@
+package eval
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/eval/dataset"
+	"sheaf/eval/metric"
+)
+
+// resolve is d with judgements that name the documents and sections of the
+// folder as they are indexed: a person may leave out ".md", and write a heading
+// as it stands there instead of its slug. What is not there is an error that
+// names the line.
+func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
+	out := *d
+	out.Qrels = make(map[string]metric.Judgements, len(d.Qrels))
+	for q, judged := range d.Qrels {
+		out.Qrels[q] = make(metric.Judgements, len(judged))
+		for _, target := range slices.Sorted(maps.Keys(judged)) {
+			found, err := resolveTarget(target, v)
+			if err != nil {
+				return nil, fmt.Errorf("%s: query %q: %w", d.Where[q], q, err)
+			}
+			out.Qrels[q][found] = judged[target]
+		}
+	}
+	return &out, nil
+}
+
+func resolveTarget(target string, v *catalog.View) (string, error) {
+	path, heading, _ := strings.Cut(target, "\x00")
+	for _, ending := range []string{"", ".md", ".markdown", ".txt"} {
+		doc, ok := v.Document(sheaf.DocumentID(tree, path+ending))
+		if !ok {
+			continue
+		}
+		if heading == "" {
+			return doc.Path, nil
+		}
+		for _, same := range []func(c *sheaf.Chunk) bool{
+			func(c *sheaf.Chunk) bool { return c.Slug == heading },
+			func(c *sheaf.Chunk) bool { return c.HasHeading && strings.EqualFold(c.Title, heading) },
+			func(c *sheaf.Chunk) bool { return c.HasHeading && c.Slug == chunk.Slug(heading) },
+		} {
+			if i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return same(&c) }); i >= 0 {
+				return dataset.Section(doc.Path, doc.Chunks[i].Slug), nil
+			}
+		}
+		var titles []string
+		for i := range doc.Chunks {
+			if doc.Chunks[i].HasHeading && len(titles) < maxNamed {
+				titles = append(titles, doc.Chunks[i].Title)
+			}
+		}
+		return "", sheaf.Invalidf("%s has no heading %q (its headings: %s)", doc.Path, heading, strings.Join(titles, "; "))
+	}
+	return "", fmt.Errorf("%w: no note %q in the folder, or it is left out", sheaf.ErrNotFound, path)
+}
+
+// maxNamed bounds how many headings an error names.
+const maxNamed = 20

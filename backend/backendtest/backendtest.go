@@ -5,11 +5,13 @@ package backendtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,10 +27,59 @@ type Options struct {
 	// Reopen closes a store and opens it again with what it holds; nil for
 	// stores that keep nothing.
 	Reopen func(t testing.TB, b backend.Backend) backend.Backend
+	// Lacks says which requests the store refuses: it must answer each of them
+	// with sheaf.ErrUnsupported. Nil is none.
+	Lacks func(req backend.Request) bool
+	// Tolerance is by how much scores may differ from those worked out in
+	// float64, as a part of the score; 0 is 1e-9.
+	Tolerance float64
+}
+
+// limits are the Options of the stores that are open.
+var limits sync.Map
+
+// remembering returns o with stores that [limits] knows.
+func (o Options) remembering() Options {
+	open, reopen := o.Open, o.Reopen
+	o.Open = func(t testing.TB) backend.Backend {
+		b := open(t)
+		limits.Store(b, o)
+		return b
+	}
+	if reopen != nil {
+		o.Reopen = func(t testing.TB, b backend.Backend) backend.Backend {
+			b = reopen(t, b)
+			limits.Store(b, o)
+			return b
+		}
+	}
+	return o
+}
+
+func optionsOf(b backend.Backend) Options {
+	if o, ok := limits.Load(b); ok {
+		return o.(Options)
+	}
+	return Options{}
+}
+
+// refused reports whether b refuses a request, as its options say, and checks
+// that it does.
+func refused(t testing.TB, b backend.Backend, req backend.Request) bool {
+	t.Helper()
+	lacks := optionsOf(b).Lacks
+	if lacks == nil || !lacks(req) {
+		return false
+	}
+	if r, err := b.Retrieve(context.Background(), req); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("%+v %+v: found %s, %v; the store cannot answer this, and must say so", req.Text, req.Filter, ids(r), err)
+	}
+	return true
 }
 
 // Run runs the suite.
 func Run(t *testing.T, o Options) {
+	o = o.remembering()
 	for name, test := range map[string]func(*testing.T, Options){
 		"scores": scores, "combine": combine, "statistics": statistics, "queries": queries, "filters": filters, "order": order,
 		"changes": changes, "within": within, "vectors": vectors, "invalid": invalid, "hostile": hostile, "bulk": bulk,
@@ -77,8 +128,12 @@ func body(q sheaf.TextQuery) backend.Request {
 	return r
 }
 
+// retrieve skips the rest of a test when the store refuses the request.
 func retrieve(t testing.TB, b backend.Backend, req backend.Request) sheaf.Ranking {
 	t.Helper()
+	if refused(t, b, req) {
+		t.Skip("the store cannot answer this, and says so")
+	}
 	r, err := b.Retrieve(context.Background(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -96,12 +151,22 @@ func ids(r sheaf.Ranking) string {
 
 func expect(t testing.TB, b backend.Backend, what string, req backend.Request, want string) {
 	t.Helper()
+	if refused(t, b, req) {
+		return
+	}
 	if got := ids(retrieve(t, b, req)); got != want {
 		t.Errorf("%s: found %q, want %q", what, got, want)
 	}
 }
 
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
+// near reports whether two scores of store s are equal as far as it computes.
+func near(s backend.Backend, a, b float64) bool {
+	tolerance := optionsOf(s).Tolerance
+	if tolerance == 0 {
+		tolerance = 1e-9
+	}
+	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
+}
 
 func idf(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
 
@@ -121,12 +186,12 @@ func scores(t *testing.T, o Options) {
 		t.Fatalf("found %v", r)
 	}
 	for _, h := range r {
-		if !near(h.Score, want[h.ID]) {
+		if !near(b, h.Score, want[h.ID]) {
 			t.Errorf("%s scores %v, want %v", h.ID, h.Score, want[h.ID])
 		}
 	}
 	twice := retrieve(t, b, body(sheaf.Match{Text: "apple apple"}))
-	if once := retrieve(t, b, body(sheaf.Match{Text: "apple"})); len(once) != 1 || !near(twice[0].Score, 2*once[0].Score) {
+	if once := retrieve(t, b, body(sheaf.Match{Text: "apple"})); len(once) != 1 || !near(b, twice[0].Score, 2*once[0].Score) {
 		t.Errorf("a term given twice scores %v, once %v", twice, once)
 	}
 }
@@ -147,17 +212,17 @@ func combine(t *testing.T, o Options) {
 		}
 		return r[0].Score
 	}
-	if got := score(); !near(got, title+text) {
+	if got := score(); !near(b, got, title+text) {
 		t.Errorf("sum: %v, want %v", got, title+text)
 	}
 	req.Text.Combine, req.Text.TieBreaker = backend.CombineBest, 0.3
-	if got := score(); !near(got, max(title, text)+0.3*min(title, text)) {
+	if got := score(); !near(b, got, max(title, text)+0.3*min(title, text)) {
 		t.Errorf("best: %v, want %v", got, max(title, text)+0.3*min(title, text))
 	}
 	req.Text.Combine = backend.CombineBM25F
 	frequency, length, average := 2*1+2.0, 2*1+3.0, (2*(1+1)+(3+1.0))/2
 	want := idf(1, 2) * frequency / (frequency + 1.2*(0.25+0.75*length/average))
-	if got := score(); !near(got, want) {
+	if got := score(); !near(b, got, want) {
 		t.Errorf("bm25f: %v, want %v", got, want)
 	}
 }
@@ -172,12 +237,12 @@ func statistics(t *testing.T, o Options) {
 	req := body(sheaf.Match{Text: "apple"})
 	req.Filter = sheaf.In{Column: "g", Values: []sheaf.Value{sheaf.TextValue("in")}}
 	corpus := retrieve(t, b, req)
-	if want := idf(2, 4) * (1 / (1 + 1.2*(0.25+0.75*2/2.75))); len(corpus) != 1 || !near(corpus[0].Score, want) {
+	if want := idf(2, 4) * (1 / (1 + 1.2*(0.25+0.75*2/2.75))); len(corpus) != 1 || !near(b, corpus[0].Score, want) {
 		t.Errorf("corpus: %v, want %v", corpus, want)
 	}
 	req.Text.Statistics = backend.StatisticsCandidates
 	candidates := retrieve(t, b, req)
-	if want := idf(1, 2) * (1 / (1 + 1.2*(0.25+0.75*2/3))); len(candidates) != 1 || !near(candidates[0].Score, want) {
+	if want := idf(1, 2) * (1 / (1 + 1.2*(0.25+0.75*2/3))); len(candidates) != 1 || !near(b, candidates[0].Score, want) {
 		t.Errorf("candidates: %v, want %v", candidates, want)
 	}
 }

@@ -194,7 +194,9 @@ func hostile(t *testing.T, o Options) {
 	}
 	for i, s := range texts {
 		for _, q := range []sheaf.TextQuery{sheaf.Match{Text: s}, sheaf.Phrase{Text: s}, sheaf.Prefix{Text: s}, sheaf.Fuzzy{Text: s, Distance: 2}} {
-			retrieve(t, b, Words(q))
+			if !refused(t, b, Words(q)) {
+				retrieve(t, b, Words(q))
+			}
 		}
 		if len(s) <= 1000 {
 			req.Filter = sheaf.In{Column: "c", Values: []sheaf.Value{sheaf.TextValue(s)}}
@@ -332,7 +334,7 @@ func checkExplanations(t *testing.T, b backend.Backend, e backend.Explainer, req
 	for _, h := range r {
 		x := byID[h.ID]
 		delete(byID, h.ID)
-		if x == nil || !near(x.Value, h.Score) || !near(x.Recombine(), h.Score) {
+		if x == nil || !near(b, x.Value, h.Score) || !near(b, x.Recombine(), h.Score) {
 			t.Errorf("%s scores %v, explained as %+v", h.ID, h.Score, x)
 		}
 	}

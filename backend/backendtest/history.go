@@ -78,13 +78,13 @@ func check(t *testing.T, where string, req backend.Request, a, oracle backend.Ba
 	}
 	for i, h := range got {
 		score, ok := scores[h.ID]
-		if delete(scores, h.ID); !ok || !near(h.Score, score) || !near(h.Score, want[i].Score) {
+		if delete(scores, h.ID); !ok || !near(a, h.Score, score) || !near(a, h.Score, want[i].Score) {
 			t.Fatalf("%s: %+v %+v: place %d is %s %.17g, the oracle has %s %.17g there", where, req.Text, req.Filter, i+1, h.ID, h.Score, want[i].ID, want[i].Score)
 		}
 	}
 	if e, ok := a.(backend.Explainer); ok && len(got) > 0 {
 		x, err := e.Explain(ctx, req, []sheaf.ID{got[0].ID})
-		if err != nil || len(x) != 1 || x[0] == nil || !near(x[0].Value, got[0].Score) || !near(x[0].Recombine(), got[0].Score) {
+		if err != nil || len(x) != 1 || x[0] == nil || !near(a, x[0].Value, got[0].Score) || !near(a, x[0].Recombine(), got[0].Score) {
 			t.Fatalf("%s: %+v: %s scores %.17g, explained as %+v, %v", where, req.Text, got[0].ID, got[0].Score, x, err)
 		}
 	}

@@ -1,0 +1,120 @@
+package pgvector_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/memory"
+	"sheaf/backend/pgvector"
+)
+
+// server is the URL of a PostgreSQL server for tests, which skip without one:
+// scripts/servers/postgres.sh starts one.
+func server(t testing.TB) string {
+	url := os.Getenv("SHEAF_TEST_POSTGRES")
+	if url == "" {
+		t.Skip("no PostgreSQL: SHEAF_TEST_POSTGRES is not set; see scripts/servers/postgres.sh")
+	}
+	return url
+}
+
+func english(t testing.TB) *analysis.Analyzer {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+var schemas atomic.Int64
+
+// options are those of a new, empty store, which the end of the test removes.
+func options(t testing.TB) pgvector.Options {
+	o := pgvector.Options{URL: server(t), Schema: fmt.Sprintf("sheaf_test_%d_%d", os.Getpid(), schemas.Add(1)), Analyzer: english(t)}
+	t.Cleanup(func() {
+		if err := pgvector.Drop(context.Background(), o.URL, o.Schema); err != nil {
+			t.Error(err)
+		}
+	})
+	return o
+}
+
+// stores remembers the options of the stores of a test.
+type stores map[backend.Backend]pgvector.Options
+
+func (s stores) open(t testing.TB, o pgvector.Options) backend.Backend {
+	t.Helper()
+	store, err := pgvector.Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s[store] = o
+	return store
+}
+
+func (s stores) reopen(t testing.TB, b backend.Backend) backend.Backend {
+	t.Helper()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s.open(t, s[b])
+}
+
+// longPhrase tells the one kind of request that the store refuses.
+func longPhrase(req backend.Request) bool {
+	if req.Text == nil {
+		return false
+	}
+	p, ok := req.Text.Query.(sheaf.Phrase)
+	return ok && len(strings.Fields(p.Text)) > pgvector.MaxPhrase
+}
+
+func TestConformance(t *testing.T) {
+	for name, hnsw := range map[string]int{"exact": 0, "hnsw": 16} {
+		t.Run(name, func(t *testing.T) {
+			s := stores{}
+			backendtest.Run(t, backendtest.Options{
+				Open: func(t testing.TB) backend.Backend {
+					o := options(t)
+					o.HNSW = hnsw
+					return s.open(t, o)
+				},
+				Reopen: s.reopen,
+				Lacks:  longPhrase,
+			})
+		})
+	}
+}
+
+// TestRandomHistories compares the store with the oracle; a failure names its
+// seed.
+func TestRandomHistories(t *testing.T) {
+	histories, steps := 2, 30
+	if os.Getenv("SHEAF_TEST_LONG") != "" {
+		histories, steps = 30, 100
+	}
+	first := rand.Uint64N(1 << 32)
+	for n := range histories {
+		seed := first + uint64(n)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			s := stores{}
+			last := s.open(t, options(t))
+			backendtest.RandomHistory(t, seed, steps, last, memory.New(english(t)), func(b backend.Backend) backend.Backend {
+				last = s.reopen(t, b)
+				return last
+			})
+			if err := last.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

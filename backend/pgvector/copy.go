@@ -1,0 +1,111 @@
+package pgvector
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// rows are rows of one table in the binary format of COPY: a count of columns,
+// then each column as its length in bytes and its bytes, numbers big-endian.
+type rows struct{ b []byte }
+
+var copyHeader = append([]byte("PGCOPY\n\xff\r\n\x00"), make([]byte, 8)...)
+
+// Codes of the types of array elements.
+const (
+	oidInt4  = 23
+	oidBytea = 17
+)
+
+func (r *rows) begin(columns int) { r.b = binary.BigEndian.AppendUint16(r.b, uint16(columns)) }
+
+func (r *rows) length(n int) { r.b = binary.BigEndian.AppendUint32(r.b, uint32(n)) }
+
+func (r *rows) null() { r.b = binary.BigEndian.AppendUint32(r.b, math.MaxUint32) }
+
+func (r *rows) bytes(v string) {
+	r.length(len(v))
+	r.b = append(r.b, v...)
+}
+
+func (r *rows) int16(v int16) {
+	r.length(2)
+	r.b = binary.BigEndian.AppendUint16(r.b, uint16(v))
+}
+
+func (r *rows) int32(v int32) {
+	r.length(4)
+	r.b = binary.BigEndian.AppendUint32(r.b, uint32(v))
+}
+
+func (r *rows) int64(v int64) {
+	r.length(8)
+	r.b = binary.BigEndian.AppendUint64(r.b, uint64(v))
+}
+
+func (r *rows) float64(v float64) {
+	r.length(8)
+	r.b = binary.BigEndian.AppendUint64(r.b, math.Float64bits(v))
+}
+
+// array begins an array of n elements that take size bytes in all, their lengths
+// left out.
+func (r *rows) array(oid, n, size int) {
+	if n == 0 {
+		r.length(12)
+		r.b = append(r.b, make([]byte, 8)...)
+		r.b = binary.BigEndian.AppendUint32(r.b, uint32(oid))
+		return
+	}
+	r.length(20 + 4*n + size)
+	for _, v := range []int{1, 0, oid, n, 1} { // dimensions, no nulls, type, length, first index
+		r.b = binary.BigEndian.AppendUint32(r.b, uint32(v))
+	}
+}
+
+func (r *rows) int32s(list []int32) {
+	r.array(oidInt4, len(list), 4*len(list))
+	for _, v := range list {
+		r.int32(v)
+	}
+}
+
+func (r *rows) bytesList(list []string) {
+	size := 0
+	for _, v := range list {
+		size += len(v)
+	}
+	r.array(oidBytea, len(list), size)
+	for _, v := range list {
+		r.bytes(v)
+	}
+}
+
+// vector writes pgvector's own format.
+func (r *rows) vector(v []float32) {
+	r.length(4 + 4*len(v))
+	r.b = binary.BigEndian.AppendUint16(r.b, uint16(len(v)))
+	r.b = append(r.b, 0, 0)
+	for _, x := range v {
+		r.b = binary.BigEndian.AppendUint32(r.b, math.Float32bits(x))
+	}
+}
+
+// copyTo writes the rows to a table, whose columns they fill in their order, and
+// empties r.
+func (r *rows) copyTo(ctx context.Context, conn *pgx.Conn, table string) error {
+	if len(r.b) == 0 {
+		return nil
+	}
+	r.b = binary.BigEndian.AppendUint16(r.b, math.MaxUint16) // end
+	source := io.MultiReader(bytes.NewReader(copyHeader), bytes.NewReader(r.b))
+	_, err := conn.PgConn().CopyFrom(ctx, source, fmt.Sprintf("COPY %s FROM STDIN (FORMAT binary)", table))
+	r.b = r.b[:0]
+	return err
+}

@@ -1,0 +1,74 @@
+package pgvector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"sheaf"
+)
+
+func asServer(err error, server **pgconn.PgError) bool { return errors.As(err, server) }
+
+// fail says what was attempted, and puts an error of the driver into the
+// categories of the root package; errors that have one already stay.
+func fail(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, known := range []error{sheaf.ErrInvalid, sheaf.ErrUnsupported, sheaf.ErrUnavailable, sheaf.ErrNotFound, sheaf.ErrCorrupt} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	var server *pgconn.PgError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("postgres: %s: %w", what, err)
+	case errors.As(err, &server):
+		if c := category(server.Code); c != nil {
+			return fmt.Errorf("postgres: %s: %w%s: %w", what, c, remedy(server), err)
+		}
+		return fmt.Errorf("postgres: %s: %w", what, err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("postgres: %s: %w: no answer in time: %w", what, sheaf.ErrUnavailable, err)
+	}
+	return fmt.Errorf("postgres: %s: %w: %w", what, sheaf.ErrUnavailable, err)
+}
+
+// category is that of an SQLSTATE; nil when it is none of ours.
+func category(code string) error {
+	switch {
+	case code == "53100", code == "53200", code == "53300", strings.HasPrefix(code, "57"), strings.HasPrefix(code, "08"), strings.HasPrefix(code, "40"):
+		return sheaf.ErrUnavailable
+	case strings.HasPrefix(code, "28"), code == "42501", code == "3D000", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
+		return sheaf.ErrInvalid
+	case code == "58P01", code == "0A000":
+		return sheaf.ErrUnsupported
+	case strings.HasPrefix(code, "XX001"), strings.HasPrefix(code, "XX002"):
+		return sheaf.ErrCorrupt
+	}
+	return nil
+}
+
+// remedy is what a person can do about an error of the server.
+func remedy(e *pgconn.PgError) string {
+	switch {
+	case strings.HasPrefix(e.Code, "28"):
+		return " (check user and password of the URL, PGPASSWORD or the password file)"
+	case e.Code == "42501":
+		return " (the user needs the right to create a schema in this database, or to use the one that is there)"
+	case e.Code == "3D000":
+		return " (make the database first, or name another one in the URL)"
+	case e.Code == "53100":
+		return " (the server's disk is full; nothing of this write is there, it can be repeated)"
+	case e.Code == "53300":
+		return " (the server has no connections left: raise max_connections or lower pool_max_conns in the URL)"
+	case e.Code == "57014":
+		return " (the statement took longer than the server or the timeout allows)"
+	}
+	return ""
+}

@@ -1,0 +1,259 @@
+// Package pgvector keeps chunks in PostgreSQL with the extension pgvector. Its
+// main type is [Store].
+//
+// Words are scored by BM25 over posting lists of the analyzer's own terms, kept
+// in tables, so that scores equal those of the embedded engine: PostgreSQL's
+// ts_rank_cd knows neither how rare a term is nor how long texts are on average.
+// Every request, its statistics included, is one statement, and so sees one
+// state of the store. Vectors are compared exactly, or through an HNSW index
+// when [Options.HNSW] asks for one.
+//
+// A write is one transaction. All tables live in one schema of the database,
+// which holds nothing else.
+package pgvector
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+)
+
+// Options say where a store is and what it is made with.
+type Options struct {
+	// URL is a connection string as libpq reads it: user, password, host,
+	// database, sslmode, sslrootcert and so on; what it leaves out comes from
+	// the usual PG variables of the environment.
+	URL string
+	// Schema holds the tables; "" is DefaultSchema. Lower-case letters, digits
+	// and underscores.
+	Schema string
+	// Analyzer makes terms of texts. A store can only be opened with the
+	// analyzer it was made with.
+	Analyzer *analysis.Analyzer
+	// Vectors are the vector fields with the models that fill them; fields
+	// that are not named here take the dimensions of their first vector.
+	Vectors []VectorField
+	// HNSW, when above 0, keeps an HNSW index with that many neighbors (m,
+	// 2..100) for each vector field, and searches through it. 0 compares with
+	// every vector.
+	HNSW int
+	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
+	// Bulk loads are bounded call by call.
+	Timeout time.Duration
+	// ReadOnly opens a store that exists, and forbids writing.
+	ReadOnly bool
+}
+
+// VectorField is a vector field, the name of the model that fills it, and the
+// number of dimensions of its vectors.
+type VectorField struct {
+	Name  string
+	Model string
+	Dims  int
+}
+
+// DefaultSchema is the schema of stores whose options name none.
+const DefaultSchema = "sheaf"
+
+const defaultTimeout = 30 * time.Second
+
+// Store is an open store.
+type Store struct {
+	o    Options
+	pool *pgxpool.Pool
+	// writing holds a token while nobody writes.
+	writing chan struct{}
+
+	mu     sync.Mutex
+	terms  map[string]int32 // of the dictionary, whose entries never change
+	load   *load            // that is open
+	closed bool
+}
+
+var _ interface {
+	backend.Backend
+	backend.Bulk
+	backend.Explainer
+	backend.Counter
+	backend.Reporter
+} = (*Store)(nil)
+
+// Open connects, and makes the tables in a database that has none. A store made
+// with another analyzer or other dimensions, or tables that something else made,
+// are sheaf.ErrInvalid; one of a later version is sheaf.ErrUnsupported, as is a
+// server without pgvector; a server that does not answer or does not let us in
+// is sheaf.ErrUnavailable. The message says what to do.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		// The error of the parser hides the password, but may show the rest.
+		return nil, sheaf.Invalidf("postgres: the URL cannot be read: want postgres://user@host:port/database?sslmode=...: %w", err)
+	}
+	defaults := map[string]string{
+		"application_name": "sheaf",
+		"search_path":      o.Schema + ",public",
+		// Statements are made for one request each: a plan for any of them
+		// or compiled code is not worth its time.
+		"plan_cache_mode": "force_custom_plan",
+		"jit":             "off",
+	}
+	for name, value := range defaults {
+		if name == "search_path" || config.ConnConfig.RuntimeParams[name] == "" {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, sheaf.Invalidf("postgres: %w", err)
+	}
+	s := &Store{o: o, pool: pool, writing: make(chan struct{}, 1), terms: map[string]int32{}}
+	s.writing <- struct{}{}
+	if err := s.prepare(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (o *Options) validate() error {
+	if o.Analyzer == nil {
+		return sheaf.Invalidf("open postgres: no analyzer")
+	}
+	if o.HNSW != 0 && (o.HNSW < 2 || o.HNSW > 100) {
+		return sheaf.Invalidf("open postgres: hnsw is %d: must be 0 or within 2..100", o.HNSW)
+	}
+	if !plainName(o.Schema) {
+		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a letter first", o.Schema)
+	}
+	for _, v := range o.Vectors {
+		if v.Name == "" || v.Dims < 1 || v.Dims > maxDims {
+			return sheaf.Invalidf("open postgres: vector field %q has %d dimensions: must be 1..%d", v.Name, v.Dims, maxDims)
+		}
+	}
+	return nil
+}
+
+// plainName reports whether a name needs no quotes in SQL.
+func plainName(s string) bool {
+	for i, r := range s {
+		if letter := r >= 'a' && r <= 'z'; !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '_')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 48
+}
+
+// bounded gives a call the time that it may take.
+func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.o.Timeout)
+}
+
+var errClosed = fmt.Errorf("postgres: the store is closed: %w", sheaf.ErrUnavailable)
+
+// open is errClosed after Close.
+func (s *Store) open() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	return nil
+}
+
+// Close implements [backend.Backend].
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return errClosed
+	}
+	s.closed = true
+	load := s.load
+	s.mu.Unlock()
+	if load != nil {
+		_ = load.Close() // a load that nobody ended holds a connection
+	}
+	s.pool.Close() // waits for calls that are running
+	return nil
+}
+
+// readAttempts is how often a read is tried when the connection breaks.
+const readAttempts = 3
+
+// read runs a function that only reads, again when the connection broke: a
+// server that restarts or a proxy that hangs up costs a moment, no answer.
+func (s *Store) read(ctx context.Context, what string, f func(ctx context.Context, conn *pgxpool.Conn) error) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	ctx, stop := s.bounded(ctx)
+	defer stop()
+	for attempt := 1; ; attempt++ {
+		err := s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return f(ctx, conn) })
+		if err == nil || attempt == readAttempts || ctx.Err() != nil || !broken(err) {
+			return fail(what, err)
+		}
+		pause := time.Duration(attempt) * 50 * time.Millisecond
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Stats implements [backend.Reporter].
+func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
+	out := backend.Stats{Parts: map[string]int64{}}
+	err := s.read(ctx, "read the size of the store", func(ctx context.Context, conn *pgxpool.Conn) error {
+		var generation int64
+		if err := conn.QueryRow(ctx, "SELECT chunks, vectors, generation FROM total").Scan(&out.Chunks, &out.Vectors, &generation); err != nil {
+			return err
+		}
+		out.Generation = uint64(generation)
+		rows, _ := conn.Query(ctx, `SELECT relname, pg_total_relation_size(oid) FROM pg_class
+			WHERE relnamespace = $1::regnamespace AND relkind = 'r'`, s.o.Schema)
+		var table string
+		var size int64
+		_, err := pgx.ForEachRow(rows, []any{&table, &size}, func() error {
+			out.Bytes += size
+			out.Parts[table] += size
+			return nil
+		})
+		return err
+	})
+	return out, err
+}
+
+// Health asks the server for a sign of life.
+func (s *Store) Health(ctx context.Context) error {
+	return s.read(ctx, "ping", func(ctx context.Context, conn *pgxpool.Conn) error { return conn.Ping(ctx) })
+}
+
+// broken reports whether an error is that of a connection, not of a statement.
+func broken(err error) bool {
+	var server *pgconn.PgError
+	if asServer(err, &server) {
+		// 57P: the server is shutting down, starting up or crashed.
+		return len(server.Code) == 5 && (server.Code[:3] == "57P" || server.Code[:2] == "08")
+	}
+	return true
+}

@@ -1,0 +1,242 @@
+package pgvector_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/pgvector"
+)
+
+func text(id, words string) backend.Batch {
+	return backend.Batch{Replace: []sheaf.ID{backendtest.Chunk(id).Doc}, Chunks: []backend.Chunk{backendtest.Chunk(id, "body", words)}}
+}
+
+func count(t *testing.T, b backend.Backend, word string) int {
+	t.Helper()
+	r, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: word}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(r)
+}
+
+// TestOpenRefuses: what cannot be opened says why and what to do.
+func TestOpenRefuses(t *testing.T) {
+	o := options(t)
+	o.Vectors = []pgvector.VectorField{{Name: "body", Model: "small", Dims: 4}}
+	s := stores{}
+	if err := s.open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	german, err := analysis.New(analysis.Options{Language: "de"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(change func(*url.URL)) string {
+		u, err := url.Parse(o.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(u)
+		return u.String()
+	}
+	for what, c := range map[string]struct {
+		change func(*pgvector.Options)
+		want   error
+		says   string
+	}{
+		"another analyzer":     {func(o *pgvector.Options) { o.Analyzer = german }, sheaf.ErrInvalid, "made with the analyzer"},
+		"other dimensions":     {func(o *pgvector.Options) { o.Vectors = []pgvector.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
+		"another model":        {func(o *pgvector.Options) { o.Vectors = []pgvector.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
+		"no such database":     {func(o *pgvector.Options) { o.URL = at(func(u *url.URL) { u.Path = "/none" }) }, sheaf.ErrInvalid, "make the database"},
+		"no such user":         {func(o *pgvector.Options) { o.URL = at(func(u *url.URL) { u.User = url.User("nobody") }) }, sheaf.ErrInvalid, "check user and password"},
+		"nobody listens":       {func(o *pgvector.Options) { o.URL = at(func(u *url.URL) { u.Host = "127.0.0.1:1" }) }, sheaf.ErrUnavailable, "refused"},
+		"no URL":               {func(o *pgvector.Options) { o.URL = "postgres://%zz" }, sheaf.ErrInvalid, "cannot be read"},
+		"a schema by its name": {func(o *pgvector.Options) { o.Schema = `x"; DROP TABLE chunk; --` }, sheaf.ErrInvalid, "letters"},
+		"tables of others":     {func(o *pgvector.Options) { o.Schema = "pg_catalog" }, sheaf.ErrInvalid, "not ours"},
+		"nothing to read":      {func(o *pgvector.Options) { o.Schema = "sheaf_never_made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no tables"},
+		"no analyzer":          {func(o *pgvector.Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "analyzer"},
+		"too many neighbors":   {func(o *pgvector.Options) { o.HNSW = 1000 }, sheaf.ErrInvalid, "2..100"},
+	} {
+		bad := o
+		c.change(&bad)
+		b, err := pgvector.Open(t.Context(), bad)
+		if err == nil {
+			b.Close()
+		}
+		if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
+		}
+	}
+	o.ReadOnly = true
+	b := s.open(t, o)
+	defer b.Close()
+	if err := b.Write(t.Context(), text("t:a", "x")); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("write to a store open for reading: %v", err)
+	}
+}
+
+// proxy passes connections on until it is told to cut them.
+type proxy struct {
+	mu       sync.Mutex
+	conns    []net.Conn
+	cutAfter int // bytes to the server after which a connection is cut; 0 is never
+}
+
+func (p *proxy) start(t *testing.T, to string) (address string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close(); p.cut() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				in.Close()
+				return
+			}
+			p.mu.Lock()
+			p.conns = append(p.conns, in, out)
+			limit := p.cutAfter
+			p.mu.Unlock()
+			go func() { _, _ = io.Copy(in, out); in.Close() }()
+			go func() {
+				if limit > 0 {
+					_, _ = io.CopyN(out, in, int64(limit))
+				} else {
+					_, _ = io.Copy(out, in)
+				}
+				out.Close()
+				in.Close()
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.conns {
+		c.Close()
+	}
+	p.conns = nil
+}
+
+// TestCutConnections: a read survives a cut, a write is whole or not there.
+func TestCutConnections(t *testing.T) {
+	o := options(t)
+	direct := stores{}.open(t, o)
+	defer direct.Close()
+	if err := direct.Write(t.Context(), text("t:a", "before")); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p proxy
+	u.Host = p.start(t, u.Host)
+	o.URL = u.String()
+	b := stores{}.open(t, o)
+	defer b.Close()
+	if n := count(t, b, "before"); n != 1 {
+		t.Fatalf("%d found through the proxy", n)
+	}
+	p.cut()
+	if n := count(t, b, "before"); n != 1 {
+		t.Errorf("%d found after a cut", n)
+	}
+	loader := b.(backend.Bulk)
+	w, err := loader.Bulk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Add(t.Context(), text("t:b", "during")); err != nil {
+		t.Fatal(err)
+	}
+	p.cut()
+	if err := w.Add(t.Context(), text("t:c", "during")); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("add after a cut: %v", err)
+	}
+	if err := w.Commit(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("commit after a cut: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := count(t, direct, "during"); n != 0 {
+		t.Errorf("%d chunks of a load that was cut", n)
+	}
+	// Cut in the midst of what a write sends.
+	p.mu.Lock()
+	p.cutAfter = 20_000
+	p.mu.Unlock()
+	p.cut()
+	long := text("t:d", strings.Repeat("many different words here ", 10_000))
+	if err := b.Write(t.Context(), long); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("a write that is cut: %v", err)
+	}
+	if n := count(t, direct, "different"); n != 0 {
+		t.Errorf("%d chunks of a write that was cut", n)
+	}
+	if err := direct.Write(t.Context(), long); err != nil {
+		t.Errorf("the write again: %v", err)
+	}
+	if n := count(t, direct, "different"); n != 1 {
+		t.Errorf("%d chunks of the write that was repeated", n)
+	}
+}
+
+// TestTwoWriters: stores in two processes take turns, and see each other's
+// changes and terms.
+func TestTwoWriters(t *testing.T) {
+	o := options(t)
+	s := stores{}
+	a := s.open(t, o)
+	defer a.Close()
+	b := s.open(t, o)
+	defer b.Close()
+	var group sync.WaitGroup
+	for i := range 10 {
+		group.Go(func() {
+			if err := a.Write(context.Background(), text(fmt.Sprintf("t:a%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
+				t.Error(err)
+			}
+		})
+		group.Go(func() {
+			if err := b.Write(context.Background(), text(fmt.Sprintf("t:b%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for name, store := range map[string]backend.Backend{"first": a, "second": b} {
+		if n := count(t, store, "shared"); n != 20 {
+			t.Errorf("the %s store finds %d of 20", name, n)
+		}
+		if n := count(t, store, "quhx"); n != 2 {
+			t.Errorf("the %s store finds %d of 2", name, n)
+		}
+	}
+	st, err := a.(backend.Reporter).Stats(t.Context())
+	if err != nil || st.Chunks != 20 || st.Bytes == 0 {
+		t.Errorf("stats: %+v, %v", st, err)
+	}
+}

@@ -1,0 +1,179 @@
+package pgvector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// Retrieve implements [backend.Backend].
+func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	var out sheaf.Ranking
+	err := s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) (err error) {
+		if req.Text != nil {
+			out, err = s.retrieveWords(ctx, conn, &req)
+		} else {
+			out, err = s.retrieveVectors(ctx, conn, &req)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Sort()
+	return out, nil
+}
+
+// Count implements [backend.Counter].
+func (s *Store) Count(ctx context.Context, req backend.Request) (n int, err error) {
+	if err := req.Validate(); err != nil {
+		return 0, err
+	}
+	err = s.read(ctx, "count", func(ctx context.Context, conn *pgxpool.Conn) error {
+		if req.Text != nil {
+			w, root, err := s.build(ctx, conn, &req)
+			if err != nil {
+				return err
+			}
+			return conn.QueryRow(ctx, w.text("SELECT count(DISTINCT chunk) FROM "+root), w.args...).Scan(&n)
+		}
+		field, ok, err := s.vectorField(ctx, conn, req.Vector)
+		if err != nil || !ok {
+			return err
+		}
+		var st statement
+		allowed := st.bound(&req)
+		return conn.QueryRow(ctx, st.text("SELECT count(DISTINCT v.chunk) FROM "+field.table()+" v"+inside(allowed)), st.args...).Scan(&n)
+	})
+	return n, err
+}
+
+// vectorField is the field of a request; ok is false when nothing has vectors
+// there.
+func (s *Store) vectorField(ctx context.Context, conn *pgxpool.Conn, req *backend.VectorRequest) (vectorTable, bool, error) {
+	fields, err := vectorFields(ctx, conn)
+	if err != nil {
+		return vectorTable{}, false, err
+	}
+	field, ok := fields[req.Field]
+	if ok && field.Dims != len(req.Vector) {
+		return field, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, field.Dims)
+	}
+	return field, ok, nil
+}
+
+// inside restricts passages v to the chunks of a relation. The array makes the
+// condition a filter of the scan, which an HNSW index then goes on for until it
+// has enough.
+func inside(allowed string) string {
+	if allowed == "" {
+		return ""
+	}
+	return " WHERE v.chunk = ANY(ARRAY(SELECT ord FROM " + allowed + "))"
+}
+
+func (s *Store) retrieveVectors(ctx context.Context, conn *pgxpool.Conn, req *backend.Request) (sheaf.Ranking, error) {
+	field, ok, err := s.vectorField(ctx, conn, req.Vector)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if s.o.HNSW == 0 {
+		var st statement
+		scored := st.exact(field, req.Vector.Vector, st.bound(req))
+		return hits(conn.Query(ctx, st.text(best(scored, ", r.passage", st.arg(req.Limit, "bigint"))), st.args...))
+	}
+	return s.approximate(ctx, conn, req, field)
+}
+
+// exact makes the relation (chunk, score, passage) of every chunk's best passage.
+func (s *statement) exact(field vectorTable, vector []float32, allowed string) string {
+	return s.with("near", fmt.Sprintf(`SELECT DISTINCT ON (chunk) chunk, -(v.v <#> %s) AS score, passage FROM %s v%s ORDER BY chunk, score DESC, passage`,
+		s.arg(vector, "real[]::vector"), field.table(), inside(allowed)))
+}
+
+// Bounds of what an HNSW scan looks at.
+const (
+	minSearch = 40   // ef_search of a small request: pgvector's own default
+	maxSearch = 1000 // the most that pgvector takes
+)
+
+// approximate asks the HNSW index for passages until there are enough chunks or
+// no more passages. Scores are computed from the vectors as stored, also where
+// the index holds half precision.
+func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *backend.Request, field vectorTable) (sheaf.Ranking, error) {
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback(ctx) }() // nothing to undo
+	search := min(max(minSearch, 2*req.Limit, req.Vector.Candidates), maxSearch)
+	_, err = tx.Exec(ctx, fmt.Sprintf("SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL hnsw.ef_search = %d; SET LOCAL hnsw.max_scan_tuples = 1000000; SET LOCAL enable_seqscan = off", search))
+	if err != nil {
+		return nil, err
+	}
+	for passages := max(2*req.Limit, req.Vector.Candidates); ; passages *= 4 {
+		var st statement
+		allowed := st.bound(req)
+		vector := st.arg(req.Vector.Vector, "real[]::vector")
+		seen := st.with("seen", fmt.Sprintf(`SELECT v.chunk, -(v.v <#> %s) AS score, v.passage FROM %s v%s ORDER BY %s <#> %s LIMIT %s`,
+			vector, field.table(), inside(allowed), field.indexed("v.v"), field.indexed(vector), st.arg(passages, "bigint")))
+		near := st.with("near", "SELECT DISTINCT ON (chunk) chunk, score, passage FROM "+seen+" ORDER BY chunk, score DESC, passage")
+		found := 0
+		if err := tx.QueryRow(ctx, st.text("SELECT count(*) FROM "+seen), st.args...).Scan(&found); err != nil {
+			return nil, err
+		}
+		out, err := hits(tx.Query(ctx, st.text(best(near, ", r.passage", st.arg(req.Limit, "bigint"))), st.args...))
+		if err != nil || len(out) == req.Limit || found < passages {
+			return out, err
+		}
+	}
+}
+
+// hits reads id, score and passage.
+func hits(rows pgx.Rows, err error) (sheaf.Ranking, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out sheaf.Ranking
+	for rows.Next() {
+		var id []byte
+		var h sheaf.Hit
+		if err := rows.Scan(&id, &h.Score, &h.Passage); err != nil {
+			return nil, err
+		}
+		h.ID = sheaf.ID(id)
+		out = append(out, h)
+	}
+	return out, rows.Err()
+}
+
+// Explain implements [backend.Explainer].
+func (s *Store) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	out := make([]*sheaf.Explanation, len(ids))
+	err := s.read(ctx, "explain", func(ctx context.Context, conn *pgxpool.Conn) error {
+		byID := map[sheaf.ID]*sheaf.Explanation{}
+		var err error
+		if req.Text != nil {
+			byID, err = s.explainWords(ctx, conn, &req, ids)
+		} else {
+			byID, err = s.explainVectors(ctx, conn, &req, ids)
+		}
+		for i, id := range ids {
+			out[i] = byID[id]
+		}
+		return err
+	})
+	return out, err
+}

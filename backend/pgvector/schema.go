@@ -1,0 +1,271 @@
+package pgvector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+)
+
+// schemaVersion is that of the tables. A version with other tables converts
+// those of the versions before it in migrate.
+const schemaVersion = 1
+
+// maxDims is pgvector's bound for a vector that is stored; maxIndexed and
+// maxIndexedHalf bound what its HNSW index takes in single and half precision.
+const (
+	maxDims        = 16_000
+	maxIndexed     = 2_000
+	maxIndexedHalf = 4_000
+	// maxPlain is how many dimensions fit into a page beside the rest of a
+	// row, so that reading a vector is no second look-up.
+	maxPlain = 1_900
+)
+
+// tables are made in the order in which they refer to each other. IDs and values
+// of columns are bytes, because they may be any bytes, and because bytes sort as
+// a ranking wants them.
+const tables = `
+CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL);
+CREATE TABLE total (chunks bigint NOT NULL, vectors bigint NOT NULL, generation bigint NOT NULL);
+INSERT INTO total VALUES (0, 0, 0);
+
+-- Text fields, with the number of chunks that have terms in them and of those terms.
+CREATE TABLE field (id int PRIMARY KEY, name text NOT NULL UNIQUE, chunks bigint NOT NULL, tokens bigint NOT NULL);
+-- Every term and, after a byte 1, every form that was ever written. Entries never change.
+CREATE TABLE term (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text COLLATE "C" NOT NULL UNIQUE);
+
+-- lens[i] is the number of terms in the field with id i; fields are names and texts in turn.
+CREATE TABLE chunk (ord bigint PRIMARY KEY, id bytea NOT NULL, doc bytea NOT NULL, lens int[] NOT NULL, fields bytea[] NOT NULL);
+CREATE SEQUENCE chunk_ord;
+-- By hash, because an index takes no key above 2,704 bytes.
+CREATE UNIQUE INDEX chunk_id ON chunk (sha256(id));
+CREATE INDEX chunk_doc ON chunk (sha256(doc));
+
+CREATE TABLE posting (term int NOT NULL, field int NOT NULL, chunk bigint NOT NULL, tf int NOT NULL, len int NOT NULL, pos int[],
+	PRIMARY KEY (term, field, chunk) INCLUDE (tf, len));
+CREATE INDEX posting_chunk ON posting (chunk);
+
+-- kind is that of sheaf.Value: 1 text, 2 number, 3 date in milliseconds, 4 truth.
+CREATE TABLE property (chunk bigint NOT NULL, name bytea NOT NULL, kind smallint NOT NULL, text bytea, number float8);
+CREATE INDEX property_chunk ON property (chunk);
+CREATE INDEX property_number ON property (substring(name for 256), number, chunk) WHERE kind <> 1;
+CREATE INDEX property_text ON property (substring(name for 256), substring(text for 256), chunk) WHERE kind = 1;
+
+-- The passages of vector field i are in the table vector_i.
+CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims int NOT NULL, model text NOT NULL);
+`
+
+// lock is the key of the advisory lock of those who write to a schema.
+const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
+
+// prepare makes the tables, or checks those that are there.
+func (s *Store) prepare(ctx context.Context) error {
+	what := "open the schema " + s.o.Schema
+	made := false
+	err := s.read(ctx, what, func(ctx context.Context, conn *pgxpool.Conn) (err error) {
+		made, err = s.verify(ctx, conn.Conn())
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case made:
+	case s.o.ReadOnly:
+		return fmt.Errorf("postgres: %s: %w: it has no tables of ours", what, sheaf.ErrNotFound)
+	default:
+		ctx, stop := s.bounded(ctx)
+		defer stop()
+		if err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.create(ctx, tx) }); err != nil {
+			return fail(what, err)
+		}
+	}
+	return nil
+}
+
+// create makes the tables unless somebody else has in the meantime.
+func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, lock, s.o.Schema); err != nil {
+		return err
+	}
+	if made, err := s.verify(ctx, tx.Conn()); err != nil || made {
+		return err
+	}
+	if err := s.extension(ctx, tx); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+s.o.Schema); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, tables); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "INSERT INTO setting VALUES ('version', $1), ('analyzer', $2)", fmt.Sprint(schemaVersion), s.o.Analyzer.Name())
+	if err != nil {
+		return err
+	}
+	for _, v := range s.o.Vectors {
+		if err := s.createVectors(ctx, tx, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extension makes sure of pgvector, at least of the version that has iterative
+// scans.
+func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
+	var installed, available *string
+	err := tx.QueryRow(ctx, `SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+		(SELECT default_version FROM pg_available_extensions WHERE name = 'vector')`).Scan(&installed, &available)
+	switch {
+	case err != nil:
+		return err
+	case installed == nil && available == nil:
+		return fmt.Errorf("postgres: %w: the server has no extension vector: install pgvector 0.8 or newer on it", sheaf.ErrUnsupported)
+	case installed != nil && old(*installed):
+		return fmt.Errorf("postgres: %w: the extension vector is %s: 0.8 or newer is needed: install it and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, *installed)
+	case installed != nil:
+		return nil
+	}
+	// Inside a savepoint, so that the message of a refusal can be ours.
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "CREATE EXTENSION vector SCHEMA public")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("postgres: %w: the extension vector is not installed in this database and could not be: let an administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
+	}
+	return nil
+}
+
+func old(version string) bool {
+	var major, minor int
+	_, err := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	return err == nil && major == 0 && minor < 8
+}
+
+// verify compares the tables that are there with the options; made is false
+// when there are none.
+func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err error) {
+	var ours bool
+	var others int
+	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.setting') IS NOT NULL AND to_regclass($1 || '.posting') IS NOT NULL,
+		(SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = to_regnamespace($1))`, s.o.Schema).Scan(&ours, &others)
+	switch {
+	case err != nil:
+		return false, err
+	case !ours && others == 0:
+		return false, nil
+	case !ours:
+		return false, sheaf.Invalidf("postgres: the schema %s holds %d tables that are not ours: name another schema", s.o.Schema, others)
+	}
+	settings := map[string]string{}
+	rows, _ := conn.Query(ctx, "SELECT name, value FROM setting")
+	var name, value string
+	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error { settings[name] = value; return nil }); err != nil {
+		return false, err
+	}
+	if v := settings["version"]; v != fmt.Sprint(schemaVersion) {
+		return false, fmt.Errorf("postgres: %w: the tables in schema %s have version %q, this program reads version %d: use the program that made them, or another schema", sheaf.ErrUnsupported, s.o.Schema, v, schemaVersion)
+	}
+	if made := settings["analyzer"]; made != s.o.Analyzer.Name() {
+		return false, sheaf.Invalidf("postgres: the store in schema %s was made with the analyzer %q, and %q is asked for: use the former, or fill another schema", s.o.Schema, made, s.o.Analyzer.Name())
+	}
+	return true, s.verifyVectors(ctx, conn)
+}
+
+func (s *Store) verifyVectors(ctx context.Context, conn *pgx.Conn) error {
+	fields, err := vectorFields(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, want := range s.o.Vectors {
+		got, ok := fields[want.Name]
+		switch {
+		case !ok:
+		case got.Dims != want.Dims:
+			return sheaf.Invalidf("postgres: vector field %q in schema %s has %d dimensions, the model %s has %d: use the model it was made with (%s), or fill another schema", want.Name, s.o.Schema, got.Dims, want.Model, want.Dims, got.Model)
+		case got.Model != "" && want.Model != "" && got.Model != want.Model:
+			return sheaf.Invalidf("postgres: vector field %q in schema %s was made with the model %s, and %s is asked for: use the former, or fill another schema", want.Name, s.o.Schema, got.Model, want.Model)
+		}
+	}
+	return nil
+}
+
+// vectorTable is a vector field with its table.
+type vectorTable struct {
+	VectorField
+	id int
+}
+
+func (v vectorTable) table() string { return fmt.Sprintf("vector_%d", v.id) }
+
+// ordered is the expression that the HNSW index of v orders by, with a verb for
+// the vector: wide vectors are indexed in half precision.
+func (v vectorTable) indexed(expression string) string {
+	if v.Dims > maxIndexed {
+		return fmt.Sprintf("(%s::halfvec(%d))", expression, v.Dims)
+	}
+	return expression
+}
+
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func vectorFields(ctx context.Context, q querier) (map[string]vectorTable, error) {
+	out := map[string]vectorTable{}
+	rows, _ := q.Query(ctx, "SELECT id, name, dims, model FROM vector_field")
+	var v vectorTable
+	_, err := pgx.ForEachRow(rows, []any{&v.id, &v.Name, &v.Dims, &v.Model}, func() error { out[v.Name] = v; return nil })
+	return out, err
+}
+
+// createVectors makes the table of a vector field.
+func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field VectorField) error {
+	v := vectorTable{VectorField: field}
+	if s.o.HNSW > 0 && field.Dims > maxIndexedHalf {
+		return fmt.Errorf("postgres: %w: vector field %q has %d dimensions, and pgvector's HNSW index takes %d at most: open the store without hnsw", sheaf.ErrUnsupported, field.Name, field.Dims, maxIndexedHalf)
+	}
+	err := tx.QueryRow(ctx, `INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id`,
+		field.Name, field.Dims, field.Model).Scan(&v.id)
+	if err != nil {
+		return err
+	}
+	sql := fmt.Sprintf(`CREATE TABLE %s (chunk bigint NOT NULL, passage int NOT NULL, v vector(%d) NOT NULL, PRIMARY KEY (chunk, passage));`, v.table(), field.Dims)
+	if field.Dims <= maxPlain {
+		sql += fmt.Sprintf("ALTER TABLE %s ALTER v SET STORAGE PLAIN;", v.table())
+	}
+	if s.o.HNSW > 0 {
+		sql += s.indexStatement(v)
+	}
+	_, err = tx.Exec(ctx, sql)
+	return err
+}
+
+func (s *Store) indexStatement(v vectorTable) string {
+	ops := "vector_ip_ops"
+	if v.Dims > maxIndexed {
+		ops = "halfvec_ip_ops"
+	}
+	return fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s_hnsw ON %s USING hnsw ((%s) %s) WITH (m = %d, ef_construction = %d);",
+		v.table(), v.table(), v.indexed("v"), ops, s.o.HNSW, max(64, 2*s.o.HNSW))
+}
+
+// Drop removes the schema of a store with everything in it.
+func Drop(ctx context.Context, url, schema string) error {
+	if !plainName(schema) {
+		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fail("connect", err)
+	}
+	_, err = conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+	return fail("drop schema "+schema, errors.Join(err, conn.Close(ctx)))
+}

@@ -1,0 +1,570 @@
+package pgvector
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/textplan"
+)
+
+// Write implements [backend.Backend].
+func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
+	if err := s.check(&batch, nil); err != nil {
+		return err
+	}
+	load, err := s.Bulk(ctx)
+	if err != nil {
+		return err
+	}
+	defer load.Close()
+	if err := load.Add(ctx, batch); err != nil {
+		return err
+	}
+	return load.Commit(ctx)
+}
+
+// Delete implements [backend.Backend].
+func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
+	return s.Write(ctx, backend.Batch{Replace: docs})
+}
+
+// Bulk implements [backend.Bulk]. A load is one transaction up to each Commit,
+// and holds the lock that keeps other writers out.
+func (s *Store) Bulk(ctx context.Context) (backend.BulkWriter, error) {
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	if s.o.ReadOnly {
+		return nil, fmt.Errorf("postgres: %w: the store is open for reading only", sheaf.ErrUnsupported)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fail("begin a load", err)
+	}
+	select {
+	case <-s.writing:
+	case <-ctx.Done():
+		return nil, fail("wait for another write", ctx.Err())
+	}
+	w := &load{s: s}
+	s.mu.Lock()
+	s.load = w
+	s.mu.Unlock()
+	return w, nil
+}
+
+// load is a bulk load; it holds Store.writing's token until Close.
+type load struct {
+	s *Store
+
+	mu     sync.Mutex
+	conn   *pgxpool.Conn // nil between a Commit and the next Add
+	tx     pgx.Tx
+	fields map[string]*field
+	vector map[string]vectorTable
+	ids    map[string]int32 // of the terms of the batch that is written
+	fresh  map[string]int32 // terms that this transaction looked up or added
+	total  struct{ chunks, vectors int64 }
+	broken error // why the transaction cannot go on
+	closed bool
+}
+
+// field is a row of the table field with what the transaction adds to it.
+type field struct {
+	id             int32
+	fresh          bool
+	chunks, tokens int64
+}
+
+var errEnded = fmt.Errorf("postgres: the load has ended: %w", sheaf.ErrUnavailable)
+
+// check refuses what cannot be written; dims are those of vector fields that are
+// known.
+func (s *Store) check(batch *backend.Batch, known map[string]vectorTable) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
+	dims := map[string]int{}
+	for _, v := range s.o.Vectors {
+		dims[v.Name] = v.Dims
+	}
+	for name, v := range known {
+		dims[name] = v.Dims
+	}
+	for i := range batch.Chunks {
+		c := &batch.Chunks[i]
+		for _, f := range c.Fields {
+			if !storable(f.Name) {
+				return sheaf.Invalidf("write %s: field %q: names of fields must be UTF-8 without zero bytes", c.ID, f.Name)
+			}
+		}
+		for _, v := range c.Vectors {
+			if !storable(v.Name) {
+				return sheaf.Invalidf("write %s: vector field %q: names of fields must be UTF-8 without zero bytes", c.ID, v.Name)
+			}
+			for n, p := range v.Passages {
+				want, ok := dims[v.Name]
+				if len(p) > maxDims {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, pgvector takes %d at most", c.ID, n, v.Name, len(p), maxDims)
+				}
+				if ok && len(p) != want {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store has %d", c.ID, n, v.Name, len(p), want)
+				}
+				dims[v.Name] = len(p)
+			}
+		}
+	}
+	return nil
+}
+
+// storable reports whether PostgreSQL takes a text.
+func storable(s string) bool {
+	if !utf8.ValidString(s) {
+		return false
+	}
+	return !slices.Contains([]byte(s), 0)
+}
+
+// begin starts the transaction; it needs w.mu.
+func (w *load) begin(ctx context.Context) error {
+	conn, err := w.s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		conn.Release()
+		return err
+	}
+	w.conn, w.tx, w.fresh, w.broken = conn, tx, map[string]int32{}, nil
+	w.total.chunks, w.total.vectors = 0, 0
+	if _, err := tx.Exec(ctx, lock, w.s.o.Schema); err != nil {
+		return err
+	}
+	if w.vector, err = vectorFields(ctx, tx); err != nil {
+		return err
+	}
+	w.fields = map[string]*field{}
+	rows, _ := tx.Query(ctx, "SELECT id, name FROM field")
+	var id int32
+	var name string
+	_, err = pgx.ForEachRow(rows, []any{&id, &name}, func() error { w.fields[name] = &field{id: id}; return nil })
+	return err
+}
+
+// end gives the connection back, undoing what was not committed; it needs w.mu.
+func (w *load) end() {
+	if w.conn == nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), w.s.o.Timeout)
+	defer stop()
+	_ = w.tx.Rollback(ctx) // after a commit it does nothing; else the server forgets with the connection
+	w.conn.Release()
+	w.conn, w.tx = nil, nil
+}
+
+// Add implements [backend.BulkWriter]. Texts are analyzed in the caller's
+// goroutine; the connection takes one batch at a time. After an error of the
+// server everything since the last Commit is lost, and Commit says so.
+func (w *load) Add(ctx context.Context, batch backend.Batch) error {
+	if err := w.s.check(&batch, nil); err != nil {
+		return err
+	}
+	prepared := w.s.analyze(&batch)
+	ctx, stop := w.s.bounded(ctx)
+	defer stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.closed:
+		return errEnded
+	case w.broken != nil:
+		return w.broken
+	case len(batch.Replace)+len(batch.Chunks) == 0:
+		return fail("write", ctx.Err())
+	}
+	err := ctx.Err()
+	if err == nil && w.conn == nil {
+		err = w.begin(ctx)
+	}
+	if err == nil {
+		if err = w.s.check(&batch, w.vector); err != nil {
+			return err
+		}
+		err = w.add(ctx, &batch, prepared)
+	}
+	if err != nil {
+		err = fail(fmt.Sprintf("write %d chunks", len(batch.Chunks)), err)
+		w.broken = fmt.Errorf("nothing since the last commit is written, it can be repeated: %w", err)
+		w.end()
+	}
+	return err
+}
+
+// analyzed is a chunk with its terms.
+type analyzed struct {
+	source *backend.Chunk
+	fields []textplan.Field // as source.Fields
+}
+
+// analyze keeps the last of chunks with equal IDs.
+func (s *Store) analyze(batch *backend.Batch) []analyzed {
+	last := map[sheaf.ID]int{}
+	for i := range batch.Chunks {
+		last[batch.Chunks[i].ID] = i
+	}
+	out := make([]analyzed, 0, len(last))
+	for i := range batch.Chunks {
+		c := &batch.Chunks[i]
+		if last[c.ID] != i {
+			continue
+		}
+		a := analyzed{source: c, fields: make([]textplan.Field, len(c.Fields))}
+		for j, f := range c.Fields {
+			a.fields[j] = textplan.Analyze(s.o.Analyzer, f.Text)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func hashes(ids []sheaf.ID) [][]byte {
+	out := make([][]byte, len(ids))
+	for i, id := range ids {
+		h := sha256.Sum256([]byte(id))
+		out[i] = h[:]
+	}
+	return out
+}
+
+// add writes a batch; it needs w.mu and the transaction.
+func (w *load) add(ctx context.Context, batch *backend.Batch, chunks []analyzed) error {
+	if err := w.remove(ctx, batch.Replace, chunks); err != nil {
+		return err
+	}
+	if len(chunks) == 0 {
+		return nil
+	}
+	if err := w.intern(ctx, chunks); err != nil {
+		return err
+	}
+	for i := range chunks {
+		for _, v := range chunks[i].source.Vectors {
+			if _, ok := w.vector[v.Name]; !ok {
+				if err := w.s.createVectors(ctx, w.tx, VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)}); err != nil {
+					return err
+				}
+				var err error
+				if w.vector, err = vectorFields(ctx, w.tx); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	var next int64
+	if err := w.tx.QueryRow(ctx, "SELECT setval('chunk_ord', nextval('chunk_ord') + $1)", len(chunks)).Scan(&next); err != nil {
+		return err
+	}
+	return w.copy(ctx, chunks, next-int64(len(chunks)))
+}
+
+func (s *Store) model(vectorField string) string {
+	for _, v := range s.o.Vectors {
+		if v.Name == vectorField {
+			return v.Model
+		}
+	}
+	return ""
+}
+
+// remove deletes the chunks of documents, and those that chunks take the place
+// of.
+func (w *load) remove(ctx context.Context, docs []sheaf.ID, chunks []analyzed) error {
+	ids := make([]sheaf.ID, len(chunks))
+	for i := range chunks {
+		ids[i] = chunks[i].source.ID
+	}
+	rows, _ := w.tx.Query(ctx, `DELETE FROM chunk WHERE sha256(doc) = ANY($1) OR sha256(id) = ANY($2) RETURNING ord, lens`, hashes(docs), hashes(ids))
+	byID := map[int32]*field{}
+	for _, f := range w.fields {
+		byID[f.id] = f
+	}
+	var ords []int64
+	var ord int64
+	var lens []int32
+	_, err := pgx.ForEachRow(rows, []any{&ord, &lens}, func() error {
+		ords = append(ords, ord)
+		for i, n := range lens {
+			if f := byID[int32(i+1)]; f != nil && n > 0 {
+				f.chunks--
+				f.tokens -= int64(n)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(ords) == 0 {
+		return err
+	}
+	w.total.chunks -= int64(len(ords))
+	var b pgx.Batch
+	b.Queue("DELETE FROM posting WHERE chunk = ANY($1)", ords)
+	b.Queue("DELETE FROM property WHERE chunk = ANY($1)", ords)
+	vectors := 0
+	for _, v := range w.vector {
+		b.Queue("DELETE FROM "+v.table()+" WHERE chunk = ANY($1)", ords)
+		vectors++
+	}
+	results := w.tx.SendBatch(ctx, &b)
+	for i := range 2 + vectors {
+		tag, err := results.Exec()
+		if err != nil {
+			_ = results.Close() // the first error tells
+			return err
+		}
+		if i >= 2 {
+			w.total.vectors -= tag.RowsAffected()
+		}
+	}
+	return results.Close()
+}
+
+// intern sees to it that every term and field of the chunks is known.
+func (w *load) intern(ctx context.Context, chunks []analyzed) error {
+	w.ids = map[string]int32{}
+	missing := map[string]bool{}
+	w.s.mu.Lock()
+	for i := range chunks {
+		for j, f := range chunks[i].fields {
+			if name := chunks[i].source.Fields[j].Name; w.fields[name] == nil && f.Length > 0 {
+				w.fields[name] = &field{id: int32(len(w.fields) + 1), fresh: true}
+			}
+			for _, p := range f.Postings {
+				if id, ok := w.s.terms[p.Term]; ok {
+					w.ids[p.Term] = id
+				} else if id, ok := w.fresh[p.Term]; ok {
+					w.ids[p.Term] = id
+				} else {
+					missing[p.Term] = true
+				}
+			}
+		}
+	}
+	w.s.mu.Unlock()
+	if len(missing) == 0 {
+		return nil
+	}
+	texts := slices.Sorted(maps.Keys(missing))
+	if _, err := w.tx.Exec(ctx, `INSERT INTO term (text) SELECT t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING`, texts); err != nil {
+		return err
+	}
+	if len(w.fresh) > maxRemembered {
+		clear(w.fresh)
+	}
+	found := map[string]int32{}
+	if err := lookUp(ctx, w.tx, texts, found); err != nil {
+		return err
+	}
+	maps.Copy(w.ids, found)
+	maps.Copy(w.fresh, found)
+	return nil
+}
+
+// lookUp adds the ids of terms to a map; terms that are not there are left out.
+func lookUp(ctx context.Context, q querier, texts []string, into map[string]int32) error {
+	rows, _ := q.Query(ctx, "SELECT id, text FROM term WHERE text = ANY($1)", texts)
+	var id int32
+	var text string
+	_, err := pgx.ForEachRow(rows, []any{&id, &text}, func() error { into[text] = id; return nil })
+	return err
+}
+
+// copy writes chunks, whose terms and fields are known, under the numbers after
+// before.
+func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error {
+	var chunk, posting, property rows
+	vectors := map[string]*rows{}
+	for i := range chunks {
+		c := &chunks[i]
+		ord := before + int64(i) + 1
+		w.chunkRow(&chunk, c, ord)
+		w.postingRows(&posting, c, ord)
+		for _, column := range c.source.Columns {
+			for _, v := range column.Values {
+				propertyRow(&property, ord, column.Name, v)
+			}
+		}
+		for _, v := range c.source.Vectors {
+			table := w.vector[v.Name].table()
+			if vectors[table] == nil {
+				vectors[table] = &rows{}
+			}
+			for n, p := range v.Passages {
+				vectors[table].begin(3)
+				vectors[table].int64(ord)
+				vectors[table].int32(int32(n))
+				vectors[table].vector(p)
+				w.total.vectors++
+			}
+		}
+	}
+	w.total.chunks += int64(len(chunks))
+	conn := w.tx.Conn()
+	if err := chunk.copyTo(ctx, conn, "chunk"); err != nil {
+		return err
+	}
+	if err := posting.copyTo(ctx, conn, "posting"); err != nil {
+		return err
+	}
+	if err := property.copyTo(ctx, conn, "property"); err != nil {
+		return err
+	}
+	for table, r := range vectors {
+		if err := r.copyTo(ctx, conn, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *load) chunkRow(out *rows, c *analyzed, ord int64) {
+	lens := make([]int32, 0, len(w.fields))
+	texts := make([]string, 0, 2*len(c.fields))
+	for j, f := range c.source.Fields {
+		texts = append(texts, f.Name, f.Text)
+		n := c.fields[j].Length
+		if n == 0 {
+			continue
+		}
+		at := w.fields[f.Name]
+		at.chunks++
+		at.tokens += int64(n)
+		for len(lens) < int(at.id) {
+			lens = append(lens, 0)
+		}
+		lens[at.id-1] = int32(n)
+	}
+	out.begin(5)
+	out.int64(ord)
+	out.bytes(string(c.source.ID))
+	out.bytes(string(c.source.Doc))
+	out.int32s(lens)
+	out.bytesList(texts)
+}
+
+func (w *load) postingRows(out *rows, c *analyzed, ord int64) {
+	for j, f := range c.fields {
+		if f.Length == 0 {
+			continue
+		}
+		id := w.fields[c.source.Fields[j].Name].id
+		for _, p := range f.Postings {
+			out.begin(6)
+			out.int32(w.ids[p.Term])
+			out.int32(id)
+			out.int64(ord)
+			out.int32(int32(p.Frequency))
+			out.int32(int32(f.Length))
+			if len(p.Positions) == 0 {
+				out.null()
+			} else {
+				out.int32s(p.Positions)
+			}
+		}
+	}
+}
+
+func propertyRow(out *rows, ord int64, name string, v sheaf.Value) {
+	out.begin(5)
+	out.int64(ord)
+	out.bytes(name)
+	out.int16(int16(v.Kind))
+	if v.Kind == sheaf.KindText {
+		out.bytes(v.Text)
+		out.null()
+		return
+	}
+	out.null()
+	out.float64(v.Number)
+}
+
+// Commit implements [backend.BulkWriter].
+func (w *load) Commit(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.closed:
+		return errEnded
+	case w.broken != nil:
+		return w.broken
+	case w.conn == nil:
+		return fail("commit", ctx.Err())
+	}
+	ctx, stop := w.s.bounded(ctx)
+	defer stop()
+	err := w.totals(ctx)
+	if err == nil {
+		err = w.tx.Commit(ctx)
+		if err != nil && broken(err) {
+			err = fmt.Errorf("%w: the connection broke during the commit: whether it is written is not known: repeat it: %w", sheaf.ErrUnavailable, err)
+		}
+	}
+	if err == nil {
+		w.s.remember(w.fresh)
+	}
+	w.end()
+	return fail("commit", err)
+}
+
+// totals brings the counts of fields and chunks up to date.
+func (w *load) totals(ctx context.Context) error {
+	var b pgx.Batch
+	for _, name := range slices.Sorted(maps.Keys(w.fields)) {
+		f := w.fields[name]
+		switch {
+		case f.fresh:
+			b.Queue("INSERT INTO field VALUES ($1, $2, $3, $4)", f.id, name, f.chunks, f.tokens)
+		case f.chunks != 0 || f.tokens != 0:
+			b.Queue("UPDATE field SET chunks = chunks + $2, tokens = tokens + $3 WHERE id = $1", f.id, f.chunks, f.tokens)
+		}
+	}
+	b.Queue("UPDATE total SET chunks = chunks + $1, vectors = vectors + $2, generation = generation + 1", w.total.chunks, w.total.vectors)
+	return w.tx.SendBatch(ctx, &b).Close()
+}
+
+// maxRemembered bounds the terms that a store and a load keep in memory.
+const maxRemembered = 1_000_000
+
+func (s *Store) remember(terms map[string]int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.terms)+len(terms) > maxRemembered {
+		clear(s.terms)
+	}
+	maps.Copy(s.terms, terms)
+}
+
+// Close implements [backend.BulkWriter].
+func (w *load) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.end()
+	w.s.mu.Lock()
+	w.s.load = nil
+	w.s.mu.Unlock()
+	w.s.writing <- struct{}{}
+	return nil
+}

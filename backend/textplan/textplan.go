@@ -1,0 +1,259 @@
+// Package textplan answers the question "which terms does a request by words
+// look for, and how do they combine?" for stores that keep the analyzer's terms
+// as they are. [Compile] analyzes the words of a request once, [Analyze] those
+// of a chunk, so that a server holds and is asked for exactly the terms that the
+// embedded engine holds and is asked for.
+//
+// It knows nothing of stores: each of them turns the plan into its own
+// language, or says which [Node] it cannot express.
+package textplan
+
+import (
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+)
+
+// FormMark begins the text of a form (see analysis.Term) wherever forms and
+// terms share a dictionary; no term begins with it.
+const FormMark = "\x01"
+
+// Plan is an analyzed request.
+type Plan struct {
+	// Fields are those of the request, in its order, and after them those
+	// that only parts of the query name, with weight 1. Nodes refer to them
+	// by index.
+	Fields []backend.FieldWeight
+	// Root is what a chunk must match.
+	Root Node
+}
+
+// Node is a part of a plan. The set is closed: Term, Expand, Phrase, Bool.
+type Node interface{ node() }
+
+// Term matches chunks that hold a term in any of Fields, and scores its BM25.
+type Term struct {
+	Text   string
+	Fields []int
+	// Factor multiplies the score: boosts, and how often the query holds the
+	// term.
+	Factor float64
+}
+
+// Expand matches chunks that hold any term that begins with Text (Distance 0)
+// or is at most Distance edits away from it, forms among them when Forms is set.
+// In each field the best of those terms scores; see [Expand.Weight].
+type Expand struct {
+	Text     string
+	Distance int
+	Forms    bool
+	Fields   []int
+	Factor   float64
+}
+
+// Phrase matches chunks of which a field holds every token such that, less the
+// tokens' own positions, their positions differ by at most Slop. It scores the
+// terms in the fields that hold it. There are two tokens at least.
+type Phrase struct {
+	Tokens []Token
+	Slop   int
+	Fields []int
+	Factor float64
+}
+
+// Token is a term of a phrase.
+type Token struct {
+	Text     string
+	Position int
+}
+
+// Bool matches as sheaf.Bool does, but one without any Must and Should finds
+// everything only when All is set, and nothing otherwise.
+type Bool struct {
+	Must, Should, MustNot []Node
+	All                   bool
+}
+
+func (Term) node()   {}
+func (Expand) node() {}
+func (Phrase) node() {}
+func (Bool) node()   {}
+
+// Compile analyzes the words of a request that is valid.
+func Compile(a *analysis.Analyzer, req *backend.TextRequest) Plan {
+	c := compiler{a: a, listed: len(req.Fields)}
+	c.plan.Fields = slices.Clone(req.Fields)
+	c.plan.Root = c.query(req.Query, 1)
+	return c.plan
+}
+
+type compiler struct {
+	a      *analysis.Analyzer
+	plan   Plan
+	listed int
+}
+
+func (c *compiler) query(q sheaf.TextQuery, factor float64) Node {
+	switch q := q.(type) {
+	case sheaf.Match:
+		return c.match(q, factor)
+	case sheaf.Phrase:
+		return c.phrase(q, factor)
+	case sheaf.Prefix:
+		return c.pieces(c.a.PrefixPieces(q.Text), q.Field, factor, 0)
+	case sheaf.Fuzzy:
+		return c.pieces(c.a.FuzzyPieces(q.Text), q.Field, factor, q.Distance)
+	case sheaf.Boost:
+		return c.query(q.Query, factor*q.Factor)
+	case sheaf.Bool:
+		return Bool{Must: c.queries(q.Must, factor), Should: c.queries(q.Should, factor), MustNot: c.queries(q.MustNot, 1),
+			All: len(q.Must)+len(q.Should) == 0}
+	}
+	return Bool{}
+}
+
+func (c *compiler) queries(parts []sheaf.TextQuery, factor float64) []Node {
+	out := make([]Node, len(parts))
+	for i, part := range parts {
+		out[i] = c.query(part, factor)
+	}
+	return out
+}
+
+// in are the indices of the fields that a part of the query searches.
+func (c *compiler) in(name string) []int {
+	if name == "" {
+		all := make([]int, c.listed)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	i := slices.IndexFunc(c.plan.Fields, func(f backend.FieldWeight) bool { return f.Name == name })
+	if i < 0 {
+		i = len(c.plan.Fields)
+		c.plan.Fields = append(c.plan.Fields, backend.FieldWeight{Name: name, Weight: 1})
+	}
+	return []int{i}
+}
+
+func (c *compiler) match(q sheaf.Match, factor float64) Node {
+	fields := c.in(q.Field)
+	var out Bool
+	at := map[string]int{} // where a term stands in out, which a repeated one joins
+	for _, t := range c.a.MatchTokens(q.Text) {
+		if t.Prefix {
+			out.Should = append(out.Should, Expand{Text: t.Term, Fields: fields, Factor: factor})
+			continue
+		}
+		if i, ok := at[t.Term]; ok {
+			term := out.Should[i].(Term)
+			term.Factor += factor
+			out.Should[i] = term
+			continue
+		}
+		at[t.Term] = len(out.Should)
+		out.Should = append(out.Should, Term{Text: t.Term, Fields: fields, Factor: factor})
+	}
+	return out
+}
+
+func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
+	tokens := c.a.QueryTokens(q.Text)
+	switch len(tokens) {
+	case 0:
+		return Bool{}
+	case 1:
+		return c.match(sheaf.Match{Text: q.Text, Field: q.Field}, factor)
+	}
+	out := Phrase{Slop: q.Slop, Fields: c.in(q.Field), Factor: factor}
+	for _, t := range tokens {
+		out.Tokens = append(out.Tokens, Token{Text: t.Term, Position: t.Position})
+	}
+	return out
+}
+
+// pieces gives a piece that is repeated the factor of all of them.
+func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, distance int) Node {
+	var out Bool
+	times := map[analysis.Piece]float64{}
+	for _, piece := range pieces {
+		times[piece]++
+	}
+	for _, piece := range pieces {
+		n := times[piece]
+		if n == 0 {
+			continue
+		}
+		delete(times, piece)
+		if piece.Exact {
+			out.Must = append(out.Must, c.phrase(sheaf.Phrase{Text: piece.Text, Field: field}, factor*n))
+			continue
+		}
+		out.Must = append(out.Must, Expand{Text: piece.Text, Distance: distance, Forms: true, Fields: c.in(field), Factor: factor * n})
+	}
+	return out
+}
+
+// Walk calls visit with every node of a plan, parents first.
+func Walk(n Node, visit func(Node)) {
+	visit(n)
+	if b, ok := n.(Bool); ok {
+		for _, parts := range [][]Node{b.Must, b.Should, b.MustNot} {
+			for _, part := range parts {
+				Walk(part, visit)
+			}
+		}
+	}
+}
+
+// Weight is what a term or form of the dictionary (forms begin with FormMark)
+// weighs under e: 1 for a prefix, 1/(1+d) at a distance of d edits, 0 when e does
+// not accept it.
+func (e Expand) Weight(term string) float64 {
+	text, form := strings.CutPrefix(term, FormMark)
+	if form && !e.Forms {
+		return 0
+	}
+	if e.Distance == 0 {
+		if strings.HasPrefix(text, e.Text) {
+			return 1
+		}
+		return 0
+	}
+	if d := edits([]rune(text), []rune(e.Text), e.Distance); d <= e.Distance {
+		return 1 / float64(1+d)
+	}
+	return 0
+}
+
+// edits is the number of insertions, deletions, substitutions and swaps of
+// neighbors that turn a into b (optimal string alignment), or something above
+// most.
+func edits(a, b []rune, most int) int {
+	if n := len(a) - len(b); n > most || -n > most {
+		return most + 1
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

@@ -207,7 +207,7 @@ func (c *Catalog) load() (*View, error) {
 		}
 		return newView(c, manifest.Manifest{}, payload{Format: format}, nil), nil
 	case err != nil:
-		return nil, fmt.Errorf("open catalog: %w", translate(err))
+		return nil, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
 	}
 	view.generation = m.Generation
 	return view, nil
@@ -216,10 +216,10 @@ func (c *Catalog) load() (*View, error) {
 func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 	var p payload
 	if err := json.Unmarshal(m.Payload, &p); err != nil {
-		return nil, fmt.Errorf("%s: %w: payload: %w", filepath.Join(c.dir, manifest.Name), sheaf.ErrCorrupt, err)
+		return nil, fmt.Errorf("%s: %w: payload: %w", manifest.Name, sheaf.ErrCorrupt, err)
 	}
 	if p.Format != format {
-		return nil, fmt.Errorf("%s: %w: the catalog has format %d, this program reads %d", c.dir, sheaf.ErrUnsupported, p.Format, format)
+		return nil, fmt.Errorf("%w: it has format %d, this program reads %d", sheaf.ErrUnsupported, p.Format, format)
 	}
 	var segments []*segment
 	for _, info := range p.Segments {
@@ -264,7 +264,7 @@ func (c *Catalog) Reload() error {
 		return nil
 	}
 	if err != nil {
-		return translate(err)
+		return fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
 	}
 	c.mu.Lock()
 	same := generation == c.current.generation

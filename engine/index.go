@@ -261,7 +261,7 @@ func (ix *Index) follow() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // nothing is written yet, or the folder is gone; what is open stays
 	case err != nil:
-		return err
+		return fmt.Errorf("open index %s: %w", ix.options.Dir, err)
 	case g == ix.seen.Load():
 		return nil
 	}

@@ -13,19 +13,28 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
+	var repair bool
 	cmd := &cobra.Command{
 		Use:     "check",
 		GroupID: groupIndex,
 		Short:   "Read the whole index and report what is damaged",
 		Long: `Reads every file of the index and verifies its checksums and structure, and that
-the documents and the chunks that can be found agree. Nothing is changed: a
-damaged index is made again from the files by sheaf index --rebuild.`,
+the documents and the chunks that can be found agree. Nothing is changed.
+
+With --repair, what is damaged is made again from the files, with the settings the
+index was made with: a list of skipped files by itself, everything else by indexing
+again. Documents that came without a file are kept; those that cannot be read are
+named, and a copy of what is left of them is kept. It can be interrupted at any
+time: the next command goes on.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if repair {
+				return a.repair(cmd)
+			}
 			s, err := a.open(cmd, openOptions{asIs: true})
 			if errors.Is(err, sheaf.ErrCorrupt) && a.json {
 				// So damaged that it does not open: that is the fault.
-				if printErr := a.printFaults(checkJSON{Faults: []string{err.Error()}}); printErr != nil {
+				if printErr := a.printFaults(checkJSON{Faults: []string{err.Error()}}, nil); printErr != nil {
 					return printErr
 				}
 			}
@@ -36,38 +45,53 @@ damaged index is made again from the files by sheaf index --rebuild.`,
 			return s.check(cmd.Context())
 		},
 	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "make again what is damaged")
 	a.addJSON(cmd)
 	return cmd
 }
 
-func (s *session) check(ctx context.Context) error {
+// faults reads everything and lists what is wrong.
+func (s *session) faults(ctx context.Context) ([]error, error) {
 	progress := terminal.NewProgress(s.err, "checking")
 	faults := s.view.Check()
 	if c, ok := s.backend.(backend.Checker); ok {
 		faults = append(faults, c.Check(ctx, func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") })...)
 	}
 	progress.Done()
-	if err := ctx.Err(); err != nil {
-		return err
+	if s.remaking() {
+		faults = append(faults, errRemaking)
 	}
 	if len(faults) == 0 {
 		faults = s.agreement(ctx)
 	}
-	messages := []string{}
+	return faults, ctx.Err()
+}
+
+// checked is what a check found.
+func (s *session) checked(faults []error) checkJSON {
+	out := checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: []string{}}
 	for _, f := range faults {
-		messages = append(messages, f.Error())
+		out.Faults = append(out.Faults, f.Error())
 	}
-	if err := s.printFaults(checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: messages}); err != nil {
+	return out
+}
+
+func (s *session) check(ctx context.Context) error {
+	faults, err := s.faults(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.printFaults(s.checked(faults), nil); err != nil {
 		return err
 	}
 	if len(faults) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%w: %s", sheaf.ErrCorrupt, s.where.Dir)
+	err = fmt.Errorf("%w: %s", sheaf.ErrCorrupt, s.where.Dir)
 	if !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
 		err = fmt.Errorf("%w: %s was not brought up to date to its end", sheaf.ErrCorrupt, s.where.Dir)
 	}
-	return withHint(err, "make it again from the files: sheaf index --rebuild")
+	return withHint(err, "repair it: sheaf check --repair")
 }
 
 type checkJSON struct {
@@ -76,11 +100,13 @@ type checkJSON struct {
 	Documents int      `json:"documents"`
 	Chunks    int      `json:"chunks"`
 	Faults    []string `json:"faults"`
+	// Repair is what --repair did; nil without it.
+	Repair *repairJSON `json:"repair,omitempty"`
 }
 
-func (a *app) printFaults(out checkJSON) error {
+func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 	if a.json {
-		out.Schema = "sheaf.check/1"
+		out.Schema, out.Repair = "sheaf.check/1", done
 		return a.printJSON(out)
 	}
 	for _, m := range out.Faults {
@@ -89,6 +115,9 @@ func (a *app) printFaults(out checkJSON) error {
 	if out.Index != "" {
 		fmt.Fprintf(a.stdout, "%s: %s, %s: %s\n", out.Index, terminal.Plural(out.Documents, "document", "documents"),
 			terminal.Plural(out.Chunks, "chunk", "chunks"), terminal.Plural(len(out.Faults), "fault", "faults"))
+	}
+	if done != nil && done.Repaired {
+		fmt.Fprintln(a.stdout, "repaired")
 	}
 	return nil
 }

@@ -90,25 +90,25 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
-	s := &session{app: a, folder: folder, where: where, started: time.Now()}
+	s := &session{app: a, folder: folder, where: where, asIs: o.asIs, started: time.Now()}
 	if err := s.prepare(o); err != nil {
 		return nil, err
 	}
 	err := s.openStores(ctx)
 	if err != nil && !o.asIs && remakable(err) {
-		err = s.remake(ctx, err)
+		err = s.remake(ctx, err, errors.Is(err, sheaf.ErrCorrupt))
 	}
 	if err == nil && s.outdated == nil && o.refresh && a.config.Refresh && s.languageOutgrown() {
 		s.outdated = errors.New("the language of the index was guessed from little text and is another now that there is more")
 	}
 	if err == nil && s.outdated != nil && !o.asIs {
-		if err = s.remake(ctx, s.outdated); readOnly(err) {
+		if err = s.remake(ctx, s.outdated, false); readOnly(err) {
 			err = s.openStores(ctx)
 		}
-	} else if err == nil && o.refresh && a.config.Refresh {
+	} else if err == nil && (o.refresh && a.config.Refresh || s.remaking() && !o.asIs && !o.rebuild) {
 		err = s.refresh(ctx)
 		if errors.Is(err, sheaf.ErrCorrupt) {
-			err = s.remake(ctx, err)
+			err = s.remake(ctx, err, true)
 		}
 	}
 	if err != nil {
@@ -118,10 +118,11 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	return s, nil
 }
 
-// remake drops a damaged index and makes it again from the files.
-func (s *session) remake(ctx context.Context, because error) error {
+// remake drops a damaged index and makes it again from the files, with keep as it
+// was made before, without it as the settings say now.
+func (s *session) remake(ctx context.Context, because error, keep bool) error {
 	s.notice("%v: it is made again from the files", because)
-	if err := s.drop(); err != nil {
+	if err := s.drop(keep); err != nil {
 		return err
 	}
 	if err := s.openStores(ctx); err != nil {
@@ -140,7 +141,7 @@ func remakable(err error) bool {
 func (s *session) advise(err error) error {
 	switch {
 	case errors.Is(err, sheaf.ErrCorrupt):
-		return withHint(err, "make it again from the files: sheaf index --rebuild --in %s", s.where.Root)
+		return withHint(err, "repair it: sheaf check --repair --in %s", s.where.Root)
 	case readOnly(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
 	}
@@ -173,15 +174,21 @@ func (s *session) prepare(o openOptions) error {
 	switch {
 	case err == nil:
 	case o.asIs || !remakable(err):
-		return err
+		return s.advise(err)
+	case errors.Is(err, sheaf.ErrCorrupt) && s.app.index == "":
+		// Where the index lies says what it covers; nothing else is lost.
+		s.notice("%v: it is written again", err)
+		if err := s.writeRecord(); err != nil {
+			return s.advise(err)
+		}
 	default:
 		s.notice("%v: the index is made again from the files", err)
-		if err := s.drop(); err != nil {
+		if err := s.drop(false); err != nil {
 			return s.advise(err)
 		}
 	}
 	if o.rebuild {
-		return s.advise(s.drop())
+		return s.advise(s.drop(false))
 	}
 	return nil
 }
@@ -190,26 +197,23 @@ func (s *session) writeRecord() error {
 	return collection.Record{Format: collection.RecordFormat, Root: s.where.Root}.Write(s.where.Dir)
 }
 
-// drop removes what the index holds, under its lock, and leaves an empty one.
-// Everything in it can be read from the files again.
-func (s *session) drop() error {
-	s.close()
-	release, err := collection.Lock(s.where.Dir)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(collection.Clear(s.where.Dir), s.writeRecord())
-	return errors.Join(err, release())
-}
-
 // openStores opens catalog and engine, with the analyzer that they were made
 // with, or the one that fits the folder when they are new.
 func (s *session) openStores(ctx context.Context) error {
 	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(s.where.Dir), catalog.Options{})
 	if err != nil {
-		return fmt.Errorf("open index: %w", err)
+		return err
 	}
 	s.catalog, s.view, s.outdated = c, c.View(), nil
+	if s.view.Settings().Extra[remakingKey] == remakingEngine {
+		if err = errRemaking; !s.asIs {
+			err = s.emptyEngine(ctx)
+		}
+		if err != nil {
+			s.close()
+			return err
+		}
+	}
 	if err := s.openChunker(); err != nil {
 		s.close()
 		return err
@@ -229,7 +233,7 @@ func (s *session) openStores(ctx context.Context) error {
 	s.backend, err = openBackend(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
 	if err != nil {
 		s.close()
-		return fmt.Errorf("open index: %w", err)
+		return err
 	}
 	return nil
 }
@@ -276,6 +280,7 @@ func (s *session) openAnalyzer() error {
 		s.analyzer = a
 		return nil
 	}
+	s.language, s.detected = s.view.Settings().Language, s.view.Settings().LanguageDetected
 	a, err := analysis.Parse(name)
 	if err != nil {
 		return fmt.Errorf("open index: %w: %w", sheaf.ErrUnsupported, err)

@@ -147,11 +147,18 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	// Half the garbage at a little more time: an index is made beside whatever
 	// else a person has open.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
-	return ingest.Run(ctx, o)
+	report, err := ingest.Run(ctx, o)
+	if err == nil {
+		err = s.finish(ctx, o)
+	}
+	return report, err
 }
 
 func foldersExist(trees []catalog.Tree) error {
 	for _, t := range trees {
+		if t.Root == "" {
+			continue
+		}
 		if _, err := os.Stat(t.Root); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w: the folder %s: %w", sheaf.ErrNotFound, t.Root, err)
 		}

@@ -20,6 +20,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"damage":   damage,
 	"until":    until,
 	"flips":    flips,
+	"killed":   killed,
 	"embedder": embedder,
 	"rawname":  rawName,
 }
@@ -146,4 +147,27 @@ func rawName(ts *testscript.TestScript, neg bool, args []string) {
 	content, err := os.ReadFile(file)
 	ts.Check(err)
 	ts.Check(os.WriteFile(filepath.Join(filepath.Dir(file), name), content, 0o600))
+}
+
+// killed runs "killed TIMES PROGRAM ARGUMENTS...": it starts the program that
+// often and kills it, each time a little later.
+func killed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: killed TIMES PROGRAM ARGUMENTS...")
+	}
+	times, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	for i := range times {
+		cmd := exec.Command(path, args[2:]...)
+		cmd.Dir = ts.MkAbs(".")
+		for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "SHEAF_DATA_DIR", "PATH", "WORK"} {
+			cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+		}
+		ts.Check(cmd.Start())
+		time.Sleep(time.Duration(i) * 2 * time.Millisecond)
+		_ = cmd.Process.Kill() // it may be over
+		_ = cmd.Wait()
+	}
 }

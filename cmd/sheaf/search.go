@@ -81,7 +81,7 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error {
 	out, err := s.answer(cmd.Context(), q, o)
 	if errors.Is(err, sheaf.ErrCorrupt) {
-		if err = s.remake(cmd.Context(), err); err == nil {
+		if err = s.remake(cmd.Context(), err, true); err == nil {
 			out, err = s.answer(cmd.Context(), q, o)
 		}
 	}

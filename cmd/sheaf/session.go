@@ -54,7 +54,13 @@ type session struct {
 	// language and detected are those of a new index.
 	language string
 	detected bool
-	started  time.Time
+	// asIs says that the index is only looked at.
+	asIs bool
+	// lost and copied are what making the index again could not bring back,
+	// and where what is left of it is kept.
+	lost    []string
+	copied  string
+	started time.Time
 }
 
 func (s *session) searcher() *search.Searcher {

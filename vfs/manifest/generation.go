@@ -28,10 +28,10 @@ func Generation(fsys vfs.FS, dir string) (uint64, error) {
 		return 0, err
 	}
 	if n < len(header) {
-		return 0, fmt.Errorf("%s: %w: at byte %d: it ends within the header", path, ErrCorrupt, n)
+		return 0, fmt.Errorf("%s: %w: at byte %d: it ends within the header", Name, ErrCorrupt, n)
 	}
 	if string(header[:len(magic)]) != magic {
-		return 0, fmt.Errorf("%s: %w: at byte 0: it does not begin with %q", path, ErrCorrupt, magic)
+		return 0, fmt.Errorf("%s: %w: at byte 0: it does not begin with %q", Name, ErrCorrupt, magic)
 	}
 	return binary.LittleEndian.Uint64(header[16:]), nil
 }

@@ -69,7 +69,7 @@ func Read(fsys vfs.FS, dir string) (Manifest, error) {
 	}
 	m, err := decode(data)
 	if err != nil {
-		return Manifest{}, fmt.Errorf("%s: %w", path, err)
+		return Manifest{}, fmt.Errorf("%s: %w", Name, err)
 	}
 	return m, nil
 }
@@ -193,7 +193,7 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 			return none, m, readErr
 		}
 		if newer.Generation == m.Generation {
-			return none, m, fmt.Errorf("%s: %w: generation %d names a file that is gone: %w", dir, ErrCorrupt, m.Generation, err)
+			return none, m, fmt.Errorf("%s: %w: generation %d names a file that is gone: %w", Name, ErrCorrupt, m.Generation, err)
 		}
 		m = newer
 	}

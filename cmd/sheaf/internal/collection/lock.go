@@ -3,7 +3,6 @@ package collection
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"sheaf"
@@ -16,7 +15,7 @@ func CatalogDir(dir string) string { return filepath.Join(dir, catalogName) }
 // EngineDir is the folder of the engine in the index at dir.
 func EngineDir(dir string) string { return filepath.Join(dir, engineName) }
 
-// Lock keeps other processes from clearing the index at dir until release is
+// Lock keeps other processes from emptying the index at dir until release is
 // called. It does not wait: sheaf.ErrUnavailable says who holds it.
 func Lock(dir string) (release func() error, err error) {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
@@ -27,10 +26,4 @@ func Lock(dir string) (release func() error, err error) {
 		return nil, err
 	}
 	return lock.Close, nil
-}
-
-// Clear removes everything that the index at dir holds, but its record: other
-// processes that have it open keep reading what they have.
-func Clear(dir string) error {
-	return errors.Join(os.RemoveAll(EngineDir(dir)), os.RemoveAll(CatalogDir(dir)))
 }

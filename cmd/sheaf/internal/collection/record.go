@@ -23,6 +23,8 @@ const (
 	engineName  = "engine"
 	lockName    = "lock"
 
+	// DamagedName is the folder with copies of what could not be repaired.
+	DamagedName = "damaged"
 	// EmbeddingsName is the file that remembers the vectors of passages.
 	EmbeddingsName = "embeddings"
 
@@ -32,7 +34,7 @@ const (
 	TasksName = "tasks"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, KeysName: true, TasksName: true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, DamagedName: true, KeysName: true, TasksName: true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

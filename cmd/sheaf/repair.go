@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+	"sheaf/vfs"
+)
+
+// An index is made again in three steps, each of which may be the last before
+// the power fails. First the catalog is replaced, at once, by one that holds
+// only the texts that are nowhere else, and a mark that says so. Then the engine
+// is emptied, and the mark changed. Then the files are indexed as though they
+// were new, the texts are indexed again, and the mark is taken away. Any command
+// that finds a mark goes on from there.
+
+// remakingKey is where the settings keep the mark.
+const (
+	remakingKey     = "remaking"
+	remakingEngine  = "engine"    // the engine is still to be emptied
+	remakingContent = "documents" // documents are still to be indexed
+)
+
+// errRemaking says that an index was being made again when that was interrupted.
+var errRemaking = fmt.Errorf("%w: making the index again was interrupted", sheaf.ErrCorrupt)
+
+// repairJSON is what a repair did.
+type repairJSON struct {
+	Repaired bool `json:"repaired"`
+	// Lost are the documents that had no source file and cannot be read, Copy
+	// is where what is left of them is kept.
+	Lost []string `json:"lost,omitempty"`
+	Copy string   `json:"copy,omitempty"`
+}
+
+// repair checks the index, repairs it, and checks it again.
+func (a *app) repair(cmd *cobra.Command) error {
+	ctx := cmd.Context()
+	var faults []error
+	s, err := a.open(cmd, openOptions{asIs: true})
+	if err == nil {
+		faults, err = s.faults(ctx)
+	} else if remakable(err) {
+		// It does not open: opening it in earnest makes it again.
+		faults = []error{err}
+		s, err = a.open(cmd, openOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	before := faults
+	s.asIs = false
+	if len(faults) > 0 {
+		if faults, err = s.mend(ctx); err != nil {
+			return s.advise(err)
+		}
+	}
+	if len(faults) > 0 {
+		if err = s.remake(ctx, faults[0], true); err == nil {
+			faults, err = s.faults(ctx)
+		}
+		if err != nil {
+			return s.advise(err)
+		}
+	}
+	done := &repairJSON{Repaired: len(before) > 0 && len(faults) == 0, Lost: s.lost, Copy: s.copied}
+	if len(faults) > 0 {
+		before = faults
+	}
+	if err := a.printFaults(s.checked(before), done); err != nil {
+		return err
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("%w: %s: it cannot be repaired: %w", sheaf.ErrCorrupt, s.where.Dir, faults[0])
+	}
+	return nil
+}
+
+// remaking reports whether making the index again is not over.
+func (s *session) remaking() bool { return s.view.Settings().Extra[remakingKey] != "" }
+
+// mend repairs what can be without making everything again: lists that are
+// damaged, and an index that was not brought up to date to its end. It returns
+// the faults that are left.
+func (s *session) mend(ctx context.Context) ([]error, error) {
+	_, err := ingest.Relist(ctx, s.catalog)
+	if err == nil {
+		err = s.reload()
+	}
+	if err == nil {
+		err = s.refresh(ctx)
+	}
+	if errors.Is(err, sheaf.ErrCorrupt) {
+		return []error{err}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.faults(ctx)
+}
+
+// drop empties the index, under its lock, but for the texts that have no source
+// file. With keep the settings stay as they are, without it only the folders do.
+// Nothing is changed when a folder is gone that the files would have to come
+// from again; without keep, such a folder is forgotten.
+func (s *session) drop(keep bool) error {
+	s.close()
+	release, err := collection.Lock(s.where.Dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.dropLocked(keep), release())
+}
+
+func (s *session) dropLocked(keep bool) error {
+	w, err := catalog.Examine(vfs.Disk{}, collection.CatalogDir(s.where.Dir), s.given)
+	if err != nil {
+		return err
+	}
+	trees := w.Settings.Trees
+	if err := foldersExist(trees); err != nil && keep {
+		return errors.Join(err, w.Close())
+	} else if err != nil {
+		trees = slices.DeleteFunc(slices.Clone(trees), func(t catalog.Tree) bool { return foldersExist([]catalog.Tree{t}) != nil })
+		s.notice("%v: it is left out from now on", err)
+	}
+	err = s.keepCopy(w)
+	if err == nil {
+		err = w.Replace(func(settings *catalog.Settings) {
+			if !keep {
+				*settings = catalog.Settings{}
+			}
+			settings.Trees, settings.Extra = trees, map[string]string{remakingKey: remakingEngine}
+		})
+	}
+	return errors.Join(err, w.Close(), s.writeRecord())
+}
+
+// given reports whether a document has no source file.
+func (s *session) given(doc sheaf.ID, settings *catalog.Settings) bool {
+	known := len(settings.Trees) > 0 || doc.Tree() != collection.TreeName(s.where.Root)
+	return known && settings.Root(doc.Tree()) == ""
+}
+
+// keepCopy keeps the files of a catalog of which documents are lost for good, or
+// may be.
+func (s *session) keepCopy(w *catalog.Wreck) error {
+	rootless := slices.ContainsFunc(w.Settings.Trees, func(t catalog.Tree) bool { return t.Root == "" })
+	if len(w.Lost) == 0 && (w.Unread == 0 || w.SettingsFound && !rootless) {
+		return nil
+	}
+	from := collection.CatalogDir(s.where.Dir)
+	to := filepath.Join(s.where.Dir, collection.DamagedName, time.Now().UTC().Format("20060102T150405.000"))
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("keep what is damaged: %w", err)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return fmt.Errorf("keep what is damaged: %w", err)
+	}
+	for _, id := range w.Lost {
+		s.lost = append(s.lost, string(id))
+	}
+	s.copied = to
+	if len(w.Lost) > 0 {
+		s.notice("%s without source files cannot be read:", terminal.Plural(len(w.Lost), "document", "documents"))
+		for _, id := range s.lost {
+			s.notice("  %s", id)
+		}
+	}
+	if w.Unread > 0 {
+		s.notice("of %s not even the name can be read; those without source files are lost", terminal.Plural(w.Unread, "entry", "entries"))
+	}
+	s.notice("a copy of the damaged catalog is kept in %s", to)
+	return nil
+}
+
+// emptyEngine is the second step of making an index again.
+func (s *session) emptyEngine(ctx context.Context) error {
+	release, err := collection.Lock(s.where.Dir)
+	if err != nil {
+		return err
+	}
+	if err = os.RemoveAll(collection.EngineDir(s.where.Dir)); err == nil {
+		err = s.mark(ctx, remakingContent)
+	}
+	return errors.Join(err, release())
+}
+
+// mark changes how far making the index again is; "" says that it is over.
+func (s *session) mark(ctx context.Context, mark string) error {
+	settings := s.view.Settings()
+	settings.Extra = maps.Clone(settings.Extra)
+	delete(settings.Extra, remakingKey)
+	if mark != "" {
+		settings.Extra[remakingKey] = mark
+	}
+	if err := s.catalog.Update(ctx, catalog.Update{Settings: &settings}); err != nil {
+		return err
+	}
+	return s.reload()
+}
+
+// finish is the end of making an index again: the files are indexed, the texts
+// without files are still to be.
+func (s *session) finish(ctx context.Context, o ingest.Options) error {
+	if err := s.reload(); err != nil {
+		return err
+	}
+	if !s.remaking() {
+		return nil
+	}
+	if _, err := ingest.PutStored(ctx, o); err != nil {
+		return err
+	}
+	if err := s.reload(); err != nil {
+		return err
+	}
+	return s.mark(ctx, "")
+}

@@ -164,6 +164,13 @@ func (n *boolNode) each(f func(*child)) {
 	}
 }
 
+func (n *boolNode) rewind() {
+	n.each(func(c *child) {
+		c.started = false
+		c.rewind()
+	})
+}
+
 func (n *boolNode) err() error {
 	var errs []error
 	n.each(func(c *child) { errs = append(errs, c.err()) })

@@ -246,6 +246,7 @@ func (n *expandNode) score(s *scores) {
 	}
 }
 
+func (n *expandNode) rewind()    {}
 func (n *expandNode) err() error { return nil }
 func (n *expandNode) close()     {}
 

@@ -18,6 +18,8 @@ type node interface {
 	score(s *scores)
 	// explain adds to why what score adds to the scores.
 	explain(why *reasons)
+	// rewind lets the next seek go back.
+	rewind()
 	// err is the fault that ended the matches early.
 	err() error
 	// close gives memory back.
@@ -213,6 +215,13 @@ func (n *matchNode) seek(target uint32) uint32 {
 }
 
 func (n *matchNode) score(s *scores) { n.plan.addScores(s, n.list, n.at, n.virtual) }
+
+func (n *matchNode) rewind() {
+	n.started = false
+	for i := range n.list {
+		n.list[i].cursor.Rewind()
+	}
+}
 
 func (n *matchNode) err() error { return faultOf(n.view, n.list) }
 

@@ -64,6 +64,9 @@ func (ph *planPhrase) node(p *plan, view int) (node, error) {
 		}
 		if len(field.list) == len(ph.terms) {
 			field.positions = make([]postings.PositionReader, len(ph.terms))
+			for i := range field.positions {
+				field.positions[i].Reset(field.list[i].lengths.Of)
+			}
 			field.found = make([][]uint32, len(ph.terms))
 			n.fields = append(n.fields, field)
 		} else {
@@ -194,6 +197,18 @@ func (f *phraseField) score(p *plan, s *scores, ph *planPhrase) {
 				s.byField[c.field] += t.repeats() * p.score(c, f.at, c.cursor.Frequency())
 			}
 		}
+	}
+}
+
+func (n *phraseNode) rewind() {
+	for i := range n.fields {
+		n.fields[i].started = false
+		for j := range n.fields[i].list {
+			n.fields[i].list[j].cursor.Rewind()
+		}
+	}
+	if n.any != nil {
+		n.any.rewind()
 	}
 }
 

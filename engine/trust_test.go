@@ -142,7 +142,7 @@ func TestFlippedBits(t *testing.T) {
 
 // TestGolden opens an index that an earlier build of this version wrote.
 func TestGolden(t *testing.T) {
-	dir := filepath.Join("testdata", "version1")
+	dir := filepath.Join("testdata", "version2")
 	if *update {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -169,6 +169,14 @@ func TestGolden(t *testing.T) {
 	}
 	if got != string(want) {
 		t.Errorf("answers of %s are\n%swant\n%s", dir, got, want)
+	}
+}
+
+// TestOlderVersion: an index of an earlier version is refused with advice.
+func TestOlderVersion(t *testing.T) {
+	_, err := answers(filepath.Join("testdata", "version1"))
+	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "build the index anew") {
+		t.Errorf("an index of version 1: %v", err)
 	}
 }
 

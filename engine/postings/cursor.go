@@ -14,14 +14,15 @@ type Cursor struct {
 	list  List
 	limit uint32 // ordinals are below this
 
-	index  []byte // of the full blocks
-	blocks []byte
-	tail   []byte // after the impacts
-	full   int    // number of full blocks
-	tailN  int
-	tailAt uint32 // offset of the tail's positions
+	impacts []byte // of the list, then of each block; nil where there are none
+	lasts   []byte // last ordinal of each full block, and four bytes more
+	places  []byte // of the blocks after the first, placeWide bytes each
+	spots   []byte // of their positions, spotWide bytes each
+	blocks  []byte
+	full    int // number of full blocks
+	tailN   int
 
-	whole, tailImpacts impacts
+	placeWide, spotWide int
 
 	shallow     int // block that SkipTo chose; full is the tail, full+1 the end
 	current     int // block that is decoded, -1 for none
@@ -30,71 +31,69 @@ type Cursor struct {
 	frequencies [BlockLen]uint32
 	hasFreq     bool
 	freqFrame   []byte // of the current block, until it is decoded
-
-	boundBlock int // block that bound belongs to, -1 for none
-	bound      impacts
-	err        error
+	err         error
 }
 
-type impacts struct {
-	n    int
-	list [maxImpacts]Impact
-}
+// ordinalBytes is the width of an ordinal in the list of the blocks' last ones.
+const ordinalBytes = 3
+
+// flagCounted marks a list without impacts and positions. The bits below it are
+// the widths of places and spots.
+const flagCounted = 1 << 6
 
 // Reset makes c walk a list of which every ordinal is below limit. The cursor
 // stands before the first posting: call Seek, or SkipTo and Block.
 func (c *Cursor) Reset(list List, limit uint32) {
 	c.list, c.limit, c.err = list, limit, nil
 	c.shallow, c.current, c.i, c.n = 0, -1, 0, 0
-	c.boundBlock = -1
 	c.hasFreq, c.freqFrame = false, nil
-	c.index, c.blocks, c.tail = nil, nil, nil
-	c.full, c.tailN, c.tailAt = 0, 0, 0
-	c.whole.n, c.tailImpacts.n = 0, 0
+	c.impacts, c.lasts, c.places, c.spots, c.blocks = nil, nil, nil, nil, nil
+	c.full, c.tailN, c.placeWide, c.spotWide = 0, 0, 0, 0
 	if !c.open() {
 		c.fail("header")
 	}
 }
 
+// Rewind makes Seek and SkipTo go back to the beginning of the list. What is
+// decoded stays so.
+func (c *Cursor) Rewind() {
+	if c.err == nil {
+		c.shallow, c.i = 0, 0
+	}
+}
+
 func (c *Cursor) open() bool {
 	list := c.list
+	c.full, c.tailN = list.DF/BlockLen, list.DF%BlockLen
 	if list.DF <= 1 {
-		c.tailN = list.DF
-		if list.DF == 1 {
-			c.whole = impacts{n: 1}
-			c.whole.list[0] = Impact{list.Single.Frequency, 0}
-			c.tailImpacts = c.whole
-		}
 		return list.DF == 0 || list.Single.Frequency > 0
 	}
-	c.full, c.tailN = list.DF/BlockLen, list.DF%BlockLen
+	if c.full == 0 {
+		c.blocks = list.Postings
+		return true
+	}
 	b := list.Postings
-	if c.full > 0 {
-		if c.whole.n, b = readImpacts(&c.whole.list, b); c.whole.n < 1 {
-			return false
-		}
-		size, ok := uvarint(&b)
-		index := c.full * indexBytes
-		if !ok || index > len(b) || int64(size) > int64(len(b)-index) {
-			return false
-		}
-		c.index, c.blocks = b[:index], b[index:index+int(size)]
-		b = b[index+int(size):]
-		if c.tailN > 0 {
-			if c.tailAt, ok = uvarint(&b); !ok {
-				return false
-			}
-		}
+	if len(b) == 0 {
+		return false
 	}
-	if c.tailN > 0 {
-		if c.tailImpacts.n, b = readImpacts(&c.tailImpacts.list, b); c.tailImpacts.n < 1 {
-			return false
-		}
-		if c.full == 0 {
-			c.whole = c.tailImpacts
-		}
+	flags := b[0]
+	b = b[1:]
+	c.placeWide, c.spotWide = int(flags&7), int(flags>>3&7)
+	impacts, more := (c.Blocks()+1)*impactBytes, c.Blocks()-1
+	if flags&flagCounted != 0 {
+		impacts = 0
 	}
-	c.tail = b
+	lasts := c.full * ordinalBytes
+	size := impacts + lasts + more*(c.placeWide+c.spotWide)
+	// A block has four bytes at least, so reading four where three are meant
+	// stays inside.
+	if c.placeWide > 4 || c.spotWide > 4 || len(b) < size+4 {
+		return false
+	}
+	c.impacts, c.lasts = b[:impacts], b[impacts:]
+	b = b[impacts+lasts:]
+	c.places, b = b[:more*c.placeWide], b[more*c.placeWide:]
+	c.spots, c.blocks = b[:more*c.spotWide], b[more*c.spotWide:]
 	return true
 }
 
@@ -112,12 +111,22 @@ func (c *Cursor) Err() error { return c.err }
 // DF is the number of postings in the list.
 func (c *Cursor) DF() int { return c.list.DF }
 
-// Impacts bound every posting of the list.
-func (c *Cursor) Impacts() []Impact { return c.whole.list[:c.whole.n] }
+// HasImpacts reports whether the list has impacts: those that are shorter than a
+// block, and those without positions, have none.
+func (c *Cursor) HasImpacts() bool { return len(c.impacts) > 0 }
+
+// Impacts reads the impacts that bound every posting of the list, if there are.
+func (c *Cursor) Impacts(dst *Impacts) { readImpacts(dst, c.impacts) }
+
+// BlockImpacts reads the impacts that bound the postings of a block of a list that
+// has impacts.
+func (c *Cursor) BlockImpacts(dst *Impacts, block int) {
+	readImpacts(dst, c.impacts[(1+block)*impactBytes:])
+}
 
 func (c *Cursor) lastOf(block int) uint32 {
 	if block < c.full {
-		return binary.LittleEndian.Uint32(c.index[block*indexBytes:])
+		return binary.LittleEndian.Uint32(c.lasts[block*ordinalBytes:]) & MaxOrdinal
 	}
 	return End
 }
@@ -149,25 +158,6 @@ func (c *Cursor) SkipTo(target uint32) (last uint32) {
 	return c.lastOf(hi)
 }
 
-// BlockImpacts bound the postings of the block that SkipTo chose; none are left
-// when it is empty.
-func (c *Cursor) BlockImpacts() []Impact {
-	switch {
-	case c.shallow > c.full || c.shallow == c.full && c.tailN == 0:
-		return nil
-	case c.shallow == c.full:
-		return c.tailImpacts.list[:c.tailImpacts.n]
-	case c.boundBlock != c.shallow:
-		n, _ := readImpacts(&c.bound.list, c.blockData(c.shallow))
-		if n < 1 {
-			c.fail("impacts")
-			return nil
-		}
-		c.bound.n, c.boundBlock = n, c.shallow
-	}
-	return c.bound.list[:c.bound.n]
-}
-
 // CurrentBlock is the number of the block that SkipTo chose, from 0.
 func (c *Cursor) CurrentBlock() int { return c.shallow }
 
@@ -182,26 +172,28 @@ func (c *Cursor) Blocks() int {
 // LastOf is the last ordinal that a block can hold, End for the list's last.
 func (c *Cursor) LastOf(block int) uint32 { return c.lastOf(block) }
 
-// PeekImpacts appends to dst the impacts of a block, without moving.
-func (c *Cursor) PeekImpacts(dst []Impact, block int) []Impact {
-	if block >= c.full {
-		return append(dst, c.tailImpacts.list[:c.tailImpacts.n]...)
-	}
-	var m impacts
-	n, _ := readImpacts(&m.list, c.blockData(block))
-	if n < 1 {
-		c.fail("impacts")
-		return dst
-	}
-	return append(dst, m.list[:n]...)
-}
-
+// blockData is where a block begins.
 func (c *Cursor) blockData(block int) []byte {
-	at := binary.LittleEndian.Uint32(c.index[block*indexBytes+4:])
+	at := wide(c.places, block-1, c.placeWide)
 	if int64(at) > int64(len(c.blocks)) {
 		return nil
 	}
 	return c.blocks[at:]
+}
+
+// positionsAt is where the positions of a block begin.
+func (c *Cursor) positionsAt(block int) uint32 { return wide(c.spots, block-1, c.spotWide) }
+
+// wide is number i of a list of numbers of n bytes each; 0 for the one before
+// the first.
+func wide(list []byte, i, n int) uint32 {
+	v := uint32(0)
+	if i >= 0 && (i+1)*n <= len(list) {
+		for j := range n {
+			v |= uint32(list[i*n+j]) << (8 * j)
+		}
+	}
+	return v
 }
 
 // Block decodes the block that SkipTo chose and returns its ordinals, rising;
@@ -233,7 +225,7 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	for {
 		c.SkipTo(target)
 		if c.shallow > c.full {
-			c.i, c.n = 0, 0
+			c.i, c.n, c.current = 0, 0, -1
 			return End
 		}
 		docs := c.Block()
@@ -247,7 +239,7 @@ func (c *Cursor) Seek(target uint32) uint32 {
 		}
 		if c.shallow >= c.full {
 			c.shallow = c.full + 1
-			c.i, c.n = 0, 0
+			c.i, c.n, c.current = 0, 0, -1
 			return End
 		}
 		c.shallow++
@@ -331,78 +323,121 @@ func (c *Cursor) decode(block int) {
 }
 
 func (c *Cursor) decodeFull(block int) {
-	var skip impacts
-	n, b := readImpacts(&skip.list, c.blockData(block))
-	if n < 1 {
-		c.fail("impacts")
-		return
-	}
-	b, ok := readFrame(c.docs[:], b)
+	b, ok := readFrame(c.docs[:], c.blockData(block))
 	if !ok {
 		c.fail("ordinals")
 		return
 	}
-	last, any := uint32(0), uint32(0)
+	next := uint32(0)
 	if block > 0 {
-		last = c.lastOf(block - 1)
+		next = c.lastOf(block-1) + 1
 	}
-	if block == 0 {
-		last-- // the first ordinal may be 0, every other gap is at least 1
-		c.docs[0]++
-	}
-	for i, gap := range c.docs {
-		any |= gap - 1
-		last += gap
-		c.docs[i] = last
-	}
-	if any > MaxOrdinal || last >= c.limit || last != c.lastOf(block) {
+	if last := sumUp(c.docs[:], next); last >= c.limit || last != c.lastOf(block) {
 		c.fail("ordinals")
 		return
 	}
 	c.freqFrame, c.n = b, BlockLen
 }
 
+// sumUp makes ordinals of gaps: next is the least that the first can be. It
+// returns the last, End when one of the gaps is too large.
+func sumUp(gaps []uint32, next uint32) uint32 {
+	any := uint32(0)
+	for i, gap := range gaps {
+		any |= gap
+		next += gap
+		gaps[i] = next
+		next++
+	}
+	if any > MaxOrdinal {
+		return End
+	}
+	return next - 1
+}
+
+// decodeTail decodes the postings after the full blocks.
 func (c *Cursor) decodeTail() {
-	c.hasFreq = true
 	if c.list.DF == 1 {
 		if c.list.Single.Ordinal >= c.limit {
 			c.fail("ordinal")
 			return
 		}
-		c.docs[0], c.frequencies[0], c.n = c.list.Single.Ordinal, c.list.Single.Frequency, 1
+		c.docs[0], c.frequencies[0], c.n, c.hasFreq = c.list.Single.Ordinal, c.list.Single.Frequency, 1, true
 		return
 	}
-	last := uint64(0)
+	b := c.blocks
+	next := uint32(0)
 	if c.full > 0 {
-		last = uint64(c.lastOf(c.full - 1))
+		b, next = c.blockData(c.full), c.lastOf(c.full-1)+1
 	}
-	b := c.tail
-	for i := range c.tailN {
-		gap, ok := uvarint(&b)
-		frequency := uint32(1)
-		if ok && gap&1 == 0 {
-			frequency, ok = uvarint(&b)
-		}
-		last += uint64(gap >> 1)
-		if !ok || last >= uint64(c.limit) || frequency == 0 || gap>>1 == 0 && (i > 0 || c.full > 0) {
-			c.fail("tail")
-			return
-		}
-		c.docs[i], c.frequencies[i] = uint32(last), frequency
+	docs := c.docs[:c.tailN]
+	ok := true
+	if c.tailN >= tailFrame {
+		b, ok = readFrame(docs, b)
+		c.freqFrame = b
+	} else {
+		ok = c.readVarints(docs, b)
+		c.hasFreq = true
+	}
+	if !ok || sumUp(docs, next) >= c.limit {
+		c.fail("tail")
+		return
 	}
 	c.n = c.tailN
+}
+
+// readVarints reads the gaps and frequencies of a short tail.
+func (c *Cursor) readVarints(gaps []uint32, b []byte) bool {
+	for i := range gaps {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || v>>1 > MaxOrdinal {
+			return false
+		}
+		b = b[n:]
+		gaps[i], c.frequencies[i] = uint32(v>>1), 1
+		if v&1 == 0 {
+			more, ok := uvarint(&b)
+			if !ok || more+1 == 0 {
+				return false
+			}
+			c.frequencies[i] = more + 1
+		}
+	}
+	return true
 }
 
 func (c *Cursor) decodeFrequencies() {
 	if c.hasFreq || c.n == 0 {
 		return
 	}
-	if _, ok := readFrame(c.frequencies[:], c.freqFrame); !ok {
+	frequencies := c.frequencies[:c.n]
+	if _, ok := readFrame(frequencies, c.freqFrame); !ok {
 		c.fail("frequencies")
 		return
 	}
-	for i := range c.frequencies {
-		c.frequencies[i]++
+	least := uint32(1<<32 - 1)
+	for i := range frequencies {
+		frequencies[i]++
+		least = min(least, frequencies[i])
+	}
+	if least == 0 {
+		c.fail("frequencies")
+		return
 	}
 	c.hasFreq = true
+}
+
+// uvarint takes an unsigned 32-bit varint off the front of src.
+func uvarint(src *[]byte) (uint32, bool) {
+	b := *src
+	if len(b) > 0 && b[0] < 0x80 {
+		*src = b[1:]
+		return uint32(b[0]), true
+	}
+	v, n := binary.Uvarint(b)
+	if n <= 0 || v>>32 != 0 {
+		return 0, false
+	}
+	*src = b[n:]
+	return uint32(v), true
 }

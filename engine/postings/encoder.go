@@ -8,52 +8,52 @@ import "encoding/binary"
 type Encoder struct {
 	docs        [BlockLen]uint32
 	frequencies [BlockLen]uint32
-	n           int // postings in the open block
+	lengths     [BlockLen]uint32
+	all         []uint32 // positions of the open block
+	n           int      // postings in the open block
 	df          int
-	lastDoc     uint32 // last ordinal added
-	blockBefore uint32 // last ordinal of the block before the open one
-	deltas      []uint32
+	next        uint32 // ordinal after that of the last block's last posting
 	single      Single
+	counted     bool // no positions and no impacts
 
 	block, whole Frontier
-	index        []byte
+	impacts      []byte
+	lasts        []byte
+	places       []uint32 // of the blocks after the first
+	spots        []uint32 // of their positions
 	blocks       []byte
 	positions    []byte
+	writer       positionWriter
 	list         []byte
 }
 
 // Add appends a posting. ordinal is larger than that of the posting before;
-// length is that of the field in the chunk; positions are those of the term, at
-// least one, in rising order.
+// length is that of the field in the chunk, at least the number of positions;
+// positions are those of the term, at least one, in rising order.
 func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
-	last := uint32(0)
-	for _, p := range positions {
-		e.deltas = append(e.deltas, p-last)
-		last = p
-	}
+	e.all = append(e.all, positions...)
 	if e.df == 0 {
-		e.positions = e.positions[:0]
+		e.counted, e.positions = false, e.positions[:0]
 		e.single = Single{Ordinal: ordinal, Frequency: uint32(len(positions)), Position: positions[0]}
 	}
+	e.block.Add(uint32(len(positions)), length)
 	e.add(ordinal, length, uint32(len(positions)))
 }
 
-// AddCount appends a posting without positions. The postings of a list either
-// all have positions or none has.
-func (e *Encoder) AddCount(ordinal, length, frequency uint32) {
+// AddCount appends a posting without positions and impacts. The postings of a
+// list either all have them or none has.
+func (e *Encoder) AddCount(ordinal, frequency uint32) {
 	if e.df == 0 {
-		e.positions = e.positions[:0]
+		e.counted, e.positions = true, e.positions[:0]
 		e.single = Single{Ordinal: ordinal, Frequency: frequency}
 	}
-	e.add(ordinal, length, frequency)
+	e.add(ordinal, 0, frequency)
 }
 
 func (e *Encoder) add(ordinal, length, frequency uint32) {
-	e.docs[e.n], e.frequencies[e.n] = ordinal, frequency
+	e.docs[e.n], e.frequencies[e.n], e.lengths[e.n] = ordinal, frequency, length
 	e.n++
 	e.df++
-	e.lastDoc = ordinal
-	e.block.Add(frequency, length)
 	if e.n == BlockLen {
 		e.endBlock()
 	}
@@ -66,102 +66,131 @@ func (e *Encoder) Finish() List {
 	switch {
 	case e.df == 0:
 		return list
-	case e.df == 1 && e.single.Frequency == 1:
-		list.Single = e.single
 	case e.df == 1:
 		list.Single = e.single
-		e.positions = appendDeltas(e.positions, e.deltas)
-		list.Positions = e.positions
+		if e.single.Frequency > 1 && !e.counted {
+			e.endPositions()
+		}
 	default:
 		list.Postings = e.assemble()
-		list.Positions = e.positions
 	}
+	list.Positions = e.positions
 	e.reset()
 	return list
 }
 
 func (e *Encoder) reset() {
-	e.n, e.df, e.lastDoc, e.blockBefore = 0, 0, 0, 0
-	e.deltas = e.deltas[:0]
+	e.n, e.df, e.next = 0, 0, 0
+	e.all = e.all[:0]
 	e.block.Reset()
 	e.whole.Reset()
-	e.index, e.blocks = e.index[:0], e.blocks[:0]
+	e.impacts, e.lasts, e.blocks = e.impacts[:0], e.lasts[:0], e.blocks[:0]
+	e.places, e.spots = e.places[:0], e.spots[:0]
 }
 
-// endBlock writes the open block, which is full.
+// endBlock writes the open block, which is full or the tail of a long list.
 func (e *Encoder) endBlock() {
-	le := binary.LittleEndian
-	e.index = le.AppendUint32(e.index, e.lastDoc)
-	e.index = le.AppendUint32(e.index, uint32(len(e.blocks)))
-	e.index = le.AppendUint32(e.index, uint32(len(e.positions)))
-	for _, m := range e.block.Impacts() {
-		e.whole.Add(m.Frequency, m.Length)
+	if len(e.blocks) > 0 {
+		e.places, e.spots = append(e.places, uint32(len(e.blocks))), append(e.spots, uint32(len(e.positions)))
 	}
-	e.blocks = e.block.append(e.blocks)
-	last := e.blockBefore
-	for i, doc := range e.docs {
-		e.docs[i] = doc - last
-		last = doc
-		e.frequencies[i]-- // a frequency of 1 takes no bits
+	if !e.counted {
+		e.impacts = e.block.appendImpacts(e.impacts, &e.whole)
 	}
-	e.blocks = appendFrame(e.blocks, e.docs[:])
-	e.blocks = appendFrame(e.blocks, e.frequencies[:])
-	e.positions = appendDeltas(e.positions, e.deltas)
-	e.deltas = e.deltas[:0]
-	e.block.Reset()
-	e.blockBefore = e.lastDoc
+	last := e.docs[e.n-1]
+	e.blocks = e.appendPostings(e.blocks)
+	if e.n == BlockLen {
+		e.lasts = append(e.lasts, byte(last), byte(last>>8), byte(last>>16))
+	}
+	e.endPositions()
 	e.n = 0
+}
+
+func (e *Encoder) endPositions() {
+	if !e.counted {
+		e.positions = e.writer.append(e.positions, e.frequencies[:e.n], e.lengths[:e.n], e.all)
+		e.all = e.all[:0]
+	}
+}
+
+// tailFrame is the number of postings from which frames are smaller than
+// varints, usually.
+const tailFrame = 16
+
+// appendPostings writes the ordinals and frequencies of the open block.
+func (e *Encoder) appendPostings(dst []byte) []byte {
+	var gaps, more [BlockLen]uint32
+	for i, doc := range e.docs[:e.n] {
+		gaps[i] = doc - e.next
+		more[i] = e.frequencies[i] - 1 // a frequency of 1 takes no bits
+		e.next = doc + 1
+	}
+	if e.n >= tailFrame {
+		dst = appendFrame(dst, gaps[:e.n])
+		return appendFrame(dst, more[:e.n])
+	}
+	for i, gap := range gaps[:e.n] {
+		if more[i] == 0 {
+			dst = binary.AppendUvarint(dst, uint64(gap)<<1|1)
+		} else {
+			dst = binary.AppendUvarint(dst, uint64(gap)<<1)
+			dst = binary.AppendUvarint(dst, uint64(more[i]))
+		}
+	}
+	return dst
 }
 
 // assemble puts a list of at least two postings together.
 func (e *Encoder) assemble() []byte {
-	tailPositions := len(e.positions)
 	dst := e.list[:0]
-	if len(e.blocks) > 0 {
-		for _, m := range e.block.Impacts() {
-			e.whole.Add(m.Frequency, m.Length)
-		}
-		dst = e.whole.append(dst)
-		dst = binary.AppendUvarint(dst, uint64(len(e.blocks)))
-		dst = append(dst, e.index...)
-		dst = append(dst, e.blocks...)
+	if e.df < BlockLen {
+		dst = e.appendPostings(dst)
+		e.endPositions()
+		e.list = dst
+		return dst
 	}
 	if e.n > 0 {
-		if len(e.blocks) > 0 {
-			dst = binary.AppendUvarint(dst, uint64(tailPositions))
-		}
-		dst = e.block.append(dst)
-		last := e.blockBefore
-		for i, doc := range e.docs[:e.n] {
-			gap := uint64(doc-last) << 1
-			if f := e.frequencies[i]; f == 1 {
-				dst = binary.AppendUvarint(dst, gap|1)
-			} else {
-				dst = binary.AppendUvarint(dst, gap)
-				dst = binary.AppendUvarint(dst, uint64(f))
-			}
-			last = doc
-		}
-		e.positions = appendDeltas(e.positions, e.deltas)
+		e.endBlock()
 	}
+	wide, wideSpots := widthOf(e.places), 0
+	flags := byte(wide)
+	if e.counted {
+		flags |= flagCounted
+	} else {
+		wideSpots = widthOf(e.spots)
+		flags |= byte(wideSpots) << 3
+	}
+	dst = append(dst, flags)
+	if !e.counted {
+		dst = e.whole.appendImpacts(dst, nil)
+		dst = append(dst, e.impacts...)
+	}
+	dst = append(dst, e.lasts...)
+	for _, place := range e.places {
+		dst = appendWide(dst, place, wide)
+	}
+	for _, spot := range e.spots {
+		dst = appendWide(dst, spot, wideSpots)
+	}
+	dst = append(dst, e.blocks...)
 	e.list = dst
 	return dst
 }
 
-// frameMin is the least number of position differences that are worth a frame;
-// fewer are written as varints.
-const frameMin = 24
-
-// appendDeltas writes differences of positions: frames of BlockLen, and what is
-// left as one frame or as varints.
-func appendDeltas(dst []byte, deltas []uint32) []byte {
-	for len(deltas) >= frameMin {
-		n := min(len(deltas), BlockLen)
-		dst = appendFrame(dst, deltas[:n])
-		deltas = deltas[n:]
+// widthOf is the number of bytes that the last of rising numbers takes.
+func widthOf(rising []uint32) int {
+	n := 0
+	if len(rising) > 0 {
+		for v := rising[len(rising)-1]; v > 0; v >>= 8 {
+			n++
+		}
 	}
-	for _, d := range deltas {
-		dst = binary.AppendUvarint(dst, uint64(d))
+	return n
+}
+
+func appendWide(dst []byte, v uint32, n int) []byte {
+	for range n {
+		dst = append(dst, byte(v))
+		v >>= 8
 	}
 	return dst
 }

@@ -1,8 +1,8 @@
 package postings
 
 import (
-	"encoding/binary"
 	"slices"
+	"sort"
 )
 
 // An Impact is a frequency and a field length that bound postings: a posting
@@ -14,10 +14,57 @@ type Impact struct {
 	Length    uint32
 }
 
-// maxImpacts is the most impacts kept for one block. More of them bound more
-// sharply and cost space and time; beyond six the sharpness gained is nil on
-// ordinary text.
-const maxImpacts = 6
+// BlockImpacts is the most impacts kept for one block. More of them bound more
+// sharply and cost space and time.
+const BlockImpacts = 3
+
+// impactBytes is the size of the impacts of a block: for each the codes of its
+// frequency and of its length; zeros where there are fewer.
+const impactBytes = 2 * BlockImpacts
+
+// Impacts are the impacts of a block, those with frequency 0 unused.
+type Impacts [BlockImpacts]Impact
+
+// codes are the numbers that the code of a frequency or of a length stands for:
+// exact up to 64, then each a twentieth more than the one before. The last one
+// stands for every number.
+var codes = func() (table [256]uint32) {
+	for i := range table {
+		switch {
+		case i <= 64:
+			table[i] = uint32(i)
+		case i == 255:
+			table[i] = 1<<32 - 1
+		default:
+			table[i] = table[i-1] + table[i-1]/20
+		}
+	}
+	return table
+}()
+
+// codeAbove is the code of the smallest number that is at least v.
+func codeAbove(v uint32) byte {
+	if v <= 64 {
+		return byte(v)
+	}
+	return byte(sort.Search(255, func(i int) bool { return codes[i] >= v }))
+}
+
+// codeBelow is the code of the largest number that is at most v.
+func codeBelow(v uint32) byte {
+	if v <= 64 {
+		return byte(v)
+	}
+	return byte(sort.Search(255, func(i int) bool { return codes[i] > v }) - 1)
+}
+
+// readImpacts reads what appendImpacts wrote; b has impactBytes at least.
+func readImpacts(dst *Impacts, b []byte) {
+	_ = b[impactBytes-1]
+	for i := range dst {
+		dst[i] = Impact{codes[b[2*i]], codes[b[2*i+1]]}
+	}
+}
 
 // Frontier gathers the impacts of a set of postings that no other one bounds:
 // by rising frequency, and so by rising length.
@@ -27,9 +74,6 @@ type Frontier struct {
 
 // Reset empties f.
 func (f *Frontier) Reset() { f.impacts = f.impacts[:0] }
-
-// Impacts are the impacts of the frontier, valid until the next call.
-func (f *Frontier) Impacts() []Impact { return f.impacts }
 
 // Add takes a posting into account.
 func (f *Frontier) Add(frequency, length uint32) {
@@ -55,11 +99,11 @@ func (f *Frontier) Add(frequency, length uint32) {
 	f.impacts = slices.Delete(list, j, i)
 }
 
-// limit joins neighbours until at most maxImpacts are left; an impact that
+// limit joins neighbors until at most BlockImpacts are left; an impact that
 // stands for two bounds both.
 func (f *Frontier) limit() {
-	for len(f.impacts) > maxImpacts {
-		// Join the two whose lengths differ least in proportion.
+	for len(f.impacts) > BlockImpacts {
+		// Join the two whose lengths and frequencies differ least in proportion.
 		best, bestRatio := 0, 0.0
 		for i := 0; i+1 < len(f.impacts); i++ {
 			ratio := float64(f.impacts[i].Length+1) / float64(f.impacts[i+1].Length+1) *
@@ -73,53 +117,22 @@ func (f *Frontier) limit() {
 	}
 }
 
-// append writes the frontier: the number of impacts (1 byte), then for each the
-// uvarints of the rise of its frequency and of its length.
-func (f *Frontier) append(dst []byte) []byte {
-	f.limit()
-	dst = append(dst, byte(len(f.impacts)))
-	var last Impact
-	for _, m := range f.impacts {
-		dst = binary.AppendUvarint(dst, uint64(m.Frequency-last.Frequency))
-		dst = binary.AppendUvarint(dst, uint64(m.Length-last.Length))
-		last = m
-	}
-	return dst
-}
-
-// readImpacts reads a frontier into dst and returns how many impacts it has and
-// what follows; n is -1 when src holds none.
-func readImpacts(dst *[maxImpacts]Impact, src []byte) (n int, rest []byte) {
-	if len(src) == 0 || src[0] > maxImpacts {
-		return -1, nil
-	}
-	n = int(src[0])
-	src = src[1:]
-	var last Impact
-	for i := range n {
-		frequency, ok := uvarint(&src)
-		length, ok2 := uvarint(&src)
-		if !ok || !ok2 {
-			return -1, nil
+// appendImpacts writes the frontier, which is empty afterwards, and adds it to
+// the whole.
+func (f *Frontier) appendImpacts(dst []byte, whole *Frontier) []byte {
+	if whole != nil {
+		for _, m := range f.impacts {
+			whole.Add(m.Frequency, m.Length)
 		}
-		last.Frequency += frequency
-		last.Length += length
-		dst[i] = last
 	}
-	return n, src
-}
-
-// uvarint takes an unsigned 32-bit varint off the front of src.
-func uvarint(src *[]byte) (uint32, bool) {
-	b := *src
-	if len(b) > 0 && b[0] < 0x80 {
-		*src = b[1:]
-		return uint32(b[0]), true
+	f.limit()
+	for i := range BlockImpacts {
+		if i < len(f.impacts) {
+			dst = append(dst, codeAbove(f.impacts[i].Frequency), codeBelow(f.impacts[i].Length))
+		} else {
+			dst = append(dst, 0, 0)
+		}
 	}
-	v, n := binary.Uvarint(b)
-	if n <= 0 || v>>32 != 0 {
-		return 0, false
-	}
-	*src = b[n:]
-	return uint32(v), true
+	f.Reset()
+	return dst
 }

@@ -3,10 +3,10 @@
 // [Cursor] walks it, an [Accumulator] gathers postings in memory while an index
 // is built.
 //
-// A list is cut into blocks of [BlockLen] postings. Every full block has its
-// last chunk, its place and its impacts (see [Impact]) known before it is
-// decoded, so that whole blocks are passed over that cannot hold anything
-// wanted. The format is documented in doc/formats/postings.md.
+// A list is cut into blocks of [BlockLen] postings. The last chunk of each block,
+// its place and its impacts (see [Impact]) are known before it is decoded, so that
+// whole blocks are passed over that cannot hold anything wanted. The format is
+// documented in doc/formats/postings.md.
 //
 // Chunks are ordinals here: numbers from 0 inside one segment, at most
 // [MaxOrdinal].
@@ -23,10 +23,6 @@ const End = 1<<32 - 1
 
 // ErrCorrupt says that bytes are no posting list.
 var ErrCorrupt = errors.New("corrupt posting list")
-
-// indexBytes is the size of one entry of a list's block index: last ordinal,
-// offset of the block, offset of its positions, 4 bytes each.
-const indexBytes = 12
 
 // A List is the encoded posting list of one term in one field.
 type List struct {

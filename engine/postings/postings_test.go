@@ -34,9 +34,21 @@ func randomList(rng *rand.Rand, n, maxGap int) []posting {
 			}
 		}
 		list[i] = posting{ordinal, uint32(frequency + rng.IntN(300)), positions}
+		if i > 0 && maxGap == 1 && rng.IntN(5) > 0 { // as neighbors share a path
+			list[i] = posting{ordinal, list[i-1].length, list[i-1].positions}
+		}
 		ordinal += 1 + uint32(rng.IntN(maxGap))
 	}
 	return list
+}
+
+// lengthsOf are the lengths of a list's chunks.
+func lengthsOf(list []posting) func(uint32) uint32 {
+	byOrdinal := map[uint32]uint32{}
+	for _, p := range list {
+		byOrdinal[p.ordinal] = p.length
+	}
+	return func(ordinal uint32) uint32 { return byOrdinal[ordinal] }
 }
 
 func encode(e *postings.Encoder, list []posting) postings.List {
@@ -60,7 +72,7 @@ func TestRoundTrip(t *testing.T) {
 			list := randomList(rng, n, gap)
 			limit := list[n-1].ordinal + 1
 			c.Reset(encode(&e, list), limit)
-			positions.Reset()
+			positions.Reset(lengthsOf(list))
 			got := c.Seek(0)
 			for i, want := range list {
 				if got != want.ordinal || c.Frequency() != uint32(len(want.positions)) {
@@ -114,8 +126,8 @@ func TestImpacts(t *testing.T) {
 	var c postings.Cursor
 	list := randomList(rng, 3000, 9)
 	c.Reset(encode(&e, list), list[len(list)-1].ordinal+1)
-	bounded := func(p posting, impacts []postings.Impact) bool {
-		return slices.ContainsFunc(impacts, func(m postings.Impact) bool {
+	bounded := func(p posting, impacts postings.Impacts) bool {
+		return slices.ContainsFunc(impacts[:], func(m postings.Impact) bool {
 			return uint32(len(p.positions)) <= m.Frequency && p.length >= m.Length
 		})
 	}
@@ -124,8 +136,44 @@ func TestImpacts(t *testing.T) {
 		if last < p.ordinal {
 			t.Fatalf("posting %d at %d: its block ends at %d", i, p.ordinal, last)
 		}
-		if !bounded(p, c.BlockImpacts()) || !bounded(p, c.Impacts()) {
-			t.Fatalf("posting %d: frequency %d, length %d is above %v or %v", i, len(p.positions), p.length, c.BlockImpacts(), c.Impacts())
+		var whole, block postings.Impacts
+		c.Impacts(&whole)
+		c.BlockImpacts(&block, c.CurrentBlock())
+		if !bounded(p, block) || !bounded(p, whole) {
+			t.Fatalf("posting %d: frequency %d, length %d is above %v or %v", i, len(p.positions), p.length, block, whole)
+		}
+	}
+}
+
+// TestRewind: going back finds what going forward found.
+func TestRewind(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	var e postings.Encoder
+	var c postings.Cursor
+	var positions postings.PositionReader
+	for _, n := range sizes {
+		list := randomList(rng, n, 40)
+		c.Reset(encode(&e, list), list[n-1].ordinal+1)
+		positions.Reset(lengthsOf(list))
+		for range 300 {
+			c.Rewind()
+			at := rng.IntN(n)
+			for ; at < n; at += 1 + rng.IntN(n) {
+				want := list[at]
+				if got := c.Seek(want.ordinal); got != want.ordinal || int(c.Frequency()) != len(want.positions) {
+					t.Fatalf("n %d: seek %d gives %d x %d", n, want.ordinal, got, c.Frequency())
+				}
+				if got := positions.Append(nil, &c); !slices.Equal(got, want.positions) {
+					t.Fatalf("n %d: positions of %d are %v, want %v", n, want.ordinal, got, want.positions)
+				}
+				if rng.IntN(4) == 0 {
+					c.Seek(postings.End)
+					c.Rewind()
+				}
+			}
+		}
+		if c.Err() != nil {
+			t.Fatal(c.Err())
 		}
 	}
 }
@@ -176,6 +224,7 @@ func FuzzCursor(f *testing.F) {
 		}
 		var c postings.Cursor
 		var p postings.PositionReader
+		p.Reset(func(ordinal uint32) uint32 { return ordinal % 1000 })
 		c.Reset(postings.List{DF: df, Postings: list, Positions: positions, Single: postings.Single{Ordinal: 3, Frequency: 2}}, limit)
 		last := int64(-1)
 		for d := c.Seek(0); d != postings.End; d = c.Next() {
@@ -184,7 +233,16 @@ func FuzzCursor(f *testing.F) {
 			}
 			last = int64(d)
 			_ = p.Append(nil, &c)
-			_ = c.BlockImpacts()
+			if c.HasImpacts() && c.CurrentBlock() < c.Blocks() {
+				var impacts postings.Impacts
+				c.BlockImpacts(&impacts, c.CurrentBlock())
+			}
+			if d%7 == 3 {
+				c.Rewind()
+				if again := c.Seek(d); again != d && c.Err() == nil {
+					t.Fatalf("ordinal %d is %d after going back", d, again)
+				}
+			}
 		}
 	})
 }
@@ -215,7 +273,7 @@ func BenchmarkBlock(b *testing.B) {
 func TestDocumentedExample(t *testing.T) {
 	var e postings.Encoder
 	l := encode(&e, []posting{{3, 10, []uint32{0, 4}}, {7, 20, []uint32{2}}})
-	if got := fmt.Sprintf("%x %x", l.Postings, l.Positions); got != "01020a060209 000402" {
+	if got := fmt.Sprintf("%x %x", l.Postings, l.Positions); got != "060107 004300" {
 		t.Errorf("the example is %s", got)
 	}
 }

@@ -288,7 +288,7 @@ func (b *Builder) writePostings(w *fileWriter, lengths [][]uint32, remap []uint3
 					}
 				}
 				if form {
-					w.encoder.AddCount(ordinal, lengths[f][ordinal], uint32(len(positions)))
+					w.encoder.AddCount(ordinal, uint32(len(positions)))
 				} else {
 					w.encoder.Add(ordinal, lengths[f][ordinal], positions)
 				}

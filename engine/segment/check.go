@@ -31,8 +31,13 @@ func (r *Reader) checkTerms(ctx context.Context) error {
 	var p postings.PositionReader
 	var positions []uint32
 	counts := make([][]uint32, len(r.meta.fields))
+	lengths := make([]Lengths, len(r.meta.fields))
 	for f := range counts {
 		counts[f] = make([]uint32, r.meta.chunks)
+		var err error
+		if lengths[f], err = r.Lengths(f); err != nil {
+			return err
+		}
 	}
 	terms := r.Terms()
 	for terms.Next() && ctx.Err() == nil {
@@ -43,7 +48,7 @@ func (r *Reader) checkTerms(ctx context.Context) error {
 				return err
 			}
 			c.Reset(list, uint32(r.meta.chunks))
-			p.Reset()
+			p.Reset(lengths[f].Of)
 			n := 0
 			for ordinal := c.Seek(0); ordinal != postings.End; ordinal = c.Next() {
 				n++
@@ -67,12 +72,8 @@ func (r *Reader) checkTerms(ctx context.Context) error {
 		return terms.Err()
 	}
 	for f, field := range r.meta.fields {
-		lengths, err := r.Lengths(f)
-		if err != nil {
-			return err
-		}
 		for i, n := range counts[f] {
-			if got := lengths.Of(uint32(i)); got != n {
+			if got := lengths[f].Of(uint32(i)); got != n {
 				return r.file.Corrupt(sectionLengths+field.Name, i, "chunk %d has %d terms, its length says %d", i, n, got)
 			}
 		}

@@ -20,7 +20,7 @@ import (
 const (
 	kind = "segment"
 	// Version is the version of the format that this package writes and reads.
-	Version = 1
+	Version = 2
 	// MaxFields is the most text fields that a segment can have.
 	MaxFields = 16
 )
@@ -56,7 +56,7 @@ const ordinalBytes = 3
 type Field struct {
 	Name string
 	bm25.Field
-	width int // bytes of a length
+	width int // bytes of a length, 0 when they are listed
 }
 
 // VectorField is a vector field of a segment.
@@ -137,9 +137,7 @@ func decodeMeta(b []byte) (*meta, error) {
 		f := Field{Name: d.text()}
 		f.Chunks = int64(d.number(uint64(m.chunks)))
 		f.Tokens = int64(d.number(math.MaxInt64 >> 16))
-		if f.width = int(d.number(2)); f.width < 1 {
-			d.bad = true
-		}
+		f.width = int(d.number(2))
 		m.fields = append(m.fields, f)
 	}
 	for range d.number(1 << 8) {

@@ -60,8 +60,9 @@ type merger struct {
 type input struct {
 	Source
 	base   uint32
-	remap  []uint32 // nil: base is added
-	fields []int    // index here of each field of the result, -1 for none
+	remap  []uint32                      // nil: base is added
+	fields []int                         // index here of each field of the result, -1 for none
+	length []func(ordinal uint32) uint32 // by field of the result
 	terms  *Terms
 	cursor tableCursor
 	more   bool
@@ -122,7 +123,7 @@ func (m *merger) lengths() error {
 		m.byField[f] = make([]uint32, m.total)
 		for _, in := range m.inputs {
 			local := in.Reader.Field(name)
-			in.fields = append(in.fields, local)
+			in.fields, in.length = append(in.fields, local), append(in.length, nil)
 			if local < 0 {
 				continue
 			}
@@ -130,6 +131,7 @@ func (m *merger) lengths() error {
 			if err != nil {
 				return err
 			}
+			in.length[f] = lengths.Of
 			for i := range in.Reader.Chunks() {
 				if to := in.to(uint32(i)); to != dropped {
 					m.byField[f][to] = lengths.Of(uint32(i))
@@ -198,14 +200,14 @@ func (m *merger) copyList(in *input, f int, form bool, c *postings.Cursor, p *po
 		return positions, err
 	}
 	c.Reset(list, uint32(in.Reader.Chunks()))
-	p.Reset()
+	p.Reset(in.length[f])
 	for ordinal := c.Seek(0); ordinal != postings.End; ordinal = c.Next() {
 		to := in.to(ordinal)
 		if to == dropped {
 			continue
 		}
 		if form {
-			m.file.encoder.AddCount(to, m.byField[f][to], c.Frequency())
+			m.file.encoder.AddCount(to, c.Frequency())
 			continue
 		}
 		if positions = p.Append(positions[:0], c); len(positions) > 0 {

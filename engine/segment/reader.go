@@ -17,7 +17,8 @@ import (
 var ErrCorrupt = sectionfile.ErrCorrupt
 
 // Lengths are one byte each where nearly all of them are short, and two
-// otherwise; the largest number marks a length that is longer still.
+// otherwise; the largest number marks a length that is longer still. A field that
+// few chunks have takes none: the lengths above 0 are listed.
 const (
 	longByte = 1<<8 - 1
 	longWord = 1<<16 - 1
@@ -184,7 +185,7 @@ func (r *Reader) Parts() map[string]int64 {
 type Lengths struct {
 	short []byte // one byte a chunk; nil when there are two
 	words []byte // two bytes a chunk
-	long  []byte // ordinal and length of longer ones, 4 bytes each
+	long  []byte // ordinal and length of the others, 4 bytes each
 }
 
 // Lengths returns the lengths of a field by its index.
@@ -195,7 +196,10 @@ func (r *Reader) Lengths(field int) (Lengths, error) {
 		return Lengths{}, err
 	}
 	size := f.width * r.meta.chunks
-	if f.width == 1 {
+	switch f.width {
+	case 0:
+		return Lengths{long: data}, nil
+	case 1:
 		return Lengths{short: data[:size], long: data[size:]}, nil
 	}
 	return Lengths{words: data[:size], long: data[size:]}, nil
@@ -207,8 +211,10 @@ func (l *Lengths) Of(ordinal uint32) uint32 {
 		if n := l.short[ordinal]; n < longByte {
 			return uint32(n)
 		}
-	} else if n := binary.LittleEndian.Uint16(l.words[2*ordinal:]); n < longWord {
-		return uint32(n)
+	} else if l.words != nil {
+		if n := binary.LittleEndian.Uint16(l.words[2*ordinal:]); n < longWord {
+			return uint32(n)
+		}
 	}
 	return l.longOf(ordinal)
 }
@@ -218,6 +224,9 @@ func (l *Lengths) longOf(ordinal uint32) uint32 {
 	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(l.long[8*i:]) >= ordinal })
 	if i < n && binary.LittleEndian.Uint32(l.long[8*i:]) == ordinal {
 		return binary.LittleEndian.Uint32(l.long[8*i+4:])
+	}
+	if l.short == nil && l.words == nil {
+		return 0
 	}
 	return longByte // only in a segment that Check finds fault with
 }

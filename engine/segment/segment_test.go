@@ -202,7 +202,7 @@ func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
 				t.Fatal(err)
 			}
 			c.Reset(list, uint32(r.Chunks()))
-			p.Reset()
+			p.Reset(lengths.Of)
 			for o := c.Seek(0); o != postings.End; o = c.Next() {
 				if deleted != nil && deleted.Has(o) {
 					continue

@@ -150,12 +150,13 @@ func (w *fileWriter) term(name string) {
 
 func (w *fileWriter) endTerms() { w.section(sectionTerms, w.terms.finish()) }
 
-// lengths writes the lengths of the fields and their statistics: one or two bytes
-// a chunk, the largest number for those that are longer, which follow: ordinal
-// and length, 4 bytes each.
+// lengths writes the lengths of the fields and their statistics: none, one or two
+// bytes a chunk, the largest number for those that are longer, which follow:
+// ordinal and length, 4 bytes each.
 func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 	for f, name := range fields {
 		field := Field{Name: name, width: lengthWidth(lengths[f])}
+		w.meta.chunks = len(lengths[f])
 		most := uint32(1)<<(8*field.width) - 1
 		w.begin(sectionLengths + name)
 		short := make([]byte, 0, field.width*len(lengths[f]))
@@ -165,11 +166,10 @@ func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 				field.Chunks++
 				field.Tokens += int64(n)
 			}
-			short = append(short, byte(min(n, most)))
-			if field.width == 2 {
-				short = append(short, byte(min(n, most)>>8))
+			for i := range field.width {
+				short = append(short, byte(min(n, most)>>(8*i)))
 			}
-			if n >= most {
+			if n >= most && n > 0 {
 				long = binary.LittleEndian.AppendUint32(long, uint32(i))
 				long = binary.LittleEndian.AppendUint32(long, n)
 			}
@@ -177,20 +177,26 @@ func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 		w.write(short)
 		w.write(long)
 		w.meta.fields = append(w.meta.fields, field)
-		w.meta.chunks = len(lengths[f])
 	}
 }
 
 // lengthWidth is how many bytes a length takes: two when more than one chunk in
-// 256 is too long for one, because looking up the long ones costs a search.
+// 256 is too long for one, because looking up the long ones costs a search; none
+// when few chunks have the field.
 func lengthWidth(lengths []uint32) int {
-	long := 0
+	long, some := 0, 0
 	for _, n := range lengths {
+		if n > 0 {
+			some++
+		}
 		if n >= longByte {
 			long++
 		}
 	}
-	if long > len(lengths)/256 {
+	switch {
+	case some <= len(lengths)/32:
+		return 0
+	case long > len(lengths)/256:
 		return 2
 	}
 	return 1

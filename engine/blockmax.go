@@ -1,0 +1,326 @@
+package engine
+
+import (
+	"math/bits"
+	"sync"
+
+	"sheaf/engine/bm25"
+)
+
+// Where a query has many postings, a segment is cut into windows of ordinals. The
+// most that a chunk of a window can score is known from the impacts of the blocks
+// that reach into it, without decoding any. The few windows with the largest bounds
+// are evaluated first (after Mallia, Suel and Tonellotto, Faster Learned Sparse
+// Retrieval with Block-Max Pruning, 2024): they bring the score that is needed near
+// where it ends. Then the others follow in their order, without those whose bound
+// is below that score. Inside a window MaxScore decides which clauses are essential,
+// with bounds by block (Ding and Suel, Faster Top-k Document Retrieval Using
+// Block-Max Indexes, 2011), and the other clauses sift the candidates, one clause
+// after another.
+//
+// The order of visits changes nothing in the answer: what is passed over is below
+// the threshold whenever that is, and ties are decided by identifiers.
+
+const (
+	// windowLen is the number of ordinals whose bounds are summed up together.
+	windowLen = 2048
+	// denseWindow is how many postings a window must hold on average for windows
+	// to pay: below that, chunks are looked at one by one.
+	denseWindow = 24
+	// probes is the number of windows that are evaluated first.
+	probes = 8
+)
+
+// scratch is memory that evaluations use one after another.
+type scratch struct {
+	bounds  []float64 // by window; 0 for those that were evaluated
+	most    []float64 // by window, of one clause
+	heap    []int32   // windows, the one with the largest bound on top
+	sums    [windowLen]float64
+	seen    [windowLen / 64]uint64
+	ordinal [windowLen]uint32 // of the candidates
+	sum     [windowLen]float64
+	rest    []float64
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func (s *scratch) prepare(windows int) {
+	if cap(s.bounds) < windows {
+		s.bounds, s.most, s.heap = make([]float64, windows), make([]float64, windows), make([]int32, windows)
+	}
+	s.bounds, s.most, s.heap = s.bounds[:windows], s.most[:windows], s.heap[:windows]
+	clear(s.bounds)
+	for i := range s.heap {
+		s.heap[i] = int32(i)
+	}
+}
+
+// probe evaluates the windows with the largest bounds.
+func (m *maxScore) probe() {
+	s := m.scratch
+	for _, b := range m.bounds {
+		b.spread(s.most)
+		for w, most := range s.most {
+			s.bounds[w] += most
+		}
+	}
+	for i := len(s.heap)/2 - 1; i >= 0; i-- {
+		s.sift(i)
+	}
+	for n := 0; n < probes && len(s.heap) > 0; n++ {
+		w := int(s.heap[0])
+		s.heap[0] = s.heap[len(s.heap)-1]
+		s.heap = s.heap[:len(s.heap)-1]
+		if s.bounds[w]*slack < m.top.threshold() {
+			break
+		}
+		m.rewind()
+		m.window(uint32(w*windowLen), uint32(w*windowLen))
+		s.bounds[w] = 0
+		s.sift(0)
+	}
+	m.rewind()
+}
+
+// wanted reports whether a chunk of the window that holds ordinal can be among
+// the best.
+func (m *maxScore) wanted(ordinal uint32) bool {
+	if m.scratch == nil {
+		return true
+	}
+	bound := m.scratch.bounds[ordinal/windowLen]
+	return bound > 0 && bound*slack >= m.top.threshold()
+}
+
+// sift moves the window at place i of the heap down to where it belongs. Of equal
+// bounds the first window comes first.
+func (s *scratch) sift(i int) {
+	before := func(a, b int32) bool {
+		return s.bounds[a] > s.bounds[b] || s.bounds[a] == s.bounds[b] && a < b
+	}
+	for {
+		down := 2*i + 1
+		if down >= len(s.heap) {
+			return
+		}
+		if down+1 < len(s.heap) && before(s.heap[down+1], s.heap[down]) {
+			down++
+		}
+		if !before(s.heap[down], s.heap[i]) {
+			return
+		}
+		s.heap[i], s.heap[down] = s.heap[down], s.heap[i]
+		i = down
+	}
+}
+
+// spread sets most to what the clause adds at most to a chunk of each window.
+func (b *bound) spread(most []float64) {
+	clear(most)
+	if !b.cursor.HasImpacts() {
+		docs, frequencies := b.cursor.Block(), b.cursor.Frequencies()
+		for i, f := range frequencies {
+			w := docs[i] / windowLen
+			most[w] = max(most[w], b.at(docs[i], f))
+		}
+		return
+	}
+	w := 0
+	for block := range b.cursor.Blocks() {
+		of := b.ofBlock(block)
+		last := min(int(b.cursor.LastOf(block)/windowLen), len(most)-1)
+		for ; w < last; w++ {
+			most[w] = max(most[w], of)
+		}
+		// The next block may begin in this window.
+		most[w] = max(most[w], of)
+	}
+}
+
+// rewind makes the clauses go back to the beginning.
+func (m *maxScore) rewind() {
+	m.exact.rewind()
+	for _, b := range m.bounds {
+		b.cursor.Rewind()
+		b.ordinal, b.found = 0, false
+	}
+}
+
+// window evaluates the ordinals from at to the end of the window that begins at
+// start, and returns that end. It leaves the clauses ordered by their bounds there.
+func (m *maxScore) window(start, at uint32) uint32 {
+	end := min(start+windowLen, m.chunks)
+	if m.allowed != nil {
+		if next := m.allowed.Next(int(at)); next < 0 || next >= int(end) {
+			return end
+		}
+	}
+	need := m.top.threshold()
+	for _, b := range m.bounds {
+		b.wMost = b.windowMost(at, end)
+	}
+	arrange(m.bounds, func(b *bound) float64 { return b.wMost })
+	rest := append(m.scratch.rest[:0], 0)
+	first := 0
+	for i, b := range m.bounds {
+		rest = append(rest, rest[i]+b.wMost)
+		if rest[i+1]*slack < need {
+			first = i + 1
+		}
+	}
+	m.scratch.rest = rest
+	n := 0
+	switch {
+	case first == len(m.bounds):
+		return end
+	case first == len(m.bounds)-1:
+		n = m.scanOne(at, end, rest[first])
+	default:
+		n = m.scanMany(start, at, end, first, rest[first])
+	}
+	for i := first - 1; i >= 0 && n > 0; i-- {
+		n = m.filter(i, n, rest[i])
+	}
+	for i, o := range m.scratch.ordinal[:n] {
+		m.offer(o, m.scratch.sum[i])
+	}
+	return end
+}
+
+// windowMost is the most that a clause adds to a chunk from start up to end.
+func (b *bound) windowMost(start, end uint32) float64 {
+	if !b.cursor.HasImpacts() {
+		if b.seek(start) >= end {
+			return 0
+		}
+		return b.most
+	}
+	last := b.cursor.SkipTo(start)
+	block := b.cursor.CurrentBlock()
+	if block >= b.cursor.Blocks() {
+		return 0
+	}
+	most := b.ofBlock(block)
+	for last < end-1 && block+1 < b.cursor.Blocks() {
+		block++
+		last = b.cursor.LastOf(block)
+		most = max(most, b.ofBlock(block))
+	}
+	return most
+}
+
+// scanOne finds the candidates from at up to end when only the last clause is
+// essential: the chunks that can be wanted if the others add rest. Blocks that bring
+// nothing up are not decoded. It returns the number of candidates.
+func (m *maxScore) scanOne(at, end uint32, rest float64) int {
+	b, s := m.bounds[len(m.bounds)-1], m.scratch
+	need := m.top.threshold()
+	n := 0
+	for at < end {
+		if (b.atBlock(at)+rest)*slack < need {
+			last := b.cursor.LastOf(b.cursor.CurrentBlock())
+			if last >= end {
+				break
+			}
+			at = last + 1
+			continue
+		}
+		block := b.cursor.CurrentBlock()
+		if at = b.seek(at); at >= end || b.cursor.CurrentBlock() != block {
+			continue // the next block has a bound of its own
+		}
+		ordinals, frequencies := b.cursor.Run(end)
+		m.touched += len(ordinals)
+		for j, o := range ordinals {
+			if sum := b.at(o, frequencies[j]); (sum+rest)*slack >= need && (m.allowed == nil || m.allowed.Has(o)) {
+				s.ordinal[n], s.sum[n] = o, sum
+				n++
+			}
+		}
+		at = ordinals[len(ordinals)-1] + 1
+		b.ordinal, b.found = at, false
+	}
+	return n
+}
+
+// scanMany sums the clauses from first on, the essential ones, up over the ordinals
+// from at up to end, and makes candidates of those that can be wanted if the others
+// add rest. It returns their number.
+func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
+	s := m.scratch
+	for _, b := range m.bounds[first:] {
+		for b.seek(max(at, b.ordinal)); b.ordinal < end; {
+			ordinals, frequencies := b.cursor.Run(end)
+			m.touched += len(ordinals)
+			weight, scale, norms := b.weight, b.scale, b.norms
+			for j, o := range ordinals {
+				var norm float64
+				if n := b.lengths.Of(o); n < longField {
+					norm = norms[n]
+				} else {
+					norm = b.norm(n)
+				}
+				slot := (o - start) & (windowLen - 1)
+				s.sums[slot] += weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
+				s.seen[slot>>6] |= 1 << (slot & 63)
+			}
+			last := b.ordinal
+			if n := len(ordinals); n > 0 {
+				last = ordinals[n-1]
+			}
+			b.seek(last + 1)
+		}
+	}
+	need := m.top.threshold()
+	n := 0
+	for w, word := range s.seen {
+		for ; word != 0; word &= word - 1 {
+			slot := w<<6 + bits.TrailingZeros64(word)
+			sum := s.sums[slot]
+			s.sums[slot] = 0
+			if o := start + uint32(slot); (sum+rest)*slack >= need && (m.allowed == nil || m.allowed.Has(o)) {
+				s.ordinal[n], s.sum[n] = o, sum
+				n++
+			}
+		}
+		s.seen[w] = 0
+	}
+	return n
+}
+
+// filter adds a clause to the sums of the first n candidates, and keeps those that
+// can be wanted if the clauses before it add rest. It returns how many those are.
+func (m *maxScore) filter(clause, n int, rest float64) int {
+	b, s := m.bounds[clause], m.scratch
+	need := m.top.threshold()
+	kept := 0
+	blockLast, blockMost := uint32(0), 0.0
+	fresh := true
+	for i, o := range s.ordinal[:n] {
+		sum := s.sum[i]
+		if (sum+b.wMost+rest)*slack < need {
+			continue
+		}
+		if b.ordinal < o || !b.found {
+			if fresh || blockLast < o {
+				blockLast, fresh = b.cursor.SkipTo(o), false
+				blockMost = b.ofBlock(b.cursor.CurrentBlock())
+			}
+			if (sum+blockMost+rest)*slack < need {
+				continue
+			}
+			b.seek(o)
+		}
+		if b.ordinal == o {
+			sum += b.at(o, b.cursor.Frequency())
+			m.touched++
+			if (sum+rest)*slack < need {
+				continue
+			}
+		}
+		s.ordinal[kept], s.sum[kept] = o, sum
+		kept++
+	}
+	return kept
+}

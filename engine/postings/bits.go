@@ -1,0 +1,123 @@
+package postings
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// bitWriter appends numbers of some bits each, the lowest bits first.
+type bitWriter struct {
+	out    []byte
+	acc    uint64
+	filled uint
+}
+
+// put writes the lowest n bits of v, at most 32, above which v has none.
+func (w *bitWriter) put(v uint64, n uint) {
+	w.acc |= v << w.filled
+	for w.filled += n; w.filled >= 8; w.filled -= 8 {
+		w.out = append(w.out, byte(w.acc))
+		w.acc >>= 8
+	}
+}
+
+// flush fills the last byte up with zeros.
+func (w *bitWriter) flush() {
+	if w.filled > 0 {
+		w.out = append(w.out, byte(w.acc))
+		w.acc, w.filled = 0, 0
+	}
+}
+
+// below writes v, a number below n, in as few bits as that allows: with k bits
+// as many of the n numbers as fit, the others with one more (truncated binary).
+func (w *bitWriter) below(v, n uint64) {
+	k := uint(bits.Len64(n)) - 1
+	short := uint64(2)<<k - n // this many numbers take k bits
+	if v < short {
+		w.put(v, k)
+		return
+	}
+	v += short
+	w.put(v>>1, k)
+	w.put(v&1, 1)
+}
+
+// set writes numbers, rising, all from lo to hi: the middle one first, in the
+// bits that its bounds leave, then those before and those after (Moffat and
+// Stuiver, Binary Interpolative Coding for Effective Index Compression, 2000).
+func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
+	for len(numbers) > 0 {
+		m := len(numbers) / 2
+		least := lo + uint64(m)
+		w.below(numbers[m]-least, hi-uint64(len(numbers)-1-m)-least+1)
+		w.set(numbers[:m], lo, numbers[m]-1)
+		lo, numbers = numbers[m]+1, numbers[m+1:]
+	}
+}
+
+// bitReader reads what bitWriter wrote. Beyond the end it reads zeros and counts
+// them.
+type bitReader struct {
+	src    []byte
+	acc    uint64
+	filled uint
+	beyond int // bytes that were not there
+}
+
+func (r *bitReader) get(n uint) uint64 {
+	if r.filled < n {
+		r.fill()
+	}
+	v := r.acc & (1<<n - 1)
+	r.acc >>= n
+	r.filled -= n
+	return v
+}
+
+// fill makes at least 56 bits ready.
+func (r *bitReader) fill() {
+	if len(r.src) >= 8 {
+		r.acc |= binary.LittleEndian.Uint64(r.src) << r.filled
+		n := (63 - r.filled) >> 3
+		r.src = r.src[n:]
+		r.filled += n * 8
+		return
+	}
+	for r.filled <= 56 {
+		if len(r.src) > 0 {
+			r.acc |= uint64(r.src[0]) << r.filled
+			r.src = r.src[1:]
+		} else {
+			r.beyond++
+		}
+		r.filled += 8
+	}
+}
+
+// ok reports whether no bit was read that was not there.
+func (r *bitReader) ok() bool { return r.beyond*8 <= int(r.filled) }
+
+func (r *bitReader) below(n uint64) uint64 {
+	k := uint(bits.Len64(n)) - 1
+	short := uint64(2)<<k - n
+	v := r.get(k)
+	if v >= short {
+		v = v<<1 | r.get(1)
+		v -= short
+	}
+	return v
+}
+
+// set reads len(dst) rising numbers from lo to hi, of which there are enough.
+func (r *bitReader) set(dst []uint64, lo, hi uint64) {
+	for len(dst) > 0 {
+		m := len(dst) / 2
+		least := lo + uint64(m)
+		dst[m] = least + r.below(hi-uint64(len(dst)-1-m)-least+1)
+		if m > 0 {
+			r.set(dst[:m], lo, dst[m]-1)
+		}
+		lo, dst = dst[m]+1, dst[m+1:]
+	}
+}

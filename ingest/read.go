@@ -97,12 +97,20 @@ func isBinary(data []byte) bool {
 	head := data[:min(len(data), 8<<10)]
 	control := 0
 	for _, c := range head {
-		if c < '\t' || c > '\r' && c < ' ' && c != 0x1b {
-			control++
-		}
+		control += int(controls[c])
 	}
 	return control*10 > len(head)
 }
+
+// controls is 1 for bytes that no text holds.
+var controls = func() (t [256]uint8) {
+	for c := range ' ' {
+		if (c < '\t' || c > '\r') && c != 0x1b {
+			t[c] = 1
+		}
+	}
+	return t
+}()
 
 // decodeUTF16 turns UTF-16 with a byte order mark into UTF-8; ok is false when
 // data is something else.

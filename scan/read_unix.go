@@ -1,0 +1,52 @@
+//go:build unix
+
+package scan
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// readInto reads a file of about size bytes, in buffer when it is large enough.
+// It asks the system directly: three calls a file, where package os makes twice
+// as many, is a third of the time of a scan of small files. A pipe that took a
+// file's place does not block it.
+func readInto(buffer []byte, name string, size int) ([]byte, error) {
+	fd, err := retry(func() (int, error) {
+		return syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	defer syscall.Close(fd)
+	buffer = roomFor(buffer, size)
+	n := 0
+	for {
+		m, err := retry(func() (int, error) { return syscall.Read(fd, buffer[n:]) })
+		switch {
+		case err != nil:
+			return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+		case m == 0:
+			return buffer[:n], nil
+		}
+		n += m
+		switch {
+		case n == size && n < len(buffer):
+			return buffer[:n], nil
+		case n > maxRead:
+			return nil, errTooLarge
+		case n == len(buffer):
+			buffer = append(buffer, make([]byte, len(buffer))...)
+		}
+	}
+}
+
+// retry calls until the call is not interrupted.
+func retry(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != syscall.EINTR {
+			return n, err
+		}
+	}
+}

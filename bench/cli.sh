@@ -10,6 +10,7 @@
 #   cold         sheaf search without an index
 #   warm         sheaf search, nothing changed
 #   one changed  sheaf search after one file changed
+#   tiered       sheaf search -p tiered, which has no index
 #
 # The folder is copied first: nothing is written to the original. RUNS (100)
 # and COLD_RUNS (5) set how often each case runs. It needs Go, awk and date with
@@ -63,6 +64,7 @@ search="\"$work/sheaf\" search --in \"$work/notes\" \"$query\""
 measure cold "$cold_runs" 'rm -rf "$work/data"' "$search"
 measure warm "$runs" : "$search"
 measure changed "$runs" 'echo "More $n." >>"$file"' "$search"
+measure tiered "$cold_runs" : "$search -p tiered"
 measure start "$runs" : "\"$work/sheaf\" version"
 
 show() {
@@ -80,4 +82,5 @@ fi
 show cold cold
 show warm warm
 show "one changed" changed
+show tiered tiered
 show "start alone" start

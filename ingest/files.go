@@ -7,6 +7,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/inference"
 )
 
@@ -33,11 +34,15 @@ func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipp
 	return files, w.skipped, nil
 }
 
-// Entries are what a backend indexes of the chunks of a document, as [Run]
-// writes them, without vectors.
-func Entries(doc *sheaf.Document, content []byte, date sheaf.Dated) []backend.Chunk {
-	return entries(doc, content, date)
+// ChunkColumns are the columns of a document, as [Columns] gives them, with the
+// depth of one of its chunks in its place.
+func ChunkColumns(document []backend.Column, depth int) []backend.Column {
+	return withDepth(document, depth)
 }
+
+// IsText reports whether the values of the property called name are text to
+// search, and neither a field of their own nor who may see the document.
+func IsText(name string) bool { return !chunk.IsFieldProperty(name) && accessColumn(name) == "" }
 
 // Embed gives the entries of one document their vectors: passages of the text,
 // each under the titles above it, and the title.

@@ -95,8 +95,18 @@ func isRecent(modified, now time.Time) bool {
 // 8 KB are zero bytes or control characters.
 func isBinary(data []byte) bool {
 	head := data[:min(len(data), 8<<10)]
-	control := 0
-	for _, c := range head {
+	control, i := 0, 0
+	for ; i+8 <= len(head); i += 8 {
+		// Eight bytes at a time: most hold none below a space.
+		w := binary.LittleEndian.Uint64(head[i:])
+		if (w-0x2020202020202020)&^w&0x8080808080808080 == 0 {
+			continue
+		}
+		for _, c := range head[i : i+8] {
+			control += int(controls[c])
+		}
+	}
+	for _, c := range head[i:] {
 		control += int(controls[c])
 	}
 	return control*10 > len(head)

@@ -102,11 +102,12 @@ func (s *Scanner) cutBatch(ctx context.Context, files []ingest.File, batch []mat
 	group, ctx := errgroup.WithContext(ctx)
 	for w := range workers {
 		group.Go(func() error {
+			var buffer []byte
 			for i := w; i < len(batch); i += workers {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				docs[i] = s.document(&files[batch[i].file], chunker)
+				docs[i] = s.document(&files[batch[i].file], chunker, &buffer)
 			}
 			return nil
 		})
@@ -129,15 +130,16 @@ func (d *document) passes(filter sheaf.Filter) bool {
 
 // document reads and cuts a file, or takes it from the cache; nil when it cannot
 // be read or is no text.
-func (s *Scanner) document(f *ingest.File, chunker chunk.Chunker) *document {
+func (s *Scanner) document(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *document {
 	key := chunker.Name() + "\x00" + f.Path
 	if d := s.cache.get(key, f.Bytes, f.ModTime); d != nil {
 		return d
 	}
-	raw, err := readInto(nil, filepath.Join(s.o.Root, filepath.FromSlash(f.Path)), int(f.Bytes))
+	raw, err := readInto(*buffer, filepath.Join(s.o.Root, filepath.FromSlash(f.Path)), int(f.Bytes))
 	if err != nil {
 		return nil
 	}
+	*buffer = raw[:0]
 	text, ok := ingest.Text(raw)
 	if !ok {
 		return nil
@@ -147,8 +149,7 @@ func (s *Scanner) document(f *ingest.File, chunker chunk.Chunker) *document {
 		d.decoded = text
 	}
 	d.date = chunk.DateOf(&d.doc, f.ModTime)
-	d.entries = ingest.Entries(&d.doc, text, d.date)
-	replicate(d)
+	d.index(string(text))
 	s.cache.put(key, d)
 	return d
 }
@@ -157,37 +158,46 @@ func (s *Scanner) document(f *ingest.File, chunker chunk.Chunker) *document {
 // hundreds would be found by everything.
 const maxListed = 10
 
-// replicate gives every chunk the fields that it is searched by: those of the
-// note (title, path, aliases, tags, values of properties), which all its chunks
-// have in common, the heading that it stands under, and its text.
-func replicate(d *document) {
+// index makes the entries of the document's chunks. Every chunk has the fields
+// of the note (title, path, aliases, tags, values of properties), the heading
+// that it stands under, and its text, which is a part of text.
+func (d *document) index(text string) {
 	common := []backend.Field{{Name: sheaf.FieldTitle, Text: d.doc.Title}, {Name: sheaf.FieldAliases, Text: strings.Join(d.doc.Aliases, "\n")},
 		{Name: sheaf.FieldTags, Text: strings.Join(d.doc.Tags, "\n")}, {Name: sheaf.FieldPath, Text: strings.TrimSuffix(d.path, path.Ext(d.path))},
 		{Name: sheaf.FieldProperties, Text: propertyText(&d.doc)}}
-	for _, f := range common {
-		d.textBytes += int64(len(f.Text))
-	}
-	for i := range d.entries {
-		e, c := &d.entries[i], &d.doc.Chunks[i]
-		fields := slices.Clone(common)
+	common = slices.DeleteFunc(common, func(f backend.Field) bool { return f.Text == "" })
+	columns := ingest.ChunkColumns(ingest.Columns(&d.doc, d.date), 1) // pieces have one depth
+	d.entries = make([]backend.Chunk, len(d.doc.Chunks))
+	d.textBytes = int64(len(text))
+	for i := range d.doc.Chunks {
+		c := &d.doc.Chunks[i]
+		fields := make([]backend.Field, len(common), len(common)+2)
+		copy(fields, common)
 		if len(c.Hierarchy) > 1 {
 			fields = append(fields, backend.Field{Name: sheaf.FieldHierarchy, Text: c.Hierarchy[len(c.Hierarchy)-1]})
 		}
-		for _, f := range e.Fields {
-			if f.Name == sheaf.FieldBody {
-				fields = append(fields, f)
-				d.textBytes += int64(len(f.Text))
-			}
+		if body := d.body(c, text); body != "" {
+			fields = append(fields, backend.Field{Name: sheaf.FieldBody, Text: body})
 		}
-		e.Fields = slices.DeleteFunc(fields, func(f backend.Field) bool { return f.Text == "" })
+		d.entries[i] = backend.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: fields, Columns: columns}
 	}
+}
+
+// body is the text of a piece without frontmatter, which only a document of
+// nothing else has in a piece; what YAML made nothing of stays.
+func (d *document) body(c *sheaf.Chunk, text string) string {
+	from := c.Body.Start
+	if front := d.doc.Frontmatter; front.Len() > 0 && !d.doc.FrontmatterText {
+		from = min(max(from, front.End), c.Body.End)
+	}
+	return text[from:c.Body.End]
 }
 
 // propertyText is the values of the frontmatter that are no fields of their own.
 func propertyText(doc *sheaf.Document) string {
 	var parts []string
 	for _, p := range doc.Properties {
-		if chunk.IsFieldProperty(p.Name) {
+		if !ingest.IsText(p.Name) {
 			continue
 		}
 		for _, v := range p.Values[:min(maxListed, len(p.Values))] {

@@ -160,13 +160,16 @@ func check(req *search.ScanRequest) error {
 	return nil
 }
 
-// fill writes the chunks of documents, in order, until their texts would exceed
-// budget bytes; it returns how many documents are in.
+// entryBytes is about what the index takes for a chunk besides its text.
+const entryBytes = 1400
+
+// fill writes the chunks of documents, in order, until they would exceed budget
+// bytes; it returns how many documents are in.
 func fill(ctx context.Context, store backend.Backend, docs []*document, budget int64) (int, error) {
 	var batch backend.Batch
 	used := 0
 	for _, d := range docs {
-		if budget -= d.textBytes; budget < 0 && used > 0 {
+		if budget -= d.textBytes + int64(len(d.entries))*entryBytes; budget < 0 && used > 0 {
 			break
 		}
 		batch.Chunks = append(batch.Chunks, d.entries...)

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -92,102 +91,6 @@ func (w *wanted) accepts(t *analysis.Term) bool {
 		}
 	}
 	return false
-}
-
-// word is what a raw word adds to a field.
-type word struct {
-	terms     []analysis.Term // those that are kept
-	length    int             // terms that are no forms, kept or not
-	positions int
-}
-
-// vocabulary remembers what raw words are made of. It serves one goroutine.
-type vocabulary struct {
-	analyzer *analysis.Analyzer
-	wanted   *wanted // nil keeps every term
-	words    map[string]word
-	terms    []analysis.Term
-	last     map[string]analyzed // by field
-}
-
-// analyzed is a text and what became of it.
-type analyzed struct {
-	text  string
-	field *field
-}
-
-// maxVocabulary bounds how many raw words are remembered, so that hostile text
-// cannot take more memory than it has bytes.
-const maxVocabulary = 1 << 16
-
-func (b *Backend) vocabulary() *vocabulary {
-	return &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]word{}, last: map[string]analyzed{}}
-}
-
-// shared is field, but the same text as that of the chunk before is not analyzed
-// again: chunks of one document have its path and properties in common.
-func (v *vocabulary) shared(f backend.Field) *field {
-	last, ok := v.last[f.Name]
-	if !ok || last.text != f.Text {
-		last = analyzed{f.Text, v.field(f.Text)}
-		v.last[f.Name] = last
-	}
-	return last.field
-}
-
-func (v *vocabulary) word(raw string) word {
-	if w, ok := v.words[raw]; ok {
-		return w
-	}
-	v.terms = v.analyzer.Terms(v.terms[:0], raw)
-	w := word{positions: v.analyzer.Positions(v.terms)}
-	for i := range v.terms {
-		t := &v.terms[i]
-		if !t.Form {
-			w.length++
-		}
-		if v.wanted == nil || v.wanted.accepts(t) {
-			// The text may be a part of the document's, which is not to be
-			// kept for it.
-			kept := *t
-			kept.Text = strings.Clone(t.Text)
-			w.terms = append(w.terms, kept)
-		}
-	}
-	if len(v.words) < maxVocabulary {
-		v.words[strings.Clone(raw)] = w
-	}
-	return w
-}
-
-// field analyzes a text; nil when it holds no term.
-func (v *vocabulary) field(text string) *field {
-	out := &field{}
-	position := 0
-	v.analyzer.Words(text, func(start, end int) bool {
-		w := v.word(text[start:end])
-		for i := range w.terms {
-			t := &w.terms[i]
-			if t.Form {
-				if out.forms == nil {
-					out.forms = map[string]int{}
-				}
-				out.forms[t.Text]++
-				continue
-			}
-			if out.terms == nil {
-				out.terms = map[string][]int{}
-			}
-			out.terms[t.Text] = append(out.terms[t.Text], position+t.Offset)
-		}
-		out.length += w.length
-		position += w.positions
-		return true
-	})
-	if out.length == 0 {
-		return nil
-	}
-	return out
 }
 
 // parallelChunks is how many chunks a processor analyzes at a time; neighbors

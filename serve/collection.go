@@ -40,6 +40,9 @@ type Options struct {
 	Analyzer *analysis.Analyzer
 	// Embed gives the vector of a query; nil without a model.
 	Embed func(ctx context.Context, text string) ([]float32, error)
+	// Known is the share of a text that the model knows; nil when it does not
+	// tell.
+	Known func(text string) float64
 	// Profiles finds ranking profiles, ProfileDirs are the folders to list
 	// beside the built-in ones. Nil is the built-in ones.
 	Profiles    profile.Source
@@ -99,6 +102,9 @@ func (c *Collection) Close() error {
 
 // Name is what the collection is called.
 func (c *Collection) Name() string { return c.o.Name }
+
+// Profile is the name of the ranking profile when a request names none.
+func (c *Collection) Profile() string { return c.o.Profile }
 
 // ErrExpired says that a cursor is no longer good: search again. It wraps
 // sheaf.ErrNotFound.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/ingest"
 	"sheaf/search/salient"
 	"sheaf/serve/address"
@@ -311,7 +313,13 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 	if err != nil {
 		return nil, err
 	}
-	text := SalientText(&doc, &c, content)
+	q.label = string(id)
+	other := sheaf.Not{Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(c.Doc))}}}
+	return r.like(ctx, SalientText(&doc, &c, content), other, q)
+}
+
+// like finds chunks like a text, of what filter lets through.
+func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filter, q SearchRequest) (*Answer, error) {
 	count := func(word string) (int, error) {
 		return r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
 	}
@@ -319,10 +327,34 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 	if err != nil {
 		return nil, err
 	}
-	q.label = string(id)
-	other := sheaf.Not{Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(c.Doc))}}}
-	q.like = &sheaf.Query{Text: text.Body, Words: words, Filter: other}
+	q.like = &sheaf.Query{Text: text.Body, Words: words, Filter: filter}
 	return r.Search(ctx, q)
+}
+
+// MaxContextBytes is the most that Context reads of a text.
+const MaxContextBytes = 16 << 20
+
+// Context finds chunks about what a text is about: what to read beside it. name
+// is that of the file that it is from, which says how to read it; "" is Markdown.
+// A document of that path is left out. The request's Text is not used.
+func (r *Reader) Context(ctx context.Context, name string, content []byte, q SearchRequest) (*Answer, error) {
+	if len(content) > MaxContextBytes {
+		return nil, fieldError("text", "it has %d bytes: must have at most %d", len(content), MaxContextBytes)
+	}
+	chunker, err := chunk.For(cmp.Or(name, "text.md"), chunk.Options{})
+	if err != nil {
+		return nil, err
+	}
+	doc := chunker.Chunk("text", path.Base(cmp.Or(name, "text.md")), content)
+	if len(doc.Chunks) == 0 {
+		return nil, fieldError("text", "it is empty")
+	}
+	var self sheaf.Filter
+	if t, err := r.Find(name); err == nil {
+		self = sheaf.Not{Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(t.Doc.ID))}}}
+	}
+	q.label = cmp.Or(name, "a text")
+	return r.like(ctx, SalientText(&doc, &doc.Chunks[0], content), self, q)
 }
 
 // SalientText is what a chunk says, with the titles of it and of what lies in

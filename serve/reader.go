@@ -31,6 +31,9 @@ func (r *Reader) Close() { r.view.Close() }
 // Grant is what the caller may see and do.
 func (r *Reader) Grant() access.Grant { return r.grant }
 
+// Collection is what the reader reads.
+func (r *Reader) Collection() *Collection { return r.c }
+
 // Generation is that of the catalog's snapshot.
 func (r *Reader) Generation() uint64 { return r.view.Generation() }
 
@@ -169,7 +172,7 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 }
 
 func (r *Reader) searcher() *search.Searcher {
-	return &search.Searcher{Backend: r.guard, Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Now: r.c.o.Now}
+	return &search.Searcher{Backend: r.guard, Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Now: r.c.o.Now}
 }
 
 // prepare reads a request: its query, its profile, its parameters.

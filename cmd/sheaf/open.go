@@ -384,7 +384,16 @@ func (s *session) holds(folder string) bool {
 
 // embedQuery turns a query into a vector; nil without a model.
 func (s *session) embedQuery() func(ctx context.Context, text string) ([]float32, error) {
-	if s.embedder == nil || s.view.Settings().Embedder == "" {
+	if s.view.Settings().Embedder == "" {
+		return nil
+	}
+	return s.queryVector()
+}
+
+// queryVector does so also while there are no vectors yet, for a server that
+// will have them in a moment.
+func (s *session) queryVector() func(ctx context.Context, text string) ([]float32, error) {
+	if s.embedder == nil {
 		return nil
 	}
 	return func(ctx context.Context, text string) ([]float32, error) {

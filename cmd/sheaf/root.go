@@ -33,6 +33,7 @@ Exit status:
 const (
 	groupSearch = "search"
 	groupIndex  = "index"
+	groupDoors  = "doors"
 	groupOther  = "other"
 )
 
@@ -55,6 +56,7 @@ func (a *app) command() *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: groupSearch, Title: "Search:"},
 		&cobra.Group{ID: groupIndex, Title: "Index:"},
+		&cobra.Group{ID: groupDoors, Title: "Doors:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
 	root.SetHelpCommandGroupID(groupOther)
@@ -79,6 +81,7 @@ func (a *app) command() *cobra.Command {
 		a.listCommand(),
 		a.statusCommand(),
 		a.checkCommand(),
+		a.mcpCommand(),
 		a.chunksCommand(),
 		a.completionCommand(),
 		a.evalCommand(),

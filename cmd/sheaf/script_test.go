@@ -23,6 +23,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"killed":   killed,
 	"embedder": embedder,
 	"rawname":  rawName,
+	"tool":     callTool,
 }
 
 // flips runs "flips FOLDER PROGRAM ARGUMENTS...": it changes one byte of one

@@ -69,10 +69,17 @@ func (s *session) searcher() *search.Searcher {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.embedScanned()}
 	}
 	searcher.Expander = s.expander
-	if e, ok := s.embedder.(interface{ Known(string) float64 }); ok {
-		searcher.Known = e.Known
-	}
+	searcher.Known = s.known()
 	return searcher
+}
+
+// known tells the share of a text that the model knows; nil when it does not
+// tell.
+func (s *session) known() func(text string) float64 {
+	if e, ok := s.embedder.(interface{ Known(string) float64 }); ok {
+		return e.Known
+	}
+	return nil
 }
 
 // file is the absolute path of a document's file, "" when it has none.

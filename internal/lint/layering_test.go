@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "inference", "ingest", "profile", "query", "rank", "search", "search/salient", "serve/access", "serve/address"},
 	"serve/address":            {"root", "catalog", "chunk", "internal/suggest"},
 	"serve/servetest":          {"root", "analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "vfs"},
-	"serve/...":                {"root", "profile", "search", "serve", "serve/..."},
+	"serve/...":                {"root", "profile", "search", "serve", "serve/...", "internal/suggest"},
 	"internal/lint":            {},
 	"internal/suggest":         {},
 	"cmd/...":                  {"..."},

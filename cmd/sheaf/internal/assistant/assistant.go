@@ -1,0 +1,300 @@
+// Package assistant knows where assistants keep their lists of MCP servers and
+// changes an entry of such a list, leaving everything else in the file as it
+// stands, comments included.
+package assistant
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"sheaf"
+)
+
+// Assistant is a program that starts MCP servers.
+type Assistant struct {
+	// Name is what a person types, Title what the program is called.
+	Name, Title string
+	// File is its configuration file.
+	File string
+	// list is the member of the file that holds the servers; typed says that
+	// an entry says how its server is reached.
+	list  string
+	typed bool
+	toml  bool
+}
+
+// Server is an entry: how a server is started.
+type Server struct {
+	// Name is the key of the entry.
+	Name    string
+	Command string
+	Args    []string
+}
+
+// Places are the folders that configuration files lie in.
+type Places struct {
+	// Home is the user's home folder, Config the folder of settings of
+	// programs (XDG_CONFIG_HOME, Application Support, AppData), Project the
+	// folder that an assistant works on.
+	Home, Config, Project string
+}
+
+// All are the assistants that are known, by name.
+func All(p Places) []Assistant {
+	return []Assistant{
+		{Name: "claude-code", Title: "Claude Code, in this folder", File: filepath.Join(p.Project, ".mcp.json"), list: "mcpServers"},
+		{Name: "claude-desktop", Title: "Claude Desktop", File: filepath.Join(p.Config, "Claude", "claude_desktop_config.json"), list: "mcpServers"},
+		{Name: "codex", Title: "Codex", File: filepath.Join(p.Home, ".codex", "config.toml"), list: "mcp_servers", toml: true},
+		{Name: "cursor", Title: "Cursor", File: filepath.Join(p.Home, ".cursor", "mcp.json"), list: "mcpServers"},
+		{Name: "gemini", Title: "Gemini CLI", File: filepath.Join(p.Home, ".gemini", "settings.json"), list: "mcpServers"},
+		{Name: "lmstudio", Title: "LM Studio", File: filepath.Join(p.Home, ".lmstudio", "mcp.json"), list: "mcpServers"},
+		{Name: "vscode", Title: "Visual Studio Code, in this folder", File: filepath.Join(p.Project, ".vscode", "mcp.json"), list: "servers", typed: true},
+		{Name: "windsurf", Title: "Windsurf", File: filepath.Join(p.Home, ".codeium", "windsurf", "mcp_config.json"), list: "mcpServers"},
+		{Name: "zed", Title: "Zed", File: filepath.Join(p.Config, "zed", "settings.json"), list: "context_servers"},
+	}
+}
+
+// Present reports whether the folder of the assistant's file exists, which says
+// that the assistant is installed.
+func (a *Assistant) Present() bool {
+	info, err := os.Stat(filepath.Dir(a.File))
+	return err == nil && info.IsDir()
+}
+
+// Change is what a file would become.
+type Change struct {
+	File string
+	// Entry is what is written into it; "" when an entry is taken out.
+	Entry string
+	// Before is what stands in its place, "" for nothing.
+	Before string
+
+	content []byte
+	mode    fs.FileMode
+}
+
+// Changes reports whether there is anything to write.
+func (c *Change) Changes() bool { return c.Entry != c.Before }
+
+// Add is the change that gives the assistant an entry.
+func (a *Assistant) Add(s Server) (*Change, error) { return a.change(s, true) }
+
+// Remove is the change that takes the entry called name out.
+func (a *Assistant) Remove(name string) (*Change, error) { return a.change(Server{Name: name}, false) }
+
+func (a *Assistant) change(s Server, add bool) (*Change, error) {
+	c := &Change{File: a.File, mode: 0o600}
+	content, err := os.ReadFile(a.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the configuration of %s: %w", a.Title, err)
+	}
+	if info, err := os.Stat(a.File); err == nil {
+		c.mode = info.Mode().Perm()
+	}
+	if a.toml {
+		err = c.changeTOML(a.list, content, s, add)
+	} else {
+		err = c.changeJSON(a, content, s, add)
+	}
+	if err != nil {
+		return nil, sheaf.Invalidf("%s, the configuration of %s, cannot be read, so it stays as it is: %w", a.File, a.Title, err)
+	}
+	return c, nil
+}
+
+// changeJSON edits JSON with comments.
+func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) error {
+	if len(bytes.TrimSpace(content)) == 0 {
+		content = []byte("{}\n")
+	}
+	value, err := hujson.Parse(content)
+	if err != nil {
+		return err
+	}
+	if _, ok := value.Value.(*hujson.Object); !ok {
+		return errors.New("it is no object")
+	}
+	list, entry := "/"+a.list, "/"+a.list+"/"+pointer(s.Name)
+	var patch []map[string]any
+	if found := value.Find(entry); found != nil {
+		c.Before = compact(found.Pack())
+	}
+	if add {
+		fields := map[string]any{"command": s.Command, "args": s.Args}
+		if a.typed {
+			fields["type"] = "stdio"
+		}
+		text, err := json.MarshalIndent(map[string]any{s.Name: fields}, "", "  ")
+		if err != nil {
+			return err
+		}
+		c.Entry = compact(member(text))
+		if value.Find(list) == nil {
+			patch = append(patch, map[string]any{"op": "add", "path": list, "value": map[string]any{}})
+		} else if _, ok := value.Find(list).Value.(*hujson.Object); !ok {
+			return fmt.Errorf("its member %s is no object", a.list)
+		}
+		patch = append(patch, map[string]any{"op": "add", "path": entry, "value": fields})
+	} else if c.Before != "" {
+		patch = append(patch, map[string]any{"op": "remove", "path": entry})
+	}
+	if !c.Changes() {
+		return nil
+	}
+	steps, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	if err := value.Patch(steps); err != nil {
+		return err
+	}
+	// Comments and order stay; the layout becomes that of every JSON
+	// formatter, since an entry that is put in has none of its own.
+	value.Format()
+	c.content = value.Pack()
+	return nil
+}
+
+// member is the value of the only member of an object.
+func member(text []byte) []byte {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil
+	}
+	for _, v := range m {
+		return v
+	}
+	return nil
+}
+
+// compact is JSON in one order and without white space, so that two entries can
+// be compared.
+func compact(text []byte) string {
+	standard, err := hujson.Standardize(bytes.Clone(text))
+	if err != nil {
+		return string(text)
+	}
+	var v any
+	if json.Unmarshal(standard, &v) != nil {
+		return string(text)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return string(text)
+	}
+	return string(b)
+}
+
+// pointer escapes a key for a JSON pointer.
+func pointer(key string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}
+
+// changeTOML edits one table, from its header to the next one.
+func (c *Change) changeTOML(list string, content []byte, s Server, add bool) error {
+	header := "[" + list + "." + s.Name + "]"
+	lines := strings.SplitAfter(string(content), "\n")
+	begin, end := -1, len(lines)
+	for i, line := range lines {
+		text := strings.TrimSpace(line)
+		switch {
+		case text == header:
+			begin = i
+		case begin >= 0 && strings.HasPrefix(text, "[") && !strings.HasPrefix(text, strings.TrimSuffix(header, "]")+"."):
+			end = min(end, i)
+		}
+	}
+	if begin >= 0 {
+		c.Before = strings.TrimSpace(strings.Join(lines[begin:end], ""))
+	}
+	if add {
+		args := make([]string, len(s.Args))
+		for i, arg := range s.Args {
+			args[i] = quoteTOML(arg)
+		}
+		c.Entry = header + "\ncommand = " + quoteTOML(s.Command) + "\nargs = [" + strings.Join(args, ", ") + "]"
+	}
+	if !c.Changes() {
+		return nil
+	}
+	text := string(content)
+	if begin >= 0 {
+		rest := strings.Join(lines[end:], "")
+		text = strings.Join(lines[:begin], "")
+		if c.Entry != "" {
+			text += c.Entry + "\n"
+			if rest != "" {
+				text += "\n"
+			}
+		}
+		text += rest
+	} else {
+		if text != "" {
+			text = strings.TrimRight(text, "\n") + "\n\n"
+		}
+		text += c.Entry + "\n"
+	}
+	c.content = []byte(text)
+	return nil
+}
+
+// quoteTOML writes a basic string of TOML.
+func quoteTOML(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Write makes the change, in one step: the file is the old or the new one.
+func (c *Change) Write() error {
+	if !c.Changes() {
+		return nil
+	}
+	target := c.File
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real // a link to a file kept elsewhere stays a link
+	}
+	dir := filepath.Dir(target)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".sheaf-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(c.content)
+	if err == nil {
+		err = f.Chmod(c.mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), target)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}

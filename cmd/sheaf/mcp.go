@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/mcp"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	var address string
+	cmd := &cobra.Command{
+		Use:     "mcp",
+		GroupID: groupDoors,
+		Short:   "Let an assistant search, by the Model Context Protocol",
+		Long: `Serves the folder to an assistant: on standard input and output, as assistants
+start such servers, or over HTTP with --http. The folder is indexed when it is new
+and kept up to date while the server runs. The tools only read.
+
+  sheaf mcp install    writes the entry into the configuration of your assistants`,
+		Example: `  sheaf mcp --in ~/notes
+  sheaf mcp --in ~/notes --http 127.0.0.1:8765`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd, address) },
+	}
+	cmd.Flags().StringVar(&address, "http", "", "serve HTTP at this address of the loopback instead, as in 127.0.0.1:8765; the path is /mcp")
+	addIndexFlags(cmd.Flags())
+	cmd.AddCommand(a.mcpInstallCommand())
+	return cmd
+}
+
+// mcp serves the folder until the client goes away or the command is
+// interrupted. Nothing but the protocol is written to standard output.
+func (a *app) mcp(cmd *cobra.Command, address string) error {
+	s, err := a.open(cmd, openOptions{make: true})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	door, err := s.door()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = door.Close() }()
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	o := mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version, Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return door.Watch(ctx, func(_ *ingest.Report, err error) {
+			if err != nil {
+				s.notice("%v", err)
+			}
+		})
+	})
+	group.Go(func() error {
+		defer stop()
+		if address != "" {
+			return a.mcpHTTP(ctx, o, address)
+		}
+		server, err := mcp.New(o, access.Unrestricted())
+		if err != nil {
+			return err
+		}
+		return server.Run(ctx, &sdk.StdioTransport{})
+	})
+	err = group.Wait()
+	if errors.Is(err, context.Canceled) && cmd.Context().Err() == nil {
+		return nil // the client went away
+	}
+	return err
+}
+
+// mcpHTTP serves at an address of this machine only: everybody who reaches it
+// sees everything.
+func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return sheaf.Invalidf("--http %q: must be HOST:PORT, such as 127.0.0.1:8765", address)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return withHint(sheaf.Invalidf("--http %q: must be an address of the loopback, such as 127.0.0.1", address), "sheaf serve serves others, with keys")
+	}
+	handler, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(handler))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	}
+	a.notice("serving %s", terminal.Clean("http://"+listener.Addr().String()+"/mcp"))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	closed := context.AfterFunc(ctx, func() {
+		wait, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = server.Shutdown(wait)
+	})
+	defer closed()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

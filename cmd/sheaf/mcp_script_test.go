@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// callTool runs "tool FOLDER NAME ARGUMENTS": it starts "sheaf mcp" as an
+// assistant does, with a client by other hands than the server, calls a tool
+// with JSON arguments, and prints the text of the answer, after "error: " when it
+// is one.
+func callTool(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: tool FOLDER NAME ARGUMENTS")
+	}
+	var arguments map[string]any
+	ts.Check(json.Unmarshal([]byte(args[2]), &arguments))
+	var environment []string
+	for _, name := range []string{"PATH", "HOME", "SHEAF_DATA_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "TMPDIR", "SystemRoot"} {
+		environment = append(environment, name+"="+ts.Getenv(name))
+	}
+	program := ""
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if found, _ := filepath.Glob(filepath.Join(dir, "sheaf*")); len(found) > 0 {
+			program = found[0]
+			break
+		}
+	}
+	c, err := client.NewStdioMCPClient(program, environment, "mcp", "--in", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	start := mcp.InitializeRequest{}
+	start.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
+	start.Params.ClientInfo = mcp.Implementation{Name: "script", Version: "1"}
+	_, err = c.Initialize(ctx, start)
+	ts.Check(err)
+	ask := mcp.CallToolRequest{}
+	ask.Params.Name, ask.Params.Arguments = args[1], arguments
+	r, err := c.CallTool(ctx, ask)
+	ts.Check(err)
+	var text strings.Builder
+	for _, part := range r.Content {
+		if t, ok := part.(mcp.TextContent); ok {
+			text.WriteString(t.Text)
+		}
+	}
+	if r.IsError {
+		fmt.Fprint(ts.Stdout(), "error: ")
+	}
+	fmt.Fprintln(ts.Stdout(), text.String())
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/assistant"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/suggest"
+)
+
+type installOptions struct {
+	name        string
+	yes, remove bool
+}
+
+func (a *app) mcpInstallCommand() *cobra.Command {
+	var o installOptions
+	cmd := &cobra.Command{
+		Use:   "install [ASSISTANT...]",
+		Short: "Write the entry for sheaf into the configuration of assistants",
+		Long: `Adds this folder as an MCP server to the assistants that are named, or to all that
+are installed. It shows what would be written and asks before every file; what
+else is in the file stays. Known assistants: ` + strings.Join(assistantNames(assistant.All(assistant.Places{})), ", ") + `.`,
+		Example: `  sheaf mcp install --in ~/notes claude-code
+  sheaf mcp install --remove cursor`,
+		ValidArgs: assistantNames(assistant.All(assistant.Places{})),
+		RunE:      func(_ *cobra.Command, args []string) error { return a.mcpInstall(args, o) },
+	}
+	cmd.Flags().StringVar(&o.name, "name", "sheaf", "name of the entry")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&o.remove, "remove", false, "take the entry out")
+	return cmd
+}
+
+func assistantNames(list []assistant.Assistant) []string {
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].Name
+	}
+	return names
+}
+
+// assistants are those that are named, or all that are installed.
+func assistants(p assistant.Places, names []string) ([]assistant.Assistant, error) {
+	all := assistant.All(p)
+	var out []assistant.Assistant
+	if len(names) == 0 {
+		for _, one := range all {
+			if one.Present() && one.Name != "claude-code" { // a folder is no sign of it
+				out = append(out, one)
+			}
+		}
+		if len(out) == 0 {
+			return nil, withHint(fmt.Errorf("%w: no assistant is installed that is known", sheaf.ErrNotFound), "name one: %s", strings.Join(assistantNames(all), ", "))
+		}
+		return out, nil
+	}
+	for _, name := range names {
+		found := false
+		for _, one := range all {
+			if one.Name == name {
+				out, found = append(out, one), true
+			}
+		}
+		if !found {
+			err := sheaf.Invalidf("no assistant is called %q", name)
+			if near := suggest.Nearest(name, assistantNames(all)); near != "" {
+				return nil, withHint(err, "did you mean %q?", near)
+			}
+			return nil, withHint(err, "known are %s", strings.Join(assistantNames(all), ", "))
+		}
+	}
+	return out, nil
+}
+
+func (a *app) mcpInstall(names []string, o installOptions) error {
+	if o.name == "" || strings.ContainsFunc(o.name, func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) {
+		return sheaf.Invalidf("--name %q: must be letters, digits, - and _", o.name)
+	}
+	folder, err := a.folder()
+	if err != nil {
+		return err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return err
+	}
+	list, err := assistants(assistant.Places{Home: home, Config: xdg.ConfigHome, Project: folder}, names)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(program); err == nil && strings.HasPrefix(real, os.TempDir()) {
+		program = "sheaf" // run by "go run": that file will be gone
+	}
+	answers := bufio.NewReader(a.stdin)
+	for i := range list {
+		var change *assistant.Change
+		if o.remove {
+			change, err = list[i].Remove(o.name)
+		} else {
+			change, err = list[i].Add(assistant.Server{Name: o.name, Command: program, Args: []string{"mcp", "--in", folder}})
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.install(&list[i], change, answers, o.yes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install shows a change, asks, and makes it.
+func (a *app) install(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) error {
+	file := terminal.Clean(c.File)
+	if !c.Changes() {
+		fmt.Fprintf(a.stdout, "%s: nothing to change in %s\n", to.Title, file)
+		return nil
+	}
+	fmt.Fprintf(a.stdout, "%s: %s\n", to.Title, a.out.Paint(terminal.Path, file))
+	for _, part := range []struct{ sign, text string }{{"-", c.Before}, {"+", c.Entry}} {
+		if part.text != "" {
+			for line := range strings.SplitSeq(part.text, "\n") {
+				fmt.Fprintf(a.stdout, "  %s %s\n", part.sign, terminal.Clean(line))
+			}
+		}
+	}
+	if !yes {
+		fmt.Fprint(a.stdout, "write it? [y/N] ")
+		if err := a.flush(); err != nil {
+			return err
+		}
+		answer, err := answers.ReadString('\n')
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+			if err != nil && answer == "" {
+				return withHint(sheaf.Invalidf("nobody answered, so nothing was written"), "--yes writes without asking")
+			}
+			fmt.Fprintln(a.stdout, "left as it is")
+			return nil
+		}
+	}
+	if err := c.Write(); err != nil {
+		return fmt.Errorf("write the configuration of %s: %w", to.Title, err)
+	}
+	fmt.Fprintln(a.stdout, "written; restart the assistant to use it")
+	return nil
+}

@@ -1,0 +1,113 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sheaf"
+	"sheaf/serve"
+)
+
+type explainIn struct {
+	Query      string            `json:"query" jsonschema:"the query"`
+	ID         string            `json:"id,omitempty" jsonschema:"say why this passage is not among the results, or where it is: an id, path or path#heading"`
+	Collection string            `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
+	Limit      int               `json:"limit,omitempty" jsonschema:"how many results to explain, 1 to 20; 3 when left out"`
+	Profile    string            `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
+	Set        map[string]string `json:"set,omitempty" jsonschema:"parameters of the profile, by name"`
+}
+
+type explainOut struct {
+	Query   string       `json:"query" jsonschema:"the query"`
+	Profile string       `json:"profile" jsonschema:"the ranking profile"`
+	Results []explained  `json:"results" jsonschema:"the results with the arithmetic of their scores"`
+	Absence *explainedNo `json:"absence,omitempty" jsonschema:"why the passage asked for is not among the results"`
+}
+
+type explained struct {
+	Rank       int      `json:"rank" jsonschema:"the place, from 1"`
+	ID         sheaf.ID `json:"id" jsonschema:"the identifier"`
+	Breadcrumb string   `json:"breadcrumb" jsonschema:"the titles from the document down"`
+	Score      float64  `json:"score" jsonschema:"the score"`
+	Arithmetic string   `json:"arithmetic" jsonschema:"one line a part: its value, its meaning, and how the parts below make it up"`
+}
+
+type explainedNo struct {
+	ID      sheaf.ID `json:"id" jsonschema:"the passage"`
+	Rank    int      `json:"rank" jsonschema:"its place among the results; 0 when it is not there"`
+	Inside  sheaf.ID `json:"inside,omitempty" jsonschema:"the result that stands for it"`
+	Reasons []string `json:"reasons" jsonschema:"what every branch knows of it, then the step that lost it"`
+}
+
+// maxExplained bounds how many results are explained: each takes many lines.
+const maxExplained = 20
+
+func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult, *explainOut, error) {
+	switch {
+	case in.Query == "":
+		return nil, nil, sheaf.Invalidf("query: it is empty: say what was looked for")
+	case in.Limit < 0 || in.Limit > maxExplained:
+		return nil, nil, sheaf.Invalidf("limit: %d: must be within 1..%d", in.Limit, maxExplained)
+	case in.Limit == 0:
+		in.Limit = 3
+	}
+	out, err := with(ctx, s, in.Collection, func(r *serve.Reader) (*explainOut, error) {
+		q := serve.SearchRequest{Text: in.Query, Profile: in.Profile, Parameters: in.Set, Limit: in.Limit, Explain: true, Plain: true}
+		if in.ID != "" {
+			t, err := r.Find(in.ID)
+			if err != nil {
+				return nil, err
+			}
+			a, err := r.WhyNot(ctx, q, t.Chunk.ID)
+			if err != nil {
+				return nil, err
+			}
+			return &explainOut{Query: in.Query, Profile: in.Profile, Results: []explained{}, Absence: &explainedNo{a.ID, a.Rank, a.Inside, a.Reasons}}, nil
+		}
+		a, err := r.Search(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out := &explainOut{Query: in.Query, Profile: a.Profile, Results: []explained{}}
+		for _, hit := range a.Results {
+			one := explained{Rank: hit.Rank, ID: hit.ID, Breadcrumb: hit.Breadcrumb, Score: hit.Score}
+			if hit.Explanation != nil {
+				var w textWriter
+				w.tree(hit.Explanation, 0)
+				one.Arithmetic = w.String()
+			}
+			out.Results = append(out.Results, one)
+		}
+		return out, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var w textWriter
+	if no := out.Absence; no != nil {
+		w.line("%s has rank %d (0: not among the results).", no.ID, no.Rank)
+		for _, reason := range no.Reasons {
+			w.line("- %s", oneLine(reason))
+		}
+	}
+	for _, e := range out.Results {
+		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), e.ID)
+		w.line("%s", e.Arithmetic)
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
+}
+
+// tree writes an explanation, one part a line, parts indented under what they
+// make up.
+func (w *textWriter) tree(e *sheaf.Explanation, depth int) {
+	how := ""
+	if e.Combine != sheaf.CombineNone && len(e.Parts) > 0 {
+		how = " = " + string(e.Combine) + " of"
+	}
+	w.line("%s%.5g %s%s", strings.Repeat("  ", depth), e.Value, oneLine(e.Label), how)
+	for i := range e.Parts {
+		w.tree(&e.Parts[i], depth+1)
+	}
+}

@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"context"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sheaf/serve"
+)
+
+type listIn struct{}
+
+type listOut struct {
+	Collections []serveSummary `json:"collections" jsonschema:"the collections"`
+}
+
+type serveSummary struct {
+	Name      string `json:"name" jsonschema:"what to give as collection"`
+	Documents int    `json:"documents" jsonschema:"how many documents it has"`
+	Chunks    int    `json:"chunks" jsonschema:"how many passages"`
+	Language  string `json:"language" jsonschema:"the language of its words; empty for none"`
+	Model     string `json:"model" jsonschema:"the model that makes its vectors; empty for none"`
+}
+
+func summaryOf(s *serve.Summary) serveSummary {
+	return serveSummary{s.Name, s.Documents, s.Chunks, s.Language, s.Model}
+}
+
+func (s *server) list(ctx context.Context, _ listIn) (*sdk.CallToolResult, *listOut, error) {
+	out := &listOut{Collections: []serveSummary{}}
+	for _, c := range s.o.Collections {
+		summary, err := with(ctx, s, c.Name(), func(r *serve.Reader) (*serve.Summary, error) { return r.Summary(ctx) })
+		if err != nil {
+			return nil, nil, err
+		}
+		out.Collections = append(out.Collections, summaryOf(summary))
+	}
+	var w textWriter
+	for _, c := range out.Collections {
+		w.line("%s: %d documents, %d passages, language %q, model %q", c.Name, c.Documents, c.Chunks, c.Language, c.Model)
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
+}
+
+type statusIn struct {
+	Collection string `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
+}
+
+type statusOut struct {
+	serveSummary
+	Profile  string         `json:"profile" jsonschema:"the ranking profile when a call names none"`
+	Profiles []string       `json:"profiles" jsonschema:"the profiles that there are"`
+	Pending  int            `json:"pending" jsonschema:"documents of which something is still to be done"`
+	Skipped  map[string]int `json:"skipped" jsonschema:"how many files were left out, by reason"`
+	Watched  string         `json:"watched,omitempty" jsonschema:"when changed files were last looked for"`
+	Fault    string         `json:"fault,omitempty" jsonschema:"why the last look failed"`
+}
+
+func (s *server) status(ctx context.Context, in statusIn) (*sdk.CallToolResult, *statusOut, error) {
+	out, err := with(ctx, s, in.Collection, func(r *serve.Reader) (*statusOut, error) {
+		st, err := r.Status(ctx)
+		if err != nil {
+			return nil, err
+		}
+		profiles, err := r.Collection().Profiles()
+		if err != nil {
+			return nil, err
+		}
+		out := &statusOut{serveSummary: summaryOf(&st.Summary), Profile: r.Collection().Profile(), Profiles: []string{}, Pending: len(st.Pending), Skipped: map[string]int{}}
+		for _, p := range profiles {
+			out.Profiles = append(out.Profiles, p.Name)
+		}
+		for _, k := range st.Skipped {
+			out.Skipped[k.Reason]++
+		}
+		if st.Watch != nil {
+			out.Watched, out.Fault = st.Watch.At.UTC().Format("2006-01-02T15:04:05Z"), st.Watch.Error
+		}
+		return out, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var w textWriter
+	w.line("%s: %d documents, %d passages, language %q, model %q; profile %s of %v", out.Name, out.Documents, out.Chunks, out.Language, out.Model, out.Profile, out.Profiles)
+	w.line("%d documents wait; left out: %v", out.Pending, out.Skipped)
+	if out.Watched != "" {
+		w.line("Changed files were last looked for at %s. %s", out.Watched, oneLine(out.Fault))
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
+}

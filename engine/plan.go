@@ -195,6 +195,7 @@ type planTerm struct {
 	key    []byte
 	fields []int
 	idf    []float64 // by index in fields
+	df     []int     // likewise; of BM25F the first counts for all
 	factor float64
 	refs   []*segment.Term // by view; nil where the term is not
 	more   int             // how often it is repeated, beyond once
@@ -255,7 +256,7 @@ func (p *plan) term(key []byte, fields []int, factor float64) (*planTerm, error)
 			return nil, err
 		}
 	}
-	t.idf = p.idfs(df, fields)
+	t.df, t.idf = df, p.idfs(df, fields)
 	return t, nil
 }
 

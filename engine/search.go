@@ -185,6 +185,16 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 	return nil
 }
 
+// counted is the number of chunks that match a request for one term, which its
+// statistics know already.
+func (p *plan) counted() (int, bool) {
+	terms, flat := p.root.flat()
+	if !flat || len(terms) != 1 || p.words.Candidates || len(terms[0].fields) > 1 && p.words.Combine != CombineBM25F {
+		return 0, false
+	}
+	return terms[0].df[0], true
+}
+
 // Count is the number of chunks that a request matches, whatever its limit: for a
 // vector, those that are allowed and have one.
 func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
@@ -213,6 +223,11 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
 	if err != nil {
 		return 0, err
+	}
+	if req.Filter == nil && !req.Bounded && req.Within == nil {
+		if n, ok := p.counted(); ok {
+			return n, nil
+		}
 	}
 	for i := range s.views {
 		root, err := p.root.node(p, i)

@@ -379,13 +379,7 @@ func (c *Collection) Close() error {
 func (c *Collection) Searcher() *search.Searcher {
 	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View}
 	if c.Embedder != nil {
-		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-			vectors, err := c.Embedder.Embed(ctx, inference.Query, []string{text})
-			if err != nil {
-				return nil, err
-			}
-			return vectors[0], nil
-		}
+		s.SetModel(c.Embedder, c.Analyzer, c.View.Chunks())
 	}
 	if e, ok := c.Embedder.(interface{ Known(string) float64 }); ok {
 		s.Known = e.Known

@@ -26,3 +26,31 @@ type Embedder interface {
 	// knows nothing of gets a nil vector.
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }
+
+// WindowEmbedder is met by embedders for which the windows of a text cost little
+// more than the text itself, so that many small passages can be had.
+type WindowEmbedder interface {
+	Embedder
+	// EmbedWindows returns the vectors of windows of at most size words of
+	// body, one begun every stride words, 1..size, each as if its text stood
+	// in a line below heading; starts are where the words of body begin.
+	// There is at least one, and the last reaches the end. As with Embed, a
+	// window of which the model knows nothing gets nil.
+	EmbedWindows(ctx context.Context, heading, body string, starts []int, size, stride int) ([][]float32, error)
+}
+
+// WeightEmbedder is met by embedders that can count the words of a text
+// differently.
+type WeightEmbedder interface {
+	Embedder
+	// EmbedWeighted returns the vector of a text whose words, separated by
+	// white space, have weights of 0 or more; nil when nothing is left.
+	EmbedWeighted(text string, weight func(word string) float64) []float32
+}
+
+// Knower is met by embedders that know how much of a text they know.
+type Knower interface {
+	// Known is the share of text, in [0,1], that the model knows: little of
+	// a text in another language than the model's.
+	Known(text string) float64
+}

@@ -4,86 +4,61 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/chunk"
 	"sheaf/inference"
 )
 
-// Passages have at most passageWords words and begin passageStride words after
-// one another, so that neighbours share some; each is embedded under the titles
-// above it. Characters of scripts without spaces count as half a word.
-const (
-	passageWords  = 80
-	passageStride = 60
-)
+// Passages of other embedders than those for which windows are cheap: each is a
+// text that a server is asked for, and models that read whole sentences make use
+// of more of them.
+var servedPassages = chunk.Passages{Words: 80, Stride: 60}
+
+// cheapPassages are those of inference.WindowEmbedder. Smaller ones, with a part
+// of each in the next, are found better by vectors that are sums of words:
+// doc/quality.md.
+var cheapPassages = chunk.Passages{Words: 40, Stride: 30}
+
+// PassagesOf says how texts are cut for an embedder. Every passage is embedded
+// under the titles above it.
+func PassagesOf(e inference.Embedder) chunk.Passages {
+	if _, ok := e.(inference.WindowEmbedder); ok {
+		return cheapPassages
+	}
+	return servedPassages
+}
 
 // passages are the texts of one chunk that are embedded.
-func passages(c *sheaf.Chunk, body string) []string {
-	heading := strings.Join(c.Hierarchy, " › ")
-	starts := wordStarts(body)
+func passages(c *sheaf.Chunk, body string, p chunk.Passages) []string {
+	heading := strings.Join(c.Hierarchy, headingMark)
+	starts := p.Starts(body)
 	if len(starts) == 0 {
 		return []string{heading}
 	}
-	var out []string
-	for first := 0; ; first += passageStride {
-		from, to := starts[first], len(body)
-		last := first+passageWords >= len(starts)
-		if !last {
-			to = starts[first+passageWords]
-		}
-		out = append(out, heading+"\n"+strings.TrimSpace(body[from:to]))
-		if last {
-			return out
-		}
+	out := make([]string, p.Count(len(starts)))
+	for i := range out {
+		w := p.Window(starts, len(body), i)
+		out[i] = heading + "\n" + strings.TrimSpace(body[w.Start:w.End])
 	}
+	return out
 }
 
-// wordStarts are the bytes at which words begin.
-func wordStarts(s string) []int {
-	var starts []int
-	inWord, dense := false, 0
-	for i := 0; i < len(s); {
-		r, size := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(s[i:])
-		}
-		switch {
-		case r >= 0x2E80 && unicode.IsLetter(r):
-			if dense%2 == 0 {
-				starts = append(starts, i)
-			}
-			dense++
-			inWord = false
-		case unicode.IsSpace(r):
-			inWord = false
-		case !inWord:
-			inWord = true
-			starts = append(starts, i)
-		}
-		i += size
-	}
-	return starts
-}
+// headingMark stands between the titles above a passage.
+const headingMark = " › "
 
 // embed gives the chunks of one document their vectors.
 func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, chunks []backend.Chunk) error {
-	at := make(map[sheaf.ID]*sheaf.Chunk, len(doc.Chunks))
-	for i := range doc.Chunks {
-		at[doc.Chunks[i].ID] = &doc.Chunks[i]
+	if w, ok := e.(inference.WindowEmbedder); ok {
+		return embedWindows(ctx, w, doc, chunks)
 	}
+	at := chunksOf(doc)
 	var texts []string
 	counts := make([]int, len(chunks))
 	for i := range chunks {
-		c, body := at[chunks[i].ID], ""
-		for _, f := range chunks[i].Fields {
-			if f.Name == sheaf.FieldBody {
-				body = f.Text
-			}
-		}
-		parts := passages(c, body)
+		c := at[chunks[i].ID]
+		parts := passages(c, bodyOf(&chunks[i]), PassagesOf(e))
 		counts[i] = len(parts)
 		texts = append(append(texts, parts...), c.Title)
 	}
@@ -101,6 +76,47 @@ func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, chunk
 		vectors = vectors[n+1:]
 	}
 	return nil
+}
+
+// embedWindows does what embed does, with an embedder that takes whole texts.
+func embedWindows(ctx context.Context, e inference.WindowEmbedder, doc *sheaf.Document, chunks []backend.Chunk) error {
+	at := chunksOf(doc)
+	p := PassagesOf(e)
+	titles := make([]string, len(chunks))
+	for i := range chunks {
+		c, body := at[chunks[i].ID], bodyOf(&chunks[i])
+		titles[i] = c.Title
+		vectors, err := e.EmbedWindows(ctx, strings.Join(c.Hierarchy, headingMark), body, p.Starts(body), p.Words, p.Stride)
+		if err != nil {
+			return fmt.Errorf("embed %s: %w", doc.ID, err)
+		}
+		chunks[i].Vectors = appendVectors(chunks[i].Vectors, backend.VectorBody, vectors)
+	}
+	vectors, err := e.Embed(ctx, inference.Passage, titles)
+	if err != nil {
+		return fmt.Errorf("embed %s: %w", doc.ID, err)
+	}
+	for i := range chunks {
+		chunks[i].Vectors = appendVectors(chunks[i].Vectors, backend.VectorTitle, vectors[i:i+1])
+	}
+	return nil
+}
+
+func chunksOf(doc *sheaf.Document) map[sheaf.ID]*sheaf.Chunk {
+	at := make(map[sheaf.ID]*sheaf.Chunk, len(doc.Chunks))
+	for i := range doc.Chunks {
+		at[doc.Chunks[i].ID] = &doc.Chunks[i]
+	}
+	return at
+}
+
+func bodyOf(c *backend.Chunk) string {
+	for _, f := range c.Fields {
+		if f.Name == sheaf.FieldBody {
+			return f.Text
+		}
+	}
+	return ""
 }
 
 // appendVectors adds the vectors that are there; a text of which the model knows

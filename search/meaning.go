@@ -68,10 +68,7 @@ func matching(ctx context.Context, store backend.Backend, hits sheaf.Ranking, wo
 	if condition == nil || len(hits) == 0 {
 		return hits, nil
 	}
-	req := backend.Request{Limit: len(hits), Text: &backend.TextRequest{Query: condition, K1: backend.DefaultK1, B: backend.DefaultB}}
-	for _, name := range sheaf.Fields {
-		req.Text.Fields = append(req.Text.Fields, backend.FieldWeight{Name: name, Weight: 1})
-	}
+	req := backend.Request{Limit: len(hits), Text: &backend.TextRequest{Query: condition, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
 	for i := range hits {
 		req.Within = append(req.Within, hits[i].ID)
 	}

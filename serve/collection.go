@@ -23,6 +23,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/inference"
 	"sheaf/ingest"
 	"sheaf/profile"
 	"sheaf/serve/access"
@@ -43,6 +44,9 @@ type Options struct {
 	// Known is the share of a text that the model knows; nil when it does not
 	// tell.
 	Known func(text string) float64
+	// Model, when it is not nil, is used instead of both: a model in the
+	// program, which can be asked for more than vectors.
+	Model inference.Embedder
 	// Profiles finds ranking profiles, ProfileDirs are the folders to list
 	// beside the built-in ones. Nil is the built-in ones.
 	Profiles    profile.Source

@@ -382,6 +382,14 @@ func (s *session) holds(folder string) bool {
 	return false
 }
 
+// localModel is the built-in model when it is the one in use, else nil.
+func (s *session) localModel() inference.Embedder {
+	if s.embedder == nil || !builtIn(s.embedder) {
+		return nil
+	}
+	return s.embedder
+}
+
 // embedQuery turns a query into a vector; nil without a model.
 func (s *session) embedQuery() func(ctx context.Context, text string) ([]float32, error) {
 	if s.view.Settings().Embedder == "" {

@@ -70,6 +70,9 @@ func (s *session) searcher() *search.Searcher {
 	}
 	searcher.Expander = s.expander
 	searcher.Known = s.known()
+	if e := s.localModel(); e != nil && s.scanner == nil && searcher.Embed != nil {
+		searcher.SetModel(e, s.analyzer, s.view.Chunks())
+	}
 	return searcher
 }
 

@@ -3,6 +3,7 @@ package static
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 )
 
 // Encoder turns texts into vectors with a model. Not safe for concurrent use;
@@ -25,6 +26,23 @@ func (e *Encoder) Embed(dst []float32, text string) bool {
 	clear(dst)
 	for _, id := range e.pieces {
 		e.add(dst, id)
+	}
+	return normalize(dst)
+}
+
+// EmbedWeighted is [Encoder.Embed] with a weight, 0 or more, for every word of
+// text; words are what white space separates.
+func (e *Encoder) EmbedWeighted(dst []float32, text string, weight func(word string) float64) bool {
+	clear(dst)
+	for word := range strings.FieldsSeq(text) {
+		w := float32(weight(word))
+		if w == 0 {
+			continue
+		}
+		e.pieces = e.tokenizer.Encode(e.pieces[:0], word)
+		for _, id := range e.pieces {
+			e.addScaled(dst, id, w)
+		}
 	}
 	return normalize(dst)
 }
@@ -73,9 +91,11 @@ func (e *Encoder) Known(text string) float64 {
 }
 
 // add adds the vector of one piece to dst.
-func (e *Encoder) add(dst []float32, id int32) {
+func (e *Encoder) add(dst []float32, id int32) { e.addScaled(dst, id, 1) }
+
+func (e *Encoder) addScaled(dst []float32, id int32, weight float32) {
 	m := e.model
-	scale := math.Float32frombits(binary.LittleEndian.Uint32(m.scale[4*id:]))
+	scale := weight * math.Float32frombits(binary.LittleEndian.Uint32(m.scale[4*id:]))
 	row := m.rows[int(id)*m.dims:][:m.dims]
 	addRow(dst[:len(row)], row, scale)
 }

@@ -6,6 +6,7 @@ package english
 import (
 	"context"
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,7 +23,11 @@ type Embedder struct {
 	encoders sync.Pool
 }
 
-var _ inference.Embedder = (*Embedder)(nil)
+var (
+	_ inference.WindowEmbedder = (*Embedder)(nil)
+	_ inference.WeightEmbedder = (*Embedder)(nil)
+	_ inference.Knower         = (*Embedder)(nil)
+)
 
 // New returns the model. The error can only be that of a damaged program.
 func New() (*Embedder, error) {
@@ -68,6 +73,41 @@ func (e *Embedder) Embed(ctx context.Context, _ inference.Purpose, texts []strin
 		}
 	}
 	return out, nil
+}
+
+// EmbedWindows implements inference.WindowEmbedder.
+func (e *Embedder) EmbedWindows(ctx context.Context, heading, body string, starts []int, size, stride int) ([][]float32, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	encoder := e.encoders.Get().(*static.Encoder)
+	defer e.encoders.Put(encoder)
+	n, dims := 1, e.model.Dims()
+	if len(starts) > size {
+		n += (len(starts) - size + stride - 1) / stride
+	}
+	all, out := make([]float32, n*dims), make([][]float32, n)
+	for i := range out {
+		out[i] = all[i*dims : (i+1)*dims : (i+1)*dims]
+	}
+	out = out[:encoder.Windows(out, heading, body, starts, size, stride)]
+	for i, v := range out {
+		if !slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
+			out[i] = nil
+		}
+	}
+	return out, nil
+}
+
+// EmbedWeighted implements inference.WeightEmbedder: the vector of a text whose words, separated by white space,
+// have weights of 0 or more; nil when nothing is left.
+func (e *Embedder) EmbedWeighted(text string, weight func(word string) float64) []float32 {
+	encoder := e.encoders.Get().(*static.Encoder)
+	defer e.encoders.Put(encoder)
+	if v := make([]float32, e.model.Dims()); encoder.EmbedWeighted(v, text, weight) {
+		return v
+	}
+	return nil
 }
 
 // Known is the share of a text, 0..1, that the model knows.

@@ -1,0 +1,82 @@
+package chunk
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+)
+
+// Passages says how the text of a chunk is cut into the passages that are
+// embedded: windows of at most Words words, one begun every Stride words, so that
+// neighbors share some. Stride is 1..Words. Characters of scripts without spaces
+// count as half a word.
+type Passages struct{ Words, Stride int }
+
+// Starts are the bytes of text at which its words begin.
+func (Passages) Starts(text string) []int {
+	var starts []int
+	inWord, dense := false, 0
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		switch {
+		case r >= 0x2E80 && unicode.IsLetter(r):
+			if dense%2 == 0 {
+				starts = append(starts, i)
+			}
+			dense++
+			inWord = false
+		case unicode.IsSpace(r):
+			inWord = false
+		case !inWord:
+			inWord = true
+			starts = append(starts, i)
+		}
+		i += size
+	}
+	return starts
+}
+
+// Count is the number of passages of a text of this many words; 1 for none.
+func (p Passages) Count(words int) int {
+	if words <= p.Words {
+		return 1
+	}
+	return 1 + (words-p.Words+p.Stride-1)/p.Stride
+}
+
+// Window is where passage n, from 0, of a text of size bytes lies, given where its
+// words start; the whole text when it has no words.
+func (p Passages) Window(starts []int, size, n int) sheaf.Span {
+	if len(starts) == 0 {
+		return sheaf.Span{End: size}
+	}
+	first := min(max(n, 0)*p.Stride, len(starts)-1)
+	end := size
+	if last := first + p.Words; last < len(starts) {
+		end = starts[last]
+	}
+	return sheaf.Span{Start: starts[first], End: end}
+}
+
+// Span is where passage n of a chunk lies in content, the text of its document.
+func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n int) sheaf.Span {
+	before, after := IndexedText(doc, c, content)
+	text := string(before) + string(after)
+	w := p.Window(p.Starts(text), len(text), n)
+	for w.End > w.Start && strings.IndexByte(" \t\r\n", text[w.End-1]) >= 0 {
+		w.End--
+	}
+	skipped := c.Body.Len() - len(text) // the frontmatter between the parts
+	at := func(i int) int {
+		if i < len(before) || len(after) == 0 {
+			return c.Body.Start + i
+		}
+		return c.Body.Start + skipped + i
+	}
+	return sheaf.Span{Start: at(w.Start), End: max(at(w.Start), at(w.End))}
+}

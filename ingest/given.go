@@ -2,11 +2,15 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/chunk"
 )
@@ -26,6 +30,42 @@ type Given struct {
 	// Modified dates a document that says no date of its own; the zero time
 	// leaves it without one.
 	Modified time.Time
+	// Properties are what the document declares beside its text, each instead
+	// of one of the same name that the text declares.
+	Properties []sheaf.Property
+	// Chunks are the document when it comes cut already; then Text is what
+	// [JoinChunks] makes of them.
+	Chunks []GivenChunk
+	// Hash tells this version from others; zero is that of Text.
+	Hash catalog.Hash
+}
+
+// GivenChunk is a chunk of a document that comes cut already.
+type GivenChunk struct {
+	// Slug ends the chunk's ID; "" is its number, from 0. Slugs of one
+	// document differ.
+	Slug string
+	// Title is shown with it; "" is the document's.
+	Title string
+	Text  string
+	// Vectors are its passages by vector field, unit length, of the dimension
+	// of the index; a chunk without any is embedded when there is a model.
+	Vectors []backend.Vectors
+}
+
+// chunkBreak stands between the chunks of a document that came cut already.
+const chunkBreak = "\n\n"
+
+// JoinChunks is the text of a document that comes cut already.
+func JoinChunks(chunks []GivenChunk) []byte {
+	var b []byte
+	for i := range chunks {
+		if i > 0 {
+			b = append(b, chunkBreak...)
+		}
+		b = append(b, chunks[i].Text...)
+	}
+	return b
 }
 
 // Put indexes docs, each instead of the document of the same tree and path, and
@@ -38,7 +78,7 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	if _, err := chunk.New(o.Chunk); err != nil {
 		return nil, err
 	}
-	release, err := o.Catalog.Hold()
+	release, err := o.hold(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +94,7 @@ func (o *Options) put(ctx context.Context, docs []Given, began time.Time) (*Repo
 	report := &Report{}
 	view := o.Catalog.View()
 	defer view.Close()
+	o.Trees = withGiven(o.Trees, view)
 	p := &plan{pending: view.Pending()}
 	for i := range docs {
 		g := &docs[i]
@@ -75,7 +116,10 @@ func (o *Options) put(ctx context.Context, docs []Given, began time.Time) (*Repo
 
 // content is the text of g as though it had been read from a file.
 func (g *Given) content() content {
-	c := content{data: g.Text, state: catalog.FileState{Size: int64(len(g.Text)), Hash: catalog.HashOf(g.Text)}}
+	c := content{data: g.Text, state: catalog.FileState{Size: int64(len(g.Text)), Hash: g.Hash}}
+	if g.Hash == (catalog.Hash{}) {
+		c.state.Hash = catalog.HashOf(g.Text)
+	}
 	if !g.Modified.IsZero() {
 		c.modified = g.Modified.UnixNano()
 		c.state.ModTime = c.modified
@@ -107,6 +151,101 @@ func (g *Given) retitle(doc *sheaf.Document) {
 		c.Hierarchy = append(c.Hierarchy, above...)
 		c.Breadcrumb = "> " + strings.Join(c.Hierarchy, " › ")
 	}
+}
+
+// declare adds the properties that came with a text.
+func (g *Given) declare(doc *sheaf.Document) {
+	if len(g.Properties) == 0 {
+		return
+	}
+	replaced := func(p sheaf.Property) bool {
+		return slices.ContainsFunc(g.Properties, func(q sheaf.Property) bool { return strings.EqualFold(p.Name, q.Name) })
+	}
+	doc.Properties = append(slices.DeleteFunc(slices.Clone(doc.Properties), replaced), g.Properties...)
+}
+
+// cut makes a document of chunks that came cut already.
+func (g *Given) cut(id sheaf.ID) sheaf.Document {
+	title := g.Title
+	if title == "" && !g.Untitled {
+		title = strings.TrimSuffix(path.Base(g.Path), path.Ext(g.Path))
+	}
+	doc := sheaf.Document{ID: id, Tree: g.Tree, Path: g.Path, Title: title}
+	at := 0
+	for i := range g.Chunks {
+		c := &g.Chunks[i]
+		slug := c.Slug
+		if slug == "" {
+			slug = strconv.Itoa(i)
+		}
+		span := sheaf.Span{Start: at, End: at + len(c.Text)}
+		at = span.End + len(chunkBreak)
+		out := sheaf.Chunk{ID: sheaf.ChunkID(id, slug), Doc: id, Parent: id, Depth: 1, Position: i, Title: c.Title, Slug: slug,
+			Span: span, Body: span, SiblingCount: len(g.Chunks), Hierarchy: []string{title}}
+		if c.Title == "" {
+			out.Title = title
+		} else if c.Title != title {
+			out.Hierarchy = append(out.Hierarchy, c.Title)
+		}
+		out.Breadcrumb = "> " + strings.Join(out.Hierarchy, " › ")
+		doc.Chunks = append(doc.Chunks, out)
+	}
+	return doc
+}
+
+// vectors gives chunks their vectors: those that came with them, and the
+// model's to the others.
+func (r *runner) vectors(ctx context.Context, j *job, doc *sheaf.Document, chunks []backend.Chunk) error {
+	if j.given == nil || len(j.given.Chunks) != len(chunks) {
+		return r.embedChunks(ctx, doc, chunks)
+	}
+	var rest []backend.Chunk
+	var places []int
+	for i := range chunks {
+		if own := j.given.Chunks[i].Vectors; len(own) > 0 {
+			chunks[i].Vectors = own
+			continue
+		}
+		rest, places = append(rest, chunks[i]), append(places, i)
+	}
+	err := r.embedChunks(ctx, doc, rest)
+	for i, place := range places {
+		chunks[place].Vectors = rest[i].Vectors
+	}
+	return err
+}
+
+// Delete removes documents that were given, and is no error for those that do
+// not exist. Errors are those of [Run].
+func Delete(ctx context.Context, o Options, docs []sheaf.ID) error {
+	o.defaults()
+	release, err := o.hold(ctx)
+	if err != nil {
+		return err
+	}
+	err = o.Backend.Delete(ctx, docs)
+	if err == nil {
+		view := o.Catalog.View()
+		pending := view.Pending()
+		view.Close()
+		for _, id := range docs {
+			delete(pending, id)
+		}
+		err = o.Catalog.Update(ctx, catalog.Update{Delete: docs, Pending: &pending})
+	}
+	return errors.Join(err, release())
+}
+
+// withGiven adds the trees without a folder that the catalog knows: their
+// documents were given, and stay whatever folders are indexed.
+func withGiven(trees []catalog.Tree, view *catalog.View) []catalog.Tree {
+	out := slices.Clone(trees)
+	for _, t := range view.Settings().Trees {
+		if t.Root == "" && !slices.ContainsFunc(trees, func(u catalog.Tree) bool { return u.Name == t.Name }) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // content is what the job is about: a file that is read, or a text that was given.
@@ -176,6 +315,11 @@ func stored(view *catalog.View, id sheaf.ID, state catalog.FileState) (Given, er
 		return Given{}, err
 	}
 	g := Given{Tree: doc.Tree, Path: doc.Path, Title: doc.Title, Untitled: doc.Title == "", Text: text}
+	for _, p := range doc.Properties {
+		if accessColumn(p.Name) != "" {
+			g.Properties = append(g.Properties, p) // who may see it stays said
+		}
+	}
 	if state.ModTime != 0 {
 		g.Modified = time.Unix(0, state.ModTime)
 	}

@@ -50,6 +50,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	view := o.Catalog.View()
 	defer view.Close()
 	o.Progress(Progress{Phase: PhaseScan})
+	o.Trees = withGiven(o.Trees, view)
 	p := &plan{removedBy: map[catalog.Hash]bool{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
 	for _, tree := range o.Trees {

@@ -255,6 +255,9 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 		}
 	}
 	doc, text := r.cut(j, &c)
+	if j.given != nil {
+		j.given.declare(&doc)
+	}
 	rec.Document, rec.Date = doc, chunk.DateOf(&doc, time.Unix(0, c.modified))
 	if j.given != nil {
 		j.given.retitle(&rec.Document)
@@ -266,7 +269,7 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 		rec.Text, rec.HasText = text, true
 	}
 	chunks := entries(&rec.Document, text, rec.Date)
-	fault := r.embedChunks(ctx, &rec.Document, chunks)
+	fault := r.vectors(ctx, j, &rec.Document, chunks)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -327,6 +330,9 @@ func (r *runner) count(c *content) {
 // cut makes a document of a file's content. Binary files become documents
 // without chunks, so that they are not read again until they change.
 func (r *runner) cut(j *job, c *content) (sheaf.Document, []byte) {
+	if j.given != nil && len(j.given.Chunks) > 0 {
+		return j.given.cut(j.doc), c.data
+	}
 	if text, ok := decodeUTF16(c.data); ok {
 		c.data, c.decoded = text, true
 	} else if isBinary(c.data) {

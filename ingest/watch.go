@@ -35,7 +35,7 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 		defer watcher.Close()
 		events, faults = watcher.Events, watcher.Errors
 		for _, tree := range o.Trees {
-			if watchFolders(watcher, tree.Root) != nil {
+			if tree.Root != "" && watchFolders(watcher, tree.Root) != nil {
 				interval = poll
 			}
 		}

@@ -57,9 +57,10 @@ type Options struct {
 	// Ingest says how documents get in; nil for a collection that is only
 	// read. Its Catalog, Backend and Turn are set by New.
 	Ingest *ingest.Options
-	// Tasks is the folder that keeps accepted work until it is done; "" for
-	// a collection that takes no such work.
-	Tasks string
+	// Documents is the folder that keeps the documents that were given, as
+	// they were given: the index is made of them. Tasks keeps accepted work
+	// until it is done. "" for a collection that takes neither.
+	Documents, Tasks string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -71,6 +72,7 @@ type Collection struct {
 	profiles profileCache
 	watching atomic.Pointer[watchState]
 	closed   atomic.Bool
+	given    given
 }
 
 // New opens a collection of what o names.
@@ -93,7 +95,7 @@ func New(o Options) (*Collection, error) {
 		options.Turn = ingest.NewTurn()
 		o.Ingest = &options
 	}
-	return &Collection{o: o, rankings: newRankings()}, nil
+	return &Collection{o: o, rankings: newRankings(), given: newGiven()}, nil
 }
 
 // Close releases what the collection holds itself; its catalog and store stay
@@ -181,6 +183,9 @@ func (c *Collection) Ready(ctx context.Context) error {
 	defer view.Close()
 	if c.o.Ingest != nil && view.Docs() == 0 && c.watching.Load() == nil {
 		return fmt.Errorf("%w: the folder is indexed for the first time", sheaf.ErrUnavailable)
+	}
+	if c.given.recovering.Load() {
+		return fmt.Errorf("%w: documents that were accepted are being indexed", sheaf.ErrUnavailable)
 	}
 	if r, ok := c.o.Backend.(backend.Reporter); ok {
 		if _, err := r.Stats(ctx); err != nil && !errors.Is(err, sheaf.ErrUnsupported) {

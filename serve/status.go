@@ -134,6 +134,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}
 	sortPending(s.Pending)
+	s.Tasks = r.c.given.counts()
 	if w := r.c.watching.Load(); w != nil {
 		s.Watch = w.shown()
 	}

@@ -111,6 +111,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	}
 	group, ctx := errgroup.WithContext(cmd.Context())
 	group.Go(func() error { return serveUntil(ctx, listener, handler) })
+	group.Go(func() error { return door.Work(ctx) })
 	if !o.noWatch {
 		group.Go(func() error {
 			return door.Watch(ctx, func(report *ingest.Report, err error) {

@@ -111,6 +111,9 @@ func (g *Grant) Validate() error {
 			}
 		}
 	}
+	if g.Baked != "" && g.May(ScopeIngest) {
+		return sheaf.Invalidf("filter: a grant with a filter may search only: whether a document will pass it is not known before it is written")
+	}
 	_, err := Filter(g.Baked)
 	return err
 }

@@ -85,6 +85,8 @@ type API struct {
 	metrics *metrics
 	gate    *gate
 	bodies  *semaphore.Weighted
+	// remembered is what requests with an Idempotency-Key were answered.
+	remembered remembered
 	// document is the OpenAPI document, page the one for people.
 	document, page []byte
 }

@@ -299,6 +299,10 @@ func bindMap(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	inner := *r
 	inner.minItems, inner.maxItems = 0, 0
 	for i, name := range o.names {
+		if !memberName.MatchString(name) || utf8.RuneCountInString(name) > maxMemberName {
+			out.add(fault{Pointer: pointer(at.Pointer, name)}, "a name must have 1..%d characters and no white space", maxMemberName)
+			continue
+		}
 		item := reflect.New(v.Type().Elem()).Elem()
 		bind(o.values[i], item, &inner, fault{Pointer: pointer(at.Pointer, name)}, out)
 		m.SetMapIndex(reflect.ValueOf(name), item)

@@ -122,8 +122,7 @@ func (a *API) settle(c *call, err error, began time.Time) {
 // answer runs an operation: key, body, input, turn, work.
 func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	var err error
-	var caller string
-	if c.grant, caller, err = a.admit(c.request, r.scope); err != nil {
+	if c.grant, c.caller, err = a.admit(c.request, r.scope); err != nil {
 		return nil, err
 	}
 	if r.body != nil {
@@ -140,7 +139,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	ctx, cancel := context.WithTimeout(c.request.Context(), a.o.Limits.Time)
 	defer cancel()
 	if !r.free {
-		leave, err := a.gate.enter(ctx, caller)
+		leave, err := a.gate.enter(ctx, c.caller)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,8 @@ import (
 type call struct {
 	api   *API
 	grant access.Grant
+	// caller names who asks: the ID of a key, or "local".
+	caller string
 	// header is that of the answer; status overrides the operation's own.
 	header http.Header
 	status int

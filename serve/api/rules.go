@@ -32,6 +32,27 @@ type rules struct {
 	maxItems  int // 0 for none
 }
 
+// patterns are those that several fields share, by the name that their tags give
+// after an @.
+var patterns = map[string]string{
+	// a name: no white space, no control characters
+	"name": `^[^\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]+$`,
+	// one line
+	"line": `^[^\x{0000}-\x{001f}\x{007f}]*$`,
+	// text of several lines
+	"text": `^[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]*$`,
+	// text that is not only white space
+	"written": `^[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]*[^\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}][^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]*$`,
+	// a query or a filter
+	"query": `^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`,
+}
+
+// memberName is what names of members of an object with any names are like.
+var memberName = regexp.MustCompile(patterns["name"])
+
+// maxMemberName is how many characters such a name has at most.
+const maxMemberName = 64
+
 var ruleCache sync.Map // reflect.StructField to *rules
 
 // rulesOf reads the tags of a field; name is what the field is called outside.
@@ -49,6 +70,9 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 		r.enum = strings.Split(list, ",")
 	}
 	if p := f.Tag.Get("pattern"); p != "" {
+		if named, ok := strings.CutPrefix(p, "@"); ok {
+			p = patterns[named]
+		}
 		r.pattern = regexp.MustCompile(p)
 	}
 	number := func(tag string) *float64 {

@@ -54,7 +54,7 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	case reflect.Float32, reflect.Float64:
 		return numberSchema("number", r)
 	case reflect.Slice, reflect.Array:
-		out := schema{"type": "array", "items": s.plain(t.Elem(), r, input)}
+		out := schema{"type": "array", "items": s.plain(t.Elem(), inner(r), input)}
 		if r != nil && r.minItems > 0 {
 			out["minItems"] = r.minItems
 		}
@@ -63,7 +63,10 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 		}
 		return out
 	case reflect.Map:
-		out := schema{"type": "object", "additionalProperties": s.plain(t.Elem(), nil, input)}
+		out := schema{"type": "object", "additionalProperties": s.plain(t.Elem(), inner(r), input)}
+		if input {
+			out["propertyNames"] = schema{"pattern": portable(memberName.String()), "minLength": 1, "maxLength": maxMemberName}
+		}
 		if r != nil && r.maxItems > 0 {
 			out["maxProperties"] = r.maxItems
 		}
@@ -74,6 +77,16 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 		return schema{"type": []any{"string", "number", "boolean", "null"}}
 	}
 	panic("no schema for type " + t.String())
+}
+
+// inner is the rules of the items of a list or an object.
+func inner(r *rules) *rules {
+	if r == nil {
+		return nil
+	}
+	out := *r
+	out.minItems, out.maxItems = 0, 0
+	return &out
 }
 
 func textSchema(r *rules) schema {

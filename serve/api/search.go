@@ -13,9 +13,9 @@ import (
 
 // SearchFields are what a search may be asked for, as parameters or as a body.
 type SearchFields struct {
-	Query   string   `json:"query" query:"query" maxLength:"1000" pattern:"^[^\\x{0000}-\\x{0008}\\x{000b}\\x{000c}\\x{000e}-\\x{001f}\\x{007f}]*$" example:"undo a commit" doc:"What to look for, in the query language; without words nothing is found."`
-	Filter  string   `json:"filter" query:"filter" maxLength:"1000" doc:"More of the query language that holds filters only, as in tag:howto path:guides/."`
-	Profile string   `json:"profile" query:"profile" maxLength:"100" doc:"The ranking profile; the collection's own when it is left out."`
+	Query   string   `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language; without words nothing is found."`
+	Filter  string   `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/."`
+	Profile string   `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
 	Limit   int      `json:"limit" query:"limit" min:"1" max:"100" default:"10" doc:"How many results a page has."`
 	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"50" doc:"How many results all pages have together at most; never below limit. The ranking is made for the window, so that pages do not move against each other."`
 	Explain bool     `json:"explain" query:"explain" doc:"Say of every result how its score came about."`

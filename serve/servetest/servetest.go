@@ -80,7 +80,7 @@ func (f *Fixture) open(t testing.TB, change func(*serve.Options)) {
 		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: Tree, Root: f.Root}}, Embedder: e, Settings: func(s *catalog.Settings) {
 			s.Analyzer, s.Chunker, s.Language, s.Embedder, s.Dims = a.Name(), "tree", "en", e.Model(), e.Dims()
 		}},
-		Tasks: filepath.Join(f.index, "tasks"),
+		Documents: filepath.Join(f.index, "documents"), Tasks: filepath.Join(f.index, "tasks"),
 	}
 	if change != nil {
 		change(&f.Options)

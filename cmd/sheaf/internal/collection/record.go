@@ -28,13 +28,15 @@ const (
 	// EmbeddingsName is the file that remembers the vectors of passages.
 	EmbeddingsName = "embeddings"
 
-	// KeysName is the file of a server's keys, TasksName the folder of work
-	// that it accepted. Both stay when the index is made again.
-	KeysName  = "keys.json"
-	TasksName = "tasks"
+	// KeysName is the file of a server's keys, DocumentsName the folder of
+	// documents that were given to it, TasksName that of work that it
+	// accepted. They stay when the index is made again.
+	KeysName      = "keys.json"
+	DocumentsName = "documents"
+	TasksName     = "tasks"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, DamagedName: true, KeysName: true, TasksName: true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, DamagedName: true, KeysName: true, TasksName: true, DocumentsName: true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

@@ -1,0 +1,236 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/serve"
+	"sheaf/serve/access"
+)
+
+type documentPut struct {
+	Where
+	ID    sheaf.ID `path:"id" maxLength:"1024" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
+	Match string   `header:"If-Match" maxLength:"1000" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" maxLength:"1000" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
+	Key   string   `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
+	Body  serve.DocumentInput
+}
+
+type documentDelete struct {
+	Where
+	ID    sheaf.ID `path:"id" maxLength:"1024" doc:"The document's identifier."`
+	Match string   `header:"If-Match" maxLength:"1000" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+}
+
+// BatchBody is changes that are made together.
+type BatchBody struct {
+	Documents []BatchChange `json:"documents" required:"true" minItems:"1" maxItems:"1000" doc:"The changes; all are made, or none."`
+	Async     bool          `json:"async" doc:"Accept the work and do it later. More than 100 documents are always done later."`
+}
+
+// BatchChange puts a document, or deletes it.
+type BatchChange struct {
+	serve.DocumentInput
+	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" doc:"The document's identifier."`
+	Delete      bool     `json:"delete" doc:"Delete it; then there is no text."`
+	IfMatch     string   `json:"if_match" maxLength:"1000" doc:"The ETag that the document must have; * for any."`
+	IfNoneMatch string   `json:"if_none_match" maxLength:"1000" doc:"* when there must be none yet; or the ETag that it must not have."`
+}
+
+type batchPost struct {
+	Where
+	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
+	Body BatchBody
+}
+
+// BatchAnswer is what became of the documents, or the task that will do it.
+type BatchAnswer struct {
+	Results []serve.Stored `json:"results" doc:"The documents, in the order of the request; empty while a task waits."`
+	Task    *serve.Task    `json:"task,omitempty" doc:"The task that does it later; ask for it at /v1/tasks."`
+}
+
+type taskGet struct {
+	Where
+	ID string `path:"id" maxLength:"100" doc:"The task's identifier."`
+}
+
+// batchNow is how many documents are written while the caller waits.
+const batchNow = 100
+
+func documentRoutes() []*route {
+	written := []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
+	return []*route{
+		operation(route{method: "PUT", path: "/v1/documents/{id}", id: "documentPut", summary: "Put a document", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusCreated},
+			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
+			func(ctx context.Context, c *call, in *documentPut) (*serve.Stored, error) {
+				return once(c, in.Key, func() (*serve.Stored, int, error) { return c.put(ctx, in) })
+			}),
+		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document", scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
+			func(ctx context.Context, c *call, in *documentDelete) (*serve.Stored, error) {
+				stored, err := c.write(ctx, in.Where, []serve.Change{{ID: in.ID, IfMatch: in.Match}})
+				if err != nil {
+					return nil, err
+				}
+				return &stored[0], nil
+			}),
+		operation(route{method: "POST", path: "/v1/documents", id: "documentsPost", summary: "Change many documents", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusAccepted},
+			about: "All changes are made or none. 202 with a task when they are done later: what was accepted is kept, whatever happens to the server."},
+			func(ctx context.Context, c *call, in *batchPost) (*BatchAnswer, error) {
+				return once(c, in.Key, func() (*BatchAnswer, int, error) { return c.batch(ctx, in) })
+			}),
+		operation(route{method: "GET", path: "/v1/tasks/{id}", id: "task", summary: "Say how a task is", scope: access.ScopeIngest},
+			func(_ context.Context, c *call, in *taskGet) (*serve.Task, error) {
+				collection, err := c.collection(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				return collection.Task(c.grant, c.caller, in.ID)
+			}),
+	}
+}
+
+func (c *call) write(ctx context.Context, w Where, changes []serve.Change) ([]serve.Stored, error) {
+	collection, err := c.collection(w)
+	if err != nil {
+		return nil, err
+	}
+	return collection.Write(ctx, c.grant, changes)
+}
+
+func (c *call) put(ctx context.Context, in *documentPut) (*serve.Stored, int, error) {
+	stored, err := c.write(ctx, in.Where, []serve.Change{{ID: in.ID, Put: &in.Body, IfMatch: in.Match, IfNoneMatch: in.None}})
+	if err != nil {
+		return nil, 0, err
+	}
+	c.header.Set("ETag", stored[0].ETag)
+	if stored[0].Created {
+		return &stored[0], http.StatusCreated, nil
+	}
+	return &stored[0], http.StatusOK, nil
+}
+
+func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, error) {
+	changes := make([]serve.Change, len(in.Body.Documents))
+	for i := range in.Body.Documents {
+		d := &in.Body.Documents[i]
+		changes[i] = serve.Change{ID: d.ID, IfMatch: d.IfMatch, IfNoneMatch: d.IfNoneMatch}
+		if !d.Delete {
+			changes[i].Put = &d.DocumentInput
+		}
+	}
+	if !in.Body.Async && len(changes) <= batchNow {
+		stored, err := c.write(ctx, in.Where, changes)
+		return &BatchAnswer{Results: stored}, http.StatusOK, err
+	}
+	collection, err := c.collection(in.Where)
+	if err != nil {
+		return nil, 0, err
+	}
+	task, err := collection.Submit(c.grant, c.caller, changes)
+	if err != nil {
+		return nil, 0, err
+	}
+	c.header.Set("Location", "/v1/tasks/"+task.ID)
+	return &BatchAnswer{Results: []serve.Stored{}, Task: task}, http.StatusAccepted, nil
+}
+
+// remembered is the answers of requests with an Idempotency-Key.
+type remembered struct {
+	mu     sync.Mutex
+	byKey  map[[32]byte]*memory
+	oldest []*memory
+}
+
+type memory struct {
+	key     [32]byte
+	request [32]byte // what was asked
+	at      time.Time
+	done    bool
+	out     any
+	status  int
+	header  http.Header
+}
+
+// Bounds of what is remembered.
+const (
+	rememberedAge = 24 * time.Hour
+	maxRemembered = 10_000
+)
+
+// once does something, or gives the answer that it gave before under the same
+// key of the same caller. A key that comes with another request, or while the
+// first is still being done, is a conflict. Failures are not remembered.
+func once[O any](c *call, key string, run func() (*O, int, error)) (*O, error) {
+	if key == "" {
+		out, status, err := run()
+		if err == nil {
+			c.status = status
+		}
+		return out, err
+	}
+	m, old, err := c.api.remembered.begin(c, key)
+	if err != nil {
+		return nil, err
+	}
+	if old {
+		c.status = m.status
+		for name, values := range m.header {
+			c.header[name] = values
+		}
+		return m.out.(*O), nil
+	}
+	out, status, err := run()
+	r := &c.api.remembered
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		delete(r.byKey, m.key)
+		return nil, err
+	}
+	m.done, m.out, m.status, m.header = true, out, status, http.Header{}
+	for _, name := range []string{"Etag", "Location"} {
+		if v := c.header.Get(name); v != "" {
+			m.header.Set(name, v)
+		}
+	}
+	c.status = status
+	return out, nil
+}
+
+// begin is the memory of a key: an old one with its answer, or a new one that is
+// to be filled in.
+func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error) {
+	id := sha256.Sum256([]byte(c.caller + "\x00" + key))
+	request := sha256.Sum256([]byte(strings.Join([]string{c.request.Method, c.request.URL.String(), c.request.Header.Get("If-Match"), c.request.Header.Get("If-None-Match"), string(c.body)}, "\x00")))
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byKey == nil {
+		r.byKey = map[[32]byte]*memory{}
+	}
+	for len(r.oldest) > 0 && (len(r.oldest) > maxRemembered || now.Sub(r.oldest[0].at) > rememberedAge) {
+		if first := r.oldest[0]; r.byKey[first.key] == first {
+			delete(r.byKey, first.key)
+		}
+		r.oldest = r.oldest[1:]
+	}
+	if m = r.byKey[id]; m != nil {
+		switch {
+		case m.request != request:
+			return nil, false, problem("conflict", "the Idempotency-Key came with another request before")
+		case !m.done:
+			return nil, false, problem("conflict", "the request with this Idempotency-Key is still being done")
+		}
+		return m, true, nil
+	}
+	m = &memory{key: id, request: request, at: now}
+	r.byKey[id] = m
+	r.oldest = append(r.oldest, m)
+	return m, false, nil
+}

@@ -1,0 +1,356 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+)
+
+// working runs the collection's worker until the test ends.
+func working(t *testing.T, c *serve.Collection) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Work(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("work ended with %v", err)
+		}
+	})
+}
+
+func found(t *testing.T, s *server, query string) []string {
+	t.Helper()
+	var a serve.Answer
+	s.get(t, "POST", "/v1/search", fmt.Sprintf(`{"query": %q, "parameters": {"meaning": 0}}`, query), &a)
+	var ids []string
+	for _, r := range a.Results {
+		ids = append(ids, string(r.ID))
+	}
+	return ids
+}
+
+func TestPutGetDelete(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/api:guides/zebra.md"
+	res, body := s.ask(t, "PUT", path, `{"text": "# Zebras\n\nStripes on savannas.\n", "properties": {"status": "draft"}, "date": "2024-05-01"}`)
+	var stored serve.Stored
+	if err := json.Unmarshal(body, &stored); err != nil || res.StatusCode != 201 || !stored.Created || stored.Chunks == 0 || stored.ETag != res.Header.Get("ETag") || stored.ETag == "" {
+		t.Fatalf("put: %d %s", res.StatusCode, body)
+	}
+	if ids := found(t, s, "savannas"); len(ids) == 0 || !strings.HasPrefix(ids[0], "api:guides/zebra.md") {
+		t.Errorf("search: %v", ids)
+	}
+	if ids := found(t, s, "savannas prop.status:draft after:2024"); len(ids) == 0 {
+		t.Error("not found by its properties")
+	}
+	var part serve.Part
+	s.get(t, "GET", "/v1/chunks/api:guides/zebra.md", "", &part)
+	if part.Text != "# Zebras\n\nStripes on savannas.\n" {
+		t.Errorf("text: %q", part.Text)
+	}
+	for header, status := range map[string]int{`If-Match: "other"`: 412, "If-None-Match: *": 412, "If-Match: " + stored.ETag: 200} {
+		name, value, _ := strings.Cut(header, ": ")
+		if res, body := s.ask(t, "PUT", path, `{"text": "Donkeys.\n"}`, name, value); res.StatusCode != status {
+			t.Errorf("%s: %d %s", header, res.StatusCode, body)
+		}
+	}
+	if ids := found(t, s, "savannas"); len(ids) != 0 {
+		t.Errorf("the old text is found: %v", ids)
+	}
+	// What is indexed from files does not touch it.
+	s.fixture.Write(t, "new.md", "# New\n")
+	s.fixture.Index(t)
+	if ids := found(t, s, "donkeys"); len(ids) == 0 {
+		t.Error("a run over the folder took it away")
+	}
+	if res, body := s.ask(t, "DELETE", path, "", "If-Match", stored.ETag); res.StatusCode != 412 {
+		t.Errorf("delete of an old version: %d %s", res.StatusCode, body)
+	}
+	if res, body := s.ask(t, "DELETE", path, ""); res.StatusCode != 200 || !strings.Contains(string(body), `"deleted":true`) {
+		t.Errorf("delete: %d %s", res.StatusCode, body)
+	}
+	if res, _ := s.ask(t, "DELETE", path, ""); res.StatusCode != 404 {
+		t.Errorf("second delete: %d", res.StatusCode)
+	}
+	if ids := found(t, s, "donkeys"); len(ids) != 0 {
+		t.Errorf("found after it was deleted: %v", ids)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(s.fixture.Options.Documents, "*")); len(kept) != 0 {
+		t.Errorf("files are left: %v", kept)
+	}
+}
+
+func TestPutOwnChunksAndVectors(t *testing.T) {
+	s := start(t, notes, nil)
+	vector := make([]string, 64)
+	for i := range vector {
+		vector[i] = "0"
+	}
+	vector[3] = "7"
+	v := "[" + strings.Join(vector, ",") + "]"
+	body := `{"title": "Animals", "chunks": [{"slug": "zebra", "title": "Zebra", "text": "Stripes."}, {"text": "Long ears.", "vectors": [` + v + `]}]}`
+	var stored serve.Stored
+	s.get(t, "PUT", "/v1/documents/api:animals", body, &stored)
+	if stored.Chunks != 2 {
+		t.Errorf("%+v", stored)
+	}
+	var part serve.Part
+	s.get(t, "GET", "/v1/chunks/api:animals%23zebra", "", &part)
+	if part.Text != "Stripes." || part.Breadcrumb != "> Animals › Zebra" {
+		t.Errorf("%+v", part)
+	}
+	if ids := found(t, s, "ears"); len(ids) != 1 || ids[0] != "api:animals#1" {
+		t.Errorf("found %v", ids)
+	}
+	for name, bad := range map[string]string{
+		"another dimension": `{"chunks": [{"text": "x", "vectors": [[1, 2]]}]}`,
+		"no length":         `{"chunks": [{"text": "x", "vectors": [` + strings.Replace(v, "7", "0", 1) + `]}]}`,
+		"a slug twice":      `{"chunks": [{"slug": "1", "text": "x"}, {"text": "y"}]}`,
+		"text and chunks":   `{"text": "x", "chunks": [{"text": "y"}]}`,
+		"nothing":           `{}`,
+		"an empty chunk":    `{"chunks": [{"text": " "}]}`,
+	} {
+		if res, got := s.ask(t, "PUT", "/v1/documents/api:bad", bad); res.StatusCode != 400 {
+			t.Errorf("%s: %d %s", name, res.StatusCode, got)
+		}
+	}
+}
+
+func TestIdempotencyKeys(t *testing.T) {
+	s := start(t, notes, nil)
+	const path, text = "/v1/documents/api:a.md", `{"text": "Apples.\n"}`
+	first, body := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
+	again, same := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
+	if first.StatusCode != 201 || again.StatusCode != 201 || string(body) != string(same) || again.Header.Get("ETag") != first.Header.Get("ETag") {
+		t.Errorf("%d %s, again %d %s", first.StatusCode, body, again.StatusCode, same)
+	}
+	if res, body := s.ask(t, "PUT", path, `{"text": "Pears.\n"}`, "Idempotency-Key", "k1"); res.StatusCode != 409 {
+		t.Errorf("the same key with another request: %d %s", res.StatusCode, body)
+	}
+	if res, _ := s.ask(t, "PUT", path, `{"text": ""}`, "Idempotency-Key", "k2"); res.StatusCode != 400 {
+		t.Errorf("a failure: %d", res.StatusCode)
+	}
+	if res, _ := s.ask(t, "PUT", path, text, "Idempotency-Key", "k2"); res.StatusCode != 200 {
+		t.Errorf("a key whose request failed: %d", res.StatusCode)
+	}
+}
+
+func TestBatchesAndTasks(t *testing.T) {
+	s := start(t, notes, nil)
+	var answer api.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "text": "Bananas.\n"}]}`, &answer)
+	if len(answer.Results) != 2 || !answer.Results[1].Created {
+		t.Errorf("%+v", answer)
+	}
+	// One wrong change and nothing is done.
+	if res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries.\n"}, {"id": "api:a.md", "text": "x", "if_none_match": "*"}]}`); res.StatusCode != 412 {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	if ids := found(t, s, "cherries"); len(ids) != 0 {
+		t.Errorf("half of a batch was done: %v", ids)
+	}
+	var list []string
+	for i := range 150 {
+		list = append(list, fmt.Sprintf(`{"id": "api:many/%d.md", "text": "Dates number %d.\n"}`, i, i))
+	}
+	list = append(list, `{"id": "api:a.md", "delete": true}`)
+	res := s.get(t, "POST", "/v1/documents", `{"documents": [`+strings.Join(list, ",")+`]}`, &answer)
+	if res.StatusCode != 202 || answer.Task == nil || answer.Task.State != "waiting" || res.Header.Get("Location") != "/v1/tasks/"+answer.Task.ID {
+		t.Fatalf("%d %+v", res.StatusCode, answer)
+	}
+	if ids := found(t, s, "dates"); len(ids) != 0 {
+		t.Error("the task was done at once")
+	}
+	working(t, s.fixture.Collection)
+	task := waitTask(t, s, answer.Task.ID)
+	if task.State != "done" || len(task.Results) != 151 || !task.Results[150].Deleted {
+		t.Errorf("%+v", task)
+	}
+	if ids := found(t, s, "dates"); len(ids) == 0 {
+		t.Error("not found after the task")
+	}
+	if ids := found(t, s, "apples"); len(ids) != 0 {
+		t.Errorf("found after the task deleted it: %v", ids)
+	}
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:none.md", "delete": true}], "async": true}`, &answer)
+	if task := waitTask(t, s, answer.Task.ID); task.State != "failed" || task.Error == "" {
+		t.Errorf("a task that cannot be done: %+v", task)
+	}
+	if res, _ := s.ask(t, "GET", "/v1/tasks/none", ""); res.StatusCode != 404 {
+		t.Errorf("no such task: %d", res.StatusCode)
+	}
+}
+
+func waitTask(t *testing.T, s *server, id string) serve.Task {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		var task serve.Task
+		s.get(t, "GET", "/v1/tasks/"+id, "", &task)
+		if task.State != "waiting" {
+			return task
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the task still waits: %+v", task)
+		}
+	}
+}
+
+func TestIdentifiersThatAreNoPaths(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, id := range []string{"api:../etc/passwd", "api:a/../../b", "api:/etc/passwd", "api:a//b", "api:.", "api:a/.", "api:a%5Cb", "api:a%00b", "api:a%0Ab", "api:", "nothing", ":a",
+		"api:a%23b", "*:a", "api: a", "%20:a", "api:" + strings.Repeat("a", 1021)} {
+		if res, body := s.ask(t, "PUT", "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 400 {
+			t.Errorf("%s: %d %s", id, res.StatusCode, body)
+		}
+	}
+	if res, body := s.ask(t, "PUT", "/v1/documents/notes:git.md", `{"text": "x"}`); res.StatusCode != 403 {
+		t.Errorf("a document of a folder: %d %s", res.StatusCode, body)
+	}
+	if res, body := s.ask(t, "DELETE", "/v1/documents/notes:git.md", ""); res.StatusCode != 403 {
+		t.Errorf("delete of a document of a folder: %d %s", res.StatusCode, body)
+	}
+}
+
+// keyed starts a server with keys, by name.
+func keyed(t *testing.T, files map[string]string, grants map[string]access.Grant) (*server, map[string]string) {
+	t.Helper()
+	keys, err := access.OpenKeys(filepath.Join(t.TempDir(), "keys.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]string{}
+	for name, g := range grants {
+		g.Name = name
+		if _, secrets[name], err = keys.Add(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return start(t, files, func(o *api.Options) { o.Keys = keys }), secrets
+}
+
+func (s *server) as(t *testing.T, secret, method, path, body string) (int, string) {
+	t.Helper()
+	res, content := s.ask(t, method, path, body, "Authorization", "Bearer "+secret)
+	return res.StatusCode, string(content)
+}
+
+func TestTenantsAndScopes(t *testing.T) {
+	ingest, search := access.ScopeIngest, access.ScopeSearch
+	s, keys := keyed(t, notes, map[string]access.Grant{
+		"acme feed":  {Scopes: []access.Scope{ingest}, Tenant: "acme"},
+		"acme ann":   {Scopes: []access.Scope{search}, Tenant: "acme", Access: []string{"user:ann"}},
+		"acme":       {Scopes: []access.Scope{search}, Tenant: "acme"},
+		"umbrella":   {Scopes: []access.Scope{search, ingest}, Tenant: "umbrella", Access: []string{access.All}},
+		"nobody":     {Scopes: []access.Scope{search}},
+		"everything": {Scopes: []access.Scope{access.ScopeAdmin}, Tenant: access.All, Access: []string{access.All}},
+		"finance":    {Scopes: []access.Scope{ingest}, Tenant: "acme", Sets: []string{"finance"}},
+	})
+	put := func(key, id, body string) int {
+		status, _ := s.as(t, keys[key], "PUT", "/v1/documents/"+id, body)
+		return status
+	}
+	for what, status := range map[string]int{
+		"own tenant":       put("acme feed", "acme:a.md", `{"text": "---\naccess: public\ntenant: umbrella\n---\nBudget of Ann.\n", "access": ["user:ann"]}`),
+		"a public one":     put("acme feed", "acme:p.md", `{"text": "Budget for all.\n", "access": ["public"]}`),
+		"a private one":    put("acme feed", "acme:s.md", `{"text": "Budget of nobody.\n"}`),
+		"another one":      put("umbrella", "umbrella:u.md", `{"text": "Budget of umbrella.\n"}`),
+		"of no tenant":     put("everything", "api:x.md", `{"text": "Budget of the world.\n", "access": ["public"]}`),
+		"of the bound set": put("finance", "acme:f.md", `{"text": "Budget of finance.\n", "access": ["public"]}`),
+	} {
+		if status != 201 {
+			t.Errorf("%s: %d", what, status)
+		}
+	}
+	for what, status := range map[string]int{
+		"another tenant's tree": put("acme feed", "umbrella:a.md", `{"text": "x"}`),
+		"no tenant's tree":      put("acme feed", "api:a.md", `{"text": "x"}`),
+		"a folder's tree":       put("acme feed", "notes:a.md", `{"text": "x"}`),
+		"without the scope":     put("acme ann", "acme:a.md", `{"text": "x"}`),
+		"outside its sets":      put("finance", "acme:g.md", `{"text": "x", "sets": ["sales"]}`),
+	} {
+		if status != 403 {
+			t.Errorf("%s: %d", what, status)
+		}
+	}
+	for key, want := range map[string]string{"acme ann": "acme:a.md acme:f.md acme:p.md", "acme": "acme:f.md acme:p.md", "umbrella": "umbrella:u.md", "nobody": "api:x.md",
+		"everything": "acme:a.md acme:f.md acme:p.md acme:s.md api:x.md umbrella:u.md"} {
+		status, body := s.as(t, keys[key], "GET", "/v1/search?query=budget&limit=50", "")
+		var a serve.Answer
+		if err := json.Unmarshal([]byte(body), &a); err != nil || status != 200 {
+			t.Fatalf("%s: %d %s", key, status, body)
+		}
+		got := map[string]bool{}
+		for _, r := range a.Results {
+			got[string(r.Doc)] = true
+		}
+		for _, doc := range strings.Fields("acme:a.md acme:f.md acme:p.md acme:s.md api:x.md umbrella:u.md") {
+			if want := strings.Contains(want, doc); got[doc] != want {
+				t.Errorf("%s: %s found: %v", key, doc, got[doc])
+			}
+			if status, _ := s.as(t, keys[key], "GET", "/v1/documents/"+doc, ""); (status == 200) != strings.Contains(want, doc) {
+				t.Errorf("%s: %s: %d", key, doc, status)
+			}
+		}
+	}
+	if status, _ := s.as(t, keys["acme"], "GET", "/metrics", ""); status != 403 {
+		t.Errorf("metrics without the scope: %d", status)
+	}
+	if res, _ := s.ask(t, "GET", "/v1/search?query=x", ""); res.StatusCode != 401 || !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
+		t.Errorf("without a key: %d %v", res.StatusCode, res.Header)
+	}
+	// Tasks are their owner's alone.
+	_, body := s.as(t, keys["acme feed"], "POST", "/v1/documents", `{"documents": [{"id": "acme:t.md", "text": "x"}], "async": true}`)
+	var answer api.BatchAnswer
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.Task == nil {
+		t.Fatal(body)
+	}
+	for key, want := range map[string]int{"acme feed": 200, "umbrella": 404, "finance": 404, "everything": 200} {
+		if status, body := s.as(t, keys[key], "GET", "/v1/tasks/"+answer.Task.ID, ""); status != want {
+			t.Errorf("task of another: %s: %d %s", key, status, body)
+		}
+	}
+}
+
+// What cannot be seen and what is not there differ in nothing but the name.
+func TestNotFoundTellsNothing(t *testing.T) {
+	s, keys := keyed(t, notes, map[string]access.Grant{"public": {Scopes: []access.Scope{access.ScopeSearch}}})
+	strip := func(body, id string) string {
+		var p map[string]any
+		if err := json.Unmarshal([]byte(body), &p); err != nil {
+			t.Fatal(body)
+		}
+		delete(p, "instance")
+		out, _ := json.Marshal(p)
+		return strings.ReplaceAll(string(out), id, "ID")
+	}
+	hidden, none := "notes:hg.md", "notes:zz.md"
+	for _, route := range [][3]string{
+		{"GET", "/v1/chunks/%s", ""}, {"GET", "/v1/documents/%s", ""}, {"GET", "/v1/similar?id=%s", ""},
+		{"POST", "/v1/similar", `{"id": "%s"}`}, {"POST", "/v1/explain/absence", `{"query": "undo", "id": "%s"}`},
+	} {
+		var bodies [2]string
+		for i, id := range []string{hidden, none} {
+			path, body := strings.ReplaceAll(route[1], "%s", id), strings.ReplaceAll(route[2], "%s", id)
+			began := time.Now()
+			status, got := s.as(t, keys["public"], route[0], path, body)
+			if status != http.StatusNotFound || time.Since(began) < 4*time.Millisecond {
+				t.Errorf("%s %s: %d after %v", route[0], path, status, time.Since(began))
+			}
+			bodies[i] = strip(got, id)
+		}
+		if bodies[0] != bodies[1] {
+			t.Errorf("%s %s: %s and %s", route[0], route[1], bodies[0], bodies[1])
+		}
+	}
+}

@@ -1,0 +1,455 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/ingest"
+	"sheaf/serve/access"
+	"sheaf/vfs"
+)
+
+// FreeTree is the tree of documents that belong to no tenant. Every other tree
+// of documents that are given belongs to the tenant of its name.
+const FreeTree = "api"
+
+// DocumentInput is a document as a caller gives it: a text, or chunks. Patterns
+// that begin with @ are those of this name in package serve/api.
+type DocumentInput struct {
+	Text       string            `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be, as Markdown when the name says nothing."`
+	Title      string            `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
+	Date       *time.Time        `json:"date,omitempty" doc:"The date of a document whose text says none."`
+	Properties map[string]string `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"What is known of it besides, to filter by as prop.NAME."`
+	Access     []string          `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it; public for everybody of its tenant. Without any it is private."`
+	Sets       []string          `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in."`
+	Chunks     []ChunkInput      `json:"chunks,omitempty" maxItems:"10000" doc:"The document when it is cut already; then there is no text."`
+}
+
+// ChunkInput is a chunk as a caller gives it.
+type ChunkInput struct {
+	Slug    string      `json:"slug,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" doc:"What ends its identifier; its number, from 0, when it is left out."`
+	Title   string      `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"Its title; the document's when it is left out."`
+	Text    string      `json:"text" required:"true" minLength:"1" maxLength:"1000000" pattern:"@written" doc:"Its text."`
+	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" doc:"Vectors of its passages, of the collection's model and dimension; they are brought to length 1. Without any the model makes them."`
+}
+
+// Change puts a document, or deletes it when Put is nil.
+type Change struct {
+	ID  sheaf.ID
+	Put *DocumentInput
+	// IfMatch is the tag that the document must have, "*" any; "" is no
+	// condition. IfNoneMatch is "*" when there must be none, or the tag that it
+	// must not have.
+	IfMatch, IfNoneMatch string
+}
+
+// Stored is a document as it was stored.
+type Stored struct {
+	ID      sheaf.ID `json:"id" doc:"The document's identifier."`
+	ETag    string   `json:"etag,omitempty" doc:"The tag of this version; absent when it was deleted."`
+	Created bool     `json:"created" doc:"Whether there was none before."`
+	Deleted bool     `json:"deleted" doc:"Whether it is gone now."`
+	Chunks  int      `json:"chunks" doc:"How many chunks it has."`
+	Pending string   `json:"pending,omitempty" doc:"What is still to be done for it."`
+
+	version catalog.Hash // before the change; zero for none
+}
+
+// given is what a collection knows of documents that callers give.
+type given struct {
+	// turn is held while one change after another is made.
+	turn       chan struct{}
+	recovering atomic.Bool
+	tasks      *tasks
+}
+
+func newGiven() given {
+	return given{turn: make(chan struct{}, 1), tasks: newTasks()}
+}
+
+func (g *given) counts() TaskCounts { return g.tasks.counts() }
+
+// Write makes changes for a caller, all or none, and returns when they are
+// durable and can be found. Documents are in trees without a folder: a caller
+// writes to the tree of their tenant, or FreeTree when they have none.
+func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
+	if err := c.allowed(&grant, changes); err != nil {
+		return nil, err
+	}
+	return c.write(ctx, changes)
+}
+
+// allowed reports whether a caller may make changes; it fills in the sets that a
+// caller is bound to.
+func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
+	if c.o.Ingest == nil || c.o.Documents == "" {
+		return fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
+	}
+	if !grant.May(access.ScopeIngest) {
+		return fmt.Errorf("%w: the key lacks the scope ingest", ErrForbidden)
+	}
+	view := c.o.Catalog.View()
+	defer view.Close()
+	settings := view.Settings()
+	seen := map[sheaf.ID]bool{}
+	for i := range changes {
+		ch := &changes[i]
+		if err := validID(ch.ID); err != nil {
+			return err
+		}
+		tree := ch.ID.Tree()
+		own := cmp.Or(grant.Tenant, FreeTree)
+		switch {
+		case grant.Tenant != access.All && tree != own:
+			return fmt.Errorf("%w: this key writes documents of the tree %s only", ErrForbidden, own)
+		case settings.Root(tree) != "":
+			return fmt.Errorf("%w: documents of the tree %s come from files", ErrForbidden, tree)
+		case seen[ch.ID]:
+			return fieldError("id", "%s is changed twice", ch.ID)
+		}
+		seen[ch.ID] = true
+		if ch.Put == nil {
+			continue
+		}
+		if err := ch.Put.valid(settings.Dims); err != nil {
+			return err
+		}
+		if len(grant.Sets) == 0 {
+			continue
+		}
+		if len(ch.Put.Sets) == 0 {
+			ch.Put.Sets = slices.Clone(grant.Sets)
+		}
+		for _, set := range ch.Put.Sets {
+			if !slices.Contains(grant.Sets, set) {
+				return fmt.Errorf("%w: this key writes documents of its sets only", ErrForbidden)
+			}
+		}
+	}
+	return nil
+}
+
+// validID returns an error unless a caller may call a document so: a tree, a
+// colon, and a relative path whose parts a file could have.
+func validID(id sheaf.ID) error {
+	tree, path, ok := strings.Cut(string(id), ":")
+	if !ok || tree == "" || path == "" {
+		return fieldError("id", "%q: must be TREE:PATH, as %s:guides/git.md", id, FreeTree)
+	}
+	if len(id) > 1024 || !utf8.ValidString(string(id)) || strings.ContainsFunc(string(id), unicode.IsControl) || strings.ContainsAny(string(id), `\#`) {
+		return fieldError("id", "%q: must be valid UTF-8 of at most 1024 bytes without control characters, backslashes and #", id)
+	}
+	if err := access.ValidName("id", tree); err != nil || tree == access.All {
+		return fieldError("id", "%q: its tree must not be *, nor begin or end with white space", id)
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part == "." || part == ".." || strings.TrimSpace(part) != part {
+			return fieldError("id", "%q: the parts of its path must not be empty, . or .., nor begin or end with white space", id)
+		}
+	}
+	return nil
+}
+
+// valid checks what the rules of single fields do not say, and brings vectors to
+// length 1.
+func (d *DocumentInput) valid(dims int) error {
+	switch {
+	case d.Text != "" && len(d.Chunks) > 0:
+		return fieldError("chunks", "give text or chunks, not both")
+	case d.Text == "" && len(d.Chunks) == 0:
+		return fieldError("text", "give text or chunks")
+	}
+	for name := range d.Properties {
+		if err := access.ValidName("properties", name); err != nil {
+			return fieldError("properties", "%v", err)
+		}
+	}
+	slugs := map[string]bool{}
+	for i := range d.Chunks {
+		ch := &d.Chunks[i]
+		slug := cmp.Or(ch.Slug, fmt.Sprint(i))
+		if slugs[slug] {
+			return fieldError("chunks", "chunk %d: the slug %s is there twice", i, slug)
+		}
+		slugs[slug] = true
+		for _, v := range ch.Vectors {
+			if dims == 0 {
+				return fieldError("chunks", "chunk %d: the collection has no vectors", i)
+			}
+			if len(v) != dims {
+				return fieldError("chunks", "chunk %d: a vector has %d dimensions: the collection's have %d", i, len(v), dims)
+			}
+			if !normalize(v) {
+				return fieldError("chunks", "chunk %d: a vector has no length", i)
+			}
+		}
+	}
+	return nil
+}
+
+// normalize brings a vector to length 1, in place; false when it has none.
+func normalize(v []float32) bool {
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	length := math.Sqrt(square)
+	if length == 0 || math.IsInf(length, 0) {
+		return false
+	}
+	for i, x := range v {
+		v[i] = float32(float64(x) / length)
+	}
+	return true
+}
+
+// write makes allowed changes.
+func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, error) {
+	select {
+	case c.given.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: other documents are being written", sheaf.ErrUnavailable)
+	}
+	defer func() { <-c.given.turn }()
+	out := make([]Stored, len(changes))
+	if err := c.check(changes, out); err != nil {
+		return nil, err
+	}
+	// From here on it is done whole, whether the caller waits or not.
+	ctx = context.WithoutCancel(ctx)
+	var puts []ingest.Given
+	var deletes []sheaf.ID
+	var stale []string
+	if err := os.MkdirAll(c.o.Documents, 0o700); err != nil {
+		return nil, fmt.Errorf("write documents: %w", err)
+	}
+	for i := range changes {
+		ch := &changes[i]
+		old := ""
+		if out[i].version != (catalog.Hash{}) {
+			old = fileName(ch.ID, out[i].version)
+		}
+		if ch.Put == nil {
+			deletes, stale = append(deletes, ch.ID), append(stale, old)
+			continue
+		}
+		content, g, err := encodeGiven(ch.ID, ch.Put)
+		if err != nil {
+			return nil, err
+		}
+		name := fileName(ch.ID, g.Hash)
+		if err := writeDurably(c.o.Documents, name, content); err != nil {
+			return nil, err
+		}
+		if old != "" && old != name {
+			stale = append(stale, old)
+		}
+		puts = append(puts, g)
+	}
+	for _, name := range stale {
+		if err := os.Remove(filepath.Join(c.o.Documents, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("write documents: %w", err)
+		}
+	}
+	if err := (vfs.Disk{}).SyncDir(c.o.Documents); err != nil {
+		return nil, err
+	}
+	if err := c.index(ctx, puts, deletes); err != nil {
+		return nil, err
+	}
+	return out, c.describe(changes, out)
+}
+
+// index brings given documents into catalog and store.
+func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID) error {
+	o := *c.o.Ingest
+	o.Progress = nil
+	for i := range puts {
+		if !slices.ContainsFunc(o.Trees, func(t catalog.Tree) bool { return t.Name == puts[i].Tree }) {
+			o.Trees = append(slices.Clip(o.Trees), catalog.Tree{Name: puts[i].Tree})
+		}
+	}
+	if len(deletes) > 0 {
+		if err := ingest.Delete(ctx, o, deletes); err != nil {
+			return err
+		}
+	}
+	if len(puts) > 0 {
+		if _, err := ingest.Put(ctx, o, puts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check holds the changes' conditions against the documents as they are.
+func (c *Collection) check(changes []Change, out []Stored) error {
+	view := c.o.Catalog.View()
+	defer view.Close()
+	for i := range changes {
+		ch := &changes[i]
+		rec, err := view.Record(ch.ID)
+		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+			return err
+		}
+		there := err == nil
+		tag := ""
+		var version catalog.Hash
+		if there {
+			tag, version = ETag(rec), rec.File.Hash
+		}
+		switch {
+		case ch.Put == nil && !there && ch.IfMatch == "":
+			return notFound(ch.ID)
+		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !hasTag(ch.IfMatch, tag):
+			return fmt.Errorf("%w: %s", ErrPrecondition, ch.ID)
+		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && hasTag(ch.IfNoneMatch, tag)):
+			return fmt.Errorf("%w: %s", ErrPrecondition, ch.ID)
+		}
+		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version}
+	}
+	return nil
+}
+
+// hasTag reports whether a list of tags, as a header has it, holds one.
+func hasTag(list, tag string) bool {
+	for part := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(part) == tag && tag != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// describe says what became of the documents.
+func (c *Collection) describe(changes []Change, out []Stored) error {
+	view := c.o.Catalog.View()
+	defer view.Close()
+	pending := view.Pending()
+	for i := range changes {
+		if changes[i].Put == nil {
+			continue
+		}
+		rec, err := view.Record(changes[i].ID)
+		if err != nil {
+			return err
+		}
+		out[i].ETag, out[i].Chunks, out[i].Pending = ETag(rec), len(rec.Document.Chunks), pending[changes[i].ID]
+	}
+	return nil
+}
+
+// storedDocument is a document on disk.
+type storedDocument struct {
+	ID       sheaf.ID       `json:"id"`
+	Document *DocumentInput `json:"document"`
+}
+
+// encodeGiven is a document as it is kept on disk, and as it is indexed.
+func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
+	content, err := json.Marshal(storedDocument{id, d})
+	if err != nil {
+		return nil, ingest.Given{}, fmt.Errorf("write %s: %w", id, err)
+	}
+	return content, d.given(id, content), nil
+}
+
+// given is the document as it is indexed; content is as it is kept.
+func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
+	tree, path, _ := strings.Cut(string(id), ":")
+	g := ingest.Given{Tree: tree, Path: path, Title: d.Title, Text: []byte(d.Text), Hash: catalog.HashOf(content)}
+	if d.Date != nil {
+		g.Modified = *d.Date
+	}
+	texts := func(list []string) []sheaf.Value {
+		values := make([]sheaf.Value, len(list))
+		for i, t := range list {
+			values[i] = sheaf.TextValue(t)
+		}
+		return values
+	}
+	// All three are always there, so that a text's own frontmatter cannot say
+	// who may see it.
+	tenant := []string{}
+	if tree != FreeTree {
+		tenant = []string{tree}
+	}
+	g.Properties = []sheaf.Property{
+		{Name: ingest.PropertyTenant, Values: texts(tenant)},
+		{Name: ingest.PropertyAccess, List: true, Values: texts(d.Access)},
+		{Name: ingest.PropertySets, List: true, Values: texts(d.Sets)},
+	}
+	for _, name := range sortedNames(d.Properties) {
+		if !slices.ContainsFunc(g.Properties[:3], func(p sheaf.Property) bool { return strings.EqualFold(p.Name, name) }) {
+			g.Properties = append(g.Properties, sheaf.Property{Name: name, Values: texts([]string{d.Properties[name]})})
+		}
+	}
+	for i := range d.Chunks {
+		ch := &d.Chunks[i]
+		out := ingest.GivenChunk{Slug: ch.Slug, Title: ch.Title, Text: ch.Text}
+		if len(ch.Vectors) > 0 {
+			out.Vectors = []backend.Vectors{{Name: backend.VectorBody, Passages: ch.Vectors}}
+		}
+		g.Chunks = append(g.Chunks, out)
+	}
+	if len(g.Chunks) > 0 {
+		g.Text = ingest.JoinChunks(g.Chunks)
+	}
+	return g
+}
+
+func sortedNames(m map[string]string) []string {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// fileKey begins the names of a document's files: a hash, since identifiers may
+// differ in what a file system does not tell apart.
+func fileKey(id sheaf.ID) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:16])
+}
+
+func fileName(id sheaf.ID, hash catalog.Hash) string {
+	return fileKey(id) + "-" + hex.EncodeToString(hash[:]) + ".json"
+}
+
+// writeDurably puts a whole file into a folder; it is there after a crash once
+// the folder is synced too.
+func writeDurably(dir, name string, content []byte) error {
+	tmp, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return fmt.Errorf("write documents: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(content)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write documents: %w", err)
+	}
+	if err := os.Rename(tmp.Name(), filepath.Join(dir, name)); err != nil {
+		return fmt.Errorf("write documents: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,383 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/ingest"
+	"sheaf/serve/access"
+	"sheaf/vfs"
+)
+
+// The states of a task.
+const (
+	TaskWaiting = "waiting"
+	TaskDone    = "done"
+	TaskFailed  = "failed"
+)
+
+// Task is work that was accepted and is done later.
+type Task struct {
+	ID      string    `json:"id" doc:"The task's identifier."`
+	State   string    `json:"state" enum:"waiting,done,failed" doc:"Whether it waits, is done, or was given up."`
+	Created time.Time `json:"created" doc:"When it was accepted."`
+	Ended   time.Time `json:"ended,omitzero" doc:"When it was done or given up."`
+	Changes int       `json:"changes" doc:"How many documents it changes."`
+	Results []Stored  `json:"results" doc:"The documents, once it is done."`
+	Error   string    `json:"error,omitempty" doc:"Why it was given up: then nothing was changed."`
+
+	owner string
+}
+
+// keptTask is a task on disk. Its file is named by its number, so that tasks are
+// done in the order in which they were accepted.
+type keptTask struct {
+	Task
+	Owner string       `json:"owner"`
+	Work  []keptChange `json:"work,omitempty"`
+}
+
+type keptChange struct {
+	ID          sheaf.ID       `json:"id"`
+	Put         *DocumentInput `json:"put,omitempty"`
+	IfMatch     string         `json:"if_match,omitempty"`
+	IfNoneMatch string         `json:"if_none_match,omitempty"`
+}
+
+// tasks are the accepted tasks, waiting ones in order.
+type tasks struct {
+	mu    sync.Mutex
+	byID  map[string]*Task
+	queue []string // IDs
+	wake  chan struct{}
+}
+
+// maxTasks is how many tasks wait at most, keptTasks how many ended ones are
+// remembered.
+const (
+	maxTasks  = 1000
+	keptTasks = 1000
+)
+
+func newTasks() *tasks { return &tasks{byID: map[string]*Task{}, wake: make(chan struct{}, 1)} }
+
+func (t *tasks) counts() TaskCounts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := TaskCounts{Waiting: len(t.queue)}
+	for _, task := range t.byID {
+		if task.State == TaskFailed {
+			n.Failed++
+		}
+	}
+	return n
+}
+
+func (t *tasks) add(task *Task) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byID[task.ID] != nil {
+		return // accepted since Work began to look
+	}
+	t.byID[task.ID] = task
+	if task.State == TaskWaiting {
+		t.queue = append(t.queue, task.ID)
+	}
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Submit accepts changes that Work makes later. When it returns they are kept,
+// whatever happens to this process.
+func (c *Collection) Submit(grant access.Grant, owner string, changes []Change) (*Task, error) {
+	if err := c.allowed(&grant, changes); err != nil {
+		return nil, err
+	}
+	if c.o.Tasks == "" {
+		return nil, fmt.Errorf("accept a task: %w: the collection keeps none", sheaf.ErrUnsupported)
+	}
+	if c.given.tasks.counts().Waiting >= maxTasks {
+		return nil, fmt.Errorf("%w: %d tasks are waiting", sheaf.ErrUnavailable, maxTasks)
+	}
+	now := c.o.Now().UTC()
+	random := make([]byte, 8)
+	_, _ = rand.Read(random) // it never fails: see crypto/rand
+	task := &Task{ID: fmt.Sprintf("%016x-%s", now.UnixNano(), hex.EncodeToString(random)), State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}, owner: owner}
+	k := keptTask{Task: *task, Owner: owner}
+	for _, ch := range changes {
+		k.Work = append(k.Work, keptChange(ch))
+	}
+	if err := c.keepTask(&k); err != nil {
+		return nil, err
+	}
+	c.given.tasks.add(task)
+	shown := *task
+	return &shown, nil
+}
+
+func (c *Collection) keepTask(k *keptTask) error {
+	content, err := json.Marshal(k)
+	if err != nil {
+		return fmt.Errorf("keep task: %w", err)
+	}
+	if err := os.MkdirAll(c.o.Tasks, 0o700); err != nil {
+		return fmt.Errorf("keep task: %w", err)
+	}
+	if err := writeDurably(c.o.Tasks, k.ID+".json", content); err != nil {
+		return err
+	}
+	return vfs.Disk{}.SyncDir(c.o.Tasks)
+}
+
+// Task is the task called id, as far as its owner asks; others, but for callers
+// that may do everything, get the sheaf.ErrNotFound of one that does not exist.
+func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
+	t := c.given.tasks
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	task := t.byID[id]
+	if task == nil || task.owner != owner && !grant.SeesAll() {
+		return nil, fmt.Errorf("%w: there is no task %q", sheaf.ErrNotFound, id)
+	}
+	shown := *task
+	return &shown, nil
+}
+
+// Work indexes what was accepted before this process began, then does the tasks
+// in the order in which they were accepted, until ctx ends; then it returns nil.
+func (c *Collection) Work(ctx context.Context) error {
+	if c.o.Ingest == nil || c.o.Documents == "" {
+		return nil
+	}
+	c.given.recovering.Store(true)
+	err := c.recover(ctx)
+	c.given.recovering.Store(false)
+	if err != nil {
+		return fmt.Errorf("index what was accepted: %w", err)
+	}
+	for {
+		id := c.given.tasks.next()
+		if id == "" {
+			select {
+			case <-c.given.tasks.wake:
+				continue
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		if err := c.do(ctx, id); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+func (t *tasks) next() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.queue) == 0 {
+		return ""
+	}
+	return t.queue[0]
+}
+
+// do does a task. Work that fails for now, as when another process writes, is
+// tried again; work that is wrong is given up.
+func (c *Collection) do(ctx context.Context, id string) error {
+	k, err := c.readTask(id + ".json")
+	if err != nil {
+		return err
+	}
+	changes := make([]Change, len(k.Work))
+	for i, w := range k.Work {
+		changes[i] = Change(w)
+	}
+	results, err := c.write(ctx, changes)
+	for wait := 100 * time.Millisecond; errors.Is(err, sheaf.ErrUnavailable); wait = min(2*wait, 5*time.Second) {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+		results, err = c.write(ctx, changes)
+	}
+	k.State, k.Ended, k.Results, k.Work = TaskDone, c.o.Now().UTC(), orEmpty(results), nil
+	if err != nil {
+		k.State, k.Error, k.Results = TaskFailed, err.Error(), []Stored{}
+	}
+	if err := c.keepTask(k); err != nil {
+		return err
+	}
+	task := k.Task
+	task.owner = k.Owner
+	for _, old := range c.given.tasks.end(&task) {
+		if err := os.Remove(filepath.Join(c.o.Tasks, old+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("forget task: %w", err)
+		}
+	}
+	return nil
+}
+
+// end records the end of the first task, and returns those to forget.
+func (t *tasks) end(task *Task) (forgotten []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.byID[task.ID] = task
+	t.queue = t.queue[1:]
+	var ended []string
+	for id, other := range t.byID {
+		if other.State != TaskWaiting {
+			ended = append(ended, id)
+		}
+	}
+	if len(ended) <= keptTasks {
+		return nil
+	}
+	slices.Sort(ended)
+	forgotten = ended[:len(ended)-keptTasks]
+	for _, id := range forgotten {
+		delete(t.byID, id)
+	}
+	return forgotten
+}
+
+func (c *Collection) readTask(name string) (*keptTask, error) {
+	content, err := os.ReadFile(filepath.Join(c.o.Tasks, name))
+	if err != nil {
+		return nil, fmt.Errorf("read task: %w", err)
+	}
+	var k keptTask
+	if err := json.Unmarshal(content, &k); err != nil {
+		return nil, fmt.Errorf("read task: %w: %s: %w", sheaf.ErrCorrupt, name, err)
+	}
+	return &k, nil
+}
+
+// recover finds tasks that wait, and documents that are kept and not indexed as
+// they are kept: after a crash, or when the index was made again.
+func (c *Collection) recover(ctx context.Context) error {
+	entries, err := os.ReadDir(c.o.Tasks)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		k, err := c.readTask(e.Name())
+		if err != nil {
+			return err
+		}
+		task := k.Task
+		task.owner = k.Owner
+		c.given.tasks.add(&task)
+	}
+	missing, err := c.missing()
+	if err != nil {
+		return err
+	}
+	for len(missing) > 0 && ctx.Err() == nil {
+		var puts []ingest.Given
+		size := 0
+		for len(missing) > 0 && size < ingest.DefaultCommitBytes {
+			content, err := os.ReadFile(filepath.Join(c.o.Documents, missing[0]))
+			if err != nil {
+				return err
+			}
+			var stored storedDocument
+			if err := json.Unmarshal(content, &stored); err != nil || stored.Document == nil {
+				return fmt.Errorf("%w: %s: %w", sheaf.ErrCorrupt, missing[0], err)
+			}
+			puts = append(puts, stored.Document.given(stored.ID, content))
+			size += len(content)
+			missing = missing[1:]
+		}
+		if err := c.index(ctx, puts, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing are the files of documents that the index does not have as they are
+// kept. Of two versions of one, which a crash can leave, the newer counts.
+func (c *Collection) missing() ([]string, error) {
+	entries, err := os.ReadDir(c.o.Documents)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	newest := map[string]fs.DirEntry{} // by key
+	for _, e := range entries {
+		key, _, ok := strings.Cut(e.Name(), "-")
+		if !ok || !strings.HasSuffix(e.Name(), ".json") {
+			continue // an unfinished file
+		}
+		other := newest[key]
+		if other == nil {
+			newest[key] = e
+			continue
+		}
+		older, err := older(other, e)
+		if err != nil {
+			return nil, err
+		}
+		newest[key] = e
+		if older == e {
+			newest[key] = other
+		}
+		if err := os.Remove(filepath.Join(c.o.Documents, older.Name())); err != nil {
+			return nil, err
+		}
+	}
+	view := c.o.Catalog.View()
+	defer view.Close()
+	settings := view.Settings()
+	for id, state := range view.Files() {
+		if settings.Root(id.Tree()) == "" {
+			if e := newest[fileKey(id)]; e != nil && e.Name() == fileName(id, state.Hash) {
+				delete(newest, fileKey(id))
+			}
+		}
+	}
+	names := make([]string, 0, len(newest))
+	for _, e := range newest {
+		names = append(names, e.Name())
+	}
+	slices.Sort(names)
+	return names, view.Err()
+}
+
+func older(a, b fs.DirEntry) (fs.DirEntry, error) {
+	x, err := a.Info()
+	if err != nil {
+		return nil, err
+	}
+	y, err := b.Info()
+	if err != nil {
+		return nil, err
+	}
+	if cmp.Compare(x.ModTime().UnixNano(), y.ModTime().UnixNano()) > 0 {
+		return b, nil
+	}
+	return a, nil
+}

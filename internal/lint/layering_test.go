@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 	"eval/report":              {"root", "eval", "eval/stats", "eval/calibrate", "eval/dataset", "eval/metric"},
 	"search/salient":           {"root", "analysis"},
 	"serve/access":             {"root", "query"},
-	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "inference", "ingest", "profile", "query", "rank", "search", "search/salient", "serve/access", "serve/address"},
+	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "inference", "ingest", "profile", "query", "rank", "search", "search/salient", "serve/access", "serve/address", "vfs"},
 	"serve/address":            {"root", "catalog", "chunk", "internal/suggest"},
 	"serve/servetest":          {"root", "analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "vfs"},
 	"serve/...":                {"root", "profile", "search", "serve", "serve/...", "internal/suggest"},

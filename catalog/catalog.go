@@ -219,7 +219,7 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 		return nil, fmt.Errorf("%s: %w: payload: %w", manifest.Name, sheaf.ErrCorrupt, err)
 	}
 	if p.Format != format {
-		return nil, fmt.Errorf("%w: it has format %d, this program reads %d", sheaf.ErrUnsupported, p.Format, format)
+		return nil, fmt.Errorf("%s: %w %d, this program reads %d", manifest.Name, manifest.ErrVersion, p.Format, format)
 	}
 	var segments []*segment
 	for _, info := range p.Segments {

@@ -71,7 +71,8 @@ func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error
 	old, next := p.Settings, settings
 	p.Settings = settings
 	old.Extra, next.Extra = nil, nil
-	if p.Copy != "" && reflect.DeepEqual(old, next) {
+	view := View{catalog: c}
+	if p.Copy != "" && reflect.DeepEqual(old, next) && view.readList(kindSettings, p.Copy, new(Settings)) == nil {
 		return nil
 	}
 	var err error

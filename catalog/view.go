@@ -89,12 +89,12 @@ func (v *View) Pending() map[sheaf.ID]string {
 	return pending
 }
 
-// ListFaults says why the lists of skipped and of pending documents cannot be
-// read; nil when they can.
-func (v *View) ListFaults() (skipped, pending error) {
+// ListFaults says why the lists of skipped and of pending documents, and the copy
+// of the settings, cannot be read; nil when they can.
+func (v *View) ListFaults() (skipped, pending, settings error) {
 	_, skipped = v.Skipped()
 	_, pending = v.pending()
-	return skipped, pending
+	return skipped, pending, v.readList(kindSettings, v.payload.Copy, new(Settings))
 }
 
 // DiskBytes is the size of the catalog's own files.

@@ -332,7 +332,12 @@ func (l *Load) flushAll() error {
 		})
 	}
 	wait.Wait()
-	return errors.Join(errs...)
+	for _, err := range errs {
+		if err != nil {
+			return err // a full disk need not be told once a worker
+		}
+	}
+	return nil
 }
 
 // Close drops what was not committed and ends the load.

@@ -9,9 +9,9 @@ import (
 	"sheaf/catalog"
 )
 
-// Relist writes the lists of skipped and of pending documents anew when they are
-// damaged, from what the records say; what a walk skips the next Run adds. When
-// it cannot be known which documents want vectors, all of them do. It reports
+// Relist writes the lists of skipped and of pending documents and the copy of the
+// settings anew when they are damaged, from what the rest of the catalog says;
+// what a walk skips the next Run adds. When it cannot be known which documents want vectors, all of them do. It reports
 // whether there was anything to write.
 func Relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 	release, err := c.Hold()
@@ -25,12 +25,12 @@ func Relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 func relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 	view := c.View()
 	defer view.Close()
-	skippedErr, pendingErr := view.ListFaults()
-	if err := errors.Join(skippedErr, pendingErr); err == nil || !errors.Is(err, sheaf.ErrCorrupt) {
+	skippedErr, pendingErr, settingsErr := view.ListFaults()
+	if err := errors.Join(skippedErr, pendingErr, settingsErr); err == nil || !errors.Is(err, sheaf.ErrCorrupt) && !errors.Is(err, sheaf.ErrUnsupported) {
 		return false, err
 	}
-	var u catalog.Update
 	settings := view.Settings()
+	u := catalog.Update{Settings: &settings} // which writes the copy
 	if skippedErr != nil {
 		binaries, err := binaries(view)
 		if err != nil {
@@ -40,7 +40,6 @@ func relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 		settings.Extra = maps.Clone(settings.Extra)
 		delete(settings.Extra, skipsKey) // so that the next run writes the list
 		delete(settings.Extra, skippedKey)
-		u.Settings = &settings
 	}
 	if pendingErr != nil {
 		pending := map[sheaf.ID]string{}

@@ -88,7 +88,11 @@ func (s *session) check(ctx context.Context) error {
 		return nil
 	}
 	err = fmt.Errorf("%w: %s", sheaf.ErrCorrupt, s.where.Dir)
-	if !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
+	switch all := errors.Join(faults...); {
+	case errors.Is(all, sheaf.ErrCorrupt):
+	case errors.Is(all, sheaf.ErrUnsupported):
+		err = fmt.Errorf("%w: another version of sheaf made a part of %s", sheaf.ErrCorrupt, s.where.Dir)
+	default:
 		err = fmt.Errorf("%w: %s was not brought up to date to its end", sheaf.ErrCorrupt, s.where.Dir)
 	}
 	return withHint(err, "repair it: sheaf check --repair")

@@ -47,7 +47,7 @@ func (s *session) refresh(ctx context.Context) error {
 		return ctx.Err()
 	case errors.Is(err, sheaf.ErrUnavailable) && !fresh:
 		s.notice("%v: the answer is as of the last time it was indexed", err)
-	case readOnly(err) && !fresh:
+	case (readOnly(err) || noSpace(err)) && !fresh:
 		s.notice("the index cannot be written (%v): the answer is as of the last time it was indexed", err)
 	default:
 		return fmt.Errorf("index %s: %w", s.where.Root, err)

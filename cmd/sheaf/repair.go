@@ -104,13 +104,13 @@ func (s *session) mend(ctx context.Context) ([]error, error) {
 	if err == nil {
 		err = s.refresh(ctx)
 	}
-	if errors.Is(err, sheaf.ErrCorrupt) {
+	switch {
+	case err == nil:
+		return s.faults(ctx)
+	case remakable(err):
 		return []error{err}, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s.faults(ctx)
+	return nil, err
 }
 
 // drop empties the index, under its lock, but for the texts that have no source

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,15 +16,19 @@ import (
 
 // scriptCommands are the commands that scripts have beyond the usual ones.
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"exit":     expectExit,
-	"binary":   writeBinary,
-	"damage":   damage,
-	"until":    until,
-	"flips":    flips,
-	"killed":   killed,
-	"embedder": embedder,
-	"rawname":  rawName,
-	"tool":     callTool,
+	"exit":         expectExit,
+	"binary":       writeBinary,
+	"damage":       damage,
+	"until":        until,
+	"flips":        flips,
+	"killed":       killed,
+	"embedder":     embedder,
+	"rawname":      rawName,
+	"tool":         callTool,
+	"unprivileged": unprivileged,
+	"reformat":     reformat,
+	"words":        words,
+	"tmpfs":        tmpfs,
 }
 
 // flips runs "flips FOLDER PROGRAM ARGUMENTS...": it changes one byte of one
@@ -39,7 +44,10 @@ func flips(ts *testscript.TestScript, neg bool, args []string) {
 	want := ts.ReadFile("stdout")
 	whole := folder + ".whole"
 	ts.Check(os.CopyFS(whole, os.DirFS(folder)))
-	const perFile = 12
+	perFile := 12
+	if testing.Short() {
+		perFile = 3
+	}
 	ts.Check(filepath.WalkDir(whole, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -162,13 +170,18 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	for i := range times {
 		cmd := exec.Command(path, args[2:]...)
-		cmd.Dir = ts.MkAbs(".")
-		for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "SHEAF_DATA_DIR", "PATH", "WORK"} {
-			cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
-		}
+		cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
 		ts.Check(cmd.Start())
 		time.Sleep(time.Duration(i) * 2 * time.Millisecond)
 		_ = cmd.Process.Kill() // it may be over
 		_ = cmd.Wait()
 	}
+}
+
+// environment is what programs of a script see.
+func environment(ts *testscript.TestScript) (env []string) {
+	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "SHEAF_DATA_DIR", "NO_COLOR", "PATH", "WORK", "TMPDIR", "GORACE"} {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	return env
 }

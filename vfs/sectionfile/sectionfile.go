@@ -89,14 +89,14 @@ func (r *Reader) open(kind string, version uint32) error {
 		return r.corrupt("header", 0, "checksum is %08x, its bytes have %08x", want, got)
 	}
 	if v := le.Uint32(data[8:]); v != Version {
-		return fmt.Errorf("%s: container %w %d, this program reads %d", r.path, ErrVersion, v, Version)
+		return fmt.Errorf("%s: container %w %d, this program reads %d", filepath.Base(r.path), ErrVersion, v, Version)
 	}
 	if k := string(trimZeros(data[16 : 16+kindBytes])); k != kind {
 		return r.corrupt("header", 16, "it holds %q, not %q", k, kind)
 	}
 	r.version = le.Uint32(data[12:])
 	if r.version != version {
-		return fmt.Errorf("%s: %s %w %d, this program reads %d", r.path, kind, ErrVersion, r.version, version)
+		return fmt.Errorf("%s: %s %w %d, this program reads %d", filepath.Base(r.path), kind, ErrVersion, r.version, version)
 	}
 	footer := data[len(data)-footerBytes:]
 	if got, want := Checksum(footer[:footerBytes-4]), le.Uint32(footer[footerBytes-4:]); got != want || string(footer[20:28]) != magic {

@@ -137,7 +137,7 @@ func (w *Writer) Close() (size int64, err error) {
 		w.err = err
 	}
 	if w.err != nil {
-		return 0, errors.Join(fmt.Errorf("write %s: %w", w.path, w.err), w.fs.Remove(w.path))
+		return 0, errors.Join(w.err, w.fs.Remove(w.path))
 	}
 	return int64(w.pos), nil
 }

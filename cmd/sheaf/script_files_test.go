@@ -1,0 +1,99 @@
+package main
+
+import (
+	endian "encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"sheaf/vfs"
+	"sheaf/vfs/manifest"
+)
+
+// lookPath finds a program as a script does.
+func lookPath(ts *testscript.TestScript, name string) (string, error) {
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("no program %s", name)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// words runs "words FILE BYTES": it makes a text of words without sense, an hour
+// old, always the same.
+func words(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: words FILE BYTES")
+	}
+	size, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for b.Len() < size {
+		fmt.Fprintf(&b, "%s%c", strconv.FormatUint(r.Uint64N(1<<36), 36), " \n"[r.IntN(2)])
+	}
+	path := ts.MkAbs(args[0])
+	ts.Check(os.WriteFile(path, []byte(b.String()), 0o644))
+	past := time.Now().Add(-time.Hour)
+	ts.Check(os.Chtimes(path, past, past))
+}
+
+var formatMember = regexp.MustCompile(`"format":\d+`)
+
+// reformat runs "reformat container|content PATTERN...": it makes the files that
+// match look as though another version had written them: in another container,
+// or with other content. At least one file must match.
+func reformat(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || args[0] != "container" && args[0] != "content" {
+		ts.Fatalf("usage: reformat container|content PATTERN...")
+	}
+	content, found := args[0] == "content", 0
+	castagnoli, le := crc32.MakeTable(crc32.Castagnoli), endian.LittleEndian
+	for _, pattern := range args[1:] {
+		files, err := filepath.Glob(ts.MkAbs(pattern))
+		ts.Check(err)
+		for _, file := range files {
+			found++
+			data, err := os.ReadFile(file)
+			ts.Check(err)
+			switch {
+			case filepath.Base(file) == manifest.Name && content:
+				m, err := manifest.Read(vfs.Disk{}, filepath.Dir(file))
+				ts.Check(err)
+				if m.Payload[0] == '{' {
+					m.Payload = formatMember.ReplaceAll(m.Payload, []byte(`"format":99`))
+				} else {
+					m.Payload[0] = 99
+				}
+				ts.Check(manifest.Publish(vfs.Disk{}, filepath.Dir(file), m))
+				continue
+			case filepath.Base(file) == manifest.Name:
+				le.PutUint32(data[8:], 99)
+				le.PutUint32(data[len(data)-4:], crc32.Checksum(data[:len(data)-4], castagnoli))
+			default:
+				at := 8
+				if content {
+					at = 12
+				}
+				le.PutUint32(data[at:], 99)
+				le.PutUint32(data[60:], crc32.Checksum(data[:60], castagnoli))
+			}
+			ts.Check(os.WriteFile(file, data, 0o600))
+		}
+	}
+	if found == 0 {
+		ts.Fatalf("nothing matches %q", args[1:])
+	}
+}

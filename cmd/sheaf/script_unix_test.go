@@ -1,0 +1,84 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// nobody is the user that a script's programs run as when they must not be root.
+const nobody = 65534
+
+func asNobody(cmd *exec.Cmd) *exec.Cmd {
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	return cmd
+}
+
+// canBeNobody reports whether a program can be run without the powers of root.
+var canBeNobody = sync.OnceValue(func() bool { return asNobody(exec.Command("true")).Run() == nil })
+
+// unprivileged runs "unprivileged STATUS PROGRAM ARGUMENTS...": the program,
+// without the powers of root, must end with this status. What it writes is shown
+// in $WORK/out and $WORK/err.
+func unprivileged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: unprivileged STATUS PROGRAM ARGUMENTS...")
+	}
+	path, err := lookPath(ts, args[1])
+	ts.Check(err)
+	if os.Geteuid() == 0 {
+		// The folders of the script and of the program belong to root alone.
+		for _, dir := range []string{ts.Getenv("WORK"), filepath.Dir(path)} {
+			for ; strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/"); dir = filepath.Dir(dir) {
+				info, err := os.Stat(dir)
+				ts.Check(err)
+				if dir != ts.Getenv("WORK") {
+					ts.Check(os.Chmod(dir, info.Mode().Perm()|0o011))
+				}
+			}
+		}
+	}
+	cmd := asNobody(exec.Command(path, args[2:]...))
+	cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run() // its status is compared
+	ts.Check(os.WriteFile(ts.MkAbs("out"), stdout.Bytes(), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("err"), stderr.Bytes(), 0o600))
+	ts.Logf("%s%s", stdout.String(), stderr.String())
+	if cmd.ProcessState == nil || strings.TrimSpace(args[0]) != itoa(cmd.ProcessState.ExitCode()) {
+		ts.Fatalf("it ended with %v, not with status %s", cmd.ProcessState, args[0])
+	}
+}
+
+// canMount reports whether this process may mount a file system.
+var canMount = sync.OnceValue(func() bool {
+	dir, err := os.MkdirTemp("", "mount")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(dir)
+	return exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "none", dir).Run() == nil && exec.Command("umount", dir).Run() == nil
+})
+
+// tmpfs runs "tmpfs FOLDER SIZE": it mounts a file system of that size on the
+// folder, for the rest of the script.
+func tmpfs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: tmpfs FOLDER SIZE")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(exec.Command("mount", "-t", "tmpfs", "-o", "size="+args[1], "none", dir).Run())
+	ts.Defer(func() { ts.Check(exec.Command("umount", "-l", dir).Run()) })
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -22,6 +23,7 @@ import (
 	"sheaf/eval/dataset"
 	"sheaf/inference"
 	"sheaf/ingest"
+	"sheaf/rank"
 	"sheaf/search"
 	"sheaf/vfs"
 )
@@ -77,8 +79,13 @@ type Collection struct {
 	Indexed time.Duration
 	// Bytes is the size of the index on disk.
 	Bytes int64
+	// Now is the clock that ages are measured by; nil is time.Now.
+	Now func() time.Time
 
 	catalog *catalog.Catalog
+	// facts and vectors are what a cached collection remembers; nil in others.
+	facts   rank.Facts
+	vectors *sync.Map
 }
 
 // Open indexes d as a person's folder is indexed (cut into chunks, analyzed,
@@ -195,7 +202,7 @@ func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Ana
 	c.View = c.catalog.View()
 	c.Bytes = bytesOf(dir)
 	if d.Folder != "" {
-		c.Hash = filesHash(c.View)
+		c.Hash = FilesHash(c.View)
 		if c.Dataset, err = resolve(d, c.View); err != nil {
 			return c, err
 		}
@@ -345,8 +352,8 @@ func bytesOf(dir string) int64 {
 	return n
 }
 
-// filesHash tells versions of a folder apart by the content of its files.
-func filesHash(v *catalog.View) string {
+// FilesHash tells versions of a folder apart by the content of its files.
+func FilesHash(v *catalog.View) string {
 	h := xxh3.New()
 	for id, state := range v.Files() {
 		_, _ = h.WriteString(string(id)) // it never fails
@@ -377,12 +384,15 @@ func (c *Collection) Close() error {
 
 // Searcher is the search over the collection.
 func (c *Collection) Searcher() *search.Searcher {
-	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View}
+	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Now: c.Now}
+	if c.facts != nil {
+		s.Facts = c.facts
+	}
 	if c.Embedder != nil {
 		s.SetModel(c.Embedder, c.Analyzer, c.View.Chunks())
-	}
-	if e, ok := c.Embedder.(interface{ Known(string) float64 }); ok {
-		s.Known = e.Known
+		if c.vectors != nil {
+			s.Embed = embedOnce(c.vectors, s.Embed)
+		}
 	}
 	return s
 }

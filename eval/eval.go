@@ -103,14 +103,14 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 	searcher := c.Searcher()
 	opt := search.Options{Parameters: col.Parameters}
 	for i := range min(warmUp, len(queries)) {
-		if _, err := searcher.Search(ctx, c.query(queries[i].Text, o), col.Profile, opt); err != nil {
+		if _, err := searcher.Search(ctx, c.query(&queries[i], o), col.Profile, opt); err != nil {
 			return nil, fmt.Errorf("query %q: %w", queries[i].ID, err)
 		}
 	}
 	results := make([]*search.Result, len(queries))
 	before := allocated()
 	err = each(ctx, len(queries), o.Workers, func(i int) error {
-		q := c.query(queries[i].Text, o)
+		q := c.query(&queries[i], o)
 		start := time.Now()
 		res, err := searcher.Search(ctx, q, col.Profile, opt)
 		r.Latency[i] = time.Since(start)
@@ -149,11 +149,30 @@ const (
 	maxNotes = 20
 )
 
-func (c *Collection) query(text string, o Options) sheaf.Query {
-	if o.Plain {
-		return sheaf.Query{Text: text, Words: sheaf.Match{Text: text}, Limit: o.Depth}
+func (c *Collection) query(q *dataset.Query, o Options) sheaf.Query {
+	out := sheaf.Query{Text: q.Text, Words: sheaf.Match{Text: q.Text}, Limit: o.Depth}
+	if !o.Plain {
+		now := time.Now
+		if c.Now != nil {
+			now = c.Now
+		}
+		out = query.Parse(q.Text, query.Options{Now: now(), Limit: o.Depth})
 	}
-	return query.Parse(text, query.Options{Now: time.Now(), Limit: o.Depth})
+	switch {
+	case out.Filter == nil:
+		out.Filter = q.Filter
+	case q.Filter != nil:
+		out.Filter = sheaf.And{out.Filter, q.Filter}
+	}
+	return out
+}
+
+// document names the document of a hit as judgements do.
+func (c *Collection) document(h *search.Hit) string {
+	if c.Dataset.ByID {
+		return string(h.Doc)
+	}
+	return h.Path
 }
 
 // targets turns hits into what is judged: documents, or, for a query whose
@@ -165,7 +184,7 @@ func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored 
 	sections := c.Dataset.Sections && slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(t string) bool { return strings.Contains(t, "\x00") })
 	for i := range hits {
 		h := &hits[i]
-		target := h.Path
+		target := c.document(h)
 		if sections {
 			target = c.section(h, wanted)
 		}
@@ -186,7 +205,7 @@ func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 		if !ok {
 			break
 		}
-		target := dataset.Section(h.Path, chunk.Slug)
+		target := dataset.Section(c.document(h), chunk.Slug)
 		if own == "" {
 			own = target
 		}

@@ -102,6 +102,7 @@ func (a *app) evalCommand() *cobra.Command {
 	a.addJSON(cmd)
 	a.addEvalIndexFlags(f, &o)
 	markFolder(f, "save-runs")
+	cmd.AddCommand(a.evalSelfCommand())
 	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd
 }

@@ -8,6 +8,7 @@
 package dataset
 
 import (
+	"sheaf"
 	"sheaf/eval/metric"
 )
 
@@ -29,6 +30,9 @@ type Dataset struct {
 	Qrels map[string]metric.Judgements
 	// Where says where the judgements of a query begin: "file:line".
 	Where map[string]string
+	// ByID says that targets begin with the IDs of documents, "tree:path",
+	// instead of their paths.
+	ByID bool
 	// Sections says that some targets are sections of documents.
 	Sections bool
 	// Warnings are what is odd about the files and could be lived with.
@@ -49,6 +53,8 @@ type Document struct {
 type Query struct {
 	ID   string
 	Text string
+	// Filter bounds what may be found; nil is no bound.
+	Filter sheaf.Filter
 	// Class is its metadata by name, texts only, for reports by class.
 	Class map[string]string
 }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/eval"
+	"sheaf/eval/knownitem"
+	"sheaf/eval/self"
+	"sheaf/profile"
+)
+
+type selfOptions struct {
+	profiles []string
+	params   []string
+	queries  int
+	seed     uint64
+}
+
+func (a *app) evalSelfCommand() *cobra.Command {
+	var o selfOptions
+	cmd := &cobra.Command{
+		Use:   "self [FOLDER]",
+		Short: "Measure rankings on your own documents, without judgements",
+		Long: `Makes queries of the documents themselves, whose answers are known: a heading
+asks for its section, the words of a link for the page that it leads to, an alias
+for its note, a rare phrase for its chunk, a sentence with words left out for its
+chunk. Runs them through the rankings and says which serves these documents, and
+whether the difference is more than chance (doc/eval.md).
+
+The first column is the profile in use. Without --profile and --param some others
+are compared with it.`,
+		Example: `  sheaf eval self ~/notes
+  sheaf eval self --param meaning=0,0.25,0.5,0.75`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.evalSelf(cmd, args, o) },
+	}
+	f := cmd.Flags()
+	f.StringSliceVarP(&o.profiles, "profile", "p", nil, "ranking profiles to compare; the first is what the others are compared with")
+	f.StringArrayVar(&o.params, "param", nil, "set a parameter to each of some values, as in --param meaning=0,0.5")
+	f.IntVarP(&o.queries, "queries", "n", 60, "queries of each kind")
+	f.Uint64Var(&o.seed, "seed", 1, "makes other queries of the same documents")
+	f.Bool("no-refresh", false, "do not look for changed files first")
+	a.addJSON(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
+	return cmd
+}
+
+func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
+	if o.queries < 1 || o.queries > 100_000 {
+		return sheaf.Invalidf("--queries is %d: must be within 1..100000", o.queries)
+	}
+	s, c, err := a.openOwn(cmd, args)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	columns, err := s.selfColumns(o)
+	if err != nil {
+		return err
+	}
+	progress := terminal.NewProgress(a.err, "searching")
+	r, err := self.Evaluate(cmd.Context(), c, self.Options{
+		Queries: knownitem.Options{PerKind: o.queries, Seed: o.seed}, Columns: columns, Statistics: eval.DefaultStatistics,
+		Progress: func(done, all int) { progress.Update(done, all, 0, "queries") },
+	})
+	progress.Done()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(struct {
+			Schema string `json:"schema"`
+			*self.Report
+		}{"sheaf.eval-self/1", r})
+	}
+	return r.Text(a.stdout)
+}
+
+// openOwn opens the index of the folder that is named, or of the current one, as
+// a collection to evaluate. Closing the session closes it.
+func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collection, error) {
+	if len(args) == 1 {
+		if a.in != "" {
+			return nil, nil, sheaf.Invalidf("the folder is named twice: %s and --in %s", args[0], a.in)
+		}
+		a.in = args[0]
+	}
+	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &eval.Collection{View: s.view, Backend: s.backend, Analyzer: s.analyzer, Store: "the index", Hash: eval.FilesHash(s.view)}
+	if s.embedQuery() != nil {
+		c.Embedder = s.embedder
+	}
+	return s, c, nil
+}
+
+// selfColumns are those asked for, or the profile in use, more and less meaning,
+// and some other profiles.
+func (s *session) selfColumns(o selfOptions) ([]eval.Column, error) {
+	if len(o.profiles) > 0 {
+		return columnsOf(o.profiles, o.params)
+	}
+	used, err := columnsOf([]string{s.config.Profile}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.params) > 0 {
+		others, err := columnsOf([]string{s.config.Profile}, o.params)
+		return append(used, others...), err
+	}
+	hasMeaning := slices.ContainsFunc(used[0].Profile.Parameters, func(p profile.Parameter) bool { return p.Name == "meaning" })
+	if hasMeaning && s.embedder != nil {
+		others, err := columnsOf([]string{s.config.Profile}, []string{"meaning=0,0.25,0.75,1"})
+		if err != nil {
+			return nil, err
+		}
+		used = append(used, others...)
+	}
+	for _, name := range []string{"sonar", "rrf"} {
+		others, err := columnsOf([]string{name}, nil)
+		if err != nil {
+			return nil, err
+		}
+		used = append(used, others...)
+	}
+	return used, nil
+}

@@ -1,0 +1,150 @@
+package knownitem
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"sheaf"
+	"sheaf/chunk"
+)
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) }
+
+// Numbers of the queries made from bodies.
+const (
+	phraseWords    = 3  // raw words of a phrase
+	phraseTries    = 12 // places tried in a chunk
+	sentenceLow    = 7  // terms of a sentence that is paraphrased
+	sentenceHigh   = 30
+	keptLow        = 3 // terms that must be left
+	droppedInThree = 1 // words dropped of three, about
+)
+
+// bodies makes the queries that ask for a chunk by what stands in it.
+func (m *maker) bodies(ctx context.Context, doc *sheaf.Document, text []byte) error {
+	phrases, paraphrases := 0, 0
+	for _, i := range m.r.Perm(len(doc.Chunks)) {
+		c := &doc.Chunks[i]
+		if phrases+paraphrases >= 2*perDocument {
+			return nil
+		}
+		if len(c.Members) > 0 {
+			continue
+		}
+		before, after := chunk.IndexedText(doc, c, text)
+		sentences := m.sentences(string(before) + string(after))
+		if len(sentences) == 0 {
+			continue
+		}
+		if phrases < perDocument && m.wants(Phrase) {
+			phrase, err := m.rarePhrase(ctx, sentences)
+			if err != nil {
+				return err
+			}
+			if phrase != "" && m.add(Item{Kind: Phrase, Text: phrase, Doc: doc.ID, Target: c.ID}) {
+				phrases++
+			}
+		}
+		if paraphrases < perDocument && m.wants(Paraphrase) {
+			if p := m.paraphrase(sentences[m.r.IntN(len(sentences))]); p != "" && m.add(Item{Kind: Paraphrase, Text: p, Doc: doc.ID, Target: c.ID}) {
+				paraphrases++
+			}
+		}
+	}
+	return nil
+}
+
+var (
+	linkMarks  = regexp.MustCompile(`!?\[\[([^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)`)
+	plainMarks = strings.NewReplacer("*", "", "`", "", "_", " ", "~", "", "\u00a0", " ")
+	sentenceAt = regexp.MustCompile(`[.!?;:][ \t]|[。！？；]`)
+)
+
+// sentences are those of a body that read as prose, without marks: code, tables,
+// quotes, HTML and lists of links are left out.
+func (m *maker) sentences(body string) []string {
+	var out []string
+	code := false
+	var paragraph strings.Builder
+	flush := func() {
+		for _, s := range sentenceAt.Split(paragraph.String(), -1) {
+			if s = strings.TrimSpace(s); m.says(s, sentenceLow, sentenceHigh) {
+				out = append(out, s)
+			}
+		}
+		paragraph.Reset()
+	}
+	for line := range strings.SplitSeq(body, "\n") {
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
+			code = !code
+			trimmed = ""
+		}
+		if code || trimmed == "" || strings.HasPrefix(line, "    ") || strings.ContainsRune("|<>#[!{:=", rune(trimmed[0])) {
+			flush()
+			continue
+		}
+		if item := strings.TrimLeft(trimmed, "-+*0123456789.) "); item != trimmed && len(item) < len(trimmed) {
+			flush()
+			trimmed = item
+		}
+		paragraph.WriteString(plainMarks.Replace(linkMarks.ReplaceAllString(trimmed, "$2$3")))
+		paragraph.WriteByte(' ')
+	}
+	flush()
+	return out
+}
+
+// words are the raw words of a sentence.
+func (m *maker) words(sentence string) []string {
+	var out []string
+	m.Analyzer.Words(sentence, func(start, end int) bool {
+		out = append(out, sentence[start:end])
+		return true
+	})
+	return out
+}
+
+// rarePhrase is a run of words that one chunk only holds; "" when a few tries
+// find none.
+func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, error) {
+	for range phraseTries {
+		s := sentences[m.r.IntN(len(sentences))]
+		words := m.words(s)
+		if len(words) < phraseWords {
+			continue
+		}
+		at := m.r.IntN(len(words) - phraseWords + 1)
+		phrase := strings.Join(words[at:at+phraseWords], " ")
+		if !m.says(phrase, 2, 3*phraseWords) {
+			continue
+		}
+		n, err := m.Count(ctx, sheaf.Phrase{Text: phrase})
+		if err != nil {
+			return "", err
+		}
+		if n == 1 {
+			return phrase, nil
+		}
+	}
+	return "", nil
+}
+
+// paraphrase is a sentence in small letters with about a third of its words left
+// out; "" when too little is left.
+func (m *maker) paraphrase(sentence string) string {
+	var kept []string
+	words := m.words(sentence)
+	for _, w := range words {
+		if m.r.IntN(3) >= droppedInThree {
+			kept = append(kept, strings.ToLower(w))
+		}
+	}
+	text := strings.Join(kept, " ")
+	if len(kept) == len(words) || !m.says(text, keptLow, sentenceHigh) {
+		return ""
+	}
+	return text
+}

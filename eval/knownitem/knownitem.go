@@ -1,0 +1,325 @@
+// Package knownitem answers the question "what could be asked of these documents
+// that has a known answer?". Without a person's judgements it makes queries from
+// the documents themselves: a heading asks for its section, the words of a link
+// for the page that it leads to, an alias for its note, a rare phrase for the
+// chunk that it stands in, a sentence with words left out for its chunk
+// (Azzopardi, de Rijke, Balog: Building Simulated Queries for Known-Item Topics,
+// 2007). Impossible queries, which nothing answers, are there to learn when to say
+// so.
+//
+// The same documents, options and seed give the same queries.
+package knownitem
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/catalog"
+)
+
+// Kind says what a query was made from.
+type Kind string
+
+// The kinds of query.
+const (
+	Heading    Kind = "heading"    // the title of a section asks for the section
+	Anchor     Kind = "anchor"     // the words of a link ask for where it leads
+	Alias      Kind = "alias"      // another name of a document asks for it
+	Phrase     Kind = "phrase"     // words that stand together in one chunk only ask for it
+	Paraphrase Kind = "paraphrase" // a sentence with words left out asks for its chunk
+	// Absent asks for something whose document is left out of the search, so
+	// that only others like it can be found; Foreign for something that the
+	// documents do not speak of. Nothing answers either.
+	Absent  Kind = "absent"
+	Foreign Kind = "foreign"
+)
+
+// Kinds are those that have an answer, in the order of reports.
+var Kinds = []Kind{Heading, Anchor, Alias, Phrase, Paraphrase}
+
+// Impossible reports whether nothing answers queries of this kind.
+func (k Kind) Impossible() bool { return k == Absent || k == Foreign }
+
+// Item is one query with its answer.
+type Item struct {
+	// ID is the kind and a number.
+	ID   string
+	Kind Kind
+	Text string
+	// Doc is the document that answers and Target the chunk of it, Doc itself
+	// when the whole document is meant; both are "" when nothing answers.
+	Doc, Target sheaf.ID
+	// Without are documents to leave out of the search, because the query
+	// was taken from them: they hold its words, and do not answer.
+	Without []sheaf.ID
+}
+
+// Filter keeps the documents to leave out from being found; nil when there are
+// none.
+func (i *Item) Filter() sheaf.Filter {
+	if len(i.Without) == 0 {
+		return nil
+	}
+	in := sheaf.In{Column: sheaf.ColumnDoc}
+	for _, id := range i.Without {
+		in.Values = append(in.Values, sheaf.TextValue(string(id)))
+	}
+	return sheaf.Not{Filter: in}
+}
+
+// Source is the collection that queries are made from.
+type Source struct {
+	View     *catalog.View
+	Analyzer *analysis.Analyzer
+	// Count is the number of chunks that match words; a store counts it.
+	Count func(ctx context.Context, words sheaf.TextQuery) (int, error)
+}
+
+// Options say how many queries are made.
+type Options struct {
+	// PerKind is how many of each kind are wanted; there are fewer where the
+	// documents do not give them.
+	PerKind int
+	// Impossible is how many queries of each kind without an answer are
+	// wanted.
+	Impossible int
+	Seed       uint64
+}
+
+// Bounds of how much is read: with many documents a sample is enough.
+const (
+	docsPerItem    = 30 // documents looked at for each query wanted of a kind
+	perDocument    = 2  // queries of a kind from one document
+	maxDocumentLen = 1 << 20
+)
+
+// maker makes the queries of one collection.
+type maker struct {
+	Source
+	o     Options
+	r     *rand.Rand
+	items map[Kind][]Item
+	// seen are the normalized texts of each kind.
+	seen map[string]bool
+}
+
+// Make makes queries, in order of kind and number. Documents that cannot be read
+// any more are left out.
+func Make(ctx context.Context, s Source, o Options) ([]Item, error) {
+	m := &maker{Source: s, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x17e3)), items: map[Kind][]Item{}, seen: map[string]bool{}}
+	var docs []sheaf.ID
+	for id := range s.View.Files() {
+		docs = append(docs, id)
+	}
+	slices.Sort(docs)
+	m.r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	for n, id := range docs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if m.enough() || n >= docsPerItem*o.PerKind {
+			break
+		}
+		if err := m.document(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.impossible(ctx); err != nil {
+		return nil, err
+	}
+	var out []Item
+	for _, k := range append(slices.Clone(Kinds), Absent, Foreign) {
+		for i, item := range m.items[k] {
+			item.ID = fmt.Sprintf("%s-%03d", k, i+1)
+			out = append(out, item)
+		}
+	}
+	return out, s.View.Err()
+}
+
+// enough reports whether no kind wants more.
+func (m *maker) enough() bool {
+	return !slices.ContainsFunc(Kinds, m.wants)
+}
+
+func (m *maker) wants(k Kind) bool { return len(m.items[k]) < m.o.PerKind }
+
+// add keeps an item unless its text is there already.
+func (m *maker) add(item Item) bool {
+	key := string(item.Kind) + "\x00" + strings.Join(m.terms(item.Text), " ")
+	if m.seen[key] {
+		return false
+	}
+	m.seen[key] = true
+	m.items[item.Kind] = append(m.items[item.Kind], item)
+	return true
+}
+
+// terms are the terms of text without function words.
+func (m *maker) terms(text string) []string {
+	var out []string
+	for _, t := range m.Analyzer.MatchTokens(text + " ?") {
+		if !t.Form {
+			out = append(out, t.Term)
+		}
+	}
+	return out
+}
+
+// says reports whether text has from low to high terms that are no function
+// words, with a letter among them.
+func (m *maker) says(text string, low, high int) bool {
+	n := 0
+	for _, t := range m.terms(text) {
+		if strings.ContainsFunc(t, isLetter) {
+			n++
+		}
+	}
+	return n >= low && n <= high
+}
+
+// document makes what queries a document gives.
+func (m *maker) document(ctx context.Context, id sheaf.ID) error {
+	doc, ok := m.View.Document(id)
+	if !ok || len(doc.Chunks) == 0 || doc.Chunks[len(doc.Chunks)-1].Span.End > maxDocumentLen {
+		return nil
+	}
+	if m.wants(Alias) {
+		m.aliases(&doc)
+	}
+	if m.wants(Anchor) {
+		m.anchors(&doc)
+	}
+	if m.wants(Heading) {
+		if err := m.headings(ctx, &doc); err != nil {
+			return err
+		}
+	}
+	if !m.wants(Phrase) && !m.wants(Paraphrase) {
+		return nil
+	}
+	text, err := m.View.Text(id)
+	if err != nil {
+		return nil // it changed since it was indexed; others are left
+	}
+	return m.bodies(ctx, &doc, text)
+}
+
+func (m *maker) aliases(doc *sheaf.Document) {
+	n := 0
+	for _, alias := range doc.Aliases {
+		if n == perDocument || strings.EqualFold(alias, doc.Title) || !m.says(alias, 1, 8) {
+			continue
+		}
+		if m.add(Item{Kind: Alias, Text: alias, Doc: doc.ID, Target: doc.ID}) {
+			n++
+		}
+	}
+}
+
+func (m *maker) headings(ctx context.Context, doc *sheaf.Document) error {
+	n := 0
+	for _, i := range m.r.Perm(len(doc.Chunks)) {
+		c := &doc.Chunks[i]
+		if n == perDocument || !m.wants(Heading) {
+			return nil
+		}
+		if !c.HasHeading || c.ID == doc.ID || strings.EqualFold(c.Title, doc.Title) || !m.says(c.Title, 2, 10) {
+			continue
+		}
+		count, err := m.Count(ctx, sheaf.Phrase{Text: c.Title, Field: sheaf.FieldTitle})
+		if err != nil {
+			return err
+		}
+		if count == 1 && m.add(Item{Kind: Heading, Text: c.Title, Doc: doc.ID, Target: c.ID}) {
+			n++
+		}
+	}
+	return nil
+}
+
+// anchors are the texts of links to other documents. The documents that link so
+// are left out: they hold the words because they point elsewhere.
+func (m *maker) anchors(doc *sheaf.Document) {
+	n := 0
+	for _, i := range m.r.Perm(len(doc.Chunks)) {
+		for _, l := range doc.Chunks[i].Links {
+			if n == perDocument || !m.wants(Anchor) {
+				return
+			}
+			target, ok := m.View.Resolve(doc.ID, l)
+			text := strings.TrimSpace(l.Text)
+			if !ok || l.Text == l.Target || looksLikeAddress(text) || !m.says(text, 2, 12) {
+				continue
+			}
+			c, ok := m.View.Chunk(target)
+			if !ok || c.Doc == doc.ID {
+				continue
+			}
+			without, one := m.linkers(c.Doc, text)
+			if !slices.Contains(without, doc.ID) {
+				without = append(without, doc.ID)
+			}
+			if one && m.add(Item{Kind: Anchor, Text: text, Doc: c.Doc, Target: target, Without: without}) {
+				n++
+			}
+		}
+	}
+}
+
+// linkers are the documents that link to doc with the same text. one is false
+// when there are too many to leave out: such a text is navigation.
+func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, one bool) {
+	const most = 20
+	for _, r := range m.View.References(doc) {
+		if from, ok := m.View.Chunk(r.From); ok && from.Doc != doc && strings.EqualFold(strings.TrimSpace(r.Link.Text), text) {
+			ids = append(ids, from.Doc)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	return ids, len(ids) <= most
+}
+
+func looksLikeAddress(s string) bool {
+	return strings.Contains(s, "://") || strings.ContainsAny(s, "/\\") || !strings.ContainsAny(s, " \u00a0") && strings.Contains(s, ".")
+}
+
+// impossible makes queries that nothing answers.
+func (m *maker) impossible(ctx context.Context) error {
+	var from []Item
+	for _, k := range []Kind{Anchor, Paraphrase, Heading} {
+		from = append(from, m.items[k]...)
+	}
+	m.r.Shuffle(len(from), func(i, j int) { from[i], from[j] = from[j], from[i] })
+	for _, item := range from {
+		if len(m.items[Absent]) == m.o.Impossible {
+			break
+		}
+		without := append(slices.Clone(item.Without), item.Doc)
+		slices.Sort(without)
+		m.add(Item{Kind: Absent, Text: item.Text, Without: slices.Compact(without)})
+	}
+	for _, i := range m.r.Perm(len(elsewhere)) {
+		if len(m.items[Foreign]) == m.o.Impossible {
+			break
+		}
+		var all sheaf.Bool
+		for _, t := range m.terms(elsewhere[i]) {
+			all.Must = append(all.Must, sheaf.Match{Text: t})
+		}
+		n, err := m.Count(ctx, all)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			m.add(Item{Kind: Foreign, Text: elsewhere[i]})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package eval
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/rank"
+)
+
+// Cached is c with a memory: what a branch asked the store is asked once, facts
+// about documents are looked up once, and texts are embedded once. Columns that
+// differ in how they fuse, boost or aggregate then run their stages on the same
+// retrieved legs, through the same search. Latencies of it mean nothing. It is
+// closed by closing c.
+func (c *Collection) Cached() *Collection {
+	out := *c
+	legs := &cachedBackend{Backend: c.Backend, legs: map[xxh3.Uint128]sheaf.Ranking{}}
+	out.Backend = legs
+	if counter, ok := c.Backend.(backend.Counter); ok {
+		out.Backend = countingBackend{legs, counter} // queries are weighed by it
+	}
+	out.facts = &cachedFacts{Facts: c.View, err: c.View.Err}
+	out.vectors = &sync.Map{}
+	return &out
+}
+
+// cachedBackend remembers what was retrieved.
+type cachedBackend struct {
+	backend.Backend
+	mu   sync.Mutex
+	legs map[xxh3.Uint128]sheaf.Ranking
+}
+
+// countingBackend counts as the store below does.
+type countingBackend struct {
+	*cachedBackend
+	backend.Counter
+}
+
+// Retrieve implements backend.Backend. The ranking is shared: stages never
+// change the one they are given.
+func (b *cachedBackend) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	key := keyOf(&req)
+	b.mu.Lock()
+	leg, ok := b.legs[key]
+	b.mu.Unlock()
+	if ok {
+		return leg, nil
+	}
+	leg, err := b.Backend.Retrieve(ctx, req)
+	if err == nil {
+		b.mu.Lock()
+		b.legs[key] = leg
+		b.mu.Unlock()
+	}
+	return leg, err
+}
+
+// keyOf tells requests apart.
+func keyOf(req *backend.Request) xxh3.Uint128 {
+	h := xxh3.New()
+	fmt.Fprintf(h, "%d\x00%#v\x00%#v\x00", req.Limit, req.Filter, req.Within)
+	if req.Text != nil {
+		fmt.Fprintf(h, "%#v", *req.Text)
+	}
+	if v := req.Vector; v != nil {
+		fmt.Fprintf(h, "%s\x00%d\x00", v.Field, v.Candidates)
+		var b [4]byte
+		for _, x := range v.Vector {
+			binary.LittleEndian.PutUint32(b[:], math.Float32bits(x))
+			_, _ = h.Write(b[:]) // it never fails
+		}
+	}
+	return h.Sum128()
+}
+
+// cachedFacts remembers chunks and documents.
+type cachedFacts struct {
+	rank.Facts
+	err               func() error
+	chunks, documents sync.Map
+}
+
+// Err is the fault of the facts below.
+func (f *cachedFacts) Err() error { return f.err() }
+
+// Chunk implements rank.Facts.
+func (f *cachedFacts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	if c, ok := f.chunks.Load(id); ok {
+		return *c.(*sheaf.Chunk), true
+	}
+	c, ok := f.Facts.Chunk(id)
+	if ok {
+		f.chunks.Store(id, &c)
+	}
+	return c, ok
+}
+
+// Document implements rank.Facts.
+func (f *cachedFacts) Document(id sheaf.ID) (sheaf.Document, bool) {
+	if d, ok := f.documents.Load(id); ok {
+		return *d.(*sheaf.Document), true
+	}
+	d, ok := f.Facts.Document(id)
+	if ok {
+		f.documents.Store(id, &d)
+	}
+	return d, ok
+}
+
+// embedOnce remembers the vectors of texts.
+func embedOnce(memory *sync.Map, embed func(ctx context.Context, text string) ([]float32, error)) func(ctx context.Context, text string) ([]float32, error) {
+	return func(ctx context.Context, text string) ([]float32, error) {
+		if v, ok := memory.Load(text); ok {
+			return v.([]float32), nil
+		}
+		v, err := embed(ctx, text)
+		if err == nil {
+			memory.Store(text, v)
+		}
+		return v, err
+	}
+}

@@ -1,0 +1,282 @@
+// Package self answers the question "which ranking serves these documents?"
+// without anybody's judgements: it makes known-item queries of a collection
+// (package knownitem), runs them through the rankings to compare, and says which
+// is best, by how much, and whether that is more than chance.
+//
+// The answer is about finding what is known to be there; it says nothing about
+// questions that many documents answer.
+package self
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/eval"
+	"sheaf/eval/dataset"
+	"sheaf/eval/knownitem"
+	"sheaf/eval/metric"
+	"sheaf/eval/stats"
+)
+
+// Measure is what rankings are compared by: the reciprocal rank of the answer
+// among the first ten, half for its document and half for the place in it, so
+// that a ranking of whole documents is not worthless.
+const Measure = "RR@10"
+
+// depth is how many answers a query gets; a person sees no more.
+const depth = 10
+
+// Options say how many queries are made and what is compared.
+type Options struct {
+	Queries knownitem.Options
+	// Columns are the rankings; the first one is in use now.
+	Columns    []eval.Column
+	Statistics eval.Statistics
+	// Progress is told how many queries of a column are done; nil is told
+	// nothing.
+	Progress func(done, all int)
+}
+
+// Report is what was found. Its JSON is the format sheaf.eval-self/1.
+type Report struct {
+	Measure string `json:"measure"`
+	Queries int    `json:"queries"`
+	Seed    uint64 `json:"seed"`
+	// Kinds are the kinds of query with their numbers; kinds without a query
+	// are left out.
+	Kinds   []KindReport   `json:"kinds"`
+	Columns []ColumnReport `json:"columns"`
+	// Best is the index of the best column, and Better whether it is better
+	// than the first by more than chance.
+	Best   int  `json:"best"`
+	Better bool `json:"better"`
+	// Verdict says so in words.
+	Verdict string `json:"verdict"`
+	// CorpusHash, Analyzer and Model are those of the collection.
+	CorpusHash string `json:"corpus_hash"`
+	Analyzer   string `json:"analyzer"`
+	Model      string `json:"model"`
+}
+
+// KindReport is a kind of query.
+type KindReport struct {
+	Kind    knownitem.Kind `json:"kind"`
+	Queries int            `json:"queries"`
+	// Example is the text of one of them.
+	Example string `json:"example"`
+}
+
+// ColumnReport is what was found about one ranking.
+type ColumnReport struct {
+	Name        string            `json:"name"`
+	Profile     string            `json:"profile"`
+	ProfileHash string            `json:"profile_hash"`
+	Parameters  map[string]string `json:"parameters"`
+	// Mean is the mean over the kinds, each counting the same, and Range its
+	// interval; Kinds are the means of the kinds, in the order of
+	// Report.Kinds.
+	Mean  float64        `json:"mean"`
+	Range stats.Interval `json:"interval"`
+	Kinds []float64      `json:"kinds"`
+	// Difference is to the first column, with interval and the P of the
+	// paired randomization test, corrected after Holm; 0 and 1 for the first.
+	Difference      float64        `json:"difference"`
+	DifferenceRange stats.Interval `json:"difference_interval"`
+	P               float64        `json:"p"`
+}
+
+// Source is the collection as knownitem wants it.
+func Source(c *eval.Collection) (knownitem.Source, error) {
+	counter, ok := c.Backend.(backend.Counter)
+	if !ok {
+		return knownitem.Source{}, fmt.Errorf("make queries: counting words: %w by this store", sheaf.ErrUnsupported)
+	}
+	fields := make([]backend.FieldWeight, len(sheaf.Fields))
+	for i, f := range sheaf.Fields {
+		fields[i] = backend.FieldWeight{Name: f, Weight: 1}
+	}
+	return knownitem.Source{View: c.View, Analyzer: c.Analyzer, Count: func(ctx context.Context, words sheaf.TextQuery) (int, error) {
+		return counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{Query: words, Fields: fields, K1: backend.DefaultK1, B: backend.DefaultB}})
+	}}, nil
+}
+
+// Dataset is the items that have an answer as a judged data set, with the kind
+// of each query as its class "kind".
+func Dataset(items []knownitem.Item) *dataset.Dataset {
+	d := &dataset.Dataset{Name: "self", ByID: true, Sections: true, Qrels: map[string]metric.Judgements{}}
+	for i := range items {
+		item := &items[i]
+		if item.Kind.Impossible() {
+			continue
+		}
+		slug := ""
+		if item.Target != item.Doc {
+			slug = strings.TrimPrefix(string(item.Target), string(item.Doc)+"#")
+		}
+		d.Queries = append(d.Queries, dataset.Query{ID: item.ID, Text: item.Text, Filter: item.Filter(), Class: map[string]string{"kind": string(item.Kind)}})
+		d.Qrels[item.ID] = metric.Judgements{dataset.Section(string(item.Doc), slug): 1}
+	}
+	return d
+}
+
+// minQueries is how many queries a verdict needs at least.
+const minQueries = 20
+
+// Evaluate makes queries of c and runs the columns on them. c's own data set is
+// not used. Too few documents to ask about are sheaf.ErrInvalid.
+func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, error) {
+	source, err := Source(c)
+	if err != nil {
+		return nil, err
+	}
+	items, err := knownitem.Make(ctx, source, o.Queries)
+	if err != nil {
+		return nil, err
+	}
+	asked := c.Cached()
+	asked.Dataset = Dataset(items)
+	if n := len(asked.Dataset.Queries); n < minQueries {
+		return nil, sheaf.Invalidf("the documents give %d queries, and fewer than %d tell nothing: the collection is too small, or its notes have too little text and too few headings and links", n, minQueries)
+	}
+	s := c.View.Settings()
+	r := &Report{Measure: Measure, Queries: len(asked.Dataset.Queries), Seed: o.Queries.Seed, CorpusHash: c.Hash, Analyzer: s.Analyzer, Model: s.Embedder}
+	r.Kinds = kindsOf(items)
+	weights := Weights(asked.Dataset.Queries)
+	var values [][]float64
+	for _, col := range o.Columns {
+		run, err := asked.Run(ctx, col, eval.Options{Depth: depth, Plain: true, Workers: runtime.GOMAXPROCS(0), Progress: o.Progress})
+		if err != nil {
+			return nil, err
+		}
+		v := Values(asked.Dataset, run)
+		r.Columns = append(r.Columns, ColumnReport{Name: col.Name, Profile: col.Profile.Name, ProfileHash: run.ProfileHash, Parameters: run.Parameters,
+			Kinds: means(r.Kinds, asked.Dataset.Queries, v)})
+		values = append(values, weighted(v, weights))
+	}
+	r.compare(values, o.Statistics)
+	return r, nil
+}
+
+// reciprocalRank is the measure of documents and of places in them.
+var reciprocalRank = func() metric.Measure {
+	m, err := metric.Parse(Measure)
+	if err != nil {
+		panic(err) // the name is written above
+	}
+	return m
+}()
+
+// Values are the measure of each query of d, which [Dataset] made, in order.
+func Values(d *dataset.Dataset, run *eval.Run) []float64 {
+	out := make([]float64, len(d.Queries))
+	for i, q := range d.Queries {
+		var places, docs []string
+		for _, s := range run.Rankings[q.ID] {
+			doc, _, _ := strings.Cut(s.ID, "\x00")
+			places, docs = append(places, s.ID), append(docs, doc) // the measure skips repeated ones
+		}
+		wanted := metric.Judgements{}
+		for target := range d.Qrels[q.ID] {
+			doc, _, _ := strings.Cut(target, "\x00")
+			wanted[doc] = 1
+		}
+		out[i] = (reciprocalRank.Of(places, d.Qrels[q.ID]) + reciprocalRank.Of(docs, wanted)) / 2
+	}
+	return out
+}
+
+func kindsOf(items []knownitem.Item) []KindReport {
+	var out []KindReport
+	for _, k := range knownitem.Kinds {
+		kr := KindReport{Kind: k}
+		for i := range items {
+			if items[i].Kind == k {
+				if kr.Queries++; kr.Example == "" {
+					kr.Example = items[i].Text
+				}
+			}
+		}
+		if kr.Queries > 0 {
+			out = append(out, kr)
+		}
+	}
+	return out
+}
+
+// Weights are by how much each query counts so that all kinds count the same;
+// their mean is 1.
+func Weights(queries []dataset.Query) []float64 {
+	n := map[string]int{}
+	for _, q := range queries {
+		n[q.Class["kind"]]++
+	}
+	out := make([]float64, len(queries))
+	for i, q := range queries {
+		out[i] = float64(len(queries)) / float64(len(n)*n[q.Class["kind"]])
+	}
+	return out
+}
+
+func weighted(values, weights []float64) []float64 {
+	out := make([]float64, len(values))
+	for i := range values {
+		out[i] = values[i] * weights[i]
+	}
+	return out
+}
+
+func means(kinds []KindReport, queries []dataset.Query, values []float64) []float64 {
+	out := make([]float64, len(kinds))
+	for i, q := range queries {
+		at := slices.IndexFunc(kinds, func(k KindReport) bool { return string(k.Kind) == q.Class["kind"] })
+		out[at] += values[i] / float64(kinds[at].Queries)
+	}
+	return out
+}
+
+// significance is the level below which a difference is more than chance.
+const significance = 0.05
+
+// compare fills in means, differences and the verdict. values are weighted, in
+// the order of the columns and queries.
+func (r *Report) compare(values [][]float64, st eval.Statistics) {
+	var ps []float64
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		c.Mean, c.Range, c.P = stats.Mean(values[i]), stats.Bootstrap(values[i], st.Confidence, st.Rounds, st.Seed), 1
+		if i == 0 {
+			continue
+		}
+		d := make([]float64, len(values[i]))
+		for j := range d {
+			d[j] = values[i][j] - values[0][j]
+		}
+		c.Difference, c.DifferenceRange = stats.Mean(d), stats.Bootstrap(d, st.Confidence, st.Rounds, st.Seed)
+		ps = append(ps, stats.Randomization(values[i], values[0], st.Rounds, st.Seed))
+		if c.Mean > r.Columns[r.Best].Mean {
+			r.Best = i
+		}
+	}
+	for i, p := range stats.Holm(ps) {
+		r.Columns[i+1].P = p
+	}
+	best, first := &r.Columns[r.Best], &r.Columns[0]
+	r.Better = r.Best > 0 && best.P < significance
+	switch {
+	case r.Better:
+		r.Verdict = fmt.Sprintf("%s serves these documents better than %s: %+.3f %s (%s)", best.Name, first.Name, best.Difference, r.Measure, span(best.DifferenceRange))
+	case r.Best > 0:
+		r.Verdict = fmt.Sprintf("no significant difference: keep %s (%s is %+.3f, %s)", first.Name, best.Name, best.Difference, span(best.DifferenceRange))
+	default:
+		r.Verdict = fmt.Sprintf("%s serves these documents best of those compared", first.Name)
+	}
+}
+
+func span(i stats.Interval) string {
+	return fmt.Sprintf("95 %% interval %+.3f to %+.3f", i.Low, i.High)
+}

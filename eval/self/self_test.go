@@ -1,0 +1,265 @@
+package self_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	"sheaf/eval"
+	"sheaf/eval/dataset"
+	"sheaf/eval/knownitem"
+	"sheaf/eval/self"
+	"sheaf/inference"
+	"sheaf/inference/hashed"
+	"sheaf/profile"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// subjects are what the notes of the test collection are about.
+var subjects = strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche ocean plain quarry ridge shoal tundra")
+
+// notes is a folder of notes with aliases, headings, links and prose.
+func notes(t *testing.T) *eval.Collection {
+	t.Helper()
+	dir := t.TempDir()
+	for i, s := range subjects {
+		next := subjects[(i+1)%len(subjects)]
+		text := fmt.Sprintf(`---
+aliases: [the %[1]s handbook]
+---
+# About %[1]s
+
+Whoever walks past the old %[1]s in autumn will notice how quietly the colours change there. See [what walkers say of %[2]s](%[2]s.md).
+
+## Keeping %[1]s safe
+
+A fence of hazel around every %[1]s keeps the deer away, and costs little more than an afternoon of work each spring.
+
+## Visiting %[1]s early
+
+Before sunrise nobody else comes to %[1]s, so the warden leaves the northern gate open for painters and their dogs.
+`, s, next)
+		if err := os.WriteFile(filepath.Join(dir, s+".md"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: dir}, eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: hashed.New(64),
+		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+			return memory.New(a), nil
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func columns(t *testing.T, names ...string) []eval.Column {
+	t.Helper()
+	var out []eval.Column
+	for _, name := range names {
+		p, err := profile.Load(name, profile.Builtin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, eval.Column{Name: name, Profile: p})
+	}
+	return out
+}
+
+// TestQueriesFitTheDocuments: each query is made of what it asks for, and the
+// same seed makes the same ones.
+func TestQueriesFitTheDocuments(t *testing.T) {
+	c := notes(t)
+	source, err := self.Source(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	o := knownitem.Options{PerKind: 15, Impossible: 10, Seed: 3}
+	items, err := knownitem.Make(ctx, source, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[knownitem.Kind]int{}
+	for _, item := range items {
+		count[item.Kind]++
+		if item.Kind.Impossible() {
+			if item.Doc != "" || item.Target != "" || item.Kind == knownitem.Absent && len(item.Without) == 0 {
+				t.Errorf("%+v", item)
+			}
+			continue
+		}
+		ch, ok := c.View.Chunk(item.Target)
+		if !ok || ch.Doc != item.Doc || slices.Contains(item.Without, item.Doc) {
+			t.Errorf("%+v", item)
+			continue
+		}
+		doc, _ := c.View.Document(item.Doc)
+		text, err := c.View.Text(item.Doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := string(text[ch.Body.Start:ch.Body.End])
+		switch item.Kind {
+		case knownitem.Heading:
+			ok = ch.Title == item.Text
+		case knownitem.Alias:
+			ok = slices.Contains(doc.Aliases, item.Text)
+		case knownitem.Phrase:
+			var words []string
+			c.Analyzer.Words(body, func(start, end int) bool { words = append(words, body[start:end]); return true })
+			ok = strings.Contains(strings.Join(words, " "), item.Text)
+		case knownitem.Paraphrase:
+			ok = inOrder(strings.Fields(item.Text), strings.ToLower(body)) && !strings.Contains(strings.ToLower(body), item.Text)
+		case knownitem.Anchor:
+			for _, id := range item.Without {
+				source, err := c.View.Text(id)
+				ok = ok && err == nil && strings.Contains(string(source), "["+item.Text+"]")
+			}
+			ok = ok && len(item.Without) == 1
+		}
+		if !ok {
+			t.Errorf("%s: %q does not stand in %q", item.Kind, item.Text, body)
+		}
+	}
+	for _, k := range knownitem.Kinds {
+		if count[k] < 10 {
+			t.Errorf("%d queries of kind %s", count[k], k)
+		}
+	}
+	if count[knownitem.Absent] != 10 || count[knownitem.Foreign] != 10 {
+		t.Errorf("%v", count)
+	}
+	again, err := knownitem.Make(ctx, source, o)
+	if err != nil || !reflect.DeepEqual(again, items) {
+		t.Errorf("the same seed makes other queries, %v", err)
+	}
+	o.Seed++
+	if other, err := knownitem.Make(ctx, source, o); err != nil || reflect.DeepEqual(other, items) {
+		t.Errorf("another seed makes the same queries, %v", err)
+	}
+}
+
+// inOrder reports whether words stand in text one after another.
+func inOrder(words []string, text string) bool {
+	for _, w := range words {
+		i := strings.Index(text, w)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(w):]
+	}
+	return true
+}
+
+// TestEvaluate: words find what they name, and a ranking of whole documents finds
+// less of the places in them by more than chance.
+func TestEvaluate(t *testing.T) {
+	c := notes(t)
+	cols := columns(t, "sheaf", "rrf", "bench", "sonar")
+	cols[0].Parameters = map[string]string{"meaning": "0"}
+	ctx := context.Background()
+	o := self.Options{Queries: knownitem.Options{PerKind: 15, Seed: 3}, Columns: cols, Statistics: eval.Statistics{Confidence: 0.95, Rounds: 500, Seed: 1}}
+	r, err := self.Evaluate(ctx, c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Kinds) != 5 || len(r.Columns) != 4 || r.CorpusHash == "" {
+		t.Fatalf("%+v", r)
+	}
+	for _, col := range r.Columns {
+		if len(col.Kinds) != 5 || !col.Range.Contains(col.Mean) {
+			t.Errorf("%+v", col)
+		}
+		var sum float64
+		for _, v := range col.Kinds {
+			sum += v / 5
+		}
+		if math.Abs(sum-col.Mean) > 1e-9 {
+			t.Errorf("%s: the kinds have mean %v, the column %v", col.Name, sum, col.Mean)
+		}
+	}
+	if r.Columns[0].Kinds[0] < 0.9 {
+		t.Errorf("headings are found at %v by words", r.Columns[0].Kinds[0])
+	}
+	if worst := r.Columns[3]; worst.Difference >= 0 || worst.P >= 0.05 {
+		t.Errorf("%+v", worst)
+	}
+	if r.Better || r.Verdict == "" {
+		t.Errorf("%q", r.Verdict)
+	}
+	var b strings.Builder
+	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), r.Verdict) || !strings.Contains(b.String(), "anchor (") {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+
+	// A better ranking than the first is said to be one.
+	cols[0], cols[3] = cols[3], cols[0]
+	if r, err = self.Evaluate(ctx, c, o); err != nil || !r.Better || r.Best == 0 || !strings.Contains(r.Verdict, "better than") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestCachedLegs: a search over cached legs answers as one without.
+func TestCachedLegs(t *testing.T) {
+	c := notes(t)
+	source, err := self.Source(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, err := knownitem.Make(context.Background(), source, knownitem.Options{PerKind: 8, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Dataset = self.Dataset(items)
+	now := time.Now()
+	c.Now = func() time.Time { return now }
+	cached := c.Cached()
+	for _, col := range columns(t, "sheaf", "rrf", "bench", "tree", "onyx-vespa", "sheaf") {
+		for range 2 {
+			want, err := c.Run(context.Background(), col, eval.Options{Depth: 10, Plain: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := cached.Run(context.Background(), col, eval.Options{Depth: 10, Plain: true, Workers: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got.Rankings, want.Rankings) {
+				t.Errorf("%s: the cache changes rankings", col.Name)
+			}
+		}
+	}
+}
+
+// TestTooLittle: an empty folder tells nothing.
+func TestTooLittle(t *testing.T) {
+	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "empty", Folder: t.TempDir()}, eval.Indexing{Cache: t.TempDir(),
+		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+			return memory.New(a), nil
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = self.Evaluate(context.Background(), c, self.Options{Queries: knownitem.Options{PerKind: 10}, Columns: columns(t, "sheaf"), Statistics: eval.DefaultStatistics})
+	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "too small") {
+		t.Errorf("%v", err)
+	}
+}

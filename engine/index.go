@@ -83,6 +83,9 @@ type Options struct {
 	// Memory bounds, roughly, what is held in memory while chunks are added;
 	// 0 is DefaultMemory.
 	Memory int64
+	// MergeRate bounds how many bytes background merges write in a second; 0
+	// is DefaultMergeRate.
+	MergeRate int64
 	// ReadOnly forbids writing.
 	ReadOnly bool
 }
@@ -111,6 +114,7 @@ type Index struct {
 	state   state      // of the manifest
 	stale   bool       // publication failed: nobody knows what the manifest says
 
+	loaded  atomic.Int64 // time of loads, in nanoseconds, that settle was not called for
 	closed  atomic.Bool
 	merging sync.WaitGroup
 	stop    context.Context
@@ -127,6 +131,9 @@ func Open(o Options) (*Index, error) {
 	}
 	if o.Memory <= 0 {
 		o.Memory = DefaultMemory
+	}
+	if o.MergeRate <= 0 {
+		o.MergeRate = DefaultMergeRate
 	}
 	if len(o.Fields) == 0 || len(o.Fields) > segment.MaxFields {
 		return nil, fmt.Errorf("open index %s: %d text fields: must be 1 to %d", o.Dir, len(o.Fields), segment.MaxFields)
@@ -349,12 +356,14 @@ func (ix *Index) publishAgain() error {
 // owns reports whether a file of the folder is one of the index's, by its name.
 func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
-// Close stops merges and waits for them. Snapshots that are held stay valid until
+// Close joins small segments if loads have left many and that takes little of the
+// time that they took; then it stops merges and waits for them. Snapshots that are held stay valid until
 // they are released.
 func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil
 	}
+	ix.settle()
 	ix.cancel()
 	<-ix.writer // waits for the load that is open
 	ix.merging.Wait()

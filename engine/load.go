@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"sheaf/engine/segment"
 	"sheaf/vfs/manifest"
@@ -45,6 +46,7 @@ type Load struct {
 	workers chan *worker // those that are idle
 	all     []*worker
 	seed    maphash.Seed
+	began   time.Time // or the end of the last commit
 
 	mu      sync.Mutex
 	seen    map[uint64]struct{} // hashes of chunks and documents added
@@ -78,7 +80,7 @@ func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 	}
 	n := runtime.GOMAXPROCS(0)
 	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(),
-		seen: map[uint64]struct{}{}, removed: map[string]struct{}{}}
+		seen: map[uint64]struct{}{}, removed: map[string]struct{}{}, began: time.Now()}
 	for range n {
 		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer}
 		l.all = append(l.all, w)
@@ -315,6 +317,8 @@ func (l *Load) Commit(ctx context.Context) error {
 	}
 	l.flushed, l.removed, l.seen = nil, map[string]struct{}{}, map[uint64]struct{}{}
 	l.index.mergeInBackground()
+	l.index.loaded.Add(int64(time.Since(l.began)))
+	l.began = time.Now()
 	return nil
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -82,7 +83,7 @@ func (ix *Index) mergeInBackground() {
 	m.running = true
 	ix.merging.Go(func() {
 		for ix.stop.Err() == nil {
-			again, err := ix.mergeOnce(ix.stop, tiers)
+			again, err := ix.mergeOnce(ix.stop, ix.options.MergeRate, tiers)
 			if err != nil || !again {
 				break
 			}
@@ -97,7 +98,7 @@ func (ix *Index) mergeInBackground() {
 // merges are waited for.
 func (ix *Index) Merge(ctx context.Context) error {
 	ix.merging.Wait()
-	_, err := ix.mergeOnce(ctx, func(views []*view) []*view {
+	_, err := ix.mergeOnce(ctx, math.MaxInt64, func(views []*view) []*view {
 		if len(views) > 1 || len(views) == 1 && views[0].deleted != nil {
 			return views
 		}
@@ -130,8 +131,9 @@ func tiers(views []*view) []*view {
 	return nil
 }
 
-// mergeOnce merges the segments that choose picks; again says that it did.
-func (ix *Index) mergeOnce(ctx context.Context, choose func([]*view) []*view) (again bool, err error) {
+// mergeOnce merges the segments that choose picks, writing at most rate bytes a
+// second; again says that it did.
+func (ix *Index) mergeOnce(ctx context.Context, rate int64, choose func([]*view) []*view) (again bool, err error) {
 	snapshot := ix.hold()
 	if snapshot == nil {
 		return false, ErrClosed
@@ -147,7 +149,8 @@ func (ix *Index) mergeOnce(ctx context.Context, choose func([]*view) []*view) (a
 	}
 	name := ix.newName()
 	path := filepath.Join(ix.options.Dir, name)
-	if err := segment.Merge(ctx, ix.fs, path, sources, ix.pause); err != nil {
+	slow := throttle{rate: rate, pause: ix.pause}
+	if err := segment.Merge(ctx, ix.fs, path, sources, slow.wait); err != nil {
 		return false, err
 	}
 	reader, err := segment.Open(ix.fs, path)

@@ -103,7 +103,11 @@ func (p *plan) count() error {
 			switch {
 			case f < 0:
 			case over == v.live:
-				m.stats.Add(v.fields[f])
+				stats, err := v.field(f)
+				if err != nil {
+					return err
+				}
+				m.stats.Add(stats)
 			default:
 				lengths, err := v.reader.Lengths(f)
 				if err != nil {

@@ -27,20 +27,17 @@ func (h *handle) release() error {
 // deleted up to then. It never changes.
 type view struct {
 	*handle
-	deleted segment.Bitset // nil when none is
-	runs    []byte         // deleted, as the manifest records it
-	live    int            // chunks that are left
-	fields  []bm25.Field   // statistics of those, by field of the segment
+	deleted segment.Bitset               // nil when none is
+	runs    []byte                       // deleted, as the manifest records it
+	live    int                          // chunks that are left
+	fields  []atomic.Pointer[bm25.Field] // statistics of those, once they are counted
 	counts  dfCache
 }
 
 // newView makes a view of h, which it takes over; runs are the deleted chunks.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
-	v := &view{handle: h, runs: runs, live: r.Chunks(), fields: make([]bm25.Field, len(r.Fields()))}
-	for f, field := range r.Fields() {
-		v.fields[f] = field.Field
-	}
+	v := &view{handle: h, runs: runs, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields()))}
 	if len(runs) == 0 {
 		return v, nil
 	}
@@ -49,18 +46,30 @@ func newView(h *handle, runs []byte) (*view, error) {
 		return nil, corruptf("%s: the list of deleted chunks of %s does not fit its %d chunks", manifestName, h.name, r.Chunks())
 	}
 	v.live -= v.deleted.Count()
-	for f := range v.fields {
-		lengths, err := r.Lengths(f)
+	return v, nil
+}
+
+// field returns the statistics of a field of the segment over the chunks that are
+// left. They are counted when they are first asked for, because that reads the
+// lengths of the field.
+func (v *view) field(f int) (bm25.Field, error) {
+	if known := v.fields[f].Load(); known != nil {
+		return *known, nil
+	}
+	stats := v.reader.Fields()[f].Field
+	if v.deleted != nil {
+		lengths, err := v.reader.Lengths(f)
 		if err != nil {
-			return nil, err
+			return stats, err
 		}
 		for i := v.deleted.Next(0); i >= 0; i = v.deleted.Next(i + 1) {
 			if n := lengths.Of(uint32(i)); n > 0 {
-				v.fields[f].Remove(bm25.Field{Chunks: 1, Tokens: int64(n)})
+				stats.Remove(bm25.Field{Chunks: 1, Tokens: int64(n)})
 			}
 		}
 	}
-	return v, nil
+	v.fields[f].Store(&stats)
+	return stats, nil
 }
 
 // liveDF is the number of chunks of the view that hold a term in a field.

@@ -145,14 +145,16 @@ func (r *runner) rounds(ctx context.Context, w backend.BulkWriter) error {
 		}
 	}
 	work := r.plan.work
+	limit := r.o.CommitBytes
 	for first := true; first || len(work) > 0; first = false {
 		n, size := 0, int64(0)
-		for n < len(work) && (n == 0 || size+work[n].size <= r.o.CommitBytes) {
+		for n < len(work) && (n == 0 || size+work[n].size <= limit) {
 			size += work[n].size
 			n++
 		}
 		round := work[:n]
 		work = work[n:]
+		limit = min(2*limit, commitGrowth*r.o.CommitBytes)
 		if err := r.round(ctx, w, round); err != nil {
 			return err
 		}

@@ -197,10 +197,7 @@ func BenchmarkCommitOneDocument(b *testing.B) {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	c := collect()
-	dir := b.TempDir()
-	s := open(b, embedded.Options{Dir: dir})
-	load(b, s, c, runtime.GOMAXPROCS(0))
+	dir, _ := searched(b)
 	b.ResetTimer()
 	for range b.N {
 		r, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(b), ReadOnly: true})

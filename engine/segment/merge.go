@@ -20,8 +20,9 @@ type Source struct {
 // Merge writes one segment file of several: their chunks in order, without the
 // deleted ones, of which at least one is left. No identifier may be in two
 // sources. It stops, removes the file and returns the context's error when ctx
-// is done; pause, which may be nil, is called now and then and may take its time.
-func Merge(ctx context.Context, fs vfs.FS, path string, sources []Source, pause func(context.Context) error) error {
+// is done; pause, which may be nil, is called now and then with the bytes written
+// so far and may take its time.
+func Merge(ctx context.Context, fs vfs.FS, path string, sources []Source, pause func(ctx context.Context, written int64) error) error {
 	w, err := createFile(fs, path)
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func Merge(ctx context.Context, fs vfs.FS, path string, sources []Source, pause 
 
 type merger struct {
 	ctx     context.Context
-	pause   func(context.Context) error
+	pause   func(ctx context.Context, written int64) error
 	file    *fileWriter
 	inputs  []*input
 	total   int // chunks of the result
@@ -107,7 +108,7 @@ func (m *merger) breathe() error {
 		return nil
 	}
 	if m.pause != nil {
-		if err := m.pause(m.ctx); err != nil {
+		if err := m.pause(m.ctx, m.file.written); err != nil {
 			return err
 		}
 	}

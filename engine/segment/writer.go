@@ -22,6 +22,8 @@ type fileWriter struct {
 	meta meta
 	err  error
 
+	written int64
+
 	sums    []byte // section sums: for each section name, count, checksums
 	name    string // of the open section
 	current []byte // checksums of its granules
@@ -62,6 +64,7 @@ func (w *fileWriter) begin(name string) {
 func (w *fileWriter) write(b []byte) {
 	_, err := w.file.Write(b)
 	w.fail(err)
+	w.written += int64(len(b))
 	for len(b) > 0 {
 		n := min(len(b), granule-w.part)
 		w.partSum = crc32.Update(w.partSum, castagnoli, b[:n])

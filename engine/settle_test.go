@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"sheaf/analysis"
+)
+
+// TestSettle: a program that loads and ends leaves few segments, with everything
+// in them; one that took no time leaves them as they are.
+func TestSettle(t *testing.T) {
+	for _, took := range []time.Duration{0, time.Minute} {
+		dir := t.TempDir()
+		ix := testIndex(t, dir)
+		ix.PauseMerges()
+		rng := rand.New(rand.NewPCG(21, 22))
+		for n := range 6 {
+			commit(t, ix, nil, randomChunks(rng, n*100, 50, 300))
+		}
+		ix.ResumeMerges()
+		before, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks, segments := before.Chunks(), before.Stats().Segments
+		if err := before.Release(); err != nil {
+			t.Fatal(err)
+		}
+		ix.loaded.Store(int64(took))
+		if err := ix.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again := testIndex(t, dir)
+		s, err := again.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := s.Stats()
+		if st.Chunks != chunks || took > 0 && st.Segments > settled || took == 0 && st.Segments != segments {
+			t.Errorf("loads of %v: %d chunks in %d segments, before %d in %d", took, st.Chunks, st.Segments, chunks, segments)
+		}
+		if faults := s.Check(context.Background(), nil); len(faults) > 0 {
+			t.Error(faults)
+		}
+		if err := s.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestMergeRate: a merge in the background keeps to its rate, and Close ends it.
+func TestMergeRate(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, MergeRate: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(23, 24))
+	for n := range tierFactor {
+		commit(t, ix, nil, randomChunks(rng, n*1000, 200, 20_000))
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Stats().Segments; n < tierFactor {
+		t.Errorf("%d segments are left: the merge took no time", n)
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	ix.loaded.Store(0)
+	if err := ix.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("closing waited %v for a slow merge", took)
+	}
+}

@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	"eval/calibrate":           {},
 	"eval/knownitem":           {"root", "catalog", "analysis", "chunk"},
 	"eval/dataset":             {"root", "eval/metric"},
+	"onyx":                     {"root", "backend", "chunk", "profile", "search", "vfs"},
 	"scan":                     {"root", "analysis", "backend", "backend/memory", "catalog", "chunk", "inference", "ingest", "search", "vfs"},
 	"eval":                     {"root", "rank", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest", "profile", "catalog", "backend", "inference", "analysis", "query", "chunk", "vfs"},
 	"eval/self":                {"root", "backend", "eval", "eval/dataset", "eval/knownitem", "eval/metric", "eval/stats"},

@@ -1,0 +1,76 @@
+package memory_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+)
+
+// Sonar scores by BM25 with the factor k1 + 1, which changes no order; a word
+// that a query holds twice counts twice. Its worked numbers lie outside the
+// repository.
+func TestVectorsSonarBM25(t *testing.T) {
+	file := filepath.Join("..", "..", "..", "shared", "vectors", "sonar_bm25_scores.json")
+	text, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		t.Skipf("no %s: the vectors of the reference systems are not here", file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name  string
+		Input struct {
+			Documents map[string]string
+			Query     string
+			K1, B     float64
+		}
+		Expected []struct {
+			ID    sheaf.ID
+			Score float64
+		}
+		Tolerance float64
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Fatalf("%s holds no case", file)
+	}
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			store := memory.New(a)
+			var batch backend.Batch
+			for id, text := range c.Input.Documents {
+				batch.Chunks = append(batch.Chunks, backend.Chunk{ID: sheaf.ID("t:" + id), Doc: sheaf.ID("t:" + id), Fields: []backend.Field{{Name: sheaf.FieldBody, Text: text}}})
+			}
+			slices.SortFunc(batch.Chunks, func(a, b backend.Chunk) int { return len(a.ID) - len(b.ID) })
+			if err := store.Write(context.Background(), batch); err != nil {
+				t.Fatal(err)
+			}
+			got, err := store.Retrieve(context.Background(), backend.Request{Limit: 10, Text: &backend.TextRequest{Query: sheaf.Match{Text: c.Input.Query},
+				Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: c.Input.K1, B: c.Input.B}})
+			if err != nil || len(got) != len(c.Expected) {
+				t.Fatalf("%v, %v, want %v", got, err, c.Expected)
+			}
+			for i, want := range c.Expected {
+				if got[i].ID != "t:"+want.ID || math.Abs(got[i].Score*(c.Input.K1+1)-want.Score) > c.Tolerance {
+					t.Errorf("rank %d: %s %v, want %s %v", i+1, got[i].ID, got[i].Score*(c.Input.K1+1), want.ID, want.Score)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,66 @@
+package onyx
+
+import (
+	"strconv"
+	"strings"
+
+	"sheaf"
+)
+
+// facts are what stages ask about the documents of an index. There are no links
+// and no folders.
+type facts struct{ contents Contents }
+
+// Chunk implements rank.Facts.
+func (f facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	at := strings.LastIndexByte(string(id), '#')
+	if at < 0 {
+		return sheaf.Chunk{}, false
+	}
+	d, ok := f.Document(id[:at])
+	n, err := strconv.Atoi(string(id[at+1:]))
+	if !ok || err != nil || n < 0 || n >= len(d.Chunks) {
+		return sheaf.Chunk{}, false
+	}
+	return d.Chunks[n], true
+}
+
+// Document implements rank.Facts. Spans count bytes of the chunks' texts, one
+// after another. The votes and the worth of chunks are properties.
+func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
+	d, ok, err := f.contents.Load(id)
+	if err != nil || !ok {
+		return sheaf.Document{}, false
+	}
+	_, path, _ := strings.Cut(string(id), ":")
+	out := sheaf.Document{ID: id, Tree: id.Tree(), Path: path, Title: d.Title, Tags: d.Tags}
+	if d.Boost != 0 {
+		out.Properties = append(out.Properties, sheaf.Property{Name: propertyBoost, Values: []sheaf.Value{sheaf.NumberValue(d.Boost)}})
+	}
+	at := 0
+	for i := range d.Chunks {
+		span := sheaf.Span{Start: at, End: at + len(d.Chunks[i].Text)}
+		at = span.End
+		out.Chunks = append(out.Chunks, sheaf.Chunk{ID: ChunkID(id, i), Doc: id, Parent: id, Depth: 1, Position: i, Title: d.Title, Slug: strconv.Itoa(i),
+			Hierarchy: []string{d.Title}, Breadcrumb: "> " + d.Title, Span: span, Body: span, SiblingCount: len(d.Chunks)})
+	}
+	return out, true
+}
+
+// Date implements rank.Facts: the time of the last update.
+func (f facts) Date(id sheaf.ID) (sheaf.Dated, bool) {
+	d, ok, err := f.contents.Load(id)
+	if err != nil || !ok || d.Updated.IsZero() {
+		return sheaf.Dated{}, false
+	}
+	return sheaf.Dated{Time: d.Updated, Source: sheaf.DateModified}, true
+}
+
+// FolderSize implements rank.Facts.
+func (facts) FolderSize(string, string) int { return 0 }
+
+// Links implements rank.Facts.
+func (facts) Links(sheaf.ID) []sheaf.ID { return nil }
+
+// Backlinks implements rank.Facts.
+func (facts) Backlinks(sheaf.ID) []sheaf.ID { return nil }

@@ -1,0 +1,343 @@
+package onyx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/embedded"
+	"sheaf/backend/memory"
+	"sheaf/onyx"
+	"sheaf/profile"
+	"sheaf/search"
+	"sheaf/vfs"
+)
+
+// stores are empty indexes over every store that needs nothing but this machine,
+// with both kinds of contents.
+func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a, Vectors: []embedded.VectorField{{Name: backend.VectorBody, Model: "m", Dims: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	return map[string]*onyx.Index{
+		"memory":   onyx.New(memory.New(a), &onyx.Memory{}, now),
+		"embedded": onyx.New(engine, &onyx.Folder{FS: vfs.NewMem(), Dir: "/contents"}, now),
+	}
+}
+
+func write(t *testing.T, x *onyx.Index, docs ...onyx.Document) []onyx.Written {
+	t.Helper()
+	written, err := x.Write(context.Background(), docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written
+}
+
+func vector(x, y float32) []backend.Vectors {
+	return []backend.Vectors{{Name: backend.VectorBody, Passages: [][]float32{{x, y}}}}
+}
+
+func ids(r sheaf.Ranking) []sheaf.ID {
+	out := []sheaf.ID{}
+	for _, h := range r {
+		out = append(out, h.ID)
+	}
+	return out
+}
+
+var (
+	ctx      = context.Background()
+	everyone = onyx.Filters{AnyAccess: true, AnyTenant: true}
+	cat      = sheaf.Match{Text: "cat"}
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func TestCreateOrVerify(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		want := onyx.Settings{Model: "m", Dims: 2}
+		for range 3 {
+			if err := x.Create(ctx, want); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := x.Create(ctx, onyx.Settings{Model: "other", Dims: 2}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: another model: %v", name, err)
+		}
+		if err := x.Create(ctx, onyx.Settings{Dims: -1}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+		bad := onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "x", Vectors: []backend.Vectors{{Name: backend.VectorBody, Passages: [][]float32{{1, 0, 0}}}}}}}
+		if _, err := x.Write(ctx, []onyx.Document{bad}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: vectors of 3 dimensions: %v", name, err)
+		}
+	}
+}
+
+// A document that shrinks leaves no chunks behind; deleting says how many went.
+func TestWriteAndDelete(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		long := onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat one"}, {Text: "cat two"}, {Text: "cat three"}}}
+		if w := write(t, x, long); w[0].Existed {
+			t.Errorf("%s: existed at first", name)
+		}
+		long.Chunks = long.Chunks[:1]
+		if w := write(t, x, long, onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat"}}}); !w[0].Existed || w[1].Existed {
+			t.Errorf("%s: %v", name, w)
+		}
+		if r, err := x.Keyword(ctx, cat, onyx.Filters{}, 10); err != nil || len(r) != 2 {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+		for _, want := range []int{1, 0} {
+			if n, err := x.Delete(ctx, "t:a"); err != nil || n != want {
+				t.Errorf("%s: deleted %d chunks, want %d: %v", name, n, want, err)
+			}
+		}
+		if r, _ := x.Keyword(ctx, cat, onyx.Filters{}, 10); !slices.Equal(ids(r), []sheaf.ID{"t:b#0"}) {
+			t.Errorf("%s: after deleting: %v", name, r)
+		}
+		for _, docs := range [][]onyx.Document{{{ID: "no tree"}}, {{ID: "t:x"}, {ID: "t:x"}}} {
+			if _, err := x.Write(ctx, docs); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// Metadata change as a whole, at once, and nothing is embedded again: the vectors
+// that were given are still found by.
+func TestUpdateMetadata(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		write(t, x, onyx.Document{ID: "t:a", Title: "Cats", Metadata: onyx.Metadata{Access: []string{"ann"}, Sets: []string{"x"}}, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}},
+			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(0, 1)}}})
+		sees := func(f onyx.Filters) []sheaf.ID {
+			r, err := x.Semantic(ctx, backend.VectorBody, []float32{1, 0}, f, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ids(r)
+		}
+		ann, bob := onyx.Filters{Access: []string{"ann"}}, onyx.Filters{Access: []string{"bob"}}
+		if a, b := sees(ann), sees(bob); len(a) != 2 || len(b) != 1 {
+			t.Errorf("%s: ann sees %v, bob %v", name, a, b)
+		}
+		missing, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a", "t:none"}, Access: ptr([]string{"bob"})}, {Documents: []sheaf.ID{"t:b", "t:none"}, Hidden: ptr(true)}})
+		if err != nil || !slices.Equal(missing, []sheaf.ID{"t:none"}) {
+			t.Errorf("%s: %v, %v", name, missing, err)
+		}
+		if a, b := sees(ann), sees(bob); len(a) != 0 || !slices.Equal(b, []sheaf.ID{"t:a#0"}) {
+			t.Errorf("%s: after the update ann sees %v, bob %v", name, a, b)
+		}
+		// What was not named stays: the set; administrators see what is hidden.
+		if got := sees(onyx.Filters{Access: []string{"bob"}, Sets: []string{"x"}}); len(got) != 1 {
+			t.Errorf("%s: the set is gone: %v", name, got)
+		}
+		admin := everyone
+		admin.Hidden = true
+		if r, err := x.Keyword(ctx, cat, admin, 10); err != nil || len(r) != 2 {
+			t.Errorf("%s: administrators see %v, %v", name, r, err)
+		}
+		if missing, err := x.Update(ctx, nil); err != nil || missing != nil {
+			t.Errorf("%s: nothing to do: %v, %v", name, missing, err)
+		}
+	}
+}
+
+// Sections come in the order of the document, both ends of a range included, and
+// the filters guard every one of them.
+func TestSections(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		var chunks []onyx.Chunk
+		for i := range 12 {
+			chunks = append(chunks, onyx.Chunk{Text: fmt.Sprint("text ", i), Large: i == 5})
+		}
+		write(t, x, onyx.Document{ID: "t:a", Title: "A", Metadata: onyx.Metadata{Public: true}, Chunks: chunks}, onyx.Document{ID: "t:secret", Chunks: chunks})
+		found, err := x.Sections(ctx, []onyx.Section{{Document: "t:a", Min: ptr(3), Max: ptr(6)}, {Document: "t:secret"}, {Document: "t:none"}, {Document: "t:a", Min: ptr(10)}, {Document: "t:a", Max: ptr(0)}}, onyx.Filters{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, f := range found {
+			got = append(got, f.Index)
+			if f.Document.Title != "A" || f.Chunk.Text != fmt.Sprint("text ", f.Index) {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if want := []int{3, 4, 6, 10, 11, 0}; !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		if _, err := x.Sections(ctx, []onyx.Section{{Document: "t:a", Min: ptr(3), Max: ptr(2)}}, onyx.Filters{}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: a range that ends before it starts: %v", name, err)
+		}
+	}
+}
+
+func TestRandom(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		var docs []onyx.Document
+		for i := range 30 {
+			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprintf("t:%02d", i)), Metadata: onyx.Metadata{Public: i%2 == 0}, Chunks: []onyx.Chunk{{Text: "x"}}})
+		}
+		write(t, x, docs...)
+		first, err := x.Random(ctx, onyx.Filters{}, 5, 1)
+		again, _ := x.Random(ctx, onyx.Filters{}, 5, 1)
+		other, _ := x.Random(ctx, onyx.Filters{}, 5, 2)
+		if err != nil || len(first) != 5 || !slices.Equal(first, again) || slices.Equal(first, other) {
+			t.Errorf("%s: %v, %v, %v, %v", name, first, again, other, err)
+		}
+		if all, _ := x.Random(ctx, onyx.Filters{}, 100, 1); len(all) != 15 {
+			t.Errorf("%s: %d of 15 public chunks", name, len(all))
+		}
+		if _, err := x.Random(ctx, onyx.Filters{}, 0, 1); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestKnowledgeGraph(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Entities: []string{"ACCOUNT::acme", "PERSON::ann"}, Terms: []string{"churn"}, Relationships: []string{"a__owns__b", "b__uses__c"}}, Chunks: []onyx.Chunk{{Text: "cat"}}},
+			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Entities: []string{"ACCOUNTANT::bob"}, Relationships: []string{"a__owns__b"}}, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		for i, c := range []struct {
+			f    onyx.Filters
+			want int
+		}{
+			{onyx.Filters{Entities: []string{"ACCOUNT::*"}}, 1}, {onyx.Filters{Entities: []string{"ACCOUNT::other", "ACCOUNTANT::bob"}}, 1}, {onyx.Filters{Terms: []string{"churn", "x"}}, 1},
+			{onyx.Filters{Relationships: []string{"a__owns__b"}}, 2}, {onyx.Filters{Relationships: []string{"a__owns__b", "b__uses__c"}}, 1},
+		} {
+			c.f.AnyAccess = true
+			if r, err := x.Keyword(ctx, cat, c.f, 10); err != nil || len(r) != c.want {
+				t.Errorf("%s %d: %v, %v", name, i, ids(r), err)
+			}
+		}
+	}
+}
+
+// The profiles of both systems run on it, and filters never empty a branch: they
+// are applied before the branch is cut.
+func TestProfiles(t *testing.T) {
+	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+	for name, x := range stores(t, now) {
+		var docs []onyx.Document
+		for i := range 60 {
+			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprintf("t:%02d", i)), Title: "Cat", Metadata: onyx.Metadata{Public: true, Source: "web"}, Chunks: []onyx.Chunk{{Text: "cat cat cat", Vectors: vector(1, 0)}}})
+		}
+		docs = append(docs, onyx.Document{ID: "t:old", Title: "Note", Metadata: onyx.Metadata{Public: true, Source: "slack", Boost: 4, Updated: now().AddDate(-3, 0, 0)}, Chunks: []onyx.Chunk{{Text: "a cat", Vectors: vector(0.6, 0.8)}}})
+		write(t, x, docs...)
+		for _, p := range []string{"onyx-elastic", "onyx-vespa"} {
+			loaded, err := profile.Load(p, profile.Builtin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := x.Search(ctx, sheaf.Query{Text: "cat", Words: cat, Limit: 5}, loaded, onyx.Filters{Sources: []string{"slack"}},
+				func(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }, search.Options{Explain: true})
+			if err != nil || len(r.Hits) != 1 || r.Hits[0].ID != "t:old#0" || r.Degraded {
+				t.Fatalf("%s on %s: %+v, %v", p, name, r, err)
+			}
+			if got := r.Hits[0].Explanation.Recombine(); got-r.Hits[0].Score > 1e-9 || r.Hits[0].Score-got > 1e-9 {
+				t.Errorf("%s on %s: scores %v, its parts give %v", p, name, r.Hits[0].Score, got)
+			}
+		}
+	}
+}
+
+func TestFilterBounds(t *testing.T) {
+	now := time.Now()
+	for _, f := range []onyx.Filters{{Access: make([]string, 65_537)}, {Created: onyx.Window{Start: now, End: now.Add(-time.Second)}}} {
+		if _, err := f.Filter(now); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Nobody sees a private document by calling themselves "public", and no filter
+// that narrows lets more through.
+func TestAccessIsCareful(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"ann", "bob", "public", ""})
+		list := rapid.SliceOfN(name, 0, 3)
+		a, err := analysis.New(analysis.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := onyx.New(memory.New(a), &onyx.Memory{}, nil)
+		var docs []onyx.Document
+		for i := range 6 {
+			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprint("t:", i)), Chunks: []onyx.Chunk{{Text: "cat"}},
+				Metadata: onyx.Metadata{Public: rapid.Bool().Draw(t, "public"), Access: list.Draw(t, "access"), Tenant: rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "tenant")}})
+		}
+		if _, err := x.Write(ctx, docs); err != nil {
+			t.Fatal(err)
+		}
+		f := onyx.Filters{Access: list.Draw(t, "asker"), Tenant: rapid.SampledFrom([]string{"", "one"}).Draw(t, "of")}
+		r, err := x.Keyword(ctx, cat, f, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []sheaf.ID
+		for _, d := range docs {
+			allowed := d.Public || slices.ContainsFunc(d.Access, func(n string) bool { return n != sheaf.AccessPublic && slices.Contains(f.Access, n) })
+			if allowed && d.Tenant == f.Tenant {
+				want = append(want, d.ID+"#0")
+			}
+		}
+		got := ids(r)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v finds %v, want %v", f, got, want)
+		}
+	})
+}
+
+// A damaged file is told, and what was saved is there after a crash.
+func TestFolder(t *testing.T) {
+	disk := vfs.NewMem()
+	f := &onyx.Folder{FS: disk, Dir: "/c"}
+	if err := f.Save([]onyx.Document{{ID: "t:a", Title: "A", Chunks: []onyx.Chunk{{Text: "x", Vectors: vector(1, 0)}}}}); err != nil {
+		t.Fatal(err)
+	}
+	after := &onyx.Folder{FS: disk.Crash(7), Dir: "/c"}
+	if d, ok, err := after.Load("t:a"); err != nil || !ok || d.Title != "A" || len(d.Chunks) != 1 || d.Chunks[0].Vectors[0].Passages[0][0] != 1 {
+		t.Errorf("after a crash: %+v, %v, %v", d, ok, err)
+	}
+	names, err := after.FS.List("/c")
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%v, %v", names, err)
+	}
+	file, err := after.FS.Create(filepath.Join("/c", names[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Write([]byte("garbage that is long enough")); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := after.Load("t:a"); !errors.Is(err, sheaf.ErrCorrupt) {
+		t.Errorf("damage: %v", err)
+	}
+	if err := after.Delete("t:a"); err != nil {
+		t.Error(err)
+	}
+	if err := after.Delete("t:a"); err != nil {
+		t.Errorf("deleted twice: %v", err)
+	}
+}

@@ -30,6 +30,9 @@ type Options struct {
 	// Lacks says which requests the store refuses: it must answer each of them
 	// with sheaf.ErrUnsupported. Nil is none.
 	Lacks func(req backend.Request) bool
+	// Shape, when not nil, changes random requests into such as the store
+	// answers, so that more of them are asked.
+	Shape func(req *backend.Request)
 	// Tolerance is by how much scores may differ from those worked out in
 	// float64, as a part of the score; 0 is 1e-9.
 	Tolerance float64
@@ -38,19 +41,21 @@ type Options struct {
 // limits are the Options of the stores that are open.
 var limits sync.Map
 
+// Limited tells the tests what a store that they did not open cannot do.
+func Limited(b backend.Backend, o Options) backend.Backend {
+	limits.Store(b, o)
+	return b
+}
+
 // remembering returns o with stores that [limits] knows.
 func (o Options) remembering() Options {
 	open, reopen := o.Open, o.Reopen
 	o.Open = func(t testing.TB) backend.Backend {
-		b := open(t)
-		limits.Store(b, o)
-		return b
+		return Limited(open(t), o)
 	}
 	if reopen != nil {
 		o.Reopen = func(t testing.TB, b backend.Backend) backend.Backend {
-			b = reopen(t, b)
-			limits.Store(b, o)
-			return b
+			return Limited(reopen(t, b), o)
 		}
 	}
 	return o

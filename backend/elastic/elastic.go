@@ -1,0 +1,286 @@
+// Package elastic keeps chunks in OpenSearch or Elasticsearch, over plain HTTP.
+// Its main type is [Store].
+//
+// The index holds the analyzer's own terms, cut apart by an analyzer of the
+// server that knows nothing but the separators, so that words match and count as
+// in the embedded engine. What differs is Lucene's: lengths of more than 39 terms
+// are kept with four significant bits, scores are float32, chunks that were
+// replaced count in statistics until they are merged away, and lengths for
+// prefixes and fuzzy words that match a form are those of the forms. Lucene has
+// no BM25F as ours is and cannot count statistics over candidates, and k1 and b
+// belong to the index: requests for others are sheaf.ErrUnsupported.
+//
+// A write is one bulk request and one refresh. Nothing of it shows before the
+// refresh, unless the server runs out of memory for it or has several shards.
+package elastic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+)
+
+// Dialect is the kind of server.
+type Dialect uint8
+
+// The dialects.
+const (
+	// OpenSearch 2.13 or newer, with the plug-in opensearch-knn.
+	OpenSearch Dialect = iota
+	// Elasticsearch 8.12 or newer.
+	Elasticsearch
+)
+
+// String is the name of the store in messages.
+func (d Dialect) String() string {
+	if d == Elasticsearch {
+		return "elasticsearch"
+	}
+	return "opensearch"
+}
+
+// Options say where a store is and what it is made with.
+type Options struct {
+	Dialect Dialect
+	// URL is the address of the server: scheme, host and port.
+	URL string
+	// Index is the name of the index, or of an alias of it. A second index of
+	// that name with "-terms" behind it holds the dictionary.
+	Index string
+	// User and Password, or APIKey, or Bearer say who asks; all may be empty.
+	User, Password string
+	APIKey         string
+	Bearer         string
+	// Client speaks HTTP, with the certificates that it trusts; nil is one
+	// that trusts what the system does.
+	Client *http.Client
+	// Analyzer makes terms of texts. A store can only be opened with the
+	// analyzer it was made with.
+	Analyzer *analysis.Analyzer
+	// Vectors are the vector fields with the models that fill them; fields
+	// that are not named here take the dimensions of their first vector.
+	Vectors []VectorField
+	// K1 and B are BM25's parameters for this index; both 0 are the defaults
+	// of package backend.
+	K1, B float64
+	// HNSW searches vectors through the graph that the server keeps; else
+	// they are all compared.
+	HNSW bool
+	// Shards is the number of primary shards of a new index; 0 is 1. Several
+	// count statistics each for itself.
+	Shards int
+	// Replicas is the number of copies of each shard of a new index.
+	Replicas int
+	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
+	Timeout time.Duration
+	// ReadOnly opens an index that exists, and forbids writing.
+	ReadOnly bool
+}
+
+// VectorField is a vector field, the name of the model that fills it, and the
+// number of dimensions of its vectors.
+type VectorField struct {
+	Name  string `json:"name"`
+	Model string `json:"model"`
+	Dims  int    `json:"dims"`
+}
+
+const defaultTimeout = 30 * time.Second
+
+// Store is an open index.
+type Store struct {
+	o      Options
+	client client
+
+	writing chan struct{} // holds a token while nobody writes
+
+	mu      sync.Mutex
+	known   map[string]bool // terms that are in the dictionary
+	vectors map[string]VectorField
+	clauses int // the most that a query may have
+	closed  bool
+}
+
+var _ interface {
+	backend.Backend
+	backend.Counter
+	backend.Reporter
+} = (*Store)(nil)
+
+// object is a JSON object that is sent.
+type object = map[string]any
+
+// Open checks the server and its index, and makes one when there is none. An
+// index made with another analyzer, other parameters or dimensions, or by
+// something else, is sheaf.ErrInvalid; one of a later version of this program,
+// or a server without what is needed, sheaf.ErrUnsupported; a server that does
+// not answer sheaf.ErrUnavailable. The message says what to do.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = backend.DefaultK1, backend.DefaultB
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: transport()}
+	}
+	o.URL = strings.TrimRight(o.URL, "/")
+	o.Shards = max(o.Shards, 1)
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	s := &Store{o: o, client: client{o: o}, writing: make(chan struct{}, 1), known: map[string]bool{}, vectors: map[string]VectorField{}, clauses: 1024}
+	s.writing <- struct{}{}
+	ctx, stop := context.WithTimeout(ctx, o.Timeout)
+	defer stop()
+	if err := s.prepare(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// transport keeps as many connections as there may be branches of a few queries.
+func transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 32
+	return t
+}
+
+func (o *Options) validate() error {
+	name := o.Dialect.String()
+	switch {
+	case o.Analyzer == nil:
+		return sheaf.Invalidf("open %s: no analyzer", name)
+	case !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://"):
+		return sheaf.Invalidf("open %s: the address %q: must begin with http:// or https://", name, o.URL)
+	case !plainName(o.Index):
+		return sheaf.Invalidf("open %s: index %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name, o.Index)
+	case !(o.K1 >= 0 && o.K1 <= 1000) || !(o.B >= 0 && o.B <= 1):
+		return sheaf.Invalidf("open %s: k1 %v and b %v: must be within 0..1000 and 0..1", name, o.K1, o.B)
+	}
+	for _, v := range o.Vectors {
+		if v.Name == "" || v.Dims < 1 || v.Dims > o.Dialect.maxDims() {
+			return sheaf.Invalidf("open %s: vector field %q has %d dimensions: must be 1..%d", name, v.Name, v.Dims, o.Dialect.maxDims())
+		}
+	}
+	return nil
+}
+
+// maxDims is what a vector field of the server takes.
+func (d Dialect) maxDims() int {
+	if d == Elasticsearch {
+		return 4096
+	}
+	return 16_000
+}
+
+func plainName(s string) bool {
+	for i, r := range s {
+		if letter := r >= 'a' && r <= 'z'; !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '_' || r == '-')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 200
+}
+
+// fault is an error of this store.
+func (s *Store) fault(category error, format string, args ...any) error {
+	return fmt.Errorf("%s %s: %w: %s", s.o.Dialect, s.o.Index, category, fmt.Sprintf(format, args...))
+}
+
+// begin bounds a call, and refuses it after Close.
+func (s *Store) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil, s.fault(sheaf.ErrUnavailable, "the store is closed")
+	}
+	ctx, stop := context.WithTimeout(ctx, s.o.Timeout)
+	return ctx, stop, nil
+}
+
+// Close implements [backend.Backend].
+func (s *Store) Close() error {
+	<-s.writing // a write that is running ends first
+	defer func() { s.writing <- struct{}{} }()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.fault(sheaf.ErrUnavailable, "the store is closed")
+	}
+	s.closed = true
+	s.o.Client.CloseIdleConnections()
+	return nil
+}
+
+// Health asks the server for a sign of life and whether the index can be used.
+func (s *Store) Health(ctx context.Context) error {
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var health struct{ Status string }
+	if err := s.client.call(ctx, "GET", "/_cluster/health/"+s.o.Index, nil, &health); err != nil {
+		return err
+	}
+	if health.Status == "red" {
+		return s.fault(sheaf.ErrUnavailable, "a shard of the index has no copy (health is red)")
+	}
+	return nil
+}
+
+// Stats implements [backend.Reporter]. Generation counts operations of the
+// index.
+func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return backend.Stats{}, err
+	}
+	defer stop()
+	var found struct {
+		All struct {
+			Primaries struct {
+				Store struct {
+					Size int64 `json:"size_in_bytes"`
+				}
+				Docs     struct{ Count int }
+				Indexing struct {
+					Index, Delete int64 `json:"-"`
+					IndexTotal    int64 `json:"index_total"`
+					DeleteTotal   int64 `json:"delete_total"`
+				}
+			}
+		} `json:"_all"`
+	}
+	if err := s.client.call(ctx, "GET", "/"+s.o.Index+"/_stats/store,docs,indexing", nil, &found); err != nil {
+		return backend.Stats{}, err
+	}
+	p := found.All.Primaries
+	n, err := s.countAll(ctx)
+	// Every passage is a document of Lucene's beside those of the chunks.
+	return backend.Stats{Chunks: n, Bytes: p.Store.Size, Vectors: max(p.Docs.Count-n, 0), Generation: uint64(p.Indexing.IndexTotal + p.Indexing.DeleteTotal)}, err
+}
+
+func (s *Store) countAll(ctx context.Context) (int, error) {
+	var count struct{ Count int }
+	err := s.client.call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": object{"match_all": object{}}}, &count)
+	return count.Count, err
+}
+
+func encode(v any) []byte {
+	out, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // requests are made of what JSON has
+	}
+	return out
+}

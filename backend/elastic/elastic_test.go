@@ -1,0 +1,213 @@
+package elastic_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/elastic"
+)
+
+func text(id, words string) backend.Batch {
+	return backend.Batch{Replace: []sheaf.ID{backendtest.Chunk(id).Doc}, Chunks: []backend.Chunk{backendtest.Chunk(id, "body", words)}}
+}
+
+func count(t *testing.T, b backend.Backend, word string) int {
+	t.Helper()
+	r, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: word}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(r)
+}
+
+// TestOpenRefuses: what cannot be opened says why and what to do.
+func TestOpenRefuses(t *testing.T) {
+	o := options(t)
+	o.Vectors = []elastic.VectorField{{Name: "body", Model: "small", Dims: 4}}
+	if err := (stores{}).open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	german, err := analysis.New(analysis.Options{Language: "de"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := o
+	foreign.Index += "-foreign"
+	resp, err := http.DefaultClient.Do(must(http.NewRequest("PUT", o.URL+"/"+foreign.Index, nil)))
+	if err != nil || resp.StatusCode != 200 {
+		t.Fatal(resp, err)
+	}
+	resp.Body.Close()
+	t.Cleanup(func() { _ = elastic.Drop(t.Context(), foreign) })
+	for what, c := range map[string]struct {
+		change func(*elastic.Options)
+		want   error
+		says   string
+	}{
+		"another analyzer":   {func(o *elastic.Options) { o.Analyzer = german }, sheaf.ErrInvalid, "made with the analyzer"},
+		"another k1":         {func(o *elastic.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions":   {func(o *elastic.Options) { o.Vectors = []elastic.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
+		"another model":      {func(o *elastic.Options) { o.Vectors = []elastic.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
+		"nobody listens":     {func(o *elastic.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
+		"no address":         {func(o *elastic.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://"},
+		"an index of others": {func(o *elastic.Options) { o.Index = foreign.Index }, sheaf.ErrInvalid, "not made by this program"},
+		"several indices":    {func(o *elastic.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
+		"nothing to read":    {func(o *elastic.Options) { o.Index = "sheaf-never-made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such index"},
+	} {
+		bad := o
+		c.change(&bad)
+		_, err := elastic.Open(t.Context(), bad)
+		if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// between puts a proxy in front of the server that answers some requests itself:
+// answer returns false for those that are to pass.
+func between(t *testing.T, o elastic.Options, answer func(w http.ResponseWriter, r *http.Request, body []byte) bool) elastic.Options {
+	proxy := httputil.NewSingleHostReverseProxy(must(url.Parse(o.URL)))
+	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if !answer(w, r, body) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(front.Close)
+	o.URL = front.URL
+	return o
+}
+
+// TestPatience: a server that is busy or hangs up is asked again.
+func TestPatience(t *testing.T) {
+	var refusals atomic.Int64
+	faults := []func(w http.ResponseWriter){
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) },
+		func(w http.ResponseWriter) {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		},
+		func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, `{"took":`)
+			panic(http.ErrAbortHandler)
+		},
+	}
+	o := between(t, options(t), func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		n := refusals.Add(1)
+		if n%2 == 0 || !strings.HasSuffix(r.URL.Path, "_bulk") && !strings.HasSuffix(r.URL.Path, "_search") {
+			return false
+		}
+		faults[int(n/2)%len(faults)](w)
+		return true
+	})
+	b := stores{}.open(t, o)
+	defer b.Close()
+	for i := range 6 {
+		if err := b.Write(t.Context(), text(fmt.Sprintf("t:%d", i), "steadfast")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(t, b, "steadfast"); n != 6 {
+		t.Errorf("%d of 6 found", n)
+	}
+}
+
+// TestPatienceEnds: a server that stays away, answers nonsense or not at all is
+// unavailable, and a deadline is kept.
+func TestPatienceEnds(t *testing.T) {
+	for what, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"away":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"nonsense": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>login</html>") },
+		"slow": func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(20 * time.Second):
+			}
+		},
+	} {
+		var broken atomic.Bool
+		o := between(t, options(t), func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+			if broken.Load() {
+				fault(w, r)
+			}
+			return broken.Load()
+		})
+		o.Timeout = 2 * time.Second
+		b := stores{}.open(t, o)
+		broken.Store(true)
+		began := time.Now()
+		if _, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: "x"})); !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("%s: search: %v", what, err)
+		}
+		if err := b.Write(t.Context(), text("t:a", "x")); !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("%s: write: %v", what, err)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%s: took %v", what, took)
+		}
+		broken.Store(false)
+		if n := count(t, b, "x"); n > 1 {
+			t.Errorf("%s: %d found", what, n)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPartialFailure: documents that the server rejects are named and gone as a
+// whole, the others written.
+func TestPartialFailure(t *testing.T) {
+	o := options(t)
+	b := stores{}.open(t, o)
+	defer b.Close()
+	// A second type for a field makes the server refuse a chunk: the mapping is
+	// narrowed behind the store's back.
+	req := must(http.NewRequest("PUT", o.URL+"/"+o.Index+"/_mapping", strings.NewReader(`{"properties":{"t":{"properties":{"odd":{"type":"integer"}}}}}`)))
+	req.Header.Set("Content-Type", "application/json")
+	resp := must(http.DefaultClient.Do(req))
+	resp.Body.Close()
+	if resp.StatusCode != 200 {
+		t.Fatal(resp.Status)
+	}
+	batch := backend.Batch{Chunks: []backend.Chunk{
+		backendtest.Chunk("t:good", "body", "x"), backendtest.Chunk("t:bad", "body", "x"), backendtest.Chunk("t:bad#odd", "odd", "words"),
+		backendtest.Chunk("t:"+strings.Repeat("long", 10_000), "body", "x"),
+	}}
+	var partial *backend.PartialError
+	if err := b.Write(t.Context(), batch); !errors.As(err, &partial) || len(partial.Rejected) != 2 || partial.Rejected["t:bad"] == nil {
+		t.Fatalf("a batch of which two documents are bad: %v", err)
+	}
+	r, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: "x"}))
+	if err != nil || len(r) != 1 || r[0].ID != "t:good" {
+		t.Errorf("found %v, %v", r, err)
+	}
+}

@@ -1,0 +1,230 @@
+package elastic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// version is that of the mapping.
+const version = 1
+
+// meta is what an index says about itself.
+type meta struct {
+	Version  int           `json:"version"`
+	Analyzer string        `json:"analyzer"`
+	K1       float64       `json:"k1"`
+	B        float64       `json:"b"`
+	Vectors  []VectorField `json:"vectors,omitempty"`
+}
+
+// prepare makes the index, or checks the one that is there.
+func (s *Store) prepare(ctx context.Context) error {
+	if err := s.server(ctx); err != nil {
+		return err
+	}
+	err := s.verify(ctx)
+	if errors.Is(err, sheaf.ErrNotFound) && !s.o.ReadOnly {
+		if err := s.create(ctx); err != nil {
+			return err
+		}
+		err = s.verify(ctx)
+	}
+	return err
+}
+
+// server asks for what the store needs of the server.
+func (s *Store) server(ctx context.Context) error {
+	var settings struct{ Defaults map[string]any }
+	err := s.client.call(ctx, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=defaults.indices.query.bool.max_clause_count,defaults.indices*", nil, &settings)
+	if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
+		return err // a user without the right to ask gets the usual number
+	}
+	if text, ok := settings.Defaults["indices.query.bool.max_clause_count"].(string); ok {
+		if n, err := strconv.Atoi(text); err == nil && n > 0 {
+			s.clauses = n
+		}
+	}
+	if s.o.Dialect == Elasticsearch {
+		return nil
+	}
+	var plugins []struct{ Component, Version string }
+	if err := s.client.call(ctx, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
+		return nil // without the right to ask, the mapping will tell
+	}
+	for _, p := range plugins {
+		if p.Component == "opensearch-knn" {
+			return nil
+		}
+	}
+	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it with opensearch-plugin install")
+}
+
+// create makes the index and its dictionary. Two programs that make them at once
+// do no harm: the second finds them.
+func (s *Store) create(ctx context.Context) error {
+	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: s.o.Vectors}
+	err := s.client.call(ctx, "PUT", "/"+s.o.Index, s.Mapping(m), nil)
+	if err == nil {
+		err = s.client.call(ctx, "PUT", "/"+s.o.Index+"-terms", object{
+			"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": s.o.Replicas, "refresh_interval": "-1", "max_result_window": maxTerms}},
+			"mappings": object{"dynamic": "strict", "_source": object{"enabled": false}, "properties": object{"t": object{"type": "keyword"}}},
+		}, nil)
+	}
+	if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
+		return nil
+	}
+	return err
+}
+
+// Mapping is the body that makes an index: its settings and its mapping.
+func (s *Store) Mapping(m meta) map[string]any {
+	settings := object{
+		"number_of_shards": s.o.Shards, "number_of_replicas": s.o.Replicas,
+		"refresh_interval":  "-1", // writes refresh, so that a batch shows whole
+		"max_result_window": backend.MaxLimit, "max_terms_count": 1_000_000, "max_inner_result_window": 100,
+		"similarity": object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B, "discount_overlaps": false}},
+		"analysis": object{
+			"tokenizer": object{"places": object{"type": "char_group", "tokenize_on_chars": []string{betweenPlaces}, "max_token_length": 1_000_000}},
+			"filter": object{
+				"terms": object{"type": "pattern_capture", "preserve_original": false, "patterns": []string{"([^" + betweenTerms + "]+)"}},
+				"gaps":  object{"type": "stop", "stopwords": []string{betweenTerms}},
+			},
+			"analyzer": object{"terms": object{"type": "custom", "tokenizer": "places", "filter": []string{"terms", "gaps"}}},
+		},
+	}
+	properties := object{
+		"id": object{"type": "keyword"}, "doc": object{"type": "keyword", "eager_global_ordinals": false}, "c": object{"type": "keyword"},
+		"t": object{"type": "object", "dynamic": true}, "f": object{"type": "object", "dynamic": true},
+		"text": object{"type": "object", "enabled": false},
+	}
+	for _, v := range m.Vectors {
+		properties[vectorPath(v.Name)] = s.vectorMapping(v.Dims)
+	}
+	if s.o.Dialect == OpenSearch {
+		settings["knn"] = true
+	}
+	text := func(positions string) object {
+		return object{"type": "text", "analyzer": "terms", "similarity": "bm25", "index_options": positions}
+	}
+	return object{
+		"settings": object{"index": settings},
+		"mappings": object{
+			"dynamic": "strict", "_meta": object{"sheaf": m},
+			// Terms can be made of the texts again.
+			"_source": object{"excludes": []string{"t", "f"}},
+			"dynamic_templates": []object{
+				{"terms": object{"path_match": "t.*", "mapping": text("positions")}},
+				{"forms": object{"path_match": "f.*", "mapping": text("freqs")}},
+			},
+			"properties": properties,
+		},
+	}
+}
+
+func vectorPath(field string) string { return "v_" + plainField(field) }
+
+// vectorMapping is a list of passages, each a document of Lucene's.
+func (s *Store) vectorMapping(dims int) object {
+	p := object{"type": "dense_vector", "dims": dims, "index": true, "similarity": "cosine", "index_options": object{"type": "hnsw", "m": 16, "ef_construction": 100}}
+	if s.o.Dialect == OpenSearch {
+		// The engine must be named: the default one wants a native library.
+		p = object{"type": "knn_vector", "dimension": dims, "method": object{"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil",
+			"parameters": object{"m": 16, "ef_construction": 100}}}
+	}
+	return object{"type": "nested", "properties": object{"p": p}}
+}
+
+// verify compares the index that is there with the options.
+func (s *Store) verify(ctx context.Context) error {
+	var found map[string]struct {
+		Mappings struct {
+			Meta       struct{ Sheaf *json.RawMessage } `json:"_meta"`
+			Properties map[string]json.RawMessage
+		}
+	}
+	if err := s.client.call(ctx, "GET", "/"+s.o.Index+"/_mapping", nil, &found); err != nil {
+		return err
+	}
+	if len(found) != 1 {
+		return s.fault(sheaf.ErrInvalid, "the name stands for %d indices: name one", len(found))
+	}
+	for _, index := range found {
+		var m meta
+		if index.Mappings.Meta.Sheaf == nil || json.Unmarshal(*index.Mappings.Meta.Sheaf, &m) != nil {
+			return s.fault(sheaf.ErrInvalid, "the index was not made by this program: name another")
+		}
+		if err := s.compare(m); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		for _, v := range m.Vectors {
+			s.vectors[v.Name] = v
+		}
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+func (s *Store) compare(m meta) error {
+	switch {
+	case m.Version != version:
+		return s.fault(sheaf.ErrUnsupported, "the index has version %d, this program reads version %d: use the program that made it, or another index", m.Version, version)
+	case m.Analyzer != s.o.Analyzer.Name():
+		return s.fault(sheaf.ErrInvalid, "the index was made with the analyzer %q, and %q is asked for: use the former, or fill another index", m.Analyzer, s.o.Analyzer.Name())
+	case m.K1 != s.o.K1 || m.B != s.o.B:
+		return s.fault(sheaf.ErrInvalid, "the index was made with k1 %v and b %v, and %v and %v are asked for: name the former, or fill another index", m.K1, m.B, s.o.K1, s.o.B)
+	}
+	for _, have := range m.Vectors {
+		for _, want := range s.o.Vectors {
+			switch {
+			case have.Name != want.Name:
+			case have.Dims != want.Dims:
+				return s.fault(sheaf.ErrInvalid, "vector field %q has %d dimensions, the model %s has %d: use the model it was made with (%s), or fill another index", have.Name, have.Dims, want.Model, want.Dims, have.Model)
+			case have.Model != "" && want.Model != "" && have.Model != want.Model:
+				return s.fault(sheaf.ErrInvalid, "vector field %q was made with the model %s, and %s is asked for: use the former, or fill another index", have.Name, have.Model, want.Model)
+			}
+		}
+	}
+	return nil
+}
+
+// addVectors adds a vector field to the index.
+func (s *Store) addVectors(ctx context.Context, v VectorField) error {
+	s.mu.Lock()
+	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
+	for _, have := range s.vectors {
+		m.Vectors = append(m.Vectors, have)
+	}
+	s.mu.Unlock()
+	m.Vectors = append(m.Vectors, v)
+	err := s.client.call(ctx, "PUT", "/"+s.o.Index+"/_mapping", object{"_meta": object{"sheaf": m}, "properties": object{vectorPath(v.Name): s.vectorMapping(v.Dims)}}, nil)
+	if err != nil {
+		return fmt.Errorf("add vector field %q of %d dimensions: %w", v.Name, v.Dims, err)
+	}
+	s.mu.Lock()
+	s.vectors[v.Name] = v
+	s.mu.Unlock()
+	return nil
+}
+
+// Drop removes an index and its dictionary; one that is not there is no error.
+func Drop(ctx context.Context, o Options) error {
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: transport()}
+	}
+	c := client{o: o}
+	for _, name := range []string{o.Index, o.Index + "-terms"} {
+		if err := c.call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}

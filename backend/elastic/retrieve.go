@@ -1,0 +1,419 @@
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/textplan"
+)
+
+// Retrieve implements [backend.Backend].
+func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	query, err := s.query(ctx, &req)
+	if err != nil || query == nil {
+		return nil, err
+	}
+	body := object{"size": req.Limit, "query": query, "_source": false, "docvalue_fields": []string{"id"}, "track_total_hits": false,
+		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
+	var found answer
+	if err := s.client.call(ctx, "POST", "/"+s.o.Index+"/_search", body, &found); err != nil {
+		return nil, err
+	}
+	if found.TimedOut || found.Shards.Failed > 0 {
+		reason := "it timed out"
+		if len(found.Shards.Failures) > 0 {
+			reason = found.Shards.Failures[0].Reason.String()
+		}
+		return nil, s.fault(sheaf.ErrUnavailable, "the search is incomplete: %s", reason)
+	}
+	out := make(sheaf.Ranking, 0, len(found.Hits.Hits))
+	for _, h := range found.Hits.Hits {
+		if len(h.Fields.ID) != 1 {
+			return nil, s.fault(sheaf.ErrUnavailable, "a hit without an ID: the answer is not what such a server says")
+		}
+		hit := sheaf.Hit{ID: sheaf.ID(unescape(h.Fields.ID[0])), Score: h.Score}
+		if req.Vector != nil {
+			hit.Score = 2*h.Score - 1 // the server makes it positive
+			for _, inner := range h.Inner {
+				if len(inner.Hits.Hits) > 0 {
+					hit.Passage = inner.Hits.Hits[0].Nested.Offset
+				}
+			}
+		}
+		out = append(out, hit)
+	}
+	out.Sort()
+	return out, nil
+}
+
+// Count implements [backend.Counter].
+func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
+	if err := req.Validate(); err != nil {
+		return 0, err
+	}
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	var query object
+	if req.Vector != nil {
+		if _, ok, err := s.vectorField(req.Vector); err != nil || !ok {
+			return 0, err
+		}
+		clauses, err := s.bounds(req.Filter, req.Within)
+		if err != nil {
+			return 0, err
+		}
+		path := vectorPath(req.Vector.Field)
+		query = object{"bool": object{"filter": append(clauses, object{"nested": object{"path": path, "query": object{"exists": object{"field": path + ".p"}}}})}}
+	} else if query, err = s.query(ctx, &req); err != nil || query == nil {
+		return 0, err
+	}
+	var count struct{ Count int }
+	err = s.client.call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": query}, &count)
+	return count.Count, err
+}
+
+// query is what answers a request; nil when nothing can.
+func (s *Store) query(ctx context.Context, req *backend.Request) (object, error) {
+	clauses, err := s.bounds(req.Filter, req.Within)
+	if err != nil {
+		return nil, err
+	}
+	if req.Vector != nil {
+		return s.near(req, clauses)
+	}
+	if err := s.supports(req); err != nil {
+		return nil, err
+	}
+	w := words{s: s, req: req.Text, plan: textplan.Compile(s.o.Analyzer, req.Text), grown: map[string][]grown{}}
+	if err := w.resolve(ctx); err != nil {
+		return nil, err
+	}
+	query := w.root()
+	if query == nil {
+		return nil, nil
+	}
+	if w.clauses > s.clauses {
+		return nil, s.fault(sheaf.ErrUnsupported, "the query becomes %d clauses, the server takes %d: use fewer or longer words, or raise indices.query.bool.max_clause_count", w.clauses, s.clauses)
+	}
+	if len(clauses) > 0 {
+		query = object{"bool": object{"must": []any{query}, "filter": clauses}}
+	}
+	return query, nil
+}
+
+// supports refuses what Lucene does not compute.
+func (s *Store) supports(req *backend.Request) error {
+	t := req.Text
+	switch {
+	case t.Combine == backend.CombineBM25F:
+		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
+	case t.Statistics == backend.StatisticsCandidates && (req.Filter != nil || req.Within != nil):
+		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
+	case t.K1 != s.o.K1 || t.B != s.o.B:
+		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the index was made with %v and %v: ask for these, or fill an index made with those", t.K1, t.B, s.o.K1, s.o.B)
+	}
+	return nil
+}
+
+// vectorField is the field of a request; ok is false when nothing has vectors
+// there.
+func (s *Store) vectorField(req *backend.VectorRequest) (VectorField, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.vectors[req.Field]
+	if ok && v.Dims != len(req.Vector) {
+		return v, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, v.Dims)
+	}
+	return v, ok, nil
+}
+
+// near finds the chunks whose best passage is nearest. Scores are (1+cos)/2.
+func (s *Store) near(req *backend.Request, clauses []any) (object, error) {
+	if _, ok, err := s.vectorField(req.Vector); err != nil || !ok {
+		return nil, err
+	}
+	path := vectorPath(req.Vector.Field)
+	field := path + ".p"
+	inner := object{"size": 1, "_source": false}
+	if s.o.HNSW {
+		k := max(req.Limit, req.Vector.Candidates)
+		var knn object
+		if s.o.Dialect == OpenSearch {
+			part := object{"vector": req.Vector.Vector, "k": k}
+			if len(clauses) > 0 {
+				part["filter"] = object{"bool": object{"filter": clauses}}
+			}
+			knn = object{"knn": object{field: part}}
+		} else {
+			part := object{"field": field, "query_vector": req.Vector.Vector, "k": min(k, 10_000), "num_candidates": min(max(k, 100), 10_000)}
+			if len(clauses) > 0 {
+				part["filter"] = object{"bool": object{"filter": clauses}}
+			}
+			knn = object{"knn": part}
+		}
+		return object{"nested": object{"path": path, "score_mode": "max", "query": knn, "inner_hits": inner}}, nil
+	}
+	script := object{"source": "(1 + cosineSimilarity(params.v, '" + field + "')) / 2", "params": object{"v": req.Vector.Vector}}
+	if s.o.Dialect == OpenSearch {
+		script = object{"lang": "knn", "source": "knn_score", "params": object{"field": field, "query_value": req.Vector.Vector, "space_type": "cosinesimil"}}
+	}
+	query := object{"nested": object{"path": path, "score_mode": "max", "inner_hits": inner,
+		"query": object{"script_score": object{"query": object{"exists": object{"field": field}}, "script": script}}}}
+	if len(clauses) > 0 {
+		return object{"bool": object{"must": []any{query}, "filter": clauses}}, nil
+	}
+	return query, nil
+}
+
+// words makes the query for a request by words.
+type words struct {
+	s       *Store
+	req     *backend.TextRequest
+	plan    textplan.Plan
+	grown   map[string][]grown
+	clauses int
+}
+
+func expandKey(e textplan.Expand) string { return fmt.Sprintf("%d %t %s", e.Distance, e.Forms, e.Text) }
+
+// resolve looks up the expansions.
+func (w *words) resolve(ctx context.Context) error {
+	var expands []textplan.Expand
+	textplan.Walk(w.plan.Root, func(n textplan.Node) {
+		if e, ok := n.(textplan.Expand); ok {
+			expands = append(expands, e)
+		}
+	})
+	for _, e := range expands {
+		if _, ok := w.grown[expandKey(e)]; ok {
+			continue
+		}
+		list, err := w.s.grow(ctx, e)
+		if err != nil {
+			return err
+		}
+		w.grown[expandKey(e)] = list
+	}
+	return nil
+}
+
+// root is the whole query; nil when it can find nothing. Under CombineBest the
+// score of each field is a query of its own, and what matches a filter.
+func (w *words) root() object {
+	all := make([]int, len(w.plan.Fields))
+	for i := range all {
+		all[i] = i
+	}
+	matching := w.node(w.plan.Root, all)
+	if matching == nil || w.req.Combine != backend.CombineBest || len(all) == 1 {
+		return matching
+	}
+	var queries []any
+	for _, f := range all {
+		if q := w.node(w.scoring(w.plan.Root), []int{f}); q != nil {
+			queries = append(queries, q)
+		}
+	}
+	best := object{"dis_max": object{"queries": queries, "tie_breaker": w.req.TieBreaker}}
+	if b, ok := w.plan.Root.(textplan.Bool); ok && !b.All && len(b.Must)+len(b.MustNot) == 0 && plain(b.Should) {
+		return best // whatever scores matches
+	}
+	return object{"bool": object{"filter": []any{matching}, "should": []any{best}}}
+}
+
+func plain(parts []textplan.Node) bool {
+	return !slices.ContainsFunc(parts, func(n textplan.Node) bool { _, ok := n.(textplan.Bool); return ok })
+}
+
+// scoped is a part that scores in some fields but must match in all.
+type scoped struct {
+	textplan.Node
+	match textplan.Node
+}
+
+// scoring makes the parts of n optional, each under the condition that it
+// matches as a whole, so that a field that holds only some of them scores these.
+func (w *words) scoring(n textplan.Node) textplan.Node {
+	b, ok := n.(textplan.Bool)
+	if !ok {
+		return n
+	}
+	var out textplan.Bool
+	for _, part := range slices.Concat(b.Must, b.Should) {
+		if inner, ok := part.(textplan.Bool); ok {
+			out.Should = append(out.Should, scoped{Node: w.scoring(inner), match: inner})
+		} else {
+			out.Should = append(out.Should, part)
+		}
+	}
+	return out
+}
+
+// node is the query of a part in those of its fields that are among fields; nil
+// when nothing can match.
+func (w *words) node(n textplan.Node, fields []int) object {
+	switch n := n.(type) {
+	case textplan.Term:
+		return w.term(n, fields)
+	case textplan.Expand:
+		return w.expand(n, fields)
+	case textplan.Phrase:
+		return w.phrase(n, fields)
+	case textplan.Bool:
+		return w.bool(n, fields)
+	case scoped:
+		all := make([]int, len(w.plan.Fields))
+		for i := range all {
+			all[i] = i
+		}
+		match, score := w.node(n.match, all), w.node(n.Node, fields)
+		if match == nil || score == nil {
+			return nil
+		}
+		return object{"bool": object{"filter": []any{match}, "must": []any{score}}}
+	}
+	return nil
+}
+
+func among(own, fields []int) []int {
+	var out []int
+	for _, f := range own {
+		if slices.Contains(fields, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// any is a query of which at least one part must match; their scores add up.
+func anyOf(parts []any) object {
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return parts[0].(object)
+	}
+	return object{"bool": object{"should": parts}}
+}
+
+// single is the query of one term in one field. Elasticsearch multiplies by
+// k1+1, which the weight takes back.
+func (w *words) single(term string, field int, factor float64) object {
+	w.clauses++
+	f := w.plan.Fields[field]
+	kind := "t."
+	if len(term) > 0 && term[:1] == textplan.FormMark {
+		kind, term = "f.", term[1:]
+	}
+	boost := factor * f.Weight
+	if w.s.o.Dialect == Elasticsearch {
+		boost /= w.s.o.K1 + 1
+	}
+	return object{"term": object{kind + plainField(f.Name): object{"value": term, "boost": boost}}}
+}
+
+func (w *words) term(n textplan.Term, fields []int) object {
+	var parts []any
+	for _, f := range among(n.Fields, fields) {
+		parts = append(parts, w.single(n.Text, f, n.Factor))
+	}
+	return anyOf(parts)
+}
+
+func (w *words) expand(n textplan.Expand, fields []int) object {
+	list := w.grown[expandKey(n)]
+	if len(list) == 0 {
+		return nil
+	}
+	var parts []any
+	for _, f := range among(n.Fields, fields) {
+		var queries []any
+		for _, g := range list {
+			queries = append(queries, w.single(g.term, f, n.Factor*g.weight))
+		}
+		parts = append(parts, object{"dis_max": object{"queries": queries}})
+	}
+	return anyOf(parts)
+}
+
+// phrase demands the phrase and scores its terms, field by field.
+func (w *words) phrase(n textplan.Phrase, fields []int) object {
+	at := map[int32][]string{}
+	for _, t := range n.Tokens {
+		at[int32(t.Position)] = append(at[int32(t.Position)], t.Text)
+	}
+	text := places(at)
+	var parts []any
+	for _, f := range among(n.Fields, fields) {
+		w.clauses += len(n.Tokens)
+		held := object{"match_phrase": object{"t." + plainField(w.plan.Fields[f].Name): object{"query": text, "slop": n.Slop}}}
+		var terms []any
+		counted := map[string]float64{}
+		for _, t := range n.Tokens {
+			counted[t.Text] += n.Factor
+		}
+		for _, t := range n.Tokens {
+			if factor := counted[t.Text]; factor > 0 {
+				delete(counted, t.Text)
+				terms = append(terms, w.single(t.Text, f, factor))
+			}
+		}
+		parts = append(parts, object{"bool": object{"filter": []any{held}, "should": terms}})
+	}
+	return anyOf(parts)
+}
+
+func (w *words) bool(n textplan.Bool, fields []int) object {
+	out := object{}
+	var must, should, not []any
+	for _, part := range n.Must {
+		q := w.node(part, fields)
+		if q == nil {
+			return nil
+		}
+		must = append(must, q)
+	}
+	for _, part := range n.Should {
+		if q := w.node(part, fields); q != nil {
+			should = append(should, q)
+		}
+	}
+	for _, part := range n.MustNot {
+		if q := w.node(part, fields); q != nil {
+			not = append(not, q)
+		}
+	}
+	if n.All {
+		must = append(must, object{"match_all": object{"boost": 0}})
+	}
+	if len(must)+len(should) == 0 {
+		return nil
+	}
+	if len(must) > 0 {
+		out["must"] = must
+	}
+	if len(should) > 0 {
+		out["should"] = should
+		if len(must) == 0 {
+			out["minimum_should_match"] = 1
+		}
+	}
+	if len(not) > 0 {
+		out["must_not"] = not
+	}
+	return object{"bool": out}
+}

@@ -1,0 +1,359 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/textplan"
+)
+
+// Bounds of what one request carries.
+const (
+	maxBulk  = 8 << 20 // bytes
+	maxID    = 32_000  // bytes of an ID: a word of the index takes 32,766
+	pageSize = 5000    // keys read at a time
+)
+
+// Write implements [backend.Backend]. The server has no transactions: after an
+// error that is no PartialError a part of the batch may show with the next write;
+// writing it again brings it in order.
+func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
+	if err := s.check(&batch); err != nil {
+		return err
+	}
+	if s.o.ReadOnly {
+		return s.fault(sheaf.ErrUnsupported, "the store is open for reading only")
+	}
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	select {
+	case <-s.writing:
+		defer func() { s.writing <- struct{}{} }()
+	case <-ctx.Done():
+		return outOfTime(ctx, context.DeadlineExceeded)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	rejected := map[sheaf.ID]error{}
+	if err := s.write(ctx, &batch, rejected); err != nil {
+		return err
+	}
+	if len(rejected) > 0 {
+		return &backend.PartialError{Rejected: rejected}
+	}
+	return nil
+}
+
+// Delete implements [backend.Backend].
+func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
+	return s.Write(ctx, backend.Batch{Replace: docs})
+}
+
+func (s *Store) check(batch *backend.Batch) error {
+	if err := batch.Validate(); err != nil {
+		return err
+	}
+	dims := map[string]int{}
+	for _, v := range s.o.Vectors {
+		dims[v.Name] = v.Dims
+	}
+	s.mu.Lock()
+	for name, v := range s.vectors {
+		dims[name] = v.Dims
+	}
+	s.mu.Unlock()
+	for i := range batch.Chunks {
+		c := &batch.Chunks[i]
+		for _, v := range c.Vectors {
+			for n, p := range v.Passages {
+				want, ok := dims[v.Name]
+				if ok && len(p) != want || len(p) > s.o.Dialect.maxDims() {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the index has %d (at most %d)", c.ID, n, v.Name, len(p), want, s.o.Dialect.maxDims())
+				}
+				dims[v.Name] = len(p)
+			}
+		}
+	}
+	return nil
+}
+
+// write needs the token of Store.writing.
+func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sheaf.ID]error) error {
+	if len(batch.Replace)+len(batch.Chunks) == 0 {
+		return nil
+	}
+	chunks := map[string]*backend.Chunk{} // the last of equal IDs
+	for i := range batch.Chunks {
+		c := &batch.Chunks[i]
+		if len(c.ID) > maxID || len(c.Doc) > maxID {
+			rejected[c.Doc] = sheaf.Invalidf("an ID of %d bytes: at most %d", max(len(c.ID), len(c.Doc)), maxID)
+			continue
+		}
+		chunks[key(string(c.ID))] = c
+	}
+	maps.DeleteFunc(chunks, func(_ string, c *backend.Chunk) bool { return rejected[c.Doc] != nil })
+	for _, v := range newFields(s, chunks) {
+		if err := s.addVectors(ctx, v); err != nil {
+			return err
+		}
+	}
+	out := bulk{s: s, rejected: rejected}
+	words := map[string]bool{}
+	for _, k := range slices.Sorted(maps.Keys(chunks)) {
+		if err := out.add(ctx, k, chunks[k].Doc, s.document(chunks[k], words)); err != nil {
+			return err
+		}
+	}
+	gone := make([]sheaf.ID, 0, len(batch.Replace))
+	for _, id := range batch.Replace {
+		if rejected[id] == nil {
+			gone = append(gone, id)
+		}
+	}
+	if err := out.remove(ctx, gone, chunks); err != nil {
+		return err
+	}
+	if err := out.flush(ctx); err != nil {
+		return err
+	}
+	if err := s.learn(ctx, words); err != nil {
+		return err
+	}
+	if len(rejected) > 0 {
+		if err := s.retract(ctx, rejected); err != nil {
+			return err
+		}
+	}
+	return s.client.call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil)
+}
+
+// newFields are the vector fields of chunks that the index does not have yet.
+func newFields(s *Store, chunks map[string]*backend.Chunk) []VectorField {
+	fields := map[string]VectorField{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range chunks {
+		for _, v := range c.Vectors {
+			if _, ok := s.vectors[v.Name]; !ok {
+				fields[v.Name] = VectorField{Name: v.Name, Dims: len(v.Passages[0])}
+			}
+		}
+	}
+	for _, v := range s.o.Vectors {
+		if _, ok := fields[v.Name]; ok {
+			fields[v.Name] = v
+		}
+	}
+	var out []VectorField
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		out = append(out, fields[name])
+	}
+	return out
+}
+
+// document is a chunk as the index keeps it; words collects its terms.
+func (s *Store) document(c *backend.Chunk, words map[string]bool) []byte {
+	terms, forms, texts := object{}, object{}, object{}
+	for _, f := range c.Fields {
+		texts[escape(f.Name)] = escape(f.Text)
+		a := textplan.Analyze(s.o.Analyzer, f.Text)
+		if a.Length == 0 {
+			continue
+		}
+		for _, p := range a.Postings {
+			words[p.Term] = true
+		}
+		t, form := fieldTexts(a)
+		terms[plainField(f.Name)] = t
+		forms[plainField(f.Name)] = form
+	}
+	columns := []string{}
+	for _, col := range c.Columns {
+		name := columnWord(col.Name)
+		for _, v := range col.Values {
+			if !v.IsZero() {
+				columns = append(columns, name+valueWord(v))
+			}
+		}
+	}
+	out := object{"id": escape(string(c.ID)), "doc": escape(string(c.Doc)), "c": columns, "t": terms, "f": forms, "text": texts}
+	for _, v := range c.Vectors {
+		passages := make([]object, len(v.Passages))
+		for i, p := range v.Passages {
+			passages[i] = object{"p": p}
+		}
+		out[vectorPath(v.Name)] = passages
+	}
+	return encode(out)
+}
+
+// bulk sends documents and deletions in requests of bounded size.
+type bulk struct {
+	s        *Store
+	body     bytes.Buffer
+	docs     []sheaf.ID // of each action in body
+	lines    [][]byte   // the actions, to repeat some of them
+	rejected map[sheaf.ID]error
+}
+
+func (b *bulk) add(ctx context.Context, key string, doc sheaf.ID, source []byte) error {
+	action := encode(object{"index": object{"_id": key}})
+	return b.put(ctx, doc, slices.Concat(action, []byte("\n"), source, []byte("\n")))
+}
+
+func (b *bulk) put(ctx context.Context, doc sheaf.ID, lines []byte) error {
+	if b.body.Len() > 0 && b.body.Len()+len(lines) > maxBulk {
+		if err := b.flush(ctx); err != nil {
+			return err
+		}
+	}
+	b.body.Write(lines)
+	b.docs, b.lines = append(b.docs, doc), append(b.lines, lines)
+	return nil
+}
+
+// remove deletes the chunks of documents, without those that are written anew.
+func (b *bulk) remove(ctx context.Context, docs []sheaf.ID, fresh map[string]*backend.Chunk) error {
+	keys, err := b.s.keysOf(ctx, docs)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if fresh[k] != nil {
+			continue
+		}
+		if err := b.put(ctx, "", append(encode(object{"delete": object{"_id": k}}), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keysOf finds the chunks of documents.
+func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
+	var keys []string
+	for part := range slices.Chunk(docs, 10_000) {
+		names := make([]string, len(part))
+		for i, id := range part {
+			names[i] = escape(string(id))
+		}
+		var after any
+		for {
+			query := object{"size": pageSize, "_source": false, "query": object{"terms": object{"doc": names}}, "sort": []any{object{"id": "asc"}}}
+			if after != nil {
+				query["search_after"] = after
+			}
+			var found answer
+			if err := s.client.call(ctx, "POST", "/"+s.o.Index+"/_search", query, &found); err != nil {
+				return nil, err
+			}
+			for _, h := range found.Hits.Hits {
+				keys = append(keys, h.Key)
+				after = h.Sort
+			}
+			if len(found.Hits.Hits) < pageSize {
+				break
+			}
+		}
+	}
+	return keys, nil
+}
+
+// flush sends what was collected. Actions that the server is too busy for are
+// sent again; others that it refuses count against their document.
+func (b *bulk) flush(ctx context.Context) error {
+	body, docs, lines := b.body.Bytes(), b.docs, b.lines
+	defer func() { b.body.Reset(); b.docs, b.lines = nil, nil }()
+	for attempt := 1; len(docs) > 0; attempt++ {
+		var said struct {
+			Errors bool
+			Items  []map[string]struct {
+				Status int
+				Error  serverError
+			}
+		}
+		if err := b.s.client.call(ctx, "POST", "/"+b.s.o.Index+"/_bulk", body, &said); err != nil {
+			return err
+		}
+		if len(said.Items) != len(docs) {
+			return b.s.fault(sheaf.ErrUnavailable, "the server answered %d of %d actions of a bulk request", len(said.Items), len(docs))
+		}
+		var busyDocs []sheaf.ID
+		var busyLines [][]byte
+		for i, item := range said.Items {
+			for _, result := range item {
+				switch {
+				case result.Status == 429 && attempt < attempts:
+					busyDocs, busyLines = append(busyDocs, docs[i]), append(busyLines, lines[i])
+				case result.Status < 300, docs[i] == "" && result.Status == 404:
+				case docs[i] == "":
+					return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
+				default:
+					b.rejected[docs[i]] = fmt.Errorf("%s: status %d: %s", b.s.o.Dialect, result.Status, result.Error)
+				}
+			}
+		}
+		docs, lines, body = busyDocs, busyLines, bytes.Join(busyLines, nil)
+		if len(docs) > 0 {
+			pause := min(firstPause<<(attempt-1), maxPause)
+			select {
+			case <-time.After(pause/2 + rand.N(pause)):
+			case <-ctx.Done():
+				return outOfTime(ctx, ctx.Err())
+			}
+		}
+	}
+	return nil
+}
+
+// retract removes what was written of documents of which a part was rejected.
+func (s *Store) retract(ctx context.Context, rejected map[sheaf.ID]error) error {
+	if err := s.client.call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil); err != nil {
+		return err
+	}
+	out := bulk{s: s, rejected: map[sheaf.ID]error{}}
+	if err := out.remove(ctx, slices.Collect(maps.Keys(rejected)), nil); err != nil {
+		return err
+	}
+	return out.flush(ctx)
+}
+
+// answer is what a search answers.
+type answer struct {
+	TimedOut bool `json:"timed_out"`
+	Shards   struct {
+		Failed   int
+		Failures []struct{ Reason serverError }
+	} `json:"_shards"`
+	Hits struct {
+		Hits []hit
+	}
+}
+
+type hit struct {
+	Key    string          `json:"_id"`
+	Score  float64         `json:"_score"`
+	Sort   json.RawMessage `json:"sort"`
+	Fields struct {
+		ID []string `json:"id"`
+	}
+	Inner map[string]struct {
+		Hits struct {
+			Hits []struct {
+				Nested struct{ Offset int } `json:"_nested"`
+			}
+		}
+	} `json:"inner_hits"`
+}

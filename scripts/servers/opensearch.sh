@@ -1,0 +1,121 @@
+#!/bin/sh
+# Starts OpenSearch with its k-NN plug-in for tests, on loopback, and stops it again.
+#
+#   scripts/servers/opensearch.sh start DIR   prints the address of the server
+#   scripts/servers/opensearch.sh stop DIR
+#
+# Server and plug-in come from Maven Central through mvn, and need Java 21 or newer
+# with all locale data (a reduced runtime has no Thai word breaking, and then no
+# index can be made). DIR keeps the unpacked server for the next start; what it
+# stores is thrown away when it stops. The memory that it takes is HEAP, 512m.
+set -eu
+version=3.6.0
+need=21
+
+usage() { sed -n '4,5s/^# *//p' "$0" >&2; exit 2; }
+[ $# = 2 ] || usage
+mkdir -p "$2"
+dir=$(cd "$2" && pwd)
+home=$dir/server/opensearch-$version
+
+# OpenSearch refuses to run as root, so root lends it to an account without rights.
+as() { exec "$@"; }
+if [ "$(id -u)" = 0 ]; then
+	id opensearch >/dev/null 2>&1 || useradd --system --no-create-home --shell /usr/sbin/nologin opensearch
+	as() { exec setpriv --reuid=opensearch --regid=opensearch --clear-groups env HOME="$dir/node" "$@"; }
+fi
+
+# find_java prints the newest Java that is new enough.
+find_java() {
+	best=0
+	found=
+	for candidate in "${JAVA_HOME:-/none}/bin/java" /usr/lib/jvm/*/bin/java "$(command -v java || echo /none)"; do
+		[ -x "$candidate" ] || continue
+		n=$("$candidate" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
+		if [ "${n:-0}" -ge $need ] && [ "$n" -gt "$best" ]; then
+			best=$n
+			found=$candidate
+		fi
+	done
+	[ -n "$found" ] || { echo "OpenSearch $version needs Java $need or newer: install one, or set JAVA_HOME" >&2; exit 1; }
+	echo "$found"
+}
+
+# artifact GROUP:NAME:VERSION FOLDER unpacks one archive.
+artifact() {
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy -Dartifact="$1:zip" \
+		-DoutputDirectory="$dir/zip" -Dmdep.useBaseVersion=true >&2
+	python3 -m zipfile -e "$dir"/zip/*.zip "$2"
+	rm -rf "$dir/zip"
+}
+
+fetch() {
+	[ ! -f "$home/complete" ] || return 0
+	rm -rf "$dir/server" "$dir/zip"
+	artifact org.opensearch.distribution.integ-test-zip:opensearch:$version "$dir/server"
+	artifact org.opensearch.plugin:opensearch-knn:$version.0 "$home/plugins/opensearch-knn"
+	artifact org.opensearch.plugin:neural-search:$version.0 "$home/plugins/neural-search"
+	chmod -R a+rX "$dir/server"
+	touch "$home/complete"
+}
+
+start() {
+	java=$(find_java)
+	fetch
+	rm -rf "$dir/node"
+	mkdir -p "$dir/node/data" "$dir/node/logs" "$dir/node/tmp" "$dir/node/config"
+	port=${PORT:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')}
+	cp "$home/config/log4j2.properties" "$dir/node/config/"
+	cat >"$dir/node/config/opensearch.yml" <<YML
+cluster.name: sheaf-test
+discovery.type: single-node
+network.host: 127.0.0.1
+http.port: $port
+transport.port: 0
+path.data: $dir/node/data
+path.logs: $dir/node/logs
+cluster.routing.allocation.disk.threshold_enabled: false
+action.auto_create_index: false
+YML
+	chmod a+x "$dir"
+	[ "$(id -u)" != 0 ] || chown -R opensearch: "$dir/node"
+	module=
+	! "$java" --list-modules | grep -q jdk.incubator.vector || module=--add-modules=jdk.incubator.vector
+	cd "$home"
+	( as "$java" -Xms"${HEAP:-512m}" -Xmx"${HEAP:-512m}" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.io.tmpdir="$dir/node/tmp" \
+		-Djna.tmpdir="$dir/node/tmp" -Dlog4j.shutdownHookEnabled=false -Dlog4j2.disable.jmx=true -Djava.locale.providers=SPI,CLDR \
+		-Dopensearch.path.home="$home" -Dopensearch.path.conf="$dir/node/config" -Dopensearch.distribution.type=zip -Dopensearch.bundled_jdk=false \
+		-javaagent:agent/opensearch-agent.jar --add-opens=java.base/java.nio=org.apache.arrow.memory.core,ALL-UNNAMED $module \
+		-cp "$home/lib/*" org.opensearch.bootstrap.OpenSearch ) </dev/null >"$dir/node/out" 2>&1 &
+	pid=$!
+	echo $pid >"$dir/pid"
+	address=http://127.0.0.1:$port
+	tries=0
+	until curl -sf -m 2 "$address/_cluster/health?wait_for_status=yellow&timeout=1s" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		if ! kill -0 "$pid" 2>/dev/null || [ $tries -gt 360 ]; then
+			tail -30 "$dir/node/out" >&2
+			exit 1
+		fi
+		sleep 0.25
+	done
+	echo "$address"
+}
+
+stop() {
+	[ -f "$dir/pid" ] || return 0
+	pid=$(cat "$dir/pid")
+	kill "$pid" 2>/dev/null || true
+	tries=0
+	while kill -0 "$pid" 2>/dev/null && [ $tries -lt 200 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	rm -rf "$dir/pid" "$dir/node"
+}
+
+case $1 in
+start) start ;;
+stop) stop ;;
+*) usage ;;
+esac

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Starts Weaviate for tests, on loopback, and stops it again.
+#
+#   scripts/servers/weaviate.sh start DIR   prints the address of the server
+#   scripts/servers/weaviate.sh stop DIR
+#
+# The server is built from its Go module, which takes some minutes the first time;
+# DIR keeps it. What it stores is thrown away when it stops. It takes six ports in a
+# row, from PORT on; two of them listen on every address, which it cannot be told
+# not to do.
+set -eu
+version=v1.35.2
+
+usage() { sed -n '4,5s/^# *//p' "$0" >&2; exit 2; }
+[ $# = 2 ] || usage
+mkdir -p "$2"
+dir=$(cd "$2" && pwd)
+
+start() {
+	[ -x "$dir/bin/weaviate-server" ] ||
+		GOBIN="$dir/bin" CGO_ENABLED=0 go install "github.com/weaviate/weaviate/cmd/weaviate-server@$version" >&2
+	rm -rf "$dir/data"
+	port=${PORT:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(min(s.getsockname()[1], 65000))')}
+	env PERSISTENCE_DATA_PATH="$dir/data" AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=true DEFAULT_VECTORIZER_MODULE=none \
+		API_BASED_MODULES_DISABLED=true DISABLE_TELEMETRY=true GO_PROFILING_DISABLE=true LOG_LEVEL=warning \
+		CLUSTER_HOSTNAME=node1 CLUSTER_ADVERTISE_ADDR=127.0.0.1 CLUSTER_BIND_ADDR=127.0.0.1 \
+		CLUSTER_GOSSIP_BIND_PORT=$((port + 1)) CLUSTER_DATA_BIND_PORT=$((port + 2)) \
+		RAFT_PORT=$((port + 3)) RAFT_INTERNAL_RPC_PORT=$((port + 4)) GRPC_PORT=$((port + 5)) \
+		"$dir/bin/weaviate-server" --host 127.0.0.1 --port "$port" --scheme http </dev/null >"$dir/out" 2>&1 &
+	pid=$!
+	echo $pid >"$dir/pid"
+	address=http://127.0.0.1:$port
+	tries=0
+	until curl -sf -m 2 "$address/v1/.well-known/ready" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		if ! kill -0 "$pid" 2>/dev/null || [ $tries -gt 240 ]; then
+			tail -20 "$dir/out" >&2
+			exit 1
+		fi
+		sleep 0.25
+	done
+	echo "$address"
+}
+
+stop() {
+	[ -f "$dir/pid" ] || return 0
+	pid=$(cat "$dir/pid")
+	kill "$pid" 2>/dev/null || true
+	tries=0
+	while kill -0 "$pid" 2>/dev/null && [ $tries -lt 200 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	rm -rf "$dir/pid" "$dir/data"
+}
+
+case $1 in
+start) start ;;
+stop) stop ;;
+*) usage ;;
+esac

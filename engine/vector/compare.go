@@ -1,0 +1,205 @@
+package vector
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+// blockRows is how many rows the kernels are given at once. It is a multiple of
+// GroupRows.
+const blockRows = 1024
+
+// worker is the memory of one search, kept for the next one.
+type worker struct {
+	query   query
+	nearest nearest
+	scans   []*scanner // one for each core that takes part
+	keys    []uint64   // of the survivors
+	index   []uint32   // rows to be compared
+	codes   []uint64   // theirs
+	out     []int32
+}
+
+var workers = sync.Pool{New: func() any { return &worker{} }}
+
+// compare offers the rows in w.index, which rise from call to call, to w.nearest.
+func (s *Set) compare(w *worker) error {
+	words, size := s.Encoder.Words(), s.Encoder.RowBytes()
+	for index := w.index; len(index) > 0; {
+		part := index[:min(len(index), blockRows)]
+		index = index[len(part):]
+		w.codes = w.codes[:0]
+		for _, row := range part {
+			if s.Verify != nil {
+				if err := s.Verify(int(row), int(row)+1); err != nil {
+					return err
+				}
+			}
+			w.codes = Code(w.codes, s.Codes, int(row), words)
+		}
+		w.out = resize(w.out, len(part))
+		kernels[0].dot(w.out, s.Rows[:s.Count*size], part, w.codes, w.query.numbers)
+		for i, row := range part {
+			w.nearest.passage(s, int(row), float64(w.out[i])*w.query.scale*s.scale(int(row)))
+		}
+	}
+	return nil
+}
+
+// compareAllowed compares every row that is allowed.
+func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) error {
+	w.index = w.index[:0]
+	from := 0
+	flush := func() error {
+		err := ctx.Err()
+		if err == nil {
+			err = s.compare(w)
+		}
+		w.index = w.index[:0]
+		return err
+	}
+	if allowed == nil {
+		for row := range s.Count {
+			if w.index = append(w.index, uint32(row)); len(w.index) == blockRows {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+		return flush()
+	}
+	for at, word := range allowed {
+		for ; word != 0; word &= word - 1 {
+			ordinal := at<<6 | bits.TrailingZeros64(word)
+			if ordinal >= s.Chunks {
+				break
+			}
+			first, end := s.rows(uint32(ordinal), from)
+			from = first
+			for row := first; row < end; row++ {
+				w.index = append(w.index, uint32(row))
+			}
+			if len(w.index) >= blockRows {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return flush()
+}
+
+// compareSurvivors compares the rows that survived the scan, and then all passages
+// of the chunks that were found: the best of a chunk need not have survived.
+func (s *Set) compareSurvivors(w *worker) error {
+	w.index = w.index[:0]
+	for _, key := range w.keys {
+		w.index = append(w.index, keyRow(key))
+	}
+	slices.Sort(w.index)
+	if err := s.compare(w); err != nil || s.single() {
+		return err
+	}
+	w.nearest.close()
+	w.nearest.cut()
+	w.index = w.index[:0]
+	slices.SortFunc(w.nearest.found(), func(a, b Neighbor) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	from := 0
+	for _, n := range w.nearest.found() {
+		first, end := s.rows(n.Ordinal, from)
+		for row := first; row < end; row++ {
+			w.index = append(w.index, uint32(row))
+		}
+		from = end
+	}
+	w.nearest.reset(w.nearest.list[:w.nearest.start], w.nearest.k)
+	return s.compare(w)
+}
+
+// nearest keeps the best of many chunks: it gathers twice as many as are wanted and
+// more, and then drops the worse ones at once.
+type nearest struct {
+	list   []Neighbor // what the caller had, and from start on what was found
+	start  int
+	k      int
+	limit  int // length at which the worse ones are dropped
+	least  float64
+	bounds bool // least is the score that a chunk needs
+
+	best  Neighbor // of the open chunk
+	first int      // the first row of it that was offered
+	row   int      // its best row
+	open  bool
+	set   *Set
+}
+
+func (t *nearest) reset(dst []Neighbor, k int) {
+	*t = nearest{list: dst, start: len(dst), k: k, limit: len(dst) + 2*k + 256}
+}
+
+func (t *nearest) found() []Neighbor { return t.list[t.start:] }
+
+// passage takes a row into account; rows rise.
+func (t *nearest) passage(s *Set, row int, score float64) {
+	if t.bounds && score < t.least {
+		return // whether or not its chunk is open
+	}
+	ordinal := uint32(row)
+	if !s.single() {
+		ordinal = s.Owner(row)
+	}
+	if t.open && t.best.Ordinal == ordinal {
+		if score > t.best.Score {
+			t.best.Score, t.row = score, row
+		}
+		return
+	}
+	t.close()
+	t.best, t.row, t.open, t.set = Neighbor{Ordinal: ordinal, Score: score}, row, true, s
+}
+
+// close ends the open chunk.
+func (t *nearest) close() {
+	if !t.open {
+		return
+	}
+	t.open = false
+	if !t.set.single() {
+		first, _ := t.set.rows(t.best.Ordinal, 0)
+		t.best.Passage = t.row - first
+	}
+	if t.list = append(t.list, t.best); len(t.list) >= t.limit {
+		t.cut()
+		t.limit = max(t.limit, t.start+2*(len(t.list)-t.start))
+	}
+}
+
+// finish returns the list with the best at the end of it, in order.
+func (t *nearest) finish() []Neighbor {
+	t.close()
+	t.cut()
+	list := t.list
+	t.list, t.set = nil, nil
+	return list
+}
+
+// cut sorts what was found and drops those after place k that score less than the
+// one there.
+func (t *nearest) cut() {
+	found := t.found()
+	slices.SortFunc(found, func(a, b Neighbor) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ordinal, b.Ordinal))
+	})
+	if len(found) < t.k {
+		return
+	}
+	end := t.k
+	t.least, t.bounds = found[end-1].Score, true
+	for end < len(found) && found[end].Score == t.least {
+		end++
+	}
+	t.list = t.list[:t.start+end]
+}

@@ -1,0 +1,218 @@
+package vector
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"sync"
+)
+
+// A vector is stored rotated and in sign and magnitude, nine bits a dimension: the
+// signs are its code, which a scan looks at, and the magnitudes its row, which is
+// read of few vectors. Nothing is stored twice.
+
+const (
+	// GroupRows is the number of codes that lie together: first the first
+	// words of all of them, then the second ones, so that a kernel compares as
+	// many vectors at once as its registers are wide.
+	GroupRows = 8
+	wordBits  = 64
+	maxLevel  = 255 // the largest magnitude
+	tiny      = 1e-30
+)
+
+// MaxDims is the largest number of dimensions.
+const MaxDims = 1 << 16
+
+// Encoder turns vectors of one length into codes and rows and back. It is safe
+// for concurrent use.
+type Encoder struct {
+	dims   int
+	padded int
+	rotate *rotation
+}
+
+var encoders sync.Map // dims -> *Encoder: the rotation is computed once
+
+// NewEncoder returns the encoder of vectors of dims dimensions, 1..MaxDims.
+func NewEncoder(dims int) *Encoder {
+	if e, ok := encoders.Load(dims); ok {
+		return e.(*Encoder)
+	}
+	padded := Padded(dims)
+	e, _ := encoders.LoadOrStore(dims, &Encoder{dims: dims, padded: padded, rotate: newRotation(padded)})
+	return e.(*Encoder)
+}
+
+// Padded is dims rounded up to a multiple of 64: the length of a row in bytes, and
+// of a code in bits.
+func Padded(dims int) int { return (dims + wordBits - 1) / wordBits * wordBits }
+
+// CodeBytes is the size of the codes of count vectors: whole groups, the last one
+// filled up with zeros.
+func CodeBytes(dims, count int) int {
+	return (count + GroupRows - 1) / GroupRows * GroupRows * Padded(dims) / 8
+}
+
+// Dims is the number of dimensions of the vectors.
+func (e *Encoder) Dims() int { return e.dims }
+
+// Words is the length of a code in words of 64 bits.
+func (e *Encoder) Words() int { return e.padded / wordBits }
+
+// RowBytes is the length of a row.
+func (e *Encoder) RowBytes() int { return e.padded }
+
+// Encode appends the magnitudes of v to row and its signs to code, one bit a
+// dimension, set when it is negative, and returns the scale: a number is its
+// magnitude times the scale. The scale is such that the similarity of v with what
+// is stored of it is that of v with itself: by rounding alone it would be a little
+// more or less, which would reorder neighbors that are about equally near. (Gao
+// and Long, RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
+func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint64, float32) {
+	var space [512]float32
+	x := space[:]
+	if e.padded > len(space) {
+		x = make([]float32, e.padded)
+	}
+	x = x[:e.padded]
+	clear(x[copy(x, v[:e.dims]):])
+	largest := maxAbs(x)
+	start, words := len(row), len(code)
+	row = append(row, make([]byte, e.padded)...)
+	code = append(code, make([]uint64, e.Words())...)
+	if !(largest > tiny && largest < 1/tiny) { // zeros, or no vector of unit length
+		return row, code, 0
+	}
+	e.rotate.apply(x)
+	step := float64(maxAbs(x)) / maxLevel
+	var square, product float64
+	for i, f := range x {
+		a := math.Abs(float64(f))
+		n := math.RoundToEven(a / step)
+		row[start+i] = byte(n)
+		if f < 0 {
+			code[words+i/wordBits] |= 1 << (i % wordBits)
+		}
+		square += float64(a * a) // no fused operations: the same bytes on every machine
+		product += float64(a * n)
+	}
+	return row, code, float32(square / product)
+}
+
+func maxAbs(v []float32) float32 {
+	var largest float32
+	for _, x := range v {
+		largest = max(largest, x, -x)
+	}
+	return largest
+}
+
+// Decode writes the vector that is stored as row, code and scale to dst, which has
+// as many numbers as it has dimensions.
+func (e *Encoder) Decode(dst []float32, row []byte, code []uint64, scale float32) {
+	x := make([]float32, e.padded)
+	for i, n := range row[:e.padded] {
+		x[i] = float32(n) * scale
+		if code[i/wordBits]>>(i%wordBits)&1 != 0 {
+			x[i] = -x[i]
+		}
+	}
+	e.rotate.undo(x)
+	copy(dst, x[:e.dims])
+}
+
+// PutCode writes the code of vector i into codes, which are those of a whole
+// field.
+func PutCode(codes []byte, i int, code []uint64) {
+	at := i / GroupRows * GroupRows * len(code) * 8
+	for w, word := range code {
+		binary.LittleEndian.PutUint64(codes[at+8*(w*GroupRows+i%GroupRows):], word)
+	}
+}
+
+// Code appends the code of vector i of codes, words long.
+func Code(dst []uint64, codes []byte, i, words int) []uint64 {
+	at := i/GroupRows*GroupRows*words*8 + 8*(i%GroupRows)
+	for range words {
+		dst = append(dst, binary.LittleEndian.Uint64(codes[at:]))
+		at += 8 * GroupRows
+	}
+	return dst
+}
+
+// A query is a vector made ready to be compared: rotated, as 15-bit numbers for
+// rows, and as 4-bit numbers, by bit planes, for codes.
+type query struct {
+	numbers []int16
+	// scale times a dot product with a row, times the row's scale, is the
+	// similarity.
+	scale float64
+	// planes are, for each word of a code, the four planes of that many
+	// numbers: the dimensions whose number has that bit. The last plane
+	// weighs -8, as in two's complement.
+	planes []uint64
+	x      []float32
+}
+
+const (
+	planeCount = 4
+	planeMost  = 7
+	queryMost  = 1<<15 - 1
+)
+
+// prepare makes q ready; v has the encoder's number of dimensions.
+func (e *Encoder) prepare(q *query, v []float32) {
+	q.x = resize(q.x, e.padded)
+	q.numbers = resize(q.numbers, e.padded)
+	q.planes = resize(q.planes, planeCount*e.Words())
+	clear(q.planes)
+	clear(q.numbers)
+	q.scale = 0
+	largest := float64(maxAbs(v))
+	if largest == 0 {
+		return
+	}
+	clear(q.x[len(v):])
+	for i, f := range v { // so that nothing overflows, whatever the length of v
+		q.x[i] = float32(float64(f) / largest)
+	}
+	e.rotate.apply(q.x)
+	most := float64(maxAbs(q.x))
+	var sum float64
+	for _, f := range q.x {
+		sum += math.Abs(float64(f))
+	}
+	// No sum of products with magnitudes may leave 32 bits.
+	factor := min(queryMost/most, (math.MaxInt32/maxLevel-float64(e.padded))/sum)
+	q.scale = largest / factor
+	for i, f := range q.x {
+		q.numbers[i] = int16(math.RoundToEven(float64(f) * factor))
+		// A set bit of a code is a negative number: what it adds is the
+		// opposite.
+		n := uint8(int8(math.RoundToEven(float64(-f) / most * planeMost)))
+		for p := range planeCount {
+			q.planes[i/wordBits*planeCount+p] |= uint64(n>>p&1) << (i % wordBits)
+		}
+	}
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// estimate is what codes alone say of the similarity with a vector, larger is
+// nearer: the sum of the query's 4-bit numbers over the dimensions in which the
+// vector is negative, with the opposite sign.
+func estimate(planes, code []uint64) int32 {
+	var sums [planeCount]int
+	for w, c := range code {
+		for p := range sums {
+			sums[p] += bits.OnesCount64(c & planes[w*planeCount+p])
+		}
+	}
+	return int32(sums[0] + 2*sums[1] + 4*sums[2] - 8*sums[3])
+}

@@ -1,0 +1,181 @@
+package vector
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func unit(r *rand.Rand, dims int) []float32 {
+	v, square := make([]float32, dims), 0.0
+	for i := range v {
+		x := r.NormFloat64()
+		if i%50 == 3 {
+			x *= 30 // some models have dimensions that are much larger than others
+		}
+		v[i] = float32(x)
+		square += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(square))
+	}
+	return v
+}
+
+func product(a, b []float32) float64 {
+	var sum float64
+	for i, x := range a {
+		sum += float64(x) * float64(b[i])
+	}
+	return sum
+}
+
+// TestRotation: lengths and products stay, and undo undoes it.
+func TestRotation(t *testing.T) {
+	for _, padded := range []int{64, 128, 192, 256, 384, 832, 1536} {
+		r := rand.New(rand.NewPCG(uint64(padded), 1))
+		a, b := unit(r, padded), unit(r, padded)
+		x, y := slices.Clone(a), slices.Clone(b)
+		turn := newRotation(padded)
+		turn.apply(x)
+		turn.apply(y)
+		if math.Abs(product(x, x)-1) > 1e-5 || math.Abs(product(x, y)-product(a, b)) > 1e-5 {
+			t.Errorf("%d: lengths %v, products %v and %v", padded, product(x, x), product(x, y), product(a, b))
+		}
+		if maxAbs(x) > 0.7*maxAbs(a) {
+			t.Errorf("%d: the largest number was %v and is %v", padded, maxAbs(a), maxAbs(x))
+		}
+		turn.undo(x)
+		for i := range x {
+			if math.Abs(float64(x[i]-a[i])) > 1e-6 {
+				t.Fatalf("%d: number %d was %v and came back as %v", padded, i, a[i], x[i])
+			}
+		}
+	}
+}
+
+// TestRotationIsFixed: indexes that exist were written with these signs.
+func TestRotationIsFixed(t *testing.T) {
+	v := make([]float32, 192)
+	v[0], v[70], v[191] = 1, 2, 4
+	newRotation(192).apply(v)
+	want := []float32{}
+	for _, i := range []int{0, 63, 64, 100, 191} {
+		want = append(want, v[i])
+	}
+	t.Log(want)
+	var signs uint64
+	for i, s := range flips(192, 1)[64:128] {
+		if s < 0 {
+			signs |= 1 << i
+		}
+	}
+	if signs != splitmix64(3) || splitmix64(0) != 0xe220a8397b1dcdaf {
+		t.Errorf("signs %x, generator %x", signs, splitmix64(0))
+	}
+}
+
+// TestEncoding: what is stored gives back each number to 1/200 of the largest, and
+// similarities to 0.002; a vector's own is kept.
+func TestEncoding(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		dims := 1 + r.IntN(900)
+		v, q := unit(r, dims), unit(r, dims)
+		e := NewEncoder(dims)
+		row, code, scale := e.Encode(nil, nil, v)
+		if len(row) != e.RowBytes() || len(code) != e.Words() {
+			t.Fatalf("%d dimensions: %d bytes, %d words", dims, len(row), len(code))
+		}
+		again := make([]float32, dims)
+		e.Decode(again, row, code, scale)
+		for i := range v {
+			if math.Abs(float64(again[i]-v[i])) > 0.005 {
+				t.Fatalf("seed %d: %v is kept as %v", seed, v[i], again[i])
+			}
+		}
+		for _, x := range [][]float32{q, v} {
+			var made query
+			e.prepare(&made, x)
+			out := make([]int32, 1)
+			dotGo(out, row, []uint32{0}, code, made.numbers)
+			got, exact := float64(out[0])*made.scale*float64(scale), product(x, v)
+			allowed := 0.002
+			if &x[0] == &v[0] {
+				allowed = 2e-5
+			}
+			if math.Abs(got-exact) > allowed {
+				t.Errorf("seed %d, %d dimensions: similarity %v, exactly %v", seed, dims, got, exact)
+			}
+		}
+	}
+	if n := Padded(256) + CodeBytes(256, 8)/8 + ScaleBytes + OwnerBytes + 1; n > 300 {
+		t.Errorf("%d bytes for a vector of 256 dimensions", n)
+	}
+}
+
+// TestHostileVectors: numbers that are no vector of unit length become zeros or
+// something finite, and no query overflows.
+func TestHostileVectors(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	e := NewEncoder(3)
+	for _, v := range [][]float32{{0, 0, 0}, {inf, 1, 0}, {nan, 0, 1}, {-inf, inf, nan}, {math.MaxFloat32, 1, -math.MaxFloat32}, {1e-45, 0, -1e-45}, {5, 1, 0}} {
+		row, code, scale := e.Encode(nil, nil, v)
+		back := make([]float32, 3)
+		e.Decode(back, row, code, scale)
+		for _, x := range back {
+			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+				t.Errorf("%v is kept as %v", v, back)
+			}
+		}
+	}
+	row, code, scale := e.Encode(nil, nil, []float32{0.6, 0, -0.8})
+	for _, v := range [][]float32{{0, 0, 0}, {math.MaxFloat32, 0, -math.MaxFloat32}, {1e-45, 0, 0}, {1e-30, 0, 1e30}} {
+		var q query
+		e.prepare(&q, v)
+		out := make([]int32, 1)
+		dotGo(out, row, []uint32{0}, code, q.numbers)
+		got := float64(out[0]) * q.scale * float64(scale)
+		want := 0.6*float64(v[0]) - 0.8*float64(v[2])
+		if math.Abs(got-want) > 0.01*math.Max(math.Abs(float64(v[0])), math.Abs(float64(v[2]))) {
+			t.Errorf("%v scores %v, want %v", v, got, want)
+		}
+	}
+}
+
+// TestBest compares the selection with sorting.
+func TestBest(t *testing.T) {
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		keys := make([]uint64, r.IntN(300))
+		for i := range keys {
+			keys[i] = makeKey(int32(r.IntN(9)-4), i)
+		}
+		switch seed % 3 {
+		case 0:
+			r.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		case 1:
+			slices.Sort(keys)
+		}
+		n := 1 + r.IntN(300)
+		want := slices.Clone(keys)
+		slices.Sort(want)
+		slices.Reverse(want)
+		want = want[:min(n, len(want))]
+		got := best(keys, n)
+		slices.Sort(got)
+		slices.Reverse(got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %v, want %v", seed, got, want)
+		}
+	}
+	for _, estimate := range []int32{math.MinInt32, -1, 0, 1, math.MaxInt32} {
+		if k := makeKey(estimate, 5); keyEstimate(k) != estimate || keyRow(k) != 5 {
+			t.Errorf("key of %d is of %d and row %d", estimate, keyEstimate(k), keyRow(k))
+		}
+	}
+	if makeKey(3, 7) <= makeKey(2, 1) || makeKey(2, 1) <= makeKey(2, 2) || makeKey(0, 9) <= makeKey(-1, 9) {
+		t.Error("keys are not ordered by estimate and then by row")
+	}
+}

@@ -1,0 +1,94 @@
+package vector
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// A kernel is the two inner loops, for one kind of processor. Every kernel gives
+// exactly the numbers of the one in plain Go: they are integers.
+type kernel struct {
+	name string
+	// scan estimates groups of GroupRows vectors: out gets their estimates,
+	// and mask a bit for each, set when its estimate is above least. There are
+	// len(mask) groups; planes are those of a query.
+	scan func(out []int32, mask []byte, codes []byte, planes []uint64, least int32)
+	// dot multiplies a query with the rows whose numbers are in index; codes
+	// are theirs, one after another.
+	dot func(out []int32, rows []byte, index []uint32, codes []uint64, numbers []int16)
+}
+
+// plain is the kernel in plain Go.
+var plain = kernel{"go", scanGo, dotGo}
+
+// kernels are those that this processor has, the fastest first; the files of
+// single architectures put theirs before the plain one when the program starts.
+var kernels = []kernel{plain}
+
+// Kernel names the kernel that is used.
+func Kernel() string { return kernels[0].name }
+
+func scanGo(out []int32, mask []byte, codes []byte, planes []uint64, least int32) {
+	words := len(planes) / planeCount
+	for g := range mask {
+		var sums [GroupRows]int32
+		for w := range words {
+			p := planes[w*planeCount : w*planeCount+planeCount]
+			block := codes[(g*words+w)*8*GroupRows:][:8*GroupRows]
+			for i := range sums {
+				c := binary.LittleEndian.Uint64(block[8*i:])
+				sums[i] += int32(bits.OnesCount64(c&p[0]) + 2*bits.OnesCount64(c&p[1]) + 4*bits.OnesCount64(c&p[2]) - 8*bits.OnesCount64(c&p[3]))
+			}
+		}
+		mask[g] = 0
+		for i, s := range sums {
+			out[g*GroupRows+i] = s
+			if s > least {
+				mask[g] |= 1 << i
+			}
+		}
+	}
+}
+
+func dotGo(out []int32, rows []byte, index []uint32, codes []uint64, numbers []int16) {
+	words := len(numbers) / wordBits
+	for i, at := range index {
+		row := rows[int(at)*len(numbers):][:len(numbers)]
+		var sum int32
+		for w, code := range codes[i*words : (i+1)*words] {
+			part, factors := row[w*wordBits:][:wordBits], numbers[w*wordBits:][:wordBits]
+			for j, n := range part {
+				negative := -int32(code >> j & 1)
+				sum += (int32(n) ^ negative - negative) * int32(factors[j])
+			}
+		}
+		out[i] = sum
+	}
+}
+
+// scanWith checks the bounds of what a kernel in assembly reads and writes.
+func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)) func([]int32, []byte, []byte, []uint64, int32) {
+	return func(out []int32, mask []byte, codes []byte, planes []uint64, least int32) {
+		words, groups := len(planes)/planeCount, len(mask)
+		if groups == 0 || words == 0 {
+			return
+		}
+		_, _ = out[groups*GroupRows-1], codes[groups*words*8*GroupRows-1]
+		scan(&out[0], &mask[0], &codes[0], &planes[0], words, groups, least)
+	}
+}
+
+// dotWith checks the bounds of what a kernel in assembly reads and writes.
+func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)) func([]int32, []byte, []uint32, []uint64, []int16) {
+	return func(out []int32, rows []byte, index []uint32, codes []uint64, numbers []int16) {
+		words, count := len(numbers)/wordBits, len(index)
+		if count == 0 || words == 0 {
+			return
+		}
+		_, _ = out[count-1], codes[count*words-1]
+		for _, at := range index {
+			_ = rows[(int(at)+1)*len(numbers)-1]
+		}
+		dot(&out[0], &rows[0], &index[0], &codes[0], &numbers[0], words, count)
+	}
+}

@@ -1,0 +1,293 @@
+#include "textflag.h"
+
+// The layout of codes is such that word w of eight vectors is one register of 512
+// bits, or two of 256: no kernel adds across the lanes of a register to count.
+
+// func scanAVX512(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
+TEXT ·scanAVX512(SB), NOSPLIT, $0-52
+	MOVQ    out+0(FP), DI
+	MOVQ    mask+8(FP), SI
+	MOVQ    codes+16(FP), BX
+	MOVQ    planes+24(FP), DX
+	MOVQ    words+32(FP), CX
+	MOVQ    groups+40(FP), R8
+	MOVLQSX least+48(FP), AX
+	VPBROADCASTQ AX, Z15
+
+group512:
+	VPXORQ Z0, Z0, Z0 // counts of the four planes
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   DX, R9
+	MOVQ   CX, R10
+
+word512:
+	VMOVDQU64   (BX), Z4
+	VPANDQ.BCST (R9), Z4, Z5
+	VPANDQ.BCST 8(R9), Z4, Z6
+	VPANDQ.BCST 16(R9), Z4, Z7
+	VPANDQ.BCST 24(R9), Z4, Z8
+	VPOPCNTQ    Z5, Z5
+	VPOPCNTQ    Z6, Z6
+	VPOPCNTQ    Z7, Z7
+	VPOPCNTQ    Z8, Z8
+	VPADDQ      Z5, Z0, Z0
+	VPADDQ      Z6, Z1, Z1
+	VPADDQ      Z7, Z2, Z2
+	VPADDQ      Z8, Z3, Z3
+	ADDQ        $64, BX
+	ADDQ        $32, R9
+	DECQ        R10
+	JNZ         word512
+
+	VPSLLQ   $1, Z1, Z1
+	VPSLLQ   $2, Z2, Z2
+	VPSLLQ   $3, Z3, Z3
+	VPADDQ   Z1, Z0, Z0
+	VPADDQ   Z2, Z0, Z0
+	VPSUBQ   Z3, Z0, Z0
+	VPCMPGTQ Z15, Z0, K1
+	KMOVB    K1, AX
+	MOVB     AX, (SI)
+	VPMOVQD  Z0, Y0
+	VMOVDQU  Y0, (DI)
+	INCQ     SI
+	ADDQ     $32, DI
+	DECQ     R8
+	JNZ      group512
+	VZEROUPPER
+	RET
+
+// func dotAVX512(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+TEXT ·dotAVX512(SB), NOSPLIT, $0-56
+	MOVQ   out+0(FP), DI
+	MOVQ   rows+8(FP), SI
+	MOVQ   index+16(FP), BX
+	MOVQ   codes+24(FP), DX
+	MOVQ   numbers+32(FP), R8
+	MOVQ   words+40(FP), CX
+	MOVQ   count+48(FP), R9
+	MOVQ   CX, R11
+	SHLQ   $6, R11 // bytes of a row
+	VPXORQ Z9, Z9, Z9
+
+row512:
+	MOVL   (BX), AX
+	IMULQ  R11, AX
+	ADDQ   SI, AX
+	MOVQ   R8, R12
+	MOVQ   CX, R10
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+
+part512:
+	KMOVQ     (DX), K1
+	KSHIFTRQ  $32, K1, K2
+	VPMOVZXBW (AX), Z2
+	VPMOVZXBW 32(AX), Z3
+	VPSUBW    Z2, Z9, K1, Z2 // negative where the code says so
+	VPSUBW    Z3, Z9, K2, Z3
+	VPDPWSSD  (R12), Z2, Z0
+	VPDPWSSD  64(R12), Z3, Z1
+	ADDQ      $8, DX
+	ADDQ      $64, AX
+	ADDQ      $128, R12
+	DECQ      R10
+	JNZ       part512
+
+	VPADDD        Z1, Z0, Z0
+	VEXTRACTI64X4 $1, Z0, Y1
+	VPADDD        Y1, Y0, Y0
+	VEXTRACTI128  $1, Y0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VPADDD        X1, X0, X0
+	VMOVD         X0, (DI)
+	ADDQ          $4, DI
+	ADDQ          $4, BX
+	DECQ          R9
+	JNZ           row512
+	VZEROUPPER
+	RET
+
+// counts is how many bits are set in a nibble, times the weight of each plane.
+DATA counts<>+0(SB)/8, $0x0302020102010100
+DATA counts<>+8(SB)/8, $0x0403030203020201
+DATA counts<>+16(SB)/8, $0x0604040204020200
+DATA counts<>+24(SB)/8, $0x0806060406040402
+DATA counts<>+32(SB)/8, $0x0c08080408040400
+DATA counts<>+40(SB)/8, $0x100c0c080c080804
+DATA counts<>+48(SB)/8, $0xe8f0f0f8f0f8f800
+DATA counts<>+56(SB)/8, $0xe0e8e8f0e8f0f0f8
+GLOBL counts<>(SB), RODATA|NOPTR, $64
+
+DATA nibble<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL nibble<>(SB), RODATA|NOPTR, $8
+DATA bias<>+0(SB)/8, $0x8080808080808080
+GLOBL bias<>(SB), RODATA|NOPTR, $8
+
+// plane adds to Y8 and Y9, by bytes, the weighted counts of the bits that a plane
+// has in common with two registers of codes, whose nibbles are in Y0, Y1 and Y2,
+// Y3.
+#define plane(offset, table) \
+	VPBROADCASTQ offset(R9), Y4 \
+	VPSRLQ       $4, Y4, Y5     \
+	VPAND        Y0, Y4, Y6     \
+	VPAND        Y1, Y5, Y7     \
+	VPAND        Y2, Y4, Y4     \
+	VPAND        Y3, Y5, Y5     \
+	VPSHUFB      Y6, table, Y6  \
+	VPSHUFB      Y7, table, Y7  \
+	VPSHUFB      Y4, table, Y4  \
+	VPSHUFB      Y5, table, Y5  \
+	VPADDB       Y6, Y8, Y8     \
+	VPADDB       Y4, Y9, Y9     \
+	VPADDB       Y7, Y8, Y8     \
+	VPADDB       Y5, Y9, Y9
+
+// func scanAVX2(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
+TEXT ·scanAVX2(SB), NOSPLIT, $16-52
+	MOVQ    out+0(FP), DI
+	MOVQ    mask+8(FP), SI
+	MOVQ    codes+16(FP), BX
+	MOVQ    planes+24(FP), DX
+	MOVQ    words+32(FP), CX
+	MOVQ    groups+40(FP), R8
+	MOVLQSX least+48(FP), AX
+
+	// A word adds 128 for each of its 8 bytes, so that they are not negative.
+	MOVQ         CX, R11
+	SHLQ         $10, R11
+	ADDQ         R11, AX
+	MOVQ         AX, tmp-8(SP)
+	MOVQ         R11, tmp-16(SP)
+	VBROADCASTI128 counts<>+0(SB), Y12
+	VBROADCASTI128 counts<>+16(SB), Y13
+	VBROADCASTI128 counts<>+32(SB), Y14
+	VBROADCASTI128 counts<>+48(SB), Y15
+
+group256:
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
+	MOVQ  DX, R9
+	MOVQ  CX, R10
+
+word256:
+	VPBROADCASTQ nibble<>(SB), Y4
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y2
+	VPSRLQ  $4, Y0, Y1
+	VPSRLQ  $4, Y2, Y3
+	VPAND   Y4, Y0, Y0
+	VPAND   Y4, Y1, Y1
+	VPAND   Y4, Y2, Y2
+	VPAND   Y4, Y3, Y3
+	VPBROADCASTQ bias<>(SB), Y8
+	VMOVDQA Y8, Y9
+	plane(0, Y12)
+	plane(8, Y13)
+	plane(16, Y14)
+	plane(24, Y15)
+	VPXOR   Y4, Y4, Y4
+	VPSADBW Y4, Y8, Y8
+	VPSADBW Y4, Y9, Y9
+	VPADDQ  Y8, Y10, Y10
+	VPADDQ  Y9, Y11, Y11
+	ADDQ    $64, BX
+	ADDQ    $32, R9
+	DECQ    R10
+	JNZ     word256
+
+	VPBROADCASTQ tmp-8(SP), Y0
+	VPBROADCASTQ tmp-16(SP), Y1
+	VPCMPGTQ     Y0, Y10, Y2
+	VPCMPGTQ     Y0, Y11, Y3
+	VMOVMSKPD    Y2, AX
+	VMOVMSKPD    Y3, R11
+	SHLL         $4, R11
+	ORL          R11, AX
+	MOVB         AX, (SI)
+	VPSUBQ       Y1, Y10, Y10
+	VPSUBQ       Y1, Y11, Y11
+	VEXTRACTI128 $1, Y10, X2
+	VEXTRACTI128 $1, Y11, X3
+	VSHUFPS      $0x88, X2, X10, X2
+	VSHUFPS      $0x88, X3, X11, X3
+	VMOVDQU      X2, (DI)
+	VMOVDQU      X3, 16(DI)
+	INCQ         SI
+	ADDQ         $32, DI
+	DECQ         R8
+	JNZ          group256
+	VZEROUPPER
+	RET
+
+DATA places<>+0(SB)/8, $0x0008000400020001
+DATA places<>+8(SB)/8, $0x0080004000200010
+DATA places<>+16(SB)/8, $0x0800040002000100
+DATA places<>+24(SB)/8, $0x8000400020001000
+GLOBL places<>(SB), RODATA|NOPTR, $32
+
+// func dotAVX2(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+TEXT ·dotAVX2(SB), NOSPLIT, $0-56
+	MOVQ    out+0(FP), DI
+	MOVQ    rows+8(FP), SI
+	MOVQ    index+16(FP), BX
+	MOVQ    codes+24(FP), DX
+	MOVQ    numbers+32(FP), R8
+	MOVQ    words+40(FP), CX
+	MOVQ    count+48(FP), R9
+	MOVQ    CX, R11
+	SHLQ    $6, R11 // bytes of a row
+	SHLQ    $1, CX  // steps of 32 numbers
+	VMOVDQU places<>(SB), Y15
+
+row256:
+	MOVL  (BX), AX
+	IMULQ R11, AX
+	ADDQ  SI, AX
+	MOVQ  R8, R12
+	MOVQ  CX, R10
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+
+part256:
+	VPMOVZXBW    (AX), Y2
+	VPMOVZXBW    16(AX), Y3
+	VPBROADCASTW (DX), Y4
+	VPBROADCASTW 2(DX), Y5
+	VPAND        Y15, Y4, Y4
+	VPAND        Y15, Y5, Y5
+	VPCMPEQW     Y15, Y4, Y4 // all ones where negative
+	VPCMPEQW     Y15, Y5, Y5
+	VPXOR        Y4, Y2, Y2
+	VPXOR        Y5, Y3, Y3
+	VPSUBW       Y4, Y2, Y2
+	VPSUBW       Y5, Y3, Y3
+	VPMADDWD     (R12), Y2, Y2
+	VPMADDWD     32(R12), Y3, Y3
+	VPADDD       Y2, Y0, Y0
+	VPADDD       Y3, Y1, Y1
+	ADDQ         $4, DX
+	ADDQ         $32, AX
+	ADDQ         $64, R12
+	DECQ         R10
+	JNZ          part256
+
+	VPADDD       Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVD        X0, (DI)
+	ADDQ         $4, DI
+	ADDQ         $4, BX
+	DECQ         R9
+	JNZ          row256
+	VZEROUPPER
+	RET

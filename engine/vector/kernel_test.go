@@ -1,0 +1,179 @@
+package vector
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// sample is input for kernels made of random bytes: codes, rows and a query.
+type sample struct {
+	words, groups int
+	codes, rows   []byte
+	index         []uint32
+	signs         []uint64
+	q             query
+	least         int32
+}
+
+func newSample(r *rand.Rand, words, groups int) *sample {
+	s := &sample{words: words, groups: groups, least: int32(r.IntN(33) - 16)}
+	count := groups * GroupRows
+	s.codes = make([]byte, count*words*8)
+	s.rows = make([]byte, count*words*wordBits)
+	extreme := r.IntN(3)
+	for _, b := range [][]byte{s.codes, s.rows} {
+		for i := range b {
+			switch b[i] = byte(r.Uint32()); extreme {
+			case 1:
+				b[i] |= 0xfe
+			case 2:
+				b[i] |= byte(r.Uint32()) | byte(r.Uint32())
+			}
+		}
+	}
+	for range r.IntN(count + 1) {
+		at := r.IntN(count)
+		s.index = append(s.index, uint32(at))
+		s.signs = Code(s.signs, s.codes, at, words)
+	}
+	v := make([]float32, words*wordBits)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+		if extreme == 1 {
+			v[i] = 1
+		}
+	}
+	NewEncoder(len(v)).prepare(&s.q, v)
+	return s
+}
+
+func (s *sample) compare(t *testing.T, k kernel) {
+	t.Helper()
+	count := s.groups * GroupRows
+	want, got := make([]int32, count), make([]int32, count)
+	wantMask, gotMask := make([]byte, s.groups), make([]byte, s.groups)
+	scanGo(want, wantMask, s.codes, s.q.planes, s.least)
+	k.scan(got, gotMask, s.codes, s.q.planes, s.least)
+	if !slices.Equal(got, want) || !slices.Equal(gotMask, wantMask) {
+		t.Fatalf("%s: %d words, %d groups: estimates %v %v, want %v %v", k.name, s.words, s.groups, got, gotMask, want, wantMask)
+	}
+	want, got = make([]int32, len(s.index)), make([]int32, len(s.index))
+	dotGo(want, s.rows, s.index, s.signs, s.q.numbers)
+	k.dot(got, s.rows, s.index, s.signs, s.q.numbers)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s: %d words: products %v, want %v", k.name, s.words, got, want)
+	}
+}
+
+// TestKernels: every kernel of this machine gives the numbers of the plain one.
+func TestKernels(t *testing.T) {
+	t.Logf("this machine has %d kernels, the first is %s", len(kernels), Kernel())
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := newSample(r, 1+r.IntN(20), 1+r.IntN(12))
+		for _, k := range kernels {
+			s.compare(t, k)
+		}
+	}
+	for _, words := range []int{48, 64, 1024} {
+		s := newSample(rand.New(rand.NewPCG(uint64(words), 3)), words, 2)
+		for _, k := range kernels {
+			s.compare(t, k)
+		}
+	}
+}
+
+// TestPlainKernel holds the plain kernel to the definition: numbers of a query
+// times signed numbers of a row, and estimates by the number of each dimension.
+func TestPlainKernel(t *testing.T) {
+	s := newSample(rand.New(rand.NewPCG(1, 3)), 3, 4)
+	out, mask := make([]int32, 32), make([]byte, 4)
+	scanGo(out, mask, s.codes, s.q.planes, s.least)
+	small := make([]int32, len(s.q.numbers))
+	for i := range small {
+		for p, weight := range []int32{1, 2, 4, -8} {
+			small[i] += weight * int32(s.q.planes[i/wordBits*planeCount+p]>>(i%wordBits)&1)
+		}
+		if want := int32(math.RoundToEven(float64(-s.q.x[i]) / float64(maxAbs(s.q.x)) * planeMost)); small[i] != want {
+			t.Fatalf("number %d is %d in planes, want %d", i, small[i], want)
+		}
+	}
+	for row := range 32 {
+		code := Code(nil, s.codes, row, 3)
+		var sum, product int32
+		for i, n := range small {
+			m := int32(s.rows[row*len(small)+i])
+			if code[i/wordBits]>>(i%wordBits)&1 != 0 {
+				sum += n
+				m = -m
+			}
+			product += m * int32(s.q.numbers[i])
+		}
+		if out[row] != sum || estimate(s.q.planes, code) != sum || (mask[row/8]>>(row%8)&1 != 0) != (sum > s.least) {
+			t.Errorf("row %d is estimated as %d and %d, want %d; mask %08b", row, out[row], estimate(s.q.planes, code), sum, mask[row/8])
+		}
+		got := make([]int32, 1)
+		if dotGo(got, s.rows, []uint32{uint32(row)}, code, s.q.numbers); got[0] != product {
+			t.Errorf("row %d times the query is %d, want %d", row, got[0], product)
+		}
+	}
+}
+
+// FuzzKernels gives arbitrary bytes to all kernels.
+func FuzzKernels(f *testing.F) {
+	f.Add([]byte("some bytes"), uint8(4), uint16(3))
+	f.Add(slices.Repeat([]byte{255}, 700), uint8(6), uint16(65535))
+	f.Add([]byte{}, uint8(1), uint16(0))
+	f.Fuzz(func(t *testing.T, data []byte, words uint8, seed uint16) {
+		s := newSample(rand.New(rand.NewPCG(uint64(seed), 3)), 1+int(words%24), 1+int(words/24))
+		copy(s.codes, data)
+		copy(s.rows, data)
+		for i := 0; 2*i+1 < len(data) && i < len(s.q.numbers); i++ {
+			// Whatever prepare makes keeps the sum of products within 32 bits.
+			n := int16(binary.LittleEndian.Uint16(data[2*i:]))
+			s.q.numbers[i] = int16(int(n) % (math.MaxInt32/maxLevel/len(s.q.numbers) + 1))
+		}
+		for i := 0; 8*i+7 < len(data) && i < len(s.q.planes); i++ {
+			s.q.planes[i] = binary.LittleEndian.Uint64(data[8*i:])
+		}
+		s.signs = s.signs[:0]
+		for _, at := range s.index {
+			s.signs = Code(s.signs, s.codes, int(at), s.words)
+		}
+		for _, k := range kernels {
+			s.compare(t, k)
+		}
+	})
+}
+
+func BenchmarkKernels(b *testing.B) {
+	for _, dims := range []int{256, 384} {
+		r := rand.New(rand.NewPCG(1, 3))
+		s := newSample(r, dims/wordBits, 128)
+		out, mask := make([]int32, 1024), make([]byte, 128)
+		index := make([]uint32, 1024)
+		var signs []uint64
+		for i := range index {
+			index[i] = uint32(i)
+			signs = Code(signs, s.codes, i, s.words)
+		}
+		for _, k := range kernels {
+			b.Run(k.name+"/scan/"+strconv.Itoa(dims), func(b *testing.B) {
+				for b.Loop() {
+					k.scan(out, mask, s.codes, s.q.planes, 100)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/vector")
+			})
+			b.Run(k.name+"/dot/"+strconv.Itoa(dims), func(b *testing.B) {
+				for b.Loop() {
+					k.dot(out, s.rows, index, signs, s.q.numbers)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/vector")
+			})
+		}
+	}
+}

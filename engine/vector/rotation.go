@@ -1,0 +1,105 @@
+package vector
+
+import "math"
+
+// A rotation turns vectors of a padded length so that what a few dimensions carry
+// is spread over all of them. Then signs say about as much in every dimension, and
+// no dimension is so large that the others lose their digits when they are stored
+// as bytes. Lengths and dot products stay as they are.
+//
+// It is a randomized Hadamard transform: signs are flipped, then the first p
+// numbers, p the largest power of two, are transformed; when that leaves some
+// out, signs are flipped again and the last p are transformed. The signs are part
+// of the format and never change. After Ailon and Chazelle, The Fast
+// Johnson-Lindenstrauss Transform, 2009, section 2; the overlap of two transforms
+// spares padding to a power of two.
+type rotation struct {
+	first, second []float32 // +1 and -1
+	power         int
+	unit          float32 // 1/sqrt(power)
+}
+
+func newRotation(padded int) *rotation {
+	r := &rotation{first: flips(padded, 0), second: flips(padded, 1), power: 1}
+	for r.power*2 <= padded {
+		r.power *= 2
+	}
+	r.unit = float32(1 / math.Sqrt(float64(r.power)))
+	return r
+}
+
+// flips are the signs of one step: those of word w are the bits of splitmix64 of
+// 2w + step, a set bit being -1.
+func flips(n int, step uint64) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = 1
+		if splitmix64(2*uint64(i/64)+step)>>(i%64)&1 != 0 {
+			out[i] = -1
+		}
+	}
+	return out
+}
+
+// splitmix64 is the generator of Steele, Lea and Flood, 2014, after x steps.
+func splitmix64(x uint64) uint64 {
+	z := (x + 1) * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// apply rotates v in place.
+func (r *rotation) apply(v []float32) {
+	for i, s := range r.first {
+		v[i] *= s
+	}
+	r.transform(v[:r.power])
+	if r.power == len(v) {
+		return
+	}
+	for i, s := range r.second {
+		v[i] *= s
+	}
+	r.transform(v[len(v)-r.power:])
+}
+
+// undo is the inverse of apply: every step is its own inverse.
+func (r *rotation) undo(v []float32) {
+	if r.power < len(v) {
+		r.transform(v[len(v)-r.power:])
+		for i, s := range r.second {
+			v[i] *= s
+		}
+	}
+	r.transform(v[:r.power])
+	for i, s := range r.first {
+		v[i] *= s
+	}
+}
+
+// transform is the Walsh-Hadamard transform of a power of two numbers, at least
+// 64, times 1/sqrt of how many they are. Two of its stages are done at a time.
+func (r *rotation) transform(v []float32) {
+	h := 1
+	for ; 4*h <= len(v); h *= 4 {
+		for i := 0; i < len(v); i += 4 * h {
+			a, b, c, d := v[i:i+h], v[i+h:i+2*h], v[i+2*h:i+3*h], v[i+3*h:i+4*h]
+			b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+			for j, x := range a {
+				s, t := x+b[j], x-b[j]
+				u, w := c[j]+d[j], c[j]-d[j]
+				a[j], b[j], c[j], d[j] = s+u, t+w, s-u, t-w
+			}
+		}
+	}
+	if h < len(v) {
+		a, b := v[:h], v[h:]
+		for j, x := range a {
+			a[j], b[j] = x+b[j], x-b[j]
+		}
+	}
+	for i := range v {
+		v[i] *= r.unit
+	}
+}

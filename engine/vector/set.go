@@ -1,0 +1,194 @@
+package vector
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+const (
+	// OwnerBytes is the width of an owner.
+	OwnerBytes = 3
+	// ScaleBytes is the width of a scale.
+	ScaleBytes = 4
+	// FirstEvery is the number of ordinals for which one first row is kept.
+	FirstEvery = 64
+	// FirstBytes is the width of a first row.
+	FirstBytes = 4
+)
+
+// Set is the vectors of one field: passages in rows, each owned by a chunk with an
+// ordinal. It does not change, and is safe for concurrent use. Its slices may lie
+// in a mapped file.
+type Set struct {
+	Encoder *Encoder
+	Count   int    // rows
+	Chunks  int    // ordinals are below it
+	Owned   int    // chunks that own rows
+	Codes   []byte // CodeBytes: the code of row i where PutCode puts it
+	Rows    []byte // Count x RowBytes
+	Scales  []byte // Count float32
+	// Owners are the ordinals that own the rows, OwnerBytes each, never
+	// falling.
+	Owners []byte
+	// Firsts are, for every FirstEvery-th ordinal from 0 on, the first row of
+	// those that it or a later one owns, FirstBytes each.
+	Firsts []byte
+	// Depth is how many survivors a search takes; the zero Depth compares
+	// every row.
+	Depth Depth
+	// Verify makes sure that rows from..to are as they were written, before
+	// they are read; nil when there is no doubt.
+	Verify func(from, to int) error
+}
+
+// single reports whether row i is that of ordinal i.
+func (s *Set) single() bool { return s.Count == s.Chunks && s.Owned == s.Chunks }
+
+// Owner is the ordinal of the chunk that owns a row.
+func (s *Set) Owner(row int) uint32 {
+	b := s.Owners[OwnerBytes*row:][:OwnerBytes]
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
+}
+
+func (s *Set) scale(row int) float64 {
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.Scales[ScaleBytes*row:])))
+}
+
+// rows are those of a chunk; none when it has none. The search begins at row from.
+func (s *Set) rows(ordinal uint32, from int) (first, end int) {
+	if s.single() {
+		return int(ordinal), int(ordinal) + 1
+	}
+	group := int(ordinal) / FirstEvery
+	low, high := max(from, s.first(group)), s.first(group+1)
+	for low < high {
+		if middle := int(uint(low+high) / 2); s.Owner(middle) < ordinal {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	for end = low; end < s.Count && s.Owner(end) == ordinal; end++ {
+	}
+	return low, end
+}
+
+func (s *Set) first(group int) int {
+	if FirstBytes*group >= len(s.Firsts) {
+		return s.Count
+	}
+	return min(int(binary.LittleEndian.Uint32(s.Firsts[FirstBytes*group:])), s.Count)
+}
+
+// Options say how a search looks.
+type Options struct {
+	// Exact compares every row that is allowed.
+	Exact bool
+	// Survivors is how many rows survive the first step; 0 leaves it to the
+	// set's Depth.
+	Survivors int
+}
+
+// Neighbor is a chunk that was found.
+type Neighbor struct {
+	Ordinal uint32
+	Passage int     // index of its best passage, the first of equal ones
+	Score   float64 // similarity of that passage: the dot product
+}
+
+// Search appends to dst the k chunks of allowed (a bit for each ordinal; nil
+// allows all) whose best passage is most similar to v, which has the encoder's
+// number of dimensions, best first and equal scores by ordinal; and after them
+// every other that was compared and scores the same as the last, so that ties with
+// other sets can be decided by identifier. An error is that of Verify or of ctx.
+func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed []uint64, k int, o Options) ([]Neighbor, error) {
+	if s.Count == 0 || k < 1 {
+		return dst, ctx.Err()
+	}
+	w := workers.Get().(*worker)
+	defer workers.Put(w)
+	s.Encoder.prepare(&w.query, v)
+	left := s.left(allowed)
+	if left == 0 {
+		return dst, ctx.Err()
+	}
+	// A chunk of many passages may take the places of others: then more must
+	// survive.
+	for depth := s.survivors(k, o); depth > 0 && left > depth+s.Count/sparseShare; depth *= 4 {
+		w.nearest.reset(dst, k)
+		if err := s.scan(ctx, w, allowed, depth); err != nil {
+			return dst, err
+		}
+		if err := s.compareSurvivors(w); err != nil {
+			return dst, err
+		}
+		if list := w.nearest.finish(); len(list)-len(dst) >= k || len(w.keys) < depth {
+			return list, nil
+		}
+	}
+	w.nearest.reset(dst, k)
+	if err := s.compareAllowed(ctx, w, allowed); err != nil {
+		return dst, err
+	}
+	return w.nearest.finish(), nil
+}
+
+// sparseShare decides when the rows that a filter leaves are compared without
+// looking at codes: reading a row costs about as much as this many codes.
+const sparseShare = 40
+
+// exactRows is the number of rows up to which all are compared, when nothing else
+// is asked for: it takes about 0.2 ms.
+const exactRows = 16 << 10
+
+// survivors is how many rows survive the first step; 0 means that every row is
+// compared.
+func (s *Set) survivors(k int, o Options) int {
+	n := o.Survivors
+	switch {
+	case o.Exact:
+		return 0
+	case n > 0:
+		n = max(n, k)
+	case s.Count <= exactRows || s.Depth == Depth{}:
+		return 0
+	default:
+		n = s.Depth.At(k)
+	}
+	if n >= s.Count {
+		return 0
+	}
+	return n
+}
+
+// left is about how many rows are allowed: with several passages in a chunk it is
+// reckoned from the average.
+func (s *Set) left(allowed []uint64) int {
+	if allowed == nil {
+		return s.Count
+	}
+	chunks := 0
+	for _, word := range allowed {
+		chunks += bits.OnesCount64(word)
+	}
+	if s.single() || chunks == 0 {
+		return chunks
+	}
+	return int(int64(chunks)*int64(s.Count)/int64(s.Owned)) + 1
+}
+
+// At decodes a row into dst, which has as many numbers as the vectors have
+// dimensions.
+func (s *Set) At(dst []float32, row int) error {
+	if s.Verify != nil {
+		if err := s.Verify(row, row+1); err != nil {
+			return err
+		}
+	}
+	size := s.Encoder.RowBytes()
+	code := Code(nil, s.Codes, row, s.Encoder.Words())
+	s.Encoder.Decode(dst, s.Rows[row*size:(row+1)*size], code, float32(s.scale(row)))
+	return nil
+}

@@ -18,6 +18,7 @@ type worker struct {
 	nearest nearest
 	scans   []*scanner // one for each core that takes part
 	keys    []uint64   // of the survivors
+	marks   []uint64   // a bit for each row, all clear between uses
 	index   []uint32   // rows to be compared
 	codes   []uint64   // theirs
 	out     []int32
@@ -95,11 +96,7 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 // compareSurvivors compares the rows that survived the scan, and then all passages
 // of the chunks that were found: the best of a chunk need not have survived.
 func (s *Set) compareSurvivors(w *worker) error {
-	w.index = w.index[:0]
-	for _, key := range w.keys {
-		w.index = append(w.index, keyRow(key))
-	}
-	slices.Sort(w.index)
+	w.mark(s.Count)
 	if err := s.compare(w); err != nil || s.single() {
 		return err
 	}
@@ -117,6 +114,27 @@ func (s *Set) compareSurvivors(w *worker) error {
 	}
 	w.nearest.reset(w.nearest.list[:w.nearest.start], w.nearest.k)
 	return s.compare(w)
+}
+
+// mark makes w.index the rows of the survivors, in order: bits of a set are sorted
+// by themselves.
+func (w *worker) mark(count int) {
+	if words := (count + 63) / 64; len(w.marks) < words {
+		w.marks = make([]uint64, words)
+	}
+	low, high := count, -1
+	for _, key := range w.keys {
+		row := int(keyRow(key))
+		w.marks[row>>6] |= 1 << (row & 63)
+		low, high = min(low, row>>6), max(high, row>>6)
+	}
+	w.index = w.index[:0]
+	for i := low; i <= high; i++ {
+		for word := w.marks[i]; word != 0; word &= word - 1 {
+			w.index = append(w.index, uint32(i<<6|bits.TrailingZeros64(word)))
+		}
+		w.marks[i] = 0
+	}
 }
 
 // nearest keeps the best of many chunks: it gathers twice as many as are wanted and

@@ -147,11 +147,10 @@ type nearest struct {
 	least  float64
 	bounds bool // least is the score that a chunk needs
 
-	best  Neighbor // of the open chunk
-	first int      // the first row of it that was offered
-	row   int      // its best row
-	open  bool
-	set   *Set
+	best Neighbor // of the open chunk
+	row  int      // its best row
+	open bool
+	set  *Set
 }
 
 func (t *nearest) reset(dst []Neighbor, k int) {

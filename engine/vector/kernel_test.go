@@ -31,7 +31,7 @@ func newSample(r *rand.Rand, words, groups int) *sample {
 			case 1:
 				b[i] |= 0xfe
 			case 2:
-				b[i] |= byte(r.Uint32()) | byte(r.Uint32())
+				b[i] |= byte(r.Uint32())
 			}
 		}
 	}

@@ -73,6 +73,9 @@ type Collection struct {
 	watching atomic.Pointer[watchState]
 	closed   atomic.Bool
 	given    given
+	words    wordCounts
+	// fresh says that nothing was indexed when it was opened.
+	fresh bool
 }
 
 // New opens a collection of what o names.
@@ -95,7 +98,9 @@ func New(o Options) (*Collection, error) {
 		options.Turn = ingest.NewTurn()
 		o.Ingest = &options
 	}
-	return &Collection{o: o, rankings: newRankings(), given: newGiven()}, nil
+	view := o.Catalog.View()
+	defer view.Close()
+	return &Collection{o: o, rankings: newRankings(), given: newGiven(), fresh: view.Docs() == 0}, nil
 }
 
 // Close releases what the collection holds itself; its catalog and store stay
@@ -179,9 +184,7 @@ func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
 		return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 	}
-	view := c.o.Catalog.View()
-	defer view.Close()
-	if c.o.Ingest != nil && view.Docs() == 0 && c.watching.Load() == nil {
+	if c.o.Ingest != nil && c.fresh && c.watching.Load() == nil {
 		return fmt.Errorf("%w: the folder is indexed for the first time", sheaf.ErrUnavailable)
 	}
 	if c.given.recovering.Load() {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/ingest"
@@ -321,7 +320,7 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 // like finds chunks like a text, of what filter lets through.
 func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filter, q SearchRequest) (*Answer, error) {
 	count := func(word string) (int, error) {
-		return r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
+		return r.frequency(ctx, word)
 	}
 	words, err := salient.Query(r.c.o.Analyzer, text, salient.Collection{Size: r.size(ctx), Count: count})
 	if err != nil {

@@ -250,12 +250,28 @@ func (r *Reader) size(ctx context.Context) int {
 	return n
 }
 
+// frequency is the number of chunks with a word, among those that the caller
+// sees. For callers who see everything it is remembered.
+func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
+	all := r.guard.filter == nil
+	if all {
+		if n, ok := r.c.words.get(r.Generation(), word); ok {
+			return n, nil
+		}
+	}
+	n, err := r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
+	if err == nil && all {
+		r.c.words.put(r.Generation(), word, n)
+	}
+	return n, err
+}
+
 // rarity tells snippets how rare a word is, by its idf among what the caller
 // sees.
 func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 	size := float64(r.size(ctx))
 	return func(word string) float64 {
-		n, err := r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
+		n, err := r.frequency(ctx, word)
 		if err != nil {
 			return 1
 		}

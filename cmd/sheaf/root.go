@@ -78,6 +78,7 @@ func (a *app) command() *cobra.Command {
 		a.watchCommand(),
 		a.serveCommand(),
 		a.keyCommand(),
+		a.aclCommand(),
 		a.listCommand(),
 		a.statusCommand(),
 		a.checkCommand(),

@@ -1,0 +1,205 @@
+// Command load asks a running sheaf serve as many clients would, and says how
+// long answers took: what "sheaf serve holds 32 clients" means in numbers.
+//
+//	sheaf serve --in FOLDER &
+//	go run ./bench/load --clients 32 --time 60s
+//
+// The queries are two words each of the titles of the server's documents. One
+// warm-up round is not counted. It ends with status 1 when a request failed or
+// the 99th percentile is above --p99.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+type options struct {
+	address, key, profile string
+	clients, idle         int
+	length, p99, pause    time.Duration
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.address, "address", "http://127.0.0.1:7333", "the server")
+	flag.StringVar(&o.key, "key", "", "the key that it wants")
+	flag.StringVar(&o.profile, "profile", "", "the ranking profile; the server's own when it is empty")
+	flag.IntVar(&o.clients, "clients", 32, "clients that ask, each the next query when it has an answer")
+	flag.IntVar(&o.idle, "idle", 0, "connections that ask nothing beside them")
+	flag.DurationVar(&o.length, "time", time.Minute, "how long they ask")
+	flag.DurationVar(&o.pause, "pause", 0, "how long a client waits between an answer and its next query")
+	flag.DurationVar(&o.p99, "p99", 0, "the most that the 99th percentile may be; 0 for any")
+	flag.Parse()
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+func run(o options) error {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.clients + o.idle, MaxConnsPerHost: 0}, Timeout: time.Minute}
+	l := &load{options: o, client: client}
+	if err := l.readQueries(); err != nil {
+		return err
+	}
+	fmt.Printf("%d queries such as %q\n", len(l.queries), l.queries[0])
+	if err := l.openIdle(); err != nil {
+		return err
+	}
+	if _, err := l.ask(time.Second); err != nil {
+		return err
+	}
+	before, err := l.gauge("sheaf_heap_bytes")
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	times, err := l.ask(o.length)
+	if err != nil {
+		return err
+	}
+	took := time.Since(began)
+	after, err := l.gauge("sheaf_heap_bytes")
+	if err != nil {
+		return err
+	}
+	slices.Sort(times)
+	at := func(p float64) time.Duration { return times[min(len(times)-1, int(p*float64(len(times))))] }
+	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(times), took.Seconds(), float64(len(times))/took.Seconds(), o.clients)
+	fmt.Printf("p50 %.1f ms  p90 %.1f ms  p99 %.1f ms  p99.9 %.1f ms  max %.1f ms\n", ms(at(0.5)), ms(at(0.9)), ms(at(0.99)), ms(at(0.999)), ms(times[len(times)-1]))
+	fmt.Printf("heap %.1f MB before, %.1f MB after\n", before/1e6, after/1e6)
+	if o.p99 > 0 && at(0.99) > o.p99 {
+		return fmt.Errorf("the 99th percentile is %v: must be at most %v", at(0.99), o.p99)
+	}
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+type load struct {
+	options
+	client  *http.Client
+	queries []string
+}
+
+func (l *load) get(path string) ([]byte, error) {
+	req, err := http.NewRequest(http.MethodGet, l.address+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if l.key != "" {
+		req.Header.Set("Authorization", "Bearer "+l.key)
+	}
+	res, err := l.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %d %s", path, res.StatusCode, body)
+	}
+	return body, err
+}
+
+var word = regexp.MustCompile(`[\p{L}\p{N}]{3,}`)
+
+// readQueries makes queries of the titles of the server's documents.
+func (l *load) readQueries() error {
+	random := rand.New(rand.NewPCG(1, 2))
+	for after := ""; len(l.queries) < 5000; {
+		body, err := l.get("/v1/documents?limit=1000&after=" + url.QueryEscape(after))
+		if err != nil {
+			return err
+		}
+		var page struct {
+			Documents []struct{ Title string }
+			Next      string
+		}
+		if err := json.Unmarshal(body, &page); err != nil {
+			return err
+		}
+		for _, d := range page.Documents {
+			if words := word.FindAllString(d.Title, -1); len(words) > 0 {
+				l.queries = append(l.queries, words[random.IntN(len(words))]+" "+words[random.IntN(len(words))])
+			}
+		}
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	if len(l.queries) == 0 {
+		return errors.New("the server has no documents with titles")
+	}
+	return nil
+}
+
+// openIdle opens connections that stay without a request.
+func (l *load) openIdle() error {
+	var wg sync.WaitGroup
+	faults := make(chan error, l.idle)
+	for range l.idle {
+		wg.Go(func() {
+			if _, err := l.get("/livez"); err != nil {
+				faults <- err
+			}
+		})
+	}
+	wg.Wait()
+	close(faults)
+	return <-faults
+}
+
+// ask has all clients ask for some time; the result is how long each answer
+// took.
+func (l *load) ask(length time.Duration) ([]time.Duration, error) {
+	deadline := time.Now().Add(length)
+	all := make([][]time.Duration, l.clients)
+	faults := make([]error, l.clients)
+	var wg sync.WaitGroup
+	for i := range l.clients {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(i), 3))
+			for time.Now().Before(deadline) {
+				query := l.queries[random.IntN(len(l.queries))]
+				began := time.Now()
+				if _, err := l.get("/v1/search?query=" + url.QueryEscape(query) + "&profile=" + url.QueryEscape(l.profile)); err != nil {
+					faults[i] = err
+					return
+				}
+				all[i] = append(all[i], time.Since(began))
+				time.Sleep(l.pause)
+			}
+		})
+	}
+	wg.Wait()
+	return slices.Concat(all...), errors.Join(faults...)
+}
+
+// gauge is a number of the server's metrics.
+func (l *load) gauge(name string) (float64, error) {
+	body, err := l.get("/metrics")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(body)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			return strconv.ParseFloat(strings.TrimSpace(value), 64)
+		}
+	}
+	return 0, fmt.Errorf("the metrics have no %s", name)
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+	"sheaf/serve"
+	"sheaf/vfs"
+)
+
+func (a *app) aclCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "acl",
+		GroupID: groupOther,
+		Short:   "Look whether anybody gets to see what they may not",
+	}
+	cmd.AddCommand(a.aclAuditCommand())
+	return cmd
+}
+
+func (a *app) aclAuditCommand() *cobra.Command {
+	var checks, sample int
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Ask random questions as random callers and look for leaks",
+		Long: `Makes random callers, asks random questions of words of hidden documents through
+every way there is (search and its pages, facets and counts, explanations, similar
+passages, links, errors ...), and looks in all that comes back for what the caller
+may not see: first in the index as it is, then in a copy of some of its documents
+with random access lists. The index is not changed.`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if checks < 1 || checks > 10_000_000 {
+				return sheaf.Invalidf("--checks is %d: must be within 1..10000000", checks)
+			}
+			if sample < 1 || sample > 10_000 {
+				return sheaf.Invalidf("--sample is %d: must be within 1..10000", sample)
+			}
+			if !cmd.Flags().Changed("seed") {
+				seed = rand.Uint64()
+			}
+			s, err := a.open(cmd, openOptions{})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			return s.auditAccess(cmd.Context(), serve.AuditOptions{Checks: max(1, checks/2), Seed: seed}, sample)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&checks, "checks", 10_000, "how many checks to make")
+	f.IntVar(&sample, "sample", 200, "how many documents get random access lists")
+	f.Uint64Var(&seed, "seed", 0, "repeat the checks of an earlier audit")
+	a.addJSON(cmd)
+	return cmd
+}
+
+func (s *session) auditAccess(ctx context.Context, o serve.AuditOptions, sample int) error {
+	own, err := s.door()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = own.Close() }() // it holds nothing that could be lost
+	copied, done, err := s.randomLists(ctx, o.Seed, sample)
+	if err != nil {
+		return err
+	}
+	defer done()
+	progress := terminal.NewProgress(s.err, "auditing")
+	o.Progress = func(n, _ int) { progress.Update(n, o.Checks, 0, "checks") }
+	var audits []*serve.Audit
+	for _, c := range []*serve.Collection{own, copied} {
+		audit, err := c.Audit(ctx, o)
+		if err != nil {
+			progress.Done()
+			return err
+		}
+		audits = append(audits, audit)
+	}
+	progress.Done()
+	return s.tellAudits(audits)
+}
+
+// tellAudits says what was found. Leaks are an error.
+func (s *session) tellAudits(audits []*serve.Audit) error {
+	leaks := slices.Concat(audits[0].Leaks, audits[1].Leaks)
+	if s.json {
+		if err := s.printJSON(map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0], "random_lists": audits[1]}); err != nil {
+			return err
+		}
+	} else {
+		for i, what := range []string{"the index as it is", "random access lists"} {
+			out := audits[i]
+			fmt.Fprintf(s.stdout, "%s: %s of %s, %s hidden on average, %s\n", what, terminal.Plural(out.Checks, "check", "checks"),
+				terminal.Plural(out.Documents, "document", "documents"), terminal.Count(out.Hidden/max(1, out.Checks)), terminal.Plural(len(out.Leaks), "leak", "leaks"))
+		}
+		for _, l := range leaks {
+			fmt.Fprintf(s.stdout, "  %s, query %q, caller %+v: %s: %s\n", l.Door, l.Query, l.Grant, terminal.Clean(string(l.Doc)), terminal.Clean(l.What))
+		}
+	}
+	if len(leaks) > 0 {
+		return withHint(fmt.Errorf("%s", terminal.Plural(len(leaks), "leak was found", "leaks were found")), "repeat with --seed %d", audits[0].Seed)
+	}
+	return nil
+}
+
+// randomLists copies some documents, with access lists at random, into an index
+// of its own that is gone when done is called.
+func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *serve.Collection, done func(), err error) {
+	dir, err := os.MkdirTemp("", "sheaf-audit-")
+	if err != nil {
+		return nil, nil, err
+	}
+	var closers []func() error
+	done = func() {
+		for _, f := range slices.Backward(closers) {
+			_ = f() // it is thrown away
+		}
+		_ = os.RemoveAll(dir)
+	}
+	defer func() {
+		if err != nil {
+			done()
+		}
+	}()
+	copyOf, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(dir), catalog.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	closers = append(closers, copyOf.Close)
+	store, err := openBackend(filepath.Join(dir, "engine"), s.analyzer, s.embedder, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	closers = append(closers, store.Close)
+	o := s.ingestOptions()
+	o.Catalog, o.Backend, o.Trees = copyOf, store, []catalog.Tree{{Name: "copy"}}
+	docs, err := s.sample(seed, sample)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := ingest.Put(ctx, o, docs); err != nil {
+		return nil, nil, err
+	}
+	c, err = serve.New(serve.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.analyzer, Embed: s.queryVector(), Known: s.known(), Model: s.localModel(),
+		ProfileDirs: []string{profileFolder()}, Profile: s.config.Profile})
+	return c, done, err
+}
+
+// sample is some documents with random access lists.
+func (s *session) sample(seed uint64, n int) ([]ingest.Given, error) {
+	random := rand.New(rand.NewPCG(seed, 0x115750))
+	var ids []sheaf.ID
+	for id := range s.view.Files() {
+		ids = append(ids, id)
+	}
+	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	some := func(list ...string) []sheaf.Value {
+		var values []sheaf.Value
+		for _, text := range list {
+			if random.IntN(len(list)) == 0 {
+				values = append(values, sheaf.TextValue(text))
+			}
+		}
+		return values
+	}
+	var docs []ingest.Given
+	for _, id := range ids {
+		if len(docs) == n {
+			break
+		}
+		doc, ok := s.view.Document(id)
+		text, err := s.view.Text(id)
+		if !ok || errors.Is(err, catalog.ErrStale) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		tenant := some("acme", "umbrella", "initech")
+		docs = append(docs, ingest.Given{Tree: "copy", Path: doc.Path, Title: doc.Title, Text: text, Properties: []sheaf.Property{
+			{Name: ingest.PropertyTenant, Values: tenant[:min(1, len(tenant))]},
+			{Name: ingest.PropertyAccess, List: true, Values: some(sheaf.AccessPublic, "user:ann", "user:bob", "group:staff", "group:board")},
+			{Name: ingest.PropertySets, List: true, Values: some("finance", "handbook")},
+		}})
+	}
+	return docs, s.view.Err()
+}

@@ -1,0 +1,501 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/profile"
+	"sheaf/serve/access"
+)
+
+// AuditOptions say how much is looked for leaks.
+type AuditOptions struct {
+	// Checks is how many checks are made, at least 1.
+	Checks int
+	// Seed fixes what is random: the same seed on the same index makes the
+	// same checks.
+	Seed uint64
+	// Progress is told of every hundredth check or so; nil is told nothing.
+	Progress func(done, leaks int)
+}
+
+// Leak is something that a caller got to see and must not.
+type Leak struct {
+	Grant access.Grant `json:"grant"`
+	// Door is what was asked: "search", "similar" ...
+	Door  string   `json:"door"`
+	Query string   `json:"query"`
+	Doc   sheaf.ID `json:"doc"` // that was seen, "" when it is a number
+	What  string   `json:"what"`
+}
+
+// Audit is the outcome of looking for leaks.
+type Audit struct {
+	Checks    int    `json:"checks"`
+	Documents int    `json:"documents"`
+	Hidden    int    `json:"hidden"` // documents that a check could have leaked, in all checks
+	Seed      uint64 `json:"seed"`
+	Leaks     []Leak `json:"leaks"`
+}
+
+// maxLeaks is how many leaks are told of each door.
+const maxLeaks = 20
+
+// Audit makes random grants, gives them random questions through every way that
+// a Reader has, and looks in all that comes back for documents that the grant
+// does not let through. Who may see a document is decided here by its own
+// record, with another implementation than the guard's. The index is not
+// changed.
+func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) {
+	return c.audit(ctx, o, c.For)
+}
+
+// audit is Audit with another way to get at Readers, so that it can be shown to
+// find leaks.
+func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit, error) {
+	view := c.o.Catalog.View()
+	defer view.Close()
+	a := &auditor{c: c, open: open, o: o, told: map[string]int{}, random: rand.New(rand.NewPCG(o.Seed, 0xacce55)), out: &Audit{Seed: o.Seed, Leaks: []Leak{}}}
+	if err := a.learn(view); err != nil {
+		return nil, err
+	}
+	if len(a.docs) == 0 {
+		return nil, fmt.Errorf("%w: there are no documents to look for", sheaf.ErrNotFound)
+	}
+	for a.out.Checks < o.Checks {
+		if err := a.round(ctx); err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if o.Progress != nil {
+			o.Progress(a.out.Checks, len(a.out.Leaks))
+		}
+	}
+	return a.out, nil
+}
+
+// audited is a document with what it says of who may see it.
+type audited struct {
+	id     sheaf.ID
+	chunks []sheaf.ID
+	tenant []string
+	access []string
+	sets   []string
+	words  []string
+}
+
+type auditor struct {
+	c        *Collection
+	open     func(access.Grant) (*Reader, error)
+	o        AuditOptions
+	random   *rand.Rand
+	out      *Audit
+	docs     []audited
+	at       map[sheaf.ID]int // documents and chunks
+	tenants  []string
+	people   []string
+	sets     []string
+	profiles []string
+	told     map[string]int // leaks by door
+}
+
+// learn reads the documents and what they say.
+func (a *auditor) learn(view *catalog.View) error {
+	a.at = map[sheaf.ID]int{}
+	kinds := map[string]map[string]bool{"tenant": {}, "access": {}, "sets": {}}
+	for id := range view.Files() {
+		rec, err := view.Record(id)
+		if err != nil {
+			return err
+		}
+		d := audited{id: id}
+		said := map[string]bool{}
+		for _, p := range rec.Document.Properties {
+			name := strings.ToLower(p.Name)
+			if kinds[name] == nil || said[name] {
+				continue
+			}
+			said[name] = true
+			var texts []string
+			for _, v := range p.Values {
+				texts = append(texts, v.String())
+				kinds[name][v.String()] = true
+			}
+			switch name {
+			case "tenant":
+				d.tenant = texts
+			case "access":
+				d.access = texts
+			case "sets":
+				d.sets = texts
+			}
+		}
+		for i := range rec.Document.Chunks {
+			ch := &rec.Document.Chunks[i]
+			d.chunks = append(d.chunks, ch.ID)
+			d.words = append(d.words, strings.Fields(ch.Title)...)
+			a.at[ch.ID] = len(a.docs)
+		}
+		a.at[id] = len(a.docs)
+		a.docs = append(a.docs, d)
+	}
+	a.tenants, a.people, a.sets = keysOf(kinds["tenant"]), keysOf(kinds["access"]), keysOf(kinds["sets"])
+	infos, err := profile.List(a.c.o.ProfileDirs...)
+	if err != nil {
+		return err
+	}
+	for _, info := range infos {
+		if info.Err == nil {
+			a.profiles = append(a.profiles, info.Name)
+		}
+	}
+	return view.Err()
+}
+
+func keysOf(set map[string]bool) []string {
+	list := make([]string, 0, len(set))
+	for k := range set {
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// sees decides, from what a document says, whether a grant lets it through.
+func (d *audited) sees(g *access.Grant) bool {
+	tenant := g.Tenant == access.All || g.Tenant == "" && len(d.tenant) == 0 || g.Tenant != "" && slices.Contains(d.tenant, g.Tenant)
+	person := false
+	for _, who := range g.Access {
+		person = person || who == access.All || slices.Contains(d.access, who)
+	}
+	person = person || slices.Contains(d.access, sheaf.AccessPublic)
+	set := len(g.Sets) == 0
+	for _, s := range g.Sets {
+		set = set || slices.Contains(d.sets, s)
+	}
+	return tenant && person && set
+}
+
+// grant makes a random grant of what documents say, and of what none does.
+func (a *auditor) grant() access.Grant {
+	g := access.Grant{Name: "audit", Scopes: []access.Scope{access.ScopeSearch}}
+	switch a.random.IntN(4) {
+	case 0:
+		g.Tenant = access.All
+	case 1:
+		g.Tenant = a.pick(a.tenants, "nobody's")
+	}
+	for range a.random.IntN(4) {
+		g.Access = append(g.Access, a.pick(a.people, "user:nobody"))
+	}
+	if a.random.IntN(8) == 0 {
+		g.Access = append(g.Access, access.All)
+	}
+	for range a.random.IntN(6) - 3 {
+		g.Sets = append(g.Sets, a.pick(a.sets, "no set"))
+	}
+	return g
+}
+
+func (a *auditor) pick(list []string, other string) string {
+	if len(list) == 0 || a.random.IntN(6) == 0 {
+		return other
+	}
+	return list[a.random.IntN(len(list))]
+}
+
+// query makes a query of words of documents, hidden ones for the most part.
+func (a *auditor) query(hidden []int) string {
+	var words []string
+	for range 1 + a.random.IntN(3) {
+		d := &a.docs[a.random.IntN(len(a.docs))]
+		if len(hidden) > 0 && a.random.IntN(4) > 0 {
+			d = &a.docs[hidden[a.random.IntN(len(hidden))]]
+		}
+		if len(d.words) > 0 {
+			words = append(words, d.words[a.random.IntN(len(d.words))])
+		}
+	}
+	switch a.random.IntN(8) {
+	case 0:
+		return strings.Join(words, " OR ")
+	case 1:
+		return `"` + strings.Join(words, " ") + `"`
+	case 2:
+		return strings.Join(words, "* ") + "*"
+	}
+	return strings.Join(words, " ")
+}
+
+// round makes a grant and asks through every door.
+func (a *auditor) round(ctx context.Context) error {
+	g := a.grant()
+	var hidden []int
+	seen := 0
+	for i := range a.docs {
+		if !a.docs[i].sees(&g) {
+			hidden = append(hidden, i)
+		} else {
+			seen++
+		}
+	}
+	r, err := a.open(g)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r, hidden: hidden, seen: seen}
+	for _, ask := range []func() error{t.search, t.explain, t.similar, t.get, t.document, t.list, t.whyNot, t.whatIf, t.stage, t.count} {
+		t.text = a.query(hidden)
+		a.out.Checks++
+		a.out.Hidden += len(hidden)
+		if err := ask(); err != nil {
+			return fmt.Errorf("audit, query %q: %w", t.text, err)
+		}
+	}
+	a.out.Documents = len(a.docs)
+	return nil
+}
+
+// trial is the questions of one grant.
+type trial struct {
+	*auditor
+	ctx    context.Context
+	grant  access.Grant
+	reader *Reader
+	hidden []int
+	seen   int
+	text   string
+}
+
+func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
+	if t.told[door]++; t.told[door] <= maxLeaks {
+		t.out.Leaks = append(t.out.Leaks, Leak{t.grant, door, t.text, doc, fmt.Sprintf(format, args...)})
+	}
+}
+
+// answer looks for hidden documents in all that came back, as a caller would
+// read it: their identifiers anywhere in the JSON.
+func (t *trial) answer(door string, out any) error {
+	text, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	for _, i := range t.hidden {
+		d := &t.docs[i]
+		quoted, err := json.Marshal(d.id)
+		if err != nil {
+			return err
+		}
+		name := strings.Trim(string(quoted), `"`)
+		if at := strings.Index(string(text), name); at >= 0 && !t.asked(string(text), at, name) {
+			t.leak(door, d.id, "its name is in the answer")
+		}
+	}
+	return nil
+}
+
+// asked reports whether what looks like the name of a hidden document is that of
+// a visible one that begins so, or ends so.
+func (t *trial) asked(text string, at int, name string) bool {
+	for i := range t.docs {
+		if d := &t.docs[i]; d.sees(&t.grant) && strings.Contains(string(d.id), name) && strings.Contains(text[max(0, at-200):min(len(text), at+200)], string(d.id)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *trial) request() SearchRequest {
+	q := SearchRequest{Text: t.text, Window: 100, Limit: 1 + t.random.IntN(20), Facets: []string{"tree", "folder"}, Count: true}
+	if t.random.IntN(2) == 0 {
+		q.Profile = t.pick(t.profiles, "")
+	}
+	return q
+}
+
+// refused reports whether an error tells nothing: a profile that the collection
+// cannot run, a query that a stage refuses.
+func refused(err error) bool {
+	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
+}
+
+func (t *trial) search() error {
+	a, err := t.reader.Search(t.ctx, t.request())
+	for err == nil {
+		if err := t.answer("search", a); err != nil {
+			return err
+		}
+		if *a.Matches > 0 && t.seen == 0 {
+			t.leak("search", "", "it counts %d matches and nothing may be seen", *a.Matches)
+		}
+		if a.Next == "" {
+			return nil
+		}
+		matches := a.Matches
+		a, err = t.reader.Page(t.ctx, a.Next, "")
+		if err == nil {
+			a.Matches = matches
+		}
+	}
+	if refused(err) {
+		return nil
+	}
+	return err
+}
+
+func (t *trial) explain() error {
+	e, err := t.reader.Explain(t.ctx, t.request())
+	if err == nil {
+		return t.answer("explain", e)
+	}
+	if refused(err) {
+		return nil
+	}
+	return err
+}
+
+// target is a document or chunk, hidden for the most part, and whether it is.
+func (t *trial) target() (id sheaf.ID, doc *audited) {
+	i := t.random.IntN(len(t.docs))
+	if len(t.hidden) > 0 && t.random.IntN(3) > 0 {
+		i = t.hidden[t.random.IntN(len(t.hidden))]
+	}
+	doc = &t.docs[i]
+	id = doc.id
+	if len(doc.chunks) > 0 && t.random.IntN(2) == 0 {
+		id = doc.chunks[t.random.IntN(len(doc.chunks))]
+	}
+	return id, doc
+}
+
+// named holds a question about one document to its rule: a hidden one must be
+// "not found", in the words for one that does not exist.
+func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
+	id, doc := t.target()
+	out, err := ask(id)
+	if doc.sees(&t.grant) {
+		if err == nil {
+			return t.answer(door, out)
+		}
+		if refused(err) || errors.Is(err, sheaf.ErrUnavailable) {
+			return nil // a chunk is no document; a file may have changed
+		}
+		return err
+	}
+	if err == nil {
+		t.leak(door, doc.id, "it is answered")
+		return nil
+	}
+	none := sheaf.ID("audit:there is no such document")
+	_, missing := ask(none)
+	if missing == nil || strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", id), "") != strings.ReplaceAll(missing.Error(), fmt.Sprintf("%q", none), "") {
+		t.leak(door, doc.id, "its error is %q, that of nothing %q", err, missing)
+	}
+	return nil
+}
+
+func (t *trial) similar() error {
+	return t.named("similar", func(id sheaf.ID) (any, error) { return t.reader.Similar(t.ctx, id, SearchRequest{}) })
+}
+
+func (t *trial) get() error {
+	return t.named("get", func(id sheaf.ID) (any, error) {
+		p, err := t.reader.Get(t.ctx, id, GetOptions{Neighbors: 2})
+		if err != nil {
+			return nil, err
+		}
+		p.Text = "" // what a visible text names is its reader's to know
+		for i := range p.Before {
+			p.Before[i].Text, p.Before[i].Links = "", nil
+		}
+		for i := range p.After {
+			p.After[i].Text, p.After[i].Links = "", nil
+		}
+		for _, l := range p.Links {
+			if i, ok := t.at[l.To]; ok && !t.docs[i].sees(&t.grant) {
+				t.leak("get", l.To, "a link leads to it")
+			}
+		}
+		p.Links = nil
+		return p, nil
+	})
+}
+
+func (t *trial) document() error {
+	return t.named("document", func(id sheaf.ID) (any, error) { return t.reader.Document(t.ctx, id) })
+}
+
+func (t *trial) list() error {
+	list, err := t.reader.Documents(t.ctx, "", "", MaxWindow)
+	if err != nil {
+		return err
+	}
+	if len(list.Documents) != min(t.seen, MaxWindow) {
+		t.leak("documents", "", "it lists %d documents, %d may be seen", len(list.Documents), t.seen)
+	}
+	return t.answer("documents", list)
+}
+
+func (t *trial) whyNot() error {
+	return t.named("why not", func(id sheaf.ID) (any, error) { return t.reader.WhyNot(t.ctx, SearchRequest{Text: t.text}, id) })
+}
+
+func (t *trial) whatIf() error {
+	moves, err := t.reader.WhatIf(t.ctx, SearchRequest{Text: t.text}, map[string]string{"meaning": "1"})
+	if err == nil {
+		return t.answer("what if", moves)
+	}
+	if refused(err) {
+		return nil
+	}
+	return err
+}
+
+// stage lets a stage look at documents that the caller names.
+func (t *trial) stage() error {
+	ranking := []Scored{}
+	for range 5 {
+		id, _ := t.target()
+		ranking = append(ranking, Scored{id, t.random.Float64()})
+	}
+	out, err := t.reader.Stage(t.ctx, "aggregate", map[string]string{"to": "document", "method": "max_p"}, [][]Scored{ranking}, t.text, 10)
+	if err != nil {
+		return nil // a stage may refuse what it does not know
+	}
+	for _, s := range out {
+		i, known := t.at[s.ID]
+		brought := slices.ContainsFunc(ranking, func(r Scored) bool { return r.ID == s.ID })
+		if known && !brought && !t.docs[i].sees(&t.grant) {
+			t.leak("stage", s.ID, "a stage led to it")
+		}
+	}
+	return nil
+}
+
+// count holds the numbers to what may be seen.
+func (t *trial) count() error {
+	s, err := t.reader.Summary(t.ctx)
+	if err != nil {
+		return err
+	}
+	chunks := 0
+	for i := range t.docs {
+		if t.docs[i].sees(&t.grant) {
+			chunks += len(t.docs[i].chunks)
+		}
+	}
+	if s.Documents != t.seen || s.Chunks > chunks {
+		t.leak("summary", "", "it counts %d documents and %d chunks, %d and %d may be seen", s.Documents, s.Chunks, t.seen, chunks)
+	}
+	return t.answer("summary", s)
+}

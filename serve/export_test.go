@@ -1,0 +1,15 @@
+package serve
+
+import (
+	"context"
+
+	"sheaf/serve/access"
+)
+
+// AuditLeaking is Audit of a collection whose check is made weaker.
+func AuditLeaking(ctx context.Context, c *Collection, o AuditOptions, weaken func(*access.Grant)) (*Audit, error) {
+	return c.audit(ctx, o, func(g access.Grant) (*Reader, error) {
+		weaken(&g)
+		return c.For(g)
+	})
+}

@@ -377,3 +377,58 @@ func TestMadeAnewUnderReader(t *testing.T) {
 		t.Errorf("the reader still sees the old catalog: %v", v.Err())
 	}
 }
+
+// TestStoredTexts: texts without a source file of all sizes come back, whole and
+// in part, also after a merge; SHEAF_TEST_LONG adds one larger than what a
+// decoder takes at once.
+func TestStoredTexts(t *testing.T) {
+	const piece = 1 << 20
+	sizes := []int{0, 1, piece - 1, piece, piece + 1, 3*piece + 17}
+	if os.Getenv("SHEAF_TEST_LONG") != "" {
+		sizes = append(sizes, 1100<<20)
+	}
+	fsys, r := vfs.NewMem(), rand.New(rand.NewPCG(7, 7))
+	c := openIn(t, fsys, "/c")
+	at := func(i int) byte { return byte(i>>10 ^ i>>3) }
+	for k, size := range sizes {
+		text := make([]byte, size)
+		for i := range text {
+			text[i] = at(i)
+		}
+		id := sheaf.DocumentID("given", fmt.Sprint(k))
+		put(t, c, catalog.Record{Document: sheaf.Document{ID: id, Tree: "given", Path: fmt.Sprint(k)}, Text: text, HasText: true})
+	}
+	put(t, c, record(t, "x.md", "x")) // each merges what was before
+	v := c.View()
+	defer v.Close()
+	for k, size := range sizes {
+		id := sheaf.DocumentID("given", fmt.Sprint(k))
+		check := func(what string, span sheaf.Span, got []byte, err error) {
+			t.Helper()
+			if err != nil || len(got) != span.Len() {
+				t.Fatalf("%s of %d bytes: %d bytes, %v", what, size, len(got), err)
+			}
+			for i, b := range got {
+				if b != at(span.Start+i) {
+					t.Fatalf("%s of %d bytes: byte %d is another", what, size, span.Start+i)
+				}
+			}
+		}
+		whole, err := v.Text(id)
+		check("all", sheaf.Span{End: size}, whole, err)
+		for range 20 {
+			span := sheaf.Span{Start: r.IntN(size + 1)}
+			span.End = span.Start + r.IntN(size-span.Start+1)
+			part, err := v.TextAt(id, span)
+			check(fmt.Sprint(span), span, part, err)
+		}
+		for _, span := range []sheaf.Span{{Start: -1}, {Start: 2, End: 1}, {End: size + 1}} {
+			if _, err := v.TextAt(id, span); !errors.Is(err, sheaf.ErrInvalid) {
+				t.Errorf("%v of %d bytes: %v", span, size, err)
+			}
+		}
+	}
+	if raw := 6*piece + 18; v.DiskBytes() > int64(raw/20) && len(sizes) == 6 {
+		t.Errorf("%d bytes of repeating text take %d", raw, v.DiskBytes())
+	}
+}

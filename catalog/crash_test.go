@@ -15,7 +15,8 @@ import (
 	"sheaf/vfs"
 )
 
-// fingerprint is what a catalog holds: each document with its text's hash.
+// fingerprint is what a catalog holds: its lists and settings, and each document
+// with its text's hash.
 func fingerprint(t *testing.T, fsys vfs.FS) (string, error) {
 	t.Helper()
 	c, err := catalog.Open(fsys, "/c", catalog.Options{})
@@ -25,7 +26,11 @@ func fingerprint(t *testing.T, fsys vfs.FS) (string, error) {
 	defer c.Close()
 	v := c.View()
 	defer v.Close()
-	s := ""
+	skipped, err := v.Skipped()
+	if err != nil {
+		return "", err
+	}
+	s := fmt.Sprintf("%d skipped, %d pending, language %q\n", len(skipped), len(v.Pending()), v.Settings().Language)
 	for id, state := range v.Files() {
 		r, err := v.Record(id)
 		if err != nil {
@@ -88,8 +93,9 @@ func history(t *testing.T, seed uint64, fsys vfs.FS) (before, after string, fini
 		t.Fatal(err)
 	}
 	defer c.Close()
+	lists := [3]int{}
 	for range 6 {
-		before = held(t, model)
+		before = held(t, model, lists)
 		name := fmt.Sprintf("d%d.md", r.IntN(6))
 		u := catalog.Update{Delete: []sheaf.ID{sheaf.ID("notes:" + name)}}
 		delete(model, name)
@@ -98,7 +104,13 @@ func history(t *testing.T, seed uint64, fsys vfs.FS) (before, after string, fini
 			model[name] = fmt.Sprintf("# T\n\ntext %d [[d%d]]\n", r.IntN(1000), r.IntN(6))
 			u.Put = append(u.Put, record(t, name, model[name]))
 		}
-		after = held(t, model)
+		lists[r.IntN(3)] = r.IntN(4)
+		skipped, pending := make([]catalog.Skip, lists[0]), map[sheaf.ID]string{}
+		for i := range lists[1] {
+			pending[sheaf.ID(fmt.Sprint(i))] = "later"
+		}
+		u.Skipped, u.Pending, u.Settings = &skipped, &pending, &catalog.Settings{Language: languages[lists[2]]}
+		after = held(t, model, lists)
 		if err := c.Update(context.Background(), u); err != nil {
 			return before, after, false
 		}
@@ -106,10 +118,13 @@ func history(t *testing.T, seed uint64, fsys vfs.FS) (before, after string, fini
 	return after, after, true
 }
 
-// held is the fingerprint of a catalog with these documents.
-func held(t *testing.T, model map[string]string) string {
+var languages = [...]string{"", "en", "de", "fr"}
+
+// held is the fingerprint of a catalog with these documents, numbers of skipped
+// and of pending ones, and this language.
+func held(t *testing.T, model map[string]string, lists [3]int) string {
 	t.Helper()
-	s := ""
+	s := fmt.Sprintf("%d skipped, %d pending, language %q\n", lists[0], lists[1], languages[lists[2]])
 	for i := range 6 {
 		name := fmt.Sprintf("d%d.md", i)
 		if text, ok := model[name]; ok {

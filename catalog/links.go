@@ -170,8 +170,8 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 		return nil
 	}
 	sources := v.sources(doc, st.aliases)
-	for from := range sources {
-		if from != doc {
+	for from, leads := range sources {
+		if leads && from != doc {
 			found = append(found, from)
 		}
 	}
@@ -185,22 +185,21 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return slices.Clone(found)
 }
 
-// sources are the documents with a link to doc, itself among them; aliases says
-// that it has some.
+// sources tells of documents whether they have a link to doc; those it says
+// nothing of have none. aliases says that doc has some.
 func (v *View) sources(doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold(file))
 	decided := map[sheaf.ID]bool{}
 	point := func(key uint64, leads func(item keyItem, from sheaf.ID) (yes, sure bool)) {
 		v.each(key, func(s *segment) *keyTable { return &s.targets }, func(item keyItem, from sheaf.ID) {
-			if decided[from] {
+			if _, done := decided[from]; done {
 				return
 			}
 			yes, sure := leads(item, from)
-			if !sure {
-				yes = slices.Contains(v.Links(from), doc)
-			}
-			if yes {
+			if !sure { // its links tell, of all its items
+				decided[from] = slices.Contains(v.Links(from), doc)
+			} else if yes {
 				decided[from] = true
 			}
 		})

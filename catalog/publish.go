@@ -3,13 +3,16 @@ package catalog
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"reflect"
 	"time"
 
 	"sheaf"
+	"sheaf/vfs"
 	"sheaf/vfs/manifest"
 	"sheaf/vfs/sectionfile"
 )
@@ -179,9 +182,16 @@ func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (st
 	return name, err
 }
 
-// openList opens the file of a list.
+// openList opens the file of a list. One that is gone was replaced, or is damage.
 func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
-	return sectionfile.Open(v.catalog.fs, filepath.Join(v.catalog.dir, name), kind, format)
+	r, err := sectionfile.Open(v.catalog.fs, filepath.Join(v.catalog.dir, name), kind, format)
+	if errors.Is(err, fs.ErrNotExist) {
+		if now, readErr := manifest.Generation(v.catalog.fs, v.catalog.dir); readErr == nil && now != v.generation {
+			return nil, fmt.Errorf("%s: %w: generation %d was replaced by %d", name, sheaf.ErrUnavailable, v.generation, now)
+		}
+		return nil, fmt.Errorf("%s: %w: at byte 0: the manifest names it and it is gone", name, vfs.ErrCorrupt)
+	}
+	return r, err
 }
 
 // readList reads what writeList wrote; an empty name gives nothing.

@@ -1,10 +1,12 @@
 package profile
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"sheaf"
 	"sheaf/rank"
 )
 
@@ -82,4 +84,67 @@ func settingsNode(file string, k *kind, set map[string]string) *node {
 		n.pairs = append(n.pairs, p)
 	}
 	return n
+}
+
+// runStages are the kinds of stage that need to know no more of a document than
+// that chunks belong to it.
+var runStages = []string{"aggregate", "top", "min_score", "elbow", "adaptive", "normalize", "similarity", "per_document", "pin"}
+
+// RunStages are the names of the stages that rankings of other systems can go
+// through; the others need documents to know about.
+func RunStages() []string { return slices.Clone(runStages) }
+
+// NewRunStage is [NewStage] for rankings of which no more is known than which
+// document a chunk belongs to. A stage that needs more is sheaf.ErrUnsupported.
+func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
+	step, err := NewStage(name, set, limit)
+	if err != nil {
+		return step, err
+	}
+	if !slices.Contains(runStages, name) || set["to"] == "parent" {
+		return step, fmt.Errorf("stage %s needs to know documents, of which a run tells nothing: it works in profiles only (%s work on runs): %w",
+			step.Text, strings.Join(runStages, ", "), sheaf.ErrUnsupported)
+	}
+	return step, nil
+}
+
+// Option describes a setting.
+type Option struct {
+	Name, About, Default string
+	// Allowed says what it takes; Flag says that it is true or false.
+	Allowed string
+	Flag    bool
+}
+
+// FusionOptions are the settings of the fusion.
+func FusionOptions() []Option {
+	out := make([]Option, 0, len(fusion.options))
+	for i := range fusion.options {
+		o := &fusion.options[i]
+		if o.name != "direct" && o.name != "repeats" { // about branches; a run holds an id once
+			out = append(out, Option{o.name, o.about, o.standard, o.allowed(), o.kind == typeBool})
+		}
+	}
+	return out
+}
+
+// StageHelp describes a kind of stage and its settings, a line each.
+func StageHelp(name string) (string, error) {
+	at := &node{file: "stage", line: 1, col: 1, kind: nodeScalar, text: name}
+	i := slices.Index(Stages(), name)
+	if i < 0 {
+		return "", at.unknown("stage", Stages())
+	}
+	k := &stages[i]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s.\n", k.name, k.about)
+	for j := range k.options {
+		o := &k.options[j]
+		standard := "must be given"
+		if o.standard != "" {
+			standard = "default " + o.standard
+		}
+		fmt.Fprintf(&b, "  --%s\t%s (%s; %s)\n", o.name, o.about, o.allowed(), standard)
+	}
+	return b.String(), nil
 }

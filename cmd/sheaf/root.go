@@ -86,6 +86,8 @@ func (a *app) command() *cobra.Command {
 		a.chunksCommand(),
 		a.completionCommand(),
 		a.evalCommand(),
+		a.fuseCommand(),
+		a.stageCommand(),
 		a.configCommand(),
 		a.profileCommand(),
 		a.versionCommand(),

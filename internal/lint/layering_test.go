@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"backend/memory":           {"root", "backend", "analysis"},
 	"backend/embedded":         {"root", "backend", "analysis", "engine", "engine/...", "vfs"},
 	"backend/textplan":         {"root", "backend", "analysis"},
+	"rank/runfile":             {"root", "rank"},
 	"backend/...":              {"root", "backend", "backend/textplan", "analysis"},
 	"inference/...":            {"inference"},
 	"inference/static/english": {"inference", "inference/static"},

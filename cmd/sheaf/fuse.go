@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/rank/runfile"
+)
+
+func (a *app) fuseCommand() *cobra.Command {
+	set := map[string]string{}
+	var weights, name string
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "fuse RUN RUN...",
+		GroupID: groupOther,
+		Short:   "Join rankings that other systems made",
+		Long: `Joins runs, query by query, into one, and prints it. A run is a file in the
+format of TREC (QUERY Q0 DOCUMENT RANK SCORE NAME) or JSON, the answers of sheaf
+search --json among it; - is the standard input. See doc/stages.md.`,
+		Example: `  sheaf fuse --method rrf --k 60 bm25.run vectors.run
+  sheaf fuse --method weighted_sum --weights 0.3,0.7 words.json meaning.json --json`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, option := range profile.FusionOptions() {
+				if f := cmd.Flags().Lookup(option.Name); f.Changed {
+					set[option.Name] = f.Value.String()
+				}
+			}
+			fusion, err := profile.NewFusion(set)
+			if err != nil {
+				return err
+			}
+			list, err := parseWeights(weights)
+			if err != nil {
+				return err
+			}
+			runs, err := a.readRuns(args)
+			if err != nil {
+				return err
+			}
+			fused, err := runfile.Fuse(runs, list, fusion)
+			if err != nil {
+				return err
+			}
+			return a.printRun(fused, name, limit)
+		},
+	}
+	f := cmd.Flags()
+	for _, option := range profile.FusionOptions() {
+		if option.Flag {
+			f.Bool(option.Name, false, option.About)
+			continue
+		}
+		f.String(option.Name, option.Default, option.About)
+	}
+	_ = f.Set("method", "rrf")
+	f.Lookup("method").DefValue = "rrf"
+	f.StringVar(&weights, "weights", "", "how much each run counts, with commas between; 1 each when not given")
+	a.addRunFlags(cmd, &name, &limit)
+	return cmd
+}
+
+// addRunFlags adds what decides how a run is printed.
+func (a *app) addRunFlags(cmd *cobra.Command, name *string, limit *int) {
+	cmd.Flags().StringVar(name, "name", "sheaf", "name of the run that is printed")
+	cmd.Flags().IntVarP(limit, "limit", "n", 1000, "the most hits of a query")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON: a list of {id, score} for each query")
+}
+
+func parseWeights(text string) ([]float64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var list []float64
+	for part := range strings.SplitSeq(text, ",") {
+		w, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(w >= 0 && w <= 1000) {
+			return nil, sheaf.Invalidf("--weights %s: %q: must be a number within 0..1000", text, part)
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+// readRuns reads run files; - is the standard input, once.
+func (a *app) readRuns(files []string) ([]*runfile.Run, error) {
+	var runs []*runfile.Run
+	input := false
+	for _, name := range files {
+		if name == "-" && input {
+			return nil, sheaf.Invalidf("the standard input (-) can be read once only")
+		}
+		input = input || name == "-"
+		r, err := a.readRun(name)
+		if err != nil {
+			return nil, err
+		}
+		if r.Repeated > 0 {
+			a.notice("%s: %d hits are there twice for one query: the better one counts", name, r.Repeated)
+		}
+		runs = append(runs, r)
+	}
+	return runs, nil
+}
+
+func (a *app) readRun(name string) (*runfile.Run, error) {
+	if name == "-" {
+		return runfile.Read("standard input", bufio.NewReader(a.stdin))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, notFound(err)
+	}
+	defer f.Close()
+	return runfile.Read(name, io.Reader(f))
+}
+
+// printRun writes the first limit hits of every query. Nothing found is status 1.
+func (a *app) printRun(r *runfile.Run, name string, limit int) error {
+	switch {
+	case limit < 1:
+		return sheaf.Invalidf("--limit %d: must be at least 1", limit)
+	case name == "" || strings.ContainsAny(name, " \t\r\n"):
+		return sheaf.Invalidf("--name %q: must be one word", name)
+	}
+	found := false
+	for q, ranking := range r.Rankings {
+		r.Rankings[q] = ranking[:min(limit, len(ranking))]
+		found = found || len(ranking) > 0
+	}
+	write := func(w io.Writer) error { return r.WriteTREC(w, name) }
+	if a.json {
+		write = r.WriteJSON
+	}
+	if err := write(a.stdout); err != nil {
+		return fmt.Errorf("write run: %w", err)
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package runfile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// Fuse joins runs, query by query, into one: weights are those of the runs, nil
+// for 1 each. A run without a query adds nothing to it.
+func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
+	if len(runs) == 0 || weights != nil && len(weights) != len(runs) {
+		return nil, sheaf.Invalidf("fuse: %d weights for %d runs: must be as many", len(weights), len(runs))
+	}
+	out := &Run{Rankings: map[string]sheaf.Ranking{}}
+	for _, r := range runs {
+		for _, q := range r.Queries {
+			if _, ok := out.Rankings[q]; !ok {
+				out.Queries = append(out.Queries, q)
+				out.Rankings[q] = nil
+			}
+		}
+	}
+	for _, q := range out.Queries {
+		legs := make([]rank.Leg, len(runs))
+		for i, r := range runs {
+			legs[i] = rank.Leg{Name: fmt.Sprintf("run %d (%s)", i+1, r.Name), Hits: r.Rankings[q], Weight: 1}
+			if weights != nil {
+				legs[i].Weight = weights[i]
+			}
+		}
+		ranking, err := f.Fuse(legs)
+		if err != nil {
+			return nil, fmt.Errorf("query %s: %w", q, err)
+		}
+		out.Rankings[q] = ranking
+	}
+	return out, nil
+}
+
+// Apply applies a stage to the ranking of every query.
+func (r *Run) Apply(s rank.Stage) (*Run, error) {
+	out := &Run{Name: r.Name, Queries: r.Queries, Rankings: make(map[string]sheaf.Ranking, len(r.Rankings))}
+	for _, q := range r.Queries {
+		ranking, err := s.Apply(r.Rankings[q], rank.Env{Facts: Facts{}, Query: q})
+		if err != nil {
+			return nil, fmt.Errorf("query %s: %w", q, err)
+		}
+		out.Rankings[q] = ranking
+	}
+	return out, nil
+}
+
+// Facts is what IDs tell of documents: what stands before the last # is the
+// document, a number after it the place in it. An ID without # is a document.
+type Facts struct{}
+
+// Chunk implements rank.Facts.
+func (Facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	at := strings.LastIndexByte(string(id), '#')
+	if at <= 0 {
+		return sheaf.Chunk{ID: id, Doc: id, SiblingCount: 1}, true
+	}
+	position, _ := strconv.Atoi(string(id[at+1:]))
+	return sheaf.Chunk{ID: id, Doc: id[:at], Parent: id[:at], Depth: 1, Position: position, Slug: string(id[at+1:])}, true
+}
+
+// Document implements rank.Facts.
+func (Facts) Document(id sheaf.ID) (sheaf.Document, bool) {
+	return sheaf.Document{ID: id, Tree: id.Tree(), Path: string(id)}, true
+}
+
+// Date implements rank.Facts: none is known.
+func (Facts) Date(sheaf.ID) (sheaf.Dated, bool) { return sheaf.Dated{}, false }
+
+// FolderSize implements rank.Facts: none is known.
+func (Facts) FolderSize(string, string) int { return 0 }
+
+// Links implements rank.Facts: none are known.
+func (Facts) Links(sheaf.ID) []sheaf.ID { return nil }
+
+// Backlinks implements rank.Facts: none are known.
+func (Facts) Backlinks(sheaf.ID) []sheaf.ID { return nil }

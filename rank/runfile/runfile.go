@@ -1,0 +1,341 @@
+// Package runfile reads and writes rankings that other systems made, so that the
+// stages of package rank serve them: TREC run files and JSON. Its main type is
+// [Run]; [Read] makes one, [Run.WriteTREC] and [Run.WriteJSON] write it.
+//
+// It asks nobody about documents: [Facts] knows no more than the IDs tell.
+package runfile
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sheaf"
+)
+
+// Run is the rankings of one system.
+type Run struct {
+	// Name is what the file calls it, or the file's name.
+	Name string
+	// Queries are the IDs of the queries, in the order in which they came.
+	Queries []string
+	// Rankings are best first: by score, equal scores by the rank that the
+	// file gives, then by ID.
+	Rankings map[string]sheaf.Ranking
+	// Repeated counts hits that were there twice for one query; the better
+	// one is kept.
+	Repeated int
+}
+
+// entry is a hit with its place.
+type entry struct {
+	query string
+	hit   sheaf.Hit
+	rank  int // as the file says
+	line  int
+}
+
+// Bounds of a file.
+const (
+	maxBytes   = 1 << 30
+	maxHits    = 20_000_000
+	maxIDBytes = 4096
+)
+
+// Read reads a run. file names it in errors, which wrap sheaf.ErrInvalid and say
+// file and line. What begins with { is JSON, everything else TREC.
+//
+// A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", white space between the
+// parts; the score orders, and the rank decides among equal scores. JSON is an
+// object that gives each query a list of {"id", "score"} in any order, or an
+// object of IDs with scores; or the answer of sheaf search --json.
+func Read(file string, r io.Reader) (*Run, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", file, err)
+	}
+	if len(data) > maxBytes {
+		return nil, sheaf.Invalidf("%s: a run may have at most %d bytes", file, maxBytes)
+	}
+	p := &parser{file: file, run: &Run{Rankings: map[string]sheaf.Ranking{}}, ranks: map[string][]entry{}}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) > 0 && first[0] == '{' {
+		err = p.json(data)
+	} else {
+		err = p.trec(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.finish(), nil
+}
+
+type parser struct {
+	file  string
+	run   *Run
+	ranks map[string][]entry
+	hits  int
+}
+
+func (p *parser) errorf(line int, format string, args ...any) error {
+	return sheaf.Invalidf("%s:%d: %s", p.file, line, fmt.Sprintf(format, args...))
+}
+
+func (p *parser) add(e entry) error {
+	switch {
+	case math.IsNaN(e.hit.Score) || math.IsInf(e.hit.Score, 0):
+		return p.errorf(e.line, "the score of %q is %v: must be a finite number", e.hit.ID, e.hit.Score)
+	case e.hit.ID == "" || len(e.hit.ID) > maxIDBytes:
+		return p.errorf(e.line, "an ID of %d bytes: must be within 1..%d", len(e.hit.ID), maxIDBytes)
+	case !utf8.ValidString(string(e.hit.ID)) || !utf8.ValidString(e.query):
+		return p.errorf(e.line, "an ID is not UTF-8")
+	case p.hits == maxHits:
+		return p.errorf(e.line, "more than %d hits", maxHits)
+	}
+	p.hits++
+	if _, ok := p.ranks[e.query]; !ok {
+		p.run.Queries = append(p.run.Queries, e.query)
+	}
+	p.ranks[e.query] = append(p.ranks[e.query], e)
+	return nil
+}
+
+// finish sorts the rankings and leaves out what is there twice.
+func (p *parser) finish() *Run {
+	for query, entries := range p.ranks {
+		slices.SortStableFunc(entries, func(a, b entry) int {
+			return cmp.Or(cmp.Compare(b.hit.Score, a.hit.Score), cmp.Compare(a.rank, b.rank), cmp.Compare(a.hit.ID, b.hit.ID))
+		})
+		seen := make(map[sheaf.ID]bool, len(entries))
+		ranking := make(sheaf.Ranking, 0, len(entries))
+		for _, e := range entries {
+			if seen[e.hit.ID] {
+				p.run.Repeated++
+				continue
+			}
+			seen[e.hit.ID] = true
+			ranking = append(ranking, e.hit)
+		}
+		p.run.Rankings[query] = ranking
+	}
+	if p.run.Name == "" {
+		p.run.Name = p.file
+	}
+	return p.run
+}
+
+const trecLine = "want QUERY Q0 DOCUMENT RANK SCORE NAME"
+
+func (p *parser) trec(data []byte) error {
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<20)
+	n := 0
+	for lines.Scan() {
+		n++
+		parts := strings.Fields(lines.Text())
+		if len(parts) == 0 || strings.HasPrefix(parts[0], "#") && len(parts) != 6 {
+			continue
+		}
+		if len(parts) != 6 {
+			return p.errorf(n, "%d parts: %s", len(parts), trecLine)
+		}
+		rank, err := strconv.Atoi(parts[3])
+		if err != nil || rank < 0 {
+			return p.errorf(n, "the rank is %q: must be a whole number; %s", parts[3], trecLine)
+		}
+		score, err := strconv.ParseFloat(parts[4], 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return p.errorf(n, "the score is %q: must be a number; %s", parts[4], trecLine)
+		}
+		p.run.Name = parts[5]
+		if err := p.add(entry{parts[0], sheaf.Hit{ID: sheaf.ID(parts[2]), Score: score}, rank, n}); err != nil {
+			return err
+		}
+	}
+	if lines.Err() != nil {
+		return p.errorf(n+1, "%v", lines.Err())
+	}
+	return nil
+}
+
+// json reads an object of rankings, or the answer of a search.
+func (p *parser) json(data []byte) error {
+	d := &jsonReader{Decoder: json.NewDecoder(bytes.NewReader(data)), data: data, p: p}
+	d.UseNumber()
+	members := map[string]json.RawMessage{}
+	var order []string
+	if err := d.object(func(name string) error {
+		if _, ok := members[name]; ok {
+			return d.errorf("%q is there twice", name)
+		}
+		at := d.InputOffset()
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return d.errorf("%v", err)
+		}
+		members[name], order = value, append(order, name)
+		if strings.HasPrefix(strings.TrimSpace(string(members["schema"])), `"sheaf.search/`) {
+			return nil
+		}
+		if name == "schema" {
+			return nil
+		}
+		return p.ranking(name, value, d.lineAt(at))
+	}); err != nil {
+		return err
+	}
+	if schema, ok := members["schema"]; ok && strings.HasPrefix(string(schema), `"sheaf.search/`) {
+		var query string
+		if err := json.Unmarshal(members["query"], &query); err != nil || strings.TrimSpace(query) == "" {
+			return p.errorf(1, "the answer of a search has no query")
+		}
+		query = strings.Join(strings.FieldsFunc(query, unicode.IsSpace), "_") // a TREC file cannot hold spaces in it
+		return p.ranking(query, members["results"], 1)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return d.errorf("something follows the object")
+	}
+	return nil
+}
+
+// ranking reads the hits of one query, which begin on a line.
+func (p *parser) ranking(query string, value json.RawMessage, line int) error {
+	d := &jsonReader{Decoder: json.NewDecoder(bytes.NewReader(value)), data: value, p: p, before: line - 1}
+	d.UseNumber()
+	if _, ok := p.ranks[query]; !ok {
+		p.run.Queries = append(p.run.Queries, query)
+		p.ranks[query] = nil
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) {
+		rank := 0
+		return d.object(func(id string) error {
+			var score json.Number
+			if err := d.Decode(&score); err != nil {
+				return d.errorf("the score of %q: %v", id, err)
+			}
+			rank++
+			return p.addNumber(query, id, score, rank, d.line())
+		})
+	}
+	open, err := d.Token()
+	if err != nil || open != json.Delim('[') {
+		return d.errorf("query %q must have a list of {\"id\", \"score\"} or an object of IDs with scores", query)
+	}
+	for rank := 1; d.More(); rank++ {
+		var hit struct {
+			ID    *string      `json:"id"`
+			Score *json.Number `json:"score"`
+		}
+		if err := d.Decode(&hit); err != nil {
+			return d.errorf("%v", err)
+		}
+		if hit.ID == nil || hit.Score == nil {
+			return d.errorf("a hit of query %q has no id or no score", query)
+		}
+		if err := p.addNumber(query, *hit.ID, *hit.Score, rank, d.line()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *parser) addNumber(query, id string, score json.Number, rank, line int) error {
+	x, err := strconv.ParseFloat(score.String(), 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return p.errorf(line, "the score of %q is %q: must be a number", id, score)
+	}
+	return p.add(entry{query, sheaf.Hit{ID: sheaf.ID(id), Score: x}, rank, line})
+}
+
+// jsonReader is a decoder that knows its line.
+type jsonReader struct {
+	*json.Decoder
+	data   []byte
+	p      *parser
+	before int // lines before data
+}
+
+func (d *jsonReader) lineAt(offset int64) int {
+	return d.before + 1 + bytes.Count(d.data[:min(int(offset), len(d.data))], []byte("\n"))
+}
+
+func (d *jsonReader) line() int { return d.lineAt(d.InputOffset()) }
+
+func (d *jsonReader) errorf(format string, args ...any) error {
+	return d.p.errorf(d.line(), format, args...)
+}
+
+// object reads an object; member reads the value of each member.
+func (d *jsonReader) object(member func(name string) error) error {
+	open, err := d.Token()
+	if err != nil || open != json.Delim('{') {
+		return d.errorf("want an object: %v", err)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return d.errorf("%v", err)
+		}
+		if err := member(name.(string)); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return d.errorf("%v", err)
+	}
+	return nil
+}
+
+// WriteTREC writes the run as a TREC run file under a name; scores are exact.
+func (r *Run) WriteTREC(w io.Writer, name string) error {
+	out := bufio.NewWriter(w)
+	for _, q := range r.Queries {
+		for i, h := range r.Rankings[q] {
+			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", q, h.ID, i+1, strconv.FormatFloat(h.Score, 'g', -1, 64), name)
+		}
+	}
+	return out.Flush()
+}
+
+// hitJSON is a hit as WriteJSON writes it.
+type hitJSON struct {
+	ID    sheaf.ID `json:"id"`
+	Score float64  `json:"score"`
+}
+
+// WriteJSON writes the run as one JSON object, best hits first, which [Read]
+// reads; queries in their order.
+func (r *Run) WriteJSON(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	out.WriteByte('{')
+	for i, q := range r.Queries {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		hits := []hitJSON{}
+		for _, h := range r.Rankings[q] {
+			hits = append(hits, hitJSON{h.ID, h.Score})
+		}
+		name, err := json.Marshal(q)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(hits)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\n%s:%s", name, text)
+	}
+	out.WriteString("\n}\n")
+	return out.Flush()
+}

@@ -1,0 +1,217 @@
+package runfile_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+	"sheaf/rank"
+	"sheaf/rank/runfile"
+)
+
+func read(t *testing.T, text string) *runfile.Run {
+	t.Helper()
+	r, err := runfile.Read("file", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func written(t *testing.T, r *runfile.Run) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.WriteTREC(&b, "n"); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Scores order, whatever the ranks say; equal scores by rank, then by ID; of
+// what is there twice the better counts.
+func TestReadTREC(t *testing.T) {
+	r := read(t, "# a comment\n\nq2 Q0 x 1 1 name\nq1 Q0 low 1 0.5 name\r\nq1\tQ0\thigh\t2\t1.5e0\tname\nq1 Q0 b 4 0.5 name\nq1 Q0 a 4 0.5 name\nq1 Q0 high 5 0.1 name\n")
+	if got, want := written(t, r), "q2 Q0 x 1 1 n\nq1 Q0 high 1 1.5 n\nq1 Q0 low 2 0.5 n\nq1 Q0 a 3 0.5 n\nq1 Q0 b 4 0.5 n\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if r.Name != "name" || r.Repeated != 1 {
+		t.Errorf("name %q, %d repeated", r.Name, r.Repeated)
+	}
+	if empty := read(t, ""); len(empty.Queries) != 0 {
+		t.Errorf("an empty file holds %v", empty.Queries)
+	}
+}
+
+func TestReadJSON(t *testing.T) {
+	want := "q1 Q0 b 1 2 n\nq1 Q0 a 2 1 n\nq2 Q0 c 1 -3 n\n"
+	for _, text := range []string{
+		`{"q1": [{"id": "a", "score": 1}, {"id": "b", "score": 2, "title": "ignored"}], "q2": [{"id": "c", "score": -3}], "none": []}`,
+		"\ufeff {\"q1\": {\"a\": 1, \"b\": 2.0}, \"q2\": {\"c\": -3e0}}",
+	} {
+		if got := written(t, read(t, text)); got != want {
+			t.Errorf("%s:\n%s", text, got)
+		}
+	}
+	answer := read(t, `{"schema":"sheaf.search/1","query":"undo a commit","results":[{"rank":1,"id":"t:a.md#x","score":0.9},{"rank":2,"id":"t:b.md","score":0.9}]}`)
+	if got, want := written(t, answer), "undo_a_commit Q0 t:a.md#x 1 0.9 n\nundo_a_commit Q0 t:b.md 2 0.9 n\n"; got != want {
+		t.Errorf("the answer of a search:\n%s", got)
+	}
+}
+
+// Everything wrong is told with file and line.
+func TestReadRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"q Q0 a 1 NaN n\n":                             `file:1: the score of "a" is NaN`,
+		"q Q0 a 1 1 n\nq Q0 b 2 -inf n\n":              `file:2: the score of "b" is -Inf`,
+		"q Q0 a 1 1e999 n\n":                           "file:1: the score of",
+		"q Q0 a 1 n\n":                                 "file:1: 5 parts: want QUERY Q0",
+		"q Q0 a x 1 n\n":                               `file:1: the rank is "x"`,
+		"q Q0 a 1 one n\n":                             `file:1: the score is "one"`,
+		"\n\nq Q0 \xff 1 1 n\n":                        "file:3: an ID is not UTF-8",
+		"{\"q\": [\n{\"id\": \"a\"}\n]}":               "file:2: a hit of query \"q\" has no id or no score",
+		"{\"q\": {\"a\": 1,\n\"b\": 1e999}}":           `file:2: the score of "b" is +Inf`,
+		`{"q": 3}`:                                     `file:1: query "q" must have a list`,
+		`{"q": [], "q": []}`:                           `file:1: "q" is there twice`,
+		`{"q": [{"id": "a", "score": "x"}]}`:           "file:1: ",
+		`{"q": [`:                                      "file:1: ",
+		`{"q": []} trailing`:                           "file:1: ",
+		`{"schema":"sheaf.search/1","results":[]}`:     "has no query",
+		"q Q0 " + strings.Repeat("x", 5000) + " 1 1 n": "an ID of 5000 bytes",
+	} {
+		_, err := runfile.Read("file", strings.NewReader(text))
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestFuse(t *testing.T) {
+	a, b := read(t, "q1 Q0 A 1 3 x\nq1 Q0 B 2 2 x\nq1 Q0 C 3 1 x\n"), read(t, "q1 Q0 B 1 9 y\nq1 Q0 D 2 8 y\nq2 Q0 E 1 1 y\n")
+	fused, err := runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []sheaf.ID
+	for _, h := range fused.Rankings["q1"] {
+		ids = append(ids, h.ID)
+	}
+	if !reflect.DeepEqual(ids, []sheaf.ID{"B", "A", "D", "C"}) || len(fused.Rankings["q2"]) != 1 || !reflect.DeepEqual(fused.Queries, []string{"q1", "q2"}) {
+		t.Errorf("%v, %v", ids, fused.Queries)
+	}
+	if h := fused.Rankings["q1"][0]; math.Abs(h.Score-(1.0/62+1.0/61)) > 1e-15 {
+		t.Errorf("B scores %v", h.Score)
+	}
+	if _, err := runfile.Fuse([]*runfile.Run{a, b}, []float64{1}, rank.RRF{K: 60}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("one weight for two runs: %v", err)
+	}
+	if _, err := runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 0}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("k 0: %v", err)
+	}
+}
+
+func TestApply(t *testing.T) {
+	r := read(t, "q Q0 t:a.md#0 1 3 x\nq Q0 t:b.md#0 2 2.5 x\nq Q0 t:a.md#1 3 2 x\nq Q0 t:c.md 4 1 x\n")
+	out, err := r.Apply(rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMSum, M: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := written(t, out), "q Q0 t:a.md 1 5 n\nq Q0 t:b.md 2 2.5 n\nq Q0 t:c.md 3 1 n\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if _, err := r.Apply(rank.Elbow{Ratio: 2}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "query q") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What is written reads as it was, in both forms.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var text strings.Builder
+		for i := range rapid.IntRange(0, 30).Draw(t, "lines") {
+			fmt.Fprintf(&text, "q%d Q0 d%d %d %v x\n", rapid.IntRange(0, 3).Draw(t, "query"), rapid.IntRange(0, 9).Draw(t, "doc"), i, rapid.Float64().Draw(t, "score"))
+		}
+		first, err := runfile.Read("x", strings.NewReader(text.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, write := range []func(*bytes.Buffer) error{
+			func(b *bytes.Buffer) error { return first.WriteTREC(b, "x") }, func(b *bytes.Buffer) error { return first.WriteJSON(b) },
+		} {
+			var b bytes.Buffer
+			if err := write(&b); err != nil {
+				t.Fatal(err)
+			}
+			again, err := runfile.Read("x", &b)
+			if err != nil || !reflect.DeepEqual(again.Queries, first.Queries) || !reflect.DeepEqual(again.Rankings, first.Rankings) {
+				t.Fatalf("%v\n%v\n%v", err, first, again)
+			}
+		}
+	})
+}
+
+// No bytes make it panic, and what it takes has finite scores in order.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"q Q0 a 1 1 n\n", `{"q":[{"id":"a","score":1}]}`, `{"q":{"a":1}}`, `{"schema":"sheaf.search/1","query":"x","results":[]}`, `{"schema":{}}`, "{", `{"a":{"b":1e308,"c":-1e308}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := runfile.Read("file", bytes.NewReader(data))
+		if err != nil {
+			if !errors.Is(err, sheaf.ErrInvalid) {
+				t.Fatal(err)
+			}
+			return
+		}
+		for _, ranking := range r.Rankings {
+			if err := ranking.Valid("x"); err != nil {
+				t.Fatal(err)
+			}
+			for i := 1; i < len(ranking); i++ {
+				if ranking[i].Score > ranking[i-1].Score {
+					t.Fatal("not in order")
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	var text strings.Builder
+	r := rand.New(rand.NewPCG(1, 1))
+	for q := range 100 {
+		for i := range 1000 {
+			fmt.Fprintf(&text, "q%d Q0 doc-%d %d %v run\n", q, r.IntN(100_000), i+1, 1000-float64(i))
+		}
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		if _, err := runfile.Read("x", strings.NewReader(text.String())); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Two systems' rankings, joined by reciprocal ranks.
+func ExampleFuse() {
+	words, _ := runfile.Read("words", strings.NewReader("q1 Q0 a 1 12.5 bm25\nq1 Q0 b 2 11 bm25\n"))
+	meaning, _ := runfile.Read("meaning", strings.NewReader(`{"q1": {"b": 0.9, "c": 0.8}}`))
+	fused, err := runfile.Fuse([]*runfile.Run{words, meaning}, []float64{0.4, 0.6}, rank.RRF{K: 60})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_ = fused.WriteTREC(os.Stdout, "both")
+	// Output:
+	// q1 Q0 b 1 0.016287678476996297 both
+	// q1 Q0 c 2 0.00967741935483871 both
+	// q1 Q0 a 3 0.006557377049180328 both
+}

@@ -384,7 +384,7 @@ func (c *Collection) Close() error {
 
 // Searcher is the search over the collection.
 func (c *Collection) Searcher() *search.Searcher {
-	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Now: c.Now}
+	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Now: c.Now}
 	if c.facts != nil {
 		s.Facts = c.facts
 	}

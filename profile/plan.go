@@ -176,6 +176,7 @@ func (ph *phase) plan(v values) (*Phase, error) {
 		return nil, err
 	}
 	out.Fusion = ph.fuse.kind.fusion(args)
+	out.Complete = args.flag("complete")
 	out.FusionText = ph.fuse.text(args)
 	if only := out.only(); only != nil && args.flag("direct") {
 		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}

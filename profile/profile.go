@@ -137,6 +137,9 @@ type Phase struct {
 	Branches []Branch
 	// Fusion joins the branches, one of them as well as several.
 	Fusion rank.Fusion
+	// Complete says that what one branch found is looked up in the others
+	// before they are fused.
+	Complete bool
 	// FusionText describes the fusion, as the profile writes it.
 	FusionText string
 	Then       []Step

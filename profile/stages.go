@@ -254,7 +254,7 @@ func days(n float64) time.Duration { return time.Duration(n * float64(24*time.Ho
 
 var (
 	scales = []string{"minmax", "tanh", "sigmoid", "percentile", "max", "zscore", "l2"}
-	norms  = []string{"none", "minmax", "linear", "zscore", "max", "l2", "minmax_opensearch", "zscore_opensearch"}
+	norms  = []string{"none", "minmax", "linear", "zscore", "max", "l2", "minmax_opensearch", "zscore_opensearch", "share"}
 	means  = []string{"sum", "arithmetic", "geometric", "harmonic", "rss"}
 )
 
@@ -265,8 +265,9 @@ var fusionOptions = []option{
 	integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf: the smaller, the more the first ranks count"),
 	flag("repeats", "rrf counts every occurrence of an id in a branch, not the best only"),
 	flag("unit", "rrf gives 1 to what is first in every branch"),
-	choice("norm", "max", "how the scores of a branch are normalized, for scores", norms...),
+	choice("norm", "max", "how the scores of a branch are normalized, for scores; share: by the score of a hit that has all that was asked for", norms...),
 	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores", means...),
+	flag("complete", "what one branch found is looked up in the others too, so that no score depends on how many hits each retrieves"),
 	flag("direct", "the only branch of a weight above 0 keeps its scores"),
 }
 
@@ -282,7 +283,7 @@ var fusion = kind{name: "fuse", about: "joins the branches into one ranking", sh
 			return rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}
 		}
 		return rank.Scores{
-			Norm: pick(norms, a.text("norm"), rank.NormNone, rank.NormMinMax, rank.NormLinear, rank.NormZScore, rank.NormMax, rank.NormL2, rank.NormMinMaxOpenSearch, rank.NormZScoreOpenSearch),
+			Norm: pick(norms, a.text("norm"), rank.NormNone, rank.NormMinMax, rank.NormLinear, rank.NormZScore, rank.NormMax, rank.NormL2, rank.NormMinMaxOpenSearch, rank.NormZScoreOpenSearch, rank.NormShare),
 			Mean: pick(means, a.text("mean"), rank.MeanSum, rank.MeanArithmetic, rank.MeanGeometric, rank.MeanHarmonic, rank.MeanRSS),
 		}
 	}}

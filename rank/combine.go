@@ -38,6 +38,11 @@ const (
 type Scores struct {
 	Norm Norm
 	Mean Mean
+	// Ideals are, for NormShare and by leg, what a hit would score that has
+	// all that was asked for: of words, the sum of the idf of the query's
+	// terms. 0, or no number for a leg, says that its scores are shares as
+	// they are, as cosines.
+	Ideals []float64
 }
 
 // Fuse implements [Fusion].
@@ -74,6 +79,9 @@ func (f Scores) scales(u *union, legs []Leg) []scale {
 			}
 		}
 		scales[j] = newScale(f.Norm, legs[j].Name, scores)
+		if j < len(f.Ideals) {
+			scales[j].ideal = f.Ideals[j]
+		}
 	}
 	return scales
 }

@@ -39,6 +39,12 @@ const (
 	// the deviation is 0. Missing: 0. The last two rules mix raw scores with
 	// normalized ones: a known flaw, kept here for comparison only.
 	NormZScoreOpenSearch
+	// NormShare is s/ideal, where the leg tells its ideal score, and s where
+	// it does not: an absolute scale, on which a query of which little was
+	// found has low scores and leaves the ranking to the other legs. May
+	// exceed 1: words that stand in several fields count in each.
+	// Missing: 0.
+	NormShare
 )
 
 // floorOpenSearch is the least that OpenSearch gives to a hit that was found.
@@ -51,6 +57,7 @@ type scale struct {
 	lo, hi       float64
 	mean, spread float64
 	length       float64
+	ideal        float64
 	n            int
 }
 
@@ -124,6 +131,10 @@ func (s *scale) value(x float64) float64 {
 			return 0
 		}
 		return x / s.length
+	case NormShare:
+		if s.ideal > 0 {
+			return x / s.ideal
+		}
 	}
 	return x
 }
@@ -147,8 +158,10 @@ func (s *scale) explain(x float64, from sheaf.Explanation) sheaf.Explanation {
 	from.Value = x
 	lo, hi := part("lowest of "+s.name, s.lo), part("highest of "+s.name, s.hi)
 	switch {
-	case s.norm == NormNone:
+	case s.norm == NormNone, s.norm == NormShare && s.ideal <= 0:
 		return from
+	case s.norm == NormShare:
+		return combined(s.name+" / all that was asked for", v, sheaf.CombineQuotient, from, part("what the query is worth in "+s.name, s.ideal))
 	case s.norm == NormMax && s.hi > 0:
 		return combined(s.name+" / highest", v, sheaf.CombineQuotient, from, hi)
 	case s.norm == NormL2 && s.length != 0:

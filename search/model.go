@@ -17,6 +17,7 @@ import (
 // collection, of which a is the analyzer and chunks the number of chunks: a word
 // of every page says little of what is asked.
 func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks int) {
+	s.Analyzer = a
 	if knower, ok := e.(inference.Knower); ok {
 		s.Known = knower.Known
 	}
@@ -69,11 +70,17 @@ func rarity(ctx context.Context, counter backend.Counter, a *analysis.Analyzer, 
 	if len(a.QueryTokens(word)) == 0 {
 		return math.Ln2, nil
 	}
+	return idf(ctx, counter, sheaf.Match{Text: word}, chunks)
+}
+
+// idf is the rarity of what matches q in a collection of some chunks: the
+// logarithm of 1 + (chunks without + 0.5)/(chunks with + 0.5), as in BM25.
+func idf(ctx context.Context, counter backend.Counter, q sheaf.TextQuery, chunks int) (float64, error) {
 	df, err := counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{
-		Query: sheaf.Match{Text: word}, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB,
+		Query: q, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB,
 	}})
 	if err != nil {
-		return 0, fmt.Errorf("count %q: %w", word, err)
+		return 0, fmt.Errorf("count what matches: %w", err)
 	}
 	n, d := float64(max(chunks, df)), float64(df)
 	return math.Log(1 + (n-d+0.5)/(d+0.5)), nil

@@ -46,6 +46,11 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if !at.first {
 		r.result.Total = distinct(outcomes)
 	}
+	if ph.Complete {
+		if err := r.complete(retrieval, outcomes); err != nil {
+			return nil, err
+		}
+	}
 	r.learnSimilarity(outcomes)
 	for i := range outcomes {
 		if err := r.explainLeg(retrieval, &outcomes[i]); err != nil {
@@ -64,7 +69,11 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		names = append(names, leg.Name)
 	}
 	start := time.Now()
-	ranking, err := ph.Fusion.Fuse(legs)
+	fusion, err := r.fusion(retrieval, ph, outcomes)
+	if err != nil {
+		return nil, err
+	}
+	ranking, err := fusion.Fuse(legs)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/rank"
@@ -36,6 +37,9 @@ type Searcher struct {
 	// of the index. Nil when no model is configured: branches that need
 	// vectors are left out then.
 	Embed func(ctx context.Context, text string) ([]float32, error)
+	// Analyzer is that of the store, which says what the terms of a query
+	// are; nil takes what white space separates.
+	Analyzer *analysis.Analyzer
 	// Known is the share of a text, 0..1, that the model knows; nil is 1.
 	Known func(text string) float64
 	// Rerank gives each of texts a number, larger for a better answer to the
@@ -211,6 +215,8 @@ type run struct {
 	// vector is the query's; passage that of an invented answer.
 	vector, passage []float32
 	expansion       Expansion
+	// size is the number of chunks, 0 before it is known.
+	size int
 	// similar is the best similarity of what vector branches found.
 	similar map[sheaf.ID]float64
 }

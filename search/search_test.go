@@ -130,7 +130,7 @@ func TestDegrades(t *testing.T) {
 		return nil
 	}
 	r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "sheaf"), search.Options{})
-	if !r.Degraded || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "branch meaning on shelf: connection refused") || len(r.Hits) == 0 {
+	if !r.Degraded || len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], "branch meaning on shelf: connection refused") || len(r.Hits) == 0 {
 		t.Errorf("got %v, %v, %d hits", r.Degraded, r.Warnings, len(r.Hits))
 	}
 	shelf.fail = func(backend.Request) error { return errDown }

@@ -69,7 +69,7 @@ func (s *session) searcher() *search.Searcher {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.embedScanned()}
 	}
 	searcher.Expander = s.expander
-	searcher.Known = s.known()
+	searcher.Known, searcher.Analyzer = s.known(), s.analyzer
 	if e := s.localModel(); e != nil && s.scanner == nil && searcher.Embed != nil {
 		searcher.SetModel(e, s.analyzer, s.view.Chunks())
 	}

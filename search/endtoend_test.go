@@ -1,0 +1,189 @@
+package search_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/embedded"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/inference"
+	"sheaf/inference/hashed"
+	"sheaf/ingest"
+	words "sheaf/query"
+	"sheaf/scan"
+	"sheaf/search"
+	"sheaf/vfs"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// A system is one of the reference systems as it is run: its profile with its
+// parameters, on documents that are cut as that system cuts them.
+var systems = []struct {
+	name    string
+	profile string
+	set     map[string]string
+	chunk   chunk.Options
+}{
+	{"bench-top-m-sum", "bench", nil, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
+	{"bench-max-p", "bench", map[string]string{"method": "max_p"}, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
+	{"bench-top-m-avg", "bench", map[string]string{"method": "top_m_avg"}, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
+	{"bench-rrf-per-doc", "bench", map[string]string{"method": "rrf_per_doc"}, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 24, Overlap: 4}}},
+	{"sonar", "sonar", nil, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 32, Overlap: 4}}},
+	{"tiered", "tiered", nil, chunk.Options{}},
+	{"tiered-semantic", "tiered", map[string]string{"semantic": "1"}, chunk.Options{}},
+	{"tree", "tree", nil, chunk.Options{}},
+	{"onyx-elastic", "onyx-elastic", nil, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 32, TitlePrefix: true, MetadataSuffix: true}}},
+	{"onyx-vespa", "onyx-vespa", nil, chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 32, TitlePrefix: true, MetadataSuffix: true}}},
+	{"rrf", "rrf", nil, chunk.Options{}},
+	{"rrf-weighted-sum", "rrf", map[string]string{"method": "weighted_sum"}, chunk.Options{}},
+	{"sheaf", "sheaf", nil, chunk.Options{}},
+}
+
+// asked are the queries of the golden files: words, a phrase, a name, a question,
+// a filter, nothing that is there.
+var asked = []string{"undo commit", `"force push"`, "Rebase", "how do I get back a branch that I deleted?", "branch tag:howto", "zebra"}
+
+// vault is a copy of testdata/vault whose files have a time of their own: notes
+// without a date are dated by it.
+func vault(t *testing.T) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "vault")
+	if err := os.CopyFS(root, os.DirFS(filepath.Join("testdata", "vault"))); err != nil {
+		t.Fatal(err)
+	}
+	modified := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
+	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chtimes(path, modified, modified)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// collection is the folder testdata/vault in a real catalog and the real engine,
+// with a model whose vectors are the same everywhere.
+func collection(t *testing.T, o chunk.Options) *search.Searcher {
+	t.Helper()
+	root := vault(t)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := hashed.New(64)
+	embed := func(ctx context.Context, text string) ([]float32, error) {
+		v, err := model.Embed(ctx, inference.Query, []string{text})
+		return v[0], err
+	}
+	scanner, err := scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: a, Embedder: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: []embedded.VectorField{
+		{Name: backend.VectorBody, Model: model.Model(), Dims: 64}, {Name: backend.VectorTitle, Model: model.Model(), Dims: 64}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = store.Close(), c.Close() })
+	report, err := ingest.Run(context.Background(), ingest.Options{Catalog: c, Backend: store, Trees: []catalog.Tree{{Name: "vault", Root: root}}, Chunk: o, Embedder: model})
+	if err != nil || report.Added < 10 || report.EmbedError != "" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	view := c.View()
+	t.Cleanup(view.Close)
+	return &search.Searcher{Backend: store, Store: "the engine", Facts: view, Embed: embed, Scanner: scanner,
+		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
+}
+
+// Each system, from files to the ranking, on the embedded engine. The rankings are
+// golden files: a change of any of them is to be seen. Every score is explained to
+// 1e-9, the second answer is the first to the last bit, and what is not among the
+// answers has a reason.
+func TestSystemsEndToEnd(t *testing.T) {
+	for _, s := range systems {
+		t.Run(s.name, func(t *testing.T) {
+			searcher := collection(t, s.chunk)
+			p := load(t, s.profile)
+			var golden strings.Builder
+			for _, text := range asked {
+				q := words.Parse(text, words.Options{Limit: 5, Now: searcher.Now()})
+				r := mustSearch(t, searcher, q, p, search.Options{Parameters: s.set})
+				again := mustSearch(t, searcher, q, p, search.Options{Parameters: s.set})
+				if !reflect.DeepEqual(r.Hits, again.Hits) {
+					t.Errorf("%s: the second answer differs", text)
+				}
+				if r.Degraded {
+					t.Errorf("%s: %v", text, r.Warnings)
+				}
+				explained := mustSearch(t, searcher, q, p, search.Options{Parameters: s.set, Explain: true})
+				fmt.Fprintf(&golden, "%s\n", text)
+				for i, h := range r.Hits {
+					fmt.Fprintf(&golden, "  %d %s %.6g", h.Rank, strings.TrimPrefix(string(h.ID), "vault:"), h.Score)
+					for j, leg := range h.Legs {
+						if leg.Rank > 0 {
+							fmt.Fprintf(&golden, " %s:%d", r.Legs[j], leg.Rank)
+						}
+					}
+					for _, c := range h.Constituents {
+						fmt.Fprintf(&golden, " +%s", strings.TrimPrefix(string(c.ID), string(h.Doc)))
+					}
+					golden.WriteByte('\n')
+					checkReason(t, text, explained.Hits[i].Score, explained.Hits[i].Explanation)
+				}
+				checkAbsence(t, searcher, q, r, s.profile, s.set)
+			}
+			file := filepath.Join("testdata", "endtoend", s.name+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(golden.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if golden.String() != strings.ReplaceAll(string(want), "\r\n", "\n") {
+				t.Errorf("%s has changed (rewrite it with -update when that is meant):\n%s", file, golden.String())
+			}
+		})
+	}
+}
+
+// checkAbsence asks why a note about cooking is no answer.
+func checkAbsence(t *testing.T, s *search.Searcher, q sheaf.Query, r *search.Result, name string, set map[string]string) {
+	t.Helper()
+	id := sheaf.ID("vault:kitchen/soup.md")
+	if r.Scanned == nil {
+		d, ok := s.Facts.Document(id)
+		if !ok || len(d.Chunks) == 0 {
+			t.Fatalf("%s is not indexed", id)
+		}
+		id = d.Chunks[0].ID
+	}
+	absence, err := s.WhyNot(context.Background(), q, load(t, name), search.Options{Parameters: set}, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(absence.Reasons) == 0 {
+		t.Errorf("%q: no reason why %s is where it is", q.Text, id)
+	}
+}

@@ -198,12 +198,12 @@ func (p *plan) counted() (int, bool) {
 // Count is the number of chunks that a request matches, whatever its limit: for a
 // vector, those that are allowed and have one.
 func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
-	allowed, err := s.allow(req)
-	if err != nil {
-		return 0, err
-	}
 	count := 0
 	if req.Vector != nil {
+		allowed, err := s.allow(req)
+		if err != nil {
+			return 0, err
+		}
 		for i, v := range s.views {
 			if index := v.reader.VectorField(req.Vector.Field); index != nil {
 				last := int64(-1)
@@ -220,26 +220,9 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 		}
 		return count, nil
 	}
-	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
-	if err != nil {
-		return 0, err
+	_, sets, err := s.matched(ctx, req)
+	for _, set := range sets {
+		count += set.Count()
 	}
-	if req.Filter == nil && !req.Bounded && req.Within == nil {
-		if n, ok := p.counted(); ok {
-			return n, nil
-		}
-	}
-	for i := range s.views {
-		root, err := p.root.node(p, i)
-		if err != nil {
-			return 0, err
-		}
-		p.exhaust(ctx, i, root, func(uint32, float64) { count++ })
-		err = root.err()
-		root.close()
-		if err != nil {
-			return 0, err
-		}
-	}
-	return count, ctx.Err()
+	return count, err
 }

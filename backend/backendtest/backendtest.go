@@ -88,7 +88,7 @@ func Run(t *testing.T, o Options) {
 	for name, test := range map[string]func(*testing.T, Options){
 		"scores": scores, "combine": combine, "statistics": statistics, "queries": queries, "filters": filters, "order": order,
 		"changes": changes, "within": within, "vectors": vectors, "invalid": invalid, "hostile": hostile, "bulk": bulk,
-		"concurrent": concurrent, "explain": explain, "reopen": reopen, "cancel": cancel,
+		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, o) })
 	}

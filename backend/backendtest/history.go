@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf"
 	"sheaf/backend"
@@ -75,6 +76,10 @@ func check(t *testing.T, where string, req backend.Request, a, oracle backend.Ba
 			t.Fatalf("%s: %+v %+v: counts %d, the oracle finds %d, %v", where, req.Text, req.Filter, n, len(want), err)
 		}
 	}
+	if step := req; req.Text != nil {
+		step.Limit = limit
+		checkColumns(t, where, step, a, oracle)
+	}
 	scores := map[sheaf.ID]float64{}
 	for _, h := range want {
 		scores[h.ID] = h.Score
@@ -119,11 +124,23 @@ func (h *history) batch() backend.Batch {
 		b.Replace = append(b.Replace, doc)
 		for i := range h.r.IntN(5) {
 			c := Chunk(fmt.Sprintf("%s#%d", doc, i), "title", h.words(3), "body", h.words(30), "tags", h.words(1))
-			c = withColumns(c, column("n", sheaf.NumberValue(float64(h.r.IntN(5)))), column("c", sheaf.TextValue(string(rune('a'+h.r.IntN(3))))))
+			c = withColumns(c, column("n", sheaf.NumberValue(float64(h.r.IntN(5)))), column("c", sheaf.TextValue(string(rune('a'+h.r.IntN(3))))), h.many())
 			b.Chunks = append(b.Chunks, c)
 		}
 	}
 	return b
+}
+
+// many is a column with several values of every kind, or none.
+func (h *history) many() backend.Column {
+	c := backend.Column{Name: "many"}
+	for _, v := range []sheaf.Value{sheaf.NumberValue(float64(h.r.IntN(40)) - 20), sheaf.TextValue(h.words(1)), sheaf.BoolValue(h.r.IntN(2) == 0),
+		sheaf.DateValue(time.UnixMilli(int64(h.r.IntN(9)) - 4)), sheaf.TextValue("")} {
+		if h.r.IntN(3) == 0 && !slices.Contains(c.Values, v) {
+			c.Values = append(c.Values, v)
+		}
+	}
+	return c
 }
 
 func (h *history) request() backend.Request {
@@ -152,9 +169,14 @@ func (h *history) request() backend.Request {
 // filter is a random filter over the columns that batch writes, and one that is
 // not there.
 func (h *history) filter(depth int) sheaf.Filter {
-	column := []string{"n", "c", "none"}[h.r.IntN(3)]
+	column := []string{"n", "c", "many", "none"}[h.r.IntN(4)]
 	value := func() sheaf.Value {
-		if h.r.IntN(2) == 0 {
+		switch h.r.IntN(6) {
+		case 0:
+			return sheaf.BoolValue(h.r.IntN(2) == 0)
+		case 1:
+			return sheaf.DateValue(time.UnixMilli(int64(h.r.IntN(9)) - 4))
+		case 2, 3:
 			return sheaf.NumberValue(float64(h.r.IntN(5)))
 		}
 		return sheaf.TextValue(string(rune('a' + h.r.IntN(4))))

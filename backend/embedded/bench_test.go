@@ -174,10 +174,12 @@ func BenchmarkQuery(b *testing.B) {
 			})
 			b.ReportMetric(float64(work.Scored)/float64(work.Postings), "postings/all")
 		})
-		// Counting visits every match: what scoring without pruning costs at least.
+		// With so large a limit nothing can be left out.
 		b.Run("every-match-"+kind.name, func(b *testing.B) {
 			measure(b, func(i int) error {
-				_, err := s.Count(context.Background(), request(i, nil))
+				req := request(i, nil)
+				req.Limit = 1 << 30
+				_, err := s.Search(context.Background(), req)
 				return err
 			})
 		})

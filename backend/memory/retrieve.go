@@ -37,6 +37,11 @@ func (b *Backend) matches(ctx context.Context, req backend.Request) (sheaf.Ranki
 	if b.closed {
 		return nil, errClosed
 	}
+	return b.find(req)
+}
+
+// find needs b.mu.
+func (b *Backend) find(req backend.Request) (sheaf.Ranking, error) {
 	allowed := b.allowed(req)
 	if req.Vector != nil {
 		return b.similar(req.Vector, allowed)

@@ -1,6 +1,10 @@
 package segment
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
 
 // ColumnEquals adds to set the chunks of which a value of the column equals v.
 func (r *Reader) ColumnEquals(set Bitset, column string, v Value) error {
@@ -76,4 +80,61 @@ func (r *Reader) addRuns(set Bitset, c *tableCursor) error {
 		return r.file.Corrupt(sectionColumns, 0, "the chunks of entry %d", c.at)
 	}
 	return nil
+}
+
+// EachValue calls f with every value of a column, in their order or, descending,
+// against it: the kind and the content as DecodeValue takes them, and the chunks
+// that have it as bounds of runs (start, end, start, end ...). Both are valid during
+// the call. f returns false to stop.
+func (r *Reader) EachValue(column string, descending bool, f func(value []byte, runs []uint32) bool) error {
+	prefix := appendColumn(nil, column)
+	var c tableCursor
+	c.reset(r.columns)
+	walk := columnWalk{r: r, prefix: len(prefix), f: f}
+	if !descending {
+		for ok := c.seek(prefix); ok && bytes.HasPrefix(c.key, prefix) && walk.visit(c.at, c.key, c.payload); ok = c.next() {
+		}
+		return cmp.Or(walk.err, c.err)
+	}
+	c.seek(prefix)
+	first := c.at
+	prefix[len(prefix)-1]++ // after every key of the column
+	c.seek(prefix)
+	last := c.at - 1
+	type entry struct {
+		at           int
+		key, payload []byte
+	}
+	var block []entry
+	for last >= first && c.err == nil && walk.err == nil {
+		block = block[:0]
+		for ok := c.seekEntry(max(last/tableBlock*tableBlock, first)); ok && c.at <= last; ok = c.next() {
+			block = append(block, entry{c.at, bytes.Clone(c.key), c.payload})
+		}
+		for _, e := range slices.Backward(block) {
+			if !walk.visit(e.at, e.key, e.payload) {
+				return walk.err
+			}
+		}
+		last = last/tableBlock*tableBlock - 1
+	}
+	return cmp.Or(walk.err, c.err)
+}
+
+// columnWalk calls f with entries of the table.
+type columnWalk struct {
+	r      *Reader
+	prefix int // bytes of a key before the value
+	f      func(value []byte, runs []uint32) bool
+	runs   []uint32
+	err    error
+}
+
+func (w *columnWalk) visit(at int, key, payload []byte) bool {
+	w.runs = w.runs[:0]
+	if len(key) <= w.prefix || !eachRun(payload, w.r.meta.chunks, func(start, end int) { w.runs = append(w.runs, uint32(start), uint32(end)) }) {
+		w.err = w.r.file.Corrupt(sectionColumns, 0, "the chunks of entry %d", at)
+		return false
+	}
+	return w.f(key[w.prefix:], w.runs)
 }

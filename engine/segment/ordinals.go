@@ -30,6 +30,20 @@ func (s Bitset) Count() int {
 	return n
 }
 
+// CountRange is the number of ordinals in s from start up to end.
+func (s Bitset) CountRange(start, end uint32) int {
+	n := 0
+	for start < end {
+		word := s[start>>6] >> (start & 63)
+		if room := 64 - start&63; end-start < room {
+			word &= 1<<(end-start) - 1
+		}
+		n += bits.OnesCount64(word)
+		start = start&^63 + 64
+	}
+	return n
+}
+
 // Fill adds every ordinal below n.
 func (s Bitset) Fill(n int) { s.setRange(0, n) }
 

@@ -50,3 +50,23 @@ func sortable(f float64) uint64 {
 	}
 	return bits | 1<<63
 }
+
+// DecodeValue is the value that appendValue wrote; ok is false when b is none. The
+// caller knows which kinds are texts.
+func DecodeValue(b []byte, isText bool) (v Value, ok bool) {
+	switch {
+	case len(b) == 0:
+		return v, false
+	case isText:
+		return Value{Kind: b[0], IsText: true, Text: string(b[1:])}, true
+	case len(b) != 9:
+		return v, false
+	}
+	bits := binary.BigEndian.Uint64(b[1:])
+	if bits>>63 != 0 {
+		bits &^= 1 << 63
+	} else {
+		bits = ^bits
+	}
+	return Value{Kind: b[0], Number: math.Float64frombits(bits)}, true
+}

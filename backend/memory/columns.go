@@ -1,0 +1,80 @@
+package memory
+
+import (
+	"context"
+	"slices"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+var (
+	_ backend.Faceter = (*Backend)(nil)
+	_ backend.Sorter  = (*Backend)(nil)
+)
+
+// Facets implements backend.Faceter.
+func (b *Backend) Facets(ctx context.Context, req backend.Request, columns []string, limit int) ([]backend.Facet, error) {
+	values, _, err := b.columnsOf(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]backend.Facet, len(columns))
+	for i, column := range columns {
+		counts := map[sheaf.Value]int{}
+		for _, of := range values {
+			for _, v := range distinct(of(column)) {
+				counts[v]++
+			}
+		}
+		out[i] = backend.NewFacet(column, counts, limit)
+	}
+	return out, nil
+}
+
+// Sorted implements backend.Sorter.
+func (b *Backend) Sorted(ctx context.Context, req backend.Request, by backend.Order) (sheaf.Ranking, error) {
+	values, all, err := b.columnsOf(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(x, y sheaf.Hit) int {
+		return by.Compare(x.ID, y.ID, by.Key(values[x.ID](by.Column)), by.Key(values[y.ID](by.Column)))
+	})
+	return all[:min(len(all), req.Limit)], nil
+}
+
+// columnsOf finds every match of a request, and what its columns hold.
+func (b *Backend) columnsOf(ctx context.Context, req backend.Request) (map[sheaf.ID]func(column string) []sheaf.Value, sheaf.Ranking, error) {
+	if err := req.ValidateColumns(); err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if b.closed {
+		return nil, nil, errClosed
+	}
+	all, err := b.find(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	values := make(map[sheaf.ID]func(string) []sheaf.Value, len(all))
+	for _, h := range all {
+		values[h.ID] = b.chunks[h.ID].Values
+	}
+	return values, all, nil
+}
+
+// distinct are values without the zero Value and without repeats.
+func distinct(values []sheaf.Value) []sheaf.Value {
+	var out []sheaf.Value
+	for _, v := range values {
+		if !v.IsZero() && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,36 @@
+package engine
+
+import "context"
+
+// Facets counts, for each of columns, how many of the chunks that a request by
+// words matches have each value. The keys are what segment.DecodeValue reads.
+func (s *Snapshot) Facets(ctx context.Context, req Request, columns []string) ([]map[string]int, error) {
+	_, sets, err := s.matched(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]map[string]int, len(columns))
+	for i, column := range columns {
+		counts := map[string]int{}
+		for v, set := range sets {
+			if set.Next(0) < 0 {
+				continue
+			}
+			err := s.views[v].reader.EachValue(column, false, func(value []byte, runs []uint32) bool {
+				n := 0
+				for r := 0; r < len(runs); r += 2 {
+					n += set.CountRange(runs[r], runs[r+1])
+				}
+				if n > 0 {
+					counts[string(value)] += n
+				}
+				return ctx.Err() == nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		out[i] = counts
+	}
+	return out, ctx.Err()
+}

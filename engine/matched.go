@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+
+	"sheaf/engine/postings"
+	"sheaf/engine/segment"
+)
+
+// matched finds, for each view, every chunk that a request by words matches,
+// without scoring any.
+func (s *Snapshot) matched(ctx context.Context, req Request) (*plan, []segment.Bitset, error) {
+	allowed, err := s.allow(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
+	if err != nil {
+		return nil, nil, err
+	}
+	sets := make([]segment.Bitset, len(s.views))
+	for i, v := range s.views {
+		sets[i] = segment.NewBitset(v.reader.Chunks())
+		if terms, flat := p.root.flat(); flat {
+			err = p.matchFlat(sets[i], terms, i)
+		} else {
+			err = p.matchNodes(ctx, sets[i], i)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return p, sets, nil
+}
+
+// matchFlat adds the chunks that hold one of the terms, list after list.
+func (p *plan) matchFlat(set segment.Bitset, terms []*planTerm, view int) error {
+	clauses, err := p.clauses(terms, view, false)
+	if err != nil {
+		return err
+	}
+	defer closeClauses(clauses)
+	for i := range clauses {
+		c := clauses[i].cursor
+		for docs := c.Block(); len(docs) > 0; docs = c.Block() {
+			for _, o := range docs {
+				set.Set(o)
+			}
+			c.NextBlock()
+		}
+	}
+	if allowed := p.allowed[view]; allowed != nil {
+		set.And(allowed)
+	}
+	return faultOf(p.snapshot.views[view], clauses)
+}
+
+// matchNodes adds the chunks that the query's node finds.
+func (p *plan) matchNodes(ctx context.Context, set segment.Bitset, view int) error {
+	root, err := p.root.node(p, view)
+	if err != nil {
+		return err
+	}
+	defer root.close()
+	allowed := p.allowed[view]
+	for at, n := uint32(0), 1; ; at, n = at+1, n+1 {
+		if allowed != nil {
+			next := allowed.Next(int(at))
+			if next < 0 {
+				break
+			}
+			at = uint32(next)
+		}
+		if at = root.seek(at); at == postings.End || n%65536 == 0 && ctx.Err() != nil {
+			break
+		}
+		if allowed == nil || allowed.Has(at) {
+			set.Set(at)
+		}
+	}
+	return root.err()
+}

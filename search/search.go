@@ -68,6 +68,13 @@ type Options struct {
 	Explain bool
 	// Trace keeps the ranking after every step.
 	Trace bool
+	// Order, when not nil, puts what the query's words and filters match in the
+	// order of a column instead of ranking it; the profile says how words are
+	// scored, its other steps do not run.
+	Order *backend.Order
+	// Facets are the columns by whose values everything that the words and
+	// filters match is counted.
+	Facets []string
 	// Timeout bounds embedding and retrieval; what has not answered by then
 	// counts as failed. 0 is no bound but that of the context.
 	Timeout time.Duration
@@ -83,6 +90,8 @@ type Result struct {
 	// Total is the number of distinct chunks that the branches found, before
 	// any stage. Branches retrieve a bounded number, so more may match.
 	Total int
+	// Facets are those of Options.Facets, each with at most 100 values.
+	Facets []backend.Facet
 	// Degraded says that a branch failed and the answer is that of the
 	// others; Warnings say which and why.
 	Degraded bool
@@ -223,12 +232,20 @@ type run struct {
 
 func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
 	r.expand(retrieval, plan)
-	if err := r.embed(ctx, retrieval, plan); err != nil {
-		return nil, err
+	if r.opt.Order == nil {
+		if err := r.embed(ctx, retrieval, plan); err != nil {
+			return nil, err
+		}
 	}
 	r.words()
 	if err := r.scan(retrieval, plan); err != nil {
 		return nil, err
+	}
+	if err := r.count(retrieval, plan); err != nil {
+		return nil, err
+	}
+	if r.opt.Order != nil {
+		return r.ordered(retrieval, plan)
 	}
 	var within []sheaf.ID
 	if plan.Candidates != nil {

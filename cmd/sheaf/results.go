@@ -26,6 +26,8 @@ type searchJSON struct {
 	Warnings []string     `json:"warnings"`
 	Notes    []string     `json:"notes"`
 	Results  []resultJSON `json:"results"`
+	// Facets are there when they were asked for.
+	Facets []facetJSON `json:"facets,omitempty"`
 }
 
 type resultJSON struct {
@@ -77,6 +79,7 @@ func (a *app) printSearch(answer *searchJSON) error {
 		}
 		a.printResult(&answer.Results[i])
 	}
+	a.printFacets(answer.Facets)
 	return nil
 }
 

@@ -36,11 +36,13 @@ Whatever cannot be read this way is searched as plain words, and a note says so.
 To begin a query with a dash, put -- before it.`,
 		Example: `  sheaf search how do I undo a commit
   sheaf search --in ~/notes 'tag:recipe "olive oil" -tomato'
+  sheaf search --sort=-date --facets tags,folder +invoice
   sheaf search --json -n 5 deploy | jq -r '.results[].path'`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.search(cmd, strings.Join(args, " "), o) },
 	}
 	a.addSearchFlags(cmd.Flags(), &o)
+	addColumnFlags(cmd.Flags(), &o.columns)
 	addIndexFlags(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd

@@ -185,6 +185,8 @@ type searchOptions struct {
 	terms []string
 	// label is shown as the query when nobody typed its text.
 	label string
+	// columns are further flags of search.
+	columns columnOptions
 }
 
 // answer runs a query and makes what is shown of it.
@@ -194,7 +196,11 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 		return nil, err
 	}
 	q.Filter = both(q.Filter, s.scope())
-	result, err := s.searcher().Search(ctx, q, p, search.Options{Parameters: parameters, Explain: o.explain, Terms: o.terms})
+	order, err := o.columns.order()
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.searcher().Search(ctx, q, p, search.Options{Parameters: parameters, Explain: o.explain, Terms: o.terms, Order: order, Facets: o.columns.names()})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +211,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	out := &searchJSON{Schema: searchSchema, Query: q.Text, Profile: result.Profile, Total: result.Total, Degraded: result.Degraded,
-		Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Results: []resultJSON{}}
+		Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Results: []resultJSON{}, Facets: facetsJSON(result.Facets)}
 	if o.label != "" {
 		out.Query = o.label
 	}

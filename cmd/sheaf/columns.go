@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/query"
+)
+
+// columnOptions are the flags that look at columns.
+type columnOptions struct {
+	sort   string
+	facets []string
+}
+
+func addColumnFlags(f *pflag.FlagSet, o *columnOptions) {
+	f.StringVar(&o.sort, "sort", "", "order everything that matches by date, path, depth or a property; -date puts large values first")
+	f.StringSliceVar(&o.facets, "facets", nil, "count everything that matches by tags, folder, ext, tree or properties")
+}
+
+// columns are the names of columns as people write them.
+var columns = map[string]string{
+	"tag": sheaf.ColumnTag, "tags": sheaf.ColumnTag, "folder": sheaf.ColumnFolder, "folders": sheaf.ColumnFolder,
+	"date": sheaf.ColumnDate, "path": sheaf.ColumnPath, "tree": sheaf.ColumnTree, "depth": sheaf.ColumnDepth,
+	"ext": query.ColumnExtension, "extension": query.ColumnExtension,
+}
+
+// columnOf is the column that a name stands for: one of columns, or a property.
+func columnOf(name string) string {
+	if c, ok := columns[strings.ToLower(name)]; ok {
+		return c
+	}
+	return sheaf.PropertyColumn(name)
+}
+
+// order is the order that --sort asks for, nil for none.
+func (o *columnOptions) order() (*backend.Order, error) {
+	if o.sort == "" {
+		return nil, nil
+	}
+	name, descending := strings.CutPrefix(o.sort, "-")
+	if name == "" {
+		return nil, sheaf.Invalidf("--sort %s: want the name of a column or a property, as in --sort date or --sort=-date", o.sort)
+	}
+	return &backend.Order{Column: columnOf(name), Descending: descending}, nil
+}
+
+// names are the columns that --facets asks for.
+func (o *columnOptions) names() []string {
+	var out []string
+	for _, name := range o.facets {
+		if c := columnOf(strings.TrimSpace(name)); !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// facetJSON is how often the values of a column occur; see doc/json.md.
+type facetJSON struct {
+	Column   string           `json:"column"`
+	Distinct int              `json:"distinct"`
+	Values   []facetValueJSON `json:"values"`
+}
+
+type facetValueJSON struct {
+	Value  sheaf.Value `json:"value"`
+	Chunks int         `json:"chunks"`
+}
+
+func facetsJSON(facets []backend.Facet) []facetJSON {
+	var out []facetJSON
+	for _, f := range facets {
+		one := facetJSON{Column: f.Column, Distinct: f.Distinct, Values: []facetValueJSON{}}
+		for _, v := range f.Values {
+			one.Values = append(one.Values, facetValueJSON{v.Value, v.Chunks})
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// printFacets writes facets for people, a line for each of the most frequent
+// values.
+func (a *app) printFacets(facets []facetJSON) {
+	const most = 10
+	for _, f := range facets {
+		fmt.Fprintf(a.stdout, "\n%s\n", a.out.Paint(terminal.Dim, terminal.Clean(f.Column)))
+		for _, v := range f.Values[:min(len(f.Values), most)] {
+			name := terminal.Clean(v.Value.String())
+			if name == "" {
+				name = `""`
+			}
+			fmt.Fprintf(a.stdout, "%7d  %s\n", v.Chunks, name)
+		}
+		if more := f.Distinct - min(len(f.Values), most); more > 0 {
+			fmt.Fprintf(a.stdout, "         and %s\n", terminal.Plural(more, "other", "others"))
+		}
+	}
+}

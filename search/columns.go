@@ -1,0 +1,73 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/profile"
+)
+
+// everything is what a query without words matches: filters decide.
+var everything = sheaf.Bool{}
+
+// matches is the request for all that the query's words and filters match, scored
+// as the plan's first branch by words does.
+func (r *run) matches(plan *profile.Plan) backend.Request {
+	req := backend.Request{Filter: r.query.Filter, Limit: max(1, min(r.query.Limit, backend.MaxLimit)),
+		Text: &backend.TextRequest{Query: r.query.Words, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
+	for i := range plan.Main.Branches {
+		if b := plan.Main.Branches[i].Text; b != nil {
+			req.Text = textRequest(b, r.query.Words)
+			break
+		}
+	}
+	if r.query.Words == nil {
+		req.Text.Query = everything
+	}
+	return req
+}
+
+// ordered finds what the query matches in the order of a column; no branch runs.
+func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
+	sorter, ok := r.searcher.Backend.(backend.Sorter)
+	if !ok {
+		return nil, fmt.Errorf("order by %s: the store cannot do that: %w", r.opt.Order.Column, sheaf.ErrUnsupported)
+	}
+	req := r.matches(plan)
+	ranking, err := sorter.Sorted(ctx, req, *r.opt.Order)
+	if err != nil {
+		return nil, err
+	}
+	r.result.Total = len(ranking)
+	if counter, ok := r.searcher.Backend.(backend.Counter); ok {
+		if r.result.Total, err = counter.Count(ctx, req); err != nil {
+			return nil, err
+		}
+	}
+	known := ranking[:0]
+	for _, h := range ranking {
+		if _, ok := r.facts.Chunk(h.ID); ok {
+			known = append(known, h)
+		}
+	}
+	return known, nil
+}
+
+// count counts what the query matches by the columns that were asked for.
+func (r *run) count(ctx context.Context, plan *profile.Plan) error {
+	if len(r.opt.Facets) == 0 {
+		return nil
+	}
+	faceter, ok := r.searcher.Backend.(backend.Faceter)
+	if !ok {
+		return fmt.Errorf("facets: the store cannot count them: %w", sheaf.ErrUnsupported)
+	}
+	var err error
+	r.result.Facets, err = faceter.Facets(ctx, r.matches(plan), r.opt.Facets, maxFacetValues)
+	return err
+}
+
+// maxFacetValues is the most values of a column that are counted out.
+const maxFacetValues = 100

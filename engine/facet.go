@@ -5,7 +5,11 @@ import "context"
 // Facets counts, for each of columns, how many of the chunks that a request by
 // words matches have each value. The keys are what segment.DecodeValue reads.
 func (s *Snapshot) Facets(ctx context.Context, req Request, columns []string) ([]map[string]int, error) {
-	_, sets, err := s.matched(ctx, req)
+	p, err := s.plan(req)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := p.matched(ctx)
 	if err != nil {
 		return nil, err
 	}

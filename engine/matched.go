@@ -7,19 +7,22 @@ import (
 	"sheaf/engine/segment"
 )
 
-// matched finds, for each view, every chunk that a request by words matches,
-// without scoring any.
-func (s *Snapshot) matched(ctx context.Context, req Request) (*plan, []segment.Bitset, error) {
+// plan resolves a request by words.
+func (s *Snapshot) plan(req Request) (*plan, error) {
 	allowed, err := s.allow(req)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
-	if err != nil {
-		return nil, nil, err
-	}
-	sets := make([]segment.Bitset, len(s.views))
-	for i, v := range s.views {
+	return newPlan(s, req.Words, s.analyzer(), allowed)
+}
+
+// matched finds, for each view, every chunk that the plan's request matches,
+// without scoring any.
+func (p *plan) matched(ctx context.Context) ([]segment.Bitset, error) {
+	views := p.snapshot.views
+	sets := make([]segment.Bitset, len(views))
+	for i, v := range views {
+		var err error
 		sets[i] = segment.NewBitset(v.reader.Chunks())
 		if terms, flat := p.root.flat(); flat {
 			err = p.matchFlat(sets[i], terms, i)
@@ -30,10 +33,10 @@ func (s *Snapshot) matched(ctx context.Context, req Request) (*plan, []segment.B
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return p, sets, nil
+	return sets, nil
 }
 
 // matchFlat adds the chunks that hold one of the terms, list after list.

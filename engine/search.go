@@ -220,7 +220,16 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 		}
 		return count, nil
 	}
-	_, sets, err := s.matched(ctx, req)
+	p, err := s.plan(req)
+	if err != nil {
+		return 0, err
+	}
+	if req.Filter == nil && !req.Bounded && req.Within == nil {
+		if n, ok := p.counted(); ok {
+			return n, nil
+		}
+	}
+	sets, err := p.matched(ctx)
 	for _, set := range sets {
 		count += set.Count()
 	}

@@ -28,7 +28,11 @@ type keyed struct {
 // Sorted returns at most req.Limit of the chunks that a request by words matches,
 // in the order that by says, with the scores that Search gives them.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) ([]Hit, error) {
-	p, sets, err := s.matched(ctx, req)
+	p, err := s.plan(req)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := p.matched(ctx)
 	if err != nil {
 		return nil, err
 	}

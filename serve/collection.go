@@ -51,6 +51,9 @@ type Options struct {
 	// beside the built-in ones. Nil is the built-in ones.
 	Profiles    profile.Source
 	ProfileDirs []string
+	// Tuned is the folder of the index, where profiles that are tuned to it
+	// lie; "" for none.
+	Tuned string
 	// Profile is the name of the profile when a request names none; "" is
 	// profile.Default.
 	Profile string
@@ -231,7 +234,7 @@ func (c *Collection) Load(name string) (*profile.Profile, error) {
 	if p, ok := cache.loaded[name]; ok && time.Since(p.at) < profileAge {
 		return p.profile, nil
 	}
-	p, err := profile.Load(name, c.o.Profiles)
+	p, _, err := profile.LoadTuned(c.o.Tuned, name, c.o.Profiles)
 	if err != nil {
 		return nil, err
 	}

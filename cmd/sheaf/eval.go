@@ -51,6 +51,7 @@ type evalOptions struct {
 	runs      []string
 	saveRuns  string
 	html      string
+	markdown  bool
 }
 
 const evalHelp = `Indexes each data set as a folder is indexed, runs its queries through the
@@ -99,6 +100,7 @@ func (a *app) evalCommand() *cobra.Command {
 	f.StringArrayVar(&o.runs, "run", nil, "add a column from a TREC run file")
 	f.StringVar(&o.saveRuns, "save-runs", "", "write a TREC run file for every column into this folder")
 	f.StringVar(&o.html, "html", "", "write the report as one HTML file, with plots")
+	f.BoolVar(&o.markdown, "markdown", false, "print tables in Markdown, data sets down and rankings across")
 	a.addJSON(cmd)
 	a.addEvalIndexFlags(f, &o)
 	markFolder(f, "save-runs")
@@ -157,9 +159,12 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 			return err
 		}
 	}
-	if a.json {
+	switch {
+	case a.json:
 		err = a.printJSON(map[string]any{"schema": "sheaf.eval/1", "datasets": reports})
-	} else {
+	case o.markdown:
+		err = report.Markdown(a.stdout, reports)
+	default:
 		err = report.Text(a.stdout, reports, o.show)
 	}
 	if err != nil {

@@ -88,6 +88,7 @@ func (a *app) command() *cobra.Command {
 		a.evalCommand(),
 		a.fuseCommand(),
 		a.stageCommand(),
+		a.tuneCommand(),
 		a.configCommand(),
 		a.profileCommand(),
 		a.versionCommand(),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -270,12 +271,24 @@ func finite(f float64) float64 { return serve.Finite(f) }
 
 // profileOf loads the profile in force and reads the parameters set for it.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
-	p, err := loadProfile(s.config.Profile)
+	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {
 		return nil, nil, err
 	}
 	parameters, err := parseSet(set, p)
 	return p, parameters, err
+}
+
+// loadTuned reads a profile as this index uses it.
+func (s *session) loadTuned(name string) (*profile.Profile, error) {
+	if _, err := os.Stat(profile.TunedFile(s.where.Dir, name)); s.where.Dir == "" || err != nil {
+		return loadProfile(name)
+	}
+	p, fault, err := profile.LoadTuned(s.where.Dir, name, profile.In(profileFolder()))
+	if fault != nil {
+		s.notice("what sheaf tune found is not used: %v; remove it with sheaf tune --undo", fault)
+	}
+	return p, err
 }
 
 // title is a document's title, or its file name.

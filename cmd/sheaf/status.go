@@ -62,6 +62,7 @@ type statusJSON struct {
 	Pending          pendingJSON      `json:"pending"`
 	Skipped          []skipJSON       `json:"skipped"`
 	Warnings         []warningJSON    `json:"warnings"`
+	Tuned            []tunedJSON      `json:"tuned"`
 	Notes            []string         `json:"notes"`
 }
 
@@ -104,6 +105,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		Chunker: settings.Chunker, Analyzer: settings.Analyzer, Language: settings.Language, LanguageDetected: settings.LanguageDetected,
 		Model: settings.Embedder, Dims: settings.Dims, Notes: []string{},
 	}
+	out.Tuned = s.tunedProfiles()
 	skipped, err := s.view.Skipped()
 	if err != nil {
 		return nil, err
@@ -175,6 +177,9 @@ func (s *session) printStatus(out *statusJSON, all bool) {
 		[]string{"waiting", out.Pending.String()},
 		[]string{"left out", skippedSummary(out.Skipped)},
 	)
+	for _, t := range out.Tuned {
+		rows = append(rows, []string{"tuned", terminal.Clean(t.Profile + ": " + t.About)})
+	}
 	s.printTable(rows)
 	for _, n := range out.Notes {
 		s.notice("%s", n)

@@ -70,6 +70,23 @@ func TestText(t *testing.T) {
 	golden(t, "report.txt", b.String())
 }
 
+func TestMarkdown(t *testing.T) {
+	with := sample("one")
+	for i := range with.Columns {
+		with.Columns[i].Classes = []eval.ClassReport{{Class: "a|b", Queries: 2, Means: []float64{0.5, 0.25}}}
+	}
+	other := sample("another with fewer columns")
+	other.Columns = other.Columns[:1]
+	var b strings.Builder
+	if err := report.Markdown(&b, []*eval.Report{with, sample("two"), other}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "report.md", b.String())
+	if err := report.Markdown(&b, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestHTML: the page has every number and plot, loads nothing, and texts of
 // queries stay texts.
 func TestHTML(t *testing.T) {

@@ -124,8 +124,13 @@ func Dataset(items []knownitem.Item) *dataset.Dataset {
 	return d
 }
 
-// minQueries is how many queries a verdict needs at least.
-const minQueries = 20
+// MinQueries is how many queries a verdict needs at least.
+const MinQueries = 20
+
+// TooFew is the error about a collection that gives n queries only.
+func TooFew(n int) error {
+	return sheaf.Invalidf("the documents give %d queries, and fewer than %d tell nothing: the collection is too small, or its notes have too little text and too few headings and links", n, MinQueries)
+}
 
 // Evaluate makes queries of c and runs the columns on them. c's own data set is
 // not used. Too few documents to ask about are sheaf.ErrInvalid.
@@ -140,8 +145,8 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 	}
 	asked := c.Cached()
 	asked.Dataset = Dataset(items)
-	if n := len(asked.Dataset.Queries); n < minQueries {
-		return nil, sheaf.Invalidf("the documents give %d queries, and fewer than %d tell nothing: the collection is too small, or its notes have too little text and too few headings and links", n, minQueries)
+	if n := len(asked.Dataset.Queries); n < MinQueries {
+		return nil, TooFew(n)
 	}
 	s := c.View.Settings()
 	r := &Report{Measure: Measure, Queries: len(asked.Dataset.Queries), Seed: o.Queries.Seed, CorpusHash: c.Hash, Analyzer: s.Analyzer, Model: s.Embedder}

@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"scan":                     {"root", "analysis", "backend", "backend/memory", "catalog", "chunk", "inference", "ingest", "search", "vfs"},
 	"eval":                     {"root", "rank", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest", "profile", "catalog", "backend", "inference", "analysis", "query", "chunk", "vfs"},
 	"eval/self":                {"root", "backend", "eval", "eval/dataset", "eval/knownitem", "eval/metric", "eval/stats"},
+	"eval/tune":                {"root", "eval", "eval/calibrate", "eval/stats"},
 	"eval/report":              {"root", "eval", "eval/stats", "eval/calibrate", "eval/dataset", "eval/metric"},
 	"search/salient":           {"root", "analysis"},
 	"serve/access":             {"root", "query"},

@@ -34,9 +34,12 @@ const (
 	KeysName      = "keys.json"
 	DocumentsName = "documents"
 	TasksName     = "tasks"
+
+	// tunedName is the folder of profiles that are tuned to the index.
+	tunedName = "tuned"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, DamagedName: true, KeysName: true, TasksName: true, DocumentsName: true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, DamagedName: true, KeysName: true, TasksName: true, tunedName: true, DocumentsName: true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

@@ -1,0 +1,37 @@
+#!/bin/sh
+# The tables of doc/quality.md, from a folder of judged collections in BEIR layout.
+#
+#   sh bench/quality.sh DATA [PROFILE...]
+#
+# Data sets that are not there are left out. Further flags of sheaf eval may stand
+# in EVAL, such as EVAL='--param meaning=0,0.3,0.5'.
+set -eu
+data=$1
+shift
+profiles=${*:-sheaf}
+here=$(cd "$(dirname "$0")/.." && pwd)
+binary=$(mktemp -d)
+trap 'rm -rf "$binary"' EXIT
+(cd "$here" && go build -o "$binary/sheaf" ./cmd/sheaf)
+
+sets() {
+	found=
+	for name in "$@"; do
+		[ -d "$data/$name" ] && found="$found $data/$name"
+	done
+	echo "$found"
+}
+
+evaluate() {
+	title=$1
+	shift
+	[ $# -gt 0 ] || return 0
+	printf '## %s\n\n' "$title"
+	# shellcheck disable=SC2086
+	"$binary/sheaf" eval "$@" --profile "$(echo $profiles | tr ' ' ,)" --metrics nDCG@10,R@100 --by class --markdown ${EVAL:-}
+}
+
+# shellcheck disable=SC2046
+evaluate English $(sets scifact cranfield medline adi npl-vaswani cosqa product-docs-chunks chunk-spans anchors-react-en anchors-dendron anchors-powershell)
+# shellcheck disable=SC2046
+evaluate "Other languages" $(sets xquad/de xquad/zh xquad/ar xquad/th anchors-react-ja cmrc2018-zh)

@@ -1,0 +1,493 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/eval"
+	"sheaf/eval/dataset"
+	"sheaf/eval/knownitem"
+	"sheaf/eval/metric"
+	"sheaf/eval/self"
+	"sheaf/eval/stats"
+	"sheaf/eval/tune"
+	"sheaf/profile"
+)
+
+type tuneOptions struct {
+	params      []string
+	fields      bool
+	queries     int
+	folds       int
+	seed        uint64
+	dataset     string
+	measure     string
+	split       string
+	apply, undo bool
+}
+
+const tuneHelp = `Searches the parameters of a profile for those that serve these documents best:
+fusion weights, constants, decays, thresholds, and with --fields the weights of
+fields. What the branches retrieve is kept, and only the stages run again.
+
+The queries are made of the documents (see sheaf eval self), or come from a judged
+data set with --dataset. Parameters are chosen on a part of the queries and judged
+on the rest, so that what only fits these queries is found out; when the gain is
+no more than chance, the answer is to keep the defaults.
+
+--apply makes the index of the folder use what was found, and only when it is
+better by more than chance; sheaf status shows it, --undo takes it back.`
+
+func (a *app) tuneCommand() *cobra.Command {
+	var o tuneOptions
+	cmd := &cobra.Command{
+		Use:     "tune [FOLDER]",
+		GroupID: groupOther,
+		Short:   "Find the ranking parameters that serve your documents",
+		Long:    tuneHelp,
+		Example: `  sheaf tune ~/notes
+  sheaf tune ~/notes --param meaning=0,0.2,0.4,0.6 --apply
+  sheaf tune --dataset data/scifact --metric nDCG@10`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.tune(cmd, args, o) },
+	}
+	f := cmd.Flags()
+	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
+	f.StringArrayVar(&o.params, "param", nil, "search this parameter among these values, as in --param meaning=0,0.5; without it those that bear on the order")
+	f.BoolVar(&o.fields, "fields", false, "search the weights of fields too")
+	f.IntVarP(&o.queries, "queries", "n", 60, "queries of each kind")
+	f.IntVar(&o.folds, "folds", 5, "parts of the queries, each held out once")
+	f.Uint64Var(&o.seed, "seed", 1, "makes other queries, and deals them otherwise")
+	f.StringVar(&o.dataset, "dataset", "", "judged data set to use instead of the folder (see: sheaf eval)")
+	f.StringVar(&o.measure, "metric", "nDCG@10", "measure for --dataset, in the names of ir_measures")
+	f.StringVar(&o.split, "split", "", "file of judgements of --dataset, without .tsv (test)")
+	f.BoolVar(&o.apply, "apply", false, "use what was found for this folder, when it is better by more than chance")
+	f.BoolVar(&o.undo, "undo", false, "use the defaults again")
+	f.Bool("no-refresh", false, "do not look for changed files first")
+	a.addJSON(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
+	return cmd
+}
+
+func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
+	switch {
+	case o.apply && o.undo:
+		return sheaf.Invalidf("--apply and --undo exclude each other")
+	case o.dataset != "" && (o.apply || o.undo || len(args) > 0):
+		return sheaf.Invalidf("--dataset is measured in an index of its own: there is no folder to apply to; save what is printed as a profile instead")
+	case o.queries < 1 || o.queries > 100_000:
+		return sheaf.Invalidf("--queries is %d: must be within 1..100000", o.queries)
+	}
+	if o.dataset != "" {
+		return a.tuneDataset(cmd, o)
+	}
+	s, c, err := a.openOwn(cmd, args)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if o.undo {
+		return s.undoTuning()
+	}
+	source, err := self.Source(c)
+	if err != nil {
+		return err
+	}
+	items, err := knownitem.Make(cmd.Context(), source, knownitem.Options{PerKind: o.queries, Seed: o.seed})
+	if err != nil {
+		return err
+	}
+	cached := c.Cached()
+	cached.Dataset = self.Dataset(items)
+	if n := len(cached.Dataset.Queries); n < self.MinQueries {
+		return self.TooFew(n)
+	}
+	weights := self.Weights(cached.Dataset.Queries)
+	t := &tuning{app: a, collection: cached, depth: 10, plain: true, values: func(run *eval.Run) []float64 {
+		v := self.Values(cached.Dataset, run)
+		for i := range v {
+			v[i] *= weights[i]
+		}
+		return v
+	}}
+	r, err := t.search(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	if err := t.print(r, self.Measure+" of document and place"); err != nil {
+		return err
+	}
+	if !o.apply {
+		return nil
+	}
+	return s.applyTuning(t, r)
+}
+
+func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
+	dir, err := a.folder()
+	if err != nil {
+		return err
+	}
+	if _, err := a.settings(cmd, dir); err != nil {
+		return err
+	}
+	measures, err := measuresOf([]string{o.measure})
+	if err != nil {
+		return err
+	}
+	eo := evalOptions{split: o.split, stores: []string{"embedded"}}
+	d, err := readDataset(o.dataset, eo)
+	if err != nil {
+		return err
+	}
+	in, err := a.evalIndexing(cmd.Context(), eo)
+	if err != nil {
+		return err
+	}
+	if in.Store, err = evalStore("embedded"); err != nil {
+		return err
+	}
+	c, err := a.openCollection(cmd.Context(), d, in)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	t := &tuning{app: a, collection: c.Cached(), depth: 100, values: func(run *eval.Run) []float64 {
+		return valuesOf(c.Dataset, run, measures[0])
+	}}
+	r, err := t.search(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	return t.print(r, measures[0].String())
+}
+
+// valuesOf are the measure of each query, in order.
+func valuesOf(d *dataset.Dataset, run *eval.Run, m metric.Measure) []float64 {
+	judged := eval.Judge(d, run, []metric.Measure{m}, eval.Statistics{})
+	out := make([]float64, len(d.Queries))
+	for i, q := range d.Queries {
+		out[i] = judged.PerQuery[q.ID][0]
+	}
+	return out
+}
+
+// tuning is one search for parameters.
+type tuning struct {
+	*app
+	collection *eval.Collection
+	depth      int
+	plain      bool
+	values     func(run *eval.Run) []float64
+	base       *profile.Profile
+	// weights are the weights of fields in use now, by branch; nil when they
+	// are not searched.
+	weights map[string]map[string]string
+}
+
+func (t *tuning) search(ctx context.Context, o tuneOptions) (*tune.Result, error) {
+	var err error
+	if t.base, err = loadProfile(t.config.Profile); err != nil {
+		return nil, err
+	}
+	params, err := searched(t.base, o.params)
+	if err != nil {
+		return nil, err
+	}
+	if o.fields {
+		fields, err := t.fieldParameters()
+		if err != nil {
+			return nil, err
+		}
+		params = append(params, fields...)
+	}
+	progress := terminal.NewProgress(t.err, "tuning "+t.base.Name)
+	defer progress.Done()
+	return tune.Search(ctx, tune.Problem{Parameters: params, Queries: len(t.collection.Dataset.Queries), Values: t.run}, tune.Options{
+		Folds: o.folds, Statistics: eval.Statistics{Confidence: 0.95, Rounds: 10_000, Seed: o.seed},
+		Progress: func(tried int) { progress.Update(tried, 0, 0, "settings") },
+	})
+}
+
+// run is the values of the queries under some settings.
+func (t *tuning) run(ctx context.Context, set map[string]string) ([]float64, error) {
+	p, err := t.profile(set)
+	if err != nil {
+		return nil, err
+	}
+	run, err := t.collection.Run(ctx, eval.Column{Name: p.Name, Profile: p}, eval.Options{Depth: t.depth, Plain: t.plain, Workers: runtime.GOMAXPROCS(0)})
+	if err != nil {
+		return nil, err
+	}
+	return t.values(run), nil
+}
+
+// profile is the base profile with settings for defaults.
+func (t *tuning) profile(set map[string]string) (*profile.Profile, error) {
+	if len(set) == 0 {
+		return t.base, nil
+	}
+	return profile.Parse(t.base.Name+"-tuned.yaml", t.text(set, "Found by sheaf tune."), func(name string) (string, []byte, error) {
+		if name == t.base.Name && (strings.HasSuffix(t.config.Profile, ".yaml") || strings.HasSuffix(t.config.Profile, ".yml")) {
+			text, err := os.ReadFile(t.config.Profile)
+			return t.config.Profile, text, err
+		}
+		return profile.In(profileFolder())(name)
+	})
+}
+
+// fieldMark stands between a branch and a field in the name of a parameter.
+const fieldMark = " weight of "
+
+func (t *tuning) text(set map[string]string, about string) []byte {
+	change := profile.Tuning{Parameters: map[string]string{}, Fields: map[string]map[string]string{}}
+	for name, value := range set {
+		branch, field, ok := strings.Cut(name, fieldMark)
+		if !ok {
+			change.Parameters[name] = value
+			continue
+		}
+		if change.Fields[branch] == nil {
+			change.Fields[branch] = map[string]string{}
+			for f, w := range t.weights[branch] {
+				change.Fields[branch][f] = w
+			}
+		}
+		change.Fields[branch][field] = value
+	}
+	return change.Text(t.base.Name, about)
+}
+
+// fieldParameters are the weights of the fields of branches that search words.
+func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
+	plan, err := t.base.Plan(10, nil)
+	if err != nil {
+		return nil, err
+	}
+	t.weights = map[string]map[string]string{}
+	var out []tune.Parameter
+	for _, b := range plan.Main.Branches {
+		if b.Text == nil || len(b.Text.Fields) < 2 {
+			continue
+		}
+		t.weights[b.Name] = map[string]string{}
+		for _, f := range b.Text.Fields {
+			w := strconv.FormatFloat(f.Weight, 'g', -1, 64)
+			t.weights[b.Name][f.Name] = w
+			out = append(out, tune.Parameter{Name: b.Name + fieldMark + f.Name, Default: w, Values: around(f.Weight, 0, 1e6, 0.25, 0.5, 1, 1.5, 2, 4)})
+		}
+	}
+	return out, nil
+}
+
+// searched are the parameters to search: those named with their values, or those
+// that bear on the order of what is retrieved.
+func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
+	var out []tune.Parameter
+	for _, text := range named {
+		name, values, ok := strings.Cut(text, "=")
+		if !ok || name == "" || values == "" {
+			return nil, sheaf.Invalidf("--param %q: want NAME=VALUE,VALUE", text)
+		}
+		list := strings.Split(values, ",")
+		for _, v := range list {
+			if _, err := parseSet([]string{name + "=" + v}, p); err != nil {
+				return nil, err
+			}
+			if _, err := p.Plan(10, map[string]string{name: v}); err != nil {
+				return nil, err
+			}
+		}
+		i := slices.IndexFunc(p.Parameters, func(q profile.Parameter) bool { return q.Name == name })
+		out = append(out, tune.Parameter{Name: name, Default: p.Parameters[i].Default, Values: list})
+	}
+	if len(named) > 0 {
+		return out, nil
+	}
+	for i := range p.Parameters {
+		if values := grid(&p.Parameters[i]); len(values) > 1 {
+			out = append(out, tune.Parameter{Name: p.Parameters[i].Name, Default: p.Parameters[i].Default, Values: values})
+		}
+	}
+	if len(out) == 0 {
+		return nil, withHint(sheaf.Invalidf("profile %s has no parameter that bears on the order", p.Name), "name some with --param, or search the weights of fields with --fields")
+	}
+	return out, nil
+}
+
+// taste are parameters that bound what is shown or retrieved: more of it is no
+// better ranking.
+var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "window", "top"}
+
+// grid are the values tried of a parameter; none when its default follows from
+// others or it is a matter of taste.
+func grid(p *profile.Parameter) []string {
+	if slices.Contains(taste, p.Name) {
+		return nil
+	}
+	if len(p.OneOf) > 0 {
+		return p.OneOf
+	}
+	standard, err := strconv.ParseFloat(p.Default, 64)
+	switch {
+	case err != nil:
+		return nil
+	case p.Integer && p.Max <= 1:
+		return []string{"0", "1"}
+	case p.Integer:
+		return integers(standard, p.Min, p.Max)
+	case p.Min >= -1 && p.Max <= 1:
+		var out []float64
+		for v := 0.0; v <= 1.0001; v += 0.1 {
+			if v >= p.Min && v <= p.Max {
+				out = append(out, v)
+			}
+		}
+		return numbers(append(out, standard))
+	case standard == 0:
+		return nil
+	}
+	return around(standard, p.Min, p.Max, 0.25, 0.5, 1, 1.5, 2, 4)
+}
+
+// integers are whole numbers around standard.
+func integers(standard, low, high float64) []string {
+	var out []float64
+	for _, f := range []float64{0.1, 0.25, 0.5, 1, 2, 4} {
+		if v := max(float64(int(standard*f)), 1); v >= low && v <= high {
+			out = append(out, v)
+		}
+	}
+	return numbers(append(out, standard))
+}
+
+// around are multiples of standard within the bounds.
+func around(standard, low, high float64, factors ...float64) []string {
+	var out []float64
+	for _, f := range factors {
+		if v := standard * f; v >= low && v <= high {
+			out = append(out, v)
+		}
+	}
+	return numbers(append(out, standard))
+}
+
+// numbers are written short, in order, once each.
+func numbers(values []float64) []string {
+	for i, v := range values {
+		values[i], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	}
+	slices.Sort(values)
+	var out []string
+	for _, v := range slices.Compact(values) {
+		out = append(out, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return out
+}
+
+type tuneJSON struct {
+	Schema  string `json:"schema"`
+	Profile string `json:"profile"`
+	Measure string `json:"measure"`
+	*tune.Result
+	// Text is the profile that was found; "" when the defaults stay.
+	Text string `json:"text"`
+}
+
+func (t *tuning) print(r *tune.Result, measure string) error {
+	text := ""
+	if len(r.Set) > 0 {
+		text = string(t.text(r.Set, "Found by sheaf tune: "+tune.Describe(r.Set)+"."))
+	}
+	if t.json {
+		return t.printJSON(tuneJSON{"sheaf.tune/1", t.base.Name, measure, r, text})
+	}
+	fmt.Fprintf(t.stdout, "%s of %s, %s, %d settings tried\n", measure, t.base.Name, terminal.Plural(r.Queries, "query", "queries"), r.Tried)
+	rows := [][]string{{"  defaults", fmt.Sprintf("%.4f", r.Default)}, {"  best on all queries", fmt.Sprintf("%.4f", r.Fitted), tune.Describe(r.Set)},
+		{"  on queries held out", fmt.Sprintf("%.4f", r.HeldOut), interval(r.Range)}}
+	for i, f := range r.Folds {
+		rows = append(rows, []string{fmt.Sprintf("    without part %d", i+1), fmt.Sprintf("%.4f", f.HeldOut), fmt.Sprintf("was %.4f, with %s", f.Default, tune.Describe(f.Set))})
+	}
+	t.printTable(rows)
+	fmt.Fprintf(t.stdout, "%s\n", r.Verdict)
+	if r.Better {
+		fmt.Fprintf(t.stdout, "\n%s", text)
+	}
+	return nil
+}
+
+func interval(i stats.Interval) string {
+	return fmt.Sprintf("difference within %+.4f to %+.4f (95 %%)", i.Low, i.High)
+}
+
+// applyTuning makes the index use what was found, when it is better.
+func (s *session) applyTuning(t *tuning, r *tune.Result) error {
+	if !r.Better {
+		s.notice("nothing is applied: what was found is not better by more than chance")
+		return nil
+	}
+	about := fmt.Sprintf("%s, found by sheaf tune on %s.", tune.Describe(r.Set), terminal.Plural(r.Queries, "query", "queries"))
+	if err := profile.WriteTuned(s.where.Dir, t.base.Name, t.text(r.Set, about)); err != nil {
+		return s.advise(err)
+	}
+	s.notice("searches of %s use it from now on; sheaf tune --undo takes it back", s.where.Root)
+	return nil
+}
+
+// undoTuning makes the index use the defaults of the profile.
+func (s *session) undoTuning() error {
+	name := s.config.Profile
+	err := os.Remove(profile.TunedFile(s.where.Dir, name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.notice("profile %s is not tuned to %s: nothing to take back", name, s.where.Root)
+		return nil
+	case err != nil:
+		return s.advise(err)
+	}
+	s.notice("searches of %s use the defaults of %s again", s.where.Root, name)
+	return nil
+}
+
+// tunedJSON is a profile that is tuned to the index.
+type tunedJSON struct {
+	Profile string `json:"profile"`
+	About   string `json:"about"`
+	File    string `json:"file"`
+}
+
+// tunedProfiles are those that sheaf tune applied.
+func (s *session) tunedProfiles() []tunedJSON {
+	out := []tunedJSON{}
+	files, err := filepath.Glob(profile.TunedFile(s.where.Dir, "*"))
+	if err != nil {
+		return out
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		p, fault, err := profile.LoadTuned(s.where.Dir, name, profile.In(profileFolder()))
+		t := tunedJSON{Profile: name, File: file}
+		switch {
+		case fault != nil:
+			t.About = "not used: " + fault.Error()
+		case err != nil:
+			t.About = "not used: " + err.Error()
+		default:
+			t.About = p.About
+		}
+		out = append(out, t)
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"sheaf/eval"
+)
+
+// Markdown writes a table for each measure: data sets down, rankings across, and
+// their mean in the last line; then one of latencies, and one for each data set
+// whose queries have classes. Reports that have other columns or measures than
+// the first are left out.
+func Markdown(w io.Writer, reports []*eval.Report) error {
+	if len(reports) == 0 {
+		return nil
+	}
+	var same []*eval.Report
+	for _, r := range reports {
+		if sameColumns([]*eval.Report{reports[0], r}) {
+			same = append(same, r)
+		}
+	}
+	out := &strings.Builder{}
+	for m, name := range same[0].Measures {
+		grid(out, name, same, func(c *eval.ColumnReport) (float64, bool) { return c.Scores[m].Mean, true }, "%.4f")
+	}
+	grid(out, "p50 ms", same, func(c *eval.ColumnReport) (float64, bool) {
+		if c.Latency == nil {
+			return 0, false
+		}
+		return c.Latency.P50, true
+	}, "%.2f")
+	for _, r := range same {
+		classes(out, r)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// grid writes one table, and the mean of its columns.
+func grid(out *strings.Builder, title string, reports []*eval.Report, value func(c *eval.ColumnReport) (float64, bool), form string) {
+	tableHead(out, title, reports[0])
+	sums, counts := make([]float64, len(reports[0].Columns)), make([]int, len(reports[0].Columns))
+	for _, r := range reports {
+		fmt.Fprintf(out, "| %s |", cell(r.Dataset))
+		for i := range r.Columns {
+			v, ok := value(&r.Columns[i])
+			if !ok {
+				out.WriteString(" |")
+				continue
+			}
+			sums[i] += v
+			counts[i]++
+			fmt.Fprintf(out, " "+form+" |", v)
+		}
+		out.WriteByte('\n')
+	}
+	if len(reports) > 1 {
+		out.WriteString("| **mean** |")
+		for i, s := range sums {
+			if counts[i] < len(reports) {
+				out.WriteString(" |")
+				continue
+			}
+			fmt.Fprintf(out, " **"+form+"** |", s/float64(len(reports)))
+		}
+		out.WriteByte('\n')
+	}
+	out.WriteByte('\n')
+}
+
+func tableHead(out *strings.Builder, title string, r *eval.Report) {
+	fmt.Fprintf(out, "| %s |", cell(title))
+	for i := range r.Columns {
+		fmt.Fprintf(out, " %s |", cell(r.Columns[i].Name))
+	}
+	out.WriteString("\n|---|" + strings.Repeat("---|", len(r.Columns)) + "\n")
+}
+
+// classes writes the first measure by class.
+func classes(out *strings.Builder, r *eval.Report) {
+	if len(r.Columns[0].Classes) == 0 {
+		return
+	}
+	tableHead(out, r.Dataset+", "+r.Measures[0]+" by class", r)
+	for k, class := range r.Columns[0].Classes {
+		fmt.Fprintf(out, "| %s (%d) |", cell(class.Class), class.Queries)
+		for i := range r.Columns {
+			if k < len(r.Columns[i].Classes) {
+				fmt.Fprintf(out, " %.4f |", r.Columns[i].Classes[k].Means[0])
+			}
+		}
+		out.WriteByte('\n')
+	}
+	out.WriteByte('\n')
+}
+
+func cell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }

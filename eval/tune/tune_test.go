@@ -1,0 +1,130 @@
+package tune_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/eval"
+	"sheaf/eval/tune"
+)
+
+var statistics = eval.Statistics{Confidence: 0.95, Rounds: 1000, Seed: 1}
+
+// hill has its top at a = 0.7 and b = 30, by gain above the defaults a = 0.5, b =
+// 60; every query adds noise of its own for every setting.
+func hill(gain, noise float64) tune.Problem {
+	return tune.Problem{
+		Parameters: []tune.Parameter{
+			{Name: "a", Values: []string{"0", "0.1", "0.3", "0.5", "0.7", "0.9"}, Default: "0.5"},
+			{Name: "b", Values: []string{"10", "30", "60", "100"}, Default: "60"},
+		},
+		Queries: 120,
+		Values: func(_ context.Context, set map[string]string) ([]float64, error) {
+			a, b := 0.5, 60.0
+			if v, ok := set["a"]; ok {
+				a, _ = strconv.ParseFloat(v, 64)
+			}
+			if v, ok := set["b"]; ok {
+				b, _ = strconv.ParseFloat(v, 64)
+			}
+			height := gain * (1 - 5*math.Abs(a-0.7) + 0.2 - math.Abs(b-30)/150)
+			out := make([]float64, 120)
+			r := rand.New(rand.NewPCG(uint64(a*1000), uint64(b)))
+			for i := range out {
+				out[i] = 0.4 + height + noise*(r.Float64()-0.5)
+			}
+			return out, nil
+		},
+	}
+}
+
+func TestFindsTheTop(t *testing.T) {
+	r, err := tune.Search(context.Background(), hill(0.05, 0.1), tune.Options{Folds: 5, Statistics: statistics})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Better || r.Set["a"] != "0.7" || r.Set["b"] != "30" || len(r.Folds) != 5 || !strings.HasPrefix(r.Verdict, "better: a 0.7, b 30") {
+		t.Errorf("%+v", r)
+	}
+	if !r.Range.Contains(r.Difference) || math.Abs(r.Difference-(r.HeldOut-r.Default)) > 1e-12 || r.Tried > 24 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestLuckIsFoundOut: where settings differ by noise only, something always looks
+// better on the queries that it was chosen on, and the held-out queries say no.
+func TestLuckIsFoundOut(t *testing.T) {
+	r, err := tune.Search(context.Background(), hill(0, 0.5), tune.Options{Folds: 5, Statistics: statistics})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Better || r.Fitted <= r.Default || r.HeldOut >= r.Fitted || !strings.Contains(r.Verdict, "no significant difference: keep the simpler one") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestDefaultsStay: when nothing gains, nothing is changed.
+func TestDefaultsStay(t *testing.T) {
+	p := hill(0, 0)
+	r, err := tune.Search(context.Background(), p, tune.Options{Folds: 3, Statistics: statistics})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Better || len(r.Set) != 0 || r.Fitted != r.Default || r.P != 1 || !strings.Contains(r.Verdict, "the defaults are best") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSettingsAreTriedOnce(t *testing.T) {
+	p := hill(0.05, 0.1)
+	inner, seen := p.Values, map[string]bool{}
+	p.Values = func(ctx context.Context, set map[string]string) ([]float64, error) {
+		key := fmt.Sprint(set)
+		if seen[key] || set["a"] == "0.5" || set["b"] == "60" {
+			t.Errorf("%v again, or a default that is set", set)
+		}
+		seen[key] = true
+		return inner(ctx, set)
+	}
+	tried := 0
+	r, err := tune.Search(context.Background(), p, tune.Options{Folds: 5, Statistics: statistics, Progress: func(n int) { tried = n }})
+	if err != nil || r.Tried != len(seen) || tried != len(seen) {
+		t.Errorf("%+v, %v, %d", r, err, tried)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	ctx := context.Background()
+	o := tune.Options{Folds: 5, Statistics: statistics}
+	few := hill(0, 0)
+	few.Queries = 9
+	for name, c := range map[string]struct {
+		p tune.Problem
+		o tune.Options
+	}{
+		"one fold": {hill(0, 0), tune.Options{Folds: 1}}, "few queries": {few, o}, "no parameter": {tune.Problem{Queries: 100}, o},
+		"no values": {tune.Problem{Queries: 100, Parameters: []tune.Parameter{{Name: "a"}}}, o},
+	} {
+		if _, err := tune.Search(ctx, c.p, c.o); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p := hill(0, 0)
+	wrong := errors.New("broken")
+	p.Values = func(context.Context, map[string]string) ([]float64, error) { return nil, wrong }
+	if _, err := tune.Search(ctx, p, o); !errors.Is(err, wrong) {
+		t.Errorf("%v", err)
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := tune.Search(canceled, hill(0, 0), o); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,59 @@
+package profile_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/profile"
+)
+
+// TestTuned: what is written for an index is what it uses, others are not
+// touched, and a tuning that does not fit is told and left out.
+func TestTuned(t *testing.T) {
+	dir := t.TempDir()
+	load := func(name string) (*profile.Profile, error) {
+		t.Helper()
+		p, fault, err := profile.LoadTuned(dir, name, profile.Builtin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, fault
+	}
+	if p, fault := load("sheaf"); p.Name != "sheaf" || fault != nil {
+		t.Errorf("%s, %v", p.Name, fault)
+	}
+	change := profile.Tuning{Parameters: map[string]string{"meaning": "0.25"}, Fields: map[string]map[string]string{"words": {"title": "3", "body": "1"}}}
+	if err := profile.WriteTuned(dir, "sheaf", change.Text("sheaf", "Found: by a test.")); err != nil {
+		t.Fatal(err)
+	}
+	p, fault := load("sheaf")
+	plan, err := p.Plan(10, nil)
+	if err != nil || fault != nil || p.Name != "sheaf-tuned" || p.About != "Found: by a test." || plan.Values["meaning"] != "0.25" {
+		t.Fatalf("%+v, %v, %v", p, fault, err)
+	}
+	fields := plan.Main.Branches[0].Text.Fields
+	if len(fields) != 2 || fields[0] != (profile.Field{Name: "title", Weight: 3}) {
+		t.Errorf("%+v", fields)
+	}
+	if p, _ := load("rrf"); p.Name != "rrf" {
+		t.Errorf("%s", p.Name)
+	}
+	if err := profile.WriteTuned(dir, "sheaf", profile.Tuning{Parameters: map[string]string{"gone": "1"}}.Text("sheaf", "x")); err != nil {
+		t.Fatal(err)
+	}
+	if p, fault := load("sheaf"); p.Name != "sheaf" || !errors.Is(fault, sheaf.ErrInvalid) || !strings.Contains(fault.Error(), "gone") {
+		t.Errorf("%s, %v", p.Name, fault)
+	}
+	if err := os.Remove(profile.TunedFile(dir, "sheaf")); err != nil {
+		t.Fatal(err)
+	}
+	if p, fault := load("sheaf"); p.Name != "sheaf" || fault != nil {
+		t.Errorf("%s, %v", p.Name, fault)
+	}
+	if _, _, err := profile.LoadTuned(dir, "../sheaf", profile.Builtin); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}

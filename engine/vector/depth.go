@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -51,8 +52,8 @@ func Measure(ctx context.Context, parts []Part, samples int) (Depth, error) {
 	if total <= exactRows {
 		return Depth{}, ctx.Err()
 	}
-	m := measurement{parts: parts}
 	rng := rand.New(rand.NewPCG(uint64(total), 0))
+	var list []*sample
 	for i := range samples {
 		v, err := sampleOf(parts, rng, total)
 		if err != nil {
@@ -64,11 +65,22 @@ func Measure(ctx context.Context, parts []Part, samples int) (Depth, error) {
 		if i%2 == 1 {
 			Perturb(v, rng)
 		}
-		if err := m.query(ctx, v); err != nil {
+		q := &sample{}
+		parts[0].Encoder.prepare(&q.query, v)
+		q.counts = make([]int32, 2*planeMost*parts[0].Encoder.padded+1)
+		list = append(list, q)
+	}
+	for _, p := range parts {
+		if err := p.sample(ctx, list); err != nil {
 			return Depth{}, err
 		}
 	}
-	return Depth{Ten: quantile(m.ten), Hundred: quantile(m.hundred)}, nil
+	var ten, hundred []int
+	for _, q := range list {
+		needed := q.needed()
+		ten, hundred = append(ten, needed[:min(len(needed), 10)]...), append(hundred, needed...)
+	}
+	return Depth{Ten: quantile(ten), Hundred: quantile(hundred)}, nil
 }
 
 // Perturb moves v, of unit length, in a random direction by its length, and makes
@@ -115,73 +127,81 @@ func quantile(needed []int) int {
 	return needed[min(len(needed)-1, int(math.Ceil(depthShare*float64(len(needed))))-1)]
 }
 
-// measurement gathers how many rows have to survive for each of the nearest chunks
-// of each query.
-type measurement struct {
-	parts        []Part
-	worker       worker
-	counts       []int32 // rows by estimate
-	ten, hundred []int
+// sample is a query of a measurement.
+type sample struct {
+	query   query
+	nearest nearest
+	near    []candidate // chunks of the parts so far
+	counts  []int32     // rows by estimate, the lowest possible one first
 }
 
-func (m *measurement) query(ctx context.Context, v []float32) error {
-	e := m.parts[0].Encoder
-	e.prepare(&m.worker.query, v)
-	most := planeMost * e.padded // estimates lie within -most and most
-	m.counts = resize(m.counts, 2*most+1)
-	clear(m.counts)
-	type candidate struct {
-		score    float64
-		estimate int32
+// candidate is a chunk by its best passage.
+type candidate struct {
+	score    float64
+	estimate int32
+}
+
+// sample compares every live row with every query. Blocks come first and queries
+// second, so that rows are read from memory once.
+func (p *Part) sample(ctx context.Context, list []*sample) error {
+	size, words := p.Encoder.RowBytes(), p.Encoder.Words()
+	var out [blockRows]int32
+	var mask [blockRows / GroupRows]byte
+	var index []uint32
+	var codes []uint64
+	for _, q := range list {
+		q.nearest.reset(nil, 100)
 	}
-	var near []candidate
-	for _, p := range m.parts {
-		w := &m.worker
-		w.nearest.reset(nil, 100)
-		if err := p.compareAllowed(ctx, w, p.Live); err != nil {
+	for at := 0; at < p.Count; at += blockRows {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for _, n := range w.nearest.finish() {
+		rows := min(blockRows, p.Count-at)
+		if p.Verify != nil {
+			if err := p.Verify(at, at+rows); err != nil {
+				return err
+			}
+		}
+		index, codes = index[:0], codes[:0]
+		for row := at; row < at+rows; row++ {
+			if p.Live == nil || has(p.Live, p.Owner(row)) {
+				index = append(index, uint32(row))
+				codes = Code(codes, p.Codes, row, words)
+			}
+		}
+		for _, q := range list {
+			kernels[0].dot(out[:], p.Rows[:p.Count*size], index, codes, q.query.numbers)
+			for i, row := range index {
+				q.nearest.passage(p.Set, int(row), float64(out[i])*q.query.scale*p.scale(int(row)))
+			}
+			kernels[0].scan(out[:], mask[:(rows+GroupRows-1)/GroupRows], p.Codes[at/GroupRows*GroupRows*words*8:], q.query.planes, 0)
+			for _, row := range index {
+				q.counts[int(out[int(row)-at])+len(q.counts)/2]++
+			}
+		}
+	}
+	for _, q := range list {
+		for _, n := range q.nearest.finish() {
 			first, _ := p.rows(n.Ordinal, 0)
-			code := Code(nil, p.Codes, first+n.Passage, e.Words())
-			near = append(near, candidate{n.Score, estimate(w.query.planes, code)})
+			codes = Code(codes[:0], p.Codes, first+n.Passage, words)
+			q.near = append(q.near, candidate{n.Score, estimate(q.query.planes, codes)})
 		}
-		p.countEstimates(w.query.planes, m.counts, most)
-	}
-	slices.SortFunc(near, func(a, b candidate) int {
-		if a.score > b.score {
-			return -1
-		}
-		if a.score < b.score {
-			return 1
-		}
-		return int(b.estimate - a.estimate)
-	})
-	for i := len(m.counts) - 2; i >= 0; i-- { // now: rows with this estimate or a better one
-		m.counts[i] += m.counts[i+1]
-	}
-	for i, c := range near[:min(len(near), 100)] {
-		needed := int(m.counts[int(c.estimate)+most])
-		if i < 10 {
-			m.ten = append(m.ten, needed)
-		}
-		m.hundred = append(m.hundred, needed)
 	}
 	return nil
 }
 
-// countEstimates adds the live rows to counts, by estimate.
-func (p *Part) countEstimates(planes []uint64, counts []int32, most int) {
-	var out [blockRows]int32
-	var mask [blockRows / GroupRows]byte
-	size := GroupRows * p.Encoder.Words() * 8
-	for at := 0; at < p.Count; at += blockRows {
-		rows := min(blockRows, p.Count-at)
-		kernels[0].scan(out[:], mask[:(rows+GroupRows-1)/GroupRows], p.Codes[at/GroupRows*size:], planes, 0)
-		for i, estimate := range out[:rows] {
-			if p.Live == nil || has(p.Live, p.Owner(at+i)) {
-				counts[int(estimate)+most]++
-			}
-		}
+// needed is, for the nearest 100 chunks, how many rows have to survive for theirs to
+// be among them.
+func (q *sample) needed() []int {
+	slices.SortFunc(q.near, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.estimate, a.estimate))
+	})
+	for i := len(q.counts) - 2; i >= 0; i-- { // now: rows with this estimate or a better one
+		q.counts[i] += q.counts[i+1]
 	}
+	var out []int
+	for _, c := range q.near[:min(len(q.near), 100)] {
+		out = append(out, int(q.counts[int(c.estimate)+len(q.counts)/2]))
+	}
+	return out
 }

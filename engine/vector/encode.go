@@ -85,27 +85,39 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 		return row, code, 0
 	}
 	e.rotate.apply(x)
-	step := float64(maxAbs(x)) / maxLevel
-	var square, product float64
-	for i, f := range x {
-		a := math.Abs(float64(f))
-		n := math.RoundToEven(a / step)
-		row[start+i] = byte(n)
-		if f < 0 {
-			code[words+i/wordBits] |= 1 << (i % wordBits)
+	level := maxLevel / maxAbs(x)
+	var square, product [4]float64 // sums of every fourth number, to be added side by side
+	for w := range e.Words() {
+		var negative uint64
+		part, out := x[w*wordBits:][:wordBits], row[start+w*wordBits:][:wordBits]
+		for i := range part {
+			bits := math.Float32bits(part[i])
+			negative |= uint64(bits>>31) << i
+			a := math.Float32frombits(bits & noSign)
+			// Beside a number of this size there are no fractions: adding
+			// it rounds, ties to even.
+			const round = 3 << 22
+			n := float32(a*level) + round
+			out[i] = byte(math.Float32bits(n))
+			n -= round
+			square[i%4] += float64(float64(a) * float64(a)) // no fused operations: the same bytes on every machine
+			product[i%4] += float64(float64(a) * float64(n))
 		}
-		square += float64(a * a) // no fused operations: the same bytes on every machine
-		product += float64(a * n)
+		code[words+w] = negative
 	}
-	return row, code, float32(square / product)
+	return row, code, float32((square[0] + square[1] + square[2] + square[3]) / (product[0] + product[1] + product[2] + product[3]))
 }
 
+// noSign masks the sign of a float32. Without signs, floats are ordered as their
+// bits are.
+const noSign = 1<<31 - 1
+
 func maxAbs(v []float32) float32 {
-	var largest float32
+	var largest uint32
 	for _, x := range v {
-		largest = max(largest, x, -x)
+		largest = max(largest, math.Float32bits(x)&noSign)
 	}
-	return largest
+	return math.Float32frombits(largest)
 }
 
 // Decode writes the vector that is stored as row, code and scale to dst, which has
@@ -190,9 +202,10 @@ func (e *Encoder) prepare(q *query, v []float32) {
 		q.numbers[i] = int16(math.RoundToEven(float64(f) * factor))
 		// A set bit of a code is a negative number: what it adds is the
 		// opposite.
-		n := uint8(int8(math.RoundToEven(float64(-f) / most * planeMost)))
-		for p := range planeCount {
-			q.planes[i/wordBits*planeCount+p] |= uint64(n>>p&1) << (i % wordBits)
+		n := uint64(int64(math.RoundToEven(float64(-f) / most * planeMost)))
+		planes := q.planes[i/wordBits*planeCount:][:planeCount]
+		for p := range planes {
+			planes[p] |= n >> p & 1 << (i % wordBits)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -177,5 +178,28 @@ func TestBest(t *testing.T) {
 	}
 	if makeKey(3, 7) <= makeKey(2, 1) || makeKey(2, 1) <= makeKey(2, 2) || makeKey(0, 9) <= makeKey(-1, 9) {
 		t.Error("keys are not ordered by estimate and then by row")
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	for _, dims := range []int{256, 384} {
+		b.Run(strconv.Itoa(dims), func(b *testing.B) {
+			v := unit(rand.New(rand.NewPCG(1, 1)), dims)
+			e := NewEncoder(dims)
+			var row []byte
+			var code []uint64
+			for b.Loop() {
+				row, code, _ = e.Encode(row[:0], code[:0], v)
+			}
+		})
+	}
+}
+
+func BenchmarkPrepare(b *testing.B) {
+	v := unit(rand.New(rand.NewPCG(1, 1)), 256)
+	e := NewEncoder(256)
+	var q query
+	for b.Loop() {
+		e.prepare(&q, v)
 	}
 }

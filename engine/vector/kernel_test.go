@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// sample is input for kernels made of random bytes: codes, rows and a query.
-type sample struct {
+// kernelSample is input for kernels made of random bytes: codes, rows and a query.
+type kernelSample struct {
 	words, groups int
 	codes, rows   []byte
 	index         []uint32
@@ -19,8 +19,8 @@ type sample struct {
 	least         int32
 }
 
-func newSample(r *rand.Rand, words, groups int) *sample {
-	s := &sample{words: words, groups: groups, least: int32(r.IntN(33) - 16)}
+func newSample(r *rand.Rand, words, groups int) *kernelSample {
+	s := &kernelSample{words: words, groups: groups, least: int32(r.IntN(33) - 16)}
 	count := groups * GroupRows
 	s.codes = make([]byte, count*words*8)
 	s.rows = make([]byte, count*words*wordBits)
@@ -51,7 +51,7 @@ func newSample(r *rand.Rand, words, groups int) *sample {
 	return s
 }
 
-func (s *sample) compare(t *testing.T, k kernel) {
+func (s *kernelSample) compare(t *testing.T, k kernel) {
 	t.Helper()
 	count := s.groups * GroupRows
 	want, got := make([]int32, count), make([]int32, count)

@@ -81,7 +81,12 @@ func (r *rotation) undo(v []float32) {
 // transform is the Walsh-Hadamard transform of a power of two numbers, at least
 // 64, times 1/sqrt of how many they are. Two of its stages are done at a time.
 func (r *rotation) transform(v []float32) {
-	h := 1
+	for i := 0; i+4 <= len(v); i += 4 {
+		q := v[i : i+4 : i+4]
+		s, t, u, w := q[0]+q[1], q[0]-q[1], q[2]+q[3], q[2]-q[3]
+		q[0], q[1], q[2], q[3] = s+u, t+w, s-u, t-w
+	}
+	h := 4
 	for ; 4*h <= len(v); h *= 4 {
 		for i := 0; i < len(v); i += 4 * h {
 			a, b, c, d := v[i:i+h], v[i+h:i+2*h], v[i+2*h:i+3*h], v[i+3*h:i+4*h]

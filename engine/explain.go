@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"sheaf/engine/bm25"
+	"sheaf/engine/vector"
 )
 
 // Explanation is a number with the reasons for it: Parts combine to Value as
@@ -54,7 +55,7 @@ func (s *Snapshot) Explain(ctx context.Context, req Request, ids []string) ([]*E
 				continue
 			}
 			if p == nil {
-				out[i], err = s.explainVector(req.Vector, view, ordinal)
+				out[i], err = s.explainVector(ctx, req.Vector, view, ordinal)
 			} else {
 				out[i], err = p.explain(view, ordinal)
 			}
@@ -66,7 +67,7 @@ func (s *Snapshot) Explain(ctx context.Context, req Request, ids []string) ([]*E
 	return out, nil
 }
 
-func (s *Snapshot) explainVector(req *Vector, view int, ordinal uint32) (*Explanation, error) {
+func (s *Snapshot) explainVector(ctx context.Context, req *Vector, view int, ordinal uint32) (*Explanation, error) {
 	r := s.views[view].reader
 	index := r.VectorField(req.Field)
 	if index == nil || index.Field().Dims != len(req.Vector) {
@@ -74,11 +75,11 @@ func (s *Snapshot) explainVector(req *Vector, view int, ordinal uint32) (*Explan
 	}
 	only := make([]uint64, (r.Chunks()+63)/64)
 	only[ordinal>>6] = 1 << (ordinal & 63)
-	near, err := index.Search(nil, req.Vector, only, 1)
+	near, err := index.Search(ctx, nil, req.Vector, only, 1, vector.Options{Exact: true})
 	if err != nil || len(near) == 0 {
 		return nil, err
 	}
-	return &Explanation{Label: fmt.Sprintf("similarity of passage %d of %s", near[0].Passage, req.Field), Value: float64(near[0].Score)}, nil
+	return &Explanation{Label: fmt.Sprintf("similarity of passage %d of %s", near[0].Passage, req.Field), Value: near[0].Score}, nil
 }
 
 // explain explains the score of one chunk of a view; nil when it does not match.

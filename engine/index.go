@@ -30,6 +30,7 @@ import (
 
 	"sheaf/analysis"
 	"sheaf/engine/segment"
+	"sheaf/engine/vector"
 	"sheaf/vfs"
 	"sheaf/vfs/manifest"
 )
@@ -137,6 +138,9 @@ func Open(o Options) (*Index, error) {
 	}
 	if len(o.Fields) == 0 || len(o.Fields) > segment.MaxFields {
 		return nil, fmt.Errorf("open index %s: %d text fields: must be 1 to %d", o.Dir, len(o.Fields), segment.MaxFields)
+	}
+	if err := vector.Supported(); err != nil {
+		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
 	}
 	ix := &Index{options: o, fs: o.FS, writer: make(chan struct{}, 1)}
 	ix.writer <- struct{}{}

@@ -80,6 +80,13 @@ type Words struct {
 type Vector struct {
 	Field  string
 	Vector []float32
+	// Exact compares every vector, where large segments otherwise look at codes
+	// first.
+	Exact bool
+	// Candidates is how many passages of a large segment are compared closely,
+	// at least: as many as the segment measured when it was written are in any
+	// case.
+	Candidates int
 }
 
 // Request asks for chunks: Words or Vector is set. Filter and Within bound what

@@ -8,6 +8,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/engine/postings"
 	"sheaf/engine/segment"
+	"sheaf/engine/vector"
 )
 
 // Search answers a request: at most Limit hits, best first, equal scores by
@@ -162,7 +163,7 @@ func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordi
 
 // nearest finds the chunks nearest to a vector.
 func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector) error {
-	var near []segment.Neighbor
+	var near []vector.Neighbor
 	for i, v := range s.views {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -175,11 +176,15 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 			return fmt.Errorf("%w: vector field %q has %d dimensions, the request's vector %d", ErrMismatch, req.Field, d, len(req.Vector))
 		}
 		var err error
-		if near, err = index.Search(near[:0], req.Vector, allowed[i], top.limit); err != nil {
+		o := vector.Options{Exact: req.Exact}
+		if depth := index.Field().Depth; req.Candidates > 0 && depth != (vector.Depth{}) {
+			o.Survivors = max(req.Candidates, depth.At(top.limit))
+		}
+		if near, err = index.Search(ctx, near[:0], req.Vector, allowed[i], top.limit, o); err != nil {
 			return err
 		}
 		for _, n := range near {
-			top.offer(found{score: float64(n.Score), view: i, ordinal: n.Ordinal, passage: n.Passage})
+			top.offer(found{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
 		}
 	}
 	return nil
@@ -206,16 +211,11 @@ func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 		}
 		for i, v := range s.views {
 			if index := v.reader.VectorField(req.Vector.Field); index != nil {
-				last := int64(-1)
-				err := index.Each(func(ordinal uint32, _ int, _ []float32) {
-					if int64(ordinal) != last && (allowed[i] == nil || allowed[i].Has(ordinal)) {
-						count++
-					}
-					last = int64(ordinal)
-				})
+				n, err := index.Count(allowed[i])
 				if err != nil {
 					return 0, err
 				}
+				count += n
 			}
 		}
 		return count, nil

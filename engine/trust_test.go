@@ -142,7 +142,7 @@ func TestFlippedBits(t *testing.T) {
 
 // TestGolden opens an index that an earlier build of this version wrote.
 func TestGolden(t *testing.T) {
-	dir := filepath.Join("testdata", "version2")
+	dir := filepath.Join("testdata", "version3")
 	if *update {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -174,9 +174,11 @@ func TestGolden(t *testing.T) {
 
 // TestOlderVersion: an index of an earlier version is refused with advice.
 func TestOlderVersion(t *testing.T) {
-	_, err := answers(filepath.Join("testdata", "version1"))
-	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "build the index anew") {
-		t.Errorf("an index of version 1: %v", err)
+	for _, version := range []string{"version1", "version2"} {
+		_, err := answers(filepath.Join("testdata", version))
+		if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "build the index anew") {
+			t.Errorf("an index of %s: %v", version, err)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"sheaf/backend"
 	"sheaf/engine"
 	"sheaf/engine/segment"
+	"sheaf/engine/vector"
 	"sheaf/vfs"
 )
 
@@ -94,6 +95,7 @@ func category(err error) error {
 		{engine.ErrCorrupt, sheaf.ErrCorrupt},
 		{engine.ErrMismatch, sheaf.ErrInvalid},
 		{engine.ErrVersion, sheaf.ErrUnsupported},
+		{vector.ErrUnsupported, sheaf.ErrUnsupported},
 		{engine.ErrLocked, sheaf.ErrUnavailable},
 		{engine.ErrReadOnly, sheaf.ErrUnsupported},
 		{engine.ErrClosed, sheaf.ErrUnavailable},

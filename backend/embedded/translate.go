@@ -24,7 +24,7 @@ func request(req backend.Request) (engine.Request, error) {
 		}
 	}
 	if v := req.Vector; v != nil {
-		out.Vector = &engine.Vector{Field: v.Field, Vector: v.Vector}
+		out.Vector = &engine.Vector{Field: v.Field, Vector: v.Vector, Candidates: v.Candidates}
 		return out, nil
 	}
 	t := req.Text

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sheaf/engine/postings"
+	"sheaf/engine/vector"
 	"sheaf/vfs"
 )
 
@@ -33,7 +34,7 @@ type Builder struct {
 
 	columns map[string]*runs
 	key     []byte
-	vectors map[string]*vectorRows
+	vectors map[string]*vector.Buffer
 	bytes   int64 // of everything but arena and tables
 }
 
@@ -49,13 +50,6 @@ func (r *runs) add(ordinal uint32) {
 	default:
 		r.bounds = append(r.bounds, ordinal, ordinal+1)
 	}
-}
-
-// vectorRows are the passages of one vector field.
-type vectorRows struct {
-	dims   int
-	rows   []byte   // as they stand in the file
-	owners []uint32 // ordinal of each row, never falling
 }
 
 // NewBuilder makes an empty builder for chunks with these text fields, at most
@@ -75,7 +69,7 @@ func (b *Builder) Reset() {
 		byDoc:   map[string][]uint32{},
 		dead:    map[uint32]struct{}{},
 		columns: map[string]*runs{},
-		vectors: map[string]*vectorRows{},
+		vectors: map[string]*vector.Buffer{},
 		lists:   make([][]uint32, len(b.fields)),
 		lengths: make([][]uint32, len(b.fields)),
 	}
@@ -159,16 +153,15 @@ func (b *Builder) Column(name string, v Value) {
 func (b *Builder) Vectors(name string, passages [][]float32) error {
 	for _, p := range passages {
 		v := b.vectors[name]
-		if v == nil {
-			v = &vectorRows{dims: len(p)}
+		if v == nil && len(p) >= 1 && len(p) <= vector.MaxDims {
+			v = vector.NewBuffer(len(p))
 			b.vectors[name] = v
 		}
-		if len(p) != v.dims || v.dims == 0 {
-			return fmt.Errorf("vector field %q: a passage has %d dimensions, others have %d", name, len(p), v.dims)
+		if v == nil || len(p) != v.Dims() {
+			return fmt.Errorf("vector field %q: a passage has %d dimensions, must be those of others, within 1..%d", name, len(p), vector.MaxDims)
 		}
-		v.rows = appendRow(v.rows, p)
-		v.owners = append(v.owners, uint32(len(b.ids)-1))
-		b.bytes += int64(rowBytes(len(p))) + 4
+		v.Add(uint32(len(b.ids)-1), p)
+		b.bytes += int64(vector.Padded(len(p))*9/8) + 8
 	}
 	return nil
 }
@@ -341,16 +334,11 @@ func (b *Builder) writeVectors(w *fileWriter, remap []uint32) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		v := b.vectors[name]
-		rows, size := w.beginVectors(name, v.dims), rowBytes(v.dims)
-		for i, owner := range v.owners {
+		w.vectors(name, b.vectors[name].Set(w.meta.chunks, func(owner uint32) (uint32, bool) {
 			if remap != nil {
-				if owner = remap[owner]; owner == dropped {
-					continue
-				}
+				owner = remap[owner]
 			}
-			rows.addRow(owner, v.rows[i*size:(i+1)*size])
-		}
-		rows.end()
+			return owner, owner != dropped
+		}))
 	}
 }

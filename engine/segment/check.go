@@ -114,7 +114,10 @@ func (r *Reader) checkColumns(context.Context) error {
 
 func (r *Reader) checkVectors(context.Context) error {
 	for _, v := range r.vectors {
-		if err := v.each(func(uint32, int, []byte) {}); err != nil {
+		if _, err := v.rows.all(); err != nil {
+			return err
+		}
+		if _, err := v.Set(); err != nil {
 			return err
 		}
 	}

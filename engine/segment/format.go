@@ -15,12 +15,13 @@ import (
 	"math"
 
 	"sheaf/engine/bm25"
+	"sheaf/engine/vector"
 )
 
 const (
 	kind = "segment"
 	// Version is the version of the format that this package writes and reads.
-	Version = 2
+	Version = 3
 	// MaxFields is the most text fields that a segment can have.
 	MaxFields = 16
 )
@@ -46,7 +47,10 @@ const (
 	sectionDocs     = "documents"
 	sectionColumns  = "columns"
 	sectionVectors  = "vectors."
+	sectionCodes    = "codes."
+	sectionScales   = "scales."
 	sectionOwners   = "owners."
+	sectionFirsts   = "firsts."
 )
 
 // ordinalBytes is the width of an ordinal in a table of them.
@@ -64,6 +68,10 @@ type VectorField struct {
 	Name     string
 	Dims     int
 	Passages int
+	// Owned is the number of chunks that have passages.
+	Owned int
+	// Depth is how many passages a search looks at closely.
+	Depth vector.Depth
 }
 
 // meta is what a segment says about itself.
@@ -90,7 +98,9 @@ func (m *meta) encode() []byte {
 	for _, v := range m.vectors {
 		b = appendString(b, v.Name)
 		b = binary.AppendUvarint(b, uint64(v.Dims))
-		b = binary.AppendUvarint(b, uint64(v.Passages))
+		for _, n := range []int{v.Passages, v.Owned, v.Depth.Ten, v.Depth.Hundred} {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
 	}
 	return b
 }
@@ -142,8 +152,12 @@ func decodeMeta(b []byte) (*meta, error) {
 	}
 	for range d.number(1 << 8) {
 		v := VectorField{Name: d.text()}
-		v.Dims = int(d.number(1 << 16))
-		v.Passages = int(d.number(math.MaxInt32))
+		if v.Dims = int(d.number(vector.MaxDims)); v.Dims < 1 {
+			d.bad = true
+		}
+		for _, n := range []*int{&v.Passages, &v.Owned, &v.Depth.Ten, &v.Depth.Hundred} {
+			*n = int(d.number(math.MaxInt32))
+		}
 		m.vectors = append(m.vectors, v)
 	}
 	if d.bad || len(d.b) > 0 {

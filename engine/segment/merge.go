@@ -300,35 +300,3 @@ func (m *merger) columns() error {
 	m.file.endColumns()
 	return nil
 }
-
-func (m *merger) vectors() error {
-	var fields []VectorField
-	for _, in := range m.inputs {
-		for _, v := range in.Reader.vectors {
-			if !slices.ContainsFunc(fields, func(f VectorField) bool { return f.Name == v.field.Name }) {
-				fields = append(fields, v.field)
-			}
-		}
-	}
-	for _, f := range fields {
-		rows := m.file.beginVectors(f.Name, f.Dims)
-		for _, in := range m.inputs {
-			v := in.Reader.VectorField(f.Name)
-			if v == nil {
-				continue
-			}
-			if v.field.Dims != f.Dims {
-				return errors.New("merge segments whose vectors have different dimensions")
-			}
-			if err := v.each(func(ordinal uint32, _ int, row []byte) {
-				if to := in.to(ordinal); to != dropped {
-					rows.addRow(to, row)
-				}
-			}); err != nil {
-				return err
-			}
-		}
-		rows.end()
-	}
-	return nil
-}

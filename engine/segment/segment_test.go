@@ -301,7 +301,7 @@ func FuzzTable(f *testing.F) {
 
 // FuzzMeta: no bytes make the description of a segment or a set of runs panic.
 func FuzzMeta(f *testing.F) {
-	m := meta{chunks: 3, documents: 2, fields: []Field{{Name: "body", width: 1}}, vectors: []VectorField{{"v", 2, 3}}}
+	m := meta{chunks: 3, documents: 2, fields: []Field{{Name: "body", width: 1}}, vectors: []VectorField{{Name: "v", Dims: 2, Passages: 3, Owned: 2}}}
 	f.Add(m.encode())
 	f.Add([]byte{1, 2, 3, 4})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -322,74 +322,5 @@ func TestDocumentedTable(t *testing.T) {
 	w.add("ab", []byte{0})
 	if got := fmt.Sprintf("%x", w.finish()); got != "000161010101016201000000000002000000"+"01000000" {
 		t.Errorf("the example is %s", got)
-	}
-}
-
-// TestSearchVectors compares with sorting all similarities.
-func TestSearchVectors(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
-	const n, dims = 3000, 6
-	b := NewBuilder([]string{"body"})
-	best := make([]float32, n)
-	query := make([]float32, dims)
-	for j := range query {
-		query[j] = float32(rng.NormFloat64())
-	}
-	for i := range n {
-		if _, err := b.Begin(fmt.Sprintf("c%05d", i), "d"); err != nil {
-			t.Fatal(err)
-		}
-		var passages [][]float32
-		for p := range 1 + rng.IntN(3) {
-			passage := make([]float32, dims)
-			for j := range passage {
-				passage[j] = float32(rng.IntN(3)) // few values, many ties
-			}
-			passages = append(passages, passage)
-			if score := dotRow(query, appendRow(nil, passage)); p == 0 || score > best[i] {
-				best[i] = score
-			}
-		}
-		if err := b.Vectors("v", passages); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := filepath.Join(t.TempDir(), "s")
-	if err := b.Flush(vfs.Disk{}, path); err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(vfs.Disk{}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	allowed := NewBitset(n)
-	for i := range n {
-		if i%3 > 0 {
-			allowed.Set(uint32(i))
-		}
-	}
-	for _, k := range []int{1, 10, 500, 5000} {
-		var want []float32
-		for i, score := range best {
-			if allowed.Has(uint32(i)) {
-				want = append(want, score)
-			}
-		}
-		slices.SortFunc(want, func(a, b float32) int {
-			return bytes.Compare(appendValue(nil, Value{Number: float64(b)}), appendValue(nil, Value{Number: float64(a)}))
-		})
-		got, err := r.VectorField("v").Search(nil, query, allowed, k)
-		if err != nil || len(got) < min(k, len(want)) {
-			t.Fatalf("k %d: %d found, %v", k, len(got), err)
-		}
-		for i, g := range got {
-			if g.Score != want[i] || best[g.Ordinal] != g.Score || !allowed.Has(g.Ordinal) {
-				t.Fatalf("k %d: place %d is %+v, want %v", k, i, g, want[i])
-			}
-		}
-		if k < len(want) && len(got) < len(want) && want[len(got)] == got[len(got)-1].Score {
-			t.Fatalf("k %d: a chunk that scores the same as the last is left out", k)
-		}
 	}
 }

@@ -32,19 +32,33 @@ func (s *Set) compare(w *worker) error {
 	for index := w.index; len(index) > 0; {
 		part := index[:min(len(index), blockRows)]
 		index = index[len(part):]
+		if err := s.verify(part); err != nil {
+			return err
+		}
 		w.codes = w.codes[:0]
 		for _, row := range part {
-			if s.Verify != nil {
-				if err := s.Verify(int(row), int(row)+1); err != nil {
-					return err
-				}
-			}
 			w.codes = Code(w.codes, s.Codes, int(row), words)
 		}
 		w.out = resize(w.out, len(part))
 		kernels[0].dot(w.out, s.Rows[:s.Count*size], part, w.codes, w.query.numbers)
 		for i, row := range part {
 			w.nearest.passage(s, int(row), float64(w.out[i])*w.query.scale*s.scale(int(row)))
+		}
+	}
+	return nil
+}
+
+// verify makes sure that rows, which rise, are as they were written.
+func (s *Set) verify(rows []uint32) error {
+	if s.Verify == nil {
+		return nil
+	}
+	if first, last := int(rows[0]), int(rows[len(rows)-1]); last-first == len(rows)-1 {
+		return s.Verify(first, last+1)
+	}
+	for _, row := range rows {
+		if err := s.Verify(int(row), int(row)+1); err != nil {
+			return err
 		}
 	}
 	return nil

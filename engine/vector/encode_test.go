@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -56,19 +57,19 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestRotationIsFixed: indexes that exist were written with these signs.
-func TestRotationIsFixed(t *testing.T) {
-	v := make([]float32, 192)
-	v[0], v[70], v[191] = 1, 2, 4
-	newRotation(192).apply(v)
-	want := []float32{}
-	for _, i := range []int{0, 63, 64, 100, 191} {
-		want = append(want, v[i])
+// TestDocumentedVector is the example of doc/formats/vectors.md. Indexes that exist
+// were written with these signs.
+func TestDocumentedVector(t *testing.T) {
+	b := NewBuffer(2)
+	b.Add(3, []float32{0.6, -0.8})
+	s := b.Set(4, nil)
+	got := fmt.Sprintf("%x %x %x %x %x", s.Rows[:4], s.Codes[:9], s.Scales, s.Owners, s.Firsts)
+	if got != "24ff24ff aaaaaaaaaaaaaaaa00 f2f1333a 030000 00000000" || len(s.Rows) != 64 || len(s.Codes) != 64 {
+		t.Errorf("the example is %s", got)
 	}
-	t.Log(want)
 	var signs uint64
-	for i, s := range flips(192, 1)[64:128] {
-		if s < 0 {
+	for i, x := range flips(192, 1)[64:128] {
+		if x < 0 {
 			signs |= 1 << i
 		}
 	}

@@ -98,7 +98,7 @@ func (s *rankings) drop(key [keyBytes]byte) {
 func (s *rankings) find(cursor, owner string) (k *kept, from, limit int, err error) {
 	token, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(token) != keyBytes+4 || base64.RawURLEncoding.EncodeToString(token) != cursor {
-		return nil, 0, 0, fieldError("cursor", "it is none that a search gave")
+		return nil, 0, 0, ErrExpired // none that a search gave
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,14 +109,14 @@ func (s *rankings) find(cursor, owner string) (k *kept, from, limit int, err err
 	k.used = time.Now()
 	from, limit = int(binary.BigEndian.Uint16(token[keyBytes:])), int(binary.BigEndian.Uint16(token[keyBytes+2:]))
 	if from > len(k.result.Hits) || limit < 1 || limit > MaxLimit {
-		return nil, 0, 0, fieldError("cursor", "it is none that a search gave")
+		return nil, 0, 0, ErrExpired // somebody changed it
 	}
 	return k, from, limit, nil
 }
 
 // Page is the page of an earlier search that a cursor stands for. A cursor that
-// no search gave is sheaf.ErrInvalid, one that is no longer kept, or was given
-// to another caller, [ErrExpired]. text is the query that the caller believes
+// no search gave, that is no longer kept, or that was given to another caller is
+// [ErrExpired]; one of another query is sheaf.ErrInvalid. text is the query that the caller believes
 // the cursor to belong to; "" for none.
 func (r *Reader) Page(ctx context.Context, cursor, text string) (*Answer, error) {
 	k, from, limit, err := r.c.rankings.find(cursor, r.grant.Fingerprint())

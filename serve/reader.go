@@ -107,7 +107,7 @@ func (q *SearchRequest) normalize() error {
 	return validFacets(q.Facets)
 }
 
-// FieldError is wrong input in one field of a request. It wraps
+// FieldError says that one field of a request is wrong. It wraps
 // sheaf.ErrInvalid.
 type FieldError struct {
 	Field string

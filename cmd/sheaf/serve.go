@@ -155,7 +155,7 @@ const (
 	idleTimeout  = 2 * time.Minute
 	// graceTimeout is how long running requests may take to end.
 	graceTimeout = 10 * time.Second
-	maxHead      = 32 << 10
+	maxHead      = 256 << 10
 )
 
 // serveUntil answers until ctx ends, lets running requests end, and returns nil.

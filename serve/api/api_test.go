@@ -281,3 +281,35 @@ func TestOpenAPI(t *testing.T) {
 		t.Errorf("the page: %v", res.Header)
 	}
 }
+
+// The examples of the document do what they show.
+func TestExamples(t *testing.T) {
+	s := start(t, map[string]string{"guides/git.md": notes["git.md"]}, nil)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			RequestBody struct {
+				Content map[string]struct {
+					Example json.RawMessage `json:"example"`
+				} `json:"content"`
+			} `json:"requestBody"`
+		} `json:"paths"`
+	}
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	n := 0
+	for path, methods := range doc.Paths {
+		for method, o := range methods {
+			example := o.RequestBody.Content["application/json"].Example
+			if method != "post" && method != "put" {
+				continue
+			}
+			n++
+			address := strings.NewReplacer("{name}", "fuse", "{id}", "api:guides/git.md").Replace(path)
+			if res, body := s.ask(t, strings.ToUpper(method), address, string(example)); res.StatusCode/100 != 2 {
+				t.Errorf("%s %s %s: %d %s", method, address, example, res.StatusCode, body)
+			}
+		}
+	}
+	if n < 8 {
+		t.Errorf("%d examples", n)
+	}
+}

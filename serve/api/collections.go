@@ -133,7 +133,7 @@ func collectionRoutes() []*route {
 			}),
 		operation(route{method: "GET", path: "/v1/stages", id: "stages", summary: "List the stages that can be run", scope: access.ScopeSearch},
 			func(context.Context, *call, *Nothing) (*StageList, error) { return &StageList{serve.Stages()}, nil }),
-		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
+		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`, summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
 			about: "Stages are pure functions: the same rankings and settings give the same ranking."},
 			func(ctx context.Context, c *call, in *stagePost) (*Ranking, error) {
 				r, err := c.reader(in.Where)

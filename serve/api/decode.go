@@ -281,7 +281,11 @@ func bindList(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	inner := *r
 	inner.minItems, inner.maxItems = 0, 0
 	for i, item := range list {
-		bind(item, items.Index(i), &inner, fault{Pointer: at.Pointer + "/" + strconv.Itoa(i)}, out)
+		here := at // a parameter's items have no pointer
+		if at.Parameter == "" {
+			here.Pointer += "/" + strconv.Itoa(i)
+		}
+		bind(item, items.Index(i), &inner, here, out)
 	}
 	v.Set(items)
 }
@@ -363,7 +367,9 @@ func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	case reflect.Slice:
 		list := []any{}
 		for part := range strings.SplitSeq(text, ",") {
-			list = append(list, part)
+			if text != "" {
+				list = append(list, part)
+			}
 		}
 		in = list
 	}

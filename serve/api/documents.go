@@ -15,7 +15,7 @@ import (
 
 type documentPut struct {
 	Where
-	ID    sheaf.ID `path:"id" maxLength:"1024" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
+	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"^[^:]+:.+$" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
 	Match string   `header:"If-Match" maxLength:"1000" doc:"The ETag that the document must have; * for any. Otherwise 412."`
 	None  string   `header:"If-None-Match" maxLength:"1000" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
 	Key   string   `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
@@ -24,7 +24,7 @@ type documentPut struct {
 
 type documentDelete struct {
 	Where
-	ID    sheaf.ID `path:"id" maxLength:"1024" doc:"The document's identifier."`
+	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"^[^:]+:.+$" doc:"The document's identifier."`
 	Match string   `header:"If-Match" maxLength:"1000" doc:"The ETag that the document must have; * for any. Otherwise 412."`
 }
 
@@ -37,7 +37,7 @@ type BatchBody struct {
 // BatchChange puts a document, or deletes it.
 type BatchChange struct {
 	serve.DocumentInput
-	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" doc:"The document's identifier."`
+	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" pattern:"^[^:]+:.+$" doc:"The document's identifier."`
 	Delete      bool     `json:"delete" doc:"Delete it; then there is no text."`
 	IfMatch     string   `json:"if_match" maxLength:"1000" doc:"The ETag that the document must have; * for any."`
 	IfNoneMatch string   `json:"if_none_match" maxLength:"1000" doc:"* when there must be none yet; or the ETag that it must not have."`
@@ -66,7 +66,7 @@ const batchNow = 100
 func documentRoutes() []*route {
 	written := []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
 	return []*route{
-		operation(route{method: "PUT", path: "/v1/documents/{id}", id: "documentPut", summary: "Put a document", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusCreated},
+		operation(route{method: "PUT", path: "/v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a commit\n\nUse reset.\n", "access": ["public"]}`, summary: "Put a document", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusCreated},
 			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
 			func(ctx context.Context, c *call, in *documentPut) (*serve.Stored, error) {
 				return once(c, in.Key, func() (*serve.Stored, int, error) { return c.put(ctx, in) })
@@ -79,7 +79,7 @@ func documentRoutes() []*route {
 				}
 				return &stored[0], nil
 			}),
-		operation(route{method: "POST", path: "/v1/documents", id: "documentsPost", summary: "Change many documents", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusAccepted},
+		operation(route{method: "POST", path: "/v1/documents", id: "documentsPost", example: `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`, summary: "Change many documents", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusAccepted},
 			about: "All changes are made or none. 202 with a task when they are done later: what was accepted is kept, whatever happens to the server."},
 			func(ctx context.Context, c *call, in *batchPost) (*BatchAnswer, error) {
 				return once(c, in.Key, func() (*BatchAnswer, int, error) { return c.batch(ctx, in) })

@@ -17,7 +17,11 @@ var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
 // openAPI writes the OpenAPI 3.1 document of the routes.
 func (a *API) openAPI() ([]byte, error) {
-	s := &schemas{named: map[string]schema{}}
+	s := newSchemas()
+	var err error
+	if s.profiles, err = a.profileNames(); err != nil {
+		return nil, err
+	}
 	failure := s.reference(reflect.TypeFor[Problem](), false)
 	plain := schema{"type": "object", "properties": schema{"error": schema{"type": "string"}}, "required": []string{"error"}, "additionalProperties": false}
 	paths := map[string]map[string]any{}
@@ -49,6 +53,19 @@ func (a *API) openAPI() ([]byte, error) {
 	encoder.SetIndent("", " ")
 	err = encoder.Encode(document)
 	return b.Bytes(), err
+}
+
+// profileNames are those that every collection has now; the document names them,
+// and others that are added later can be used as well.
+func (a *API) profileNames() ([]string, error) {
+	list, err := a.o.Collections[0].Profiles()
+	var names []string
+	for _, p := range list {
+		if p.Error == "" {
+			names = append(names, p.Name)
+		}
+	}
+	return names, err
 }
 
 func versionText(v string) string {
@@ -89,7 +106,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	}
 	if r.body != nil {
 		body := r.input.FieldByIndex(r.body).Type
-		out["requestBody"] = schema{"required": true, "content": schema{"application/json": schema{"schema": s.reference(body, true)}}}
+		out["requestBody"] = schema{"required": true, "content": schema{"application/json": schema{"schema": s.reference(body, true), "example": json.RawMessage(r.example)}}}
 	}
 	responses := schema{strconv.Itoa(r.status): a.success(r, s)}
 	for _, status := range r.failures() {
@@ -188,7 +205,7 @@ func documentFields(t reflect.Type) []documentField {
 }
 
 func documentFieldOf(name string, f *field) documentField {
-	s := &schemas{named: map[string]schema{}}
+	s := newSchemas()
 	p := s.plain(f.typ, f.rules, true)
 	var rules []string
 	if f.rules.min != nil || f.rules.max != nil {

@@ -47,6 +47,7 @@ var kinds = map[string]struct {
 	"precondition-failed": {http.StatusPreconditionFailed, "The document is another version by now"},
 	"too-large":           {http.StatusRequestEntityTooLarge, "The body is too large"},
 	"media-type":          {http.StatusUnsupportedMediaType, "The body is no JSON"},
+	"impossible":          {http.StatusUnprocessableEntity, "The request is well formed and cannot be carried out"},
 	"unsupported":         {http.StatusUnprocessableEntity, "The collection cannot do this"},
 	"too-many-requests":   {http.StatusTooManyRequests, "Too many requests of one caller"},
 	"internal":            {http.StatusInternalServerError, "The server failed"},
@@ -71,7 +72,11 @@ func invalid(list faults) *Problem {
 	if where == "" {
 		where = first.Pointer
 	}
-	p := problem("invalid-input", "%s: %s", where, first.Detail)
+	return told(problem("invalid-input", "%s: %s", where, first.Detail), list)
+}
+
+// told lists the faults in a problem.
+func told(p *Problem, list faults) *Problem {
 	p.Errors = list
 	return p
 }
@@ -90,7 +95,9 @@ func problemOf(err error, body bool) *Problem {
 		if body {
 			f = fault{Pointer: "#/" + at.Field, Detail: f.Detail}
 		}
-		p = invalid(faults{f})
+		// It passed the rules that the OpenAPI document writes: what is wrong
+		// depends on the profile, the stage or the collection.
+		p = told(problem("impossible", "%s", at.Field+": "+f.Detail), faults{f})
 	case errors.Is(err, serve.ErrPrecondition):
 		p = problem("precondition-failed", "%v", err)
 	case errors.Is(err, serve.ErrConflict):

@@ -58,6 +58,7 @@ type route struct {
 	summary      string
 	about        string
 	scope        access.Scope // "" lets everybody in
+	example      string       // a body that is accepted, as JSON
 	input        reflect.Type
 	output       reflect.Type // nil for raw answers
 	media        string       // of the answer; "" is JSON

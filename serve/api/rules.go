@@ -179,11 +179,9 @@ func quote(s string) string {
 type Setting string
 
 var (
-	settingType  = reflect.TypeFor[Setting]()
-	timeType     = reflect.TypeFor[time.Time]()
-	idType       = reflect.TypeFor[sheaf.ID]()
-	explainType  = reflect.TypeFor[sheaf.Explanation]()
-	valueMapType = reflect.TypeFor[map[string][]any]()
+	settingType = reflect.TypeFor[Setting]()
+	timeType    = reflect.TypeFor[time.Time]()
+	valueType   = reflect.TypeFor[sheaf.Value]()
 )
 
 func settings(in map[string]Setting) map[string]string {

@@ -14,6 +14,13 @@ type schema = map[string]any
 // schemas collects the named schemas of a document.
 type schemas struct {
 	named map[string]schema
+	types map[string]reflect.Type // whose schema a name is
+	// profiles are the names of the profiles that requests may name.
+	profiles []string
+}
+
+func newSchemas() *schemas {
+	return &schemas{named: map[string]schema{}, types: map[string]reflect.Type{}}
 }
 
 // of is the schema of a type under the rules of a field; input says that it is
@@ -22,6 +29,9 @@ func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 	out := s.plain(t, r, input)
 	if r == nil {
 		return out
+	}
+	if r.name == "profile" && input && len(s.profiles) > 0 {
+		out["enum"] = append([]string{""}, s.profiles...)
 	}
 	if r.doc != "" {
 		out["description"] = r.doc
@@ -41,6 +51,8 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 		return schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"}}}
 	case timeType:
 		return schema{"type": "string", "format": "date-time"}
+	case valueType:
+		return schema{"type": []any{"string", "number", "boolean", "null"}}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -136,6 +148,12 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 		name += "Input"
 	}
 	name = strings.ToUpper(name[:1]) + name[1:]
+	if other, ok := s.types[name]; ok && other != t {
+		_, pkg, _ := strings.Cut("/"+t.PkgPath(), "/")
+		pkg = pkg[strings.LastIndexByte(pkg, '/')+1:]
+		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
+	}
+	s.types[name] = t
 	link := schema{"$ref": "#/components/schemas/" + name}
 	if _, ok := s.named[name]; ok {
 		return link

@@ -31,14 +31,14 @@ func (f *SearchFields) request(parameters map[string]Setting) serve.SearchReques
 // SearchBody is the body of a search.
 type SearchBody struct {
 	SearchFields
-	Cursor     string             `json:"cursor" maxLength:"100" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
+	Cursor     string             `json:"cursor" maxLength:"22" pattern:"^([A-Za-z0-9_-]{22})?$" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
 }
 
 type searchGet struct {
 	Where
 	SearchFields
-	Cursor string `query:"cursor" maxLength:"100" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
+	Cursor string `query:"cursor" maxLength:"22" pattern:"^([A-Za-z0-9_-]{22})?$" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
 }
 
 type searchPost struct {
@@ -137,7 +137,7 @@ func searchRoutes() []*route {
 			func(ctx context.Context, c *call, in *searchGet) (*serve.Answer, error) {
 				return c.search(ctx, in.Where, in.Cursor, in.request(nil))
 			}),
-		operation(route{method: "POST", path: "/v1/search", id: "searchPost", summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, fails: []int{410, 422}},
+		operation(route{method: "POST", path: "/v1/search", id: "searchPost", example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`, summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, fails: []int{410, 422}},
 			func(ctx context.Context, c *call, in *searchPost) (*serve.Answer, error) {
 				return c.search(ctx, in.Where, in.Body.Cursor, in.Body.request(in.Body.Parameters))
 			}),
@@ -156,11 +156,11 @@ func searchRoutes() []*route {
 			func(ctx context.Context, c *call, in *similarGet) (*serve.Answer, error) {
 				return c.similar(ctx, in.Where, in.ID, in.request(nil))
 			}),
-		operation(route{method: "POST", path: "/v1/similar", id: "similarPost", summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch, fails: []int{422}},
+		operation(route{method: "POST", path: "/v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", "limit": 5}`, summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *similarPost) (*serve.Answer, error) {
 				return c.similar(ctx, in.Where, in.Body.ID, in.Body.request(in.Body.Parameters))
 			}),
-		operation(route{method: "POST", path: "/v1/explain", id: "explain", summary: "Say how results came about", scope: access.ScopeSearch, fails: []int{422},
+		operation(route{method: "POST", path: "/v1/explain", id: "explain", example: `{"query": "undo a commit"}`, summary: "Say how results came about", scope: access.ScopeSearch, fails: []int{422},
 			about: "The answer to a search with the ranking after every step of the profile and the arithmetic of every score."},
 			func(ctx context.Context, c *call, in *explainPost) (*serve.Explanation, error) {
 				r, err := c.reader(in.Where)
@@ -175,7 +175,7 @@ func searchRoutes() []*route {
 				c.took(e.Timings)
 				return e, nil
 			}),
-		operation(route{method: "POST", path: "/v1/explain/absence", id: "explainAbsence", summary: "Say why a chunk is not among the results", scope: access.ScopeSearch, fails: []int{422}},
+		operation(route{method: "POST", path: "/v1/explain/absence", id: "explainAbsence", example: `{"query": "undo a commit", "id": "notes:guides/git.md"}`, summary: "Say why a chunk is not among the results", scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *absencePost) (*serve.Absence, error) {
 				r, err := c.reader(in.Where)
 				if err != nil {
@@ -184,7 +184,7 @@ func searchRoutes() []*route {
 				defer r.Close()
 				return r.WhyNot(ctx, in.Body.request(in.Body.Parameters), in.Body.ID)
 			}),
-		operation(route{method: "POST", path: "/v1/explain/changes", id: "explainChanges", summary: "Say which results move when parameters change", scope: access.ScopeSearch, fails: []int{422}},
+		operation(route{method: "POST", path: "/v1/explain/changes", id: "explainChanges", example: `{"query": "undo a commit", "change": {"meaning": 0}}`, summary: "Say which results move when parameters change", scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *changesPost) (*Moves, error) {
 				r, err := c.reader(in.Where)
 				if err != nil {

@@ -1,0 +1,351 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/serve"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// shownProblem is a problem as a caller reads it.
+type shownProblem struct {
+	Type, Title, Detail, Instance, Error string
+	Status                               int
+	Errors                               []struct{ Pointer, Parameter, Detail string }
+}
+
+// wrong asks for something that must be refused with a problem, and returns it.
+func (s *server) wrong(t *testing.T, status int, method, path, body string, header ...string) shownProblem {
+	t.Helper()
+	res, content := s.ask(t, method, path, body, header...)
+	var p shownProblem
+	if err := json.Unmarshal(content, &p); err != nil || res.StatusCode != status || p.Status != status || !strings.HasPrefix(p.Type, "urn:sheaf:problem:") ||
+		p.Detail == "" || p.Error != p.Detail || p.Instance != "urn:sheaf:request:"+res.Header.Get("X-Request-Id") || res.Header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("%s %.100s %.100s: %d %s, want a problem of status %d", method, path, body, res.StatusCode, content, status)
+	}
+	return p
+}
+
+func TestBadBodies(t *testing.T) {
+	s := start(t, notes, nil)
+	generation := func() uint64 {
+		var a serve.Answer
+		s.get(t, "GET", "/v1/search?query=x", "", &a)
+		return a.Generation
+	}
+	before := generation()
+	for name, test := range map[string]struct{ body, pointer string }{
+		"a text for a number":      {`{"query": "x", "limit": "5"}`, "#/limit"},
+		"a number for a text":      {`{"query": 5}`, "#/query"},
+		"null for a text":          {`{"query": null}`, "#/query"},
+		"a text for a truth":       {`{"query": "x", "explain": "yes"}`, "#/explain"},
+		"an object for a list":     {`{"query": "x", "facets": {}}`, "#/facets"},
+		"a list for an object":     {`{"query": "x", "parameters": []}`, "#/parameters"},
+		"a list for a parameter":   {`{"query": "x", "parameters": {"meaning": [1]}}`, "#/parameters/meaning"},
+		"a list for the body":      {`[]`, "#"},
+		"a text for the body":      {`"x"`, "#"},
+		"an unknown field":         {`{"query": "x", "qeury": "y"}`, "#/qeury"},
+		"an unknown field escaped": {`{"query": "x", "a/b~c": 1}`, "#/a~1b~0c"},
+		"a name given twice":       {`{"query": "x", "query": "y"}`, "#/query"},
+		"an enormous limit":        {`{"query": "x", "limit": 1e18}`, "#/limit"},
+		"a limit beyond numbers":   {`{"query": "x", "limit": 1e999}`, "#/limit"},
+		"a negative limit":         {`{"query": "x", "limit": -1}`, "#/limit"},
+		"half a limit":             {`{"query": "x", "limit": 1.5}`, "#/limit"},
+		"a window of nothing":      {`{"query": "x", "window": 0}`, "#/window"},
+		"a control character":      {`{"query": "x\u0000y"}`, "#/query"},
+		"an escape character":      {`{"query": "x\u001b[31my"}`, "#/query"},
+		"a long query":             {`{"query": "` + strings.Repeat("a", 1001) + `"}`, "#/query"},
+		"many facets":              {`{"query": "x", "facets": ["tag"` + strings.Repeat(`, "tag"`, 10) + `]}`, "#/facets"},
+		"no facet":                 {`{"query": "x", "facets": ["tag", "secret"]}`, "#/facets/1"},
+		"no cursor":                {`{"cursor": "x"}`, "#/cursor"},
+		"an empty body":            {` `, "#"},
+		"half an object":           {`{"query": "x"`, "#"},
+		"something behind":         {`{"query": "x"} {}`, "#"},
+		"no JSON":                  {`{query: x}`, "#"},
+		"NaN":                      {`{"query": "x", "limit": NaN}`, "#/limit"},
+		"invalid UTF-8":            {"{\"query\": \"\xff\"}", "#"},
+		"deep lists":               {strings.Repeat("[", 100_000), "#"},
+		"deep objects":             {strings.Repeat(`{"a":`, 50_000), "#"},
+	} {
+		p := s.wrong(t, 400, "POST", "/v1/search", test.body)
+		if len(p.Errors) == 0 || !strings.HasPrefix(p.Errors[0].Pointer, test.pointer) || p.Errors[0].Detail == "" {
+			t.Errorf("%s: %+v, want the pointer %s", name, p.Errors, test.pointer)
+		}
+	}
+	p := s.wrong(t, 400, "POST", "/v1/search", `{"query": 1, "limit": "x", "none": 1}`)
+	if len(p.Errors) != 3 {
+		t.Errorf("three faults: %+v", p.Errors)
+	}
+	for name, test := range map[string]struct{ body, pointer string }{
+		"a filter of words":        {`{"query": "x", "filter": "word"}`, "#/filter"},
+		"no such profile":          {`{"query": "x", "profile": "none"}`, "#/profile"},
+		"a profile that is a file": {`{"query": "x", "profile": "/etc/x.yaml"}`, "#/profile"},
+		"no such parameter":        {`{"query": "x", "parameters": {"none": 1}}`, "#/parameters"},
+		"a parameter out of range": {`{"query": "x", "parameters": {"meaning": 7}}`, "#/parameters"},
+	} {
+		p := s.wrong(t, 422, "POST", "/v1/search", test.body)
+		if len(p.Errors) == 0 || p.Errors[0].Pointer != test.pointer {
+			t.Errorf("%s: %+v", name, p.Errors)
+		}
+	}
+	s.wrong(t, 410, "POST", "/v1/search", `{"cursor": "AAAAAAAAAAAAAAAAAAAAAA"}`)
+	s.wrong(t, 404, "POST", "/v1/search?collection=other", `{"query": "x"}`)
+	s.wrong(t, 413, "POST", "/v1/search", `{"query": "`+strings.Repeat("a", 1<<20)+`"}`)
+	s.wrong(t, 415, "POST", "/v1/search", `{"query": "x"}`, "Content-Type", "text/plain")
+	s.wrong(t, 415, "POST", "/v1/search", `query=x`, "Content-Type", "application/x-www-form-urlencoded")
+	if after := generation(); after != before {
+		t.Errorf("generation %d, then %d: something changed", before, after)
+	}
+	if s.log.Len() > 0 {
+		t.Errorf("the log says %s", s.log)
+	}
+}
+
+func TestBadAddresses(t *testing.T) {
+	s := start(t, notes, nil)
+	for path, parameter := range map[string]string{
+		"/v1/search?query=x&limit=ten":       "limit",
+		"/v1/search?query=x&limit=0":         "limit",
+		"/v1/search?query=x&limit=1&limit=2": "limit",
+		"/v1/search?query=x&limit=0x10":      "limit",
+		"/v1/search?query=x&limit=1e3":       "limit",
+		"/v1/search?query=x&explain=1":       "explain",
+		"/v1/search?q=x":                     "q",
+		"/v1/search?query=%ff":               "query",
+		"/v1/search?query=a%00b":             "query",
+		"/v1/search?query=x&facets=secret":   "facets",
+		"/v1/search?cursor=..%2F..":          "cursor",
+		"/v1/similar":                        "id",
+		"/v1/documents?limit=99999999999":    "limit",
+		"/v1/chunks/x?neighbors=-1":          "neighbors",
+	} {
+		p := s.wrong(t, 400, "GET", path, "")
+		if len(p.Errors) == 0 || p.Errors[0].Parameter != parameter {
+			t.Errorf("%s: %+v", path, p.Errors)
+		}
+	}
+	for path, status := range map[string]int{
+		"/v1/search?query=%zz":                              400,
+		"/v1/none":                                          404,
+		"/v1":                                               404,
+		"//v1/search?query=x":                               404,
+		"/v1/chunks/..%2f..%2fetc%2fpasswd":                 404,
+		"/v1/chunks/notes:../../../etc/passwd":              404,
+		"/v1/chunks/notes:%2e%2e/%2e%2e/etc/passwd":         404,
+		"/v1/chunks/notes:git.md%00":                        404,
+		"/v1/chunks/%0d%0aSet-Cookie:x=y":                   404,
+		"/v1/chunks/":                                       404,
+		"/v1/documents/%3Cscript%3Ealert(1)%3C%2Fscript%3E": 404,
+	} {
+		res, body := s.ask(t, "GET", path, "")
+		if res.StatusCode != status || res.Header.Get("Set-Cookie") != "" || strings.Contains(string(body), "<script>") || res.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
+		}
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "TRACE", "FOO"} {
+		res, _ := s.ask(t, method, "/v1/status", "")
+		if res.StatusCode != 405 || res.Header.Get("Allow") != "GET" {
+			t.Errorf("%s: %d, Allow %q", method, res.StatusCode, res.Header.Get("Allow"))
+		}
+	}
+	if res, body := s.ask(t, "HEAD", "/v1/status", ""); res.StatusCode != 200 || len(body) != 0 {
+		t.Errorf("HEAD: %d %s", res.StatusCode, body)
+	}
+}
+
+// Scripts in notes stay text.
+func TestScriptsInNotes(t *testing.T) {
+	s := start(t, map[string]string{"x.md": "---\ntitle: <img src=x onerror=alert(1)>\n---\n# <script>alert(1)</script>\n\nzebra </script><script>alert(2)</script>\n"}, nil)
+	for _, path := range []string{"/v1/search?query=zebra", "/v1/chunks/notes:x.md", "/v1/documents/notes:x.md"} {
+		res, body := s.ask(t, "GET", path, "")
+		if res.StatusCode != 200 || strings.Contains(string(body), "<") || res.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
+		}
+	}
+}
+
+// Header lines that a caller sends cannot add others to the answer.
+func TestHeaderInjection(t *testing.T) {
+	s := start(t, notes, nil)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: a\tb\r\nTraceparent: 00-x\r\nConnection: close\r\n\r\n")
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if id := res.Header.Get("X-Request-Id"); len(id) != 32 || res.Header.Get("Traceparent") != "" {
+		t.Errorf("%v", res.Header)
+	}
+}
+
+// slow is a store whose searches wait until they are let go.
+type slow struct {
+	backend.Backend
+	free chan struct{}
+}
+
+// Retrieve implements backend.Backend.
+func (b *slow) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	select {
+	case <-b.free:
+		return b.Backend.Retrieve(ctx, req)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func startSlow(t *testing.T, limits api.Limits) (*server, *slow) {
+	t.Helper()
+	b := &slow{free: make(chan struct{})}
+	f := servetest.Open(t, notes, func(o *serve.Options) { b.Backend, o.Backend = o.Backend, b })
+	return start(t, notes, func(o *api.Options) { o.Collections, o.Limits = []*serve.Collection{f.Collection}, limits }), b
+}
+
+func TestTooManyRequests(t *testing.T) {
+	s, b := startSlow(t, api.Limits{Running: 1, Waiting: 2, OfOne: 3, Patience: time.Minute, Time: time.Minute})
+	var wg sync.WaitGroup
+	statuses := make(chan int, 3)
+	for range 3 {
+		wg.Go(func() {
+			res, err := http.Get(s.URL + "/v1/search?query=undo")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res.Body.Close()
+			statuses <- res.StatusCode
+		})
+	}
+	waitLoad(t, s, "sheaf_requests_waiting 2")
+	res, body := s.ask(t, "GET", "/v1/search?query=undo", "")
+	if res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("a fourth request of one caller: %d %s", res.StatusCode, body)
+	}
+	if res, _ := s.ask(t, "GET", "/livez", ""); res.StatusCode != 200 {
+		t.Errorf("health while busy: %d", res.StatusCode)
+	}
+	close(b.free)
+	wg.Wait()
+	for range 3 {
+		if status := <-statuses; status != 200 {
+			t.Errorf("a request that waited: %d", status)
+		}
+	}
+}
+
+func waitLoad(t *testing.T, s *server, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if _, body := s.ask(t, "GET", "/metrics", ""); strings.Contains(string(body), want+"\n") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("never %s", want)
+		}
+	}
+}
+
+func TestImpatienceAndTime(t *testing.T) {
+	s, b := startSlow(t, api.Limits{Running: 1, Waiting: 10, OfOne: 10, Patience: 20 * time.Millisecond, Time: 300 * time.Millisecond})
+	done := make(chan int, 1)
+	go func() {
+		res, err := http.Get(s.URL + "/v1/search?query=undo")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		res.Body.Close()
+		done <- res.StatusCode
+	}()
+	waitLoad(t, s, "sheaf_requests_running 1")
+	if res, _ := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("a request that waited too long: %d", res.StatusCode)
+	}
+	if status := <-done; status != 503 {
+		t.Errorf("a request that took too long: %d", status)
+	}
+	close(b.free)
+}
+
+// Bodies that come slowly hold no turn, and bodies without an end are cut.
+func TestSlowAndEndlessBodies(t *testing.T) {
+	s := start(t, notes, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: time.Second} })
+	slow, done := io.Pipe()
+	go func() {
+		req, err := http.NewRequest("POST", s.URL+"/v1/search", slow)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if res, err := s.Client().Do(req); err == nil {
+			res.Body.Close()
+		}
+	}()
+	if _, err := done.Write([]byte(`{"query": `)); err != nil {
+		t.Fatal(err)
+	}
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 200 {
+		t.Errorf("beside a slow body: %d %s", res.StatusCode, body)
+	}
+	done.CloseWithError(io.ErrClosedPipe)
+	req, err := http.NewRequest("POST", s.URL+"/v1/search", io.LimitReader(endless{}, 8<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := s.Client().Do(req)
+	if err != nil {
+		return // the server hung up, which it may
+	}
+	defer res.Body.Close()
+	if res.StatusCode != 413 {
+		t.Errorf("an endless body: %d", res.StatusCode)
+	}
+}
+
+type endless struct{}
+
+// Read implements io.Reader.
+func (endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = '['
+	}
+	return len(b), nil
+}
+
+// Bodies of any bytes are refused, never a failure of the server.
+func FuzzBody(f *testing.F) {
+	for _, seed := range []string{`{"query": "undo"}`, `{"query": "x", "parameters": {"meaning": 0.5}}`, `[[[`, "\xff", `{"limit": 1e99}`, `{"cursor": "AAAAAAAAAAAAAAAAAAAAAA"}`} {
+		f.Add(seed)
+	}
+	s := start(f, notes, nil)
+	f.Fuzz(func(t *testing.T, body string) {
+		if body == "" {
+			return
+		}
+		for _, path := range []string{"/v1/search", "/v1/rrf/search", "/v1/stages/fuse"} {
+			if res, content := s.ask(t, "POST", path, body); res.StatusCode >= 500 {
+				t.Errorf("%s %q: %d %s", path, body, res.StatusCode, content)
+			}
+		}
+	})
+}

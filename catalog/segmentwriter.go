@@ -2,14 +2,11 @@ package catalog
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"sheaf"
-	"sheaf/vfs"
 	"sheaf/vfs/sectionfile"
 )
 
@@ -135,6 +132,14 @@ func (w *segmentWriter) add(e *entry) {
 		w.raw = binary.AppendUvarint(w.raw, uint64(len(e.record)))
 		w.raw = append(w.raw, e.record...)
 	}
+	w.enter(e, &st)
+	if len(w.raw) >= blockTarget {
+		w.flush()
+	}
+}
+
+// enter appends an entry whose record has its place already, as st says.
+func (w *segmentWriter) enter(e *entry, st *state) {
 	if e.hasText {
 		le := binary.LittleEndian
 		w.texts = le.AppendUint32(w.texts, uint32(len(w.pieces)/blockBytes))
@@ -145,7 +150,7 @@ func (w *segmentWriter) add(e *entry) {
 			w.pieces = w.block(w.pieces, p)
 		}
 	}
-	w.states = appendState(w.states, &st)
+	w.states = appendState(w.states, st)
 	for _, item := range e.names {
 		w.names = append(w.names, keyItem{item.key, w.ids.n, item.kind})
 	}
@@ -162,9 +167,6 @@ func (w *segmentWriter) add(e *entry) {
 		w.labels.add(labelWarning, "", w.ids.n)
 	}
 	w.ids.add(e.id)
-	if len(w.raw) >= blockTarget {
-		w.flush()
-	}
 }
 
 // flush packs the block that was filled.
@@ -200,133 +202,4 @@ func (w *segmentWriter) finish() error {
 	w.file.Paged(sectionLabels, w.labels.encode())
 	_, err := w.file.Close()
 	return err
-}
-
-// mergeSource is a segment that is being merged.
-type mergeSource struct {
-	*segment
-	cursor idCursor
-	number []int // its documents' numbers in the new segment; -1 for those left out
-}
-
-// writeSegment writes the current ones among the entries of segments, oldest
-// first, and of changes, which are newer than all of them, and returns how many
-// there are. Tombstones stay when keepTombstones is set. Without any entry there
-// is no file.
-func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []entry, keepTombstones bool) (int, error) {
-	file, err := sectionfile.Create(fsys, path, kindSegment, format)
-	if err != nil {
-		return 0, err
-	}
-	w := &segmentWriter{file: file, labels: labelSet{}}
-	file.Begin(sectionData)
-	if err := w.merge(segments, changes, keepTombstones); err != nil {
-		return 0, errors.Join(err, file.Abort())
-	}
-	if w.ids.n == 0 {
-		return 0, file.Abort()
-	}
-	if err := w.finish(); err != nil {
-		return 0, fmt.Errorf("write catalog segment: %w", err)
-	}
-	return w.ids.n, nil
-}
-
-func (w *segmentWriter) merge(segments []*segment, changes []entry, keepTombstones bool) error {
-	sources := make([]mergeSource, len(segments))
-	for k, s := range segments {
-		sources[k] = mergeSource{segment: s, cursor: idCursor{list: &s.ids}, number: make([]int, s.n)}
-		if err := sources[k].cursor.seek(0); err != nil {
-			return err
-		}
-	}
-	for {
-		first, newest, ok := "", -1, len(changes) > 0 // newest -1: a change
-		if ok {
-			first = changes[0].id
-		}
-		for k := len(sources) - 1; k >= 0; k-- {
-			c := &sources[k].cursor
-			if c.at < c.list.n && (!ok || view(c.key) < first) {
-				first, newest, ok = view(c.key), k, true
-			}
-		}
-		if !ok {
-			break
-		}
-		if newest < 0 {
-			if e := &changes[0]; keepTombstones || !e.tombstone() {
-				w.add(e)
-			}
-			changes = changes[1:]
-			first = strings.Clone(first)
-		} else {
-			first = strings.Clone(first) // the cursors move on
-			if err := w.take(&sources[newest], first, keepTombstones); err != nil {
-				return err
-			}
-		}
-		for k := range sources {
-			c := &sources[k].cursor
-			if c.at == c.list.n || view(c.key) != first {
-				continue
-			}
-			if k != newest {
-				sources[k].number[c.at] = -1
-			}
-			if err := c.next(); err != nil {
-				return err
-			}
-		}
-	}
-	for k := range sources {
-		if err := w.takeTables(&sources[k]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// take adds the entry that a source's cursor stands on.
-func (w *segmentWriter) take(source *mergeSource, id string, keepTombstones bool) error {
-	i := source.cursor.at
-	st, err := source.state(i)
-	if err != nil {
-		return err
-	}
-	if st.tombstone() && !keepTombstones {
-		source.number[i] = -1
-		return nil
-	}
-	source.number[i] = w.ids.n
-	e := entry{id: id, file: st.file, chunks: st.chunks, aliases: st.aliases, hasText: st.text > 0}
-	if !st.tombstone() {
-		if e.record, err = source.encoded(&st); err != nil {
-			return err
-		}
-	}
-	if e.hasText {
-		if e.text, e.textSize, err = source.packedText(&st); err != nil {
-			return err
-		}
-	}
-	w.add(&e)
-	return nil
-}
-
-// takeTables adds what a source's tables say of the documents taken from it.
-func (w *segmentWriter) takeTables(source *mergeSource) (err error) {
-	if w.names, err = source.names.all(w.names, source.number); err != nil {
-		return err
-	}
-	if w.targets, err = source.targets.all(w.targets, source.number); err != nil {
-		return err
-	}
-	return decodeLabels(source.labels, source.n, func(l label) {
-		for _, doc := range l.docs {
-			if n := source.number[doc]; n >= 0 {
-				w.labels.add(l.kind, l.name, n)
-			}
-		}
-	})
 }

@@ -83,6 +83,7 @@ func (a *app) command() *cobra.Command {
 		a.statusCommand(),
 		a.checkCommand(),
 		a.mcpCommand(),
+		a.benchCommand(),
 		a.chunksCommand(),
 		a.completionCommand(),
 		a.evalCommand(),

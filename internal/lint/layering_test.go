@@ -64,6 +64,7 @@ var allowed = map[string][]string{
 	"bench/...":                {},
 	"internal/lint":            {},
 	"internal/suggest":         {},
+	"internal/benchmark":       {"root", "analysis", "backend", "backend/embedded", "chunk", "inference", "rank"},
 	"cmd/...":                  {"..."},
 	"model/...":                {"inference/..."},
 }

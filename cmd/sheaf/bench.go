@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/benchmark"
+	"sheaf/internal/suggest"
+)
+
+type benchOptions struct {
+	sizes       []int
+	tasks       []string
+	peers       []string
+	peersFolder string
+	work        string
+	svg         string
+	clients     int
+	seconds     float64
+}
+
+func (a *app) benchCommand() *cobra.Command {
+	var o benchOptions
+	cmd := &cobra.Command{
+		Use:     "bench FOLDER...",
+		GroupID: groupOther,
+		Short:   "Measure the engine beside others",
+		Long: `Makes corpora of the Markdown in the folders, lets this engine and every other that
+is installed index and search them, one after another, and prints speed, size,
+memory and whether the answers are right. bench/setup.sh in the source installs
+the others. Nothing else should run meanwhile.
+
+Every engine indexes title and text, and answers queries of any of the words:
+headings and link texts ("real"), and the most frequent words ("hot").`,
+		Example: `  sheaf bench ~/docs
+  sheaf bench --chunks 10000,100000,1000000 --peers bleve,tantivy --svg speed.svg ~/docs`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.bench(cmd, args, o) },
+	}
+	f := cmd.Flags()
+	f.IntSliceVar(&o.sizes, "chunks", []int{10_000}, "sizes of the corpora, in chunks")
+	f.StringSliceVar(&o.tasks, "tasks", []string{"words", "vectors", "hybrid"}, "what to measure: words, vectors, hybrid")
+	f.StringSliceVar(&o.peers, "peers", nil, "engines to measure beside, none for this one alone (default all that are installed)")
+	f.StringVar(&o.peersFolder, "peers-folder", "", "folder of the other engines (default bench/bin of the source that you are in)")
+	f.StringVar(&o.work, "work", "", "folder for corpora and indexes while it runs (default the system's)")
+	f.StringVar(&o.svg, "svg", "", "also write a picture to this file")
+	f.IntVar(&o.clients, "clients", 8, "clients that ask together")
+	f.Float64Var(&o.seconds, "seconds", 15, "longest pass, in seconds")
+	a.addJSON(cmd)
+	markFolder(f, "peers-folder", "work")
+	cmd.AddCommand(a.benchEngineCommand())
+	return cmd
+}
+
+// benchEngineCommand is our own engine as a peer of others; sheaf bench runs it.
+func (a *app) benchEngineCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "engine FOLDER TASK INDEX",
+		Hidden: true,
+		Short:  "Run this engine as sheaf bench runs the others",
+		Args:   arguments(cobra.ExactArgs(3)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := benchmark.RunEngine(cmd.Context(), args[0], benchmark.Task(args[1]), args[2], benchmark.Own)
+			if err != nil {
+				return err
+			}
+			return a.printJSON(r)
+		},
+	}
+}
+
+func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error {
+	for _, f := range folders {
+		if _, err := realFolder(f); err != nil {
+			return err
+		}
+	}
+	var tasks []benchmark.Task
+	for _, name := range o.tasks {
+		if !slices.Contains(benchmark.Tasks, benchmark.Task(name)) {
+			return sheaf.Invalidf("--tasks %q: must be words, vectors or hybrid", name)
+		}
+		tasks = append(tasks, benchmark.Task(name))
+	}
+	if o.clients < 1 || o.clients > 1000 || o.seconds <= 0 {
+		return sheaf.Invalidf("--clients must be within 1..1000 and --seconds above 0")
+	}
+	peers, err := o.findPeers()
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	embedder, err := newBuiltIn()
+	if err != nil {
+		return err
+	}
+	report, err := benchmark.Run(cmd.Context(), benchmark.Options{
+		Folders: folders, Sizes: o.sizes, Tasks: tasks, Ours: benchmark.Peer{Name: "sheaf", Command: []string{program, "bench", "engine"}}, Peers: peers,
+		Work: o.work, Clients: o.clients, Seconds: o.seconds, Embedder: embedder,
+		Progress: func(what string) { a.notice("%s", what) },
+	})
+	if err != nil {
+		return err
+	}
+	if o.svg != "" {
+		if err := writeSVG(o.svg, report); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema": "sheaf.bench/1", "machine": report.Machine, "rows": report.Rows})
+	}
+	return report.Text(a.stdout)
+}
+
+func writeSVG(name string, report *benchmark.Report) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("write the picture: %w", err)
+	}
+	return errors.Join(report.SVG(f), f.Close())
+}
+
+// findPeers are the engines that are asked for, or all that are installed.
+func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
+	if len(o.peers) == 1 && o.peers[0] == "none" {
+		return nil, nil
+	}
+	folder := o.peersFolder
+	if folder == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		if folder = benchmark.PeersFolder(dir); folder == "" {
+			if len(o.peers) > 0 {
+				return nil, withHint(fmt.Errorf("%w: no folder of other engines", sheaf.ErrNotFound), "sh bench/setup.sh in the source makes one; --peers-folder names it")
+			}
+			return nil, nil
+		}
+	}
+	all, err := benchmark.FindPeers(folder)
+	if err != nil {
+		return nil, fmt.Errorf("find engines: %w", notFound(err))
+	}
+	if len(o.peers) == 0 {
+		return all, nil
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+	}
+	var out []benchmark.Peer
+	for _, want := range o.peers {
+		i := slices.Index(names, want)
+		if i < 0 {
+			err := fmt.Errorf("%w: no engine %q in %s", sheaf.ErrNotFound, want, terminal.Clean(folder))
+			if near := suggest.Nearest(want, names); near != "" {
+				return nil, withHint(err, "did you mean %q?", near)
+			}
+			return nil, withHint(err, "there are %s", strings.Join(names, ", "))
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}

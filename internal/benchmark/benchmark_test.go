@@ -1,0 +1,150 @@
+package benchmark
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"sheaf/inference/hashed"
+)
+
+// notes makes a folder of Markdown with sections on many subjects.
+func notes(t *testing.T) string {
+	dir := t.TempDir()
+	for i := range 60 {
+		var b strings.Builder
+		for k := range 5 {
+			fmt.Fprintf(&b, "## Subject %d of note%d\n\nThe word%d and the thing%d are told here at some length, see [the linked words](x.md).\nMore of the frequent text stands below.\n\n", k, i, i*5+k, k)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("n%d.md", i)), []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestCorpus: the same corpus every time, of the size asked for, made of real
+// text first; queries of every class, those of headings with their chunk.
+func TestCorpus(t *testing.T) {
+	dir := notes(t)
+	c, err := ReadFolders([]string{dir}, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadFolders([]string{dir}, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := json.Marshal(c)
+	b, _ := json.Marshal(again)
+	if string(a) != string(b) {
+		t.Error("two corpora of one folder differ")
+	}
+	if len(c.Documents) != 500 || c.Made != 200 {
+		t.Errorf("%d documents, %d made; want 500 and 200", len(c.Documents), c.Made)
+	}
+	byID := map[string]*Document{}
+	for i := range c.Documents {
+		byID[c.Documents[i].ID] = &c.Documents[i]
+	}
+	classes := map[string]int{}
+	for _, q := range c.Queries {
+		classes[q.Class]++
+		if d := byID[q.Known]; q.Known != "" && (d == nil || !strings.Contains(plain(d.Title), q.Text)) {
+			t.Errorf("%q is no heading of %v", q.Text, d)
+		}
+	}
+	if classes["real"] < 100 || classes["hot"] < 20 {
+		t.Errorf("queries: %v", classes)
+	}
+	if _, err := ReadFolders([]string{t.TempDir()}, 500); err == nil {
+		t.Error("an empty folder is no error")
+	}
+}
+
+// TestRun: our own engine and a peer, each in its own process, are measured on
+// every task; the peer is compared with ours, and one that fails is a row.
+func TestRun(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the peers of this test are shell scripts")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHEAF_TEST_ENGINE", "1")
+	bin := t.TempDir()
+	for name, script := range map[string]string{
+		"peer-twin":   "exec '" + self + "' \"$@\"",
+		"peer-broken": "echo out of order >&2; exit 1",
+		"peer-words":  "[ \"$2\" = words ] || exit 3; exec '" + self + "' \"$@\"",
+		"peer-idle":   "echo '{}'",
+		"note.txt":    "",
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	peers, err := FindPeers(bin)
+	if err != nil || len(peers) != 4 {
+		t.Fatalf("peers: %v %v", peers, err)
+	}
+	report, err := Run(context.Background(), Options{
+		Folders: []string{notes(t)}, Sizes: []int{300}, Tasks: Tasks, Ours: Peer{"sheaf", []string{self}}, Peers: peers,
+		Work: t.TempDir(), Clients: 2, Seconds: 0.05, Embedder: hashed.New(64),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]Row{}
+	for _, r := range report.Rows {
+		rows[r.Peer+" "+string(r.Task)] = r
+	}
+	for _, task := range Tasks {
+		ours, twin := rows["sheaf "+string(task)], rows["twin "+string(task)]
+		if ours.Result == nil || twin.Result == nil || twin.Same < 0.999 {
+			t.Errorf("%s: %+v, and a twin of it %+v", task, ours, twin)
+			continue
+		}
+		if c := ours.Result.Classes["real"]; c == nil || !(c.Quantile(0.5) > 0) || c.QPS <= 0 || c.ClientsQPS <= 0 || ours.Result.IndexBytes <= 0 {
+			t.Errorf("%s: %+v", task, ours.Result)
+		}
+		if r := rows["broken "+string(task)]; !strings.Contains(r.Fault, "out of order") {
+			t.Errorf("%s: the broken peer: %+v", task, r)
+		}
+		if r := rows["idle "+string(task)]; r.Fault == "" {
+			t.Errorf("%s: a peer that does nothing has a result", task)
+		}
+		if _, ok := rows["words "+string(task)]; ok != (task == TaskWords) {
+			t.Errorf("%s: the peer for words alone: %v", task, ok)
+		}
+	}
+	if r := rows["sheaf words"]; !(r.MRR > 0.5) || !math.IsNaN(r.Recall) {
+		t.Errorf("words: MRR %v, recall %v", r.MRR, r.Recall)
+	}
+	if r := rows["sheaf vectors"]; !(r.Recall > 0.9) {
+		t.Errorf("vectors: recall %v", r.Recall)
+	}
+	var text, svg strings.Builder
+	if err := report.Text(&text); err != nil || !strings.Contains(text.String(), "| sheaf ") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	if err := report.SVG(&svg); err != nil || strings.Contains(svg.String(), "NaN") || !strings.HasSuffix(svg.String(), "</svg>\n") {
+		t.Errorf("%v\n%s", err, svg.String())
+	}
+}
+
+// TestMain is our own engine when TestRun starts this program as a peer.
+func TestMain(m *testing.M) {
+	if os.Getenv("SHEAF_TEST_ENGINE") != "" && len(os.Args) == 4 && !strings.HasPrefix(os.Args[1], "-") {
+		Main(Own)
+		return
+	}
+	os.Exit(m.Run())
+}

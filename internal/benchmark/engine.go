@@ -1,0 +1,165 @@
+package benchmark
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Top is how many hits are asked for, Pool that of each leg of a hybrid query.
+const (
+	Top  = 10
+	Pool = 50
+)
+
+// Engine is an engine in Go that does one task.
+type Engine interface {
+	// Version is that of the engine, "" when it has none.
+	Version() string
+	// Build indexes everything in dir and makes it durable. vectors, one for
+	// each document, is nil for words.
+	Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error
+	// Open opens what was built.
+	Open(dir string) error
+	// Ask is the IDs of the best Top documents. It is called from several
+	// goroutines.
+	Ask(ctx context.Context, text string, vector []float32) ([]string, error)
+	Close() error
+}
+
+// Main runs an engine as the protocol says, with the arguments of the program,
+// and ends it. make returns nil for a task that the engine does not do.
+func Main(make func(Task, Meta) Engine) {
+	if len(os.Args) != 4 {
+		fmt.Fprintf(os.Stderr, "usage: %s FOLDER TASK INDEX (it is run by sheaf bench)\n", os.Args[0])
+		os.Exit(2)
+	}
+	r, err := RunEngine(context.Background(), os.Args[1], Task(os.Args[2]), os.Args[3], make)
+	switch {
+	case errors.Is(err, ErrNoTask):
+		os.Exit(statusNoTask)
+	case err == nil:
+		err = json.NewEncoder(os.Stdout).Encode(r)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// RunEngine lets an engine in Go do a task on the corpus in dir, with its index
+// in index.
+func RunEngine(ctx context.Context, dir string, task Task, index string, make func(Task, Meta) Engine) (*Result, error) {
+	var m Meta
+	b, err := os.ReadFile(filepath.Join(dir, metaFile))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, err
+	}
+	e := make(task, m)
+	if e == nil {
+		return nil, ErrNoTask
+	}
+	queries, err := readLines[Query](filepath.Join(dir, queriesFile))
+	if err != nil {
+		return nil, err
+	}
+	vectors, err := readVectors(filepath.Join(dir, queryVectorsFile), m.Dims)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Version: e.Version()}
+	if err := r.build(ctx, e, dir, task, index, m); err != nil {
+		return nil, err
+	}
+	debug.FreeOSMemory() // the corpus, which is the harness's
+	began := time.Now()
+	if err := e.Open(index); err != nil {
+		return nil, err
+	}
+	r.OpenSeconds = time.Since(began).Seconds()
+	err = measure(ctx, queries, m, r, func(ctx context.Context, i int) ([]string, error) { return e.Ask(ctx, queries[i].Text, vectors[i]) })
+	r.SearchBytes = resident()
+	return r, errors.Join(err, e.Close())
+}
+
+// build lets the engine index the corpus. What the harness holds of it is left
+// out of the memory that is reported.
+func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, index string, m Meta) error {
+	docs, err := readLines[Document](filepath.Join(dir, corpusFile))
+	if err != nil {
+		return err
+	}
+	var vectors [][]float32
+	if task != TaskWords {
+		if vectors, err = readVectors(filepath.Join(dir, vectorsFile), m.Dims); err != nil {
+			return err
+		}
+	}
+	debug.FreeOSMemory()
+	before := resident()
+	watched := make(chan struct{})
+	ended := make(chan int64)
+	go func() {
+		most := int64(0)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				most = max(most, resident()-before)
+			case <-watched:
+				ended <- max(most, resident()-before)
+				return
+			}
+		}
+	}()
+	began := time.Now()
+	err = e.Build(ctx, index, docs, vectors)
+	r.BuildSeconds = time.Since(began).Seconds()
+	close(watched)
+	r.PeakBytes = <-ended
+	if err != nil {
+		return err
+	}
+	r.IndexBytes, err = folderBytes(index)
+	return err
+}
+
+func folderBytes(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			info, fault := d.Info()
+			if fault != nil {
+				return fault
+			}
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
+}
+
+// resident is the resident size of this process, 0 where it cannot be told.
+func resident() int64 {
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(b))
+	if len(fields) < 2 {
+		return 0
+	}
+	n, _ := strconv.ParseInt(fields[1], 10, 64)
+	return n * int64(os.Getpagesize())
+}

@@ -1,0 +1,89 @@
+package benchmark
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// passes is how often each class is asked with one client.
+const passes = 3
+
+// ask answers one query.
+type ask func(ctx context.Context, i int) ([]string, error)
+
+// measure runs the queries as the protocol says.
+func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) error {
+	byClass := map[string][]int{}
+	r.Hits = map[string][]string{}
+	for i, q := range queries {
+		hits, err := f(ctx, i)
+		if err != nil {
+			return err
+		}
+		r.Hits[q.ID] = hits
+		byClass[q.Class] = append(byClass[q.Class], i)
+	}
+	r.Classes = map[string]*Class{}
+	limit := time.Duration(m.Seconds * float64(time.Second))
+	for class, list := range byClass {
+		c := &Class{}
+		for range passes {
+			began := time.Now()
+			var micros []float64
+			for _, i := range list {
+				start := time.Now()
+				if _, err := f(ctx, i); err != nil {
+					return err
+				}
+				micros = append(micros, float64(time.Since(start).Nanoseconds())/1000)
+				if time.Since(began) > limit {
+					break
+				}
+			}
+			c.Micros = append(c.Micros, micros)
+			c.QPS = max(c.QPS, float64(len(micros))/time.Since(began).Seconds())
+		}
+		var err error
+		if c.ClientsQPS, c.ClientsMicros, err = together(ctx, list, m.Clients, limit, f); err != nil {
+			return err
+		}
+		r.Classes[class] = c
+	}
+	return nil
+}
+
+// together asks the queries with several clients at once, each starting
+// elsewhere in the list.
+func together(ctx context.Context, list []int, clients int, limit time.Duration, f ask) (qps float64, micros []float64, err error) {
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	var next atomic.Int64
+	began := time.Now()
+	for range max(clients, 1) {
+		wait.Go(func() {
+			var mine []float64
+			for time.Since(began) < limit {
+				at := int(next.Add(1)) - 1
+				if at >= 2*len(list) {
+					break
+				}
+				start := time.Now()
+				_, fault := f(ctx, list[at%len(list)])
+				mine = append(mine, float64(time.Since(start).Nanoseconds())/1000)
+				if fault != nil {
+					mu.Lock()
+					err = fault
+					mu.Unlock()
+					return
+				}
+			}
+			mu.Lock()
+			micros = append(micros, mine...)
+			mu.Unlock()
+		})
+	}
+	wait.Wait()
+	return float64(len(micros)) / time.Since(began).Seconds(), micros, err
+}

@@ -1,0 +1,117 @@
+package benchmark
+
+import (
+	"context"
+	"strconv"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/embedded"
+	"sheaf/rank"
+)
+
+// Own is our own engine: the embedded one, asked as profiles ask it.
+func Own(task Task, m Meta) Engine {
+	switch task {
+	case TaskWords, TaskVectors, TaskHybrid:
+		return &own{task: task, dims: m.Dims}
+	}
+	return nil
+}
+
+type own struct {
+	task  Task
+	dims  int
+	store *embedded.Store
+}
+
+// Version implements [Engine]; the engine is this program.
+func (e *own) Version() string { return "" }
+
+// Open implements [Engine].
+func (e *own) Open(dir string) error {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		return err
+	}
+	o := embedded.Options{Dir: dir, Analyzer: a}
+	if e.task != TaskWords {
+		o.Vectors = []embedded.VectorField{{Name: backend.VectorBody, Model: "bench", Dims: e.dims}}
+	}
+	e.store, err = embedded.Open(o)
+	return err
+}
+
+// Close implements [Engine].
+func (e *own) Close() error { return e.store.Close() }
+
+// batchChunks is how many chunks are given to the engine at a time.
+const batchChunks = 2000
+
+// Build implements [Engine].
+func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error {
+	if err := e.Open(dir); err != nil {
+		return err
+	}
+	w, err := e.store.Bulk(ctx)
+	if err != nil {
+		return err
+	}
+	for from := 0; from < len(docs); from += batchChunks {
+		var batch backend.Batch
+		for i := from; i < min(from+batchChunks, len(docs)); i++ {
+			c := backend.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}
+			if e.task != TaskVectors {
+				c.Fields = []backend.Field{{Name: sheaf.FieldTitle, Text: docs[i].Title}, {Name: sheaf.FieldBody, Text: docs[i].Text}}
+			}
+			if e.task != TaskWords {
+				c.Vectors = []backend.Vectors{{Name: backend.VectorBody, Passages: vectors[i : i+1]}}
+			}
+			batch.Chunks = append(batch.Chunks, c)
+		}
+		if err := w.Add(ctx, batch); err != nil {
+			return err
+		}
+	}
+	if err := w.Commit(ctx); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return e.Close()
+}
+
+// Ask implements [Engine].
+func (e *own) Ask(ctx context.Context, text string, vector []float32) ([]string, error) {
+	words := backend.Request{Limit: Top, Text: &backend.TextRequest{
+		Query: sheaf.Match{Text: text}, K1: backend.DefaultK1, B: backend.DefaultB,
+		Fields: []backend.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}},
+	}}
+	nearest := backend.Request{Limit: Top, Vector: &backend.VectorRequest{Field: backend.VectorBody, Vector: vector}}
+	var found sheaf.Ranking
+	var err error
+	switch e.task {
+	case TaskWords:
+		found, err = e.store.Retrieve(ctx, words)
+	case TaskVectors:
+		found, err = e.store.Retrieve(ctx, nearest)
+	default:
+		words.Limit, nearest.Limit = Pool, Pool
+		var legs [2]rank.Leg
+		for k, req := range []backend.Request{words, nearest} {
+			hits, err := e.store.Retrieve(ctx, req)
+			if err != nil {
+				return nil, err
+			}
+			legs[k] = rank.Leg{Name: "leg" + strconv.Itoa(k), Hits: hits, Weight: 1}
+		}
+		found, err = rank.RRF{K: 60}.Fuse(legs[:])
+	}
+	ids := make([]string, 0, Top)
+	for _, h := range found[:min(Top, len(found))] {
+		ids = append(ids, string(h.ID))
+	}
+	return ids, err
+}

@@ -1,0 +1,241 @@
+package benchmark
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sheaf"
+)
+
+// Task is what an engine is asked to do.
+type Task string
+
+// The tasks.
+const (
+	TaskWords   Task = "words"   // BM25 over title and text, any of the words, top 10
+	TaskVectors Task = "vectors" // nearest vectors, top 10
+	TaskHybrid  Task = "hybrid"  // both, fused, top 10
+)
+
+// Tasks are all tasks.
+var Tasks = []Task{TaskWords, TaskVectors, TaskHybrid}
+
+// The protocol. An engine is a program called "peer-NAME". It is run as
+//
+//	peer-NAME FOLDER TASK INDEX
+//
+// FOLDER holds corpus.jsonl ({id, title, text} a line), queries.jsonl ({id,
+// class, text}), vectors.f32 and queryvectors.f32 (rows of float32, little
+// endian, unit length, in the order of the lines) and meta.json ({dims,
+// documents, queries, clients, seconds}). INDEX is an empty folder for its index.
+// It indexes everything, makes it durable, runs all queries once to warm up,
+// then each class three times with one client and once with "clients" clients,
+// each pass for at most "seconds", and writes one JSON object, a Result, on
+// standard output. A task that it does not know ends with status 3.
+
+// statusNoTask is the exit status of an engine that does not do a task.
+const statusNoTask = 3
+
+const (
+	vectorsFile      = "vectors.f32"
+	queryVectorsFile = "queryvectors.f32"
+	metaFile         = "meta.json"
+)
+
+// Meta is meta.json.
+type Meta struct {
+	Dims      int     `json:"dims"`
+	Documents int     `json:"documents"`
+	Queries   int     `json:"queries"`
+	Clients   int     `json:"clients"`
+	Seconds   float64 `json:"seconds"`
+}
+
+// Result is what an engine reports.
+type Result struct {
+	// Version is that of the engine.
+	Version string `json:"version"`
+	// BuildSeconds is from the first document to the durable index.
+	BuildSeconds float64 `json:"build_seconds"`
+	// OpenSeconds is opening the index again; 0 when not measured.
+	OpenSeconds float64 `json:"open_seconds,omitempty"`
+	IndexBytes  int64   `json:"index_bytes"`
+	// PeakBytes is the largest resident size while building, less what the
+	// program held before it began; SearchBytes the resident size after all
+	// queries. Pages of mapped files count in both.
+	PeakBytes   int64 `json:"peak_bytes"`
+	SearchBytes int64 `json:"search_bytes"`
+	// Classes are the measurements of each class of queries.
+	Classes map[string]*Class `json:"classes"`
+	// Hits are the best ten of each query, by its ID.
+	Hits map[string][]string `json:"hits"`
+}
+
+// Class are the measurements of one class of queries.
+type Class struct {
+	// Micros are the times of the queries of each pass with one client.
+	Micros [][]float64 `json:"micros"`
+	// QPS is how many queries a second one client asked, ClientsQPS how many
+	// all clients together; ClientsMicros are the times of those.
+	QPS           float64   `json:"qps"`
+	ClientsQPS    float64   `json:"clients_qps"`
+	ClientsMicros []float64 `json:"clients_micros"`
+}
+
+// Quantile is the middle one, over the passes, of their quantiles, in
+// microseconds.
+func (c *Class) Quantile(q float64) float64 {
+	var values []float64
+	for _, pass := range c.Micros {
+		if len(pass) > 0 {
+			values = append(values, quantile(pass, q))
+		}
+	}
+	return quantile(values, 0.5)
+}
+
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// Peer is an engine that can be run.
+type Peer struct {
+	Name    string
+	Command []string
+}
+
+// FindPeers are the programs called peer-NAME in a folder, by name.
+func FindPeers(dir string) ([]Peer, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []Peer
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), "peer-")
+		info, err := e.Info()
+		if ok && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			out = append(out, Peer{strings.TrimSuffix(name, ".exe"), []string{filepath.Join(dir, e.Name())}})
+		}
+	}
+	return out, nil
+}
+
+// ErrNoTask says that an engine does not do a task.
+var ErrNoTask = errors.New("does not do this")
+
+// tail keeps the end of what is written to it.
+type tail struct{ b []byte }
+
+const tailBytes = 2000
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	if len(t.b) > 2*tailBytes {
+		t.b = append(t.b[:0], t.b[len(t.b)-tailBytes:]...)
+	}
+	return len(p), nil
+}
+
+// String is one line.
+func (t *tail) String() string {
+	return strings.Join(strings.Fields(string(t.b[max(0, len(t.b)-tailBytes):])), " ")
+}
+
+// Run lets a peer do a task on the corpus in dir. When it fails the error ends
+// with what it said last on its error stream.
+func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) {
+	index, err := os.MkdirTemp(dir, "index-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(index) }()
+	cmd := exec.CommandContext(ctx, p.Command[0], append(slices.Clone(p.Command[1:]), dir, string(task), index)...)
+	var said tail
+	cmd.Stderr = &said
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == statusNoTask {
+		return nil, ErrNoTask
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w: %s", p.Name, task, err, &said)
+	}
+	r := &Result{}
+	if err := json.Unmarshal(out, r); err != nil {
+		return nil, fmt.Errorf("%s: %s: its report cannot be read: %w", p.Name, task, err)
+	}
+	return r, r.valid(p.Name)
+}
+
+// valid refuses reports that say nothing, so that a peer that does nothing is
+// not the fastest.
+func (r *Result) valid(name string) error {
+	if r.BuildSeconds <= 0 || len(r.Hits) == 0 || len(r.Classes) == 0 {
+		return sheaf.Invalidf("%s: its report has no build time, no hits or no times", name)
+	}
+	for class, c := range r.Classes {
+		if len(c.Micros) == 0 || len(c.Micros[0]) == 0 {
+			return sheaf.Invalidf("%s: its report has no times for the class %s", name, class)
+		}
+	}
+	return nil
+}
+
+// WriteVectors writes the vectors of documents and queries beside the corpus,
+// with what there is.
+func WriteVectors(dir string, documents, queries [][]float32, m Meta) error {
+	for name, rows := range map[string][][]float32{vectorsFile: documents, queryVectorsFile: queries} {
+		b := make([]byte, 0, 4*m.Dims*len(rows))
+		for _, row := range rows {
+			for _, x := range row {
+				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			return err
+		}
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, metaFile), b, 0o644)
+}
+
+// readVectors reads rows of dims.
+func readVectors(name string, dims int) ([][]float32, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if dims < 1 || len(b)%(4*dims) != 0 {
+		return nil, sheaf.Invalidf("%s has %d bytes: no rows of %d numbers", name, len(b), dims)
+	}
+	flat := make([]float32, len(b)/4)
+	for i := range flat {
+		flat[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	rows := make([][]float32, 0, len(flat)/dims)
+	for len(flat) > 0 {
+		rows = append(rows, flat[:dims:dims])
+		flat = flat[dims:]
+	}
+	return rows, nil
+}

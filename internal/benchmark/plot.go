@@ -1,0 +1,124 @@
+package benchmark
+
+import (
+	"cmp"
+	"fmt"
+	"html"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Colors of the engines, ours first; told apart by most color-blind people.
+var plotColors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000"}
+
+const (
+	plotWidth  = 720
+	panelHigh  = 300
+	plotLeft   = 70
+	plotRight  = 150
+	plotBottom = 50
+)
+
+// point is the time of a query against the number of chunks.
+type point struct{ chunks, p50, p99 float64 }
+
+// SVG writes a picture: for each task and class a panel with the p50 (line) and
+// p99 (dashes) of every engine over the number of chunks, both logarithmic.
+func (r *Report) SVG(w io.Writer) error {
+	type panel struct {
+		title string
+		lines map[string][]point
+	}
+	var panels []panel
+	var peers []string
+	for _, task := range Tasks {
+		for _, class := range classes {
+			p := panel{title: fmt.Sprintf("%s, %s queries: p50 (line), p99 (dashes)", task, class), lines: map[string][]point{}}
+			for _, row := range r.Rows {
+				if row.Task != task || row.Result == nil || row.Result.Classes[class] == nil {
+					continue
+				}
+				c := row.Result.Classes[class]
+				p.lines[row.Peer] = append(p.lines[row.Peer], point{float64(row.Chunks), c.Quantile(0.5), c.Quantile(0.99)})
+				if !slices.Contains(peers, row.Peer) {
+					peers = append(peers, row.Peer)
+				}
+			}
+			if len(p.lines) > 0 {
+				panels = append(panels, p)
+			}
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", plotWidth, panelHigh*len(panels))
+	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	for i, p := range panels {
+		drawPanel(&b, p.title, p.lines, peers, float64(i*panelHigh))
+	}
+	b.WriteString("</svg>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func drawPanel(b *strings.Builder, title string, lines map[string][]point, peers []string, y0 float64) {
+	lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	for _, points := range lines {
+		for _, p := range points {
+			lowX, highX = min(lowX, p.chunks), max(highX, p.chunks)
+			lowY, highY = min(lowY, p.p50), max(highY, p.p99)
+		}
+	}
+	lowX, highX = lowX/1.2, highX*1.2
+	lowY, highY = math.Pow(10, math.Floor(math.Log10(max(lowY, 0.1)))), math.Pow(10, math.Ceil(math.Log10(max(highY, 1))))
+	x := func(v float64) float64 {
+		return plotLeft + (math.Log(v)-math.Log(lowX))/(math.Log(highX)-math.Log(lowX))*(plotWidth-plotLeft-plotRight)
+	}
+	y := func(v float64) float64 {
+		return y0 + panelHigh - plotBottom - (math.Log(max(v, lowY))-math.Log(lowY))/(math.Log(highY)-math.Log(lowY))*(panelHigh-plotBottom-30)
+	}
+	fmt.Fprintf(b, `<text x="%d" y="%.1f" font-weight="bold">%s</text>`+"\n", plotLeft, y0+18, html.EscapeString(title))
+	for v := lowY; v <= highY*1.01; v *= 10 {
+		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#dddddd"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
+			plotLeft, plotWidth-plotRight, y(v), y(v), plotLeft-6, y(v)+4, micros(v))
+	}
+	ticks := map[float64]bool{}
+	for n, peer := range peers {
+		points := lines[peer]
+		if len(points) == 0 {
+			continue
+		}
+		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.chunks, b.chunks) })
+		color := plotColors[n%len(plotColors)]
+		var p50, p99 strings.Builder
+		for _, p := range points {
+			ticks[p.chunks] = true
+			fmt.Fprintf(&p50, "%.1f,%.1f ", x(p.chunks), y(p.p50))
+			fmt.Fprintf(&p99, "%.1f,%.1f ", x(p.chunks), y(p.p99))
+			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"><title>%s: p50 %s, p99 %s</title></circle>`+"\n",
+				x(p.chunks), y(p.p50), color, html.EscapeString(peer), micros(p.p50), micros(p.p99))
+		}
+		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/><polyline points="%s" fill="none" stroke="%s" stroke-dasharray="4 3"/>`+"\n",
+			p50.String(), color, p99.String(), color)
+		at := y0 + 40 + float64(18*n)
+		fmt.Fprintf(b, `<rect x="%d" y="%.1f" width="12" height="12" fill="%s"/><text x="%d" y="%.1f">%s</text>`+"\n",
+			plotWidth-plotRight+12, at-10, color, plotWidth-plotRight+30, at, html.EscapeString(peer))
+	}
+	for _, v := range slices.Sorted(maps.Keys(ticks)) {
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">%.0f</text>`+"\n", x(v), y0+panelHigh-plotBottom+18, v)
+	}
+	fmt.Fprintf(b, `<text x="%d" y="%.1f" text-anchor="middle">chunks</text>`+"\n", (plotWidth-plotRight+plotLeft)/2, y0+panelHigh-12)
+}
+
+// micros writes a time that is given in microseconds.
+func micros(v float64) string {
+	switch {
+	case v >= 1e6:
+		return digits(v/1e6) + " s"
+	case v >= 1e3:
+		return digits(v/1e3) + " ms"
+	}
+	return digits(v) + " us"
+}

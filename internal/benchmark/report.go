@@ -1,0 +1,146 @@
+package benchmark
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// classes are the classes of queries, in the order in which they are shown.
+var classes = []string{"real", "hot"}
+
+// Text writes a table for each task and size, in Markdown.
+func (r *Report) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.Machine)
+	for _, group := range r.groups() {
+		first := group[0]
+		fmt.Fprintf(&b, "\n%s, %d chunks, %.0f MB of input", first.Task, first.Chunks, float64(first.InputBytes)/1e6)
+		if first.Made > 0 {
+			fmt.Fprintf(&b, " (%d chunks made of sentences of the others)", first.Made)
+		}
+		head := []string{"engine", "build MB/s", "index/input", "build MB", "search MB", "open ms"}
+		for _, class := range classes {
+			head = append(head, class+" p50 us", "p95", "p99", "QPS", "QPS, clients")
+		}
+		head = append(head, quality(first.Task), "same ten")
+		rows := [][]string{head}
+		for _, row := range group {
+			rows = append(rows, row.cells())
+		}
+		b.WriteString("\n\n")
+		writeTable(&b, rows)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func quality(t Task) string {
+	if t == TaskVectors {
+		return "recall@10"
+	}
+	return "known-item MRR@10"
+}
+
+// groups are the rows of each task and size, in the order of the run.
+func (r *Report) groups() [][]Row {
+	var out [][]Row
+	for _, row := range r.Rows {
+		i := slices.IndexFunc(out, func(g []Row) bool { return g[0].Task == row.Task && g[0].Chunks == row.Chunks })
+		if i < 0 {
+			out = append(out, nil)
+			i = len(out) - 1
+		}
+		out[i] = append(out[i], row)
+	}
+	return out
+}
+
+func (row *Row) cells() []string {
+	if row.Result == nil {
+		return []string{row.Peer, "failed: " + row.Fault}
+	}
+	r := row.Result
+	cells := []string{
+		strings.TrimSpace(row.Peer + " " + r.Version),
+		digits(float64(row.InputBytes) / 1e6 / r.BuildSeconds), digits(float64(r.IndexBytes) / float64(row.InputBytes)),
+		megabytes(r.PeakBytes), megabytes(r.SearchBytes), "",
+	}
+	if r.OpenSeconds > 0 {
+		cells[5] = digits(r.OpenSeconds * 1000)
+	}
+	for _, class := range classes {
+		c := r.Classes[class]
+		if c == nil {
+			cells = append(cells, "", "", "", "", "")
+			continue
+		}
+		cells = append(cells, digits(c.Quantile(0.5)), digits(c.Quantile(0.95)), digits(c.Quantile(0.99)), digits(c.QPS), digits(c.ClientsQPS))
+	}
+	value := row.MRR
+	if row.Task == TaskVectors {
+		value = row.Recall
+	}
+	return append(cells, digits(value), digits(row.Same))
+}
+
+// digits writes a number with about three digits.
+func digits(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return ""
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case v >= 1:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.3f", v)
+}
+
+func megabytes(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return digits(float64(n) / 1e6)
+}
+
+func writeTable(b *strings.Builder, rows [][]string) {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			if len(row) == len(width) {
+				width[i] = max(width[i], len([]rune(cell)))
+			}
+		}
+	}
+	for n, row := range rows {
+		b.WriteByte('|')
+		for i, cell := range row {
+			pad := 0
+			if i < len(width) && len(row) == len(width) {
+				pad = width[i] - len([]rune(cell))
+			}
+			if i == 0 {
+				fmt.Fprintf(b, " %s%s |", cell, strings.Repeat(" ", pad))
+			} else {
+				fmt.Fprintf(b, " %s%s |", strings.Repeat(" ", pad), cell)
+			}
+		}
+		b.WriteByte('\n')
+		if n == 0 {
+			b.WriteByte('|')
+			for i := range row {
+				if i == 0 {
+					b.WriteString("---|")
+				} else {
+					b.WriteString("---:|")
+				}
+			}
+			b.WriteByte('\n')
+		}
+	}
+}

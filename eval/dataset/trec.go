@@ -13,6 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval/metric"
+	"sheaf/rank/runfile"
 )
 
 // TREC reads topics and judgements for a collection: a folder in BEIR layout, of
@@ -144,57 +145,43 @@ func cutTag(text string) (before, tag, rest string) {
 	return text[:open], strings.ToLower(name), text[open+end+1:]
 }
 
-// ReadRun reads a TREC run file: query, Q0, document, rank, score, name, with
-// white space between. The documents of a query are ordered by score as
-// trec_eval orders them, whatever their ranks say. A score that is no finite
-// number, and a document that a query lists twice, are sheaf.ErrInvalid with file
-// and line. name is that of the first line.
+// ReadRun reads a run file, in the formats of package runfile. The documents of a
+// query are ordered by score as trec_eval orders them, whatever their ranks say.
+// A score that is no finite number is sheaf.ErrInvalid with file and line, and so
+// is a document that a query lists twice. name is what the file calls the run.
 func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, name string, err error) {
 	f, file, err := open(file)
 	if err != nil {
 		return nil, "", err
 	}
 	defer f.Close()
+	run, err := runfile.Read(file, f)
+	if err != nil {
+		return nil, "", err
+	}
+	if run.Repeated > 0 {
+		return nil, "", sheaf.Invalidf("%s: %d documents are listed twice for a query", file, run.Repeated)
+	}
 	targets := map[string]string{}
 	for _, j := range d.Qrels {
 		for target := range j {
 			targets[runID(target)] = target
 		}
 	}
-	rankings = map[string][]metric.Scored{}
-	seen := map[[2]string]bool{}
-	err = lines(f, file, func(line int, raw []byte) error {
-		w := strings.Fields(string(raw))
-		if len(w) != 6 {
-			return at(file, line, "want query, Q0, document, rank, score and name, and there are %d words", len(w))
+	rankings = make(map[string][]metric.Scored, len(run.Rankings))
+	for query, ranking := range run.Rankings {
+		list := make([]metric.Scored, len(ranking))
+		for i, h := range ranking {
+			list[i] = metric.Scored{ID: string(h.ID), Score: h.Score}
+			if target, ok := targets[list[i].ID]; ok {
+				list[i].ID = target
+			}
 		}
-		score, err := strconv.ParseFloat(w[4], 64)
-		switch {
-		case err != nil || math.IsNaN(score) || math.IsInf(score, 0):
-			return at(file, line, "the score is %q: must be a finite number", w[4])
-		case seen[[2]string{w[0], w[2]}]:
-			return at(file, line, "query %q lists document %q twice", w[0], w[2])
-		}
-		seen[[2]string{w[0], w[2]}] = true
-		if name == "" {
-			name = w[5]
-		}
-		id := w[2]
-		if target, ok := targets[id]; ok {
-			id = target
-		}
-		rankings[w[0]] = append(rankings[w[0]], metric.Scored{ID: id, Score: score})
-		return nil
-	})
-	if err != nil {
-		return nil, "", err
-	}
-	for q, list := range rankings {
-		if rankings[q], err = ordered(list); err != nil {
+		if rankings[query], err = ordered(list); err != nil {
 			return nil, "", err
 		}
 	}
-	return rankings, name, nil
+	return rankings, run.Name, nil
 }
 
 func ordered(list []metric.Scored) ([]metric.Scored, error) {

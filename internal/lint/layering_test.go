@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	"eval/stats":               {},
 	"eval/calibrate":           {},
 	"eval/knownitem":           {"root", "catalog", "analysis", "chunk"},
-	"eval/dataset":             {"root", "eval/metric"},
+	"eval/dataset":             {"root", "eval/metric", "rank/runfile"},
 	"onyx":                     {"root", "backend", "chunk", "profile", "search", "vfs"},
 	"scan":                     {"root", "analysis", "backend", "backend/memory", "catalog", "chunk", "inference", "ingest", "search", "vfs"},
 	"eval":                     {"root", "rank", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest", "profile", "catalog", "backend", "inference", "analysis", "query", "chunk", "vfs"},

@@ -1,0 +1,164 @@
+package dataset_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+	"sheaf/eval/dataset"
+	"sheaf/eval/metric"
+)
+
+func TestTREC(t *testing.T) {
+	topics := "<top>\n<num> Number: 301\n<title> International Organized\nCrime\n<desc> Description:\nIdentify them.\n</top>\n<top>\n<num>302</num><title>Poliomyelitis</title>\n</top>\n"
+	dir := write(t, map[string]string{"c/corpus.jsonl": corpus, "tops": topics, "lines.tsv": "301\twhat\n302\twhere\n",
+		"qrels": "301 0 a 1\n301 0 b 0\n302 0 b 2\n", "notes/x.md": "x", "none.txt": "301 without a tab\n",
+		"open": "<top>\n<num> 301\n", "inner": "<top>\n<top>\n", "unnamed": "<top>\n<title> x\n</top>\n"})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	d, err := dataset.TREC(in("c"), in("tops"), in("qrels"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Queries) != 2 || d.Queries[0].ID != "301" || d.Queries[0].Text != "International Organized Crime" || d.Queries[1].Text != "Poliomyelitis" || d.Qrels["302"]["b"] != 2 {
+		t.Errorf("%+v", d)
+	}
+	if d, err = dataset.TREC(in("notes"), in("lines.tsv"), in("qrels")); err != nil || d.Folder == "" || d.Queries[1].Text != "where" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	for file, say := range map[string]string{"none.txt": "none.txt:1: want an ID, a tab", "nothing": "not found", "open": "open:1: a <top> has no </top>",
+		"inner": "inner:2: a <top> begins inside", "unnamed": "unnamed:3: the topic has no <num>"} {
+		if _, err := dataset.TREC(in("c"), in(file), in("qrels")); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	if _, err := dataset.TREC(in("nowhere"), in("tops"), in("qrels")); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestRunFaults: a run file with NaN, with too few words, with a document twice.
+func TestRunFaults(t *testing.T) {
+	d := &dataset.Dataset{}
+	for content, say := range map[string]string{
+		"q Q0 a 1 2 x\nq Q0 b 2 NaN x\n": `run:2: the score of "b" is NaN`,
+		"q Q0 a 1 inf x\n":               "must be a finite number",
+		"q Q0 a 1\n":                     "run:1: ",
+		"q Q0 a 1 2 x\nq Q0 a 2 1 x\n":   "1 documents are listed twice",
+	} {
+		dir := write(t, map[string]string{"run": content})
+		if _, _, err := d.ReadRun(filepath.Join(dir, "run")); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), say) {
+			t.Errorf("%q: %v, want %q", content, err, say)
+		}
+	}
+}
+
+// TestRunOrder: ranks do not count, scores do, and equal ones are ordered as
+// trec_eval does, by document from the end.
+func TestRunOrder(t *testing.T) {
+	dir := write(t, map[string]string{"run": "q Q0 a 1 0.5 x\nq Q0 c 2 0.5 x\nq Q0 b 3 0.5 x\nq Q0 z 9 7e-1 x\n"})
+	got, name, err := (&dataset.Dataset{}).ReadRun(filepath.Join(dir, "run"))
+	if err != nil || name != "x" {
+		t.Fatal(err)
+	}
+	order := ""
+	for _, s := range got["q"] {
+		order += s.ID
+	}
+	if order != "zcba" {
+		t.Errorf("order %s", order)
+	}
+}
+
+// TestRunsReadBack: whatever the scores and names, a run that is written reads
+// back in the same order.
+func TestRunsReadBack(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		d := &dataset.Dataset{Queries: []dataset.Query{{ID: "q 1"}}, Qrels: map[string]metric.Judgements{"q 1": {}}}
+		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c /%]{1,6}(\x00[a-z-]{1,4})?`), 0, 20, func(s string) string {
+			return strings.NewReplacer(" ", "%20", "\x00", "#").Replace(s)
+		}).Draw(t, "ids")
+		var list []metric.Scored
+		score := 1e3
+		for _, id := range ids {
+			score -= rapid.SampledFrom([]float64{0, 1e-12, 0.5, 1e-5}).Draw(t, "step")
+			list = append(list, metric.Scored{ID: id, Score: score})
+			d.Qrels["q 1"][id] = 1
+		}
+		file := filepath.Join(dir, "run")
+		f, err := os.Create(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.WriteRun(f, map[string][]metric.Scored{"q 1": list}, "my run"); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := d.ReadRun(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := got["q%201"]
+		if len(back) != len(list) {
+			t.Fatalf("%d of %d", len(back), len(list))
+		}
+		for i := range list {
+			if back[i].ID != list[i].ID || math.Abs(back[i].Score-list[i].Score) > 1e-2 {
+				t.Fatalf("%d: %+v, want %+v", i, back[i], list[i])
+			}
+		}
+	})
+}
+
+// TestNotesFaults: each says what is wrong and where.
+func TestNotesFaults(t *testing.T) {
+	for content, say := range map[string]string{
+		"queries: []\n": "names no folder",
+		"folder: notes\nqueries:\n  - query: x\n":                                                             "expects nothing",
+		"folder: notes\nqueries:\n  - query: ''\n    expect: a.md\n":                                          "has no text",
+		"folder: notes\nqueries:\n  - qury: x\n    expect: a.md\n":                                            "qury",
+		"folder: notes\nqueries:\n  - query: x\n    expect: [a.md, a.md]\n":                                   "twice",
+		"folder: notes\nqueries:\n  - query: x\n    expect: {a.md: best}\n":                                   "line 4: the gain is \"best\"",
+		"folder: notes\nqueries:\n  - query: x\n    expect: [[a.md]]\n":                                       "line 4: an expectation is a path",
+		"folder: notes\nqueries:\n  - {id: a, query: x, expect: a.md}\n  - {id: a, query: y, expect: b.md}\n": "occurs twice",
+		"folder: elsewhere\nqueries:\n  - query: x\n    expect: a.md\n":                                       "not found",
+		"folder: notes\nqueries: [\n":                                                                         "q.yaml",
+		"folder: q.yaml\nqueries:\n  - query: x\n    expect: a.md\n":                                          "is no folder",
+	} {
+		dir := write(t, map[string]string{"q.yaml": content, "notes/a.md": "a"})
+		if _, err := dataset.Notes(filepath.Join(dir, "q.yaml"), ""); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%q: %v, want %q", content, err, say)
+		}
+	}
+}
+
+// FuzzReaders: no file makes a reader panic or hang.
+func FuzzReaders(f *testing.F) {
+	for _, seed := range []string{corpus, queries, qrels, "q 0 a 1\n", "<top><num>1<title>x</top>", "<", "q Q0 a 1 2 x\n", "folder: .\nqueries:\n  - query: x\n    expect: [a.md#b, {c.md: 2}]\n", "- - -\n  {"} {
+		f.Add([]byte(seed))
+	}
+	dir := f.TempDir()
+	for name, content := range map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		odd := filepath.Join(dir, "odd")
+		if err := os.WriteFile(odd, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = dataset.TREC(dir, odd, odd)
+		_, _ = dataset.TREC(dir, filepath.Join(dir, "queries.jsonl"), odd)
+		_, _ = dataset.Notes(odd, dir)
+		_, _, _ = (&dataset.Dataset{}).ReadRun(odd)
+	})
+}

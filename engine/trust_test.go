@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,9 +94,32 @@ func answers(dir string) (string, error) {
 	return strings.Join(out, "\n") + "\n", nil
 }
 
+// faults are what a check of every byte finds.
+func faults(dir string) []error {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		return []error{err}
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, ReadOnly: true})
+	if err != nil {
+		return []error{err}
+	}
+	defer ix.Close()
+	s, err := ix.Acquire()
+	if err != nil {
+		return []error{err}
+	}
+	defer s.Release()
+	return s.Check(context.Background(), nil)
+}
+
+// place is how errors say where a fault is, after the name of the file.
+var place = regexp.MustCompile(`section "[a-z. ]+" at byte \d+|MANIFEST: corrupt: at byte \d+`)
+
 // TestFlippedBits changes every byte of every file of an index in turn: each
 // change is harmless, or reported as corruption, and never another answer. Check
-// reports all that are not in the space between sections.
+// reports all that are not in the space between sections, by file, section and
+// place.
 func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
 	smallIndex(t, dir)
@@ -120,6 +144,7 @@ func TestFlippedBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		unseen := 0
 		for i := 0; i < len(data); i += step {
 			bad := slices.Clone(data)
 			bad[i] ^= 1 << (i % 8)
@@ -133,6 +158,22 @@ func TestFlippedBits(t *testing.T) {
 			case err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrVersion) && !errors.Is(err, ErrMismatch):
 				t.Fatalf("byte %d of %s flipped: %v", i, entry.Name(), err)
 			}
+			found := faults(dir)
+			for _, err := range found {
+				if !strings.Contains(err.Error(), entry.Name()) || errors.Is(err, ErrCorrupt) && !place.MatchString(err.Error()) {
+					t.Fatalf("byte %d of %s flipped, and the fault does not say where: %v", i, entry.Name(), err)
+				}
+			}
+			if len(found) == 0 {
+				if data[i] != 0 {
+					t.Fatalf("byte %d of %s flipped: no fault is found", i, entry.Name())
+				}
+				unseen++
+			}
+		}
+		// Sections begin at multiples of 64.
+		if unseen > len(data)/4 {
+			t.Errorf("%d of the %d bytes of %s can be flipped unseen", unseen, len(data), entry.Name())
 		}
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -218,7 +259,7 @@ func writeUntilKilled(dir string) {
 func TestKilledWriter(t *testing.T) {
 	rounds := 4
 	if os.Getenv("SHEAF_TEST_LONG") != "" {
-		rounds = 300
+		rounds = 1000
 	}
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))

@@ -159,7 +159,8 @@ func rawName(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // killed runs "killed TIMES PROGRAM ARGUMENTS...": it starts the program that
-// often and kills it, each time a little later.
+// often and kills it, each time a little later; a thousand times when
+// SHEAF_TEST_LONG is set.
 func killed(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: killed TIMES PROGRAM ARGUMENTS...")
@@ -168,11 +169,15 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	path, err := exec.LookPath(args[1])
 	ts.Check(err)
+	spread := times
+	if os.Getenv("SHEAF_TEST_LONG") != "" {
+		times = max(times, 1000)
+	}
 	for i := range times {
 		cmd := exec.Command(path, args[2:]...)
 		cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
 		ts.Check(cmd.Start())
-		time.Sleep(time.Duration(i) * 2 * time.Millisecond)
+		time.Sleep(time.Duration(i%spread) * 2 * time.Millisecond)
 		_ = cmd.Process.Kill() // it may be over
 		_ = cmd.Wait()
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -77,7 +78,7 @@ func TestPaged(t *testing.T) {
 				t.Fatalf("%d bytes at %d of %d: %v", n, from, size, err)
 			}
 		}
-		for _, bad := range [][2]int{{-1, 1}, {0, -1}, {0, size + 1}, {size, 1}, {size + 1, 0}, {1 << 62, 1 << 62}} {
+		for _, bad := range [][2]int{{-1, 1}, {0, -1}, {0, size + 1}, {size, 1}, {size + 1, 0}, {math.MaxInt, math.MaxInt}} {
 			if _, err := p.Slice(bad[0], bad[1]); !errors.Is(err, sectionfile.ErrCorrupt) {
 				t.Errorf("%d bytes at %d of %d: %v", bad[1], bad[0], size, err)
 			}

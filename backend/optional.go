@@ -69,6 +69,28 @@ type Checker interface {
 	Check(ctx context.Context, progress func(done, total int64)) []error
 }
 
+// Recall is how much of what brute force finds a store finds in one vector field.
+type Recall struct {
+	Field    string  `json:"field"`
+	Dims     int     `json:"dims"`
+	Passages int     `json:"passages"`
+	Queries  int     `json:"queries"` // how many were measured
+	At10     float64 `json:"recall_at_10"`
+	At100    float64 `json:"recall_at_100"`
+	// Exhaustive says that every vector is compared in any case.
+	Exhaustive bool `json:"exhaustive"`
+	// The medians of what one search for 10 took.
+	SearchMillis     float64 `json:"search_ms"`
+	BruteForceMillis float64 `json:"brute_force_ms"`
+}
+
+// RecallMeter is met by backends that can measure their recall.
+type RecallMeter interface {
+	// Recall compares searches with brute force over what is stored, for each
+	// vector field by name, with as many sampled queries. progress may be nil.
+	Recall(ctx context.Context, queries int, progress func(done, total int)) ([]Recall, error)
+}
+
 func partialMessage(rejected map[sheaf.ID]error) string {
 	ids := make([]sheaf.ID, 0, len(rejected))
 	for id := range rejected {

@@ -184,6 +184,9 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 			return err
 		}
 		for _, n := range near {
+			if n.Score < top.threshold() {
+				break
+			}
 			top.offer(found{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
 		}
 	}

@@ -43,8 +43,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestRandomHistories compares the engine with the oracle over random changes,
-// commits, merges and reopenings. SHEAF_TEST_LONG makes them long; a failure
+// TestRandomHistories compares the engine with the oracle over random changes of
+// words and of vectors, commits, merges and reopenings. SHEAF_TEST_LONG makes them long; a failure
 // names its seed.
 func TestRandomHistories(t *testing.T) {
 	histories, steps := 6, 40
@@ -56,22 +56,26 @@ func TestRandomHistories(t *testing.T) {
 	}
 	first := rand.Uint64N(1 << 32)
 	for n := range histories {
-		seed := first + uint64(n)
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			s := stores{}
-			dir := t.TempDir()
-			last := s.open(t, dir)
-			oracle := memory.New(analyzer(t))
-			backendtest.RandomHistory(t, seed, steps, last, oracle, func(b backend.Backend) backend.Backend {
-				last = s.reopen(t, b)
-				return last
+		for name, history := range map[string]func(*testing.T, uint64, int, backend.Backend, backend.Backend, func(backend.Backend) backend.Backend){
+			"words": backendtest.RandomHistory, "vectors": backendtest.VectorHistory,
+		} {
+			seed := first + uint64(n)
+			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
+				s := stores{}
+				dir := t.TempDir()
+				last := s.open(t, dir)
+				oracle := memory.New(analyzer(t))
+				history(t, seed, steps, last, oracle, func(b backend.Backend) backend.Backend {
+					last = s.reopen(t, b)
+					return last
+				})
+				if faults := last.(*embedded.Store).Check(t.Context(), nil); len(faults) > 0 {
+					t.Error(faults)
+				}
+				if err := last.Close(); err != nil {
+					t.Error(err)
+				}
 			})
-			if faults := last.(*embedded.Store).Check(t.Context(), nil); len(faults) > 0 {
-				t.Error(faults)
-			}
-			if err := last.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		}
 	}
 }

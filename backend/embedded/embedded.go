@@ -58,6 +58,7 @@ var _ interface {
 	backend.Counter
 	backend.Reporter
 	backend.Checker
+	backend.RecallMeter
 } = (*Store)(nil)
 
 // Open opens the index in a folder. A folder without one is an empty index, or
@@ -231,6 +232,21 @@ func (s *Store) Stats(context.Context) (backend.Stats, error) {
 	}
 	st := snapshot.Stats()
 	return backend.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors, Generation: st.Generation}, category(snapshot.Release())
+}
+
+// Recall implements [backend.RecallMeter].
+func (s *Store) Recall(ctx context.Context, queries int, progress func(done, total int)) ([]backend.Recall, error) {
+	snapshot, err := s.index.Acquire()
+	if err != nil {
+		return nil, category(err)
+	}
+	measured, err := snapshot.Recall(ctx, queries, progress)
+	out := make([]backend.Recall, len(measured))
+	for i, r := range measured {
+		out[i] = backend.Recall{Field: r.Field, Dims: r.Dims, Passages: r.Passages, Queries: r.Queries, At10: r.At10, At100: r.At100,
+			Exhaustive: r.Exhaustive, SearchMillis: r.Search.Seconds() * 1e3, BruteForceMillis: r.BruteForce.Seconds() * 1e3}
+	}
+	return out, category(errors.Join(err, snapshot.Release()))
 }
 
 // Check implements [backend.Checker].

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
-	var all bool
+	var all, recall bool
 	cmd := &cobra.Command{
 		Use:     "status",
 		GroupID: groupIndex,
@@ -30,14 +30,20 @@ func (a *app) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if recall {
+				if out.Recall, err = s.recall(cmd.Context()); err != nil {
+					return err
+				}
+			}
 			if a.json {
 				return a.printJSON(out)
 			}
-			s.printStatus(out, all)
+			s.printStatus(out, all, recall)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "list every file that waits or was left out")
+	cmd.Flags().BoolVar(&recall, "recall", false, "measure how many of the nearest vectors searches find, against comparing all of them")
 	a.addJSON(cmd)
 	return cmd
 }
@@ -64,6 +70,8 @@ type statusJSON struct {
 	Warnings         []warningJSON    `json:"warnings"`
 	Tuned            []tunedJSON      `json:"tuned"`
 	Notes            []string         `json:"notes"`
+	// Recall is there when it was asked for.
+	Recall []backend.Recall `json:"recall,omitempty"`
 }
 
 // pendingJSON counts what the index does not have as it is now.
@@ -158,7 +166,7 @@ func (s *session) warnings() ([]warningJSON, error) {
 
 const statusLines = 10
 
-func (s *session) printStatus(out *statusJSON, all bool) {
+func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	model := "none: only words are searched"
 	if out.Model != "" {
 		model = fmt.Sprintf("%s, %d dimensions, %s", out.Model, out.Dims, terminal.Plural(out.Vectors, "vector", "vectors"))
@@ -179,6 +187,9 @@ func (s *session) printStatus(out *statusJSON, all bool) {
 	)
 	for _, t := range out.Tuned {
 		rows = append(rows, []string{"tuned", terminal.Clean(t.Profile + ": " + t.About)})
+	}
+	if recall {
+		rows = append(rows, recallRows(out.Recall)...)
 	}
 	s.printTable(rows)
 	for _, n := range out.Notes {

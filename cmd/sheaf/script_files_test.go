@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	endian "encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -15,6 +16,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sheaf/analysis"
+	"sheaf/backend/embedded"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/ingest"
 	"sheaf/vfs"
 	"sheaf/vfs/manifest"
 )
@@ -48,6 +54,53 @@ func words(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(path, []byte(b.String()), 0o644))
 	past := time.Now().Add(-time.Hour)
 	ts.Check(os.Chtimes(path, past, past))
+}
+
+// give runs "give INDEX TREE PATH TEXT": it puts a document that has no file into
+// an index.
+func give(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: give INDEX TREE PATH TEXT")
+	}
+	dirs, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(dirs) != 1 {
+		ts.Fatalf("%q are the folders of %d indexes", args[0], len(dirs))
+	}
+	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(dirs[0]), catalog.Options{})
+	ts.Check(err)
+	defer c.Close()
+	v := c.View()
+	defer v.Close()
+	a, err := analysis.Parse(v.Settings().Analyzer)
+	ts.Check(err)
+	b, err := embedded.Open(embedded.Options{Dir: collection.EngineDir(dirs[0]), Analyzer: a})
+	ts.Check(err)
+	defer b.Close()
+	o := ingest.Options{Catalog: c, Backend: b, Trees: append(v.Settings().Trees, catalog.Tree{Name: args[1]})}
+	_, err = ingest.Put(context.Background(), o, []ingest.Given{{Tree: args[1], Path: args[2], Text: []byte(args[3])}})
+	ts.Check(err)
+}
+
+// scratch runs "scratch OFFSET PATTERN": it flips one byte of each file that
+// matches. At least one must.
+func scratch(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: scratch OFFSET PATTERN")
+	}
+	at, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	files, err := filepath.Glob(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if len(files) == 0 {
+		ts.Fatalf("nothing matches %q", args[1])
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		ts.Check(err)
+		data[at] ^= 1
+		ts.Check(os.WriteFile(file, data, 0o600))
+	}
 }
 
 var formatMember = regexp.MustCompile(`"format":\d+`)

@@ -28,6 +28,8 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"unprivileged": unprivileged,
 	"reformat":     reformat,
 	"words":        words,
+	"give":         give,
+	"scratch":      scratch,
 	"tmpfs":        tmpfs,
 }
 

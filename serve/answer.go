@@ -15,7 +15,7 @@ type Answer struct {
 	Results    []Result           `json:"results" doc:"The results of this page, best first."`
 	Total      Total              `json:"total" doc:"How many results there are on all pages."`
 	Matches    *int               `json:"matches,omitempty" doc:"How many chunks hold words of the query and pass its filter, exactly; only when count was asked for."`
-	Facets     map[string][]Facet `json:"facets,omitempty" doc:"For each facet asked for, its values with the number of results, on all pages, that have them."`
+	Facets     map[string][]Facet `json:"facets,omitempty" doc:"For each facet asked for, its values with the number of chunks, of all that match, that have them."`
 	Next       string             `json:"next,omitempty" doc:"The cursor of the next page; absent on the last one."`
 	Generation uint64             `json:"generation" doc:"The generation of the index that all pages of this query show."`
 	Degraded   bool               `json:"degraded" doc:"Whether a part of the ranking failed and the others answer."`
@@ -32,10 +32,10 @@ type Total struct {
 	Relation string `json:"relation" enum:"eq,gte" doc:"eq: there are no others; gte: the window was filled, so others may match."`
 }
 
-// Facet is a value with the number of results that have it.
+// Facet is a value with the number of chunks that have it.
 type Facet struct {
 	Value string `json:"value" doc:"The value."`
-	Count int    `json:"count" doc:"The number of results that have it."`
+	Count int    `json:"count" doc:"The number of chunks that have it."`
 }
 
 // Span is a half-open range.

@@ -316,7 +316,10 @@ func (t *trial) asked(text string, at int, name string) bool {
 }
 
 func (t *trial) request() SearchRequest {
-	q := SearchRequest{Text: t.text, Window: 100, Limit: 1 + t.random.IntN(20), Facets: []string{"tree", "folder"}, Count: true}
+	q := SearchRequest{Text: t.text, Window: 100, Limit: 1 + t.random.IntN(20), Facets: []string{"tree", "folder", "tag"}, Count: true}
+	if t.random.IntN(8) == 0 {
+		q.Sort = []string{"date", "-path"}[t.random.IntN(2)]
+	}
 	if t.random.IntN(2) == 0 {
 		q.Profile = t.pick(t.profiles, "")
 	}

@@ -1,65 +1,69 @@
 package serve
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"sheaf"
-	"sheaf/ingest"
+	"sheaf/backend"
 	"sheaf/query"
-	"sheaf/search"
 )
 
-// facetColumns are the columns whose values can be counted, beside "prop.NAME".
-var facetColumns = []string{sheaf.ColumnTag, sheaf.ColumnFolder, sheaf.ColumnTree, query.ColumnExtension}
+// facetColumns are the columns whose values can be counted, orderColumns those
+// that results can be put in the order of, beside "prop.NAME".
+var (
+	facetColumns = []string{sheaf.ColumnTag, sheaf.ColumnFolder, sheaf.ColumnTree, query.ColumnExtension}
+	orderColumns = []string{sheaf.ColumnDate, sheaf.ColumnPath}
+)
 
-// maxFacetValues is how many values of a facet are shown.
-const maxFacetValues = 100
+func isProperty(name string) bool { return strings.HasPrefix(name, "prop.") && name != "prop." }
 
 func validFacets(names []string) error {
-	for _, name := range names {
-		if !slices.Contains(facetColumns, name) && (!strings.HasPrefix(name, "prop.") || name == "prop.") {
+	for i, name := range names {
+		if !slices.Contains(facetColumns, name) && !isProperty(name) {
 			return fieldError("facets", "%q: must be one of %s or prop.NAME", name, strings.Join(facetColumns, ", "))
+		}
+		if slices.Contains(names[:i], name) {
+			return fieldError("facets", "%q is there twice", name)
 		}
 	}
 	return nil
 }
 
-// facets counts the values of columns over hits, a hit counting once for each
-// value of its document; the most frequent first, then by value.
-func (r *Reader) facets(names []string, hits []search.Hit) map[string][]Facet {
-	counts := make(map[string]map[string]int, len(names))
-	for _, name := range names {
-		counts[name] = map[string]int{}
+// order reads the name of a column, with a dash before it for the largest first;
+// nil for "".
+func order(name string) (*backend.Order, error) {
+	if name == "" {
+		return nil, nil
 	}
-	for i := range hits {
-		rec, err := r.guard.record(hits[i].Doc)
-		if err != nil {
-			continue // it was taken away since
-		}
-		columns := ingest.Columns(&rec.Document, rec.Date)
-		for name, count := range counts {
-			for j := range columns {
-				if columns[j].Name != strings.ToLower(name) {
-					continue
-				}
-				for _, v := range columns[j].Values {
-					count[v.String()]++
-				}
-			}
-		}
+	column, descending := strings.CutPrefix(name, "-")
+	if !slices.Contains(orderColumns, column) && !isProperty(column) {
+		return nil, fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first", name, strings.Join(orderColumns, ", "))
+	}
+	return &backend.Order{Column: strings.ToLower(column), Descending: descending}, nil
+}
+
+// columnsOf are the columns of facets, as the store names them.
+func columnsOf(names []string) []string {
+	columns := make([]string, len(names))
+	for i, name := range names {
+		columns[i] = strings.ToLower(name)
+	}
+	return columns
+}
+
+// shownFacets are counts by the names that were asked for.
+func shownFacets(names []string, counted []backend.Facet) map[string][]Facet {
+	if len(names) == 0 {
+		return nil
 	}
 	out := make(map[string][]Facet, len(names))
-	for name, count := range counts {
-		list := make([]Facet, 0, len(count))
-		for v, n := range count {
-			list = append(list, Facet{v, n})
+	for i, f := range counted {
+		list := make([]Facet, len(f.Values))
+		for j, v := range f.Values {
+			list[j] = Facet{v.Value.String(), v.Chunks}
 		}
-		slices.SortFunc(list, func(a, b Facet) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
-		})
-		out[name] = list[:min(len(list), maxFacetValues)]
+		out[names[i]] = list
 	}
 	return out
 }

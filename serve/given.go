@@ -94,6 +94,9 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	if err := c.allowed(&grant, changes); err != nil {
 		return nil, err
 	}
+	if err := c.given.tasks.settle(ctx, changes); err != nil {
+		return nil, err
+	}
 	return c.write(ctx, changes)
 }
 

@@ -35,6 +35,8 @@ var (
 	_ backend.Backend   = (*guard)(nil)
 	_ backend.Explainer = (*guard)(nil)
 	_ backend.Counter   = (*guard)(nil)
+	_ backend.Faceter   = (*guard)(nil)
+	_ backend.Sorter    = (*guard)(nil)
 	_ rank.Facts        = (*guard)(nil)
 )
 
@@ -86,6 +88,24 @@ func (g *guard) Count(ctx context.Context, req backend.Request) (int, error) {
 		return 0, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
 	}
 	return counter.Count(ctx, g.bound(req))
+}
+
+// Facets implements backend.Faceter, as far as the store does.
+func (g *guard) Facets(ctx context.Context, req backend.Request, columns []string, limit int) ([]backend.Facet, error) {
+	f, ok := g.store.(backend.Faceter)
+	if !ok {
+		return nil, fmt.Errorf("facets: %w by this store", sheaf.ErrUnsupported)
+	}
+	return f.Facets(ctx, g.bound(req), columns, limit)
+}
+
+// Sorted implements backend.Sorter, as far as the store does.
+func (g *guard) Sorted(ctx context.Context, req backend.Request, by backend.Order) (sheaf.Ranking, error) {
+	s, ok := g.store.(backend.Sorter)
+	if !ok {
+		return nil, fmt.Errorf("order by %s: %w by this store", by.Column, sheaf.ErrUnsupported)
+	}
+	return s.Sorted(ctx, g.bound(req), by)
 }
 
 // errReadOnly says that readers do not write.

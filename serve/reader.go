@@ -73,9 +73,13 @@ type SearchRequest struct {
 	Window int
 	// Explain gives every result the arithmetic of its score.
 	Explain bool
-	// Facets name columns whose values are counted over all results: "tag",
-	// "folder", "tree", "ext", or "prop.NAME".
+	// Facets name columns by whose values everything that matches is counted:
+	// "tag", "folder", "tree", "ext", or "prop.NAME".
 	Facets []string
+	// Sort puts everything that matches in the order of a column instead of
+	// ranking it: "date", "path" or "prop.NAME", with a dash before it for the
+	// largest first.
+	Sort string
 	// Count asks for the exact number of chunks with words of the query.
 	Count bool
 	// Plain leaves snippets out.
@@ -104,6 +108,9 @@ func (q *SearchRequest) normalize() error {
 		return fieldError("facets", "%d facets: must be at most %d", len(q.Facets), MaxFacets)
 	}
 	q.Window = max(q.Window, q.Limit)
+	if _, err := order(q.Sort); err != nil {
+		return err
+	}
 	return validFacets(q.Facets)
 }
 
@@ -174,7 +181,7 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 func (r *Reader) searcher() *search.Searcher {
 	s := &search.Searcher{Backend: r.guard, Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Now: r.c.o.Now}
 	if r.c.o.Model != nil {
-		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.view.Chunks())
+		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.size(context.Background()))
 	}
 	return s
 }
@@ -201,7 +208,11 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.searcher().Search(ctx, parsed, p, search.Options{Parameters: q.Parameters, Explain: q.Explain})
+	by, err := order(q.Sort)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.searcher().Search(ctx, parsed, p, search.Options{Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Order: by})
 	if err != nil {
 		return nil, err
 	}
@@ -209,9 +220,7 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	k := &kept{request: q, query: parsed, result: result, generation: r.Generation(), owner: r.grant.Fingerprint()}
-	if len(q.Facets) > 0 {
-		k.facets = r.facets(q.Facets, result.Hits)
-	}
+	k.facets = shownFacets(q.Facets, result.Facets)
 	if q.Count {
 		n, err := r.count(ctx, parsed)
 		if err != nil {
@@ -235,7 +244,9 @@ func everyField(words sheaf.TextQuery) *backend.TextRequest {
 	for i, f := range sheaf.Fields {
 		fields[i] = backend.FieldWeight{Name: f, Weight: 1}
 	}
-	return &backend.TextRequest{Query: words, Fields: fields, K1: backend.DefaultK1, B: backend.DefaultB}
+	// With BM25F, which has one frequency for all fields, stores can count a
+	// word without looking at what it matches.
+	return &backend.TextRequest{Query: words, Fields: fields, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}
 }
 
 // size is the number of chunks that the caller sees.

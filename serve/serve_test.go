@@ -50,6 +50,10 @@ func TestSearchGetSimilar(t *testing.T) {
 	if a.Matches == nil || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" || a.Total.Relation != "eq" || a.Total.Value != len(a.Results) {
 		t.Errorf("matches %v, facets %v, total %v", a.Matches, a.Facets, a.Total)
 	}
+	sorted := find(t, r, serve.SearchRequest{Text: "undo", Sort: "-path"})
+	if len(sorted.Results) < 2 || sorted.Results[0].Doc != "notes:hg.md" {
+		t.Errorf("in the order of paths: %+v", sorted.Results)
+	}
 	part, err := r.Get(context.Background(), first.ID, serve.GetOptions{Neighbors: 1})
 	if err != nil || !strings.HasPrefix(part.Text, "## Undo a commit") || len(part.Before) != 1 || part.Links[0].To != "notes:cook.md" {
 		t.Errorf("get: %+v, %v", part, err)
@@ -86,6 +90,7 @@ func TestRequestsOutOfRange(t *testing.T) {
 		"limit":      {Limit: serve.MaxLimit + 1},
 		"window":     {Window: -1},
 		"query":      {Text: strings.Repeat("a", serve.MaxQueryBytes+1)},
+		"sort":       {Sort: "score"},
 		"facets":     {Facets: []string{"secret"}},
 		"filter":     {Filter: "words and no filter"},
 		"profile":    {Profile: "none"},

@@ -63,6 +63,10 @@ type tasks struct {
 	byID  map[string]*Task
 	queue []string // IDs
 	wake  chan struct{}
+	// touched counts the waiting tasks that change a document; ended is closed,
+	// and made anew, whenever a task ends.
+	touched map[sheaf.ID]int
+	ended   chan struct{}
 }
 
 // maxTasks is how many tasks wait at most, keptTasks how many ended ones are
@@ -72,7 +76,28 @@ const (
 	keptTasks = 1000
 )
 
-func newTasks() *tasks { return &tasks{byID: map[string]*Task{}, wake: make(chan struct{}, 1)} }
+func newTasks() *tasks {
+	return &tasks{byID: map[string]*Task{}, wake: make(chan struct{}, 1), touched: map[sheaf.ID]int{}, ended: make(chan struct{})}
+}
+
+// settle waits until no waiting task changes one of the documents: changes of a
+// document are made in the order in which they were accepted.
+func (t *tasks) settle(ctx context.Context, changes []Change) error {
+	for {
+		t.mu.Lock()
+		waiting := slices.ContainsFunc(changes, func(ch Change) bool { return t.touched[ch.ID] > 0 })
+		ended := t.ended
+		t.mu.Unlock()
+		if !waiting {
+			return nil
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: a task that was accepted before changes the document", sheaf.ErrUnavailable)
+		}
+	}
+}
 
 func (t *tasks) counts() TaskCounts {
 	t.mu.Lock()
@@ -86,7 +111,7 @@ func (t *tasks) counts() TaskCounts {
 	return n
 }
 
-func (t *tasks) add(task *Task) {
+func (t *tasks) add(task *Task, work []keptChange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byID[task.ID] != nil {
@@ -95,6 +120,9 @@ func (t *tasks) add(task *Task) {
 	t.byID[task.ID] = task
 	if task.State == TaskWaiting {
 		t.queue = append(t.queue, task.ID)
+		for i := range work {
+			t.touched[work[i].ID]++
+		}
 	}
 	select {
 	case t.wake <- struct{}{}:
@@ -125,7 +153,7 @@ func (c *Collection) Submit(grant access.Grant, owner string, changes []Change) 
 	if err := c.keepTask(&k); err != nil {
 		return nil, err
 	}
-	c.given.tasks.add(task)
+	c.given.tasks.add(task, k.Work)
 	shown := *task
 	return &shown, nil
 }
@@ -227,7 +255,7 @@ func (c *Collection) do(ctx context.Context, id string) error {
 	}
 	task := k.Task
 	task.owner = k.Owner
-	for _, old := range c.given.tasks.end(&task) {
+	for _, old := range c.given.tasks.end(&task, changes) {
 		if err := os.Remove(filepath.Join(c.o.Tasks, old+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("forget task: %w", err)
 		}
@@ -236,9 +264,16 @@ func (c *Collection) do(ctx context.Context, id string) error {
 }
 
 // end records the end of the first task, and returns those to forget.
-func (t *tasks) end(task *Task) (forgotten []string) {
+func (t *tasks) end(task *Task, changes []Change) (forgotten []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for i := range changes {
+		if t.touched[changes[i].ID]--; t.touched[changes[i].ID] <= 0 {
+			delete(t.touched, changes[i].ID)
+		}
+	}
+	close(t.ended)
+	t.ended = make(chan struct{})
 	t.byID[task.ID] = task
 	t.queue = t.queue[1:]
 	var ended []string
@@ -287,7 +322,7 @@ func (c *Collection) recover(ctx context.Context) error {
 		}
 		task := k.Task
 		task.owner = k.Owner
-		c.given.tasks.add(&task)
+		c.given.tasks.add(&task, k.Work)
 	}
 	missing, err := c.missing()
 	if err != nil {

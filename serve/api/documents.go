@@ -24,7 +24,7 @@ type documentPut struct {
 
 type documentDelete struct {
 	Where
-	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"^[^:]+:.+$" doc:"The document's identifier."`
+	ID    sheaf.ID `path:"id" maxLength:"1024" doc:"The document's identifier."`
 	Match string   `header:"If-Match" maxLength:"1000" doc:"The ETag that the document must have; * for any. Otherwise 412."`
 }
 

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCrash kills a server with SIGKILL while documents are given to it, again
+// and again, and looks whether every one that was acknowledged is there.
+func TestCrash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	binary := filepath.Join(t.TempDir(), "sheaf")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	acknowledged := map[string]string{}
+	for round := range 4 {
+		c := startCrashing(t, binary, folder, index)
+		for id, text := range acknowledged {
+			if got := c.text(t, id); got != text {
+				t.Fatalf("round %d: %s is %q after the crash, not %q", round, id, got, text)
+			}
+		}
+		c.write(t, round, acknowledged)
+	}
+	if len(acknowledged) < 20 {
+		t.Errorf("%d documents were acknowledged: too few to tell", len(acknowledged))
+	}
+	t.Logf("%d documents were acknowledged and are there", len(acknowledged))
+}
+
+// crashing is a server in a process of its own.
+type crashing struct {
+	cmd     *exec.Cmd
+	address string
+}
+
+func startCrashing(t *testing.T, binary, folder, index string) *crashing {
+	t.Helper()
+	cmd := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--in", folder, "--index", index)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line := make([]byte, 200)
+	n, err := out.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	c := &crashing{cmd, strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "listening on "))}
+	waitFor(t, c.address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	return c
+}
+
+// write puts documents, one by one and by tasks, and kills the server meanwhile.
+func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string) {
+	t.Helper()
+	killed := make(chan struct{})
+	go func() {
+		time.Sleep(time.Duration(300+150*round) * time.Millisecond)
+		_ = c.cmd.Process.Kill()
+		close(killed)
+	}()
+	for i := 0; ; i++ {
+		id, text := fmt.Sprintf("api:r%d/d%d.md", round, i), fmt.Sprintf("# Document %d\n\nof round %d\n", i, round)
+		if i%3 == 2 { // a newer version of one that is there
+			id = fmt.Sprintf("api:r%d/d%d.md", round, i-1)
+		}
+		body, err := json.Marshal(map[string]string{"text": text})
+		method, path := http.MethodPut, "/v1/documents/"+id
+		if i%5 == 4 {
+			body, err = json.Marshal(map[string]any{"async": true, "documents": []any{map[string]string{"id": id, "text": text}}})
+			method, path = http.MethodPost, "/v1/documents"
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequest(method, c.address+path, bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			delete(acknowledged, id) // it may be the old or the new version
+			break
+		}
+		answer, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil {
+			delete(acknowledged, id)
+			break
+		}
+		if res.StatusCode/100 != 2 {
+			t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, answer)
+		}
+		acknowledged[id] = text
+	}
+	<-killed
+	_ = c.cmd.Wait()
+}
+
+// text is that of a document, as soon as the tasks are done.
+func (c *crashing) text(t *testing.T, id string) string {
+	t.Helper()
+	var part struct{ Text string }
+	waitFor(t, c.address+"/v1/chunks/"+id, func(status int, body string) bool {
+		return status == 200 && json.Unmarshal([]byte(body), &part) == nil
+	})
+	return part.Text
+}

@@ -18,6 +18,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/eval/calibrate"
 	"sheaf/profile"
 	"sheaf/rank"
 )
@@ -40,6 +41,9 @@ type Searcher struct {
 	// Analyzer is that of the store, which says what the terms of a query
 	// are; nil takes what white space separates.
 	Analyzer *analysis.Analyzer
+	// Confidence gives what tells how sure the answers of a profile are, by
+	// their evidence; nil, or a nil answer, says nothing of it.
+	Confidence func(profile string) *calibrate.Logistic
 	// Known is the share of a text, 0..1, that the model knows; nil is 1.
 	Known func(text string) float64
 	// Rerank gives each of texts a number, larger for a better answer to the
@@ -66,6 +70,8 @@ type Options struct {
 	Terms []string
 	// Explain gives every hit an explanation of its score.
 	Explain bool
+	// Evidence gives every hit its evidence, confidence or not.
+	Evidence bool
 	// Trace keeps the ranking after every step.
 	Trace bool
 	// Order, when not nil, puts what the query's words and filters match in the
@@ -92,6 +98,9 @@ type Result struct {
 	Total int
 	// Facets are those of Options.Facets, each with at most 100 values.
 	Facets []backend.Facet
+	// Answerable is false when no answer is likely to be right, an empty
+	// result included; nil when the searcher cannot tell.
+	Answerable *bool
 	// Degraded says that a branch failed and the answer is that of the
 	// others; Warnings say which and why.
 	Degraded bool
@@ -151,6 +160,10 @@ type Hit struct {
 	Tags []string
 	// Score orders the hits; it does not say how sure the answer is.
 	Score float64
+	// Confidence, within 0..1, says how sure the answer is; nil when the
+	// searcher cannot tell. Evidence is what it was made of.
+	Confidence *float64
+	Evidence   *Evidence
 	// Legs are rank and raw score in each of Result.Legs; Rank 0 where the
 	// branch did not find it.
 	Legs []sheaf.Leg
@@ -193,6 +206,9 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	}
 	r := &run{searcher: s, query: q, opt: opt, facts: newMemo(s.Facts), now: time.Now,
 		result: &Result{Profile: p.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
+	if s.Confidence != nil {
+		r.confidence = s.Confidence(p.Name)
+	}
 	if s.Now != nil {
 		r.now = s.Now
 	}
@@ -224,6 +240,10 @@ type run struct {
 	// vector is the query's; passage that of an invented answer.
 	vector, passage []float32
 	expansion       Expansion
+	// confidence tells how sure answers are; nil says nothing.
+	confidence *calibrate.Logistic
+	// judged is what answers are judged by; nil when nobody asked.
+	judged *judged
 	// size is the number of chunks, 0 before it is known.
 	size int
 	// similar is the best similarity of what vector branches found.
@@ -380,5 +400,6 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		}
 		r.result.Hits = append(r.result.Hits, hit)
 	}
+	r.judge(ranking)
 	r.took("look up", start)
 }

@@ -18,6 +18,7 @@ type Answer struct {
 	Facets     map[string][]Facet `json:"facets,omitempty" doc:"For each facet asked for, its values with the number of chunks, of all that match, that have them."`
 	Next       string             `json:"next,omitempty" doc:"The cursor of the next page; absent on the last one."`
 	Generation uint64             `json:"generation" doc:"The generation of the index that all pages of this query show."`
+	Answerable *bool              `json:"answerable,omitempty" doc:"Whether one of the answers is likely to be right; absent when that is not known."`
 	Degraded   bool               `json:"degraded" doc:"Whether a part of the ranking failed and the others answer."`
 	Warnings   []string           `json:"warnings" doc:"What failed, when degraded."`
 	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise."`
@@ -59,6 +60,7 @@ type Result struct {
 	Span         Span               `json:"span" doc:"Everything that the result is, in bytes of the document."`
 	Line         int                `json:"line" doc:"The line of the snippet's first match, from 1."`
 	Score        float64            `json:"score" doc:"What the results are ordered by; it does not say how sure the answer is."`
+	Confidence   *float64           `json:"confidence,omitempty" doc:"How sure the answer is, 0 to 1; absent when that is not known."`
 	Snippet      string             `json:"snippet" doc:"The part of the text that shows best why it was found."`
 	Matches      []Span             `json:"matches" doc:"The ranges of the snippet, in bytes, that match words of the query."`
 	Tags         []string           `json:"tags" doc:"The tags of the chunk and of its document."`

@@ -23,6 +23,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/eval/calibrate"
 	"sheaf/inference"
 	"sheaf/ingest"
 	"sheaf/profile"
@@ -44,6 +45,9 @@ type Options struct {
 	// Known is the share of a text that the model knows; nil when it does not
 	// tell.
 	Known func(text string) float64
+	// Confidence gives what tells how sure the answers of a profile are; nil
+	// says nothing of it.
+	Confidence func(profile string) *calibrate.Logistic
 	// Model, when it is not nil, is used instead of both: a model in the
 	// program, which can be asked for more than vectors.
 	Model inference.Embedder

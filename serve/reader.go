@@ -179,7 +179,7 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 }
 
 func (r *Reader) searcher() *search.Searcher {
-	s := &search.Searcher{Backend: r.guard, Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Now: r.c.o.Now}
+	s := &search.Searcher{Backend: r.guard, Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.o.Now}
 	if r.c.o.Model != nil {
 		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.size(context.Background()))
 	}
@@ -295,7 +295,7 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, error) {
 	result := k.result
 	a := &Answer{Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: []Result{}, Generation: k.generation,
-		Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Facets: k.facets, Matches: k.matches,
+		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Facets: k.facets, Matches: k.matches,
 		Total: Total{Value: len(result.Hits), Relation: "eq"}, Timings: result.Took}
 	if k.request.label != "" {
 		a.Query = k.request.label
@@ -328,7 +328,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 func (r *Reader) result(h *search.Highlighter, hit *search.Hit, legs []string) Result {
 	out := Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
-		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
+		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
 		Explanation: hit.Explanation, File: r.file(hit.Doc.Tree(), hit.Path),
 	}
 	for i, leg := range hit.Legs {

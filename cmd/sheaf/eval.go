@@ -104,7 +104,7 @@ func (a *app) evalCommand() *cobra.Command {
 	a.addJSON(cmd)
 	a.addEvalIndexFlags(f, &o)
 	markFolder(f, "save-runs")
-	cmd.AddCommand(a.evalSelfCommand())
+	cmd.AddCommand(a.evalSelfCommand(), a.evalConfidenceCommand())
 	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd
 }

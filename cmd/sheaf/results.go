@@ -17,15 +17,18 @@ import (
 // searchJSON is the answer of search, similar and context; its schema stands
 // in doc/json.md.
 type searchJSON struct {
-	Schema   string       `json:"schema"`
-	Query    string       `json:"query"`
-	Profile  string       `json:"profile"`
-	TookMS   float64      `json:"took_ms"`
-	Total    int          `json:"total"`
-	Degraded bool         `json:"degraded"`
-	Warnings []string     `json:"warnings"`
-	Notes    []string     `json:"notes"`
-	Results  []resultJSON `json:"results"`
+	Schema   string  `json:"schema"`
+	Query    string  `json:"query"`
+	Profile  string  `json:"profile"`
+	TookMS   float64 `json:"took_ms"`
+	Total    int     `json:"total"`
+	Degraded bool    `json:"degraded"`
+	// Answerable is false when no answer is likely to be right; absent when
+	// that is not known.
+	Answerable *bool        `json:"answerable,omitempty"`
+	Warnings   []string     `json:"warnings"`
+	Notes      []string     `json:"notes"`
+	Results    []resultJSON `json:"results"`
 	// Facets are there when they were asked for.
 	Facets []facetJSON `json:"facets,omitempty"`
 }
@@ -40,6 +43,7 @@ type resultJSON struct {
 	Span        span               `json:"span"`
 	Line        int                `json:"line"`
 	Score       float64            `json:"score"`
+	Confidence  *float64           `json:"confidence,omitempty"`
 	Snippet     string             `json:"snippet"`
 	Matches     []span             `json:"matches"`
 	Tags        []string           `json:"tags"`
@@ -88,6 +92,9 @@ func (a *app) printSearch(answer *searchJSON) error {
 func (a *app) printResult(r *resultJSON) {
 	const indent = "    "
 	score := formatScore(r.Score)
+	if r.Confidence != nil {
+		score += " " + string(search.LevelOf(*r.Confidence))
+	}
 	room := a.out.Width - len(indent) - len(score) - 2
 	if !a.out.Terminal {
 		room = 1 << 20

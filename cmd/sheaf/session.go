@@ -70,7 +70,7 @@ func (s *session) searcher() *search.Searcher {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.embedScanned()}
 	}
 	searcher.Expander = s.expander
-	searcher.Known, searcher.Analyzer = s.known(), s.analyzer
+	searcher.Known, searcher.Analyzer, searcher.Confidence = s.known(), s.analyzer, s.confidence
 	if e := s.localModel(); e != nil && s.scanner == nil && searcher.Embed != nil {
 		searcher.SetModel(e, s.analyzer, s.view.Chunks())
 	}
@@ -216,6 +216,7 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	if o.label != "" {
 		out.Query = o.label
 	}
+	out.Answerable = result.Answerable
 	h := search.NewHighlighter(s.analyzer, q.Words, s.rarity(ctx))
 	gone := 0
 	for i := range result.Hits {
@@ -240,7 +241,7 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 	tree := hit.Doc.Tree()
 	r = resultJSON{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
-		Span: spanOf(hit.Span), Line: 1, Score: finite(hit.Score), Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
+		Span: spanOf(hit.Span), Line: 1, Score: finite(hit.Score), Confidence: rounded(hit.Confidence), Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
 		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
 	}
 	if s.scanner != nil {
@@ -264,6 +265,15 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 		r.Matches = append(r.Matches, spanOf(m))
 	}
 	return r, true
+}
+
+// rounded is a confidence with three decimals; more would pretend.
+func rounded(confidence *float64) *float64 {
+	if confidence == nil {
+		return nil
+	}
+	c := math.Round(*confidence*1000) / 1000
+	return &c
 }
 
 // finite replaces numbers that JSON cannot write.

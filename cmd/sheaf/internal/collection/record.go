@@ -27,6 +27,9 @@ const (
 	DamagedName = "damaged"
 	// EmbeddingsName is the file that remembers the vectors of passages.
 	EmbeddingsName = "embeddings"
+	// ConfidenceName is the file of what was learned about how sure answers
+	// are.
+	ConfidenceName = "confidence.json"
 
 	// KeysName is the file of a server's keys, DocumentsName the folder of
 	// documents that were given to it, TasksName that of work that it
@@ -39,7 +42,7 @@ const (
 	tunedName = "tuned"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, DamagedName: true, KeysName: true, TasksName: true, tunedName: true, DocumentsName: true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, DamagedName: true, KeysName: true, TasksName: true, tunedName: true, DocumentsName: true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.
@@ -114,16 +117,21 @@ func (r Record) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, "."+recordName+"-*")
+	return WriteFile(filepath.Join(dir, recordName), append(content, '\n'))
+}
+
+// WriteFile puts a small file into an index, as a whole or not at all.
+func WriteFile(path string, content []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
 	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(append(content, '\n'))
+	_, err = tmp.Write(content)
 	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
-	if err := os.Rename(tmp.Name(), filepath.Join(dir, recordName)); err != nil {
+	if err := os.Rename(tmp.Name(), path); err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
 	return nil

@@ -1,0 +1,168 @@
+// Package confidence answers the question "how sure is an answer?" for one
+// collection. It asks the collection questions of which the answers are known,
+// and others that nothing answers (package knownitem), looks at what spoke for
+// the answers that were right and for those that were wrong (search.Evidence),
+// and fits how likely an answer is right. Its main function is [Calibrate].
+package confidence
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheaf"
+	"sheaf/eval/calibrate"
+	"sheaf/eval/knownitem"
+	"sheaf/profile"
+	"sheaf/search"
+)
+
+// Options say how a collection is asked.
+type Options struct {
+	Queries knownitem.Options
+	// Parameters are those of the profile.
+	Parameters map[string]string
+	// Folds is into how many parts the queries are cut, each of which is
+	// judged by what was fitted on the others; 0 is 5.
+	Folds int
+	// Progress is told how many queries are done; nil is told nothing.
+	Progress func(done, all int)
+}
+
+// Report is what was fitted, and how well it holds.
+type Report struct {
+	Profile string             `json:"profile"`
+	Fit     calibrate.Logistic `json:"fit"`
+	// Queries counts the questions, Impossible those of them that nothing
+	// answers, Right those whose first answer was right.
+	Queries    int `json:"queries"`
+	Impossible int `json:"impossible"`
+	Right      int `json:"right"`
+	// Error is the expected calibration error of first answers in ten bins,
+	// on queries that the fit did not see, and Brier their mean squared
+	// error; Bins are those bins.
+	Error float64         `json:"error"`
+	Brier float64         `json:"brier"`
+	Bins  []calibrate.Bin `json:"bins"`
+}
+
+const (
+	// minQueries and minEach are how many questions a fit needs, and how many
+	// right and wrong answers among the first.
+	minQueries = 40
+	minEach    = 8
+	// depth is how many answers of each question are learned from.
+	depth        = 3
+	defaultFolds = 5
+	bins         = 10
+	ridge        = 1
+)
+
+// sample is one answer.
+type sample struct {
+	query    int
+	first    bool
+	right    bool
+	group    string // queries of one document stay together
+	features []float64
+}
+
+// Calibrate asks the collection and fits. s must not have a confidence of its
+// own. A collection that gives too few questions, or of which all answers are
+// right, is sheaf.ErrInvalid.
+func Calibrate(ctx context.Context, s *search.Searcher, source knownitem.Source, p *profile.Profile, o Options) (*Report, error) {
+	items, err := knownitem.Make(ctx, source, o.Queries)
+	if err != nil {
+		return nil, err
+	}
+	if len(items) < minQueries {
+		return nil, sheaf.Invalidf("the documents give %d questions, and fewer than %d tell nothing: the collection is too small, or its notes have too few headings and links", len(items), minQueries)
+	}
+	r := &Report{Profile: p.Name, Queries: len(items)}
+	var samples []sample
+	for i := range items {
+		if items[i].Kind.Impossible() {
+			r.Impossible++
+		}
+		found, err := ask(ctx, s, p, &items[i], i, o.Parameters)
+		if err != nil {
+			return nil, fmt.Errorf("question %q: %w", items[i].Text, err)
+		}
+		samples = append(samples, found...)
+		if o.Progress != nil {
+			o.Progress(i+1, len(items))
+		}
+	}
+	return r, r.fit(samples, o)
+}
+
+// ask searches for one item and says what spoke for each of the answers.
+func ask(ctx context.Context, s *search.Searcher, p *profile.Profile, item *knownitem.Item, number int, set map[string]string) ([]sample, error) {
+	q := sheaf.Query{Text: item.Text, Words: sheaf.Match{Text: item.Text}, Filter: item.Filter(), Limit: depth}
+	result, err := s.Search(ctx, q, p, search.Options{Parameters: set, Evidence: true})
+	if err != nil {
+		return nil, err
+	}
+	var out []sample
+	group := string(item.Doc)
+	if group == "" {
+		group = item.ID
+	}
+	for i := range result.Hits {
+		h := &result.Hits[i]
+		if h.Evidence == nil {
+			continue
+		}
+		out = append(out, sample{query: number, first: i == 0, right: item.Doc != "" && h.Doc == item.Doc, group: group, features: h.Evidence.Features()})
+	}
+	return out, nil
+}
+
+// fit fits all samples, and judges the first answers by fits that did not see
+// their queries.
+func (r *Report) fit(samples []sample, o Options) error {
+	groups := make([]string, len(samples))
+	wrong := 0
+	for i := range samples {
+		groups[i] = samples[i].group
+		switch {
+		case samples[i].first && samples[i].right:
+			r.Right++
+		case samples[i].first:
+			wrong++
+		}
+	}
+	if r.Right < minEach || wrong < minEach {
+		return sheaf.Invalidf("%d first answers are right and %d are wrong, and at least %d of each are needed to learn which are which: ask more questions", r.Right, wrong, minEach)
+	}
+	k := o.Folds
+	if k < 2 {
+		k = defaultFolds
+	}
+	folds := calibrate.Folds(len(samples), k, groups, o.Queries.Seed)
+	held := calibrate.HeldOut(folds, func(train []int) func(i int) float64 {
+		f := fitOf(samples, train)
+		return func(i int) float64 { return f.At(samples[i].features...) }
+	})
+	var p []float64
+	var right []bool
+	all := make([]int, len(samples))
+	for i := range samples {
+		all[i] = i
+		if samples[i].first {
+			p, right = append(p, held[i]), append(right, samples[i].right)
+		}
+	}
+	r.Fit = fitOf(samples, all)
+	r.Bins = calibrate.Reliability(p, right, bins)
+	r.Error, r.Brier = calibrate.Error(r.Bins), calibrate.Brier(p, right)
+	return nil
+}
+
+func fitOf(samples []sample, train []int) calibrate.Logistic {
+	rows, right := make([][]float64, len(train)), make([]bool, len(train))
+	for n, i := range train {
+		rows[n], right[n] = samples[i].features, samples[i].right
+	}
+	return calibrate.FitLogistic(slices.Clip(rows), right, ridge)
+}

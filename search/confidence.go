@@ -1,0 +1,183 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"sheaf"
+	"sheaf/eval/calibrate"
+	"sheaf/rank"
+)
+
+// Evidence is what speaks for an answer, on scales that do not depend on the
+// profile or on how many answers were asked for.
+type Evidence struct {
+	// Words is what the answer's words are worth, as a share of what the
+	// query's are: 0 for none, 1 for all in one field, more in several.
+	Words float64 `json:"words"`
+	// Meaning is the best cosine of a passage or title, 0 without a model.
+	Meaning float64 `json:"meaning"`
+	// Lead is how far its document's score is above the best of another one,
+	// as a share of the best; negative for what is not first.
+	Lead float64 `json:"lead"`
+	// Known is the share of the query that the model knows, Length the number
+	// of its words.
+	Known  float64 `json:"known"`
+	Length int     `json:"length"`
+}
+
+// Features are the evidence as numbers for calibrate.Logistic, each about within
+// -1..2.
+func (e Evidence) Features() []float64 {
+	words, lead, first := min(e.Words, 2), max(-1, min(1, e.Lead)), 0.0
+	if lead > 0 {
+		first = 1
+	}
+	return []float64{words, e.Meaning, lead, e.Known, math.Log1p(float64(e.Length)) / 2, words * e.Meaning, first}
+}
+
+// Level is a confidence in a word.
+type Level string
+
+// The levels, and the least confidence of each.
+const (
+	High   Level = "high"   // 0.75
+	Medium Level = "medium" // 0.45
+	Low    Level = "low"    // 0.15
+	None   Level = "none"
+)
+
+// LevelOf is the level of a confidence within 0..1.
+func LevelOf(confidence float64) Level {
+	switch {
+	case confidence >= 0.75:
+		return High
+	case confidence >= 0.45:
+		return Medium
+	case confidence >= 0.15:
+		return Low
+	}
+	return None
+}
+
+// judged is what the run remembers to judge its answers by.
+type judged struct {
+	text   []bool    // by leg: whether it searches words
+	ideals []float64 // by leg
+	// first and second are the two best documents of the fusion.
+	first, second sheaf.ID
+	scores        map[sheaf.ID]float64 // best fused score by document
+}
+
+// learn remembers the fusion of the main phase.
+func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome, ranking sheaf.Ranking) error {
+	if r.confidence == nil && !r.opt.Evidence {
+		return nil
+	}
+	j := &judged{scores: map[sheaf.ID]float64{}}
+	if s, ok := fusion.(rank.Scores); ok {
+		j.ideals = s.Ideals
+	}
+	known := j.ideals != nil
+	for i := range outcomes {
+		isText := outcomes[i].request.Text != nil
+		j.text = append(j.text, isText)
+		if known {
+			continue
+		}
+		ideal := 0.0
+		if isText {
+			var err error
+			if ideal, err = r.ideal(ctx, &outcomes[i]); err != nil {
+				return err
+			}
+		}
+		j.ideals = append(j.ideals, ideal)
+	}
+	for i := range ranking {
+		c, _ := r.facts.Chunk(ranking[i].ID)
+		if _, seen := j.scores[c.Doc]; seen {
+			continue
+		}
+		j.scores[c.Doc] = ranking[i].Score
+		switch {
+		case j.first == "":
+			j.first = c.Doc
+		case j.second == "":
+			j.second = c.Doc
+		}
+	}
+	r.judged = j
+	return nil
+}
+
+// evidence is what speaks for a hit of a document.
+func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, known float64, length int) Evidence {
+	e := Evidence{Known: known, Length: length}
+	j := r.judged
+	hits := append([]sheaf.Hit{*h}, h.Constituents...)
+	for i := range hits {
+		for leg, at := range hits[i].Legs {
+			if at.Rank == 0 || leg >= len(j.text) {
+				continue
+			}
+			if !j.text[leg] {
+				e.Meaning = max(e.Meaning, at.Score)
+			} else if j.ideals[leg] > 0 {
+				e.Words = max(e.Words, at.Score/j.ideals[leg])
+			}
+		}
+	}
+	other := j.first
+	if doc == j.first {
+		other = j.second
+	}
+	if best := j.scores[j.first]; best > 0 {
+		e.Lead = (j.scores[doc] - j.scores[other]) / best
+	}
+	return e
+}
+
+// AverageConfidence is what holds for the answers of a profile with a model over
+// collections in general; nil when that is not known. It was fitted as package
+// eval/confidence does, on questions made of several public collections of
+// documentation together (doc/quality.md), and is to be replaced by what is learned
+// from the collection itself.
+func AverageConfidence(profile, model string) *calibrate.Logistic {
+	if profile != "sheaf" || model != "sheaf-en-1" {
+		return nil
+	}
+	return &calibrate.Logistic{Bias: -2.8, Weights: []float64{0.7, 3.6, 6, -1.9, 0.1, -0.7, 0.25}}
+}
+
+// judge gives the hits of the result their evidence and confidence, and says
+// whether one of them may be an answer.
+func (r *run) judge(ranking sheaf.Ranking) {
+	if r.opt.Order != nil {
+		return
+	}
+	if r.confidence != nil {
+		answerable := false
+		r.result.Answerable = &answerable
+	}
+	if r.judged == nil {
+		return
+	}
+	text := meaning(r.query)
+	known, length := r.searcher.asked(r.query).Known, 0
+	if a := r.searcher.Analyzer; a != nil {
+		length = len(a.MatchTokens(text))
+	}
+	for i := range r.result.Hits {
+		hit := &r.result.Hits[i]
+		at := slices.IndexFunc(ranking, func(h sheaf.Hit) bool { return h.ID == hit.ID })
+		e := r.evidence(&ranking[at], hit.Doc, known, length)
+		hit.Evidence = &e
+		if r.confidence != nil {
+			c := r.confidence.At(e.Features()...)
+			hit.Confidence = &c
+			*r.result.Answerable = *r.result.Answerable || LevelOf(c) != None
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package search_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"sheaf/eval/calibrate"
+	"sheaf/search"
+)
+
+func TestConfidence(t *testing.T) {
+	s := searcher(animals())
+	fit := &calibrate.Logistic{Bias: -1, Weights: []float64{2, 1, 3}}
+	asked := ""
+	s.Confidence = func(profile string) *calibrate.Logistic { asked = profile; return fit }
+	for _, limit := range []int{1, 3} {
+		r := mustSearch(t, s, query("cat", limit), load(t, "sheaf"), search.Options{})
+		if asked != "sheaf" || r.Answerable == nil || !*r.Answerable {
+			t.Fatalf("profile %q, answerable %v", asked, r.Answerable)
+		}
+		h := r.Hits[0]
+		if h.Evidence == nil || h.Confidence == nil {
+			t.Fatalf("the first answer has evidence %v and confidence %v", h.Evidence, h.Confidence)
+		}
+		e := *h.Evidence
+		if e.Words <= 0 || e.Meaning <= 0 || e.Meaning > 1.0001 || e.Lead < 0 || e.Known != 1 {
+			t.Errorf("evidence is %+v", e)
+		}
+		if want := 1 / (1 + math.Exp(1-2*min(e.Words, 2)-e.Meaning-3*e.Lead)); math.Abs(*h.Confidence-want) > 1e-12 {
+			t.Errorf("confidence is %v, want %v", *h.Confidence, want)
+		}
+	}
+	// What counts is the evidence: the answers wanted change nothing.
+	one := mustSearch(t, s, query("cat", 1), load(t, "sheaf"), search.Options{})
+	many := mustSearch(t, s, query("cat", 10), load(t, "sheaf"), search.Options{})
+	if *one.Hits[0].Evidence != *many.Hits[0].Evidence {
+		t.Errorf("evidence %+v for one answer, %+v for ten", one.Hits[0].Evidence, many.Hits[0].Evidence)
+	}
+	fit.Bias = -20
+	if r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{}); *r.Answerable || len(r.Hits) == 0 {
+		t.Errorf("answerable is %v of %d hits that nothing speaks for", *r.Answerable, len(r.Hits))
+	}
+	s.Confidence = nil
+	r, err := s.Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{Evidence: true})
+	if err != nil || r.Answerable != nil || r.Hits[0].Confidence != nil || r.Hits[0].Evidence == nil {
+		t.Errorf("without a fit: %v, answerable %v, %+v", err, r.Answerable, r.Hits[0])
+	}
+}
+
+func TestLevels(t *testing.T) {
+	for _, c := range []struct {
+		confidence float64
+		want       search.Level
+	}{{1, search.High}, {0.75, search.High}, {0.7, search.Medium}, {0.45, search.Medium}, {0.2, search.Low}, {0.15, search.Low}, {0.1, search.None}, {0, search.None}} {
+		if got := search.LevelOf(c.confidence); got != c.want {
+			t.Errorf("%v is %s, want %s", c.confidence, got, c.want)
+		}
+	}
+}

@@ -49,7 +49,8 @@ type Options struct {
 	// Workers is how many queries run at once; 1 for latencies that mean
 	// something.
 	Workers int
-	// Progress is told how many queries are done; nil is told nothing.
+	// Progress is told how many queries are done, one call at a time; nil is
+	// told nothing.
 	Progress func(done, all int)
 }
 
@@ -109,6 +110,8 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 	}
 	results := make([]*search.Result, len(queries))
 	before := allocated()
+	var telling sync.Mutex
+	done := 0
 	err = each(ctx, len(queries), o.Workers, func(i int) error {
 		q := c.query(&queries[i], o)
 		start := time.Now()
@@ -119,7 +122,10 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 		}
 		results[i] = res
 		if o.Progress != nil {
-			o.Progress(i+1, len(queries))
+			telling.Lock()
+			defer telling.Unlock()
+			done++
+			o.Progress(done, len(queries))
 		}
 		return nil
 	})

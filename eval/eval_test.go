@@ -45,7 +45,7 @@ func stores() []eval.Store {
 }
 
 // write makes files below a new folder.
-func write(t *testing.T, files map[string]string) string {
+func write(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -62,7 +62,7 @@ func write(t *testing.T, files map[string]string) string {
 
 // tiny is a data set of forty documents about one word each; every query asks
 // for one of them.
-func tiny(t *testing.T) *dataset.Dataset {
+func tiny(t testing.TB) *dataset.Dataset {
 	t.Helper()
 	words := strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche ocean plain quarry ridge shoal tundra")
 	var corpus, queries, qrels strings.Builder
@@ -80,7 +80,7 @@ func tiny(t *testing.T) *dataset.Dataset {
 	return d
 }
 
-func builtin(t *testing.T, name string) *profile.Profile {
+func builtin(t testing.TB, name string) *profile.Profile {
 	t.Helper()
 	p, err := profile.Load(name, profile.Builtin)
 	if err != nil {
@@ -89,7 +89,7 @@ func builtin(t *testing.T, name string) *profile.Profile {
 	return p
 }
 
-func measures(t *testing.T, names ...string) []metric.Measure {
+func measures(t testing.TB, names ...string) []metric.Measure {
 	t.Helper()
 	var out []metric.Measure
 	for _, n := range names {
@@ -102,7 +102,7 @@ func measures(t *testing.T, names ...string) []metric.Measure {
 	return out
 }
 
-func open(t *testing.T, d *dataset.Dataset, in eval.Indexing) *eval.Collection {
+func open(t testing.TB, d *dataset.Dataset, in eval.Indexing) *eval.Collection {
 	t.Helper()
 	c, err := eval.Open(context.Background(), d, in)
 	if err != nil {

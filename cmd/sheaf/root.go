@@ -21,7 +21,7 @@ unless you ask for it (sheaf init --here).
 
 Exit status:
   0  found, or done
-  1  nothing found
+  1  nothing found, or below a bound (sheaf eval --fail-below)
   2  wrong usage or configuration
   3  something that was named does not exist
   4  something is unavailable: locked, read-only or not answering

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -376,119 +375,5 @@ func TestMadeAnewUnderReader(t *testing.T) {
 	defer v.Close()
 	if _, ok := v.Document("notes:new.md"); !ok || v.Docs() != 1 {
 		t.Errorf("the reader still sees the old catalog: %v", v.Err())
-	}
-}
-
-// TestStoredTexts: texts without a source file of all sizes come back, whole and
-// in part, also after a merge; SHEAF_TEST_LONG adds one larger than what a
-// decoder takes at once.
-func TestStoredTexts(t *testing.T) {
-	const piece = 1 << 20
-	sizes := []int{0, 1, piece - 1, piece, piece + 1, 3*piece + 17}
-	if os.Getenv("SHEAF_TEST_LONG") != "" {
-		sizes = append(sizes, 1100<<20)
-	}
-	fsys, r := vfs.NewMem(), rand.New(rand.NewPCG(7, 7))
-	c := openIn(t, fsys, "/c")
-	at := func(i int) byte { return byte(i>>10 ^ i>>3) }
-	for k, size := range sizes {
-		text := make([]byte, size)
-		for i := range text {
-			text[i] = at(i)
-		}
-		id := sheaf.DocumentID("given", fmt.Sprint(k))
-		put(t, c, catalog.Record{Document: sheaf.Document{ID: id, Tree: "given", Path: fmt.Sprint(k)}, Text: text, HasText: true})
-	}
-	put(t, c, record(t, "x.md", "x")) // each merges what was before
-	v := c.View()
-	defer v.Close()
-	for k, size := range sizes {
-		id := sheaf.DocumentID("given", fmt.Sprint(k))
-		check := func(what string, span sheaf.Span, got []byte, err error) {
-			t.Helper()
-			if err != nil || len(got) != span.Len() {
-				t.Fatalf("%s of %d bytes: %d bytes, %v", what, size, len(got), err)
-			}
-			for i, b := range got {
-				if b != at(span.Start+i) {
-					t.Fatalf("%s of %d bytes: byte %d is another", what, size, span.Start+i)
-				}
-			}
-		}
-		whole, err := v.Text(id)
-		check("all", sheaf.Span{End: size}, whole, err)
-		for range 20 {
-			span := sheaf.Span{Start: r.IntN(size + 1)}
-			span.End = span.Start + r.IntN(size-span.Start+1)
-			part, err := v.TextAt(id, span)
-			check(fmt.Sprint(span), span, part, err)
-		}
-		for _, span := range []sheaf.Span{{Start: -1}, {Start: 2, End: 1}, {End: size + 1}} {
-			if _, err := v.TextAt(id, span); !errors.Is(err, sheaf.ErrInvalid) {
-				t.Errorf("%v of %d bytes: %v", span, size, err)
-			}
-		}
-	}
-	if raw := 6*piece + 18; v.DiskBytes() > int64(raw/20) && len(sizes) == 6 {
-		t.Errorf("%d bytes of repeating text take %d", raw, v.DiskBytes())
-	}
-}
-
-// TestMerges runs updates of all sizes over documents that fill many blocks, so
-// that merges copy some blocks whole, pack others again, and leave some out: what
-// is there is what was put, and the blocks stay of a good size.
-func TestMerges(t *testing.T) {
-	histories := uint64(6)
-	if testing.Short() {
-		histories = 2
-	}
-	for seed := range histories {
-		fsys, r := vfs.NewMem(), rand.New(rand.NewPCG(seed, 9))
-		c := openIn(t, fsys, "/c")
-		model := map[sheaf.ID]catalog.Record{}
-		for step := range 30 {
-			var u catalog.Update
-			for range []int{1, 2, 30, 200}[r.IntN(4)] {
-				path := fmt.Sprintf("f%d/d%d.md", r.IntN(3), r.IntN(300))
-				rec := record(t, path, "# "+strings.Repeat(fmt.Sprintf("word%d ", r.IntN(100)), 1+r.IntN(300))+"\n\ntext\n")
-				if r.IntN(5) == 0 {
-					rec.Text, rec.HasText = []byte(path), true
-				}
-				u.Put = append(u.Put, rec)
-			}
-			for id := range model {
-				if r.IntN(40) == 0 {
-					u.Delete = append(u.Delete, id)
-					delete(model, id)
-				}
-			}
-			for _, rec := range u.Put {
-				model[rec.Document.ID] = rec
-			}
-			if err := c.Update(context.Background(), u); err != nil {
-				t.Fatalf("seed %d step %d: %v", seed, step, err)
-			}
-		}
-		compare(t, c, model, fmt.Sprintf("seed %d", seed))
-		v := c.View()
-		defer v.Close()
-		for id, rec := range model {
-			if !rec.HasText {
-				continue
-			}
-			if text, err := v.Text(id); err != nil || string(text) != rec.Document.Path {
-				t.Fatalf("seed %d: the text of %s is %q, %v", seed, id, text, err)
-			}
-		}
-		if faults := v.Check(); len(faults) > 0 {
-			t.Fatalf("seed %d: %v", seed, faults)
-		}
-		fresh := openIn(t, fsys, "/fresh")
-		put(t, fresh, slices.Collect(maps.Values(model))...)
-		w := fresh.View()
-		defer w.Close()
-		if is, could := v.DiskBytes(), w.DiskBytes(); is > 2*could {
-			t.Errorf("seed %d: %d bytes after its history, %d when made at once", seed, is, could)
-		}
 	}
 }

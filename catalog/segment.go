@@ -187,8 +187,8 @@ func (s *segment) packed(list *sectionfile.Paged, i int) (packed []byte, offset 
 		return nil, 0, 0, list.Corrupt(i*blockBytes, "block %d: %d bytes at %d do not lie in the data", i, n, offset)
 	}
 	packed = s.data[offset : offset+n]
-	if got := sectionfile.Checksum(packed); got != sum {
-		return nil, 0, 0, s.r.Corrupt(sectionData, int(offset), "checksum of block %d is %08x, its %d bytes have %08x", i, sum, n, got)
+	if err := sectionfile.Verify(packed, sum); err != nil {
+		return nil, 0, 0, s.r.Corrupt(sectionData, int(offset), "block %d: %v", i, err)
 	}
 	return packed, offset, size, nil
 }

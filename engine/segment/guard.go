@@ -50,8 +50,8 @@ func (g *guarded) slice(offset, n int) ([]byte, error) {
 func (g *guarded) verify(i int) error {
 	piece := g.data[i*granule : min((i+1)*granule, len(g.data))]
 	want := binary.LittleEndian.Uint32(g.sums[i*4:])
-	if got := sectionfile.Checksum(piece); got != want {
-		return g.corrupt(i*granule, "checksum of these %d bytes is %08x, they have %08x", len(piece), want, got)
+	if err := sectionfile.Verify(piece, want); err != nil {
+		return g.corrupt(i*granule, "%v", err)
 	}
 	g.done[i>>6].Or(1 << (i & 63))
 	return nil

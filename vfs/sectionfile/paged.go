@@ -95,8 +95,8 @@ func (p *Paged) verify(i int) error {
 	if p.sums != nil {
 		want = binary.LittleEndian.Uint32(p.sums[4*i:])
 	}
-	if got := Checksum(page); got != want {
-		return p.Corrupt(i*pageBytes, "checksum of %d bytes is %08x, they have %08x", len(page), want, got)
+	if err := Verify(page, want); err != nil {
+		return p.Corrupt(i*pageBytes, "%v", err)
 	}
 	p.done[i>>6].Or(1 << (i & 63))
 	return nil

@@ -43,6 +43,19 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Checksum is the checksum that guards sections: CRC-32C.
 func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
+// Verify compares mapped bytes with their checksum. The error says what differs,
+// or wraps vfs.ErrFault when they cannot be read.
+func Verify(b []byte, want uint32) error {
+	var got uint32
+	if err := vfs.Safely(func() { got = Checksum(b) }); err != nil {
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("checksum is %08x, its %d bytes have %08x", want, len(b), got)
+	}
+	return nil
+}
+
 type entry struct {
 	name     string
 	offset   uint64
@@ -70,7 +83,11 @@ func Open(fs vfs.FS, path, kind string, version uint32) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{path: path, mapping: mapping, data: mapping.Bytes()}
-	if err := r.open(kind, version); err != nil {
+	fault := vfs.Safely(func() { err = r.open(kind, version) })
+	if fault != nil {
+		err = r.corrupt("header", 0, "%v", fault)
+	}
+	if err != nil {
 		return nil, errors.Join(err, mapping.Close())
 	}
 	return r, nil
@@ -171,8 +188,8 @@ func (r *Reader) Verify(name string) error {
 }
 
 func (r *Reader) verify(e entry) error {
-	if got := Checksum(r.data[e.offset : e.offset+e.length]); got != e.checksum {
-		return r.corrupt(e.name, int(e.offset), "checksum is %08x, its %d bytes have %08x", e.checksum, e.length, got)
+	if err := Verify(r.data[e.offset:e.offset+e.length], e.checksum); err != nil {
+		return r.corrupt(e.name, int(e.offset), "%v", err)
 	}
 	return nil
 }
@@ -190,11 +207,17 @@ func (r *Reader) Check() []error {
 			faults = append(faults, r.corrupt(e.name, int(e.offset), "it overlaps the section before"))
 			continue
 		}
-		for i, b := range r.data[end:e.offset] {
-			if b != 0 {
-				faults = append(faults, r.corrupt(e.name, int(end)+i, "the space before it is not empty"))
-				break
+		between := end
+		fault := vfs.Safely(func() {
+			for between < e.offset && r.data[between] == 0 {
+				between++
 			}
+		})
+		switch {
+		case fault != nil:
+			faults = append(faults, r.corrupt(e.name, int(between), "%v", fault))
+		case between < e.offset:
+			faults = append(faults, r.corrupt(e.name, int(between), "the space before it is not empty"))
 		}
 		end = e.offset + e.length
 	}

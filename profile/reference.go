@@ -44,22 +44,34 @@ func Reference() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n", p.Name, p.About)
-		if len(p.Parameters) > 0 {
-			b.WriteString("| parameter | default | range | meaning |\n|---|---|---|---|\n")
-			for j := range p.Parameters {
-				param := &p.Parameters[j]
-				fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", param.Name, param.Default, cell(param.Range()), cell(param.About))
-			}
-			b.WriteString("\n")
-		}
-		text, err := p.Show(10, nil)
+		text, err := p.Reference()
 		if err != nil {
 			return "", err
 		}
-		_, drawn, _ := strings.Cut(text, "\npipeline")
-		fmt.Fprintf(&b, "```\npipeline%s```\n", drawn)
+		b.WriteString("\n" + text)
 	}
+	return b.String(), nil
+}
+
+// Reference is the profile in Markdown: what it is for, its parameters, and the
+// pipeline for ten results. The page of all profiles holds it.
+func (p *Profile) Reference() (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n%s\n\n", p.Name, p.About)
+	if len(p.Parameters) > 0 {
+		b.WriteString("| parameter | default | range | meaning |\n|---|---|---|---|\n")
+		for j := range p.Parameters {
+			param := &p.Parameters[j]
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", param.Name, param.Default, cell(param.Range()), cell(param.About))
+		}
+		b.WriteString("\n")
+	}
+	text, err := p.Show(10, nil)
+	if err != nil {
+		return "", err
+	}
+	_, drawn, _ := strings.Cut(text, "\npipeline")
+	fmt.Fprintf(&b, "```\npipeline%s```\n", drawn)
 	return b.String(), nil
 }
 

@@ -14,16 +14,17 @@ import (
 func (a *app) explainCommand() *cobra.Command {
 	var o searchOptions
 	var change []string
+	var whyNot string
 	cmd := &cobra.Command{
 		Use:     "explain QUERY [ADDRESS]",
 		GroupID: groupSearch,
 		Short:   "Say why results stand where they stand, or why one is missing",
 		Long: `Without an address: the pipeline of the profile with the ranking after every
 step, then every result with its score taken apart.
-With an address, as for sheaf get: why this passage is not among the results, or
-where it is.
-With --change NAME=VALUE: which results would move if a parameter of the profile
-were another.`,
+With an address, as for sheaf get, or --why-not ADDRESS: why this passage is not
+among the results, or where it is.
+With --what-if NAME=VALUE (or --change): which results would move if a parameter
+of the profile were another.`,
 		Example: `  sheaf explain "undo commit"
   sheaf explain "undo commit" guides/git.md#reset
   sheaf explain "undo commit" --change meaning=0`,
@@ -36,7 +37,12 @@ were another.`,
 			defer s.close()
 			q := s.parse(args[0])
 			q.Filter = both(q.Filter, s.scope())
+			if whyNot != "" {
+				args = append(args, whyNot)
+			}
 			switch {
+			case len(args) > 2:
+				return sheaf.Invalidf("give one address, or one to --why-not")
 			case len(args) == 2 && len(change) > 0:
 				return sheaf.Invalidf("give an address or --change, not both")
 			case len(args) == 2:
@@ -51,7 +57,9 @@ were another.`,
 	f.IntP("limit", "n", 0, "number of results")
 	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
 	f.StringArrayVar(&o.set, "set", nil, "set a parameter of the profile, as in --set meaning=0.3")
+	f.StringVar(&whyNot, "why-not", "", "say why this address is not among the results")
 	f.StringArrayVar(&change, "change", nil, "show what would move with this parameter")
+	f.StringArrayVar(&change, "what-if", nil, "the same as --change")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	a.addJSON(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)

@@ -29,8 +29,27 @@ uses one, --set NAME=VALUE changes a parameter of it for one query.
 
 Your own profiles lie in ` + "`sheaf/profiles`" + ` in your configuration folder.`,
 	}
-	cmd.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileCheckCommand(), a.profileDiffCommand(), a.profileNewCommand())
+	cmd.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileCheckCommand(), a.profileDiffCommand(), a.profileNewCommand(), a.profileSchemaCommand())
 	return cmd
+}
+
+func (a *app) profileSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of profiles, for editors",
+		Long: `Prints the JSON Schema of profile files. Editors that know it complete and check
+a profile while it is written: save it, and begin the profile with
+# yaml-language-server: $schema=PATH`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			text, err := profile.Schema()
+			if err != nil {
+				return err
+			}
+			_, err = a.stdout.Write(text)
+			return err
+		},
+	}
 }
 
 // profileFolder holds the user's own profiles.
@@ -118,18 +137,32 @@ func profilesOf(infos []profile.Info) []profileJSON {
 
 func (a *app) profileShowCommand() *cobra.Command {
 	var set []string
-	var plan bool
+	var plan, doc bool
 	cmd := &cobra.Command{
-		Use:               "show NAME",
-		Short:             "Print a profile as written, or with --plan as it runs",
-		Args:              arguments(cobra.ExactArgs(1)),
+		Use:   "show [NAME]",
+		Short: "Print a profile as written, or with --plan as it runs",
+		Long: `Prints a profile as written; with --plan as it runs, every number worked out;
+with --doc its reference, and without a name that of the whole language.`,
+		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeProfiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				if !doc {
+					return sheaf.Invalidf("name a profile (%s), or give --doc", strings.Join(profileNames(), ", "))
+				}
+				text, err := profile.Reference()
+				fmt.Fprint(a.stdout, text)
+				return err
+			}
 			p, bound, err := a.bind(cmd, args[0], set)
 			if err != nil {
 				return err
 			}
 			switch {
+			case doc:
+				text, err := p.Reference()
+				fmt.Fprint(a.stdout, text)
+				return err
 			case a.json:
 				out, err := planOf(p, bound)
 				if err != nil {
@@ -150,6 +183,7 @@ func (a *app) profileShowCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVar(&set, "set", nil, "set a parameter, as in --set meaning=0.3")
+	cmd.Flags().BoolVar(&doc, "doc", false, "print the reference, as in doc/profiles.md")
 	cmd.Flags().BoolVar(&plan, "plan", false, "print it with every number worked out")
 	cmd.Flags().IntP("limit", "n", 0, "the number of results to work it out for")
 	a.addJSON(cmd)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -254,6 +255,29 @@ func TestRRFProperties(t *testing.T) {
 			if got := fuse(t, f, legs...)[0].ID; got != winner.ID {
 				t.Fatalf("seed %d, %+v: %s is first, the winner of every leg is not", seed, f, got)
 			}
+		}
+	}
+}
+
+// Fusing 1,000 results takes at most 1 MB.
+func TestFuseMemory(t *testing.T) {
+	legs := make([]rank.Leg, 2)
+	for j := range legs {
+		legs[j] = rank.Leg{Name: "leg", Weight: 1}
+		for i := range 1000 {
+			legs[j].Hits = append(legs[j].Hits, hit(sheaf.ID(fmt.Sprintf("notes:folder/document-%05d.md#a-section", i*7%1000)), float64(1000-i)))
+		}
+	}
+	for _, f := range fusions {
+		const runs = 20
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range runs {
+			fuse(t, f, legs...)
+		}
+		runtime.ReadMemStats(&after)
+		if n := (after.TotalAlloc - before.TotalAlloc) / runs; n == 0 || n > 1<<20 {
+			t.Errorf("%+v takes %d bytes", f, n)
 		}
 	}
 }

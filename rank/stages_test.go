@@ -312,7 +312,7 @@ var every = []rank.Stage{
 	rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Spread: 1}, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1},
 	rank.Normalize{Scale: rank.ScaleMax}, rank.Normalize{Scale: rank.ScaleZScore}, rank.Normalize{Scale: rank.ScaleL2},
 	rank.PerDocument{Max: 2}, rank.MMR{Lambda: 0.6, N: 20}, rank.Neighbors{Before: 1, After: 2}, rank.MergeAdjacent{},
-	rank.Budget{Tokens: 200, BytesPerToken: 4, Skip: true}, rank.Pin{IDs: []sheaf.ID{"t:b.md", "t:a.md"}}, rank.AsSimilarity{To: rank.HalfCosine},
+	rank.Budget{Tokens: 200, BytesPerToken: 4, Skip: true}, rank.Pin{IDs: []sheaf.ID{"t:b.md", "t:a.md"}}, rank.AsSimilarity{To: rank.HalfCosine}, rank.ReadingOrder{Within: 0.5},
 }
 
 // What holds for every stage: the input stays as it was, the same input gives
@@ -384,6 +384,7 @@ func TestStagesRefuse(t *testing.T) {
 		rank.FieldBoost{Field: "tree", Values: []string{"x"}}, rank.FieldBoost{Field: "body", Values: []string{"x"}, Factor: 2},
 		rank.Top{N: -1}, rank.MinScore{Score: nan}, rank.Elbow{Ratio: 2}, rank.Elbow{Max: -1}, rank.Adaptive{Floor: 3, Ceiling: 2},
 		rank.Normalize{}, rank.Normalize{Scale: 99}, rank.Normalize{Scale: rank.ScaleTanh, High: 1}, rank.PerDocument{}, rank.MMR{},
+		rank.ReadingOrder{Within: -1}, rank.ReadingOrder{Within: nan},
 		rank.MMR{Lambda: 0.5, N: 5000}, rank.Neighbors{Before: -1}, rank.Budget{}, rank.AsSimilarity{To: 9},
 	}
 	for _, s := range bad {

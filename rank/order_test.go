@@ -1,0 +1,32 @@
+package rank_test
+
+import (
+	"slices"
+	"testing"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// The worked example: what scores alike is read in the order of its document,
+// places and scores stay, and what does not score alike stays too.
+func TestReadingOrder(t *testing.T) {
+	l := newLibrary()
+	a := l.add("t:a.md", "A", "One", "Two", "Three")
+	l.add("t:b.md", "B")
+	one, two, three := a.Chunks[1].ID, a.Chunks[2].ID, a.Chunks[3].ID
+	in := ranking(hit(three, 0.500), hit("t:b.md", 0.498), hit(one, 0.495), hit(two, 0.3))
+	out := apply(t, rank.ReadingOrder{Within: 0.01}, withReasons(in), rank.Env{Facts: l})
+	if got, want := ids(out), []sheaf.ID{one, "t:b.md", three, two}; !slices.Equal(got, want) {
+		t.Errorf("order %v, want %v", got, want)
+	}
+	for i, want := range []float64{0.500, 0.498, 0.495, 0.3} {
+		if out[i].Score != want {
+			t.Errorf("rank %d scores %v, want %v", i+1, out[i].Score, want)
+		}
+	}
+	checkReasons(t, "reading order", out)
+	if got := ids(apply(t, rank.ReadingOrder{}, in, rank.Env{Facts: l})); !slices.Equal(got, ids(in)) {
+		t.Errorf("within 0: %v", got)
+	}
+}

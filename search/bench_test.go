@@ -15,6 +15,7 @@ import (
 	"sheaf/inference"
 	"sheaf/inference/hashed"
 	"sheaf/ingest"
+	"sheaf/profile"
 	words "sheaf/query"
 	"sheaf/search"
 	"sheaf/vfs"
@@ -59,24 +60,30 @@ func BenchmarkShareOfStages(b *testing.B) {
 			p := load(b, name)
 			var shares []float64
 			for i := 0; b.Loop(); i++ {
-				r, err := s.Search(context.Background(), words.Parse(queries[i%len(queries)], words.Options{Limit: 10}), p, search.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				var longest, rest time.Duration // branches run together
-				for _, t := range r.Took {
-					switch {
-					case strings.HasSuffix(t.Step, "retrieve"):
-						longest = max(longest, t.Duration)
-					case t.Step != "embed":
-						rest += t.Duration
-					}
-				}
-				shares = append(shares, 100*float64(rest)/float64(longest))
+				shares = append(shares, share(b, s, p, queries[i%len(queries)]))
 			}
 			slices.Sort(shares)
 			b.ReportMetric(shares[len(shares)/2], "%stages")
 			b.ReportMetric(float64(view.Chunks()), "chunks")
 		})
 	}
+}
+
+// share is how long everything but retrieval took of one query, in percent of
+// retrieval. Branches run together, so the longest counts.
+func share(b *testing.B, s *search.Searcher, p *profile.Profile, text string) float64 {
+	r, err := s.Search(context.Background(), words.Parse(text, words.Options{Limit: 10}), p, search.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var longest, rest time.Duration
+	for _, t := range r.Took {
+		switch {
+		case strings.HasSuffix(t.Step, "retrieve"):
+			longest = max(longest, t.Duration)
+		case t.Step != "embed":
+			rest += t.Duration
+		}
+	}
+	return 100 * float64(rest) / float64(longest)
 }

@@ -78,8 +78,14 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 		}
 		path := vectorPath(req.Vector.Field)
 		query = object{"bool": object{"filter": append(clauses, object{"nested": object{"path": path, "query": object{"exists": object{"field": path + ".p"}}}})}}
-	} else if query, err = s.query(ctx, &req); err != nil || query == nil {
-		return 0, err
+	} else {
+		// What matches does not depend on how it is scored.
+		text := *req.Text
+		text.Combine, text.Statistics, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, s.o.K1, s.o.B
+		req.Text = &text
+		if query, err = s.query(ctx, &req); err != nil || query == nil {
+			return 0, err
+		}
 	}
 	var count struct{ Count int }
 	err = s.client.call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": query}, &count)

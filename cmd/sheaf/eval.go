@@ -415,7 +415,7 @@ func evalStore(name string) (eval.Store, error) {
 	switch name {
 	case "embedded":
 		return eval.Store{Name: name, Open: func(dir string, an *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
-			return openBackend(dir, an, e, true)
+			return openEngine(dir, an, e, true)
 		}}, nil
 	case "memory":
 		return eval.Store{Name: name, Fleeting: true, Open: func(_ string, an *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {

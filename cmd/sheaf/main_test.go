@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +33,8 @@ func TestScripts(t *testing.T) {
 				return canBeNobody(), nil
 			case "tmpfs":
 				return canMount(), nil
+			case "postgres", "opensearch", "weaviate": // whether the address of a server for tests is set
+				return os.Getenv("SHEAF_TEST_"+strings.ToUpper(name)) != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -50,6 +53,9 @@ func privateHome(env *testscript.Env) error {
 		"XDG_STATE_HOME":  filepath.Join(home, "state"),
 		"XDG_CACHE_HOME":  filepath.Join(home, "cache"),
 		"NO_COLOR":        "",
+		"POSTGRES":        os.Getenv("SHEAF_TEST_POSTGRES"),
+		"OPENSEARCH":      strings.TrimPrefix(os.Getenv("SHEAF_TEST_OPENSEARCH"), "http://"),
+		"WEAVIATE":        strings.TrimPrefix(os.Getenv("SHEAF_TEST_WEAVIATE"), "http://"),
 		"CLICOLOR_FORCE":  "",
 		// Under the race detector a process sleeps for a second at its end.
 		"GORACE": "atexit_sleep_ms=0",

@@ -91,6 +91,9 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
 	s := &session{app: a, folder: folder, where: where, asIs: o.asIs, started: time.Now()}
+	if err := s.locateStore(o); err != nil {
+		return nil, err
+	}
 	if err := s.prepare(o); err != nil {
 		return nil, err
 	}
@@ -118,6 +121,24 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	return s, nil
 }
 
+// locateStore finds the server that the settings name. What is known of the
+// documents there lies in a folder of its own inside the index, so that the engine
+// and every server have what they were given, no more and no less.
+func (s *session) locateStore(o openOptions) error {
+	own := collection.Finder{}.Own(s.where.Root)
+	target, err := s.app.target(filepath.Base(own.Dir))
+	if err != nil || target == nil {
+		return err
+	}
+	base := o
+	base.rebuild = false
+	if err := s.prepare(base); err != nil {
+		return err
+	}
+	s.target, s.where = target, s.where.Store(target.String())
+	return nil
+}
+
 // remake drops a damaged index and makes it again from the files, with keep as it
 // was made before, without it as the settings say now.
 func (s *session) remake(ctx context.Context, because error, keep bool) error {
@@ -134,7 +155,8 @@ func (s *session) remake(ctx context.Context, because error, keep bool) error {
 // remakable reports whether an error goes away when the index is made again
 // from the files: damage, another version, other settings.
 func remakable(err error) bool {
-	return errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported)
+	var store storeError
+	return !errors.As(err, &store) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported))
 }
 
 // advise adds what a person can do about an index that cannot be used.
@@ -239,7 +261,7 @@ func (s *session) openStores(ctx context.Context) error {
 		s.close()
 		return err
 	}
-	s.backend, err = openBackend(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
+	s.backend, err = s.openBackend(ctx)
 	if err != nil {
 		s.close()
 		return err

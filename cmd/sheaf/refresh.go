@@ -130,7 +130,11 @@ func (s *session) rememberingEmbedder() inference.Embedder {
 		return s.embedder
 	}
 	if s.memory == nil {
-		s.memory = cache.New(s.embedder, filepath.Join(s.where.Dir, collection.EmbeddingsName))
+		dir := s.where.Dir
+		if s.target != nil {
+			dir = filepath.Dir(filepath.Dir(dir)) // one memory for all stores
+		}
+		s.memory = cache.New(s.embedder, filepath.Join(dir, collection.EmbeddingsName))
 	}
 	return s.memory
 }

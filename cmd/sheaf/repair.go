@@ -194,7 +194,12 @@ func (s *session) emptyEngine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err = os.RemoveAll(collection.EngineDir(s.where.Dir)); err == nil {
+	if s.target != nil {
+		err = s.target.Drop(ctx)
+	} else {
+		err = os.RemoveAll(collection.EngineDir(s.where.Dir))
+	}
+	if err == nil {
 		err = s.mark(ctx, remakingContent)
 	}
 	return errors.Join(err, release())

@@ -17,6 +17,7 @@ import (
 	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
 	"sheaf/inference/cache"
@@ -34,6 +35,9 @@ type session struct {
 	// folder is the searched folder; where is the index that serves it.
 	folder string
 	where  collection.Location
+
+	// target is the server that keeps the chunks; nil is the engine.
+	target *storeurl.Target
 
 	catalog *catalog.Catalog
 	view    *catalog.View

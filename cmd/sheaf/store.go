@@ -11,16 +11,64 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/embedded"
+	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/inference"
 	"sheaf/inference/openai"
 	"sheaf/inference/static/english"
 	"sheaf/search"
 )
 
-// openBackend opens the engine in dir. empty says that nothing is indexed yet:
+// storeError is an error of a server that keeps the index. Making the index again
+// does not mend it.
+type storeError struct{ error }
+
+func (e storeError) Unwrap() error { return e.error }
+
+// target is the server that the settings name; nil is the engine.
+func (a *app) target(name string) (*storeurl.Target, error) {
+	o := a.config.Store
+	if o.URL == "" {
+		return nil, nil
+	}
+	key, err := secret("store_", o.KeyEnv, o.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	return storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile})
+}
+
+// openBackend opens the server of the session, or the engine beside its catalog.
+func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
+	if s.target == nil {
+		return openEngine(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
+	}
+	var fields []storeurl.VectorField
+	if e := s.embedder; e != nil {
+		for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
+			fields = append(fields, storeurl.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
+		}
+	}
+	store, err := s.target.Open(ctx, s.analyzer, fields, s.asIs && s.view.Docs() > 0)
+	if err != nil {
+		return nil, storeError{err}
+	}
+	if r, ok := store.(backend.Reporter); ok && s.view.Chunks() > 0 {
+		stats, err := r.Stats(ctx)
+		if err == nil && stats.Chunks == 0 {
+			err = withHint(fmt.Errorf("%w: %s holds nothing, and %d chunks were written to it", sheaf.ErrNotFound, s.target, s.view.Chunks()), "fill it again: sheaf index --rebuild")
+		}
+		if err != nil {
+			return nil, storeError{errors.Join(err, store.Close())}
+		}
+	}
+	return store, nil
+}
+
+// openEngine opens the engine in dir. empty says that nothing is indexed yet:
 // then what an interrupted run left there, made otherwise, is no loss.
-func openBackend(dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
+func openEngine(dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
 	o := embedded.Options{Dir: dir, Analyzer: a}
 	if e != nil {
 		for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
@@ -48,7 +96,7 @@ func newEmbedder(ctx context.Context, c *config.Config, dims, attempts int) (inf
 	case o.Use == config.EmbedderBuiltIn, o.URL == "":
 		return newBuiltIn()
 	}
-	key, err := secret("embedder", o.KeyEnv, o.KeyFile)
+	key, err := secret("embedder.", o.KeyEnv, o.KeyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +128,7 @@ func newExpander(o config.Chat) (*search.Expander, error) {
 	if o.URL == "" {
 		return nil, nil
 	}
-	key, err := secret("chat", o.KeyEnv, o.KeyFile)
+	key, err := secret("chat.", o.KeyEnv, o.KeyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +139,13 @@ func newExpander(o config.Chat) (*search.Expander, error) {
 	return &search.Expander{Chat: chat.Complete, Model: chat.Model()}, nil
 }
 
-// secret reads a key from where the settings of that name say; it stands in none
+// secret reads a key from where the settings that begin so say; it stands in none
 // of them itself.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)
 		if key == "" {
-			return "", sheaf.Invalidf("%s.key_env: the variable %s is not set", settings, env)
+			return "", sheaf.Invalidf("%skey_env: the variable %s is not set", settings, env)
 		}
 		return key, nil
 	}
@@ -106,7 +154,7 @@ func secret(settings, env, file string) (string, error) {
 	}
 	key, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("%s.key_file: %w", settings, notFound(err))
+		return "", fmt.Errorf("%skey_file: %w", settings, notFound(err))
 	}
 	return strings.TrimSpace(string(key)), nil
 }

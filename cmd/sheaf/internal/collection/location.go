@@ -81,6 +81,15 @@ func (f Finder) at(root, dir string, here bool) Location {
 	return Location{Root: root, Dir: dir, Here: here, Exists: err == nil}
 }
 
+// Store is the place, inside the index, of what a server that keeps the chunks was
+// given; address names the server.
+func (l Location) Store(address string) Location {
+	sum := sha256.Sum256([]byte(address))
+	dir := filepath.Join(l.Dir, storesName, hex.EncodeToString(sum[:8]))
+	_, err := os.Stat(filepath.Join(dir, recordName))
+	return Location{Root: l.Root, Dir: dir, Here: l.Here, Exists: err == nil}
+}
+
 // Find is the index that serves folder: the nearest one that covers it or a
 // folder above it, or the place for a new one. The notices tell the person
 // about an index that is not used. folder must be absolute with links
@@ -143,7 +152,7 @@ func vacant(dir string) error {
 		return fmt.Errorf("open index: %w", err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") && !ours[e.Name()] {
+		if !strings.HasPrefix(e.Name(), ".") && !ours[e.Name()] && e.Name() != storesName {
 			return sheaf.Invalidf("%s holds other files (%s) and no index: name an empty or a new folder with --index", dir, e.Name())
 		}
 	}

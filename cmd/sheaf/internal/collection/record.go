@@ -19,6 +19,7 @@ import (
 // The files and folders of an index.
 const (
 	recordName  = "collection.json"
+	storesName  = "stores" // holds what servers were given, each in a folder
 	catalogName = "catalog"
 	engineName  = "engine"
 	lockName    = "lock"

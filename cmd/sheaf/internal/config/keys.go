@@ -32,6 +32,14 @@ type Values struct {
 	LinkURL        string
 	DataDir        string
 	Fusion         Fusion
+	Store          Store
+}
+
+// Store is where chunks are kept; no address is the engine beside the catalog.
+type Store struct {
+	URL             string
+	KeyEnv, KeyFile string
+	CAFile          string
 }
 
 // Fusion is how /v1/rrf/search joins its two searches when a request does not
@@ -231,6 +239,18 @@ var keys = []Key{
 	{Name: "hybrid_search.rrf_k", Kind: KindNumber, Default: "60", Min: 1, Max: 1000, wrong: wrongK,
 		Help:  "constant of its reciprocal ranks, within 10 and 100 in most uses",
 		field: func(v *Values) any { return &v.Fusion.K }},
+	{Name: "store", trust: anyValue("it names a server that texts are sent to"),
+		Help:  "address of the server that keeps the index, such as postgres://me@host/db or opensearch://host:9200; empty for the engine on this machine",
+		field: func(v *Values) any { return &v.Store.URL }},
+	{Name: "store_key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`), trust: anyValue("it names a secret that is sent out"),
+		Help:  "environment variable that holds the store's password, key or token",
+		field: func(v *Values) any { return &v.Store.KeyEnv }},
+	{Name: "store_key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
+		Help:  "file that holds the store's password, key or token",
+		field: func(v *Values) any { return &v.Store.KeyFile }},
+	{Name: "store_ca_file", Path: true, trust: anyValue("it chooses which servers are trusted"),
+		Help:  "certificates, PEM, that the store's own is checked with; empty for those that the system trusts",
+		field: func(v *Values) any { return &v.Store.CAFile }},
 	{Name: "data_dir", Path: true, trust: outsideFolder,
 		Help:  "folder that holds the indexes; empty for sheaf in the user's data folder",
 		field: func(v *Values) any { return &v.DataDir }},

@@ -1,0 +1,293 @@
+// Package storeurl answers the question "which store does this address name?"
+// and opens it. An address is
+//
+//	postgres://user@host:5432/database?schema=notes&hnsw=16
+//	opensearch://host:9200/index?hnsw=true&k1=1.2&b=0.75
+//	elasticsearch://host:9200/index
+//	weaviate://host:8080/Class
+//
+// For the last three the scheme with "+https" speaks TLS. A part that is left
+// out takes a default: the index, schema or class one that is named after the
+// collection. Passwords and keys never stand in an address.
+package storeurl
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/elastic"
+	"sheaf/backend/pgvector"
+)
+
+// Secrets are what must not stand in an address.
+type Secrets struct {
+	// Key is the password of the user that the address names, else an API key
+	// or token.
+	Key string
+	// CAFile holds the certificates that the server's is checked with, PEM; ""
+	// is what the system trusts.
+	CAFile string
+}
+
+// VectorField is a vector field with the model that fills it.
+type VectorField struct {
+	Name  string
+	Model string
+	Dims  int
+}
+
+// Target is a store that an address names.
+type Target struct {
+	// Kind is "postgres", "opensearch", "elasticsearch" or "weaviate".
+	Kind string
+	// Place is the schema, index or class.
+	Place   string
+	url     *url.URL
+	secure  bool
+	options url.Values
+	secrets Secrets
+}
+
+// Kinds are the schemes of addresses.
+var Kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate"}
+
+// known are the options of each kind.
+var known = map[string][]string{
+	"postgres":      {"schema", "hnsw", "timeout"},
+	"opensearch":    {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
+	"elasticsearch": {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
+	"weaviate":      {"k1", "b", "timeout"},
+}
+
+// Parse reads an address. name is what the schema, index or class is called when
+// the address does not say: any text, of which letters and digits stay.
+func Parse(address, name string, secrets Secrets) (*Target, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" {
+		return nil, sheaf.Invalidf("store %q: must be an address such as %s://host:port/name", withoutPassword(address), Kinds[0])
+	}
+	kind, secure := strings.CutSuffix(u.Scheme, "+https")
+	if kind == "postgresql" {
+		kind = "postgres"
+	}
+	if !slices.Contains(Kinds, kind) || secure && kind == "postgres" {
+		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", u.Redacted(), strings.Join(Kinds, ", "))
+	}
+	if _, ok := u.User.Password(); ok {
+		return nil, sheaf.Invalidf("store %q: a password in the address: name where it is found with store_key_env or store_key_file", u.Redacted())
+	}
+	if u.Host == "" && kind != "postgres" {
+		return nil, sheaf.Invalidf("store %q: no host", u.Redacted())
+	}
+	t := &Target{Kind: kind, url: u, secure: secure, options: u.Query(), secrets: secrets}
+	if kind != "postgres" {
+		for key := range t.options {
+			if !slices.Contains(known[kind], key) {
+				return nil, sheaf.Invalidf("store %q: unknown option %q: %s", u.Redacted(), key, strings.Join(known[kind], ", "))
+			}
+		}
+		t.Place = strings.Trim(u.Path, "/")
+	} else {
+		t.Place = t.options.Get("schema")
+	}
+	if t.Place == "" {
+		t.Place = t.defaultPlace(name)
+	}
+	return t, nil
+}
+
+// withoutPassword is an address that cannot be read, without what may be secret.
+func withoutPassword(address string) string {
+	if i := strings.LastIndexByte(address, '@'); i >= 0 {
+		return "...@" + address[i+1:]
+	}
+	return address
+}
+
+// defaultPlace makes a name of letters, digits and underscores.
+func (t *Target) defaultPlace(name string) string {
+	var out strings.Builder
+	out.WriteString("sheaf_")
+	for _, r := range strings.ToLower(name) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			out.WriteRune(r)
+		} else {
+			out.WriteByte('_')
+		}
+	}
+	place := out.String()
+	if len(place) > 48 {
+		place = place[:31] + place[len(place)-17:] // the end tells folders apart
+	}
+	if t.Kind == "weaviate" {
+		place = strings.ToUpper(place[:1]) + place[1:]
+	}
+	return place
+}
+
+// String names the store for people, without user and options.
+func (t *Target) String() string {
+	u := url.URL{Scheme: t.url.Scheme, Host: t.url.Host, Path: t.url.Path}
+	if t.Kind == "postgres" {
+		u.RawQuery = "schema=" + t.Place
+	} else {
+		u.Path = "/" + t.Place
+	}
+	return u.String()
+}
+
+// Open opens the store, and makes it when it is new.
+func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []VectorField, readOnly bool) (backend.Backend, error) {
+	timeout, err := t.duration("timeout")
+	if err != nil {
+		return nil, err
+	}
+	switch t.Kind {
+	case "postgres":
+		hnsw, err := t.number("hnsw")
+		if err != nil {
+			return nil, err
+		}
+		o := pgvector.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, HNSW: int(hnsw), Timeout: timeout, ReadOnly: readOnly}
+		for _, v := range vectors {
+			o.Vectors = append(o.Vectors, pgvector.VectorField(v))
+		}
+		return pgvector.Open(ctx, o)
+	default:
+		o, err := t.elastic()
+		if err != nil {
+			return nil, err
+		}
+		o.Analyzer, o.Timeout, o.ReadOnly = a, timeout, readOnly
+		for _, v := range vectors {
+			o.Vectors = append(o.Vectors, elastic.VectorField(v))
+		}
+		return elastic.Open(ctx, o)
+	}
+}
+
+// Drop removes what the store holds, schema, index or class and all.
+func (t *Target) Drop(ctx context.Context) error {
+	switch t.Kind {
+	case "postgres":
+		return pgvector.Drop(ctx, t.postgres(), t.Place)
+	default:
+		o, err := t.elastic()
+		if err != nil {
+			return err
+		}
+		return elastic.Drop(ctx, o)
+	}
+}
+
+// postgres is the address as the driver reads it.
+func (t *Target) postgres() string {
+	u := *t.url
+	u.Scheme = "postgres"
+	q := u.Query()
+	for _, key := range known["postgres"] {
+		q.Del(key)
+	}
+	if t.secrets.CAFile != "" {
+		q.Set("sslrootcert", t.secrets.CAFile)
+		if q.Get("sslmode") == "" {
+			q.Set("sslmode", "verify-full")
+		}
+	}
+	u.RawQuery = q.Encode()
+	if t.secrets.Key != "" {
+		u.User = url.UserPassword(u.User.Username(), t.secrets.Key)
+	}
+	return u.String()
+}
+
+func (t *Target) elastic() (elastic.Options, error) {
+	o := elastic.Options{URL: t.base(), Index: t.Place}
+	if t.Kind == "elasticsearch" {
+		o.Dialect = elastic.Elasticsearch
+	}
+	if user := t.url.User.Username(); user != "" {
+		o.User, o.Password = user, t.secrets.Key
+	} else {
+		o.APIKey = t.secrets.Key
+	}
+	var err error
+	if o.Client, err = t.client(); err != nil {
+		return o, err
+	}
+	numbers := map[string]float64{}
+	for _, key := range []string{"k1", "b", "shards", "replicas"} {
+		if numbers[key], err = t.number(key); err != nil {
+			return o, err
+		}
+	}
+	o.K1, o.B, o.Shards, o.Replicas = numbers["k1"], numbers["b"], int(numbers["shards"]), int(numbers["replicas"])
+	if text := t.options.Get("hnsw"); text != "" {
+		if o.HNSW, err = strconv.ParseBool(text); err != nil {
+			return o, sheaf.Invalidf("store %s: hnsw is %q: must be true or false", t, text)
+		}
+	}
+	return o, nil
+}
+
+// base is the scheme and host of a store that speaks HTTP.
+func (t *Target) base() string {
+	if t.secure {
+		return "https://" + t.url.Host
+	}
+	return "http://" + t.url.Host
+}
+
+// client trusts the authority of the secrets, if they name one.
+func (t *Target) client() (*http.Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 32
+	if t.secrets.CAFile != "" {
+		pem, err := os.ReadFile(t.secrets.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("store_ca_file: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, sheaf.Invalidf("store_ca_file %s: holds no certificate in PEM", t.secrets.CAFile)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	return &http.Client{Transport: transport}, nil
+}
+
+func (t *Target) number(key string) (float64, error) {
+	text := t.options.Get(key)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= 0 && n <= 1e6) {
+		return 0, sheaf.Invalidf("store %s: %s is %q: must be a number from 0 on", t, key, text)
+	}
+	return n, nil
+}
+
+func (t *Target) duration(key string) (time.Duration, error) {
+	text := t.options.Get(key)
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, sheaf.Invalidf("store %s: %s is %q: must be a time such as 30s", t, key, text)
+	}
+	return d, nil
+}

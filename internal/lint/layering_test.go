@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"rank":                     {"root"},
 	"backend":                  {"root"},
 	"eval/metric":              {"root"},
+	"eval/parity":              {"root"},
 	"profile":                  {"root", "rank"},
 	"backend/backendtest":      {"root", "backend"},
 	"backend/memory":           {"root", "backend", "analysis"},

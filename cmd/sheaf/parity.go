@@ -1,0 +1,344 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/eval/parity"
+	"sheaf/profile"
+	"sheaf/search"
+)
+
+func (a *app) parityCommand() *cobra.Command {
+	var stores []string
+	var html string
+	var set []string
+	cmd := &cobra.Command{
+		Use:     "parity --stores STORE,STORE... QUERIES",
+		GroupID: groupOther,
+		Short:   "Compare what stores answer, stage by stage",
+		Long: `Asks every store the queries of the file QUERIES, one a line ("-" is the standard
+input), with one profile, and compares each store with the first: for every stage of
+the profile whether the same hits come in the same order, Kendall's tau, rank-biased
+overlap (p = 0.9), the largest difference of a score, and the reason for it.
+
+A store is "embedded" or an address as in sheaf copy; each is filled, or brought up
+to date, before it is asked.`,
+		Example: "  sheaf parity --stores embedded,postgres://me@127.0.0.1/notes --profile rrf queries.txt --html report.html",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.parity(cmd, stores, args[0], html, set)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&stores, "stores", nil, "the stores to compare, the yardstick first")
+	f.StringVar(&html, "html", "", "also write the report to this file, as a page")
+	f.StringArrayVar(&set, "set", nil, "set a parameter of the profile")
+	f.IntP("limit", "n", 0, "number of results")
+	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
+	a.addJSON(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
+	return cmd
+}
+
+// parityJSON is the report.
+type parityJSON struct {
+	Schema  string             `json:"schema"`
+	Profile string             `json:"profile"`
+	Limit   int                `json:"limit"`
+	Queries int                `json:"queries"`
+	First   string             `json:"first"`
+	Stores  []*parityStoreJSON `json:"stores"`
+}
+
+// parityStoreJSON is one store against the first.
+type parityStoreJSON struct {
+	Store  string             `json:"store"`
+	Stages []*parityStageJSON `json:"stages"`
+}
+
+// parityStageJSON is one stage, over all queries.
+type parityStageJSON struct {
+	// Stage is branch and step; the last is what is answered.
+	Stage string `json:"stage"`
+	// SameSet and SameOrder count queries.
+	SameSet   int `json:"same_set"`
+	SameOrder int `json:"same_order"`
+	// Tau and RBO are means, LeastRBO is the smallest.
+	Tau      float64 `json:"kendall_tau"`
+	RBO      float64 `json:"rbo"`
+	LeastRBO float64 `json:"least_rbo"`
+	// ScoreDifference and ScoreShare are the largest of all queries.
+	ScoreDifference float64 `json:"score_difference"`
+	ScoreShare      float64 `json:"score_share"`
+	// Reasons count queries.
+	Reasons map[string]int    `json:"reasons"`
+	Queries []parityQueryJSON `json:"queries"`
+}
+
+type parityQueryJSON struct {
+	Query string `json:"query"`
+	parity.Agreement
+	Reasons []string `json:"reasons"`
+}
+
+func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set []string) error {
+	if len(stores) < 2 {
+		return withHint(sheaf.Invalidf("--stores names %d stores: at least two are compared", len(stores)), "for example: --stores embedded,postgres://me@host/database")
+	}
+	folder, err := a.folder()
+	if err != nil {
+		return err
+	}
+	if _, err := a.settings(cmd, folder); err != nil {
+		return err
+	}
+	queries, err := a.readQueries(file)
+	if err != nil {
+		return err
+	}
+	p, err := loadProfile(a.config.Profile)
+	if err != nil {
+		return err
+	}
+	parameters, err := parseSet(set, p)
+	if err != nil {
+		return err
+	}
+	out := &parityJSON{Schema: "sheaf.parity/1", Profile: p.Name, Limit: a.config.Limit, Queries: len(queries)}
+	var first []answered
+	for i, store := range stores {
+		name, all, err := a.askStore(cmd, store, p, queries, search.Options{Parameters: parameters, Trace: true})
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			first, out.First = all, name
+			continue
+		}
+		out.Stores = append(out.Stores, compareStores(name, store, queries, first, all))
+	}
+	if html != "" {
+		if err := writePage(html, out); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	a.printParity(out)
+	return nil
+}
+
+// readQueries reads one query a line, empty lines and those that begin with '#'
+// left out.
+func (a *app) readQueries(file string) ([]string, error) {
+	in := a.stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, notFound(err)
+		}
+		defer f.Close()
+		in = f
+	}
+	var out []string
+	lines := bufio.NewScanner(io.LimitReader(in, 16<<20))
+	for lines.Scan() {
+		if line := strings.TrimSpace(lines.Text()); line != "" && line[0] != '#' {
+			out = append(out, line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	if len(out) == 0 {
+		return nil, sheaf.Invalidf("%s holds no queries: write one a line", file)
+	}
+	return out, nil
+}
+
+// answered is what a store answered to a query.
+type answered struct {
+	trace    []search.Snapshot
+	warnings []string
+}
+
+func (a *app) askStore(cmd *cobra.Command, store string, p *profile.Profile, queries []string, o search.Options) (string, []answered, error) {
+	s, err := a.with(store).open(cmd, openOptions{refresh: true, make: true})
+	if err != nil {
+		return "", nil, err
+	}
+	defer s.close()
+	progress := terminal.NewProgress(s.err, "asking "+s.storeName())
+	defer progress.Done()
+	out := make([]answered, len(queries))
+	for i, text := range queries {
+		r, err := s.ask(cmd.Context(), text, p, o)
+		if err != nil {
+			return "", nil, err
+		}
+		out[i] = r
+		progress.Update(i+1, len(queries), 0, "queries")
+	}
+	return s.storeName(), out, nil
+}
+
+func (s *session) ask(ctx context.Context, text string, p *profile.Profile, o search.Options) (answered, error) {
+	q := s.parse(text)
+	q.Filter = both(q.Filter, s.scope())
+	result, err := s.searcher().Search(ctx, q, p, o)
+	if err != nil {
+		return answered{}, fmt.Errorf("query %q on %s: %w", text, s.storeName(), err)
+	}
+	out := answered{trace: result.Trace, warnings: result.Warnings}
+	final := make(sheaf.Ranking, len(result.Hits))
+	for i, h := range result.Hits {
+		final[i] = sheaf.Hit{ID: h.ID, Score: h.Score}
+	}
+	out.trace = append(out.trace, search.Snapshot{Step: finalStage, Ranking: final})
+	return out, nil
+}
+
+const finalStage = "answer"
+
+func stageName(s search.Snapshot) string {
+	name := s.Step
+	if s.Branch != "" {
+		name = s.Branch + ": " + name
+	}
+	if s.First {
+		name = "first phase, " + name
+	}
+	return name
+}
+
+func compareStores(name, address string, queries []string, first, other []answered) *parityStoreJSON {
+	out := &parityStoreJSON{Store: name}
+	stages := map[string]*parityStageJSON{}
+	for i, query := range queries {
+		for n, a := range first[i].trace {
+			stage := stageName(a)
+			var b sheaf.Ranking
+			if j := slices.IndexFunc(other[i].trace, func(s search.Snapshot) bool { return stageName(s) == stage }); j >= 0 {
+				b = other[i].trace[j].Ranking
+			}
+			at := stages[stage]
+			if at == nil {
+				at = &parityStageJSON{Stage: stage, LeastRBO: 1, Reasons: map[string]int{}}
+				stages[stage] = at
+				out.Stages = slices.Insert(out.Stages, min(n, len(out.Stages)), at)
+			}
+			g := parity.Compare(a.Ranking, b)
+			at.add(parityQueryJSON{Query: query, Agreement: g, Reasons: orEmpty(parity.Reasons(a.Ranking, b, g, stepOf(a, address, other[i].warnings)))})
+		}
+	}
+	for _, s := range out.Stages {
+		n := float64(len(s.Queries))
+		s.Tau, s.RBO = s.Tau/n, s.RBO/n
+	}
+	return out
+}
+
+// stepOf says what a stage does on the store at an address.
+func stepOf(s search.Snapshot, address string, warnings []string) parity.Step {
+	kind, _, _ := strings.Cut(address, ":")
+	kind, _, _ = strings.Cut(kind, "+")
+	step := parity.Step{Store: kind, Approximate: strings.Contains(address, "hnsw=")}
+	if s.Step != "retrieve" {
+		return step
+	}
+	for _, w := range warnings {
+		if strings.Contains(w, s.Branch) {
+			step.Failed = w
+		}
+	}
+	// Similarities of unit vectors are at most 1; BM25 has a passage of 0.
+	step.Meaning = slices.ContainsFunc(s.Ranking, func(h sheaf.Hit) bool { return h.Passage > 0 }) ||
+		len(s.Ranking) > 0 && !slices.ContainsFunc(s.Ranking, func(h sheaf.Hit) bool { return math.Abs(h.Score) > 1.0001 })
+	step.Words = !step.Meaning
+	return step
+}
+
+func (s *parityStageJSON) add(q parityQueryJSON) {
+	if q.SameSet {
+		s.SameSet++
+	}
+	if q.SameOrder {
+		s.SameOrder++
+	}
+	s.Tau += q.Tau
+	s.RBO += q.RBO
+	s.LeastRBO = min(s.LeastRBO, q.RBO)
+	s.ScoreDifference, s.ScoreShare = max(s.ScoreDifference, q.ScoreDifference), max(s.ScoreShare, q.ScoreShare)
+	for _, r := range q.Reasons {
+		s.Reasons[r]++
+	}
+	s.Queries = append(s.Queries, q)
+}
+
+// Because lists the reasons, the most frequent first.
+func (s *parityStageJSON) Because() []string {
+	var out []string
+	for r := range s.Reasons {
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		if d := s.Reasons[b] - s.Reasons[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	for i, r := range out {
+		out[i] = fmt.Sprintf("%s (%d)", r, s.Reasons[r])
+	}
+	return out
+}
+
+func (a *app) printParity(out *parityJSON) {
+	fmt.Fprintf(a.stdout, "profile %s, %s, %d results, against %s\n", out.Profile, terminal.Plural(out.Queries, "query", "queries"), out.Limit, terminal.Clean(out.First))
+	for _, store := range out.Stores {
+		fmt.Fprintf(a.stdout, "\n%s\n", terminal.Clean(store.Store))
+		rows := [][]string{{"stage", "same set", "same order", "tau", "RBO", "least", "score", "because"}}
+		for _, s := range store.Stages {
+			rows = append(rows, []string{s.Stage, fmt.Sprint(s.SameSet), fmt.Sprint(s.SameOrder), fmt.Sprintf("%.4f", s.Tau), fmt.Sprintf("%.4f", s.RBO),
+				fmt.Sprintf("%.4f", s.LeastRBO), fmt.Sprintf("%.2g", s.ScoreDifference), terminal.Clean(strings.Join(s.Because(), "; "))})
+		}
+		a.printTable(rows)
+	}
+}
+
+//go:embed parity.html
+var parityPage string
+
+// writePage writes the report as a page that needs nothing else.
+func writePage(file string, out *parityJSON) error {
+	page, err := template.New("parity").Parse(parityPage)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	err = page.Execute(f, out)
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("write report %s: %w", file, err)
+	}
+	return nil
+}

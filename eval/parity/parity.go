@@ -1,0 +1,216 @@
+// Package parity answers the question "do two stores rank alike?": it compares
+// two rankings of the same query, and names the likely reason where they differ.
+package parity
+
+import (
+	"math"
+	"slices"
+
+	"sheaf"
+)
+
+// Agreement says how alike two rankings are.
+type Agreement struct {
+	// Hits are how many each ranking has.
+	Hits [2]int `json:"hits"`
+	// Shared is how many hits both have.
+	Shared int `json:"shared"`
+	// SameSet and SameOrder say that the IDs are the same, and in order.
+	SameSet   bool `json:"same_set"`
+	SameOrder bool `json:"same_order"`
+	// Tau is Kendall's rank correlation of the shared hits, 1 for fewer than
+	// two; hits that share a score in either ranking count as tied (tau-b).
+	Tau float64 `json:"kendall_tau"`
+	// RBO is the rank-biased overlap, see [RBO].
+	RBO float64 `json:"rbo"`
+	// ScoreDifference is the largest difference of the scores of a shared hit,
+	// ScoreShare the largest as a part of the larger score.
+	ScoreDifference float64 `json:"score_difference"`
+	ScoreShare      float64 `json:"score_share"`
+}
+
+// Persistence is the p of RBO in agreements: the first ten ranks have 86 % of the
+// weight.
+const Persistence = 0.9
+
+// Compare compares two rankings.
+func Compare(a, b sheaf.Ranking) Agreement {
+	at := make(map[sheaf.ID]int, len(b))
+	for i, h := range b {
+		at[h.ID] = i
+	}
+	out := Agreement{Hits: [2]int{len(a), len(b)}, SameOrder: len(a) == len(b), RBO: RBO(ids(a), ids(b), Persistence)}
+	var left, right []float64
+	for i, h := range a {
+		j, ok := at[h.ID]
+		if !ok || i != j {
+			out.SameOrder = false
+		}
+		if !ok {
+			continue
+		}
+		out.Shared++
+		left, right = append(left, h.Score), append(right, b[j].Score)
+		d := math.Abs(h.Score - b[j].Score)
+		out.ScoreDifference = max(out.ScoreDifference, d)
+		if most := max(math.Abs(h.Score), math.Abs(b[j].Score)); most > 0 {
+			out.ScoreShare = max(out.ScoreShare, d/most)
+		}
+	}
+	out.SameSet = out.Shared == len(a) && len(a) == len(b)
+	out.Tau = Tau(left, right)
+	return out
+}
+
+func ids(r sheaf.Ranking) []sheaf.ID {
+	out := make([]sheaf.ID, len(r))
+	for i, h := range r {
+		out[i] = h.ID
+	}
+	return out
+}
+
+// Tau is Kendall's tau-b of two lists of scores of the same hits (Kendall 1945).
+// It is 1 when neither has two different scores, and 0 when one of them has.
+func Tau(a, b []float64) float64 {
+	var concordant, discordant, tiedA, tiedB float64
+	for i := range a {
+		for j := range i {
+			x, y := a[i]-a[j], b[i]-b[j]
+			switch {
+			case x == 0 && y == 0:
+			case x == 0:
+				tiedA++
+			case y == 0:
+				tiedB++
+			case (x > 0) == (y > 0):
+				concordant++
+			default:
+				discordant++
+			}
+		}
+	}
+	pairs := concordant + discordant
+	if pairs+tiedA+tiedB == 0 {
+		return 1
+	}
+	if pairs == 0 {
+		return 0
+	}
+	return (concordant - discordant) / math.Sqrt((pairs+tiedA)*(pairs+tiedB))
+}
+
+// RBO is the extrapolated rank-biased overlap of two lists without repetitions
+// (Webber, Moffat, Zobel: A Similarity Measure for Indefinite Rankings, 2010,
+// equation 32): 1 for the same list, 0 for lists without a common entry. p, in
+// (0,1), says how far down a reader goes.
+func RBO[T comparable](a, b []T, p float64) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	short, long := len(a), len(b)
+	if short == 0 {
+		if long == 0 {
+			return 1
+		}
+		return 0
+	}
+	seen := make(map[T]bool, long)
+	overlap := 0.0
+	overlapAt := func(list []T, d int) {
+		if d < len(list) {
+			if seen[list[d]] {
+				overlap++
+			}
+			seen[list[d]] = true
+		}
+	}
+	sum, atShort := 0.0, 0.0
+	for d := 1; d <= long; d++ {
+		overlapAt(a, d-1)
+		overlapAt(b, d-1)
+		if d == short {
+			atShort = overlap
+		}
+		weight := math.Pow(p, float64(d))
+		sum += overlap / float64(d) * weight
+		if d > short {
+			sum += atShort * float64(d-short) / float64(short*d) * weight
+		}
+	}
+	return (1-p)/p*sum + ((overlap-atShort)/float64(long)+atShort/float64(short))*math.Pow(p, float64(long))
+}
+
+// Step is a step of a profile on one store.
+type Step struct {
+	// Words, Meaning say that the step retrieved by words or by a vector;
+	// otherwise it follows from steps before it.
+	Words, Meaning bool
+	// Store is the kind of store: "postgres", "opensearch" and so on, and
+	// Approximate says that its vectors are found through a graph.
+	Store       string
+	Approximate bool
+	// Failed is why the store did not answer.
+	Failed string
+}
+
+// near is a difference of scores that comes from float32 and the order of sums.
+const near = 2e-6
+
+// Reasons names why the rankings a and b, of which b is that of step, differ.
+// They are read off the rankings: nothing for rankings in the same order with
+// scores as equal as float32 makes them.
+func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
+	var out []string
+	if step.Failed != "" {
+		return []string{"the store did not answer: " + step.Failed}
+	}
+	if g.SameOrder && g.ScoreShare <= near {
+		return nil
+	}
+	if !step.Words && !step.Meaning {
+		return []string{"follows from the steps before"}
+	}
+	if !g.SameSet {
+		if cut, ok := edge(a, b, g); ok {
+			out = append(out, cut)
+		} else if step.Meaning && step.Approximate {
+			out = append(out, "ANN recall: the store's graph did not reach every near passage")
+		} else {
+			out = append(out, "the store finds others: analyzer, limits or documents that it lacks")
+		}
+	}
+	switch {
+	case g.ScoreShare <= near:
+		if !g.SameOrder && g.SameSet {
+			out = append(out, "scores equal in float32 change places")
+		}
+	case step.Meaning:
+		out = append(out, "precision of vectors: similarities are summed in float32 or from rounded vectors")
+	case step.Store == "opensearch" || step.Store == "elasticsearch":
+		out = append(out, "length norm precision: Lucene keeps four bits of lengths above 39 terms; replaced chunks count until they are merged away")
+	case step.Store == "weaviate":
+		out = append(out, "BM25 variant: Weaviate's idf counts all chunks, also those without the field")
+	default:
+		out = append(out, "BM25 variant")
+	}
+	return out
+}
+
+// edge reports whether everything that only one ranking has stands, by its score,
+// where the window ends: then small differences of scores decide who is in.
+func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
+	if len(a) == 0 || len(a) != len(b) {
+		return "", false
+	}
+	slack := max(g.ScoreShare, near) * 2
+	for _, pair := range [2][2]sheaf.Ranking{{a, b}, {b, a}} {
+		last := pair[0][len(pair[0])-1].Score
+		for _, h := range pair[0] {
+			if !slices.ContainsFunc(pair[1], func(o sheaf.Hit) bool { return o.ID == h.ID }) && math.Abs(h.Score-last) > slack*math.Abs(h.Score)+1e-12 {
+				return "", false
+			}
+		}
+	}
+	return "window: hits with nearly the score of the last one are in on one side and out on the other", true
+}

@@ -81,6 +81,7 @@ type Collection struct {
 	closed   atomic.Bool
 	given    given
 	words    wordCounts
+	chunks   chunkMemory
 	// fresh says that nothing was indexed when it was opened.
 	fresh bool
 }
@@ -135,7 +136,7 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 		return nil, fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 	}
 	view := c.o.Catalog.View()
-	return &Reader{c: c, grant: grant, view: view, guard: newGuard(view, c.o.Backend, &grant)}, nil
+	return &Reader{c: c, grant: grant, view: view, guard: newGuard(view, &c.chunks, c.o.Backend, &grant)}, nil
 }
 
 // watchState is how the watching goes.

@@ -24,6 +24,7 @@ import (
 // collection would tell whether hidden documents hold a word.
 type guard struct {
 	view    *catalog.View
+	memory  *chunkMemory
 	store   backend.Backend
 	filter  sheaf.Filter // nil lets everything through
 	mu      sync.Mutex
@@ -40,8 +41,8 @@ var (
 	_ rank.Facts        = (*guard)(nil)
 )
 
-func newGuard(view *catalog.View, store backend.Backend, grant *access.Grant) *guard {
-	g := &guard{view: view, store: store}
+func newGuard(view *catalog.View, memory *chunkMemory, store backend.Backend, grant *access.Grant) *guard {
+	g := &guard{view: view, memory: memory, store: store}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
@@ -143,7 +144,7 @@ func (g *guard) visible(doc sheaf.ID) bool {
 
 // Chunk implements rank.Facts.
 func (g *guard) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	c, ok := g.view.Chunk(id)
+	c, ok := g.memory.chunk(g.view, id)
 	if !ok || !g.visible(c.Doc) {
 		return sheaf.Chunk{}, false
 	}

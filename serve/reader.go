@@ -47,7 +47,7 @@ const (
 	MaxWindow = 1000
 	// DefaultLimit and DefaultWindow are those of a request that names none.
 	DefaultLimit  = 10
-	DefaultWindow = 50
+	DefaultWindow = 20
 	// MaxQueryBytes bounds the text of a query, MaxFacets how many facets it
 	// may ask for.
 	MaxQueryBytes = 4096

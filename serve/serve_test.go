@@ -111,7 +111,7 @@ func TestPagesHoldStill(t *testing.T) {
 		files[fmt.Sprintf("n%02d.md", i)] = fmt.Sprintf("# Note %d\n\napples %s\n", i, strings.Repeat("pear ", i))
 	}
 	f := servetest.Open(t, files, nil)
-	first := find(t, reader(t, f, access.Unrestricted()), serve.SearchRequest{Text: "apples", Limit: 7, Parameters: map[string]string{"meaning": "0"}})
+	first := find(t, reader(t, f, access.Unrestricted()), serve.SearchRequest{Text: "apples", Limit: 7, Window: 50, Parameters: map[string]string{"meaning": "0"}})
 	if first.Total.Value != 40 || first.Next == "" {
 		t.Fatalf("total %v, next %q", first.Total, first.Next)
 	}

@@ -2,7 +2,7 @@
 // long answers took: what "sheaf serve holds 32 clients" means in numbers.
 //
 //	sheaf serve --in FOLDER &
-//	go run ./bench/load --clients 32 --time 60s
+//	go run -C bench ./load --clients 32 --time 60s
 //
 // The queries are two words each of the titles of the server's documents. One
 // warm-up round is not counted. It ends with status 1 when a request failed or

@@ -63,7 +63,6 @@ var allowed = map[string][]string{
 	"serve/address":            {"root", "catalog", "chunk", "internal/suggest"},
 	"serve/servetest":          {"root", "analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "vfs"},
 	"serve/...":                {"root", "profile", "search", "serve", "serve/...", "internal/suggest"},
-	"bench/...":                {},
 	"internal/lint":            {},
 	"internal/suggest":         {},
 	"internal/benchmark":       {"root", "analysis", "backend", "backend/embedded", "chunk", "inference", "rank"},

@@ -60,7 +60,7 @@ type Limits struct {
 	Time time.Duration
 	// Running is how many requests work at once: twice the processors;
 	// Waiting how many wait for their turn: 1024, each for at most Patience:
-	// 2 s. OfOne is how many of one caller run and wait: 256.
+	// 5 s. OfOne is how many of one caller run and wait: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }
@@ -73,7 +73,7 @@ func (l *Limits) defaults() {
 	l.Running = cmp.Or(l.Running, 2*runtime.GOMAXPROCS(0))
 	l.Waiting = cmp.Or(l.Waiting, 1024)
 	l.OfOne = cmp.Or(l.OfOne, 256)
-	l.Patience = cmp.Or(l.Patience, 2*time.Second)
+	l.Patience = cmp.Or(l.Patience, 5*time.Second)
 }
 
 // API serves collections over HTTP. It is safe for concurrent use; Mount must

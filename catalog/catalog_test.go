@@ -217,6 +217,14 @@ func TestResolve(t *testing.T) {
 	if n := v.FolderSize("notes", "fold\xe9"); n != 1 {
 		t.Errorf("a folder with a name of any bytes has %d documents", n)
 	}
+	for folder, want := range map[string]bool{"": true, "sub": true, "other": true, "other/deep": true, "fold\xe9": true, "su": false, "sub/a.md": false, "none": false} {
+		if v.Holds("notes", folder) != want {
+			t.Errorf("documents in %q: %t", folder, !want)
+		}
+	}
+	if v.Holds("note", "") {
+		t.Error("a tree that is not there holds documents")
+	}
 	if got := v.Backlinks("notes:second.md"); !slices.Equal(got, []sheaf.ID{"notes:a.md"}) {
 		t.Errorf("back-links %v", got)
 	}

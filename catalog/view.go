@@ -357,6 +357,28 @@ func (v *View) countFolder(prefix string) (n int, err error) {
 	return n, err
 }
 
+// Holds reports whether any document lies in a folder of a tree or below it; ""
+// is the tree's top.
+func (v *View) Holds(tree, folder string) bool {
+	prefix := string(sheaf.DocumentID(tree, folder))
+	if folder != "" {
+		prefix += "/"
+	}
+	w, err := v.walk(prefix)
+	for ; err == nil && w.ok && strings.HasPrefix(view(w.bytes()), prefix); err = w.next() {
+		st, fault := w.segment().state(w.number())
+		if fault != nil {
+			err = fault
+			break
+		}
+		if !st.tombstone() {
+			return true
+		}
+	}
+	v.note(translate(err))
+	return false
+}
+
 // Counted is a name with the number of documents that have it.
 type Counted struct {
 	Name string `json:"name"`

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -396,18 +395,8 @@ func (s *session) close() {
 // holds reports whether any document lies in folder.
 func (s *session) holds(folder string) bool {
 	for _, t := range s.view.Settings().Trees {
-		rel, ok := collection.Under(t.Root, folder)
-		if !ok {
-			continue
-		}
-		prefix := string(sheaf.DocumentID(t.Name, rel))
-		if rel != "" {
-			prefix += "/"
-		}
-		for id := range s.view.Files() {
-			if strings.HasPrefix(string(id), prefix) {
-				return true
-			}
+		if rel, ok := collection.Under(t.Root, folder); ok && s.view.Holds(t.Name, rel) {
+			return true
 		}
 	}
 	return false

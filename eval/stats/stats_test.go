@@ -160,7 +160,7 @@ func TestProperties(t *testing.T) {
 // called significant at 5 %, and intervals of 95 % hold the mean about as often
 // as they should.
 func TestLevels(t *testing.T) {
-	const trials, n = 400, 40
+	const trials, n = 300, 30
 	state := uint64(12345)
 	uniform := func() float64 {
 		state = state*6364136223846793005 + 1442695040888963407
@@ -175,10 +175,10 @@ func TestLevels(t *testing.T) {
 		if stats.PairedT(a, b).P < 0.05 {
 			byT++
 		}
-		if stats.Randomization(a, b, 500, uint64(i)) < 0.05 {
+		if stats.Randomization(a, b, 300, uint64(i)) < 0.05 {
 			byR++
 		}
-		if stats.Bootstrap(a, 0.95, 500, uint64(i)).Contains(0.5) {
+		if stats.Bootstrap(a, 0.95, 300, uint64(i)).Contains(0.5) {
 			inside++
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // vectors writes a vector field.
 func (w *fileWriter) vectors(name string, s *vector.Set) {
-	depth, err := vector.Measure(context.Background(), []vector.Part{{Set: s}}, vector.Samples)
+	depth, err := vector.Measure(context.Background(), []vector.Part{{Set: s}}, 0)
 	w.fail(err)
 	w.section(sectionVectors+name, s.Rows)
 	w.section(sectionCodes+name, s.Codes)

@@ -196,7 +196,7 @@ func BenchmarkSearch(b *testing.B) {
 	set := buffer.Set(len(c.vectors), nil)
 	encoding := time.Since(start)
 	start = time.Now()
-	depth, err := vector.Measure(context.Background(), []vector.Part{{Set: set}}, vector.Samples)
+	depth, err := vector.Measure(context.Background(), []vector.Part{{Set: set}}, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

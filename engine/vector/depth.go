@@ -32,8 +32,13 @@ type Part struct {
 	Live []uint64
 }
 
-// Samples is how many queries Measure takes by default.
-const Samples = 128
+// How many queries Measure takes by itself, from manyRows rows on and below: a
+// small segment is soon part of a larger one, which is measured again.
+const (
+	samples    = 128
+	fewSamples = 32
+	manyRows   = 1 << 16
+)
 
 // depthShare is the share of the nearest chunks that must survive.
 const depthShare = 0.999
@@ -42,9 +47,9 @@ const depthShare = 0.999
 // sampled vectors of theirs it compares every row, and looks how many rows have a
 // better estimate than the nearest ones. Every second query is moved away from the
 // vector it was drawn from, because questions are not among the answers. The
-// sample depends on the number of rows alone. The zero Depth means that the parts
-// have too few rows for it to matter.
-func Measure(ctx context.Context, parts []Part, samples int) (Depth, error) {
+// sample depends on the number of rows alone; queries 0 is a sensible number of
+// them. The zero Depth means that the parts have too few rows for it to matter.
+func Measure(ctx context.Context, parts []Part, queries int) (Depth, error) {
 	total := 0
 	for _, p := range parts {
 		total += p.Count
@@ -52,9 +57,15 @@ func Measure(ctx context.Context, parts []Part, samples int) (Depth, error) {
 	if total <= exactRows {
 		return Depth{}, ctx.Err()
 	}
+	if queries <= 0 {
+		queries = samples
+		if total < manyRows {
+			queries = fewSamples
+		}
+	}
 	rng := rand.New(rand.NewPCG(uint64(total), 0))
 	var list []*sample
-	for i := range samples {
+	for i := range queries {
 		v, err := sampleOf(parts, rng, total)
 		if err != nil {
 			return Depth{}, err

@@ -303,7 +303,7 @@ func TestMeasureParts(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("parts need %v, the whole %v, %v", got, want, err)
 	}
-	if d, err := vector.Measure(t.Context(), []vector.Part{{Set: left.Set(10000, nil)}}, 8); d != (vector.Depth{}) || err != nil {
+	if d, err := vector.Measure(t.Context(), []vector.Part{{Set: left.Set(10000, func(i uint32) (uint32, bool) { return i, i < 4000 })}}, 8); d != (vector.Depth{}) || err != nil {
 		t.Errorf("a small set needs %v, %v", d, err)
 	}
 	clear(live)

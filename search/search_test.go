@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -236,6 +237,8 @@ func TestTimeoutAndCancellation(t *testing.T) {
 func TestDeadChunksAreDropped(t *testing.T) {
 	shelf := animals()
 	delete(shelf.chunks, "t:garden.md#Visitors")
+	garden := shelf.docs["t:garden.md"]
+	garden.Chunks = slices.DeleteFunc(garden.Chunks, func(c sheaf.Chunk) bool { return c.ID == "t:garden.md#Visitors" })
 	for _, name := range builtins(t) {
 		for _, h := range mustSearch(t, searcher(shelf), query("cat", 10), load(t, name), search.Options{}).Hits {
 			if h.ID == "t:garden.md#Visitors" {

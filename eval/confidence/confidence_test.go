@@ -1,0 +1,110 @@
+package confidence_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	"sheaf/eval"
+	"sheaf/eval/confidence"
+	"sheaf/eval/dataset"
+	"sheaf/eval/knownitem"
+	"sheaf/eval/self"
+	"sheaf/inference"
+	"sheaf/inference/static/english"
+	"sheaf/profile"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, folder string) *eval.Collection {
+	t.Helper()
+	e, err := english.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: folder}, eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: e,
+		Store: eval.Store{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
+			return memory.New(a), nil
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func calibrated(t *testing.T, folder string, queries int) (*confidence.Report, error) {
+	t.Helper()
+	c := open(t, folder)
+	source, err := self.Source(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load("sheaf", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	r, err := confidence.Calibrate(context.Background(), c.Searcher(), source, p, confidence.Options{
+		Queries: knownitem.Options{PerKind: queries, Impossible: queries, Seed: 1}, Progress: func(done, all int) { asked = done }})
+	if err == nil && asked != r.Queries {
+		t.Errorf("told of %d questions of %d", asked, r.Queries)
+	}
+	return r, err
+}
+
+// TestOwnDocuments learns from this repository's documentation: what was learned
+// must tell right answers from wrong ones that it has not seen, and mean what it
+// says.
+func TestOwnDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it asks hundreds of questions")
+	}
+	docs := filepath.Join("..", "..", "doc")
+	r, err := calibrated(t, docs, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Impossible == 0 || r.Right == 0 || r.Right > r.Queries-r.Impossible || r.Profile != "sheaf" {
+		t.Fatalf("%+v", r)
+	}
+	answers, low, lowRight, high, highRight := 0, 0, 0.0, 0, 0.0
+	for _, b := range r.Bins {
+		answers += b.Count
+		if b.To <= 0.5 {
+			low, lowRight = low+b.Count, lowRight+b.Right*float64(b.Count)
+		} else {
+			high, highRight = high+b.Count, highRight+b.Right*float64(b.Count)
+		}
+	}
+	if answers == 0 || answers > r.Queries {
+		t.Errorf("%d first answers to %d questions", answers, r.Queries)
+	}
+	if low == 0 || high == 0 || highRight/float64(high) < lowRight/float64(low)+0.2 {
+		t.Errorf("%v of %d confident answers are right, and %v of %d others", highRight, high, lowRight, low)
+	}
+	if r.Error > 0.2 || r.Brier > 0.24 {
+		t.Errorf("calibration error %v, Brier score %v", r.Error, r.Brier)
+	}
+	again, err := calibrated(t, docs, 60)
+	if err != nil || !reflect.DeepEqual(r, again) {
+		t.Errorf("another run learned something else: %v", err)
+	}
+}
+
+func TestTooLittleToLearnFrom(t *testing.T) {
+	_, err := calibrated(t, t.TempDir(), 10)
+	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "fewer than 40") {
+		t.Errorf("of no documents: %v", err)
+	}
+}

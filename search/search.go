@@ -167,8 +167,10 @@ type Hit struct {
 	// Legs are rank and raw score in each of Result.Legs; Rank 0 where the
 	// branch did not find it.
 	Legs []sheaf.Leg
-	// Passage is the passage of the best match, for matches by meaning.
-	Passage int
+	// Passage is the passage of the best match, when ByMeaning says that a
+	// branch that searches meaning found the hit.
+	Passage   int
+	ByMeaning bool
 	// Constituents are the chunks that the answer stands for, best first.
 	Constituents []Constituent
 	Explanation  *sheaf.Explanation
@@ -386,6 +388,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		d, _ := r.facts.Document(c.Doc)
 		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb, Path: d.Path,
 			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation}
+		_, hit.ByMeaning = r.similar[h.ID]
 		for _, tags := range [...][]string{c.Tags, d.Tags} {
 			for _, t := range tags {
 				if !slices.Contains(hit.Tags, t) {

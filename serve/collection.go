@@ -23,6 +23,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/eval/calibrate"
 	"sheaf/inference"
 	"sheaf/ingest"
@@ -45,6 +46,9 @@ type Options struct {
 	// Known is the share of a text that the model knows; nil when it does not
 	// tell.
 	Known func(text string) float64
+	// Passages says how texts were cut for the model, so that a snippet can
+	// show the passage that was found; zero shows the beginning.
+	Passages chunk.Passages
 	// Confidence gives what tells how sure the answers of a profile are; nil
 	// says nothing of it.
 	Confidence func(profile string) *calibrate.Logistic

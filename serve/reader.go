@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/profile"
 	"sheaf/query"
 	"sheaf/search"
@@ -360,7 +362,7 @@ func (r *Reader) result(h *search.Highlighter, hit *search.Hit, legs []string) R
 	}
 	current := *hit
 	current.Span, current.Body = now.Span, now.Body
-	snippet, at := BestSnippet(h, content, SnippetSpans(&doc, &current))
+	snippet, at := BestSnippet(h, content, SnippetSpans(&doc, &current, content, r.c.o.Passages))
 	out.Snippet, out.Line = snippet.Text, catalog.Line(content, at)
 	for _, m := range snippet.Matches {
 		out.Matches = append(out.Matches, spanOf(m))
@@ -379,10 +381,18 @@ func (r *Reader) file(tree, docPath string) string {
 }
 
 // SnippetSpans are the parts of the file that a snippet of hit may come from,
-// the likeliest first: its own body, the best chunk that it stands for, all
-// that lies under it. Frontmatter is never shown.
-func SnippetSpans(doc *sheaf.Document, hit *search.Hit) []sheaf.Span {
-	spans := []sheaf.Span{hit.Body}
+// the likeliest first: the passage that meaning found, cut as cut says, its own
+// body, the best chunk that it stands for, all that lies under it. Frontmatter is
+// never shown.
+func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) []sheaf.Span {
+	var spans []sheaf.Span
+	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {
+		i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.ID == hit.ID })
+		if i >= 0 && doc.Chunks[i].Body == hit.Body {
+			spans = append(spans, cut.Span(doc, &doc.Chunks[i], content, hit.Passage))
+		}
+	}
+	spans = append(spans, hit.Body)
 	if len(hit.Constituents) > 0 {
 		spans = append(spans, hit.Constituents[0].Span)
 	}

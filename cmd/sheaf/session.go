@@ -21,6 +21,7 @@ import (
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
 	"sheaf/inference/cache"
+	"sheaf/ingest"
 	"sheaf/profile"
 	"sheaf/query"
 	"sheaf/scan"
@@ -79,6 +80,14 @@ func (s *session) searcher() *search.Searcher {
 		searcher.SetModel(e, s.analyzer, s.view.Chunks())
 	}
 	return searcher
+}
+
+// passages says how texts were cut for the model in use.
+func (s *session) passages() chunk.Passages {
+	if s.embedder == nil {
+		return chunk.Passages{}
+	}
+	return ingest.PassagesOf(s.embedder)
 }
 
 // known tells the share of a text that the model knows; nil when it does not
@@ -263,7 +272,7 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 		s.notice("%s: no snippet: %v", r.Path, err)
 		return r, true
 	}
-	snippet, at := serve.BestSnippet(h, content, serve.SnippetSpans(&doc, hit))
+	snippet, at := serve.BestSnippet(h, content, serve.SnippetSpans(&doc, hit, content, s.passages()))
 	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
 	for _, m := range snippet.Matches {
 		r.Matches = append(r.Matches, spanOf(m))

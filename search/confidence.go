@@ -19,8 +19,8 @@ type Evidence struct {
 	// Meaning is the best cosine of a passage or title, 0 without a model.
 	Meaning float64 `json:"meaning"`
 	// Lead is how far its document's score is above the best of another one,
-	// as a share of the best; negative for what is not first, 0 when no other
-	// document was found.
+	// as a share of the best; negative for what is not first. Where no other
+	// document was found it is a usual one, since nothing was to choose from.
 	Lead float64 `json:"lead"`
 	// Known is the share of the query that the model knows, Length the number
 	// of its words.
@@ -134,7 +134,10 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, known float64, length int) Ev
 	if doc == j.first {
 		other = j.second
 	}
-	if best := j.scores[j.first]; best > 0 && j.second != "" {
+	const usualLead = 0.2
+	if j.second == "" {
+		e.Lead = usualLead
+	} else if best := j.scores[j.first]; best > 0 {
 		e.Lead = (j.scores[doc] - j.scores[other]) / best
 	}
 	return e

@@ -108,10 +108,14 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 	defer func() { l.workers <- w }()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := l.forget(w, replace, chunks); err != nil {
+	again, err := l.forget(w, replace, chunks)
+	if err != nil {
 		return err
 	}
-	last := lastOfEqual(chunks)
+	var last map[string]int
+	if again {
+		last = lastOfEqual(chunks)
+	}
 	for i := range chunks {
 		if n, ok := last[chunks[i].ID]; ok && n != i {
 			continue
@@ -188,15 +192,16 @@ func (l *Load) fullest(w *worker) *worker {
 
 // forget removes what chunks and replace stand for from this load, and notes what
 // is to be removed from what is committed. Most documents come once in a load:
-// then a look at seen is all.
-func (l *Load) forget(w *worker, replace []string, chunks []Chunk) error {
-	var again []string // documents
+// then a look at seen is all. again says that an identifier of chunks came before,
+// perhaps among them.
+func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, err error) {
+	var docs []string
 	var twice []string // chunks
 	l.mu.Lock()
 	for _, doc := range replace {
 		l.removed[doc] = struct{}{}
 		if _, ok := l.seen[l.hash("d", doc)]; ok {
-			again = append(again, doc)
+			docs = append(docs, doc)
 		}
 	}
 	for i := range chunks {
@@ -205,17 +210,19 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) error {
 			twice = append(twice, chunks[i].ID)
 		}
 		l.seen[h] = struct{}{}
-		l.seen[l.hash("d", chunks[i].Doc)] = struct{}{}
+		if i == 0 || chunks[i].Doc != chunks[i-1].Doc {
+			l.seen[l.hash("d", chunks[i].Doc)] = struct{}{}
+		}
 	}
 	l.mu.Unlock()
-	if len(again) == 0 && len(twice) == 0 {
-		return nil
+	if len(docs) == 0 && len(twice) == 0 {
+		return false, nil
 	}
 	for _, other := range l.all {
 		if other != w {
 			other.mu.Lock()
 		}
-		for _, doc := range again {
+		for _, doc := range docs {
 			other.builder.RemoveDocument(doc)
 		}
 		for _, id := range twice {
@@ -228,11 +235,11 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range l.flushed {
-		if err := f.remove(again, twice); err != nil {
-			return err
+		if err := f.remove(docs, twice); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return len(twice) > 0, nil
 }
 
 func (l *Load) hash(kind, s string) uint64 {

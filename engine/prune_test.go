@@ -150,16 +150,19 @@ func randomRequest(rng *rand.Rand, vocabulary int) Request {
 // TestPruningIsExact compares block-max retrieval with exhaustive scoring, to the
 // last bit, over several segments with deleted chunks.
 func TestPruningIsExact(t *testing.T) {
-	chunks, queries := 9000, 150
-	if testing.Short() {
-		chunks, queries = 5000, 40
-	}
-	for seed := range uint64(3) {
+	for seed := range uint64(4) {
+		chunks, queries, commits := 9000, 150, 3
+		if testing.Short() {
+			chunks, queries = 5000, 40
+		}
+		if seed == 3 { // more windows than are evaluated first
+			chunks, queries, commits = (probes+6)*windowLen, queries/2, 1
+		}
 		rng := rand.New(rand.NewPCG(seed, 77))
-		vocabulary := []int{30, 400, 5000}[seed]
+		vocabulary := []int{30, 400, 5000, 1000}[seed]
 		ix := testIndex(t, t.TempDir())
-		for from := 0; from < chunks; from += chunks/3 + 1 {
-			commit(t, ix, nil, randomChunks(rng, from, chunks/3+1, vocabulary))
+		for from := 0; from < chunks; from += chunks/commits + 1 {
+			commit(t, ix, nil, randomChunks(rng, from, chunks/commits+1, vocabulary))
 		}
 		var gone []string
 		for _, c := range randomChunks(rng, 0, chunks, vocabulary) {

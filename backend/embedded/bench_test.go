@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,6 +166,7 @@ func BenchmarkQuery(b *testing.B) {
 				b.ReportMetric(float64(cpu[b.N*p/100].Microseconds()), fmt.Sprintf("p%d-cpu-µs", p))
 			}
 			b.ReportMetric(float64(s.Chunks()), "chunks")
+			b.ReportMetric(float64(resident())/1e6, "MB-resident")
 		}
 		b.Run(kind.name, func(b *testing.B) {
 			var work engine.Work
@@ -174,14 +176,26 @@ func BenchmarkQuery(b *testing.B) {
 			})
 			b.ReportMetric(float64(work.Scored)/float64(work.Postings), "postings/all")
 		})
-		// With so large a limit nothing can be left out.
-		b.Run("every-match-"+kind.name, func(b *testing.B) {
-			measure(b, func(i int) error {
-				req := request(i, nil)
-				req.Limit = 1 << 30
-				_, err := s.Search(context.Background(), req)
-				return err
-			})
+		b.Run(kind.name+"-8-clients", func(b *testing.B) {
+			took := make([]time.Duration, b.N)
+			var next atomic.Int64
+			var wait sync.WaitGroup
+			for range 8 {
+				wait.Go(func() {
+					for i := int(next.Add(1)) - 1; i < b.N; i = int(next.Add(1)) - 1 {
+						start := time.Now()
+						if _, err := s.Search(context.Background(), request(i, nil)); err != nil {
+							b.Error(err)
+						}
+						took[i] = time.Since(start)
+					}
+				})
+			}
+			wait.Wait()
+			slices.Sort(took)
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "queries/s")
+			b.ReportMetric(float64(took[b.N/2].Microseconds()), "p50-µs")
+			b.ReportMetric(float64(took[b.N*99/100].Microseconds()), "p99-µs")
 		})
 	}
 }

@@ -1,6 +1,9 @@
 package embedded_test
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,4 +17,18 @@ func cpuTime() time.Duration {
 		return 0
 	}
 	return time.Duration(t.Nano())
+}
+
+// resident is the memory of this process that is there, in bytes, mapped files
+// included.
+func resident() int64 {
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, pages int64
+	if _, err := fmt.Fscan(bytes.NewReader(data), &size, &pages); err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
 }

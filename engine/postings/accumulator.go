@@ -74,19 +74,19 @@ func (l *Accumulator) Add(a *Arena, ordinal, position uint32) {
 }
 
 func (l *Accumulator) put(a *Arena, v uint64) {
-	for v >= 0x80 {
-		l.putByte(a, byte(v)|0x80)
+	for {
+		if l.tail == l.end {
+			l.grow(a)
+		}
+		at := &a.pages[l.tail>>pageBits][l.tail&(pageBytes-1)]
+		l.tail++
+		if v < 0x80 {
+			*at = byte(v)
+			return
+		}
+		*at = byte(v) | 0x80
 		v >>= 7
 	}
-	l.putByte(a, byte(v))
-}
-
-func (l *Accumulator) putByte(a *Arena, b byte) {
-	if l.tail == l.end {
-		l.grow(a)
-	}
-	a.pages[l.tail>>pageBits][l.tail&(pageBytes-1)] = b
-	l.tail++
 }
 
 // grow gives the list a new slice: the first of firstLen bytes, then each twice

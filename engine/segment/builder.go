@@ -29,7 +29,8 @@ type Builder struct {
 	docs    []string
 	lengths [][]uint32 // [field][ordinal]
 	byID    map[string]uint32
-	byDoc   map[string][]uint32
+	byDoc   map[string]*members
+	open    *members // those of the document of the chunk that was begun last
 	dead    map[uint32]struct{}
 
 	columns map[string]*runs
@@ -37,6 +38,9 @@ type Builder struct {
 	vectors map[string]*vector.Buffer
 	bytes   int64 // of everything but arena and tables
 }
+
+// members are the chunks of one document.
+type members struct{ ordinals []uint32 }
 
 // runs are ordinals as bounds of runs: start, end, start, end ...
 type runs struct{ bounds []uint32 }
@@ -66,7 +70,7 @@ func (b *Builder) Reset() {
 		fields:  b.fields,
 		terms:   map[string]uint32{},
 		byID:    map[string]uint32{},
-		byDoc:   map[string][]uint32{},
+		byDoc:   map[string]*members{},
 		dead:    map[uint32]struct{}{},
 		columns: map[string]*runs{},
 		vectors: map[string]*vector.Buffer{},
@@ -85,7 +89,13 @@ func (b *Builder) Begin(id, doc string) (uint32, error) {
 	ordinal := uint32(len(b.ids))
 	b.ids, b.docs = append(b.ids, id), append(b.docs, doc)
 	b.byID[id] = ordinal
-	b.byDoc[doc] = append(b.byDoc[doc], ordinal)
+	if b.open == nil || b.docs[ordinal-1] != doc {
+		if b.open = b.byDoc[doc]; b.open == nil {
+			b.open = &members{}
+			b.byDoc[doc] = b.open
+		}
+	}
+	b.open.ordinals = append(b.open.ordinals, ordinal)
 	for f := range b.lengths {
 		b.lengths[f] = append(b.lengths[f], 0)
 	}
@@ -176,11 +186,12 @@ func (b *Builder) RemoveChunk(id string) {
 
 // RemoveDocument removes every chunk of a document that was added before.
 func (b *Builder) RemoveDocument(doc string) {
-	ordinals, ok := b.byDoc[doc]
+	gone, ok := b.byDoc[doc]
 	if !ok {
 		return
 	}
-	for _, ordinal := range ordinals {
+	b.open = nil
+	for _, ordinal := range gone.ordinals {
 		b.dead[ordinal] = struct{}{}
 		if b.byID[b.ids[ordinal]] == ordinal {
 			delete(b.byID, b.ids[ordinal])

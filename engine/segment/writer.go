@@ -232,11 +232,13 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 
 func (w *fileWriter) documents(docs []string) {
 	members := map[string]*runWriter{}
+	var m *runWriter
 	for i, doc := range docs {
-		m := members[doc]
-		if m == nil {
-			m = &runWriter{}
-			members[doc] = m
+		if i == 0 || docs[i-1] != doc {
+			if m = members[doc]; m == nil {
+				m = &runWriter{}
+				members[doc] = m
+			}
 		}
 		m.add(i)
 	}

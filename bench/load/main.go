@@ -63,7 +63,7 @@ func run(o options) error {
 	if _, err := l.ask(time.Second); err != nil {
 		return err
 	}
-	before, err := l.gauge("sheaf_heap_bytes")
+	before, err := l.gauge("sheaf_heap_live_bytes")
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func run(o options) error {
 		return err
 	}
 	took := time.Since(began)
-	after, err := l.gauge("sheaf_heap_bytes")
+	after, err := l.gauge("sheaf_heap_live_bytes")
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func run(o options) error {
 	at := func(p float64) time.Duration { return times[min(len(times)-1, int(p*float64(len(times))))] }
 	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(times), took.Seconds(), float64(len(times))/took.Seconds(), o.clients)
 	fmt.Printf("p50 %.1f ms  p90 %.1f ms  p99 %.1f ms  p99.9 %.1f ms  max %.1f ms\n", ms(at(0.5)), ms(at(0.9)), ms(at(0.99)), ms(at(0.999)), ms(times[len(times)-1]))
-	fmt.Printf("heap %.1f MB before, %.1f MB after\n", before/1e6, after/1e6)
+	fmt.Printf("live heap %.1f MB before, %.1f MB after\n", before/1e6, after/1e6)
 	if o.p99 > 0 && at(0.99) > o.p99 {
 		return fmt.Errorf("the 99th percentile is %v: must be at most %v", at(0.99), o.p99)
 	}

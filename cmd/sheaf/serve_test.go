@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -203,5 +205,41 @@ func TestReadmeSession(t *testing.T) {
 		if !strings.Contains(string(out), "git.md") && !strings.Contains(string(out), "task") {
 			t.Errorf("%s: %s", command, out)
 		}
+	}
+}
+
+// Connections that send their head slowly, or nothing, hold up nobody and end.
+func TestSlowConnections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a timeout")
+	}
+	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# A\n\napples\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	address := serving(t, folder, index)
+	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	var slow []net.Conn
+	for i := range 500 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if i%2 == 0 {
+			fmt.Fprint(conn, "GET /v1/search?query=apples HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+		}
+		slow = append(slow, conn)
+	}
+	began := time.Now()
+	waitFor(t, address+"/v1/search?query=apples", func(status int, body string) bool { return status == 200 && strings.Contains(body, "a.md") })
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("beside slow connections an answer took %v", took)
+	}
+	if err := slow[0].SetReadDeadline(time.Now().Add(3 * headTimeout)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, slow[0]); err != nil {
+		t.Errorf("a slow connection did not end: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	rtmetrics "runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -85,9 +86,10 @@ func (m *metrics) write(w io.Writer, gauges map[string]float64) {
 	}
 	histogram(w, "sheaf_request_seconds", "operation", "How long requests took.", m.times)
 	histogram(w, "sheaf_step_seconds", "step", "How long the steps of rankings took.", m.steps)
-	var memory runtime.MemStats
-	runtime.ReadMemStats(&memory)
-	gauges["sheaf_heap_bytes"] = float64(memory.HeapAlloc)
+	live := []rtmetrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	rtmetrics.Read(live)
+	gauges["sheaf_heap_live_bytes"] = float64(live[0].Value.Uint64()) // after the last collection
+	gauges["sheaf_heap_bytes"] = float64(live[1].Value.Uint64())      // with garbage
 	gauges["sheaf_goroutines"] = float64(runtime.NumGoroutine())
 	gauges["sheaf_uptime_seconds"] = time.Since(m.began).Seconds()
 	for _, name := range sortedKeys(gauges) {

@@ -1,0 +1,140 @@
+package access_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/serve/access"
+)
+
+func openKeys(t *testing.T, path string) *access.Keys {
+	t.Helper()
+	k, err := access.OpenKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestKeys(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	k := openKeys(t, path)
+	if any, err := k.Any(); any || err != nil {
+		t.Errorf("keys before the first: %v, %v", any, err)
+	}
+	g := access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"user:ann"}, Tenant: "acme"}
+	key, secret, err := k.Add(g)
+	if err != nil || !strings.HasPrefix(secret, "sheaf_"+key.ID+"_") || len(secret) < 50 {
+		t.Fatalf("%+v %q %v", key, secret, err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(content), secret) || strings.Contains(string(content), secret[len("sheaf_")+len(key.ID)+1:]) {
+		t.Errorf("the file holds the secret: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read the file: %v, %v", info.Mode(), err)
+	}
+	found, err := k.Find(secret)
+	if err != nil || found.ID != key.ID || found.Tenant != "acme" || found.Access[0] != "user:ann" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	for _, wrong := range []string{"", "x", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret), key.ID, key.Hash} {
+		if _, err := k.Find(wrong); !errors.Is(err, access.ErrKey) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	// Another process revokes it.
+	if _, err := openKeys(t, path).Revoke("ann"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Find(secret); !errors.Is(err, access.ErrKey) {
+		t.Errorf("a revoked key: %v", err)
+	}
+	if any, err := k.Any(); !any || err != nil {
+		t.Errorf("after the last key is revoked nobody gets in without one: %v, %v", any, err)
+	}
+	if _, err := k.Revoke("ann"); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("revoked twice: %v", err)
+	}
+}
+
+func TestKeysExpire(t *testing.T) {
+	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
+	g := access.Grant{Scopes: []access.Scope{access.ScopeSearch}, Expires: time.Now().Add(-time.Second)}
+	_, old, err := k.Add(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Expires = time.Now().Add(time.Hour)
+	_, young, err := k.Add(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Find(old); !errors.Is(err, access.ErrKey) {
+		t.Errorf("an expired key: %v", err)
+	}
+	if _, err := k.Find(young); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := k.Add(access.Grant{}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a grant without scopes: %v", err)
+	}
+}
+
+// A file that cannot be read must never look like "no keys".
+func TestKeysDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	k := openKeys(t, path)
+	_, secret, err := k.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]error{"": sheaf.ErrCorrupt, "{": sheaf.ErrCorrupt, `{"format": 9}`: sheaf.ErrUnsupported,
+		`{"format": 1, "keys": [{"id": "x", "scopes": ["root"]}]}`: sheaf.ErrCorrupt} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := access.OpenKeys(path); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+		if any, err := k.Any(); !any || !errors.Is(err, want) {
+			t.Errorf("%q while open: %v, %v", text, any, err)
+		}
+		if _, err := k.Find(secret); !errors.Is(err, want) {
+			t.Errorf("%q: find: %v", text, err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if any, err := k.Any(); !any || err == nil {
+		t.Errorf("the file is gone while it is open: %v, %v", any, err)
+	}
+}
+
+func TestKeysTogether(t *testing.T) {
+	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			_, secret, err := k.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := k.Find(secret); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if list, err := k.List(); err != nil || len(list) != 10 {
+		t.Errorf("%d keys, %v", len(list), err)
+	}
+}

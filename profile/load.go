@@ -120,7 +120,9 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	// Numbers that depend on the limit are tried with some, so that a
 	// profile which cannot work is found when it is loaded.
 	for _, limit := range []int{1, 10, 100} {
-		if _, err := p.Plan(limit, nil); err != nil {
+		if most, err := p.maxLimit(); err != nil {
+			return nil, err
+		} else if _, err := p.Plan(min(limit, most), nil); err != nil {
 			return nil, err
 		}
 	}

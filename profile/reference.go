@@ -66,7 +66,11 @@ func (p *Profile) Reference() (string, error) {
 		}
 		b.WriteString("\n")
 	}
-	text, err := p.Show(10, nil)
+	most, err := p.maxLimit()
+	if err != nil {
+		return "", err
+	}
+	text, err := p.Show(min(10, most), nil)
 	if err != nil {
 		return "", err
 	}

@@ -84,19 +84,38 @@ func (p *Profile) checkLimit(limit int, v values) error {
 	return nil
 }
 
-// DefaultLimit is how many results a query wants when nobody says; 0 when the
-// profile leaves that open.
-func (p *Profile) DefaultLimit() int {
+// limitBounds are the numbers of limits with the parameters at their defaults;
+// nil when the profile says nothing of limits.
+func (p *Profile) limitBounds() (arguments, error) {
 	if p.limits == nil {
-		return 0
+		return nil, nil
 	}
 	v, err := p.values(Asked{Known: 1}.numbers(1), nil)
 	if err != nil {
-		return 0 // found when the profile was loaded
+		return nil, err
 	}
 	args, err := compute(p.limits.settings, v)
-	if err != nil {
-		return 0
+	if err == nil && args.integer("default") > args.integer("max") {
+		return nil, p.limits.node.errorf("limits.default is %d, above limits.max, which is %d", args.integer("default"), args.integer("max"))
+	}
+	return args, err
+}
+
+// maxLimit is the most results that may be wanted.
+func (p *Profile) maxLimit() (int, error) {
+	args, err := p.limitBounds()
+	if args == nil || err != nil {
+		return MaxLimit, err
+	}
+	return args.integer("max"), nil
+}
+
+// DefaultLimit is how many results a query wants when nobody says; 0 when the
+// profile leaves that open.
+func (p *Profile) DefaultLimit() int {
+	args, err := p.limitBounds()
+	if args == nil || err != nil {
+		return 0 // errors were found when the profile was loaded
 	}
 	return args.integer("default")
 }

@@ -1,0 +1,134 @@
+package profile_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/profile"
+	"sheaf/rank"
+)
+
+const oneBranch = "branches: [{retrieve: text, fields: {body: 1}}]\n"
+
+// What comes before the branches: parsed with its defaults, bound by parameters.
+func TestSources(t *testing.T) {
+	p, err := profile.Parse("p.yaml", []byte("name: p\nparameters: {n: {default: 20, min: 1, max: 100, integer: true}}\nlimits: {default: 7, max: 2 x n}\n"+
+		"expand: {variants: 2, timeout: 1.5, passage: true}\ncandidates: {scan: {files: n, memory_mb: 30}}\n"+oneBranch), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan(10, map[string]string{"n": "30"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (profile.Expand{Variants: 2, Passage: true, Timeout: 1500 * time.Millisecond}); *plan.Expand != want {
+		t.Errorf("expand %+v", plan.Expand)
+	}
+	if want := (profile.Scan{Files: 30, ChunkChars: 6000, MaxVectors: 1000, MemoryBytes: 30 << 20}); *plan.Scan != want {
+		t.Errorf("scan %+v", plan.Scan)
+	}
+	if !p.Scans() || p.DefaultLimit() != 7 {
+		t.Errorf("scans %v, %d by default", p.Scans(), p.DefaultLimit())
+	}
+	if _, err := p.Plan(41, nil); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "limit is 41: profile p allows 1..40") {
+		t.Errorf("limit 41: %v", err)
+	}
+	if _, err := p.Plan(41, map[string]string{"n": "21"}); err != nil {
+		t.Errorf("limit 41 of 42: %v", err)
+	}
+	plain, err := profile.Parse("q.yaml", []byte("name: q\nexpand: 0\n"+oneBranch), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan, err := plain.Plan(5, nil); err != nil || plan.Scan != nil || plan.Expand.Variants != 0 || plan.Expand.Timeout != 5*time.Second || plain.DefaultLimit() != 0 {
+		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+func TestSourcesRefuse(t *testing.T) {
+	for text, want := range map[string]string{
+		"expand: {variant: 1}":                  `p.yaml:2:10: `,
+		"expand: {variants: 11}":                "expand.variants is 11: must be a whole number within 0..10",
+		"expand: {timeout: 0}":                  "expand.timeout is 0",
+		"expand: {passage: 1}":                  "must be true or false",
+		"candidates: {scan: {files: 0}}":        "scan.files is 0: must be a whole number within 1..10000",
+		"candidates: {scan: {memory_mb: 5000}}": "scan.memory_mb is 5000",
+		"candidates: {scan: {}, limit: 5}":      `"limit"`,
+		"limits: {max: 0}":                      "limits.max is 0",
+		"limits: {default: 9, max: 8}":          "limits.default is 9, above limits.max, which is 8",
+		"limits: 5":                             "takes no single value",
+		"then: [{top: {n: 5, when: x}}]":        "when",
+		"then: [{top: {n: 5, wen: 1}}]":         `"wen"`,
+		"fuse: {method: rrf, direct: maybe}":    "must be true or false",
+		"then: [{reading_order: -1}]":           "reading_order.within is -1",
+	} {
+		_, err := profile.Parse("p.yaml", []byte("name: p\n"+text+"\n"+oneBranch), profile.Builtin)
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "p.yaml:2:") {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A stage whose when is 0 is left out, any other number keeps it; direct keeps
+// the scores of the only branch that counts, and of no other.
+func TestWhenAndDirect(t *testing.T) {
+	p, err := profile.Parse("p.yaml", []byte(`name: p
+parameters: {on: {default: 1, min: -5, max: 5}, w: {default: 0.5, min: 0, max: 1}}
+branches:
+  - {name: a, retrieve: text, fields: {body: 1}, weight: w}
+  - {name: b, retrieve: vector, weight: 1 - w}
+fuse: {method: rrf, k: 10, direct: true}
+then:
+  - top: {n: 3, when: on}
+  - top: 5
+`), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		on, w  string
+		stages int
+		fusion rank.Fusion
+	}{
+		{"1", "0.5", 2, rank.RRF{K: 10}}, {"0", "0.5", 1, rank.RRF{K: 10}}, {"-5", "1", 2, rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}},
+		{"0", "0", 1, rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}},
+	} {
+		plan, err := p.Plan(10, map[string]string{"on": c.on, "w": c.w})
+		if err != nil || len(plan.Main.Then) != c.stages || !reflect.DeepEqual(plan.Main.Fusion, c.fusion) {
+			t.Errorf("%+v: %d stages, %+v, %v", c, len(plan.Main.Then), plan.Main.Fusion, err)
+		}
+	}
+}
+
+// Stages for runs are a part of all, and those that need documents say so.
+func TestRunStages(t *testing.T) {
+	for _, name := range profile.Stages() {
+		_, err := profile.NewRunStage(name, map[string]string{}, 10)
+		runs := false
+		for _, r := range profile.RunStages() {
+			runs = runs || r == name
+		}
+		if !runs && err == nil {
+			t.Errorf("%s works on runs and is not listed", name)
+		}
+		if help, err := profile.StageHelp(name); err != nil || !strings.HasPrefix(help, name+" ") {
+			t.Errorf("%s: %q, %v", name, help, err)
+		}
+	}
+	if _, err := profile.NewRunStage("aggregate", map[string]string{"to": "parent"}, 10); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("to parents: %v", err)
+	}
+	if _, err := profile.StageHelp("nothing"); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+	for _, o := range profile.FusionOptions() {
+		if o.Name == "" || o.About == "" || fmt.Sprint(o.Allowed) == "" {
+			t.Errorf("%+v", o)
+		}
+	}
+}

@@ -171,18 +171,17 @@ func (ix *Index) load() error {
 		// Numbers begin with the time: a reader that has an index open which
 		// stood here before takes neither its files nor its generations for
 		// those of this one.
-		m.Generation = uint64(time.Now().UnixMilli())
-		s = state{analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors, next: m.Generation}
-		snapshot, err = ix.open(&s, m.Generation)
+		first := uint64(time.Now().UnixMilli())
+		s = state{generation: first, analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors, next: first}
+		snapshot, err = ix.open(&s, first)
 	case errors.Is(err, ErrVersion):
 		err = fmt.Errorf("%w: build the index anew", err)
 	}
 	if err != nil {
 		return err
 	}
-	s.generation = m.Generation
 	ix.state = s
-	ix.seen.Store(m.Generation)
+	ix.seen.Store(m.Generation) // 0 when nothing is published: another process may publish a time as early
 	ix.swap(snapshot)
 	return nil
 }

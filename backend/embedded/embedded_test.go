@@ -12,6 +12,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/embedded"
+	"sheaf/vfs"
 )
 
 func analyzer(t testing.TB) *analysis.Analyzer {
@@ -157,5 +158,30 @@ func TestMadeAnewUnderReader(t *testing.T) {
 	write("new")
 	if r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil || len(r) != 1 || r[0].ID != "t:new" {
 		t.Errorf("the reader finds %v, %v", ids(r), err)
+	}
+}
+
+// TestOpenedBeforeFirstCommit: a reader that is opened while the first commit is
+// being made sees it, whatever the clock says.
+func TestOpenedBeforeFirstCommit(t *testing.T) {
+	ctx := context.Background()
+	for range 20 {
+		fsys := vfs.NewMem()
+		writer := open(t, embedded.Options{FS: fsys, Dir: "/i"})
+		load, err := writer.Bulk(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := load.Add(ctx, backend.Batch{Chunks: []backend.Chunk{note("t:a", "t:a", "Note", "words")}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond) // the writer's numbers begin with its time
+		reader := open(t, embedded.Options{FS: fsys, Dir: "/i"})
+		if err := errors.Join(load.Commit(ctx), load.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil || len(r) != 1 {
+			t.Fatalf("the reader finds %v, %v", ids(r), err)
+		}
 	}
 }

@@ -138,19 +138,6 @@ func (s *session) locateStore(o openOptions) error {
 	return nil
 }
 
-// remake drops a damaged index and makes it again from the files, with keep as it
-// was made before, without it as the settings say now.
-func (s *session) remake(ctx context.Context, because error, keep bool) error {
-	s.notice("%v: it is made again from the files", because)
-	if err := s.drop(keep); err != nil {
-		return err
-	}
-	if err := s.openStores(ctx); err != nil {
-		return err
-	}
-	return s.refresh(ctx)
-}
-
 // remakable reports whether an error goes away when the index is made again
 // from the files: damage, another version, other settings.
 func remakable(err error) bool {
@@ -237,7 +224,7 @@ func (s *session) openStores(ctx context.Context) error {
 	s.catalog, s.view, s.outdated = c, c.View(), nil
 	if s.view.Settings().Extra[remakingKey] == remakingEngine {
 		if err = errRemaking; !s.asIs {
-			err = s.emptyEngine(ctx)
+			err = whenFree(ctx, func() error { return s.emptyEngine(ctx) })
 		}
 		if err != nil {
 			s.close()

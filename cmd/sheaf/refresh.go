@@ -29,7 +29,7 @@ const waitForOther = 10 * time.Minute
 // written, or another process does so, the answer comes from what is
 // committed, with a note.
 func (s *session) refresh(ctx context.Context) error {
-	fresh := s.view.Docs() == 0
+	fresh := s.view.Docs() == 0 || s.remaking()
 	report, err := s.ingest(ctx, s.ingestOptions())
 	for deadline := time.Now().Add(waitForOther); fresh && errors.Is(err, sheaf.ErrUnavailable) && time.Now().Before(deadline); {
 		select {

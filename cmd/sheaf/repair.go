@@ -34,8 +34,8 @@ const (
 	remakingContent = "documents" // documents are still to be indexed
 )
 
-// errRemaking says that an index was being made again when that was interrupted.
-var errRemaking = fmt.Errorf("%w: making the index again was interrupted", sheaf.ErrCorrupt)
+// errRemaking says that an index is not whole because making it again is not over.
+var errRemaking = fmt.Errorf("%w: the index is being made again, or that was interrupted", sheaf.ErrCorrupt)
 
 // repairJSON is what a repair did.
 type repairJSON struct {
@@ -113,6 +113,59 @@ func (s *session) mend(ctx context.Context) ([]error, error) {
 	return nil, err
 }
 
+// remake drops a damaged index and makes it again from the files, with keep as it
+// was made before, without it as the settings say now. Several processes may find
+// the same damage: one makes the index again, the others wait for it.
+func (s *session) remake(ctx context.Context, because error, keep bool) error {
+	s.notice("%v: it is made again from the files", because)
+	s.close()
+	var release func() error
+	waited := false
+	err := whenFree(ctx, func() (err error) {
+		if release, err = collection.Lock(s.where.Dir); err != nil {
+			waited = true
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.locked = true
+	defer func() { s.locked = false }()
+	return errors.Join(s.remakeLocked(ctx, keep, waited), release())
+}
+
+func (s *session) remakeLocked(ctx context.Context, keep, waited bool) error {
+	if waited {
+		if err := s.openStores(ctx); err == nil && !s.remaking() {
+			return s.refresh(ctx) // another process made it again
+		}
+		s.close()
+	}
+	if err := whenFree(ctx, func() error { return s.dropLocked(keep) }); err != nil {
+		return err
+	}
+	if err := s.openStores(ctx); err != nil {
+		return err
+	}
+	return s.refresh(ctx)
+}
+
+// whenFree tries until no other process is in the way.
+func whenFree(ctx context.Context, try func() error) error {
+	for deadline := time.Now().Add(waitForOther); ; {
+		err := try()
+		if !errors.Is(err, sheaf.ErrUnavailable) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
 // drop empties the index, under its lock, but for the texts that have no source
 // file. With keep the settings stay as they are, without it only the folders do.
 // Nothing is changed when a folder is gone that the files would have to come
@@ -188,19 +241,27 @@ func (s *session) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// emptyEngine is the second step of making an index again.
+// emptyEngine is the second step of making an index again, unless another process
+// was first. Nobody writes to the engine who does not hold the catalog.
 func (s *session) emptyEngine(ctx context.Context) error {
-	release, err := collection.Lock(s.where.Dir)
+	if err := s.reload(); err != nil || s.view.Settings().Extra[remakingKey] != remakingEngine {
+		return err
+	}
+	if !s.locked {
+		release, err := collection.Lock(s.where.Dir)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	release, err := s.catalog.Hold()
 	if err != nil {
 		return err
 	}
-	if s.target != nil {
-		err = s.target.Drop(ctx)
-	} else {
-		err = os.RemoveAll(collection.EngineDir(s.where.Dir))
-	}
-	if err == nil {
-		err = s.mark(ctx, remakingContent)
+	if err = s.reload(); err == nil && s.view.Settings().Extra[remakingKey] == remakingEngine {
+		if err = os.RemoveAll(collection.EngineDir(s.where.Dir)); err == nil {
+			err = s.mark(ctx, remakingContent)
+		}
 	}
 	return errors.Join(err, release())
 }

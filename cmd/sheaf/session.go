@@ -62,6 +62,9 @@ type session struct {
 	detected bool
 	// asIs says that the index is only looked at.
 	asIs bool
+	// locked says that this session makes the index again and keeps others
+	// from it.
+	locked bool
 	// lost and copied are what making the index again could not bring back,
 	// and where what is left of it is kept.
 	lost    []string

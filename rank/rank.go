@@ -45,6 +45,9 @@ type Env struct {
 	// is, in -1..1; false when no vector branch found it. Nil when the query
 	// has no vector branch.
 	Similarity func(sheaf.ID) (float64, bool)
+	// Rare tells whether a chunk holds every rare word of the query. Nil
+	// when the query has none, or nobody counted.
+	Rare func(sheaf.ID) bool
 }
 
 // Facts are the read-only facts about documents that stages work with. The

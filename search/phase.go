@@ -284,6 +284,11 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 		if model, ok := step.Stage.(profile.Rerank); ok {
 			next, err = r.rerank(ctx, ranking, model)
 		} else {
+			if _, ok := step.Stage.(rank.Guard); ok && env.Rare == nil {
+				if env.Rare, err = r.rare(ctx); err != nil {
+					return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
+				}
+			}
 			next, err = step.Stage.Apply(ranking, env)
 		}
 		if err != nil {

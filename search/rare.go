@@ -1,0 +1,65 @@
+package search
+
+import (
+	"context"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// A word is rare when at most rareChunks chunks hold it, or a share of rareShare
+// of a large collection; a word that none holds is a slip or a word of another
+// text, and says nothing.
+const (
+	rareChunks = 5
+	rareShare  = 0.001
+	// maxRare bounds how many hits are looked at, maxGuarded how many words
+	// a query may have for its rare ones to mean something.
+	maxRare    = 200
+	maxGuarded = 32
+)
+
+// rare tells whether a chunk holds every rare word of the query, in any field; nil
+// when the query has none.
+func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
+	counter, ok := r.searcher.Backend.(backend.Counter)
+	a := r.searcher.Analyzer
+	if !ok || a == nil || r.query.Words == nil {
+		return nil, nil
+	}
+	chunks, err := r.chunks(ctx, counter)
+	if err != nil {
+		return nil, err
+	}
+	text := meaning(r.query)
+	tokens := a.MatchTokens(text)
+	if len(tokens) > maxGuarded {
+		return nil, nil
+	}
+	limit := max(rareChunks, int(rareShare*float64(chunks)))
+	all := sheaf.Bool{}
+	for _, t := range tokens {
+		word := sheaf.Match{Text: text[t.Start:t.End]}
+		df, err := counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{
+			Query: word, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}})
+		if err != nil {
+			return nil, err
+		}
+		if df > 0 && df <= limit && df < chunks/2 {
+			all.Must = append(all.Must, word)
+		}
+	}
+	if len(all.Must) == 0 {
+		return nil, nil
+	}
+	found, err := r.searcher.Backend.Retrieve(ctx, backend.Request{Filter: r.query.Filter, Limit: maxRare,
+		Text: &backend.TextRequest{Query: all, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}})
+	if err != nil {
+		return nil, err
+	}
+	holds := make(map[sheaf.ID]bool, len(found))
+	for _, h := range found {
+		holds[h.ID] = true
+	}
+	return func(id sheaf.ID) bool { return holds[id] }, nil
+}

@@ -6,7 +6,9 @@
 #
 # It needs Go and git, and installs the rest of what the tests use, on Debian,
 # when it is missing and this user may install packages: a C compiler for the
-# race detector. Linters come as Go modules, pinned in go.mod.
+# race detector. Linters come as Go modules, pinned in go.mod. The stores that are
+# servers are tested against real ones, which scripts/servers starts when they can
+# be had; those that cannot are named.
 set -eu
 cd "$(dirname "$0")"
 
@@ -45,6 +47,39 @@ for target in linux/arm64 linux/386 darwin/arm64 windows/amd64; do
 	echo "$target"
 	GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -o /dev/null ./cmd/sheaf
 done
+
+# start NAME VARIABLE SECONDS starts a server for tests, unless its variable names
+# one already or it cannot be had within some seconds: then the tests that want it
+# skip, and say so.
+servers=${SHEAF_SERVERS:-${TMPDIR:-/tmp}/sheaf-servers-$(id -u)}
+started=
+start() {
+	eval "address=\${$2:-}"
+	if [ -z "$address" ]; then
+		if address=$(timeout "$3" scripts/servers/"$1".sh start "$servers/$1" 2>/tmp/sheaf-server.$$); then
+			started="$started $1"
+			export "$2=$address"
+		else
+			tail -3 /tmp/sheaf-server.$$
+			echo "$1: SKIPPED, no server within $3 s; its tests do not run"
+			scripts/servers/"$1".sh stop "$servers/$1" >/dev/null 2>&1 || true
+			address=
+		fi
+		rm -f /tmp/sheaf-server.$$
+	fi
+	[ -z "$address" ] || echo "$1: $address"
+}
+stop_servers() { for name in $started; do scripts/servers/"$name".sh stop "$servers/$name" >/dev/null 2>&1 || true; done; }
+trap stop_servers EXIT
+
+say "servers for the tests of stores"
+start postgres SHEAF_TEST_POSTGRES 120
+start opensearch SHEAF_TEST_OPENSEARCH 240
+if [ -x "$servers/weaviate/bin/weaviate-server" ]; then
+	start weaviate SHEAF_TEST_WEAVIATE 60
+else
+	echo "weaviate: SKIPPED, it is not built (some minutes): scripts/servers/weaviate.sh start $servers/weaviate"
+fi
 
 say "tests, with the race detector"
 CGO_ENABLED=1 go test -race -timeout 20m ./...

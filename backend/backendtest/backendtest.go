@@ -33,6 +33,10 @@ type Options struct {
 	// Shape, when not nil, changes random requests into such as the store
 	// answers, so that more of them are asked.
 	Shape func(req *backend.Request)
+	// Skip names tests that the store cannot pass, each with the reason.
+	Skip map[string]string
+	// Torn says that readers may see a part of a batch while it is written.
+	Torn bool
 	// Tolerance is by how much scores may differ from those worked out in
 	// float64, as a part of the score; 0 is 1e-9.
 	Tolerance float64
@@ -90,7 +94,12 @@ func Run(t *testing.T, o Options) {
 		"changes": changes, "within": within, "vectors": vectors, "invalid": invalid, "hostile": hostile, "bulk": bulk,
 		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, o) })
+		t.Run(name, func(t *testing.T) {
+			if reason, ok := o.Skip[name]; ok {
+				t.Skip(reason)
+			}
+			test(t, o)
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -73,6 +74,9 @@ type parityStoreJSON struct {
 type parityStageJSON struct {
 	// Stage is branch and step; the last is what is answered.
 	Stage string `json:"stage"`
+	// Refused counts queries that the store cannot answer; the other numbers
+	// are those of the rest.
+	Refused int `json:"refused"`
 	// SameSet and SameOrder count queries.
 	SameSet   int `json:"same_set"`
 	SameOrder int `json:"same_order"`
@@ -85,7 +89,7 @@ type parityStageJSON struct {
 	ScoreShare      float64 `json:"score_share"`
 	// Reasons count queries.
 	Reasons map[string]int    `json:"reasons"`
-	Queries []parityQueryJSON `json:"queries"`
+	Queries []parityQueryJSON `json:"queries"` // in order, refused ones left out
 }
 
 type parityQueryJSON struct {
@@ -174,6 +178,7 @@ func (a *app) readQueries(file string) ([]string, error) {
 type answered struct {
 	trace    []search.Snapshot
 	warnings []string
+	refused  string // why the store cannot answer it; "" when it did
 }
 
 func (a *app) askStore(cmd *cobra.Command, store string, p *profile.Profile, queries []string, o search.Options) (string, []answered, error) {
@@ -187,6 +192,9 @@ func (a *app) askStore(cmd *cobra.Command, store string, p *profile.Profile, que
 	out := make([]answered, len(queries))
 	for i, text := range queries {
 		r, err := s.ask(cmd.Context(), text, p, o)
+		if errors.Is(err, sheaf.ErrUnsupported) {
+			r, err = answered{refused: err.Error()}, nil
+		}
 		if err != nil {
 			return "", nil, err
 		}
@@ -241,12 +249,17 @@ func compareStores(name, address string, queries []string, first, other []answer
 				stages[stage] = at
 				out.Stages = slices.Insert(out.Stages, min(n, len(out.Stages)), at)
 			}
+			if other[i].refused != "" {
+				at.Refused++
+				at.Reasons[other[i].refused]++
+				continue
+			}
 			g := parity.Compare(a.Ranking, b)
 			at.add(parityQueryJSON{Query: query, Agreement: g, Reasons: orEmpty(parity.Reasons(a.Ranking, b, g, stepOf(a, address, other[i].warnings)))})
 		}
 	}
 	for _, s := range out.Stages {
-		n := float64(len(s.Queries))
+		n := max(1, float64(len(s.Queries)))
 		s.Tau, s.RBO = s.Tau/n, s.RBO/n
 	}
 	return out
@@ -311,9 +324,9 @@ func (a *app) printParity(out *parityJSON) {
 	fmt.Fprintf(a.stdout, "profile %s, %s, %d results, against %s\n", out.Profile, terminal.Plural(out.Queries, "query", "queries"), out.Limit, terminal.Clean(out.First))
 	for _, store := range out.Stores {
 		fmt.Fprintf(a.stdout, "\n%s\n", terminal.Clean(store.Store))
-		rows := [][]string{{"stage", "same set", "same order", "tau", "RBO", "least", "score", "because"}}
+		rows := [][]string{{"stage", "refused", "same set", "same order", "tau", "RBO", "least", "score", "because"}}
 		for _, s := range store.Stages {
-			rows = append(rows, []string{s.Stage, fmt.Sprint(s.SameSet), fmt.Sprint(s.SameOrder), fmt.Sprintf("%.4f", s.Tau), fmt.Sprintf("%.4f", s.RBO),
+			rows = append(rows, []string{s.Stage, fmt.Sprint(s.Refused), fmt.Sprint(s.SameSet), fmt.Sprint(s.SameOrder), fmt.Sprintf("%.4f", s.Tau), fmt.Sprintf("%.4f", s.RBO),
 				fmt.Sprintf("%.4f", s.LeastRBO), fmt.Sprintf("%.2g", s.ScoreDifference), terminal.Clean(strings.Join(s.Because(), "; "))})
 		}
 		a.printTable(rows)

@@ -29,6 +29,7 @@ import (
 	"sheaf/backend"
 	"sheaf/backend/elastic"
 	"sheaf/backend/pgvector"
+	"sheaf/backend/weaviate"
 )
 
 // Secrets are what must not stand in an address.
@@ -165,6 +166,16 @@ func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []Vecto
 			o.Vectors = append(o.Vectors, pgvector.VectorField(v))
 		}
 		return pgvector.Open(ctx, o)
+	case "weaviate":
+		o, err := t.weaviate()
+		if err != nil {
+			return nil, err
+		}
+		o.Analyzer, o.Timeout, o.ReadOnly = a, timeout, readOnly
+		for _, v := range vectors {
+			o.Vectors = append(o.Vectors, weaviate.VectorField(v))
+		}
+		return weaviate.Open(ctx, o)
 	default:
 		o, err := t.elastic()
 		if err != nil {
@@ -183,6 +194,12 @@ func (t *Target) Drop(ctx context.Context) error {
 	switch t.Kind {
 	case "postgres":
 		return pgvector.Drop(ctx, t.postgres(), t.Place)
+	case "weaviate":
+		o, err := t.weaviate()
+		if err != nil {
+			return err
+		}
+		return weaviate.Drop(ctx, o)
 	default:
 		o, err := t.elastic()
 		if err != nil {
@@ -240,6 +257,19 @@ func (t *Target) elastic() (elastic.Options, error) {
 		}
 	}
 	return o, nil
+}
+
+func (t *Target) weaviate() (weaviate.Options, error) {
+	o := weaviate.Options{URL: t.base(), Class: t.Place, Key: t.secrets.Key}
+	var err error
+	if o.Client, err = t.client(); err != nil {
+		return o, err
+	}
+	if o.K1, err = t.number("k1"); err != nil {
+		return o, err
+	}
+	o.B, err = t.number("b")
+	return o, err
 }
 
 // base is the scheme and host of a store that speaks HTTP.

@@ -1,0 +1,157 @@
+package weaviate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/textplan"
+	"sheaf/backend/weaviate"
+)
+
+// server is the address of a Weaviate server for tests, which skip without one:
+// scripts/servers/weaviate.sh starts one.
+func server(t testing.TB) string {
+	url := os.Getenv("SHEAF_TEST_WEAVIATE")
+	if url == "" {
+		t.Skip("no Weaviate: SHEAF_TEST_WEAVIATE is not set; see scripts/servers/weaviate.sh")
+	}
+	return url
+}
+
+func analyzer(t testing.TB, language string) *analysis.Analyzer {
+	a, err := analysis.New(analysis.Options{Language: language})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+var classes atomic.Int64
+
+// options are those of a new, empty store, which the end of the test removes.
+func options(t testing.TB) weaviate.Options {
+	o := weaviate.Options{URL: server(t), Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1)), Analyzer: analyzer(t, "en")}
+	t.Cleanup(func() {
+		if err := weaviate.Drop(context.Background(), o); err != nil {
+			t.Error(err)
+		}
+	})
+	return o
+}
+
+// stores remembers the options of the stores of a test.
+type stores map[backend.Backend]weaviate.Options
+
+func (s stores) open(t testing.TB, o weaviate.Options) backend.Backend {
+	t.Helper()
+	store, err := weaviate.Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s[store] = o
+	return store
+}
+
+func (s stores) reopen(t testing.TB, b backend.Backend) backend.Backend {
+	t.Helper()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s.open(t, s[b])
+}
+
+// lacks tells what the server does not compute.
+func lacks(a *analysis.Analyzer) func(req backend.Request) bool {
+	return func(req backend.Request) bool {
+		t := req.Text
+		if t == nil {
+			return false
+		}
+		if t.Combine == backend.CombineBM25F || t.K1 != backend.DefaultK1 || t.B != backend.DefaultB ||
+			t.Statistics == backend.StatisticsCandidates && (req.Filter != nil || req.Within != nil) {
+			return true
+		}
+		odd := false
+		textplan.Walk(textplan.Compile(a, t).Root, func(n textplan.Node) {
+			switch n.(type) {
+			case textplan.Phrase, textplan.Expand:
+				odd = true
+			}
+		})
+		return odd
+	}
+}
+
+func TestConformance(t *testing.T) {
+	s := stores{}
+	backendtest.Run(t, backendtest.Options{
+		Open:      func(t testing.TB) backend.Backend { return s.open(t, options(t)) },
+		Reopen:    s.reopen,
+		Lacks:     lacks(analyzer(t, "en")),
+		Skip:      map[string]string{"scores": "idf counts all chunks, also those without the field"},
+		Torn:      true,
+		Tolerance: 1e-5, // float32
+	})
+}
+
+// TestOpenRefuses: what cannot be opened says why and what to do.
+func TestOpenRefuses(t *testing.T) {
+	o := options(t)
+	if err := (stores{}).open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		change func(*weaviate.Options)
+		want   error
+		says   string
+	}{
+		"another analyzer": {func(o *weaviate.Options) { o.Analyzer = analyzer(t, "de") }, sheaf.ErrInvalid, "made with the analyzer"},
+		"another k1":       {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"nobody listens":   {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
+		"no address":       {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
+		"no name":          {func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first"},
+		"nothing to read":  {func(o *weaviate.Options) { o.Class = "NeverMade"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such class"},
+	} {
+		bad := o
+		c.change(&bad)
+		if _, err := weaviate.Open(t.Context(), bad); !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
+		}
+	}
+}
+
+// TestBadAnswers: a server that stays away, answers nonsense or not at all is
+// unavailable, and a deadline is kept.
+func TestBadAnswers(t *testing.T) {
+	for what, answer := range map[string]http.HandlerFunc{
+		"away":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"nonsense": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>login</html>")) },
+		"cut":      func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"slow": func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(10 * time.Second):
+			}
+		},
+	} {
+		front := httptest.NewServer(answer)
+		began := time.Now()
+		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: front.URL, Class: "X", Analyzer: analyzer(t, "en"), Timeout: 2 * time.Second})
+		if !errors.Is(err, sheaf.ErrUnavailable) || time.Since(began) > 8*time.Second {
+			t.Errorf("%s: %v after %v", what, err, time.Since(began))
+		}
+		front.Close()
+	}
+}

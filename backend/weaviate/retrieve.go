@@ -1,0 +1,484 @@
+package weaviate
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/textplan"
+)
+
+// Retrieve implements [backend.Backend].
+func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	a, err := s.prepare(&req)
+	if err != nil || a.where.none {
+		return nil, err
+	}
+	out, err := s.enough(ctx, a, req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return out[:min(len(out), req.Limit)], nil
+}
+
+// Count implements [backend.Counter].
+func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
+	if err := req.Validate(); err != nil {
+		return 0, err
+	}
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	if req.Text != nil {
+		// What matches does not depend on how it is scored.
+		text := *req.Text
+		text.Combine, text.Statistics, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, s.o.K1, s.o.B
+		req.Text = &text
+	}
+	a, err := s.prepare(&req)
+	if err != nil || a.where.none {
+		return 0, err
+	}
+	if req.Text != nil && !a.where.loose {
+		return s.countWhere(ctx, a.class, a.filter().where)
+	}
+	out, err := s.enough(ctx, a, MaxLimit-1)
+	if err == nil && len(out) >= MaxLimit-1 {
+		return 0, s.fault(sheaf.ErrUnsupported, "count more than %d hits of this request", len(out))
+	}
+	return len(out), err
+}
+
+func (s *Store) countWhere(ctx context.Context, class, where string) (int, error) {
+	if where != "" {
+		where = "(where:" + where + ")"
+	}
+	var out struct {
+		Aggregate map[string][]struct{ Meta struct{ Count int } }
+	}
+	if err := s.ask(ctx, fmt.Sprintf("{Aggregate{%s%s{meta{count}}}}", class, where), &out); err != nil {
+		return 0, err
+	}
+	if list := out.Aggregate[class]; len(list) == 1 {
+		return list[0].Meta.Count, nil
+	}
+	return 0, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not what such a server says")
+}
+
+// asked is a request as it is sent, again and again until there are enough hits.
+type asked struct {
+	class string
+	// how finds and scores: bm25 or nearVector; "" lists what where meets.
+	how string
+	// lists are those that scores by words are made of.
+	lists []list
+	// combine makes one score of one for each field of plan.
+	combine func(fields []float64) float64
+	fields  int
+	// matching is what bm25 asks for, as a filter: to count with.
+	matching condition
+	where    condition
+	exact    sheaf.Filter
+	meaning  bool
+}
+
+// list is what the server scores by itself: words of one factor in one field. Its
+// own weights of fields and words are not used: with a weight above 1 version 1.35
+// loses the best hits.
+type list struct {
+	how    string
+	field  int
+	weight float64
+}
+
+func (a asked) filter() condition { return and(a.where, a.matching) }
+
+func (s *Store) prepare(req *backend.Request) (asked, error) {
+	if req.Limit >= MaxLimit {
+		return asked{}, s.fault(sheaf.ErrUnsupported, "a limit of %d: fewer than %d", req.Limit, MaxLimit)
+	}
+	a := asked{class: s.o.Class, where: s.filter(req.Filter), exact: req.Filter, matching: everything}
+	if req.Within != nil {
+		ids := make([]string, len(req.Within))
+		for i, id := range req.Within {
+			ids[i] = hash(string(id))
+		}
+		a.where = and(a.where, anyOf("chunk", ids))
+	}
+	if req.Text != nil {
+		return a, s.words(req, &a)
+	}
+	s.mu.Lock()
+	v, ok := s.vectors[req.Vector.Field]
+	s.mu.Unlock()
+	switch {
+	case !ok:
+		a.where = nothing
+	case v.Dims != len(req.Vector.Vector):
+		return a, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector.Vector), req.Vector.Field, v.Dims)
+	}
+	numbers := make([]string, len(req.Vector.Vector))
+	for i, x := range req.Vector.Vector {
+		numbers[i] = strconv.FormatFloat(float64(x), 'g', -1, 32)
+	}
+	a.class, a.meaning = s.passageClass(req.Vector.Field), true
+	a.how = "nearVector:{vector:[" + strings.Join(numbers, ",") + "]}"
+	return a, nil
+}
+
+// words adds the words of a request. The server scores one list of words over one
+// list of properties; what must and must not match are filters beside it.
+func (s *Store) words(req *backend.Request, a *asked) error {
+	t := req.Text
+	switch {
+	case t.Combine == backend.CombineBM25F:
+		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
+	case t.Statistics == backend.StatisticsCandidates && (req.Filter != nil || req.Within != nil):
+		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
+	case t.K1 != s.o.K1 || t.B != s.o.B:
+		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the class was made with %v and %v: ask for these, or fill a class made with those", t.K1, t.B, s.o.K1, s.o.B)
+	}
+	plan := textplan.Compile(s.o.Analyzer, t)
+	root, ok := plan.Root.(textplan.Bool)
+	if !ok {
+		root = textplan.Bool{Must: []textplan.Node{plan.Root}}
+	}
+	var scoring []textplan.Term
+	var any []condition
+	for i, part := range slices.Concat(root.Must, root.Should) {
+		list, match, err := s.plain(part, plan)
+		if err != nil {
+			return err
+		}
+		scoring = append(scoring, list...)
+		any = append(any, match)
+		if i < len(root.Must) {
+			a.where = and(a.where, match)
+		}
+	}
+	for _, part := range root.MustNot {
+		_, match, err := s.plain(part, plan)
+		if err != nil {
+			return err
+		}
+		a.where = and(a.where, not(match))
+	}
+	switch {
+	case root.All:
+		return nil
+	case len(scoring) == 0:
+		a.where = nothing
+		return nil
+	}
+	if len(root.Must) == 0 {
+		a.matching = or(any...)
+	}
+	s.bm25(t, scoring, plan, a)
+	return nil
+}
+
+// plain is a part of the query that matches when any of some terms does.
+func (s *Store) plain(n textplan.Node, plan textplan.Plan) ([]textplan.Term, condition, error) {
+	switch n := n.(type) {
+	case textplan.Term:
+		var any []condition
+		for _, f := range n.Fields {
+			if s.has(plan.Fields[f].Name) {
+				any = append(any, anyOf(textProperty(plan.Fields[f].Name), []string{n.Text}))
+			}
+		}
+		return []textplan.Term{n}, or(any...), nil
+	case textplan.Bool:
+		if n.All || len(n.Must) > 1 || len(n.Must) == 1 && len(n.Should) > 0 || len(n.MustNot) > 0 {
+			break
+		}
+		var terms []textplan.Term
+		var any []condition
+		for _, part := range slices.Concat(n.Must, n.Should) {
+			list, match, err := s.plain(part, plan)
+			if err != nil {
+				return nil, nothing, err
+			}
+			terms, any = append(terms, list...), append(any, match)
+		}
+		return terms, or(any...), nil
+	case textplan.Phrase:
+		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases: leave out the quotation marks, or use another store")
+	case textplan.Expand:
+		return nil, nothing, s.fault(sheaf.ErrUnsupported, "prefixes, fuzzy words and single characters of scripts without spaces: use another store")
+	}
+	return nil, nothing, s.fault(sheaf.ErrUnsupported, "words that nest more than one deep: use another store")
+}
+
+// has reports whether any chunk may have the field; the server refuses to look at
+// properties that it does not know.
+func (s *Store) has(field string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.texts[textProperty(field)]
+}
+
+// bm25 makes the lists that the scores of terms are made of.
+func (s *Store) bm25(req *backend.TextRequest, terms []textplan.Term, plan textplan.Plan, a *asked) {
+	type group struct {
+		field  int
+		factor float64
+	}
+	var groups []group
+	words := map[group]map[string]bool{}
+	for _, t := range terms {
+		for _, f := range t.Fields {
+			if !s.has(plan.Fields[f].Name) {
+				continue
+			}
+			// A word that two parts of the query hold counts in each.
+			g := group{f, t.Factor}
+			for words[g][t.Text] {
+				g.factor = math.Nextafter(g.factor, math.Inf(1))
+			}
+			if words[g] == nil {
+				words[g] = map[string]bool{}
+				groups = append(groups, g)
+			}
+			words[g][t.Text] = true
+		}
+	}
+	if len(groups) == 0 {
+		a.where = nothing
+		return
+	}
+	for _, g := range groups {
+		var text []string
+		for _, t := range terms {
+			if words[g][t.Text] {
+				delete(words[g], t.Text)
+				text = append(text, t.Text)
+			}
+		}
+		w := plan.Fields[g.field]
+		a.lists = append(a.lists, list{how: "bm25:{query:" + quote(strings.Join(text, " ")) + " properties:[" + quote(textProperty(w.Name)) + "]}", field: g.field, weight: w.Weight * g.factor})
+	}
+	a.fields = len(plan.Fields)
+	a.combine = func(fields []float64) float64 {
+		sum, best := 0.0, 0.0
+		for _, v := range fields {
+			sum, best = sum+v, max(best, v)
+		}
+		if req.Combine == backend.CombineBest {
+			return best + req.TieBreaker*(sum-best)
+		}
+		return sum
+	}
+}
+
+// total is the score of what a chunk has in each list.
+func (a asked) total(scores []float64) float64 {
+	fields := make([]float64, a.fields)
+	for i, l := range a.lists {
+		fields[l.field] += l.weight * scores[i]
+	}
+	return a.combine(fields)
+}
+
+// joined asks for every list as a whole and puts them together. A shorter list
+// would not be the beginning of the whole one: version 1.35 prunes away hits that
+// are among the best, most of all right after they were written. So lists of more
+// than MaxLimit hits are as good as the server's pruning.
+func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
+	pages := make([]sheaf.Ranking, len(a.lists))
+	more := make([]bool, len(a.lists))
+	err := each(ctx, len(a.lists), func(ctx context.Context, i int) error {
+		one := a
+		one.how = a.lists[i].how
+		found, last, err := s.page(ctx, one, MaxLimit)
+		pages[i], more[i] = found, last != nil
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	scores := map[sheaf.ID][]float64{}
+	for i, page := range pages {
+		for _, h := range page {
+			if scores[h.ID] == nil {
+				scores[h.ID] = make([]float64, len(a.lists))
+			}
+			scores[h.ID][i] = h.Score
+		}
+	}
+	if err := s.complete(ctx, a, more, pages, scores); err != nil {
+		return nil, err
+	}
+	out := make(sheaf.Ranking, 0, len(scores))
+	for id, list := range scores {
+		out = append(out, sheaf.Hit{ID: id, Score: a.total(list)})
+	}
+	out.Sort()
+	return out, nil
+}
+
+// complete asks every list that goes on for the scores of the chunks that only
+// other lists have shown.
+func (s *Store) complete(ctx context.Context, a asked, more []bool, pages []sheaf.Ranking, scores map[sheaf.ID][]float64) error {
+	missing := make([][]string, len(a.lists))
+	for i := range a.lists {
+		if !more[i] {
+			continue // it was shown whole
+		}
+		seen := map[sheaf.ID]bool{}
+		for _, h := range pages[i] {
+			seen[h.ID] = true
+		}
+		for id := range scores {
+			if !seen[id] {
+				missing[i] = append(missing[i], hash(string(id)))
+			}
+		}
+	}
+	found := make([]sheaf.Ranking, len(a.lists))
+	err := each(ctx, len(a.lists), func(ctx context.Context, i int) error {
+		for some := range slices.Chunk(missing[i], 1000) {
+			one := asked{class: a.class, how: a.lists[i].how, where: anyOf("chunk", some)}
+			part, _, err := s.page(ctx, one, len(some))
+			if err != nil {
+				return err
+			}
+			found[i] = append(found[i], part...)
+		}
+		return nil
+	})
+	for i, page := range found {
+		for _, h := range page {
+			scores[h.ID][i] = h.Score
+		}
+	}
+	return err
+}
+
+// each runs f for 0..n-1, all together, and returns the first error.
+func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for i := range n {
+		g.Go(func() error { return f(ctx, i) })
+	}
+	return g.Wait()
+}
+
+// enough asks for more and more hits until those that count are settled: the server
+// breaks ties in an order of its own, passages are more than chunks, and a loose
+// filter lets too much through.
+func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, error) {
+	if len(a.lists) > 0 {
+		return s.joined(ctx, a)
+	}
+	for want := min(limit+limit/4+20, MaxLimit); ; want = min(want*4, MaxLimit) {
+		found, last, err := s.page(ctx, a, want)
+		if err != nil {
+			return nil, err
+		}
+		var out sheaf.Ranking
+		best := map[sheaf.ID]int{}
+		for _, h := range found {
+			if i, ok := best[h.ID]; ok {
+				if h.Score > out[i].Score || h.Score == out[i].Score && h.Passage < out[i].Passage {
+					out[i] = h
+				}
+				continue
+			}
+			best[h.ID] = len(out)
+			out = append(out, h)
+		}
+		out.Sort()
+		// Settled when nothing that was not seen can be as good.
+		if last == nil || len(out) > limit && out[limit-1].Score > *last {
+			return out, nil
+		}
+		if want == MaxLimit {
+			if len(out) >= limit {
+				return out, nil
+			}
+			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the filter or the query narrower", MaxLimit, limit)
+		}
+	}
+}
+
+// page asks for some hits, those that fail a loose filter left out. last is the
+// score of the last one when there may be more, else nil.
+func (s *Store) page(ctx context.Context, a asked, want int) (found sheaf.Ranking, last *float64, err error) {
+	arguments := []string{fmt.Sprintf("limit:%d", want)}
+	if a.how != "" {
+		arguments = append(arguments, a.how)
+	} else {
+		arguments = append(arguments, `sort:[{path:["cid"] order:asc}]`)
+	}
+	if !a.where.all {
+		arguments = append(arguments, "where:"+a.where.where)
+	}
+	fields := "cid _additional{score distance}"
+	if a.meaning {
+		fields = "n " + fields
+	}
+	if a.where.loose {
+		fields = "c " + fields
+	}
+	var said struct {
+		Get map[string][]struct {
+			CID        string   `json:"cid"`
+			C          []string `json:"c"`
+			N          int      `json:"n"`
+			Additional struct {
+				Score    string
+				Distance float64
+			} `json:"_additional"`
+		}
+	}
+	if err := s.ask(ctx, fmt.Sprintf("{Get{%s(%s){%s}}}", a.class, strings.Join(arguments, " "), fields), &said); err != nil {
+		return nil, nil, err
+	}
+	list := said.Get[a.class]
+	for _, o := range list {
+		h := sheaf.Hit{Passage: o.N}
+		id, err := hex.DecodeString(o.CID)
+		if err != nil || len(id) == 0 {
+			return nil, nil, s.fault(sheaf.ErrUnavailable, "a hit without an ID: the answer is not what such a server says")
+		}
+		h.ID = sheaf.ID(id)
+		switch {
+		case a.meaning:
+			h.Score = 1 - o.Additional.Distance
+		case a.how != "":
+			score, err := strconv.ParseFloat(o.Additional.Score, 64)
+			if err != nil {
+				return nil, nil, s.fault(sheaf.ErrUnavailable, "a score of %q: the answer is not what such a server says", o.Additional.Score)
+			}
+			h.Score = score
+		}
+		last = &h.Score
+		if a.where.loose && a.exact != nil && !a.exact.Match(readColumns(o.C)) {
+			continue
+		}
+		found = append(found, h)
+	}
+	if len(list) < want {
+		last = nil
+	}
+	return found, last, nil
+}

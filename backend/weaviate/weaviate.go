@@ -1,0 +1,380 @@
+// Package weaviate keeps chunks in Weaviate, over REST and GraphQL. Its main type
+// is [Store].
+//
+// A class holds the chunks with the analyzer's own terms, cut apart at white space,
+// so that words match as in the embedded engine; a class for each vector field
+// holds its passages, compared exactly. What differs is Weaviate's: its idf counts
+// all chunks, also those without the field, and scores are float32. It knows plain
+// words alone: requests for phrases, prefixes, fuzzy words, BM25F, statistics over
+// candidates, and for other k1 and b than the class was made with, are
+// sheaf.ErrUnsupported. Scores of fields are put together here from whole
+// lists of hits, because the server prunes away some of the best.
+//
+// Weaviate has no transactions: while a batch is written, readers may see a part of
+// it, and both the old and the new chunks of a document.
+package weaviate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+)
+
+// Options say where a store is and what it is made with.
+type Options struct {
+	// URL is the address of the server: scheme, host and port.
+	URL string
+	// Class is the name of the class of chunks, a capital first.
+	Class string
+	// Key is an API key or token; "" is none.
+	Key string
+	// Client speaks HTTP; nil is a usual one.
+	Client *http.Client
+	// Analyzer makes terms of texts. A store can only be opened with the
+	// analyzer it was made with.
+	Analyzer *analysis.Analyzer
+	// Vectors are the vector fields with the models that fill them; fields
+	// that are not named here take the dimensions of their first vector.
+	Vectors []VectorField
+	// K1 and B are BM25's parameters for this class; both 0 are the defaults
+	// of package backend.
+	K1, B float64
+	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
+	Timeout time.Duration
+	// ReadOnly opens a class that exists, and forbids writing.
+	ReadOnly bool
+}
+
+// VectorField is a vector field, the name of the model that fills it, and the
+// number of dimensions of its vectors.
+type VectorField struct {
+	Name  string `json:"name"`
+	Model string `json:"model"`
+	Dims  int    `json:"dims"`
+}
+
+const (
+	defaultTimeout = 30 * time.Second
+	maxDims        = 65_535
+	// MaxLimit is the most hits that the server returns as it is set up
+	// (QUERY_MAXIMUM_RESULTS).
+	MaxLimit = 10_000
+)
+
+// Store is an open class.
+type Store struct {
+	o       Options
+	writing chan struct{} // holds a token while nobody writes
+
+	mu      sync.Mutex
+	vectors map[string]VectorField
+	texts   map[string]bool // properties that hold terms
+	closed  bool
+}
+
+var _ interface {
+	backend.Backend
+	backend.Counter
+	backend.Reporter
+} = (*Store)(nil)
+
+type object = map[string]any
+
+// Open checks the server and its classes, and makes them when there are none. A
+// class made with another analyzer, other parameters or dimensions, or by something
+// else, is sheaf.ErrInvalid; one of a later version of this program is
+// sheaf.ErrUnsupported; a server that does not answer sheaf.ErrUnavailable. The
+// message says what to do.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = backend.DefaultK1, backend.DefaultB
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Client == nil {
+		o.Client = http.DefaultClient
+	}
+	o.URL = strings.TrimRight(o.URL, "/")
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	s := &Store{o: o, writing: make(chan struct{}, 1), vectors: map[string]VectorField{}}
+	s.writing <- struct{}{}
+	ctx, stop := context.WithTimeout(ctx, o.Timeout)
+	defer stop()
+	err := s.verify(ctx)
+	if errors.Is(err, sheaf.ErrNotFound) && !o.ReadOnly {
+		if err := s.create(ctx); err != nil {
+			return nil, err
+		}
+		err = s.verify(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (o *Options) validate() error {
+	switch {
+	case o.Analyzer == nil:
+		return sheaf.Invalidf("open weaviate: no analyzer")
+	case !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://"):
+		return sheaf.Invalidf("open weaviate: the address %q: must begin with http:// or https://", o.URL)
+	case !className(o.Class):
+		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first", o.Class)
+	case !(o.K1 >= 0 && o.K1 <= 1000) || !(o.B >= 0 && o.B <= 1):
+		return sheaf.Invalidf("open weaviate: k1 %v and b %v: must be within 0..1000 and 0..1", o.K1, o.B)
+	}
+	for _, v := range o.Vectors {
+		if v.Name == "" || v.Dims < 1 || v.Dims > maxDims {
+			return sheaf.Invalidf("open weaviate: vector field %q has %d dimensions: must be 1..%d", v.Name, v.Dims, maxDims)
+		}
+	}
+	return nil
+}
+
+func className(s string) bool {
+	for i, r := range s {
+		capital := r >= 'A' && r <= 'Z'
+		if !capital && (i == 0 || !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 100
+}
+
+func (s *Store) fault(category error, format string, args ...any) error {
+	return fmt.Errorf("weaviate %s: %w: %s", s.o.Class, category, fmt.Sprintf(format, args...))
+}
+
+// begin bounds a call, and refuses it after Close.
+func (s *Store) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil, s.fault(sheaf.ErrUnavailable, "the store is closed")
+	}
+	ctx, stop := context.WithTimeout(ctx, s.o.Timeout)
+	return ctx, stop, nil
+}
+
+// Close implements [backend.Backend].
+func (s *Store) Close() error {
+	<-s.writing // a write that is running ends first
+	defer func() { s.writing <- struct{}{} }()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.fault(sheaf.ErrUnavailable, "the store is closed")
+	}
+	s.closed = true
+	return nil
+}
+
+// version is that of the classes.
+const version = 1
+
+// meta is what a class says about itself, in its description.
+type meta struct {
+	Version  int     `json:"sheaf"`
+	Analyzer string  `json:"analyzer"`
+	K1       float64 `json:"k1"`
+	B        float64 `json:"b"`
+}
+
+// chunkClass is the class of chunks as it is made.
+func (s *Store) chunkClass() object {
+	about, err := json.Marshal(meta{version, s.o.Analyzer.Name(), s.o.K1, s.o.B})
+	if err != nil {
+		panic(err) // it holds texts and numbers
+	}
+	properties := facts()
+	for _, f := range sheaf.Fields {
+		properties = append(properties, property(textProperty(f), "text", "whitespace", true))
+	}
+	return object{
+		"class": s.o.Class, "description": string(about), "vectorizer": "none", "vectorIndexConfig": object{"skip": true},
+		"invertedIndexConfig": object{"bm25": object{"k1": s.o.K1, "b": s.o.B}, "stopwords": object{"preset": "none"}},
+		"properties":          properties,
+	}
+}
+
+// facts are the properties that chunks and passages have. Everything that a filter
+// looks at is written in hexadecimal, which sorts as the bytes do and holds nothing
+// that the server trims, folds or takes for a wildcard.
+func facts() []object {
+	return []object{
+		property("cid", "text", "field", false), property("chunk", "text", "field", true), property("doc", "text", "field", true),
+		property("write", "text", "field", true), property("c", "text[]", "field", true),
+	}
+}
+
+func property(name, kind, tokenization string, indexed bool) object {
+	return object{"name": name, "dataType": []string{kind}, "tokenization": tokenization, "indexFilterable": indexed, "indexSearchable": indexed && tokenization == "whitespace"}
+}
+
+// textProperty is the property of a text field.
+func textProperty(field string) string {
+	if field != "" && !strings.ContainsFunc(field, func(r rune) bool { return !(r >= 'a' && r <= 'z') }) {
+		return "t_" + field
+	}
+	return "t_0" + hex.EncodeToString([]byte(field))
+}
+
+// passageClass is the class of a vector field.
+func (s *Store) passageClass(field string) string {
+	if field != "" && len(field) < 40 && !strings.ContainsFunc(field, func(r rune) bool { return !(r >= 'a' && r <= 'z') }) {
+		return s.o.Class + "_V_" + field
+	}
+	sum := sha256.Sum256([]byte(field))
+	return s.o.Class + "_V_0" + hex.EncodeToString(sum[:8])
+}
+
+func (s *Store) create(ctx context.Context) error {
+	return s.call(ctx, "POST", "/v1/schema", s.chunkClass(), nil)
+}
+
+type class struct {
+	Class       string
+	Description string
+	Properties  []struct{ Name string }
+}
+
+// verify compares the classes that are there with the options.
+func (s *Store) verify(ctx context.Context) error {
+	var all struct{ Classes []class }
+	if err := s.call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
+		return err
+	}
+	found := false
+	vectors, texts := map[string]VectorField{}, map[string]bool{}
+	for _, c := range all.Classes {
+		switch {
+		case c.Class == s.o.Class:
+			found = true
+			for _, p := range c.Properties {
+				texts[p.Name] = strings.HasPrefix(p.Name, "t_")
+			}
+			if err := s.compare(c.Description); err != nil {
+				return err
+			}
+		case strings.HasPrefix(c.Class, s.o.Class+"_V_"):
+			var v VectorField
+			if json.Unmarshal([]byte(c.Description), &v) == nil && s.passageClass(v.Name) == c.Class {
+				vectors[v.Name] = v
+			}
+		}
+	}
+	if !found {
+		return s.fault(sheaf.ErrNotFound, "there is no such class")
+	}
+	for _, want := range s.o.Vectors {
+		have, ok := vectors[want.Name]
+		switch {
+		case !ok:
+		case have.Dims != want.Dims:
+			return s.fault(sheaf.ErrInvalid, "vector field %q has %d dimensions, the model %s has %d: use the model it was made with (%s), or fill another class", have.Name, have.Dims, want.Model, want.Dims, have.Model)
+		case have.Model != "" && want.Model != "" && have.Model != want.Model:
+			return s.fault(sheaf.ErrInvalid, "vector field %q was made with the model %s, and %s is asked for: use the former, or fill another class", have.Name, have.Model, want.Model)
+		}
+	}
+	s.mu.Lock()
+	s.vectors, s.texts = vectors, texts
+	s.mu.Unlock()
+	return nil
+}
+
+func (s *Store) compare(description string) error {
+	var m meta
+	switch err := json.Unmarshal([]byte(description), &m); {
+	case err != nil || m.Version == 0:
+		return s.fault(sheaf.ErrInvalid, "the class was not made by this program: name another")
+	case m.Version != version:
+		return s.fault(sheaf.ErrUnsupported, "the class has version %d, this program reads version %d: use the program that made it, or another class", m.Version, version)
+	case m.Analyzer != s.o.Analyzer.Name():
+		return s.fault(sheaf.ErrInvalid, "the class was made with the analyzer %q, and %q is asked for: use the former, or fill another class", m.Analyzer, s.o.Analyzer.Name())
+	case m.K1 != s.o.K1 || m.B != s.o.B:
+		return s.fault(sheaf.ErrInvalid, "the class was made with k1 %v and b %v, and %v and %v are asked for: name the former, or fill another class", m.K1, m.B, s.o.K1, s.o.B)
+	}
+	return nil
+}
+
+// addVectors makes the class of a vector field.
+func (s *Store) addVectors(ctx context.Context, v VectorField) error {
+	about, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	err = s.call(ctx, "POST", "/v1/schema", object{
+		"class": s.passageClass(v.Name), "description": string(about), "vectorizer": "none",
+		"vectorIndexType": "flat", "vectorIndexConfig": object{"distance": "cosine"},
+		"properties": append(facts(), object{"name": "n", "dataType": []string{"int"}, "indexFilterable": false}),
+	}, nil)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.vectors[v.Name] = v
+	s.mu.Unlock()
+	return nil
+}
+
+// Stats implements [backend.Reporter]; sizes and generations are not known.
+func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return backend.Stats{}, err
+	}
+	defer stop()
+	var out backend.Stats
+	if out.Chunks, err = s.countWhere(ctx, s.o.Class, ""); err != nil {
+		return out, err
+	}
+	s.mu.Lock()
+	fields := make([]string, 0, len(s.vectors))
+	for name := range s.vectors {
+		fields = append(fields, name)
+	}
+	s.mu.Unlock()
+	for _, name := range fields {
+		n, err := s.countWhere(ctx, s.passageClass(name), "")
+		if err != nil {
+			return out, err
+		}
+		out.Vectors += n
+	}
+	return out, nil
+}
+
+// Drop removes the classes of a store; those that are not there are no error.
+func Drop(ctx context.Context, o Options) error {
+	if o.Client == nil {
+		o.Client = http.DefaultClient
+	}
+	s := &Store{o: o}
+	var all struct{ Classes []class }
+	if err := s.call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
+		return err
+	}
+	for _, c := range all.Classes {
+		if c.Class == o.Class || strings.HasPrefix(c.Class, o.Class+"_V_") {
+			if err := s.call(ctx, "DELETE", "/v1/schema/"+c.Class, nil, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

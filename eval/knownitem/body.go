@@ -16,6 +16,7 @@ func isLetter(r rune) bool { return unicode.IsLetter(r) }
 const (
 	phraseWords    = 3  // raw words of a phrase
 	phraseTries    = 12 // places tried in a chunk
+	rareChunks     = 50 // chunks that a rare word stands in, at most
 	sentenceLow    = 7  // terms of a sentence that is paraphrased
 	sentenceHigh   = 30
 	keptLow        = 3 // terms that must be left
@@ -121,7 +122,13 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 		if !m.says(phrase, 2, 3*phraseWords) {
 			continue
 		}
-		n, err := m.Count(ctx, sheaf.Phrase{Text: phrase})
+		if rare, err := m.holdsRare(ctx, phrase); err != nil || !rare {
+			if err != nil {
+				return "", err
+			}
+			continue
+		}
+		n, err := m.Count(ctx, sheaf.Phrase{Text: phrase, Field: sheaf.FieldBody})
 		if err != nil {
 			return "", err
 		}
@@ -130,6 +137,25 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 		}
 	}
 	return "", nil
+}
+
+// holdsRare reports whether a term of text stands in few chunks. Phrases of usual
+// words are dear to count, and nobody remembers a text by them.
+func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
+	for _, t := range m.terms(text) {
+		df, ok := m.counts[t]
+		if !ok {
+			var err error
+			if df, err = m.Count(ctx, sheaf.Match{Text: t}); err != nil {
+				return false, err
+			}
+			m.counts[t] = df
+		}
+		if df > 0 && df <= rareChunks {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // paraphrase is a sentence in small letters with about a third of its words left

@@ -106,12 +106,14 @@ type maker struct {
 	items map[Kind][]Item
 	// seen are the normalized texts of each kind.
 	seen map[string]bool
+	// counts are the chunks that terms stand in.
+	counts map[string]int
 }
 
 // Make makes queries, in order of kind and number. Documents that cannot be read
 // any more are left out.
 func Make(ctx context.Context, s Source, o Options) ([]Item, error) {
-	m := &maker{Source: s, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x17e3)), items: map[Kind][]Item{}, seen: map[string]bool{}}
+	m := &maker{Source: s, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x17e3)), items: map[Kind][]Item{}, seen: map[string]bool{}, counts: map[string]int{}}
 	var docs []sheaf.ID
 	for id := range s.View.Files() {
 		docs = append(docs, id)

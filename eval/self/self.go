@@ -100,8 +100,10 @@ func Source(c *eval.Collection) (knownitem.Source, error) {
 	for i, f := range sheaf.Fields {
 		fields[i] = backend.FieldWeight{Name: f, Weight: 1}
 	}
+	// One frequency for all fields: a word is counted without a look at what
+	// it matches.
 	return knownitem.Source{View: c.View, Analyzer: c.Analyzer, Count: func(ctx context.Context, words sheaf.TextQuery) (int, error) {
-		return counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{Query: words, Fields: fields, K1: backend.DefaultK1, B: backend.DefaultB}})
+		return counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{Query: words, Fields: fields, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}})
 	}}, nil
 }
 

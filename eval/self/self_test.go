@@ -73,13 +73,18 @@ func columns(t *testing.T, names ...string) []eval.Column {
 	t.Helper()
 	var out []eval.Column
 	for _, name := range names {
-		p, err := profile.Load(name, profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, eval.Column{Name: name, Profile: p})
+		out = append(out, eval.Column{Name: name, Profile: builtinProfile(t, name)})
 	}
 	return out
+}
+
+func builtinProfile(t testing.TB, name string) *profile.Profile {
+	t.Helper()
+	p, err := profile.Load(name, profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // TestQueriesFitTheDocuments: each query is made of what it asks for, and the

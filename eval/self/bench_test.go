@@ -1,0 +1,68 @@
+package self_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/embedded"
+	"sheaf/eval"
+	"sheaf/eval/dataset"
+	"sheaf/eval/knownitem"
+	"sheaf/eval/self"
+	"sheaf/inference"
+	"sheaf/inference/static/english"
+)
+
+// folder is the index of the folder SHEAF_TEST_DIR.
+func folder(b *testing.B) *eval.Collection {
+	b.Helper()
+	dir := os.Getenv("SHEAF_TEST_DIR")
+	if dir == "" {
+		b.Skip("no SHEAF_TEST_DIR: it names a folder of documents")
+	}
+	model, err := english.New()
+	if err != nil {
+		b.Fatal(err)
+	}
+	store := eval.Store{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
+		return embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: []embedded.VectorField{
+			{Name: backend.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: backend.VectorTitle, Model: e.Model(), Dims: e.Dims()}}})
+	}}
+	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "folder", Folder: dir}, eval.Indexing{Cache: b.TempDir(), Language: "auto", Embedder: model, Store: store})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { c.Close() })
+	return c
+}
+
+// BenchmarkQueries makes 300 queries of the documents in SHEAF_TEST_DIR.
+func BenchmarkQueries(b *testing.B) {
+	source, err := self.Source(folder(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		items, err := knownitem.Make(context.Background(), source, knownitem.Options{PerKind: 60, Impossible: 60, Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(items)), "queries")
+	}
+}
+
+// BenchmarkSelf compares two rankings on the documents in SHEAF_TEST_DIR.
+func BenchmarkSelf(b *testing.B) {
+	c := folder(b)
+	p := builtinProfile(b, "sheaf")
+	o := self.Options{Queries: knownitem.Options{PerKind: 60, Seed: 1}, Statistics: eval.DefaultStatistics,
+		Columns: []eval.Column{{Name: "sheaf", Profile: p}, {Name: "words", Profile: p, Parameters: map[string]string{"meaning": "0"}}}}
+	for b.Loop() {
+		if _, err := self.Evaluate(context.Background(), c, o); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

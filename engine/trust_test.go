@@ -183,7 +183,7 @@ func TestFlippedBits(t *testing.T) {
 
 // TestGolden opens an index that an earlier build of this version wrote.
 func TestGolden(t *testing.T) {
-	dir := filepath.Join("testdata", "version3")
+	dir := filepath.Join("testdata", "version4")
 	if *update {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)

@@ -1,25 +1,58 @@
 package postings
 
 import (
-	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
 // The positions of a block are sets of numbers below the length of the field in
-// the chunk, and are coded as such: see bitWriter.set. Before the bits stands
+// the chunk, and are coded as such: see bitWriter.set. The first bit is 0, or says
+// that something is special about them: then follow
 //
-//	uvarint  4 x what positions exceed the lengths by, at most,
-//	         + 2 if a position may come twice in one posting: then each
-//	           is written plus the number of those before it,
-//	         + 1 if a bit before each posting but the first says that it
-//	           has the positions of the one before.
-//
-// The latter serves fields that neighbors share: paths, titles of chapters.
-const (
-	flagSame  = 1
-	flagTwice = 2
-	flagBits  = 2
-)
+//	1 bit   same: a bit before each posting but the first says that it has
+//	        the positions of the one before, which serves fields that
+//	        neighbors share: paths, titles of chapters
+//	1 bit   twice: a position may come twice in one posting; each is written
+//	        plus the number of those before it
+//	6 bits  how many bits the next number has
+//	        extra: what positions exceed the lengths by, at most
+type special struct {
+	same  bool
+	twice uint64 // 0 or 1
+	extra uint64
+}
+
+const extraBits = 6
+
+func (s *special) write(w *bitWriter) {
+	if *s == (special{}) {
+		w.put(0, 1)
+		return
+	}
+	same := uint64(0)
+	if s.same {
+		same = 1
+	}
+	n := uint(bits.Len64(s.extra))
+	w.put(1|same<<1|s.twice<<2|uint64(n)<<3, 3+extraBits)
+	w.put(s.extra, n)
+}
+
+// read returns false when extra has more bits than a position.
+func (s *special) read(r *bitReader) bool {
+	*s = special{}
+	if r.get(1) == 0 {
+		return true
+	}
+	s.same = r.get(1) == 1
+	s.twice = r.get(1)
+	n := uint(r.get(extraBits))
+	if n > 32 {
+		return false
+	}
+	s.extra = r.get(n)
+	return true
+}
 
 // positionWriter writes the positions of blocks.
 type positionWriter struct {
@@ -30,16 +63,17 @@ type positionWriter struct {
 // append writes the positions of postings with these frequencies and lengths,
 // one after another in all.
 func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) []byte {
-	extra, twice, same := uint32(0), uint64(0), 0
+	var how special
+	same := 0
 	at := 0
 	for i, f := range frequencies {
 		list := all[at : at+int(f)]
-		if over := int64(list[f-1]) + 1 - int64(lengths[i]); over > int64(extra) {
-			extra = uint32(over)
+		if over := int64(list[f-1]) + 1 - int64(lengths[i]); over > int64(how.extra) {
+			how.extra = uint64(over)
 		}
 		for j := 1; j < len(list); j++ {
 			if list[j] == list[j-1] {
-				twice = 1
+				how.twice = 1
 				break
 			}
 		}
@@ -48,17 +82,15 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 		}
 		at += int(f)
 	}
-	header := uint64(extra)<<flagBits | twice*flagTwice
 	// One that is the same saves some five bits, and costs every posting one.
-	if same*5 > len(frequencies) {
-		header |= flagSame
-	}
-	w.bits.out = binary.AppendUvarint(dst, header)
+	how.same = same*5 > len(frequencies)
+	w.bits.out = dst
+	how.write(&w.bits)
 	at = 0
 	for i, f := range frequencies {
 		n := int(f)
 		at += n
-		if header&flagSame != 0 && i > 0 {
+		if how.same && i > 0 {
 			if sameAsBefore(all, at-n, n, int(frequencies[i-1])) {
 				w.bits.put(1, 1)
 				continue
@@ -67,9 +99,9 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 		}
 		w.numbers = w.numbers[:0]
 		for j, p := range all[at-n : at] {
-			w.numbers = append(w.numbers, uint64(p)+twice*uint64(j))
+			w.numbers = append(w.numbers, uint64(p)+how.twice*uint64(j))
 		}
-		w.bits.set(w.numbers, 0, uint64(lengths[i])+uint64(extra)-1+twice*uint64(n-1))
+		w.bits.set(w.numbers, 0, uint64(lengths[i])+how.extra-1+how.twice*uint64(n-1))
 	}
 	w.bits.flush()
 	out := w.bits.out
@@ -127,13 +159,11 @@ func (p *PositionReader) decode(c *Cursor) bool {
 	if int64(at) > int64(len(c.list.Positions)) {
 		return false
 	}
-	src := c.list.Positions[at:]
-	header, size := binary.Uvarint(src)
-	if size <= 0 || header>>flagBits >= 1<<32 {
+	r := bitReader{src: c.list.Positions[at:]}
+	var how special
+	if !how.read(&r) {
 		return false
 	}
-	r := bitReader{src: src[size:]}
-	extra, twice := header>>flagBits, header&flagTwice>>1
 	p.positions = p.positions[:0]
 	for i, f := range c.frequencies[:c.n] {
 		p.starts[i] = uint32(len(p.positions))
@@ -141,7 +171,7 @@ func (p *PositionReader) decode(c *Cursor) bool {
 		if f > length || !r.ok() || len(p.positions) > 1<<30 {
 			return false // a field has a term as often as it has terms, at most
 		}
-		if header&flagSame != 0 && i > 0 && r.get(1) == 1 {
+		if how.same && i > 0 && r.get(1) == 1 {
 			if f != c.frequencies[i-1] {
 				return false
 			}
@@ -149,9 +179,9 @@ func (p *PositionReader) decode(c *Cursor) bool {
 			continue
 		}
 		p.numbers = slices.Grow(p.numbers[:0], int(f))[:f]
-		r.set(p.numbers, 0, uint64(length)+extra-1+twice*uint64(f-1))
+		r.set(p.numbers, 0, uint64(length)+how.extra-1+how.twice*uint64(f-1))
 		for j, v := range p.numbers {
-			p.positions = append(p.positions, uint32(v-twice*uint64(j)))
+			p.positions = append(p.positions, uint32(v-how.twice*uint64(j)))
 		}
 	}
 	p.starts[c.n] = uint32(len(p.positions))

@@ -21,7 +21,7 @@ import (
 const (
 	kind = "segment"
 	// Version is the version of the format that this package writes and reads.
-	Version = 3
+	Version = 4
 	// MaxFields is the most text fields that a segment can have.
 	MaxFields = 16
 )

@@ -17,7 +17,7 @@ import (
 //	offsets  4 bytes a block, little endian
 //	footer   number of entries, number of blocks, 4 bytes each
 const (
-	tableBlock  = 16
+	tableBlock  = 24
 	tableFooter = 8
 )
 

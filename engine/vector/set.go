@@ -116,7 +116,7 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	}
 	// A chunk of many passages may take the places of others: then more must
 	// survive.
-	for depth := s.survivors(k, o); depth > 0 && left > depth+s.Count/sparseShare; depth *= 4 {
+	for depth := s.survivors(k, o); depth > 0 && left > 2*depth+s.Count/sparseShare; depth *= 4 {
 		w.nearest.reset(dst, k)
 		if err := s.scan(ctx, w, allowed, depth); err != nil {
 			return dst, err
@@ -136,7 +136,8 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 }
 
 // sparseShare decides when the rows that a filter leaves are compared without
-// looking at codes: reading a row costs about as much as this many codes.
+// looking at codes: reading a row costs about as much as this many codes, and a
+// survivor, which has to be chosen first and lies anywhere, as two rows.
 const sparseShare = 40
 
 // exactRows is the number of rows up to which all are compared, when nothing else

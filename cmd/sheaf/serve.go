@@ -21,6 +21,8 @@ import (
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
+	"sheaf/serve/mcp"
+	"sheaf/serve/web"
 )
 
 // serveOptions are the flags of sheaf serve.
@@ -43,7 +45,8 @@ func (a *app) serveCommand() *cobra.Command {
 		GroupID: groupSearch,
 		Short:   "Answer over HTTP until Ctrl-C",
 		Long: `Serves the index of the current folder, or of --in FOLDER, over HTTP and keeps it up
-to date. /docs describes the interface, /openapi.json is the same for programs.
+to date: a page to search with at /, the tools of assistants at /mcp, and an interface
+for programs that /docs describes and /openapi.json defines.
 
 Only this machine can reach it unless --addr says otherwise, and then callers need
 keys: sheaf key add. Once there is a key, nobody gets in without one.`,
@@ -101,6 +104,9 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := mountDoors(handler, door); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {
 		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
@@ -122,6 +128,28 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		})
 	}
 	return group.Wait()
+}
+
+// mountDoors adds the page at / and the tools of assistants at /mcp.
+func mountDoors(handler *api.API, door *serve.Collection) error {
+	page, err := web.Handler(web.Options{Collection: handler.Collection, Grant: api.GrantOf})
+	if err != nil {
+		return err
+	}
+	handler.Mount("/", "", page)
+	handler.Mount(web.DocumentPath, access.ScopeSearch, page)
+	tools, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version}, func(r *http.Request) (access.Grant, error) {
+		grant, ok := api.GrantOf(r.Context())
+		if !ok {
+			return grant, errors.New("a key is needed")
+		}
+		return grant, nil
+	})
+	if err != nil {
+		return err
+	}
+	handler.Mount("/mcp", access.ScopeSearch, tools)
+	return nil
 }
 
 // openGrant is what callers may do while there are no keys: everything when

@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "eval/calibrate", "inference", "ingest", "profile", "query", "rank", "search", "search/salient", "serve/access", "serve/address", "vfs"},
 	"serve/address":            {"root", "catalog", "chunk", "internal/suggest"},
 	"serve/servetest":          {"root", "analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "vfs"},
+	"serve/web":                {"root", "chunk", "serve", "serve/access"},
 	"serve/...":                {"root", "profile", "search", "serve", "serve/...", "internal/suggest"},
 	"internal/lint":            {},
 	"internal/suggest":         {},

@@ -1,0 +1,224 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"sheaf"
+	"sheaf/chunk"
+	"sheaf/serve"
+)
+
+// render makes HTML of a document's text. HTML in the text is shown as text,
+// links lead to documents of the collection or out, images are links, and
+// every heading that is a chunk carries its identifier.
+func (p *page) render(part *serve.Part, doc *sheaf.Document) error {
+	if chunk.KindOf(doc.Path) != chunk.KindMarkdown {
+		p.Text = part.Text
+		return nil
+	}
+	front := 0
+	if !doc.FrontmatterText {
+		front = min(doc.Frontmatter.End, len(part.Text))
+	}
+	source := []byte(part.Text[front:])
+	t := &transformer{doc: doc, front: front, links: map[string]sheaf.ID{}}
+	for _, l := range part.Links {
+		t.links[linkKey(l.Target, l.Fragment)] = l.To
+	}
+	md := goldmark.New(
+		goldmark.WithExtensions(extension.GFM),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(t, 100)), parser.WithInlineParsers(util.Prioritized(wikiParser{}, 150))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(plainHTML{}, 1))),
+	)
+	var out bytes.Buffer
+	if err := md.Convert(source, &out); err != nil {
+		return fmt.Errorf("show %s: %w", doc.ID, err)
+	}
+	p.HTML = out.String()
+	return nil
+}
+
+// linkKey is what a link is looked up by: what is written.
+func linkKey(target, fragment string) string { return target + "\x00" + fragment }
+
+// transformer gives headings the identifiers of their chunks and links their
+// targets.
+type transformer struct {
+	doc   *sheaf.Document
+	front int
+	links map[string]sheaf.ID
+}
+
+// Transform implements parser.ASTTransformer.
+func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser.Context) {
+	chunks := t.doc.Chunks
+	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			if n.Lines().Len() == 0 {
+				break
+			}
+			at := n.Lines().At(0).Start + t.front
+			for len(chunks) > 0 && (!chunks[0].HasHeading || chunks[0].Heading.End <= at) {
+				chunks = chunks[1:]
+			}
+			if len(chunks) > 0 && chunks[0].Heading.Start <= at {
+				n.SetAttributeString("data-id", []byte(chunks[0].ID))
+				n.SetAttributeString("tabindex", []byte("-1"))
+			}
+		case *ast.Link:
+			n.Destination = t.destination(string(n.Destination))
+			if !bytes.HasPrefix(n.Destination, []byte("/?")) {
+				n.SetAttributeString("rel", []byte("noreferrer noopener"))
+				n.SetAttributeString("target", []byte("_blank"))
+			}
+		case *ast.AutoLink:
+			t.autoLink(n, reader.Source())
+		case *ast.Image:
+			t.unpicture(n)
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// destination is where a link leads from the page: to a document when the
+// catalog knew one, else where it says, when that is another site; nowhere
+// otherwise.
+func (t *transformer) destination(written string) []byte {
+	target, fragment, _ := strings.Cut(written, "#")
+	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {
+		if to := t.links[key]; to != "" {
+			return documentAddress(to)
+		}
+	}
+	if target == "" && fragment != "" {
+		return documentAddress(sheaf.ChunkID(t.doc.ID, fragment))
+	}
+	if u, err := url.Parse(written); err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto") {
+		return []byte(written)
+	}
+	return []byte("#")
+}
+
+func unescaped(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
+
+func documentAddress(id sheaf.ID) []byte {
+	return []byte("/?" + url.Values{"view": {"document"}, "id": {string(id)}}.Encode())
+}
+
+// autoLink lets addresses of other sites lead there and makes all others text.
+func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
+	u, err := url.Parse(string(n.URL(source)))
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https" || n.AutoLinkType == ast.AutoLinkEmail) {
+		n.SetAttributeString("rel", []byte("noreferrer noopener"))
+		n.SetAttributeString("target", []byte("_blank"))
+		return
+	}
+	if parent := n.Parent(); parent != nil {
+		parent.ReplaceChild(parent, n, ast.NewString(n.Label(source)))
+	}
+}
+
+// unpicture turns an image into a link to it: the page loads nothing from
+// elsewhere, and files of the folder are not served.
+func (t *transformer) unpicture(n *ast.Image) {
+	link := ast.NewLink()
+	link.Destination = t.destination(string(n.Destination))
+	for c := n.FirstChild(); c != nil; {
+		next := c.NextSibling()
+		link.AppendChild(link, c)
+		c = next
+	}
+	if !link.HasChildren() {
+		link.AppendChild(link, ast.NewString([]byte("image")))
+	}
+	link.SetAttributeString("class", []byte("image"))
+	if parent := n.Parent(); parent != nil {
+		parent.ReplaceChild(parent, n, link)
+	}
+}
+
+// plainHTML shows HTML as the text that it is.
+type plainHTML struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			segments := n.(*ast.RawHTML).Segments
+			for i := range segments.Len() {
+				s := segments.At(i)
+				_, _ = w.Write(util.EscapeHTML(s.Value(source)))
+			}
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		_, _ = w.WriteString("<pre class=\"html\">")
+		for i := range n.Lines().Len() {
+			s := n.Lines().At(i)
+			_, _ = w.Write(util.EscapeHTML(s.Value(source)))
+		}
+		if b := n.(*ast.HTMLBlock); b.HasClosure() {
+			_, _ = w.Write(util.EscapeHTML(b.ClosureLine.Value(source)))
+		}
+		_, _ = w.WriteString("</pre>\n")
+		return ast.WalkContinue, nil
+	})
+}
+
+var _ renderer.NodeRenderer = plainHTML{}
+
+// wikiParser reads [[target#fragment|text]] as a link, and with "!" before it,
+// which stays, as one too.
+type wikiParser struct{}
+
+// Trigger implements parser.InlineParser.
+func (wikiParser) Trigger() []byte { return []byte{'['} }
+
+// maxWiki bounds how far the end of a wiki link is looked for.
+const maxWiki = 1000
+
+// Parse implements parser.InlineParser.
+func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	if len(line) < 5 || line[1] != '[' {
+		return nil
+	}
+	end := bytes.Index(line[:min(len(line), maxWiki)], []byte("]]"))
+	if end < 3 || bytes.IndexByte(line[2:end], '[') >= 0 {
+		return nil
+	}
+	target, shown, named := strings.Cut(string(line[2:end]), "|")
+	target = strings.TrimSuffix(target, `\`) // in tables
+	if !named {
+		shown = target
+	}
+	block.Advance(end + 2)
+	link := ast.NewLink()
+	link.Destination = []byte(target)
+	link.AppendChild(link, ast.NewString([]byte(shown)))
+	return link
+}

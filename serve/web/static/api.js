@@ -1,0 +1,134 @@
+// Requests to the server, and a few small tools that every view uses.
+
+/** A request that failed, with what the server said. */
+export class Fault extends Error {
+  constructor(status, problem) {
+    super(problem.detail || problem.title || `the server answered ${status}`);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+async function send(path, options) {
+  const headers = { ...options.headers };
+  const key = sessionStorage.getItem("sheaf-key");
+  if (key) headers.Authorization = `Bearer ${key}`;
+  let response;
+  try {
+    response = await fetch(path, { ...options, headers });
+  } catch (e) {
+    if (e.name === "AbortError") throw e;
+    throw new Fault(0, { detail: "the server does not answer" });
+  }
+  const body = await response.json().catch((e) => {
+    if (e.name === "AbortError" || response.ok) throw e;
+    return {};
+  });
+  if (response.status === 401 && (await askKey())) return send(path, options);
+  if (!response.ok) throw new Fault(response.status, body);
+  return body;
+}
+
+/** Asks for JSON. Parameters that are undefined or empty are left out. */
+export function get(path, parameters = {}, signal) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined && value !== "" && value !== null) query.set(name, value);
+  const text = query.toString();
+  return send(path + (text ? `?${text}` : ""), { signal });
+}
+
+/** Sends JSON and asks for JSON. */
+export function post(path, body, signal) {
+  return send(path, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal });
+}
+
+function askKey() {
+  const dialog = document.getElementById("login");
+  if (dialog.open) return Promise.resolve(false);
+  dialog.showModal();
+  return new Promise((done) => {
+    dialog.addEventListener("close", () => {
+      const key = document.getElementById("key").value.trim();
+      if (key) sessionStorage.setItem("sheaf-key", key);
+      done(key !== "");
+    }, { once: true });
+  });
+}
+
+/** Makes an element: make("a", {href: "/", class: "x"}, "text", child...). Text is always text. */
+export function make(name, attributes = {}, ...children) {
+  const e = document.createElement(name);
+  set(e, attributes);
+  e.append(...children.filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+/** The same for SVG. */
+export function draw(name, attributes = {}, ...children) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+  set(e, attributes);
+  e.append(...children);
+  return e;
+}
+
+function set(e, attributes) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else e.setAttribute(key, value === true ? "" : value);
+  }
+}
+
+/** Text with the ranges of bytes marked. */
+export function marked(text, ranges) {
+  const bytes = new TextEncoder().encode(text);
+  const decoder = new TextDecoder();
+  const out = [];
+  let at = 0;
+  for (const { start, end } of ranges) {
+    if (start < at || end > bytes.length) continue;
+    out.push(decoder.decode(bytes.subarray(at, start)), make("mark", {}, decoder.decode(bytes.subarray(start, end))));
+    at = end;
+  }
+  out.push(decoder.decode(bytes.subarray(at)));
+  return out;
+}
+
+export const number = (n) => n.toLocaleString("en");
+export function size(bytes) {
+  const units = ["B", "kB", "MB", "GB"];
+  let i = 0;
+  for (; bytes >= 1000 && i < units.length - 1; i++) bytes /= 1000;
+  return `${i ? bytes.toFixed(bytes < 10 ? 1 : 0) : bytes} ${units[i]}`;
+}
+export const score = (s) => (Math.abs(s) < 0.01 && s !== 0 ? s.toExponential(2) : s.toFixed(3));
+
+/** The address that opens a file in the person's editor. */
+export function editorAddress(file, line) {
+  const pattern = localStorage.getItem("sheaf-editor") || "obsidian://open?path={path}";
+  const path = pattern.startsWith("obsidian:") ? encodeURIComponent(file) : encodeURI(file).replaceAll("#", "%23").replaceAll("?", "%3F");
+  return pattern.replaceAll("{path}", path).replaceAll("{line}", String(line));
+}
+
+/** The tree of an explanation, as nested lists. */
+export function arithmetic(explanation) {
+  const part = (e) => {
+    const item = make("li", {}, make("b", {}, Number(e.value.toPrecision(5)).toString()), " ", e.label);
+    if (e.parts?.length) {
+      if (e.combine) item.append(make("i", {}, ` = ${e.combine} of`));
+      item.append(make("ul", {}, ...e.parts.map(part)));
+    }
+    return item;
+  };
+  return make("div", { class: "why" }, make("ul", {}, part(explanation)));
+}
+
+/** The address of a view of this page. */
+export function address(state) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) if (value !== undefined && value !== "" && value !== null && !(name === "view" && value === "search")) query.set(name, value);
+  const text = query.toString();
+  return text ? `/?${text}` : "/";
+}
+
+export const documentAddress = (id, q, filter) => address({ view: "document", id, q, filter });

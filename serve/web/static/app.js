@@ -1,0 +1,144 @@
+// The page: which view is shown, the search box, the keys. State lives in the URL.
+
+import { Fault, make } from "./api.js";
+import * as search from "./search.js";
+import * as documentView from "./document.js";
+import * as lab from "./lab.js";
+import * as status from "./status.js";
+
+const views = { search, document: documentView, lab, status };
+const main = document.getElementById("main");
+const input = document.getElementById("query");
+let current = null;
+let running = null;
+
+/** What the URL says. */
+export function state() {
+  return Object.fromEntries(new URLSearchParams(location.search));
+}
+
+/** Goes to another state, as a new entry of the history or in place of this one. */
+function go(url, replace) {
+  history[replace ? "replaceState" : "pushState"](null, "", url);
+  show();
+}
+
+const page = {
+  go,
+  /** Says how many results there are. */
+  count(text) { document.getElementById("count").textContent = text; },
+  /** Shows notes and faults above the view. */
+  notes(list) { document.getElementById("notes").replaceChildren(...list.map((n) => make("p", {}, n))); },
+};
+
+async function show() {
+  const s = state();
+  const name = s.view in views ? s.view : "search";
+  for (const link of document.querySelectorAll("nav a[data-view]")) {
+    const target = { ...(s.q ? { q: s.q } : {}), ...(s.filter ? { filter: s.filter } : {}), ...(s.profile ? { profile: s.profile } : {}) };
+    if (link.dataset.view !== "search") target.view = link.dataset.view;
+    const text = new URLSearchParams(target).toString();
+    link.href = text ? `/?${text}` : "/";
+    if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (document.activeElement !== input) input.value = s.q || "";
+  document.title = (s.q || s.id || "Search") + " – Sheaf";
+  delete main.dataset.shown;
+  running?.abort();
+  running = new AbortController();
+  if (current !== name) {
+    main.replaceChildren();
+    page.count("");
+    page.notes([]);
+  }
+  current = name;
+  try {
+    const shown = location.search;
+    await views[name].show(main, s, page, running.signal);
+    main.dataset.shown = shown; // for whoever waits until the view is that of the address
+  } catch (e) {
+    if (e.name === "AbortError") return;
+    if (!(e instanceof Fault)) console.error(e);
+    main.replaceChildren();
+    page.count("");
+    page.notes([e.message]);
+  }
+}
+
+let typing;
+input.addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(() => {
+    const s = state();
+    const target = s.view === "lab" ? { ...s } : { filter: s.filter, profile: s.profile };
+    const query = new URLSearchParams();
+    for (const [k, v] of Object.entries({ ...target, q: input.value })) if (v) query.set(k, v);
+    const text = query.toString();
+    go(text ? `/?${text}` : "/", current === "search" || current === "lab");
+  }, 60);
+});
+document.getElementById("search").addEventListener("submit", (e) => {
+  e.preventDefault();
+  views[current].enter?.();
+});
+
+// Links inside the page change the view without loading it again.
+document.addEventListener("click", (e) => {
+  const link = e.target.closest?.("a[href]");
+  if (!link || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey || link.target) return;
+  const url = new URL(link.href);
+  if (url.origin !== location.origin || url.pathname !== "/" || url.hash) return;
+  e.preventDefault();
+  go(url.pathname + url.search);
+  if (!link.closest(".outline")) window.scrollTo(0, 0);
+});
+window.addEventListener("popstate", show);
+
+document.addEventListener("keydown", (e) => {
+  if (e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;
+  const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
+  if (e.key === "Escape") {
+    e.preventDefault(); // else a search box empties itself
+    if (inField) e.target.blur();
+    else if (current !== "search") history.back();
+    return;
+  }
+  const steps = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 };
+  if (e.key in steps && views[current].move && (!inField || (e.target === input && e.key.startsWith("Arrow")))) {
+    e.preventDefault();
+    views[current].move(steps[e.key]);
+    return;
+  }
+  if (inField) return;
+  if (e.key === "/") {
+    e.preventDefault();
+    input.focus();
+    input.select();
+  } else if (e.key === "?") {
+    document.getElementById("keys").showModal();
+  } else if (e.key === "l" && state().q) {
+    go(`/?${new URLSearchParams({ view: "lab", q: state().q })}`);
+  } else if (e.key === "Enter" && e.target.tagName !== "A" && e.target.tagName !== "BUTTON") {
+    views[current].enter?.();
+  } else {
+    views[current].key?.(e.key);
+  }
+});
+
+document.getElementById("help").addEventListener("click", () => document.getElementById("keys").showModal());
+const editor = document.getElementById("editor");
+editor.value = localStorage.getItem("sheaf-editor") || "obsidian://open?path={path}";
+editor.addEventListener("change", () => localStorage.setItem("sheaf-editor", editor.value));
+
+const root = document.documentElement;
+const theme = localStorage.getItem("sheaf-theme");
+if (theme) root.dataset.theme = theme;
+document.getElementById("theme").addEventListener("click", () => {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("sheaf-theme", root.dataset.theme);
+});
+
+show();
+if (!state().view) input.focus();

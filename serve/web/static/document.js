@@ -1,0 +1,102 @@
+// A document with its heading tree; the passage that was found is marked.
+
+import { documentAddress, editorAddress, get, make, post, size } from "./api.js";
+
+let file = null;
+
+export async function show(main, s, page, signal) {
+  const doc = await get("/ui/document", { id: s.id, collection: s.collection }, signal);
+  file = doc.file && editorAddress(doc.file, 1);
+  page.count("");
+  page.notes(doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`));
+  document.title = `${doc.title} – Sheaf`;
+  const text = make("article", { class: "text", "aria-label": doc.title });
+  if (doc.text !== undefined) text.append(make("pre", {}, doc.text));
+  else text.innerHTML = doc.html; // made by the server, with all HTML of the note as text
+  const outline = make("nav", { class: "outline", "aria-label": "Headings" }, facts(doc), tree(doc, s), links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
+  main.replaceChildren(make("div", { class: "document" }, outline, text));
+  const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id);
+  if (hit) highlight(hit);
+  if (s.q) markWords(text, s.q);
+  (hit || text.querySelector("mark"))?.scrollIntoView({ block: hit ? "start" : "center" });
+}
+
+function facts(doc) {
+  const rows = [["file", doc.path], ["size", size(doc.bytes)]];
+  if (doc.date) rows.push(["date", doc.date.slice(0, 10)]);
+  if (doc.tags.length) rows.push(["tags", doc.tags.map((t) => "#" + t).join(" ")]);
+  if (doc.aliases.length) rows.push(["also", doc.aliases.join(", ")]);
+  for (const [name, values] of Object.entries(doc.properties)) if (!["title", "tags", "aliases", "date"].includes(name)) rows.push([name, values.join(", ")]);
+  return make("div", { class: "facts" },
+    make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, String(v))])),
+    file && make("a", { href: file, "data-editor": "" }, "open in editor"), " ",
+    make("button", { type: "button", onclick: (e) => similar(doc, e.currentTarget) }, "similar"));
+}
+
+async function similar(doc, button) {
+  const found = await post("/v1/similar", { id: doc.id, limit: 8 });
+  button.replaceWith(make("div", {}, make("h3", {}, "Similar"), make("ul", {}, ...found.results.map((r) => make("li", {}, make("a", { href: documentAddress(r.id) }, r.breadcrumb.replace(/^> /, "")))))));
+}
+
+/** The headings, nested by depth. */
+function tree(doc, s) {
+  const top = make("ul", {});
+  const open = [{ depth: 0, list: top }];
+  for (const c of doc.outline) {
+    const link = make("a", { href: documentAddress(c.id, s.q) }, c.title || doc.title);
+    if (c.id === s.id) link.setAttribute("aria-current", "true");
+    const item = make("li", {}, link);
+    while (open.length > 1 && open.at(-1).depth >= c.depth) open.pop();
+    open.at(-1).list.append(item);
+    if (c.depth) {
+      const list = make("ul", {});
+      item.append(list);
+      open.push({ depth: c.depth, list });
+    }
+  }
+  return top;
+}
+
+function links(title, ids, s) {
+  if (!ids.length) return null;
+  return make("details", {}, make("summary", {}, `${title} (${ids.length})`),
+    make("ul", {}, ...ids.map((id) => make("li", {}, make("a", { href: documentAddress(id, s.q) }, id.slice(id.indexOf(":") + 1))))));
+}
+
+/** Marks the heading and what follows it, up to the next one of its depth. */
+function highlight(heading) {
+  const depth = Number(heading.tagName[1]);
+  for (let e = heading; e; e = e.nextElementSibling) {
+    if (e !== heading && /^H[1-6]$/.test(e.tagName) && Number(e.tagName[1]) <= depth) break;
+    e.classList.add("hit");
+  }
+  heading.focus({ preventScroll: true });
+}
+
+/** Marks words that begin as words of the query do. */
+function markWords(text, query) {
+  const words = query.replace(/\b[a-z.]+:\S+/gi, " ").replace(/(^|\s)-\S+/g, " ").match(/[\p{L}\p{N}]+/gu) || [];
+  const stems = [...new Set(words.filter((w) => w !== "OR" && (w.length > 2 || /[^\x00-\x7f]/.test(w))).map((w) => (w.length > 5 ? w.slice(0, -2) : w).replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))];
+  if (!stems.length) return;
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${stems.join("|")})[\\p{L}\\p{N}]*|(?:${stems.filter((w) => /[\u3040-\u9fff\uac00-\ud7af]/.test(w)).join("|") || "(?!)"})`, "giu");
+  const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  let left = 2000;
+  for (const node of nodes) {
+    const found = [...node.data.matchAll(pattern)];
+    if (!found.length || (left -= found.length) < 0) continue;
+    const parts = [];
+    let at = 0;
+    for (const m of found) {
+      parts.push(node.data.slice(at, m.index), make("mark", {}, m[0]));
+      at = m.index + m[0].length;
+    }
+    parts.push(node.data.slice(at));
+    node.replaceWith(...parts);
+  }
+}
+
+export function key(name) {
+  if (name === "e" && file) location.href = file;
+}

@@ -1,0 +1,335 @@
+// The ranking lab: every stage of a profile is a column, every result a line
+// that rises and falls through them; numbers are changed and the lines move.
+
+import { address, arithmetic, documentAddress, get, make, draw, number, post, score } from "./api.js";
+
+const rows = 12; // ranks that a column shows
+const judgedKey = "sheaf-judged";
+let page = null;
+let current = null;
+let lit = null; // the result that is pinned
+
+export async function show(main, s, thePage, signal) {
+  page = thePage;
+  const { profiles } = await get("/v1/profiles", {}, signal);
+  const chosen = profiles.find((p) => p.name === s.profile) || profiles.find((p) => p.default) || profiles[0];
+  const changes = Object.fromEntries(Object.entries(s).filter(([k]) => chosen.parameters.some((p) => k === "set." + p.name)).map(([k, v]) => [k.slice(4), v]));
+  // The controls stay while one types or drags: only what they show is made again.
+  if (!current || current.main !== main || !main.contains(current.root) || current.profile.name !== chosen.name || current.compare !== s.compare) {
+    current = build(main, profiles, chosen, s);
+    Object.assign(current.values, changes);
+    current.fill();
+  }
+  current.query = s.q || "";
+  current.filter = s.filter || "";
+  await current.update(signal);
+}
+
+/** Makes the view for a profile. */
+function build(main, profiles, profile, s) {
+  const lab = { main, profile, compare: s.compare, values: {}, query: "", filter: "" };
+  const select = (label, value, none, change) => {
+    const box = make("select", { "aria-label": label, onchange: () => change(box.value) }, ...(none ? [make("option", { value: "" }, none)] : []),
+      ...profiles.map((p) => make("option", { value: p.name, title: p.about, selected: p.name === value }, p.name)));
+    return make("label", {}, label, box);
+  };
+  const go = (more) => page.go(address({ view: "lab", q: lab.query, filter: lab.filter, profile: profile.name, compare: lab.compare, ...more }));
+  const bar = make("div", { class: "lab-bar" },
+    select("Profile", profile.name, "", (v) => go({ profile: v })),
+    select("Beside it", s.compare, "none", (v) => go({ compare: v })),
+    make("button", { type: "button", onclick: () => { lab.values = {}; lab.fill(); lab.changed(); } }, "As it was"),
+    make("button", { type: "button", onclick: () => saveProfile(lab) }, "Save as profile"),
+    make("label", {}, "Why not ", make("input", { type: "text", size: 28, placeholder: "path or identifier", onchange: (e) => whyNot(lab, e.target.value) })));
+  const about = make("p", { class: "place" }, profile.about);
+  const controls = make("div", { class: "lab-controls", role: "group", "aria-label": "Parameters" });
+  lab.chart = make("div", { class: "scroll" });
+  lab.beside = make("div", { class: "scroll" });
+  lab.detail = make("section", { "aria-live": "polite", "aria-label": "Arithmetic" });
+  lab.judge = make("section", { class: "judge", "aria-label": "Judgements" });
+  const charts = make("div", { class: s.compare ? "two" : "" }, lab.chart, s.compare && lab.beside);
+  lab.root = make("div", {}, bar, about, controls, charts, lab.detail, lab.judge);
+  main.replaceChildren(lab.root);
+
+  lab.fill = () => controls.replaceChildren(...profile.parameters.map((p) => control(lab, p)));
+  let waiting;
+  lab.changed = () => {
+    const url = address({ view: "lab", q: lab.query, filter: lab.filter, profile: profile.name, compare: lab.compare, ...Object.fromEntries(Object.entries(lab.values).map(([k, v]) => ["set." + k, v])) });
+    history.replaceState(null, "", url);
+    lab.stop?.abort();
+    lab.stop = new AbortController();
+    lab.update(lab.stop.signal).catch((e) => { if (e.name !== "AbortError") page.notes([e.message]); });
+    clearTimeout(waiting);
+    waiting = setTimeout(() => judgeAll(lab), 400);
+  };
+  lab.update = async (signal) => {
+    if (!lab.query && !lab.filter) {
+      lab.chart.replaceChildren(make("p", { class: "empty" }, "Type a query to see how it is ranked."));
+      return;
+    }
+    const began = performance.now();
+    const ask = (name, parameters) => post("/v1/explain", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: name, parameters, limit: rows }, signal);
+    const [now, before, beside] = await Promise.all([ask(profile.name, lab.values), Object.keys(lab.values).length ? ask(profile.name, {}) : null, s.compare ? ask(s.compare, {}) : null]);
+    page.count(`${number(now.results.length)} results, ${now.steps.length} steps in ${(performance.now() - began).toFixed(0)} ms`);
+    page.notes([...now.warnings, ...now.notes]);
+    lab.answer = now;
+    lab.chart.replaceChildren(chart(lab, now, before));
+    if (beside) lab.beside.replaceChildren(chart(lab, beside, null));
+    detail(lab);
+    judgeList(lab);
+  };
+  return lab;
+}
+
+/** A slider or a list for a parameter. What is not touched keeps its default, which may be an expression. */
+function control(lab, p) {
+  const value = lab.values[p.name];
+  const box = make("label", { title: p.about }, make("span", {}, p.name));
+  const put = (v) => {
+    if (v === "" || v === p.default) delete lab.values[p.name];
+    else lab.values[p.name] = v;
+    box.classList.toggle("changed", p.name in lab.values);
+    lab.changed();
+  };
+  box.classList.toggle("changed", value !== undefined);
+  if (p.one_of.length) {
+    const list = make("select", { onchange: () => put(list.value) }, ...p.one_of.map((o) => make("option", { selected: o === (value ?? p.default) }, o)));
+    box.append(list);
+    return box;
+  }
+  const field = make("input", { type: "text", inputmode: "decimal", value: value ?? p.default, "aria-label": `${p.name}, ${p.range}` });
+  field.addEventListener("change", () => put(field.value.trim()));
+  box.append(field);
+  if (p.min !== undefined && p.max !== undefined) {
+    // Wide ranges are laid out by powers, so that the small numbers can be met.
+    const wide = p.max - p.min > 200 && p.min >= 0;
+    const to = (x) => (wide ? Math.log1p(x - p.min) : x);
+    const from = (x) => (wide ? Math.expm1(x) + p.min : x);
+    const start = Number(value ?? p.default);
+    const range = make("input", { type: "range", min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : "any", value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
+    range.addEventListener("input", () => {
+      const x = from(Number(range.value));
+      field.value = p.integer ? String(Math.round(x)) : String(Number(x.toPrecision(3)));
+      put(field.value);
+    });
+    field.addEventListener("change", () => { if (!Number.isNaN(Number(field.value))) range.value = to(Number(field.value)); });
+    box.append(range);
+  }
+  return box;
+}
+
+/** The columns of an explanation: those of each branch, then those after the fusion. */
+function columnsOf(answer) {
+  const branches = [...new Set(answer.steps.map((st) => st.branch))].filter((b) => b !== "");
+  const columns = [];
+  for (const branch of [...branches, ""]) {
+    for (const st of answer.steps) {
+      if (st.branch !== branch) continue;
+      const before = columns.filter((c) => (branch ? c.branch === branch : c.branch === "")).at(-1);
+      const from = before ? [before] : branch ? [] : branches.map((b) => columns.filter((c) => c.branch === b).at(-1)).filter(Boolean);
+      columns.push({ branch, step: st.step, found: st.found, hits: st.hits, from, at: new Map(st.hits.map((h, i) => [h.id, i])) });
+    }
+  }
+  if (columns.length && answer.results.length) {
+    const last = columns.at(-1);
+    const hits = answer.results.map((r) => ({ id: r.id, score: r.score }));
+    columns.push({ branch: "", step: "results", found: answer.total.value, hits, from: [last], at: new Map(hits.map((h, i) => [h.id, i])), final: true });
+  }
+  return columns;
+}
+
+const short = (id) => {
+  const rest = id.slice(id.indexOf(":") + 1);
+  const hash = rest.lastIndexOf("#");
+  const file = (hash >= 0 ? rest.slice(0, hash) : rest).replace(/^.*\//, "").replace(/\.(md|markdown|txt)$/, "");
+  return hash >= 0 ? `${cut(file, 12)} › ${rest.slice(hash + 1)}` : file;
+};
+const cut = (text, n) => (text.length > n ? text.slice(0, n - 1) + "…" : text);
+
+/** Draws the columns and the lines between them. */
+function chart(lab, answer, before) {
+  const columns = columnsOf(answer);
+  const width = 196, top = 62, high = 26, left = 16;
+  const lastWide = 240;
+  const w = left + columns.length * width + lastWide - width + 20;
+  const h = top + (rows + 1) * high + 24;
+  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `How ${columns.length} steps order the results` });
+  const shown = new Set(answer.results.slice(0, rows).map((r) => r.id));
+  for (const c of columns) c.hits.slice(0, 5).forEach((x) => shown.add(x.id));
+  const x = (i) => left + i * width;
+  const y = (rank) => top + Math.min(rank, rows) * high + 10;
+  const was = before && new Map(before.results.map((r, i) => [r.id, i]));
+  const titles = new Map(answer.results.map((r) => [r.id, r.breadcrumb.replace(/^> /, "")]));
+  columns.forEach((c, i) => {
+    const [name, rest] = c.step.includes(":") ? [c.step.slice(0, c.step.indexOf(":")), c.step.slice(c.step.indexOf(":") + 1).trim()] : [c.step, ""];
+    svg.append(
+      draw("text", { class: "sub", x: x(i), y: 14 }, cut(c.branch || (c.final ? "" : "all"), 22)),
+      draw("text", { class: "head", x: x(i), y: 30 }, cut(name, 22), draw("title", {}, c.step)),
+      draw("text", { class: "sub", x: x(i), y: 45 }, cut(rest.replace(/[{}]/g, "") || `${c.found} found`, 28), draw("title", {}, `${c.step}: ${c.found} found`)));
+    for (const from of c.from) {
+      const k = columns.indexOf(from);
+      for (const id of shown) {
+        const a = from.at.get(id), b = c.at.get(id);
+        if (a === undefined || b === undefined) continue;
+        const x1 = x(k) + 6, x2 = x(i) - 6, bend = Math.min(60, (x2 - x1) / 2);
+        svg.append(draw("path", { class: "thread", "data-id": id, d: `M${x1} ${y(a)}C${x2 - bend} ${y(a)} ${x2 - bend} ${y(b)} ${x2} ${y(b)}` }));
+      }
+    }
+  });
+  columns.forEach((c, i) => {
+    for (const hit of c.hits) {
+      const rank = c.at.get(hit.id);
+      if (!shown.has(hit.id) || (rank >= rows && !answer.results.some((r) => r.id === hit.id))) continue;
+      const moved = c.final && was ? (was.has(hit.id) ? was.get(hit.id) - rank : Infinity) : 0;
+      const arrow = moved === Infinity ? "new " : moved > 0 ? `▲${moved} ` : moved < 0 ? `▼${-moved} ` : "";
+      const label = rank >= rows ? "" : `${rank + 1} ${arrow}${cut(c.final ? titles.get(hit.id) || short(hit.id) : short(hit.id), c.final ? 34 : 24)}`;
+      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, tabindex: c.final ? 0 : -1, role: c.final ? "button" : undefined },
+        draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
+        draw("text", { x: x(i) + 8, y: y(rank) + 4 }, label),
+        draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
+      svg.append(node);
+    }
+  });
+  const light = (id) => {
+    for (const e of svg.querySelectorAll("[data-id]")) e.classList.toggle("lit", id !== null && e.dataset.id === id);
+  };
+  const of = (e) => e.target.closest?.("[data-id]")?.dataset.id ?? null;
+  svg.addEventListener("pointerover", (e) => { const id = of(e); if (id) { light(id); detail(lab, id, columns, answer); } });
+  svg.addEventListener("pointerleave", () => { light(lit); detail(lab, lit, columns, answer); });
+  svg.addEventListener("focusin", (e) => { const id = of(e); if (id) { light(id); detail(lab, id, columns, answer); } });
+  svg.addEventListener("click", (e) => { const id = of(e); if (id) { lit = lit === id ? null : id; light(lit); detail(lab, lit, columns, answer); } });
+  svg.addEventListener("keydown", (e) => {
+    const id = of(e);
+    if (id && (e.key === "Enter" || e.key === " ")) {
+      e.preventDefault();
+      e.stopPropagation();
+      lit = lit === id ? null : id;
+      light(lit);
+      detail(lab, lit, columns, answer);
+    }
+  });
+  light(lit);
+  return svg;
+}
+
+/** Where one result stood in every column, and the arithmetic of its score. */
+function detail(lab, id = lit, columns = null, answer = lab.answer) {
+  if (!id || !answer) {
+    lab.detail.replaceChildren(make("p", { class: "place" }, "Point at a result to see its arithmetic; click to keep it."));
+    return;
+  }
+  columns ||= columnsOf(answer);
+  const result = answer.results.find((r) => r.id === id);
+  const table = make("table", { class: "plain" },
+    make("thead", {}, make("tr", {}, ...["branch", "step", "rank", "score"].map((t, i) => make("th", { scope: "col", class: i > 1 ? "number" : "" }, t)))),
+    make("tbody", {}, ...columns.filter((c) => !c.final).map((c) => {
+      const rank = c.at.get(id);
+      return make("tr", {}, make("td", {}, c.branch || "all"), make("td", {}, c.step), make("td", { class: "number" }, rank === undefined ? "–" : String(rank + 1)), make("td", { class: "number" }, rank === undefined ? "" : score(c.hits[rank].score)));
+    })));
+  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, lab.query) }, result ? result.breadcrumb.replace(/^> /, "") : id)), table);
+  if (result?.explanation) lab.detail.append(arithmetic(result.explanation));
+}
+
+async function whyNot(lab, id) {
+  if (!id.trim() || !lab.query) return;
+  let name = id.trim();
+  try {
+    if (!name.includes(":")) name = (await get("/ui/document", { id: name })).id;
+    const a = await post("/v1/explain/absence", { query: lab.query, profile: lab.profile.name, parameters: lab.values, id: name });
+    const lines = [a.rank ? `It is number ${a.rank}${a.inside && a.inside !== a.id ? `, inside ${a.inside}` : ""}.` : a.inside ? `It is shown inside ${a.inside}.` : "It is not among the results.", ...a.reasons];
+    lab.detail.replaceChildren(make("h2", {}, a.id), make("ul", {}, ...lines.map((t) => make("li", {}, t))));
+  } catch (e) {
+    lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
+  }
+}
+
+// Judgements: what is right and wrong, kept in the browser.
+const judged = () => JSON.parse(localStorage.getItem(judgedKey) || "{}");
+const keep = (all) => localStorage.setItem(judgedKey, JSON.stringify(all));
+
+function judgeList(lab) {
+  const all = judged();
+  const mine = all[lab.query] || {};
+  const mark = (id, value) => {
+    const now = judged();
+    const set = (now[lab.query] ||= {});
+    if (set[id] === value) delete set[id];
+    else set[id] = value;
+    if (!Object.keys(set).length) delete now[lab.query];
+    keep(now);
+    judgeList(lab);
+  };
+  const button = (id, value, text, label) => make("button", { type: "button", class: value ? "chip" : "chip wrong", "aria-pressed": String(mine[id] === value), "aria-label": label, onclick: () => mark(id, value) }, text);
+  const list = make("ol", {}, ...lab.answer.results.map((r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb}`), " ", make("a", { href: documentAddress(r.id, lab.query) }, r.breadcrumb.replace(/^> /, "")))));
+  lab.scores = make("div", {});
+  lab.judge.replaceChildren(make("h2", {}, "Right or wrong?"), list, lab.scores);
+  judgeAll(lab);
+}
+
+/** nDCG at 10 with gains of 1 for what is right. */
+export function ndcg(ids, marks) {
+  const right = Object.values(marks).filter((v) => v === 1).length;
+  if (!right) return null;
+  let sum = 0, best = 0;
+  ids.slice(0, 10).forEach((id, i) => { if (marks[id] === 1) sum += 1 / Math.log2(i + 2); });
+  for (let i = 0; i < Math.min(right, 10); i++) best += 1 / Math.log2(i + 2);
+  return sum / best;
+}
+
+async function judgeAll(lab) {
+  const all = Object.entries(judged()).filter(([, marks]) => Object.values(marks).includes(1));
+  if (!lab.scores) return;
+  if (!all.length) {
+    lab.scores.replaceChildren(make("p", { class: "place" }, "Mark results, and nDCG@10 of all marked queries is shown here as the numbers change."));
+    return;
+  }
+  const ask = async (q, parameters) => (await post("/v1/search", { query: q, profile: lab.profile.name, parameters, limit: 10 })).results.map((r) => r.id);
+  const lines = [];
+  const changed = Object.keys(lab.values).length > 0;
+  for (const [q, marks] of all.slice(0, 50)) {
+    const [now, before] = await Promise.all([ask(q, lab.values).catch(() => []), changed ? ask(q, {}).catch(() => []) : null]);
+    lines.push({ q, now: ndcg(now, marks), before: before ? ndcg(before, marks) : null });
+  }
+  const mean = (name) => lines.reduce((n, l) => n + l[name], 0) / lines.length;
+  const line = (name, now, before) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number" }, before === null ? "" : before.toFixed(3)), make("td", { class: "number" }, now.toFixed(3)));
+  lab.scores.replaceChildren(
+    make("table", { class: "plain" },
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "nDCG@10"), make("th", { scope: "col", class: "number" }, changed ? "as it was" : ""), make("th", { scope: "col", class: "number" }, "now"))),
+      make("tbody", {}, ...lines.map((l) => line(l.q, l.now, l.before)), line("mean", mean("now"), changed ? mean("before") : null))),
+    make("button", { type: "button", onclick: saveJudged }, "Save as judged queries"), " ",
+    make("button", { type: "button", onclick: () => { keep({}); judgeList(lab); } }, "Forget all marks"));
+}
+
+function download(name, text) {
+  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/yaml" })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/** A profile that extends this one with the numbers as they are. */
+function saveProfile(lab) {
+  const name = prompt("Name of the new profile (small letters, digits, - and _)", lab.profile.name + "-mine");
+  if (!name) return;
+  if (!/^[a-z][a-z0-9_-]{0,63}$/.test(name)) {
+    page.notes([`"${name}" is no name for a profile: small letters, digits, - and _, a letter first`]);
+    return;
+  }
+  download(`${name}.yaml`, profileText(name, lab.profile, lab.values));
+  page.notes([`Put ${name}.yaml into the folder sheaf/profiles of your configuration; sheaf profile check says whether it is right.`]);
+}
+
+export function profileText(name, profile, values) {
+  const lines = [`name: ${name}`, `about: Like ${profile.name}, with numbers from the lab.`, `extends: ${profile.name}`];
+  const set = Object.entries(values);
+  if (set.length) lines.push("parameters:", ...set.map(([k, v]) => `  ${k}: ${/^-?[\d.]+$/.test(v) ? v : JSON.stringify(v)}`));
+  return lines.join("\n") + "\n";
+}
+
+function saveJudged() {
+  const lines = ["queries:"];
+  for (const [q, marks] of Object.entries(judged())) {
+    const right = Object.entries(marks).filter(([, v]) => v === 1).map(([id]) => id.slice(id.indexOf(":") + 1));
+    if (!right.length) continue;
+    lines.push(`  - query: ${JSON.stringify(q)}`, "    expect:", ...right.map((p) => `      - ${JSON.stringify(p)}`));
+  }
+  download("judged.yaml", lines.join("\n") + "\n");
+}

@@ -1,0 +1,143 @@
+// Results while one types, with facets.
+
+import { address, arithmetic, documentAddress, editorAddress, get, make, marked, number, score } from "./api.js";
+
+let selected = -1;
+let answer = null;
+let last = {};
+let page = null;
+
+export async function show(main, s, thePage, signal) {
+  page = thePage;
+  if (!s.q && !s.filter) {
+    answer = null;
+    main.replaceChildren(make("p", { class: "empty" }, "Type to search. ", make("kbd", {}, "?"), " shows the keys and the query language."));
+    page.count("");
+    page.notes([]);
+    return;
+  }
+  const began = performance.now();
+  const found = await get("/v1/search", { query: s.q, filter: s.filter, profile: s.profile, facets: "tag,folder,ext", limit: 20 }, signal);
+  const same = last.q === s.q && last.filter === s.filter;
+  answer = found;
+  last = s;
+  if (!same) selected = -1;
+  const took = performance.now() - began;
+  page.count(`${number(found.total.value)}${found.total.relation === "gte" ? " or more" : ""} results in ${took.toFixed(0)} ms${confidence(found)}`);
+  page.notes([...found.warnings, ...found.notes]);
+  const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...found.results.map((r, i) => line(r, i, s)));
+  const column = make("div", {}, list);
+  if (!found.results.length) column.append(make("p", { class: "empty" }, "Nothing found. Fewer or other words may help."));
+  if (found.next) column.append(more(found.next, list, s));
+  main.replaceChildren(make("div", { class: "columns" }, column, facets(found.facets || {}, s)));
+  select(selected, false);
+}
+
+function confidence(found) {
+  if (found.answerable === false) return "; nothing here seems to answer it";
+  return "";
+}
+
+function line(r, i, s) {
+  const above = r.hierarchy.slice(0, -1).join(" › ");
+  const item = make("li", { class: "result", id: `result-${i}` },
+    make("h2", {},
+      make("a", { href: documentAddress(r.id, s.q, s.filter) }, above && make("span", { class: "above" }, above + " › "), r.title || r.path)),
+    make("p", { class: "snippet" }, ...marked(r.snippet, r.matches)),
+    make("div", { class: "place" },
+      make("span", {}, `${r.path}:${r.line}`),
+      r.date && make("time", { datetime: r.date }, r.date.slice(0, 10)),
+      ...r.tags.slice(0, 6).map((t) => make("button", { type: "button", class: "chip", onclick: () => filterBy("tag", t, s) }, "#" + t)),
+      r.file && make("a", { href: editorAddress(r.file, r.line), "data-editor": "" }, "open in editor"),
+      r.confidence !== undefined && make("span", { title: "how sure it is that this answers the query" }, r.confidence >= 0.75 ? "high" : r.confidence >= 0.5 ? "medium" : "low"),
+      make("button", { type: "button", class: "chip score", "aria-expanded": "false", title: "Why does it stand here?", onclick: (e) => why(item, r, s, e.currentTarget) }, score(r.score))));
+  item.addEventListener("mousedown", () => select(i, false));
+  return item;
+}
+
+async function why(item, r, s, button) {
+  const open = item.querySelector(".why");
+  if (open) {
+    open.remove();
+    button.setAttribute("aria-expanded", "false");
+    return;
+  }
+  const explained = await get("/v1/search", { query: s.q, filter: s.filter, profile: s.profile, limit: Math.min(100, Math.max(r.rank, 20)), explain: true });
+  const found = explained.results.find((x) => x.id === r.id);
+  if (found?.explanation) item.append(arithmetic(found.explanation));
+  button.setAttribute("aria-expanded", "true");
+}
+
+function more(cursor, list, s) {
+  const button = make("button", { type: "button", class: "more" }, "More");
+  button.addEventListener("click", async () => {
+    const next = await get("/v1/search", { cursor }).catch((e) => ({ fault: e }));
+    if (next.fault) {
+      page.notes([next.fault.message]);
+      return;
+    }
+    const from = list.children.length;
+    list.append(...next.results.map((r, i) => line(r, from + i, s)));
+    answer.results.push(...next.results);
+    if (next.next) button.replaceWith(more(next.next, list, s));
+    else button.remove();
+  });
+  return button;
+}
+
+const marks = { tag: (v) => `tag:${v}`, folder: (v) => `path:${quoted(v + "/")}`, ext: (v) => `ext:${v}` };
+const quoted = (v) => (/[\s"()]/.test(v) ? `"${v.replaceAll('"', "")}"` : v);
+
+function filterBy(kind, value, s) {
+  const mark = marks[kind](kind === "tag" ? quoted(value) : value);
+  const parts = s.filter ? s.filter.split(/ (?=[a-z]+:)/) : [];
+  const at = parts.indexOf(mark);
+  if (at < 0) parts.push(mark);
+  else parts.splice(at, 1);
+  page.go(address({ q: s.q, filter: parts.join(" "), profile: s.profile }));
+}
+
+function facets(found, s) {
+  const aside = make("aside", { "aria-label": "Narrow" });
+  const active = s.filter || "";
+  if (active) {
+    aside.append(make("h3", {}, "Narrowed to"), make("ul", {}, ...active.split(/ (?=[a-z]+:)/).map((f) => make("li", {},
+      make("button", { type: "button", "aria-pressed": "true", title: "take it away", onclick: () => page.go(address({ q: s.q, profile: s.profile, filter: active.split(/ (?=[a-z]+:)/).filter((x) => x !== f).join(" ") })) }, f + " ×")))));
+  }
+  for (const [kind, title] of [["tag", "Tags"], ["folder", "Folders"], ["ext", "Kinds"]]) {
+    const values = (found[kind] || []).filter((v) => v.value);
+    if (!values.length || (kind === "ext" && values.length < 2)) continue;
+    const list = make("ul", {}, ...values.slice(0, 8).map((v) => make("li", {},
+      make("button", { type: "button", "aria-pressed": String(active.includes(marks[kind](v.value))), onclick: () => filterBy(kind, v.value, s) }, v.value),
+      make("span", {}, " " + number(v.count)))));
+    aside.append(make("details", { open: matchMedia("(min-width: 52rem)").matches }, make("summary", {}, title), list));
+  }
+  return aside;
+}
+
+function select(i, scroll = true) {
+  const items = document.querySelectorAll("#results > li");
+  selected = items.length ? Math.max(-1, Math.min(i, items.length - 1)) : -1;
+  items.forEach((item, k) => {
+    item.classList.toggle("selected", k === selected);
+    if (k === selected) item.setAttribute("aria-current", "true");
+    else item.removeAttribute("aria-current");
+  });
+  if (scroll && selected >= 0) items[selected].scrollIntoView({ block: "nearest" });
+}
+
+export function move(step) {
+  select(selected + step);
+}
+
+export function enter() {
+  if (!answer?.results.length) return;
+  page.go(documentAddress(answer.results[Math.max(selected, 0)].id, last.q, last.filter));
+  window.scrollTo(0, 0);
+}
+
+export function key(name) {
+  const item = document.getElementById(`result-${Math.max(selected, 0)}`);
+  if (name === "e") item?.querySelector("a[data-editor]")?.click();
+  if (name === "x") item?.querySelector("button.score")?.click();
+}

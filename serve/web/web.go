@@ -1,0 +1,210 @@
+// Package web answers the question "what does a person see in a browser?". It
+// is a page that needs nothing but the server: it searches while one types,
+// shows documents with their heading tree, lays every stage of a ranking open
+// (the lab), and says how the index is. The files of the page are in static;
+// the page asks the HTTP interface for everything but the text of a document
+// as HTML, which Handler makes.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"sheaf"
+	"sheaf/serve"
+	"sheaf/serve/access"
+)
+
+//go:embed static
+var static embed.FS
+
+// Options say what the page shows.
+type Options struct {
+	// Collection is the served collection of a name, the first one for "".
+	Collection func(name string) (*serve.Collection, error)
+	// Grant is what the caller of a request may see; false when the caller
+	// is unknown.
+	Grant func(ctx context.Context) (access.Grant, bool)
+}
+
+// asset is a file of the page.
+type asset struct {
+	content, packed []byte
+	kind, tag       string
+}
+
+// policy lets the page do nothing but show itself and ask its own server.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// DocumentPath is where Handler serves documents as HTML.
+const DocumentPath = "/ui/document"
+
+// Handler serves the files of the page, which anybody may have, at / and
+// /ui/..., and documents at DocumentPath, which need a grant.
+func Handler(o Options) (http.Handler, error) {
+	assets := map[string]*asset{}
+	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := static.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		a, err := newAsset(name, content)
+		assets["/ui/"+strings.TrimPrefix(name, "static/")] = a
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the page: %w", err)
+	}
+	assets["/"] = assets["/ui/index.html"]
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			h.Set("Allow", "GET, HEAD")
+			http.Error(w, "only GET", http.StatusMethodNotAllowed)
+			return
+		}
+		if r.URL.Path == DocumentPath {
+			o.document(w, r)
+			return
+		}
+		a := assets[r.URL.Path]
+		if a == nil {
+			http.Error(w, "there is no such page", http.StatusNotFound)
+			return
+		}
+		a.serve(w, r)
+	}), nil
+}
+
+func newAsset(name string, content []byte) (*asset, error) {
+	sum := sha256.Sum256(content)
+	a := &asset{content: content, kind: mime.TypeByExtension(path.Ext(name)), tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+	switch path.Ext(name) { // systems differ in what they know
+	case ".js":
+		a.kind = "text/javascript; charset=utf-8"
+	case ".css":
+		a.kind = "text/css; charset=utf-8"
+	case ".html":
+		a.kind = "text/html; charset=utf-8"
+	case ".svg":
+		a.kind = "image/svg+xml"
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(content); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	a.packed = packed.Bytes()
+	return a, nil
+}
+
+func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("ETag", a.tag)
+	h.Set("Cache-Control", "no-cache") // asked for again with the tag: a new program has new files
+	h.Set("Vary", "Accept-Encoding")
+	if r.Header.Get("If-None-Match") == a.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	content := a.content
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		content = a.packed
+	}
+	h.Set("Content-Length", fmt.Sprint(len(content)))
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(content) // the client may have gone
+	}
+}
+
+// page is a document with its text as HTML.
+type page struct {
+	*serve.Document
+	HTML string `json:"html"`
+	// Text is that of documents that are no Markdown.
+	Text string `json:"text,omitempty"`
+}
+
+// document answers with the document that the parameter id names.
+func (o *Options) document(w http.ResponseWriter, r *http.Request) {
+	p, err := o.page(r)
+	if err != nil {
+		status := http.StatusInternalServerError
+		switch {
+		case errors.Is(err, errNoGrant):
+			status = http.StatusUnauthorized
+		case errors.Is(err, sheaf.ErrNotFound):
+			status = http.StatusNotFound
+		case errors.Is(err, sheaf.ErrInvalid):
+			status = http.StatusBadRequest
+		case errors.Is(err, sheaf.ErrUnavailable):
+			status = http.StatusServiceUnavailable
+		}
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(map[string]any{"status": status, "title": http.StatusText(status), "detail": err.Error()})
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(p)
+}
+
+var errNoGrant = errors.New("a key is needed")
+
+func (o *Options) page(r *http.Request) (*page, error) {
+	grant, ok := o.Grant(r.Context())
+	if !ok || !grant.May(access.ScopeSearch) {
+		return nil, errNoGrant
+	}
+	c, err := o.Collection(r.URL.Query().Get("collection"))
+	if err != nil {
+		return nil, err
+	}
+	reader, err := c.For(grant)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	target, err := reader.Find(r.URL.Query().Get("id"))
+	if err != nil {
+		return nil, err
+	}
+	doc, err := reader.Document(r.Context(), target.Doc.ID)
+	if err != nil {
+		return nil, err
+	}
+	part, err := reader.Get(r.Context(), target.Doc.ID, serve.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	p := &page{Document: doc}
+	return p, p.render(part, &target.Doc)
+}

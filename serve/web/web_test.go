@@ -1,0 +1,261 @@
+package web_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+	"sheaf/serve/web"
+)
+
+var notes = map[string]string{
+	"git.md": "---\ntags: [howto]\nstatus: done\n---\n# Git\n\nIntro to git, see [far](deep/far.md), [[far|the wiki way]], [out](https://example.org/x) and [bad](javascript:alert(1)).\n\n" +
+		"<script>document.title='owned'</script>\n\n<img src=x onerror=\"document.title='owned'\"> and <javascript:alert(1)>\n\n![picture](x.png)\n\n" +
+		"## Undo a commit\n\nTo undo a commit that nobody has seen, move the branch back.\n\n## Stash\n\nPut work aside.\n",
+	"deep/far.md":                     "# Far\n\nA commit to nothing much, back to [[git#Undo a commit]].\n",
+	"<img src=x onerror=alert(1)>.md": "# <b onmouseover=alert(1)>Hostile</b> & \"title\"\n\nA commit of hostile names.\n",
+	"plain.txt":                       "A commit of <b>plain</b> text.\n",
+	"notes/" + strings.Repeat("x", 80) + ".md": "# Long\n\nA commit in a long name.\n",
+}
+
+// start serves the notes with the page on them.
+func start(t *testing.T) (*httptest.Server, *servetest.Fixture) {
+	t.Helper()
+	f := servetest.Open(t, notes, nil)
+	h, err := api.New(api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := web.Handler(web.Options{Collection: h.Collection, Grant: api.GrantOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Mount("/", "", page)
+	h.Mount(web.DocumentPath, access.ScopeSearch, page)
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s, f
+}
+
+func fetch(t *testing.T, url string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, string(b)
+}
+
+// TestFiles: every file of the page is there, small, under a strict policy, and
+// names nothing of another machine.
+func TestFiles(t *testing.T) {
+	s, _ := start(t)
+	total := 0
+	for _, name := range []string{"/", "/ui/style.css", "/ui/app.js", "/ui/api.js", "/ui/search.js", "/ui/document.js", "/ui/lab.js", "/ui/status.js", "/ui/icon.svg"} {
+		r, body := fetch(t, s.URL+name)
+		total += len(body)
+		if r.StatusCode != 200 || !strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") || r.Header.Get("ETag") == "" {
+			t.Errorf("%s: %s %v", name, r.Status, r.Header)
+		}
+		for _, address := range []string{"http://", "https://", "//cdn"} {
+			if i := strings.Index(strings.ReplaceAll(body, "http://www.w3.org/2000/svg", ""), address); i >= 0 {
+				t.Errorf("%s names another machine: %.60s", name, body[i:])
+			}
+		}
+		request, _ := http.NewRequest(http.MethodGet, s.URL+name, nil)
+		request.Header.Set("If-None-Match", r.Header.Get("ETag"))
+		if again, err := http.DefaultClient.Do(request); err != nil || again.StatusCode != http.StatusNotModified {
+			t.Errorf("%s again: %v %v", name, again, err)
+		} else {
+			_ = again.Body.Close()
+		}
+	}
+	if total > 200_000 {
+		t.Errorf("the page has %d bytes: must be below 200 kB", total)
+	}
+	if r, _ := fetch(t, s.URL+"/ui/../web.go"); r.StatusCode != 404 {
+		t.Errorf("a file that is none: %s", r.Status)
+	}
+}
+
+// TestDocument: text as HTML, with all HTML of the note as text, links that lead
+// to documents, and headings that know their chunks.
+func TestDocument(t *testing.T) {
+	s, _ := start(t)
+	r, body := fetch(t, s.URL+"/ui/document?id=git.md")
+	if r.StatusCode != 200 {
+		t.Fatalf("%s: %s", r.Status, body)
+	}
+	for _, want := range []string{`data-id=\"notes:git.md#undo-a-commit\"`, `/?id=notes%3Adeep%2Ffar.md\u0026amp;view=document`, `the wiki way`, `https://example.org/x`, `\u0026lt;script\u0026gt;`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the document lacks %s:\n%s", want, body)
+		}
+	}
+	for _, bad := range []string{`\u003cscript`, `\u003cimg`, `href=\"javascript:`} {
+		if strings.Contains(body, bad) {
+			t.Errorf("the document has %s:\n%s", bad, body)
+		}
+	}
+	for path, status := range map[string]int{"/ui/document?id=nosuch.md": 404, "/ui/document": 404, "/ui/document?id=git.md&collection=zzz": 404} {
+		if r, body := fetch(t, s.URL+path); r.StatusCode != status || !strings.Contains(body, "detail") {
+			t.Errorf("%s: %s %s", path, r.Status, body)
+		}
+	}
+}
+
+// browser opens a headless Chromium; the test is skipped where there is none.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	program := ""
+	for _, name := range []string{os.Getenv("SHEAF_TEST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "headless-shell"} {
+		if found, err := exec.LookPath(name); err == nil && name != "" {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("no Chromium: install the package chromium, or name one in SHEAF_TEST_CHROMIUM")
+	}
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1300, 900), chromedp.UserDataDir(t.TempDir()))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, expire := context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(expire)
+	chromedp.ListenTarget(ctx, func(e any) {
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page failed: %s", e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.APITypeError {
+				for _, a := range e.Args {
+					t.Errorf("the page reports an error: %s %s", a.Description, a.Value)
+				}
+			}
+		}
+	})
+	return ctx
+}
+
+// shoot keeps a picture when SHEAF_TEST_SHOTS names a folder.
+func shoot(name string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		dir := os.Getenv("SHEAF_TEST_SHOTS")
+		if dir == "" {
+			return nil
+		}
+		var png []byte
+		if err := chromedp.CaptureScreenshot(&png).Do(ctx); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
+	})
+}
+
+// step is something to do with what must be seen then.
+func step(t *testing.T, ctx context.Context, what string, actions ...chromedp.Action) {
+	t.Helper()
+	for i, a := range actions {
+		if err := chromedp.Run(ctx, a); err != nil {
+			var seen string
+			_ = chromedp.Run(ctx, chromedp.Evaluate(`location.search + " " + document.activeElement.outerHTML.slice(0, 200) + " " + document.querySelector("dialog[open]")?.id + "\n" + document.body.innerText.slice(0, 1000)`, &seen))
+			t.Fatalf("%s, action %d: %v\n%s", what, i, err, seen)
+		}
+	}
+}
+
+func text(t *testing.T, ctx context.Context, selector string) string {
+	t.Helper()
+	var s string
+	step(t, ctx, "read "+selector, chromedp.Text(selector, &s, chromedp.ByQuery))
+	return s
+}
+
+// until waits for an expression of JavaScript to hold.
+func until(expression string) chromedp.Action {
+	return chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second))
+}
+
+// TestPage drives the page in a real browser: search as one types, keys, a
+// document, the lab, both themes, a phone; a hostile note does nothing.
+func TestPage(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	step(t, ctx, "search as one types", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), chromedp.SendKeys("#query", "undo commit"),
+		until(`document.querySelectorAll("#results > li").length > 1`), shoot("search"))
+	if got := text(t, ctx, "#result-0"); !strings.Contains(got, "Undo a commit") || !strings.Contains(got, "git.md:") {
+		t.Errorf("the first result: %s", got)
+	}
+	var url string
+	step(t, ctx, "the address", chromedp.Location(&url))
+	if !strings.Contains(url, "q=undo+commit") {
+		t.Errorf("the address: %s", url)
+	}
+	step(t, ctx, "why", chromedp.Click("#result-0 button.score"), chromedp.WaitVisible("#result-0 .why"), shoot("why"))
+	if got := text(t, ctx, "#result-0 .why"); !strings.Contains(got, "sum of") {
+		t.Errorf("the arithmetic: %s", got)
+	}
+	step(t, ctx, "a filter", chromedp.Click(`aside li button`, chromedp.ByQuery), until(`location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
+	step(t, ctx, "back", chromedp.NavigateBack(), until(`!location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
+	step(t, ctx, "keys", chromedp.KeyEvent(kb.Escape), chromedp.Blur("#query"), chromedp.KeyEvent("j"), until(`document.querySelector("#result-0.selected")`), chromedp.KeyEvent("j"),
+		until(`document.querySelector("#result-1.selected")`), chromedp.KeyEvent("k"), chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys"), shoot("keys"), chromedp.KeyEvent(kb.Escape), chromedp.WaitNotVisible("#keys"))
+	step(t, ctx, "open by key", chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("article.text"), until(`document.querySelector(".hit")`), shoot("document"))
+	if got := text(t, ctx, ".hit"); got != "Undo a commit" {
+		t.Errorf("the marked heading: %q", got)
+	}
+	step(t, ctx, "a link", chromedp.Click(`//article//a[text()="the wiki way"]`, chromedp.BySearch), until(`document.title.startsWith("Far")`))
+	step(t, ctx, "a link to a heading", chromedp.Click(`article a`, chromedp.ByQuery), until(`document.title.startsWith("Git") && document.querySelector(".hit")?.textContent === "Undo a commit"`))
+
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), shoot("lab"))
+	var threads, first string
+	step(t, ctx, "its lines", chromedp.Evaluate(`String(document.querySelectorAll("svg.lab .thread").length)`, &threads), chromedp.Evaluate(`document.querySelector("svg.lab").textContent`, &first))
+	if threads == "0" {
+		t.Error("the lab draws no lines")
+	}
+	step(t, ctx, "a slider", chromedp.Evaluate(`(() => { const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); })()`, nil),
+		until(`location.search.includes("set.") && document.querySelector("svg.lab").textContent !== `+quote(first)), shoot("lab-moved"))
+	step(t, ctx, "a result's arithmetic", chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")][0].dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`))
+	step(t, ctx, "marks", chromedp.Click(".judge li button", chromedp.ByQuery), until(`document.querySelector(".judge")?.textContent.includes("mean")`))
+	step(t, ctx, "why not", chromedp.SendKeys(`.lab-bar input`, "plain.txt\n", chromedp.ByQuery), until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("plain.txt")`))
+	step(t, ctx, "two profiles", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=tree"), until(`document.querySelectorAll("svg.lab").length === 2`), shoot("lab-two"))
+	step(t, ctx, "the state", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main").textContent.includes("analyzer")`), shoot("status"))
+
+	step(t, ctx, "dark", chromedp.Click("#theme"), until(`getComputedStyle(document.body).backgroundColor === "rgb(22, 24, 28)"`))
+	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelectorAll("#results > li").length > 2`),
+		until(`document.documentElement.scrollWidth <= innerWidth`), shoot("phone-dark"))
+
+	for path := range notes {
+		step(t, ctx, path, chromedp.Navigate(s.URL+"/?view=document&q=commit&id="+strings.ReplaceAll(strings.ReplaceAll(path, " ", "+"), "<", "%3C")), until(`document.querySelector("article.text")?.textContent.includes("ommit")`))
+	}
+	var owned bool
+	step(t, ctx, "what the notes did", chromedp.Evaluate(`document.title.includes("owned") || !!document.querySelector("article script, article img, article [onerror], article [onmouseover]")`, &owned))
+	if owned {
+		t.Error("a note's HTML became part of the page")
+	}
+}
+
+func quote(s string) string {
+	return "`" + strings.NewReplacer("`", "\\`", "$", "\\$", `\`, `\\`).Replace(s) + "`"
+}

@@ -6,7 +6,7 @@
 #
 # It needs Go and git, and installs the rest of what the tests use, on Debian,
 # when it is missing and this user may install packages: a C compiler for the
-# race detector. Linters come as Go modules, pinned in go.mod. The stores that are
+# race detector, Chromium for the web page. Linters come as Go modules, pinned in go.mod. The stores that are
 # servers are tested against real ones, which scripts/servers starts when they can
 # be had; those that cannot are named.
 set -eu
@@ -23,6 +23,13 @@ say() { printf '\n== %s\n' "$1"; }
 if ! command -v gcc >/dev/null 2>&1 && ! command -v clang >/dev/null 2>&1; then
 	say "installing a C compiler for the race detector"
 	apt-get update -qq && apt-get install -y -qq gcc libc6-dev
+fi
+
+if ! command -v chromium >/dev/null 2>&1 && ! command -v google-chrome >/dev/null 2>&1; then
+	say "installing chromium, which drives the web page in a test"
+	if ! { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; then
+		echo "it cannot be installed: TestPage of serve/web is skipped"
+	fi
 fi
 
 say "go build"

@@ -198,6 +198,23 @@ func until(expression string) chromedp.Action {
 	return chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second))
 }
 
+// press presses a key until an expression holds: while a dialog closes, the
+// browser drops keys.
+func press(key, expression string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		for range 5 {
+			if err = chromedp.KeyEvent(key).Do(ctx); err != nil {
+				return err
+			}
+			wait := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(4*time.Second))
+			if err = wait.Do(ctx); err == nil {
+				return nil
+			}
+		}
+		return err
+	})
+}
+
 // TestPage drives the page in a real browser: search as one types, keys, a
 // document, the lab, both themes, a phone; a hostile note does nothing.
 func TestPage(t *testing.T) {
@@ -221,7 +238,7 @@ func TestPage(t *testing.T) {
 	step(t, ctx, "back", chromedp.NavigateBack(), until(`!location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
 	step(t, ctx, "keys", chromedp.KeyEvent(kb.Escape), chromedp.Blur("#query"), chromedp.KeyEvent("j"), until(`document.querySelector("#result-0.selected")`), chromedp.KeyEvent("j"),
 		until(`document.querySelector("#result-1.selected")`), chromedp.KeyEvent("k"), chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys"), shoot("keys"), chromedp.KeyEvent(kb.Escape), chromedp.WaitNotVisible("#keys"))
-	step(t, ctx, "open by key", chromedp.KeyEvent(kb.Enter), until(`document.querySelector(".hit")`), shoot("document"))
+	step(t, ctx, "open by key", press(kb.Enter, `document.querySelector(".hit")`), shoot("document"))
 	if got := text(t, ctx, ".hit"); got != "Undo a commit" {
 		t.Errorf("the marked heading: %q", got)
 	}

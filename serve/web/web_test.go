@@ -137,7 +137,7 @@ func browser(t *testing.T) context.Context {
 	if program == "" {
 		t.Skip("no Chromium, so the page is not driven: install the package chromium, or name one in SHEAF_TEST_CHROMIUM")
 	}
-	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1300, 900), chromedp.UserDataDir(t.TempDir()))
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1300, 900))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(ctx)

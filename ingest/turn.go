@@ -14,9 +14,9 @@ type Turn struct{ free chan struct{} }
 // NewTurn makes a turn that nobody has taken.
 func NewTurn() *Turn { return &Turn{free: make(chan struct{}, 1)} }
 
-// take waits until it is the caller's turn; a context that ends first is
-// sheaf.ErrUnavailable.
-func (t *Turn) take(ctx context.Context) error {
+// Take waits until it is the caller's turn; a context that ends first is
+// sheaf.ErrUnavailable. A nil Turn is always the caller's.
+func (t *Turn) Take(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
@@ -28,7 +28,8 @@ func (t *Turn) take(ctx context.Context) error {
 	}
 }
 
-func (t *Turn) give() {
+// Give lets the next one have it.
+func (t *Turn) Give() {
 	if t != nil {
 		<-t.free
 	}
@@ -36,17 +37,17 @@ func (t *Turn) give() {
 
 // hold takes the turn and the catalog's lock.
 func (o *Options) hold(ctx context.Context) (release func() error, err error) {
-	if err := o.Turn.take(ctx); err != nil {
+	if err := o.Turn.Take(ctx); err != nil {
 		return nil, err
 	}
 	unlock, err := o.Catalog.Hold()
 	if err != nil {
-		o.Turn.give()
+		o.Turn.Give()
 		return nil, err
 	}
 	return func() error {
 		err := unlock()
-		o.Turn.give()
+		o.Turn.Give()
 		return err
 	}, nil
 }

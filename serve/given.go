@@ -232,6 +232,12 @@ func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, err
 		return nil, fmt.Errorf("%w: other documents are being written", sheaf.ErrUnavailable)
 	}
 	defer func() { <-c.given.turn }()
+	// A long run over the folders ends first; the caller waits as long as they
+	// will, and nothing is changed when they do not.
+	if err := c.o.Ingest.Turn.Take(ctx); err != nil {
+		return nil, err
+	}
+	defer c.o.Ingest.Turn.Give()
 	out := make([]Stored, len(changes))
 	if err := c.check(changes, out); err != nil {
 		return nil, err
@@ -281,10 +287,11 @@ func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, err
 	return out, c.describe(changes, out)
 }
 
-// index brings given documents into catalog and store.
+// index brings given documents into catalog and store. It must be the caller's
+// turn to write.
 func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID) error {
 	o := *c.o.Ingest
-	o.Progress = nil
+	o.Progress, o.Turn = nil, nil
 	for i := range puts {
 		if !slices.ContainsFunc(o.Trees, func(t catalog.Tree) bool { return t.Name == puts[i].Tree }) {
 			o.Trees = append(slices.Clip(o.Trees), catalog.Tree{Name: puts[i].Tree})
@@ -454,5 +461,19 @@ func writeDurably(dir, name string, content []byte) error {
 	if err := os.Rename(tmp.Name(), filepath.Join(dir, name)); err != nil {
 		return fmt.Errorf("write documents: %w", err)
 	}
+	return nil
+}
+
+// WhileWriting runs f while nothing else writes to the collection: neither
+// documents that are given nor runs over its folders.
+func (c *Collection) WhileWriting(ctx context.Context, f func()) error {
+	if c.o.Ingest == nil {
+		return fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
+	}
+	if err := c.o.Ingest.Turn.Take(ctx); err != nil {
+		return err
+	}
+	defer c.o.Ingest.Turn.Give()
+	f()
 	return nil
 }

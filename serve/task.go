@@ -194,8 +194,18 @@ func (c *Collection) Work(ctx context.Context) error {
 	}
 	c.given.recovering.Store(true)
 	err := c.recover(ctx)
+	for wait := 100 * time.Millisecond; errors.Is(err, sheaf.ErrUnavailable) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
+		select { // another process writes
+		case <-ctx.Done():
+		case <-time.After(wait):
+			err = c.recover(ctx)
+		}
+	}
 	c.given.recovering.Store(false)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return fmt.Errorf("index what was accepted: %w", err)
 	}
 	for {
@@ -344,7 +354,12 @@ func (c *Collection) recover(ctx context.Context) error {
 			size += len(content)
 			missing = missing[1:]
 		}
-		if err := c.index(ctx, puts, nil); err != nil {
+		if err := c.o.Ingest.Turn.Take(ctx); err != nil {
+			return err
+		}
+		err := c.index(ctx, puts, nil)
+		c.o.Ingest.Turn.Give()
+		if err != nil {
 			return err
 		}
 	}

@@ -50,6 +50,21 @@ func newGuard(view *catalog.View, memory *chunkMemory, store backend.Backend, gr
 	return g
 }
 
+// searched is the guard as a search uses it: without counting when the store
+// cannot count, since a search does what it can without only when it sees that.
+func (g *guard) searched() backend.Backend {
+	if _, ok := g.store.(backend.Counter); ok {
+		return g
+	}
+	return uncounted{g, g}
+}
+
+// uncounted is a guard that retrieves and explains, no more.
+type uncounted struct {
+	backend.Backend
+	backend.Explainer
+}
+
 // bound adds the grant's filter to a request.
 func (g *guard) bound(req backend.Request) backend.Request {
 	if g.filter == nil {

@@ -230,7 +230,11 @@ func TestTooManyRequests(t *testing.T) {
 				t.Error(err)
 				return
 			}
+			body, _ := io.ReadAll(res.Body)
 			res.Body.Close()
+			if res.StatusCode != 200 {
+				t.Errorf("a request that waited: %s", body)
+			}
 			statuses <- res.StatusCode
 		})
 	}

@@ -54,3 +54,12 @@ type Knower interface {
 	// a text in another language than the model's.
 	Known(text string) float64
 }
+
+// Reranker says how well texts answer a query. It is safe for concurrent use.
+type Reranker interface {
+	// Model names the model.
+	Model() string
+	// Rerank returns a finite number for each text, in order, larger for a
+	// better answer; numbers of one model compare across calls.
+	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
+}

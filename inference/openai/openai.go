@@ -4,18 +4,13 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"math/rand/v2"
-	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -125,17 +120,6 @@ func redact(address string) string {
 	return address
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // Model implements inference.Embedder. The name holds the prefixes, since they
 // change the vectors.
 func (e *Embedder) Model() string {
@@ -181,104 +165,25 @@ func (e *Embedder) request(ctx context.Context, texts []string) ([][]float32, er
 	if err != nil {
 		return nil, err
 	}
-	wait := 500 * time.Millisecond
-	for attempt := 1; ; attempt++ {
-		vectors, retry, err := e.try(ctx, body, len(texts))
-		if err == nil || retry < 0 || attempt == e.o.Attempts {
-			return vectors, err
-		}
-		pause := wait + rand.N(wait)
-		if retry > 0 {
-			pause = retry
-		}
-		if pause > maxWait {
-			return nil, fmt.Errorf("%w; it asks to wait %v", err, pause)
-		}
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < pause {
-			return nil, err
-		}
-		if sleepErr := e.o.sleep(ctx, pause); sleepErr != nil {
-			return nil, errors.Join(err, sleepErr)
-		}
-		wait *= 2
+	var vectors [][]float32
+	err = e.poster().post(ctx, body, func(data []byte) error {
+		var err error
+		vectors, err = e.decode(data, len(texts))
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return vectors, nil
 }
 
-// try makes one request. retry is below 0 when another attempt cannot help, the
-// time to wait when the server names one, and 0 otherwise.
-func (e *Embedder) try(ctx context.Context, body []byte, n int) (vectors [][]float32, retry time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, e.o.Timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.o.URL, bytes.NewReader(body))
-	if err != nil {
-		return nil, -1, fmt.Errorf("%w: %w", ErrConfig, err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if e.o.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+e.o.Key)
-	}
-	resp, err := e.o.Client.Do(req)
-	if err != nil {
-		return nil, 0, e.fault("cannot be reached: %v: is it running, and is the address right?", errors.Unwrap(err))
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	switch {
-	case err != nil:
-		return nil, 0, e.fault("broke off its answer: %v", err)
-	case len(data) > maxAnswer:
-		return nil, -1, e.fault("answered more than %d bytes", maxAnswer)
-	case resp.StatusCode != http.StatusOK:
-		return nil, retryAfter(resp), e.refused(resp, data)
-	}
-	if vectors, err = e.decode(data, n); err != nil {
-		return nil, -1, err
-	}
-	return vectors, 0, nil
+func (e *Embedder) poster() *poster {
+	return &poster{kind: ErrUnavailable, url: e.o.URL, model: e.o.Model, key: e.o.Key, timeout: e.o.Timeout, attempts: e.o.Attempts, most: maxAnswer,
+		client: e.o.Client, sleep: e.o.sleep}
 }
 
 func (e *Embedder) fault(format string, args ...any) error {
 	return fmt.Errorf("%w %s %s", ErrUnavailable, e.o.URL, fmt.Sprintf(format, args...))
-}
-
-// refused is the error of an answer other than 200.
-func (e *Embedder) refused(resp *http.Response, data []byte) error {
-	return e.fault("%s", refusal(resp, data, e.o.Key, e.o.Model))
-}
-
-// refusal says what an answer other than 200 says, without the key.
-func refusal(resp *http.Response, data []byte, key, model string) string {
-	message := strings.Join(strings.Fields(strings.ToValidUTF8(string(data[:min(len(data), 300)]), "?")), " ")
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
-		message = "an HTML page: is this the address of an API?"
-	}
-	if key != "" {
-		message = strings.ReplaceAll(message, key, "…")
-	}
-	switch resp.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Sprintf("refused the key (%s): %s", resp.Status, message)
-	case http.StatusNotFound:
-		return fmt.Sprintf("knows no model %q or no such address (%s): %s", model, resp.Status, message)
-	}
-	return fmt.Sprintf("answered %s: %s", resp.Status, message)
-}
-
-// retryAfter says when a refused request may be made again.
-func retryAfter(resp *http.Response) time.Duration {
-	switch resp.StatusCode {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError:
-	default:
-		return -1
-	}
-	value := resp.Header.Get("Retry-After")
-	if seconds, err := strconv.Atoi(value); err == nil && seconds > 0 {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, time.Until(at))
-	}
-	return 0
 }
 
 // decode reads the answer to a request of n texts. Every fault names the server.

@@ -239,7 +239,7 @@ var stages = []kind{
 	{name: "reading_order", about: "puts hits of one document that score alike into the order in which they stand there", short: "within",
 		options: []option{number("within", "0.01", 0, 1e12, "how far below the first of them a score counts as alike")},
 		stage:   func(a arguments) rank.Stage { return rank.ReadingOrder{Within: a.number("within")} }},
-	{name: "guard", about: "keeps documents that hold every rare word of the query, when they are few, among the first", short: "rank",
+	{name: "guard", about: "for queries mainly of rare words, keeps documents that hold all of these, when they are few, among the first", short: "rank",
 		options: []option{integer("rank", "10", 1, 1000, "the rank below which they never fall, and the most of them")},
 		stage:   func(a arguments) rank.Stage { return rank.Guard{Rank: a.integer("rank")} }},
 	{name: "pin", about: "puts some hits first", short: "ids",

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"math"
 
 	"sheaf"
 	"sheaf/backend"
@@ -17,10 +18,14 @@ const (
 	// a query may have for its rare ones to mean something.
 	maxRare    = 200
 	maxGuarded = 32
+	// rareWorth is the share of what the query is worth, the sum of the idf
+	// of its words, that its rare words must be. One rare word in a long
+	// question says too little of what is asked.
+	rareWorth = 0.5
 )
 
 // rare tells whether a chunk holds every rare word of the query, in any field; nil
-// when the query has none.
+// when the query is not mainly made of such words.
 func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
 	counter, ok := r.searcher.Backend.(backend.Counter)
 	a := r.searcher.Analyzer
@@ -38,6 +43,7 @@ func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
 	}
 	limit := max(rareChunks, int(rareShare*float64(chunks)))
 	all := sheaf.Bool{}
+	worth, rareOnly := 0.0, 0.0
 	for _, t := range tokens {
 		word := sheaf.Match{Text: text[t.Start:t.End]}
 		df, err := counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{
@@ -45,11 +51,14 @@ func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
 		if err != nil {
 			return nil, err
 		}
+		rarity := math.Log(1 + (float64(max(chunks, df)-df)+0.5)/(float64(df)+0.5))
+		worth += rarity
 		if df > 0 && df <= limit && df < chunks/2 {
 			all.Must = append(all.Must, word)
+			rareOnly += rarity
 		}
 	}
-	if len(all.Must) == 0 {
+	if len(all.Must) == 0 || rareOnly < rareWorth*worth {
 		return nil, nil
 	}
 	found, err := r.searcher.Backend.Retrieve(ctx, backend.Request{Filter: r.query.Filter, Limit: maxRare,

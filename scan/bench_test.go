@@ -21,6 +21,16 @@ import (
 	"sheaf/search"
 )
 
+// word is the nth word of a language that nobody speaks.
+func word(n uint64) string {
+	const syllables = "bacedifoguhajekilomunapeqirosutavewixoyuza"
+	text := []byte{'m'}
+	for n++; n > 0; n /= 21 {
+		text = append(text, syllables[2*(n%21):2*(n%21)+2]...)
+	}
+	return string(text)
+}
+
 // vault is a folder of n notes of about 6.8 kB, in folders of 25, with headings
 // and links; words are as unevenly spread as in real text. SHEAF_TEST_DIR names a
 // real folder to use instead.
@@ -36,9 +46,10 @@ func vault(b *testing.B, n int) string {
 		fmt.Fprintf(&t, "---\ntags: [t%d]\nstatus: draft\n---\n# Note %d\n\n", i%40, i)
 		for t.Len() < 6800 {
 			if r.IntN(120) == 0 {
-				fmt.Fprintf(&t, "\n\n## Heading w%x\n\nSee [[note-%04d]]. ", zipf.Uint64(), r.IntN(n))
+				fmt.Fprintf(&t, "\n\n## Heading %s\n\nSee [[note-%04d]]. ", word(zipf.Uint64()), r.IntN(n))
 			}
-			fmt.Fprintf(&t, "w%x ", zipf.Uint64())
+			t.WriteString(word(zipf.Uint64()))
+			t.WriteByte(' ')
 		}
 		files[fmt.Sprintf("folder-%02d/note-%04d.md", i/25, i)] = t.String()
 	}
@@ -51,7 +62,7 @@ func vault(b *testing.B, n int) string {
 // the same files, in the same run, where it is installed; "cpu" and "rg-cpu" are the
 // times of all processors, which other work beside does not change.
 func BenchmarkTiered(b *testing.B) {
-	queries := []string{"w1a w2b", "w3f w77 w123", "how is w9 made of w200", "w1fff", "note heading"}
+	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), "how is " + word(9) + " made of " + word(512), word(8191), "note heading"}
 	if words := os.Getenv("SHEAF_TEST_QUERIES"); words != "" {
 		queries = strings.Split(words, ",")
 	}

@@ -29,6 +29,7 @@ func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 // wanted tells the terms that some queries look at.
 type wanted struct {
 	exact map[string]bool
+	first [256]bool // first bytes of exact
 	// like accept terms and forms, the terms of likeTerms terms alone.
 	like, likeTerms []func(term string) float64
 }
@@ -61,6 +62,7 @@ func (w *wanted) addTokens(tokens []analysis.Token) {
 			continue
 		}
 		w.exact[t.Term] = true
+		w.first[t.Term[0]] = true
 	}
 }
 

@@ -105,7 +105,13 @@ func BenchmarkEphemeralIndex(b *testing.B) {
 		var text strings.Builder
 		for n := 0; text.Len() < 3400; n++ {
 			x := uint64(i*1_000_003+n) * 0x9E3779B97F4A7C15 >> 40
-			fmt.Fprintf(&text, "w%x ", x%(1+x%5000))
+			for m := x % (1 + x%5000); ; m /= 26 {
+				text.WriteByte(byte('a' + m%26))
+				if m < 26 {
+					break
+				}
+			}
+			text.WriteString("ing ")
 		}
 		bytes += text.Len()
 		batch.Chunks = append(batch.Chunks, backend.Chunk{ID: sheaf.ID(fmt.Sprint("t:", i)), Doc: sheaf.ID(fmt.Sprint("t:", i)),
@@ -114,7 +120,7 @@ func BenchmarkEphemeralIndex(b *testing.B) {
 	b.SetBytes(int64(bytes))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := memory.NewFor(a, sheaf.Match{Text: "w1a w2b w7"}).Write(context.Background(), batch); err != nil {
+		if err := memory.NewFor(a, sheaf.Match{Text: "bxing dring"}).Write(context.Background(), batch); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -31,7 +31,12 @@ type vocabulary struct {
 	terms    []analysis.Term
 	last     map[string]analyzed // by field
 	unkept   word
+	// quick says that words can be judged by their first letter.
+	quick bool
 }
+
+// single is a word whose term is not kept.
+var single = word{length: 1, positions: 1}
 
 // analyzed is a text and what became of it.
 type analyzed struct {
@@ -47,11 +52,17 @@ const (
 )
 
 func (b *Backend) vocabulary() *vocabulary {
-	return &vocabulary{analyzer: b.analyzer, wanted: b.wanted, seed: maphash.MakeSeed(), slots: make([]int32, firstSlots), last: map[string]analyzed{}}
+	return &vocabulary{analyzer: b.analyzer, wanted: b.wanted, seed: maphash.MakeSeed(), slots: make([]int32, firstSlots), last: map[string]analyzed{},
+		quick: b.wanted != nil && len(b.wanted.like)+len(b.wanted.likeTerms) == 0}
 }
 
 // word is good until the next call.
 func (v *vocabulary) word(raw string) *word {
+	if v.quick {
+		if first, ok := v.analyzer.OneTerm(raw); ok && !v.wanted.first[first] {
+			return &single // most words: none that the query looks at
+		}
+	}
 	hash := maphash.String(v.seed, raw)
 	mask := uint64(len(v.slots) - 1)
 	at := hash & mask

@@ -163,7 +163,7 @@ func (s *Store) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 	}
 	out := make([]*sheaf.Explanation, len(ids))
 	err := s.read(ctx, "explain", func(ctx context.Context, conn *pgxpool.Conn) error {
-		byID := map[sheaf.ID]*sheaf.Explanation{}
+		var byID map[sheaf.ID]*sheaf.Explanation
 		var err error
 		if req.Text != nil {
 			byID, err = s.explainWords(ctx, conn, &req, ids)

@@ -102,3 +102,13 @@ func partialMessage(rejected map[sheaf.ID]error) string {
 	}
 	return fmt.Sprintf("%d documents were rejected, %s among them: %v", len(ids), ids[0], rejected[ids[0]])
 }
+
+// Finding is one thing that was looked at when a store was examined.
+type Finding struct {
+	// Check says what was looked at, Found what it is.
+	Check string
+	Found string
+	// Err is why the store cannot be used like this; nil when it can. Its
+	// message says what to do.
+	Err error
+}

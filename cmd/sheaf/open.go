@@ -283,24 +283,29 @@ func configuredChunker(c *config.Config) chunk.Options {
 func (s *session) openAnalyzer() error {
 	name := s.view.Settings().Analyzer
 	if name == "" {
-		s.language, s.detected = s.config.Language, false
-		switch s.language {
-		case "auto":
-			s.language, s.detected = detectLanguage(s.where.Root), true
-		case "none":
-			s.language = ""
-		}
-		a, err := analysis.New(analysis.Options{Language: s.language, StopWords: s.config.StopWords})
-		if err != nil {
-			return sheaf.Invalidf("language %q: %w", s.language, err)
-		}
-		s.analyzer = a
-		return nil
+		return s.newAnalyzer()
 	}
 	s.language, s.detected = s.view.Settings().Language, s.view.Settings().LanguageDetected
 	a, err := analysis.Parse(name)
 	if err != nil {
 		return fmt.Errorf("open index: %w: %w", sheaf.ErrUnsupported, err)
+	}
+	s.analyzer = a
+	return nil
+}
+
+// newAnalyzer is the analyzer of a new index.
+func (s *session) newAnalyzer() error {
+	s.language, s.detected = s.config.Language, false
+	switch s.language {
+	case "auto":
+		s.language, s.detected = detectLanguage(s.where.Root), true
+	case "none":
+		s.language = ""
+	}
+	a, err := analysis.New(analysis.Options{Language: s.language, StopWords: s.config.StopWords})
+	if err != nil {
+		return sheaf.Invalidf("language %q: %w", s.language, err)
 	}
 	s.analyzer = a
 	return nil

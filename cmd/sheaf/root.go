@@ -83,6 +83,7 @@ func (a *app) command() *cobra.Command {
 		a.listCommand(),
 		a.statusCommand(),
 		a.checkCommand(),
+		a.doctorCommand(),
 		a.mcpCommand(),
 		a.benchCommand(),
 		a.chunksCommand(),

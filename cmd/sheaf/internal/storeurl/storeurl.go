@@ -151,42 +151,91 @@ func (t *Target) String() string {
 
 // Open opens the store, and makes it when it is new.
 func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []VectorField, readOnly bool) (backend.Backend, error) {
-	timeout, err := t.duration("timeout")
-	if err != nil {
-		return nil, err
-	}
 	switch t.Kind {
 	case "postgres":
-		hnsw, err := t.number("hnsw")
+		o, err := t.postgresOptions(a, vectors, readOnly)
 		if err != nil {
 			return nil, err
-		}
-		o := pgvector.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, HNSW: int(hnsw), Timeout: timeout, ReadOnly: readOnly}
-		for _, v := range vectors {
-			o.Vectors = append(o.Vectors, pgvector.VectorField(v))
 		}
 		return pgvector.Open(ctx, o)
 	case "weaviate":
-		o, err := t.weaviate()
+		o, err := t.weaviateOptions(a, vectors, readOnly)
 		if err != nil {
 			return nil, err
-		}
-		o.Analyzer, o.Timeout, o.ReadOnly = a, timeout, readOnly
-		for _, v := range vectors {
-			o.Vectors = append(o.Vectors, weaviate.VectorField(v))
 		}
 		return weaviate.Open(ctx, o)
 	default:
-		o, err := t.elastic()
+		o, err := t.elasticOptions(a, vectors, readOnly)
 		if err != nil {
 			return nil, err
 		}
-		o.Analyzer, o.Timeout, o.ReadOnly = a, timeout, readOnly
-		for _, v := range vectors {
-			o.Vectors = append(o.Vectors, elastic.VectorField(v))
-		}
 		return elastic.Open(ctx, o)
 	}
+}
+
+// Examine looks at the server and what is there for us.
+func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []VectorField) []backend.Finding {
+	fault := func(err error) []backend.Finding { return []backend.Finding{{Check: "settings", Err: err}} }
+	switch t.Kind {
+	case "postgres":
+		o, err := t.postgresOptions(a, vectors, true)
+		if err != nil {
+			return fault(err)
+		}
+		return pgvector.Examine(ctx, o)
+	case "weaviate":
+		o, err := t.weaviateOptions(a, vectors, true)
+		if err != nil {
+			return fault(err)
+		}
+		return weaviate.Examine(ctx, o)
+	default:
+		o, err := t.elasticOptions(a, vectors, true)
+		if err != nil {
+			return fault(err)
+		}
+		return elastic.Examine(ctx, o)
+	}
+}
+
+func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []VectorField, readOnly bool) (pgvector.Options, error) {
+	o := pgvector.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, ReadOnly: readOnly}
+	hnsw, err := t.number("hnsw")
+	if err != nil {
+		return o, err
+	}
+	o.HNSW = int(hnsw)
+	for _, v := range vectors {
+		o.Vectors = append(o.Vectors, pgvector.VectorField(v))
+	}
+	o.Timeout, err = t.duration("timeout")
+	return o, err
+}
+
+func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []VectorField, readOnly bool) (weaviate.Options, error) {
+	o, err := t.weaviate()
+	if err != nil {
+		return o, err
+	}
+	o.Analyzer, o.ReadOnly = a, readOnly
+	for _, v := range vectors {
+		o.Vectors = append(o.Vectors, weaviate.VectorField(v))
+	}
+	o.Timeout, err = t.duration("timeout")
+	return o, err
+}
+
+func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []VectorField, readOnly bool) (elastic.Options, error) {
+	o, err := t.elastic()
+	if err != nil {
+		return o, err
+	}
+	o.Analyzer, o.ReadOnly = a, readOnly
+	for _, v := range vectors {
+		o.Vectors = append(o.Vectors, elastic.VectorField(v))
+	}
+	o.Timeout, err = t.duration("timeout")
+	return o, err
 }
 
 // Drop removes what the store holds, schema, index or class and all.

@@ -1,0 +1,114 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// maxSkew is how far the clocks of two machines may differ before dates are worth
+// a thought.
+const maxSkew = time.Minute
+
+// Examine looks at a server and the index in it. It makes an empty index beside it
+// and removes it again, which shows rights, analyzers and vectors.
+func Examine(ctx context.Context, o Options) []backend.Finding {
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = backend.DefaultK1, backend.DefaultB
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: transport()}
+	}
+	o.Shards = max(o.Shards, 1)
+	ctx, stop := context.WithTimeout(ctx, o.Timeout)
+	defer stop()
+	if err := o.validate(); err != nil {
+		return []backend.Finding{{Check: "settings", Err: err}}
+	}
+	s := &Store{o: o, client: client{o: o}, known: map[string]bool{}, vectors: map[string]VectorField{}}
+	var nodes struct {
+		Nodes map[string]struct{ Version string }
+	}
+	began := time.Now()
+	if err := s.client.call(ctx, "GET", "/_nodes/_all/http?filter_path=nodes.*.version", nil, &nodes); err != nil {
+		return []backend.Finding{{Check: "connection", Err: err}}
+	}
+	out := []backend.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}
+	for _, n := range nodes.Nodes {
+		out = append(out, backend.Finding{Check: "version", Found: o.Dialect.String() + " " + n.Version})
+		break
+	}
+	out = append(out, s.examineHealth(ctx), s.examineClock(ctx))
+	if err := s.server(ctx); err != nil {
+		out = append(out, backend.Finding{Check: "plug-ins", Err: err})
+	} else {
+		out = append(out, backend.Finding{Check: "plug-ins", Found: fmt.Sprintf("there; a query may have %d clauses", max(s.clauses, 1024))})
+	}
+	return append(out, s.examineMaking(ctx), s.examineIndex(ctx))
+}
+
+func (s *Store) examineHealth(ctx context.Context) backend.Finding {
+	var health struct{ Status string }
+	err := s.client.call(ctx, "GET", "/_cluster/health", nil, &health)
+	if err == nil && health.Status == "red" {
+		err = s.fault(sheaf.ErrUnavailable, "shards of the cluster have no copy: see _cluster/allocation/explain")
+	}
+	return backend.Finding{Check: "health", Found: health.Status, Err: err}
+}
+
+func (s *Store) examineClock(ctx context.Context) backend.Finding {
+	var stats struct {
+		Nodes map[string]struct{ Timestamp int64 }
+	}
+	before := time.Now()
+	err := s.client.call(ctx, "GET", "/_nodes/stats/process?filter_path=nodes.*.timestamp", nil, &stats)
+	out := backend.Finding{Check: "clock", Found: "not told", Err: err}
+	for _, n := range stats.Nodes {
+		skew := time.UnixMilli(n.Timestamp).Sub(before).Abs()
+		out.Found = fmt.Sprintf("differs by %v", skew.Round(time.Millisecond))
+		if skew > maxSkew {
+			out.Err = s.fault(sheaf.ErrInvalid, "the clocks differ by more than %v: set both from the network", maxSkew)
+		}
+	}
+	return out
+}
+
+// examineMaking makes an index like ours and removes it.
+func (s *Store) examineMaking(ctx context.Context) backend.Finding {
+	out := backend.Finding{Check: "rights and analyzers", Found: "an index can be made"}
+	probe := fmt.Sprintf("%s-probe-%d", s.o.Index, time.Now().UnixNano())
+	fields := s.o.Vectors
+	if len(fields) == 0 {
+		fields = []VectorField{{Name: backend.VectorBody, Dims: 8}}
+	}
+	err := s.client.call(ctx, "PUT", "/"+probe, s.Mapping(meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields}), nil)
+	if err == nil {
+		err = s.client.call(ctx, "DELETE", "/"+probe, nil, nil)
+	}
+	if err != nil {
+		out.Found, out.Err = "", err
+	}
+	return out
+}
+
+func (s *Store) examineIndex(ctx context.Context) backend.Finding {
+	out := backend.Finding{Check: "index " + s.o.Index, Found: "not made yet"}
+	err := s.verify(ctx)
+	switch {
+	case errors.Is(err, sheaf.ErrNotFound):
+	case err != nil:
+		out.Found, out.Err = "", err
+	default:
+		n, err := s.countAll(ctx)
+		out.Found, out.Err = fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", n), err
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package pgvector
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// maxSkew is how far the clocks of two machines may differ before dates are worth
+// a thought.
+const maxSkew = time.Minute
+
+// minServer is the oldest version of PostgreSQL that has what the statements use
+// (FETCH FIRST WITH TIES, presorted aggregates are only faster).
+const minServer = 130_000
+
+// Examine looks at a server and the schema in it, and changes nothing: it goes on
+// after a fault as far as it can.
+func Examine(ctx context.Context, o Options) []backend.Finding {
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	ctx, stop := context.WithTimeout(ctx, o.Timeout)
+	defer stop()
+	if err := o.validate(); err != nil {
+		return []backend.Finding{{Check: "settings", Err: err}}
+	}
+	began := time.Now()
+	conn, err := pgx.Connect(ctx, o.URL)
+	if err != nil {
+		return []backend.Finding{{Check: "connection", Err: fail("connect", err)}}
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was changed
+	out := []backend.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}
+	out = append(out, examineServer(ctx, conn)...)
+	out = append(out, examineRights(ctx, conn, o.Schema))
+	return append(out, (&Store{o: o}).examineSchema(ctx, conn))
+}
+
+func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
+	var version string
+	var number int
+	var now time.Time
+	var installed, available *string
+	before := time.Now()
+	err := conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::int, clock_timestamp(),
+		(SELECT extversion FROM pg_extension WHERE extname = 'vector'), (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')`).Scan(&version, &number, &now, &installed, &available)
+	if err != nil {
+		return []backend.Finding{{Check: "version", Err: fail("ask for the version", err)}}
+	}
+	server := backend.Finding{Check: "version", Found: "PostgreSQL " + version}
+	if number < minServer {
+		server.Err = fmt.Errorf("%w: PostgreSQL 13 or newer is needed", sheaf.ErrUnsupported)
+	}
+	vector := backend.Finding{Check: "extension"}
+	switch {
+	case installed != nil && old(*installed):
+		vector.Found = "vector " + *installed
+		vector.Err = fmt.Errorf("%w: 0.8 or newer is needed: install it and run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported)
+	case installed != nil:
+		vector.Found = "vector " + *installed
+	case available != nil:
+		vector.Found = "vector " + *available + " can be installed here"
+	default:
+		vector.Err = fmt.Errorf("%w: the server has no extension vector: install pgvector 0.8 or newer on it", sheaf.ErrUnsupported)
+	}
+	skew := now.Sub(before.Add(time.Since(before) / 2)).Abs()
+	clock := backend.Finding{Check: "clock", Found: fmt.Sprintf("differs by %v", skew.Round(time.Millisecond))}
+	if skew > maxSkew {
+		clock.Err = fmt.Errorf("%w: more than %v: set the clocks of both machines from the network", sheaf.ErrInvalid, maxSkew)
+	}
+	return []backend.Finding{server, vector, clock}
+}
+
+func examineRights(ctx context.Context, conn *pgx.Conn, schema string) backend.Finding {
+	var there, create, use bool
+	var user string
+	err := conn.QueryRow(ctx, `SELECT current_user, to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
+		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false)`, schema).Scan(&user, &there, &create, &use)
+	out := backend.Finding{Check: "rights", Found: user + " may write", Err: fail("ask for rights", err)}
+	switch {
+	case err != nil:
+	case there && !use:
+		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT USAGE, CREATE ON SCHEMA %s TO %s", sheaf.ErrInvalid, schema, user)
+	case !there && !create:
+		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT CREATE ON DATABASE ... TO %s, or make the schema %s for it", sheaf.ErrInvalid, user, schema)
+	}
+	return out
+}
+
+func (s *Store) examineSchema(ctx context.Context, conn *pgx.Conn) backend.Finding {
+	out := backend.Finding{Check: "schema " + s.o.Schema, Found: "not made yet"}
+	if _, err := conn.Exec(ctx, "SELECT set_config('search_path', $1, false)", s.o.Schema+",public"); err != nil {
+		out.Err = fail("look at the schema", err)
+		return out
+	}
+	made, err := s.verify(ctx, conn)
+	if err != nil {
+		out.Found, out.Err = "", fail("look at the schema", err)
+		return out
+	}
+	if made {
+		var chunks, vectors int
+		err := conn.QueryRow(ctx, "SELECT chunks, vectors FROM total").Scan(&chunks, &vectors)
+		out.Found, out.Err = fmt.Sprintf("%d chunks, %d vectors, analyzer and models as configured", chunks, vectors), fail("count chunks", err)
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package weaviate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// Examine looks at a server and the class in it. It makes an empty class beside it
+// and removes it again, which shows rights.
+func Examine(ctx context.Context, o Options) []backend.Finding {
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = backend.DefaultK1, backend.DefaultB
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Client == nil {
+		o.Client = http.DefaultClient
+	}
+	ctx, stop := context.WithTimeout(ctx, o.Timeout)
+	defer stop()
+	if err := o.validate(); err != nil {
+		return []backend.Finding{{Check: "settings", Err: err}}
+	}
+	s := &Store{o: o, vectors: map[string]VectorField{}}
+	var about struct{ Version string }
+	began := time.Now()
+	if err := s.call(ctx, "GET", "/v1/meta", nil, &about); err != nil {
+		return []backend.Finding{{Check: "connection", Err: err}}
+	}
+	out := []backend.Finding{
+		{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))},
+		{Check: "version", Found: "weaviate " + about.Version},
+	}
+	making := backend.Finding{Check: "rights", Found: "a class can be made"}
+	probe := &Store{o: o}
+	probe.o.Class = fmt.Sprintf("%s_probe_%d", o.Class, time.Now().UnixNano())
+	err := probe.create(ctx)
+	if err == nil {
+		err = s.call(ctx, "DELETE", "/v1/schema/"+probe.o.Class, nil, nil)
+	}
+	if err != nil {
+		making.Found, making.Err = "", err
+	}
+	out = append(out, making)
+	class := backend.Finding{Check: "class " + o.Class, Found: "not made yet"}
+	switch err := s.verify(ctx); {
+	case errors.Is(err, sheaf.ErrNotFound):
+	case err != nil:
+		class.Found, class.Err = "", err
+	default:
+		n, err := s.countWhere(ctx, o.Class, "")
+		class.Found, class.Err = fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", n), err
+	}
+	return append(out, class)
+}

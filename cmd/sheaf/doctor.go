@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/storeurl"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/vfs"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		GroupID: groupIndex,
+		Short:   "Look at everything that searching here needs",
+		Long: `Looks at the settings, the model, and the store of this folder's index: whether the
+server answers, its version and plug-ins, rights, analyzers, the dimensions of
+vectors, and its clock. What is wrong says what to do. Nothing is changed; on
+OpenSearch and Weaviate an empty index is made and removed again.`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd) },
+	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+type findingJSON struct {
+	Check string `json:"check"`
+	Found string `json:"found"`
+	Fault string `json:"fault,omitempty"`
+}
+
+func (a *app) doctor(cmd *cobra.Command) error {
+	findings, err := a.examine(cmd)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	list := make([]findingJSON, len(findings))
+	rows := make([][]string, len(findings))
+	for i, f := range findings {
+		list[i] = findingJSON{Check: f.Check, Found: f.Found}
+		rows[i] = []string{"ok", terminal.Clean(f.Check), terminal.Clean(f.Found)}
+		if f.Err != nil {
+			list[i].Fault = f.Err.Error()
+			rows[i][0] = a.out.Paint(terminal.Fault, "FAULT")
+			faults = append(faults, fmt.Errorf("%s: %w", f.Check, f.Err))
+		}
+	}
+	if a.json {
+		if err := a.printJSON(map[string]any{"schema": "sheaf.doctor/1", "findings": list}); err != nil {
+			return err
+		}
+	} else {
+		a.printTable(rows)
+	}
+	return errors.Join(faults...)
+}
+
+// examine looks at the parts one after the other, each as far as those before it
+// allow.
+func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
+	folder, err := a.folder()
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.settings(cmd, folder)
+	if err != nil {
+		return nil, err
+	}
+	where, _, err := a.finder(c).Find(folder)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{app: a, folder: folder, where: where, asIs: true}
+	out := []backend.Finding{{Check: "settings", Found: orNone(c.ProjectFile, "none in this folder")}, {Check: "folder", Found: where.Root}}
+	_, err = loadProfile(c.Profile)
+	out = append(out, backend.Finding{Check: "profile", Found: c.Profile, Err: err})
+	model := backend.Finding{Check: "model", Found: "none: words alone are searched"}
+	e, err := newEmbedder(cmd.Context(), c, 0, 1)
+	if model.Err = err; err == nil && e != nil {
+		model.Found = fmt.Sprintf("%s, %d dimensions", e.Model(), e.Dims())
+	}
+	out = append(out, model)
+	target, err := a.target(filepath.Base(collection.Finder{}.Own(where.Root).Dir))
+	if err != nil {
+		return append(out, backend.Finding{Check: "store", Err: err}), nil
+	}
+	if s.target = target; target != nil {
+		s.where = where.Store(target.String())
+	}
+	out = append(out, backend.Finding{Check: "store", Found: s.storeName()})
+	if !s.where.Exists {
+		out = append(out, backend.Finding{Check: "index", Found: "not made yet: " + s.where.Dir})
+	} else {
+		out = append(out, s.examineCatalog())
+	}
+	if target == nil {
+		return out, nil
+	}
+	defer s.close()
+	if s.analyzer == nil {
+		// Nothing is indexed: what a first run would ask for.
+		if err := s.newAnalyzer(); err != nil {
+			return append(out, backend.Finding{Check: "language", Err: err}), nil
+		}
+	}
+	var fields []storeurl.VectorField
+	if e != nil {
+		for _, name := range []string{backend.VectorBody, backend.VectorTitle} {
+			fields = append(fields, storeurl.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
+		}
+	}
+	return append(out, target.Examine(cmd.Context(), s.analyzer, fields)...), nil
+}
+
+func orNone(text, none string) string {
+	if text == "" {
+		return none
+	}
+	return text
+}
+
+// examineCatalog opens what is known of the documents.
+func (s *session) examineCatalog() backend.Finding {
+	out := backend.Finding{Check: "index", Found: s.where.Dir}
+	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(s.where.Dir), catalog.Options{})
+	if err == nil {
+		s.catalog, s.view = c, c.View()
+		err = s.openAnalyzer()
+	}
+	if err != nil {
+		out.Err = s.advise(err)
+		return out
+	}
+	out.Found = fmt.Sprintf("%s, %s in %s", terminal.Plural(s.view.Docs(), "document", "documents"), terminal.Plural(s.view.Chunks(), "chunk", "chunks"), s.where.Dir)
+	return out
+}

@@ -89,7 +89,7 @@ func (s *Store) examineMaking(ctx context.Context) backend.Finding {
 	if len(fields) == 0 {
 		fields = []VectorField{{Name: backend.VectorBody, Dims: 8}}
 	}
-	err := s.client.call(ctx, "PUT", "/"+probe, s.Mapping(meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields}), nil)
+	err := s.client.call(ctx, "PUT", "/"+probe, s.mapping(meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields}), nil)
 	if err == nil {
 		err = s.client.call(ctx, "DELETE", "/"+probe, nil, nil)
 	}

@@ -71,12 +71,9 @@ func (s *Store) server(ctx context.Context) error {
 // do no harm: the second finds them.
 func (s *Store) create(ctx context.Context) error {
 	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: s.o.Vectors}
-	err := s.client.call(ctx, "PUT", "/"+s.o.Index, s.Mapping(m), nil)
+	err := s.client.call(ctx, "PUT", "/"+s.o.Index, s.mapping(m), nil)
 	if err == nil {
-		err = s.client.call(ctx, "PUT", "/"+s.o.Index+"-terms", object{
-			"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": s.o.Replicas, "refresh_interval": "-1", "max_result_window": maxTerms}},
-			"mappings": object{"dynamic": "strict", "_source": object{"enabled": false}, "properties": object{"t": object{"type": "keyword"}}},
-		}, nil)
+		err = s.client.call(ctx, "PUT", "/"+s.o.Index+"-terms", s.dictionary(), nil)
 	}
 	if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
 		return nil
@@ -84,8 +81,34 @@ func (s *Store) create(ctx context.Context) error {
 	return err
 }
 
-// Mapping is the body that makes an index: its settings and its mapping.
-func (s *Store) Mapping(m meta) map[string]any {
+// Bodies are the requests that make the index and its dictionary, by the name of
+// each, for people who make them by hand: Open finds them as if it had made them
+// itself.
+func (o Options) Bodies() (map[string]any, error) {
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = backend.DefaultK1, backend.DefaultB
+	}
+	o.Shards = max(o.Shards, 1)
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	s := &Store{o: o}
+	return map[string]any{
+		o.Index:            s.mapping(meta{Version: version, Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B, Vectors: o.Vectors}),
+		o.Index + "-terms": s.dictionary(),
+	}, nil
+}
+
+// dictionary is the body that makes the index of terms.
+func (s *Store) dictionary() object {
+	return object{
+		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": s.o.Replicas, "refresh_interval": "-1", "max_result_window": maxTerms}},
+		"mappings": object{"dynamic": "strict", "_source": object{"enabled": false}, "properties": object{"t": object{"type": "keyword"}}},
+	}
+}
+
+// mapping is the body that makes the index: its settings and its mapping.
+func (s *Store) mapping(m meta) object {
 	settings := object{
 		"number_of_shards": s.o.Shards, "number_of_replicas": s.o.Replicas,
 		"refresh_interval":  "-1", // writes refresh, so that a batch shows whole

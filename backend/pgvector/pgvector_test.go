@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
@@ -238,5 +240,41 @@ func TestTwoWriters(t *testing.T) {
 	st, err := a.(backend.Reporter).Stats(t.Context())
 	if err != nil || st.Chunks != 20 || st.Bytes == 0 {
 		t.Errorf("stats: %+v, %v", st, err)
+	}
+}
+
+// TestSQL: tables that the exported statements make are those of Open.
+func TestSQL(t *testing.T) {
+	o := options(t)
+	o.Vectors, o.HNSW = []pgvector.VectorField{{Name: "body", Model: "it's", Dims: 3}, {Name: "title", Model: "wide", Dims: 2500}}, 16
+	sql, err := o.SQL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+	o.ReadOnly = true // so that Open makes nothing
+	if err := (stores{}).open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.ReadOnly = false
+	b := stores{}.open(t, o)
+	defer b.Close()
+	batch := text("t:a", "by hand")
+	batch.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{{0, 1, 0}}}}
+	if err := b.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, b, "hand"); n != 1 {
+		t.Errorf("%d found", n)
+	}
+	if _, err := (pgvector.Options{Schema: "x; --", Analyzer: english(t)}).SQL(); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a schema that is none: %v", err)
 	}
 }

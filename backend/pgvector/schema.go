@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -237,24 +238,48 @@ func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field VectorField)
 	if err != nil {
 		return err
 	}
-	sql := fmt.Sprintf(`CREATE TABLE %s (chunk bigint NOT NULL, passage int NOT NULL, v vector(%d) NOT NULL, PRIMARY KEY (chunk, passage));`, v.table(), field.Dims)
-	if field.Dims <= maxPlain {
-		sql += fmt.Sprintf("ALTER TABLE %s ALTER v SET STORAGE PLAIN;", v.table())
-	}
-	if s.o.HNSW > 0 {
-		sql += s.indexStatement(v)
-	}
-	_, err = tx.Exec(ctx, sql)
+	_, err = tx.Exec(ctx, s.o.vectorStatements(v))
 	return err
 }
 
-func (s *Store) indexStatement(v vectorTable) string {
+// vectorStatements make the table of a vector field, with its index.
+func (o *Options) vectorStatements(v vectorTable) string {
+	sql := fmt.Sprintf("CREATE TABLE %s (chunk bigint NOT NULL, passage int NOT NULL, v vector(%d) NOT NULL, PRIMARY KEY (chunk, passage));\n", v.table(), v.Dims)
+	if v.Dims <= maxPlain {
+		sql += fmt.Sprintf("ALTER TABLE %s ALTER v SET STORAGE PLAIN;\n", v.table())
+	}
+	if o.HNSW > 0 {
+		sql += o.indexStatement(v)
+	}
+	return sql
+}
+
+func (o *Options) indexStatement(v vectorTable) string {
 	ops := "vector_ip_ops"
 	if v.Dims > maxIndexed {
 		ops = "halfvec_ip_ops"
 	}
-	return fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s_hnsw ON %s USING hnsw ((%s) %s) WITH (m = %d, ef_construction = %d);",
-		v.table(), v.table(), v.indexed("v"), ops, s.o.HNSW, max(64, 2*s.o.HNSW))
+	return fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s_hnsw ON %s USING hnsw ((%s) %s) WITH (m = %d, ef_construction = %d);\n",
+		v.table(), v.table(), v.indexed("v"), ops, o.HNSW, max(64, 2*o.HNSW))
+}
+
+// SQL is what makes the tables of a store with these options, for people who make
+// them by hand: Open finds them as if it had made them itself.
+func (o Options) SQL() (string, error) {
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if err := o.validate(); err != nil {
+		return "", err
+	}
+	literal := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+	out := fmt.Sprintf("BEGIN;\nCREATE EXTENSION IF NOT EXISTS vector SCHEMA public;\nCREATE SCHEMA %s;\nSET LOCAL search_path = %s, public;\n%s\nINSERT INTO setting VALUES ('version', '%d'), ('analyzer', %s);\n",
+		o.Schema, o.Schema, strings.TrimSpace(tables), schemaVersion, literal(o.Analyzer.Name()))
+	for i, field := range o.Vectors {
+		v := vectorTable{VectorField: field, id: i + 1}
+		out += fmt.Sprintf("\nINSERT INTO vector_field VALUES (%d, %s, %d, %s);\n%s", v.id, literal(v.Name), v.Dims, literal(v.Model), o.vectorStatements(v))
+	}
+	return out + "COMMIT;\n", nil
 }
 
 // Drop removes the schema of a store with everything in it.

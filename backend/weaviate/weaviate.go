@@ -312,18 +312,39 @@ func (s *Store) compare(description string) error {
 	return nil
 }
 
-// addVectors makes the class of a vector field.
-func (s *Store) addVectors(ctx context.Context, v VectorField) error {
+// Bodies are the requests that make the classes, in order, for people who make them
+// by hand: Open finds them as if it had made them itself.
+func (o Options) Bodies() ([]map[string]any, error) {
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = backend.DefaultK1, backend.DefaultB
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	s := &Store{o: o}
+	out := []map[string]any{s.chunkClass()}
+	for _, v := range o.Vectors {
+		out = append(out, s.vectorClass(v))
+	}
+	return out, nil
+}
+
+// vectorClass is the class of a vector field as it is made.
+func (s *Store) vectorClass(v VectorField) object {
 	about, err := json.Marshal(v)
 	if err != nil {
-		return err
+		panic(err) // it holds texts and a number
 	}
-	err = s.call(ctx, "POST", "/v1/schema", object{
+	return object{
 		"class": s.passageClass(v.Name), "description": string(about), "vectorizer": "none",
 		"vectorIndexType": "flat", "vectorIndexConfig": object{"distance": "cosine"},
 		"properties": append(facts(), object{"name": "n", "dataType": []string{"int"}, "indexFilterable": false}),
-	}, nil)
-	if err != nil {
+	}
+}
+
+// addVectors makes the class of a vector field.
+func (s *Store) addVectors(ctx context.Context, v VectorField) error {
+	if err := s.call(ctx, "POST", "/v1/schema", s.vectorClass(v), nil); err != nil {
 		return err
 	}
 	s.mu.Lock()

@@ -76,6 +76,7 @@ func (a *app) command() *cobra.Command {
 		a.addCommand(),
 		a.indexCommand(),
 		a.copyCommand(),
+		a.exportCommand(),
 		a.watchCommand(),
 		a.serveCommand(),
 		a.keyCommand(),

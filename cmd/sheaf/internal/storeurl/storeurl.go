@@ -15,6 +15,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -236,6 +237,38 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []VectorField, rea
 	}
 	o.Timeout, err = t.duration("timeout")
 	return o, err
+}
+
+// Export is what one would need to make the place by hand: SQL, or JSON. It asks no
+// server.
+func (t *Target) Export(a *analysis.Analyzer, vectors []VectorField) (string, error) {
+	var body any
+	switch t.Kind {
+	case "postgres":
+		o, err := t.postgresOptions(a, vectors, false)
+		if err != nil {
+			return "", err
+		}
+		return o.SQL()
+	case "weaviate":
+		o, err := t.weaviateOptions(a, vectors, false)
+		if err != nil {
+			return "", err
+		}
+		if body, err = o.Bodies(); err != nil {
+			return "", err
+		}
+	default:
+		o, err := t.elasticOptions(a, vectors, false)
+		if err != nil {
+			return "", err
+		}
+		if body, err = o.Bodies(); err != nil {
+			return "", err
+		}
+	}
+	out, err := json.MarshalIndent(body, "", "  ")
+	return string(out) + "\n", err
 }
 
 // Drop removes what the store holds, schema, index or class and all.

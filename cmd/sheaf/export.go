@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/storeurl"
+)
+
+// exports are what sheaf export writes, each with the address it is written for
+// when none is given.
+var exports = []struct {
+	name, address, about string
+	kinds                []string
+}{
+	{"sql", "postgres://", "Write the SQL that makes the tables in PostgreSQL", []string{"postgres"}},
+	{"mapping", "opensearch://host", "Write the settings and mappings that make the indices in OpenSearch or Elasticsearch", []string{"opensearch", "elasticsearch"}},
+	{"weaviate-class", "weaviate://host", "Write the classes of Weaviate", []string{"weaviate"}},
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "export",
+		GroupID: groupOther,
+		Short:   "Write what one needs to make a store by hand",
+		Long: `Writes what sheaf would make on a server for this folder, with its analyzer and the
+dimensions of its model, to the standard output. No server is asked. A place that is
+made by hand like this is taken as if sheaf had made it.`,
+		Example: `  sheaf export sql | psql notes
+  sheaf export mapping --for 'opensearch://host/notes?k1=0.9&b=0.4'`,
+	}
+	for _, e := range exports {
+		address := ""
+		one := &cobra.Command{
+			Use: e.name, Short: e.about, Args: arguments(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error { return a.export(cmd, address, e.kinds) },
+		}
+		one.Flags().StringVar(&address, "for", e.address, "address of the store, for its name and options")
+		cmd.AddCommand(one)
+	}
+	return cmd
+}
+
+func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
+	folder, err := a.folder()
+	if err != nil {
+		return err
+	}
+	c, err := a.settings(cmd, folder)
+	if err != nil {
+		return err
+	}
+	where, _, err := a.finder(c).Find(folder)
+	if err != nil {
+		return err
+	}
+	s := &session{app: a, folder: folder, where: where, asIs: true}
+	defer s.close()
+	if where.Exists {
+		if f := s.examineCatalog(); f.Err != nil {
+			return f.Err
+		}
+	} else if err := s.newAnalyzer(); err != nil {
+		return err
+	}
+	target, err := storeurl.Parse(address, filepath.Base(collection.Finder{}.Own(where.Root).Dir), storeurl.Secrets{})
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(kinds, target.Kind) {
+		return sheaf.Invalidf("--for %s: must be an address of %s", target, strings.Join(kinds, " or "))
+	}
+	var fields []storeurl.VectorField
+	e, err := newEmbedder(cmd.Context(), c, 0, 1)
+	if err != nil {
+		return err
+	}
+	if e != nil {
+		for _, name := range []string{backend.VectorBody, backend.VectorTitle} {
+			fields = append(fields, storeurl.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
+		}
+	}
+	text, err := target.Export(s.analyzer, fields)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(a.stdout, text)
+	return err
+}

@@ -234,6 +234,9 @@ func (w *words) root() object {
 			queries = append(queries, q)
 		}
 	}
+	if len(queries) == 0 {
+		return object{"constant_score": object{"filter": matching, "boost": 0}} // what matches holds no word
+	}
 	best := object{"dis_max": object{"queries": queries, "tie_breaker": w.req.TieBreaker}}
 	if b, ok := w.plan.Root.(textplan.Bool); ok && !b.All && len(b.Must)+len(b.MustNot) == 0 && plain(b.Should) {
 		return best // whatever scores matches

@@ -181,14 +181,15 @@ func (s *segment) rescue(id string, st *state) (entry, error) {
 	if _, err := s.wholeText(st); err != nil {
 		return entry{}, err
 	}
-	e := entry{id: id, file: st.file, hasText: true, chunks: st.chunks, aliases: st.aliases}
+	doc := &r.Document
+	e := entry{id: id, file: st.file, hasText: true, chunks: len(doc.Chunks), aliases: len(doc.Aliases) > 0}
 	if e.record, err = s.encoded(st); err != nil {
 		return entry{}, err
 	}
 	if e.text, e.textSize, err = s.packedText(st); err != nil {
 		return entry{}, err
 	}
-	e.describe(&r.Document)
+	e.describe(doc)
 	return e, nil
 }
 

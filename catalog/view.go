@@ -337,7 +337,12 @@ func (v *View) FolderSize(tree, folder string) int {
 // the folders inside.
 func (v *View) countFolder(prefix string) (n int, err error) {
 	w, err := v.walk(prefix)
-	for err == nil && w.ok {
+	for last := ""; err == nil && w.ok; {
+		if id := w.key(); id > last {
+			last = id
+		} else { // leaping over IDs out of order might never end
+			return n, w.segment().ids.data.Corrupt(0, "the IDs are not in order: %q comes after %q", id, last)
+		}
 		name, inside := strings.CutPrefix(view(w.bytes()), prefix)
 		if !inside {
 			break

@@ -96,6 +96,7 @@ func (a *app) command() *cobra.Command {
 		a.tuneCommand(),
 		a.configCommand(),
 		a.profileCommand(),
+		a.manCommand(),
 		a.versionCommand(),
 	)
 	for _, c := range root.Commands() {

@@ -8,6 +8,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// release and commit are set by the linker in releases (see release.sh), which
+// are built without the version control system's marks so that their bytes
+// depend on the source alone.
+var release, commit string
+
 func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
@@ -39,6 +44,10 @@ type versionJSON struct {
 
 func readVersion() versionJSON {
 	v := versionJSON{Schema: "sheaf.version/1", Version: "devel", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if release != "" {
+		v.Version, v.Revision = release, commit
+		return v
+	}
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var day = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func testFiles() []file {
+	return []file{{name: "usr/share/doc/sheaf/README.md", content: []byte("odd")}, {name: "usr/bin/sheaf", content: []byte("program"), program: true}}
+}
+
+func testDeb(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := writeDeb(&b, "1.2.3", "amd64", testFiles(), day); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// dpkg-deb reads the package as one of its own.
+func TestDebianReadsThePackage(t *testing.T) {
+	if _, err := exec.LookPath("dpkg-deb"); err != nil {
+		t.Skip("no dpkg-deb: the package is not read")
+	}
+	name := filepath.Join(t.TempDir(), "sheaf.deb")
+	if err := os.WriteFile(name, testDeb(t), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("dpkg-deb", "--field", name, "Package", "Version", "Architecture").CombinedOutput()
+	if want := "Package: sheaf\nVersion: 1.2.3\nArchitecture: amd64\n"; err != nil || string(out) != want {
+		t.Errorf("fields: %v\n%s\nwant\n%s", err, out, want)
+	}
+	to := t.TempDir()
+	if out, err := exec.Command("dpkg-deb", "--extract", name, to).CombinedOutput(); err != nil {
+		t.Fatalf("extract: %v\n%s", err, out)
+	}
+	for _, f := range testFiles() {
+		path := filepath.Join(to, f.name)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != os.FileMode(f.mode()) || !info.ModTime().Equal(day) {
+			t.Errorf("%s: mode %o, time %v", f.name, info.Mode().Perm(), info.ModTime())
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, f.content) {
+			t.Errorf("%s: %q, %v", f.name, got, err)
+		}
+	}
+}
+
+func TestPackageIsReproducible(t *testing.T) {
+	if !bytes.Equal(testDeb(t), testDeb(t)) {
+		t.Error("two packages of the same files differ")
+	}
+}
+
+// Releases come after what came before them; only "~" sorts before the end.
+func TestDebVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"1.2.3":                        "1.2.3",
+		"1.2.3-rc.1":                   "1.2.3~rc.1",
+		"0.0.0-20260102030405-abcdef0": "0.0.0~20260102030405.abcdef0",
+		"1.2.3+dirty":                  "1.2.3+dirty",
+	} {
+		if got := debVersion(version); got != want {
+			t.Errorf("%s: %s, want %s", version, got, want)
+		}
+	}
+}
+
+func TestTarHasFilesAsGiven(t *testing.T) {
+	var b bytes.Buffer
+	if err := writeTarGz(&b, testFiles(), day); err != nil {
+		t.Fatal(err)
+	}
+	zr, err := gzip.NewReader(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := tar.NewReader(zr)
+	for _, f := range testFiles() {
+		h, err := tr.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Name != f.name || h.Mode != f.mode() || !h.ModTime.Equal(day) || h.Uid != 0 {
+			t.Errorf("entry %+v, want %s", h, f.name)
+		}
+	}
+	if _, err := tr.Next(); err != io.EOF {
+		t.Errorf("after the last entry: %v", err)
+	}
+}
+
+// The bill names what is linked into this test, which is the standard library.
+func TestSBOMNamesWhatIsLinked(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := source{version: "1.2.3", commit: strings.Repeat("ab", 20), date: day}
+	var texts [2][]byte
+	for i := range texts {
+		name := filepath.Join(t.TempDir(), "sbom.json")
+		if err := makeSBOM(src, []string{program, program}, name); err != nil {
+			t.Fatal(err)
+		}
+		if texts[i], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(texts[0], texts[1]) {
+		t.Error("two bills of one program differ")
+	}
+	var b bom
+	if err := json.Unmarshal(texts[0], &b); err != nil {
+		t.Fatal(err)
+	}
+	if b.Metadata.Timestamp != "2026-01-02T03:04:05Z" || b.Metadata.Component.Version != "1.2.3" {
+		t.Errorf("metadata %+v", b.Metadata)
+	}
+	if len(b.Components) == 0 || !strings.HasPrefix(b.Components[len(b.Components)-1].PURL, "pkg:golang/std@1.") {
+		t.Errorf("components %+v", b.Components)
+	}
+}
+
+// A folder that is not from a release is left alone.
+func TestClearLeavesOtherFoldersAlone(t *testing.T) {
+	dir := t.TempDir()
+	notes := filepath.Join(dir, "notes.md")
+	if err := os.WriteFile(notes, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := empty(dir); err == nil {
+		t.Error("a folder with other files was emptied")
+	}
+	if _, err := os.Stat(notes); err != nil {
+		t.Error(err)
+	}
+	own := filepath.Join(dir, "dist")
+	for range 2 {
+		if err := empty(own); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(own, "old"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestVersionForm(t *testing.T) {
+	for version, want := range map[string]bool{"1.2.3": true, "1.2.3-rc.1": true, "0.0.0-2026-ab+dirty": true, "1.2": false, "1.2.3 -X": false, "../1.2.3": false, "": false} {
+		if got := versionForm.MatchString(version); got != want {
+			t.Errorf("%q: %v, want %v", version, got, want)
+		}
+	}
+}
+
+func TestParseTargets(t *testing.T) {
+	got, err := parseTargets("windows/arm64,linux/amd64")
+	if err != nil || len(got) != 2 || got[0] != (target{"windows", "arm64"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := parseTargets("plan9/amd64"); err == nil || !strings.Contains(err.Error(), "linux/amd64") {
+		t.Errorf("unknown target: %v", err)
+	}
+}

@@ -1,0 +1,117 @@
+// Package manpage answers the question "what does the manual say of a command?".
+// It writes a tree of cobra commands as pages of section 1, one file a command,
+// in the man macros that groff and mandoc read. Cobra's own generator wants two
+// parsers of Markdown more for the same pages.
+package manpage
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// WriteAll writes a page for root and for every command below it that help
+// lists into dir, which must exist: "sheaf.1", "sheaf-key-add.1". The heads of
+// the pages name version and date, so equal arguments give equal bytes.
+func WriteAll(dir string, root *cobra.Command, version string, date time.Time) error {
+	name := strings.ReplaceAll(root.CommandPath(), " ", "-") + ".1"
+	if err := os.WriteFile(filepath.Join(dir, name), Page(root, version, date), 0o644); err != nil {
+		return err
+	}
+	for _, c := range root.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		if err := WriteAll(dir, c, version, date); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Page is the page of one command.
+func Page(cmd *cobra.Command, version string, date time.Time) []byte {
+	var b bytes.Buffer
+	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+	fmt.Fprintf(&b, ".TH %s 1 %s %s\n", quote(strings.ToUpper(name)), quote(date.UTC().Format("2006-01-02")), quote(cmd.Root().Name()+" "+version))
+	fmt.Fprintf(&b, ".nh\n.SH NAME\n%s \\- %s\n", escape(name), escape(cmd.Short))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", escape(cmd.UseLine()))
+	b.WriteString(".SH DESCRIPTION\n")
+	if cmd.Long == "" {
+		fmt.Fprintf(&b, "%s.\n", escape(strings.TrimSuffix(cmd.Short, ".")))
+	} else {
+		literal(&b, cmd.Long)
+	}
+	options(&b, "OPTIONS", cmd.NonInheritedFlags())
+	options(&b, "OPTIONS OF EVERY COMMAND", cmd.InheritedFlags())
+	if cmd.Example != "" {
+		b.WriteString(".SH EXAMPLES\n")
+		literal(&b, cmd.Example)
+	}
+	seeAlso(&b, cmd)
+	return b.Bytes()
+}
+
+// literal keeps the lines of help texts, which are broken and indented by hand.
+func literal(b *bytes.Buffer, text string) {
+	fmt.Fprintf(b, ".nf\n%s\n.fi\n", escape(strings.Trim(text, "\n")))
+}
+
+func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
+	if !flags.HasAvailableFlags() {
+		return
+	}
+	fmt.Fprintf(b, ".SH %s\n", title)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		b.WriteString(".TP\n.B ")
+		if f.Shorthand != "" {
+			b.WriteString(escape("-" + f.Shorthand + ", "))
+		}
+		b.WriteString(escape(strings.TrimRight("--"+f.Name+" "+value, " ")))
+		fmt.Fprintf(b, "\n%s\n", escape(usage))
+	})
+}
+
+func seeAlso(b *bytes.Buffer, cmd *cobra.Command) {
+	var pages []string
+	add := func(c *cobra.Command) {
+		pages = append(pages, ".BR "+escape(strings.ReplaceAll(c.CommandPath(), " ", "-"))+" (1)")
+	}
+	if cmd.HasParent() {
+		add(cmd.Parent())
+	}
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			add(c)
+		}
+	}
+	if len(pages) > 0 {
+		fmt.Fprintf(b, ".SH SEE ALSO\n%s\n", strings.Join(pages, " ,\n"))
+	}
+}
+
+var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`)
+
+// escape makes text that the man macros show as it is: no line of it is a
+// request, and dashes and quotes can be copied into a shell.
+func escape(text string) string {
+	lines := strings.Split(special.Replace(text), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func quote(text string) string { return `"` + escape(text) + `"` }

@@ -1,0 +1,109 @@
+package manpage
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+)
+
+func tree() *cobra.Command {
+	run := func(*cobra.Command, []string) {}
+	root := &cobra.Command{Use: "tool", Short: "Does things", Long: "tool does things:\n\n.profile is a file\n'quoted' \\n", Run: run}
+	root.PersistentFlags().String("in", "", "work in this `FOLDER`")
+	sub := &cobra.Command{Use: "do THING", Short: "Does one thing", Example: "  tool do --all 'a b'", Run: run}
+	sub.Flags().BoolP("all", "a", false, "everything")
+	sub.Flags().Bool("secret", false, "not shown")
+	_ = sub.Flags().MarkHidden("secret")
+	root.AddCommand(sub, &cobra.Command{Use: "hidden", Hidden: true, Run: run})
+	return root
+}
+
+func TestPage(t *testing.T) {
+	cmd, _, err := tree().Find([]string{"do"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `.TH "TOOL\-DO" 1 "2026\-01\-02" "tool 1.2"
+.nh
+.SH NAME
+tool\-do \- Does one thing
+.SH SYNOPSIS
+.B tool do THING [flags]
+.SH DESCRIPTION
+Does one thing.
+.SH OPTIONS
+.TP
+.B \-a, \-\-all
+everything
+.SH OPTIONS OF EVERY COMMAND
+.TP
+.B \-\-in FOLDER
+work in this FOLDER
+.SH EXAMPLES
+.nf
+  tool do \-\-all \(aqa b\(aq
+.fi
+.SH SEE ALSO
+.BR tool (1)
+`
+	if diff := cmp.Diff(want, string(Page(cmd, "1.2", date))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+var date = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func TestWriteAll(t *testing.T) {
+	dir := t.TempDir()
+	if err := WriteAll(dir, tree(), "1.2", date); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff([]string{"tool-do.1", "tool.1"}, names); diff != "" {
+		t.Error(diff)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "tool.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{`\&.profile is a file`, `\(aqquoted\(aq \en`} {
+		if !bytes.Contains(page, []byte("\n"+line+"\n")) {
+			t.Errorf("no line %q in\n%s", line, page)
+		}
+	}
+}
+
+// The reader of manuals shows the text as it was written.
+func TestGroffShowsIt(t *testing.T) {
+	if _, err := exec.LookPath("groff"); err != nil {
+		t.Skip("no groff: the pages are not rendered")
+	}
+	cmd := exec.Command("groff", "-man", "-Tascii", "-ww")
+	cmd.Stdin = bytes.NewReader(Page(tree(), "1.2", date))
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("groff: %v\n%s", err, stderr.String())
+	}
+	if !strings.Contains(string(out), ".profile is a file") || !strings.Contains(string(out), `'quoted' \n`) {
+		t.Errorf("groff shows\n%s", out)
+	}
+	if stderr.Len() > 0 {
+		t.Errorf("groff warns: %s", stderr.String())
+	}
+}

@@ -187,7 +187,7 @@ func writeSums(dir string) error {
 	}
 	var sums strings.Builder
 	for _, name := range slices.Concat(names, programs) {
-		if info, err := os.Stat(name); err != nil || info.IsDir() {
+		if info, err := os.Stat(name); err != nil || info.IsDir() || filepath.Base(name) == mark {
 			continue
 		}
 		sum, err := sha256File(name)

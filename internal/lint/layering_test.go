@@ -64,6 +64,7 @@ var allowed = map[string][]string{
 	"serve/servetest":          {"root", "analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "vfs"},
 	"serve/web":                {"root", "chunk", "serve", "serve/access"},
 	"serve/...":                {"root", "profile", "search", "serve", "serve/...", "internal/suggest"},
+	"examples":                 {},
 	"internal/lint":            {},
 	"internal/suggest":         {},
 	"internal/benchmark":       {"root", "analysis", "backend", "backend/embedded", "chunk", "inference", "rank"},

@@ -1,0 +1,69 @@
+package examples
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"sheaf/analysis"
+	"sheaf/backend/embedded"
+	"sheaf/catalog"
+	"sheaf/ingest"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/vfs"
+)
+
+// Index a folder and search it. The index outlives the program: a later Refresh
+// reads only what has changed.
+func Example_folder() {
+	dir, err := os.MkdirTemp("", "sheaf")
+	check(err)
+	defer os.RemoveAll(dir)
+	notes, index := filepath.Join(dir, "notes"), filepath.Join(dir, "index")
+	write(notes, "git.md", "# Git\n\n## Undo a commit\n\nUse reset to undo the last commit.\n")
+	write(notes, "tea.md", "# Tea\n\nSteep for three minutes.\n")
+
+	// The analyzer makes terms of text, the catalog knows documents, the store
+	// finds chunks.
+	analyzer, err := analysis.New(analysis.Options{Language: "en"})
+	check(err)
+	documents, err := catalog.Open(vfs.Disk{}, filepath.Join(index, "catalog"), catalog.Options{})
+	check(err)
+	defer documents.Close()
+	store, err := embedded.Open(embedded.Options{Dir: filepath.Join(index, "engine"), Analyzer: analyzer})
+	check(err)
+	defer store.Close()
+
+	collection, err := serve.New(serve.Options{Name: "notes", Catalog: documents, Backend: store, Analyzer: analyzer,
+		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: "notes", Root: notes}}}})
+	check(err)
+	defer collection.Close()
+	_, err = collection.Refresh(context.Background())
+	check(err)
+
+	// A reader is the collection at one moment, as one caller may see it.
+	reader, err := collection.For(access.Unrestricted())
+	check(err)
+	defer reader.Close()
+	answer, err := reader.Search(context.Background(), serve.SearchRequest{Text: "how do I undo a commit", Limit: 3})
+	check(err)
+	for _, r := range answer.Results {
+		fmt.Printf("%d. %s %s\n", r.Rank, r.Path, r.Breadcrumb)
+	}
+	// Output:
+	// 1. git.md > Git › Undo a commit
+}
+
+func write(folder, name, text string) {
+	check(os.MkdirAll(folder, 0o755))
+	check(os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,60 @@
+package examples
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+)
+
+// Serve inside another program, which knows its own callers: each kind of caller
+// has a grant, and one handler serves it. Here everybody who is not on the staff
+// sees what is public. A program that wants keys instead gives api.Options.Keys.
+func Example_program() {
+	collection, done := openNotes(map[string]string{
+		"opening.md": "---\naccess: public\n---\nOpening hours are from nine to five.\n",
+		"alarm.md":   "---\naccess: group:staff\n---\nSwitch off the alarm when opening.\n",
+	}, nil)
+	defer done()
+	search := []access.Scope{access.ScopeSearch}
+	visitors, err := api.New(api.Options{Collections: []*serve.Collection{collection}, Open: access.Grant{Name: "visitor", Scopes: search}})
+	check(err)
+	staff, err := api.New(api.Options{Collections: []*serve.Collection{collection}, Open: access.Grant{Name: "staff", Scopes: search, Access: []string{"group:staff"}}})
+	check(err)
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "the program's own page") })
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
+		// The program's own sign-on; a header stands for it here.
+		if r.Header.Get("Session") == "of the staff" {
+			staff.ServeHTTP(w, r)
+			return
+		}
+		visitors.ServeHTTP(w, r)
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+
+	for _, session := range []string{"", "of the staff"} {
+		req, err := http.NewRequest("GET", server.URL+"/v1/search?query=opening", nil)
+		check(err)
+		req.Header.Set("Session", session)
+		res, err := http.DefaultClient.Do(req)
+		check(err)
+		var answer serve.Answer
+		check(json.NewDecoder(res.Body).Decode(&answer))
+		check(res.Body.Close())
+		fmt.Printf("%q sees:", session)
+		for _, r := range answer.Results {
+			fmt.Print(" ", r.Path)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// "" sees: opening.md
+	// "of the staff" sees: opening.md alarm.md
+}

@@ -2,7 +2,7 @@
 # Builds, checks and tests everything. Run it from anywhere.
 #
 #   sh test.sh           what every change must pass
-#   sh test.sh --long    the same with long histories and 10 minutes of fuzzing a target
+#   sh test.sh --long    the same with long histories, 10 minutes of fuzzing a target, and a release built twice
 #
 # It needs Go and git, and installs the rest of what the tests use, on Debian,
 # when it is missing and this user may install packages: a C compiler for the
@@ -54,6 +54,11 @@ for target in linux/arm64 linux/386 darwin/arm64 windows/amd64; do
 	echo "$target"
 	GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -o /dev/null ./cmd/sheaf
 done
+
+if [ "${1:-}" = --long ]; then
+	say "two builds of a release are the same bytes"
+	sh release.sh --check
+fi
 
 # start NAME VARIABLE SECONDS starts a server for tests, unless its variable names
 # one already or it cannot be had within some seconds: then the tests that want it

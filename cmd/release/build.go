@@ -95,7 +95,7 @@ func build(ctx context.Context, src source, t target, root, binary string, env .
 		"-ldflags", fmt.Sprintf("-s -w -buildid= -X main.release=%s -X main.commit=%s", src.version, src.commit), "-o", binary, "./cmd/sheaf")
 	cmd.Dir = root
 	// What people set for themselves must not tell in the bytes.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
 	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build for %s: %w\n%s", t, err, out)

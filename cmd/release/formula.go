@@ -53,7 +53,7 @@ FROM scratch
 ARG TARGETARCH=amd64
 LABEL org.opencontainers.image.title="sheaf" org.opencontainers.image.version="%[1]s" org.opencontainers.image.revision="%[2]s" org.opencontainers.image.licenses="Apache-2.0"
 COPY --chown=65532:65532 container/data /data
-COPY --chmod=755 bin/linux_${TARGETARCH}/sheaf /sheaf
+COPY bin/linux_${TARGETARCH}/sheaf /sheaf
 USER 65532:65532
 ENV HOME=/data XDG_DATA_HOME=/data XDG_CONFIG_HOME=/data/config XDG_STATE_HOME=/data/state XDG_CACHE_HOME=/data/cache TMPDIR=/data
 VOLUME /data

@@ -30,7 +30,7 @@ func Example_program() {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "the program's own page") })
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		// The program's own sign-on; a header stands for it here.
-		if r.Header.Get("Session") == "of the staff" {
+		if r.Header.Get("Caller") == "of the staff" {
 			staff.ServeHTTP(w, r)
 			return
 		}
@@ -39,16 +39,16 @@ func Example_program() {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 
-	for _, session := range []string{"", "of the staff"} {
+	for _, caller := range []string{"", "of the staff"} {
 		req, err := http.NewRequest("GET", server.URL+"/v1/search?query=opening", nil)
 		check(err)
-		req.Header.Set("Session", session)
+		req.Header.Set("Caller", caller)
 		res, err := http.DefaultClient.Do(req)
 		check(err)
 		var answer serve.Answer
 		check(json.NewDecoder(res.Body).Decode(&answer))
 		check(res.Body.Close())
-		fmt.Printf("%q sees:", session)
+		fmt.Printf("%q sees:", caller)
 		for _, r := range answer.Results {
 			fmt.Print(" ", r.Path)
 		}

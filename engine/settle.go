@@ -12,7 +12,7 @@ import (
 
 const (
 	// settleShare is the part of the time of the loads that Close may spend.
-	settleShare = 6
+	settleShare = 30
 	// settleMost bounds it: Close is also called when someone waits for the end.
 	settleMost = 2 * time.Second
 	// settled is the number of segments with which that is enough.

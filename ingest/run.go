@@ -377,7 +377,9 @@ func (r *runner) done(j *job, c *content, rec catalog.Record, chunks int, embedF
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.update.Put = append(r.update.Put, rec)
+	binary := slices.ContainsFunc(rec.Document.Warnings, func(w sheaf.Warning) bool { return w.Message == ReasonBinary })
 	switch {
+	case binary: // it is in the catalog so that it is not read again, and left out
 	case j.known:
 		r.report.Changed++
 	case r.plan.removedBy[c.state.Hash]:
@@ -386,7 +388,7 @@ func (r *runner) done(j *job, c *content, rec catalog.Record, chunks int, embedF
 	default:
 		r.report.Added++
 	}
-	if chunks == 0 {
+	if chunks == 0 && !binary {
 		r.report.Empty++
 	}
 	r.report.Chunks += chunks

@@ -77,7 +77,7 @@ const MaxNeighbors = 50
 // or path:line:count. What does not exist and what the caller may not see are
 // the same [address.NotFound].
 func (r *Reader) Find(text string) (address.Target, error) {
-	finder := address.Resolver{Documents: r.guard, Trees: r.view.Settings().Trees, Read: r.guard.text, Paths: func() []string {
+	finder := address.Resolver{Documents: r.guard, Trees: r.view.Settings().Trees, Read: r.guard.text, Follow: r.view.Resolve, Paths: func() []string {
 		var paths []string
 		for id := range r.view.Files() {
 			if r.guard.visible(id) {

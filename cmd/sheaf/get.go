@@ -25,7 +25,8 @@ func (a *app) getCommand() *cobra.Command {
   guides/git.md         the document
   guides/git.md#undo    a heading by its slug or title, with all that lies under it
   guides/git.md:42      the section that line 42 is in
-  guides/git.md:42:10   ten lines from line 42 on`,
+  guides/git.md:42:10   ten lines from line 42 on
+  [[git#undo]]          what a link between notes leads to; names and aliases alone, too`,
 		Example: `  sheaf get guides/git.md#undo
   sheaf get --neighbors 1 guides/git.md:42`,
 		Args: arguments(cobra.MinimumNArgs(1)),

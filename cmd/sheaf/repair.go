@@ -97,7 +97,10 @@ func (s *session) remaking() bool { return s.view.Settings().Extra[remakingKey] 
 // damaged, and an index that was not brought up to date to its end. It returns
 // the faults that are left.
 func (s *session) mend(ctx context.Context) ([]error, error) {
-	_, err := ingest.Relist(ctx, s.catalog)
+	err := whenFree(ctx, func() error {
+		_, err := ingest.Relist(ctx, s.catalog)
+		return err
+	})
 	if err == nil {
 		err = s.reload()
 	}

@@ -161,7 +161,7 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 
 // resolve finds what an address names in this index.
 func (s *session) resolve(text string) (address.Target, error) {
-	r := &address.Resolver{Documents: s.view, Trees: s.view.Settings().Trees, Folder: s.folder, Read: s.view.Text, Paths: s.paths}
+	r := &address.Resolver{Documents: s.view, Trees: s.view.Settings().Trees, Folder: s.folder, Read: s.view.Text, Paths: s.paths, Follow: s.view.Resolve}
 	t, err := r.Resolve(text)
 	var missing *address.NotFound
 	if errors.As(err, &missing) {

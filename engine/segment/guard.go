@@ -10,8 +10,9 @@ import (
 
 // granule is the number of bytes under one checksum. Sections are verified
 // piece by piece, when a piece is first used: a whole section may have hundreds
-// of megabytes, and opening must not read it.
-const granule = 16 << 10
+// of megabytes, and opening must not read it. Survivors of a scan for vectors lie
+// far apart, so a piece is small: each costs a short query its verification.
+const granule = 2 << 10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 

@@ -84,6 +84,9 @@ type Resolver struct {
 	Read func(doc sheaf.ID) ([]byte, error)
 	// Paths are the documents' paths, for hints; nil gives none.
 	Paths func() []string
+	// Follow leads where a wiki link in a document of a tree would; nil
+	// follows none. What it gives is looked up in Documents.
+	Follow func(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool)
 }
 
 // NotFound is an address that names nothing. It wraps sheaf.ErrNotFound.
@@ -135,7 +138,34 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 			return Target{Doc: doc, Chunk: doc.Chunks[0]}, nil
 		}
 	}
+	if missed == nil {
+		if t, ok := r.link(text); ok {
+			return t, nil
+		}
+	}
 	return Target{}, r.notFound(text, missed)
+}
+
+// link reads text as a wiki link, with or without its brackets: a note by its
+// name or alias, and a heading or block of it.
+func (r *Resolver) link(text string) (Target, bool) {
+	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
+	text, _, _ = strings.Cut(text, "|")
+	name, fragment, _ := strings.Cut(text, "#")
+	if r.Follow == nil || name == "" {
+		return Target{}, false
+	}
+	for _, tree := range r.Trees {
+		id, ok := r.Follow(sheaf.DocumentID(tree.Name, ""), sheaf.Link{Kind: sheaf.LinkWiki, Target: name, Fragment: fragment})
+		if !ok {
+			continue
+		}
+		if c, ok := r.Documents.Chunk(id); ok {
+			doc, _ := r.Documents.Document(c.Doc)
+			return Target{Doc: doc, Chunk: c}, true
+		}
+	}
+	return Target{}, false
 }
 
 func (r *Resolver) document(path string) (sheaf.Document, bool) {

@@ -92,7 +92,10 @@ func (a *app) printSearch(answer *searchJSON) error {
 func (a *app) printResult(r *resultJSON) {
 	const indent = "    "
 	score := formatScore(r.Score)
-	if r.Confidence != nil {
+	// People are told of the first answer only: below it, a number that says
+	// how likely it is that none of those above was right reads like a verdict
+	// on the text.
+	if r.Confidence != nil && r.Rank == 1 {
 		score += " " + string(search.LevelOf(*r.Confidence))
 	}
 	room := a.out.Width - len(indent) - len(score) - 2

@@ -97,6 +97,9 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		for _, n := range q.Notes {
 			s.notice("%s", n)
 		}
+		if out.Answerable != nil && !*out.Answerable && len(out.Results) > 0 {
+			s.notice("nothing here is likely to answer this; the nearest passages:")
+		}
 	}
 	if err := s.printSearch(out); err != nil {
 		return err

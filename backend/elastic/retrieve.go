@@ -105,6 +105,9 @@ func (s *Store) query(ctx context.Context, req *backend.Request) (object, error)
 		return nil, err
 	}
 	w := words{s: s, req: req.Text, plan: textplan.Compile(s.o.Analyzer, req.Text), grown: map[string][]grown{}}
+	if w.plan.Repeats() {
+		return nil, s.fault(sheaf.ErrUnsupported, "a phrase with slop that holds a word twice: Lucene wants a word of the text for each: leave the slop out, or use another store")
+	}
 	if err := w.resolve(ctx); err != nil {
 		return nil, err
 	}

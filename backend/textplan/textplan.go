@@ -82,6 +82,30 @@ func (Expand) node() {}
 func (Phrase) node() {}
 func (Bool) node()   {}
 
+// Repeats reports whether a phrase with slop holds a word twice: stores differ in
+// whether both may be the same word of the text.
+func (p *Plan) Repeats() bool { return repeats(p.Root) }
+
+func repeats(n Node) bool {
+	switch n := n.(type) {
+	case Phrase:
+		seen := map[string]bool{}
+		for _, t := range n.Tokens {
+			if seen[t.Text] && n.Slop > 0 {
+				return true
+			}
+			seen[t.Text] = true
+		}
+	case Bool:
+		for _, parts := range [][]Node{n.Must, n.Should, n.MustNot} {
+			if slices.ContainsFunc(parts, repeats) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Compile analyzes the words of a request that is valid.
 func Compile(a *analysis.Analyzer, req *backend.TextRequest) Plan {
 	c := compiler{a: a, listed: len(req.Fields)}

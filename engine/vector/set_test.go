@@ -323,7 +323,9 @@ func TestNoAllocations(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if n > 8 {
+		// A search makes a handful, none for each of the 40,000 rows. The race
+		// detector empties pools at random, which costs a few more.
+		if n > 50 {
 			t.Errorf("%+v: %v allocations", o, n)
 		}
 	}

@@ -91,7 +91,10 @@ func Measure(ctx context.Context, parts []Part, queries int) (Depth, error) {
 		needed := q.needed()
 		ten, hundred = append(ten, needed[:min(len(needed), 10)]...), append(hundred, needed...)
 	}
-	return Depth{Ten: quantile(ten), Hundred: quantile(hundred)}, nil
+	// The share is taken of more numbers for a hundred, so it may come out lower.
+	d := Depth{Ten: quantile(ten), Hundred: quantile(hundred)}
+	d.Hundred = max(d.Hundred, d.Ten)
+	return d, nil
 }
 
 // Perturb moves v, of unit length, in a random direction by its length, and makes

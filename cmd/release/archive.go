@@ -69,8 +69,8 @@ func makeShare(ctx context.Context, src source, dir string) ([]file, error) {
 			return nil, err
 		}
 	}
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
-		if err := copyFile(name, filepath.Join(share, name)); err != nil {
+	for _, name := range []string{"LICENSE", "inference/static/english/NOTICE.md", "README.md", "CHANGELOG.md"} {
+		if err := copyFile(name, filepath.Join(share, filepath.Base(name))); err != nil {
 			return nil, err
 		}
 	}

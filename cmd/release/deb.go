@@ -56,8 +56,8 @@ func inDebian(name string, content []byte) (string, []byte, error) {
 		return "usr/share/doc/sheaf/changelog.gz", packed, err
 	case name == "LICENSE":
 		return "usr/share/doc/sheaf/copyright", content, nil
-	case name == "README.md":
-		return "usr/share/doc/sheaf/README.md", content, nil
+	case name == "NOTICE.md", name == "README.md":
+		return "usr/share/doc/sheaf/" + name, content, nil
 	case name == "completions/sheaf.bash":
 		return "usr/share/bash-completion/completions/sheaf", content, nil
 	case name == "completions/_sheaf":

@@ -117,7 +117,7 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	o := s.ingestOptions()
 	o.Trees = trees
 	s.noteOtherSettings()
-	report, err := s.ingest(ctx, o)
+	report, err := s.ingestWhenFree(ctx, o)
 	if err != nil {
 		return s.advise(fmt.Errorf("index %s: %w", s.where.Root, err))
 	}

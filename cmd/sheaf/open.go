@@ -224,7 +224,7 @@ func (s *session) openStores(ctx context.Context) error {
 	s.catalog, s.view, s.outdated = c, c.View(), nil
 	if s.view.Settings().Extra[remakingKey] == remakingEngine {
 		if err = errRemaking; !s.asIs {
-			err = whenFree(ctx, func() error { return s.emptyEngine(ctx) })
+			err = s.whenFree(ctx, func() error { return s.emptyEngine(ctx) })
 		}
 		if err != nil {
 			s.close()

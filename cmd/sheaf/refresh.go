@@ -19,27 +19,45 @@ import (
 	"sheaf/inference"
 	"sheaf/inference/cache"
 	"sheaf/ingest"
+	"sheaf/vfs"
 )
 
-// waitForOther is how long a command waits for another process that makes the
-// index for the first time; afterwards it answers from what there is.
+// waitForOther is how long a command that cannot do without writing waits for
+// another process that writes.
 const waitForOther = 10 * time.Minute
+
+// whenFree tries until no other process holds the index, and says after a second
+// whom it waits for.
+func (s *session) whenFree(ctx context.Context, try func() error) error {
+	start, said := time.Now(), false
+	for {
+		err := try()
+		if !errors.Is(err, vfs.ErrLocked) || time.Since(start) > waitForOther {
+			return err
+		}
+		if !said && time.Since(start) > time.Second {
+			s.notice("waiting: %v", err)
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
 
 // refresh brings the index up to date before an answer. When it cannot be
 // written, or another process does so, the answer comes from what is
 // committed, with a note.
 func (s *session) refresh(ctx context.Context) error {
 	fresh := s.view.Docs() == 0 || s.remaking()
-	report, err := s.ingest(ctx, s.ingestOptions())
-	for deadline := time.Now().Add(waitForOther); fresh && errors.Is(err, sheaf.ErrUnavailable) && time.Now().Before(deadline); {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-		if err = s.catalog.Reload(); err == nil {
-			report, err = s.ingest(ctx, s.ingestOptions())
-		}
+	var report *ingest.Report
+	var err error
+	if fresh {
+		report, err = s.ingestWhenFree(ctx, s.ingestOptions())
+	} else {
+		report, err = s.ingest(ctx, s.ingestOptions())
 	}
 	switch {
 	case err == nil:
@@ -155,6 +173,19 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	if err == nil {
 		err = s.finish(ctx, o)
 	}
+	return report, err
+}
+
+// ingestWhenFree is ingest that waits for another process that indexes, and then
+// does what that one left.
+func (s *session) ingestWhenFree(ctx context.Context, o ingest.Options) (report *ingest.Report, err error) {
+	err = s.whenFree(ctx, func() error {
+		if err := s.catalog.Reload(); err != nil {
+			return err
+		}
+		report, err = s.ingest(ctx, o)
+		return err
+	})
 	return report, err
 }
 

@@ -97,7 +97,7 @@ func (s *session) remaking() bool { return s.view.Settings().Extra[remakingKey] 
 // damaged, and an index that was not brought up to date to its end. It returns
 // the faults that are left.
 func (s *session) mend(ctx context.Context) ([]error, error) {
-	err := whenFree(ctx, func() error {
+	err := s.whenFree(ctx, func() error {
 		_, err := ingest.Relist(ctx, s.catalog)
 		return err
 	})
@@ -124,7 +124,7 @@ func (s *session) remake(ctx context.Context, because error, keep bool) error {
 	s.close()
 	var release func() error
 	waited := false
-	err := whenFree(ctx, func() (err error) {
+	err := s.whenFree(ctx, func() (err error) {
 		if release, err = collection.Lock(s.where.Dir); err != nil {
 			waited = true
 		}
@@ -145,28 +145,13 @@ func (s *session) remakeLocked(ctx context.Context, keep, waited bool) error {
 		}
 		s.close()
 	}
-	if err := whenFree(ctx, func() error { return s.dropLocked(keep) }); err != nil {
+	if err := s.whenFree(ctx, func() error { return s.dropLocked(keep) }); err != nil {
 		return err
 	}
 	if err := s.openStores(ctx); err != nil {
 		return err
 	}
 	return s.refresh(ctx)
-}
-
-// whenFree tries until no other process is in the way.
-func whenFree(ctx context.Context, try func() error) error {
-	for deadline := time.Now().Add(waitForOther); ; {
-		err := try()
-		if !errors.Is(err, sheaf.ErrUnavailable) || time.Now().After(deadline) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
 }
 
 // drop empties the index, under its lock, but for the texts that have no source

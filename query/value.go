@@ -43,7 +43,13 @@ func (p *parser) value(t token) part {
 	if name, ok := strings.CutPrefix(t.text, "#"); ok && isTag(name) {
 		return part{filter: tag(name), strict: true}
 	}
-	return word(t.text)
+	out := word(t.text)
+	if stem := strings.TrimRight(strings.TrimRight(t.text, "0123456789"), "~"); out.query == nil && len(stem) < len(t.text) && strings.Contains(t.text[len(stem):], "~") && hasLetter(stem) {
+		p.note(`behind "~" stands 1, 2 or nothing; ` + quoted(t.text) + ` was searched as a word`)
+	} else if i := strings.IndexByte(t.text, '*'); out.query == nil && i > 0 && hasLetter(t.text[:i]) && hasLetter(t.text[i:]) {
+		p.note(`a star counts only at the end of a word; ` + quoted(t.text) + ` was searched as words`)
+	}
+	return out
 }
 
 // words is a match of a word or phrase in one field.

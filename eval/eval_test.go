@@ -34,7 +34,7 @@ func stores() []eval.Store {
 		{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
 			o := embedded.Options{Dir: dir, Analyzer: a}
 			if e != nil {
-				o.Vectors = []embedded.VectorField{{Name: backend.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: backend.VectorTitle, Model: e.Model(), Dims: e.Dims()}}
+				o.Vectors = []backend.VectorField{{Name: backend.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: backend.VectorTitle, Model: e.Model(), Dims: e.Dims()}}
 			}
 			return embedded.Open(o)
 		}},

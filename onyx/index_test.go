@@ -30,7 +30,7 @@ func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a, Vectors: []embedded.VectorField{{Name: backend.VectorBody, Model: "m", Dims: 2}}})
+	engine, err := embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a, Vectors: []backend.VectorField{{Name: backend.VectorBody, Model: "m", Dims: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func BenchmarkShareOfStages(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer c.Close()
-	store, err := embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []embedded.VectorField{
+	store, err := embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []backend.VectorField{
 		{Name: backend.VectorBody, Model: model.Model(), Dims: 256}, {Name: backend.VectorTitle, Model: model.Model(), Dims: 256}}})
 	if err != nil {
 		b.Fatal(err)

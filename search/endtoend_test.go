@@ -98,7 +98,7 @@ func collection(t *testing.T, o chunk.Options) *search.Searcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: []embedded.VectorField{
+	store, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: []backend.VectorField{
 		{Name: backend.VectorBody, Model: model.Model(), Dims: 64}, {Name: backend.VectorTitle, Model: model.Model(), Dims: 64}}})
 	if err != nil {
 		t.Fatal(err)

@@ -30,19 +30,11 @@ func server(t testing.TB) string {
 	return url
 }
 
-func english(t testing.TB) *analysis.Analyzer {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 var indices atomic.Int64
 
 // options are those of a new, empty store, which the end of the test removes.
 func options(t testing.TB) elastic.Options {
-	o := elastic.Options{URL: server(t), Index: fmt.Sprintf("sheaf-test-%d-%d", os.Getpid(), indices.Add(1)), Analyzer: english(t)}
+	o := elastic.Options{URL: server(t), Index: fmt.Sprintf("sheaf-test-%d-%d", os.Getpid(), indices.Add(1)), Analyzer: backendtest.Analyzer(t, "en")}
 	t.Cleanup(func() {
 		if err := elastic.Drop(context.Background(), o); err != nil {
 			t.Error(err)
@@ -51,25 +43,9 @@ func options(t testing.TB) elastic.Options {
 	return o
 }
 
-// stores remembers the options of the stores of a test.
-type stores map[backend.Backend]elastic.Options
-
-func (s stores) open(t testing.TB, o elastic.Options) backend.Backend {
-	t.Helper()
-	store, err := elastic.Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s[store] = o
-	return store
-}
-
-func (s stores) reopen(t testing.TB, b backend.Backend) backend.Backend {
-	t.Helper()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s.open(t, s[b])
+// stores opens stores for one test.
+func stores() *backendtest.Stores[elastic.Options] {
+	return &backendtest.Stores[elastic.Options]{New: options, With: func(ctx context.Context, o elastic.Options) (backend.Backend, error) { return elastic.Open(ctx, o) }}
 }
 
 // repeats tells phrases with slop in which Lucene and the oracle differ.
@@ -103,14 +79,14 @@ func TestConformance(t *testing.T) {
 			if hnsw && os.Getenv("SHEAF_TEST_LONG") == "" {
 				t.Skip("only with SHEAF_TEST_LONG: making an index takes a second")
 			}
-			s := stores{}
+			s := stores()
 			backendtest.Run(t, backendtest.Options{
 				Open: func(t testing.TB) backend.Backend {
 					o := options(t)
 					o.HNSW = hnsw
-					return s.open(t, o)
+					return s.Open(t, o)
 				},
-				Reopen:    s.reopen,
+				Reopen:    s.Reopen,
 				Lacks:     lacks,
 				Tolerance: 1e-5, // float32
 			})
@@ -142,7 +118,7 @@ func (r *rewritten) Write(ctx context.Context, b backend.Batch) error {
 	if err := elastic.Drop(ctx, r.o); err != nil {
 		return err
 	}
-	r.Store = stores{}.open(r.t, r.o).(*elastic.Store)
+	r.Store = stores().Open(r.t, r.o).(*elastic.Store)
 	return r.Store.Write(ctx, backend.Batch{Chunks: slices.Collect(maps.Values(r.chunks))})
 }
 
@@ -163,12 +139,12 @@ func TestRandomHistories(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			o := options(t)
 			o.K1 = 1.2
-			r := &rewritten{Store: stores{}.open(t, o).(*elastic.Store), t: t, o: o, chunks: map[sheaf.ID]backend.Chunk{}}
+			r := &rewritten{Store: stores().Open(t, o).(*elastic.Store), t: t, o: o, chunks: map[sheaf.ID]backend.Chunk{}}
 			defer func() { r.Close() }()
 			backendtest.Limited(r, backendtest.Options{Tolerance: 1e-5, Lacks: repeats, Shape: func(req *backend.Request) {
 				req.Text.K1, req.Text.B, req.Text.Statistics, req.Text.Combine = 1.2, 0, backend.StatisticsCorpus, req.Text.Combine%2
 			}})
-			backendtest.RandomHistory(t, seed, steps, r, memory.New(english(t)), nil)
+			backendtest.RandomHistory(t, seed, steps, r, memory.New(backendtest.Analyzer(t, "en")), nil)
 		})
 	}
 }

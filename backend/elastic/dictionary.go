@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/backend/httpstore"
 	"sheaf/backend/textplan"
 )
 
@@ -44,7 +45,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 				Error  serverError
 			}
 		}
-		if err := s.client.call(ctx, "POST", "/"+s.o.Index+"-terms/_bulk", body.Bytes(), &said); err != nil {
+		if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"-terms/_bulk", httpstore.Lines(body.Bytes()), &said); err != nil {
 			return err
 		}
 		for _, item := range said.Items {
@@ -71,7 +72,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	if err := flush(); err != nil {
 		return err
 	}
-	if err := s.client.call(ctx, "POST", "/"+s.o.Index+"-terms/_refresh", nil, nil); err != nil {
+	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"-terms/_refresh", nil, nil); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -106,7 +107,7 @@ func (s *Store) grow(ctx context.Context, e textplan.Expand) ([]grown, error) {
 			}
 		}
 	}
-	err := s.client.call(ctx, "POST", "/"+s.o.Index+"-terms/_search", object{
+	err := s.client.Call(ctx, "POST", "/"+s.o.Index+"-terms/_search", object{
 		"size": maxTerms, "_source": false, "docvalue_fields": []string{"t"}, "sort": []string{"t"},
 		"query": object{"bool": object{"filter": object{"bool": object{"should": parts}}}},
 	}, &found)

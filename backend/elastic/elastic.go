@@ -26,6 +26,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/backend/httpstore"
 )
 
 // Dialect is the kind of server.
@@ -67,7 +68,7 @@ type Options struct {
 	Analyzer *analysis.Analyzer
 	// Vectors are the vector fields with the models that fill them; fields
 	// that are not named here take the dimensions of their first vector.
-	Vectors []VectorField
+	Vectors []backend.VectorField
 	// K1 and B are BM25's parameters for this index; both 0 are the defaults
 	// of package backend.
 	K1, B float64
@@ -85,26 +86,18 @@ type Options struct {
 	ReadOnly bool
 }
 
-// VectorField is a vector field, the name of the model that fills it, and the
-// number of dimensions of its vectors.
-type VectorField struct {
-	Name  string `json:"name"`
-	Model string `json:"model"`
-	Dims  int    `json:"dims"`
-}
-
 const defaultTimeout = 30 * time.Second
 
 // Store is an open index.
 type Store struct {
 	o      Options
-	client client
+	client *httpstore.Client
 
 	writing chan struct{} // holds a token while nobody writes
 
 	mu      sync.Mutex
 	known   map[string]bool // terms that are in the dictionary
-	vectors map[string]VectorField
+	vectors map[string]backend.VectorField
 	clauses int // the most that a query may have
 	closed  bool
 }
@@ -131,14 +124,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		o.Timeout = defaultTimeout
 	}
 	if o.Client == nil {
-		o.Client = &http.Client{Transport: transport()}
+		o.Client = &http.Client{Transport: httpstore.Transport()}
 	}
 	o.URL = strings.TrimRight(o.URL, "/")
 	o.Shards = max(o.Shards, 1)
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, client: client{o: o}, writing: make(chan struct{}, 1), known: map[string]bool{}, vectors: map[string]VectorField{}, clauses: 1024}
+	s := &Store{o: o, client: newClient(o), writing: make(chan struct{}, 1), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, clauses: 1024}
 	s.writing <- struct{}{}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
@@ -146,13 +139,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// transport keeps as many connections as there may be branches of a few queries.
-func transport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 32
-	return t
 }
 
 func (o *Options) validate() error {
@@ -230,7 +216,7 @@ func (s *Store) Health(ctx context.Context) error {
 	}
 	defer stop()
 	var health struct{ Status string }
-	if err := s.client.call(ctx, "GET", "/_cluster/health/"+s.o.Index, nil, &health); err != nil {
+	if err := s.client.Call(ctx, "GET", "/_cluster/health/"+s.o.Index, nil, &health); err != nil {
 		return err
 	}
 	if health.Status == "red" {
@@ -262,7 +248,7 @@ func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
 			}
 		} `json:"_all"`
 	}
-	if err := s.client.call(ctx, "GET", "/"+s.o.Index+"/_stats/store,docs,indexing", nil, &found); err != nil {
+	if err := s.client.Call(ctx, "GET", "/"+s.o.Index+"/_stats/store,docs,indexing", nil, &found); err != nil {
 		return backend.Stats{}, err
 	}
 	p := found.All.Primaries
@@ -273,7 +259,7 @@ func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
 
 func (s *Store) countAll(ctx context.Context) (int, error) {
 	var count struct{ Count int }
-	err := s.client.call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": object{"match_all": object{}}}, &count)
+	err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": object{"match_all": object{}}}, &count)
 	return count.Count, err
 }
 

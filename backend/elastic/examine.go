@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/httpstore"
 )
 
 // maxSkew is how far the clocks of two machines may differ before dates are worth
@@ -25,7 +26,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 		o.Timeout = defaultTimeout
 	}
 	if o.Client == nil {
-		o.Client = &http.Client{Transport: transport()}
+		o.Client = &http.Client{Transport: httpstore.Transport()}
 	}
 	o.Shards = max(o.Shards, 1)
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
@@ -33,12 +34,12 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	if err := o.validate(); err != nil {
 		return []backend.Finding{{Check: "settings", Err: err}}
 	}
-	s := &Store{o: o, client: client{o: o}, known: map[string]bool{}, vectors: map[string]VectorField{}}
+	s := &Store{o: o, client: newClient(o), known: map[string]bool{}, vectors: map[string]backend.VectorField{}}
 	var nodes struct {
 		Nodes map[string]struct{ Version string }
 	}
 	began := time.Now()
-	if err := s.client.call(ctx, "GET", "/_nodes/_all/http?filter_path=nodes.*.version", nil, &nodes); err != nil {
+	if err := s.client.Call(ctx, "GET", "/_nodes/_all/http?filter_path=nodes.*.version", nil, &nodes); err != nil {
 		return []backend.Finding{{Check: "connection", Err: err}}
 	}
 	out := []backend.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}
@@ -57,7 +58,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 
 func (s *Store) examineHealth(ctx context.Context) backend.Finding {
 	var health struct{ Status string }
-	err := s.client.call(ctx, "GET", "/_cluster/health", nil, &health)
+	err := s.client.Call(ctx, "GET", "/_cluster/health", nil, &health)
 	if err == nil && health.Status == "red" {
 		err = s.fault(sheaf.ErrUnavailable, "shards of the cluster have no copy: see _cluster/allocation/explain")
 	}
@@ -69,7 +70,7 @@ func (s *Store) examineClock(ctx context.Context) backend.Finding {
 		Nodes map[string]struct{ Timestamp int64 }
 	}
 	before := time.Now()
-	err := s.client.call(ctx, "GET", "/_nodes/stats/process?filter_path=nodes.*.timestamp", nil, &stats)
+	err := s.client.Call(ctx, "GET", "/_nodes/stats/process?filter_path=nodes.*.timestamp", nil, &stats)
 	out := backend.Finding{Check: "clock", Found: "not told", Err: err}
 	for _, n := range stats.Nodes {
 		skew := time.UnixMilli(n.Timestamp).Sub(before).Abs()
@@ -87,11 +88,11 @@ func (s *Store) examineMaking(ctx context.Context) backend.Finding {
 	probe := fmt.Sprintf("%s-probe-%d", s.o.Index, time.Now().UnixNano())
 	fields := s.o.Vectors
 	if len(fields) == 0 {
-		fields = []VectorField{{Name: backend.VectorBody, Dims: 8}}
+		fields = []backend.VectorField{{Name: backend.VectorBody, Dims: 8}}
 	}
-	err := s.client.call(ctx, "PUT", "/"+probe, s.mapping(meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields}), nil)
+	err := s.client.Call(ctx, "PUT", "/"+probe, s.mapping(meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields}), nil)
 	if err == nil {
-		err = s.client.call(ctx, "DELETE", "/"+probe, nil, nil)
+		err = s.client.Call(ctx, "DELETE", "/"+probe, nil, nil)
 	}
 	if err != nil {
 		out.Found, out.Err = "", err

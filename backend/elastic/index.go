@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/httpstore"
 )
 
 // version is that of the mapping.
@@ -18,11 +19,11 @@ const version = 1
 
 // meta is what an index says about itself.
 type meta struct {
-	Version  int           `json:"version"`
-	Analyzer string        `json:"analyzer"`
-	K1       float64       `json:"k1"`
-	B        float64       `json:"b"`
-	Vectors  []VectorField `json:"vectors,omitempty"`
+	Version  int                   `json:"version"`
+	Analyzer string                `json:"analyzer"`
+	K1       float64               `json:"k1"`
+	B        float64               `json:"b"`
+	Vectors  []backend.VectorField `json:"vectors,omitempty"`
 }
 
 // prepare makes the index, or checks the one that is there.
@@ -43,7 +44,7 @@ func (s *Store) prepare(ctx context.Context) error {
 // server asks for what the store needs of the server.
 func (s *Store) server(ctx context.Context) error {
 	var settings struct{ Defaults map[string]any }
-	err := s.client.call(ctx, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=defaults.indices.query.bool.max_clause_count,defaults.indices*", nil, &settings)
+	err := s.client.Call(ctx, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=defaults.indices.query.bool.max_clause_count,defaults.indices*", nil, &settings)
 	if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
 		return err // a user without the right to ask gets the usual number
 	}
@@ -56,7 +57,7 @@ func (s *Store) server(ctx context.Context) error {
 		return nil
 	}
 	var plugins []struct{ Component, Version string }
-	if err := s.client.call(ctx, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
+	if err := s.client.Call(ctx, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
 		return nil // without the right to ask, the mapping will tell
 	}
 	for _, p := range plugins {
@@ -71,9 +72,9 @@ func (s *Store) server(ctx context.Context) error {
 // do no harm: the second finds them.
 func (s *Store) create(ctx context.Context) error {
 	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: s.o.Vectors}
-	err := s.client.call(ctx, "PUT", "/"+s.o.Index, s.mapping(m), nil)
+	err := s.client.Call(ctx, "PUT", "/"+s.o.Index, s.mapping(m), nil)
 	if err == nil {
-		err = s.client.call(ctx, "PUT", "/"+s.o.Index+"-terms", s.dictionary(), nil)
+		err = s.client.Call(ctx, "PUT", "/"+s.o.Index+"-terms", s.dictionary(), nil)
 	}
 	if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
 		return nil
@@ -173,7 +174,7 @@ func (s *Store) verify(ctx context.Context) error {
 			Properties map[string]json.RawMessage
 		}
 	}
-	if err := s.client.call(ctx, "GET", "/"+s.o.Index+"/_mapping", nil, &found); err != nil {
+	if err := s.client.Call(ctx, "GET", "/"+s.o.Index+"/_mapping", nil, &found); err != nil {
 		return err
 	}
 	if len(found) != 1 {
@@ -207,12 +208,8 @@ func (s *Store) compare(m meta) error {
 	}
 	for _, have := range m.Vectors {
 		for _, want := range s.o.Vectors {
-			switch {
-			case have.Name != want.Name:
-			case have.Dims != want.Dims:
-				return s.fault(sheaf.ErrInvalid, "vector field %q has %d dimensions, the model %s has %d: use the model it was made with (%s), or fill another index", have.Name, have.Dims, want.Model, want.Dims, have.Model)
-			case have.Model != "" && want.Model != "" && have.Model != want.Model:
-				return s.fault(sheaf.ErrInvalid, "vector field %q was made with the model %s, and %s is asked for: use the former, or fill another index", have.Name, have.Model, want.Model)
+			if err := have.Same(want, "index"); err != nil {
+				return fmt.Errorf("%s %s: %w", s.o.Dialect, s.o.Index, err)
 			}
 		}
 	}
@@ -220,7 +217,7 @@ func (s *Store) compare(m meta) error {
 }
 
 // addVectors adds a vector field to the index.
-func (s *Store) addVectors(ctx context.Context, v VectorField) error {
+func (s *Store) addVectors(ctx context.Context, v backend.VectorField) error {
 	s.mu.Lock()
 	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
 	for _, have := range s.vectors {
@@ -228,7 +225,7 @@ func (s *Store) addVectors(ctx context.Context, v VectorField) error {
 	}
 	s.mu.Unlock()
 	m.Vectors = append(m.Vectors, v)
-	err := s.client.call(ctx, "PUT", "/"+s.o.Index+"/_mapping", object{"_meta": object{"sheaf": m}, "properties": object{vectorPath(v.Name): s.vectorMapping(v.Dims)}}, nil)
+	err := s.client.Call(ctx, "PUT", "/"+s.o.Index+"/_mapping", object{"_meta": object{"sheaf": m}, "properties": object{vectorPath(v.Name): s.vectorMapping(v.Dims)}}, nil)
 	if err != nil {
 		return fmt.Errorf("add vector field %q of %d dimensions: %w", v.Name, v.Dims, err)
 	}
@@ -241,11 +238,11 @@ func (s *Store) addVectors(ctx context.Context, v VectorField) error {
 // Drop removes an index and its dictionary; one that is not there is no error.
 func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
-		o.Client = &http.Client{Transport: transport()}
+		o.Client = &http.Client{Transport: httpstore.Transport()}
 	}
-	c := client{o: o}
+	c := newClient(o)
 	for _, name := range []string{o.Index, o.Index + "-terms"} {
-		if err := c.call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+		if err := c.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 	body := object{"size": req.Limit, "query": query, "_source": false, "docvalue_fields": []string{"id"}, "track_total_hits": false,
 		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
 	var found answer
-	if err := s.client.call(ctx, "POST", "/"+s.o.Index+"/_search", body, &found); err != nil {
+	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", body, &found); err != nil {
 		return nil, err
 	}
 	if found.TimedOut || found.Shards.Failed > 0 {
@@ -88,7 +88,7 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 		}
 	}
 	var count struct{ Count int }
-	err = s.client.call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": query}, &count)
+	err = s.client.Call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": query}, &count)
 	return count.Count, err
 }
 
@@ -140,7 +140,7 @@ func (s *Store) supports(req *backend.Request) error {
 
 // vectorField is the field of a request; ok is false when nothing has vectors
 // there.
-func (s *Store) vectorField(req *backend.VectorRequest) (VectorField, bool, error) {
+func (s *Store) vectorField(req *backend.VectorRequest) (backend.VectorField, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, ok := s.vectors[req.Field]

@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
-	"time"
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/httpstore"
 	"sheaf/backend/textplan"
 )
 
@@ -20,6 +19,9 @@ const (
 	maxBulk  = 8 << 20 // bytes
 	maxID    = 32_000  // bytes of an ID: a word of the index takes 32,766
 	pageSize = 5000    // keys read at a time
+	// bulkAttempts is how often an action that the server is too busy for is
+	// sent.
+	bulkAttempts = 5
 )
 
 // Write implements [backend.Backend]. The server has no transactions: after an
@@ -41,7 +43,7 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 	case <-s.writing:
 		defer func() { s.writing <- struct{}{} }()
 	case <-ctx.Done():
-		return outOfTime(ctx, context.DeadlineExceeded)
+		return httpstore.OutOfTime(ctx, ctx.Err())
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -74,19 +76,7 @@ func (s *Store) check(batch *backend.Batch) error {
 		dims[name] = v.Dims
 	}
 	s.mu.Unlock()
-	for i := range batch.Chunks {
-		c := &batch.Chunks[i]
-		for _, v := range c.Vectors {
-			for n, p := range v.Passages {
-				want, ok := dims[v.Name]
-				if ok && len(p) != want || len(p) > s.o.Dialect.maxDims() {
-					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the index has %d (at most %d)", c.ID, n, v.Name, len(p), want, s.o.Dialect.maxDims())
-				}
-				dims[v.Name] = len(p)
-			}
-		}
-	}
-	return nil
+	return batch.ValidateDims(dims, s.o.Dialect.maxDims())
 }
 
 // write needs the token of Store.writing.
@@ -136,18 +126,18 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sh
 			return err
 		}
 	}
-	return s.client.call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil)
+	return s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil)
 }
 
 // newFields are the vector fields of chunks that the index does not have yet.
-func newFields(s *Store, chunks map[string]*backend.Chunk) []VectorField {
-	fields := map[string]VectorField{}
+func newFields(s *Store, chunks map[string]*backend.Chunk) []backend.VectorField {
+	fields := map[string]backend.VectorField{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range chunks {
 		for _, v := range c.Vectors {
 			if _, ok := s.vectors[v.Name]; !ok {
-				fields[v.Name] = VectorField{Name: v.Name, Dims: len(v.Passages[0])}
+				fields[v.Name] = backend.VectorField{Name: v.Name, Dims: len(v.Passages[0])}
 			}
 		}
 	}
@@ -156,7 +146,7 @@ func newFields(s *Store, chunks map[string]*backend.Chunk) []VectorField {
 			fields[v.Name] = v
 		}
 	}
-	var out []VectorField
+	var out []backend.VectorField
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		out = append(out, fields[name])
 	}
@@ -256,7 +246,7 @@ func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 				query["search_after"] = after
 			}
 			var found answer
-			if err := s.client.call(ctx, "POST", "/"+s.o.Index+"/_search", query, &found); err != nil {
+			if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", query, &found); err != nil {
 				return nil, err
 			}
 			for _, h := range found.Hits.Hits {
@@ -284,7 +274,7 @@ func (b *bulk) flush(ctx context.Context) error {
 				Error  serverError
 			}
 		}
-		if err := b.s.client.call(ctx, "POST", "/"+b.s.o.Index+"/_bulk", body, &said); err != nil {
+		if err := b.s.client.Call(ctx, "POST", "/"+b.s.o.Index+"/_bulk", httpstore.Lines(body), &said); err != nil {
 			return err
 		}
 		if len(said.Items) != len(docs) {
@@ -295,7 +285,7 @@ func (b *bulk) flush(ctx context.Context) error {
 		for i, item := range said.Items {
 			for _, result := range item {
 				switch {
-				case result.Status == 429 && attempt < attempts:
+				case result.Status == 429 && attempt < bulkAttempts:
 					busyDocs, busyLines = append(busyDocs, docs[i]), append(busyLines, lines[i])
 				case result.Status < 300, docs[i] == "" && result.Status == 404:
 				case docs[i] == "":
@@ -307,11 +297,8 @@ func (b *bulk) flush(ctx context.Context) error {
 		}
 		docs, lines, body = busyDocs, busyLines, bytes.Join(busyLines, nil)
 		if len(docs) > 0 {
-			pause := min(firstPause<<(attempt-1), maxPause)
-			select {
-			case <-time.After(pause/2 + rand.N(pause)):
-			case <-ctx.Done():
-				return outOfTime(ctx, ctx.Err())
+			if err := httpstore.Wait(ctx, attempt, 0); err != nil {
+				return err
 			}
 		}
 	}
@@ -320,7 +307,7 @@ func (b *bulk) flush(ctx context.Context) error {
 
 // retract removes what was written of documents of which a part was rejected.
 func (s *Store) retract(ctx context.Context, rejected map[sheaf.ID]error) error {
-	if err := s.client.call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil); err != nil {
+	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil); err != nil {
 		return err
 	}
 	out := bulk{s: s, rejected: map[sheaf.ID]error{}}

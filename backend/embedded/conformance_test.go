@@ -12,7 +12,7 @@ import (
 	"sheaf/backend/memory"
 )
 
-var testVectors = []embedded.VectorField{{Name: "body", Model: "test", Dims: 8}, {Name: "title", Model: "test", Dims: 8}}
+var testVectors = []backend.VectorField{{Name: "body", Model: "test", Dims: 8}, {Name: "title", Model: "test", Dims: 8}}
 
 // stores remembers the folders of the stores of a test.
 type stores map[backend.Backend]string

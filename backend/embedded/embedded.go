@@ -31,21 +31,13 @@ type Options struct {
 	// Vectors are the vector fields with the models that fill them. An index
 	// can only be opened with the models it was made with; fields that are
 	// not named here are not compared.
-	Vectors []VectorField
+	Vectors []backend.VectorField
 	// MemoryBytes bounds what is held in memory while chunks are added; 0 is
 	// 256 MiB.
 	MemoryBytes int64
 	// ReadOnly forbids writing; then the folder need not be writable, but it
 	// must exist.
 	ReadOnly bool
-}
-
-// VectorField is a vector field, the name of the model that fills it, and the
-// number of dimensions of its vectors.
-type VectorField struct {
-	Name  string
-	Model string
-	Dims  int
 }
 
 // Store is an open index.

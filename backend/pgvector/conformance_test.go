@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
 	"sheaf/backend/memory"
@@ -27,19 +26,11 @@ func server(t testing.TB) string {
 	return url
 }
 
-func english(t testing.TB) *analysis.Analyzer {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 var schemas atomic.Int64
 
 // options are those of a new, empty store, which the end of the test removes.
 func options(t testing.TB) pgvector.Options {
-	o := pgvector.Options{URL: server(t), Schema: fmt.Sprintf("sheaf_test_%d_%d", os.Getpid(), schemas.Add(1)), Analyzer: english(t)}
+	o := pgvector.Options{URL: server(t), Schema: fmt.Sprintf("sheaf_test_%d_%d", os.Getpid(), schemas.Add(1)), Analyzer: backendtest.Analyzer(t, "en")}
 	t.Cleanup(func() {
 		if err := pgvector.Drop(context.Background(), o.URL, o.Schema); err != nil {
 			t.Error(err)
@@ -48,25 +39,9 @@ func options(t testing.TB) pgvector.Options {
 	return o
 }
 
-// stores remembers the options of the stores of a test.
-type stores map[backend.Backend]pgvector.Options
-
-func (s stores) open(t testing.TB, o pgvector.Options) backend.Backend {
-	t.Helper()
-	store, err := pgvector.Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s[store] = o
-	return store
-}
-
-func (s stores) reopen(t testing.TB, b backend.Backend) backend.Backend {
-	t.Helper()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s.open(t, s[b])
+// stores opens stores for one test.
+func stores() *backendtest.Stores[pgvector.Options] {
+	return &backendtest.Stores[pgvector.Options]{New: options, With: func(ctx context.Context, o pgvector.Options) (backend.Backend, error) { return pgvector.Open(ctx, o) }}
 }
 
 // longPhrase tells the one kind of request that the store refuses.
@@ -81,14 +56,14 @@ func longPhrase(req backend.Request) bool {
 func TestConformance(t *testing.T) {
 	for name, hnsw := range map[string]int{"exact": 0, "hnsw": 16} {
 		t.Run(name, func(t *testing.T) {
-			s := stores{}
+			s := stores()
 			backendtest.Run(t, backendtest.Options{
 				Open: func(t testing.TB) backend.Backend {
 					o := options(t)
 					o.HNSW = hnsw
-					return s.open(t, o)
+					return s.Open(t, o)
 				},
-				Reopen: s.reopen,
+				Reopen: s.Reopen,
 				Lacks:  longPhrase,
 			})
 		})
@@ -106,10 +81,10 @@ func TestRandomHistories(t *testing.T) {
 	for n := range histories {
 		seed := first + uint64(n)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			s := stores{}
-			last := s.open(t, options(t))
-			backendtest.RandomHistory(t, seed, steps, last, memory.New(english(t)), func(b backend.Backend) backend.Backend {
-				last = s.reopen(t, b)
+			s := stores()
+			last := s.Open(t, options(t))
+			backendtest.RandomHistory(t, seed, steps, last, memory.New(backendtest.Analyzer(t, "en")), func(b backend.Backend) backend.Backend {
+				last = s.Reopen(t, b)
 				return last
 			})
 			if err := last.Close(); err != nil {

@@ -43,7 +43,7 @@ func twice(t *testing.T, b backend.Backend, f pgvector.Fusion) sheaf.Ranking {
 
 // TestFuse: one statement answers as two requests and a fusion do.
 func TestFuse(t *testing.T) {
-	b := stores{}.open(t, options(t)).(*pgvector.Store)
+	b := stores().Open(t, options(t)).(*pgvector.Store)
 	defer b.Close()
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 2))

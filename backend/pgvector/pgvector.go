@@ -42,7 +42,7 @@ type Options struct {
 	Analyzer *analysis.Analyzer
 	// Vectors are the vector fields with the models that fill them; fields
 	// that are not named here take the dimensions of their first vector.
-	Vectors []VectorField
+	Vectors []backend.VectorField
 	// HNSW, when above 0, keeps an HNSW index with that many neighbors (m,
 	// 2..100) for each vector field, and searches through it. 0 compares with
 	// every vector.
@@ -52,14 +52,6 @@ type Options struct {
 	Timeout time.Duration
 	// ReadOnly opens a store that exists, and forbids writing.
 	ReadOnly bool
-}
-
-// VectorField is a vector field, the name of the model that fills it, and the
-// number of dimensions of its vectors.
-type VectorField struct {
-	Name  string
-	Model string
-	Dims  int
 }
 
 // DefaultSchema is the schema of stores whose options name none.

@@ -36,9 +36,9 @@ func count(t *testing.T, b backend.Backend, word string) int {
 // TestOpenRefuses: what cannot be opened says why and what to do.
 func TestOpenRefuses(t *testing.T) {
 	o := options(t)
-	o.Vectors = []pgvector.VectorField{{Name: "body", Model: "small", Dims: 4}}
-	s := stores{}
-	if err := s.open(t, o).Close(); err != nil {
+	o.Vectors = []backend.VectorField{{Name: "body", Model: "small", Dims: 4}}
+	s := stores()
+	if err := s.Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
 	german, err := analysis.New(analysis.Options{Language: "de"})
@@ -59,8 +59,8 @@ func TestOpenRefuses(t *testing.T) {
 		says   string
 	}{
 		"another analyzer":     {func(o *pgvector.Options) { o.Analyzer = german }, sheaf.ErrInvalid, "made with the analyzer"},
-		"other dimensions":     {func(o *pgvector.Options) { o.Vectors = []pgvector.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
-		"another model":        {func(o *pgvector.Options) { o.Vectors = []pgvector.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
+		"other dimensions":     {func(o *pgvector.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
+		"another model":        {func(o *pgvector.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
 		"no such database":     {func(o *pgvector.Options) { o.URL = at(func(u *url.URL) { u.Path = "/none" }) }, sheaf.ErrInvalid, "make the database"},
 		"no such user":         {func(o *pgvector.Options) { o.URL = at(func(u *url.URL) { u.User = url.User("nobody") }) }, sheaf.ErrInvalid, "check user and password"},
 		"nobody listens":       {func(o *pgvector.Options) { o.URL = at(func(u *url.URL) { u.Host = "127.0.0.1:1" }) }, sheaf.ErrUnavailable, "refused"},
@@ -82,7 +82,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	o.ReadOnly = true
-	b := s.open(t, o)
+	b := s.Open(t, o)
 	defer b.Close()
 	if err := b.Write(t.Context(), text("t:a", "x")); !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Errorf("write to a store open for reading: %v", err)
@@ -144,7 +144,7 @@ func (p *proxy) cut() {
 // TestCutConnections: a read survives a cut, a write is whole or not there.
 func TestCutConnections(t *testing.T) {
 	o := options(t)
-	direct := stores{}.open(t, o)
+	direct := stores().Open(t, o)
 	defer direct.Close()
 	if err := direct.Write(t.Context(), text("t:a", "before")); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestCutConnections(t *testing.T) {
 	var p proxy
 	u.Host = p.start(t, u.Host)
 	o.URL = u.String()
-	b := stores{}.open(t, o)
+	b := stores().Open(t, o)
 	defer b.Close()
 	if n := count(t, b, "before"); n != 1 {
 		t.Fatalf("%d found through the proxy", n)
@@ -210,10 +210,10 @@ func TestCutConnections(t *testing.T) {
 // changes and terms.
 func TestTwoWriters(t *testing.T) {
 	o := options(t)
-	s := stores{}
-	a := s.open(t, o)
+	s := stores()
+	a := s.Open(t, o)
 	defer a.Close()
-	b := s.open(t, o)
+	b := s.Open(t, o)
 	defer b.Close()
 	var group sync.WaitGroup
 	for i := range 10 {
@@ -246,7 +246,7 @@ func TestTwoWriters(t *testing.T) {
 // TestSQL: tables that the exported statements make are those of Open.
 func TestSQL(t *testing.T) {
 	o := options(t)
-	o.Vectors, o.HNSW = []pgvector.VectorField{{Name: "body", Model: "it's", Dims: 3}, {Name: "title", Model: "wide", Dims: 2500}}, 16
+	o.Vectors, o.HNSW = []backend.VectorField{{Name: "body", Model: "it's", Dims: 3}, {Name: "title", Model: "wide", Dims: 2500}}, 16
 	sql, err := o.SQL()
 	if err != nil {
 		t.Fatal(err)
@@ -260,11 +260,11 @@ func TestSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.ReadOnly = true // so that Open makes nothing
-	if err := (stores{}).open(t, o).Close(); err != nil {
+	if err := stores().Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
 	o.ReadOnly = false
-	b := stores{}.open(t, o)
+	b := stores().Open(t, o)
 	defer b.Close()
 	batch := text("t:a", "by hand")
 	batch.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{{0, 1, 0}}}}
@@ -274,7 +274,7 @@ func TestSQL(t *testing.T) {
 	if n := count(t, b, "hand"); n != 1 {
 		t.Errorf("%d found", n)
 	}
-	if _, err := (pgvector.Options{Schema: "x; --", Analyzer: english(t)}).SQL(); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := (pgvector.Options{Schema: "x; --", Analyzer: backendtest.Analyzer(t, "en")}).SQL(); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a schema that is none: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"sheaf"
+	"sheaf/backend"
 )
 
 // schemaVersion is that of the tables. A version with other tables converts
@@ -186,13 +187,8 @@ func (s *Store) verifyVectors(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	for _, want := range s.o.Vectors {
-		got, ok := fields[want.Name]
-		switch {
-		case !ok:
-		case got.Dims != want.Dims:
-			return sheaf.Invalidf("postgres: vector field %q in schema %s has %d dimensions, the model %s has %d: use the model it was made with (%s), or fill another schema", want.Name, s.o.Schema, got.Dims, want.Model, want.Dims, got.Model)
-		case got.Model != "" && want.Model != "" && got.Model != want.Model:
-			return sheaf.Invalidf("postgres: vector field %q in schema %s was made with the model %s, and %s is asked for: use the former, or fill another schema", want.Name, s.o.Schema, got.Model, want.Model)
+		if err := fields[want.Name].Same(want, "schema"); err != nil {
+			return fmt.Errorf("postgres: schema %s: %w", s.o.Schema, err)
 		}
 	}
 	return nil
@@ -200,7 +196,7 @@ func (s *Store) verifyVectors(ctx context.Context, conn *pgx.Conn) error {
 
 // vectorTable is a vector field with its table.
 type vectorTable struct {
-	VectorField
+	backend.VectorField
 	id int
 }
 
@@ -228,7 +224,7 @@ func vectorFields(ctx context.Context, q querier) (map[string]vectorTable, error
 }
 
 // createVectors makes the table of a vector field.
-func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field VectorField) error {
+func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field backend.VectorField) error {
 	v := vectorTable{VectorField: field}
 	if s.o.HNSW > 0 && field.Dims > maxIndexedHalf {
 		return fmt.Errorf("postgres: %w: vector field %q has %d dimensions, and pgvector's HNSW index takes %d at most: open the store without hnsw", sheaf.ErrUnsupported, field.Name, field.Dims, maxIndexedHalf)

@@ -111,19 +111,9 @@ func (s *Store) check(batch *backend.Batch, known map[string]vectorTable) error 
 			if !storable(v.Name) {
 				return sheaf.Invalidf("write %s: vector field %q: names of fields must be UTF-8 without zero bytes", c.ID, v.Name)
 			}
-			for n, p := range v.Passages {
-				want, ok := dims[v.Name]
-				if len(p) > maxDims {
-					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, pgvector takes %d at most", c.ID, n, v.Name, len(p), maxDims)
-				}
-				if ok && len(p) != want {
-					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store has %d", c.ID, n, v.Name, len(p), want)
-				}
-				dims[v.Name] = len(p)
-			}
 		}
 	}
-	return nil
+	return batch.ValidateDims(dims, maxDims)
 }
 
 // storable reports whether PostgreSQL takes a text.
@@ -261,7 +251,7 @@ func (w *load) add(ctx context.Context, batch *backend.Batch, chunks []analyzed)
 	for i := range chunks {
 		for _, v := range chunks[i].source.Vectors {
 			if _, ok := w.vector[v.Name]; !ok {
-				if err := w.s.createVectors(ctx, w.tx, VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)}); err != nil {
+				if err := w.s.createVectors(ctx, w.tx, backend.VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)}); err != nil {
 					return err
 				}
 				var err error

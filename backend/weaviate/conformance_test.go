@@ -30,19 +30,11 @@ func server(t testing.TB) string {
 	return url
 }
 
-func analyzer(t testing.TB, language string) *analysis.Analyzer {
-	a, err := analysis.New(analysis.Options{Language: language})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 var classes atomic.Int64
 
 // options are those of a new, empty store, which the end of the test removes.
 func options(t testing.TB) weaviate.Options {
-	o := weaviate.Options{URL: server(t), Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1)), Analyzer: analyzer(t, "en")}
+	o := weaviate.Options{URL: server(t), Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1)), Analyzer: backendtest.Analyzer(t, "en")}
 	t.Cleanup(func() {
 		if err := weaviate.Drop(context.Background(), o); err != nil {
 			t.Error(err)
@@ -51,25 +43,9 @@ func options(t testing.TB) weaviate.Options {
 	return o
 }
 
-// stores remembers the options of the stores of a test.
-type stores map[backend.Backend]weaviate.Options
-
-func (s stores) open(t testing.TB, o weaviate.Options) backend.Backend {
-	t.Helper()
-	store, err := weaviate.Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s[store] = o
-	return store
-}
-
-func (s stores) reopen(t testing.TB, b backend.Backend) backend.Backend {
-	t.Helper()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s.open(t, s[b])
+// stores opens stores for one test.
+func stores() *backendtest.Stores[weaviate.Options] {
+	return &backendtest.Stores[weaviate.Options]{New: options, With: func(ctx context.Context, o weaviate.Options) (backend.Backend, error) { return weaviate.Open(ctx, o) }}
 }
 
 // lacks tells what the server does not compute.
@@ -95,11 +71,11 @@ func lacks(a *analysis.Analyzer) func(req backend.Request) bool {
 }
 
 func TestConformance(t *testing.T) {
-	s := stores{}
+	s := stores()
 	backendtest.Run(t, backendtest.Options{
-		Open:      func(t testing.TB) backend.Backend { return s.open(t, options(t)) },
-		Reopen:    s.reopen,
-		Lacks:     lacks(analyzer(t, "en")),
+		Open:      func(t testing.TB) backend.Backend { return s.Open(t, options(t)) },
+		Reopen:    s.Reopen,
+		Lacks:     lacks(backendtest.Analyzer(t, "en")),
 		Skip:      map[string]string{"scores": "idf counts all chunks, also those without the field"},
 		Torn:      true,
 		Tolerance: 1e-5, // float32
@@ -109,7 +85,7 @@ func TestConformance(t *testing.T) {
 // TestOpenRefuses: what cannot be opened says why and what to do.
 func TestOpenRefuses(t *testing.T) {
 	o := options(t)
-	if err := (stores{}).open(t, o).Close(); err != nil {
+	if err := stores().Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
 	for what, c := range map[string]struct {
@@ -117,7 +93,7 @@ func TestOpenRefuses(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"another analyzer": {func(o *weaviate.Options) { o.Analyzer = analyzer(t, "de") }, sheaf.ErrInvalid, "made with the analyzer"},
+		"another analyzer": {func(o *weaviate.Options) { o.Analyzer = backendtest.Analyzer(t, "de") }, sheaf.ErrInvalid, "made with the analyzer"},
 		"another k1":       {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
 		"nobody listens":   {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
 		"no address":       {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
@@ -148,7 +124,7 @@ func TestBadAnswers(t *testing.T) {
 	} {
 		front := httptest.NewServer(answer)
 		began := time.Now()
-		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: front.URL, Class: "X", Analyzer: analyzer(t, "en"), Timeout: 2 * time.Second})
+		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: front.URL, Class: "X", Analyzer: backendtest.Analyzer(t, "en"), Timeout: 2 * time.Second})
 		if !errors.Is(err, sheaf.ErrUnavailable) || time.Since(began) > 8*time.Second {
 			t.Errorf("%s: %v after %v", what, err, time.Since(began))
 		}

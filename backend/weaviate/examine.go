@@ -28,10 +28,10 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	if err := o.validate(); err != nil {
 		return []backend.Finding{{Check: "settings", Err: err}}
 	}
-	s := &Store{o: o, vectors: map[string]VectorField{}}
+	s := &Store{o: o, vectors: map[string]backend.VectorField{}}
 	var about struct{ Version string }
 	began := time.Now()
-	if err := s.call(ctx, "GET", "/v1/meta", nil, &about); err != nil {
+	if err := s.client.Call(ctx, "GET", "/v1/meta", nil, &about); err != nil {
 		return []backend.Finding{{Check: "connection", Err: err}}
 	}
 	out := []backend.Finding{
@@ -43,7 +43,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	probe.o.Class = fmt.Sprintf("%s_probe_%d", o.Class, time.Now().UnixNano())
 	err := probe.create(ctx)
 	if err == nil {
-		err = s.call(ctx, "DELETE", "/v1/schema/"+probe.o.Class, nil, nil)
+		err = s.client.Call(ctx, "DELETE", "/v1/schema/"+probe.o.Class, nil, nil)
 	}
 	if err != nil {
 		making.Found, making.Err = "", err

@@ -29,6 +29,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/backend/httpstore"
 )
 
 // Options say where a store is and what it is made with.
@@ -46,7 +47,7 @@ type Options struct {
 	Analyzer *analysis.Analyzer
 	// Vectors are the vector fields with the models that fill them; fields
 	// that are not named here take the dimensions of their first vector.
-	Vectors []VectorField
+	Vectors []backend.VectorField
 	// K1 and B are BM25's parameters for this class; both 0 are the defaults
 	// of package backend.
 	K1, B float64
@@ -54,14 +55,6 @@ type Options struct {
 	Timeout time.Duration
 	// ReadOnly opens a class that exists, and forbids writing.
 	ReadOnly bool
-}
-
-// VectorField is a vector field, the name of the model that fills it, and the
-// number of dimensions of its vectors.
-type VectorField struct {
-	Name  string `json:"name"`
-	Model string `json:"model"`
-	Dims  int    `json:"dims"`
 }
 
 const (
@@ -75,10 +68,11 @@ const (
 // Store is an open class.
 type Store struct {
 	o       Options
+	client  *httpstore.Client
 	writing chan struct{} // holds a token while nobody writes
 
 	mu      sync.Mutex
-	vectors map[string]VectorField
+	vectors map[string]backend.VectorField
 	texts   map[string]bool // properties that hold terms
 	closed  bool
 }
@@ -104,13 +98,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		o.Timeout = defaultTimeout
 	}
 	if o.Client == nil {
-		o.Client = http.DefaultClient
+		o.Client = &http.Client{Transport: httpstore.Transport()}
 	}
 	o.URL = strings.TrimRight(o.URL, "/")
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, writing: make(chan struct{}, 1), vectors: map[string]VectorField{}}
+	s := &Store{o: o, client: newClient(o), writing: make(chan struct{}, 1), vectors: map[string]backend.VectorField{}}
 	s.writing <- struct{}{}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
@@ -244,7 +238,7 @@ func (s *Store) passageClass(field string) string {
 }
 
 func (s *Store) create(ctx context.Context) error {
-	return s.call(ctx, "POST", "/v1/schema", s.chunkClass(), nil)
+	return s.client.Call(ctx, "POST", "/v1/schema", s.chunkClass(), nil)
 }
 
 type class struct {
@@ -256,11 +250,11 @@ type class struct {
 // verify compares the classes that are there with the options.
 func (s *Store) verify(ctx context.Context) error {
 	var all struct{ Classes []class }
-	if err := s.call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
+	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
 		return err
 	}
 	found := false
-	vectors, texts := map[string]VectorField{}, map[string]bool{}
+	vectors, texts := map[string]backend.VectorField{}, map[string]bool{}
 	for _, c := range all.Classes {
 		switch {
 		case c.Class == s.o.Class:
@@ -272,7 +266,7 @@ func (s *Store) verify(ctx context.Context) error {
 				return err
 			}
 		case strings.HasPrefix(c.Class, s.o.Class+"_V_"):
-			var v VectorField
+			var v backend.VectorField
 			if json.Unmarshal([]byte(c.Description), &v) == nil && s.passageClass(v.Name) == c.Class {
 				vectors[v.Name] = v
 			}
@@ -282,13 +276,8 @@ func (s *Store) verify(ctx context.Context) error {
 		return s.fault(sheaf.ErrNotFound, "there is no such class")
 	}
 	for _, want := range s.o.Vectors {
-		have, ok := vectors[want.Name]
-		switch {
-		case !ok:
-		case have.Dims != want.Dims:
-			return s.fault(sheaf.ErrInvalid, "vector field %q has %d dimensions, the model %s has %d: use the model it was made with (%s), or fill another class", have.Name, have.Dims, want.Model, want.Dims, have.Model)
-		case have.Model != "" && want.Model != "" && have.Model != want.Model:
-			return s.fault(sheaf.ErrInvalid, "vector field %q was made with the model %s, and %s is asked for: use the former, or fill another class", have.Name, have.Model, want.Model)
+		if err := vectors[want.Name].Same(want, "class"); err != nil {
+			return fmt.Errorf("weaviate %s: %w", s.o.Class, err)
 		}
 	}
 	s.mu.Lock()
@@ -330,7 +319,7 @@ func (o Options) Bodies() ([]map[string]any, error) {
 }
 
 // vectorClass is the class of a vector field as it is made.
-func (s *Store) vectorClass(v VectorField) object {
+func (s *Store) vectorClass(v backend.VectorField) object {
 	about, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // it holds texts and a number
@@ -343,8 +332,8 @@ func (s *Store) vectorClass(v VectorField) object {
 }
 
 // addVectors makes the class of a vector field.
-func (s *Store) addVectors(ctx context.Context, v VectorField) error {
-	if err := s.call(ctx, "POST", "/v1/schema", s.vectorClass(v), nil); err != nil {
+func (s *Store) addVectors(ctx context.Context, v backend.VectorField) error {
+	if err := s.client.Call(ctx, "POST", "/v1/schema", s.vectorClass(v), nil); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -383,16 +372,16 @@ func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
 // Drop removes the classes of a store; those that are not there are no error.
 func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
-		o.Client = http.DefaultClient
+		o.Client = &http.Client{Transport: httpstore.Transport()}
 	}
-	s := &Store{o: o}
+	s := &Store{o: o, client: newClient(o)}
 	var all struct{ Classes []class }
-	if err := s.call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
+	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
 		return err
 	}
 	for _, c := range all.Classes {
 		if c.Class == o.Class || strings.HasPrefix(c.Class, o.Class+"_V_") {
-			if err := s.call(ctx, "DELETE", "/v1/schema/"+c.Class, nil, nil); err != nil {
+			if err := s.client.Call(ctx, "DELETE", "/v1/schema/"+c.Class, nil, nil); err != nil {
 				return err
 			}
 		}

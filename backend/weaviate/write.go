@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/httpstore"
 	"sheaf/backend/textplan"
 )
 
@@ -44,7 +45,7 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 	case <-s.writing:
 		defer func() { s.writing <- struct{}{} }()
 	case <-ctx.Done():
-		return outOfTime(ctx, ctx.Err())
+		return httpstore.OutOfTime(ctx, ctx.Err())
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -70,19 +71,7 @@ func (s *Store) check(batch *backend.Batch) error {
 		dims[name] = v.Dims
 	}
 	s.mu.Unlock()
-	for i := range batch.Chunks {
-		c := &batch.Chunks[i]
-		for _, v := range c.Vectors {
-			for n, p := range v.Passages {
-				want, ok := dims[v.Name]
-				if ok && len(p) != want || len(p) > maxDims {
-					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the class has %d (at most %d)", c.ID, n, v.Name, len(p), want, maxDims)
-				}
-				dims[v.Name] = len(p)
-			}
-		}
-	}
-	return nil
+	return batch.ValidateDims(dims, maxDims)
 }
 
 // hash stands for an ID in filters.
@@ -145,7 +134,7 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch) error {
 
 // addFields makes what the classes lack for the chunks.
 func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*backend.Chunk) error {
-	texts, vectors := map[string]bool{}, map[string]VectorField{}
+	texts, vectors := map[string]bool{}, map[string]backend.VectorField{}
 	s.mu.Lock()
 	for _, c := range chunks {
 		for _, f := range c.Fields {
@@ -155,7 +144,7 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*backend.Chun
 		}
 		for _, v := range c.Vectors {
 			if _, ok := s.vectors[v.Name]; !ok {
-				vectors[v.Name] = VectorField{Name: v.Name, Dims: len(v.Passages[0])}
+				vectors[v.Name] = backend.VectorField{Name: v.Name, Dims: len(v.Passages[0])}
 			}
 		}
 	}
@@ -171,7 +160,7 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*backend.Chun
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := s.call(ctx, "POST", "/v1/schema/"+s.o.Class+"/properties", property(textProperty(name), "text", "whitespace", true), nil); err != nil {
+		if err := s.client.Call(ctx, "POST", "/v1/schema/"+s.o.Class+"/properties", property(textProperty(name), "text", "whitespace", true), nil); err != nil {
 			return err
 		}
 		s.mu.Lock()
@@ -264,7 +253,7 @@ func (b *sender) flush(ctx context.Context) error {
 			Errors *struct{ Error []struct{ Message string } }
 		}
 	}
-	if err := b.s.call(ctx, "POST", "/v1/batch/objects", object{"objects": b.objects}, &said); err != nil {
+	if err := b.s.client.Call(ctx, "POST", "/v1/batch/objects", object{"objects": b.objects}, &said); err != nil {
 		return err
 	}
 	if len(said) != len(b.objects) {
@@ -312,7 +301,7 @@ func (s *Store) deleteWhere(ctx context.Context, class string, where []object) e
 		var said struct {
 			Results struct{ Matches, Successful, Failed, Limit int }
 		}
-		err := s.call(ctx, "DELETE", "/v1/batch/objects", object{"output": "minimal", "match": object{"class": class, "where": object{"operator": "And", "operands": where}}}, &said)
+		err := s.client.Call(ctx, "DELETE", "/v1/batch/objects", object{"output": "minimal", "match": object{"class": class, "where": object{"operator": "And", "operands": where}}}, &said)
 		r := said.Results
 		switch {
 		case err != nil:

@@ -10,7 +10,6 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
-	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/vfs"
 )
@@ -112,10 +111,10 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 			return append(out, backend.Finding{Check: "language", Err: err}), nil
 		}
 	}
-	var fields []storeurl.VectorField
+	var fields []backend.VectorField
 	if e != nil {
 		for _, name := range []string{backend.VectorBody, backend.VectorTitle} {
-			fields = append(fields, storeurl.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
+			fields = append(fields, backend.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
 		}
 	}
 	return append(out, target.Examine(cmd.Context(), s.analyzer, fields)...), nil

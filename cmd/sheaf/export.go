@@ -77,14 +77,14 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 	if !slices.Contains(kinds, target.Kind) {
 		return sheaf.Invalidf("--for %s: must be an address of %s", target, strings.Join(kinds, " or "))
 	}
-	var fields []storeurl.VectorField
+	var fields []backend.VectorField
 	e, err := newEmbedder(cmd.Context(), c, 0, 1)
 	if err != nil {
 		return err
 	}
 	if e != nil {
 		for _, name := range []string{backend.VectorBody, backend.VectorTitle} {
-			fields = append(fields, storeurl.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
+			fields = append(fields, backend.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
 		}
 	}
 	text, err := target.Export(s.analyzer, fields)

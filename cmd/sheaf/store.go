@@ -44,10 +44,10 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if s.target == nil {
 		return openEngine(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
 	}
-	var fields []storeurl.VectorField
+	var fields []backend.VectorField
 	if e := s.embedder; e != nil {
 		for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
-			fields = append(fields, storeurl.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
+			fields = append(fields, backend.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
 		}
 	}
 	store, err := s.target.Open(ctx, s.analyzer, fields, s.asIs && s.view.Docs() > 0)
@@ -72,7 +72,7 @@ func openEngine(dir string, a *analysis.Analyzer, e inference.Embedder, empty bo
 	o := embedded.Options{Dir: dir, Analyzer: a}
 	if e != nil {
 		for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
-			o.Vectors = append(o.Vectors, embedded.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
+			o.Vectors = append(o.Vectors, backend.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
 		}
 	}
 	store, err := embedded.Open(o)

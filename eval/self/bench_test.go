@@ -28,7 +28,7 @@ func folder(b *testing.B) *eval.Collection {
 		b.Fatal(err)
 	}
 	store := eval.Store{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
-		return embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: []embedded.VectorField{
+		return embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: []backend.VectorField{
 			{Name: backend.VectorBody, Model: e.Model(), Dims: e.Dims()}, {Name: backend.VectorTitle, Model: e.Model(), Dims: e.Dims()}}})
 	}}
 	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "folder", Folder: dir}, eval.Indexing{Cache: b.TempDir(), Language: "auto", Embedder: model, Store: store})

@@ -37,7 +37,7 @@ func (e *own) Open(dir string) error {
 	}
 	o := embedded.Options{Dir: dir, Analyzer: a}
 	if e.task != TaskWords {
-		o.Vectors = []embedded.VectorField{{Name: backend.VectorBody, Model: "bench", Dims: e.dims}}
+		o.Vectors = []backend.VectorField{{Name: backend.VectorBody, Model: "bench", Dims: e.dims}}
 	}
 	e.store, err = embedded.Open(o)
 	return err

@@ -12,6 +12,8 @@ set -eu
 version=3.6.0
 need=21
 
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/process.sh"
 usage() { sed -n '4,5s/^# *//p' "$0" >&2; exit 2; }
 [ $# = 2 ] || usage
 mkdir -p "$2"
@@ -64,7 +66,7 @@ start() {
 	fetch
 	rm -rf "$dir/node"
 	mkdir -p "$dir/node/data" "$dir/node/logs" "$dir/node/tmp" "$dir/node/config"
-	port=${PORT:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')}
+	port=${PORT:-$(free_port)}
 	cp "$home/config/log4j2.properties" "$dir/node/config/"
 	cat >"$dir/node/config/opensearch.yml" <<YML
 cluster.name: sheaf-test
@@ -90,28 +92,13 @@ YML
 	pid=$!
 	echo $pid >"$dir/pid"
 	address=http://127.0.0.1:$port
-	tries=0
-	until curl -sf -m 2 "$address/_cluster/health?wait_for_status=yellow&timeout=1s" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		if ! kill -0 "$pid" 2>/dev/null || [ $tries -gt 360 ]; then
-			tail -30 "$dir/node/out" >&2
-			exit 1
-		fi
-		sleep 0.25
-	done
+	await "$pid" "$address/_cluster/health?wait_for_status=yellow&timeout=1s" "$dir/node/out" 360
 	echo "$address"
 }
 
 stop() {
-	[ -f "$dir/pid" ] || return 0
-	pid=$(cat "$dir/pid")
-	kill "$pid" 2>/dev/null || true
-	tries=0
-	while kill -0 "$pid" 2>/dev/null && [ $tries -lt 200 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	rm -rf "$dir/pid" "$dir/node"
+	end "$dir"
+	rm -rf "$dir/node"
 }
 
 case $1 in

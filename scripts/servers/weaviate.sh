@@ -11,6 +11,8 @@
 set -eu
 version=v1.35.2
 
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/process.sh"
 usage() { sed -n '4,5s/^# *//p' "$0" >&2; exit 2; }
 [ $# = 2 ] || usage
 mkdir -p "$2"
@@ -20,7 +22,7 @@ start() {
 	[ -x "$dir/bin/weaviate-server" ] ||
 		GOBIN="$dir/bin" CGO_ENABLED=0 go install "github.com/weaviate/weaviate/cmd/weaviate-server@$version" >&2
 	rm -rf "$dir/data"
-	port=${PORT:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(min(s.getsockname()[1], 65000))')}
+	port=${PORT:-$(free_port)}
 	env PERSISTENCE_DATA_PATH="$dir/data" AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=true DEFAULT_VECTORIZER_MODULE=none \
 		API_BASED_MODULES_DISABLED=true DISABLE_TELEMETRY=true GO_PROFILING_DISABLE=true LOG_LEVEL=warning \
 		CLUSTER_HOSTNAME=node1 CLUSTER_ADVERTISE_ADDR=127.0.0.1 CLUSTER_BIND_ADDR=127.0.0.1 \
@@ -30,28 +32,13 @@ start() {
 	pid=$!
 	echo $pid >"$dir/pid"
 	address=http://127.0.0.1:$port
-	tries=0
-	until curl -sf -m 2 "$address/v1/.well-known/ready" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		if ! kill -0 "$pid" 2>/dev/null || [ $tries -gt 240 ]; then
-			tail -20 "$dir/out" >&2
-			exit 1
-		fi
-		sleep 0.25
-	done
+	await "$pid" "$address/v1/.well-known/ready" "$dir/out" 240
 	echo "$address"
 }
 
 stop() {
-	[ -f "$dir/pid" ] || return 0
-	pid=$(cat "$dir/pid")
-	kill "$pid" 2>/dev/null || true
-	tries=0
-	while kill -0 "$pid" 2>/dev/null && [ $tries -lt 200 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	rm -rf "$dir/pid" "$dir/data"
+	end "$dir"
+	rm -rf "$dir/data"
 }
 
 case $1 in

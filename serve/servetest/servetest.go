@@ -63,7 +63,7 @@ func (f *Fixture) open(t testing.TB, change func(*serve.Options)) {
 	e := hashed.New(64)
 	o := embedded.Options{Dir: filepath.Join(f.index, "engine"), Analyzer: a}
 	for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
-		o.Vectors = append(o.Vectors, embedded.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
+		o.Vectors = append(o.Vectors, backend.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
 	}
 	store, err := embedded.Open(o)
 	if err != nil {

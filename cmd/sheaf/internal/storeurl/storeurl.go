@@ -43,13 +43,6 @@ type Secrets struct {
 	CAFile string
 }
 
-// VectorField is a vector field with the model that fills it.
-type VectorField struct {
-	Name  string
-	Model string
-	Dims  int
-}
-
 // Target is a store that an address names.
 type Target struct {
 	// Kind is "postgres", "opensearch", "elasticsearch" or "weaviate".
@@ -151,7 +144,7 @@ func (t *Target) String() string {
 }
 
 // Open opens the store, and makes it when it is new.
-func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []VectorField, readOnly bool) (backend.Backend, error) {
+func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (backend.Backend, error) {
 	switch t.Kind {
 	case "postgres":
 		o, err := t.postgresOptions(a, vectors, readOnly)
@@ -175,7 +168,7 @@ func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []Vecto
 }
 
 // Examine looks at the server and what is there for us.
-func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []VectorField) []backend.Finding {
+func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField) []backend.Finding {
 	fault := func(err error) []backend.Finding { return []backend.Finding{{Check: "settings", Err: err}} }
 	switch t.Kind {
 	case "postgres":
@@ -199,49 +192,43 @@ func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []Ve
 	}
 }
 
-func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []VectorField, readOnly bool) (pgvector.Options, error) {
+func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (pgvector.Options, error) {
 	o := pgvector.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, ReadOnly: readOnly}
 	hnsw, err := t.number("hnsw")
 	if err != nil {
 		return o, err
 	}
 	o.HNSW = int(hnsw)
-	for _, v := range vectors {
-		o.Vectors = append(o.Vectors, pgvector.VectorField(v))
-	}
+	o.Vectors = vectors
 	o.Timeout, err = t.duration("timeout")
 	return o, err
 }
 
-func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []VectorField, readOnly bool) (weaviate.Options, error) {
+func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (weaviate.Options, error) {
 	o, err := t.weaviate()
 	if err != nil {
 		return o, err
 	}
 	o.Analyzer, o.ReadOnly = a, readOnly
-	for _, v := range vectors {
-		o.Vectors = append(o.Vectors, weaviate.VectorField(v))
-	}
+	o.Vectors = vectors
 	o.Timeout, err = t.duration("timeout")
 	return o, err
 }
 
-func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []VectorField, readOnly bool) (elastic.Options, error) {
+func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (elastic.Options, error) {
 	o, err := t.elastic()
 	if err != nil {
 		return o, err
 	}
 	o.Analyzer, o.ReadOnly = a, readOnly
-	for _, v := range vectors {
-		o.Vectors = append(o.Vectors, elastic.VectorField(v))
-	}
+	o.Vectors = vectors
 	o.Timeout, err = t.duration("timeout")
 	return o, err
 }
 
 // Export is what one would need to make the place by hand: SQL, or JSON. It asks no
 // server.
-func (t *Target) Export(a *analysis.Analyzer, vectors []VectorField) (string, error) {
+func (t *Target) Export(a *analysis.Analyzer, vectors []backend.VectorField) (string, error) {
 	var body any
 	switch t.Kind {
 	case "postgres":

@@ -1,0 +1,195 @@
+// Package httpstore speaks to stores that are servers behind HTTP. Its main type
+// is [Client], which sends requests with patience: what a server is too busy for, or
+// what a cut connection lost, is sent again after a pause with jitter, and what is
+// wrong with an answer gets a category of the root package's errors.
+//
+// Only requests that may be repeated belong here: documents are written under IDs of
+// their own, so that writing twice is writing once.
+package httpstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"sheaf"
+)
+
+// Client sends requests to one server. Its fields must not change while it is used.
+type Client struct {
+	// Store is the name of the store in errors.
+	Store string
+	// URL is scheme, host and port, without a slash at its end.
+	URL string
+	// HTTP speaks to the server, with the certificates that it trusts.
+	HTTP *http.Client
+	// Authorize adds who asks to a request; nil adds nothing.
+	Authorize func(*http.Request)
+	// Refusal puts an answer that is no success into our categories; nil is
+	// [Refusal].
+	Refusal func(status int, body []byte) error
+	// Attempts is how often a request is sent at most; 0 is 5.
+	Attempts int
+}
+
+// The pauses between attempts: the first, and the longest.
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// maxAnswer bounds what is read of an answer, in bytes.
+const maxAnswer = 1 << 30
+
+// Transport keeps as many connections as there may be branches of a few queries.
+func Transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 32
+	return t
+}
+
+// Lines is a body that is sent as it is, as JSON objects one a line.
+type Lines []byte
+
+// Call sends body (nil for none, Lines as they are, else as JSON) and decodes the
+// answer into out unless that is nil. An error names the store and the request.
+func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
+	what := fmt.Sprintf("%s: %s %s", c.Store, method, path)
+	var data []byte
+	contentType := "application/json"
+	switch b := body.(type) {
+	case nil:
+	case Lines:
+		data, contentType = b, "application/x-ndjson"
+	default:
+		var err error
+		if data, err = json.Marshal(b); err != nil {
+			return sheaf.Invalidf("%s: %w", what, err)
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		answer, pause, err := c.once(ctx, method, path, contentType, data)
+		if err == nil {
+			if out == nil {
+				return nil
+			}
+			if err := json.Unmarshal(answer, out); err != nil {
+				return fmt.Errorf("%s: %w: the answer is not what such a server says: %w: %.200q", what, sheaf.ErrUnavailable, err, answer)
+			}
+			return nil
+		}
+		if pause < 0 || attempt >= c.attempts() || ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		if err := Wait(ctx, attempt, pause); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+}
+
+func (c *Client) attempts() int {
+	if c.Attempts == 0 {
+		return 5
+	}
+	return c.Attempts
+}
+
+// Wait pauses before another attempt, longer after each, for about as long as pause
+// says when that is above 0. It ends early, with an error, when ctx does.
+func Wait(ctx context.Context, attempt int, pause time.Duration) error {
+	if pause <= 0 {
+		pause = min(firstPause<<(attempt-1), maxPause)
+	}
+	select {
+	case <-time.After(pause/2 + rand.N(pause)):
+		return nil
+	case <-ctx.Done():
+		return OutOfTime(ctx, ctx.Err())
+	}
+}
+
+// OutOfTime is the error of a call whose context ended: that of a caller who went
+// away, or sheaf.ErrUnavailable for a server that took too long.
+func OutOfTime(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: no answer in time: %w", sheaf.ErrUnavailable, err)
+}
+
+// once sends a request one time. A negative pause says that trying again is of no
+// use, 0 that the usual pause will do.
+func (c *Client) once(ctx context.Context, method, path, contentType string, data []byte) (answer []byte, pause time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))
+	if err != nil {
+		return nil, -1, sheaf.Invalidf("%w", err)
+	}
+	if len(data) > 0 {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if c.Authorize != nil {
+		c.Authorize(req)
+	}
+	resp, err := c.HTTP.Do(req)
+	if err == nil {
+		defer resp.Body.Close()
+		answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+		if err != nil {
+			err = fmt.Errorf("the answer broke off: %w", err)
+		}
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, -1, OutOfTime(ctx, err)
+	case err != nil:
+		return nil, 0, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	case resp.StatusCode < 300:
+		return answer, 0, nil
+	case c.Refusal != nil:
+		return nil, patience(resp), c.Refusal(resp.StatusCode, answer)
+	}
+	return nil, patience(resp), Refusal(resp.StatusCode, answer)
+}
+
+// patience is how long to wait before a refused request is worth repeating; it is
+// negative when it is not.
+func patience(resp *http.Response) time.Duration {
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
+			return min(time.Duration(seconds)*time.Second, maxPause)
+		}
+		return 0
+	}
+	return -1
+}
+
+// Refusal puts an answer that is no success into our categories, by its status.
+func Refusal(status int, body []byte) error {
+	return Refused(status, fmt.Sprintf("%.300q", body))
+}
+
+// Refused is [Refusal] with what the server says as the reason.
+func Refused(status int, reason string) error {
+	category, hint := sheaf.ErrInvalid, ""
+	switch {
+	case status == http.StatusUnauthorized:
+		hint = " (check user and password, API key or token)"
+	case status == http.StatusForbidden:
+		hint = " (the user lacks a right, or the license does not cover this)"
+	case status == http.StatusNotFound:
+		category = sheaf.ErrNotFound
+	case status == http.StatusRequestEntityTooLarge:
+		hint = " (raise the limit of the server, or write smaller batches)"
+	case status == http.StatusTooManyRequests, status >= 500:
+		category = sheaf.ErrUnavailable
+	}
+	return fmt.Errorf("%w: status %d%s: %s", category, status, hint, reason)
+}

@@ -1,0 +1,48 @@
+package backend
+
+import "sheaf"
+
+// VectorField is a vector field of a store, the name of the model that fills it, and
+// the number of dimensions of its vectors.
+type VectorField struct {
+	Name  string `json:"name"`
+	Model string `json:"model"`
+	Dims  int    `json:"dims"`
+}
+
+// Same returns an error that wraps sheaf.ErrInvalid when vectors of want do not
+// belong into the field v, as which it was made. place is what holds the field,
+// "index" or "schema", in the advice to fill another.
+func (v VectorField) Same(want VectorField, place string) error {
+	switch {
+	case v.Name != want.Name:
+		return nil
+	case v.Dims != want.Dims:
+		return sheaf.Invalidf("vector field %q has %d dimensions, the model %s has %d: use the model it was made with (%s), or fill another %s", v.Name, v.Dims, want.Model, want.Dims, v.Model, place)
+	case v.Model != "" && want.Model != "" && v.Model != want.Model:
+		return sheaf.Invalidf("vector field %q was made with the model %s, and %s is asked for: use the former, or fill another %s", v.Name, v.Model, want.Model, place)
+	}
+	return nil
+}
+
+// ValidateDims returns an error that wraps sheaf.ErrInvalid when a passage of the
+// batch has more dimensions than most, or others than its field: dims holds those of
+// the fields that are known, and is told of new ones.
+func (b *Batch) ValidateDims(dims map[string]int, most int) error {
+	for i := range b.Chunks {
+		c := &b.Chunks[i]
+		for _, v := range c.Vectors {
+			for n, p := range v.Passages {
+				want, ok := dims[v.Name]
+				if len(p) > most {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store takes %d at most", c.ID, n, v.Name, len(p), most)
+				}
+				if ok && len(p) != want {
+					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the store has %d", c.ID, n, v.Name, len(p), want)
+				}
+				dims[v.Name] = len(p)
+			}
+		}
+	}
+	return nil
+}

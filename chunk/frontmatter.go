@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"sheaf"
 )
@@ -36,6 +37,10 @@ const maxNames = 1000
 // maxProperties is the most properties that are kept of a document: each costs
 // a column, and nobody filters by more.
 const maxProperties = 1000
+
+// maxValueBytes is the most that is kept of one value: it is a title, a name, or
+// something to filter and sort by, and each piece of the document carries it.
+const maxValueBytes = 32 << 10
 
 // maxRepeats is how many repeated keys are warned of one by one.
 const maxRepeats = 10
@@ -141,6 +146,7 @@ func (f *frontmatter) take(entries []yamlEntry) {
 		if last[e.key] != i || e.nested || e.null {
 			continue
 		}
+		f.shorten(e)
 		switch strings.ToLower(e.key) {
 		case "title":
 			if e.key == "title" && !e.list && len(e.values) == 1 && !e.values[0].isNull() && !blankText(e.values[0].raw) {
@@ -165,6 +171,22 @@ func (f *frontmatter) take(entries []yamlEntry) {
 				f.warn(e.line, "more than %d properties; the rest is left out", maxProperties)
 			}
 		}
+	}
+}
+
+// shorten cuts what is too long of the values of e.
+func (f *frontmatter) shorten(e yamlEntry) {
+	for i := range e.values {
+		v := &e.values[i].raw
+		if len(*v) <= maxValueBytes {
+			continue
+		}
+		f.warn(e.line, "a value of %q has %d bytes; only the first %d are kept", showable(e.key), len(*v), maxValueBytes)
+		end := maxValueBytes
+		for end > 0 && !utf8.RuneStart((*v)[end]) {
+			end--
+		}
+		*v = (*v)[:end]
 	}
 }
 

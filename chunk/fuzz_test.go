@@ -145,3 +145,16 @@ func TestManyProperties(t *testing.T) {
 		t.Errorf("%d properties, warnings %v, %d chunks", len(doc.Properties), doc.Warnings, len(doc.Chunks))
 	}
 }
+
+// TestLongValue: a value of megabytes is cut at a whole character, and says so.
+func TestLongValue(t *testing.T) {
+	content := "---\nnote: x" + strings.Repeat("é", 1<<20) + "\n---\n# H\nx\n"
+	doc := chunkers(t)[0].Chunk("t", "n.md", []byte(content))
+	if len(doc.Properties) != 1 || len(doc.Warnings) != 1 {
+		t.Fatalf("%d properties, warnings %v", len(doc.Properties), doc.Warnings)
+	}
+	got := doc.Properties[0].Values[0].String()
+	if want := "x" + strings.Repeat("é", (32<<10-1)/2); got != want {
+		t.Errorf("a value of %d bytes, want %d", len(got), len(want))
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -87,8 +88,10 @@ type API struct {
 	bodies  *semaphore.Weighted
 	// remembered is what requests with an Idempotency-Key were answered.
 	remembered remembered
-	// document is the OpenAPI document, page the one for people.
-	document, page []byte
+	// document is the OpenAPI document, page the one for people. They are
+	// written when they are first asked for: a server is ready without them.
+	document func() ([]byte, error)
+	page     func() []byte
 }
 
 // mount is another door below a prefix of the address.
@@ -112,11 +115,7 @@ func New(o Options) (*API, error) {
 	o.Limits.defaults()
 	a := &API{o: o, metrics: newMetrics(), gate: newGate(o.Limits), bodies: semaphore.NewWeighted(o.Limits.Bodies)}
 	a.addRoutes()
-	var err error
-	if a.document, err = a.openAPI(); err != nil {
-		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
-	}
-	a.page = a.documentPage()
+	a.document, a.page = a.documentOnce(), sync.OnceValue(a.documentPage)
 	return a, nil
 }
 

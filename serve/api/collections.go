@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"sheaf"
@@ -172,13 +173,17 @@ func serverRoutes() []*route {
 		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true, media: "application/json"},
 			func(_ context.Context, c *call, _ *Nothing) (*raw, error) {
 				c.header.Set("Cache-Control", "no-cache")
-				return &raw{"application/json", c.api.document}, nil
+				document, err := c.api.document()
+				if err != nil {
+					return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+				}
+				return &raw{"application/json", document}, nil
 			}),
 		operation(route{method: "GET", path: "/docs", id: "docs", summary: "This document, for people", free: true, media: "text/html; charset=utf-8"},
 			func(_ context.Context, c *call, _ *Nothing) (*raw, error) {
 				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 				c.header.Set("Cache-Control", "no-cache")
-				return &raw{"text/html; charset=utf-8", c.api.page}, nil
+				return &raw{"text/html; charset=utf-8", c.api.page()}, nil
 			}),
 	}
 }

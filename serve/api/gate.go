@@ -23,25 +23,13 @@ func newGate(l Limits) *gate {
 // enter waits for the turn of a caller's request. The error is a problem: too
 // many of one caller, or too many of all.
 func (g *gate) enter(ctx context.Context, caller string) (leave func(), err error) {
-	g.mu.Lock()
-	switch {
-	case g.of[caller] >= g.limits.OfOne:
-		g.mu.Unlock()
-		return nil, problem("too-many-requests", "%d requests of this caller are running: must be at most that many at once", g.limits.OfOne)
-	case g.waiting >= g.limits.Waiting:
-		g.mu.Unlock()
-		return nil, problem("unavailable", "%d requests are waiting already", g.limits.Waiting)
+	in, err := g.begin(caller)
+	if err != nil {
+		return nil, err
 	}
-	g.of[caller]++
-	g.waiting++
-	g.mu.Unlock()
-
-	in := g.turn(ctx)
-
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.waiting--
-	if !in {
+	if !in && !g.turn(ctx) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
 		g.forget(caller)
 		return nil, problem("unavailable", "the server is busy")
 	}
@@ -53,13 +41,34 @@ func (g *gate) enter(ctx context.Context, caller string) (leave func(), err erro
 	}, nil
 }
 
-// turn waits for a free place, with bounded patience.
-func (g *gate) turn(ctx context.Context) bool {
-	select {
-	case g.running <- struct{}{}:
-		return true
-	default:
+// begin counts a request of a caller in. in says that it has a place already;
+// else it waits for its turn.
+func (g *gate) begin(caller string) (in bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.of[caller] >= g.limits.OfOne {
+		return false, problem("too-many-requests", "%d requests of this caller are running: must be at most that many at once", g.limits.OfOne)
 	}
+	select {
+	case g.running <- struct{}{}: // never past those who wait: a place that they leave goes to one of them
+		in = true
+	default:
+		if g.waiting >= g.limits.Waiting {
+			return false, problem("unavailable", "%d requests are waiting already", g.limits.Waiting)
+		}
+		g.waiting++
+	}
+	g.of[caller]++
+	return in, nil
+}
+
+// turn waits for a place, with bounded patience.
+func (g *gate) turn(ctx context.Context) bool {
+	defer func() {
+		g.mu.Lock()
+		g.waiting--
+		g.mu.Unlock()
+	}()
 	patience := time.NewTimer(g.limits.Patience)
 	defer patience.Stop()
 	select {

@@ -10,13 +10,38 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // codePoint is a character by its code in a Go expression.
 var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
-// openAPI writes the OpenAPI 3.1 document of the routes.
-func (a *API) openAPI() ([]byte, error) {
+// documentOnce gives the OpenAPI document, and writes it anew only when the
+// server begins to want keys.
+func (a *API) documentOnce() func() ([]byte, error) {
+	var mu sync.Mutex
+	var written [2][]byte // without keys, with keys
+	return func() ([]byte, error) {
+		keyed, err := a.o.Keys.Any()
+		if err != nil {
+			return nil, err
+		}
+		at := 0
+		if keyed {
+			at = 1
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if written[at] == nil {
+			written[at], err = a.openAPI(keyed)
+		}
+		return written[at], err
+	}
+}
+
+// openAPI writes the OpenAPI 3.1 document of the routes; keyed says that callers
+// need keys.
+func (a *API) openAPI(keyed bool) ([]byte, error) {
 	s := newSchemas()
 	var err error
 	if s.profiles, err = a.profileNames(); err != nil {
@@ -39,10 +64,6 @@ func (a *API) openAPI() ([]byte, error) {
 		"paths":             paths,
 		"components":        components,
 		"jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
-	}
-	keyed, err := a.o.Keys.Any()
-	if err != nil {
-		return nil, err
 	}
 	if keyed {
 		components["securitySchemes"] = schema{"key": schema{"type": "http", "scheme": "bearer"}}

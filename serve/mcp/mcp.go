@@ -37,6 +37,18 @@ type Options struct {
 	Log *slog.Logger
 }
 
+func (o *Options) validate() error {
+	if len(o.Collections) == 0 {
+		return sheaf.Invalidf("mcp: no collection to serve")
+	}
+	return nil
+}
+
+// schemas are those of the tools. They are the same for every caller, and
+// writing them takes longer than most requests: over HTTP every request has a
+// server of its own.
+var schemas = sdk.NewSchemaCache()
+
 // server is what the tools of one caller share.
 type server struct {
 	o     Options
@@ -51,12 +63,12 @@ const instructions = `Sheaf searches folders of documents by words and by meanin
 // New makes a server that shows what grant lets see. Run it on a transport, as
 // in New(o, access.Unrestricted()).Run(ctx, &sdk.StdioTransport{}).
 func New(o Options, grant access.Grant) (*sdk.Server, error) {
-	if len(o.Collections) == 0 {
-		return nil, sheaf.Invalidf("mcp: no collection to serve")
+	if err := o.validate(); err != nil {
+		return nil, err
 	}
 	s := &server{o: o, grant: grant}
 	m := sdk.NewServer(&sdk.Implementation{Name: "sheaf", Title: "Sheaf document search", Version: o.Version},
-		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log})
+		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas})
 	s.addTools(m)
 	s.addResources(m)
 	return m, nil
@@ -69,7 +81,7 @@ const maxRequestBytes = 1 << 20
 // says what the sender of a request may see; a request that it refuses is
 // answered with its error as 401.
 func Handler(o Options, grant func(*http.Request) (access.Grant, error)) (http.Handler, error) {
-	if _, err := New(o, access.Grant{}); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	streamable := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {

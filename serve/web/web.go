@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"sheaf"
 	"sheaf/serve"
@@ -41,8 +42,10 @@ type Options struct {
 
 // asset is a file of the page.
 type asset struct {
-	content, packed []byte
-	kind, tag       string
+	content   []byte
+	kind, tag string
+	// packed is the content compressed, which is done when it is first asked for.
+	packed func() []byte
 }
 
 // policy lets the page do nothing but show itself and ask its own server.
@@ -63,9 +66,8 @@ func Handler(o Options) (http.Handler, error) {
 		if err != nil {
 			return err
 		}
-		a, err := newAsset(name, content)
-		assets["/ui/"+strings.TrimPrefix(name, "static/")] = a
-		return err
+		assets["/ui/"+strings.TrimPrefix(name, "static/")] = newAsset(name, content)
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the page: %w", err)
@@ -95,7 +97,7 @@ func Handler(o Options) (http.Handler, error) {
 	}), nil
 }
 
-func newAsset(name string, content []byte) (*asset, error) {
+func newAsset(name string, content []byte) *asset {
 	sum := sha256.Sum256(content)
 	a := &asset{content: content, kind: mime.TypeByExtension(path.Ext(name)), tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
 	switch path.Ext(name) { // systems differ in what they know
@@ -108,19 +110,22 @@ func newAsset(name string, content []byte) (*asset, error) {
 	case ".svg":
 		a.kind = "image/svg+xml"
 	}
+	a.packed = sync.OnceValue(func() []byte { return pack(content) })
+	return a
+}
+
+// pack compresses the content of a file.
+func pack(content []byte) []byte {
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(content)
+		err = errors.Join(err, z.Close())
+	}
 	if err != nil {
-		return nil, err
+		panic("compress into memory: " + err.Error())
 	}
-	if _, err := z.Write(content); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	a.packed = packed.Bytes()
-	return a, nil
+	return packed.Bytes()
 }
 
 func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
@@ -136,7 +141,7 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	content := a.content
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-		content = a.packed
+		content = a.packed()
 	}
 	h.Set("Content-Length", fmt.Sprint(len(content)))
 	if r.Method == http.MethodGet {

@@ -9,56 +9,89 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"sheaf"
+	"sheaf/vfs"
 )
 
-// How Watch times its runs: after the last event of a burst it waits settle, but
-// never longer than patience; without events it looks every rescan, and every
-// poll when the system cannot tell of changes.
+// How Watch times its runs. After the last event of a burst it waits settle, so
+// that an editor has written, renamed and removed what belongs to one save; in
+// a burst without end it waits patience. Together with a run of some tens of
+// milliseconds that finds a saved note well within a second. Without events it
+// looks every rescan, in case one went unseen.
 const (
-	settle   = 150 * time.Millisecond
-	patience = 2 * time.Second
+	settle   = 50 * time.Millisecond
+	patience = 400 * time.Millisecond
 	rescan   = time.Minute
-	poll     = 2 * time.Second
+)
+
+// Where the system does not tell of changes, Watch looks every poll, and less
+// often where a look takes long: it looks one part in pollShare of the time.
+const (
+	poll      = 500 * time.Millisecond
+	pollShare = 20
 )
 
 // Watch keeps the index up to date until ctx ends, and then returns nil. It runs
 // once at the start, whenever something below the folders changes, and now and
 // then in case a change went unseen; onRun is told of every run, from one
-// goroutine. Where the system's notification of changes fails (too many folders,
-// a network drive) it looks every two seconds instead.
+// goroutine, but of an error that stays the same only once. Where the system does not tell of changes (too many folders, a
+// network drive) it looks again and again instead, twice a second in folders
+// that are looked through quickly.
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
-	watcher, err := fsnotify.NewWatcher()
-	var events chan fsnotify.Event
-	var faults chan error
-	interval := rescan
-	if err == nil {
-		defer watcher.Close()
-		events, faults = watcher.Events, watcher.Errors
-		for _, tree := range o.Trees {
-			if tree.Root != "" && watchFolders(watcher, tree.Root) != nil {
-				interval = poll
-			}
-		}
-	} else {
-		interval = poll
-	}
-	run := func() {
+	fault := ""
+	w := watch{run: func() error {
 		report, err := Run(ctx, o)
-		if ctx.Err() == nil {
+		same := err != nil && err.Error() == fault
+		if fault = ""; err != nil {
+			fault = err.Error()
+		}
+		if ctx.Err() == nil && !same {
 			onRun(report, err)
 		}
+		return err
+	}}
+	watcher, err := fsnotify.NewWatcher()
+	if err == nil {
+		defer watcher.Close()
+		w.events, w.faults = watcher.Events, watcher.Errors
+		w.follow = func(folder string) bool { return watchFolders(watcher, folder) == nil }
+	} else {
+		w.follow = func(string) bool { return false }
 	}
-	run()
-	due := time.NewTimer(interval)
+	for _, tree := range o.Trees {
+		if tree.Root != "" && (vfs.Network(tree.Root) != "" || !w.follow(tree.Root)) {
+			w.polls = true
+		}
+	}
+	w.until(ctx)
+	return nil
+}
+
+// watch decides when to run. It is apart from the file system, so that its times
+// are tested on a clock of their own.
+type watch struct {
+	events chan fsnotify.Event
+	faults chan error
+	// follow has the events of a new folder come too; false when it cannot.
+	follow func(folder string) bool
+	run    func() error
+	// polls says that events do not come from everywhere.
+	polls bool
+}
+
+// until runs at once, and then when it is due, until ctx ends.
+func (w *watch) until(ctx context.Context) {
+	due := time.NewTimer(w.look())
 	defer due.Stop()
 	var first time.Time // of the events that are waiting
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
-		case e := <-events:
-			if e.Has(fsnotify.Create) && watchFolders(watcher, e.Name) != nil {
-				interval = poll
+			return
+		case e := <-w.events:
+			if e.Has(fsnotify.Create) && !w.follow(e.Name) {
+				w.polls = true
 			}
 			if e.Op == fsnotify.Chmod {
 				continue
@@ -68,15 +101,25 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 				first = now
 			}
 			due.Reset(max(0, min(settle, patience-now.Sub(first))))
-		case <-faults:
+		case <-w.faults:
 			// Events were lost: look again soon.
 			due.Reset(settle)
 		case <-due.C:
 			first = time.Time{}
-			run()
-			due.Reset(interval)
+			due.Reset(w.look())
 		}
 	}
+}
+
+// look runs and says when to run again when nothing happens: soon when another
+// process wrote the index meanwhile.
+func (w *watch) look() time.Duration {
+	began := time.Now()
+	err := w.run()
+	if !w.polls && !errors.Is(err, sheaf.ErrUnavailable) {
+		return rescan
+	}
+	return min(rescan, max(poll, (pollShare-1)*time.Since(began)))
 }
 
 // watchFolders watches a folder and those below it. A file, or a folder that is

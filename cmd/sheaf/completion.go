@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"sheaf"
@@ -8,8 +11,14 @@ import (
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
+type completionJSON struct {
+	Schema string `json:"schema"`
+	Shell  string `json:"shell"`
+	Script string `json:"script"`
+}
+
 func (a *app) completionCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "completion SHELL",
 		GroupID: groupOther,
 		Short:   "Print a completion script for bash, zsh, fish or powershell",
@@ -19,18 +28,31 @@ func (a *app) completionCommand() *cobra.Command {
 		Args:      arguments(cobra.ExactArgs(1)),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(a.stdout, true)
-			case "zsh":
-				return root.GenZshCompletion(a.stdout)
-			case "fish":
-				return root.GenFishCompletion(a.stdout, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(a.stdout)
+			if !a.json {
+				return writeCompletion(cmd.Root(), args[0], a.stdout)
 			}
-			return sheaf.Invalidf("shell %q: must be bash, zsh, fish or powershell", args[0])
+			var script strings.Builder
+			if err := writeCompletion(cmd.Root(), args[0], &script); err != nil {
+				return err
+			}
+			return a.printJSON(completionJSON{"sheaf.completion/1", args[0], script.String()})
 		},
 	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+// writeCompletion writes the completion script of a shell.
+func writeCompletion(root *cobra.Command, shell string, w io.Writer) error {
+	switch shell {
+	case "bash":
+		return root.GenBashCompletionV2(w, true)
+	case "zsh":
+		return root.GenZshCompletion(w)
+	case "fish":
+		return root.GenFishCompletion(w, true)
+	case "powershell":
+		return root.GenPowerShellCompletionWithDesc(w)
+	}
+	return sheaf.Invalidf("shell %q: must be bash, zsh, fish or powershell", shell)
 }

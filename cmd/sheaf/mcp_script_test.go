@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,13 +14,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// callTool runs "tool FOLDER NAME ARGUMENTS": it starts "sheaf mcp" as an
+// callTool runs "tool FOLDER NAME ARGUMENTS [FILE]": it starts "sheaf mcp" as an
 // assistant does, with a client by other hands than the server, calls a tool
 // with JSON arguments, and prints the text of the answer, after "error: " when it
-// is one.
+// is one. A FILE is saved in the folder after a first call, and the tool is called
+// until it says something else, at most ten seconds.
 func callTool(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: tool FOLDER NAME ARGUMENTS")
+	if neg || len(args) < 3 || len(args) > 4 {
+		ts.Fatalf("usage: tool FOLDER NAME ARGUMENTS [FILE]")
 	}
 	var arguments map[string]any
 	ts.Check(json.Unmarshal([]byte(args[2]), &arguments))
@@ -46,16 +48,28 @@ func callTool(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ask := mcp.CallToolRequest{}
 	ask.Params.Name, ask.Params.Arguments = args[1], arguments
-	r, err := c.CallTool(ctx, ask)
-	ts.Check(err)
-	var text strings.Builder
-	for _, part := range r.Content {
-		if t, ok := part.(mcp.TextContent); ok {
-			text.WriteString(t.Text)
+	call := func() string {
+		r, err := c.CallTool(ctx, ask)
+		ts.Check(err)
+		var text strings.Builder
+		if r.IsError {
+			text.WriteString("error: ")
+		}
+		for _, part := range r.Content {
+			if t, ok := part.(mcp.TextContent); ok {
+				text.WriteString(t.Text)
+			}
+		}
+		return text.String()
+	}
+	answer := call()
+	if len(args) == 4 {
+		content := ts.ReadFile(args[3])
+		ts.Check(os.WriteFile(filepath.Join(ts.MkAbs(args[0]), filepath.Base(args[3])), []byte(content), 0o644))
+		before := answer
+		for deadline := time.Now().Add(10 * time.Second); answer == before && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			answer = call()
 		}
 	}
-	if r.IsError {
-		fmt.Fprint(ts.Stdout(), "error: ")
-	}
-	fmt.Fprintln(ts.Stdout(), text.String())
+	fmt.Fprintln(ts.Stdout(), answer)
 }

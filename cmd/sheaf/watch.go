@@ -56,10 +56,10 @@ type watchJSON struct {
 	Error   string     `json:"error,omitempty"`
 }
 
-// watched says what a run did. Faults do not end the watching: the next run may
-// go well.
+// watched says what a run did when it changed something; a person is told of the
+// first run anyhow. Faults do not end the watching: the next run may go well.
 func (s *session) watched(report *ingest.Report, err error, first bool) {
-	if err == nil && !first && !report.Changes() {
+	if err == nil && !report.Changes() && (s.json || !first) {
 		return
 	}
 	now := time.Now()

@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	"inference/...":            {"inference"},
 	"inference/static/english": {"inference", "inference/static"},
 	"search":                   {"root", "rank", "profile", "backend", "inference", "catalog", "analysis", "query", "eval/calibrate"},
-	"ingest":                   {"root", "chunk", "catalog", "backend", "inference", "analysis"},
+	"ingest":                   {"root", "chunk", "catalog", "backend", "inference", "analysis", "vfs"},
 	"eval/stats":               {},
 	"eval/calibrate":           {},
 	"eval/knownitem":           {"root", "catalog", "analysis", "chunk"},

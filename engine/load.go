@@ -268,10 +268,15 @@ func (f *flushed) remove(docs, ids []string) error {
 	return nil
 }
 
+// wordShare is the part of its memory in which a worker may remember words from
+// one segment to the next.
+const wordShare = 8
+
 // flush writes a worker's chunks as a segment; w.mu is held.
 func (l *Load) flush(w *worker) error {
+	words := l.index.options.Memory / int64(len(l.all)) / wordShare
 	if w.builder.Len() == 0 {
-		w.reset()
+		w.reset(words)
 		return nil
 	}
 	name := l.index.newName()
@@ -279,7 +284,7 @@ func (l *Load) flush(w *worker) error {
 	if err := w.builder.Flush(l.index.fs, path); err != nil {
 		return err
 	}
-	w.reset()
+	w.reset(words)
 	reader, err := segment.Open(l.index.fs, path)
 	if err != nil {
 		return err
@@ -413,15 +418,10 @@ func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, er
 		}
 	}
 	for _, f := range added {
-		err := f.reader.EachID(func(id []byte, ordinal uint32) error {
-			if f.deleted.Has(ordinal) {
-				return nil
+		err := segment.EachShared(f.reader, v.reader, func(added, old uint32) {
+			if !f.deleted.Has(added) {
+				deleted.Set(old)
 			}
-			at, ok, err := v.reader.Find(string(id))
-			if ok {
-				deleted.Set(at)
-			}
-			return err
 		})
 		if err != nil {
 			return entry{}, err

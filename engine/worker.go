@@ -26,9 +26,16 @@ type token struct {
 	form   bool
 }
 
-func (w *worker) reset() {
+// reset makes the worker ready for the next segment. What it learned of words
+// serves the next one too, as long as it takes no more than limit bytes: a large
+// collection names things without end.
+func (w *worker) reset(limit int64) {
+	if w.builder.TermBytes()+w.words.bytes() > limit {
+		w.builder.Forget()
+		w.words = wordCache{}
+		return
+	}
 	w.builder.Reset()
-	w.words = wordCache{}
 }
 
 func (w *worker) bytes() int64 { return w.builder.Bytes() + w.words.bytes() }

@@ -6,8 +6,9 @@ package postings
 // ready. Not safe for concurrent use.
 type Arena struct {
 	pages [][]byte
+	used  int    // pages that hold something; the others are free
 	next  uint32 // address of the first free byte
-	end   uint32 // end of the last page
+	end   uint32 // end of the last page in use
 }
 
 // An address is the page number, shifted left by pageBits, plus the offset in
@@ -20,22 +21,21 @@ const (
 	maxLen    = 4096
 )
 
-// Bytes is how much memory the arena takes.
-func (a *Arena) Bytes() int64 { return int64(len(a.pages)) * pageBytes }
+// Bytes is how much memory what the arena holds takes.
+func (a *Arena) Bytes() int64 { return int64(a.used) * pageBytes }
 
 // Reset forgets everything and keeps the memory.
 func (a *Arena) Reset() {
-	a.next, a.end = 0, 0
-	if len(a.pages) > 0 {
-		a.next, a.end = 1, pageBytes
-	}
-	a.pages = a.pages[:min(len(a.pages), 1)]
+	a.used, a.next, a.end = 0, 0, 0
 }
 
 func (a *Arena) slice(size uint32) (start uint32) {
 	if a.end-a.next < size || a.end == 0 {
-		a.next = uint32(len(a.pages)) << pageBits
-		a.pages = append(a.pages, make([]byte, pageBytes))
+		if a.used == len(a.pages) {
+			a.pages = append(a.pages, make([]byte, pageBytes))
+		}
+		a.next = uint32(a.used) << pageBits
+		a.used++
 		a.end = a.next + pageBytes - 1 // so that no address overflows
 		if a.next == 0 {
 			a.next = 1

@@ -22,6 +22,7 @@ type Builder struct {
 	terms        map[string]uint32
 	termBytes    int64
 	names        []string   // by term
+	sorted       []uint32   // the terms that the last flush knew, by name
 	lists        [][]uint32 // [field][term]: accumulator + 1
 	accumulators []postings.Accumulator
 
@@ -60,12 +61,34 @@ func (r *runs) add(ordinal uint32) {
 // MaxFields. The caller must not change the list.
 func NewBuilder(fields []string) *Builder {
 	b := &Builder{fields: fields}
-	b.Reset()
+	b.Forget()
 	return b
 }
 
-// Reset makes b empty and gives its memory back.
+// Reset makes b empty. It keeps the memory and the numbers of the terms for the
+// chunks that come, which have most of them.
 func (b *Builder) Reset() {
+	b.arena.Reset()
+	b.accumulators = b.accumulators[:0]
+	for f := range b.fields {
+		clear(b.lists[f])
+		b.lengths[f] = b.lengths[f][:0]
+	}
+	clear(b.ids)
+	clear(b.docs)
+	b.ids, b.docs, b.open = b.ids[:0], b.docs[:0], nil
+	clear(b.byID)
+	clear(b.byDoc)
+	clear(b.dead)
+	clear(b.columns)
+	for _, v := range b.vectors {
+		v.Reset()
+	}
+	b.bytes = 0
+}
+
+// Forget makes b empty and gives its memory back.
+func (b *Builder) Forget() {
 	*b = Builder{
 		fields:  b.fields,
 		terms:   map[string]uint32{},
@@ -104,7 +127,7 @@ func (b *Builder) Begin(id, doc string) (uint32, error) {
 }
 
 // Term is the number of a term inside this builder, which Token takes,
-// valid until Reset. It is not empty.
+// valid until Forget. It is not empty.
 func (b *Builder) Term(text []byte) uint32 {
 	if t, ok := b.terms[string(text)]; ok {
 		return t
@@ -163,7 +186,7 @@ func (b *Builder) Column(name string, v Value) {
 func (b *Builder) Vectors(name string, passages [][]float32) error {
 	for _, p := range passages {
 		v := b.vectors[name]
-		if v == nil && len(p) >= 1 && len(p) <= vector.MaxDims {
+		if (v == nil || v.Len() == 0 && v.Dims() != len(p)) && len(p) >= 1 && len(p) <= vector.MaxDims {
 			v = vector.NewBuffer(len(p))
 			b.vectors[name] = v
 		}
@@ -202,6 +225,9 @@ func (b *Builder) RemoveDocument(doc string) {
 
 // Len is the number of chunks that the segment will have.
 func (b *Builder) Len() int { return len(b.byID) }
+
+// TermBytes is about how much memory the terms take.
+func (b *Builder) TermBytes() int64 { return b.termBytes }
 
 // Empty reports whether nothing was begun since Reset.
 func (b *Builder) Empty() bool { return len(b.ids) == 0 }
@@ -271,14 +297,10 @@ func compact[T any](list []T, remap []uint32, live int) []T {
 }
 
 func (b *Builder) writePostings(w *fileWriter, lengths [][]uint32, remap []uint32) {
-	order := make([]uint32, len(b.names))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(i, j uint32) int { return compareStrings(b.names[i], b.names[j]) })
+	b.sortTerms()
 	var replay postings.Replay
 	w.begin(sectionPostings)
-	for _, t := range order {
+	for _, t := range b.sorted {
 		form := b.names[t][0] == FormMark
 		for f, list := range b.lists {
 			if int(t) >= len(list) || list[t] == 0 {
@@ -302,6 +324,28 @@ func (b *Builder) writePostings(w *fileWriter, lengths [][]uint32, remap []uint3
 		w.term(b.names[t])
 	}
 	w.endTerms()
+}
+
+// sortTerms puts all terms into sorted: those that came since the last time are
+// sorted and merged with the others.
+func (b *Builder) sortTerms() {
+	known := len(b.sorted)
+	for t := known; t < len(b.names); t++ {
+		b.sorted = append(b.sorted, uint32(t))
+	}
+	added := slices.Clone(b.sorted[known:])
+	slices.SortFunc(added, func(i, j uint32) int { return compareStrings(b.names[i], b.names[j]) })
+	for at := len(b.sorted); len(added) > 0; {
+		at--
+		last := added[len(added)-1]
+		if known > 0 && b.names[b.sorted[known-1]] > b.names[last] {
+			known--
+			b.sorted[at] = b.sorted[known]
+			continue
+		}
+		b.sorted[at] = last
+		added = added[:len(added)-1]
+	}
 }
 
 func compareStrings(a, b string) int {
@@ -344,12 +388,13 @@ func (b *Builder) writeVectors(w *fileWriter, remap []uint32) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	var moved func(owner uint32) (uint32, bool)
+	if remap != nil {
+		moved = func(owner uint32) (uint32, bool) { return remap[owner], remap[owner] != dropped }
+	}
 	for _, name := range names {
-		w.vectors(name, b.vectors[name].Set(w.meta.chunks, func(owner uint32) (uint32, bool) {
-			if remap != nil {
-				owner = remap[owner]
-			}
-			return owner, owner != dropped
-		}))
+		if v := b.vectors[name]; v.Len() > 0 {
+			w.vectors(name, v.Set(w.meta.chunks, moved))
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -294,6 +295,33 @@ func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 		}
 	}
 	return c.err
+}
+
+// EachShared calls f with the ordinals of every chunk whose identifier is in both
+// a and b. Where the identifiers of one leave a gap, those of the other are skipped:
+// segments of different folders cost no more than a look.
+func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
+	x, y := tableCursor{}, tableCursor{}
+	x.reset(a.ids)
+	y.reset(b.ids)
+	for ok := x.next(); ok && y.advance(x.key); ok = x.advance(y.key) {
+		if !bytes.Equal(x.key, y.key) {
+			continue
+		}
+		inA, okA := uvarint(&x.payload)
+		inB, okB := uvarint(&y.payload)
+		if !okA || inA >= uint64(a.meta.chunks) {
+			return a.file.Corrupt(sectionIDs, 0, "chunk %d of %d", inA, a.meta.chunks)
+		}
+		if !okB || inB >= uint64(b.meta.chunks) {
+			return b.file.Corrupt(sectionIDs, 0, "chunk %d of %d", inB, b.meta.chunks)
+		}
+		f(uint32(inA), uint32(inB))
+		if !y.next() {
+			break
+		}
+	}
+	return errors.Join(x.err, y.err)
 }
 
 // Document adds the ordinals of a document's chunks to set, and reports whether

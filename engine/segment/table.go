@@ -173,6 +173,21 @@ func (c *tableCursor) seek(target []byte) bool {
 	return false
 }
 
+// advance moves to the first key at or after target, which is not before the one
+// that the cursor stands at; false when there is none. Targets near by are cheaper
+// than with seek.
+func (c *tableCursor) advance(target []byte) bool {
+	for range tableBlock {
+		if c.at >= 0 && c.at < c.table.count && bytes.Compare(c.key, target) >= 0 {
+			return true
+		}
+		if !c.next() {
+			return false
+		}
+	}
+	return c.seek(target)
+}
+
 // seekEntry moves to the entry of this number.
 func (c *tableCursor) seekEntry(i int) bool {
 	if c.err != nil || i < 0 || i >= c.table.count {

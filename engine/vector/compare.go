@@ -173,10 +173,14 @@ func (t *nearest) reset(dst []Neighbor, k int) {
 
 func (t *nearest) found() []Neighbor { return t.list[t.start:] }
 
+// misses reports whether a row with this score changes nothing, whether or not its
+// chunk is open.
+func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
+
 // passage takes a row into account; rows rise.
 func (t *nearest) passage(s *Set, row int, score float64) {
-	if t.bounds && score < t.least {
-		return // whether or not its chunk is open
+	if t.misses(score) {
+		return
 	}
 	ordinal := uint32(row)
 	if !s.single() {

@@ -161,6 +161,7 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 	size, words := p.Encoder.RowBytes(), p.Encoder.Words()
 	var out [blockRows]int32
 	var mask [blockRows / GroupRows]byte
+	var scales [blockRows]float64
 	var index []uint32
 	var codes []uint64
 	for _, q := range list {
@@ -179,6 +180,7 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 		index, codes = index[:0], codes[:0]
 		for row := at; row < at+rows; row++ {
 			if p.Live == nil || has(p.Live, p.Owner(row)) {
+				scales[len(index)] = p.scale(row)
 				index = append(index, uint32(row))
 				codes = Code(codes, p.Codes, row, words)
 			}
@@ -186,11 +188,14 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 		for _, q := range list {
 			kernels[0].dot(out[:], p.Rows[:p.Count*size], index, codes, q.query.numbers)
 			for i, row := range index {
-				q.nearest.passage(p.Set, int(row), float64(out[i])*q.query.scale*p.scale(int(row)))
+				if score := float64(out[i]) * q.query.scale * scales[i]; !q.nearest.misses(score) {
+					q.nearest.passage(p.Set, int(row), score)
+				}
 			}
 			kernels[0].scan(out[:], mask[:(rows+GroupRows-1)/GroupRows], p.Codes[at/GroupRows*GroupRows*words*8:], q.query.planes, 0)
+			counts, zero := q.counts, len(q.counts)/2
 			for _, row := range index {
-				q.counts[int(out[int(row)-at])+len(q.counts)/2]++
+				counts[int(out[int(row)-at])+zero]++
 			}
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,35 +12,9 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/chunk"
+	"sheaf/internal/worked"
 	"sheaf/onyx"
 )
-
-// vectors reads worked numbers of the reference system, which lie outside the
-// repository, or skips the test.
-func vectors[In, Want any](t *testing.T, file string, f func(t *testing.T, in In, want Want)) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "vectors", file))
-	if os.IsNotExist(err) {
-		t.Skipf("no %s: the vectors of the reference systems are not here", file)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []struct {
-		Name     string
-		Input    In
-		Expected Want
-	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatalf("%s holds no case", file)
-	}
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) { f(t, c.Input, c.Expected) })
-	}
-}
 
 // window is a range of seconds since 1970.
 type window [2]*int64
@@ -87,7 +59,7 @@ func TestVectorsFilters(t *testing.T) {
 			Updated    window     `json:"updated_range"`
 		}
 	}
-	vectors(t, "onyx_filters.json", func(t *testing.T, in in, want []sheaf.ID) {
+	worked.Each(t, "onyx_filters.json", func(t *testing.T, in in, want []sheaf.ID) {
 		f := in.Filters
 		filters := onyx.Filters{AnyTenant: f.Tenant == nil, AnyAccess: f.ACL == nil, Hidden: f.Hidden, Sources: f.Sources, Tags: f.Tags, Sets: f.Sets,
 			ForcedSets: f.ForcedSets, Nodes: f.Nodes, Created: f.Created.times(), Updated: f.Updated.times()}
@@ -141,7 +113,7 @@ func TestVectorsUndated(t *testing.T) {
 		Now        int64
 		Start, End *int64
 	}
-	vectors(t, "onyx_time_filter_undated.json", func(t *testing.T, in in, want struct {
+	worked.Each(t, "onyx_time_filter_undated.json", func(t *testing.T, in in, want struct {
 		Clause  bool
 		Undated bool `json:"include_undated"`
 	}) {
@@ -167,7 +139,7 @@ func TestVectorsUndated(t *testing.T) {
 // The score of words is the sum of four clauses, each times its weight.
 func TestVectorsKeywordScore(t *testing.T) {
 	clauses := []string{"title_match", "title_phrase", "content_match", "content_phrase"}
-	vectors(t, "onyx_opensearch_keyword_score.json", func(t *testing.T, in struct {
+	worked.Each(t, "onyx_opensearch_keyword_score.json", func(t *testing.T, in struct {
 		Scores map[string]float64 `json:"unboosted_clause_scores"`
 		Boosts map[string]float64
 		Least  int `json:"minimum_should_match"`
@@ -218,7 +190,7 @@ func score(t *testing.T, x *onyx.Index, q sheaf.TextQuery) float64 {
 // The vectors hold objects, whose members have an order that Go's maps lose: it
 // is read from the text.
 func TestVectorsMetadataSuffix(t *testing.T) {
-	vectors(t, "onyx_metadata_suffix.json", func(t *testing.T, in json.RawMessage, want struct {
+	worked.Each(t, "onyx_metadata_suffix.json", func(t *testing.T, in json.RawMessage, want struct {
 		Semantic, Keyword string
 		Tags              []string `json:"filter_tags"`
 	}) {

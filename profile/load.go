@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"sheaf/internal/suggest"
+
 	"sheaf"
 )
 
@@ -79,7 +81,7 @@ func readFile(file string) ([]byte, error) {
 
 func notFound(name string, names []string) error {
 	hint := ""
-	if near := nearest(name, names); near != "" {
+	if near := suggest.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf(": did you mean %q?", near)
 	}
 	return fmt.Errorf("profile %q%s (profiles: %s): %w", name, hint, strings.Join(names, ", "), sheaf.ErrNotFound)

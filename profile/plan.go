@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/internal/suggest"
 	"sheaf/rank"
 )
 
@@ -90,7 +91,7 @@ func (p *Profile) values(numbers map[string]float64, set map[string]string) (val
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !slices.Contains(names, name) {
 			hint := ""
-			if near := nearest(name, names); near != "" {
+			if near := suggest.Nearest(name, names); near != "" {
 				hint = fmt.Sprintf(": did you mean %q?", near)
 			}
 			if len(names) == 0 {

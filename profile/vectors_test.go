@@ -1,45 +1,16 @@
 package profile_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/worked"
 	"sheaf/profile"
 	"sheaf/rank"
 )
-
-// vectors reads worked numbers of a reference system, which lie outside the
-// repository, or skips the test. The other tests hold the essential ones.
-func vectors[In, Want any](t *testing.T, file string, f func(t *testing.T, in In, want Want)) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "vectors", file))
-	if os.IsNotExist(err) {
-		t.Skipf("no %s: the vectors of the reference systems are not here", file)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []struct {
-		Name     string
-		Input    In
-		Expected Want
-	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatalf("%s holds no case", file)
-	}
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) { f(t, c.Input, c.Expected) })
-	}
-}
 
 func builtin(t *testing.T, name string) *profile.Profile {
 	t.Helper()
@@ -65,7 +36,7 @@ func TestVectorsElasticParameters(t *testing.T) {
 		TieBreaker float64 `json:"tie_breaker"`
 	}
 	p := builtin(t, "onyx-elastic")
-	vectors(t, "onyx_es_parameters.json", func(t *testing.T, in in, want want) {
+	worked.Each(t, "onyx_es_parameters.json", func(t *testing.T, in in, want want) {
 		set := map[string]string{"keyword": fmt.Sprint(in.QueryType == "keyword"), "title_content_ratio": fmt.Sprint(in.Ratio)}
 		plan, err := p.Plan(in.Limit, set)
 		if err != nil {
@@ -84,7 +55,7 @@ func TestVectorsElasticParameters(t *testing.T) {
 // (decision D10); the reference's two rules contradict each other.
 func TestVectorsCandidateCap(t *testing.T) {
 	p := builtin(t, "rrf")
-	vectors(t, "rrf_candidate_cap.json", func(t *testing.T, in struct {
+	worked.Each(t, "rrf_candidate_cap.json", func(t *testing.T, in struct {
 		TopK int `json:"top_k"`
 	}, want struct {
 		Cap int `json:"cap_top_k_times_5"`
@@ -108,7 +79,7 @@ func TestVectorsRRFValidation(t *testing.T) {
 		TopK   int      `json:"top_k"`
 	}
 	p := builtin(t, "rrf")
-	vectors(t, "rrf_validation.json", func(t *testing.T, in in, want struct {
+	worked.Each(t, "rrf_validation.json", func(t *testing.T, in in, want struct {
 		Status int
 		Error  string
 	}) {

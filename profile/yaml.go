@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"sheaf/internal/suggest"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
@@ -213,51 +215,8 @@ func (n *node) onlyKeys(what string, allowed ...string) error {
 // unknown is the error for a name that is none of allowed.
 func (n *node) unknown(what string, allowed []string) error {
 	hint := ""
-	if near := nearest(n.text, allowed); near != "" {
+	if near := suggest.Nearest(n.text, allowed); near != "" {
 		hint = fmt.Sprintf(": did you mean %q?", near)
 	}
 	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, hint, strings.Join(allowed, ", "))
-}
-
-// nearest is the name that is at most a third of its letters away from name,
-// "" when there is none.
-func nearest(name string, names []string) string {
-	best, bestDistance := "", 0
-	for _, candidate := range names {
-		d := editDistance(strings.ToLower(name), candidate)
-		if d <= max(1, len(candidate)/3) && (best == "" || d < bestDistance) {
-			best, bestDistance = candidate, d
-		}
-	}
-	return best
-}
-
-// editDistance counts the insertions, deletions, replacements and swaps of
-// neighbours that make b of a, in bytes (optimal string alignment).
-func editDistance(a, b string) int {
-	if len(a) > 100 { // no name is that long
-		return len(a)
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			change := rows[i-1][j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			d := min(change, rows[i-1][j]+1, rows[i][j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
 }

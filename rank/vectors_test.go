@@ -3,14 +3,13 @@ package rank_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 	"testing"
 
 	"sheaf"
+	"sheaf/internal/worked"
 	"sheaf/rank"
 )
 
@@ -19,34 +18,12 @@ import (
 // essential ones.
 
 // vector is one case: an input and what the reference system made of it.
-type vector struct {
-	Name      string
-	Op        string
-	Input     json.RawMessage
-	Expected  json.RawMessage
-	Tolerance float64
-}
+type vector = worked.Case[json.RawMessage, json.RawMessage]
 
-// vectors reads the cases of a file, or skips the test when there are none
-// here.
+// vectors are the cases of a file.
 func vectors(t *testing.T, file string) []vector {
 	t.Helper()
-	path := filepath.Join("..", "..", "shared", "vectors", file)
-	text, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
-		t.Skipf("no %s: the vectors of the reference systems are not here", file)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []vector
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatalf("%s holds no case", file)
-	}
-	return cases
+	return worked.Cases[json.RawMessage, json.RawMessage](t, file)
 }
 
 // each runs f on every case of a file, its input and expectation decoded.

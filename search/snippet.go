@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
+	"sheaf/internal/edits"
 )
 
 // Bounds of the work that one snippet takes, however long the text.
@@ -333,7 +334,7 @@ func (h *Highlighter) word(raw string) []wordMatch {
 			}
 		}
 		for _, f := range h.fuzzy {
-			if withinEdits(t.Text, f.folded, f.distance) {
+			if edits.Distance([]rune(t.Text), []rune(f.folded), f.distance) <= f.distance {
 				found = append(found, wordMatch{t.Start, t.End, f.term})
 			}
 		}
@@ -361,34 +362,6 @@ func (h *Highlighter) word(raw string) []wordMatch {
 		h.seen[strings.Clone(raw)] = found
 	}
 	return found
-}
-
-// withinEdits reports whether a and b are at most limit edits apart, a swap of
-// neighbors counting one.
-func withinEdits(a, b string, limit int) bool {
-	s, t := []rune(a), []rune(b)
-	if len(s)-len(t) > limit || len(t)-len(s) > limit {
-		return false
-	}
-	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(s); i++ {
-		row[0] = i
-		for j := 1; j <= len(t); j++ {
-			change := 1
-			if s[i-1] == t[j-1] {
-				change = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(t)] <= limit
 }
 
 // bestWindow returns the first and the last match of the best window. Each

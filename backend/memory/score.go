@@ -9,6 +9,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/internal/edits"
 )
 
 // scorer scores chunks for one request by words.
@@ -456,39 +457,9 @@ func prefixWeight(prefix string) func(string) float64 {
 func fuzzyWeight(folded string, most int) func(string) float64 {
 	word := []rune(folded)
 	return func(term string) float64 {
-		letters := []rune(term)
-		if n := len(letters) - len(word); n > most || -n > most {
-			return 0
-		}
-		if d := distance(letters, word); d <= most {
+		if d := edits.Distance([]rune(term), word, most); d <= most {
 			return 1 / float64(1+d)
 		}
 		return 0
 	}
-}
-
-// distance is the number of insertions, deletions, substitutions and swaps of
-// neighbors that turn a into b (optimal string alignment).
-func distance(a, b []rune) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
 }

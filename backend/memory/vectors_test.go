@@ -2,10 +2,7 @@ package memory_test
 
 import (
 	"context"
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -13,44 +10,27 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/memory"
+	"sheaf/internal/worked"
 )
 
 // Sonar scores by BM25 with the factor k1 + 1, which changes no order; a word
 // that a query holds twice counts twice. Its worked numbers lie outside the
 // repository.
 func TestVectorsSonarBM25(t *testing.T) {
-	file := filepath.Join("..", "..", "..", "shared", "vectors", "sonar_bm25_scores.json")
-	text, err := os.ReadFile(file)
-	if os.IsNotExist(err) {
-		t.Skipf("no %s: the vectors of the reference systems are not here", file)
+	type in struct {
+		Documents map[string]string
+		Query     string
+		K1, B     float64
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []struct {
-		Name  string
-		Input struct {
-			Documents map[string]string
-			Query     string
-			K1, B     float64
-		}
-		Expected []struct {
-			ID    sheaf.ID
-			Score float64
-		}
-		Tolerance float64
-	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatalf("%s holds no case", file)
+	type scored struct {
+		ID    sheaf.ID
+		Score float64
 	}
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range cases {
+	for _, c := range worked.Cases[in, []scored](t, "sonar_bm25_scores.json") {
 		t.Run(c.Name, func(t *testing.T) {
 			store := memory.New(a)
 			var batch backend.Batch

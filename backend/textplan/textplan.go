@@ -15,6 +15,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/internal/edits"
 )
 
 // FormMark begins the text of a form (see analysis.Term) wherever forms and
@@ -248,36 +249,8 @@ func (e Expand) Weight(term string) float64 {
 		}
 		return 0
 	}
-	if d := edits([]rune(text), []rune(e.Text), e.Distance); d <= e.Distance {
+	if d := edits.Distance([]rune(text), []rune(e.Text), e.Distance); d <= e.Distance {
 		return 1 / float64(1+d)
 	}
 	return 0
-}
-
-// edits is the number of insertions, deletions, substitutions and swaps of
-// neighbors that turn a into b (optimal string alignment), or something above
-// most.
-func edits(a, b []rune, most int) int {
-	if n := len(a) - len(b); n > most || -n > most {
-		return most + 1
-	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

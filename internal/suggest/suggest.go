@@ -5,6 +5,8 @@ package suggest
 import (
 	"strings"
 	"unicode/utf8"
+
+	"sheaf/internal/edits"
 )
 
 // Nearest is the known name at the smallest edit distance from name, letter
@@ -20,8 +22,9 @@ func Nearest(name string, known []string) string {
 		limit = max(limit, 2)
 	}
 	best, bestDistance := "", limit+1
+	letters := []rune(lower)
 	for _, k := range known {
-		d := Distance(lower, strings.ToLower(k))
+		d := edits.Distance(letters, []rune(strings.ToLower(k)), limit)
 		if length >= 3 && strings.HasPrefix(strings.ToLower(k), lower) {
 			d = min(d, 1)
 		}
@@ -30,29 +33,4 @@ func Nearest(name string, known []string) string {
 		}
 	}
 	return best
-}
-
-// Distance counts the edits that turn a into b: inserted, dropped and changed
-// characters and swaps of neighbours (optimal string alignment).
-func Distance(a, b string) int {
-	s, t := []rune(a), []rune(b)
-	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(s); i++ {
-		row[0] = i
-		for j := 1; j <= len(t); j++ {
-			change := 1
-			if s[i-1] == t[j-1] {
-				change = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(t)]
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,6 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/internal/worked"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -268,24 +267,12 @@ func TestRRFConfiguration(t *testing.T) {
 
 // The shared cases of the contract, when they are there.
 func TestRRFVectors(t *testing.T) {
-	path := filepath.Join("..", "..", "..", "shared", "vectors", "rrf_validation.json")
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Skipf("no %s: %v", path, err)
-	}
-	var cases []struct {
-		Name     string         `json:"name"`
-		Input    map[string]any `json:"input"`
-		Expected struct {
-			Status int    `json:"status"`
-			Error  string `json:"error"`
-		} `json:"expected"`
-	}
-	if err := json.Unmarshal(content, &cases); err != nil || len(cases) == 0 {
-		t.Fatal(err)
+	type problem struct {
+		Status int
+		Error  string
 	}
 	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, api.RRF{})
-	for _, c := range cases {
+	for _, c := range worked.Cases[map[string]any, problem](t, "rrf_validation.json") {
 		delete(c.Input, "_stub")
 		body, err := json.Marshal(c.Input)
 		if err != nil {
@@ -304,30 +291,19 @@ func TestRRFVectors(t *testing.T) {
 
 // testFusionVectors runs the shared rankings through the route.
 func testFusionVectors(t *testing.T) {
-	path := filepath.Join("..", "..", "..", "shared", "vectors", "rrf_fusion.json")
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Skipf("no %s: %v", path, err)
+	type in struct {
+		Vector []string `json:"vector_results"`
+		Text   []string `json:"text_results"`
+		K      int      `json:"rrf_k"`
+		TopK   int      `json:"top_k"`
 	}
-	var cases []struct {
-		Name  string `json:"name"`
-		Input struct {
-			Vector []string `json:"vector_results"`
-			Text   []string `json:"text_results"`
-			K      int      `json:"rrf_k"`
-			TopK   int      `json:"top_k"`
-		} `json:"input"`
-		Expected []struct {
-			ID     string  `json:"id"`
-			Score  float64 `json:"rrf_score"`
-			Vector *int    `json:"vector_rank"`
-			Text   *int    `json:"text_rank"`
-		} `json:"expected"`
+	type fused struct {
+		ID     string  `json:"id"`
+		Score  float64 `json:"rrf_score"`
+		Vector *int    `json:"vector_rank"`
+		Text   *int    `json:"text_rank"`
 	}
-	if err := json.Unmarshal(content, &cases); err != nil || len(cases) == 0 {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
+	for _, c := range worked.Cases[in, []fused](t, "rrf_fusion.json") {
 		s := startLegs(t, &legs{vector: unique(c.Input.Vector), text: unique(c.Input.Text)}, api.RRF{})
 		var a struct {
 			Data api.RRFData `json:"data"`

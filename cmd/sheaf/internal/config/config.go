@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/internal/edits"
 	"sheaf/internal/suggest"
 )
 
@@ -232,7 +233,7 @@ func (c *Config) loadEnvironment(environ []string) error {
 		}
 		key, ok := byVariable[name]
 		if !ok {
-			if near := suggest.Nearest(name, names); near != "" && suggest.Distance(name, near) <= 2 {
+			if near := suggest.Nearest(name, names); near != "" && edits.Distance([]rune(name), []rune(near), 2) <= 2 {
 				c.Notices = append(c.Notices, fmt.Sprintf("$%s is no setting: did you mean $%s?", name, near))
 			}
 			continue

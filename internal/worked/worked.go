@@ -1,0 +1,69 @@
+// Package worked reads worked numbers of the reference systems for tests: files
+// of cases, each an input and what a system made of it. They lie outside the
+// repository; a test that finds none skips itself by name.
+package worked
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Case is one case of a file.
+type Case[In, Want any] struct {
+	Name string
+	// Op says which function the case is of, in files of several.
+	Op        string
+	Input     In
+	Expected  Want
+	Tolerance float64
+}
+
+// Cases returns the cases of a file, such as "rrf_fusion.json", in its order, at
+// least one. When the file is not there the test is skipped.
+func Cases[In, Want any](t *testing.T, file string) []Case[In, Want] {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), "..", "shared", "vectors", file))
+	if os.IsNotExist(err) {
+		t.Skipf("no %s: the vectors of the reference systems are not here", file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []Case[In, Want]
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	if len(cases) == 0 {
+		t.Fatalf("%s holds no case", file)
+	}
+	return cases
+}
+
+// Each runs f on every case of a file, as a test of its own.
+func Each[In, Want any](t *testing.T, file string, f func(t *testing.T, in In, want Want)) {
+	t.Helper()
+	for _, c := range Cases[In, Want](t, file) {
+		t.Run(c.Name, func(t *testing.T) { f(t, c.Input, c.Expected) })
+	}
+}
+
+// root is the folder of the repository, above the tested package.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the tested package")
+		}
+		dir = parent
+	}
+}

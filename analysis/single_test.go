@@ -1,6 +1,8 @@
 package analysis_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -8,8 +10,9 @@ import (
 	"sheaf/analysis"
 )
 
-// What is called one term is one term that begins so, in one position.
-func TestOneTerm(t *testing.T) {
+// sieveAnalyzers are analyzers whose sieves differ.
+func sieveAnalyzers(t *testing.T) []*analysis.Analyzer {
+	t.Helper()
 	var analyzers []*analysis.Analyzer
 	for _, o := range []analysis.Options{{}, {Language: "en"}, {Language: "en", StopWords: true}, {Language: "de"}} {
 		a, err := analysis.New(o)
@@ -18,41 +21,101 @@ func TestOneTerm(t *testing.T) {
 		}
 		analyzers = append(analyzers, a)
 	}
+	return analyzers
+}
+
+// termsOf are those of a raw word that are no forms, and its positions.
+func termsOf(a *analysis.Analyzer, raw string) (texts []string, positions int) {
+	terms := a.Terms(nil, raw)
+	for _, t := range terms {
+		if !t.Form {
+			texts = append(texts, t.Text)
+		}
+	}
+	return texts, a.Positions(terms)
+}
+
+// A word is never called another when it is one of the terms, and is one term in
+// one position when it is.
+func TestSieve(t *testing.T) {
+	analyzers := sieveAnalyzers(t)
 	check := func(t interface {
 		Fatalf(string, ...any)
-	}, raw string) {
+	}, raw string, wanted ...string) {
 		for _, a := range analyzers {
-			first, ok := a.OneTerm(raw)
-			if !ok {
-				continue
+			texts, positions := termsOf(a, raw)
+			// The word's own term lets it through, whatever else is wanted.
+			if a.Sieve(append(wanted, texts...)).Others(raw) {
+				t.Fatalf("%s: %q is held to be no %q", a.Name(), raw, texts)
 			}
-			terms := a.Terms(nil, raw)
-			n := 0
-			for _, term := range terms {
-				if !term.Form {
-					n++
-					if term.Text[0] != first || term.Offset != 0 {
-						t.Fatalf("%s: %q is the term %q, not one that begins with %q", a.Name(), raw, term.Text, first)
-					}
-				}
-			}
-			if n != 1 || a.Positions(terms) != 1 {
-				t.Fatalf("%s: %q is %d terms in %d positions", a.Name(), raw, n, a.Positions(terms))
+			if a.Sieve(wanted).Others(raw) && (len(texts) != 1 || positions != 1 || slices.Contains(wanted, texts[0])) {
+				t.Fatalf("%s: %q is %q in %d positions; wanted %q", a.Name(), raw, texts, positions, wanted)
 			}
 		}
 	}
-	for _, raw := range []string{"a", "I", "skies", "dying", "lying", "tying", "idly", "gently", "ugly", "early", "only", "singly", "news", "howe", "ies", "yes", "Yellow", "sses", "ing", "ed", "ingly", "generate", "communism", "arsenal", "the", "The"} {
+	for _, raw := range strings.Fields("a I skies dying lying tying idly gently ugly early only singly news howe ies yes Yellow sses ing ed aing oed using aged ingly generate communism arsenal the The by cry dye") {
 		check(t, raw)
 	}
-	if _, ok := analyzers[2].OneTerm("The"); ok {
-		t.Error("a word that is left out is called a term")
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching(`[A-Za-z][a-z]{0,4}(ing|ed|ies|ied|ly|s|ational|y|ful|ness|ogi)?`)
+		check(t, word.Draw(t, "raw"), rapid.SliceOfN(rapid.StringMatching(`[a-zé][a-z]{0,3}`), 0, 4).Draw(t, "wanted")...)
+	})
+}
+
+// Every English word of up to four letters, and with the endings that the
+// stemmer knows, keeps its beginning.
+func TestSieveOfShortWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: half a million words")
 	}
-	for _, raw := range []string{"", "HTTPServer", "a1", "café", "C++", "x-y", "ABC"} {
-		if _, ok := analyzers[1].OneTerm(raw); ok {
-			t.Errorf("%q is called plain", raw)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var terms []analysis.Term
+	try := func(raw string) {
+		terms = a.Terms(terms[:0], raw)
+		term := terms[0].Text
+		if terms[0].Form || len(term) > 1 && (term[0] != raw[0] || term[1] != raw[1] && (term[1] != 'i' || raw[1] != 'y')) {
+			t.Errorf("%q has the term %q", raw, term)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
-		check(t, rapid.StringMatching(`[A-Za-z][a-z]{0,4}(ing|ed|ies|ly|s|ational|y|ful|ness)?`).Draw(t, "raw"))
-	})
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	for _, x := range letters {
+		for _, y := range letters {
+			pair := string(x) + string(y)
+			for _, ending := range strings.Fields("s ed ing ies ied ly y e eed ingly edly sses ational ization fulness ousli biliti ogi ative ement ion er able") {
+				try(string(x) + ending)
+				try(pair + ending)
+			}
+			for _, z := range letters {
+				try(pair + string(z))
+				for _, w := range letters {
+					try(pair + string(z) + string(w))
+				}
+			}
+		}
+	}
+}
+
+// Most words are called others, and what is not plain never is.
+func TestSieveSays(t *testing.T) {
+	analyzers := sieveAnalyzers(t)
+	s := analyzers[1].Sieve([]string{"run", "cat"})
+	for _, raw := range strings.Fields("dog Word rat configuring") {
+		if !s.Others(raw) {
+			t.Errorf("%q is not told from run and cat", raw)
+		}
+	}
+	for _, raw := range []string{"", "a", "HTTPServer", "x1", "café", "C++", "x-y", "ABC", "runs", "Cats"} {
+		if s.Others(raw) {
+			t.Errorf("%q is called another", raw)
+		}
+	}
+	if analyzers[2].Sieve(nil).Others("The") {
+		t.Error("a word that is left out is called a term")
+	}
+	if analyzers[3].Sieve(nil).Others("Wort") {
+		t.Error("a sieve of German tells something")
+	}
 }

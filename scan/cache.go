@@ -14,12 +14,10 @@ type cache struct {
 	used  int64
 	order *list.List // *cached, the newest first
 	at    map[string]*list.Element
-	byDoc map[*document]*list.Element
 }
 
 type cached struct {
-	key   string
-	doc   *document
+	doc   *loaded
 	bytes int64
 }
 
@@ -28,7 +26,7 @@ func (c *cache) resize(limit int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.order == nil {
-		c.order, c.at, c.byDoc = list.New(), map[string]*list.Element{}, map[*document]*list.Element{}
+		c.order, c.at = list.New(), map[string]*list.Element{}
 	}
 	c.limit = limit
 	c.evict()
@@ -45,12 +43,11 @@ func (c *cache) evict() {
 func (c *cache) remove(e *list.Element) {
 	entry := c.order.Remove(e).(*cached)
 	c.used -= entry.bytes
-	delete(c.at, entry.key)
-	delete(c.byDoc, entry.doc)
+	delete(c.at, entry.doc.key)
 }
 
 // get is the file as it was cut when it had this size and time, or nil.
-func (c *cache) get(key string, size int64, modTime time.Time) *document {
+func (c *cache) get(key string, size int64, modTime time.Time) *loaded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.at[key]
@@ -66,45 +63,18 @@ func (c *cache) get(key string, size int64, modTime time.Time) *document {
 	return d
 }
 
-func (c *cache) put(key string, d *document) {
+// put remembers a document, in the place of an earlier form of it.
+func (c *cache) put(d *loaded) {
 	bytes := d.memory()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if e := c.at[d.key]; e != nil {
+		c.remove(e)
+	}
 	if bytes > c.limit {
 		return
 	}
-	if e := c.at[key]; e != nil {
-		c.remove(e)
-	}
-	e := c.order.PushFront(&cached{key, d, bytes})
-	c.at[key], c.byDoc[d] = e, e
+	c.at[d.key] = c.order.PushFront(&cached{d, bytes})
 	c.used += bytes
 	c.evict()
-}
-
-// replace puts a document in the place of an earlier form of it.
-func (c *cache) replace(old, d *document) {
-	c.mu.Lock()
-	e := c.byDoc[old]
-	c.mu.Unlock()
-	if e != nil {
-		c.put(e.Value.(*cached).key, d)
-	}
-}
-
-// chunkBytes is about what a chunk takes besides its texts.
-const chunkBytes = 600
-
-// memory is about how many bytes a document takes: the file itself, whose copy
-// the parts of the document share, the texts of the entries, and the vectors.
-func (d *document) memory() int64 {
-	n := d.size + d.textBytes + int64(len(d.entries)+1)*chunkBytes
-	for i := range d.entries {
-		for _, v := range d.entries[i].Vectors {
-			for _, p := range v.Passages {
-				n += int64(4 * len(p))
-			}
-		}
-	}
-	return n
 }

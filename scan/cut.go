@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,123 +13,180 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
-	"sheaf/catalog"
 	"sheaf/chunk"
-	"sheaf/inference"
 	"sheaf/ingest"
 	"sheaf/search"
 )
 
-// document is a file that was cut.
-type document struct {
-	path    string
-	modTime time.Time
-	size    int64
-	hash    catalog.Hash
-	// decoded is the text of a file that is not UTF-8 itself, else nil.
-	decoded []byte
-	doc     sheaf.Document
-	date    sheaf.Dated
-	entries []backend.Chunk
-	// textBytes is the length of the texts of entries.
-	textBytes int64
-	// embedded names the model whose vectors entries have, "" for none.
-	embedded string
-}
-
-// cutFiles is what cutting found.
-type cutFiles struct {
+// gathered is what cutting and indexing the best matches gave.
+type gathered struct {
 	docs   []*document // best first
-	beyond int         // matches that the limit left out
-	at     map[string]bool
-	failed int // files that could not be read
-	tried  int // matches that were cut
+	chunks int
+	at     map[string]bool // by path
+	failed int             // files that could not be read
+	tried  int             // matches that were looked at
+	beyond int             // matches that the limit left out
+	full   bool            // the memory was full before the limit was reached
+	// warnings are about vectors that could not be made.
+	warnings []string
+	took     map[string]time.Duration
 }
 
-func (c *cutFiles) chunks() int {
-	n := 0
-	for _, d := range c.docs {
-		n += len(d.entries)
-	}
-	return n
-}
-
-func (c *cutFiles) notes() []string {
+func (g *gathered) notes(maxVectors int) []string {
 	var notes []string
-	if c.beyond > 0 {
-		notes = append(notes, fmt.Sprintf("%d further files hold words of the query and are not candidates", c.beyond))
+	switch {
+	case g.full:
+		notes = append(notes, fmt.Sprintf("the index is full after %d files: %d further files hold words of the query and are no candidates (raise the memory)", len(g.docs), g.beyond))
+	case g.beyond > 0:
+		notes = append(notes, fmt.Sprintf("%d further files hold words of the query and are not candidates", g.beyond))
 	}
-	if c.failed > 0 {
-		notes = append(notes, fmt.Sprintf("%d files could not be read", c.failed))
+	if g.failed > 0 {
+		notes = append(notes, fmt.Sprintf("%d files could not be read", g.failed))
+	}
+	if maxVectors > 0 && g.chunks > maxVectors {
+		notes = append(notes, fmt.Sprintf("the first %d of %d chunks have vectors", maxVectors, g.chunks))
 	}
 	return notes
 }
 
-// cut cuts the best matches, in order, until as many files as wanted have a
-// chunk that the filter lets through.
-func (s *Scanner) cut(ctx context.Context, f *found, req search.ScanRequest) (*cutFiles, error) {
-	chunker, err := chunk.New(chunk.Options{Chunker: "sections", Sections: chunk.SectionOptions{Cap: req.ChunkChars}})
+// Files are cut, embedded and indexed some at a time, so that only their texts
+// are in memory at once.
+const (
+	batchFiles = 64
+	batchBytes = 4 << 20
+)
+
+// firstBatch are the first matches that are taken together, at least one.
+func firstBatch(files []ingest.File, matches []match) []match {
+	n, bytes := 0, int64(0)
+	for n < min(len(matches), batchFiles) && bytes < batchBytes {
+		bytes += files[matches[n].file].Bytes
+		n++
+	}
+	return matches[:n]
+}
+
+// newChunker cuts along headings, into sections of at most chars characters; 0 is
+// the usual number.
+func newChunker(chars int) (chunk.Chunker, error) {
+	return chunk.New(chunk.Options{Chunker: "sections", Sections: chunk.SectionOptions{Cap: chars}})
+}
+
+// gatherer does it for one request.
+type gatherer struct {
+	*Scanner
+	req     search.ScanRequest
+	chunker chunk.Chunker
+	store   backend.Backend
+	files   []ingest.File
+	out     *gathered
+	budget  int64 // bytes that the index may still take
+	vectors int   // chunks that may still be embedded
+}
+
+// gather cuts the best matches and writes their chunks to store, in order, until
+// as many files as wanted have a chunk that the filter lets through or the index
+// takes budget bytes. The first file is always taken.
+func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, store backend.Backend, budget int64) (*gathered, error) {
+	chunker, err := newChunker(req.ChunkChars)
 	if err != nil {
 		return nil, err
 	}
-	out := &cutFiles{at: map[string]bool{}}
+	g := &gatherer{Scanner: s, req: req, chunker: chunker, store: store, files: f.files, budget: budget,
+		out: &gathered{at: map[string]bool{}, took: map[string]time.Duration{}}}
+	if req.Vectors && s.o.Embedder != nil {
+		g.vectors = req.MaxVectors
+	}
 	matches := f.matches
-	for len(matches) > 0 && len(out.docs) < req.MaxFiles {
-		batch := matches[:min(len(matches), req.MaxFiles-len(out.docs))]
-		docs := make([]*document, len(batch))
-		if err := s.cutBatch(ctx, f.files, batch, docs, chunker); err != nil {
+	for len(matches) > 0 && len(g.out.docs) < req.MaxFiles && !g.out.full {
+		batch := firstBatch(f.files, matches[:min(len(matches), req.MaxFiles-len(g.out.docs))])
+		if err := g.batch(ctx, batch); err != nil {
 			return nil, err
 		}
-		for _, d := range docs {
-			switch {
-			case d == nil:
-				out.failed++
-			case d.passes(req.Filter):
-				out.docs = append(out.docs, d)
-				out.at[d.path] = true
-			}
-		}
-		out.tried += len(batch)
 		matches = matches[len(batch):]
 	}
-	out.beyond = len(matches)
-	return out, nil
+	g.out.beyond = len(f.matches) - g.out.tried
+	return g.out, nil
 }
 
-func (s *Scanner) cutBatch(ctx context.Context, files []ingest.File, batch []match, docs []*document, chunker chunk.Chunker) error {
-	workers := runtime.GOMAXPROCS(0)
+// batch takes some matches further, in order.
+func (g *gatherer) batch(ctx context.Context, matches []match) error {
+	start := time.Now()
+	took := func(step string) {
+		now := time.Now()
+		g.out.took[step] += now.Sub(start)
+		start = now
+	}
+	cut, err := g.cut(ctx, g.files, matches, g.chunker)
+	if err != nil {
+		return err
+	}
+	took("chunk")
+	docs := g.choose(cut)
+	embedded := 0
+	if g.vectors > 0 {
+		if embedded, err = g.embed(ctx, docs); err != nil {
+			return err
+		}
+		took("embed")
+	}
+	var batch backend.Batch
+	for i, d := range docs {
+		batch.Chunks = append(batch.Chunks, d.entries(i < embedded)...)
+	}
+	err = g.store.Write(ctx, batch)
+	took("index")
+	return err
+}
+
+// choose takes what passes the filter as long as there is room.
+func (g *gatherer) choose(cut []*loaded) []*loaded {
+	var docs []*loaded
+	for _, d := range cut {
+		switch {
+		case d == nil:
+			g.out.failed++
+		case !d.passes(g.req.Filter):
+		default:
+			n := d.document.memory() + entryBytes*int64(len(d.doc.Chunks))
+			if n > g.budget && len(g.out.docs) > 0 {
+				g.out.full = true
+				return docs
+			}
+			g.budget -= n
+			docs = append(docs, d)
+			g.out.docs = append(g.out.docs, d.document)
+			g.out.at[d.path] = true
+			g.out.chunks += len(d.doc.Chunks)
+		}
+		g.out.tried++
+	}
+	return docs
+}
+
+// cut cuts the files of matches; nil stands for one that could not be.
+func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loaded, error) {
+	docs := make([]*loaded, len(matches))
+	workers := min(runtime.GOMAXPROCS(0), len(matches))
 	group, ctx := errgroup.WithContext(ctx)
 	for w := range workers {
 		group.Go(func() error {
 			var buffer []byte
-			for i := w; i < len(batch); i += workers {
+			for i := w; i < len(matches); i += workers {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				docs[i] = s.document(&files[batch[i].file], chunker, &buffer)
+				docs[i] = s.load(&files[matches[i].file], chunker, &buffer)
 			}
 			return nil
 		})
 	}
-	return group.Wait()
+	return docs, group.Wait()
 }
 
-// passes reports whether the filter lets a chunk of the document through.
-func (d *document) passes(filter sheaf.Filter) bool {
-	if filter == nil {
-		return true
-	}
-	for i := range d.entries {
-		if filter.Match(&d.entries[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// document reads and cuts a file, or takes it from the cache; nil when it cannot
-// be read or is no text.
-func (s *Scanner) document(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *document {
+// load reads and cuts a file, or takes it from the cache; nil when it cannot be
+// read or is no text.
+func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loaded {
 	key := chunker.Name() + "\x00" + f.Path
 	if d := s.cache.get(key, f.Bytes, f.ModTime); d != nil {
 		return d
@@ -144,124 +200,78 @@ func (s *Scanner) document(f *ingest.File, chunker chunk.Chunker, buffer *[]byte
 	if !ok {
 		return nil
 	}
-	d := &document{path: f.Path, modTime: f.ModTime, size: int64(len(raw)), hash: catalog.HashOf(raw), doc: chunker.Chunk(s.o.Tree, f.Path, text)}
-	if len(text) != len(raw) {
-		d.decoded = text
-	}
-	d.date = chunk.DateOf(&d.doc, f.ModTime)
-	d.index(string(text))
-	s.cache.put(key, d)
+	d := newLoaded(key, f, raw, text, chunker.Chunk(s.o.Tree, f.Path, text))
+	s.cache.put(d)
 	return d
 }
 
-// maxListed is how many values of one property are searched; notes that list
-// hundreds would be found by everything.
-const maxListed = 10
-
-// index makes the entries of the document's chunks. Every chunk has the fields
-// of the note (title, path, aliases, tags, values of properties), the heading
-// that it stands under, and its text, which is a part of text.
-func (d *document) index(text string) {
-	common := []backend.Field{{Name: sheaf.FieldTitle, Text: d.doc.Title}, {Name: sheaf.FieldAliases, Text: strings.Join(d.doc.Aliases, "\n")},
-		{Name: sheaf.FieldTags, Text: strings.Join(d.doc.Tags, "\n")}, {Name: sheaf.FieldPath, Text: strings.TrimSuffix(d.path, path.Ext(d.path))},
-		{Name: sheaf.FieldProperties, Text: propertyText(&d.doc)}}
-	common = slices.DeleteFunc(common, func(f backend.Field) bool { return f.Text == "" })
-	columns := ingest.ChunkColumns(ingest.Columns(&d.doc, d.date), 1) // pieces have one depth
-	d.entries = make([]backend.Chunk, len(d.doc.Chunks))
-	d.textBytes = int64(len(text))
-	for i := range d.doc.Chunks {
-		c := &d.doc.Chunks[i]
-		fields := make([]backend.Field, len(common), len(common)+2)
-		copy(fields, common)
-		if len(c.Hierarchy) > 1 {
-			fields = append(fields, backend.Field{Name: sheaf.FieldHierarchy, Text: c.Hierarchy[len(c.Hierarchy)-1]})
-		}
-		if body := d.body(c, text); body != "" {
-			fields = append(fields, backend.Field{Name: sheaf.FieldBody, Text: body})
-		}
-		d.entries[i] = backend.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: fields, Columns: columns}
+// embed gives the chunks of the first documents vectors, as long as there are
+// some left to give, and returns how many documents that are. Documents from the
+// cache may have them already. A model that fails is a warning.
+func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
+	model := g.o.Embedder.Model()
+	n := 0
+	for n < len(docs) && g.vectors >= len(docs[n].doc.Chunks) {
+		g.vectors -= len(docs[n].doc.Chunks)
+		n++
 	}
-}
-
-// body is the text of a piece without frontmatter, which only a document of
-// nothing else has in a piece; what YAML made nothing of stays.
-func (d *document) body(c *sheaf.Chunk, text string) string {
-	from := c.Body.Start
-	if front := d.doc.Frontmatter; front.Len() > 0 && !d.doc.FrontmatterText {
-		from = min(max(from, front.End), c.Body.End)
+	if n < len(docs) {
+		g.vectors = 0
 	}
-	return text[from:c.Body.End]
-}
-
-// propertyText is the values of the frontmatter that are no fields of their own.
-func propertyText(doc *sheaf.Document) string {
-	var parts []string
-	for _, p := range doc.Properties {
-		if !ingest.IsText(p.Name) {
-			continue
-		}
-		for _, v := range p.Values[:min(maxListed, len(p.Values))] {
-			parts = append(parts, v.String())
-		}
-	}
-	return strings.Join(parts, "\n")
-}
-
-// embed gives the first most chunks vectors. Documents from the cache may have
-// them already.
-func (s *Scanner) embed(ctx context.Context, docs []*document, most int) error {
-	e := s.o.Embedder
-	if e == nil {
-		return nil
-	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(max(2, runtime.GOMAXPROCS(0)))
-	for i, d := range docs {
-		if most -= len(d.entries); most < 0 {
-			break
-		}
-		if d.embedded == e.Model() {
+	for i, d := range docs[:n] {
+		if d.embedded == model {
 			continue
 		}
 		group.Go(func() error {
-			with := *d // others may be reading d, which is shared through the cache
-			with.entries = make([]backend.Chunk, len(d.entries))
-			for j := range d.entries {
-				with.entries[j] = d.entries[j]
-				with.entries[j].Vectors = nil
-			}
-			if err := ingest.Embed(ctx, inference.Embedder(e), &with.doc, with.entries); err != nil {
+			with := &loaded{document: d.document, text: d.text, embedded: model} // others may be reading d
+			entries := with.entries(false)
+			if err := ingest.Embed(inner, g.o.Embedder, &with.doc, entries); err != nil {
 				return err
 			}
-			with.embedded = e.Model()
-			docs[i] = &with
-			s.cache.replace(d, &with)
+			with.vectors = make([][]backend.Vectors, len(entries))
+			for j := range entries {
+				with.vectors[j] = entries[j].Vectors
+			}
+			docs[i] = with
+			g.cache.put(with)
 			return nil
 		})
 	}
-	return group.Wait()
+	err := group.Wait()
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err != nil {
+		g.vectors = 0
+		g.out.warnings = append(g.out.warnings, fmt.Sprintf("vectors of candidates: %v", err))
+	}
+	return n, nil
 }
 
 // whyNot says why a document is not among the candidates; "" when it is.
-func whyNot(f *found, c *cutFiles, id sheaf.ID, tree string, req search.ScanRequest) string {
+func whyNot(f *found, g *gathered, id sheaf.ID, tree string, req search.ScanRequest) string {
 	name, ok := strings.CutPrefix(string(id), tree+":")
 	if !ok {
 		return "it is no document of this folder"
 	}
-	if c.at[name] {
+	if g.at[name] {
 		return ""
 	}
 	for rank, m := range f.matches {
 		if f.files[m.file].Path != name {
 			continue
 		}
-		if rank >= c.tried {
+		switch {
+		case rank >= g.tried && g.full:
+			return fmt.Sprintf("its file holds %q and is number %d of the files that match: the memory was full after %d", f.needlesOf(m.path|m.content), rank+1, len(g.docs))
+		case rank >= g.tried:
 			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates", f.needlesOf(m.path|m.content), rank+1, req.MaxFiles)
+		case req.Filter != nil:
+			return "the filter leaves its file out, or it could not be read"
 		}
-		if req.Filter != nil {
-			return "the filter leaves its file out"
-		}
-		return "its file could not be read, or the memory was full before it"
+		return "its file could not be read"
 	}
 	return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name), strings.Join(f.needles, ", "))
 }

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"sheaf"
@@ -17,42 +21,45 @@ import (
 // candidates: no other file was read for them. Folders count every file of the
 // folder.
 type facts struct {
-	tree, root string
-	files      []ingest.File
-	docs       []*document
-	documents  map[sheaf.ID]*document
-	chunks     map[sheaf.ID]place
-	folders    func() map[string]int
-	links      func() (*catalog.View, error)
+	scanner   *Scanner
+	files     []ingest.File
+	docs      []*document
+	documents map[sheaf.ID]*document
+	folders   func() map[string]int
+	links     func() (*catalog.View, error)
 }
 
-// place is a chunk by its document and number.
-type place struct {
-	doc *document
-	n   int
-}
-
-func newFacts(tree, root string, files []ingest.File, docs []*document) *facts {
-	f := &facts{tree: tree, root: root, files: files, docs: docs,
-		documents: make(map[sheaf.ID]*document, len(docs)), chunks: map[sheaf.ID]place{}}
+func newFacts(s *Scanner, files []ingest.File, docs []*document) *facts {
+	f := &facts{scanner: s, files: files, docs: docs, documents: make(map[sheaf.ID]*document, len(docs))}
 	for _, d := range docs {
 		f.documents[d.doc.ID] = d
-		for i := range d.doc.Chunks {
-			f.chunks[d.doc.Chunks[i].ID] = place{d, i}
-		}
 	}
 	f.folders = sync.OnceValue(f.countFolders)
-	f.links = sync.OnceValues(func() (*catalog.View, error) { return openView(tree, root, docs, nil) })
+	f.links = sync.OnceValues(f.openLinks)
 	return f
+}
+
+// place is the document of a chunk and the chunk's number.
+func (f *facts) place(id sheaf.ID) (*document, int) {
+	at := strings.LastIndexByte(string(id), '#')
+	if at < 0 {
+		return nil, 0
+	}
+	d := f.documents[id[:at]]
+	n, err := strconv.Atoi(string(id[at+1:]))
+	if d == nil || err != nil || n < 0 || n >= len(d.doc.Chunks) || d.doc.Chunks[n].ID != id {
+		return nil, 0
+	}
+	return d, n
 }
 
 // Chunk implements rank.Facts. A document's ID gives a chunk for all of it.
 func (f *facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	if p, ok := f.chunks[id]; ok {
-		return p.doc.doc.Chunks[p.n], true
-	}
 	d := f.documents[id]
 	if d == nil {
+		if d, n := f.place(id); d != nil {
+			return d.doc.Chunks[n], true
+		}
 		return sheaf.Chunk{}, false
 	}
 	all := sheaf.Span{End: int(d.size)}
@@ -79,7 +86,7 @@ func (f *facts) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 
 // FolderSize implements rank.Facts.
 func (f *facts) FolderSize(tree, folder string) int {
-	if tree != f.tree {
+	if tree != f.scanner.o.Tree {
 		return 0
 	}
 	return f.folders()[folder]
@@ -113,38 +120,88 @@ func (f *facts) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return nil
 }
 
-// view is the candidates as a catalog.
-func (f *facts) view() (*catalog.View, error) { return f.links() }
+// openLinks is a catalog of what candidates are called and link to.
+func (f *facts) openLinks() (*catalog.View, error) {
+	docs := make([]*document, len(f.docs))
+	for i, d := range f.docs {
+		all := sheaf.Chunk{ID: d.doc.ID, Doc: d.doc.ID, Title: d.doc.Title, SiblingCount: 1}
+		for j := range d.doc.Chunks {
+			all.Links = append(all.Links, d.doc.Chunks[j].Links...)
+		}
+		docs[i] = &document{path: d.path, modTime: d.modTime, size: d.size, hash: d.hash,
+			doc: sheaf.Document{ID: d.doc.ID, Tree: d.doc.Tree, Path: d.doc.Path, Title: d.doc.Title, Aliases: d.doc.Aliases, Chunks: []sheaf.Chunk{all}}}
+	}
+	return f.scanner.openView(docs, nil)
+}
+
+// view is some of the candidates as a catalog, all when none is named. Others
+// than candidates are left out.
+func (f *facts) view(ids ...sheaf.ID) (*catalog.View, error) {
+	docs := f.docs
+	if len(ids) > 0 {
+		docs = nil
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+			if d := f.documents[id]; d != nil {
+				docs = append(docs, d)
+			}
+		}
+	}
+	return f.scanner.openView(docs, nil)
+}
 
 // text is the indexed text of a chunk.
 func (f *facts) text(id sheaf.ID) (string, error) {
-	p, ok := f.chunks[id]
-	if !ok {
+	d, n := f.place(id)
+	if d == nil {
 		return "", fmt.Errorf("chunk %s: %w", id, sheaf.ErrNotFound)
 	}
-	for _, field := range p.doc.entries[p.n].Fields {
-		if field.Name == sheaf.FieldBody {
-			return field.Text, nil
-		}
+	text, err := f.scanner.text(d)
+	if err != nil {
+		return "", err
 	}
-	return "", nil
+	return d.body(&d.doc.Chunks[n], text), nil
+}
+
+// text is the text of a document: the one that is remembered, or the file's.
+func (s *Scanner) text(d *document) (string, error) {
+	if held := s.cache.get(d.key, d.size, d.modTime); held != nil && held.hash == d.hash {
+		return held.text, nil
+	}
+	raw, err := readInto(nil, filepath.Join(s.o.Root, filepath.FromSlash(d.path)), int(d.size))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", catalog.ErrStale, err)
+	}
+	text, ok := ingest.Text(raw)
+	if !ok || catalog.HashOf(raw) != d.hash {
+		return "", fmt.Errorf("%s: %w", d.path, catalog.ErrStale)
+	}
+	return string(text), nil
 }
 
 // Empty is a catalog without documents, of a folder whose documents are in the
 // named tree. The caller closes it.
-func Empty(tree, root string) (*catalog.View, error) { return openView(tree, root, nil, nil) }
+func Empty(tree, root string) (*catalog.View, error) {
+	return (&Scanner{o: Options{Tree: tree, Root: root}}).openView(nil, nil)
+}
 
 // openView makes a catalog of documents, in memory. Its texts are read from the
 // files. The view outlives the catalog, which has nothing to release.
-func openView(tree, root string, docs []*document, skipped []catalog.Skip) (*catalog.View, error) {
+func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.View, error) {
 	c, err := catalog.Open(vfs.NewMem(), "/scan", catalog.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
-	update := catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: tree, Root: root}}}, Skipped: &skipped}
+	update := catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: s.o.Tree, Root: s.o.Root}}}, Skipped: &skipped}
 	for _, d := range docs {
-		update.Put = append(update.Put, catalog.Record{Document: d.doc, Date: d.date, Text: d.decoded, HasText: d.decoded != nil,
-			File: catalog.FileState{Size: d.size, ModTime: d.modTime.UnixNano(), Hash: d.hash}})
+		record := catalog.Record{Document: d.doc, Date: d.date, File: catalog.FileState{Size: d.size, ModTime: d.modTime.UnixNano(), Hash: d.hash}}
+		if d.decoded { // the catalog reads no files of that kind
+			text, err := s.text(d)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("scan: %w", err), c.Close())
+			}
+			record.Text, record.HasText = []byte(text), true
+		}
+		update.Put = append(update.Put, record)
 	}
 	if err := c.Update(context.Background(), update); err != nil {
 		return nil, errors.Join(fmt.Errorf("scan: %w", err), c.Close())

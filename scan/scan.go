@@ -22,7 +22,6 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
-	"sheaf/backend"
 	"sheaf/backend/memory"
 	"sheaf/catalog"
 	"sheaf/inference"
@@ -105,37 +104,25 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	}
 	took("scan")
 	s.cache.resize(int64(chunkShare * float64(req.MemoryBytes)))
-	cut, err := s.cut(ctx, found, req)
-	if err != nil {
-		return nil, err
-	}
-	out.Notes = append(out.Notes, cut.notes()...)
-	took("chunk")
-	if req.Vectors {
-		if err := s.embed(ctx, cut.docs, req.MaxVectors); err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			out.Warnings = append(out.Warnings, fmt.Sprintf("vectors of candidates: %v", err))
-		} else if n := cut.chunks(); n > req.MaxVectors {
-			out.Notes = append(out.Notes, fmt.Sprintf("the first %d of %d chunks have vectors", req.MaxVectors, n))
-		}
-		took("embed")
-	}
 	store := memory.NewFor(s.o.Analyzer, req.Words)
-	used, err := fill(ctx, store, cut.docs, int64((1-chunkShare)*float64(req.MemoryBytes)))
+	g, err := s.gather(ctx, found, req, store, int64((1-chunkShare)*float64(req.MemoryBytes)))
 	if err != nil {
 		return nil, err
 	}
-	if used < len(cut.docs) {
-		out.Notes = append(out.Notes, fmt.Sprintf("the index is full: the last %d of %d candidate files are left out (raise the memory)", len(cut.docs)-used, len(cut.docs)))
-		cut.docs = cut.docs[:used]
+	for _, step := range []string{"chunk", "embed", "index"} {
+		if d, ok := g.took[step]; ok {
+			out.Took = append(out.Took, search.Timing{Step: step, Duration: d})
+		}
 	}
-	took("index")
-	facts := newFacts(s.o.Tree, s.o.Root, files, cut.docs)
+	mostVectors := 0
+	if req.Vectors && s.o.Embedder != nil {
+		mostVectors = req.MaxVectors
+	}
+	out.Notes, out.Warnings = g.notes(mostVectors), g.warnings
+	facts := newFacts(s, files, g.docs)
 	out.Backend, out.Facts, out.Catalog, out.Text = store, facts, facts.view, facts.text
-	out.Files, out.Matched, out.Candidates, out.Chunks = len(files), len(found.matches), len(cut.docs), cut.chunks()
-	out.WhyNot = func(id sheaf.ID) string { return whyNot(found, cut, id, s.o.Tree, req) }
+	out.Files, out.Matched, out.Candidates, out.Chunks = len(files), len(found.matches), len(g.docs), g.chunks
+	out.WhyNot = func(id sheaf.ID) string { return whyNot(found, g, id, s.o.Tree, req) }
 	return out, nil
 }
 
@@ -160,38 +147,34 @@ func check(req *search.ScanRequest) error {
 	return nil
 }
 
-// entryBytes is about what the index takes for a chunk besides its text.
-const entryBytes = 1400
-
-// fill writes the chunks of documents, in order, until they would exceed budget
-// bytes; it returns how many documents are in.
-func fill(ctx context.Context, store backend.Backend, docs []*document, budget int64) (int, error) {
-	var batch backend.Batch
-	used := 0
-	for _, d := range docs {
-		if budget -= d.textBytes + int64(len(d.entries))*entryBytes; budget < 0 && used > 0 {
-			break
-		}
-		batch.Chunks = append(batch.Chunks, d.entries...)
-		used++
-	}
-	return used, store.Write(ctx, batch)
-}
-
-// All is a catalog of every document of the folder, for looking up addresses.
-// The caller closes the view.
-func (s *Scanner) All(ctx context.Context) (*catalog.View, error) {
+// All is a catalog of every document of the folder, cut into sections of at most
+// chunkChars characters, for looking up addresses. The caller closes the view.
+func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error) {
 	files, skipped, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
-	found := &found{files: files}
-	for i := range files {
-		found.matches = append(found.matches, match{file: i})
-	}
-	cut, err := s.cut(ctx, found, search.ScanRequest{MaxFiles: len(files)})
+	chunker, err := newChunker(chunkChars)
 	if err != nil {
 		return nil, err
 	}
-	return openView(s.o.Tree, s.o.Root, cut.docs, skipped)
+	matches := make([]match, len(files))
+	for i := range matches {
+		matches[i].file = i
+	}
+	var docs []*document
+	for n := 0; n < len(files); {
+		batch := firstBatch(files, matches[n:])
+		cut, err := s.cut(ctx, files, batch, chunker)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range cut {
+			if d != nil {
+				docs = append(docs, d.document)
+			}
+		}
+		n += len(batch)
+	}
+	return s.openView(docs, skipped)
 }

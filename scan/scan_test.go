@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -287,22 +288,63 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// heap is what is in use on the heap.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // what the first one's finalizers release
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
 // When the memory is full, what ranks last is left out, and the result says so.
+// The bound is of memory in fact, whether there are many sections or much text.
 func TestMemoryIsBounded(t *testing.T) {
-	files := map[string]string{}
-	for i := range 40 {
-		files[fmt.Sprintf("%02d.md", i)] = "word " + strings.Repeat("long text follows here. ", 4000)
+	var manySections, longText strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&manySections, "## About %d\n\nA word of [[note %d]] and the rest of it. #tag%d\n\n", i, i, i)
 	}
-	s, err := scan.New(scan.Options{Root: folder(t, files), Analyzer: english(t)})
+	longText.WriteString(strings.Repeat("A word in a long text that goes on and on. ", 10_000))
+	for name, text := range map[string]string{"sections": manySections.String(), "text": longText.String()} {
+		files := map[string]string{}
+		for i := range 64 {
+			files[fmt.Sprintf("%02d.md", i)] = text
+		}
+		root := folder(t, files)
+		for _, megabytes := range []int64{10, 20, 100} {
+			s, err := scan.New(scan.Options{Root: root, Analyzer: english(t)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := heap()
+			found, err := s.Scan(context.Background(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 100, ChunkChars: 6000, MemoryBytes: megabytes << 20, MaxVectors: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			used := heap() - before
+			t.Logf("%s, %d MB: %d files, %d chunks, %.1f MB", name, megabytes, found.Candidates, found.Chunks, float64(used)/(1<<20))
+			if used > megabytes<<20 {
+				t.Errorf("%s: %d bytes are used of %d MB", name, used, megabytes)
+			}
+			whole := found.Candidates == 64
+			if told := strings.Contains(strings.Join(found.Notes, "\n"), "the index is full"); told == whole {
+				t.Errorf("%s, %d MB: %d candidates, notes %v", name, megabytes, found.Candidates, found.Notes)
+			}
+			if want := name == "text" || megabytes == 100; whole != want {
+				t.Errorf("%s, %d MB: %d of 64 files are candidates", name, megabytes, found.Candidates)
+			}
+			if text, err := found.Text("vault:00.md#1"); err != nil || !strings.Contains(text, "word") {
+				t.Errorf("%s: text %q, %v", name, text, err)
+			}
+			runtime.KeepAlive(s)
+		}
+	}
+}
+
+func TestRequestsAreChecked(t *testing.T) {
+	s, err := scan.New(scan.Options{Root: t.TempDir(), Analyzer: english(t)})
 	if err != nil {
 		t.Fatal(err)
-	}
-	found, err := s.Scan(context.Background(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 100, ChunkChars: 6000, MemoryBytes: 2 << 20, MaxVectors: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found.Candidates >= 40 || found.Candidates < 10 || !strings.Contains(strings.Join(found.Notes, "\n"), "the index is full") {
-		t.Errorf("%d candidates, notes %v", found.Candidates, found.Notes)
 	}
 	for _, bad := range []search.ScanRequest{{MaxFiles: 0, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1}, {MaxFiles: 5, MemoryBytes: 2 << 20, Queries: make([]string, 100)}} {
 		if _, err := s.Scan(context.Background(), bad); !errors.Is(err, sheaf.ErrInvalid) {

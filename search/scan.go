@@ -46,8 +46,9 @@ type Scanned struct {
 	Facts   rank.Facts
 	// Text is the indexed text of a chunk.
 	Text func(id sheaf.ID) (string, error)
-	// Catalog is the candidates as a catalog, made when it is asked for.
-	Catalog func() (*catalog.View, error)
+	// Catalog makes a catalog of the named candidates, of all when none is
+	// named.
+	Catalog func(docs ...sheaf.ID) (*catalog.View, error)
 	// Files is how many files were looked at, Matched how many hold some of
 	// what was looked for, Candidates how many of those are in the store, with
 	// Chunks chunks.

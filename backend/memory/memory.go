@@ -34,6 +34,9 @@ type Backend struct {
 	wanted   *wanted // nil for every term
 
 	writing sync.Mutex // held by a write, and during a bulk load
+	// vocabularies remember the words of earlier writes of a store that keeps
+	// few terms, one for each processor; guarded by writing.
+	vocabularies []*vocabulary
 
 	mu         sync.RWMutex
 	chunks     map[sheaf.ID]*chunk
@@ -57,8 +60,25 @@ func New(a *analysis.Analyzer) *Backend {
 // chunk is an indexed chunk.
 type chunk struct {
 	id, doc sheaf.ID
-	fields  map[string]*field
-	source  backend.Chunk // columns and vectors
+	fields  []namedField
+	blank   bool // no field holds a term that is kept
+	columns []backend.Column
+	vectors []backend.Vectors
+}
+
+type namedField struct {
+	name string
+	*field
+}
+
+// field is the named one; nil when it is empty.
+func (c *chunk) field(name string) *field {
+	for i := range c.fields {
+		if c.fields[i].name == name {
+			return c.fields[i].field
+		}
+	}
+	return nil
 }
 
 // field is one analyzed field of a chunk.
@@ -69,29 +89,32 @@ type field struct {
 }
 
 // Values implements sheaf.Columns.
-func (c *chunk) Values(column string) []sheaf.Value { return c.source.Values(column) }
+func (c *chunk) Values(column string) []sheaf.Value {
+	return (&backend.Chunk{Columns: c.columns}).Values(column)
+}
 
 func (b *Backend) analyze(v *vocabulary, in *backend.Chunk) *chunk {
-	c := &chunk{id: in.ID, doc: in.Doc, fields: make(map[string]*field, len(in.Fields))}
+	c := &chunk{id: in.ID, doc: in.Doc, fields: make([]namedField, 0, len(in.Fields)), blank: true}
 	for _, f := range in.Fields {
 		if out := v.shared(f); out != nil {
-			c.fields[f.Name] = out
+			c.fields = append(c.fields, namedField{f.Name, out})
+			c.blank = c.blank && len(out.terms)+len(out.forms) == 0
 		}
 	}
 	if b.wanted != nil {
-		c.source.Columns, c.source.Vectors = in.Columns, in.Vectors
+		c.columns, c.vectors = in.Columns, in.Vectors
 		return c
 	}
-	c.source.Columns = make([]backend.Column, len(in.Columns))
+	c.columns = make([]backend.Column, len(in.Columns))
 	for i, col := range in.Columns {
-		c.source.Columns[i] = backend.Column{Name: col.Name, Values: slices.Clone(col.Values)}
+		c.columns[i] = backend.Column{Name: col.Name, Values: slices.Clone(col.Values)}
 	}
 	for _, v := range in.Vectors {
 		passages := make([][]float32, len(v.Passages))
 		for i, p := range v.Passages {
 			passages[i] = slices.Clone(p)
 		}
-		c.source.Vectors = append(c.source.Vectors, backend.Vectors{Name: v.Name, Passages: passages})
+		c.vectors = append(c.vectors, backend.Vectors{Name: v.Name, Passages: passages})
 	}
 	return c
 }
@@ -274,7 +297,7 @@ func (b *Backend) Stats(context.Context) (backend.Stats, error) {
 	defer b.mu.RUnlock()
 	s := backend.Stats{Chunks: len(b.chunks), Generation: b.generation}
 	for _, c := range b.chunks {
-		for _, v := range c.source.Vectors {
+		for _, v := range c.vectors {
 			s.Vectors += len(v.Passages)
 		}
 	}

@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -29,7 +31,6 @@ func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 // wanted tells the terms that some queries look at.
 type wanted struct {
 	exact map[string]bool
-	first [256]bool // first bytes of exact
 	// like accept terms and forms, the terms of likeTerms terms alone.
 	like, likeTerms []func(term string) float64
 }
@@ -62,7 +63,6 @@ func (w *wanted) addTokens(tokens []analysis.Token) {
 			continue
 		}
 		w.exact[t.Term] = true
-		w.first[t.Term[0]] = true
 	}
 }
 
@@ -74,6 +74,14 @@ func (w *wanted) addPieces(a *analysis.Analyzer, pieces []analysis.Piece, weight
 		}
 		w.like = append(w.like, weight(p.Text))
 	}
+}
+
+// sieve tells words that are surely not wanted; nil when any may be.
+func (w *wanted) sieve(a *analysis.Analyzer) *analysis.Sieve {
+	if w == nil || len(w.like)+len(w.likeTerms) > 0 {
+		return nil
+	}
+	return a.Sieve(slices.Collect(maps.Keys(w.exact)))
 }
 
 func (w *wanted) accepts(t *analysis.Term) bool {
@@ -99,7 +107,7 @@ func (w *wanted) accepts(t *analysis.Term) bool {
 // share texts.
 const parallelChunks = 32
 
-// analyzeAll analyzes chunks, in order.
+// analyzeAll analyzes chunks, in order. It needs b.writing.
 func (b *Backend) analyzeAll(in []backend.Chunk) []*chunk {
 	out := make([]*chunk, len(in))
 	workers := runtime.GOMAXPROCS(0)
@@ -108,9 +116,9 @@ func (b *Backend) analyzeAll(in []backend.Chunk) []*chunk {
 	}
 	var group sync.WaitGroup
 	var next atomic.Int64
-	for range workers {
+	for w := range workers {
+		v := b.vocabulary(w)
 		group.Go(func() {
-			v := b.vocabulary()
 			for {
 				to := int(next.Add(parallelChunks))
 				for i := to - parallelChunks; i < min(to, len(in)); i++ {

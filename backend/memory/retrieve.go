@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"sheaf"
 	"sheaf/backend"
@@ -48,12 +49,28 @@ func (b *Backend) find(req backend.Request) (sheaf.Ranking, error) {
 	}
 	s := b.scorer(req.Text, allowed)
 	var out sheaf.Ranking
+	blanks := matchesBlank(req.Text.Query)
 	for _, c := range allowed {
+		if c.blank && !blanks {
+			continue
+		}
 		if hit, ok := s.hit(c); ok {
 			out = append(out, hit)
 		}
 	}
 	return out, nil
+}
+
+// matchesBlank reports whether a chunk without any of the query's words may match
+// it.
+func matchesBlank(q sheaf.TextQuery) bool {
+	switch q := q.(type) {
+	case sheaf.Boost:
+		return matchesBlank(q.Query)
+	case sheaf.Bool:
+		return len(q.Must)+len(q.Should) == 0 || slices.ContainsFunc(q.Must, matchesBlank) || slices.ContainsFunc(q.Should, matchesBlank)
+	}
+	return false
 }
 
 // allowed are the chunks that filter and bound let through.
@@ -88,7 +105,7 @@ func (b *Backend) similar(req *backend.VectorRequest, allowed []*chunk) (sheaf.R
 // best is the similarity of the best passage and its number, the first of equal
 // ones.
 func (c *chunk) best(req *backend.VectorRequest) (score float64, passage int, ok bool) {
-	for _, v := range c.source.Vectors {
+	for _, v := range c.vectors {
 		if v.Name != req.Field {
 			continue
 		}

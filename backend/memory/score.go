@@ -17,12 +17,14 @@ type scorer struct {
 	b      *Backend
 	req    *backend.TextRequest
 	fields []backend.FieldWeight
-	listed int                   // the first of fields, which the request lists
-	stats  map[string]fieldStats // by field
-	over   []*chunk              // that statistics are counted over
-	df     map[string]int        // by field, zero byte, term
-	words  map[string][]analysis.Token
-	says   bool // keep what the scores are made of
+	listed int                    // the first of fields, which the request lists
+	stats  map[string]*fieldStats // by field
+	over   []*chunk               // that statistics are counted over
+	// holding are those of over that hold any term.
+	holding []*chunk
+	df      map[string]int // by field, zero byte, term
+	words   map[string][]analysis.Token
+	says    bool // keep what the scores are made of
 }
 
 // tokens are those of a Match, analyzed once.
@@ -45,7 +47,7 @@ func (f fieldStats) average() float64 {
 }
 
 func (b *Backend) scorer(req *backend.TextRequest, allowed []*chunk) *scorer {
-	s := &scorer{b: b, req: req, fields: slices.Clone(req.Fields), listed: len(req.Fields), stats: map[string]fieldStats{}, df: map[string]int{}, words: map[string][]analysis.Token{}}
+	s := &scorer{b: b, req: req, fields: slices.Clone(req.Fields), listed: len(req.Fields), stats: map[string]*fieldStats{}, df: map[string]int{}, words: map[string][]analysis.Token{}}
 	if req.Statistics == backend.StatisticsCandidates {
 		s.over = allowed
 	} else {
@@ -54,14 +56,28 @@ func (b *Backend) scorer(req *backend.TextRequest, allowed []*chunk) *scorer {
 		}
 	}
 	for _, c := range s.over {
-		for name, f := range c.fields {
-			st := s.stats[name]
+		for i := range c.fields {
+			st := s.stats[c.fields[i].name]
+			if st == nil {
+				st = &fieldStats{}
+				s.stats[c.fields[i].name] = st
+			}
 			st.chunks++
-			st.tokens += f.length
-			s.stats[name] = st
+			st.tokens += c.fields[i].length
+		}
+		if !c.blank {
+			s.holding = append(s.holding, c)
 		}
 	}
 	return s
+}
+
+// of are the statistics of a field.
+func (s *scorer) of(field string) fieldStats {
+	if st := s.stats[field]; st != nil {
+		return *st
+	}
+	return fieldStats{}
 }
 
 // parts are scores by field, in the order of scorer.fields, with what they are
@@ -273,7 +289,7 @@ func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *
 		return ok
 	}
 	for _, i := range fields {
-		f := c.fields[s.fields[i].Name]
+		f := c.field(s.fields[i].Name)
 		if f == nil || f.frequency(term) == 0 {
 			continue
 		}
@@ -294,7 +310,7 @@ func (f *field) frequency(term string) int {
 }
 
 func (s *scorer) fieldScore(term, name string, f *field) float64 {
-	st := s.stats[name]
+	st := s.of(name)
 	tf := float64(f.frequency(term))
 	norm := s.req.K1 * (1 - s.req.B + s.req.B*float64(f.length)/st.average())
 	return idf(s.count(term, []string{name}), st.chunks) * (tf / (tf + norm))
@@ -311,9 +327,9 @@ func (s *scorer) count(term string, names []string) int {
 		return n
 	}
 	n := 0
-	for _, c := range s.over {
+	for _, c := range s.holding {
 		for _, name := range names {
-			if f := c.fields[name]; f != nil && f.frequency(term) > 0 {
+			if f := c.field(name); f != nil && f.frequency(term) > 0 {
 				n++
 				break
 			}
@@ -330,8 +346,8 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 	for _, i := range fields {
 		w := s.fields[i]
 		names = append(names, w.Name)
-		average += w.Weight * float64(s.stats[w.Name].tokens)
-		if f := c.fields[w.Name]; f != nil {
+		average += w.Weight * float64(s.of(w.Name).tokens)
+		if f := c.field(w.Name); f != nil {
 			frequency += w.Weight * float64(f.frequency(term))
 			length += w.Weight * float64(f.length)
 		}
@@ -357,7 +373,7 @@ func (s *scorer) phrase(q sheaf.Phrase, factor float64, c *chunk) (*parts, bool)
 	fields := s.in(q.Field)
 	out, matched := s.parts(), false
 	for _, i := range fields {
-		f := c.fields[s.fields[i].Name]
+		f := c.field(s.fields[i].Name)
 		if f == nil || !f.holds(tokens, q.Slop) {
 			continue
 		}
@@ -411,7 +427,7 @@ func (f *field) within(tokens []analysis.Token, low, slop int) bool {
 func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weight func(term string) float64) (*parts, bool) {
 	accepted := map[string]float64{}
 	for _, i := range fields {
-		f := c.fields[s.fields[i].Name]
+		f := c.field(s.fields[i].Name)
 		if f == nil {
 			continue
 		}

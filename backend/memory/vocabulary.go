@@ -31,8 +31,7 @@ type vocabulary struct {
 	terms    []analysis.Term
 	last     map[string]analyzed // by field
 	unkept   word
-	// quick says that words can be judged by their first letter.
-	quick bool
+	sieve    *analysis.Sieve // nil when nothing is wanted in particular
 }
 
 // single is a word whose term is not kept.
@@ -45,23 +44,31 @@ type analyzed struct {
 }
 
 const (
-	firstSlots = 1 << 12
+	firstSlots = 1 << 10
 	// maxVocabulary bounds how many raw words are remembered, so that hostile
 	// text cannot take more memory than it has bytes.
 	maxVocabulary = 1 << 16
 )
 
-func (b *Backend) vocabulary() *vocabulary {
-	return &vocabulary{analyzer: b.analyzer, wanted: b.wanted, seed: maphash.MakeSeed(), slots: make([]int32, firstSlots), last: map[string]analyzed{},
-		quick: b.wanted != nil && len(b.wanted.like)+len(b.wanted.likeTerms) == 0}
+// vocabulary is that of a worker. It needs b.writing.
+func (b *Backend) vocabulary(worker int) *vocabulary {
+	if worker < len(b.vocabularies) {
+		v := b.vocabularies[worker]
+		clear(v.last) // which would keep the texts of an earlier write
+		return v
+	}
+	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, seed: maphash.MakeSeed(), slots: make([]int32, firstSlots), last: map[string]analyzed{},
+		sieve: b.wanted.sieve(b.analyzer)}
+	if b.wanted != nil && worker == len(b.vocabularies) {
+		b.vocabularies = append(b.vocabularies, v)
+	}
+	return v
 }
 
 // word is good until the next call.
 func (v *vocabulary) word(raw string) *word {
-	if v.quick {
-		if first, ok := v.analyzer.OneTerm(raw); ok && !v.wanted.first[first] {
-			return &single // most words: none that the query looks at
-		}
+	if v.sieve != nil && v.sieve.Others(raw) {
+		return &single // most words: none that the query looks at
 	}
 	hash := maphash.String(v.seed, raw)
 	mask := uint64(len(v.slots) - 1)

@@ -166,8 +166,16 @@ func (s *session) printExplained(out *explainJSON) {
 }
 
 func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id string) error {
+	p, parameters, err := s.profileOf(o.set)
+	if err != nil {
+		return err
+	}
 	if s.scanner != nil { // addresses may name any file, not candidates only
-		view, err := s.scanner.All(cmd.Context())
+		plan, err := p.Plan(q.Limit, parameters)
+		if err != nil {
+			return err
+		}
+		view, err := s.scanner.All(cmd.Context(), plan.Scan.ChunkChars)
 		if err != nil {
 			return err
 		}
@@ -175,10 +183,6 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 		s.view = view
 	}
 	t, err := s.resolve(id)
-	if err != nil {
-		return err
-	}
-	p, parameters, err := s.profileOf(o.set)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/inference"
@@ -62,7 +63,11 @@ func (s *session) scanned(result *search.Result) error {
 	if result.Scanned == nil {
 		return nil
 	}
-	view, err := result.Scanned.Catalog()
+	var docs []sheaf.ID
+	for i := range result.Hits {
+		docs = append(docs, result.Hits[i].Doc)
+	}
+	view, err := result.Scanned.Catalog(docs...)
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,11 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -43,33 +40,26 @@ const (
 )
 
 // Chat is a language model behind an endpoint. It is safe for concurrent use.
-type Chat struct{ o ChatOptions }
+type Chat struct {
+	o  ChatOptions
+	at *endpoint
+}
 
 // NewChat returns a client; nothing is asked yet. Errors wrap ErrConfig.
 func NewChat(o ChatOptions) (*Chat, error) {
-	u, err := url.Parse(o.URL)
+	// One attempt: who waits for the reply would rather go on without it.
+	at, err := endpoint{kind: ErrChatUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: 1, most: maxChatAnswer,
+		client: o.Client}.open("chat ", "/chat/completions")
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("%w: chat url %q: must be an address such as http://localhost:11434/v1", ErrConfig, redact(o.URL))
-	case u.User != nil:
-		return nil, fmt.Errorf("%w: chat url %q: must not hold a password; give a key instead", ErrConfig, redact(o.URL))
+	case err != nil:
+		return nil, err
 	case o.Model == "":
 		return nil, fmt.Errorf("%w: no chat model named for %s", ErrConfig, o.URL)
 	}
-	if !strings.HasSuffix(u.Path, "/chat/completions") {
-		u.Path = strings.TrimSuffix(u.Path, "/") + "/chat/completions"
-	}
-	o.URL = u.String()
 	if o.MaxTokens <= 0 {
 		o.MaxTokens = DefaultMaxTokens
 	}
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.Client == nil {
-		o.Client = &http.Client{}
-	}
-	return &Chat{o}, nil
+	return &Chat{o, at}, nil
 }
 
 // Model is the model's name.
@@ -88,38 +78,12 @@ func (c *Chat) Complete(ctx context.Context, system, user string) (string, error
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.URL, bytes.NewReader(body))
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrConfig, err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if c.o.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.o.Key)
-	}
-	resp, err := c.o.Client.Do(req)
-	if err != nil {
-		if ctx.Err() != nil {
-			return "", c.fault("did not answer in time: %w", ctx.Err())
-		}
-		return "", c.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxChatAnswer+1))
-	switch {
-	case err != nil:
-		return "", c.fault("broke off its answer: %w", err)
-	case len(data) > maxChatAnswer:
-		return "", c.fault("answered more than %d bytes", maxChatAnswer)
-	case resp.StatusCode != http.StatusOK:
-		return "", c.fault("%s", refusal(resp, data, c.o.Key, c.o.Model))
-	}
-	return c.reply(data)
-}
-
-func (c *Chat) fault(format string, args ...any) error {
-	return fmt.Errorf("%w %s %w", ErrChatUnavailable, c.o.URL, fmt.Errorf(format, args...))
+	var reply string
+	err = c.at.post(ctx, body, func(data []byte) error {
+		reply, err = c.reply(data)
+		return err
+	})
+	return reply, err
 }
 
 // reply is the text of the first choice of an answer. Some servers write it as
@@ -133,10 +97,10 @@ func (c *Chat) reply(data []byte) (string, error) {
 		} `json:"choices"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return "", c.fault("answered no JSON of a chat: %w", err)
+		return "", c.at.fault("answered no JSON of a chat: %w", err)
 	}
 	if len(answer.Choices) == 0 {
-		return "", c.fault("gave no reply")
+		return "", c.at.fault("gave no reply")
 	}
 	content := answer.Choices[0].Message.Content
 	var text string
@@ -146,7 +110,7 @@ func (c *Chat) reply(data []byte) (string, error) {
 			Text string `json:"text"`
 		}
 		if err := json.Unmarshal(content, &parts); err != nil {
-			return "", c.fault("gave a reply that is no text")
+			return "", c.at.fault("gave a reply that is no text")
 		}
 		for _, p := range parts {
 			if p.Type == "text" {
@@ -155,7 +119,7 @@ func (c *Chat) reply(data []byte) (string, error) {
 		}
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", c.fault("gave an empty reply")
+		return "", c.at.fault("gave an empty reply")
 	}
 	return text, nil
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -64,44 +63,30 @@ const (
 )
 
 // Embedder is a server with a model. It implements inference.Embedder.
-type Embedder struct{ o Options }
+type Embedder struct {
+	o  Options
+	at *endpoint
+}
 
 var _ inference.Embedder = (*Embedder)(nil)
 
 // New returns an embedder, and asks the server for the number of dimensions when
 // the options leave it open. Errors wrap ErrConfig or ErrUnavailable.
 func New(ctx context.Context, o Options) (*Embedder, error) {
-	u, err := url.Parse(o.URL)
+	at, err := endpoint{kind: ErrUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: o.Attempts, most: maxAnswer,
+		client: o.Client, sleep: o.sleep}.open("", "/embeddings")
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("%w: url %q: must be an address such as http://localhost:11434/v1", ErrConfig, redact(o.URL))
-	case u.User != nil:
-		return nil, fmt.Errorf("%w: url %q: must not hold a password; give a key instead", ErrConfig, redact(o.URL))
+	case err != nil:
+		return nil, err
 	case o.Model == "":
 		return nil, fmt.Errorf("%w: no model named for %s", ErrConfig, o.URL)
 	case o.Dims < 0 || o.Dims > 1<<16:
 		return nil, fmt.Errorf("%w: %d dimensions: must be within 1..65536", ErrConfig, o.Dims)
 	}
-	if !strings.HasSuffix(u.Path, "/embeddings") {
-		u.Path = strings.TrimSuffix(u.Path, "/") + "/embeddings"
-	}
-	o.URL = u.String()
 	if o.Batch <= 0 {
 		o.Batch = DefaultBatch
 	}
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.Attempts <= 0 {
-		o.Attempts = DefaultAttempts
-	}
-	if o.Client == nil {
-		o.Client = &http.Client{}
-	}
-	if o.sleep == nil {
-		o.sleep = sleep
-	}
-	e := &Embedder{o}
+	e := &Embedder{o, at}
 	if o.Dims == 0 {
 		vectors, err := e.request(ctx, []string{"dimensions"})
 		if err != nil {
@@ -110,14 +95,6 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 		e.o.Dims = len(vectors[0])
 	}
 	return e, nil
-}
-
-// redact hides what stands before an @ in an address.
-func redact(address string) string {
-	if at := strings.LastIndexByte(address, '@'); at >= 0 {
-		return "…" + address[at:]
-	}
-	return address
 }
 
 // Model implements inference.Embedder. The name holds the prefixes, since they
@@ -166,7 +143,7 @@ func (e *Embedder) request(ctx context.Context, texts []string) ([][]float32, er
 		return nil, err
 	}
 	var vectors [][]float32
-	err = e.poster().post(ctx, body, func(data []byte) error {
+	err = e.at.post(ctx, body, func(data []byte) error {
 		var err error
 		vectors, err = e.decode(data, len(texts))
 		return err
@@ -175,15 +152,6 @@ func (e *Embedder) request(ctx context.Context, texts []string) ([][]float32, er
 		return nil, err
 	}
 	return vectors, nil
-}
-
-func (e *Embedder) poster() *poster {
-	return &poster{kind: ErrUnavailable, url: e.o.URL, model: e.o.Model, key: e.o.Key, timeout: e.o.Timeout, attempts: e.o.Attempts, most: maxAnswer,
-		client: e.o.Client, sleep: e.o.sleep}
-}
-
-func (e *Embedder) fault(format string, args ...any) error {
-	return fmt.Errorf("%w %s %s", ErrUnavailable, e.o.URL, fmt.Sprintf(format, args...))
 }
 
 // decode reads the answer to a request of n texts. Every fault names the server.
@@ -195,10 +163,10 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return nil, e.fault("answered no JSON of embeddings: %v", err)
+		return nil, e.at.fault("answered no JSON of embeddings: %v", err)
 	}
 	if len(answer.Data) != n {
-		return nil, e.fault("gave %d vectors for %d texts", len(answer.Data), n)
+		return nil, e.at.fault("gave %d vectors for %d texts", len(answer.Data), n)
 	}
 	vectors := make([][]float32, n)
 	for i, d := range answer.Data {
@@ -207,10 +175,10 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || vectors[at] != nil {
-			return nil, e.fault("numbered its vectors wrongly: %d of %d", at, n)
+			return nil, e.at.fault("numbered its vectors wrongly: %d of %d", at, n)
 		}
 		if want := e.o.Dims; want != 0 && len(d.Embedding) != want || len(d.Embedding) == 0 {
-			return nil, e.fault("gave a vector of %d dimensions, not %d: does it serve another model by now?", len(d.Embedding), e.o.Dims)
+			return nil, e.at.fault("gave a vector of %d dimensions, not %d: does it serve another model by now?", len(d.Embedding), e.o.Dims)
 		}
 		v, err := e.unit(d.Embedding, at)
 		if err != nil {
@@ -228,7 +196,7 @@ func (e *Embedder) unit(v []float64, at int) ([]float32, error) {
 		square += x * x
 	}
 	if !(square > 0) || math.IsInf(square, 0) {
-		return nil, e.fault("gave a vector for text %d that has no direction (length %v)", at, math.Sqrt(square))
+		return nil, e.at.fault("gave a vector for text %d that has no direction (length %v)", at, math.Sqrt(square))
 	}
 	out := make([]float32, len(v))
 	for i, x := range v {

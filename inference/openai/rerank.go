@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -67,49 +66,35 @@ const (
 )
 
 // Reranker is a reranking server. It implements inference.Reranker.
-type Reranker struct{ o RerankOptions }
+type Reranker struct {
+	o  RerankOptions
+	at *endpoint
+}
 
 var _ inference.Reranker = (*Reranker)(nil)
 
 // NewReranker returns a client; nothing is asked yet. Errors wrap ErrConfig.
 func NewReranker(o RerankOptions) (*Reranker, error) {
-	u, err := url.Parse(o.URL)
 	if o.Shape == "" {
 		o.Shape = ShapeCohere
 	}
+	at, err := endpoint{kind: ErrRerankUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: o.Attempts, most: maxRerankAnswer,
+		client: o.Client, sleep: o.sleep}.open("rerank ", "/rerank")
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("%w: rerank url %q: must be an address such as http://localhost:8080/v1", ErrConfig, redact(o.URL))
-	case u.User != nil:
-		return nil, fmt.Errorf("%w: rerank url %q: must not hold a password; give a key instead", ErrConfig, redact(o.URL))
+	case err != nil:
+		return nil, err
 	case o.Shape != ShapeCohere && o.Shape != ShapeTEI:
 		return nil, fmt.Errorf("%w: shape %q: must be %s or %s", ErrConfig, o.Shape, ShapeCohere, ShapeTEI)
 	case o.Shape == ShapeCohere && o.Model == "":
 		return nil, fmt.Errorf("%w: no reranking model named for %s", ErrConfig, o.URL)
 	}
-	if !strings.HasSuffix(u.Path, "/rerank") {
-		u.Path = strings.TrimSuffix(u.Path, "/") + "/rerank"
-	}
-	o.URL = u.String()
 	if o.Batch <= 0 {
 		o.Batch = DefaultBatch
 	}
 	if o.MaxChars <= 0 {
 		o.MaxChars = DefaultRerankChars
 	}
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.Attempts <= 0 {
-		o.Attempts = DefaultAttempts
-	}
-	if o.Client == nil {
-		o.Client = &http.Client{}
-	}
-	if o.sleep == nil {
-		o.sleep = sleep
-	}
-	return &Reranker{o}, nil
+	return &Reranker{o, at}, nil
 }
 
 // Model implements inference.Reranker.
@@ -161,12 +146,10 @@ func (r *Reranker) request(ctx context.Context, query string, texts []string) ([
 	if err != nil {
 		return nil, err
 	}
-	p := &poster{kind: ErrRerankUnavailable, url: r.o.URL, model: r.o.Model, key: r.o.Key, timeout: r.o.Timeout, attempts: r.o.Attempts, most: maxRerankAnswer,
-		client: r.o.Client, sleep: r.o.sleep}
 	var scores []float64
-	err = p.post(ctx, body, func(data []byte) error {
+	err = r.at.post(ctx, body, func(data []byte) error {
 		var err error
-		scores, err = r.decode(p, data, len(texts))
+		scores, err = r.decode(data, len(texts))
 		return err
 	})
 	return scores, err
@@ -180,23 +163,23 @@ type scoredText struct {
 }
 
 // decode reads the answer to a request of n texts. Every fault names the server.
-func (r *Reranker) decode(p *poster, data []byte, n int) ([]float64, error) {
+func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
 	var list []scoredText
 	if r.o.Shape == ShapeTEI {
 		if err := json.Unmarshal(data, &list); err != nil {
-			return nil, p.fault("answered no list of scores: %v", err)
+			return nil, r.at.fault("answered no list of scores: %v", err)
 		}
 	} else {
 		var answer struct {
 			Results []scoredText `json:"results"`
 		}
 		if err := json.Unmarshal(data, &answer); err != nil {
-			return nil, p.fault("answered no JSON of results: %v", err)
+			return nil, r.at.fault("answered no JSON of results: %v", err)
 		}
 		list = answer.Results
 	}
 	if len(list) != n {
-		return nil, p.fault("scored %d of %d texts", len(list), n)
+		return nil, r.at.fault("scored %d of %d texts", len(list), n)
 	}
 	scores, seen := make([]float64, n), make([]bool, n)
 	for _, s := range list {
@@ -206,9 +189,9 @@ func (r *Reranker) decode(p *poster, data []byte, n int) ([]float64, error) {
 		}
 		switch {
 		case s.Index == nil || *s.Index < 0 || *s.Index >= n || seen[*s.Index]:
-			return nil, p.fault("numbered its scores wrongly")
+			return nil, r.at.fault("numbered its scores wrongly")
 		case value == nil || math.IsNaN(*value) || math.IsInf(*value, 0):
-			return nil, p.fault("gave no score for text %d", *s.Index)
+			return nil, r.at.fault("gave no score for text %d", *s.Index)
 		}
 		scores[*s.Index], seen[*s.Index] = *value, true
 	}

@@ -9,13 +9,15 @@ import (
 	"math/rand/v2"
 	"mime"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// poster makes requests of one server, again when it is busy.
-type poster struct {
+// endpoint is one address of a server. It makes requests, again when the server
+// is busy.
+type endpoint struct {
 	kind            error // what errors wrap, and begin with
 	url, model, key string
 	timeout         time.Duration // of one request
@@ -25,12 +27,50 @@ type poster struct {
 	sleep           func(context.Context, time.Duration) error
 }
 
+// open checks the address, adds path to it when it does not end so, and sets what
+// was left out. what begins the name of the setting in errors, which wrap
+// ErrConfig.
+func (e endpoint) open(what, path string) (*endpoint, error) {
+	u, err := url.Parse(e.url)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("%w: %surl %q: must be an address such as http://localhost:11434/v1", ErrConfig, what, redact(e.url))
+	case u.User != nil:
+		return nil, fmt.Errorf("%w: %surl %q: must not hold a password; give a key instead", ErrConfig, what, redact(e.url))
+	}
+	if !strings.HasSuffix(u.Path, path) {
+		u.Path = strings.TrimSuffix(u.Path, "/") + path
+	}
+	e.url = u.String()
+	if e.timeout <= 0 {
+		e.timeout = DefaultTimeout
+	}
+	if e.attempts <= 0 {
+		e.attempts = DefaultAttempts
+	}
+	if e.client == nil {
+		e.client = &http.Client{}
+	}
+	if e.sleep == nil {
+		e.sleep = sleep
+	}
+	return &e, nil
+}
+
+// redact hides what stands before an @ in an address.
+func redact(address string) string {
+	if at := strings.LastIndexByte(address, '@'); at >= 0 {
+		return "…" + address[at:]
+	}
+	return address
+}
+
 // post sends body and gives the answer to read, whose error is final.
-func (p *poster) post(ctx context.Context, body []byte, read func(data []byte) error) error {
+func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	wait := 500 * time.Millisecond
 	for attempt := 1; ; attempt++ {
-		retry, err := p.try(ctx, body, read)
-		if err == nil || retry < 0 || attempt == p.attempts {
+		retry, err := e.try(ctx, body, read)
+		if err == nil || retry < 0 || attempt == e.attempts {
 			return err
 		}
 		pause := wait + rand.N(wait)
@@ -43,7 +83,7 @@ func (p *poster) post(ctx context.Context, body []byte, read func(data []byte) e
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < pause {
 			return err
 		}
-		if sleepErr := p.sleep(ctx, pause); sleepErr != nil {
+		if sleepErr := e.sleep(ctx, pause); sleepErr != nil {
 			return errors.Join(err, sleepErr)
 		}
 		wait *= 2
@@ -52,36 +92,39 @@ func (p *poster) post(ctx context.Context, body []byte, read func(data []byte) e
 
 // try makes one request. retry is below 0 when another attempt cannot help, the
 // time to wait when the server names one, and 0 otherwise.
-func (p *poster) try(ctx context.Context, body []byte, read func(data []byte) error) (retry time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+func (e *endpoint) try(ctx context.Context, body []byte, read func(data []byte) error) (retry time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
 	if err != nil {
 		return -1, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if p.key != "" {
-		req.Header.Set("Authorization", "Bearer "+p.key)
+	if e.key != "" {
+		req.Header.Set("Authorization", "Bearer "+e.key)
 	}
-	resp, err := p.client.Do(req)
-	if err != nil {
-		return 0, p.fault("cannot be reached: %v: is it running, and is the address right?", errors.Unwrap(err))
+	resp, err := e.client.Do(req)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return 0, e.fault("did not answer in time: %w", ctx.Err())
+	case err != nil:
+		return 0, e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, p.most+1))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, e.most+1))
 	switch {
 	case err != nil:
-		return 0, p.fault("broke off its answer: %v", err)
-	case int64(len(data)) > p.most:
-		return -1, p.fault("answered more than %d bytes", p.most)
+		return 0, e.fault("broke off its answer: %w", err)
+	case int64(len(data)) > e.most:
+		return -1, e.fault("answered more than %d bytes", e.most)
 	case resp.StatusCode != http.StatusOK:
-		return retryAfter(resp), p.fault("%s", refusal(resp, data, p.key, p.model))
+		return retryAfter(resp), e.fault("%s", refusal(resp, data, e.key, e.model))
 	}
 	return -1, read(data)
 }
 
-func (p *poster) fault(format string, args ...any) error {
-	return fmt.Errorf("%w %s %s", p.kind, p.url, fmt.Sprintf(format, args...))
+func (e *endpoint) fault(format string, args ...any) error {
+	return fmt.Errorf("%w %s %w", e.kind, e.url, fmt.Errorf(format, args...))
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

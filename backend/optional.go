@@ -21,7 +21,9 @@ type Bulk interface {
 type BulkWriter interface {
 	// Add takes a batch as Backend.Write does, without making it durable or
 	// visible. Safe to call from several goroutines when no document is
-	// named in two batches.
+	// named in two batches; one goroutine may add a document piece by piece,
+	// naming it in Replace with the first. The memory of the vectors is the
+	// caller's again when it returns.
 	Add(ctx context.Context, batch Batch) error
 	// Commit makes everything added since the last Commit durable and
 	// visible, at once. More can be added after it.

@@ -107,10 +107,12 @@ func (s Settings) Root(tree string) string {
 
 // Update is a set of changes that happen together.
 type Update struct {
-	// Put adds documents, each instead of one with the same ID.
-	Put []Record
+	// Put adds documents, each instead of one with the same ID. Encoded adds
+	// more of them.
+	Put     []Record
+	Encoded []Encoded
 	// Delete removes documents; those that do not exist are no error. A
-	// document that is also in Put is added.
+	// document that is also in Put or Encoded is added.
 	Delete []sheaf.ID
 	// Skipped, Settings and Pending replace what was there when not nil.
 	Skipped  *[]Skip

@@ -166,7 +166,7 @@ func FuzzPayload(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.Section(sectionList, pack(list))
+			w.Section(sectionList, pack(recordPacker(), list))
 			var e encoder
 			e.b = append(e.b, byte(size), byte(size>>8), byte(size>>16), byte(size>>24), byte(size>>32), byte(size>>40), 0, 0)
 			w.Section(sectionSize, e.b)
@@ -184,9 +184,9 @@ func FuzzPayload(f *testing.F) {
 // FuzzUnpack: whatever the bytes and the size, unpacking ends and allocates no
 // more than the bytes can hold.
 func FuzzUnpack(f *testing.F) {
-	f.Add(pack([]byte("some words, some words")), uint64(22))
-	f.Add(pack(nil), uint64(0))
-	f.Add(pack(make([]byte, 100_000)), uint64(100_000))
+	f.Add(pack(recordPacker(), []byte("some words, some words")), uint64(22))
+	f.Add(pack(recordPacker(), nil), uint64(0))
+	f.Add(pack(recordPacker(), make([]byte, 100_000)), uint64(100_000))
 	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd}, uint64(1<<40))
 	f.Fuzz(func(t *testing.T, packed []byte, size uint64) {
 		if b, err := unpack(packed, size); err == nil && uint64(len(b)) != size {

@@ -176,7 +176,7 @@ func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (st
 	if err != nil {
 		return "", err
 	}
-	w.Section(sectionList, pack(data))
+	w.Section(sectionList, pack(recordPacker(), data))
 	w.Section(sectionSize, binary.LittleEndian.AppendUint64(nil, uint64(len(data))))
 	_, err = w.Close()
 	return name, err

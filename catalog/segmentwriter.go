@@ -42,10 +42,21 @@ const maxRecord = maxUnpacked / 2
 
 func (e *entry) tombstone() bool { return e.record == nil }
 
+// Encoded is a Record in the form in which it is stored: it takes a fraction of the
+// memory, and making it can be left to the goroutines that made the records.
+type Encoded struct{ entry entry }
+
+// Encode encodes a record for an update, which keeps nothing of it. The error wraps
+// sheaf.ErrInvalid when it is one that cannot be kept.
+func Encode(r *Record) (Encoded, error) {
+	e, err := entryOf(r)
+	return Encoded{e}, err
+}
+
 // entriesOf encodes the changes of an update, sorted by ID, the last of equal
 // IDs.
 func entriesOf(u Update) ([]entry, error) {
-	entries := make([]entry, 0, len(u.Put)+len(u.Delete))
+	entries := make([]entry, 0, len(u.Put)+len(u.Encoded)+len(u.Delete))
 	for _, id := range u.Delete {
 		entries = append(entries, entry{id: string(id)})
 	}
@@ -55,6 +66,9 @@ func entriesOf(u Update) ([]entry, error) {
 			return nil, err
 		}
 		entries = append(entries, e)
+	}
+	for i := range u.Encoded {
+		entries = append(entries, u.Encoded[i].entry)
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
 	last := entries[:0]
@@ -174,7 +188,7 @@ func (w *segmentWriter) flush() {
 	if len(w.raw) == 0 {
 		return
 	}
-	w.blocks = w.block(w.blocks, packedBlock{pack(w.raw), uint32(len(w.raw))})
+	w.blocks = w.block(w.blocks, packedBlock{pack(recordPacker(), w.raw), uint32(len(w.raw))})
 	w.raw = w.raw[:0]
 }
 

@@ -15,8 +15,10 @@ import (
 type Passages struct{ Words, Stride int }
 
 // Starts are the bytes of text at which its words begin.
-func (Passages) Starts(text string) []int {
-	var starts []int
+func (p Passages) Starts(text string) []int { return p.AppendStarts(nil, text) }
+
+// AppendStarts appends to starts the bytes of text at which its words begin.
+func (Passages) AppendStarts(starts []int, text string) []int {
 	inWord, dense := false, 0
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1

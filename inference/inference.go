@@ -31,12 +31,13 @@ type Embedder interface {
 // more than the text itself, so that many small passages can be had.
 type WindowEmbedder interface {
 	Embedder
-	// EmbedWindows returns the vectors of windows of at most size words of
-	// body, one begun every stride words, 1..size, each as if its text stood
-	// in a line below heading; starts are where the words of body begin.
-	// There is at least one, and the last reaches the end. As with Embed, a
-	// window of which the model knows nothing gets nil.
-	EmbedWindows(ctx context.Context, heading, body string, starts []int, size, stride int) ([][]float32, error)
+	// AppendWindows appends to dst, one after another, the vectors of windows
+	// of at most size words of body, one begun every stride words, 1..size,
+	// each as if its text stood in a line below heading; starts are where the
+	// words of body begin. There is at least one window, which is the heading
+	// alone when body has no words, and the last reaches the end. A window of
+	// which the model knows nothing is left out.
+	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32, error)
 }
 
 // WeightEmbedder is met by embedders that can count the words of a text

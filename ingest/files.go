@@ -47,7 +47,7 @@ func IsText(name string) bool { return !chunk.IsFieldProperty(name) && accessCol
 // Embed gives the entries of one document their vectors: passages of the text,
 // each under the titles above it, and the title.
 func Embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, entries []backend.Chunk) error {
-	return embed(ctx, e, doc, entries)
+	return embed(ctx, e, doc, chunksOf(doc), entries, &space{})
 }
 
 // Text is the text of a file's content as [Run] reads it: UTF-16 with a byte

@@ -195,9 +195,9 @@ func (g *Given) cut(id sheaf.ID) sheaf.Document {
 
 // vectors gives chunks their vectors: those that came with them, and the
 // model's to the others.
-func (r *runner) vectors(ctx context.Context, j *job, doc *sheaf.Document, chunks []backend.Chunk) error {
+func (r *runner) vectors(ctx context.Context, j *job, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, to *space) error {
 	if j.given == nil || len(j.given.Chunks) != len(chunks) {
-		return r.embedChunks(ctx, doc, chunks)
+		return r.embedChunks(ctx, doc, at, chunks, to)
 	}
 	var rest []backend.Chunk
 	var places []int
@@ -208,7 +208,7 @@ func (r *runner) vectors(ctx context.Context, j *job, doc *sheaf.Document, chunk
 		}
 		rest, places = append(rest, chunks[i]), append(places, i)
 	}
-	err := r.embedChunks(ctx, doc, rest)
+	err := r.embedChunks(ctx, doc, at, rest, to)
 	for i, place := range places {
 		chunks[place].Vectors = rest[i].Vectors
 	}

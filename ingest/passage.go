@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sheaf"
@@ -48,12 +49,15 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages) []string {
 // headingMark stands between the titles above a passage.
 const headingMark = " › "
 
-// embed gives the chunks of one document their vectors.
-func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, chunks []backend.Chunk) error {
+// embed gives the chunks of one document their vectors; at are the chunks by ID.
+// Vectors of windows lie in the memory of to, until it is used again.
+func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, to *space) error {
 	if w, ok := e.(inference.WindowEmbedder); ok {
-		return embedWindows(ctx, w, doc, chunks)
+		if err := to.embed(ctx, w, at, chunks); err != nil {
+			return fmt.Errorf("embed %s: %w", doc.ID, err)
+		}
+		return nil
 	}
-	at := chunksOf(doc)
 	var texts []string
 	counts := make([]int, len(chunks))
 	for i := range chunks {
@@ -78,26 +82,51 @@ func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, chunk
 	return nil
 }
 
-// embedWindows does what embed does, with an embedder that takes whole texts.
-func embedWindows(ctx context.Context, e inference.WindowEmbedder, doc *sheaf.Document, chunks []backend.Chunk) error {
-	at := chunksOf(doc)
-	p := PassagesOf(e)
-	titles := make([]string, len(chunks))
+// space is memory for the vectors of some chunks, which is used again and again.
+type space struct {
+	numbers  []float32
+	counts   []int // of each chunk: passages, and 1 with a title
+	starts   []int
+	passages [][]float32
+	fields   []backend.Vectors
+}
+
+// embed does what the function embed does, with an embedder that takes whole texts.
+func (s *space) embed(ctx context.Context, e inference.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk) error {
+	p, dims := PassagesOf(e), e.Dims()
+	s.numbers, s.counts = s.numbers[:0], s.counts[:0]
+	add := func(heading, body string) (err error) {
+		before := len(s.numbers)
+		s.starts = p.AppendStarts(s.starts[:0], body)
+		s.numbers, err = e.AppendWindows(ctx, s.numbers, heading, body, s.starts, p.Words, p.Stride)
+		s.counts = append(s.counts, (len(s.numbers)-before)/dims)
+		return err
+	}
 	for i := range chunks {
-		c, body := at[chunks[i].ID], bodyOf(&chunks[i])
-		titles[i] = c.Title
-		vectors, err := e.EmbedWindows(ctx, strings.Join(c.Hierarchy, headingMark), body, p.Starts(body), p.Words, p.Stride)
-		if err != nil {
-			return fmt.Errorf("embed %s: %w", doc.ID, err)
+		c := at[chunks[i].ID]
+		if err := add(strings.Join(c.Hierarchy, headingMark), bodyOf(&chunks[i])); err != nil {
+			return err
 		}
-		chunks[i].Vectors = appendVectors(chunks[i].Vectors, backend.VectorBody, vectors)
+		if err := add(c.Title, ""); err != nil {
+			return err
+		}
 	}
-	vectors, err := e.Embed(ctx, inference.Passage, titles)
-	if err != nil {
-		return fmt.Errorf("embed %s: %w", doc.ID, err)
+	s.passages = slices.Grow(s.passages[:0], len(s.numbers)/dims)
+	s.fields = slices.Grow(s.fields[:0], len(s.counts))
+	for v := range slices.Chunk(s.numbers, dims) {
+		s.passages = append(s.passages, v)
 	}
+	rest := s.passages
 	for i := range chunks {
-		chunks[i].Vectors = appendVectors(chunks[i].Vectors, backend.VectorTitle, vectors[i:i+1])
+		first := len(s.fields)
+		for j, name := range [...]string{backend.VectorBody, backend.VectorTitle} {
+			n := s.counts[2*i+j]
+			if n > 0 {
+				s.fields = append(s.fields, backend.Vectors{Name: name, Passages: rest[:n:n]})
+			}
+			rest = rest[n:]
+		}
+		chunks[i].Vectors = append(chunks[i].Vectors, s.fields[first:]...)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/chunk"
+	"sheaf/inference"
 )
 
 // run makes the plan again, now that nobody else can change the catalog, and
@@ -205,7 +206,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	u := r.update
 	r.update = catalog.Update{}
 	skipped := hashSkips(r.report.Skipped)
-	if last && len(u.Put)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
+	if last && len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
 		return nil // files that could not be read still cannot
 	}
 	r.tell(PhaseCommit, true)
@@ -271,20 +272,57 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 		rec.Text, rec.HasText = text, true
 	}
 	chunks := entries(&rec.Document, text, rec.Date)
-	fault := r.vectors(ctx, j, &rec.Document, chunks)
-	if err := ctx.Err(); err != nil {
-		return err
+	fault, err := r.add(ctx, w, j, &rec.Document, chunks)
+	if err != nil {
+		return fmt.Errorf("index %s: %w", j.path, err)
 	}
-	batch := backend.Batch{Chunks: chunks}
+	encoded, err := catalog.Encode(&rec)
+	if err != nil {
+		return fmt.Errorf("index %s: %w", j.path, err)
+	}
+	r.done(j, &c, &rec.Document, encoded, len(chunks), fault)
+	return nil
+}
+
+// pieceChunks is how many chunks of a document are embedded and written at a time,
+// so that the vectors of a long one are not in memory all at once.
+const pieceChunks = 256
+
+// add gives the chunks of a document their vectors and writes them. fault is why
+// vectors are missing.
+func (r *runner) add(ctx context.Context, w backend.BulkWriter, j *job, doc *sheaf.Document, chunks []backend.Chunk) (fault, err error) {
+	to := &space{}
+	if _, ok := r.o.Backend.(backend.Bulk); ok { // which gives vectors back
+		to = spaces.Get().(*space)
+		defer spaces.Put(to)
+	}
+	size := len(chunks)
+	if _, ok := r.o.Embedder.(inference.WindowEmbedder); ok && j.given == nil {
+		size = pieceChunks
+	}
+	var batch backend.Batch
 	if j.known || len(chunks) > 0 {
 		batch.Replace = []sheaf.ID{j.doc}
 	}
-	if err := w.Add(ctx, batch); err != nil {
-		return fmt.Errorf("index %s: %w", j.path, err)
+	at := chunksOf(doc)
+	for first := true; first || len(chunks) > 0; first = false {
+		batch.Chunks = chunks[:min(size, len(chunks))]
+		chunks = chunks[len(batch.Chunks):]
+		if err := r.vectors(ctx, j, doc, at, batch.Chunks, to); err != nil {
+			fault = err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := w.Add(ctx, batch); err != nil {
+			return nil, err
+		}
+		batch.Replace = nil
 	}
-	r.done(j, &c, rec, len(chunks), fault)
-	return nil
+	return fault, nil
 }
+
+var spaces = sync.Pool{New: func() any { return &space{} }}
 
 func (r *runner) isPending(doc sheaf.ID) bool {
 	r.mu.Lock()
@@ -352,7 +390,7 @@ func (r *runner) cut(j *job, c *content) (sheaf.Document, []byte) {
 }
 
 // embedChunks adds vectors, when there is an embedder that works.
-func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, chunks []backend.Chunk) error {
+func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, to *space) error {
 	if r.o.Embedder == nil || len(chunks) == 0 {
 		return nil
 	}
@@ -362,7 +400,7 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, chunks []
 	if fault != nil {
 		return fault
 	}
-	err := embed(ctx, r.o.Embedder, doc, chunks)
+	err := embed(ctx, r.o.Embedder, doc, at, chunks, to)
 	if err != nil && ctx.Err() == nil {
 		r.mu.Lock()
 		r.embedFault = err
@@ -373,11 +411,11 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, chunks []
 }
 
 // done records an indexed file for the next commit.
-func (r *runner) done(j *job, c *content, rec catalog.Record, chunks int, embedFault error) {
+func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.Encoded, chunks int, embedFault error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.update.Put = append(r.update.Put, rec)
-	binary := slices.ContainsFunc(rec.Document.Warnings, func(w sheaf.Warning) bool { return w.Message == ReasonBinary })
+	r.update.Encoded = append(r.update.Encoded, encoded)
+	binary := slices.ContainsFunc(doc.Warnings, func(w sheaf.Warning) bool { return w.Message == ReasonBinary })
 	switch {
 	case binary: // it is in the catalog so that it is not read again, and left out
 	case j.known:
@@ -392,7 +430,7 @@ func (r *runner) done(j *job, c *content, rec catalog.Record, chunks int, embedF
 		r.report.Empty++
 	}
 	r.report.Chunks += chunks
-	for _, warning := range rec.Document.Warnings {
+	for _, warning := range doc.Warnings {
 		if warning.Message == ReasonBinary {
 			r.report.Skipped = append(r.report.Skipped, catalog.Skip{Path: j.path, Reason: ReasonBinary})
 		} else if len(r.report.Warnings) < maxWarnings {

@@ -12,6 +12,7 @@ type Encoder struct {
 	model     *Model
 	tokenizer *Tokenizer
 	pieces    []int32
+	sums      []float32 // of Windows
 }
 
 // NewEncoder returns an encoder for m.

@@ -75,10 +75,10 @@ func (e *Embedder) Embed(ctx context.Context, _ inference.Purpose, texts []strin
 	return out, nil
 }
 
-// EmbedWindows implements inference.WindowEmbedder.
-func (e *Embedder) EmbedWindows(ctx context.Context, heading, body string, starts []int, size, stride int) ([][]float32, error) {
+// AppendWindows implements inference.WindowEmbedder.
+func (e *Embedder) AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32, error) {
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return dst, ctx.Err()
 	}
 	encoder := e.encoders.Get().(*static.Encoder)
 	defer e.encoders.Put(encoder)
@@ -86,17 +86,16 @@ func (e *Embedder) EmbedWindows(ctx context.Context, heading, body string, start
 	if len(starts) > size {
 		n += (len(starts) - size + stride - 1) / stride
 	}
-	all, out := make([]float32, n*dims), make([][]float32, n)
-	for i := range out {
-		out[i] = all[i*dims : (i+1)*dims : (i+1)*dims]
-	}
-	out = out[:encoder.Windows(out, heading, body, starts, size, stride)]
-	for i, v := range out {
-		if !slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
-			out[i] = nil
+	first := len(dst)
+	dst = slices.Grow(dst, n*dims)[:first+n*dims]
+	n = encoder.Windows(dst[first:], heading, body, starts, size, stride)
+	end := first
+	for v := range slices.Chunk(dst[first:first+n*dims], dims) {
+		if slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
+			end += copy(dst[end:], v)
 		}
 	}
-	return out, nil
+	return dst[:end], nil
 }
 
 // EmbedWeighted implements inference.WeightEmbedder: the vector of a text whose words, separated by white space,

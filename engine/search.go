@@ -77,13 +77,7 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 		return err
 	}
 	terms, flat := p.root.flat()
-	// Large segments first: they raise the threshold for the others.
-	order := make([]int, len(s.views))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return s.views[j].live - s.views[i].live })
-	for _, i := range order {
+	for _, i := range s.largestFirst() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -107,6 +101,17 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 		}
 	}
 	return ctx.Err()
+}
+
+// largestFirst are the numbers of the views, large segments first: they raise the
+// threshold for the others.
+func (s *Snapshot) largestFirst() []int {
+	order := make([]int, len(s.views))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return s.views[j].live - s.views[i].live })
+	return order
 }
 
 // few reports whether so few chunks are allowed that visiting each is cheapest.
@@ -164,7 +169,8 @@ func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordi
 // nearest finds the chunks nearest to a vector.
 func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector) error {
 	var near []vector.Neighbor
-	for i, v := range s.views {
+	for _, i := range s.largestFirst() {
+		v := s.views[i]
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -176,7 +182,7 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 			return fmt.Errorf("%w: vector field %q has %d dimensions, the request's vector %d", ErrMismatch, req.Field, d, len(req.Vector))
 		}
 		var err error
-		o := vector.Options{Exact: req.Exact}
+		o := vector.Options{Exact: req.Exact, Threshold: top.threshold(), Bounded: true}
 		if depth := index.Field().Depth; req.Candidates > 0 && depth != (vector.Depth{}) {
 			o.Survivors = max(req.Candidates, depth.At(top.limit))
 		}

@@ -19,7 +19,7 @@ import (
 //
 // cold makes the index, warm finds nothing changed, changed finds one file
 // changed; ripgrep, where it is installed, counts a word in every file. Beside
-// the mean each reports its 99th percentile.
+// the mean each reports its 99th percentile and its processor time.
 func BenchmarkCommand(b *testing.B) {
 	work := b.TempDir()
 	binary := filepath.Join(work, "sheaf")
@@ -85,6 +85,7 @@ func appendTo(file, text string) error {
 // measure. Status 1, nothing found, is as good as 0.
 func timed(b *testing.B, command func() *exec.Cmd, before func() error) {
 	var took []time.Duration
+	var busy time.Duration
 	for range b.N {
 		b.StopTimer()
 		if before != nil {
@@ -97,12 +98,14 @@ func timed(b *testing.B, command func() *exec.Cmd, before func() error) {
 		start := time.Now()
 		err := cmd.Run()
 		took = append(took, time.Since(start))
+		busy += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		if err != nil && cmd.ProcessState.ExitCode() != 1 {
 			b.Fatalf("%v: %v", cmd, err)
 		}
 	}
 	slices.Sort(took)
 	b.ReportMetric(float64(took[(len(took)*99-1)/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(busy.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
 // writeNotes makes files of about size bytes with headings and paragraphs of

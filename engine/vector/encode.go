@@ -165,6 +165,8 @@ type query struct {
 	// weighs -8, as in two's complement.
 	planes []uint64
 	x      []float32
+	// reach is how estimates and similarities go together.
+	reach reach
 }
 
 const (
@@ -180,7 +182,7 @@ func (e *Encoder) prepare(q *query, v []float32) {
 	q.planes = resize(q.planes, planeCount*e.Words())
 	clear(q.planes)
 	clear(q.numbers)
-	q.scale = 0
+	q.scale, q.reach = 0, reach{}
 	largest := float64(maxAbs(v))
 	if largest == 0 {
 		return
@@ -195,6 +197,7 @@ func (e *Encoder) prepare(q *query, v []float32) {
 	for _, f := range q.x {
 		sum += math.Abs(float64(f))
 	}
+	q.reach = newReach(q.x, most, largest)
 	// No sum of products with magnitudes may leave 32 bits.
 	factor := min(queryMost/most, (math.MaxInt32/maxLevel-float64(e.padded))/sum)
 	q.scale = largest / factor

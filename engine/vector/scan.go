@@ -39,8 +39,9 @@ type scanner struct {
 	least int32 // estimates must be above it
 }
 
-// scan estimates all rows and leaves the keys of the best depth in w.keys.
-func (s *Set) scan(ctx context.Context, w *worker, allowed []uint64, depth int) error {
+// scan estimates all rows and leaves the keys of the best depth in w.keys, of those
+// whose estimate is above least.
+func (s *Set) scan(ctx context.Context, w *worker, allowed []uint64, depth int, least int32) error {
 	parts := max(1, min(runtime.GOMAXPROCS(0), s.Count/splitRows))
 	for len(w.scans) < parts {
 		w.scans = append(w.scans, &scanner{})
@@ -49,10 +50,10 @@ func (s *Set) scan(ctx context.Context, w *worker, allowed []uint64, depth int) 
 	var others sync.WaitGroup
 	for i := 1; i < parts; i++ {
 		others.Go(func() {
-			w.scans[i].run(ctx, s, w.query.planes, allowed, i*share, min((i+1)*share, s.Count), depth)
+			w.scans[i].run(ctx, s, w.query.planes, allowed, i*share, min((i+1)*share, s.Count), depth, least)
 		})
 	}
-	w.scans[0].run(ctx, s, w.query.planes, allowed, 0, min(share, s.Count), depth)
+	w.scans[0].run(ctx, s, w.query.planes, allowed, 0, min(share, s.Count), depth, least)
 	others.Wait()
 	w.keys = w.keys[:0]
 	for _, scan := range w.scans[:parts] {
@@ -64,8 +65,8 @@ func (s *Set) scan(ctx context.Context, w *worker, allowed []uint64, depth int) 
 
 // run keeps the keys of the best depth of the rows from start, a multiple of
 // blockRows, up to end.
-func (c *scanner) run(ctx context.Context, s *Set, planes []uint64, allowed []uint64, start, end, depth int) {
-	c.keys, c.depth, c.least = resize(c.keys, 2*depth+blockRows)[:0], depth, math.MinInt32
+func (c *scanner) run(ctx context.Context, s *Set, planes []uint64, allowed []uint64, start, end, depth int, least int32) {
+	c.keys, c.depth, c.least = resize(c.keys, 2*depth+blockRows)[:0], depth, least
 	size := GroupRows * s.Encoder.Words() * 8
 	single := s.single()
 	for at, block := start, 0; at < end; at, block = at+blockRows, block+1 {

@@ -89,6 +89,10 @@ type Options struct {
 	// Survivors is how many rows survive the first step; 0 leaves it to the
 	// set's Depth.
 	Survivors int
+	// Threshold is the score below which chunks are not wanted, which spares
+	// the work of finding them, when Bounded is set.
+	Threshold float64
+	Bounded   bool
 }
 
 // Neighbor is a chunk that was found.
@@ -118,13 +122,14 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	// survive.
 	for depth := s.survivors(k, o); depth > 0 && left > 2*depth+s.Count/sparseShare; depth *= 4 {
 		w.nearest.reset(dst, k)
-		if err := s.scan(ctx, w, allowed, depth); err != nil {
+		all, err := s.chooseSurvivors(ctx, w, allowed, depth, k, o)
+		if err == nil {
+			err = s.compareSurvivors(w)
+		}
+		if err != nil {
 			return dst, err
 		}
-		if err := s.compareSurvivors(w); err != nil {
-			return dst, err
-		}
-		if list := w.nearest.finish(); len(list)-len(dst) >= k || len(w.keys) < depth {
+		if list := w.nearest.finish(); len(list)-len(dst) >= k || all {
 			return list, nil
 		}
 	}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+)
+
+// BenchmarkServed is one search as sheaf serve answers it, from the
+// request to the bytes of the answer, by words alone and hybrid, and its
+// processor time: what a query costs a machine that has others to answer. The
+// folder is the one that SHEAF_TEST_DIR names, or one of 3,000 written files;
+// SHEAF_TEST_INDEX keeps its index for the next run.
+//
+//	SHEAF_TEST_DIR=FOLDER go test ./cmd/sheaf -run '^$' -bench Served -cpu 1 -benchtime 2000x
+func BenchmarkServed(b *testing.B) {
+	notes, index := benchFolders(b)
+	handler, queries := servedHandler(b, notes, index)
+	for _, kind := range []struct{ name, rest string }{
+		{"words", `"parameters": {"meaning": 0}`}, {"hybrid", `"parameters": {}`}, {"onyx-vespa", `"profile": "onyx-vespa"`},
+	} {
+		b.Run(kind.name, func(b *testing.B) {
+			ask := func(i int) {
+				body := fmt.Sprintf(`{"query": %q, %s}`, queries[i%len(queries)], kind.rest)
+				req := httptest.NewRequest(http.MethodPost, "/v1/search", strings.NewReader(body))
+				req.Host = "localhost"
+				req.Header.Set("Content-Type", "application/json")
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, req)
+				if w.Code != http.StatusOK {
+					b.Fatalf("%d %s", w.Code, w.Body)
+				}
+			}
+			for i := range min(len(queries), 500) {
+				ask(i)
+			}
+			b.ReportAllocs()
+			began := processorTime()
+			i := 0
+			for ; b.Loop(); i++ {
+				ask(i)
+			}
+			b.ReportMetric(float64((processorTime()-began).Microseconds())/float64(i), "cpu-µs/op")
+		})
+	}
+}
+
+// benchFolders are the folder to search and that of its index.
+func benchFolders(b *testing.B) (notes, index string) {
+	notes, index = os.Getenv("SHEAF_TEST_DIR"), os.Getenv("SHEAF_TEST_INDEX")
+	if notes == "" {
+		notes = b.TempDir()
+		writeNotes(b, notes, 3000, 10_000)
+	}
+	if index == "" {
+		index = filepath.Join(b.TempDir(), "index")
+	}
+	return notes, index
+}
+
+// servedHandler makes the index when there is none, and returns what answers
+// for it with queries of one or two words each from the titles of its documents.
+func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
+	a := newApp(os.Stdin, os.Stdout, os.Stderr)
+	cmd := a.command()
+	a.in, a.index = notes, index // which making the command sets to their defaults
+	cmd.SetContext(context.Background())
+	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(s.close)
+	word := regexp.MustCompile(`[\p{L}\p{N}]{3,}`)
+	var queries []string
+	for id := range s.view.Files() {
+		doc, _ := s.view.Document(id)
+		if words := word.FindAllString(doc.Title, -1); len(words) > 0 {
+			n := len(queries)
+			queries = append(queries, words[n%len(words)]+" "+words[n/3%len(words)])
+		}
+	}
+	door, err := s.door()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = door.Close() })
+	keys, err := access.OpenKeys(filepath.Join(b.TempDir(), "keys"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	handler, err := api.New(api.Options{Collections: []*serve.Collection{door}, Keys: keys, Open: access.Unrestricted(), Version: "test"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return handler, shuffled(queries)
+}
+
+// shuffled is a list in a fixed order that has nothing to do with its own.
+func shuffled(list []string) []string {
+	out := make([]string, 0, len(list))
+	const step = 7919
+	for i := range list {
+		out = append(out, list[i*step%len(list)])
+	}
+	return out
+}
+
+// BenchmarkSearchCommand is the whole search command in a process that runs
+// already: what a profile can show of it. Nothing has changed since the index was
+// made.
+//
+//	SHEAF_TEST_DIR=FOLDER go test ./cmd/sheaf -run '^$' -bench SearchCommand -cpu 1 -cpuprofile /tmp/profile
+func BenchmarkSearchCommand(b *testing.B) {
+	notes, index := benchFolders(b)
+	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer nowhere.Close()
+	search := func() {
+		a := newApp(os.Stdin, nowhere, nowhere)
+		cmd := a.command()
+		cmd.SetArgs([]string{"search", "--in", notes, "--index", index, "how to install a module"})
+		if err := cmd.ExecuteContext(context.Background()); err != nil && !errors.Is(err, errNothing) {
+			b.Fatal(err)
+		}
+	}
+	search()
+	b.ReportAllocs()
+	began := processorTime()
+	i := 0
+	for ; b.Loop(); i++ {
+		search()
+	}
+	b.ReportMetric(float64((processorTime()-began).Microseconds())/float64(i), "cpu-µs/op")
+}

@@ -8,7 +8,8 @@
 // numbers, is compared with every code, and those that look best, the survivors,
 // are compared with code and row, to nine bits a dimension. How many survive
 // decides how often a near vector is lost; Depth measures, on vectors of the set
-// itself, how many it takes.
+// itself, how many it takes at most. Of those a row is not read when its estimate
+// is so far below the nearest ones that are known that it cannot be one of them.
 //
 // A set that is small, or of which a filter leaves little, is compared by rows
 // alone, and so is any set on request; then nothing is lost. All arithmetic on

@@ -195,6 +195,17 @@ func TestTwoSteps(t *testing.T) {
 			for _, g := range got {
 				found[g.Ordinal] = g
 			}
+			// Chunks below the threshold need not be found; those above it are.
+			least := want[len(want)/2].Score
+			near, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{Threshold: least, Bounded: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, g := range got {
+				if wanted++; g.Score >= least && !slices.Contains(near, g) {
+					missing++
+				}
+			}
 			for _, w := range want {
 				wanted++
 				if g, ok := found[w.Ordinal]; !ok {
@@ -261,8 +272,12 @@ func TestVerify(t *testing.T) {
 	s.Depth = vector.Depth{Ten: 100, Hundred: 1000}
 	read := 0
 	s.Verify = func(from, to int) error { read += to - from; return nil }
-	if _, err := s.Search(t.Context(), nil, s.vectors[0], nil, 10, vector.Options{}); err != nil || read != 100 {
+	if _, err := s.Search(t.Context(), nil, s.vectors[0], nil, 10, vector.Options{Survivors: 100}); err != nil || read != 100 {
 		t.Errorf("%d rows were read, want 100: %v", read, err)
+	}
+	read = 0
+	if _, err := s.Search(t.Context(), nil, s.vectors[0], nil, 1, vector.Options{}); err != nil || read < 1 || read > 20 {
+		t.Errorf("%d rows were read to find the query itself, want a few: %v", read, err)
 	}
 	broken := errors.New("broken")
 	s.Verify = func(int, int) error { return broken }

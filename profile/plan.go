@@ -178,6 +178,7 @@ func (ph *phase) plan(v values) (*Phase, error) {
 	}
 	out.Fusion = ph.fuse.kind.fusion(args)
 	out.Complete = args.flag("complete")
+	out.PushDown = PushDown(args.text(pushDownName))
 	out.FusionText = ph.fuse.text(args)
 	if only := out.only(); only != nil && args.flag("direct") {
 		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}
@@ -244,7 +245,7 @@ func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {
 		set := &s.settings[i]
-		if set.node == nil || set.option == &whenOption {
+		if set.node == nil || set.option == &whenOption || set.option.name == pushDownName {
 			continue
 		}
 		value := set.String()

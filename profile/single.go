@@ -121,7 +121,7 @@ func FusionOptions() []Option {
 	out := make([]Option, 0, len(fusion.options))
 	for i := range fusion.options {
 		o := &fusion.options[i]
-		if o.name != "direct" && o.name != "repeats" { // about branches; a run holds an id once
+		if o.name != "direct" && o.name != "repeats" && o.name != pushDownName { // about branches; a run holds an id once
 			out = append(out, Option{o.name, o.about, o.standard, o.allowed(), o.kind == typeBool})
 		}
 	}

@@ -271,8 +271,13 @@ var fusionOptions = []option{
 	choice("norm", "max", "how the scores of a branch are normalized, for scores; share: by the score of a hit that has all that was asked for", norms...),
 	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores", means...),
 	flag("complete", "what one branch found is looked up in the others too, so that no score depends on how many hits each retrieves"),
+	choice(pushDownName, "never", "one request lets the server rank and join two branches, where it can: never; equal: when that is the same but for the order of equal scores; always: a note says what differs", "never", "equal", "always"),
 	flag("direct", "the only branch of a weight above 0 keeps its scores"),
 }
+
+// pushDownName is the option that says who fuses, not what is fused: descriptions of
+// fusions leave it out.
+const pushDownName = "push_down"
 
 // whenOption is an option of every stage.
 var whenOption = number("when", "1", -1e12, 1e12, "0 leaves the stage out")

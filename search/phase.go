@@ -36,6 +36,12 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if err != nil || len(outcomes) == 0 {
 		return nil, err
 	}
+	if ranking, ok, err := r.pushDown(ctx, retrieval, ph, outcomes, at); ok || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return r.steps(retrieval, ranking, ph.Then, at)
+	}
 	retrieve(retrieval, r.searcher.Backend, outcomes, r.query.Words)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

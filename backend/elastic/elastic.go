@@ -104,6 +104,7 @@ type Store struct {
 
 var _ interface {
 	backend.Backend
+	backend.Fuser
 	backend.Counter
 	backend.Reporter
 } = (*Store)(nil)

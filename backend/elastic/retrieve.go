@@ -30,6 +30,21 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", body, &found); err != nil {
 		return nil, err
 	}
+	out, err := s.hits(&found)
+	if err != nil {
+		return nil, err
+	}
+	if req.Vector != nil {
+		for i := range out {
+			out[i].Score = 2*out[i].Score - 1 // the server makes it positive
+		}
+	}
+	out.Sort()
+	return out, nil
+}
+
+// hits reads what a search found.
+func (s *Store) hits(found *answer) (sheaf.Ranking, error) {
 	if found.TimedOut || found.Shards.Failed > 0 {
 		reason := "it timed out"
 		if len(found.Shards.Failures) > 0 {
@@ -43,17 +58,13 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 			return nil, s.fault(sheaf.ErrUnavailable, "a hit without an ID: the answer is not what such a server says")
 		}
 		hit := sheaf.Hit{ID: sheaf.ID(unescape(h.Fields.ID[0])), Score: h.Score}
-		if req.Vector != nil {
-			hit.Score = 2*h.Score - 1 // the server makes it positive
-			for _, inner := range h.Inner {
-				if len(inner.Hits.Hits) > 0 {
-					hit.Passage = inner.Hits.Hits[0].Nested.Offset
-				}
+		for _, inner := range h.Inner {
+			if len(inner.Hits.Hits) > 0 {
+				hit.Passage = inner.Hits.Hits[0].Nested.Offset
 			}
 		}
 		out = append(out, hit)
 	}
-	out.Sort()
 	return out, nil
 }
 

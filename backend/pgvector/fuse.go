@@ -10,83 +10,75 @@ import (
 	"sheaf/backend"
 )
 
-// Fusion is a hybrid query that the server answers in one statement: the words and
-// the vector of a request, each cut to a window, joined by reciprocal ranks.
-type Fusion struct {
-	Text   *backend.TextRequest
-	Vector *backend.VectorRequest
-	// Filter and Within bound both, as in backend.Request.
-	Filter sheaf.Filter
-	Within []sheaf.ID
-	// Window is how many hits of each are ranked, Limit how many are returned.
-	Window, Limit int
-	// K is the constant of the reciprocal ranks, 1..1000, and Weights are
-	// those of vector and words.
-	K       int
-	Weights [2]float64
-}
-
-// Fuse answers a hybrid query with one statement and one answer: the ranks of both
-// legs, a full outer join, and the sum of weight/(K + rank). It equals fusing what
-// two calls of Retrieve with a limit of Window return: same order, ties by the best
-// single rank and then by ID, with Legs for vector and words. Vectors are compared
-// exactly, whatever index there is.
-func (s *Store) Fuse(ctx context.Context, f Fusion) (sheaf.Ranking, error) {
-	words := backend.Request{Text: f.Text, Filter: f.Filter, Within: f.Within, Limit: f.Window}
-	nearest := backend.Request{Vector: f.Vector, Filter: f.Filter, Within: f.Within, Limit: f.Window}
-	for _, req := range []backend.Request{words, nearest} {
-		if err := req.Validate(); err != nil {
-			return nil, err
-		}
+// Fuse implements [backend.Fuser] with one statement: both legs ranked within their
+// windows, and a full outer join. It equals the plain path: same order, scores and
+// legs. Vectors are compared exactly, whatever index there is.
+func (s *Store) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fused, error) {
+	out := backend.Fused{By: "one statement of PostgreSQL"}
+	if err := req.Validate(); err != nil {
+		return out, err
 	}
-	switch {
-	case f.K < 1 || f.K > 1000:
-		return nil, sheaf.Invalidf("fuse: k is %d: must be within 1..1000", f.K)
-	case f.Limit < 1 || f.Limit > 2*f.Window:
-		return nil, sheaf.Invalidf("fuse: limit is %d: must be within 1..%d, twice the window", f.Limit, 2*f.Window)
+	if req.Method == backend.FuseMinMaxOpenSearch {
+		return out, fmt.Errorf("postgres: %w: fuse by the min-max of OpenSearch: use minmax", sheaf.ErrUnsupported)
 	}
-	for _, weight := range f.Weights {
-		if !(weight >= 0 && weight <= 1e6) {
-			return nil, sheaf.Invalidf("fuse: weight is %v: must be within 0..1000000", weight)
-		}
-	}
-	var out sheaf.Ranking
 	err := s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
-		w, root, err := s.build(ctx, conn, &words)
+		sql, args, err := s.fused(ctx, conn, &req)
 		if err != nil {
 			return err
 		}
-		field, ok, err := s.vectorField(ctx, conn, f.Vector)
-		if err != nil {
-			return err
-		}
-		near := ""
-		if ok {
-			near = w.exact(field, f.Vector.Vector, w.allowed)
-		} else {
-			near = w.with("near", "SELECT 0::bigint AS chunk, 0::float8 AS score, 0 AS passage WHERE false")
-		}
-		out, err = s.fuse(ctx, conn, w, f, w.scored(root), near)
+		out.Hits, err = readFused(ctx, conn, sql, args)
 		return err
 	})
 	return out, err
 }
 
-// fuse joins the relations (chunk, score) of the legs.
-func (s *Store) fuse(ctx context.Context, conn *pgxpool.Conn, w *words, f Fusion, text, near string) (sheaf.Ranking, error) {
-	window, k := w.arg(f.Window, "bigint"), w.arg(f.K, "float8")
-	ranked := func(columns, from string) string {
-		return fmt.Sprintf("SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank FROM (%s) hits", best(from, columns, window))
+// fused is the statement for a request, and its arguments.
+func (s *Store) fused(ctx context.Context, conn *pgxpool.Conn, req *backend.FuseRequest) (string, []any, error) {
+	words, meaning, ok := req.Kinds()
+	if !ok {
+		return "", nil, fmt.Errorf("postgres: %w: fuse two branches of one kind: one must search words and the other a vector", sheaf.ErrUnsupported)
 	}
-	vectors := w.with("vector_ranked", ranked(", r.passage", near))
-	texts := w.with("text_ranked", ranked("", text))
-	fused := w.with("rrf_scores", fmt.Sprintf(`SELECT coalesce(v.id, t.id) AS id,
-		coalesce(%s / (%s + v.rank), 0) + coalesce(%s / (%s + t.rank), 0) AS rrf_score,
-		coalesce(v.rank, 0) AS vector_rank, coalesce(t.rank, 0) AS text_rank,
-		coalesce(v.score, 0) AS vector_score, coalesce(t.score, 0) AS text_score, coalesce(v.passage, 0) AS passage
-	FROM %s v FULL OUTER JOIN %s t ON v.id = t.id`, w.arg(f.Weights[0], "float8"), k, w.arg(f.Weights[1], "float8"), k, vectors, texts))
-	rows, err := conn.Query(ctx, w.text(fmt.Sprintf(`SELECT id, rrf_score, vector_rank, text_rank, vector_score, text_score, passage FROM %s
-	ORDER BY rrf_score DESC, least(nullif(vector_rank, 0), nullif(text_rank, 0)), id LIMIT %s`, fused, w.arg(f.Limit, "bigint"))), w.args...)
+	requests := req.Requests()
+	st, root, err := s.build(ctx, conn, &requests[words])
+	if err != nil {
+		return "", nil, err
+	}
+	field, ok, err := s.vectorField(ctx, conn, requests[meaning].Vector)
+	if err != nil {
+		return "", nil, err
+	}
+	near := "(SELECT 0::bigint AS chunk, 0::float8 AS score, 0 AS passage WHERE false) none"
+	if ok {
+		near = st.exact(field, requests[meaning].Vector.Vector, st.allowed)
+	}
+	var legs [2]string
+	legs[words] = st.ranked("text_ranked", st.scored(root), "0 AS passage", requests[words].Limit, req.Method)
+	legs[meaning] = st.ranked("vector_ranked", near, "r.passage", requests[meaning].Limit, req.Method)
+	weights := [2]string{st.arg(req.Legs[0].Weight, "float8"), st.arg(req.Legs[1].Weight, "float8")}
+	score := fmt.Sprintf("(coalesce(%s * a.share, 0) + coalesce(%s * b.share, 0)) / (%[1]s + %[2]s)", weights[0], weights[1])
+	if req.Method == backend.FuseRRF {
+		k := st.arg(req.K, "float8")
+		score = fmt.Sprintf("coalesce(%s / (%s + a.rank), 0) + coalesce(%s / (%[2]s + b.rank), 0)", weights[0], k, weights[1])
+	}
+	fused := st.with("fused", fmt.Sprintf(`SELECT coalesce(a.id, b.id) AS id, %s AS score, coalesce(a.rank, 0) AS rank_a, coalesce(b.rank, 0) AS rank_b,
+		coalesce(a.score, 0) AS score_a, coalesce(b.score, 0) AS score_b, coalesce(nullif(a.passage, 0), b.passage, 0) AS passage
+	FROM %s a FULL OUTER JOIN %s b ON a.id = b.id`, score, legs[0], legs[1]))
+	return st.text(fmt.Sprintf(`SELECT id, score, rank_a, rank_b, score_a, score_b, passage FROM %s
+	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), id LIMIT %s`, fused, st.arg(req.Limit, "bigint"))), st.args, nil
+}
+
+// ranked makes the relation (id, score, passage, rank, share) of the best of a
+// relation (chunk, score); share is the score between the lowest and the highest.
+func (s *statement) ranked(name, from, passage string, limit int, method backend.FuseMethod) string {
+	share := "0::float8 AS share"
+	if method != backend.FuseRRF {
+		share = "coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1) AS share"
+	}
+	return s.with(name, fmt.Sprintf("SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, %s FROM (%s) hits", share, best(from, ", "+passage, s.arg(limit, "bigint"))))
+}
+
+func readFused(ctx context.Context, conn *pgxpool.Conn, sql string, args []any) (sheaf.Ranking, error) {
+	rows, err := conn.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}

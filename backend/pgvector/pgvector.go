@@ -76,6 +76,7 @@ var _ interface {
 	backend.Backend
 	backend.Bulk
 	backend.Explainer
+	backend.Fuser
 	backend.Counter
 	backend.Reporter
 } = (*Store)(nil)

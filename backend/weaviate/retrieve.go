@@ -107,6 +107,10 @@ type list struct {
 	how    string
 	field  int
 	weight float64
+	// words are asked for in property, each with a factor.
+	words    string
+	property string
+	factor   float64
 }
 
 func (a asked) filter() condition { return and(a.where, a.matching) }
@@ -135,13 +139,21 @@ func (s *Store) prepare(req *backend.Request) (asked, error) {
 	case v.Dims != len(req.Vector.Vector):
 		return a, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector.Vector), req.Vector.Field, v.Dims)
 	}
-	numbers := make([]string, len(req.Vector.Vector))
-	for i, x := range req.Vector.Vector {
-		numbers[i] = strconv.FormatFloat(float64(x), 'g', -1, 32)
-	}
 	a.class, a.meaning = s.passageClass(req.Vector.Field), true
-	a.how = "nearVector:{vector:[" + strings.Join(numbers, ",") + "]}"
+	a.how = "nearVector:{vector:" + numbers(req.Vector.Vector) + "}"
 	return a, nil
+}
+
+// numbers writes a vector.
+func numbers(vector []float32) string {
+	out := []byte{'['}
+	for i, x := range vector {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = strconv.AppendFloat(out, float64(x), 'g', -1, 32)
+	}
+	return string(append(out, ']'))
 }
 
 // words adds the words of a request. The server scores one list of words over one
@@ -274,7 +286,9 @@ func (s *Store) bm25(req *backend.TextRequest, terms []textplan.Term, plan textp
 			}
 		}
 		w := plan.Fields[g.field]
-		a.lists = append(a.lists, list{how: "bm25:{query:" + quote(strings.Join(text, " ")) + " properties:[" + quote(textProperty(w.Name)) + "]}", field: g.field, weight: w.Weight * g.factor})
+		l := list{field: g.field, weight: w.Weight * g.factor, words: strings.Join(text, " "), property: textProperty(w.Name), factor: g.factor}
+		l.how = "bm25:{query:" + quote(l.words) + " properties:[" + quote(l.property) + "]}"
+		a.lists = append(a.lists, l)
 	}
 	a.fields = len(plan.Fields)
 	a.combine = func(fields []float64) float64 {

@@ -51,6 +51,10 @@ type Options struct {
 	// K1 and B are BM25's parameters for this class; both 0 are the defaults
 	// of package backend.
 	K1, B float64
+	// Hybrid keeps a vector beside the words of each chunk too, that of its
+	// first passage in backend.VectorBody, so that the server can join both by
+	// itself; see Store.Fuse.
+	Hybrid bool
 	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
 	Timeout time.Duration
 	// ReadOnly opens a class that exists, and forbids writing.
@@ -79,6 +83,7 @@ type Store struct {
 
 var _ interface {
 	backend.Backend
+	backend.Fuser
 	backend.Counter
 	backend.Reporter
 } = (*Store)(nil)
@@ -187,11 +192,12 @@ type meta struct {
 	Analyzer string  `json:"analyzer"`
 	K1       float64 `json:"k1"`
 	B        float64 `json:"b"`
+	Hybrid   bool    `json:"hybrid,omitempty"`
 }
 
 // chunkClass is the class of chunks as it is made.
 func (s *Store) chunkClass() object {
-	about, err := json.Marshal(meta{version, s.o.Analyzer.Name(), s.o.K1, s.o.B})
+	about, err := json.Marshal(meta{version, s.o.Analyzer.Name(), s.o.K1, s.o.B, s.o.Hybrid})
 	if err != nil {
 		panic(err) // it holds texts and numbers
 	}
@@ -199,8 +205,13 @@ func (s *Store) chunkClass() object {
 	for _, f := range sheaf.Fields {
 		properties = append(properties, property(textProperty(f), "text", "whitespace", true))
 	}
+	vectors := object{"skip": true}
+	kind := "hnsw"
+	if s.o.Hybrid {
+		vectors, kind = object{"distance": "cosine"}, "flat"
+	}
 	return object{
-		"class": s.o.Class, "description": string(about), "vectorizer": "none", "vectorIndexConfig": object{"skip": true},
+		"class": s.o.Class, "description": string(about), "vectorizer": "none", "vectorIndexType": kind, "vectorIndexConfig": vectors,
 		"invertedIndexConfig": object{"bm25": object{"k1": s.o.K1, "b": s.o.B}, "stopwords": object{"preset": "none"}},
 		"properties":          properties,
 	}
@@ -297,6 +308,8 @@ func (s *Store) compare(description string) error {
 		return s.fault(sheaf.ErrInvalid, "the class was made with the analyzer %q, and %q is asked for: use the former, or fill another class", m.Analyzer, s.o.Analyzer.Name())
 	case m.K1 != s.o.K1 || m.B != s.o.B:
 		return s.fault(sheaf.ErrInvalid, "the class was made with k1 %v and b %v, and %v and %v are asked for: name the former, or fill another class", m.K1, m.B, s.o.K1, s.o.B)
+	case s.o.Hybrid && !m.Hybrid:
+		return s.fault(sheaf.ErrInvalid, "the class was made without hybrid=true, and that is asked for: leave it out, or fill another class")
 	}
 	return nil
 }
@@ -327,7 +340,7 @@ func (s *Store) vectorClass(v backend.VectorField) object {
 	return object{
 		"class": s.passageClass(v.Name), "description": string(about), "vectorizer": "none",
 		"vectorIndexType": "flat", "vectorIndexConfig": object{"distance": "cosine"},
-		"properties": append(facts(), object{"name": "n", "dataType": []string{"int"}, "indexFilterable": false}),
+		"properties": append(facts(), object{"name": "n", "dataType": []string{"int"}, "indexFilterable": true}),
 	}
 }
 

@@ -190,6 +190,9 @@ func (s *Store) objects(c *backend.Chunk, token string) []object {
 	}
 	out := []object{{"class": s.o.Class, "id": objectID(string(c.ID)), "properties": chunk}}
 	for _, v := range c.Vectors {
+		if s.o.Hybrid && v.Name == backend.VectorBody {
+			out[0]["vector"] = v.Passages[0]
+		}
 		for n, p := range v.Passages {
 			passage := maps.Clone(facts)
 			passage["n"] = n

@@ -181,6 +181,11 @@ type answered struct {
 	refused  string // why the store cannot answer it; "" when it did
 }
 
+// pushed says that the store joined the branches by itself.
+func (a *answered) pushed() bool {
+	return a.refused == "" && !slices.ContainsFunc(a.trace, func(s search.Snapshot) bool { return s.Branch != "" })
+}
+
 func (a *app) askStore(cmd *cobra.Command, store string, p *profile.Profile, queries []string, o search.Options) (string, []answered, error) {
 	s, err := a.with(store).open(cmd, openOptions{refresh: true, make: true})
 	if err != nil {
@@ -239,6 +244,9 @@ func compareStores(name, address string, queries []string, first, other []answer
 	for i, query := range queries {
 		for n, a := range first[i].trace {
 			stage := stageName(a)
+			if a.Branch != "" && other[i].pushed() {
+				continue // the server ranked the branches and does not tell
+			}
 			var b sheaf.Ranking
 			if j := slices.IndexFunc(other[i].trace, func(s search.Snapshot) bool { return stageName(s) == stage }); j >= 0 {
 				b = other[i].trace[j].Ranking

@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"eval/metric":              {"root"},
 	"eval/parity":              {"root"},
 	"profile":                  {"root", "rank", "internal/suggest"},
-	"backend/backendtest":      {"root", "backend", "analysis"},
+	"backend/backendtest":      {"root", "backend", "analysis", "rank"},
 	"backend/memory":           {"root", "backend", "analysis", "internal/edits"},
 	"backend/embedded":         {"root", "backend", "analysis", "engine", "engine/...", "vfs"},
 	"backend/textplan":         {"root", "backend", "analysis", "internal/edits"},

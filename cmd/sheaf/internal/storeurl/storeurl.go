@@ -63,7 +63,7 @@ var known = map[string][]string{
 	"postgres":      {"schema", "hnsw", "timeout"},
 	"opensearch":    {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
 	"elasticsearch": {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
-	"weaviate":      {"k1", "b", "timeout"},
+	"weaviate":      {"k1", "b", "hybrid", "timeout"},
 }
 
 // Parse reads an address. name is what the schema, index or class is called when
@@ -320,12 +320,8 @@ func (t *Target) elastic() (elastic.Options, error) {
 		}
 	}
 	o.K1, o.B, o.Shards, o.Replicas = numbers["k1"], numbers["b"], int(numbers["shards"]), int(numbers["replicas"])
-	if text := t.options.Get("hnsw"); text != "" {
-		if o.HNSW, err = strconv.ParseBool(text); err != nil {
-			return o, sheaf.Invalidf("store %s: hnsw is %q: must be true or false", t, text)
-		}
-	}
-	return o, nil
+	o.HNSW, err = t.flag("hnsw")
+	return o, err
 }
 
 func (t *Target) weaviate() (weaviate.Options, error) {
@@ -337,7 +333,10 @@ func (t *Target) weaviate() (weaviate.Options, error) {
 	if o.K1, err = t.number("k1"); err != nil {
 		return o, err
 	}
-	o.B, err = t.number("b")
+	if o.B, err = t.number("b"); err != nil {
+		return o, err
+	}
+	o.Hybrid, err = t.flag("hybrid")
 	return o, err
 }
 
@@ -365,6 +364,18 @@ func (t *Target) client() (*http.Client, error) {
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
 	return &http.Client{Transport: transport}, nil
+}
+
+func (t *Target) flag(key string) (bool, error) {
+	text := t.options.Get(key)
+	if text == "" {
+		return false, nil
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, sheaf.Invalidf("store %s: %s is %q: must be true or false", t, key, text)
+	}
+	return on, nil
 }
 
 func (t *Target) number(key string) (float64, error) {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the engines that sheaf bench measures beside Sheaf, into bench/bin:
 # Bleve and SQLite (Go), Tantivy and LanceDB (PyPI), Xapian (Debian), Lucene
-# (Maven). What cannot be had is left out, and said.
+# (Maven), Weaviate (Go, a server that takes minutes to build: WEAVIATE names a
+# built one). What cannot be had is left out, and said.
 #
 #   sh bench/setup.sh
 set -eu
@@ -53,6 +54,18 @@ if "$java" -version 2>&1 | grep -qE 'version "(2[1-9]|[3-9][0-9])' && command -v
 	wrap lucene "'$java' -Xmx4g --add-modules jdk.incubator.vector -cp '$here/bin/lucene/*:$here/bin/lucene' Lucene"
 else
 	without lucene "it wants Java 21 or newer (name it in JAVA) and mvn"
+fi
+
+say "weaviate"
+weaviate=1.35.2
+server=${WEAVIATE:-$here/bin/weaviate-server}
+if [ ! -x "$server" ]; then
+	GOBIN="$here/bin" GOFLAGS= CGO_ENABLED=0 go install "github.com/weaviate/weaviate/cmd/weaviate-server@v$weaviate" || true
+fi
+if [ -x "$server" ] && go build -o bin/weaviate-client ./peers/weaviate; then
+	wrap weaviate env "WEAVIATE_SERVER='$server'" "WEAVIATE_VERSION=$weaviate" "'$here/bin/weaviate-client'"
+else
+	without weaviate "it does not build"
 fi
 
 say "installed:"

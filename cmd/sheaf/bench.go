@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,8 @@ type benchOptions struct {
 	peersFolder string
 	work        string
 	svg         string
+	report      string
+	limit       time.Duration
 	clients     int
 	seconds     float64
 }
@@ -40,7 +44,8 @@ the others. Nothing else should run meanwhile.
 Every engine indexes title and text, and answers queries of any of the words:
 headings and link texts ("real"), and the most frequent words ("hot").`,
 		Example: `  sheaf bench ~/docs
-  sheaf bench --chunks 10000,100000,1000000 --peers bleve,tantivy --svg speed.svg ~/docs`,
+  sheaf bench --chunks 10000,100000,1000000 --peers bleve,tantivy --svg speed.svg ~/docs
+  sheaf bench --chunks 100000,1000000 --seconds 5 --limit 5m --report speed.md ~/docs`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.bench(cmd, args, o) },
 	}
@@ -51,6 +56,8 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 	f.StringVar(&o.peersFolder, "peers-folder", "", "folder of the other engines (default bench/bin of the source that you are in)")
 	f.StringVar(&o.work, "work", "", "folder for corpora and indexes while it runs (default the system's)")
 	f.StringVar(&o.svg, "svg", "", "also write a picture to this file")
+	f.StringVar(&o.report, "report", "", "also write the tables to this file, after every engine: an interrupted run leaves what it has")
+	f.DurationVar(&o.limit, "limit", 0, "longest time for one engine, task and size; engines that would take longer, going by a smaller size, are left out (default no limit)")
 	f.IntVar(&o.clients, "clients", 8, "clients that ask together")
 	f.Float64Var(&o.seconds, "seconds", 15, "longest pass, in seconds")
 	a.addJSON(cmd)
@@ -89,8 +96,8 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 		}
 		tasks = append(tasks, benchmark.Task(name))
 	}
-	if o.clients < 1 || o.clients > 1000 || o.seconds <= 0 {
-		return sheaf.Invalidf("--clients must be within 1..1000 and --seconds above 0")
+	if o.clients < 1 || o.clients > 1000 || o.seconds <= 0 || o.limit < 0 {
+		return sheaf.Invalidf("--clients must be within 1..1000, --seconds above 0 and --limit not below 0")
 	}
 	peers, err := o.findPeers()
 	if err != nil {
@@ -106,29 +113,34 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 	}
 	report, err := benchmark.Run(cmd.Context(), benchmark.Options{
 		Folders: folders, Sizes: o.sizes, Tasks: tasks, Ours: benchmark.Peer{Name: "sheaf", Command: []string{program, "bench", "engine"}}, Peers: peers,
-		Work: o.work, Clients: o.clients, Seconds: o.seconds, Embedder: embedder,
+		Work: o.work, Clients: o.clients, Seconds: o.seconds, Limit: o.limit, Embedder: embedder,
 		Progress: func(what string) { a.notice("%s", what) },
+		Step:     o.write,
 	})
-	if err != nil {
+	if report == nil || len(report.Rows) == 0 {
 		return err
 	}
-	if o.svg != "" {
-		if err := writeSVG(o.svg, report); err != nil {
-			return err
-		}
-	}
 	if a.json {
-		return a.printJSON(map[string]any{"schema": "sheaf.bench/1", "machine": report.Machine, "rows": report.Rows})
+		return errors.Join(err, a.printJSON(map[string]any{"schema": "sheaf.bench/1", "machine": report.Machine, "clients": report.Clients, "rows": report.Rows}))
 	}
-	return report.Text(a.stdout)
+	return errors.Join(err, report.Text(a.stdout))
 }
 
-func writeSVG(name string, report *benchmark.Report) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return fmt.Errorf("write the picture: %w", err)
+// write writes the files that are asked for with what there is so far.
+func (o *benchOptions) write(report *benchmark.Report) error {
+	for name, content := range map[string]func(io.Writer) error{o.svg: report.SVG, o.report: report.Text} {
+		if name == "" {
+			continue
+		}
+		f, err := os.Create(name)
+		if err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+		if err := errors.Join(content(f), f.Close()); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
 	}
-	return errors.Join(report.SVG(f), f.Close())
+	return nil
 }
 
 // findPeers are the engines that are asked for, or all that are installed.

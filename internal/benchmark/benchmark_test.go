@@ -3,6 +3,7 @@ package benchmark
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf/inference/hashed"
 )
@@ -85,6 +87,7 @@ func TestRun(t *testing.T) {
 		"peer-broken": "echo out of order >&2; exit 1",
 		"peer-words":  "[ \"$2\" = words ] || exit 3; exec '" + self + "' \"$@\"",
 		"peer-idle":   "echo '{}'",
+		"peer-slow":   "[ \"$2\" = words ] || exit 3; exec sleep 60",
 		"note.txt":    "",
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
@@ -92,12 +95,19 @@ func TestRun(t *testing.T) {
 		}
 	}
 	peers, err := FindPeers(bin)
-	if err != nil || len(peers) != 4 {
+	if err != nil || len(peers) != 5 {
 		t.Fatalf("peers: %v %v", peers, err)
 	}
+	steps := 0
 	report, err := Run(context.Background(), Options{
 		Folders: []string{notes(t)}, Sizes: []int{300}, Tasks: Tasks, Ours: Peer{"sheaf", []string{self}}, Peers: peers,
-		Work: t.TempDir(), Clients: 2, Seconds: 0.05, Embedder: hashed.New(64),
+		Work: t.TempDir(), Clients: 2, Seconds: 0.05, Limit: 5 * time.Second, Embedder: hashed.New(64),
+		Step: func(r *Report) error {
+			if steps++; len(r.Rows) != steps {
+				t.Errorf("after step %d there are %d rows", steps, len(r.Rows))
+			}
+			return nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +135,9 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: the peer for words alone: %v", task, ok)
 		}
 	}
+	if r := rows["slow words"]; r.Fault != "stopped after 5s" {
+		t.Errorf("the slow peer: %+v", r)
+	}
 	if r := rows["sheaf words"]; !(r.MRR > 0.5) || !math.IsNaN(r.Recall) {
 		t.Errorf("words: MRR %v, recall %v", r.MRR, r.Recall)
 	}
@@ -137,6 +150,63 @@ func TestRun(t *testing.T) {
 	}
 	if err := report.SVG(&svg); err != nil || strings.Contains(svg.String(), "NaN") || !strings.HasSuffix(svg.String(), "</svg>\n") {
 		t.Errorf("%v\n%s", err, svg.String())
+	}
+}
+
+// TestInterrupted: what was measured before the end is in the report.
+func TestInterrupted(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHEAF_TEST_ENGINE", "1")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	report, err := Run(ctx, Options{
+		Folders: []string{notes(t)}, Sizes: []int{200, 300}, Tasks: []Task{TaskWords}, Ours: Peer{"sheaf", []string{self}},
+		Work: t.TempDir(), Clients: 2, Seconds: 0.05, Embedder: hashed.New(64),
+		Step: func(*Report) error { cancel(); return nil },
+	})
+	if !errors.Is(err, context.Canceled) || len(report.Rows) != 1 || report.Rows[0].Result == nil {
+		t.Errorf("%v, %+v", err, report.Rows)
+	}
+}
+
+// TestTooLong: a peer that would not be done within the limit, going by a smaller
+// size, is left out.
+func TestTooLong(t *testing.T) {
+	r := run{Options: Options{Limit: time.Minute}, report: &Report{Rows: []Row{
+		{Peer: "a", Task: TaskWords, Chunks: 1000, Result: &Result{BuildSeconds: 7}},
+		{Peer: "a", Task: TaskVectors, Chunks: 1000, Result: &Result{BuildSeconds: 5}},
+		{Peer: "b", Task: TaskWords, Chunks: 1000, Fault: "out of order"},
+	}}}
+	if why := r.tooLong(Peer{Name: "a"}, TaskWords, 10_000); !strings.Contains(why, "1m10s") {
+		t.Errorf("10,000 chunks in 70 s and a limit of 60: %q", why)
+	}
+	for _, c := range []struct {
+		peer string
+		task Task
+	}{{"a", TaskVectors}, {"a", TaskHybrid}, {"b", TaskWords}} {
+		if why := r.tooLong(Peer{Name: c.peer}, c.task, 10_000); why != "" {
+			t.Errorf("%v: %s", c, why)
+		}
+	}
+}
+
+// TestGrowth: times of two sizes beside one another, with their ratio.
+func TestGrowth(t *testing.T) {
+	class := func(micros, together float64) map[string]*Class {
+		return map[string]*Class{"hot": {Micros: [][]float64{{micros}}, ClientsMicros: []float64{together}, QPS: 100, ClientsQPS: 150}}
+	}
+	report := Report{Clients: 8, Rows: []Row{
+		{Peer: "a", Task: TaskWords, Chunks: 1000, Result: &Result{Classes: class(20, 30)}},
+		{Peer: "a", Task: TaskWords, Chunks: 10_000, Result: &Result{Classes: class(50, 60)}},
+		{Peer: "b", Task: TaskWords, Chunks: 10_000, Fault: "out of order"},
+	}}
+	var b strings.Builder
+	report.growth(&b)
+	if !strings.Contains(b.String(), "| a      |     20.0 us |      50.0 us |  2.50 |     20.0 us |      50.0 us |  2.50 |           1.20 | 1.20 | 1.50 |\n") {
+		t.Error(b.String())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
@@ -35,6 +36,20 @@ type Engine interface {
 	Close() error
 }
 
+// Sized is an engine that runs in other processes than its harness.
+type Sized interface {
+	// Resident is the resident size of those processes, in bytes.
+	Resident() int64
+}
+
+// residentOf is the resident size of an engine.
+func residentOf(e Engine) int64 {
+	if s, ok := e.(Sized); ok {
+		return s.Resident()
+	}
+	return Resident("self")
+}
+
 // Main runs an engine as the protocol says, with the arguments of the program,
 // and ends it. make returns nil for a task that the engine does not do.
 func Main(make func(Task, Meta) Engine) {
@@ -42,7 +57,9 @@ func Main(make func(Task, Meta) Engine) {
 		fmt.Fprintf(os.Stderr, "usage: %s FOLDER TASK INDEX (it is run by sheaf bench)\n", os.Args[0])
 		os.Exit(2)
 	}
-	r, err := RunEngine(context.Background(), os.Args[1], Task(os.Args[2]), os.Args[3], make)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	r, err := RunEngine(ctx, os.Args[1], Task(os.Args[2]), os.Args[3], make)
 	switch {
 	case errors.Is(err, ErrNoTask):
 		os.Exit(statusNoTask)
@@ -89,7 +106,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	}
 	r.OpenSeconds = time.Since(began).Seconds()
 	err = measure(ctx, queries, m, r, func(ctx context.Context, i int) ([]string, error) { return e.Ask(ctx, queries[i].Text, vectors[i]) })
-	r.SearchBytes = resident()
+	r.SearchBytes = residentOf(e)
 	return r, errors.Join(err, e.Close())
 }
 
@@ -107,7 +124,7 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 		}
 	}
 	debug.FreeOSMemory()
-	before := resident()
+	before := residentOf(e)
 	watched := make(chan struct{})
 	ended := make(chan int64)
 	go func() {
@@ -117,9 +134,9 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 		for {
 			select {
 			case <-tick.C:
-				most = max(most, resident()-before)
+				most = max(most, residentOf(e)-before)
 			case <-watched:
-				ended <- max(most, resident()-before)
+				ended <- max(most, residentOf(e)-before)
 				return
 			}
 		}
@@ -150,9 +167,10 @@ func folderBytes(dir string) (n int64, err error) {
 	return n, err
 }
 
-// resident is the resident size of this process, 0 where it cannot be told.
-func resident() int64 {
-	b, err := os.ReadFile("/proc/self/statm")
+// Resident is the resident size of a process, by its number or "self", in bytes; 0
+// where it cannot be told.
+func Resident(process string) int64 {
+	b, err := os.ReadFile(filepath.Join("/proc", process, "statm"))
 	if err != nil {
 		return 0
 	}

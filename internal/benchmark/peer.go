@@ -38,10 +38,11 @@ var Tasks = []Task{TaskWords, TaskVectors, TaskHybrid}
 // class, text}), vectors.f32 and queryvectors.f32 (rows of float32, little
 // endian, unit length, in the order of the lines) and meta.json ({dims,
 // documents, queries, clients, seconds}). INDEX is an empty folder for its index.
-// It indexes everything, makes it durable, runs all queries once to warm up,
-// then each class three times with one client and once with "clients" clients,
-// each pass for at most "seconds", and writes one JSON object, a Result, on
-// standard output. A task that it does not know ends with status 3.
+// It indexes everything and makes it durable. Then for each class it asks the
+// queries once to warm up, for at most three times "seconds", which are those that
+// are judged; then three times with one client and once with "clients" clients,
+// each pass for at most "seconds". It writes one JSON object, a Result, on standard
+// output. A task that it does not know ends with status 3.
 
 // statusNoTask is the exit status of an engine that does not do a task.
 const statusNoTask = 3
@@ -77,7 +78,7 @@ type Result struct {
 	SearchBytes int64 `json:"search_bytes"`
 	// Classes are the measurements of each class of queries.
 	Classes map[string]*Class `json:"classes"`
-	// Hits are the best ten of each query, by its ID.
+	// Hits are the best ten of each query that it got to, by its ID.
 	Hits map[string][]string `json:"hits"`
 }
 
@@ -168,6 +169,8 @@ func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) 
 	cmd := exec.CommandContext(ctx, p.Command[0], append(slices.Clone(p.Command[1:]), dir, string(task), index)...)
 	var said tail
 	cmd.Stderr = &said
+	// A peer may have a server to stop.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.Output()
 	var exit *exec.ExitError

@@ -11,7 +11,8 @@ import (
 // classes are the classes of queries, in the order in which they are shown.
 var classes = []string{"real", "hot"}
 
-// Text writes a table for each task and size, in Markdown.
+// Text writes a table for each task and size, and then how times move between
+// sizes and numbers of clients, in Markdown.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Machine)
@@ -33,6 +34,7 @@ func (r *Report) Text(w io.Writer) error {
 		b.WriteString("\n\n")
 		writeTable(&b, rows)
 	}
+	r.growth(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"sheaf"
 	"sheaf/inference"
@@ -29,10 +32,16 @@ type Options struct {
 	// Clients is how many clients ask together; Seconds bounds each pass.
 	Clients int
 	Seconds float64
+	// Limit bounds an engine's work on one task of one size; 0 is no limit.
+	// An engine that would take longer, going by a smaller size, is left out.
+	Limit time.Duration
 	// Embedder makes the vectors.
 	Embedder inference.Embedder
 	// Progress is told what runs, and may be nil.
 	Progress func(what string)
+	// Step, which may be nil, is given the report after every engine: what
+	// it does with it is kept when the run is interrupted.
+	Step func(*Report) error
 }
 
 // Row is one engine doing one task on one corpus.
@@ -58,11 +67,13 @@ type Row struct {
 // Report is everything that was measured in one run.
 type Report struct {
 	Machine string `json:"machine"`
+	Clients int    `json:"clients"`
 	Rows    []Row  `json:"rows"`
 }
 
-// Run measures every task on every size with every engine, ours first. A peer
-// that fails is a row that says so.
+// Run measures every size with every engine, ours first, one task after another.
+// A peer that fails is a row that says so. The report is also returned with an
+// error: it holds what was measured until then.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -72,78 +83,172 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, sheaf.Invalidf("%d chunks: must be within 100..10000000", n)
 		}
 	}
-	report := &Report{Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}
+	report := &Report{Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()), Clients: o.Clients}
+	r := run{Options: o, report: report, began: time.Now(), steps: len(o.Tasks) * len(o.Sizes) * (1 + len(o.Peers))}
+	defer func() {
+		for _, c := range r.corpora {
+			_ = os.RemoveAll(c.dir)
+		}
+	}()
 	for _, n := range o.Sizes {
-		if err := o.size(ctx, n, report); err != nil {
+		if err := r.prepare(ctx, n); err != nil {
 			return report, err
+		}
+	}
+	for _, task := range o.Tasks {
+		for i := range r.corpora {
+			if err := r.measure(ctx, task, &r.corpora[i]); err != nil {
+				return report, err
+			}
 		}
 	}
 	return report, nil
 }
 
-func (o *Options) size(ctx context.Context, n int, report *Report) error {
-	dir, err := os.MkdirTemp(o.Work, fmt.Sprintf("sheaf-bench-%d-", n))
+// run is a run of Run.
+type run struct {
+	Options
+	report  *Report
+	began   time.Time
+	corpora []prepared
+	step    int
+	steps   int
+}
+
+// prepared is a corpus in a folder, and what is known of the right answers.
+type prepared struct {
+	dir         string
+	chunks      int
+	made        int
+	bytes       int64
+	vectorBytes int64
+	queries     []Query
+	nearest     map[string][]string
+}
+
+// say reports progress, with the time since the beginning.
+func (r *run) say(format string, args ...any) {
+	r.Progress(fmt.Sprintf("%v, %s", time.Since(r.began).Round(time.Second), fmt.Sprintf(format, args...)))
+}
+
+// prepare writes the corpus of n chunks.
+func (r *run) prepare(ctx context.Context, n int) error {
+	dir, err := os.MkdirTemp(r.Work, fmt.Sprintf("sheaf-bench-%d-", n))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	o.Progress(fmt.Sprintf("corpus of %d chunks", n))
-	c, err := ReadFolders(o.Folders, n)
+	r.corpora = append(r.corpora, prepared{dir: dir, chunks: n, vectorBytes: 4 * int64(r.Embedder.Dims()) * int64(n)})
+	p := &r.corpora[len(r.corpora)-1]
+	r.say("corpus of %d chunks", n)
+	c, err := ReadFolders(r.Folders, n)
 	if err != nil {
 		return err
 	}
 	if err := c.Write(dir); err != nil {
 		return err
 	}
-	nearest, err := o.vectors(ctx, c, dir)
-	if err != nil {
-		return err
-	}
-	queries, made, textBytes := c.Queries, c.Made, c.Bytes
-	c = nil // engines want the memory
-	dims := o.Embedder.Dims()
-	for _, task := range o.Tasks {
-		var ours *Result
-		for i, p := range append([]Peer{o.Ours}, o.Peers...) {
-			o.Progress(fmt.Sprintf("%d chunks, %s: %s", n, task, p.Name))
-			r, err := p.Run(ctx, dir, task)
-			if errors.Is(err, ErrNoTask) {
-				continue
+	p.nearest, err = r.vectors(ctx, c, dir)
+	p.queries, p.made, p.bytes = c.Queries, c.Made, c.Bytes
+	return err
+}
+
+// measure lets every engine do a task on a corpus.
+func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
+	var ours *Result
+	for i, p := range append([]Peer{r.Ours}, r.Peers...) {
+		r.step++
+		row := Row{Peer: p.Name, Task: task, Chunks: c.chunks, Made: c.made, MRR: math.NaN(), Recall: math.NaN(), Same: math.NaN()}
+		if task != TaskVectors {
+			row.InputBytes += c.bytes
+		}
+		if task != TaskWords {
+			row.InputBytes += c.vectorBytes
+		}
+		r.say("step %d of %d: %s, %d chunks: %s", r.step, r.steps, task, c.chunks, p.Name)
+		var err error
+		row.Result, row.Fault, err = r.ask(ctx, p, task, c)
+		switch {
+		case errors.Is(err, ErrNoTask):
+			continue
+		case err != nil:
+			return err
+		case row.Result == nil && i == 0:
+			return errors.New(row.Fault)
+		case i == 0:
+			ours = row.Result
+		}
+		if row.Result != nil {
+			row.judge(c.queries, c.nearest, ours)
+		}
+		r.report.Rows = append(r.report.Rows, row)
+		if r.Step != nil {
+			if err := r.Step(r.report); err != nil {
+				return err
 			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			row := Row{Peer: p.Name, Task: task, Chunks: n, Made: made, Result: r, MRR: math.NaN(), Recall: math.NaN(), Same: math.NaN()}
-			if task != TaskVectors {
-				row.InputBytes += textBytes
-			}
-			if task != TaskWords {
-				row.InputBytes += int64(4 * dims * n)
-			}
-			if err != nil {
-				row.Fault, row.Result = err.Error(), nil
-				if i == 0 {
-					return err
-				}
-			} else {
-				if i == 0 {
-					ours = r
-				}
-				row.judge(queries, nearest, ours)
-			}
-			report.Rows = append(report.Rows, row)
 		}
 	}
 	return nil
 }
 
-// vectors embeds the corpus and finds the ten nearest of every query by brute
-// force.
-func (o *Options) vectors(ctx context.Context, c *Corpus, dir string) (nearest map[string][]string, err error) {
+// ask lets an engine do a task within the limit. A fault is the engine's, an error
+// ends the run.
+func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *Result, fault string, err error) {
+	if why := r.tooLong(p, task, c.chunks); why != "" {
+		return nil, why, nil
+	}
+	limited := ctx
+	if r.Limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, r.Limit)
+		defer cancel()
+	}
+	result, err = p.Run(limited, c.dir, task)
+	switch {
+	case ctx.Err() != nil:
+		return nil, "", ctx.Err()
+	case limited.Err() != nil:
+		return nil, fmt.Sprintf("stopped after %v", r.Limit), nil
+	case errors.Is(err, ErrNoTask):
+		return nil, "", err
+	case err != nil:
+		return nil, err.Error(), nil
+	}
+	return result, "", nil
+}
+
+// tooLong says why an engine would not be done within the limit, going by its last
+// smaller size: building takes at least as long for each chunk.
+func (r *run) tooLong(p Peer, task Task, chunks int) string {
+	for _, row := range slices.Backward(r.report.Rows) {
+		if r.Limit <= 0 || row.Peer != p.Name || row.Task != task || row.Chunks >= chunks {
+			continue
+		}
+		if row.Result == nil {
+			return ""
+		}
+		build := time.Duration(row.Result.BuildSeconds * float64(time.Second))
+		if want := time.Duration(float64(build) * float64(chunks) / float64(row.Chunks)); want > r.Limit {
+			return fmt.Sprintf("left out: building took %v for %d chunks, which makes %v here, and the limit is %v", build.Round(time.Second), row.Chunks, want.Round(time.Second), r.Limit)
+		}
+		return ""
+	}
+	return ""
+}
+
+// Recall is judged by brute force on at least minJudged queries, and on more as
+// long as that takes at most about maxProducts products.
+const (
+	minJudged   = 100
+	maxProducts = 40_000_000
+)
+
+// vectors embeds the corpus and finds the ten nearest of queries, evenly spread, by
+// brute force.
+func (o *run) vectors(ctx context.Context, c *Corpus, dir string) (nearest map[string][]string, err error) {
 	m := Meta{Dims: o.Embedder.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: o.Clients, Seconds: o.Seconds}
 	var documents, queries [][]float32
 	if slices.ContainsFunc(o.Tasks, func(t Task) bool { return t != TaskWords }) {
-		o.Progress(fmt.Sprintf("vectors of %d chunks", len(c.Documents)))
+		o.say("vectors of %d chunks", len(c.Documents))
 		texts := make([]string, len(c.Documents))
 		for i := range c.Documents {
 			texts[i] = c.Documents[i].Title + "\n" + c.Documents[i].Text
@@ -169,11 +274,25 @@ func (o *Options) vectors(ctx context.Context, c *Corpus, dir string) (nearest m
 	}
 	nearest = map[string][]string{}
 	if documents != nil {
-		o.Progress("nearest vectors by brute force")
-		for i, q := range queries {
-			for _, d := range nearestOf(q, documents, Top) {
-				nearest[c.Queries[i].ID] = append(nearest[c.Queries[i].ID], c.Documents[d].ID)
-			}
+		judged := min(len(queries), max(minJudged, maxProducts/max(1, len(documents))))
+		o.say("nearest vectors of %d queries by brute force", judged)
+		var group errgroup.Group
+		group.SetLimit(runtime.GOMAXPROCS(0))
+		ids := make([][]string, judged)
+		at := func(k int) int { return k * len(queries) / judged }
+		for k := range ids {
+			group.Go(func() error {
+				for _, d := range nearestOf(queries[at(k)], documents, Top) {
+					ids[k] = append(ids[k], c.Documents[d].ID)
+				}
+				return ctx.Err()
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return nil, err
+		}
+		for k := range ids {
+			nearest[c.Queries[at(k)].ID] = ids[k]
 		}
 	}
 	return nearest, WriteVectors(dir, documents, queries, m)
@@ -213,32 +332,41 @@ func nearestOf(q []float32, rows [][]float32, k int) []int {
 	return out
 }
 
-// judge says how good the hits are.
+// judge says how good the hits are. Of the queries only those count that the
+// engine got to.
 func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) {
-	known, found := 0, 0.0
-	recall, same, asked := 0.0, 0.0, 0
+	var found, recall, same mean
 	for _, q := range queries {
-		hits := r.Result.Hits[q.ID]
-		if q.Known != "" {
-			known++
+		hits, asked := r.Result.Hits[q.ID]
+		if !asked {
+			continue
+		}
+		if q.Known != "" && r.Task != TaskVectors {
 			if i := slices.Index(hits, q.Known); i >= 0 {
-				found += 1 / float64(i+1)
+				found.add(1 / float64(i+1))
+			} else {
+				found.add(0)
 			}
 		}
-		recall += share(nearest[q.ID], hits)
+		if want := nearest[q.ID]; len(want) > 0 && r.Task == TaskVectors {
+			recall.add(share(want, hits))
+		}
 		if len(ours.Hits[q.ID]) > 0 {
-			same += share(ours.Hits[q.ID], hits)
-			asked++
+			same.add(share(ours.Hits[q.ID], hits))
 		}
 	}
-	if known > 0 && r.Task != TaskVectors {
-		r.MRR = found / float64(known)
-	}
-	if r.Task == TaskVectors {
-		r.Recall = recall / float64(max(len(queries), 1))
-	}
-	r.Same = same / float64(max(asked, 1))
+	r.MRR, r.Recall, r.Same = found.value(), recall.value(), same.value()
 }
+
+// mean is that of what is added; NaN of nothing.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
+
+func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
 // share is the part of want that is among got; 0 of nothing.
 func share(want, got []string) float64 {

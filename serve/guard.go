@@ -27,6 +27,7 @@ type guard struct {
 	memory  *chunkMemory
 	store   backend.Backend
 	filter  sheaf.Filter // nil lets everything through
+	viewer  backend.Viewer
 	mu      sync.Mutex
 	seen    map[sheaf.ID]bool
 	folders map[string]int
@@ -42,7 +43,7 @@ var (
 )
 
 func newGuard(view *catalog.View, memory *chunkMemory, store backend.Backend, grant *access.Grant) *guard {
-	g := &guard{view: view, memory: memory, store: store}
+	g := &guard{view: view, memory: memory, store: store, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
@@ -85,7 +86,7 @@ func (g *guard) bound(req backend.Request) backend.Request {
 
 // Retrieve implements backend.Backend.
 func (g *guard) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
-	return g.store.Retrieve(ctx, g.bound(req))
+	return g.store.Retrieve(backend.WithViewer(ctx, g.viewer), g.bound(req))
 }
 
 // Explain implements backend.Explainer, as far as the store does.
@@ -94,7 +95,7 @@ func (g *guard) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 	if !ok {
 		return nil, fmt.Errorf("explain: %w by this store", sheaf.ErrUnsupported)
 	}
-	return e.Explain(ctx, g.bound(req), ids)
+	return e.Explain(backend.WithViewer(ctx, g.viewer), g.bound(req), ids)
 }
 
 // Count implements backend.Counter, as far as the store does.
@@ -103,7 +104,7 @@ func (g *guard) Count(ctx context.Context, req backend.Request) (int, error) {
 	if !ok {
 		return 0, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
 	}
-	return counter.Count(ctx, g.bound(req))
+	return counter.Count(backend.WithViewer(ctx, g.viewer), g.bound(req))
 }
 
 // Facets implements backend.Faceter, as far as the store does.
@@ -112,7 +113,7 @@ func (g *guard) Facets(ctx context.Context, req backend.Request, columns []strin
 	if !ok {
 		return nil, fmt.Errorf("facets: %w by this store", sheaf.ErrUnsupported)
 	}
-	return f.Facets(ctx, g.bound(req), columns, limit)
+	return f.Facets(backend.WithViewer(ctx, g.viewer), g.bound(req), columns, limit)
 }
 
 // Sorted implements backend.Sorter, as far as the store does.
@@ -121,7 +122,7 @@ func (g *guard) Sorted(ctx context.Context, req backend.Request, by backend.Orde
 	if !ok {
 		return nil, fmt.Errorf("order by %s: %w by this store", by.Column, sheaf.ErrUnsupported)
 	}
-	return s.Sorted(ctx, g.bound(req), by)
+	return s.Sorted(backend.WithViewer(ctx, g.viewer), g.bound(req), by)
 }
 
 // errReadOnly says that readers do not write.

@@ -21,6 +21,7 @@ var copyHeader = append([]byte("PGCOPY\n\xff\r\n\x00"), make([]byte, 8)...)
 const (
 	oidInt4  = 23
 	oidBytea = 17
+	oidText  = 25
 )
 
 func (r *rows) begin(columns int) { r.b = binary.BigEndian.AppendUint16(r.b, uint16(columns)) }
@@ -76,12 +77,12 @@ func (r *rows) int32s(list []int32) {
 	}
 }
 
-func (r *rows) bytesList(list []string) {
+func (r *rows) strings(oid int, list []string) {
 	size := 0
 	for _, v := range list {
 		size += len(v)
 	}
-	r.array(oidBytea, len(list), size)
+	r.array(oid, len(list), size)
 	for _, v := range list {
 		r.bytes(v)
 	}

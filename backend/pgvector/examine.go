@@ -42,6 +42,9 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	out := []backend.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}
 	out = append(out, examineServer(ctx, conn)...)
 	out = append(out, examineRights(ctx, conn, o.Schema))
+	if o.RowSecurity {
+		out = append(out, examineWall(ctx, conn))
+	}
 	return append(out, (&Store{o: o}).examineSchema(ctx, conn))
 }
 

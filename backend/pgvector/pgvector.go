@@ -47,6 +47,10 @@ type Options struct {
 	// 2..100) for each vector field, and searches through it. 0 compares with
 	// every vector.
 	HNSW int
+	// RowSecurity puts row-level security around what belongs to documents, by
+	// tenant and access list: see backend.Viewer. It belongs to the schema, and
+	// users who bypass it make it void.
+	RowSecurity bool
 	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
 	// Bulk loads are bounded call by call.
 	Timeout time.Duration
@@ -201,7 +205,12 @@ func (s *Store) read(ctx context.Context, what string, f func(ctx context.Contex
 	ctx, stop := s.bounded(ctx)
 	defer stop()
 	for attempt := 1; ; attempt++ {
-		err := s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return f(ctx, conn) })
+		err := s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+			if err := s.show(ctx, conn); err != nil {
+				return err
+			}
+			return f(ctx, conn)
+		})
 		if err == nil || attempt == readAttempts || ctx.Err() != nil || !broken(err) {
 			return fail(what, err)
 		}

@@ -110,6 +110,11 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
+	if s.o.RowSecurity {
+		if _, err := tx.Exec(ctx, wallStatements()); err != nil {
+			return err
+		}
+	}
 	for _, v := range s.o.Vectors {
 		if err := s.createVectors(ctx, tx, v); err != nil {
 			return err
@@ -178,6 +183,13 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 	if made := settings["analyzer"]; made != s.o.Analyzer.Name() {
 		return false, sheaf.Invalidf("postgres: the store in schema %s was made with the analyzer %q, and %q is asked for: use the former, or fill another schema", s.o.Schema, made, s.o.Analyzer.Name())
 	}
+	var wall bool
+	if err := conn.QueryRow(ctx, "SELECT to_regclass($1 || '.wall') IS NOT NULL", s.o.Schema).Scan(&wall); err != nil {
+		return false, err
+	}
+	if wall != s.o.RowSecurity {
+		return false, sheaf.Invalidf("postgres: the store in schema %s was made with rls=%t, and rls=%t is asked for: ask for the former, or fill another schema", s.o.Schema, wall, s.o.RowSecurity)
+	}
 	return true, s.verifyVectors(ctx, conn)
 }
 
@@ -244,6 +256,9 @@ func (o *Options) vectorStatements(v vectorTable) string {
 	if v.Dims <= maxPlain {
 		sql += fmt.Sprintf("ALTER TABLE %s ALTER v SET STORAGE PLAIN;\n", v.table())
 	}
+	if o.RowSecurity {
+		sql += walled(v.table(), "chunk")
+	}
 	if o.HNSW > 0 {
 		sql += o.indexStatement(v)
 	}
@@ -271,6 +286,9 @@ func (o Options) SQL() (string, error) {
 	literal := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 	out := fmt.Sprintf("BEGIN;\nCREATE EXTENSION IF NOT EXISTS vector SCHEMA public;\nCREATE SCHEMA %s;\nSET LOCAL search_path = %s, public;\n%s\nINSERT INTO setting VALUES ('version', '%d'), ('analyzer', %s);\n",
 		o.Schema, o.Schema, strings.TrimSpace(tables), schemaVersion, literal(o.Analyzer.Name()))
+	if o.RowSecurity {
+		out += "\n" + wallStatements()
+	}
 	for i, field := range o.Vectors {
 		v := vectorTable{VectorField: field, id: i + 1}
 		out += fmt.Sprintf("\nINSERT INTO vector_field VALUES (%d, %s, %d, %s);\n%s", v.id, literal(v.Name), v.Dims, literal(v.Model), o.vectorStatements(v))

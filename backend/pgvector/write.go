@@ -137,6 +137,9 @@ func (w *load) begin(ctx context.Context) error {
 	}
 	w.conn, w.tx, w.fresh, w.broken = conn, tx, map[string]int32{}, nil
 	w.total.chunks, w.total.vectors = 0, 0
+	if err := w.s.show(backend.WithViewer(ctx, backend.Viewer{AnyTenant: true, AnyAccess: true}), tx); err != nil {
+		return err
+	}
 	if _, err := tx.Exec(ctx, lock, w.s.o.Schema); err != nil {
 		return err
 	}
@@ -309,19 +312,24 @@ func (w *load) remove(ctx context.Context, docs []sheaf.ID, chunks []analyzed) e
 	var b pgx.Batch
 	b.Queue("DELETE FROM posting WHERE chunk = ANY($1)", ords)
 	b.Queue("DELETE FROM property WHERE chunk = ANY($1)", ords)
+	others := 2
+	if w.s.o.RowSecurity {
+		b.Queue("DELETE FROM wall WHERE chunk = ANY($1)", ords)
+		others++
+	}
 	vectors := 0
 	for _, v := range w.vector {
 		b.Queue("DELETE FROM "+v.table()+" WHERE chunk = ANY($1)", ords)
 		vectors++
 	}
 	results := w.tx.SendBatch(ctx, &b)
-	for i := range 2 + vectors {
+	for i := range others + vectors {
 		tag, err := results.Exec()
 		if err != nil {
 			_ = results.Close() // the first error tells
 			return err
 		}
-		if i >= 2 {
+		if i >= others {
 			w.total.vectors -= tag.RowsAffected()
 		}
 	}
@@ -381,13 +389,16 @@ func lookUp(ctx context.Context, q querier, texts []string, into map[string]int3
 // copy writes chunks, whose terms and fields are known, under the numbers after
 // before.
 func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error {
-	var chunk, posting, property rows
+	var chunk, posting, property, wall rows
 	vectors := map[string]*rows{}
 	for i := range chunks {
 		c := &chunks[i]
 		ord := before + int64(i) + 1
 		w.chunkRow(&chunk, c, ord)
 		w.postingRows(&posting, c, ord)
+		if w.s.o.RowSecurity {
+			wallRow(&wall, c.source, ord)
+		}
 		for _, column := range c.source.Columns {
 			for _, v := range column.Values {
 				propertyRow(&property, ord, column.Name, v)
@@ -409,6 +420,9 @@ func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error 
 	}
 	w.total.chunks += int64(len(chunks))
 	conn := w.tx.Conn()
+	if err := wall.copyTo(ctx, conn, "wall"); err != nil {
+		return err
+	}
 	if err := chunk.copyTo(ctx, conn, "chunk"); err != nil {
 		return err
 	}
@@ -448,7 +462,7 @@ func (w *load) chunkRow(out *rows, c *analyzed, ord int64) {
 	out.bytes(string(c.source.ID))
 	out.bytes(string(c.source.Doc))
 	out.int32s(lens)
-	out.bytesList(texts)
+	out.strings(oidBytea, texts)
 }
 
 func (w *load) postingRows(out *rows, c *analyzed, ord int64) {

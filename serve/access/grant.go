@@ -21,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/query"
 )
 
@@ -150,6 +151,11 @@ func Filter(text string) (sheaf.Filter, error) {
 		return nil, sheaf.Invalidf("filter %q: it holds words beside filters", text)
 	}
 	return q.Filter, nil
+}
+
+// Viewer is the caller as a store knows one.
+func (g *Grant) Viewer() backend.Viewer {
+	return backend.Viewer{Tenant: g.Tenant, AnyTenant: g.Tenant == All, Access: g.Access, AnyAccess: slices.Contains(g.Access, All)}
 }
 
 // Filter is which chunks the grant lets through; nil for all. A baked-in filter

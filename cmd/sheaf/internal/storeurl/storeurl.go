@@ -60,7 +60,7 @@ var Kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate"}
 
 // known are the options of each kind.
 var known = map[string][]string{
-	"postgres":      {"schema", "hnsw", "timeout"},
+	"postgres":      {"schema", "hnsw", "rls", "timeout"},
 	"opensearch":    {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
 	"elasticsearch": {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
 	"weaviate":      {"k1", "b", "hybrid", "timeout"},
@@ -199,6 +199,9 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []backend.VectorF
 		return o, err
 	}
 	o.HNSW = int(hnsw)
+	if o.RowSecurity, err = t.flag("rls"); err != nil {
+		return o, err
+	}
 	o.Vectors = vectors
 	o.Timeout, err = t.duration("timeout")
 	return o, err

@@ -1,0 +1,149 @@
+package pgvector_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/pgvector"
+)
+
+// private is a chunk of a tenant that the named may see.
+func private(id, tenant string, access ...string) backend.Chunk {
+	c := backendtest.Chunk(id, "body", "secret plans")
+	values := []sheaf.Value{}
+	for _, a := range access {
+		values = append(values, sheaf.TextValue(a))
+	}
+	c.Columns = []backend.Column{{Name: sheaf.ColumnAccess, Values: values}}
+	if tenant != "" {
+		c.Columns = append(c.Columns, backend.Column{Name: sheaf.ColumnTenant, Values: []sheaf.Value{sheaf.TextValue(tenant)}})
+	}
+	c.Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
+	return c
+}
+
+// role makes a user who cannot bypass the wall and may read, and returns its URL.
+func role(t *testing.T, o pgvector.Options) string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "reader_" + o.Schema
+	for _, sql := range []string{"CREATE ROLE " + name + " LOGIN", "GRANT USAGE ON SCHEMA " + o.Schema + " TO " + name, "GRANT SELECT ON ALL TABLES IN SCHEMA " + o.Schema + " TO " + name} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		_, _ = conn.Exec(context.Background(), "DROP OWNED BY "+name+" CASCADE")
+		if _, err := conn.Exec(context.Background(), "DROP ROLE "+name); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close(context.Background())
+	})
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User(name)
+	return u.String()
+}
+
+// TestRowSecurity: whatever is asked without a filter, the server shows a caller only
+// the rows of documents that they may see, and a connection that does not say who
+// asks nothing at all.
+func TestRowSecurity(t *testing.T) {
+	o := options(t)
+	o.RowSecurity = true
+	owner := stores().Open(t, o)
+	defer owner.Close()
+	chunks := []backend.Chunk{private("t:open", "", "public"), private("t:ann", "", "ann"), private("t:nobody", ""),
+		private("t:acme", "acme", "public"), private("t:acme-ann", "acme", "ann", "it's, quoted"), private("t:zeta", "zeta", "ann")}
+	if err := owner.Write(t.Context(), backend.Batch{Chunks: chunks}); err != nil {
+		t.Fatal(err)
+	}
+	reader := o
+	reader.URL, reader.ReadOnly = role(t, o), true
+	b := stores().Open(t, reader)
+	defer b.Close()
+	near := backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{1, 0}}}
+	for what, c := range map[string]struct {
+		viewer backend.Viewer
+		want   string
+	}{
+		"everything":       {backend.Viewer{AnyTenant: true, AnyAccess: true}, "t:acme t:acme-ann t:ann t:nobody t:open t:zeta"},
+		"nobody":           {backend.Viewer{}, "t:open"},
+		"ann":              {backend.Viewer{Access: []string{"ann"}}, "t:ann t:open"},
+		"a tenant":         {backend.Viewer{Tenant: "acme"}, "t:acme"},
+		"ann of a tenant":  {backend.Viewer{Tenant: "acme", Access: []string{"ann"}}, "t:acme t:acme-ann"},
+		"quotes, a comma":  {backend.Viewer{Tenant: "acme", Access: []string{"it's, quoted"}}, "t:acme t:acme-ann"},
+		"no such tenant":   {backend.Viewer{Tenant: "*"}, ""},
+		"an operator":      {backend.Viewer{AnyTenant: true, Access: []string{"*"}}, "t:acme t:open"},
+		"any of its own":   {backend.Viewer{Tenant: "acme", AnyAccess: true}, "t:acme t:acme-ann"},
+		"ann, any tenants": {backend.Viewer{AnyTenant: true, Access: []string{"ann"}}, "t:acme t:acme-ann t:ann t:open t:zeta"},
+	} {
+		ctx := backend.WithViewer(t.Context(), c.viewer)
+		for kind, req := range map[string]backend.Request{"words": backendtest.Words(sheaf.Match{Text: "secret"}), "vectors": near} {
+			found, err := b.Retrieve(ctx, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := b.(backend.Counter).Count(ctx, req)
+			if got := names(found); err != nil || got != c.want || n != len(found) {
+				t.Errorf("%s, %s: %q and a count of %d, %v, want %q", what, kind, got, n, err, c.want)
+			}
+		}
+	}
+	withoutSetting(t, reader)
+	// The wall goes with the chunks, and belongs to the schema.
+	if err := owner.Delete(t.Context(), []sheaf.ID{"t:open"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, owner, "secret"); n != 5 {
+		t.Errorf("%d chunks after a deletion", n)
+	}
+	o.RowSecurity = false
+	if _, err := pgvector.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "rls=true") {
+		t.Errorf("opened without the wall that it was made with: %v", err)
+	}
+}
+
+func names(r sheaf.Ranking) string {
+	var out []string
+	for _, h := range r {
+		out = append(out, string(h.ID))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+// withoutSetting: a connection that has not said who asks sees no row of any table
+// that belongs to documents, and cannot write one.
+func withoutSetting(t *testing.T, o pgvector.Options) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	for _, table := range []string{"chunk", "posting", "property", "vector_1", "wall"} {
+		var n int
+		if err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s.%s", o.Schema, table)).Scan(&n); err != nil || n != 0 {
+			t.Errorf("without the setting, %s shows %d rows, %v", table, n, err)
+		}
+	}
+	findings := pgvector.Examine(t.Context(), o)
+	if i := slices.IndexFunc(findings, func(f backend.Finding) bool { return f.Check == "row security" }); i < 0 || findings[i].Err != nil {
+		t.Errorf("the doctor finds %v", findings)
+	}
+}

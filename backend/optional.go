@@ -48,6 +48,23 @@ type Counter interface {
 	Count(ctx context.Context, req Request) (int, error)
 }
 
+// ColumnWriter is met by backends that can change the columns of chunks and leave
+// their words and vectors as they are, so that neither has to be sent again.
+type ColumnWriter interface {
+	// WriteColumns gives chunks other columns instead of all that they had; the
+	// last of several changes of one chunk counts. Durable and visible when it
+	// returns; after an error a part of the changes may be, and making them again
+	// is safe. A chunk that is not there is sheaf.ErrNotFound and is not made.
+	WriteColumns(ctx context.Context, changes []ColumnChange) error
+}
+
+// ColumnChange is what WriteColumns changes of one chunk.
+type ColumnChange struct {
+	Chunk sheaf.ID
+	// Columns are all columns of the chunk from now on, sorted by name.
+	Columns []Column
+}
+
 // Stats describes what a backend holds.
 type Stats struct {
 	Chunks  int              `json:"chunks"`

@@ -58,8 +58,15 @@ func Transport() *http.Transport {
 // Lines is a body that is sent as it is, as JSON objects one a line.
 type Lines []byte
 
-// Call sends body (nil for none, Lines as they are, else as JSON) and decodes the
-// answer into out unless that is nil. An error names the store and the request.
+// Bytes are a body that is sent as it is, of the content type that Type names.
+type Bytes struct {
+	Type string
+	Data []byte
+}
+
+// Call sends body (nil for none, Lines and Bytes as they are, else as JSON) and
+// decodes the answer into out unless that is nil. An error names the store and the
+// request.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
 	what := fmt.Sprintf("%s: %s %s", c.Store, method, path)
 	var data []byte
@@ -68,6 +75,8 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	case nil:
 	case Lines:
 		data, contentType = b, "application/x-ndjson"
+	case Bytes:
+		data, contentType = b.Data, b.Type
 	default:
 		var err error
 		if data, err = json.Marshal(b); err != nil {

@@ -1,14 +1,11 @@
 package weaviate
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"sheaf"
+	"sheaf/backend/columnword"
 )
 
 // condition is a filter in GraphQL, or one of the two that need no server.
@@ -90,40 +87,6 @@ func not(c condition) condition {
 	return condition{where: "{operator:Not operands:[" + c.where + "]}"}
 }
 
-// maxWord is how much of a text value is kept; of a longer one the beginning and a
-// hash.
-const maxWord = 4000
-
-// Every value of a column is one word of the property "c": the column's name in
-// hexadecimal, a dot, a letter for the kind, and the value in a form that sorts as
-// values do.
-func columnWord(name string) string {
-	if len(name) > maxWord {
-		sum := sha256.Sum256([]byte(name))
-		return "x" + hex.EncodeToString(sum[:]) + "."
-	}
-	return hex.EncodeToString([]byte(name)) + "."
-}
-
-var kindLetter = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d", sheaf.KindBool: "b"}
-
-func valueWord(v sheaf.Value) string {
-	if v.Kind == sheaf.KindText {
-		if len(v.Text) > maxWord {
-			sum := sha256.Sum256([]byte(v.Text))
-			return "t" + hex.EncodeToString([]byte(v.Text[:maxWord])) + "." + hex.EncodeToString(sum[:])
-		}
-		return "t" + hex.EncodeToString([]byte(v.Text))
-	}
-	bits := math.Float64bits(v.Number)
-	if bits>>63 != 0 {
-		bits = ^bits
-	} else {
-		bits |= 1 << 63
-	}
-	return fmt.Sprintf("%s%016x", kindLetter[v.Kind], bits)
-}
-
 func (s *Store) filter(f sheaf.Filter) condition {
 	switch f := f.(type) {
 	case nil:
@@ -138,16 +101,16 @@ func (s *Store) filter(f sheaf.Filter) condition {
 		var words []string
 		for _, v := range f.Values {
 			if !v.IsZero() {
-				words = append(words, columnWord(f.Column)+valueWord(v))
+				words = append(words, columnword.Column(f.Column)+columnword.Value(v))
 			}
 		}
 		return anyOf("c", words)
 	case sheaf.Range:
 		return between(f)
 	case sheaf.Exists:
-		return test("c", "Like", quote(columnWord(f.Column)+"*"))
+		return test("c", "Like", quote(columnword.Column(f.Column)+"*"))
 	case sheaf.HasPrefix:
-		return test("c", "Like", quote(columnWord(f.Column)+"t"+hex.EncodeToString([]byte(f.Prefix[:min(len(f.Prefix), maxWord)]))+"*"))
+		return test("c", "Like", quote(columnword.Column(f.Column)+columnword.Prefix(f.Prefix)+"*"))
 	}
 	return nothing
 }
@@ -174,13 +137,13 @@ func between(f sheaf.Range) condition {
 	if !ok {
 		return nothing
 	}
-	beginning := columnWord(f.Column) + kindLetter[kind]
+	beginning := columnword.Column(f.Column) + columnword.Kind(kind)
 	low, high := test("c", "GreaterThanEqual", quote(beginning)), test("c", "LessThan", quote(beginning+"~"))
 	if !f.Min.IsZero() {
-		low = test("c", "GreaterThan"+orEqual(f.MinOpen), quote(columnWord(f.Column)+valueWord(f.Min)))
+		low = test("c", "GreaterThan"+orEqual(f.MinOpen), quote(columnword.Column(f.Column)+columnword.Value(f.Min)))
 	}
 	if !f.Max.IsZero() {
-		high = test("c", "LessThan"+orEqual(f.MaxOpen), quote(columnWord(f.Column)+valueWord(f.Max)))
+		high = test("c", "LessThan"+orEqual(f.MaxOpen), quote(columnword.Column(f.Column)+columnword.Value(f.Max)))
 	}
 	out := and(low, high)
 	out.loose = true
@@ -192,50 +155,4 @@ func orEqual(open bool) string {
 		return ""
 	}
 	return "Equal"
-}
-
-// columns are the values that words stand for.
-type columns map[string][]sheaf.Value
-
-// Values implements sheaf.Columns.
-func (c columns) Values(column string) []sheaf.Value { return c[column] }
-
-// readColumns reads words back; those of very long names and values lack what
-// stands behind the limit.
-func readColumns(words []string) columns {
-	out := columns{}
-	for _, w := range words {
-		name, value, ok := strings.Cut(w, ".")
-		raw, err := hex.DecodeString(name)
-		if !ok || err != nil || value == "" {
-			continue
-		}
-		if v, ok := readValue(value[0], value[1:]); ok {
-			out[string(raw)] = append(out[string(raw)], v)
-		}
-	}
-	return out
-}
-
-func readValue(letter byte, text string) (sheaf.Value, bool) {
-	if letter == 't' {
-		text, _, _ = strings.Cut(text, ".")
-		raw, err := hex.DecodeString(text)
-		return sheaf.TextValue(string(raw)), err == nil
-	}
-	bits, err := strconv.ParseUint(text, 16, 64)
-	if err != nil {
-		return sheaf.Value{}, false
-	}
-	if bits>>63 != 0 {
-		bits &^= 1 << 63
-	} else {
-		bits = ^bits
-	}
-	for kind, l := range kindLetter {
-		if l == string(letter) {
-			return sheaf.Value{Kind: kind, Number: math.Float64frombits(bits)}, true
-		}
-	}
-	return sheaf.Value{}, false
 }

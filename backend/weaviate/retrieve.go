@@ -13,6 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/columnword"
 	"sheaf/backend/textplan"
 )
 
@@ -486,7 +487,7 @@ func (s *Store) page(ctx context.Context, a asked, want int) (found sheaf.Rankin
 			h.Score = score
 		}
 		last = &h.Score
-		if a.where.loose && a.exact != nil && !a.exact.Match(readColumns(o.C)) {
+		if a.where.loose && a.exact != nil && !a.exact.Match(columnword.Read(o.C)) {
 			continue
 		}
 		found = append(found, h)

@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/columnword"
 	"sheaf/backend/httpstore"
 	"sheaf/backend/textplan"
 )
@@ -174,10 +175,10 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*backend.Chun
 func (s *Store) objects(c *backend.Chunk, token string) []object {
 	words := []string{}
 	for _, col := range c.Columns {
-		name := columnWord(col.Name)
+		name := columnword.Column(col.Name)
 		for _, v := range col.Values {
 			if !v.IsZero() {
-				words = append(words, name+valueWord(v))
+				words = append(words, name+columnword.Value(v))
 			}
 		}
 	}

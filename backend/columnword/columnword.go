@@ -1,0 +1,115 @@
+// Package columnword answers the question "which word stands for a value of a
+// column?" for stores that keep all columns in one field of words, so that any
+// column can be filtered without a place of its own in the schema.
+//
+// A word is the column's name in hexadecimal, a dot, a letter for the kind, and the
+// value in a form that sorts as values do: texts in hexadecimal, everything else as
+// the bits of its number. Words hold nothing that a server trims, folds or takes for
+// syntax. [Column] and [Value] write the two halves of a word, [Read] reads whole
+// ones back.
+package columnword
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"sheaf"
+)
+
+// Longest is how many bytes of a text value or of a name are kept; of a longer text
+// the beginning and a hash, of a longer name a hash.
+const Longest = 4000
+
+// Column is the beginning of all words of a column, and of no others.
+func Column(name string) string {
+	if len(name) > Longest {
+		sum := sha256.Sum256([]byte(name))
+		return "x" + hex.EncodeToString(sum[:]) + "."
+	}
+	return hex.EncodeToString([]byte(name)) + "."
+}
+
+var letters = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d", sheaf.KindBool: "b"}
+
+// Kind is the beginning of the values of a kind.
+func Kind(k sheaf.Kind) string { return letters[k] }
+
+// Value is the rest of a word: it sorts as sheaf.Value.Compare says within a kind,
+// as far as texts are kept whole.
+func Value(v sheaf.Value) string {
+	if v.Kind == sheaf.KindText {
+		if len(v.Text) > Longest {
+			sum := sha256.Sum256([]byte(v.Text))
+			return "t" + hex.EncodeToString([]byte(v.Text[:Longest])) + "." + hex.EncodeToString(sum[:])
+		}
+		return "t" + hex.EncodeToString([]byte(v.Text))
+	}
+	return fmt.Sprintf("%s%016x", letters[v.Kind], sortable(v.Number))
+}
+
+// Prefix is the beginning of the values that are texts beginning so.
+func Prefix(text string) string {
+	return "t" + hex.EncodeToString([]byte(text[:min(len(text), Longest)]))
+}
+
+// sortable are bits that order as numbers do.
+func sortable(f float64) uint64 {
+	bits := math.Float64bits(f)
+	if bits>>63 != 0 {
+		return ^bits
+	}
+	return bits | 1<<63
+}
+
+// Number is an integer that orders as numbers do.
+func Number(f float64) int64 { return int64(sortable(f) ^ 1<<63) }
+
+// Columns are the values that words stand for.
+type Columns map[string][]sheaf.Value
+
+// Values implements sheaf.Columns.
+func (c Columns) Values(column string) []sheaf.Value { return c[column] }
+
+// Read reads words back; those of very long names and values lack what stands
+// behind the limit, and what is no word is left out.
+func Read(words []string) Columns {
+	out := Columns{}
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, ".")
+		raw, err := hex.DecodeString(name)
+		if !ok || err != nil || value == "" {
+			continue
+		}
+		if v, ok := readValue(value[:1], value[1:]); ok {
+			out[string(raw)] = append(out[string(raw)], v)
+		}
+	}
+	return out
+}
+
+func readValue(letter, text string) (sheaf.Value, bool) {
+	if letter == letters[sheaf.KindText] {
+		text, _, _ = strings.Cut(text, ".")
+		raw, err := hex.DecodeString(text)
+		return sheaf.TextValue(string(raw)), err == nil
+	}
+	bits, err := strconv.ParseUint(text, 16, 64)
+	if err != nil {
+		return sheaf.Value{}, false
+	}
+	if bits>>63 != 0 {
+		bits &^= 1 << 63
+	} else {
+		bits = ^bits
+	}
+	for kind, l := range letters {
+		if l == letter {
+			return sheaf.Value{Kind: kind, Number: math.Float64frombits(bits)}, true
+		}
+	}
+	return sheaf.Value{}, false
+}

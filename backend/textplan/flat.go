@@ -1,0 +1,71 @@
+package textplan
+
+import (
+	"errors"
+	"slices"
+)
+
+// Flat is a plan of plain words: lists of terms of which one must match, for stores
+// that score words alone.
+type Flat struct {
+	// Must, Should and MustNot are as in [Bool]; each entry matches when any of
+	// its terms does, and one without terms never.
+	Must, Should, MustNot [][]Term
+	// All says that there is nothing in Must and Should and everything matches.
+	All bool
+}
+
+// The parts of a query that are no plain words.
+var (
+	errPhrase = errors.New("phrases: leave out the quotation marks")
+	errExpand = errors.New("prefixes, fuzzy words and single characters of scripts without spaces")
+	errNested = errors.New("words that nest more than one deep")
+)
+
+// Flat is the plan as lists of terms. The error says which part is none.
+func (p *Plan) Flat() (Flat, error) {
+	root, ok := p.Root.(Bool)
+	if !ok {
+		root = Bool{Must: []Node{p.Root}}
+	}
+	out := Flat{All: root.All}
+	for _, part := range []struct {
+		from []Node
+		to   *[][]Term
+	}{{root.Must, &out.Must}, {root.Should, &out.Should}, {root.MustNot, &out.MustNot}} {
+		for _, n := range part.from {
+			list, err := flat(n)
+			if err != nil {
+				return Flat{}, err
+			}
+			*part.to = append(*part.to, list)
+		}
+	}
+	return out, nil
+}
+
+// flat are the terms of a part that matches when any of them does.
+func flat(n Node) ([]Term, error) {
+	switch n := n.(type) {
+	case Term:
+		return []Term{n}, nil
+	case Phrase:
+		return nil, errPhrase
+	case Expand:
+		return nil, errExpand
+	case Bool:
+		if n.All || len(n.Must) > 1 || len(n.Must) == 1 && len(n.Should) > 0 || len(n.MustNot) > 0 {
+			return nil, errNested
+		}
+		var out []Term
+		for _, part := range slices.Concat(n.Must, n.Should) {
+			list, err := flat(part)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, list...)
+		}
+		return out, nil
+	}
+	return nil, errNested
+}

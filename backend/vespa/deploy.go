@@ -1,0 +1,64 @@
+package vespa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"sheaf"
+	"sheaf/backend/httpstore"
+)
+
+// The configuration server keeps one application for everybody who does not name a
+// tenant.
+const (
+	application = "/application/v2/tenant/default/application/default"
+	activate    = "/application/v2/tenant/default/prepareandactivate"
+)
+
+// deploy makes the server run our application when it runs none. One that is there
+// stays: it may hold what others need, and a deployment replaces all of it.
+func (s *Store) deploy(ctx context.Context) error {
+	config := newClient(&s.o, s.o.Config)
+	var refused *refusal
+	err := config.Call(ctx, "GET", application, nil, nil)
+	if err == nil {
+		return nil
+	}
+	if !errors.As(err, &refused) || refused.status != http.StatusNotFound {
+		return err
+	}
+	files, err := s.o.Application()
+	if err != nil {
+		return err
+	}
+	zipped, err := archive(files)
+	if err != nil {
+		return err
+	}
+	if err := config.Call(ctx, "POST", activate, httpstore.Bytes{Type: "application/zip", Data: zipped}, nil); err != nil {
+		return fmt.Errorf("deploy the application: %w", err)
+	}
+	return s.wait(ctx)
+}
+
+// waitPause is how often the container is asked whether it runs the application.
+const waitPause = 200 * time.Millisecond
+
+// wait returns when the container knows the schema, which it does some time after
+// the application was deployed.
+func (s *Store) wait(ctx context.Context) error {
+	for {
+		err := s.verify(ctx)
+		if err == nil || errors.Is(err, errEmpty) || errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
+			return nil // what is wrong with it, Open says
+		}
+		select {
+		case <-time.After(waitPause):
+		case <-ctx.Done():
+			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or give it a longer timeout: %w", httpstore.OutOfTime(ctx, err))
+		}
+	}
+}

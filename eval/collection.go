@@ -51,8 +51,10 @@ type Indexing struct {
 	// the documents.
 	Language  string
 	StopWords bool
-	// Embedder makes vectors; nil searches words alone.
+	// Embedder makes vectors; nil searches words alone. Reranker reads first
+	// answers again, for profiles that want that; nil for none.
 	Embedder inference.Embedder
+	Reranker inference.Reranker
 	Chunk    chunk.Options
 	Walk     ingest.WalkOptions
 	// Program tells builds of this program apart: an index that another
@@ -72,6 +74,7 @@ type Collection struct {
 	Backend  backend.Backend
 	Analyzer *analysis.Analyzer
 	Embedder inference.Embedder
+	Reranker inference.Reranker
 	Store    string
 	// Hash tells versions of the documents apart.
 	Hash string
@@ -178,7 +181,7 @@ func sweep(dir, name string) {
 
 // open opens the index in dir, and fills it when asked to.
 func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string, fill bool) (c *Collection, err error) {
-	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, Store: o.Store.Name, Hash: d.Hash}
+	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, Reranker: o.Reranker, Store: o.Store.Name, Hash: d.Hash}
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -387,6 +390,9 @@ func (c *Collection) Searcher() *search.Searcher {
 	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Now: c.Now}
 	if c.facts != nil {
 		s.Facts = c.facts
+	}
+	if c.Reranker != nil {
+		s.Rerank, s.Text = c.Reranker.Rerank, search.TextOf(c.View.Chunk, c.View.Text)
 	}
 	if c.Embedder != nil {
 		s.SetModel(c.Embedder, c.Analyzer, c.View.Chunks())

@@ -12,6 +12,8 @@ import (
 // query. It is run by package search, which has the texts and the model; by
 // itself it cannot rank.
 type Rerank struct {
+	// N is how many hits the model reads; the others are left out. 0 calls
+	// no model and changes nothing.
 	N int
 	// Weight, 0..1, is how much the model's opinion counts against the score
 	// that the hit had; both are brought to 0..1 over the N hits first.

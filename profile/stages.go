@@ -230,7 +230,7 @@ var stages = []kind{
 		}},
 	{name: "rerank", about: "orders the first hits by what a model says of them; without a model it changes nothing, and the result says so", short: "n",
 		options: []option{
-			integer("n", "20", 1, 1000, "how many hits the model reads; the others are left out"),
+			integer("n", "20", 0, 1000, "how many hits the model reads; the others are left out; 0 asks no model"),
 			number("weight", "1", 0, 1, "how much the model counts against the score before; both are brought to 0..1"),
 			number("timeout", "5", 0.001, 600, "seconds that the model may take")},
 		stage: func(a arguments) rank.Stage {

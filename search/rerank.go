@@ -11,10 +11,32 @@ import (
 	"sheaf/rank"
 )
 
+// TextOf gives the text of a chunk without its sub-headings, as Searcher.Text
+// wants it, from what reads whole documents.
+func TextOf(chunk func(id sheaf.ID) (sheaf.Chunk, bool), content func(doc sheaf.ID) ([]byte, error)) func(id sheaf.ID) (string, error) {
+	return func(id sheaf.ID) (string, error) {
+		c, ok := chunk(id)
+		if !ok {
+			return "", fmt.Errorf("%w: %s", sheaf.ErrNotFound, id)
+		}
+		text, err := content(c.Doc)
+		if err != nil {
+			return "", err
+		}
+		if c.Body.End > len(text) {
+			return "", fmt.Errorf("%w: %s has become shorter", sheaf.ErrNotFound, c.Doc)
+		}
+		return string(text[c.Body.Start:c.Body.End]), nil
+	}
+}
+
 // rerank lets the model order the first hits. When it cannot, the ranking
 // stays as it is and the result says why.
 func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	s := r.searcher
+	if stage.N == 0 {
+		return ranking, nil
+	}
 	if s.Rerank == nil || s.Text == nil {
 		r.note("no reranking model is configured: the ranking is not reranked")
 		return ranking, nil

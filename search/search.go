@@ -50,7 +50,7 @@ type Searcher struct {
 	// query. Nil when no such model is configured: profiles that rerank go
 	// on without.
 	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
-	// Text is the text of a chunk, for Rerank to read.
+	// Text is the text of a chunk, for Rerank to read: see [TextOf].
 	Text func(id sheaf.ID) (string, error)
 	// Scanner finds candidates in files, for profiles that want that; Backend
 	// and Facts may be nil for those. Expander puts queries in other words;

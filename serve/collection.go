@@ -55,6 +55,9 @@ type Options struct {
 	// Model, when it is not nil, is used instead of both: a model in the
 	// program, which can be asked for more than vectors.
 	Model inference.Embedder
+	// Rerank is the model that reads the first answers again, for profiles
+	// that want that; nil for none.
+	Rerank inference.Reranker
 	// Profiles finds ranking profiles, ProfileDirs are the folders to list
 	// beside the built-in ones. Nil is the built-in ones.
 	Profiles    profile.Source

@@ -182,6 +182,9 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 
 func (r *Reader) searcher() *search.Searcher {
 	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.o.Now}
+	if r.c.o.Rerank != nil {
+		s.Rerank, s.Text = r.c.o.Rerank.Rerank, search.TextOf(r.guard.Chunk, r.guard.text)
+	}
 	if r.c.o.Model != nil {
 		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.size(context.Background()))
 	}

@@ -16,7 +16,7 @@ func (s *session) door() (*serve.Collection, error) {
 	}
 	return serve.New(serve.Options{
 		Name: collection.TreeName(s.where.Root), Catalog: s.catalog, Backend: s.backend, Store: "the index", Analyzer: s.analyzer,
-		Embed: s.queryVector(), Known: s.known(), Confidence: s.confidence, Passages: s.passages(), Model: s.localModel(), ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
+		Embed: s.queryVector(), Known: s.known(), Confidence: s.confidence, Passages: s.passages(), Model: s.localModel(), Rerank: s.reranker, ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
 		Ingest: &o, Documents: filepath.Join(s.where.Dir, collection.DocumentsName), Tasks: filepath.Join(s.where.Dir, collection.TasksName),
 	})
 }

@@ -406,6 +406,9 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, e
 	if in.Program, err = programHash(); err != nil || o.words {
 		return in, err
 	}
+	if in.Reranker, err = newReranker(c.Reranker); err != nil {
+		return in, err
+	}
 	in.Embedder, err = newEmbedder(ctx, c, 0, 0)
 	return in, err
 }

@@ -247,6 +247,10 @@ func (s *session) openStores(ctx context.Context) error {
 		s.close()
 		return err
 	}
+	if s.reranker, err = newReranker(s.config.Reranker); err != nil {
+		s.close()
+		return err
+	}
 	s.backend, err = s.openBackend(ctx)
 	if err != nil {
 		s.close()

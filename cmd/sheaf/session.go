@@ -52,8 +52,10 @@ type session struct {
 	// scanner reads the folder when the profile needs no index; then catalog
 	// is nil, and view and backend are what the last query found.
 	scanner *scan.Scanner
-	// expander puts queries in other words; nil without a chat model.
+	// expander puts queries in other words, reranker reads the first answers
+	// again; nil without such a model.
 	expander *search.Expander
+	reranker inference.Reranker
 	// outdated is why the index must be made again before its vectors can be
 	// used; nil when it need not.
 	outdated error
@@ -78,6 +80,9 @@ func (s *session) searcher() *search.Searcher {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.embedScanned()}
 	}
 	searcher.Expander = s.expander
+	if s.reranker != nil && s.view != nil {
+		searcher.Rerank, searcher.Text = s.reranker.Rerank, search.TextOf(s.view.Chunk, s.view.Text)
+	}
 	searcher.Known, searcher.Analyzer, searcher.Confidence = s.known(), s.analyzer, s.confidence
 	if e := s.localModel(); e != nil && s.scanner == nil && searcher.Embed != nil {
 		searcher.SetModel(e, s.analyzer, s.view.Chunks())

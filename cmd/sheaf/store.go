@@ -139,6 +139,22 @@ func newExpander(o config.Chat) (*search.Expander, error) {
 	return &search.Expander{Chat: chat.Complete, Model: chat.Model()}, nil
 }
 
+// newReranker is the reranking model that the settings name; nil for none.
+func newReranker(o config.Reranker) (inference.Reranker, error) {
+	if o.URL == "" {
+		return nil, nil
+	}
+	key, err := secret("reranker.", o.KeyEnv, o.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openai.NewReranker(openai.RerankOptions{URL: o.URL, Model: o.Model, Shape: openai.Shape(o.Shape), Key: key})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)
+	}
+	return r, nil
+}
+
 // secret reads a key from where the settings that begin so say; it stands in none
 // of them itself.
 func secret(settings, env, file string) (string, error) {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"sheaf/inference/openai"
 )
 
 // Values are the settings, typed. What each means stands in the table of keys.
@@ -24,6 +26,7 @@ type Values struct {
 	FollowSymlinks bool
 	Embedder       Embedder
 	Chat           Chat
+	Reranker       Reranker
 	Profile        string
 	Limit          int
 	Workers        int
@@ -76,6 +79,14 @@ type Embedder struct {
 // address is no model.
 type Chat struct {
 	URL, Model      string
+	KeyEnv, KeyFile string
+}
+
+// Reranker says what reads the first answers again, for profiles that want that;
+// no address is no model.
+type Reranker struct {
+	URL, Model      string
+	Shape           string
 	KeyEnv, KeyFile string
 }
 
@@ -215,6 +226,20 @@ var keys = []Key{
 	{Name: "chat.key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
 		Help:  "file that holds the chat endpoint's key",
 		field: func(v *Values) any { return &v.Chat.KeyFile }},
+	{Name: "reranker.url", trust: anyValue("it names an endpoint that queries and texts are sent to"),
+		Help:  "base address of a reranking endpoint, such as http://localhost:8080/v1, for profiles that ask for it; empty for none",
+		field: func(v *Values) any { return &v.Reranker.URL }},
+	{Name: "reranker.model", Help: "reranking model at that endpoint",
+		field: func(v *Values) any { return &v.Reranker.Model }},
+	{Name: "reranker.shape", Allowed: []string{string(openai.ShapeCohere), string(openai.ShapeTEI)}, Default: string(openai.ShapeCohere),
+		Help:  "what it speaks: cohere (also Jina, vLLM, llama.cpp) or tei (Text Embeddings Inference)",
+		field: func(v *Values) any { return &v.Reranker.Shape }},
+	{Name: "reranker.key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`), trust: anyValue("it names a secret that is sent out"),
+		Help:  "environment variable that holds the reranking endpoint's key",
+		field: func(v *Values) any { return &v.Reranker.KeyEnv }},
+	{Name: "reranker.key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
+		Help:  "file that holds the reranking endpoint's key",
+		field: func(v *Values) any { return &v.Reranker.KeyFile }},
 	{Name: "profile", Default: "sheaf", trust: outsideFile,
 		Help:  "ranking profile: a name, or a path that ends in .yaml",
 		field: func(v *Values) any { return &v.Profile }},

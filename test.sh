@@ -84,8 +84,9 @@ start() {
 stop_servers() { for name in $started; do scripts/servers/"$name".sh stop "$servers/$name" >/dev/null 2>&1 || true; done; }
 trap stop_servers EXIT
 
-say "servers for the tests of stores"
+say "servers for the tests of stores and models"
 start postgres SHEAF_TEST_POSTGRES 120
+start transformer SHEAF_TEST_TRANSFORMER 180
 start opensearch SHEAF_TEST_OPENSEARCH 240
 if [ -x "$servers/weaviate/bin/weaviate-server" ]; then
 	start weaviate SHEAF_TEST_WEAVIATE 60

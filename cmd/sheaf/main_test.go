@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 				return canBeNobody(), nil
 			case "tmpfs":
 				return canMount(), nil
-			case "postgres", "opensearch", "weaviate": // whether the address of a server for tests is set
+			case "postgres", "opensearch", "weaviate", "transformer": // whether the address of a server for tests is set
 				return os.Getenv("SHEAF_TEST_"+strings.ToUpper(name)) != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
@@ -56,6 +56,7 @@ func privateHome(env *testscript.Env) error {
 		"POSTGRES":        os.Getenv("SHEAF_TEST_POSTGRES"),
 		"OPENSEARCH":      strings.TrimPrefix(os.Getenv("SHEAF_TEST_OPENSEARCH"), "http://"),
 		"WEAVIATE":        strings.TrimPrefix(os.Getenv("SHEAF_TEST_WEAVIATE"), "http://"),
+		"TRANSFORMER":     os.Getenv("SHEAF_TEST_TRANSFORMER"),
 		"CLICOLOR_FORCE":  "",
 		// Under the race detector a process sleeps for a second at its end.
 		"GORACE": "atexit_sleep_ms=0",

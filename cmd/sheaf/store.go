@@ -148,7 +148,7 @@ func newReranker(o config.Reranker) (inference.Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := openai.NewReranker(openai.RerankOptions{URL: o.URL, Model: o.Model, Shape: openai.Shape(o.Shape), Key: key})
+	r, err := openai.NewReranker(openai.RerankOptions{URL: o.URL, Model: o.Model, Shape: openai.Shape(o.Shape), Key: key, Attempts: 2})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)
 	}

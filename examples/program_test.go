@@ -11,8 +11,8 @@ import (
 	"sheaf/serve/api"
 )
 
-// Serve inside another program, which knows its own callers: each kind of caller
-// has a grant, and one handler serves it. Here everybody who is not on the staff
+// Serve inside another program, which knows its own callers: it says for every
+// request what its caller may see and do. Here everybody who is not on the staff
 // sees what is public. A program that wants keys instead gives api.Options.Keys.
 func Example_program() {
 	collection, done := openNotes(map[string]string{
@@ -21,21 +21,21 @@ func Example_program() {
 	}, nil)
 	defer done()
 	search := []access.Scope{access.ScopeSearch}
-	visitors, err := api.New(api.Options{Collections: []*serve.Collection{collection}, Open: access.Grant{Name: "visitor", Scopes: search}})
-	check(err)
-	staff, err := api.New(api.Options{Collections: []*serve.Collection{collection}, Open: access.Grant{Name: "staff", Scopes: search, Access: []string{"group:staff"}}})
+	handler, err := api.New(api.Options{
+		Collections: []*serve.Collection{collection},
+		SignOn: func(r *http.Request) (access.Grant, error) {
+			// The program's own sign-on; a header stands for it here.
+			if r.Header.Get("Caller") == "of the staff" {
+				return access.Grant{Name: "staff", Scopes: search, Access: []string{"group:staff"}}, nil
+			}
+			return access.Grant{Name: "visitor", Scopes: search}, nil
+		},
+	})
 	check(err)
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "the program's own page") })
-	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
-		// The program's own sign-on; a header stands for it here.
-		if r.Header.Get("Caller") == "of the staff" {
-			staff.ServeHTTP(w, r)
-			return
-		}
-		visitors.ServeHTTP(w, r)
-	})
+	mux.Handle("/v1/", handler)
 	server := httptest.NewServer(mux)
 	defer server.Close()
 

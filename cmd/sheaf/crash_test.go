@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,14 +25,20 @@ func TestCrash(t *testing.T) {
 	}
 	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
 	acknowledged := map[string]string{}
+	var answered []answeredRequest
 	for round := range 4 {
 		c := startCrashing(t, binary, folder, index)
+		for _, a := range answered {
+			if got := c.send(t, a.method, a.path, a.key, a.body); got != a.answer {
+				t.Fatalf("round %d: %s %s repeated: %q, at first %q", round, a.method, a.path, got, a.answer)
+			}
+		}
 		for id, text := range acknowledged {
 			if got := c.text(t, id); got != text {
 				t.Fatalf("round %d: %s is %q after the crash, not %q", round, id, got, text)
 			}
 		}
-		c.write(t, round, acknowledged)
+		answered = c.write(t, round, acknowledged)
 	}
 	if len(acknowledged) < 20 {
 		t.Errorf("%d documents were acknowledged: too few to tell", len(acknowledged))
@@ -70,8 +75,39 @@ func startCrashing(t *testing.T, binary, folder, index string) *crashing {
 	return c
 }
 
+// answeredRequest is a request with an Idempotency-Key and what it was answered:
+// status and body.
+type answeredRequest struct {
+	method, path, key, body, answer string
+}
+
+// send sends a request and returns the status and body of its answer, "" when
+// there is none.
+func (c *crashing) send(t *testing.T, method, path, key, body string) string {
+	t.Helper()
+	req, err := http.NewRequest(method, c.address+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return ""
+	}
+	if res.StatusCode/100 != 2 {
+		t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, answer)
+	}
+	return fmt.Sprint(res.StatusCode, " ", string(answer))
+}
+
 // write puts documents, one by one and by tasks, and kills the server meanwhile.
-func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string) {
+func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string) (answered []answeredRequest) {
 	t.Helper()
 	killed := make(chan struct{})
 	go func() {
@@ -93,29 +129,17 @@ func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := http.NewRequest(method, c.address+path, bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
+		a := answeredRequest{method, path, fmt.Sprintf("key %d of round %d", i, round), string(body), ""}
+		if a.answer = c.send(t, a.method, a.path, a.key, a.body); a.answer == "" {
 			delete(acknowledged, id) // it may be the old or the new version
 			break
 		}
-		answer, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if err != nil {
-			delete(acknowledged, id)
-			break
-		}
-		if res.StatusCode/100 != 2 {
-			t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, answer)
-		}
+		answered = append(answered, a)
 		acknowledged[id] = text
 	}
 	<-killed
 	_ = c.cmd.Wait()
+	return answered
 }
 
 // text is that of a document, as soon as the tasks are done.

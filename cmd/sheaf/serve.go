@@ -97,13 +97,14 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	}
 	defer func() { _ = door.Close() }() // it holds nothing that could be lost
 	handler, err := api.New(api.Options{
-		Collections: []*serve.Collection{door}, Keys: keys, Open: openGrant(loopback, o.noKeys), Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
+		Collections: []*serve.Collection{door}, Keys: keys, Answers: filepath.Join(s.where.Dir, collection.AnswersName), Open: openGrant(loopback, o.noKeys), Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
 		RRF: api.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: api.Limits{Running: o.running},
 		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
 	})
 	if err != nil {
 		return err
 	}
+	defer func() { _ = handler.Close() }() // every answer is written when it is given
 	if err := mountDoors(handler, door); err != nil {
 		return err
 	}

@@ -37,6 +37,10 @@ type Options struct {
 	// Open is the grant of a caller without a key while there are no keys. The
 	// zero Grant lets nobody in.
 	Open access.Grant
+	// SignOn is for a program that knows its callers itself: it gives the grant
+	// of a request's caller, whose Name tells callers apart. Its error is
+	// answered with 401. Keys and Open are not used then.
+	SignOn func(*http.Request) (access.Grant, error)
 	// Hosts are names by which the server may be addressed, beside localhost
 	// and IP addresses. Other names are refused, so that a web page cannot
 	// reach it by a name of its own (DNS rebinding). Origins are web pages,
@@ -45,6 +49,10 @@ type Options struct {
 	Origins []string
 	// Version is that of the program.
 	Version string
+	// Answers is the file that keeps what requests with an Idempotency-Key were
+	// answered, so that they are answered the same after a crash; "" forgets
+	// that when the server ends.
+	Answers string
 	// RRF is what /v1/rrf/search does when a request does not say.
 	RRF RRF
 	// Log is told of failures; nil is slog.Default.
@@ -87,7 +95,7 @@ type API struct {
 	gate    *gate
 	bodies  *semaphore.Weighted
 	// remembered is what requests with an Idempotency-Key were answered.
-	remembered remembered
+	remembered *remembered
 	// document is the OpenAPI document, page the one for people. They are
 	// written when they are first asked for: a server is ready without them.
 	document func() ([]byte, error)
@@ -101,7 +109,7 @@ type mount struct {
 	h      http.Handler
 }
 
-// New makes the API of what o names.
+// New makes the API of what o names. It is to be closed when it serves no more.
 func New(o Options) (*API, error) {
 	if len(o.Collections) == 0 {
 		return nil, sheaf.Invalidf("serve: no collection")
@@ -113,11 +121,18 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	o.Limits.defaults()
-	a := &API{o: o, metrics: newMetrics(), gate: newGate(o.Limits), bodies: semaphore.NewWeighted(o.Limits.Bodies)}
+	remembered, err := openRemembered(o.Answers, o.Log, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	a := &API{o: o, remembered: remembered, metrics: newMetrics(), gate: newGate(o.Limits), bodies: semaphore.NewWeighted(o.Limits.Bodies)}
 	a.addRoutes()
 	a.document, a.page = a.documentOnce(), sync.OnceValue(a.documentPage)
 	return a, nil
 }
+
+// Close gives back the file of answers; what the API serves stays open.
+func (a *API) Close() error { return a.remembered.close() }
 
 // Mount gives every address that begins with prefix, and is no route of the
 // API, to h. Callers need scope, "" for none; h finds their grant with

@@ -50,7 +50,7 @@ func start(t testing.TB, files map[string]string, change func(*api.Options)) *se
 		t.Fatal(err)
 	}
 	s.Server = httptest.NewServer(s.api)
-	t.Cleanup(s.Close)
+	t.Cleanup(func() { s.Close(); _ = s.api.Close() })
 	return s
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/serve"
+	"sheaf/serve/access"
 	"sheaf/serve/api"
 	"sheaf/serve/servetest"
 )
@@ -255,9 +257,31 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
+// A program with a sign-on of its own says who asks; keys are not asked for.
+func TestSignOn(t *testing.T) {
+	s := start(t, notes, func(o *api.Options) {
+		o.Open = access.Grant{}
+		o.SignOn = func(r *http.Request) (access.Grant, error) {
+			if name := r.Header.Get("Caller"); name != "" {
+				return access.Grant{Name: name, Scopes: []access.Scope{access.ScopeSearch}}, nil
+			}
+			return access.Grant{}, errors.New("sign on at /login")
+		}
+	})
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 401 || !strings.Contains(string(body), "sign on at /login") {
+		t.Errorf("a stranger: %d %s", res.StatusCode, body)
+	}
+	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "ann"); res.StatusCode != 200 || !strings.Contains(string(body), "git.md") || strings.Contains(string(body), "hg.md") {
+		t.Errorf("a caller who sees what is public: %d %s", res.StatusCode, body)
+	}
+	if res, _ := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Caller", "ann"); res.StatusCode != 403 {
+		t.Errorf("a caller who may not write: %d", res.StatusCode)
+	}
+}
+
 func waitLoad(t *testing.T, s *server, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if _, body := s.ask(t, "GET", "/metrics", ""); strings.Contains(string(body), want+"\n") {
 			return
 		}

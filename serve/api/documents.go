@@ -2,11 +2,7 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/http"
-	"strings"
-	"sync"
-	"time"
 
 	"sheaf"
 	"sheaf/serve"
@@ -138,99 +134,4 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, err
 	}
 	c.header.Set("Location", "/v1/tasks/"+task.ID)
 	return &BatchAnswer{Results: []serve.Stored{}, Task: task}, http.StatusAccepted, nil
-}
-
-// remembered is the answers of requests with an Idempotency-Key.
-type remembered struct {
-	mu     sync.Mutex
-	byKey  map[[32]byte]*memory
-	oldest []*memory
-}
-
-type memory struct {
-	key     [32]byte
-	request [32]byte // what was asked
-	at      time.Time
-	done    bool
-	out     any
-	status  int
-	header  http.Header
-}
-
-// Bounds of what is remembered.
-const (
-	rememberedAge = 24 * time.Hour
-	maxRemembered = 10_000
-)
-
-// once does something, or gives the answer that it gave before under the same
-// key of the same caller. A key that comes with another request, or while the
-// first is still being done, is a conflict. Failures are not remembered.
-func once[O any](c *call, key string, run func() (*O, int, error)) (*O, error) {
-	if key == "" {
-		out, status, err := run()
-		if err == nil {
-			c.status = status
-		}
-		return out, err
-	}
-	m, old, err := c.api.remembered.begin(c, key)
-	if err != nil {
-		return nil, err
-	}
-	if old {
-		c.status = m.status
-		for name, values := range m.header {
-			c.header[name] = values
-		}
-		return m.out.(*O), nil
-	}
-	out, status, err := run()
-	r := &c.api.remembered
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err != nil {
-		delete(r.byKey, m.key)
-		return nil, err
-	}
-	m.done, m.out, m.status, m.header = true, out, status, http.Header{}
-	for _, name := range []string{"Etag", "Location"} {
-		if v := c.header.Get(name); v != "" {
-			m.header.Set(name, v)
-		}
-	}
-	c.status = status
-	return out, nil
-}
-
-// begin is the memory of a key: an old one with its answer, or a new one that is
-// to be filled in.
-func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error) {
-	id := sha256.Sum256([]byte(c.caller + "\x00" + key))
-	request := sha256.Sum256([]byte(strings.Join([]string{c.request.Method, c.request.URL.String(), c.request.Header.Get("If-Match"), c.request.Header.Get("If-None-Match"), string(c.body)}, "\x00")))
-	now := time.Now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.byKey == nil {
-		r.byKey = map[[32]byte]*memory{}
-	}
-	for len(r.oldest) > 0 && (len(r.oldest) > maxRemembered || now.Sub(r.oldest[0].at) > rememberedAge) {
-		if first := r.oldest[0]; r.byKey[first.key] == first {
-			delete(r.byKey, first.key)
-		}
-		r.oldest = r.oldest[1:]
-	}
-	if m = r.byKey[id]; m != nil {
-		switch {
-		case m.request != request:
-			return nil, false, problem("conflict", "the Idempotency-Key came with another request before")
-		case !m.done:
-			return nil, false, problem("conflict", "the request with this Idempotency-Key is still being done")
-		}
-		return m, true, nil
-	}
-	m = &memory{key: id, request: request, at: now}
-	r.byKey[id] = m
-	r.oldest = append(r.oldest, m)
-	return m, false, nil
 }

@@ -154,6 +154,25 @@ func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, string
 	if scope == "" {
 		return access.Grant{}, "", nil
 	}
+	grant, caller, err := a.signedOn(req)
+	if err != nil {
+		return access.Grant{}, "", err
+	}
+	if !grant.May(scope) {
+		return grant, "", problem("forbidden", "the key lacks the scope %s", scope)
+	}
+	return grant, caller, nil
+}
+
+// signedOn is the grant of a request's caller, and their name.
+func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
+	if a.o.SignOn != nil {
+		grant, err := a.o.SignOn(req)
+		if err != nil {
+			return access.Grant{}, "", problem("not-authenticated", "%v", err)
+		}
+		return grant, "signed on: " + grant.Name, nil
+	}
 	keyed, err := a.o.Keys.Any()
 	if err != nil {
 		return access.Grant{}, "", err
@@ -174,9 +193,6 @@ func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, string
 		grant, caller = key.Grant, key.ID
 	case len(grant.Scopes) == 0:
 		return grant, "", problem("not-authenticated", "there is no key yet: make one with sheaf key add")
-	}
-	if !grant.May(scope) {
-		return grant, "", problem("forbidden", "the key lacks the scope %s", scope)
 	}
 	return grant, caller, nil
 }

@@ -34,16 +34,18 @@ const (
 
 	// KeysName is the file of a server's keys, DocumentsName the folder of
 	// documents that were given to it, TasksName that of work that it
-	// accepted. They stay when the index is made again.
+	// accepted, AnswersName the file of what it answered to requests that may
+	// be repeated. They stay when the index is made again.
 	KeysName      = "keys.json"
 	DocumentsName = "documents"
 	TasksName     = "tasks"
+	AnswersName   = "answers.jsonl"
 
 	// tunedName is the folder of profiles that are tuned to the index.
 	tunedName = "tuned"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, DamagedName: true, KeysName: true, TasksName: true, tunedName: true, DocumentsName: true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, DamagedName: true, KeysName: true, TasksName: true, AnswersName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

@@ -1,0 +1,332 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/vfs"
+)
+
+// Bounds of what is remembered; the oldest goes first.
+const (
+	rememberedAge   = 24 * time.Hour
+	maxRemembered   = 10_000
+	rememberedBytes = 16 << 20 // of answers
+)
+
+// remembered is the answers of requests with an Idempotency-Key. With a file they
+// outlast the server: a line is written and synced before the caller is
+// answered.
+type remembered struct {
+	now     func() time.Time
+	log     *slog.Logger
+	journal *journal // nil without a file
+
+	mu     sync.Mutex
+	byKey  map[sum]*memory
+	oldest []*memory // in the order in which they began
+	size   int
+}
+
+// sum is a SHA-256.
+type sum [sha256.Size]byte
+
+// MarshalText writes it in hexadecimal digits.
+func (s sum) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(s[:])), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (s *sum) UnmarshalText(text []byte) error {
+	if len(text) != 2*len(s) {
+		return sheaf.Invalidf("a hash has %d digits: must have %d", len(text), 2*len(s))
+	}
+	_, err := hex.Decode(s[:], text)
+	return err
+}
+
+// memory is a key with what was asked and answered.
+type memory struct {
+	Key     sum               `json:"key"`
+	Request sum               `json:"request"`
+	At      time.Time         `json:"at"`
+	Status  int               `json:"status"`
+	Header  map[string]string `json:"header"`
+	Answer  json.RawMessage   `json:"answer"` // nil until it is done
+}
+
+// openRemembered reads what a file remembers; "" is none.
+func openRemembered(path string, log *slog.Logger, now func() time.Time) (*remembered, error) {
+	r := &remembered{now: now, log: log, byKey: map[sum]*memory{}}
+	if path == "" {
+		return r, nil
+	}
+	lock, err := vfs.Disk{}.Lock(path + ".lock")
+	if err != nil {
+		// Another server of this index has it, or locks do not hold here.
+		log.Warn("answers to requests with an Idempotency-Key are forgotten when this server ends", "cause", err.Error())
+		return r, nil
+	}
+	r.journal = &journal{path: path, lock: lock}
+	if err := r.load(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return r, nil
+}
+
+// load reads the file and writes it anew without what is too old. Lines that a
+// crash cut off were never answered, and are left out.
+func (r *remembered) load() error {
+	f, err := os.Open(r.journal.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read answers: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewReaderSize(f, 64<<10)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("read answers: %w", err)
+		}
+		m := new(memory)
+		if json.Unmarshal(line, m) != nil || m.Answer == nil || r.byKey[m.Key] != nil {
+			continue
+		}
+		r.byKey[m.Key], r.oldest, r.size = m, append(r.oldest, m), r.size+len(m.Answer)
+	}
+	slices.SortStableFunc(r.oldest, func(a, b *memory) int { return a.At.Compare(b.At) })
+	r.forget(r.now())
+	return r.journal.rewrite(r.oldest)
+}
+
+func (r *remembered) close() error {
+	if r.journal == nil {
+		return nil
+	}
+	return r.journal.close()
+}
+
+// once does something, or gives the answer that it gave before under the same
+// key of the same caller. A key that comes with another request, or while the
+// first is still being done, is a conflict. Failures are not remembered.
+func once[O any](c *call, key string, run func() (*O, int, error)) (*O, error) {
+	if key == "" {
+		out, status, err := run()
+		if err == nil {
+			c.status = status
+		}
+		return out, err
+	}
+	r := c.api.remembered
+	m, old, err := r.begin(c, key)
+	if err != nil {
+		return nil, err
+	}
+	if old {
+		c.status = m.Status
+		for name, value := range m.Header {
+			c.header.Set(name, value)
+		}
+		out := new(O)
+		return out, json.Unmarshal(m.Answer, out)
+	}
+	done := false
+	defer func() {
+		if !done {
+			r.drop(m)
+		}
+	}()
+	out, status, err := run()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	header := map[string]string{}
+	for _, name := range []string{"Etag", "Location"} {
+		if v := c.header.Get(name); v != "" {
+			header[name] = v
+		}
+	}
+	r.finish(m, status, header, answer)
+	done, c.status = true, status
+	return out, nil
+}
+
+// begin is the memory of a key: an old one with its answer, or a new one that is
+// to be finished or dropped.
+func (r *remembered) begin(c *call, key string) (m *memory, old bool, err error) {
+	id := sum(sha256.Sum256([]byte(c.caller + "\x00" + key)))
+	request := sum(sha256.Sum256([]byte(strings.Join([]string{c.request.Method, c.request.URL.String(), c.request.Header.Get("If-Match"), c.request.Header.Get("If-None-Match"), string(c.body)}, "\x00"))))
+	now := r.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(now)
+	if m = r.byKey[id]; m != nil {
+		switch {
+		case m.Request != request:
+			return nil, false, problem("conflict", "the Idempotency-Key came with another request before")
+		case m.Answer == nil:
+			return nil, false, problem("conflict", "the request with this Idempotency-Key is still being done")
+		}
+		done := *m
+		return &done, true, nil
+	}
+	m = &memory{Key: id, Request: request, At: now.UTC()}
+	r.byKey[id], r.oldest = m, append(r.oldest, m)
+	return m, false, nil
+}
+
+// forget drops what is too old or too much; r.mu must be held, or the only
+// reference.
+func (r *remembered) forget(now time.Time) {
+	for len(r.oldest) > 0 && (len(r.oldest) > maxRemembered || r.size > rememberedBytes || now.Sub(r.oldest[0].At) > rememberedAge) {
+		if first := r.oldest[0]; r.byKey[first.Key] == first {
+			delete(r.byKey, first.Key)
+			r.size -= len(first.Answer)
+		}
+		r.oldest = r.oldest[1:]
+	}
+}
+
+// drop forgets a request that failed.
+func (r *remembered) drop(m *memory) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byKey[m.Key] == m {
+		delete(r.byKey, m.Key)
+	}
+	r.oldest = slices.DeleteFunc(r.oldest, func(o *memory) bool { return o == m })
+}
+
+// finish remembers an answer. When it cannot be written it is remembered while
+// the server runs: what was asked for is done all the same.
+func (r *remembered) finish(m *memory, status int, header map[string]string, answer []byte) {
+	r.mu.Lock()
+	m.Status, m.Header, m.Answer = status, header, answer
+	if r.byKey[m.Key] == m {
+		r.size += len(answer)
+	}
+	r.mu.Unlock()
+	if r.journal == nil {
+		return
+	}
+	if err := r.journal.add(m, r.live); err != nil {
+		r.log.Error("an answer to a request with an Idempotency-Key is forgotten when this server ends", "cause", err.Error())
+	}
+}
+
+// live is what is remembered and done.
+func (r *remembered) live() []*memory {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.oldest), func(m *memory) bool { return m.Answer == nil })
+}
+
+// journal is the file of what is remembered: a line of JSON for every answer,
+// oldest first.
+type journal struct {
+	path string
+	lock io.Closer
+
+	mu    sync.Mutex
+	file  *os.File // nil until the first line
+	lines int
+	bytes int
+}
+
+// add appends an answer and makes it durable. When most lines may be of answers
+// that are forgotten, the file is written anew with the live ones, m among them.
+func (j *journal) add(m *memory, live func() []*memory) error {
+	line, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.lines >= 2*maxRemembered || j.bytes >= 2*rememberedBytes {
+		return j.rewriteHeld(live())
+	}
+	if j.file == nil {
+		if j.file, err = os.OpenFile(j.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+			return err
+		}
+		if err := (vfs.Disk{}).SyncDir(filepath.Dir(j.path)); err != nil {
+			return err
+		}
+	}
+	if _, err := j.file.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	j.lines, j.bytes = j.lines+1, j.bytes+len(line)
+	return j.file.Sync()
+}
+
+// rewrite replaces the file by one with these answers alone.
+func (j *journal) rewrite(live []*memory) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.rewriteHeld(live)
+}
+
+// rewriteHeld does so; j.mu must be held.
+func (j *journal) rewriteHeld(live []*memory) error {
+	var b bytes.Buffer
+	for _, m := range live {
+		line, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		b.Write(append(line, '\n'))
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(j.path), ".answers-*") // readable by its owner alone
+	if err != nil {
+		return fmt.Errorf("write answers: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(b.Bytes())
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write answers: %w", err)
+	}
+	if j.file != nil {
+		_ = j.file.Close() // every line of it was synced
+		j.file = nil
+	}
+	if err := os.Rename(tmp.Name(), j.path); err != nil {
+		return fmt.Errorf("write answers: %w", err)
+	}
+	j.lines, j.bytes = len(live), b.Len()
+	return vfs.Disk{}.SyncDir(filepath.Dir(j.path))
+}
+
+func (j *journal) close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var err error
+	if j.file != nil {
+		err = j.file.Close()
+		j.file = nil
+	}
+	return errors.Join(err, j.lock.Close())
+}

@@ -75,6 +75,8 @@ type Options struct {
 	// they were given: the index is made of them. Tasks keeps accepted work
 	// until it is done. "" for a collection that takes neither.
 	Documents, Tasks string
+	// Judged is the folder that saved judgements are written to; "" for none.
+	Judged string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -89,6 +91,8 @@ type Collection struct {
 	given    given
 	words    wordCounts
 	chunks   chunkMemory
+	legs     legs
+	recall   recallMeter
 	// fresh says that nothing was indexed when it was opened.
 	fresh bool
 }
@@ -122,6 +126,7 @@ func New(o Options) (*Collection, error) {
 // open. Readers must be closed before.
 func (c *Collection) Close() error {
 	c.closed.Store(true)
+	c.recall.close()
 	c.rankings.clear()
 	return nil
 }

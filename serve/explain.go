@@ -42,7 +42,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.searcher().Search(ctx, parsed, p, search.Options{Parameters: q.Parameters, Explain: true, Trace: true})
+	result, err := r.lab().Search(ctx, parsed, p, search.Options{Parameters: q.Parameters, Explain: true, Trace: true})
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +60,15 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 		out.Steps = append(out.Steps, step)
 	}
 	return out, r.Err()
+}
+
+// lab is the searcher that remembers what branches retrieved.
+func (r *Reader) lab() *search.Searcher {
+	g := newGuard(r.view, &r.c.chunks, r.c.o.Backend, &r.grant)
+	g.legs = &r.c.legs
+	s := r.searcher()
+	s.Backend, s.Facts = g.searched(), g
+	return s
 }
 
 // Absence says why a chunk is not among the results, or where it is.
@@ -81,7 +90,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	if _, ok := r.guard.Chunk(id); !ok {
 		return nil, notFound(id)
 	}
-	a, err := r.searcher().WhyNot(ctx, parsed, p, search.Options{Parameters: q.Parameters}, id)
+	a, err := r.lab().WhyNot(ctx, parsed, p, search.Options{Parameters: q.Parameters}, id)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +118,7 @@ func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]
 	if _, err := p.Plan(q.Window, change); err != nil {
 		return nil, inField("change", err)
 	}
-	_, _, moves, err := r.searcher().WhatIf(ctx, parsed, p, search.Options{Parameters: q.Parameters}, change)
+	_, _, moves, err := r.lab().WhatIf(ctx, parsed, p, search.Options{Parameters: q.Parameters}, change)
 	if err != nil {
 		return nil, err
 	}

@@ -451,15 +451,15 @@ func fileName(id sheaf.ID, hash catalog.Hash) string {
 func writeDurably(dir, name string, content []byte) error {
 	tmp, err := os.CreateTemp(dir, ".new-*")
 	if err != nil {
-		return fmt.Errorf("write documents: %w", err)
+		return fmt.Errorf("write: %w", err)
 	}
 	defer os.Remove(tmp.Name())
 	_, err = tmp.Write(content)
 	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write documents: %w", err)
+		return fmt.Errorf("write: %w", err)
 	}
 	if err := os.Rename(tmp.Name(), filepath.Join(dir, name)); err != nil {
-		return fmt.Errorf("write documents: %w", err)
+		return fmt.Errorf("write: %w", err)
 	}
 	return nil
 }

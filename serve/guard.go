@@ -28,6 +28,7 @@ type guard struct {
 	store   backend.Backend
 	filter  sheaf.Filter // nil lets everything through
 	viewer  backend.Viewer
+	legs    *legs // what was retrieved before; nil asks the store
 	mu      sync.Mutex
 	seen    map[sheaf.ID]bool
 	folders map[string]int
@@ -86,7 +87,11 @@ func (g *guard) bound(req backend.Request) backend.Request {
 
 // Retrieve implements backend.Backend.
 func (g *guard) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
-	return g.store.Retrieve(backend.WithViewer(ctx, g.viewer), g.bound(req))
+	ctx = backend.WithViewer(ctx, g.viewer)
+	if g.legs != nil {
+		return g.legs.retrieve(ctx, g.view.Generation(), g.bound(req), g.store)
+	}
+	return g.store.Retrieve(ctx, g.bound(req))
 }
 
 // Explain implements backend.Explainer, as far as the store does.

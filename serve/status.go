@@ -35,6 +35,7 @@ type Status struct {
 	Skipped     []catalog.Skip   `json:"skipped" doc:"Files that were not indexed, and why."`
 	Watch       *Watching        `json:"watch,omitempty" doc:"How the watching of the folders goes."`
 	Tasks       TaskCounts       `json:"tasks" doc:"Accepted work."`
+	Recall      *Recall          `json:"recall,omitempty" doc:"How many of the nearest passages searches find, when that was measured."`
 }
 
 // Tree is a folder of documents.
@@ -135,6 +136,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	}
 	sortPending(s.Pending)
 	s.Tasks = r.c.given.counts()
+	s.Recall = r.c.recall.shown()
 	if w := r.c.watching.Load(); w != nil {
 		s.Watch = w.shown()
 	}

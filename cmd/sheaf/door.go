@@ -18,5 +18,6 @@ func (s *session) door() (*serve.Collection, error) {
 		Name: collection.TreeName(s.where.Root), Catalog: s.catalog, Backend: s.backend, Store: "the index", Analyzer: s.analyzer,
 		Embed: s.queryVector(), Known: s.known(), Confidence: s.confidence, Passages: s.passages(), Model: s.localModel(), Rerank: s.reranker, ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
 		Ingest: &o, Documents: filepath.Join(s.where.Dir, collection.DocumentsName), Tasks: filepath.Join(s.where.Dir, collection.TasksName),
+		Judged: filepath.Join(s.where.Dir, collection.JudgedName),
 	})
 }

@@ -65,6 +65,7 @@ var allowed = map[string][]string{
 	"serve/address":            {"root", "catalog", "chunk", "internal/suggest"},
 	"serve/servetest":          {"root", "analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "vfs"},
 	"serve/web":                {"root", "chunk", "serve", "serve/access"},
+	"serve/api":                {"root", "serve", "serve/access", "search", "vfs"},
 	"serve/...":                {"root", "profile", "search", "serve", "serve/...", "internal/suggest"},
 	"examples":                 {},
 	"internal/lint":            {},

@@ -211,7 +211,7 @@ func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 }
 
 func (a *API) addRoutes() {
-	for _, list := range [][]*route{searchRoutes(), collectionRoutes(), documentRoutes(), rrfRoutes(), serverRoutes()} {
+	for _, list := range [][]*route{searchRoutes(), collectionRoutes(), documentRoutes(), saveRoutes(), rrfRoutes(), serverRoutes()} {
 		a.routes = append(a.routes, list...)
 	}
 }

@@ -81,6 +81,7 @@ func (f *Fixture) open(t testing.TB, change func(*serve.Options)) {
 			s.Analyzer, s.Chunker, s.Language, s.Embedder, s.Dims = a.Name(), "tree", "en", e.Model(), e.Dims()
 		}},
 		Documents: filepath.Join(f.index, "documents"), Tasks: filepath.Join(f.index, "tasks"),
+		ProfileDirs: []string{filepath.Join(f.index, "profiles")}, Judged: filepath.Join(f.index, "judged"),
 	}
 	if change != nil {
 		change(&f.Options)

@@ -8,15 +8,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"sheaf/eval/dataset"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -42,12 +45,12 @@ func start(t *testing.T) (*httptest.Server, *servetest.Fixture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := web.Handler(web.Options{Collection: h.Collection, Grant: api.GrantOf})
+	site, err := web.Handler(web.Options{Collection: h.Collection, Grant: api.GrantOf})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Mount("/", "", page)
-	h.Mount(web.DocumentPath, access.ScopeSearch, page)
+	h.Mount("/", "", site)
+	h.Mount(web.DocumentPath, access.ScopeSearch, site)
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	return s, f
@@ -198,20 +201,14 @@ func until(expression string) chromedp.Action {
 	return chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second))
 }
 
-// press presses a key until an expression holds: while a dialog closes, the
-// browser drops keys.
-func press(key, expression string) chromedp.Action {
-	return chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		for range 5 {
-			if err = chromedp.KeyEvent(key).Do(ctx); err != nil {
-				return err
-			}
-			wait := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(4*time.Second))
-			if err = wait.Do(ctx); err == nil {
-				return nil
-			}
+// answer accepts the dialogs of a page, with the text that they suggest.
+func answer(ctx context.Context) {
+	chromedp.ListenTarget(ctx, func(e any) {
+		if e, ok := e.(*page.EventJavascriptDialogOpening); ok {
+			go func() {
+				_ = chromedp.Run(ctx, page.HandleJavaScriptDialog(true).WithPromptText(e.DefaultPrompt)) // it shows in what is saved
+			}()
 		}
-		return err
 	})
 }
 
@@ -219,7 +216,8 @@ func press(key, expression string) chromedp.Action {
 // document, the lab, both themes, a phone; a hostile note does nothing.
 func TestPage(t *testing.T) {
 	ctx := browser(t)
-	s, _ := start(t)
+	s, f := start(t)
+	answer(ctx)
 	step(t, ctx, "search as one types", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), chromedp.SendKeys("#query", "undo commit"),
 		until(`document.querySelectorAll("#results > li").length > 1`), shoot("search"))
 	if got := text(t, ctx, "#result-0"); !strings.Contains(got, "Undo a commit") || !strings.Contains(got, "git.md:") {
@@ -238,7 +236,7 @@ func TestPage(t *testing.T) {
 	step(t, ctx, "back", chromedp.NavigateBack(), until(`!location.search.includes("filter=") && document.getElementById("main").dataset.shown === location.search`))
 	step(t, ctx, "keys", chromedp.KeyEvent(kb.Escape), chromedp.Blur("#query"), chromedp.KeyEvent("j"), until(`document.querySelector("#result-0.selected")`), chromedp.KeyEvent("j"),
 		until(`document.querySelector("#result-1.selected")`), chromedp.KeyEvent("k"), chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys"), shoot("keys"), chromedp.KeyEvent(kb.Escape), chromedp.WaitNotVisible("#keys"))
-	step(t, ctx, "open by key", press(kb.Enter, `document.querySelector(".hit")`), shoot("document"))
+	step(t, ctx, "open by key", chromedp.KeyEvent(kb.Enter), until(`document.querySelector(".hit")`), shoot("document"))
 	if got := text(t, ctx, ".hit"); got != "Undo a commit" {
 		t.Errorf("the marked heading: %q", got)
 	}
@@ -255,9 +253,18 @@ func TestPage(t *testing.T) {
 		until(`location.search.includes("set.") && document.querySelector("svg.lab").textContent !== `+quote(first)), shoot("lab-moved"))
 	step(t, ctx, "a result's arithmetic", chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")][0].dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`))
 	step(t, ctx, "marks", chromedp.Click(".judge li button", chromedp.ByQuery), until(`document.querySelector(".judge")?.textContent.includes("mean")`))
+	step(t, ctx, "save the numbers", chromedp.Click(`//button[text()="Save as profile"]`, chromedp.BySearch), until(`location.search.includes("profile=sheaf-mine") && document.querySelector(".lab-bar select").value === "sheaf-mine"`))
+	if list, err := f.Profiles(); err != nil || !slices.ContainsFunc(list, func(p serve.Profile) bool { return p.Name == "sheaf-mine" && !p.Builtin && p.Error == "" }) {
+		t.Errorf("the saved profile: %+v, %v", list, err)
+	}
+	step(t, ctx, "save the marks", chromedp.Click(`//button[text()="Save as judged queries"]`, chromedp.BySearch), until(`document.getElementById("notes").textContent.includes("judged.yaml")`))
+	if set, err := dataset.Notes(filepath.Join(f.Options.Judged, "judged.yaml"), ""); err != nil || set.Judgements() != 1 {
+		t.Errorf("the saved marks: %+v, %v", set, err)
+	}
 	step(t, ctx, "why not", chromedp.SendKeys(`.lab-bar input`, "plain.txt\n", chromedp.ByQuery), until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("plain.txt")`))
 	step(t, ctx, "two profiles", chromedp.Navigate(s.URL+"/?view=lab&q=commit&compare=tree"), until(`document.querySelectorAll("svg.lab").length === 2`), shoot("lab-two"))
 	step(t, ctx, "the state", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main").textContent.includes("analyzer")`), shoot("status"))
+	step(t, ctx, "recall", chromedp.Click(`[aria-label=Recall] button`, chromedp.ByQuery), until(`document.querySelector("[aria-label=Recall]").textContent.includes("Measured")`), shoot("recall"))
 
 	step(t, ctx, "dark", chromedp.Click("#theme"), until(`getComputedStyle(document.body).backgroundColor === "rgb(22, 24, 28)"`))
 	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelectorAll("#results > li").length > 2`),

@@ -38,8 +38,8 @@ export function get(path, parameters = {}, signal) {
 }
 
 /** Sends JSON and asks for JSON. */
-export function post(path, body, signal) {
-  return send(path, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal });
+export function post(path, body, signal, method = "POST") {
+  return send(path, { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal });
 }
 
 function askKey() {

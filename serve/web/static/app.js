@@ -20,7 +20,7 @@ export function state() {
 /** Goes to another state, as a new entry of the history or in place of this one. */
 function go(url, replace) {
   history[replace ? "replaceState" : "pushState"](null, "", url);
-  show();
+  return show();
 }
 
 const page = {
@@ -66,17 +66,15 @@ async function show() {
   }
 }
 
-let typing;
+// Every letter asks at once: an answer comes before the next letter, and a
+// request that is overtaken ends.
 input.addEventListener("input", () => {
-  clearTimeout(typing);
-  typing = setTimeout(() => {
-    const s = state();
-    const target = s.view === "lab" ? { ...s } : { filter: s.filter, profile: s.profile };
-    const query = new URLSearchParams();
-    for (const [k, v] of Object.entries({ ...target, q: input.value })) if (v) query.set(k, v);
-    const text = query.toString();
-    go(text ? `/?${text}` : "/", current === "search" || current === "lab");
-  }, 60);
+  const s = state();
+  const target = s.view === "lab" ? { ...s } : { filter: s.filter, profile: s.profile };
+  const query = new URLSearchParams();
+  for (const [k, v] of Object.entries({ ...target, q: input.value })) if (v) query.set(k, v);
+  const text = query.toString();
+  go(text ? `/?${text}` : "/", current === "search" || current === "lab");
 });
 document.getElementById("search").addEventListener("submit", (e) => {
   e.preventDefault();
@@ -97,15 +95,17 @@ window.addEventListener("popstate", show);
 
 document.addEventListener("keydown", (e) => {
   if (e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;
-  const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
+  // For a moment after a dialog closed, keys still go to what had the focus in it.
+  const target = e.target.closest("dialog") ? document.body : e.target;
+  const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
   if (e.key === "Escape") {
     e.preventDefault(); // else a search box empties itself
-    if (inField) e.target.blur();
+    if (inField) target.blur();
     else if (current !== "search") history.back();
     return;
   }
   const steps = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 };
-  if (e.key in steps && views[current].move && (!inField || (e.target === input && e.key.startsWith("Arrow")))) {
+  if (e.key in steps && views[current].move && (!inField || (target === input && e.key.startsWith("Arrow")))) {
     e.preventDefault();
     views[current].move(steps[e.key]);
     return;
@@ -119,7 +119,7 @@ document.addEventListener("keydown", (e) => {
     document.getElementById("keys").showModal();
   } else if (e.key === "l" && state().q) {
     go(`/?${new URLSearchParams({ view: "lab", q: state().q })}`);
-  } else if (e.key === "Enter" && e.target.tagName !== "A" && e.target.tagName !== "BUTTON") {
+  } else if (e.key === "Enter" && !/^(A|BUTTON)$/.test(target.tagName)) {
     views[current].enter?.();
   } else {
     views[current].key?.(e.key);

@@ -68,7 +68,12 @@ function build(main, profiles, profile, s) {
     }
     const began = performance.now();
     const ask = (name, parameters) => post("/v1/explain", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: name, parameters, limit: rows }, signal);
-    const [now, before, beside] = await Promise.all([ask(profile.name, lab.values), Object.keys(lab.values).length ? ask(profile.name, {}) : null, s.compare ? ask(s.compare, {}) : null]);
+    // What numbers do not change is asked for once.
+    const asked = JSON.stringify([lab.query, lab.filter]);
+    if (lab.asked !== asked) [lab.asked, lab.was, lab.other] = [asked, null, null];
+    const changed = Object.keys(lab.values).length > 0;
+    const [now, before, beside] = await Promise.all([ask(profile.name, lab.values), changed ? lab.was || ask(profile.name, {}) : null, s.compare ? lab.other || ask(s.compare, {}) : null]);
+    [lab.was, lab.other] = [changed ? before : now, beside];
     page.count(`${number(now.results.length)} results, ${now.steps.length} steps in ${(performance.now() - began).toFixed(0)} ms`);
     page.notes([...now.warnings, ...now.notes]);
     lab.answer = now;
@@ -305,16 +310,38 @@ function download(name, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** A profile that extends this one with the numbers as they are. */
-function saveProfile(lab) {
-  const name = prompt("Name of the new profile (small letters, digits, - and _)", lab.profile.name + "-mine");
-  if (!name) return;
+/** Saves something on the server by a name that is asked for; null when it was not. Who may not gets a file. */
+async function save(kind, what, suggestion, body, text) {
+  const name = prompt(`Name of the ${what} (small letters, digits, - and _)`, suggestion);
+  if (!name) return null;
   if (!/^[a-z][a-z0-9_-]{0,63}$/.test(name)) {
-    page.notes([`"${name}" is no name for a profile: small letters, digits, - and _, a letter first`]);
-    return;
+    page.notes([`"${name}" is no name: small letters, digits, - and _, a letter first`]);
+    return null;
   }
-  download(`${name}.yaml`, profileText(name, lab.profile, lab.values));
-  page.notes([`Put ${name}.yaml into the folder sheaf/profiles of your configuration; sheaf profile check says whether it is right.`]);
+  const put = (replace) => post(`/v1/${kind}/${name}`, { ...body, replace }, undefined, "PUT");
+  try {
+    const saved = await put(false).catch((e) => {
+      if (e.status === 409 && !e.message.includes("built-in") && confirm(`There is a ${what} called ${name}. Replace it?`)) return put(true);
+      throw e;
+    });
+    page.notes([`Saved as ${saved.file}.`]);
+    return name;
+  } catch (e) {
+    if (e.status !== 403 && e.problem?.type !== "urn:sheaf:problem:unsupported") {
+      page.notes([e.message]);
+      return null;
+    }
+    download(`${name}.yaml`, text(name));
+    page.notes([`${e.message}: it is in your downloads, as ${name}.yaml.`]);
+    return null;
+  }
+}
+
+/** A profile that extends this one with the numbers as they are. */
+async function saveProfile(lab) {
+  const body = { extends: lab.profile.name, about: `Like ${lab.profile.name}, with numbers from the lab.`, parameters: lab.values };
+  const name = await save("profiles", "profile", `${lab.profile.name}-mine`, body, (n) => profileText(n, lab.profile, lab.values));
+  if (name) page.go(address({ view: "lab", q: lab.query, filter: lab.filter, profile: name, compare: lab.compare }));
 }
 
 export function profileText(name, profile, values) {
@@ -325,11 +352,7 @@ export function profileText(name, profile, values) {
 }
 
 function saveJudged() {
-  const lines = ["queries:"];
-  for (const [q, marks] of Object.entries(judged())) {
-    const right = Object.entries(marks).filter(([, v]) => v === 1).map(([id]) => id.slice(id.indexOf(":") + 1));
-    if (!right.length) continue;
-    lines.push(`  - query: ${JSON.stringify(q)}`, "    expect:", ...right.map((p) => `      - ${JSON.stringify(p)}`));
-  }
-  download("judged.yaml", lines.join("\n") + "\n");
+  const queries = Object.entries(judged()).map(([query, marks]) => ({ query, expect: Object.keys(marks).filter((id) => marks[id] === 1) })).filter((q) => q.expect.length);
+  const text = () => ["queries:", ...queries.flatMap((q) => [`  - query: ${JSON.stringify(q.query)}`, "    expect:", ...q.expect.map((id) => `      - ${JSON.stringify(id.slice(id.indexOf(":") + 1))}`)])].join("\n") + "\n";
+  return save("judged", "set of judgements", "judged", { queries }, text);
 }

@@ -1,6 +1,6 @@
 // What is indexed, what waits, what was left out and why.
 
-import { get, make, number, size } from "./api.js";
+import { get, make, number, post, size } from "./api.js";
 
 const row = (...cells) => make("tr", {}, ...cells.map((c, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, c)));
 const table = (caption, rows) => make("section", {}, make("h2", {}, caption), make("table", { class: "plain" }, make("tbody", {}, ...rows)));
@@ -18,12 +18,12 @@ export async function show(main, s, page, signal) {
       row("index", `${size(parts.reduce((n, p) => n + p[1], 0))}: ${parts.map(([k, v]) => `${k} ${size(v)}`).join(", ")}`),
       row("chunker", st.chunker), row("analyzer", st.analyzer), row("language", st.language || "unknown"),
       row("model", st.model ? `${st.model}, ${st.dims} dimensions, ${number(st.vectors)} vectors` : "none: only words are searched"),
-      ...(st.recall ? [row("recall", JSON.stringify(st.recall))] : []),
       row("generation", String(st.generation)),
       row("tasks", `${st.tasks.waiting} wait, ${st.tasks.failed} failed`),
       row("store", ready.status === undefined ? "answers" : String(ready.detail || ready.status)),
     ]),
   ];
+  if (st.vectors) sections.push(recall(st, () => show(main, s, page, signal), page));
   if (st.watch) {
     sections.push(table("Freshness", [
       row("last look", new Date(st.watch.at).toLocaleString()),
@@ -36,4 +36,17 @@ export async function show(main, s, page, signal) {
   if (st.pending.length) sections.push(table(`Waiting (${number(st.pending.length)})`, st.pending.slice(0, 500).map((p) => row(p.id, p.reason))));
   if (st.skipped.length) sections.push(table(`Left out (${number(st.skipped.length)})`, st.skipped.slice(0, 500).map((k) => row(k.path || k.Path, `${k.reason || k.Reason}${k.detail || k.Detail ? ` (${k.detail || k.Detail})` : ""}`))));
   main.replaceChildren(...sections);
+}
+
+/** How many of the nearest passages searches find, as it was last measured. */
+function recall(st, again, page) {
+  const r = st.recall;
+  const fields = (r?.fields || []).map((f) => row(f.field, f.exhaustive
+    ? `all: ${number(f.passages)} vectors are all compared, in ${f.search_ms.toFixed(2)} ms`
+    : `${f.recall_at_10.toFixed(4)} at 10, ${f.recall_at_100.toFixed(4)} at 100, of ${number(f.passages)} vectors; ${f.search_ms.toFixed(2)} ms, comparing all of them takes ${f.brute_force_ms.toFixed(2)} ms`));
+  const about = r?.measuring ? "It is being measured." : r?.error ? `It could not be measured: ${r.error}`
+    : !r?.at ? "It was not measured since the server started." : `Measured ${new Date(r.at).toLocaleString()}${r.generation === st.generation ? "" : "; the index has changed since"}.`;
+  const measure = make("button", { type: "button", disabled: Boolean(r?.measuring), onclick: () => post("/v1/recall", {}).then(again).catch((e) => e.name === "AbortError" || page.notes([e.message])) }, "Measure");
+  if (r?.measuring) setTimeout(() => { if (document.contains(measure)) again().catch(() => {}); }, 500);
+  return make("section", { "aria-label": "Recall" }, make("h2", {}, "Recall"), make("table", { class: "plain" }, make("tbody", {}, ...fields)), make("p", {}, about, " ", measure));
 }

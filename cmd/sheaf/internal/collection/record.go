@@ -41,11 +41,14 @@ const (
 	TasksName     = "tasks"
 	AnswersName   = "answers.jsonl"
 
+	// JudgedName is the folder of judgements that were saved in the lab.
+	JudgedName = "judged"
+
 	// tunedName is the folder of profiles that are tuned to the index.
 	tunedName = "tuned"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, DamagedName: true, KeysName: true, TasksName: true, AnswersName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, DamagedName: true, KeysName: true, TasksName: true, AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

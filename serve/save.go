@@ -1,0 +1,168 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/profile"
+	"sheaf/serve/access"
+	"sheaf/vfs"
+)
+
+// ProfileInput is a profile as the lab saves it: another one with other numbers.
+type ProfileInput struct {
+	Extends    string            `json:"extends" required:"true" minLength:"1" maxLength:"64" pattern:"^[a-z][a-z0-9_-]*$" doc:"The profile that it is like."`
+	About      string            `json:"about,omitempty" maxLength:"1000" pattern:"@line" doc:"What it is for."`
+	Parameters map[string]string `json:"-"` // doors read them in their own way
+	Replace    bool              `json:"replace" doc:"Write it instead of a saved one of this name."`
+}
+
+// JudgedInput is queries with what is right for them.
+type JudgedInput struct {
+	Queries []JudgedQuery `json:"queries" required:"true" minItems:"1" maxItems:"10000" doc:"The queries."`
+	Replace bool          `json:"replace" doc:"Write it instead of a saved one of this name."`
+}
+
+// JudgedQuery is a query with what is right for it.
+type JudgedQuery struct {
+	Query  string     `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@query" doc:"What is looked for."`
+	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"1000" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, of the collection's first folder."`
+}
+
+// Saved says where something was saved.
+type Saved struct {
+	Name string `json:"name" doc:"What it is called."`
+	File string `json:"file" doc:"The file on the server."`
+}
+
+// mayAdminister refuses callers who may not.
+func mayAdminister(grant *access.Grant) error {
+	if !grant.May(access.ScopeAdmin) {
+		return fmt.Errorf("%w: the key lacks the scope admin", ErrForbidden)
+	}
+	return nil
+}
+
+// SaveProfile writes a profile into the first folder of profiles, where every
+// command finds it, after reading it as they will. A name that is taken is
+// [ErrConflict], that of a built-in profile also when it is to be replaced.
+func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInput) (*Saved, error) {
+	if err := mayAdminister(&grant); err != nil {
+		return nil, err
+	}
+	if len(c.o.ProfileDirs) == 0 {
+		return nil, fmt.Errorf("save profile %s: %w: there is no folder of profiles", name, sheaf.ErrUnsupported)
+	}
+	if _, _, err := profile.Builtin(name); err == nil {
+		return nil, fmt.Errorf("%w: %s is a built-in profile: take another name", ErrConflict, name)
+	}
+	text := yaml.MapSlice{{Key: "name", Value: name}}
+	if in.About != "" {
+		text = append(text, yaml.MapItem{Key: "about", Value: in.About})
+	}
+	text = append(text, yaml.MapItem{Key: "extends", Value: in.Extends})
+	if len(in.Parameters) > 0 {
+		base, err := c.Load(in.Extends)
+		if err != nil {
+			return nil, inField("extends", err)
+		}
+		if _, err := base.Plan(DefaultLimit, in.Parameters); err != nil {
+			return nil, inField("parameters", err)
+		}
+		set := map[string]any{}
+		for key, value := range in.Parameters {
+			set[key] = scalar(value)
+		}
+		text = append(text, yaml.MapItem{Key: "parameters", Value: set})
+	}
+	content, err := yaml.Marshal(text)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(c.o.ProfileDirs[0], name+".yaml")
+	if _, err := profile.Parse(file, content, c.o.Profiles); err != nil {
+		return nil, inField("parameters", err)
+	}
+	return saved(name, file, content, in.Replace)
+}
+
+// scalar is a value as YAML would read it, so that numbers are written as such.
+func scalar(text string) any {
+	var v any
+	if yaml.Unmarshal([]byte(text), &v) != nil {
+		return text
+	}
+	switch v.(type) {
+	case int64, uint64, float64, bool:
+		return v
+	}
+	return text
+}
+
+// SaveJudged writes judged queries into the folder of judgements, as sheaf eval
+// reads them.
+func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput) (*Saved, error) {
+	if err := mayAdminister(&grant); err != nil {
+		return nil, err
+	}
+	if c.o.Judged == "" {
+		return nil, fmt.Errorf("save judgements %s: %w: there is no folder of them", name, sheaf.ErrUnsupported)
+	}
+	view := c.o.Catalog.View()
+	defer view.Close()
+	trees := view.Settings().Trees
+	at := slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Root != "" })
+	if at < 0 {
+		return nil, fmt.Errorf("save judgements %s: %w: the collection has no folder", name, sheaf.ErrUnsupported)
+	}
+	type query struct {
+		Query  string   `yaml:"query"`
+		Expect []string `yaml:"expect"`
+	}
+	out := struct {
+		Folder  string  `yaml:"folder"`
+		Queries []query `yaml:"queries"`
+	}{Folder: trees[at].Root}
+	for i, q := range in.Queries {
+		judged := query{Query: q.Query}
+		for _, id := range q.Expect {
+			if _, ok := view.Chunk(id); !ok || id.Tree() != trees[at].Name {
+				return nil, fieldError("queries", "query %d expects %q: must be a chunk of the folder %s", i+1, id, trees[at].Name)
+			}
+			judged.Expect = append(judged.Expect, strings.TrimPrefix(string(id), trees[at].Name+":"))
+		}
+		out.Queries = append(out.Queries, judged)
+	}
+	content, err := yaml.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	return saved(name, filepath.Join(c.o.Judged, name+".yaml"), content, in.Replace)
+}
+
+// saved writes a file whole and durably; one that is there is replaced when that
+// is asked for.
+func saved(name, file string, content []byte, replace bool) (*Saved, error) {
+	if _, err := os.Stat(file); err == nil && !replace {
+		return nil, fmt.Errorf("%w: there is a saved %s: take another name, or replace it", ErrConflict, name)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	dir := filepath.Dir(file)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("save %s: %w", name, err)
+	}
+	if err := writeDurably(dir, filepath.Base(file), content); err != nil {
+		return nil, fmt.Errorf("save %s: %w", name, err)
+	}
+	return &Saved{name, file}, vfs.Disk{}.SyncDir(dir)
+}

@@ -1,0 +1,193 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/eval/dataset"
+	"sheaf/profile"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+// notes is a small collection.
+var notes = map[string]string{
+	"git.md": "---\naccess: public\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit.\n",
+	"hg.md":  "# Mercurial\n\nUse rollback to undo the last commit.\n",
+}
+
+func TestSaveProfile(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	all := access.Unrestricted()
+	saved, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "sheaf", About: "It's: mine", Parameters: map[string]string{"meaning": "0.5"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(saved.File, profile.In())
+	if err != nil || p.About != "It's: mine" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	r := reader(t, f, all)
+
+	mine, err := r.Search(context.Background(), serve.SearchRequest{Text: "undo a commit", Profile: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := r.Search(context.Background(), serve.SearchRequest{Text: "undo a commit", Parameters: map[string]string{"meaning": "0.5"}})
+	if err != nil || len(mine.Results) == 0 || !reflect.DeepEqual(mine.Results, set.Results) {
+		t.Errorf("a saved profile ranks %v, its numbers %v, %v", mine.Results, set.Results, err)
+	}
+	for name, c := range map[string]struct {
+		name string
+		in   serve.ProfileInput
+		want error
+	}{
+		"a name that is taken":     {"mine", serve.ProfileInput{Extends: "sheaf"}, serve.ErrConflict},
+		"a built-in one":           {"sheaf", serve.ProfileInput{Extends: "bench", Replace: true}, serve.ErrConflict},
+		"an unknown one":           {"x", serve.ProfileInput{Extends: "nothing"}, sheaf.ErrInvalid},
+		"itself":                   {"x", serve.ProfileInput{Extends: "x"}, sheaf.ErrInvalid},
+		"an unknown parameter":     {"x", serve.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"no": "1"}}, sheaf.ErrInvalid},
+		"a number out of range":    {"x", serve.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"meaning": "7"}}, sheaf.ErrInvalid},
+		"what is no number in one": {"x", serve.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"meaning": "0.5\nname: y"}}, sheaf.ErrInvalid},
+	} {
+		if _, err := f.SaveProfile(all, c.name, c.in); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(saved.File), "x.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a profile that is wrong was written: %v", err)
+	}
+	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "sheaf", Replace: true}); err != nil {
+		t.Error(err)
+	}
+	searcher := access.Grant{Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Tenant: access.All}
+	if _, err := f.SaveProfile(searcher, "y", serve.ProfileInput{Extends: "sheaf"}); !errors.Is(err, serve.ErrForbidden) {
+		t.Errorf("without the scope admin: %v", err)
+	}
+	if _, err := f.SaveJudged(searcher, "y", serve.JudgedInput{}); !errors.Is(err, serve.ErrForbidden) {
+		t.Errorf("without the scope admin: %v", err)
+	}
+}
+
+func TestSaveJudged(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	r := reader(t, f, access.Unrestricted())
+
+	a, err := r.Search(context.Background(), serve.SearchRequest{Text: "undo a commit"})
+	if err != nil || len(a.Results) == 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	in := serve.JudgedInput{Queries: []serve.JudgedQuery{{Query: "undo: a \"commit\"", Expect: []sheaf.ID{a.Results[0].ID}}}}
+	saved, err := f.SaveJudged(access.Unrestricted(), "mine", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Notes(saved.File, "")
+	if err != nil || set.Folder != f.Root || set.Judgements() != 1 {
+		t.Errorf("%+v, %v", set, err)
+	}
+	if _, err := f.SaveJudged(access.Unrestricted(), "mine", in); !errors.Is(err, serve.ErrConflict) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	in.Queries[0].Expect = []sheaf.ID{"notes:nothing.md"}
+	if _, err := f.SaveJudged(access.Unrestricted(), "other", in); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a chunk that is not there: %v", err)
+	}
+}
+
+func TestMeasureRecall(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	r := reader(t, f, access.Unrestricted())
+
+	if st, err := r.Status(context.Background()); err != nil || st.Recall != nil {
+		t.Errorf("before: %+v, %v", st, err)
+	}
+	if err := f.MeasureRecall(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		st, err := r.Status(context.Background())
+		if err != nil || st.Recall == nil || time.Now().After(deadline) {
+			t.Fatalf("%+v, %v", st, err)
+		}
+		if !st.Recall.Measuring {
+			if st.Recall.Error != "" || len(st.Recall.Fields) != 2 || st.Recall.Fields[0].At10 < 0.9 || st.Recall.Generation != st.Generation {
+				t.Errorf("%+v", st.Recall)
+			}
+			break
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.MeasureRecall(); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("after it was closed: %v", err)
+	}
+}
+
+// counting counts what a store retrieves.
+type counting struct {
+	store
+	retrieved *atomic.Int64
+}
+
+type store interface {
+	backend.Backend
+	backend.Counter
+	backend.Explainer
+}
+
+func (c counting) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	c.retrieved.Add(1)
+	return c.store.Retrieve(ctx, req)
+}
+
+// TestLegs: numbers that come after retrieving do not make the store retrieve
+// again, and give what they give without a memory; another caller's legs and those
+// of an older index are not used.
+func TestLegs(t *testing.T) {
+	var retrieved atomic.Int64
+	f := servetest.Open(t, notes, func(o *serve.Options) { o.Backend = counting{o.Backend.(store), &retrieved} })
+	explain := func(grant access.Grant, k string) (*serve.Explanation, int64) {
+		t.Helper()
+		r := reader(t, f, grant)
+
+		before := retrieved.Load()
+		e, err := r.Explain(context.Background(), serve.SearchRequest{Text: "undo a commit", Profile: "rrf", Parameters: map[string]string{"rrf_k": k}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, retrieved.Load() - before
+	}
+	all := access.Unrestricted()
+	if _, n := explain(all, "60"); n != 2 {
+		t.Fatalf("the first explanation retrieved %d times, want 2", n)
+	}
+	again, n := explain(all, "10")
+	if n != 0 {
+		t.Errorf("another k retrieved %d times", n)
+	}
+	other := servetest.Open(t, notes, nil)
+	fresh := reader(t, other, all)
+	want, err := fresh.Explain(context.Background(), serve.SearchRequest{Text: "undo a commit", Profile: "rrf", Parameters: map[string]string{"rrf_k": "10"}})
+	if err != nil || !reflect.DeepEqual(again.Steps, want.Steps) {
+		t.Errorf("%v: with a memory %+v, without %+v", err, again.Steps, want.Steps)
+	}
+	if e, n := explain(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, "60"); n != 2 || len(e.Results) >= len(again.Results) {
+		t.Errorf("another caller: retrieved %d times, %d results", n, len(e.Results))
+	}
+	f.Write(t, "new.md", "# Undo\n\nUndo a commit again.\n")
+	f.Index(t)
+	if e, n := explain(all, "60"); n != 2 || len(e.Results) <= len(again.Results) {
+		t.Errorf("after a change: retrieved %d times, %d results", n, len(e.Results))
+	}
+}

@@ -1,10 +1,13 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -282,4 +285,58 @@ func TestPage(t *testing.T) {
 
 func quote(s string) string {
 	return "`" + strings.NewReplacer("`", "\\`", "$", "\\$", `\`, `\\`).Replace(s) + "`"
+}
+
+// timed runs JavaScript that makes a change, and gives the time in milliseconds
+// from there until a condition holds and is painted.
+func timed(t *testing.T, ctx context.Context, change, condition string) float64 {
+	t.Helper()
+	var took float64
+	step(t, ctx, change, chromedp.Evaluate(`new Promise((done, fail) => {
+		const began = performance.now();
+		`+change+`;
+		const look = () => (`+condition+`) ? done(performance.now() - began) : performance.now() - began > 20000 ? fail("too late") : requestAnimationFrame(look);
+		requestAnimationFrame(look);
+	})`, &took, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	return took
+}
+
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// TestPageTimes measures what the page promises: its size, when it can be used,
+// how soon an answer follows a letter, and the lab a number. -v prints it; with
+// SHEAF_TEST_PAGE=http://127.0.0.1:7333 it measures a server that runs, with
+// SHEAF_TEST_QUERY typed into it, and holds it to the promises.
+func TestPageTimes(t *testing.T) {
+	ctx := browser(t)
+	address, strict, query := os.Getenv("SHEAF_TEST_PAGE"), true, cmp.Or(os.Getenv("SHEAF_TEST_QUERY"), "undo commit")
+	if address == "" {
+		s, _ := start(t)
+		address, strict = s.URL, false // beside other tests times say little
+	}
+	var loaded struct{ Bytes, Interactive float64 }
+	step(t, ctx, "load", chromedp.Navigate(address), until(`document.activeElement.id === "query"`), chromedp.Evaluate(`(() => {
+		const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+		return {Bytes: all.reduce((n, e) => n + e.decodedBodySize, 0), Interactive: all[0].domContentLoadedEventEnd};
+	})()`, &loaded))
+	var typed, moved []float64
+	for i := range query {
+		typed = append(typed, timed(t, ctx, `const q = document.getElementById("query"); q.value = `+quote(query[:i+1])+`; q.dispatchEvent(new Event("input", {bubbles: true}))`,
+			`document.getElementById("main").dataset.shown === location.search`))
+	}
+	step(t, ctx, "the lab", chromedp.Navigate(address+"/?view=lab&q="+url.QueryEscape(query)), until(`document.querySelector("svg.lab .node")`))
+	for i := range 11 {
+		moved = append(moved, timed(t, ctx, fmt.Sprintf(`window.shownBefore = document.querySelector("svg.lab"); const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.min) + (r.max - r.min) * %d / 13; r.dispatchEvent(new Event("input", {bubbles: true}))`, i+1),
+			`document.querySelector("svg.lab") !== window.shownBefore`))
+	}
+	t.Logf("first page %.0f kB, interactive after %.0f ms; a letter to its results %.0f ms, a number to its lines %.0f ms (medians, painted)", loaded.Bytes/1000, loaded.Interactive, median(typed), median(moved))
+	if loaded.Bytes > 200_000 {
+		t.Errorf("the first page has %.0f bytes: must be below 200 kB", loaded.Bytes)
+	}
+	if strict && (loaded.Interactive > 100 || median(typed) > 50 || median(moved) > 36) { // 20 ms and a frame
+		t.Error("it is too slow: must be below 100, 50 and 36 ms")
+	}
 }

@@ -44,6 +44,7 @@ async function show() {
   }
   if (document.activeElement !== input) input.value = s.q || "";
   document.title = (s.q || s.id || "Search") + " – Sheaf";
+  document.body.dataset.view = name;
   delete main.dataset.shown;
   running?.abort();
   running = new AbortController();

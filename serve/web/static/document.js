@@ -42,7 +42,9 @@ async function similar(doc, button) {
 function tree(doc, s) {
   const top = make("ul", {});
   const open = [{ depth: 0, list: top }];
+  const [first, second] = doc.outline;
   for (const c of doc.outline) {
+    if (c === first && second?.title === (c.title || doc.title)) continue; // a document that begins with its title
     const link = make("a", { href: documentAddress(c.id, s.q) }, c.title || doc.title);
     if (c.id === s.id) link.setAttribute("aria-current", "true");
     const item = make("li", {}, link);

@@ -101,7 +101,7 @@ function control(lab, p) {
     box.append(list);
     return box;
   }
-  const field = make("input", { type: "text", inputmode: "decimal", value: value ?? p.default, "aria-label": `${p.name}, ${p.range}` });
+  const field = make("input", { type: "text", inputmode: "decimal", value: value ?? p.default, "aria-label": `${p.name}, ${p.range}`, title: value ?? p.default });
   field.addEventListener("change", () => put(field.value.trim()));
   box.append(field);
   if (p.min !== undefined && p.max !== undefined) {
@@ -164,6 +164,14 @@ function chart(lab, answer, before) {
   const y = (rank) => top + Math.min(rank, rows) * high + 10;
   const was = before && new Map(before.results.map((r, i) => [r.id, i]));
   const titles = new Map(answer.results.map((r) => [r.id, r.breadcrumb.replace(/^> /, "")]));
+  const moves = (c, id) => {
+    const moved = c.final && was ? (was.has(id) ? was.get(id) - c.at.get(id) : Infinity) : 0;
+    return [moved, moved === Infinity ? "new " : moved > 0 ? `▲${moved} ` : moved < 0 ? `▼${-moved} ` : ""];
+  };
+  const label = (c, id) => {
+    const rank = c.at.get(id);
+    return rank >= rows ? "" : `${rank + 1} ${moves(c, id)[1]}${cut(c.final ? titles.get(id) || short(id) : short(id), c.final ? 34 : 24)}`;
+  };
   columns.forEach((c, i) => {
     const [name, rest] = c.step.includes(":") ? [c.step.slice(0, c.step.indexOf(":")), c.step.slice(c.step.indexOf(":") + 1).trim()] : [c.step, ""];
     svg.append(
@@ -175,7 +183,8 @@ function chart(lab, answer, before) {
       for (const id of shown) {
         const a = from.at.get(id), b = c.at.get(id);
         if (a === undefined || b === undefined) continue;
-        const x1 = x(k) + 6, x2 = x(i) - 6, bend = Math.min(60, (x2 - x1) / 2);
+        // A line begins behind its label, so that both can be read.
+        const x2 = x(i) - 6, x1 = Math.min(x(k) + 14 + 6.6 * label(from, id).length, x2 - 20), bend = Math.min(60, (x2 - x1) / 2);
         svg.append(draw("path", { class: "thread", "data-id": id, d: `M${x1} ${y(a)}C${x2 - bend} ${y(a)} ${x2 - bend} ${y(b)} ${x2} ${y(b)}` }));
       }
     }
@@ -184,12 +193,10 @@ function chart(lab, answer, before) {
     for (const hit of c.hits) {
       const rank = c.at.get(hit.id);
       if (!shown.has(hit.id) || (rank >= rows && !answer.results.some((r) => r.id === hit.id))) continue;
-      const moved = c.final && was ? (was.has(hit.id) ? was.get(hit.id) - rank : Infinity) : 0;
-      const arrow = moved === Infinity ? "new " : moved > 0 ? `▲${moved} ` : moved < 0 ? `▼${-moved} ` : "";
-      const label = rank >= rows ? "" : `${rank + 1} ${arrow}${cut(c.final ? titles.get(hit.id) || short(hit.id) : short(hit.id), c.final ? 34 : 24)}`;
+      const [moved] = moves(c, hit.id);
       const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, tabindex: c.final ? 0 : -1, role: c.final ? "button" : undefined },
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
-        draw("text", { x: x(i) + 8, y: y(rank) + 4 }, label),
+        draw("text", { x: x(i) + 8, y: y(rank) + 4 }, label(c, hit.id)),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
       svg.append(node);
     }

@@ -94,6 +94,16 @@ else
 	echo "weaviate: SKIPPED, it is not built (some minutes): scripts/servers/weaviate.sh start $servers/weaviate"
 fi
 
+if SHEAF_TEST_VESPA_CLASSES=${SHEAF_TEST_VESPA_CLASSES:-$(timeout 240 scripts/vespa/build.sh "$servers/vespa" 2>/tmp/sheaf-server.$$)} && [ -n "$SHEAF_TEST_VESPA_CLASSES" ]; then
+	export SHEAF_TEST_VESPA_CLASSES
+	echo "vespa: its Java classes judge what is sent; there is no server"
+else
+	tail -3 /tmp/sheaf-server.$$
+	unset SHEAF_TEST_VESPA_CLASSES
+	echo "vespa: SKIPPED, its Java classes cannot be had within 240 s (they need mvn and Java 17 or newer)"
+fi
+rm -f /tmp/sheaf-server.$$
+
 say "tests, with the race detector"
 CGO_ENABLED=1 go test -race -timeout 20m ./...
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"sheaf"
@@ -61,4 +63,32 @@ func (s *Store) wait(ctx context.Context) error {
 			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or give it a longer timeout: %w", httpstore.OutOfTime(ctx, err))
 		}
 	}
+}
+
+// Drop removes every document of a store; the schemas stay, because only a deployment
+// removes them. A schema that is not there is no error.
+func Drop(ctx context.Context, o Options) error {
+	if o.Client == nil {
+		o.Client = http.DefaultClient
+	}
+	c := newClient(&o, strings.TrimRight(o.URL, "/"))
+	for _, schema := range []string{o.Schema, o.Schema + "_about"} {
+		for continuation := ""; ; {
+			path := "/document/v1/" + namespace + "/" + schema + "/docid/?selection=true"
+			if continuation != "" {
+				path += "&continuation=" + url.QueryEscape(continuation)
+			}
+			var said struct{ Continuation string }
+			var refused *refusal
+			if err := c.Call(ctx, "DELETE", path, nil, &said); errors.As(err, &refused) && (refused.status == http.StatusBadRequest || refused.status == http.StatusNotFound) {
+				break // there is no such schema
+			} else if err != nil {
+				return err
+			}
+			if continuation = said.Continuation; continuation == "" {
+				break
+			}
+		}
+	}
+	return nil
 }

@@ -31,6 +31,7 @@ Addresses:
   postgres://user@host/database?schema=notes&hnsw=16
   opensearch://host:9200/index     opensearch+https://user@host/index
   elasticsearch://host:9200/index
+  weaviate://host:8080/Class       vespa://host:8080/schema?config=host:19071
   embedded                         the engine beside the index
 Passwords and keys: see store_key_env and store_key_file in sheaf config.`,
 		Example: `  sheaf copy --to postgres://me@127.0.0.1/notes

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/storeurl"
@@ -31,10 +32,12 @@ func (a *app) exportCommand() *cobra.Command {
 		GroupID: groupOther,
 		Short:   "Write what one needs to make a store by hand",
 		Long: `Writes what sheaf would make on a server for this folder, with its analyzer and the
-dimensions of its model, to the standard output. No server is asked. A place that is
+dimensions of its model, to the standard output, or into a folder for Vespa. No server
+is asked. A place that is
 made by hand like this is taken as if sheaf had made it.`,
 		Example: `  sheaf export sql | psql notes
-  sheaf export mapping --for 'opensearch://host/notes?k1=0.9&b=0.4'`,
+  sheaf export mapping --for 'opensearch://host/notes?k1=0.9&b=0.4'
+  sheaf export vespa-app app --profile onyx-vespa && vespa deploy app`,
 	}
 	for _, e := range exports {
 		address := ""
@@ -45,10 +48,24 @@ made by hand like this is taken as if sheaf had made it.`,
 		one.Flags().StringVar(&address, "for", e.address, "address of the store, for its name and options")
 		cmd.AddCommand(one)
 	}
+	cmd.AddCommand(a.exportVespaCommand())
 	return cmd
 }
 
+// export writes what makes the place at address.
 func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
+	return a.exportFor(cmd, address, kinds, func(t *storeurl.Target, an *analysis.Analyzer, fields []backend.VectorField) error {
+		text, err := t.Export(an, fields)
+		if err == nil {
+			_, err = fmt.Fprint(a.stdout, text)
+		}
+		return err
+	})
+}
+
+// exportFor calls write with a store of one of kinds, the analyzer and the vector
+// fields of this folder.
+func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string, write func(*storeurl.Target, *analysis.Analyzer, []backend.VectorField) error) error {
 	folder, err := a.folder()
 	if err != nil {
 		return err
@@ -87,10 +104,5 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 			fields = append(fields, backend.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
 		}
 	}
-	text, err := target.Export(s.analyzer, fields)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprint(a.stdout, text)
-	return err
+	return write(target, s.analyzer, fields)
 }

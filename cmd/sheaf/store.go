@@ -36,7 +36,7 @@ func (a *app) target(name string) (*storeurl.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile})
+	return storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile, CertKeyFile: o.CertKeyFile})
 }
 
 // openBackend opens the server of the session, or the engine beside its catalog.

@@ -191,6 +191,8 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 		out = append(out, "length norm precision: Lucene keeps four bits of lengths above 39 terms; replaced chunks count until they are merged away")
 	case step.Store == "weaviate":
 		out = append(out, "BM25 variant: Weaviate's idf counts all chunks, also those without the field")
+	case step.Store == "vespa":
+		out = append(out, "BM25 variant: Vespa's idf counts all chunks of a content node, also those without the field; average lengths are running ones")
 	default:
 		out = append(out, "BM25 variant")
 	}

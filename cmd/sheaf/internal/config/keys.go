@@ -43,6 +43,8 @@ type Store struct {
 	URL             string
 	KeyEnv, KeyFile string
 	CAFile          string
+	// CertFile and CertKeyFile are a certificate that is shown, and its key.
+	CertFile, CertKeyFile string
 }
 
 // Fusion is how /v1/rrf/search joins its two searches when a request does not
@@ -276,6 +278,12 @@ var keys = []Key{
 	{Name: "store_ca_file", Path: true, trust: anyValue("it chooses which servers are trusted"),
 		Help:  "certificates, PEM, that the store's own is checked with; empty for those that the system trusts",
 		field: func(v *Values) any { return &v.Store.CAFile }},
+	{Name: "store_cert_file", Path: true, trust: anyValue("it names a file that says who you are"),
+		Help:  "certificate, PEM, that is shown to the store's server (mutual TLS); empty for none",
+		field: func(v *Values) any { return &v.Store.CertFile }},
+	{Name: "store_cert_key_file", Path: true, trust: anyValue("it names a file that says who you are"),
+		Help:  "key, PEM, of the certificate that is shown to the store's server",
+		field: func(v *Values) any { return &v.Store.CertKeyFile }},
 	{Name: "data_dir", Path: true, trust: outsideFolder,
 		Help:  "folder that holds the indexes; empty for sheaf in the user's data folder",
 		field: func(v *Values) any { return &v.DataDir }},

@@ -5,8 +5,9 @@
 //	opensearch://host:9200/index?hnsw=true&k1=1.2&b=0.75
 //	elasticsearch://host:9200/index
 //	weaviate://host:8080/Class
+//	vespa://host:8080/schema?config=host:19071
 //
-// For the last three the scheme with "+https" speaks TLS. A part that is left
+// For all but the first the scheme with "+https" speaks TLS. A part that is left
 // out takes a default: the index, schema or class one that is named after the
 // collection. Passwords and keys never stand in an address.
 package storeurl
@@ -29,7 +30,9 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/elastic"
+	"sheaf/backend/httpstore"
 	"sheaf/backend/pgvector"
+	"sheaf/backend/vespa"
 	"sheaf/backend/weaviate"
 )
 
@@ -41,11 +44,14 @@ type Secrets struct {
 	// CAFile holds the certificates that the server's is checked with, PEM; ""
 	// is what the system trusts.
 	CAFile string
+	// CertFile and CertKeyFile hold the certificate that says who asks, and its
+	// key, PEM; "" shows none.
+	CertFile, CertKeyFile string
 }
 
 // Target is a store that an address names.
 type Target struct {
-	// Kind is "postgres", "opensearch", "elasticsearch" or "weaviate".
+	// Kind is one of Kinds.
 	Kind string
 	// Place is the schema, index or class.
 	Place   string
@@ -56,7 +62,7 @@ type Target struct {
 }
 
 // Kinds are the schemes of addresses.
-var Kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate"}
+var Kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate", "vespa"}
 
 // known are the options of each kind.
 var known = map[string][]string{
@@ -64,6 +70,7 @@ var known = map[string][]string{
 	"opensearch":    {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
 	"elasticsearch": {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
 	"weaviate":      {"k1", "b", "hybrid", "timeout"},
+	"vespa":         {"config", "hnsw", "k1", "b", "feeds", "timeout"},
 }
 
 // Parse reads an address. name is what the schema, index or class is called when
@@ -158,6 +165,12 @@ func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []backe
 			return nil, err
 		}
 		return weaviate.Open(ctx, o)
+	case "vespa":
+		o, err := t.Vespa(a, vectors, readOnly)
+		if err != nil {
+			return nil, err
+		}
+		return vespa.Open(ctx, o)
 	default:
 		o, err := t.elasticOptions(a, vectors, readOnly)
 		if err != nil {
@@ -183,6 +196,12 @@ func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []ba
 			return fault(err)
 		}
 		return weaviate.Examine(ctx, o)
+	case "vespa":
+		o, err := t.Vespa(a, vectors, true)
+		if err != nil {
+			return fault(err)
+		}
+		return vespa.Examine(ctx, o)
 	default:
 		o, err := t.elasticOptions(a, vectors, true)
 		if err != nil {
@@ -229,6 +248,35 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorFi
 	return o, err
 }
 
+// Vespa are the options of a store in Vespa.
+func (t *Target) Vespa(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (vespa.Options, error) {
+	o := vespa.Options{URL: t.base(), Schema: t.Place, Token: t.secrets.Key, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
+	if config := t.options.Get("config"); config != "" {
+		scheme, _, _ := strings.Cut(o.URL, "://")
+		o.Config = scheme + "://" + config
+	}
+	var err error
+	if o.Client, err = t.client(); err != nil {
+		return o, err
+	}
+	if o.K1, err = t.number("k1"); err != nil {
+		return o, err
+	}
+	if o.B, err = t.number("b"); err != nil {
+		return o, err
+	}
+	feeds, err := t.number("feeds")
+	if err != nil {
+		return o, err
+	}
+	o.Feeds = int(feeds)
+	if o.HNSW, err = t.flag("hnsw"); err != nil {
+		return o, err
+	}
+	o.Timeout, err = t.duration("timeout")
+	return o, err
+}
+
 // Export is what one would need to make the place by hand: SQL, or JSON. It asks no
 // server.
 func (t *Target) Export(a *analysis.Analyzer, vectors []backend.VectorField) (string, error) {
@@ -248,6 +296,8 @@ func (t *Target) Export(a *analysis.Analyzer, vectors []backend.VectorField) (st
 		if body, err = o.Bodies(); err != nil {
 			return "", err
 		}
+	case "vespa":
+		return "", fmt.Errorf("store %s: %w: an application package is a folder: sheaf export vespa-app DIR", t, sheaf.ErrUnsupported)
 	default:
 		o, err := t.elasticOptions(a, vectors, false)
 		if err != nil {
@@ -272,6 +322,12 @@ func (t *Target) Drop(ctx context.Context) error {
 			return err
 		}
 		return weaviate.Drop(ctx, o)
+	case "vespa":
+		o, err := t.Vespa(nil, nil, false)
+		if err != nil {
+			return err
+		}
+		return vespa.Drop(ctx, o)
 	default:
 		o, err := t.elastic()
 		if err != nil {
@@ -351,10 +407,18 @@ func (t *Target) base() string {
 	return "http://" + t.url.Host
 }
 
-// client trusts the authority of the secrets, if they name one.
+// client trusts the authority of the secrets, if they name one, and shows their
+// certificate.
 func (t *Target) client() (*http.Client, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 32
+	transport := httpstore.Transport()
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if cert, key := t.secrets.CertFile, t.secrets.CertKeyFile; cert != "" || key != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("store_cert_file and store_cert_key_file: %w", sheaf.WithCategory(sheaf.ErrInvalid, err))
+		}
+		transport.TLSClientConfig.Certificates = []tls.Certificate{pair}
+	}
 	if t.secrets.CAFile != "" {
 		pem, err := os.ReadFile(t.secrets.CAFile)
 		if err != nil {
@@ -364,7 +428,7 @@ func (t *Target) client() (*http.Client, error) {
 		if !pool.AppendCertsFromPEM(pem) {
 			return nil, sheaf.Invalidf("store_ca_file %s: holds no certificate in PEM", t.secrets.CAFile)
 		}
-		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+		transport.TLSClientConfig.RootCAs = pool
 	}
 	return &http.Client{Transport: transport}, nil
 }

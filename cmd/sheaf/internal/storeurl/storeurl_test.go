@@ -16,6 +16,7 @@ func TestParse(t *testing.T) {
 		{"opensearch+https://me@host/index?k1=0.9&b=0.4", "opensearch", "index", "opensearch+https://host/index"},
 		{"elasticsearch://host/index", "elasticsearch", "index", "elasticsearch://host/index"},
 		{"weaviate://host:8080", "weaviate", "Sheaf_my_notes_12ab", "weaviate://host:8080/Sheaf_my_notes_12ab"},
+		{"vespa+https://host/notes?config=host:19071&feeds=8", "vespa", "notes", "vespa+https://host/notes"},
 	} {
 		got, err := Parse(c.address, "My Notes-12ab", Secrets{})
 		if err != nil || got.Kind != c.kind || got.Place != c.place || got.String() != c.shown {
@@ -47,7 +48,7 @@ func TestDriverAddress(t *testing.T) {
 	if err != nil || len(long.Place) > 48 || !strings.HasSuffix(long.Place, "a1b2c3d4") {
 		t.Errorf("%+v, %v", long, err)
 	}
-	for _, address := range []string{"postgres://h/d?hnsw=many", "opensearch://h/x?k1=-1", "opensearch://h/x?hnsw=perhaps", "opensearch://h/x?timeout=soon", "weaviate://h/X?b=x"} {
+	for _, address := range []string{"postgres://h/d?hnsw=many", "opensearch://h/x?k1=-1", "opensearch://h/x?hnsw=perhaps", "opensearch://h/x?timeout=soon", "weaviate://h/X?b=x", "vespa://h/x?feeds=-1", "vespa://h/x?hnsw=7"} {
 		bad, err := Parse(address, "x", Secrets{})
 		if err != nil {
 			t.Fatal(err)

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Makes the static embedding model from nothing but packages of the registries.
 #
-#   sh model/make.sh FOLDER
+#   sh model/make.sh FOLDER            about an hour on two cores
+#   SMALL=1 sh model/make.sh FOLDER    a trial of every step on little text, in minutes
 #
-# works in FOLDER (about 2 GB) and writes inference/static/english/sheaf-en-1.bin.
-# Each step goes on where it stopped. It needs Debian with apt-get, Python 3.11,
-# Maven, unzip and Go; about an hour on two cores.
+# works in FOLDER (about 2 GB) and writes FOLDER/sheaf-en-1.bin, which becomes the
+# model when it is copied to inference/static/english. Each step goes on where it
+# stopped. It needs Debian with apt-get, Python 3.11, Maven, unzip and Go.
 set -eu
 RD=$(mkdir -p "${1:?usage: sh model/make.sh FOLDER}" && cd "$1" && pwd)
 export RD
@@ -22,6 +23,6 @@ python="$RD/venv/bin/python"
 [ -f "$RD/pairs.jsonl" ] || "$python" "$here/corpus.py"
 "$python" "$here/teach.py" mini
 "$python" "$here/teach.py" bge
-"$python" "$here/train.py"
+"$python" "$here/train.py" ${SMALL:+200}
 cd "$here/.."
-go run ./model/pack -name sheaf-en-1 -vocab inference/static/testdata/vocab.txt -table "$RD/table.f32" -out inference/static/english/sheaf-en-1.bin
+go run ./model/pack -name sheaf-en-1 -vocab inference/static/testdata/vocab.txt -table "$RD/table.f32" -out "$RD/sheaf-en-1.bin"

@@ -80,6 +80,8 @@ def sample():
                     words = words[:50 if u < 0.75 else 90]
                 out.append({"s": source, "k": kind, "q": o["q"][:200], "b": " ".join(words)[:700]})
         rng.shuffle(out)
+        if os.environ.get("SMALL"):
+            out = out[:3000]
         with open(path + ".tmp", "w") as f:
             for o in out:
                 f.write(json.dumps(o, ensure_ascii=False) + "\n")

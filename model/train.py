@@ -160,7 +160,7 @@ def main():
     teachers = [teacher_vectors(name) for name in ("mini", "bge")]
     table = train(table, heads, bodies, teachers, steps, rate=0.02, kl=1.0, nce=0.2)
     np.save(os.path.join(RD, "table-taught.npy"), table)
-    polished = train(table, all_heads, all_bodies, [], 600, rate=0.01, kl=0.0, nce=1.0)
+    polished = train(table, all_heads, all_bodies, [], min(600, steps), rate=0.01, kl=0.0, nce=1.0)
     np.save(os.path.join(RD, "table.npy"), (table + polished) / 2)
     ((table + polished) / 2).astype("<f4").tofile(os.path.join(RD, "table.f32"))
 

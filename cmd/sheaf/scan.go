@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"sheaf"
@@ -38,6 +39,10 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 	if err != nil {
 		s.close()
 		return nil, err
+	}
+	if plan.Scan != nil {
+		// The collector would let the process grow to twice what is in use.
+		debug.SetMemoryLimit(plan.Scan.MemoryBytes / 4 * 3)
 	}
 	if s.expander, err = newExpander(c.Chat); err != nil {
 		s.close()

@@ -40,6 +40,14 @@ type Explainer interface {
 	Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error)
 }
 
+// Selective is met by backends that cannot honour every request.
+type Selective interface {
+	// Supports is nil when requests like req can be honoured, else
+	// sheaf.ErrUnsupported. It looks at how hits are scored and bounded, at
+	// neither words nor vector, and asks no server.
+	Supports(req Request) error
+}
+
 // Counter is met by backends that can count what matches.
 type Counter interface {
 	// Count is the number of chunks that req's words and filters match,

@@ -15,8 +15,8 @@ import (
 	"sheaf/rank"
 )
 
-// library is documents held in memory; it meets rank.Facts.
-type library struct {
+// shelf is documents held in memory; it meets rank.Facts.
+type shelf struct {
 	docs    map[sheaf.ID]*sheaf.Document
 	chunks  map[sheaf.ID]*sheaf.Chunk
 	dates   map[sheaf.ID]time.Time
@@ -24,14 +24,14 @@ type library struct {
 	folders map[string]int // more documents than docs holds
 }
 
-func newLibrary() *library {
-	return &library{docs: map[sheaf.ID]*sheaf.Document{}, chunks: map[sheaf.ID]*sheaf.Chunk{},
+func newLibrary() *shelf {
+	return &shelf{docs: map[sheaf.ID]*sheaf.Document{}, chunks: map[sheaf.ID]*sheaf.Chunk{},
 		dates: map[sheaf.ID]time.Time{}, links: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 }
 
 // add makes a document of an outline: one line a heading, indented by two
 // blanks a level; the slug is the title.
-func (l *library) add(id sheaf.ID, outline ...string) *sheaf.Document {
+func (l *shelf) add(id sheaf.ID, outline ...string) *sheaf.Document {
 	_, p, _ := strings.Cut(string(id), ":")
 	d := &sheaf.Document{ID: id, Tree: id.Tree(), Path: p, Title: path.Base(p)}
 	d.Chunks = []sheaf.Chunk{{ID: id, Doc: id, Title: d.Title, SiblingCount: 1, Span: sheaf.Span{End: 100 * (len(outline) + 1)}}}
@@ -60,28 +60,28 @@ func (l *library) add(id sheaf.ID, outline ...string) *sheaf.Document {
 	return d
 }
 
-func (l *library) link(from, to sheaf.ID) { l.links[from] = append(l.links[from], to) }
+func (l *shelf) link(from, to sheaf.ID) { l.links[from] = append(l.links[from], to) }
 
-func (l *library) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+func (l *shelf) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	if c := l.chunks[id]; c != nil {
 		return *c, true
 	}
 	return sheaf.Chunk{}, false
 }
 
-func (l *library) Document(id sheaf.ID) (sheaf.Document, bool) {
+func (l *shelf) Document(id sheaf.ID) (sheaf.Document, bool) {
 	if d := l.docs[id]; d != nil {
 		return *d, true
 	}
 	return sheaf.Document{}, false
 }
 
-func (l *library) Date(doc sheaf.ID) (sheaf.Dated, bool) {
+func (l *shelf) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	t, ok := l.dates[doc]
 	return sheaf.Dated{Time: t, Source: sheaf.DateFrontmatter}, ok
 }
 
-func (l *library) FolderSize(tree, folder string) int {
+func (l *shelf) FolderSize(tree, folder string) int {
 	n := l.folders[folder]
 	for _, d := range l.docs {
 		dir := path.Dir(d.Path)
@@ -92,13 +92,13 @@ func (l *library) FolderSize(tree, folder string) int {
 	return n
 }
 
-func (l *library) Links(doc sheaf.ID) []sheaf.ID {
+func (l *shelf) Links(doc sheaf.ID) []sheaf.ID {
 	out := slices.Clone(l.links[doc])
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-func (l *library) Backlinks(doc sheaf.ID) []sheaf.ID {
+func (l *shelf) Backlinks(doc sheaf.ID) []sheaf.ID {
 	var out []sheaf.ID
 	for from, to := range l.links {
 		if from != doc && slices.Contains(to, doc) {
@@ -179,7 +179,7 @@ func equal(t testing.TB, what string, got, want any) {
 
 // randomLibrary is some documents with random outlines, folders, tags and
 // links.
-func randomLibrary(rng *rand.Rand) (*library, []sheaf.ID) {
+func randomLibrary(rng *rand.Rand) (*shelf, []sheaf.ID) {
 	l := newLibrary()
 	var all []sheaf.ID
 	names := []string{"a", "b", "x/c", "x/d", "x/y/e", "f"}

@@ -407,7 +407,7 @@ func BenchmarkStages(b *testing.B) {
 	env := rank.Env{Facts: l, Now: now, Query: "A1"}
 	for _, s := range every {
 		if _, ok := s.(rank.FolderBoost); ok {
-			continue // the library of this test counts a folder's documents by looking at all
+			continue // the shelf of this test counts a folder's documents by looking at all
 		}
 		if _, ok := s.(rank.GraphBoost); ok {
 			continue // and finds backlinks so too

@@ -13,7 +13,7 @@ import (
 
 // guide has sections of mixed depth: A with three children, B, and C whose
 // only child skips a level.
-func guide() *library {
+func guide() *shelf {
 	l := newLibrary()
 	l.add("t:guide.md", "A", "  A1", "  A2", "  A3", "B", "C", "    C1")
 	l.add("t:lone.md", "Only")
@@ -99,10 +99,10 @@ func TestTreeRefuses(t *testing.T) {
 }
 
 // loop is facts in which a chunk is its own ancestor.
-type loop struct{ *library }
+type loop struct{ *shelf }
 
 func (l loop) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	c, ok := l.library.Chunk(id)
+	c, ok := l.shelf.Chunk(id)
 	if c.Depth == 0 {
 		c.Parent = at("A1")
 	}

@@ -97,6 +97,9 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
+	if req.Visible != nil {
+		files = slices.DeleteFunc(files, func(f ingest.File) bool { return !req.Visible(sheaf.DocumentID(s.o.Tree, f.Path)) })
+	}
 	took("list")
 	found, err := s.match(ctx, files, req)
 	if err != nil {

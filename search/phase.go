@@ -97,7 +97,6 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 // requests are those of the branches that can run.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
 	var out []outcome
-	unable, wordless := "", false
 	for i := range ph.Branches {
 		b := &ph.Branches[i]
 		switch {
@@ -105,39 +104,37 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 			r.note("branch %s has weight 0 and is left out", b.Name)
 			continue
 		case b.Vector != nil && r.vector == nil:
-			if unable == "" && r.searcher.Embed == nil {
-				unable = b.Name
-			}
 			continue
 		case b.Text != nil && r.query.Words == nil:
-			wordless = true
 			r.note("the query has no words to match: branch %s is left out", b.Name)
 			continue
 		}
-		req := backend.Request{Filter: r.query.Filter, Within: within, Limit: min(b.Limit, backend.MaxLimit)}
-		if b.Vector != nil {
-			req.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: r.vector, Candidates: b.Vector.Candidates}
-			if r.passage != nil {
-				more := req
-				more.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: r.passage, Candidates: b.Vector.Candidates}
-				out = append(out, outcome{branch: b, request: req, more: []backend.Request{more}})
-				continue
-			}
-		} else {
-			req.Text = textRequest(b.Text, r.query.Words)
-		}
-		out = append(out, outcome{branch: b, request: req})
+		out = append(out, r.outcomeOf(b, within))
 	}
 	if len(out) > 0 {
 		return out, nil
-	}
-	if unable != "" && !wordless {
-		return nil, fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is configured: %w", r.result.Profile, unable, sheaf.ErrUnsupported)
 	}
 	if r.result.Degraded {
 		return nil, fmt.Errorf("%w: %s", sheaf.ErrUnavailable, strings.Join(r.result.Warnings, "; "))
 	}
 	return nil, nil
+}
+
+// outcomeOf is a branch with its requests.
+func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
+	o := outcome{branch: b, request: branchRequest(b, within)}
+	o.request.Filter = r.query.Filter
+	if b.Vector == nil {
+		o.request.Text.Query = r.query.Words
+		return o
+	}
+	o.request.Vector.Vector = r.vector
+	if r.passage != nil {
+		more := o.request
+		more.Vector = &backend.VectorRequest{Field: b.Vector.Field, Vector: r.passage, Candidates: b.Vector.Candidates}
+		o.more = []backend.Request{more}
+	}
+	return o
 }
 
 var (
@@ -206,10 +203,7 @@ func larger(ctx context.Context, store backend.Backend, hits sheaf.Ranking, req 
 // at once, and so is damage, which the caller can mend; any other failure is one
 // only when nothing is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
-	store := r.searcher.Store
-	if store == "" {
-		store = "the store"
-	}
+	store := r.searcher.storeName()
 	var out []outcome
 	var failures []error
 	for _, o := range outcomes {

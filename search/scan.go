@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"fmt"
 
 	"sheaf"
 	"sheaf/backend"
@@ -28,8 +27,11 @@ type ScanRequest struct {
 	Queries, Terms []string
 	// Words are what will be scored; nil for none.
 	Words sheaf.TextQuery
-	// Filter bounds what may be a candidate; nil is no bound.
-	Filter sheaf.Filter
+	// Filter bounds what may be a candidate; nil is no bound. Visible says
+	// which documents there are for who asks: of others nothing is read or
+	// counted; nil is all.
+	Filter  sheaf.Filter
+	Visible func(doc sheaf.ID) bool
 	// MaxFiles is the most candidates; ChunkChars is the most characters of a
 	// chunk; MemoryBytes bounds what cut files and the index take together.
 	MaxFiles    int
@@ -65,9 +67,6 @@ type Scanned struct {
 func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	if plan.Scan == nil {
 		return nil
-	}
-	if r.searcher.Scanner == nil {
-		return fmt.Errorf("profile %s scans files, and there is no folder to scan: %w", plan.Profile.Name, sheaf.ErrUnsupported)
 	}
 	req := ScanRequest{Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
 		Words: r.query.Words, Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,

@@ -206,6 +206,9 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err != nil {
 		return nil, err
 	}
+	if err := s.Check(plan); err != nil && (opt.Order == nil || plan.Scan != nil) { // an order needs no branches
+		return nil, err
+	}
 	r := &run{searcher: s, query: q, opt: opt, facts: newMemo(s.Facts), now: time.Now,
 		result: &Result{Profile: p.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
 	if s.Confidence != nil {

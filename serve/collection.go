@@ -28,6 +28,7 @@ import (
 	"sheaf/inference"
 	"sheaf/ingest"
 	"sheaf/profile"
+	"sheaf/search"
 	"sheaf/serve/access"
 )
 
@@ -68,6 +69,10 @@ type Options struct {
 	// Profile is the name of the profile when a request names none; "" is
 	// profile.Default.
 	Profile string
+	// Scanner reads the files of the collection's folder for profiles that find
+	// candidates there, under the names that the catalog has for them; nil when
+	// there is no such folder.
+	Scanner search.Scanner
 	// Ingest says how documents get in; nil for a collection that is only
 	// read. Its Catalog, Backend and Turn are set by New.
 	Ingest *ingest.Options
@@ -119,7 +124,11 @@ func New(o Options) (*Collection, error) {
 	}
 	view := o.Catalog.View()
 	defer view.Close()
-	return &Collection{o: o, rankings: newRankings(), given: newGiven(), fresh: view.Docs() == 0}, nil
+	c := &Collection{o: o, rankings: newRankings(), given: newGiven(), fresh: view.Docs() == 0}
+	if _, err := c.Load(""); errors.Is(err, sheaf.ErrUnsupported) {
+		return nil, fmt.Errorf("open collection %q: %w", o.Name, err)
+	}
+	return c, nil
 }
 
 // Close releases what the collection holds itself; its catalog and store stay
@@ -255,11 +264,31 @@ func (c *Collection) Load(name string) (*profile.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.canRun(p); err != nil {
+		return nil, err
+	}
 	if cache.loaded == nil || len(cache.loaded) >= 64 {
 		cache.loaded = map[string]loadedProfile{}
 	}
 	cache.loaded[name] = loadedProfile{p, time.Now()}
 	return p, nil
+}
+
+// canRun is nil when a profile can run here as it is written.
+func (c *Collection) canRun(p *profile.Profile) error {
+	limit := p.DefaultLimit()
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	plan, err := p.Plan(limit, nil)
+	if err != nil {
+		return err
+	}
+	s := search.Searcher{Backend: c.o.Backend, Store: c.o.Store, Embed: c.o.Embed, Scanner: c.o.Scanner}
+	if c.o.Model != nil {
+		s.SetModel(c.o.Model, c.o.Analyzer, 0)
+	}
+	return s.Check(plan)
 }
 
 // What a caller may be told besides the categories of the root package.

@@ -23,6 +23,7 @@ type kept struct {
 	owner      string // the fingerprint of the grant
 	facets     map[string][]Facet
 	matches    *int
+	documents  documents // of results that were found in files, else nil
 
 	key  [keyBytes]byte
 	used time.Time

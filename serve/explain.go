@@ -47,6 +47,9 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 		return nil, err
 	}
 	k := &kept{request: q, query: parsed, result: result, generation: r.Generation(), owner: r.grant.Fingerprint()}
+	if err := k.keepScanned(); err != nil {
+		return nil, err
+	}
 	answer, err := r.page(ctx, k, 0, q.Limit)
 	if err != nil {
 		return nil, err
@@ -87,7 +90,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := r.guard.Chunk(id); !ok {
+	if _, ok := r.guard.Chunk(id); !ok && !p.Scans() {
 		return nil, notFound(id)
 	}
 	a, err := r.lab().WhyNot(ctx, parsed, p, search.Options{Parameters: q.Parameters}, id)

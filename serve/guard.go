@@ -38,6 +38,7 @@ var (
 	_ backend.Backend   = (*guard)(nil)
 	_ backend.Explainer = (*guard)(nil)
 	_ backend.Counter   = (*guard)(nil)
+	_ backend.Selective = (*guard)(nil)
 	_ backend.Faceter   = (*guard)(nil)
 	_ backend.Sorter    = (*guard)(nil)
 	_ rank.Facts        = (*guard)(nil)
@@ -58,13 +59,14 @@ func (g *guard) searched() backend.Backend {
 	if _, ok := g.store.(backend.Counter); ok {
 		return g
 	}
-	return uncounted{g, g}
+	return uncounted{g, g, g}
 }
 
 // uncounted is a guard that retrieves and explains, no more.
 type uncounted struct {
 	backend.Backend
 	backend.Explainer
+	backend.Selective
 }
 
 // bound adds the grant's filter to a request.
@@ -101,6 +103,15 @@ func (g *guard) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 		return nil, fmt.Errorf("explain: %w by this store", sheaf.ErrUnsupported)
 	}
 	return e.Explain(backend.WithViewer(ctx, g.viewer), g.bound(req), ids)
+}
+
+// Supports implements backend.Selective: what the store says of requests as the
+// guard makes them.
+func (g *guard) Supports(req backend.Request) error {
+	if s, ok := g.store.(backend.Selective); ok {
+		return s.Supports(g.bound(req))
+	}
+	return nil
 }
 
 // Count implements backend.Counter, as far as the store does.

@@ -185,6 +185,9 @@ func (r *Reader) searcher() *search.Searcher {
 	if r.c.o.Rerank != nil {
 		s.Rerank, s.Text = r.c.o.Rerank.Rerank, search.TextOf(r.guard.Chunk, r.guard.text)
 	}
+	if r.c.o.Scanner != nil {
+		s.Scanner = visibleFiles{r.c.o.Scanner, r.guard}
+	}
 	if r.c.o.Model != nil {
 		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.size(context.Background()))
 	}
@@ -225,6 +228,9 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	k := &kept{request: q, query: parsed, result: result, generation: r.Generation(), owner: r.grant.Fingerprint()}
+	if err := k.keepScanned(); err != nil {
+		return nil, err
+	}
 	k.facets = shownFacets(q.Facets, result.Facets)
 	if q.Count {
 		n, err := r.count(ctx, parsed)
@@ -315,13 +321,17 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	if !k.request.Plain {
 		h = search.NewHighlighter(r.c.o.Analyzer, k.query.Words, r.rarity(ctx))
 	}
+	known := k.documents
+	if known == nil {
+		known = r.guard
+	}
 	to := min(from+limit, len(result.Hits))
 	for i := from; i < to; i++ {
 		hit := &result.Hits[i]
 		if !r.guard.visible(hit.Doc) {
 			continue // it was taken away since the first page
 		}
-		a.Results = append(a.Results, r.result(h, hit, result.Legs))
+		a.Results = append(a.Results, r.result(known, h, hit, result.Legs))
 	}
 	if to < len(result.Hits) {
 		a.Next = r.c.rankings.keep(k, to, limit)
@@ -329,8 +339,8 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	return a, nil
 }
 
-// result is what is shown of a hit.
-func (r *Reader) result(h *search.Highlighter, hit *search.Hit, legs []string) Result {
+// result is what is shown of a hit, whose document docs knows.
+func (r *Reader) result(docs documents, h *search.Highlighter, hit *search.Hit, legs []string) Result {
 	out := Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
 		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
@@ -349,16 +359,16 @@ func (r *Reader) result(h *search.Highlighter, hit *search.Hit, legs []string) R
 	for _, c := range hit.Constituents {
 		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
 	}
-	if d, ok := r.guard.Date(hit.Doc); ok && !d.Time.IsZero() {
+	if d, ok := docs.Date(hit.Doc); ok && !d.Time.IsZero() {
 		out.Date = &d.Time
 	}
 	if h == nil {
 		return out
 	}
 	// A later page may show a chunk that was changed or deleted meanwhile.
-	doc, known := r.guard.Document(hit.Doc)
-	now, there := r.guard.Chunk(hit.ID)
-	content, err := r.guard.text(hit.Doc)
+	doc, known := docs.Document(hit.Doc)
+	now, there := docs.Chunk(hit.ID)
+	content, err := docs.text(hit.Doc)
 	if !known || !there || err != nil {
 		out.Stale = true
 		return out

@@ -112,7 +112,7 @@ func (s *Store) query(ctx context.Context, req *backend.Request) (object, error)
 	if req.Vector != nil {
 		return s.near(req, clauses)
 	}
-	if err := s.supports(req); err != nil {
+	if err := s.Supports(*req); err != nil {
 		return nil, err
 	}
 	w := words{s: s, req: req.Text, plan: textplan.Compile(s.o.Analyzer, req.Text), grown: map[string][]grown{}}
@@ -135,10 +135,11 @@ func (s *Store) query(ctx context.Context, req *backend.Request) (object, error)
 	return query, nil
 }
 
-// supports refuses what Lucene does not compute.
-func (s *Store) supports(req *backend.Request) error {
+// Supports implements [backend.Selective]: it refuses what Lucene does not compute.
+func (s *Store) Supports(req backend.Request) error {
 	t := req.Text
 	switch {
+	case t == nil:
 	case t.Combine == backend.CombineBM25F:
 		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
 	case t.Statistics == backend.StatisticsCandidates && (req.Filter != nil || req.Within != nil):

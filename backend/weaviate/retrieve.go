@@ -116,9 +116,27 @@ type list struct {
 
 func (a asked) filter() condition { return and(a.where, a.matching) }
 
+// Supports implements [backend.Selective]: it refuses what the server does not
+// compute.
+func (s *Store) Supports(req backend.Request) error {
+	t := req.Text
+	switch {
+	case req.Limit >= MaxLimit:
+		return s.fault(sheaf.ErrUnsupported, "a limit of %d: fewer than %d", req.Limit, MaxLimit)
+	case t == nil:
+	case t.Combine == backend.CombineBM25F:
+		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
+	case t.Statistics == backend.StatisticsCandidates && (req.Filter != nil || req.Within != nil):
+		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
+	case t.K1 != s.o.K1 || t.B != s.o.B:
+		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the class was made with %v and %v: ask for these, or fill a class made with those", t.K1, t.B, s.o.K1, s.o.B)
+	}
+	return nil
+}
+
 func (s *Store) prepare(req *backend.Request) (asked, error) {
-	if req.Limit >= MaxLimit {
-		return asked{}, s.fault(sheaf.ErrUnsupported, "a limit of %d: fewer than %d", req.Limit, MaxLimit)
+	if err := s.Supports(*req); err != nil {
+		return asked{}, err
 	}
 	a := asked{class: s.o.Class, where: s.filter(req.Filter), exact: req.Filter, matching: everything}
 	if req.Within != nil {
@@ -161,14 +179,6 @@ func numbers(vector []float32) string {
 // list of properties; what must and must not match are filters beside it.
 func (s *Store) words(req *backend.Request, a *asked) error {
 	t := req.Text
-	switch {
-	case t.Combine == backend.CombineBM25F:
-		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
-	case t.Statistics == backend.StatisticsCandidates && (req.Filter != nil || req.Within != nil):
-		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
-	case t.K1 != s.o.K1 || t.B != s.o.B:
-		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the class was made with %v and %v: ask for these, or fill a class made with those", t.K1, t.B, s.o.K1, s.o.B)
-	}
 	plan := textplan.Compile(s.o.Analyzer, t)
 	root, ok := plan.Root.(textplan.Bool)
 	if !ok {

@@ -85,6 +85,7 @@ var _ interface {
 	backend.Backend
 	backend.Fuser
 	backend.Counter
+	backend.Selective
 	backend.Reporter
 } = (*Store)(nil)
 

@@ -2,8 +2,13 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 
+	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/ingest"
+	"sheaf/scan"
+	"sheaf/search"
 	"sheaf/serve"
 )
 
@@ -14,10 +19,24 @@ func (s *session) door() (*serve.Collection, error) {
 	if err := foldersExist(o.Trees); err != nil {
 		return nil, err
 	}
+	scanner, err := s.folderScanner(o)
+	if err != nil {
+		return nil, err
+	}
 	return serve.New(serve.Options{
-		Name: collection.TreeName(s.where.Root), Catalog: s.catalog, Backend: s.backend, Store: "the index", Analyzer: s.analyzer,
+		Name: collection.TreeName(s.where.Root), Catalog: s.catalog, Backend: s.backend, Store: s.storeInErrors(), Analyzer: s.analyzer, Scanner: scanner,
 		Embed: s.queryVector(), Known: s.known(), Confidence: s.confidence, Passages: s.passages(), Model: s.localModel(), Rerank: s.reranker, ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
 		Ingest: &o, Documents: filepath.Join(s.where.Dir, collection.DocumentsName), Tasks: filepath.Join(s.where.Dir, collection.TasksName),
 		Judged: filepath.Join(s.where.Dir, collection.JudgedName),
 	})
+}
+
+// folderScanner reads the files of the folder that the index is of, for profiles
+// that need no index; nil when it is of none.
+func (s *session) folderScanner(o ingest.Options) (search.Scanner, error) {
+	i := slices.IndexFunc(o.Trees, func(t catalog.Tree) bool { return t.Root == s.where.Root && t.Root != "" })
+	if i < 0 {
+		return nil, nil
+	}
+	return scan.New(scan.Options{Root: o.Trees[i].Root, Tree: o.Trees[i].Name, Walk: o.Walk, Analyzer: s.analyzer, Embedder: s.embedder})
 }

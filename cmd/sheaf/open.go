@@ -100,6 +100,9 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err != nil && !o.asIs && remakable(err) {
 		err = s.remake(ctx, err, errors.Is(err, sheaf.ErrCorrupt))
 	}
+	if err == nil && s.outdated == nil && o.scans {
+		err = s.checkProfile(o.set)
+	}
 	if err == nil && s.outdated == nil && o.refresh && a.config.Refresh && s.languageOutgrown() {
 		s.outdated = errors.New("the language of the index was guessed from little text and is another now that there is more")
 	}

@@ -74,8 +74,16 @@ type session struct {
 	started time.Time
 }
 
+// storeInErrors is what errors call the store of the index.
+func (s *session) storeInErrors() string {
+	if s.target == nil {
+		return "the index"
+	}
+	return s.target.String()
+}
+
 func (s *session) searcher() *search.Searcher {
-	searcher := &search.Searcher{Backend: s.backend, Store: "the index", Facts: s.view, Embed: s.embedQuery()}
+	searcher := &search.Searcher{Backend: s.backend, Store: s.storeInErrors(), Facts: s.view, Embed: s.embedQuery()}
 	if s.scanner != nil {
 		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.embedScanned()}
 	}
@@ -308,6 +316,19 @@ func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, 
 	}
 	parameters, err := parseSet(set, p)
 	return p, parameters, err
+}
+
+// checkProfile is nil when the store can do what the profile asks of it.
+func (s *session) checkProfile(set []string) error {
+	p, parameters, err := s.profileOf(set)
+	if err != nil {
+		return err
+	}
+	plan, err := p.Plan(s.config.Limit, parameters)
+	if err != nil {
+		return err
+	}
+	return s.searcher().Check(plan)
 }
 
 // loadTuned reads a profile as this index uses it.

@@ -1,0 +1,101 @@
+package search
+
+import (
+	"fmt"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/profile"
+)
+
+// Check reports whether the searcher can run a plan, before anything runs:
+// sheaf.ErrUnsupported, naming the profile, its branch and the store, when the
+// store does not do what a branch asks for; when files are to be scanned and there
+// is no folder; and when every branch that counts searches by meaning and there is
+// no model.
+func (s *Searcher) Check(plan *profile.Plan) error {
+	name := plan.Profile.Name
+	if plan.Scan != nil {
+		if s.Scanner == nil {
+			return fmt.Errorf("profile %s: candidates: scan: there is no folder whose files could be scanned: %w", name, sheaf.ErrUnsupported)
+		}
+	}
+	phases := []phaseAt{{&plan.Main, lane{}}}
+	if plan.Candidates != nil {
+		phases = []phaseAt{{plan.Candidates, lane{first: true}}, phases[0]}
+	}
+	for i, ph := range phases {
+		var within []sheaf.ID
+		if i > 0 {
+			within = []sheaf.ID{}
+		}
+		if only := onlyMeaning(ph.phase); only != nil && s.Embed == nil {
+			return fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is configured: %w", name, only.Name, sheaf.ErrUnsupported)
+		}
+		store, ok := s.Backend.(backend.Selective)
+		if !ok || plan.Scan != nil {
+			continue
+		}
+		if err := s.checkPhase(store, ph, within); err != nil {
+			return fmt.Errorf("profile %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// onlyMeaning is the first branch that counts when all that count search by
+// meaning, else nil.
+func onlyMeaning(ph *profile.Phase) *profile.Branch {
+	var first *profile.Branch
+	for i := range ph.Branches {
+		switch b := &ph.Branches[i]; {
+		case b.Weight == 0:
+		case b.Vector == nil:
+			return nil
+		case first == nil:
+			first = b
+		}
+	}
+	return first
+}
+
+// phaseAt is one of a plan's phases.
+type phaseAt struct {
+	phase *profile.Phase
+	at    lane
+}
+
+// checkPhase asks the store about every branch that counts.
+func (s *Searcher) checkPhase(store backend.Selective, ph phaseAt, within []sheaf.ID) error {
+	at := ph.at
+	for i := range ph.phase.Branches {
+		b := &ph.phase.Branches[i]
+		if b.Weight == 0 {
+			continue
+		}
+		at.branch = b.Name
+		if err := store.Supports(branchRequest(b, within)); err != nil {
+			return fmt.Errorf("branch %s on %s: %w", at, s.storeName(), err)
+		}
+	}
+	return nil
+}
+
+// branchRequest is what a branch asks of a store, without words or vector.
+func branchRequest(b *profile.Branch, within []sheaf.ID) backend.Request {
+	req := backend.Request{Within: within, Limit: min(b.Limit, backend.MaxLimit)}
+	if b.Vector != nil {
+		req.Vector = &backend.VectorRequest{Field: b.Vector.Field, Candidates: b.Vector.Candidates}
+	} else {
+		req.Text = textRequest(b.Text, nil)
+	}
+	return req
+}
+
+// storeName is what errors and warnings call the store.
+func (s *Searcher) storeName() string {
+	if s.Store == "" {
+		return "the store"
+	}
+	return s.Store
+}

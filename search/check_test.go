@@ -1,0 +1,80 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/profile"
+	"sheaf/search"
+)
+
+// picky is a store that cannot do everything.
+type picky struct{ *shelf }
+
+func (picky) Supports(req backend.Request) error {
+	if req.Text != nil && req.Text.Combine == backend.CombineBM25F || req.Within != nil {
+		return sheaf.ErrUnsupported
+	}
+	return nil
+}
+
+// A profile that asks the store for what it cannot do is refused before anything
+// runs, and the error names the profile, the branch and the store.
+func TestUnsupportedAtLoad(t *testing.T) {
+	const words = "{name: words, retrieve: text, fields: {title: 1}"
+	const meaning = "{name: meaning, retrieve: vector, field: body}"
+	fuse := "\nfuse: {method: rrf}\n"
+	for name, test := range map[string]struct {
+		text, want string
+		embed      bool
+	}{
+		"fields combined":  {"branches: [" + words + ", combine: bm25f}]" + fuse, "branch words on the picky store", true},
+		"counts nothing":   {"branches: [" + words + ", combine: bm25f, weight: 0}, " + words + "}]" + fuse, "", true},
+		"two phases":       {"candidates:\n  branches: [" + words + "}]\n  limit: 10\nbranches: [" + words + "}]" + fuse, "branch words on the picky store", true},
+		"in the first":     {"candidates:\n  branches: [" + words + ", combine: bm25f}]\n  limit: 10\nbranches: [" + words + "}]" + fuse, "branch first phase: words on the picky store", true},
+		"what it can":      {"branches: [" + words + "}]" + fuse, "", true},
+		"no model":         {"branches: [" + meaning + "]" + fuse, "branch meaning searches by meaning and no embedding model is configured", false},
+		"a model for some": {"branches: [" + meaning + ", " + words + "}]" + fuse, "", false},
+		"no folder":        {"candidates: {scan: 10}\nbranches: [" + words + "}]" + fuse, "candidates: scan: there is no folder", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "counts nothing" {
+				test.text = strings.Replace(test.text, "name: words", "name: other", 1)
+			}
+			p, err := profile.Parse("test.yaml", []byte("name: test\nabout: A test.\n"+test.text), profile.Builtin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			store := newShelf(map[string][]string{"a.md": {"one: cat"}})
+			s := &search.Searcher{Backend: picky{store}, Store: "the picky store", Facts: store}
+			if test.embed {
+				s.Embed = func(context.Context, string) ([]float32, error) { return vector("cat"), nil }
+			}
+			plan, err := p.Plan(5, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Check(plan)
+			if test.want == "" {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "profile test") {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			q := sheaf.Query{Text: "cat", Words: sheaf.Match{Text: "cat"}, Limit: 5}
+			if _, err := s.Search(context.Background(), q, p, search.Options{}); !errors.Is(err, sheaf.ErrUnsupported) {
+				t.Errorf("the search: %v", err)
+			}
+			if n := store.requests.Load(); n != 0 {
+				t.Errorf("%d requests were sent", n)
+			}
+		})
+	}
+}

@@ -9,38 +9,60 @@ import (
 )
 
 // Check reports whether the searcher can run a plan, before anything runs:
-// sheaf.ErrUnsupported, naming the profile, its branch and the store, when the
-// store does not do what a branch asks for; when files are to be scanned and there
-// is no folder; and when every branch that counts searches by meaning and there is
-// no model.
+// sheaf.ErrUnsupported, naming the profile, its branch and the store, when
+// [Searcher.CheckStore] finds fault, and when every branch of a phase that counts
+// searches by meaning and there is no model.
 func (s *Searcher) Check(plan *profile.Plan) error {
-	name := plan.Profile.Name
-	if plan.Scan != nil {
-		if s.Scanner == nil {
-			return fmt.Errorf("profile %s: candidates: scan: there is no folder whose files could be scanned: %w", name, sheaf.ErrUnsupported)
+	if err := s.CheckStore(plan); err != nil {
+		return err
+	}
+	for _, ph := range phases(plan) {
+		if only := onlyMeaning(ph.phase); only != nil && s.Embed == nil {
+			return fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is configured: %w", plan.Profile.Name, only.Name, sheaf.ErrUnsupported)
 		}
 	}
-	phases := []phaseAt{{&plan.Main, lane{}}}
-	if plan.Candidates != nil {
-		phases = []phaseAt{{plan.Candidates, lane{first: true}}, phases[0]}
+	return nil
+}
+
+// CheckStore is sheaf.ErrUnsupported, naming the profile, its branch and the
+// store, when the store does not do what a branch asks for, and when files are to
+// be scanned and there is no folder.
+func (s *Searcher) CheckStore(plan *profile.Plan) error {
+	if plan.Scan != nil {
+		if s.Scanner == nil {
+			return fmt.Errorf("profile %s: candidates: scan: there is no folder whose files could be scanned: %w", plan.Profile.Name, sheaf.ErrUnsupported)
+		}
+		return nil // their index does everything
 	}
-	for i, ph := range phases {
+	store, ok := s.Backend.(backend.Selective)
+	if !ok {
+		return nil
+	}
+	for i, ph := range phases(plan) {
 		var within []sheaf.ID
 		if i > 0 {
 			within = []sheaf.ID{}
 		}
-		if only := onlyMeaning(ph.phase); only != nil && s.Embed == nil {
-			return fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is configured: %w", name, only.Name, sheaf.ErrUnsupported)
-		}
-		store, ok := s.Backend.(backend.Selective)
-		if !ok || plan.Scan != nil {
-			continue
-		}
 		if err := s.checkPhase(store, ph, within); err != nil {
-			return fmt.Errorf("profile %s: %w", name, err)
+			return fmt.Errorf("profile %s: %w", plan.Profile.Name, err)
 		}
 	}
 	return nil
+}
+
+// phaseAt is one of a plan's phases.
+type phaseAt struct {
+	phase *profile.Phase
+	at    lane
+}
+
+// phases are those of a plan, in order.
+func phases(plan *profile.Plan) []phaseAt {
+	main := phaseAt{&plan.Main, lane{}}
+	if plan.Candidates == nil {
+		return []phaseAt{main}
+	}
+	return []phaseAt{{plan.Candidates, lane{first: true}}, main}
 }
 
 // onlyMeaning is the first branch that counts when all that count search by
@@ -57,12 +79,6 @@ func onlyMeaning(ph *profile.Phase) *profile.Branch {
 		}
 	}
 	return first
-}
-
-// phaseAt is one of a plan's phases.
-type phaseAt struct {
-	phase *profile.Phase
-	at    lane
 }
 
 // checkPhase asks the store about every branch that counts.

@@ -328,7 +328,7 @@ func (s *session) checkProfile(set []string) error {
 	if err != nil {
 		return err
 	}
-	return s.searcher().Check(plan)
+	return (&search.Searcher{Backend: s.backend, Store: s.storeInErrors()}).CheckStore(plan)
 }
 
 // loadTuned reads a profile as this index uses it.

@@ -272,19 +272,41 @@ func (f *flushed) remove(docs, ids []string) error {
 // one segment to the next.
 const wordShare = 8
 
-// flush writes a worker's chunks as a segment; w.mu is held.
-func (l *Load) flush(w *worker) error {
-	words := l.index.options.Memory / int64(len(l.all)) / wordShare
-	if w.builder.Len() == 0 {
-		w.reset(words)
-		return nil
+// flush writes the chunks of workers, of which mu is held, as one segment.
+func (l *Load) flush(workers ...*worker) error {
+	var builders []*segment.Builder
+	for _, w := range workers {
+		if w.builder.Len() > 0 {
+			builders = append(builders, w.builder)
+		}
 	}
+	if len(builders) > 0 {
+		err := l.write(builders)
+		if errors.Is(err, segment.ErrTooLarge) && len(builders) > 1 {
+			for _, w := range workers {
+				if err := l.flush(w); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, w := range workers {
+		w.reset(l.index.options.Memory / int64(len(l.all)) / wordShare)
+	}
+	return nil
+}
+
+// write makes a segment of builders, to be published by the next commit.
+func (l *Load) write(builders []*segment.Builder) error {
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
-	if err := w.builder.Flush(l.index.fs, path); err != nil {
+	if err := segment.Flush(l.index.fs, path, builders...); err != nil {
 		return err
 	}
-	w.reset(words)
 	reader, err := segment.Open(l.index.fs, path)
 	if err != nil {
 		return err
@@ -335,25 +357,15 @@ func (l *Load) Commit(ctx context.Context) error {
 }
 
 func (l *Load) flushAll() error {
-	errs := make([]error, len(l.all))
-	var wait sync.WaitGroup
-	for i, w := range l.all {
-		if w.builder.Empty() {
-			continue
-		}
-		wait.Go(func() {
+	var workers []*worker
+	for _, w := range l.all {
+		if !w.builder.Empty() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			errs[i] = l.flush(w)
-		})
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err // a full disk need not be told once a worker
+			workers = append(workers, w)
 		}
 	}
-	return nil
+	return l.flush(workers...)
 }
 
 // Close drops what was not committed and ends the load.

@@ -30,8 +30,8 @@ type Options struct {
 	// Workers is how many files are read and cut at once; 0 is one a core.
 	Workers int
 	// CommitBytes is how many bytes of files are written before they are
-	// committed, the first time; it grows to commitGrowth times that, because
-	// every commit leaves segments to be merged. 0 is DefaultCommitBytes.
+	// committed, at most; commits of one run are of about the same size. 0 is
+	// DefaultCommitBytes.
 	CommitBytes int64
 	// Settings change what is recorded of the collection, besides the trees;
 	// nil changes nothing.
@@ -46,12 +46,9 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// DefaultCommitBytes bounds what an interruption can lose, and with it how many
-// commits a large folder costs.
-const DefaultCommitBytes = 4 << 20
-
-// commitGrowth is how much larger than the first the commits of a long run are.
-const commitGrowth = 2
+// DefaultCommitBytes bounds what an interruption can lose and what is held in
+// memory; and each commit leaves a segment, which every query has to look at.
+const DefaultCommitBytes = 12 << 20
 
 // Phase is what a run is doing.
 type Phase string

@@ -94,6 +94,9 @@ type runner struct {
 	told    time.Time
 	update  catalog.Update
 	pending map[sheaf.ID]string
+	// recording ends with what the catalog says of the last commit; nil when
+	// nothing is being recorded.
+	recording chan error
 	// embedFault is set when the embedder failed; it is not asked again in
 	// this run.
 	embedFault error
@@ -146,24 +149,31 @@ func (r *runner) rounds(ctx context.Context, w backend.BulkWriter) error {
 		}
 	}
 	work := r.plan.work
-	limit := r.o.CommitBytes
+	share := r.share()
 	for first := true; first || len(work) > 0; first = false {
 		n, size := 0, int64(0)
-		for n < len(work) && (n == 0 || size+work[n].size <= limit) {
+		for n < len(work) && (size < share || work[n].size == 0) {
 			size += work[n].size
 			n++
 		}
 		round := work[:n]
 		work = work[n:]
-		limit = min(2*limit, commitGrowth*r.o.CommitBytes)
 		if err := r.round(ctx, w, round); err != nil {
+			_ = r.recorded() // what the catalog has not is done again
 			return err
 		}
 		if err := r.commit(ctx, w, len(work) == 0); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.recorded()
+}
+
+// share is how many bytes of files are written before they are committed: as few
+// commits as CommitBytes allows have about the same.
+func (r *runner) share() int64 {
+	commits := max(1, (r.allBytes+r.o.CommitBytes-1)/r.o.CommitBytes)
+	return max(1, (r.allBytes+commits-1)/commits)
 }
 
 // round reads, cuts and adds files, several at once.
@@ -198,8 +208,12 @@ func (r *runner) round(ctx context.Context, w backend.BulkWriter, round []job) e
 // those that could not be read included.
 const skippedKey = "skipped-all"
 
-// commit makes the round durable: backend first, then catalog.
+// commit makes the round durable: backend first, then catalog. The catalog is
+// written beside the next round.
 func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) error {
+	if err := r.recorded(); err != nil {
+		return err
+	}
 	view := r.o.Catalog.View()
 	settings := view.Settings()
 	view.Close()
@@ -227,8 +241,21 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 		settings.Extra[skippedKey] = skipped
 		u.Skipped = &r.report.Skipped
 	}
-	u.Settings, u.Pending = &settings, &r.pending
-	return r.o.Catalog.Update(ctx, u)
+	pending := maps.Clone(r.pending)
+	u.Settings, u.Pending = &settings, &pending
+	r.recording = make(chan error, 1)
+	go func() { r.recording <- r.o.Catalog.Update(ctx, u) }()
+	return nil
+}
+
+// recorded waits until the catalog has what was committed.
+func (r *runner) recorded() error {
+	if r.recording == nil {
+		return nil
+	}
+	err := <-r.recording
+	r.recording = nil
+	return err
 }
 
 // tell reports progress, at most ten times a second unless now is set.

@@ -1,18 +1,16 @@
 package segment
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"sheaf/engine/postings"
 	"sheaf/engine/vector"
-	"sheaf/vfs"
 )
 
 const maxChunks = postings.MaxOrdinal
 
-// Builder gathers chunks in memory, compressed, and writes them as one segment.
+// Builder gathers chunks in memory, compressed, for [Flush] to write as a segment.
 // A chunk is begun with Begin; Token, Column and Vectors add to the chunk that
 // was begun last. Not safe for concurrent use.
 type Builder struct {
@@ -241,91 +239,6 @@ func (b *Builder) Bytes() int64 {
 	return b.arena.Bytes() + b.termBytes + b.bytes + int64(4*slots+24*cap(b.accumulators))
 }
 
-// Flush writes the chunks as a segment file and syncs it. The builder is not
-// changed. It must not be called on a builder with Len 0.
-func (b *Builder) Flush(fs vfs.FS, path string) error {
-	remap, live := b.remap()
-	if live == 0 {
-		return errors.New("flush a segment without chunks")
-	}
-	w, err := createFile(fs, path)
-	if err != nil {
-		return err
-	}
-	lengths := make([][]uint32, len(b.fields))
-	for f := range lengths {
-		lengths[f] = compact(b.lengths[f], remap, live)
-	}
-	b.writePostings(w, lengths, remap)
-	w.lengths(b.fields, lengths)
-	w.identifiers(compact(b.ids, remap, live), compact(b.docs, remap, live))
-	b.writeColumns(w, remap)
-	b.writeVectors(w, remap)
-	return w.finish()
-}
-
-const dropped = 1<<32 - 1
-
-// remap gives the chunks that are left new ordinals; nil when all are.
-func (b *Builder) remap() (remap []uint32, live int) {
-	if len(b.dead) == 0 {
-		return nil, len(b.ids)
-	}
-	remap = make([]uint32, len(b.ids))
-	for i := range remap {
-		if _, dead := b.dead[uint32(i)]; dead {
-			remap[i] = dropped
-			continue
-		}
-		remap[i] = uint32(live)
-		live++
-	}
-	return remap, live
-}
-
-func compact[T any](list []T, remap []uint32, live int) []T {
-	if remap == nil {
-		return list
-	}
-	out := make([]T, 0, live)
-	for i, v := range list {
-		if remap[i] != dropped {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-func (b *Builder) writePostings(w *fileWriter, lengths [][]uint32, remap []uint32) {
-	b.sortTerms()
-	var replay postings.Replay
-	w.begin(sectionPostings)
-	for _, t := range b.sorted {
-		form := b.names[t][0] == FormMark
-		for f, list := range b.lists {
-			if int(t) >= len(list) || list[t] == 0 {
-				continue
-			}
-			replay.Start(&b.arena, &b.accumulators[list[t]-1])
-			for ordinal, positions, ok := replay.Next(); ok; ordinal, positions, ok = replay.Next() {
-				if remap != nil {
-					if ordinal = remap[ordinal]; ordinal == dropped {
-						continue
-					}
-				}
-				if form {
-					w.encoder.AddCount(ordinal, uint32(len(positions)))
-				} else {
-					w.encoder.Add(ordinal, lengths[f][ordinal], positions)
-				}
-			}
-			w.list(f)
-		}
-		w.term(b.names[t])
-	}
-	w.endTerms()
-}
-
 // sortTerms puts all terms into sorted: those that came since the last time are
 // sorted and merged with the others.
 func (b *Builder) sortTerms() {
@@ -356,45 +269,4 @@ func compareStrings(a, b string) int {
 		return 1
 	}
 	return 0
-}
-
-func (b *Builder) writeColumns(w *fileWriter, remap []uint32) {
-	keys := make([]string, 0, len(b.columns))
-	for key := range b.columns {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	var out runWriter
-	for _, key := range keys {
-		out.reset()
-		bounds := b.columns[key].bounds
-		for i := 0; i < len(bounds); i += 2 {
-			for o := bounds[i]; o < bounds[i+1]; o++ {
-				if remap == nil {
-					out.add(int(o))
-				} else if remap[o] != dropped {
-					out.add(int(remap[o]))
-				}
-			}
-		}
-		w.column(key, out.finish())
-	}
-	w.endColumns()
-}
-
-func (b *Builder) writeVectors(w *fileWriter, remap []uint32) {
-	names := make([]string, 0, len(b.vectors))
-	for name := range b.vectors {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var moved func(owner uint32) (uint32, bool)
-	if remap != nil {
-		moved = func(owner uint32) (uint32, bool) { return remap[owner], remap[owner] != dropped }
-	}
-	for _, name := range names {
-		if v := b.vectors[name]; v.Len() > 0 {
-			w.vectors(name, v.Set(w.meta.chunks, moved))
-		}
-	}
 }

@@ -12,55 +12,84 @@ import (
 	"sheaf/vfs"
 )
 
+// fillBuilder adds chunks that seed decides on.
+func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	for i := range 1 + rng.IntN(most) {
+		if _, err := b.Begin(fmt.Sprintf("%d/%d", seed, i), fmt.Sprint(seed, i/5)); err != nil {
+			t.Fatal(err)
+		}
+		for position := range rng.IntN(30) {
+			b.Token(rng.IntN(2), b.Term(fmt.Appendf(nil, "t%d", rng.IntN(100+10*int(seed)))), uint32(position))
+		}
+		b.Form(rng.IntN(2), b.Term(fmt.Appendf([]byte{FormMark}, "f%d", rng.IntN(50))))
+		b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(9))})
+		for _, name := range []string{"v", "w"}[rng.IntN(2):] {
+			if err := b.Vectors(name, [][]float32{{rng.Float32(), rng.Float32(), float32(seed)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if rng.IntN(2) == 0 {
+		b.RemoveDocument(fmt.Sprint(seed, 0))
+		b.RemoveChunk(fmt.Sprintf("%d/%d", seed, 7))
+	}
+}
+
+// flushed is the file that builders make.
+func flushed(t *testing.T, builders ...*Builder) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	if err := Flush(vfs.Disk{}, path, builders...); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // TestBuilderAgain: a builder that was reset writes the same bytes as a new one,
 // whatever it held before.
 func TestBuilderAgain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 3))
-	dir := t.TempDir()
-	fill := func(b *Builder, seed uint64) {
-		rng := rand.New(rand.NewPCG(seed, 7))
-		for i := range 1 + rng.IntN(200) {
-			if _, err := b.Begin(fmt.Sprintf("%d/%d", seed, i), fmt.Sprint(seed, i/5)); err != nil {
-				t.Fatal(err)
-			}
-			for position := range rng.IntN(30) {
-				b.Token(rng.IntN(2), b.Term(fmt.Appendf(nil, "t%d", rng.IntN(100+10*int(seed)))), uint32(position))
-			}
-			b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(9))})
-			if err := b.Vectors("v", [][]float32{{rng.Float32(), rng.Float32(), float32(seed)}}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if rng.IntN(2) == 0 {
-			b.RemoveDocument(fmt.Sprint(seed, 0))
-			b.RemoveChunk(fmt.Sprintf("%d/%d", seed, 7))
-		}
-	}
-	write := func(b *Builder, name string) []byte {
-		path := filepath.Join(dir, name)
-		if err := b.Flush(vfs.Disk{}, path); err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
 	used := NewBuilder([]string{"a", "b"})
 	for round := range 8 {
 		seed := rng.Uint64N(50)
 		fresh := NewBuilder([]string{"a", "b"})
-		fill(used, seed)
-		fill(fresh, seed)
-		if used.Len() == 0 {
-			continue
-		}
-		if !bytes.Equal(write(used, "used"), write(fresh, "fresh")) {
+		fillBuilder(t, used, seed, 200)
+		fillBuilder(t, fresh, seed, 200)
+		if used.Len() > 0 && !bytes.Equal(flushed(t, used), flushed(t, fresh)) {
 			t.Fatalf("round %d, seed %d: the files differ", round, seed)
 		}
 		if used.Reset(); !used.Empty() || used.Len() != 0 {
 			t.Fatalf("round %d: the builder is not empty", round)
+		}
+	}
+}
+
+// TestFlushTogether: several builders make the file that one builder makes of the
+// chunks of all.
+func TestFlushTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 4))
+	for round := range 12 {
+		most := 200
+		if round == 0 {
+			most = 9000 // enough vectors for a depth to be measured
+		}
+		together := NewBuilder([]string{"a", "b"})
+		var builders []*Builder
+		for part := range 1 + rng.IntN(3) {
+			seed := uint64(100*round + part)
+			fillBuilder(t, together, seed, most)
+			one := NewBuilder([]string{"a", "b"})
+			fillBuilder(t, one, seed, most)
+			builders = append(builders, one, NewBuilder([]string{"a", "b"}))
+		}
+		if together.Len() > 0 && !bytes.Equal(flushed(t, builders...), flushed(t, together)) {
+			t.Fatalf("round %d: the file of %d builders is not that of one", round, len(builders))
 		}
 	}
 }
@@ -89,7 +118,7 @@ func TestEachShared(t *testing.T) {
 				ids[side][id] = at
 			}
 			path := filepath.Join(dir, fmt.Sprint(round, side))
-			if err := b.Flush(vfs.Disk{}, path); err != nil {
+			if err := Flush(vfs.Disk{}, path, b); err != nil {
 				t.Fatal(err)
 			}
 			var err error

@@ -159,7 +159,7 @@ func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Rea
 		}
 	}
 	b.RemoveDocument(prefix + "d1")
-	if err := b.Flush(vfs.Disk{}, path); err != nil {
+	if err := Flush(vfs.Disk{}, path, b); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(vfs.Disk{}, path)

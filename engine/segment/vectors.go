@@ -10,16 +10,79 @@ import (
 // The passages of a vector field are five sections, as doc/formats/vectors.md
 // describes them: rows, codes, scales, owners and firsts, those of a vector.Set.
 
-// vectors writes a vector field.
-func (w *fileWriter) vectors(name string, s *vector.Set) {
-	depth, err := vector.Measure(context.Background(), []vector.Part{{Set: s}}, 0)
-	w.fail(err)
-	w.section(sectionVectors+name, s.Rows)
-	w.section(sectionCodes+name, s.Codes)
-	w.section(sectionScales+name, s.Scales)
-	w.section(sectionOwners+name, s.Owners)
-	w.section(sectionFirsts+name, s.Firsts)
-	w.meta.vectors = append(w.meta.vectors, VectorField{Name: name, Dims: s.Encoder.Dims(), Passages: s.Count, Owned: s.Owned, Depth: depth})
+// vectorPart is some of the vectors of a field; base is added to their owners.
+type vectorPart struct {
+	set  *vector.Set
+	base uint32
+}
+
+// vectors writes a vector field: parts, of the same dimensions, one after another.
+func (w *fileWriter) vectors(name string, depth vector.Depth, parts []vectorPart) {
+	one := parts[0].set
+	if w.err != nil {
+		return
+	}
+	if len(parts) > 1 || parts[0].base > 0 {
+		one = &vector.Set{Encoder: one.Encoder}
+		var owners vector.OwnerList
+		for _, p := range parts {
+			one.Count += p.set.Count
+			one.Scales = append(one.Scales, p.set.Scales...)
+			for row := range p.set.Count {
+				owners.Add(p.base + p.set.Owner(row))
+			}
+		}
+		one.Owners, one.Firsts, one.Owned = owners.Owners, owners.Firsts, owners.Owned
+	}
+	w.begin(sectionVectors + name)
+	for _, p := range parts {
+		w.write(p.set.Rows)
+	}
+	w.begin(sectionCodes + name)
+	if len(parts) == 1 {
+		w.write(parts[0].set.Codes)
+	} else {
+		codes := newCodeWriter(w, one.Encoder)
+		for _, p := range parts {
+			for row := range p.set.Count {
+				codes.add(p.set, row)
+			}
+		}
+		codes.finish()
+	}
+	w.section(sectionScales+name, one.Scales)
+	w.section(sectionOwners+name, one.Owners)
+	w.section(sectionFirsts+name, one.Firsts)
+	w.meta.vectors = append(w.meta.vectors, VectorField{Name: name, Dims: one.Encoder.Dims(), Passages: one.Count, Owned: one.Owned, Depth: depth})
+}
+
+// codeWriter arranges the codes of several sets in groups, as in one.
+type codeWriter struct {
+	file  *fileWriter
+	group []byte
+	code  []uint64
+	n     int // in the group
+}
+
+func newCodeWriter(w *fileWriter, e *vector.Encoder) *codeWriter {
+	return &codeWriter{file: w, group: make([]byte, vector.GroupRows*e.Words()*8), code: make([]uint64, e.Words())}
+}
+
+func (c *codeWriter) add(s *vector.Set, row int) {
+	c.code = vector.Code(c.code[:0], s.Codes, row, len(c.code))
+	vector.PutCode(c.group, c.n, c.code)
+	if c.n++; c.n == vector.GroupRows {
+		c.finish()
+	}
+}
+
+// finish writes the group, filled up with zeros, if anything is in it.
+func (c *codeWriter) finish() {
+	if c.n > 0 {
+		c.file.write(c.group)
+		clear(c.group)
+		c.n = 0
+	}
 }
 
 // VectorIndex finds the chunks of one vector field that are nearest to a vector.

@@ -92,7 +92,7 @@ func (m *merger) vectorField(name string) error {
 func (m *merger) copyVectors(name string, sources []vectorSource) (vector.OwnerList, error) {
 	var owners vector.OwnerList
 	encoder := sources[0].set.Encoder
-	size, words := encoder.RowBytes(), encoder.Words()
+	size := encoder.RowBytes()
 	m.file.begin(sectionVectors + name)
 	for _, s := range sources {
 		if err := s.set.Verify(0, s.set.Count); err != nil {
@@ -106,24 +106,17 @@ func (m *merger) copyVectors(name string, sources []vectorSource) (vector.OwnerL
 		}
 	}
 	m.file.begin(sectionCodes + name)
-	group, code, n := make([]byte, vector.GroupRows*words*8), make([]uint64, 0, words), 0
+	codes := newCodeWriter(m.file, encoder)
 	var scales []byte
 	for _, s := range sources {
 		if err := s.each(m, func(row int, _ uint32) {
-			vector.PutCode(group, n, vector.Code(code, s.set.Codes, row, words))
+			codes.add(s.set, row)
 			scales = append(scales, s.set.Scales[row*vector.ScaleBytes:(row+1)*vector.ScaleBytes]...)
-			if n++; n == vector.GroupRows {
-				m.file.write(group)
-				clear(group)
-				n = 0
-			}
 		}); err != nil {
 			return owners, err
 		}
 	}
-	if n > 0 {
-		m.file.write(group)
-	}
+	codes.finish()
 	m.file.section(sectionScales+name, scales)
 	return owners, nil
 }

@@ -39,7 +39,7 @@ func vectorSegment(t *testing.T, rng *rand.Rand, name string, n, dims int) *Read
 		}
 	}
 	path := filepath.Join(t.TempDir(), name)
-	if err := b.Flush(vfs.Disk{}, path); err != nil {
+	if err := Flush(vfs.Disk{}, path, b); err != nil {
 		t.Fatal(err)
 	}
 	return openSegment(t, path)
@@ -183,11 +183,13 @@ func TestHostileVectorSections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.writePostings(w, b.lengths, nil)
+		f := flusher{file: w}
+		f.add(b)
+		f.postings(b.lengths)
 		w.lengths(b.fields, b.lengths)
 		w.identifiers(b.ids, b.docs)
 		w.endColumns()
-		w.vectors("v", set)
+		w.vectors("v", vector.Depth{}, []vectorPart{{set: set}})
 		if err := w.finish(); err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +223,7 @@ func TestVectorSize(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "s")
-	if err := b.Flush(vfs.Disk{}, path); err != nil {
+	if err := Flush(vfs.Disk{}, path, b); err != nil {
 		t.Fatal(err)
 	}
 	parts := openSegment(t, path).Parts()

@@ -1,0 +1,295 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"sheaf/engine/postings"
+	"sheaf/engine/vector"
+	"sheaf/vfs"
+)
+
+// Flush writes the chunks of builders that have the same fields as one segment file
+// and syncs it: the chunks of one builder after those of another, of which none may
+// have the same identifier. At least one chunk must be left. The error is
+// ErrTooLarge when there are more than one segment holds. Builders stay as they
+// are.
+func Flush(fs vfs.FS, path string, builders ...*Builder) error {
+	f := flusher{}
+	for _, b := range builders {
+		f.add(b)
+	}
+	switch {
+	case f.chunks == 0:
+		return errors.New("flush a segment without chunks")
+	case f.chunks > maxChunks:
+		return ErrTooLarge
+	}
+	var err error
+	if f.file, err = createFile(fs, path); err != nil {
+		return err
+	}
+	// Measuring reads vectors only, and takes about as long as the postings.
+	fields := f.vectorFields()
+	var measuring sync.WaitGroup
+	measuring.Go(func() {
+		for i := range fields {
+			fields[i].measure()
+		}
+	})
+	lengths := f.lengths()
+	f.postings(lengths)
+	f.file.lengths(f.parts[0].fields, lengths)
+	f.identifiers()
+	f.columns()
+	measuring.Wait()
+	for _, v := range fields {
+		f.file.fail(v.err)
+		f.file.vectors(v.name, v.depth, v.parts)
+	}
+	return f.file.finish()
+}
+
+// flusher writes builders as one segment.
+type flusher struct {
+	parts  []flushPart
+	chunks int // of the segment
+	file   *fileWriter
+}
+
+// flushPart is a builder and where its chunks come in the segment.
+type flushPart struct {
+	*Builder
+	base  uint32 // ordinal of the first
+	live  int    // chunks that are left
+	remap []uint32
+	at    int // the next term, of sorted
+}
+
+const dropped = 1<<32 - 1
+
+func (f *flusher) add(b *Builder) {
+	p := flushPart{Builder: b, base: uint32(f.chunks)}
+	p.remap, p.live = b.remap()
+	if p.live == 0 {
+		return
+	}
+	f.chunks += p.live
+	f.parts = append(f.parts, p)
+}
+
+// remap gives the chunks that are left new ordinals; nil when all are.
+func (b *Builder) remap() (remap []uint32, live int) {
+	if len(b.dead) == 0 {
+		return nil, len(b.ids)
+	}
+	remap = make([]uint32, len(b.ids))
+	for i := range remap {
+		if _, dead := b.dead[uint32(i)]; dead {
+			remap[i] = dropped
+			continue
+		}
+		remap[i] = uint32(live)
+		live++
+	}
+	return remap, live
+}
+
+// to is the ordinal of a chunk in the segment, or dropped.
+func (p *flushPart) to(ordinal uint32) uint32 {
+	if p.remap != nil {
+		if ordinal = p.remap[ordinal]; ordinal == dropped {
+			return dropped
+		}
+	}
+	return p.base + ordinal
+}
+
+// appendLive appends what list says of the chunks that are left.
+func appendLive[T any](out, list []T, remap []uint32) []T {
+	if remap == nil {
+		return append(out, list...)
+	}
+	for i, v := range list {
+		if remap[i] != dropped {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (f *flusher) lengths() [][]uint32 {
+	out := make([][]uint32, len(f.parts[0].fields))
+	for field := range out {
+		out[field] = make([]uint32, 0, f.chunks)
+		for _, p := range f.parts {
+			out[field] = appendLive(out[field], p.lengths[field], p.remap)
+		}
+	}
+	return out
+}
+
+// postings walks the terms of all builders together, by name.
+func (f *flusher) postings(lengths [][]uint32) {
+	for i := range f.parts {
+		f.parts[i].sortTerms()
+	}
+	var replay postings.Replay
+	f.file.begin(sectionPostings)
+	for name, ok := f.nextTerm(); ok; name, ok = f.nextTerm() {
+		for field := range lengths {
+			listed := false
+			for i := range f.parts {
+				p := &f.parts[i]
+				if list := p.list(field, name); list != nil {
+					f.copyList(&replay, p, list, lengths[field], name[0] == FormMark)
+					listed = true
+				}
+			}
+			if listed {
+				f.file.list(field)
+			}
+		}
+		f.file.term(name)
+		for i := range f.parts {
+			if p := &f.parts[i]; p.term() == name {
+				p.at++
+			}
+		}
+	}
+	f.file.endTerms()
+}
+
+// nextTerm is the first of the terms that are left; ok is false when none is.
+func (f *flusher) nextTerm() (name string, ok bool) {
+	for i := range f.parts {
+		if p := &f.parts[i]; p.at < len(p.sorted) && (!ok || p.term() < name) {
+			name, ok = p.term(), true
+		}
+	}
+	return name, ok
+}
+
+// term is the term that the part stands at, "" at the end.
+func (p *flushPart) term() string {
+	if p.at == len(p.sorted) {
+		return ""
+	}
+	return p.names[p.sorted[p.at]]
+}
+
+// list is what the part holds of a term in a field; nil for nothing.
+func (p *flushPart) list(field int, name string) *postings.Accumulator {
+	if p.term() != name {
+		return nil
+	}
+	list, term := p.lists[field], p.sorted[p.at]
+	if int(term) >= len(list) || list[term] == 0 {
+		return nil
+	}
+	return &p.accumulators[list[term]-1]
+}
+
+func (f *flusher) copyList(replay *postings.Replay, p *flushPart, list *postings.Accumulator, lengths []uint32, form bool) {
+	encoder := &f.file.encoder
+	replay.Start(&p.arena, list)
+	for ordinal, positions, ok := replay.Next(); ok; ordinal, positions, ok = replay.Next() {
+		switch to := p.to(ordinal); {
+		case to == dropped:
+		case form:
+			encoder.AddCount(to, uint32(len(positions)))
+		default:
+			encoder.Add(to, lengths[to], positions)
+		}
+	}
+}
+
+func (f *flusher) identifiers() {
+	ids, docs := make([]string, 0, f.chunks), make([]string, 0, f.chunks)
+	for _, p := range f.parts {
+		ids, docs = appendLive(ids, p.ids, p.remap), appendLive(docs, p.docs, p.remap)
+	}
+	f.file.identifiers(ids, docs)
+}
+
+func (f *flusher) columns() {
+	var keys []string
+	for _, p := range f.parts {
+		for key := range p.Builder.columns {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	var out runWriter
+	for _, key := range slices.Compact(keys) {
+		out.reset()
+		for i := range f.parts {
+			p := &f.parts[i]
+			r := p.Builder.columns[key]
+			if r == nil {
+				continue
+			}
+			for b := 0; b < len(r.bounds); b += 2 {
+				for o := r.bounds[b]; o < r.bounds[b+1]; o++ {
+					if to := p.to(o); to != dropped {
+						out.add(int(to))
+					}
+				}
+			}
+		}
+		f.file.column(key, out.finish())
+	}
+	f.file.endColumns()
+}
+
+// flushField is a vector field of several builders.
+type flushField struct {
+	name  string
+	parts []vectorPart
+	depth vector.Depth
+	err   error
+}
+
+// vectorFields are the vector fields of all builders, by name.
+func (f *flusher) vectorFields() []flushField {
+	var names []string
+	for _, p := range f.parts {
+		for name, v := range p.vectors {
+			if v.Len() > 0 {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	var fields []flushField
+	for _, name := range slices.Compact(names) {
+		field := flushField{name: name}
+		for _, p := range f.parts {
+			v := p.vectors[name]
+			if v == nil || v.Len() == 0 {
+				continue
+			}
+			var moved func(owner uint32) (uint32, bool)
+			if p.remap != nil {
+				moved = func(owner uint32) (uint32, bool) { return p.remap[owner], p.remap[owner] != dropped }
+			}
+			field.parts = append(field.parts, vectorPart{set: v.Set(p.live, moved), base: p.base})
+		}
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+func (f *flushField) measure() {
+	var parts []vector.Part
+	for _, p := range f.parts {
+		if p.set.Encoder != f.parts[0].set.Encoder {
+			f.err = errors.New("vectors of one field have different numbers of dimensions")
+			return
+		}
+		parts = append(parts, vector.Part{Set: p.set})
+	}
+	f.depth, f.err = vector.Measure(context.Background(), parts, 0)
+}

@@ -101,10 +101,10 @@ func entryOf(r *Record) (entry, error) {
 func (e *entry) describe(doc *sheaf.Document) {
 	e.names, e.targets = nameKeys(doc), targetKeys(doc)
 	for _, tag := range doc.Tags {
-		e.tags = append(e.tags, strings.ToLower(tag))
+		e.tags = append(e.tags, strings.Clone(strings.ToLower(tag))) // which else holds the document's text
 	}
 	for _, p := range doc.Properties {
-		e.props = append(e.props, strings.ToLower(p.Name))
+		e.props = append(e.props, strings.Clone(strings.ToLower(p.Name)))
 	}
 	e.warned = len(doc.Warnings) > 0
 }

@@ -16,7 +16,7 @@ const (
 	// settleMost bounds it: Close is also called when someone waits for the end.
 	settleMost = 2 * time.Second
 	// settled is the number of segments with which that is enough.
-	settled = 3
+	settled = 4
 	// mergeRate is how many bytes of segments a merge reads in a second, at
 	// least: a merge that would take longer than there is time for is not begun.
 	mergeRate = 64 << 20

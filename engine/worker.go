@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -21,10 +22,11 @@ type worker struct {
 
 // token is a term of a raw word.
 type token struct {
-	term   uint32
+	term   uint32 // tokenForm marks a form
 	offset uint32
-	form   bool
 }
+
+const tokenForm = 1 << 31
 
 // reset makes the worker ready for the next segment. What it learned of words
 // serves the next one too, as long as it takes no more than limit bytes: a large
@@ -63,42 +65,56 @@ func (w *worker) add(c *Chunk, fields []string) error {
 func (w *worker) text(field int, text string) {
 	position := uint32(0)
 	w.analyzer.Words(text, func(start, end int) bool {
-		entry := w.words.find(text[start:end])
-		if entry == nil {
-			entry = w.learn(text[start:end])
+		raw := text[start:end]
+		if e := w.words.find(raw); e != nil {
+			position = w.occur(field, w.words.tokens[e.first:][:e.count], position, uint32(e.positions))
+			return true
 		}
-		for _, t := range w.words.tokens[entry.first : entry.first+uint32(entry.count)] {
-			if t.form {
-				w.builder.Form(field, t.term)
-			} else {
-				w.builder.Token(field, t.term, position+t.offset)
-			}
-		}
-		position += uint32(entry.positions)
+		tokens, positions := w.learn(raw)
+		position = w.occur(field, tokens, position, positions)
 		return true
 	})
 }
 
-// learn analyzes a raw word that comes for the first time.
-func (w *worker) learn(raw string) *wordEntry {
+// occur adds the tokens of a word at a position; it returns that of the next word.
+func (w *worker) occur(field int, tokens []token, position, positions uint32) uint32 {
+	for _, t := range tokens {
+		if t.term&tokenForm != 0 {
+			w.builder.Form(field, t.term&^tokenForm)
+		} else {
+			w.builder.Token(field, t.term, position+t.offset)
+		}
+	}
+	return position + positions
+}
+
+// learn analyzes a raw word that is not known.
+func (w *worker) learn(raw string) (tokens []token, positions uint32) {
 	w.terms = w.analyzer.Terms(w.terms[:0], raw)
 	first := len(w.words.tokens)
 	for _, t := range w.terms {
 		w.key = w.key[:0]
+		flag := uint32(0)
 		if t.Form {
+			flag = tokenForm
 			w.key = append(w.key, segment.FormMark)
 		}
 		w.key = append(w.key, t.Text...)
-		w.words.tokens = append(w.words.tokens, token{term: w.builder.Term(w.key), offset: uint32(t.Offset), form: t.Form})
+		w.words.tokens = append(w.words.tokens, token{term: w.builder.Term(w.key) | flag, offset: uint32(t.Offset)})
 	}
 	// Positions never fall within a word: tokens of one offset stay in order.
-	tokens := w.words.tokens[first:]
+	tokens = w.words.tokens[first:]
 	slices.SortStableFunc(tokens, func(a, b token) int { return int(a.offset) - int(b.offset) })
-	return w.words.insert(raw, wordEntry{first: uint32(first), count: uint32(len(tokens)), positions: uint32(w.analyzer.Positions(w.terms))})
+	positions = uint32(w.analyzer.Positions(w.terms))
+	if !w.words.insert(raw, first, positions) {
+		w.words.tokens = w.words.tokens[:first]
+	}
+	return tokens, positions
 }
 
 // wordCache maps raw words to tokens: a hash table with open addressing, whose
-// keys lie one after another in one string of bytes.
+// keys lie one after another in one string of bytes. Words of unusual length or
+// with very many tokens are not kept.
 type wordCache struct {
 	slots  []wordEntry
 	count  int
@@ -109,14 +125,14 @@ type wordCache struct {
 type wordEntry struct {
 	hash      uint32
 	key       uint32 // where its bytes begin in keys
-	size      uint32 // how many there are; an entry without any is free
 	first     uint32 // of its tokens
-	count     uint32
-	positions uint32
+	size      uint8  // of its bytes; an entry without any is free
+	count     uint8
+	positions uint16
 }
 
 func (c *wordCache) bytes() int64 {
-	return int64(len(c.slots))*24 + int64(cap(c.keys)) + int64(cap(c.tokens))*12
+	return int64(len(c.slots))*16 + int64(cap(c.keys)) + int64(cap(c.tokens))*8
 }
 
 func hashWord(s string) uint32 {
@@ -146,30 +162,36 @@ func (c *wordCache) find(raw string) *wordEntry {
 		if e.size == 0 {
 			return nil
 		}
-		if e.hash == hash && string(c.keys[e.key:e.key+e.size]) == raw {
+		if e.hash == hash && string(c.keys[e.key:][:e.size]) == raw {
 			return e
 		}
 	}
 }
 
-func (c *wordCache) insert(raw string, e wordEntry) *wordEntry {
-	if c.count*2 >= len(c.slots) {
+// insert keeps a word whose tokens are those from first on; false when it is one
+// that is not kept.
+func (c *wordCache) insert(raw string, first int, positions uint32) bool {
+	count := len(c.tokens) - first
+	if len(raw) == 0 || len(raw) > math.MaxUint8 || count > math.MaxUint8 || positions > math.MaxUint16 || len(c.keys) > math.MaxUint32-len(raw) {
+		return false
+	}
+	if c.count*4 >= len(c.slots)*3 {
 		c.grow()
 	}
-	e.hash, e.key, e.size = hashWord(raw), uint32(len(c.keys)), uint32(len(raw))
+	e := wordEntry{hash: hashWord(raw), key: uint32(len(c.keys)), first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
 	c.keys = append(c.keys, raw...)
 	c.count++
-	return c.place(e)
+	c.place(e)
+	return true
 }
 
-func (c *wordCache) place(e wordEntry) *wordEntry {
+func (c *wordCache) place(e wordEntry) {
 	mask := uint32(len(c.slots) - 1)
 	i := e.hash & mask
 	for c.slots[i].size != 0 {
 		i = (i + 1) & mask
 	}
 	c.slots[i] = e
-	return &c.slots[i]
 }
 
 func (c *wordCache) grow() {

@@ -157,6 +157,10 @@ func (s *session) rememberingEmbedder() inference.Embedder {
 	return s.memory
 }
 
+// indexMemory is how much memory indexing takes, beyond the size of what is indexed,
+// before garbage is collected more eagerly.
+const indexMemory = 90 << 20
+
 // ingest runs with a progress line. A folder that is gone is an error here: an
 // unmounted disk must not empty the index.
 func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
@@ -165,10 +169,19 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	}
 	progress := terminal.NewProgress(s.err, "indexing")
 	defer progress.Done()
-	o.Progress = func(p ingest.Progress) { progress.Update(p.Files, p.AllFiles, p.Bytes, "files") }
 	// Half the garbage at a little more time: an index is made beside whatever
 	// else a person has open.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	planned := int64(0)
+	o.Progress = func(p ingest.Progress) {
+		if p.AllBytes != planned {
+			planned = p.AllBytes
+			debug.SetMemoryLimit(min(before, planned+indexMemory))
+		}
+		progress.Update(p.Files, p.AllFiles, p.Bytes, "files")
+	}
 	report, err := ingest.Run(ctx, o)
 	if err == nil {
 		err = s.finish(ctx, o)

@@ -17,11 +17,12 @@ type worker struct {
 	query   query
 	nearest nearest
 	scans   []*scanner // one for each core that takes part
-	keys    []uint64   // of the survivors
-	marks   []uint64   // a bit for each row, all clear between uses
-	index   []uint32   // rows to be compared
-	codes   []uint64   // theirs
-	out     []int32
+	counter
+	list  []survivor // in the order of rows
+	seeds []survivor // the best of them
+	index []uint32   // rows to be compared
+	codes []uint64   // theirs
+	out   []int32
 }
 
 var workers = sync.Pool{New: func() any { return &worker{} }}
@@ -110,7 +111,7 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 // compareSurvivors compares the rows that survived the scan, and then all passages
 // of the chunks that were found: the best of a chunk need not have survived.
 func (s *Set) compareSurvivors(w *worker) error {
-	w.mark(s.Count)
+	w.choose(w.list)
 	if err := s.compare(w); err != nil || s.single() {
 		return err
 	}
@@ -130,24 +131,11 @@ func (s *Set) compareSurvivors(w *worker) error {
 	return s.compare(w)
 }
 
-// mark makes w.index the rows of the survivors, in order: bits of a set are sorted
-// by themselves.
-func (w *worker) mark(count int) {
-	if words := (count + 63) / 64; len(w.marks) < words {
-		w.marks = make([]uint64, words)
-	}
-	low, high := count, -1
-	for _, key := range w.keys {
-		row := int(keyRow(key))
-		w.marks[row>>6] |= 1 << (row & 63)
-		low, high = min(low, row>>6), max(high, row>>6)
-	}
+// choose makes w.index the rows of survivors.
+func (w *worker) choose(list []survivor) {
 	w.index = w.index[:0]
-	for i := low; i <= high; i++ {
-		for word := w.marks[i]; word != 0; word &= word - 1 {
-			w.index = append(w.index, uint32(i<<6|bits.TrailingZeros64(word)))
-		}
-		w.marks[i] = 0
+	for _, s := range list {
+		w.index = append(w.index, s.row)
 	}
 }
 

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -146,39 +147,33 @@ func TestHostileVectors(t *testing.T) {
 	}
 }
 
-// TestBest compares the selection with sorting.
+// TestBest compares the selection with sorting: by estimate, of equal ones the
+// first rows, in the order of rows.
 func TestBest(t *testing.T) {
+	const padded = 64
+	var c counter
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		keys := make([]uint64, r.IntN(300))
-		for i := range keys {
-			keys[i] = makeKey(int32(r.IntN(9)-4), i)
-		}
-		switch seed % 3 {
-		case 0:
-			r.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-		case 1:
-			slices.Sort(keys)
+		most := []int{0, 4, planeMost * padded}[seed%3]
+		list := make([]survivor, r.IntN(300))
+		for i := range list {
+			list[i] = survivor{uint32(3 * i), int32(r.IntN(2*most+1) - most)}
 		}
 		n := 1 + r.IntN(300)
-		want := slices.Clone(keys)
-		slices.Sort(want)
-		slices.Reverse(want)
-		want = want[:min(n, len(want))]
-		got := best(keys, n)
-		slices.Sort(got)
-		slices.Reverse(got)
-		if !slices.Equal(got, want) {
-			t.Fatalf("seed %d: %v, want %v", seed, got, want)
+		sorted := slices.Clone(list)
+		slices.SortStableFunc(sorted, func(a, b survivor) int { return cmp.Compare(b.estimate, a.estimate) })
+		want, least := sorted[:min(n, len(sorted))], int32(math.MinInt32)
+		if n < len(sorted) {
+			least = want[n-1].estimate
 		}
-	}
-	for _, estimate := range []int32{math.MinInt32, -1, 0, 1, math.MaxInt32} {
-		if k := makeKey(estimate, 5); keyEstimate(k) != estimate || keyRow(k) != 5 {
-			t.Errorf("key of %d is of %d and row %d", estimate, keyEstimate(k), keyRow(k))
+		slices.SortFunc(want, func(a, b survivor) int { return cmp.Compare(a.row, b.row) })
+		got, last := c.best(nil, list, n, padded)
+		if !slices.Equal(got, want) || last != least {
+			t.Fatalf("seed %d, %d of %d: %v from %d on, want %v from %d on", seed, n, len(list), got, last, want, least)
 		}
-	}
-	if makeKey(3, 7) <= makeKey(2, 1) || makeKey(2, 1) <= makeKey(2, 2) || makeKey(0, 9) <= makeKey(-1, 9) {
-		t.Error("keys are not ordered by estimate and then by row")
+		if again, _ := c.best(list[:0], list, n, padded); !slices.Equal(again, want) {
+			t.Fatalf("seed %d, in place: %v, want %v", seed, again, want)
+		}
 	}
 }
 

@@ -76,12 +76,21 @@ row512:
 	MOVL   (BX), AX
 	IMULQ  R11, AX
 	ADDQ   SI, AX
+	MOVQ   AX, R13 // the row to be fetched
+	CMPQ   R9, $8
+	JLE    last512
+	MOVL   32(BX), R13
+	IMULQ  R11, R13
+	ADDQ   SI, R13
+last512:
 	MOVQ   R8, R12
 	MOVQ   CX, R10
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 
 part512:
+	PREFETCHT0 (R13)
+	ADDQ      $64, R13
 	KMOVQ     (DX), K1
 	KSHIFTRQ  $32, K1, K2
 	VPMOVZXBW (AX), Z2

@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"math"
+	"slices"
 )
 
 // Which rows can be among the nearest? An estimate is what the signs of a row say
@@ -66,7 +67,7 @@ func (r *reach) least(t float64) int32 {
 // out what it takes to be one of them.
 const seedRows = 2
 
-// chooseSurvivors leaves in w.keys the rows to be compared: of the best depth by
+// chooseSurvivors leaves in w.list the rows to be compared: of the best depth by
 // their estimates those that may be among the k nearest and are wanted. all says
 // that no other row may. When the caller says how many shall survive, they do.
 func (s *Set) chooseSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool, err error) {
@@ -81,11 +82,10 @@ func (s *Set) chooseSurvivors(ctx context.Context, w *worker, allowed []uint64, 
 	if err := s.scan(ctx, w, allowed, depth, max(least, math.MinInt32+1)-1); err != nil {
 		return false, err
 	}
-	all = len(w.keys) < depth
-	if seeds := seedRows * k; o.Survivors == 0 && len(w.keys) > 2*seeds {
-		keys := w.keys
-		w.keys = best(keys, seeds)
-		w.mark(s.Count)
+	all = len(w.list) < depth
+	if seeds := seedRows * k; o.Survivors == 0 && len(w.list) > 2*seeds {
+		w.seeds, _ = w.best(w.seeds[:0], w.list, seeds, s.Encoder.padded)
+		w.choose(w.seeds)
 		if err := s.compare(w); err != nil {
 			return false, err
 		}
@@ -96,13 +96,9 @@ func (s *Set) chooseSurvivors(ctx context.Context, w *worker, allowed []uint64, 
 		}
 		w.nearest.reset(w.nearest.list[:w.nearest.start], k)
 		least = w.query.reach.least(threshold)
-		w.keys = keys[:0]
-		for _, key := range keys {
-			if keyEstimate(key) >= least {
-				w.keys = append(w.keys, key)
-			}
-		}
-		all = all || len(w.keys) < len(keys)
+		before := len(w.list)
+		w.list = slices.DeleteFunc(w.list, func(s survivor) bool { return s.estimate < least })
+		all = all || len(w.list) < before
 	}
 	return all, nil
 }

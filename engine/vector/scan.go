@@ -8,18 +8,15 @@ import (
 	"sync"
 )
 
-// The first step: estimates of all rows, of which the best survive. A survivor is
-// a key: its estimate, so that larger keys are nearer, and its row, so that of
-// equal estimates the first rows survive. Keys are all different, so which rows
-// survive does not depend on how the work is divided.
+// The first step: estimates of all rows, of which the best survive, and of equal
+// estimates the first rows, so that which ones survive does not depend on how the
+// work is divided.
 
-func makeKey(estimate int32, row int) uint64 {
-	return uint64(uint32(estimate)^1<<31)<<32 | uint64(^uint32(row))
+// survivor is a row that survives.
+type survivor struct {
+	row      uint32
+	estimate int32
 }
-
-func keyRow(key uint64) uint32 { return ^uint32(key) }
-
-func keyEstimate(key uint64) int32 { return int32(uint32(key>>32) ^ 1<<31) }
 
 const (
 	// splitRows is the least number of rows for which a second core is worth
@@ -32,14 +29,14 @@ const (
 
 // scanner is the memory of the scan of one range of rows.
 type scanner struct {
-	keys  []uint64
+	counter
+	list  []survivor // in the order of rows
 	out   [blockRows]int32
 	mask  [blockRows / GroupRows]byte
-	depth int
 	least int32 // estimates must be above it
 }
 
-// scan estimates all rows and leaves the keys of the best depth in w.keys, of those
+// scan estimates all rows and leaves the best depth in w.list, of those
 // whose estimate is above least.
 func (s *Set) scan(ctx context.Context, w *worker, allowed []uint64, depth int, least int32) error {
 	parts := max(1, min(runtime.GOMAXPROCS(0), s.Count/splitRows))
@@ -55,18 +52,20 @@ func (s *Set) scan(ctx context.Context, w *worker, allowed []uint64, depth int, 
 	}
 	w.scans[0].run(ctx, s, w.query.planes, allowed, 0, min(share, s.Count), depth, least)
 	others.Wait()
-	w.keys = w.keys[:0]
+	w.list = w.list[:0]
 	for _, scan := range w.scans[:parts] {
-		w.keys = append(w.keys, scan.keys...)
+		w.list = append(w.list, scan.list...)
 	}
-	w.keys = best(w.keys, depth)
+	if parts > 1 {
+		w.list, _ = w.best(w.list[:0], w.list, depth, s.Encoder.padded)
+	}
 	return ctx.Err()
 }
 
-// run keeps the keys of the best depth of the rows from start, a multiple of
+// run keeps the best depth of the rows from start, a multiple of
 // blockRows, up to end.
 func (c *scanner) run(ctx context.Context, s *Set, planes []uint64, allowed []uint64, start, end, depth int, least int32) {
-	c.keys, c.depth, c.least = resize(c.keys, 2*depth+blockRows)[:0], depth, least
+	c.list, c.least = resize(c.list, 2*depth+blockRows)[:0], least
 	size := GroupRows * s.Encoder.Words() * 8
 	single := s.single()
 	for at, block := start, 0; at < end; at, block = at+blockRows, block+1 {
@@ -94,24 +93,15 @@ func (c *scanner) run(ctx context.Context, s *Set, planes []uint64, allowed []ui
 						continue
 					}
 				}
-				c.keys = append(c.keys, makeKey(c.out[i], at+i))
+				c.list = append(c.list, survivor{uint32(at + i), c.out[i]})
 			}
 		}
-		if len(c.keys) >= 2*depth {
-			c.cut()
+		if len(c.list) >= 2*depth {
+			// Rows that come later lose against equal estimates.
+			c.list, c.least = c.best(c.list[:0], c.list, depth, s.Encoder.padded)
 		}
 	}
-	c.keys = best(c.keys, depth)
-}
-
-// cut drops all but the best, and asks more of those that come: rows that come
-// later lose against equal estimates.
-func (c *scanner) cut() {
-	c.keys = best(c.keys, c.depth)
-	c.least = math.MaxInt32
-	for _, k := range c.keys {
-		c.least = min(c.least, keyEstimate(k))
-	}
+	c.list, _ = c.best(c.list[:0], c.list, depth, s.Encoder.padded)
 }
 
 func has(set []uint64, i uint32) bool {
@@ -140,41 +130,36 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// best moves the n largest of keys to its front, in any order, and returns them:
-// Hoare's selection with the median of three as the pivot. Keys are all different.
-func best(keys []uint64, n int) []uint64 {
-	low, high := 0, len(keys)-1
-	if n > high {
-		return keys
-	}
-	for low < high {
-		pivot := median(keys[low], keys[low+(high-low)/2], keys[high])
-		i, j := low, high
-		for i <= j {
-			for keys[i] > pivot {
-				i++
-			}
-			for keys[j] < pivot {
-				j--
-			}
-			if i <= j {
-				keys[i], keys[j] = keys[j], keys[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case n <= j+1:
-			high = j
-		case n > i:
-			low = i
-		default:
-			return keys[:n]
-		}
-	}
-	return keys[:n]
-}
+// counter selects survivors by counting their estimates, of which there are few: at
+// most planeMost for each dimension, of either sign.
+type counter struct{ counts []uint32 }
 
-func median(a, b, c uint64) uint64 {
-	return max(min(a, b), min(max(a, b), c))
+// best appends the best n of list to dst, both in the order of their rows, and
+// returns the lowest estimate that list must have for that when it has more than n.
+// dst may be the empty beginning of list.
+func (c *counter) best(dst, list []survivor, n, padded int) ([]survivor, int32) {
+	if len(list) <= n {
+		return append(dst, list...), math.MinInt32
+	}
+	zero := planeMost * padded
+	c.counts = resize(c.counts, 2*zero+1)
+	clear(c.counts)
+	for _, s := range list {
+		c.counts[int(s.estimate)+zero]++
+	}
+	at, left := len(c.counts)-1, n // of those with the estimate at, left are kept
+	for ; left > int(c.counts[at]); at-- {
+		left -= int(c.counts[at])
+	}
+	last := int32(at - zero)
+	for _, s := range list {
+		if s.estimate < last || s.estimate == last && left == 0 {
+			continue
+		}
+		if s.estimate == last {
+			left--
+		}
+		dst = append(dst, s)
+	}
+	return dst, last
 }

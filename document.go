@@ -169,6 +169,63 @@ type Chunk struct {
 	Members []ID
 }
 
+// Node is where a chunk stands in its document: what ranking asks of hundreds of
+// chunks, of which few are shown. Its fields are those of Chunk.
+type Node struct {
+	ID, Doc, Parent ID
+	Title           string
+	Depth           int
+	SiblingCount    int
+}
+
+// NodeOf is the node of a chunk.
+func NodeOf(c *Chunk) Node {
+	return Node{ID: c.ID, Doc: c.Doc, Parent: c.Parent, Title: c.Title, Depth: c.Depth, SiblingCount: c.SiblingCount}
+}
+
+// Outline is what ranking asks of a document.
+type Outline struct {
+	ID      ID
+	Path    string
+	Aliases []string
+	// Date has no Source when the document has no date.
+	Date Dated
+	// Numbers are the properties that are one number each, in their order.
+	Numbers []NumberProperty
+	// Nodes are those of its chunks, in order.
+	Nodes []Node
+}
+
+// NumberProperty is a property whose value is one number.
+type NumberProperty struct {
+	Name  string
+	Value float64
+}
+
+// OutlineOf is the outline of a document.
+func OutlineOf(d *Document, date Dated) *Outline {
+	o := &Outline{ID: d.ID, Path: d.Path, Aliases: d.Aliases, Date: date}
+	for i := range d.Properties {
+		if p := &d.Properties[i]; len(p.Values) == 1 && p.Values[0].Kind == KindNumber {
+			o.Numbers = append(o.Numbers, NumberProperty{p.Name, p.Values[0].Number})
+		}
+	}
+	for i := range d.Chunks {
+		o.Nodes = append(o.Nodes, NodeOf(&d.Chunks[i]))
+	}
+	return o
+}
+
+// Node is the node called id, nil when there is none.
+func (o *Outline) Node(id ID) *Node {
+	for i := range o.Nodes {
+		if o.Nodes[i].ID == id {
+			return &o.Nodes[i]
+		}
+	}
+	return nil
+}
+
 // LinkKind tells how a link was written.
 type LinkKind uint8
 

@@ -20,7 +20,10 @@ import (
 	"sheaf/vfs"
 )
 
-var _ rank.Facts = (*catalog.View)(nil)
+var (
+	_ rank.Facts    = (*catalog.View)(nil)
+	_ rank.Outliner = (*catalog.View)(nil)
+)
 
 // record cuts a Markdown text into the record of a document.
 func record(t testing.TB, path, text string) catalog.Record {
@@ -383,5 +386,61 @@ func TestMadeAnewUnderReader(t *testing.T) {
 	defer v.Close()
 	if _, ok := v.Document("notes:new.md"); !ok || v.Docs() != 1 {
 		t.Errorf("the reader still sees the old catalog: %v", v.Err())
+	}
+}
+
+// The outlines that ranking works with say of every document and chunk what the
+// descriptions say that readers get.
+func TestOutlines(t *testing.T) {
+	c := open(t, t.TempDir())
+	k, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var update catalog.Update
+	for i, text := range []string{
+		"---\naliases: [one, eins]\nboost: 3\nname: 5 apples\nyears: [1, 2]\n---\n# One\n\na\n\n## Part\n\nb\n\n### Deep `x`\n\nc\n\n## Part\n\nd\n\n## Größe\n\ne #tag ^block\n",
+		"no heading [[one]]\n", "", "# Two\n\n# Three\n\nx\n",
+	} {
+		r := catalog.Record{Document: k.Chunk("t", fmt.Sprintf("f #%d/n.md", i), []byte(text)), Text: []byte(text)}
+		if i == 1 {
+			r.Date = sheaf.Dated{Time: time.UnixMilli(99).UTC(), Source: sheaf.DateModified}
+		}
+		update.Put = append(update.Put, r)
+	}
+	if err := c.Update(t.Context(), update); err != nil {
+		t.Fatal(err)
+	}
+	v := c.View()
+	defer v.Close()
+	chunks := 0
+	for range 2 { // the second time from memory
+		for id := range v.Files() {
+			r, err := v.Record(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := v.Outline(id), sheaf.OutlineOf(&r.Document, r.Date); !reflect.DeepEqual(got, want) {
+				t.Errorf("outline of %s:\n%+v, want\n%+v", id, got, want)
+			}
+			for i := range r.Document.Chunks {
+				chunks++
+				c := &r.Document.Chunks[i]
+				if n, ok := v.Node(c.ID); !ok || n != sheaf.NodeOf(c) {
+					t.Errorf("node of %s: %+v, %v", c.ID, n, ok)
+				}
+			}
+		}
+	}
+	if chunks < 16 {
+		t.Errorf("%d chunks were compared", chunks)
+	}
+	for _, id := range []sheaf.ID{"", "#", "t:", "t:none.md", "t:f #0/n.md#none"} {
+		if n, ok := v.Node(id); ok {
+			t.Errorf("node of %q: %+v", id, n)
+		}
+	}
+	if v.Outline("t:none.md") != nil || v.Err() != nil {
+		t.Errorf("a document that is not there: %v", v.Err())
 	}
 }

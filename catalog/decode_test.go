@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -25,6 +26,9 @@ func FuzzDecodeRecord(f *testing.F) {
 		r := Record{Document: sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}}
 		if !decodeRecord(data, &r) {
 			return
+		}
+		if got, want := decodeOutline(data, "t:a.md"), sheaf.OutlineOf(&r.Document, r.Date); !reflect.DeepEqual(got, want) {
+			t.Fatalf("the outline is\n%+v, of the document it is\n%+v", got, want)
 		}
 		again := Record{Document: sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}}
 		if !decodeRecord(encodeRecord(&r), &again) {

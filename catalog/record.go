@@ -191,20 +191,31 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 // underscores; "" for others. It need only agree with what is stored: where it
 // does not, the slug is stored.
 func plainSlug(title string) string {
-	var b strings.Builder
-	for i := 0; i < len(title); i++ {
-		switch c := title[i]; {
-		case c >= 0x80:
+	var space [64]byte
+	slug := space[:0]
+	for i := range len(title) {
+		if title[i] >= 0x80 {
 			return ""
-		case c >= 'A' && c <= 'Z':
-			b.WriteByte(c + 'a' - 'A')
-		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_':
-			b.WriteByte(c)
-		case c == ' ':
-			b.WriteByte('-')
+		}
+		if c, ok := plainSlugByte(title[i]); ok {
+			slug = append(slug, c)
 		}
 	}
-	return b.String()
+	return string(slug)
+}
+
+// plainSlugByte is what a byte of a title is in its slug; false when it is left
+// out.
+func plainSlugByte(c byte) (byte, bool) {
+	switch {
+	case c >= 'A' && c <= 'Z':
+		return c + 'a' - 'A', true
+	case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_':
+		return c, true
+	case c == ' ':
+		return '-', true
+	}
+	return 0, false
 }
 
 // head is the beginning of a record.

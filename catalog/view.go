@@ -29,6 +29,7 @@ type View struct {
 	payload    payload
 	segments   []*segment // oldest first
 	refs       atomic.Int32
+	outlines   outlineCache
 
 	mu        sync.Mutex
 	records   map[sheaf.ID]*Record // decoded lately
@@ -273,11 +274,11 @@ func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 
 // Date is the date of a document; false when it has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	r, err := v.Record(doc)
-	if err != nil || r.Date.Source == 0 {
+	o := v.Outline(doc)
+	if o == nil || o.Date.Source == 0 {
 		return sheaf.Dated{}, false
 	}
-	return r.Date, true
+	return o.Date, true
 }
 
 // Children are the chunks right below a chunk, in document order; none when

@@ -93,8 +93,8 @@ func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) shea
 
 // documentOf is the document of a chunk; an unknown chunk is its own.
 func documentOf(id sheaf.ID, facts Facts) sheaf.ID {
-	if c, ok := facts.Chunk(id); ok {
-		return c.Doc
+	if n, ok := nodeOf(facts, id); ok {
+		return n.Doc
 	}
 	return id
 }

@@ -170,7 +170,7 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	index := make(map[sheaf.ID]int, len(in))
 	var groups []group
 	for i := range in {
-		c, ok := env.Facts.Chunk(in[i].ID)
+		c, ok := nodeOf(env.Facts, in[i].ID)
 		if !ok {
 			continue
 		}

@@ -41,7 +41,7 @@ func (g Guard) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		if !env.Rare(in[i].ID) {
 			continue
 		}
-		c, _ := env.Facts.Chunk(in[i].ID)
+		c, _ := nodeOf(env.Facts, in[i].ID)
 		if seen[c.Doc] {
 			continue
 		}

@@ -28,7 +28,7 @@ func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
-		c, ok := env.Facts.Chunk(h.ID)
+		c, ok := nodeOf(env.Facts, h.ID)
 		if !ok {
 			return nil
 		}

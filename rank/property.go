@@ -78,14 +78,14 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 }
 
 func (b PropertyBoost) number(id sheaf.ID, facts Facts) (float64, bool) {
-	c, _ := facts.Chunk(id)
-	d, ok := facts.Document(c.Doc)
-	if !ok {
+	n, _ := nodeOf(facts, id)
+	d := outlineOf(facts, n.Doc)
+	if d == nil {
 		return 0, false
 	}
-	for _, p := range d.Properties {
-		if strings.EqualFold(p.Name, b.Name) && len(p.Values) == 1 && p.Values[0].Kind == sheaf.KindNumber {
-			return p.Values[0].Number, true
+	for _, p := range d.Numbers {
+		if strings.EqualFold(p.Name, b.Name) {
+			return p.Value, true
 		}
 	}
 	return 0, false

@@ -72,6 +72,36 @@ type Facts interface {
 	Backlinks(doc sheaf.ID) []sheaf.ID
 }
 
+// Outliner is Facts that can tell in short what stages ask of hundreds of
+// candidates; it says what Chunk, Document and Date do. Safe for concurrent use.
+type Outliner interface {
+	// Node is where the chunk called id stands; false when there is none.
+	Node(id sheaf.ID) (sheaf.Node, bool)
+	// Outline is the document called id, nil when there is none. It must not
+	// be changed.
+	Outline(id sheaf.ID) *sheaf.Outline
+}
+
+// nodeOf is where a chunk stands.
+func nodeOf(facts Facts, id sheaf.ID) (sheaf.Node, bool) {
+	if o, ok := facts.(Outliner); ok {
+		return o.Node(id)
+	}
+	c, ok := facts.Chunk(id)
+	return sheaf.NodeOf(&c), ok
+}
+
+// outlineOf is a document in short, without its date; nil when there is none.
+func outlineOf(facts Facts, doc sheaf.ID) *sheaf.Outline {
+	if o, ok := facts.(Outliner); ok {
+		return o.Outline(doc)
+	}
+	if d, ok := facts.Document(doc); ok {
+		return sheaf.OutlineOf(&d, sheaf.Dated{})
+	}
+	return nil
+}
+
 // needFacts returns an error when a stage that cannot do without facts has
 // none.
 func (e Env) needFacts(stage string) error {

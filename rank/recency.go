@@ -61,7 +61,7 @@ func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	return boost(stage, in, r.Blend, func(h *sheaf.Hit) *factor {
-		c, ok := env.Facts.Chunk(h.ID)
+		c, ok := nodeOf(env.Facts, h.ID)
 		if !ok {
 			return nil
 		}

@@ -37,7 +37,7 @@ func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		if asked == "" {
 			return nil
 		}
-		c, ok := env.Facts.Chunk(h.ID)
+		c, ok := nodeOf(env.Facts, h.ID)
 		if !ok {
 			return nil
 		}
@@ -52,7 +52,7 @@ func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			try(c.Title, "the heading", b.Heading)
 		} else {
 			try(c.Title, "the title", b.Title)
-			if d, ok := env.Facts.Document(c.Doc); ok {
+			if d := outlineOf(env.Facts, c.Doc); d != nil {
 				for _, alias := range d.Aliases {
 					try(alias, "an alias", b.Alias)
 				}

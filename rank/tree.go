@@ -122,7 +122,7 @@ func (l *lift) node(id sheaf.ID, below int) (int, bool) {
 	if n, ok := l.index[id]; ok {
 		return n, l.nodes[n].depth < below
 	}
-	c, ok := l.facts.Chunk(id)
+	c, ok := nodeOf(l.facts, id)
 	if !ok || c.Depth < 0 || c.Depth >= below {
 		return 0, false
 	}

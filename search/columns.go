@@ -48,7 +48,7 @@ func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, e
 	}
 	known := ranking[:0]
 	for _, h := range ranking {
-		if _, ok := r.facts.Chunk(h.ID); ok {
+		if _, ok := r.facts.Node(h.ID); ok {
 			known = append(known, h)
 		}
 	}

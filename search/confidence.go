@@ -97,7 +97,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 		j.ideals = append(j.ideals, ideal)
 	}
 	for i := range ranking {
-		c, _ := r.facts.Chunk(ranking[i].ID)
+		c, _ := r.facts.Node(ranking[i].ID)
 		if _, seen := j.scores[c.Doc]; seen {
 			continue
 		}

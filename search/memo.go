@@ -8,12 +8,14 @@ import (
 )
 
 // memo remembers the facts that one search asks for, since its stages ask for
-// the same chunks again and again. Chunks come from their documents: several
-// chunks of one cost the look-up of one. It is used by one goroutine.
+// the same chunks again and again. It is used by one goroutine.
 type memo struct {
 	rank.Facts
+	short     rank.Outliner // the same facts, when they can tell in short
+	nodes     map[sheaf.ID]known[sheaf.Node]
+	documents map[sheaf.ID]*sheaf.Document
+	outlines  map[sheaf.ID]*sheaf.Outline
 	chunks    map[sheaf.ID]known[sheaf.Chunk]
-	documents map[sheaf.ID]known[sheaf.Document]
 	dates     map[sheaf.ID]known[sheaf.Dated]
 }
 
@@ -22,39 +24,79 @@ type known[T any] struct {
 	ok    bool
 }
 
+var _ rank.Outliner = (*memo)(nil)
+
 func newMemo(facts rank.Facts) *memo {
-	return &memo{Facts: facts, chunks: map[sheaf.ID]known[sheaf.Chunk]{}, documents: map[sheaf.ID]known[sheaf.Document]{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
+	short, _ := facts.(rank.Outliner)
+	return &memo{Facts: facts, short: short, nodes: map[sheaf.ID]known[sheaf.Node]{}, documents: map[sheaf.ID]*sheaf.Document{},
+		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]known[sheaf.Chunk]{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
 }
 
-// Chunk implements rank.Facts.
+// Chunk implements rank.Facts. Chunks come from their documents: several chunks
+// of one cost the look-up of one.
 func (m *memo) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	if k, ok := m.chunks[id]; ok {
-		return k.value, k.ok
-	}
-	if at := strings.LastIndexByte(string(id), '#'); at > 0 {
-		m.Document(id[:at])
-	} else {
-		m.Document(id)
-	}
-	return recall(m.chunks, id, m.Facts.Chunk)
+	return recall(m.chunks, id, func(id sheaf.ID) (sheaf.Chunk, bool) {
+		doc := id
+		if at := strings.LastIndexByte(string(id), '#'); at > 0 {
+			doc = id[:at]
+		}
+		if d := m.document(doc); d != nil {
+			for i := range d.Chunks {
+				if d.Chunks[i].ID == id {
+					return d.Chunks[i], true
+				}
+			}
+		}
+		return m.Facts.Chunk(id)
+	})
 }
 
-// Document implements rank.Facts. Its chunks are remembered with it.
+// Document implements rank.Facts.
 func (m *memo) Document(id sheaf.ID) (sheaf.Document, bool) {
-	if k, ok := m.documents[id]; ok {
-		return k.value, k.ok
+	if d := m.document(id); d != nil {
+		return *d, true
 	}
-	d, ok := recall(m.documents, id, m.Facts.Document)
-	if ok {
-		for i := range d.Chunks {
-			m.chunks[d.Chunks[i].ID] = known[sheaf.Chunk]{d.Chunks[i], true}
+	return sheaf.Document{}, false
+}
+
+func (m *memo) document(id sheaf.ID) *sheaf.Document {
+	d, seen := m.documents[id]
+	if !seen {
+		if value, ok := m.Facts.Document(id); ok {
+			d = &value
 		}
+		m.documents[id] = d
 	}
-	return d, ok
+	return d
 }
 
 // Date implements rank.Facts.
 func (m *memo) Date(doc sheaf.ID) (sheaf.Dated, bool) { return recall(m.dates, doc, m.Facts.Date) }
+
+// Node implements rank.Outliner.
+func (m *memo) Node(id sheaf.ID) (sheaf.Node, bool) {
+	if m.short != nil {
+		return recall(m.nodes, id, m.short.Node)
+	}
+	c, ok := m.Chunk(id)
+	return sheaf.NodeOf(&c), ok
+}
+
+// Outline implements rank.Outliner.
+func (m *memo) Outline(id sheaf.ID) *sheaf.Outline {
+	o, seen := m.outlines[id]
+	if seen {
+		return o
+	}
+	if m.short != nil {
+		o = m.short.Outline(id)
+	} else if d := m.document(id); d != nil {
+		date, _ := m.Date(id)
+		o = sheaf.OutlineOf(d, date)
+	}
+	m.outlines[id] = o
+	return o
+}
 
 func recall[K comparable, T any](seen map[K]known[T], id K, ask func(K) (T, bool)) (T, bool) {
 	k, ok := seen[id]

@@ -222,7 +222,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 			r.warn("%v", err)
 			continue
 		}
-		o.ranking = slices.DeleteFunc(slices.Clone(o.ranking), func(h sheaf.Hit) bool { _, ok := r.facts.Chunk(h.ID); return !ok })
+		o.ranking = slices.DeleteFunc(slices.Clone(o.ranking), func(h sheaf.Hit) bool { _, ok := r.facts.Node(h.ID); return !ok })
 		out = append(out, o)
 	}
 	if len(out) == 0 {

@@ -24,7 +24,6 @@ import (
 // collection would tell whether hidden documents hold a word.
 type guard struct {
 	view    *catalog.View
-	memory  *chunkMemory
 	store   backend.Backend
 	filter  sheaf.Filter // nil lets everything through
 	viewer  backend.Viewer
@@ -42,10 +41,11 @@ var (
 	_ backend.Faceter   = (*guard)(nil)
 	_ backend.Sorter    = (*guard)(nil)
 	_ rank.Facts        = (*guard)(nil)
+	_ rank.Outliner     = (*guard)(nil)
 )
 
-func newGuard(view *catalog.View, memory *chunkMemory, store backend.Backend, grant *access.Grant) *guard {
-	g := &guard{view: view, memory: memory, store: store, viewer: grant.Viewer()}
+func newGuard(view *catalog.View, store backend.Backend, grant *access.Grant) *guard {
+	g := &guard{view: view, store: store, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
@@ -176,7 +176,7 @@ func (g *guard) visible(doc sheaf.ID) bool {
 
 // Chunk implements rank.Facts.
 func (g *guard) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	c, ok := g.memory.chunk(g.view, id)
+	c, ok := g.view.Chunk(id)
 	if !ok || !g.visible(c.Doc) {
 		return sheaf.Chunk{}, false
 	}
@@ -190,6 +190,23 @@ func (g *guard) Document(id sheaf.ID) (sheaf.Document, bool) {
 		return sheaf.Document{}, false
 	}
 	return d, true
+}
+
+// Node implements rank.Outliner.
+func (g *guard) Node(id sheaf.ID) (sheaf.Node, bool) {
+	n, ok := g.view.Node(id)
+	if !ok || !g.visible(n.Doc) {
+		return sheaf.Node{}, false
+	}
+	return n, true
+}
+
+// Outline implements rank.Outliner.
+func (g *guard) Outline(id sheaf.ID) *sheaf.Outline {
+	if o := g.view.Outline(id); o != nil && g.visible(id) {
+		return o
+	}
+	return nil
 }
 
 // Date implements rank.Facts.

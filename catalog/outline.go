@@ -1,0 +1,236 @@
+package catalog
+
+import (
+	"strings"
+	"sync"
+	"unsafe"
+
+	"sheaf"
+)
+
+// Ranking looks at hundreds of candidates in as many documents, and at little of
+// each. Outlines are that little; they are made from records without what else is
+// in them, and a view keeps those that it made.
+
+// Outline is what ranking asks of the document called id; nil when there is none.
+// It is shared and must not be changed.
+func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
+	if o := v.outlines.get(id); o != nil {
+		return o
+	}
+	s, st, err := v.find(id)
+	if err != nil || s == nil {
+		v.note(err)
+		return nil
+	}
+	o, err := s.outline(id, st)
+	if err != nil {
+		v.note(translate(err))
+		return nil
+	}
+	v.outlines.put(o)
+	return o
+}
+
+// Node is where the chunk called id stands; false when there is none.
+func (v *View) Node(id sheaf.ID) (sheaf.Node, bool) {
+	// Nearly every id is that of a section; what stands before its last mark
+	// is the document then.
+	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
+		if o := v.Outline(id[:hash]); o != nil {
+			if n := o.Node(id); n != nil {
+				return *n, true
+			}
+		}
+	}
+	if o := v.Outline(id); o != nil && len(o.Nodes) > 0 && o.Nodes[0].ID == id {
+		return o.Nodes[0], true
+	}
+	return sheaf.Node{}, false
+}
+
+// outline decodes the outline of a document.
+func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {
+	b, err := s.encoded(st)
+	if err != nil {
+		return nil, err
+	}
+	o := decodeOutline(b, id)
+	if o == nil {
+		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
+	}
+	return o, nil
+}
+
+// decodeOutline reads the part of a record that is in its outline; nil when the
+// bytes are no record. Nothing in it shares the memory of b: blocks are large, and
+// outlines are kept.
+func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
+	d := &decoder{b: b}
+	h := decodeHead(d)
+	var r Record
+	decodeProperties(d, &r.Document)
+	decodeRest(d, &r)
+	o := sheaf.OutlineOf(&r.Document, r.Date)
+	for _, alias := range h.aliases {
+		o.Aliases = append(o.Aliases, strings.Clone(alias))
+	}
+	for i := range o.Numbers {
+		o.Numbers[i].Name = strings.Clone(o.Numbers[i].Name)
+	}
+	n := d.count(4)
+	nodes := nodeDecoder{decoder: d, text: make([]byte, 0, len(id)+len(h.title)+n*(len(id)+48)), parents: make([]int, n)}
+	nodes.text = append(append(nodes.text, id...), h.title...)
+	nodes.ids, nodes.titles = make([]stretch, n), make([]stretch, n)
+	if n > 0 {
+		o.Nodes = make([]sheaf.Node, n)
+	}
+	for i := range o.Nodes {
+		nodes.next(i, &o.Nodes[i], stretch{0, len(id)}, stretch{len(id), len(id) + len(h.title)})
+	}
+	if d.bad {
+		return nil
+	}
+	text := string(nodes.text)
+	o.ID = sheaf.ID(text[:len(id)])
+	o.Path = o.ID.Path()
+	for i := range o.Nodes {
+		node := &o.Nodes[i]
+		node.Doc, node.ID, node.Title = o.ID, sheaf.ID(nodes.ids[i].of(text)), nodes.titles[i].of(text)
+		switch p := nodes.parents[i]; p {
+		case 0:
+		case 1:
+			node.Parent = o.ID
+		default:
+			node.Parent = o.Nodes[p-2].ID
+		}
+	}
+	return o
+}
+
+// stretch is a part of a text.
+type stretch struct{ start, end int }
+
+func (s stretch) of(text string) string { return text[s.start:s.end] }
+
+// nodeDecoder reads stored chunks as decodeChunks does. All strings of an outline
+// lie in one text, which begins with the document's ID.
+type nodeDecoder struct {
+	*decoder
+	text        []byte
+	ids, titles []stretch
+	parents     []int // as they are stored
+	end         int   // of the body before
+}
+
+// next reads chunk i. doc and title are the document's ID and title in the text.
+func (d *nodeDecoder) next(i int, node *sheaf.Node, doc, title stretch) {
+	flags := d.byte()
+	if d.parents[i] = d.uint(); d.parents[i]-2 >= i {
+		d.fail()
+	}
+	node.Depth = d.uint()
+	d.titles[i] = title
+	if flags&chunkTitle != 0 {
+		d.titles[i] = d.add(d.str())
+	}
+	d.ids[i] = doc
+	start := len(d.text)
+	d.text = append(append(d.text, d.text[doc.start:doc.end]...), '#')
+	slug := len(d.text)
+	if flags&chunkSlug != 0 {
+		d.text = append(d.text, d.str()...)
+	} else {
+		d.text = appendPlainSlug(d.text, d.titles[i])
+	}
+	if len(d.text) > slug {
+		d.ids[i] = stretch{start, len(d.text)}
+	} else {
+		d.text = d.text[:start]
+	}
+	if flags&chunkExtra != 0 {
+		d.uint()
+		d.skip(d.count(1))
+	}
+	d.end = decodeSpans(d.decoder, &sheaf.Chunk{}, flags, d.end)
+	node.SiblingCount = d.uint()
+	if flags&chunkLists != 0 {
+		for range 3 {
+			d.skip(d.count(1))
+		}
+	}
+}
+
+func (d *nodeDecoder) add(s string) stretch {
+	start := len(d.text)
+	d.text = append(d.text, s...)
+	return stretch{start, len(d.text)}
+}
+
+// skip passes over n strings.
+func (d *nodeDecoder) skip(n int) {
+	for range n {
+		d.str()
+	}
+}
+
+// appendPlainSlug appends plainSlug of a part of text to it.
+func appendPlainSlug(text []byte, title stretch) []byte {
+	start := len(text)
+	for i := title.start; i < title.end; i++ {
+		c, ok := plainSlugByte(text[i])
+		switch {
+		case text[i] >= 0x80:
+			return text[:start]
+		case ok:
+			text = append(text, c)
+		}
+	}
+	return text
+}
+
+// outlineCache keeps the outlines that were asked for lately, about outlineBytes of
+// them twice: those of now, and those from before, which are dropped when the
+// former are full.
+type outlineCache struct {
+	mu          sync.RWMutex
+	now, before map[sheaf.ID]*sheaf.Outline
+	bytes       int // of now
+}
+
+// outlineBytes is about 100,000 sections.
+const outlineBytes = 20 << 20
+
+func (c *outlineCache) get(id sheaf.ID) *sheaf.Outline {
+	c.mu.RLock()
+	o := c.now[id]
+	old := c.before[id]
+	c.mu.RUnlock()
+	if o == nil && old != nil {
+		c.put(old)
+		return old
+	}
+	return o
+}
+
+func (c *outlineCache) put(o *sheaf.Outline) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bytes > outlineBytes || c.now == nil {
+		c.before, c.now, c.bytes = c.now, map[sheaf.ID]*sheaf.Outline{}, 0
+	}
+	if c.now[o.ID] != nil {
+		return
+	}
+	c.now[o.ID] = o
+	c.bytes += outlineSize(o)
+}
+
+// outlineSize is about what an outline takes in memory.
+func outlineSize(o *sheaf.Outline) int {
+	size := 256 + len(o.Nodes)*int(unsafe.Sizeof(sheaf.Node{}))
+	for i := range o.Nodes {
+		size += len(o.Nodes[i].ID) + len(o.Nodes[i].Title)
+	}
+	return size
+}

@@ -37,6 +37,9 @@ import com.yahoo.search.schema.SchemaInfo;
 import com.yahoo.search.searchchain.Execution;
 import com.yahoo.search.yql.MinimalQueryInserter;
 import com.yahoo.searchlib.rankingexpression.RankingExpression;
+import com.yahoo.searchlib.rankingexpression.evaluation.DoubleValue;
+import com.yahoo.searchlib.rankingexpression.evaluation.MapContext;
+import com.yahoo.searchlib.rankingexpression.evaluation.Value;
 import com.yahoo.searchlib.rankingexpression.rule.CompositeNode;
 import com.yahoo.searchlib.rankingexpression.rule.ExpressionNode;
 import com.yahoo.searchlib.rankingexpression.rule.ReferenceNode;
@@ -67,6 +70,8 @@ import java.util.TreeSet;
  *   {"do": "query", "dir": D, "body": {...}}        reads the body of a query and gives its tree
  *   {"do": "document", "dir": D, "id": I, "update": false, "body": {...}}  reads a feed operation
  *   {"do": "global", "dir": D, "schema": S, "profile": P, "inputs": {...}, "hits": [{"id", "first", "features"}]}
+ *   {"do": "function", "dir": D, "schema": S, "profile": P, "name": F, "values": {...}}  a function of a profile; values
+ *       are those of features, such as "attribute(boost)"; an attribute without one is not set
  *   {"do": "tokens", "text": T}                     cuts a text as an index field without stemming does
  */
 public final class Judge {
@@ -107,6 +112,7 @@ public final class Judge {
             case "query" -> query(load(task), json.writeValueAsBytes(task.get("body")), answer);
             case "document" -> document(load(task), task, answer);
             case "global" -> global(load(task), task, answer);
+            case "function" -> answer.put("value", function(load(task), task));
             case "tokens" -> {
                 var tokens = answer.putArray("tokens");
                 for (Token t : linguistics.getTokenizer().tokenize(task.get("text").asText(), new LinguisticsParameters(Language.ENGLISH, StemMode.NONE, false, true)))
@@ -204,6 +210,29 @@ public final class Judge {
             order.add(id);
             scores.put(id, score);
         });
+    }
+
+    private static double function(Loaded app, JsonNode task) throws Exception {
+        Map<String, String> scripts = new HashMap<>();
+        for (var profile : app.profiles.get(task.get("schema").asText()).rankprofile()) {
+            if (!profile.name().equals(task.get("profile").asText())) continue;
+            for (var property : profile.fef().property())
+                if (property.name().endsWith(".rankingScript")) scripts.put(property.name().substring(0, property.name().length() - ".rankingScript".length()), property.value());
+        }
+        MapContext values = new MapContext() {
+            @Override public Value get(String name) { // the class itself takes what it does not know for 0
+                try {
+                    if (scripts.containsKey(name)) return new RankingExpression(scripts.get(name)).evaluate(this);
+                } catch (Exception e) {
+                    throw new IllegalArgumentException(name, e);
+                }
+                JsonNode value = task.get("values").get(name);
+                if (value != null && !value.isNull()) return new DoubleValue(value.asDouble());
+                if (name.startsWith("attribute(")) return new DoubleValue(Double.NaN);
+                throw new IllegalArgumentException("no value of " + name);
+            }
+        };
+        return values.get("rankingExpression(" + task.get("name").asText() + ")").asDouble();
     }
 
     /**

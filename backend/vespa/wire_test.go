@@ -1,0 +1,789 @@
+package vespa
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+)
+
+// recorded answers in the shapes that Vespa answers in. It keeps what it was sent;
+// it matches and ranks nothing: searches answer what the test says.
+type recorded struct {
+	mu       sync.Mutex
+	docs     map[string]string // by path
+	requests []string          // method and path
+	searches []object
+	under    int // requests under way
+	most     int // the most of them
+	// fault answers instead, when it returns true.
+	fault func(w http.ResponseWriter, r *http.Request, body []byte) bool
+	// found answers a search.
+	found func(body object) string
+}
+
+func (s *recorded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
+	s.under++
+	s.most = max(s.most, s.under)
+	fault, found := s.fault, s.found
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.under--
+	}()
+	if fault != nil && fault(w, r, body) {
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if strings.HasPrefix(r.URL.Path, "/search/") {
+		var asked object
+		if json.Unmarshal(body, &asked) != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		s.mu.Lock()
+		s.searches = append(s.searches, asked)
+		s.mu.Unlock()
+		answer := result(0)
+		if found != nil {
+			answer = found(asked)
+		}
+		fmt.Fprint(w, answer)
+		return
+	}
+	s.document(w, r, string(body))
+}
+
+func (s *recorded) document(w http.ResponseWriter, r *http.Request, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have, ok := s.docs[r.URL.Path]
+	switch {
+	case r.Method == "GET" && !ok:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, `{"pathId":%q,"id":"id:sheaf:x::y"}`, r.URL.Path)
+	case r.Method == "GET":
+		fmt.Fprintf(w, `{"pathId":%q,"id":"id:sheaf:x::y","fields":%s`, r.URL.Path, strings.TrimPrefix(have, `{"fields":`))
+	case r.Method == "PUT" && !ok:
+		w.WriteHeader(http.StatusPreconditionFailed)
+		fmt.Fprintf(w, `{"pathId":%q,"message":"[UNKNOWN(251013) @ tcp/host:19112/default]: ReturnCode(TEST_AND_SET_CONDITION_FAILED, Document does not exist)"}`, r.URL.Path)
+	default:
+		if r.Method == "DELETE" {
+			delete(s.docs, r.URL.Path)
+		} else if r.Method == "POST" {
+			s.docs[r.URL.Path] = body
+		}
+		fmt.Fprintf(w, `{"pathId":%q,"id":"id:sheaf:x::y"}`, r.URL.Path)
+	}
+}
+
+// result is the answer of a search with hits, of which total match.
+func result(total int, hits ...string) string {
+	return fmt.Sprintf(`{"root":{"id":"toplevel","relevance":1.0,"fields":{"totalCount":%d},"coverage":{"coverage":100,"documents":9,"full":true,"nodes":1,"results":1,"resultsFull":1},"children":[%s]}}`, total, strings.Join(hits, ","))
+}
+
+func hitOf(id string, relevance any, features string) string {
+	return fmt.Sprintf(`{"id":"index:chunks/0/a","relevance":%v,"source":"chunks","fields":{"id":%q,"matchfeatures":{%s}}}`, relevance, id, features)
+}
+
+// serving starts a server and opens a store of it.
+func serving(t testing.TB, change ...func(*Options)) (*recorded, *Store) {
+	t.Helper()
+	server := &recorded{docs: map[string]string{}}
+	o := at(t, server)
+	for _, f := range change {
+		f(&o)
+	}
+	s, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.mu.Lock()
+	server.requests, server.searches = nil, nil
+	server.mu.Unlock()
+	t.Cleanup(func() { _ = s.Close() })
+	return server, s
+}
+
+// at are the options of a store on a server that runs until the test ends.
+func at(t testing.TB, handler http.Handler) Options {
+	front := httptest.NewServer(handler)
+	t.Cleanup(front.Close)
+	o := testOptions(t)
+	o.URL = front.URL
+	return o
+}
+
+// failing is a fault for one path, a number of times.
+func failing(path string, times, status int, header, message string) func(http.ResponseWriter, *http.Request, []byte) bool {
+	var mu sync.Mutex
+	return func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if !strings.Contains(r.URL.Path, path) || times <= 0 {
+			return false
+		}
+		times--
+		if header != "" {
+			w.Header().Set("Retry-After", header)
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"pathId":%q,"message":%q}`, r.URL.Path, message)
+		return true
+	}
+}
+
+func TestOpen(t *testing.T) {
+	server, s := serving(t)
+	about := server.docs[s.about()]
+	if !strings.Contains(about, `\"sheaf\":1`) || !strings.Contains(about, `\"dims\":3`) {
+		t.Errorf("a new schema is described as %s", about)
+	}
+	again, err := Open(t.Context(), s.o)
+	if err != nil {
+		t.Fatalf("open again: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := again.Close(); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("close twice: %v", err)
+	}
+	if _, err := again.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: "tea"})); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("search after close: %v", err)
+	}
+	german, err := analysis.New(analysis.Options{Language: "de"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := func(v ...backend.VectorField) func(*Options) {
+		return func(o *Options) { o.Vectors, o.Ranking = v, nil }
+	}
+	for what, c := range map[string]struct {
+		change func(*Options)
+		want   error
+		says   string
+	}{
+		"another analyzer":  {func(o *Options) { o.Analyzer = german }, sheaf.ErrInvalid, "filled with the analyzer"},
+		"another k1":        {func(o *Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions":  {fields(backend.VectorField{Name: "body", Model: "m", Dims: 4}), sheaf.ErrInvalid, "has 3 dimensions"},
+		"another model":     {fields(backend.VectorField{Name: "body", Model: "n", Dims: 3}), sheaf.ErrInvalid, "made with the model m"},
+		"another field":     {fields(backend.VectorField{Name: "face", Model: "m", Dims: 3}), sheaf.ErrInvalid, `no vector field "face"`},
+		"a field twice":     {fields(backend.VectorField{Name: "body", Dims: 3}, backend.VectorField{Name: "body", Dims: 3}), sheaf.ErrInvalid, "twice"},
+		"no dimensions":     {fields(backend.VectorField{Name: "body"}), sheaf.ErrInvalid, "must be 1.."},
+		"nobody listens":    {func(o *Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
+		"no address":        {func(o *Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
+		"no configuration":  {func(o *Options) { o.Config = "ftp://x" }, sheaf.ErrInvalid, "http://"},
+		"no name":           {func(o *Options) { o.Schema = "notes where true" }, sheaf.ErrInvalid, "lower-case letters"},
+		"no analyzer":       {func(o *Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "no analyzer"},
+		"too many feeds":    {func(o *Options) { o.Feeds = 1001 }, sheaf.ErrInvalid, "1..1000"},
+		"nothing was put":   {func(o *Options) { o.Schema = "other"; o.ReadOnly = true }, sheaf.ErrNotFound, "nothing was written"},
+		"odd k1":            {func(o *Options) { o.K1 = math.NaN() }, sheaf.ErrInvalid, "k1 NaN"},
+		"an earlier record": {func(o *Options) { o.Schema = "old" }, sheaf.ErrUnsupported, "version 99"},
+		"another's record":  {func(o *Options) { o.Schema = "foreign" }, sheaf.ErrInvalid, "not filled by this program"},
+	} {
+		server.docs["/document/v1/sheaf/old_about/docid/about"] = `{"fields":{"about":"{\"sheaf\":99}"}}`
+		server.docs["/document/v1/sheaf/foreign_about/docid/about"] = `{"fields":{"about":"hello"}}`
+		bad := s.o
+		c.change(&bad)
+		if _, err := Open(t.Context(), bad); !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
+		}
+	}
+}
+
+// TestOpenFaults: what a server answers instead becomes an error of its category that
+// says what to do.
+func TestOpenFaults(t *testing.T) {
+	for what, c := range map[string]struct {
+		fault func(w http.ResponseWriter, r *http.Request, body []byte) bool
+		want  error
+		says  string
+	}{
+		"away":      {failing("/", 99, 503, "", "starting"), sheaf.ErrUnavailable, "503"},
+		"no schema": {failing("/document", 99, 400, "", "Document type notes_about does not exist"), sheaf.ErrNotFound, "sheaf export vespa-app"},
+		"no rights": {failing("/document", 99, 403, "", "no client certificate"), sheaf.ErrInvalid, "check the certificate"},
+		"nonsense": {func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+			fmt.Fprint(w, "<html>login</html>")
+			return true
+		}, sheaf.ErrUnavailable, "not what such a server says"},
+		"cut": {func(http.ResponseWriter, *http.Request, []byte) bool { panic(http.ErrAbortHandler) }, sheaf.ErrUnavailable, "EOF"},
+		"half": {func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+			w.Header().Set("Content-Length", "1000")
+			fmt.Fprint(w, `{"pathId":`)
+			return true
+		}, sheaf.ErrUnavailable, "broke off"},
+		"slow": {func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(10 * time.Second):
+			}
+			return true
+		}, sheaf.ErrUnavailable, "no answer in time"},
+		"no profile": {func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+			if !strings.HasPrefix(r.URL.Path, "/search") {
+				return false
+			}
+			w.WriteHeader(400)
+			fmt.Fprint(w, `{"root":{"id":"toplevel","relevance":1.0,"fields":{"totalCount":0},"errors":[{"code":4,"summary":"Invalid query parameter","message":"schema[notes] does not contain requested rank profile"}]}}`)
+			return true
+		}, sheaf.ErrInvalid, "no rank profile words_1_2_0_75"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			o := at(t, &recorded{docs: map[string]string{}, fault: c.fault})
+			o.Timeout = 3 * time.Second
+			began := time.Now()
+			_, err := Open(t.Context(), o)
+			if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) || time.Since(began) > 9*time.Second {
+				t.Errorf("%v after %v, want %v that says %q", err, time.Since(began), c.want, c.says)
+			}
+		})
+	}
+}
+
+// put are the paths that were written and not removed, but for the record.
+func (s *recorded) kept() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.docs)), func(p string) bool { return strings.Contains(p, "_about/") })
+}
+
+// olds answers searches for old chunks by these, once.
+func (s *recorded) olds(ids ...string) {
+	hits := make([]string, len(ids))
+	for i, id := range ids {
+		hits[i] = fmt.Sprintf(`{"id":"index:chunks/0/%d","relevance":0.0,"fields":{"chunk":%q}}`, i, hash(id))
+	}
+	s.found = func(body object) string {
+		if body["presentation.summary"] != "key" {
+			return result(0)
+		}
+		return result(len(hits), hits...)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	server, s := serving(t, func(o *Options) { o.Token = "secret" })
+	server.olds("n:a.md#gone")
+	server.docs[s.path("n:a.md#gone")] = "{}"
+	server.fault = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if r.Header.Get("Authorization") != "Bearer secret" {
+			t.Errorf("%s %s without the token", r.Method, r.URL.Path)
+		}
+		return false
+	}
+	a, b := backendtest.Chunk("n:a.md#x", "body", "tea"), backendtest.Chunk("n:a.md#y", "body", "leaf")
+	if err := s.Write(t.Context(), backend.Batch{Replace: []sheaf.ID{"n:a.md"}, Chunks: []backend.Chunk{a, b}}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{s.path("n:a.md#x"), s.path("n:a.md#y")}
+	slices.Sort(want)
+	if got := server.kept(); !slices.Equal(got, want) {
+		t.Errorf("kept %q, want %q", got, want)
+	}
+	if len(server.searches) != 1 || !strings.Contains(fmt.Sprint(server.searches[0]["yql"]), "doc in (@p0) and !(write contains @p1)") || server.searches[0]["p0"] != hash("n:a.md") {
+		t.Errorf("old chunks are looked for by %v", server.searches)
+	}
+	server.olds("n:a.md#x", "n:a.md#y")
+	if err := s.Delete(t.Context(), []sheaf.ID{"n:a.md"}); err != nil || len(server.kept()) != 0 {
+		t.Errorf("%v; kept %q", err, server.kept())
+	}
+	before := len(server.requests)
+	if err := s.Write(t.Context(), backend.Batch{}); err != nil || len(server.requests) != before {
+		t.Errorf("an empty batch: %v, %d requests", err, len(server.requests)-before)
+	}
+	for what, bad := range map[string]backend.Chunk{
+		"no field":       backendtest.Chunk("n:a#x", "blurb", "x"),
+		"no vectors":     {ID: "n:a#x", Doc: "n:a", Vectors: []backend.Vectors{{Name: "face", Passages: [][]float32{{1, 0, 0}}}}},
+		"dimensions":     {ID: "n:a#x", Doc: "n:a", Vectors: []backend.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}},
+		"without an ID":  {Doc: "n:a"},
+		"not of unit 1":  {ID: "n:a#x", Doc: "n:a", Vectors: []backend.Vectors{{Name: "body", Passages: [][]float32{{1, 1, 1}}}}},
+		"field is twice": backendtest.Chunk("n:a#x", "body", "x", "body", "y"),
+	} {
+		if err := s.Write(t.Context(), backend.Batch{Chunks: []backend.Chunk{bad}}); !errors.Is(err, sheaf.ErrInvalid) || len(server.requests) != before {
+			t.Errorf("%s: %v, %d requests", what, err, len(server.requests)-before)
+		}
+	}
+	s.o.ReadOnly = true
+	if err := s.Delete(t.Context(), []sheaf.ID{"n:a.md"}); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("read only: %v", err)
+	}
+}
+
+// TestWritePartial: a document that the server refuses is named and leaves nothing
+// behind; the others are written.
+func TestWritePartial(t *testing.T) {
+	server, s := serving(t)
+	server.fault = failing(s.path("n:bad#y"), 1, 400, "", "Could not parse field 'title'")
+	server.olds("n:bad#x")
+	err := s.Write(t.Context(), backend.Batch{Chunks: []backend.Chunk{backendtest.Chunk("n:bad#x", "body", "a"), backendtest.Chunk("n:bad#y", "body", "b"), backendtest.Chunk("n:good#x", "body", "c")}})
+	var partial *backend.PartialError
+	if !errors.As(err, &partial) || len(partial.Rejected) != 1 || !strings.Contains(fmt.Sprint(partial.Rejected["n:bad"]), "Could not parse") {
+		t.Fatalf("%v", err)
+	}
+	if got := server.kept(); len(got) != 1 || got[0] != s.path("n:good#x") {
+		t.Errorf("kept %q", got)
+	}
+}
+
+// TestBackPressure: what the server is too busy for is sent again, after as long as it
+// says, by fewer at a time; what it cannot take is an error at once.
+func TestBackPressure(t *testing.T) {
+	var chunks []backend.Chunk
+	for i := range 40 {
+		chunks = append(chunks, backendtest.Chunk(fmt.Sprintf("n:%d#x", i), "body", "tea"))
+	}
+	for what, c := range map[string]struct {
+		status, times int
+		after         string
+		want          error
+		says          string
+		atLeast       time.Duration
+	}{
+		"too many requests":  {429, 12, "", nil, "", 0},
+		"retry after":        {429, 1, "1", nil, "", 500 * time.Millisecond},
+		"starting":           {503, 8, "", nil, "", 0},
+		"timed out":          {504, 2, "", nil, "", 0},
+		"out of space":       {507, 1, "", sheaf.ErrUnavailable, "short of memory or disk", 0},
+		"no rights":          {401, 1, "", sheaf.ErrInvalid, "check the certificate", 0},
+		"no document API":    {404, 1, "", sheaf.ErrNotFound, "404", 0},
+		"an internal fault":  {500, 1, "", sheaf.ErrUnavailable, "500", 0},
+		"away for very long": {429, 1 << 20, "", sheaf.ErrUnavailable, "no answer in time", time.Second},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			server, s := serving(t, func(o *Options) { o.Feeds = 8 })
+			server.fault = failing("/docid/", c.times, c.status, c.after, "Rejecting execution due to overload: 256 requests already enqueued")
+			if c.times == 1<<20 {
+				s.o.Timeout = 1500 * time.Millisecond
+			}
+			began := time.Now()
+			err := s.Write(t.Context(), backend.Batch{Chunks: chunks})
+			took := time.Since(began)
+			if c.want == nil && err != nil || !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) || took < c.atLeast {
+				t.Errorf("%v after %v, want %v that says %q after %v", err, took, c.want, c.says, c.atLeast)
+			}
+			if err == nil && len(server.kept()) != len(chunks) {
+				t.Errorf("%d of %d chunks were written", len(server.kept()), len(chunks))
+			}
+			if server.most > 8 {
+				t.Errorf("%d requests at a time, want 8 at most", server.most)
+			}
+		})
+	}
+}
+
+// TestTraffic: half as many after a refusal, a little more with each success.
+func TestTraffic(t *testing.T) {
+	busy := true
+	way := newTraffic(roundTrip(func() int {
+		if busy {
+			return 429
+		}
+		return 200
+	}), 16)
+	req := httptest.NewRequest("POST", "http://x/", nil)
+	send := func() {
+		resp, err := way.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+	}
+	for _, want := range []float64{8, 4, 2, 1, 1} {
+		if send(); way.size != want {
+			t.Errorf("%v at a time, want %v", way.size, want)
+		}
+	}
+	busy = false
+	for range 1000 {
+		send()
+	}
+	if way.size != 16 || way.under != 0 {
+		t.Errorf("%v at a time and %d under way, want 16 and none", way.size, way.under)
+	}
+}
+
+type roundTrip func() int
+
+func (f roundTrip) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: f(), Body: http.NoBody}, nil
+}
+
+// TestWriteCut: a connection that is cut, and an answer that breaks off, in the middle
+// of a write lose nothing.
+func TestWriteCut(t *testing.T) {
+	server, s := serving(t)
+	var mu sync.Mutex
+	n := 0
+	server.fault = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		switch {
+		case n == 3:
+			panic(http.ErrAbortHandler)
+		case n == 5:
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte(`{"pathId"`))
+			return true
+		}
+		return false
+	}
+	var chunks []backend.Chunk
+	for i := range 20 {
+		chunks = append(chunks, backendtest.Chunk(fmt.Sprintf("n:%d#x", i), "body", "tea"))
+	}
+	if err := s.Write(t.Context(), backend.Batch{Chunks: chunks}); err != nil || len(server.kept()) != 20 {
+		t.Errorf("%v; %d of 20 chunks", err, len(server.kept()))
+	}
+}
+
+func TestWriteColumns(t *testing.T) {
+	server, s := serving(t)
+	server.docs[s.path("n:a#x")] = "{}"
+	columns := []backend.Column{{Name: sheaf.ColumnAccess, Values: []sheaf.Value{text("group:x")}}}
+	if err := s.WriteColumns(t.Context(), []backend.ColumnChange{{Chunk: "n:a#x", Columns: columns}}); err != nil {
+		t.Fatal(err)
+	}
+	if len(server.requests) != 1 || !strings.HasPrefix(server.requests[0], "PUT "+s.path("n:a#x")+"?create=false&condition=notes.chunk") {
+		t.Errorf("sent %q", server.requests)
+	}
+	if err := s.WriteColumns(t.Context(), []backend.ColumnChange{{Chunk: "n:none#x", Columns: columns}}); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("columns of nothing: %v", err)
+	}
+	if err := s.WriteColumns(t.Context(), []backend.ColumnChange{{}}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("columns without an ID: %v", err)
+	}
+}
+
+func TestRetrieve(t *testing.T) {
+	server, s := serving(t)
+	server.found = func(object) string {
+		return result(3, hitOf("n:b.md", 4.4, `"bm25(title)":1.1,"bm25(content)":2.2`), hitOf("n:c%20d.md%23%C3%A4", 2.2, ``), hitOf("n:a.md", 4.4, ``))
+	}
+	req := backendtest.Words(sheaf.Match{Text: "tea"})
+	got, err := s.Retrieve(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 4.4 / (k1 + 1); ties by ID.
+	if fmt.Sprint(got) != fmt.Sprint(sheaf.Ranking{{ID: "n:a.md", Score: 2}, {ID: "n:b.md", Score: 2}, {ID: "n:c d.md#ä", Score: 1}}) {
+		t.Errorf("found %v", got)
+	}
+	parts, err := s.Explain(t.Context(), req, []sheaf.ID{"n:b.md", "n:none"})
+	if err != nil || parts[1] != nil || parts[0] == nil || math.Abs(parts[0].Value-2) > 1e-12 || math.Abs(parts[0].Recombine()-2) > 1e-12 || len(parts[0].Parts) != 2 {
+		t.Errorf("explained as %+v, %v", parts, err)
+	}
+	closeness := 1 / (1 + math.Acos(0.6))
+	near := backend.Request{Limit: 2, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}}
+	server.found = func(object) string {
+		return result(2, hitOf("n:a", closeness, `"closest(embeddings)":{"type":"tensor<float>(t{})","cells":{"12":1.0}}`),
+			hitOf("n:b", closeness/2, `"closest(embeddings)":{"type":"tensor<float>(t{})","cells":[{"address":{"t":"3"},"value":1.0}]}`))
+	}
+	got, err = s.Retrieve(t.Context(), near)
+	if err != nil || len(got) != 2 || math.Abs(got[0].Score-0.6) > 1e-9 || got[0].Passage != 12 || got[1].Passage != 3 || got[1].Score >= got[0].Score {
+		t.Errorf("near: %v, %v", got, err)
+	}
+	if parts, err := s.Explain(t.Context(), near, []sheaf.ID{"n:a"}); err != nil || parts[0] == nil || parts[0].Value != got[0].Score {
+		t.Errorf("near is explained as %+v, %v", parts, err)
+	}
+	server.found = func(body object) string {
+		if strings.Contains(fmt.Sprint(body["yql"]), "sum(passages)") {
+			return `{"root":{"fields":{"totalCount":7},"coverage":{"coverage":100},"children":[{"id":"group:root:0","relevance":1.0,"continuation":{"this":""},"fields":{"sum(passages)":21}}]}}`
+		}
+		return result(5)
+	}
+	if stats, err := s.Stats(t.Context()); err != nil || stats.Chunks != 7 || stats.Vectors != 21 {
+		t.Errorf("holds %+v, %v", stats, err)
+	}
+	for _, req := range []backend.Request{req, near} {
+		if n, err := s.Count(t.Context(), req); err != nil || n != 5 {
+			t.Errorf("counts %d, %v", n, err)
+		}
+	}
+	if err := s.Health(t.Context()); err != nil {
+		t.Errorf("health: %v", err)
+	}
+}
+
+// TestHybrid: one request, whose answer is taken as it is.
+func TestHybrid(t *testing.T) {
+	server, s := serving(t)
+	server.found = func(object) string {
+		return result(2, hitOf("n:a", 0.9, `"document_boost":1.5,"recency_bias":0.8,"aggregated_chunk_boost":1.0,"closest(embeddings)":{"cells":{"2":1.0}}`), hitOf("n:b", 0.1, ""))
+	}
+	h := Hybrid{Words: sheaf.Match{Text: "tea"}, Vector: []float32{1, 0, 0}, Alpha: 0.5, Ratio: 0.3, Decay: 0.5, TargetHits: 100, Rerank: 50, Limit: 2}
+	got, err := s.Hybrid(t.Context(), h)
+	if err != nil || len(got) != 2 || got[0].ID != "n:a" || got[0].Score != 0.9 || got[0].Passage != 2 || math.Abs(got[0].Explanation.Recombine()-0.9) > 1e-12 || len(got[0].Explanation.Parts) != 4 {
+		t.Errorf("found %+v, %v", got, err)
+	}
+	for what, change := range map[string]func(*Hybrid){
+		"alpha": func(h *Hybrid) { h.Alpha = math.NaN() }, "ratio": func(h *Hybrid) { h.Ratio = 1.1 }, "decay": func(h *Hybrid) { h.Decay = -1 },
+		"target": func(h *Hybrid) { h.TargetHits = 0 }, "rerank": func(h *Hybrid) { h.Rerank = 1 << 20 }, "limit": func(h *Hybrid) { h.Limit = 51 },
+		"dimensions": func(h *Hybrid) { h.Vector = []float32{1} }, "no vector": func(h *Hybrid) { h.Vector = nil },
+	} {
+		bad := h
+		change(&bad)
+		if _, err := s.Hybrid(t.Context(), bad); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	h.Words = sheaf.Phrase{Text: "green tea"}
+	if _, err := s.Hybrid(t.Context(), h); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("a phrase: %v", err)
+	}
+	if len(server.requests) != 1 {
+		t.Errorf("sent %q", server.requests)
+	}
+}
+
+// TestRetrieveTies: while hits as good as the last one may be missing, more are asked
+// for.
+func TestRetrieveTies(t *testing.T) {
+	server, s := serving(t)
+	server.found = func(body object) string {
+		var hits []string
+		for i := range min(int(body["hits"].(float64)), 300) {
+			score := 1
+			if i == 0 {
+				score = 2
+			}
+			hits = append(hits, hitOf(fmt.Sprintf("n:%03d", 299-i), score, ""))
+		}
+		return result(300, hits...)
+	}
+	req := backendtest.Words(sheaf.Match{Text: "tea"})
+	req.Limit = 3
+	got, err := s.Retrieve(t.Context(), req)
+	if err != nil || len(got) != 3 || got[0].ID != "n:299" || got[1].ID != "n:000" || got[2].ID != "n:001" {
+		t.Errorf("found %v, %v", got, err)
+	}
+	if n := len(server.searches); n != 3 {
+		t.Errorf("%d searches, want 3: of 23, 92 and 368 hits", n)
+	}
+}
+
+// TestUnsupported: what Vespa cannot do says so, before anything is sent.
+func TestUnsupported(t *testing.T) {
+	server, s := serving(t)
+	words := func(q sheaf.TextQuery, change func(*backend.Request)) backend.Request {
+		r := backendtest.Words(q)
+		if change != nil {
+			change(&r)
+		}
+		return r
+	}
+	tea := sheaf.Match{Text: "tea"}
+	for what, c := range map[string]struct {
+		req  backend.Request
+		says string
+	}{
+		"phrase":      {words(sheaf.Phrase{Text: "green tea"}, nil), "phrases"},
+		"prefix":      {words(sheaf.Prefix{Text: "te"}, nil), "prefixes"},
+		"fuzzy":       {words(sheaf.Fuzzy{Text: "tea", Distance: 1}, nil), "fuzzy"},
+		"character":   {words(sheaf.Match{Text: "猫"}, nil), "single characters"},
+		"nested":      {words(sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Bool{Must: []sheaf.TextQuery{tea, sheaf.Match{Text: "leaf"}}}}}, nil), "nest"},
+		"odd weights": {words(sheaf.Bool{Should: []sheaf.TextQuery{tea, sheaf.Boost{Query: sheaf.Match{Text: "leaf"}, Factor: 0.123456}}}, nil), "repeating"},
+		"bm25f":       {words(tea, func(r *backend.Request) { r.Text.Combine = backend.CombineBM25F }), "bm25f"},
+		"k1":          {words(tea, func(r *backend.Request) { r.Text.K1 = 0.9 }), "made with 1.2"},
+		"candidates": {words(tea, func(r *backend.Request) {
+			r.Text.Statistics, r.Filter = backend.StatisticsCandidates, sheaf.Exists{Column: "tag"}
+		}), "candidates"},
+		"range of texts": {words(tea, func(r *backend.Request) { r.Filter = sheaf.Range{Column: "tag", Min: text("a")} }), "range of texts"},
+	} {
+		_, err := s.Retrieve(t.Context(), c.req)
+		if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "vespa notes") {
+			t.Errorf("%s: %v, want unsupported that says %q", what, err, c.says)
+		}
+	}
+	for what, req := range map[string]backend.Request{
+		"nothing":    {Limit: 1},
+		"dimensions": {Limit: 1, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{1}}},
+		"no field":   words(sheaf.Match{Text: "tea", Field: "blurb"}, nil),
+	} {
+		if _, err := s.Retrieve(t.Context(), req); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	// Nothing can be found, and nobody has to be asked.
+	for what, req := range map[string]backend.Request{
+		"no words":      words(sheaf.Match{Text: "?!"}, nil),
+		"within none":   words(tea, func(r *backend.Request) { r.Within = []sheaf.ID{} }),
+		"in none":       words(tea, func(r *backend.Request) { r.Filter = sheaf.In{Column: "a"} }),
+		"other vectors": {Limit: 1, Vector: &backend.VectorRequest{Field: "face", Vector: []float32{1}}},
+	} {
+		if got, err := s.Retrieve(t.Context(), req); err != nil || len(got) != 0 {
+			t.Errorf("%s: %v, %v", what, got, err)
+		}
+	}
+	if len(server.requests) != 0 {
+		t.Errorf("sent %q", server.requests)
+	}
+}
+
+// TestSearchFaults: an answer that is incomplete or nonsense is no answer.
+func TestSearchFaults(t *testing.T) {
+	server, s := serving(t)
+	for what, c := range map[string]struct{ answer, says string }{
+		"degraded":     {`{"root":{"fields":{"totalCount":1},"coverage":{"coverage":50,"degraded":{"timeout":true}},"children":[]}}`, "50 % of the content"},
+		"soft timeout": {`{"root":{"fields":{"totalCount":1},"coverage":{"coverage":100,"degraded":{"timeout":true}},"children":[]}}`, "incomplete"},
+		"errors":       {`{"root":{"coverage":{"coverage":100},"errors":[{"code":12,"summary":"Timed out","message":"No time left"}]}}`, "No time left"},
+		"no coverage":  {`{"root":{"fields":{"totalCount":1}}}`, "coverage"},
+		"empty":        {`{}`, "coverage"},
+		"a list":       {`[1]`, "not what such a server says"},
+		"half":         {`{"root":{"children":[`, "not what such a server says"},
+		"no ID":        {result(1, `{"relevance":1,"fields":{}}`), "without an ID"},
+		"odd ID":       {result(1, hitOf("%zz", 1, "")), "a hit with the ID"},
+		"NaN":          {result(1, hitOf("n:a", `"NaN"`, "")), "relevance"},
+		"no fields":    {result(1, `{"relevance":1}`), "without an ID"},
+	} {
+		server.found = func(object) string { return c.answer }
+		_, err := s.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: "tea"}))
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want unavailable that says %q", what, err, c.says)
+		}
+	}
+}
+
+// TestDeploy: a configuration server without an application gets ours; one that has
+// an application keeps it.
+func TestDeploy(t *testing.T) {
+	server := &recorded{docs: map[string]string{}}
+	o := at(t, server)
+	var mu sync.Mutex
+	deployed, asked := 0, 0
+	var names []string
+	config := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case r.Method == "GET" && r.URL.Path == application && deployed == 0:
+			w.WriteHeader(404)
+			fmt.Fprint(w, `{"error-code":"NOT_FOUND","message":"No such application id: 'default.default'"}`)
+		case r.Method == "GET" && r.URL.Path == application:
+			fmt.Fprint(w, `{"generation":2,"applicationPackageFileReference":"x"}`)
+		case r.Method == "POST" && r.URL.Path == activate && r.Header.Get("Content-Type") == "application/zip":
+			deployed++
+			data, err := io.ReadAll(r.Body)
+			if err != nil {
+				return
+			}
+			files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+			if err != nil {
+				w.WriteHeader(400)
+				return
+			}
+			for _, f := range files.File {
+				names = append(names, f.Name)
+			}
+			fmt.Fprint(w, `{"session-id":"2","message":"Session 2 for tenant 'default' prepared and activated."}`)
+		default:
+			w.WriteHeader(405)
+		}
+	}))
+	defer config.Close()
+	// The container takes a while to know the schema.
+	server.fault = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked > 3 {
+			return false
+		}
+		w.WriteHeader(400)
+		fmt.Fprintf(w, `{"pathId":%q,"message":"Document type notes_about does not exist"}`, r.URL.Path)
+		return true
+	}
+	o.Config = config.URL
+	for range 2 {
+		s, err := Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	want := []string{"hosts.xml", "schemas/notes.sd", "schemas/notes_about.sd", "search/query-profiles/default.xml", "services.xml"}
+	if deployed != 1 || !slices.Equal(names, want) {
+		t.Errorf("deployed %d times, %q", deployed, names)
+	}
+}
+
+func TestExamine(t *testing.T) {
+	server, s := serving(t)
+	for _, f := range Examine(t.Context(), s.o) {
+		if f.Err != nil {
+			t.Errorf("%s: %v", f.Check, f.Err)
+		}
+	}
+	if got := server.kept(); len(got) != 0 {
+		t.Errorf("left behind: %q", got)
+	}
+	bad := s.o
+	bad.URL = "http://127.0.0.1:1"
+	if got := Examine(t.Context(), bad); len(got) != 1 || !errors.Is(got[0].Err, sheaf.ErrUnavailable) {
+		t.Errorf("nobody listens: %+v", got)
+	}
+	server.fault = failing("_probe_", 1, 403, "", "read only certificate")
+	failed := 0
+	for _, f := range Examine(t.Context(), s.o) {
+		if f.Err != nil {
+			failed++
+			if f.Check != "rights" || !strings.Contains(f.Err.Error(), "read only certificate") {
+				t.Errorf("%s: %v", f.Check, f.Err)
+			}
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d faults, want one of rights", failed)
+	}
+}
+
+func TestDrop(t *testing.T) {
+	var paths []string
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paths = append(paths, r.Method+" "+r.URL.RequestURI())
+		switch len(paths) {
+		case 1:
+			fmt.Fprint(w, `{"pathId":"/document/v1/sheaf/notes/docid","documentCount":1000,"continuation":"AA/="}`)
+		case 2:
+			fmt.Fprint(w, `{"pathId":"/document/v1/sheaf/notes/docid","documentCount":3}`)
+		default:
+			w.WriteHeader(400)
+			fmt.Fprint(w, `{"message":"no such type"}`)
+		}
+	}))
+	defer front.Close()
+	if err := Drop(t.Context(), Options{URL: front.URL, Schema: "notes"}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true", "DELETE /document/v1/sheaf/notes/docid/?selection=true&continuation=AA%2F%3D", "DELETE /document/v1/sheaf/notes_about/docid/?selection=true"}
+	if !slices.Equal(paths, want) {
+		t.Errorf("sent %q, want %q", paths, want)
+	}
+}

@@ -138,6 +138,14 @@ var stages = []kind{
 			return rank.GraphBoost{Candidates: a.integer("candidates"), Backlink: a.number("backlink"), CoCitation: a.number("co_citation"),
 				SharedTag: a.number("shared_tag"), Strength: a.number("strength"), Max: a.number("max"), MinSimilarity: a.number("min_similarity"), Blend: blendOf(a)}
 		}},
+	{name: "support", about: "raises hits of which the document has other good places, by strength x (1 - the product of (1 - each x score) over these)", short: "strength",
+		options: []option{
+			number("strength", "0.05", 0, 1000, "how much the other places count together, at most"),
+			number("each", "0.3", 0, 1, "how much each of them counts"),
+			integer("among", "50", 1, 1000, "how many hits are looked at, best first")},
+		stage: func(a arguments) rank.Stage {
+			return rank.Support{Strength: a.number("strength"), Each: a.number("each"), Among: a.integer("among")}
+		}},
 	{name: "recency", about: "lowers old documents",
 		options: []option{
 			choice("curve", "hyperbolic", "1/(1 + decay x age in years), or a half for every half_life", "hyperbolic", "half_life"),

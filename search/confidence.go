@@ -29,13 +29,17 @@ type Evidence struct {
 }
 
 // Features are the evidence as numbers for calibrate.Logistic, each about within
-// -1..2.
+// -1..2. Those of a first answer have weights of their own, and the share of words
+// counts also up to all of them: a second field that holds them says less than the
+// first.
 func (e Evidence) Features() []float64 {
 	words, lead, first := min(e.Words, 2), max(-1, min(1, e.Lead)), 0.0
 	if lead > 0 {
 		first = 1
 	}
-	return []float64{words, e.Meaning, lead, e.Known, math.Log1p(float64(e.Length)) / 2, words * e.Meaning, first}
+	once, length := min(words, 1), math.Log1p(float64(e.Length))/2
+	return []float64{words, e.Meaning, lead, e.Known, length, words * e.Meaning, first,
+		once, first * once, first * e.Meaning, first * lead, math.Sqrt(max(lead, 0)), first * length}
 }
 
 // Level is a confidence in a word.
@@ -60,6 +64,14 @@ func LevelOf(confidence float64) Level {
 		return Low
 	}
 	return None
+}
+
+// Level is the confidence of the hit in a word, "" when it has none.
+func (h *Hit) Level() Level {
+	if h.Confidence == nil {
+		return ""
+	}
+	return LevelOf(*h.Confidence)
 }
 
 // judged is what the run remembers to judge its answers by.
@@ -152,7 +164,7 @@ func AverageConfidence(profile, model string) *calibrate.Logistic {
 	if profile != "sheaf" || model != "sheaf-en-1" {
 		return nil
 	}
-	return &calibrate.Logistic{Bias: -2.8, Weights: []float64{0.7, 3.6, 6, -1.9, 0.1, -0.7, 0.25}}
+	return &calibrate.Logistic{Bias: -1.9, Weights: []float64{-0.23, 1.15, 2.56, -0.52, -0.78, 0.43, -0.56, 0.55, 0.02, 0.58, 1.73, 1.54, 0.39}}
 }
 
 // judge gives the hits of the result their evidence and confidence, and says

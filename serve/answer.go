@@ -61,6 +61,7 @@ type Result struct {
 	Line         int                `json:"line" doc:"The line of the snippet's first match, from 1."`
 	Score        float64            `json:"score" doc:"What the results are ordered by; it does not say how sure the answer is."`
 	Confidence   *float64           `json:"confidence,omitempty" doc:"How sure the answer is, 0 to 1; absent when that is not known."`
+	Level        search.Level       `json:"confidence_level,omitempty" doc:"The confidence in a word: high, medium, low or none."`
 	Snippet      string             `json:"snippet" doc:"The part of the text that shows best why it was found."`
 	Matches      []Span             `json:"matches" doc:"The ranges of the snippet, in bytes, that match words of the query."`
 	Tags         []string           `json:"tags" doc:"The tags of the chunk and of its document."`

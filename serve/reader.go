@@ -343,7 +343,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 func (r *Reader) result(docs documents, h *search.Highlighter, hit *search.Hit, legs []string) Result {
 	out := Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
-		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
+		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Level: hit.Level(), Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
 		Explanation: hit.Explanation, File: r.file(hit.Doc.Tree(), hit.Path),
 	}
 	for i, leg := range hit.Legs {

@@ -44,6 +44,7 @@ type resultJSON struct {
 	Line        int                `json:"line"`
 	Score       float64            `json:"score"`
 	Confidence  *float64           `json:"confidence,omitempty"`
+	Level       search.Level       `json:"confidence_level,omitempty"`
 	Snippet     string             `json:"snippet"`
 	Matches     []span             `json:"matches"`
 	Tags        []string           `json:"tags"`
@@ -95,8 +96,8 @@ func (a *app) printResult(r *resultJSON) {
 	// People are told of the first answer only: below it, a number that says
 	// how likely it is that none of those above was right reads like a verdict
 	// on the text.
-	if r.Confidence != nil && r.Rank == 1 {
-		score += " " + string(search.LevelOf(*r.Confidence))
+	if r.Level != "" && r.Rank == 1 {
+		score += " " + string(r.Level)
 	}
 	room := a.out.Width - len(indent) - len(score) - 2
 	if !a.out.Terminal {

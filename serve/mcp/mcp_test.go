@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"sheaf/eval/calibrate"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/mcp"
@@ -32,7 +33,13 @@ var notes = map[string]string{
 
 func connect(t testing.TB, grant access.Grant) *sdk.ClientSession {
 	t.Helper()
-	f := servetest.Open(t, notes, nil)
+	return connectTo(t, grant, nil)
+}
+
+// connectTo is connect to a collection whose options change changes.
+func connectTo(t testing.TB, grant access.Grant, change func(*serve.Options)) *sdk.ClientSession {
+	t.Helper()
+	f := servetest.Open(t, notes, change)
 	server, err := mcp.New(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test"}, grant)
 	if err != nil {
 		t.Fatal(err)
@@ -150,6 +157,31 @@ func TestTools(t *testing.T) {
 }
 
 // TestQuotes: a document cannot end the quotation that its text stands in.
+// TestConfidence: an assistant is told how sure an answer is, in words, and when
+// nothing answers.
+func TestConfidence(t *testing.T) {
+	for _, c := range []struct {
+		bias       float64
+		level      string
+		answerable bool
+	}{{5, "high", true}, {-5, "none", false}} {
+		s := connectTo(t, access.Unrestricted(), func(o *serve.Options) {
+			o.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: c.bias} }
+		})
+		var found struct {
+			Answerable *bool
+			Results    []struct{ Confidence string }
+		}
+		text := call(t, s, "search", map[string]any{"query": "undo commit"}, &found)
+		if len(found.Results) == 0 || found.Results[0].Confidence != c.level || found.Answerable == nil || *found.Answerable != c.answerable {
+			t.Errorf("bias %v: %+v", c.bias, found)
+		}
+		if !strings.Contains(text, "confidence "+c.level) || strings.Contains(text, "seems to answer") == c.answerable {
+			t.Errorf("bias %v: the text of the answer:\n%s", c.bias, text)
+		}
+	}
+}
+
 func TestQuotes(t *testing.T) {
 	text := call(t, connect(t, access.Unrestricted()), "get", map[string]any{"id": "deep/far.md"}, nil)
 	if strings.Count(text, "\n<<<< end of text\n") != 1 || !strings.Contains(text, "<<<< text of notes:deep/far.md\n") {

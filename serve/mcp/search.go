@@ -8,7 +8,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sheaf"
-	"sheaf/search"
 	"sheaf/serve"
 )
 
@@ -28,6 +27,7 @@ type searchOut struct {
 	Collection string   `json:"collection" jsonschema:"the collection that was searched"`
 	Profile    string   `json:"profile" jsonschema:"the ranking profile"`
 	Results    []result `json:"results" jsonschema:"the results, best first"`
+	Answerable *bool    `json:"answerable,omitempty" jsonschema:"false when no result is likely to answer the query; absent when that is not known"`
 	Total      int      `json:"total" jsonschema:"how many results the ranking has"`
 	Truncated  bool     `json:"truncated" jsonschema:"whether results or texts were left out because of the budget"`
 	Tokens     int      `json:"tokens" jsonschema:"about how many tokens the answer takes"`
@@ -126,7 +126,7 @@ func (s *server) answer(ctx context.Context, in searchIn, find func(*serve.Reade
 // pack makes results of an answer, with as many texts as fit the budget. A
 // passage inside one whose text was given is not given its text again.
 func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serve.Answer) (*searchOut, error) {
-	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{}, Total: a.Total.Value, Notes: []string{}}
+	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{}, Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}}
 	out.Notes = append(append(out.Notes, a.Warnings...), a.Notes...)
 	left := math.Inf(1)
 	if in.Budget > 0 {
@@ -136,10 +136,7 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 	for i := range a.Results {
 		hit := &a.Results[i]
 		one := result{Rank: hit.Rank, ID: hit.ID, URI: uri(out.Collection, hit.ID), Breadcrumb: hit.Breadcrumb, Path: sheaf.PathText(hit.Path), Line: hit.Line,
-			Score: hit.Score, Tags: hit.Tags, Snippet: hit.Snippet}
-		if hit.Confidence != nil {
-			one.Confidence = string(search.LevelOf(*hit.Confidence))
-		}
+			Score: hit.Score, Confidence: string(hit.Level), Tags: hit.Tags, Snippet: hit.Snippet}
 		if in.Bodies || in.Budget > 0 {
 			part, err := r.Get(ctx, hit.ID, serve.GetOptions{})
 			if err == nil && !given[hit.ID] {
@@ -201,6 +198,9 @@ func searchContent(out *searchOut) []sdk.Content {
 	if len(out.Results) == 0 {
 		w.line("Nothing was found. Try fewer or other words.")
 	}
+	if out.Answerable != nil && !*out.Answerable && len(out.Results) > 0 {
+		w.line("Note: nothing found seems to answer the query.")
+	}
 	for _, n := range out.Notes {
 		w.line("Note: %s", n)
 	}
@@ -212,7 +212,11 @@ func searchContent(out *searchOut) []sdk.Content {
 		r := &out.Results[i]
 		w.line("")
 		w.line("%d. %s", r.Rank, r.Breadcrumb)
-		w.line("   id %s, %s:%d, score %.4g", r.ID, r.Path, r.Line, r.Score)
+		sure := ""
+		if r.Confidence != "" {
+			sure = ", confidence " + r.Confidence
+		}
+		w.line("   id %s, %s:%d, score %.4g%s", r.ID, r.Path, r.Line, r.Score, sure)
 		if r.Text != "" {
 			w.quote(r.ID, r.Text)
 		} else if r.Snippet != "" {

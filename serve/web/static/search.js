@@ -49,7 +49,7 @@ function line(r, i, s) {
       r.date && make("time", { datetime: r.date }, r.date.slice(0, 10)),
       ...r.tags.slice(0, 6).map((t) => make("button", { type: "button", class: "chip", onclick: () => filterBy("tag", t, s) }, "#" + t)),
       r.file && make("a", { href: editorAddress(r.file, r.line), "data-editor": "" }, "open in editor"),
-      r.confidence !== undefined && make("span", { title: "how sure it is that this answers the query" }, r.confidence >= 0.75 ? "high" : r.confidence >= 0.5 ? "medium" : "low"),
+      r.confidence_level && make("span", { title: "how sure it is that this answers the query" }, r.confidence_level),
       make("button", { type: "button", class: "chip score", "aria-expanded": "false", title: "Why does it stand here?", onclick: (e) => why(item, r, s, e.currentTarget) }, score(r.score))));
   item.addEventListener("mousedown", () => select(i, false));
   return item;

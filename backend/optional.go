@@ -98,17 +98,17 @@ type Checker interface {
 
 // Recall is how much of what brute force finds a store finds in one vector field.
 type Recall struct {
-	Field    string  `json:"field"`
-	Dims     int     `json:"dims"`
-	Passages int     `json:"passages"`
-	Queries  int     `json:"queries"` // how many were measured
-	At10     float64 `json:"recall_at_10"`
-	At100    float64 `json:"recall_at_100"`
+	Field    string  `json:"field" doc:"The vector field."`
+	Dims     int     `json:"dims" doc:"Its dimensions."`
+	Passages int     `json:"passages" doc:"How many vectors it has."`
+	Queries  int     `json:"queries" doc:"How many queries were measured."`
+	At10     float64 `json:"recall_at_10" doc:"The share of the nearest 10 that was found."`
+	At100    float64 `json:"recall_at_100" doc:"The share of the nearest 100 that was found."`
 	// Exhaustive says that every vector is compared in any case.
-	Exhaustive bool `json:"exhaustive"`
+	Exhaustive bool `json:"exhaustive" doc:"Whether every vector is compared in any case."`
 	// The medians of what one search for 10 took.
-	SearchMillis     float64 `json:"search_ms"`
-	BruteForceMillis float64 `json:"brute_force_ms"`
+	SearchMillis     float64 `json:"search_ms" doc:"The median time of a search for 10, in milliseconds."`
+	BruteForceMillis float64 `json:"brute_force_ms" doc:"The median time of comparing all vectors, in milliseconds."`
 }
 
 // RecallMeter is met by backends that can measure their recall.

@@ -65,16 +65,16 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	if _, _, err := profile.Builtin(name); err == nil {
 		return nil, fmt.Errorf("%w: %s is a built-in profile: take another name", ErrConflict, name)
 	}
+	base, err := c.Load(in.Extends)
+	if err != nil {
+		return nil, err
+	}
 	text := yaml.MapSlice{{Key: "name", Value: name}}
 	if in.About != "" {
 		text = append(text, yaml.MapItem{Key: "about", Value: in.About})
 	}
 	text = append(text, yaml.MapItem{Key: "extends", Value: in.Extends})
 	if len(in.Parameters) > 0 {
-		base, err := c.Load(in.Extends)
-		if err != nil {
-			return nil, inField("extends", err)
-		}
 		if _, err := base.Plan(DefaultLimit, in.Parameters); err != nil {
 			return nil, inField("parameters", err)
 		}
@@ -136,7 +136,7 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 		judged := query{Query: q.Query}
 		for _, id := range q.Expect {
 			if _, ok := view.Chunk(id); !ok || id.Tree() != trees[at].Name {
-				return nil, fieldError("queries", "query %d expects %q: must be a chunk of the folder %s", i+1, id, trees[at].Name)
+				return nil, fmt.Errorf("query %d expects a chunk of the folder %s: %w", i+1, trees[at].Name, notFound(id))
 			}
 			judged.Expect = append(judged.Expect, strings.TrimPrefix(string(id), trees[at].Name+":"))
 		}

@@ -53,8 +53,8 @@ func TestSaveProfile(t *testing.T) {
 	}{
 		"a name that is taken":     {"mine", serve.ProfileInput{Extends: "sheaf"}, serve.ErrConflict},
 		"a built-in one":           {"sheaf", serve.ProfileInput{Extends: "bench", Replace: true}, serve.ErrConflict},
-		"an unknown one":           {"x", serve.ProfileInput{Extends: "nothing"}, sheaf.ErrInvalid},
-		"itself":                   {"x", serve.ProfileInput{Extends: "x"}, sheaf.ErrInvalid},
+		"an unknown one":           {"x", serve.ProfileInput{Extends: "nothing"}, sheaf.ErrNotFound},
+		"itself":                   {"x", serve.ProfileInput{Extends: "x"}, sheaf.ErrNotFound},
 		"an unknown parameter":     {"x", serve.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"no": "1"}}, sheaf.ErrInvalid},
 		"a number out of range":    {"x", serve.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"meaning": "7"}}, sheaf.ErrInvalid},
 		"what is no number in one": {"x", serve.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"meaning": "0.5\nname: y"}}, sheaf.ErrInvalid},
@@ -99,7 +99,7 @@ func TestSaveJudged(t *testing.T) {
 		t.Errorf("a name that is taken: %v", err)
 	}
 	in.Queries[0].Expect = []sheaf.ID{"notes:nothing.md"}
-	if _, err := f.SaveJudged(access.Unrestricted(), "other", in); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := f.SaveJudged(access.Unrestricted(), "other", in); !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("a chunk that is not there: %v", err)
 	}
 }

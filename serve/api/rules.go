@@ -30,6 +30,7 @@ type rules struct {
 	maxLength int // 0 for none
 	minItems  int
 	maxItems  int // 0 for none
+	unique    bool
 }
 
 // patterns are those that several fields share, by the name that their tags give
@@ -64,7 +65,7 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 	if r, ok := ruleCache.Load(key{f.Tag, name}); ok {
 		return r.(*rules)
 	}
-	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"), required: f.Tag.Get("required") == "true"}
+	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"), required: f.Tag.Get("required") == "true", unique: f.Tag.Get("unique") == "true"}
 	r.deflt, r.hasDeflt = f.Tag.Lookup("default")
 	if list := f.Tag.Get("enum"); list != "" {
 		r.enum = strings.Split(list, ",")

@@ -73,6 +73,9 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 		if r != nil && r.maxItems > 0 {
 			out["maxItems"] = r.maxItems
 		}
+		if r != nil && r.unique {
+			out["uniqueItems"] = true
+		}
 		return out
 	case reflect.Map:
 		out := schema{"type": "object", "additionalProperties": s.plain(t.Elem(), inner(r), input)}

@@ -28,14 +28,14 @@ type ProfileInput struct {
 
 // JudgedInput is queries with what is right for them.
 type JudgedInput struct {
-	Queries []JudgedQuery `json:"queries" required:"true" minItems:"1" maxItems:"10000" doc:"The queries."`
+	Queries []JudgedQuery `json:"queries" required:"true" minItems:"1" maxItems:"1000" doc:"The queries."`
 	Replace bool          `json:"replace" doc:"Write it instead of a saved one of this name."`
 }
 
 // JudgedQuery is a query with what is right for it.
 type JudgedQuery struct {
 	Query  string     `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@query" doc:"What is looked for."`
-	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"1000" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, of the collection's first folder."`
+	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, of the collection's first folder."`
 }
 
 // Saved says where something was saved.

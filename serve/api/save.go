@@ -46,7 +46,7 @@ func saveRoutes() []*route {
 				input.Parameters = settings(in.Body.Parameters)
 				return collection.SaveProfile(c.grant, in.Name, input)
 			}),
-		operation(route{method: "PUT", path: "/v1/judged/{name}", id: "judgedPut", example: `{"queries": [{"query": "undo a commit", "expect": ["notes:guides/git.md#undo-a-commit"]}], "replace": true}`, summary: "Save judged queries for sheaf eval", scope: access.ScopeAdmin, status: http.StatusCreated, fails: fails,
+		operation(route{method: "PUT", path: "/v1/judged/{name}", id: "judgedPut", example: `{"queries": [{"query": "undo a commit", "expect": ["notes:guides/git.md#undo-a-commit"]}], "replace": true}`, summary: "Save judged queries for sheaf eval", scope: access.ScopeAdmin, large: true, status: http.StatusCreated, fails: fails,
 			about: "They are a file beside the index. A name that is taken is a conflict unless it is to be replaced."},
 			func(_ context.Context, c *call, in *judgedPut) (*serve.Saved, error) {
 				collection, err := c.collection(in.Where)

@@ -147,7 +147,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = o.run(ctx, report, began)
+		err = o.run(ctx, p, report, began)
 		if releaseErr := release(); err == nil {
 			err = releaseErr
 		}

@@ -26,14 +26,15 @@ type job struct {
 
 // plan is what there is to do.
 type plan struct {
-	work      []job // in order of tree and path
-	added     int   // of work: not known
-	removed   []sheaf.ID
-	removedBy map[catalog.Hash]bool // content of what is removed
-	unchanged int
-	ignored   int
-	skipped   []catalog.Skip
-	pending   map[sheaf.ID]string
+	generation uint64 // of the catalog that it was made for
+	work       []job  // in order of tree and path
+	added      int    // of work: not known
+	removed    []sheaf.ID
+	removedBy  map[catalog.Hash]bool // content of what is removed
+	unchanged  int
+	ignored    int
+	skipped    []catalog.Skip
+	pending    map[sheaf.ID]string
 	// settings are those to record, when they differ from what is recorded.
 	settings *catalog.Settings
 }
@@ -51,7 +52,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	defer view.Close()
 	o.Progress(Progress{Phase: PhaseScan})
 	o.Trees = withGiven(o.Trees, view)
-	p := &plan{removedBy: map[catalog.Hash]bool{}, pending: view.Pending()}
+	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]bool{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
 	for _, tree := range o.Trees {
 		if tree.Root == "" {

@@ -19,14 +19,20 @@ import (
 	"sheaf/inference"
 )
 
-// run makes the plan again, now that nobody else can change the catalog, and
-// carries it out in rounds of about CommitBytes: each round is read, cut and
-// written by several workers, then committed, first to the backend and then to
-// the catalog. What a crash leaves between the two is done again.
-func (o *Options) run(ctx context.Context, report *Report, began time.Time) error {
-	p, err := makePlan(ctx, o)
-	if err != nil {
-		return err
+// run carries out the plan, now that nobody else can change the catalog, or another
+// one when somebody has done so since the plan was made, in rounds of about
+// CommitBytes: each round is read, cut and written by several workers, then
+// committed, first to the backend and then to the catalog. What a crash leaves
+// between the two is done again.
+func (o *Options) run(ctx context.Context, p *plan, report *Report, began time.Time) error {
+	view := o.Catalog.View()
+	stale := view.Generation() != p.generation
+	view.Close()
+	var err error
+	if stale {
+		if p, err = makePlan(ctx, o); err != nil {
+			return err
+		}
 	}
 	report.Unchanged, report.Removed, report.Ignored = p.unchanged, len(p.removed), p.ignored
 	if report.Skipped, err = o.skipped(p); err != nil {
@@ -238,8 +244,10 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	delete(settings.Extra, skipsKey)
 	if last {
 		settings.Extra[skipsKey] = hashSkips(r.plan.skipped)
-		settings.Extra[skippedKey] = skipped
-		u.Skipped = &r.report.Skipped
+		if settings.Extra[skippedKey] != skipped {
+			settings.Extra[skippedKey] = skipped
+			u.Skipped = &r.report.Skipped
+		}
 	}
 	pending := maps.Clone(r.pending)
 	u.Settings, u.Pending = &settings, &pending

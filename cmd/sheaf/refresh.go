@@ -157,9 +157,26 @@ func (s *session) rememberingEmbedder() inference.Embedder {
 	return s.memory
 }
 
-// indexMemory is how much memory indexing takes, beyond the size of what is indexed,
-// before garbage is collected more eagerly.
-const indexMemory = 90 << 20
+const (
+	// indexMemory is how much memory indexing takes, beyond the size of what
+	// is indexed, before garbage is collected more eagerly.
+	indexMemory = 90 << 20
+	// fewBytes of files take so little memory that collecting garbage early
+	// only takes time, for which a person waits.
+	fewBytes = 4 << 20
+)
+
+// saveMemory makes the process do with less while files of so many bytes are
+// indexed, because an index is made beside whatever else a person has open: half the
+// garbage at a little more time. restore ends that.
+func saveMemory(files int64) (restore func()) {
+	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, files+indexMemory))
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
+}
 
 // ingest runs with a progress line. A folder that is gone is an error here: an
 // unmounted disk must not empty the index.
@@ -169,19 +186,18 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	}
 	progress := terminal.NewProgress(s.err, "indexing")
 	defer progress.Done()
-	// Half the garbage at a little more time: an index is made beside whatever
-	// else a person has open.
-	defer debug.SetGCPercent(debug.SetGCPercent(50))
-	before := debug.SetMemoryLimit(-1)
-	defer debug.SetMemoryLimit(before)
-	planned := int64(0)
+	var restore func()
 	o.Progress = func(p ingest.Progress) {
-		if p.AllBytes != planned {
-			planned = p.AllBytes
-			debug.SetMemoryLimit(min(before, planned+indexMemory))
+		if restore == nil && p.AllBytes > fewBytes {
+			restore = saveMemory(p.AllBytes)
 		}
 		progress.Update(p.Files, p.AllFiles, p.Bytes, "files")
 	}
+	defer func() {
+		if restore != nil {
+			restore()
+		}
+	}()
 	report, err := ingest.Run(ctx, o)
 	if err == nil {
 		err = s.finish(ctx, o)

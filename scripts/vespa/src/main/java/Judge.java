@@ -24,6 +24,21 @@ import com.yahoo.language.process.StemMode;
 import com.yahoo.language.process.Token;
 import com.yahoo.prelude.IndexFacts;
 import com.yahoo.prelude.IndexModel;
+import com.yahoo.prelude.query.AndItem;
+import com.yahoo.prelude.query.BoolItem;
+import com.yahoo.prelude.query.CompositeItem;
+import com.yahoo.prelude.query.FalseItem;
+import com.yahoo.prelude.query.IntItem;
+import com.yahoo.prelude.query.Item;
+import com.yahoo.prelude.query.Limit;
+import com.yahoo.prelude.query.NotItem;
+import com.yahoo.prelude.query.OrItem;
+import com.yahoo.prelude.query.PrefixItem;
+import com.yahoo.prelude.query.RankItem;
+import com.yahoo.prelude.query.SameElementItem;
+import com.yahoo.prelude.query.StringInItem;
+import com.yahoo.prelude.query.TrueItem;
+import com.yahoo.prelude.query.WordItem;
 import com.yahoo.schema.Schema;
 import com.yahoo.schema.document.Attribute;
 import com.yahoo.schema.document.ImmutableSDField;
@@ -53,6 +68,7 @@ import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -68,6 +84,7 @@ import java.util.TreeSet;
  *
  *   {"do": "package", "dir": D}                     loads and validates a folder
  *   {"do": "query", "dir": D, "body": {...}}        reads the body of a query and gives its tree
+ *   {"do": "match", "dir": D, "body": {...}, "documents": [{...}]}  which fields of documents meet the tree of a query
  *   {"do": "document", "dir": D, "id": I, "update": false, "body": {...}}  reads a feed operation
  *   {"do": "global", "dir": D, "schema": S, "profile": P, "inputs": {...}, "hits": [{"id", "first", "features"}]}
  *   {"do": "function", "dir": D, "schema": S, "profile": P, "name": F, "values": {...}}  a function of a profile; values
@@ -110,6 +127,7 @@ public final class Judge {
                 load(task).log.forEach(log::add);
             }
             case "query" -> query(load(task), json.writeValueAsBytes(task.get("body")), answer);
+            case "match" -> match(load(task), task, answer);
             case "document" -> document(load(task), task, answer);
             case "global" -> global(load(task), task, answer);
             case "function" -> answer.put("value", function(load(task), task));
@@ -151,6 +169,17 @@ public final class Judge {
     }
 
     private static void query(Loaded app, byte[] body, ObjectNode answer) {
+        Query query = parse(app, body);
+        answer.put("tree", query.getModel().getQueryTree().toString());
+        answer.put("structure", structure(query.getModel().getQueryTree().getRoot()));
+        answer.put("hits", query.getHits());
+        answer.put("profile", query.getRanking().getProfile());
+        var inputs = answer.putObject("inputs");
+        query.getRanking().getFeatures().asMap().forEach((name, value) -> inputs.put(name, value.toString()));
+    }
+
+    /** The query of a body, as the container reads it before it goes to the content. */
+    private static Query parse(Loaded app, byte[] body) {
         QrSearchersConfig searchers = app.model.getConfig(QrSearchersConfig.class, "default");
         IndexFacts facts = new IndexFacts(new IndexModel(app.model.getConfig(IndexInfoConfig.class, "default"), searchers));
         SchemaInfo schemas = new SchemaInfo(app.model.getConfig(SchemaInfoConfig.class, "default"), searchers);
@@ -158,12 +187,6 @@ public final class Judge {
         Execution.Context context = Execution.Context.createContextStub(null, facts, schemas, linguistics);
         Result result = new Execution(new Chain<>(new MinimalQueryInserter(linguistics)), context).search(query);
         if (result.hits().getError() != null) throw new IllegalArgumentException(result.hits().getError().toString());
-        answer.put("tree", query.getModel().getQueryTree().toString());
-        answer.put("structure", structure(query.getModel().getQueryTree().getRoot()));
-        answer.put("hits", query.getHits());
-        answer.put("profile", query.getRanking().getProfile());
-        var inputs = answer.putObject("inputs");
-        query.getRanking().getFeatures().asMap().forEach((name, value) -> inputs.put(name, value.toString()));
         for (String source : query.getModel().getSources()) {
             var schema = schemas.schemas().get(source);
             if (schema == null) throw new IllegalArgumentException("no schema " + source);
@@ -171,12 +194,75 @@ public final class Judge {
             String summary = query.getPresentation().getSummary();
             if (summary != null && !schema.documentSummaries().containsKey(summary)) throw new IllegalArgumentException("no document summary " + summary);
         }
+        return query;
+    }
+
+    private static void match(Loaded app, JsonNode task, ObjectNode answer) throws Exception {
+        Item root = parse(app, json.writeValueAsBytes(task.get("body"))).getModel().getQueryTree().getRoot();
+        var found = answer.putArray("found");
+        for (JsonNode document : task.get("documents")) found.add(matches(root, document));
+    }
+
+    /**
+     * Whether a document meets a tree, by what Vespa's documentation says of the operators: this is no code of
+     * Vespa's, whose matching is in C++.
+     */
+    private static boolean matches(Item item, JsonNode document) {
+        if (item instanceof TrueItem) return true;
+        if (item instanceof FalseItem) return false;
+        if (item instanceof RankItem rank) return matches(rank.getItem(0), document);
+        if (item instanceof NotItem not) {
+            for (int i = 1; i < not.getItemCount(); i++) if (matches(not.getItem(i), document)) return false;
+            return matches(not.getPositiveItem(), document);
+        }
+        if (item instanceof SameElementItem same) {
+            for (JsonNode element : document.path(same.getFieldName())) {
+                boolean all = true;
+                for (int i = 0; i < same.getItemCount(); i++) all &= matches(same.getItem(i), element);
+                if (all) return true;
+            }
+            return false;
+        }
+        if (item instanceof AndItem || item instanceof OrItem) {
+            CompositeItem list = (CompositeItem) item;
+            boolean all = true, any = false;
+            for (int i = 0; i < list.getItemCount(); i++) {
+                boolean one = matches(list.getItem(i), document);
+                all &= one;
+                any |= one;
+            }
+            return item instanceof AndItem ? all : any;
+        }
+        if (item instanceof StringInItem in) return words(document.path(in.getIndexName())).stream().anyMatch(in.getTokens()::contains);
+        if (item instanceof PrefixItem prefix) return words(document.path(prefix.getIndexName())).stream().anyMatch(w -> w.startsWith(prefix.getWord()));
+        if (item instanceof BoolItem bool) return document.path(bool.getIndexName()).asBoolean() == bool.value();
+        if (item instanceof IntItem number) {
+            JsonNode value = document.path(number.getIndexName());
+            return value.isNumber() && within(value.longValue(), number.getFromLimit(), 1) && within(value.longValue(), number.getToLimit(), -1);
+        }
+        if (item instanceof WordItem word) return words(document.path(word.getIndexName())).contains(word.getWord());
+        throw new IllegalArgumentException("an operator that this check does not know: " + item.getClass().getSimpleName());
+    }
+
+    private static boolean within(long value, Limit limit, int sign) {
+        if (limit.isInfinite()) return true;
+        int order = sign * new BigDecimal(value).compareTo(new BigDecimal(limit.number().toString()));
+        return order > 0 || order == 0 && limit.isInclusive();
+    }
+
+    /** What a field holds: the keys of a weighted set, the entries of an array, the words of a text. */
+    private static Set<String> words(JsonNode field) {
+        Set<String> words = new HashSet<>();
+        if (field.isObject()) field.fieldNames().forEachRemaining(words::add);
+        else if (field.isArray()) field.forEach(w -> words.add(w.asText()));
+        else words.addAll(List.of(field.asText().split(" ")));
+        return words;
     }
 
     /** The operators of a tree without what stands in their leaves. */
-    private static String structure(com.yahoo.prelude.query.Item item) {
+    private static String structure(Item item) {
         String name = item.getClass().getSimpleName();
-        if (!(item instanceof com.yahoo.prelude.query.CompositeItem all) || all.getItemCount() == 0) return name;
+        if (!(item instanceof CompositeItem all) || all.getItemCount() == 0) return name;
         List<String> parts = new ArrayList<>();
         for (int i = 0; i < all.getItemCount(); i++) parts.add(structure(all.getItem(i)));
         return name + "(" + String.join(" ", parts) + ")";

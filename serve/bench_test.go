@@ -72,3 +72,24 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// A number of the lab changed: the stages run again over what was retrieved for
+// the number before, and every result is explained.
+func BenchmarkLab(b *testing.B) {
+	files, queries := benchFiles(b)
+	f := servetest.Open(b, files, nil)
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		q := serve.SearchRequest{Text: queries[i/10%len(queries)], Limit: 12, Parameters: map[string]string{"meaning": fmt.Sprint(float64(1+i%10) / 20)}}
+		if _, err := r.Explain(context.Background(), q); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}

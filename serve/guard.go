@@ -102,7 +102,11 @@ func (g *guard) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 	if !ok {
 		return nil, fmt.Errorf("explain: %w by this store", sheaf.ErrUnsupported)
 	}
-	return e.Explain(backend.WithViewer(ctx, g.viewer), g.bound(req), ids)
+	ctx = backend.WithViewer(ctx, g.viewer)
+	if g.legs != nil {
+		return g.legs.explain(ctx, g.view.Generation(), g.bound(req), ids, e)
+	}
+	return e.Explain(ctx, g.bound(req), ids)
 }
 
 // Supports implements backend.Selective: what the store says of requests as the

@@ -10,25 +10,33 @@ import (
 	"sheaf/backend"
 )
 
-// legs remembers what branches retrieved, for whoever explains a query and then
-// changes a number: what comes after retrieving takes a small part of the time. It
-// is shared by all callers; a request holds the filter of its caller, so nobody is
-// given what another may see.
+// legs remembers what branches retrieved and how their scores came about, for
+// whoever explains a query and then changes a number: what comes after retrieving
+// takes a small part of the time. It is shared by all callers; what is asked holds
+// its caller with their filter, so nobody is given what another may see.
 type legs struct {
 	mu         sync.Mutex
 	generation uint64
 	kept       []leg // the last used first
 }
 
+// leg is what a store was asked, and its answer.
 type leg struct {
+	asked legRequest
+	// ranking is what was retrieved; parts explain asked.ids instead.
+	ranking sheaf.Ranking
+	parts   []*sheaf.Explanation
+}
+
+type legRequest struct {
 	viewer  backend.Viewer
 	request backend.Request
-	ranking sheaf.Ranking
+	ids     []sheaf.ID // nil to retrieve
 }
 
 // maxLegs is how many are remembered, maxLegHits how long one of them may be:
-// two queries of three branches with two profiles side by side, and some to go
-// back to.
+// two queries of three branches with two profiles side by side, each retrieved
+// and explained.
 const (
 	maxLegs    = 24
 	maxLegHits = 2000
@@ -37,31 +45,44 @@ const (
 // retrieve is what by retrieves for a request on a generation of the index, or did
 // before.
 func (l *legs) retrieve(ctx context.Context, generation uint64, req backend.Request, by backend.Backend) (sheaf.Ranking, error) {
-	viewer := backend.ViewerOf(ctx)
-	if ranking, ok := l.find(generation, viewer, req); ok {
-		return ranking, nil
+	asked := legRequest{backend.ViewerOf(ctx), req, nil}
+	if known, ok := l.find(generation, asked); ok {
+		return slices.Clone(known.ranking), nil
 	}
 	ranking, err := by.Retrieve(ctx, req)
 	if err == nil && len(ranking) <= maxLegHits {
-		l.keep(generation, leg{viewer, req, slices.Clone(ranking)})
+		l.keep(generation, leg{asked: asked, ranking: slices.Clone(ranking)})
 	}
 	return ranking, err
 }
 
-// find compares requests whole: they are trees of plain values.
-func (l *legs) find(generation uint64, viewer backend.Viewer, req backend.Request) (sheaf.Ranking, bool) {
+// explain is what by says of the scores of ids, or said before.
+func (l *legs) explain(ctx context.Context, generation uint64, req backend.Request, ids []sheaf.ID, by backend.Explainer) ([]*sheaf.Explanation, error) {
+	asked := legRequest{backend.ViewerOf(ctx), req, ids}
+	if known, ok := l.find(generation, asked); ok {
+		return slices.Clone(known.parts), nil
+	}
+	parts, err := by.Explain(ctx, req, ids)
+	if err == nil && len(ids) > 0 && len(ids) <= maxLegHits {
+		l.keep(generation, leg{asked: asked, parts: slices.Clone(parts)})
+	}
+	return parts, err
+}
+
+// find compares what is asked whole: it is a tree of plain values.
+func (l *legs) find(generation uint64, asked legRequest) (leg, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.generation != generation {
-		return nil, false
+		return leg{}, false
 	}
-	i := slices.IndexFunc(l.kept, func(k leg) bool { return reflect.DeepEqual(k.request, req) && reflect.DeepEqual(k.viewer, viewer) })
+	i := slices.IndexFunc(l.kept, func(k leg) bool { return reflect.DeepEqual(k.asked, asked) })
 	if i < 0 {
-		return nil, false
+		return leg{}, false
 	}
 	found := l.kept[i]
 	l.kept = slices.Insert(slices.Delete(l.kept, i, i+1), 0, found)
-	return slices.Clone(found.ranking), true
+	return found, true
 }
 
 func (l *legs) keep(generation uint64, k leg) {

@@ -134,7 +134,7 @@ func TestMeasureRecall(t *testing.T) {
 	}
 }
 
-// counting counts what a store retrieves.
+// counting counts what a store retrieves and explains.
 type counting struct {
 	store
 	retrieved *atomic.Int64
@@ -149,6 +149,11 @@ type store interface {
 func (c counting) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
 	c.retrieved.Add(1)
 	return c.store.Retrieve(ctx, req)
+}
+
+func (c counting) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	c.retrieved.Add(1)
+	return c.store.Explain(ctx, req, ids)
 }
 
 // TestLegs: numbers that come after retrieving do not make the store retrieve
@@ -169,8 +174,8 @@ func TestLegs(t *testing.T) {
 		return e, retrieved.Load() - before
 	}
 	all := access.Unrestricted()
-	if _, n := explain(all, "60"); n != 2 {
-		t.Fatalf("the first explanation retrieved %d times, want 2", n)
+	if _, n := explain(all, "60"); n != 4 {
+		t.Fatalf("the first explanation asked %d times, want 2 to retrieve and 2 to explain", n)
 	}
 	again, n := explain(all, "10")
 	if n != 0 {
@@ -179,15 +184,15 @@ func TestLegs(t *testing.T) {
 	other := servetest.Open(t, notes, nil)
 	fresh := reader(t, other, all)
 	want, err := fresh.Explain(context.Background(), serve.SearchRequest{Text: "undo a commit", Profile: "rrf", Parameters: map[string]string{"rrf_k": "10"}})
-	if err != nil || !reflect.DeepEqual(again.Steps, want.Steps) {
+	if err != nil || !reflect.DeepEqual(again.Steps, want.Steps) || !reflect.DeepEqual(again.Results[0].Explanation, want.Results[0].Explanation) {
 		t.Errorf("%v: with a memory %+v, without %+v", err, again.Steps, want.Steps)
 	}
-	if e, n := explain(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, "60"); n != 2 || len(e.Results) >= len(again.Results) {
+	if e, n := explain(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, "60"); n != 4 || len(e.Results) >= len(again.Results) {
 		t.Errorf("another caller: retrieved %d times, %d results", n, len(e.Results))
 	}
 	f.Write(t, "new.md", "# Undo\n\nUndo a commit again.\n")
 	f.Index(t)
-	if e, n := explain(all, "60"); n != 2 || len(e.Results) <= len(again.Results) {
+	if e, n := explain(all, "60"); n != 4 || len(e.Results) <= len(again.Results) {
 		t.Errorf("after a change: retrieved %d times, %d results", n, len(e.Results))
 	}
 }

@@ -32,6 +32,16 @@ type BulkWriter interface {
 	Close() error
 }
 
+// Streamer is met by backends that can give back what was written to them.
+type Streamer interface {
+	// Stream gives every chunk to yield, some at a time, in an order that the
+	// store keeps. cursor is "" or what yield was told with the last chunks
+	// that arrived, to go on behind those. Chunks that are written meanwhile may
+	// come or not. It ends with the first error of yield. A chunk that cannot be
+	// given back as it was written is sheaf.ErrUnsupported and named.
+	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
+}
+
 // Explainer is met by backends that can say how a score came about.
 type Explainer interface {
 	// Explain returns, for each of ids, the parts of the score that
@@ -138,4 +148,12 @@ type Finding struct {
 	// Err is why the store cannot be used like this; nil when it can. Its
 	// message says what to do.
 	Err error
+}
+
+// Switcher is met by backends that can be reached by a second name.
+type Switcher interface {
+	// Alias gives the store a second name, and takes it from whatever has it,
+	// at once: who opens the name finds the one or the other, never nothing. A
+	// name that is itself a store is sheaf.ErrInvalid.
+	Alias(ctx context.Context, name string) error
 }

@@ -95,16 +95,19 @@ type Store struct {
 
 	writing chan struct{} // holds a token while nobody writes
 
-	mu      sync.Mutex
-	known   map[string]bool // terms that are in the dictionary
-	vectors map[string]backend.VectorField
-	clauses int // the most that a query may have
-	closed  bool
+	mu       sync.Mutex
+	known    map[string]bool // terms that are in the dictionary
+	behindUs string          // the index that the name stood for when they were learned
+	vectors  map[string]backend.VectorField
+	clauses  int // the most that a query may have
+	closed   bool
 }
 
 var _ interface {
 	backend.Backend
 	backend.Fuser
+	backend.Streamer
+	backend.Switcher
 	backend.Counter
 	backend.Selective
 	backend.Reporter

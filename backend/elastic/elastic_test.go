@@ -2,6 +2,7 @@ package elastic_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -209,5 +210,61 @@ func TestPartialFailure(t *testing.T) {
 	r, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: "x"}))
 	if err != nil || len(r) != 1 || r[0].ID != "t:good" {
 		t.Errorf("found %v, %v", r, err)
+	}
+}
+
+// TestAlias: a name moves from one index to another while it is searched, and every
+// search finds the one or the other as a whole.
+func TestAlias(t *testing.T) {
+	s := stores()
+	var versions []*elastic.Store
+	for n := range 2 {
+		b := s.Empty(t).(*elastic.Store)
+		defer b.Close()
+		for i := range 3 + n {
+			if err := b.Write(t.Context(), text(fmt.Sprintf("t:%d", i), fmt.Sprintf("shared only%c", 'a'+n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		versions = append(versions, b)
+	}
+	named := options(t)
+	named.Index += "-alias"
+	if err := versions[0].Alias(t.Context(), named.Index); err != nil {
+		t.Fatal(err)
+	}
+	b := s.Open(t, named)
+	defer b.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := range 10 {
+			if err := versions[(n+1)%2].Alias(context.Background(), named.Index); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	seen := map[int]bool{}
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		n := count(t, b, "shared")
+		if n != 3 && n != 4 {
+			t.Fatalf("%d found in the midst of a switch", n)
+		}
+		seen[n] = true
+	}
+	r, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Prefix{Text: "onlya"}))
+	if err != nil || len(r) != 3 {
+		t.Errorf("a prefix through the alias: %d found, %v", len(r), err)
+	}
+	if len(seen) != 2 {
+		t.Errorf("only one version was seen: %v", seen)
+	}
+	if err := versions[0].Alias(t.Context(), s.New(t).Index+"/_all"); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a name that is none: %v", err)
 	}
 }

@@ -48,6 +48,9 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := s.whose(ctx); err != nil {
+		return err
+	}
 	rejected := map[sheaf.ID]error{}
 	if err := s.write(ctx, &batch, rejected); err != nil {
 		return err

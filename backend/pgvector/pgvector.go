@@ -81,6 +81,7 @@ var _ interface {
 	backend.Bulk
 	backend.Explainer
 	backend.Fuser
+	backend.Streamer
 	backend.Counter
 	backend.Reporter
 } = (*Store)(nil)

@@ -84,6 +84,7 @@ type Store struct {
 var _ interface {
 	backend.Backend
 	backend.Fuser
+	backend.Streamer
 	backend.Counter
 	backend.Selective
 	backend.Reporter
@@ -202,7 +203,7 @@ func (s *Store) chunkClass() object {
 	if err != nil {
 		panic(err) // it holds texts and numbers
 	}
-	properties := facts()
+	properties := append(facts(), property(keptProperty, "text", "field", false))
 	for _, f := range sheaf.Fields {
 		properties = append(properties, property(textProperty(f), "text", "whitespace", true))
 	}

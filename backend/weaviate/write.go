@@ -184,6 +184,7 @@ func (s *Store) objects(c *backend.Chunk, token string) []object {
 	}
 	facts := object{"cid": hex.EncodeToString([]byte(c.ID)), "chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "write": token, "c": words}
 	chunk := maps.Clone(facts)
+	chunk[keptProperty] = keep(c)
 	for _, f := range c.Fields {
 		if text := terms(textplan.Analyze(s.o.Analyzer, f.Text)); text != "" {
 			chunk[textProperty(f.Name)] = text

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) copyCommand() *cobra.Command {
-	var to string
+	var to, from, alias string
 	cmd := &cobra.Command{
 		Use:     "copy --to ADDRESS",
 		GroupID: groupIndex,
@@ -21,6 +21,11 @@ func (a *app) copyCommand() *cobra.Command {
 		Long: `Fills the store at ADDRESS with the documents of this folder's index, then verifies
 it: as many chunks, and those of documents from all over the index are found. The
 index in use stays as it is.
+
+With --from, documents come out of that store instead, with their texts and vectors: no
+file is read and nothing is embedded again. With --alias, that name moves to the new
+store at once when it is verified: who searches by the name finds the old one or the
+new one, never nothing. OpenSearch and Elasticsearch have such names.
 
 When it is interrupted, the same command goes on where it was; run again later, it
 brings only what changed. Vectors of a model behind an endpoint are taken from the
@@ -35,15 +40,19 @@ Addresses:
   embedded                         the engine beside the index
 Passwords and keys: see store_key_env and store_key_file in sheaf config.`,
 		Example: `  sheaf copy --to postgres://me@127.0.0.1/notes
+  sheaf copy --from opensearch://127.0.0.1:9200/notes --to embedded
+  sheaf copy --to opensearch://127.0.0.1:9200/notes-2 --alias notes
   SHEAF_STORE_KEY_FILE=~/.key sheaf copy --to opensearch+https://me@search.example.org/notes`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
 				return withHint(sheaf.Invalidf("--to is not set"), "name the store to fill, as in --to postgres://me@host/database")
 			}
-			return a.copyTo(cmd, to)
+			return a.copyTo(cmd, from, to, alias)
 		},
 	}
+	cmd.Flags().StringVar(&from, "from", "", "address of a store to copy out of, instead of the files")
+	cmd.Flags().StringVar(&alias, "alias", "", "second name that moves to the filled store")
 	cmd.Flags().StringVar(&to, "to", "", "address of the store to fill")
 	a.addJSON(cmd)
 	return cmd
@@ -55,6 +64,8 @@ type copyJSON struct {
 	Documents int    `json:"documents"`
 	Chunks    int    `json:"chunks"`
 	Vectors   int    `json:"vectors"`
+	// Alias is the name that moved to the store.
+	Alias string `json:"alias,omitempty"`
 	// Verified is how many chunks were looked for, one by one.
 	Verified int     `json:"verified"`
 	TookMS   float64 `json:"took_ms"`
@@ -71,7 +82,7 @@ func (a *app) with(store string) *app {
 	return &b
 }
 
-func (a *app) copyTo(cmd *cobra.Command, to string) error {
+func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 	folder, err := a.folder()
 	if err != nil {
 		return err
@@ -80,7 +91,12 @@ func (a *app) copyTo(cmd *cobra.Command, to string) error {
 		return err
 	}
 	began := time.Now()
-	s, err := a.with(to).open(cmd, openOptions{refresh: true, make: true})
+	if from != "" {
+		if err := a.stream(cmd, from, to); err != nil {
+			return err
+		}
+	}
+	s, err := a.with(to).open(cmd, openOptions{refresh: from == "", make: true})
 	if err != nil {
 		return err
 	}
@@ -88,6 +104,11 @@ func (a *app) copyTo(cmd *cobra.Command, to string) error {
 	out, err := s.verifyCopy(cmd.Context())
 	if err != nil {
 		return withHint(err, "fill it anew: SHEAF_STORE=%s sheaf index --rebuild", to)
+	}
+	if out.Alias = alias; alias != "" {
+		if err := s.moveAlias(cmd.Context(), alias); err != nil {
+			return err
+		}
 	}
 	out.TookMS = millis(time.Since(began).Seconds())
 	if a.json {

@@ -112,13 +112,7 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 			return append(out, backend.Finding{Check: "language", Err: err}), nil
 		}
 	}
-	var fields []backend.VectorField
-	if e != nil {
-		for _, name := range []string{backend.VectorBody, backend.VectorTitle} {
-			fields = append(fields, backend.VectorField{Name: name, Model: e.Model(), Dims: e.Dims()})
-		}
-	}
-	return append(out, target.Examine(cmd.Context(), s.analyzer, fields)...), nil
+	return append(out, target.Examine(cmd.Context(), s.analyzer, vectorFields(e))...), nil
 }
 
 func orNone(text, none string) string {

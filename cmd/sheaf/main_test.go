@@ -57,6 +57,7 @@ func privateHome(env *testscript.Env) error {
 		"OPENSEARCH":      strings.TrimPrefix(os.Getenv("SHEAF_TEST_OPENSEARCH"), "http://"),
 		"WEAVIATE":        strings.TrimPrefix(os.Getenv("SHEAF_TEST_WEAVIATE"), "http://"),
 		"TRANSFORMER":     os.Getenv("SHEAF_TEST_TRANSFORMER"),
+		"STAMP":           fmt.Sprintf("script-%d", os.Getpid()), // names places on servers
 		"CLICOLOR_FORCE":  "",
 		// Under the race detector a process sleeps for a second at its end.
 		"GORACE": "atexit_sleep_ms=0",

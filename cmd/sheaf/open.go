@@ -89,7 +89,7 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
-	s := &session{app: a, folder: folder, where: where, asIs: o.asIs, started: time.Now()}
+	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, started: time.Now()}
 	if err := s.locateStore(o); err != nil {
 		return nil, err
 	}

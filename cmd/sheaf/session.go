@@ -36,6 +36,8 @@ type session struct {
 	// folder is the searched folder; where is the index that serves it.
 	folder string
 	where  collection.Location
+	// base is where the index lies; what a server was given lies inside.
+	base collection.Location
 
 	// target is the server that keeps the chunks; nil is the engine.
 	target *storeurl.Target

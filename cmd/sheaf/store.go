@@ -44,13 +44,7 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if s.target == nil {
 		return openEngine(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
 	}
-	var fields []backend.VectorField
-	if e := s.embedder; e != nil {
-		for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
-			fields = append(fields, backend.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
-		}
-	}
-	store, err := s.target.Open(ctx, s.analyzer, fields, s.asIs && s.view.Docs() > 0)
+	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), s.asIs && s.view.Docs() > 0)
 	if err != nil {
 		return nil, storeError{err}
 	}
@@ -66,16 +60,22 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	return store, nil
 }
 
+// vectorFields are those that a model fills; nil without one.
+func vectorFields(e inference.Embedder) []backend.VectorField {
+	if e == nil {
+		return nil
+	}
+	var out []backend.VectorField
+	for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
+		out = append(out, backend.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
+	}
+	return out
+}
+
 // openEngine opens the engine in dir. empty says that nothing is indexed yet:
 // then what an interrupted run left there, made otherwise, is no loss.
 func openEngine(dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
-	o := embedded.Options{Dir: dir, Analyzer: a}
-	if e != nil {
-		for _, field := range []string{backend.VectorBody, backend.VectorTitle} {
-			o.Vectors = append(o.Vectors, backend.VectorField{Name: field, Model: e.Model(), Dims: e.Dims()})
-		}
-	}
-	store, err := embedded.Open(o)
+	store, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e)})
 	if err != nil {
 		if empty && errors.Is(err, sheaf.ErrInvalid) {
 			return nil, fmt.Errorf("%w: %w", sheaf.ErrUnsupported, err)

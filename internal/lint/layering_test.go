@@ -43,6 +43,7 @@ var allowed = map[string][]string{
 	"rank/runfile":             {"root", "rank"},
 	"backend/columnword":       {"root"},
 	"backend/httpstore":        {"root"},
+	"backend/transfer":         {"root", "backend"},
 	"backend/...":              {"root", "backend", "backend/columnword", "backend/httpstore", "backend/textplan", "analysis"},
 	"inference/...":            {"inference"},
 	"inference/static/english": {"inference", "inference/static"},

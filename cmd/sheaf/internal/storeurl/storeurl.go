@@ -150,6 +150,18 @@ func (t *Target) String() string {
 	return u.String()
 }
 
+// Named is the address of the same store under another name, its alias.
+func (t *Target) Named(alias string) (*Target, error) {
+	if t.Kind == "postgres" || t.Kind == "weaviate" {
+		return nil, fmt.Errorf("%w: aliases are for OpenSearch and Elasticsearch; for %s, set store to the new address", sheaf.ErrUnsupported, t)
+	}
+	other := *t
+	u := *t.url
+	u.Path = "/" + alias
+	other.url, other.Place = &u, alias
+	return &other, nil
+}
+
 // Open opens the store, and makes it when it is new.
 func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (backend.Backend, error) {
 	switch t.Kind {

@@ -1,0 +1,71 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"sheaf"
+)
+
+// Alias implements [backend.Switcher]: the index and its dictionary get their second
+// names in one request.
+func (s *Store) Alias(ctx context.Context, name string) error {
+	if !plainName(name) {
+		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
+	}
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var actions []any
+	for _, suffix := range []string{"", "-terms"} {
+		own, err := s.behind(ctx, s.o.Index+suffix)
+		if err != nil {
+			return err
+		}
+		if len(own) != 1 {
+			return s.fault(sheaf.ErrInvalid, "the name stands for %d indices: name one", len(own))
+		}
+		others, err := s.behind(ctx, name+suffix)
+		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+			return err
+		}
+		for _, other := range others {
+			if other == name+suffix {
+				return s.fault(sheaf.ErrInvalid, "the alias %s is the name of an index: choose another, or remove that index", other)
+			}
+			if other != own[0] {
+				actions = append(actions, object{"remove": object{"index": other, "alias": name + suffix}})
+			}
+		}
+		actions = append(actions, object{"add": object{"index": own[0], "alias": name + suffix}})
+	}
+	return s.client.Call(ctx, "POST", "/_aliases", object{"actions": actions}, nil)
+}
+
+// whose forgets which terms the dictionary has when the name has moved to another
+// index.
+func (s *Store) whose(ctx context.Context) error {
+	names, err := s.behind(ctx, s.o.Index)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := strings.Join(names, ","); now != s.behindUs {
+		clear(s.known)
+		s.behindUs = now
+	}
+	return nil
+}
+
+// behind are the indices that a name stands for.
+func (s *Store) behind(ctx context.Context, name string) ([]string, error) {
+	var found map[string]struct{}
+	err := s.client.Call(ctx, "GET", "/"+name+"/_alias", nil, &found)
+	return slices.Sorted(maps.Keys(found)), err
+}

@@ -1,0 +1,222 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/elastic"
+	"sheaf/backend/embedded"
+	"sheaf/backend/memory"
+	"sheaf/backend/pgvector"
+	"sheaf/backend/transfer"
+	"sheaf/backend/weaviate"
+)
+
+// servers are the stores that are there, each new and empty.
+func servers(t testing.TB) map[string]backend.Backend {
+	ctx := context.Background()
+	name := fmt.Sprintf("transfer_%d_%d", os.Getpid(), rand.Uint32())
+	a := backendtest.Analyzer(t, "en")
+	out := map[string]backend.Backend{}
+	add := func(kind string, b backend.Backend, err error, drop func() error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[kind] = b
+		t.Cleanup(func() { _ = b.Close(); _ = drop() })
+	}
+	if url := os.Getenv("SHEAF_TEST_POSTGRES"); url != "" {
+		b, err := pgvector.Open(ctx, pgvector.Options{URL: url, Schema: name, Analyzer: a})
+		add("postgres", b, err, func() error { return pgvector.Drop(ctx, url, name) })
+	}
+	if url := os.Getenv("SHEAF_TEST_OPENSEARCH"); url != "" {
+		o := elastic.Options{URL: url, Index: name, Analyzer: a}
+		b, err := elastic.Open(ctx, o)
+		add("opensearch", b, err, func() error { return elastic.Drop(ctx, o) })
+	}
+	if url := os.Getenv("SHEAF_TEST_WEAVIATE"); url != "" {
+		o := weaviate.Options{URL: url, Class: "T" + name, Analyzer: a}
+		b, err := weaviate.Open(ctx, o)
+		add("weaviate", b, err, func() error { return weaviate.Drop(ctx, o) })
+	}
+	return out
+}
+
+// chunk is the i-th of many; every seventh holds what is hard to keep.
+func chunk(r *rand.Rand, i int) backend.Chunk {
+	words := strings.Fields("apple pie token refresh running index engine search graph vault note link")
+	var text []string
+	for range 5 + r.IntN(40) {
+		text = append(text, words[r.IntN(len(words))])
+	}
+	c := backend.Chunk{ID: sheaf.ID(fmt.Sprintf("t:%07d#a", i)), Doc: sheaf.ID(fmt.Sprintf("t:%07d", i)),
+		Fields:  []backend.Field{{Name: sheaf.FieldBody, Text: strings.Join(text, " ")}, {Name: sheaf.FieldTitle, Text: "Größe " + words[i%len(words)]}},
+		Columns: []backend.Column{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(i) - 50.5)}}, {Name: "tag", Values: []sheaf.Value{sheaf.TextValue("x"), sheaf.TextValue("ü/y")}}},
+		Vectors: []backend.Vectors{{Name: backend.VectorBody, Passages: [][]float32{unit(r), unit(r)}}, {Name: backend.VectorTitle, Passages: [][]float32{unit(r)}}}}
+	if i%7 == 0 {
+		c.ID += "\xff\x00'\"\\"
+		c.Fields[0].Text += " \"quoted\" \x00 \xfe {Get{X}} \U0010ff41"
+		c.Columns[0].Values = []sheaf.Value{sheaf.BoolValue(i%2 == 0), sheaf.DateValue(time.UnixMilli(1_700_000_000_000))}
+		c.Vectors = c.Vectors[:1]
+	}
+	return c
+}
+
+func unit(r *rand.Rand) []float32 {
+	out := []float32{0, 0, 0, 0}
+	out[r.IntN(4)] = 0.6
+	for i := range out {
+		if out[i] == 0 {
+			out[i] = 0.8
+			break
+		}
+	}
+	return out
+}
+
+// TestCopy: what a server was given comes out as it went in, through every store, in
+// two parts with an interruption, and what is missing or other is noticed.
+func TestCopy(t *testing.T) {
+	stores := servers(t)
+	if len(stores) == 0 {
+		t.Skip("no servers: SHEAF_TEST_POSTGRES, SHEAF_TEST_OPENSEARCH and SHEAF_TEST_WEAVIATE are not set; see scripts/servers")
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	var chunks []backend.Chunk
+	for i := range 700 {
+		chunks = append(chunks, chunk(r, i))
+	}
+	for name, from := range stores {
+		t.Run(name, func(t *testing.T) {
+			if err := from.Write(t.Context(), backend.Batch{Chunks: chunks}); err != nil {
+				t.Fatal(err)
+			}
+			back := stream(t, from.(backend.Streamer), len(chunks))
+			if d := cmp.Diff(normal(chunks), normal(back)); d != "" {
+				t.Fatalf("what came back (-written +read):\n%.2000s", d)
+			}
+			to := memory.New(backendtest.Analyzer(t, "en"))
+			if n, err := transfer.Copy(t.Context(), from.(backend.Streamer), to, transfer.Options{}); err != nil || n != len(chunks) {
+				t.Fatalf("%d copied, %v", n, err)
+			}
+			if n, err := transfer.Verify(t.Context(), from.(backend.Streamer), to, 100); err != nil || n < 100 {
+				t.Fatalf("%d compared, %v", n, err)
+			}
+			if err := to.Delete(t.Context(), []sheaf.ID{chunks[0].Doc}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := transfer.Verify(t.Context(), from.(backend.Streamer), to, 700); !errors.Is(err, sheaf.ErrCorrupt) {
+				t.Errorf("a chunk is missing: %v", err)
+			}
+		})
+	}
+}
+
+// stream reads everything, beginning anew after every part.
+func stream(t *testing.T, from backend.Streamer, most int) []backend.Chunk {
+	t.Helper()
+	var out []backend.Chunk
+	stop := errors.New("interrupted")
+	for cursor, done := "", false; !done; {
+		done = true
+		err := from.Stream(t.Context(), cursor, func(chunks []backend.Chunk, next string) error {
+			out, cursor, done = append(out, chunks...), next, false
+			return stop
+		})
+		if err != nil && !errors.Is(err, stop) || len(out) > most {
+			t.Fatalf("%d chunks, %v", len(out), err)
+		}
+	}
+	return out
+}
+
+// normal puts chunks, and what has no order in them, into one.
+func normal(chunks []backend.Chunk) []backend.Chunk {
+	out := slices.Clone(chunks)
+	slices.SortFunc(out, func(a, b backend.Chunk) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	for i := range out {
+		out[i].Fields = slices.Clone(out[i].Fields)
+		slices.SortFunc(out[i].Fields, func(a, b backend.Field) int { return strings.Compare(a.Name, b.Name) })
+		out[i].Columns = slices.Clone(out[i].Columns)
+		for j := range out[i].Columns {
+			values := slices.Clone(out[i].Columns[j].Values)
+			slices.SortFunc(values, sheaf.Value.Compare)
+			out[i].Columns[j].Values = values
+		}
+	}
+	return out
+}
+
+// generated gives chunks without keeping any.
+type generated int
+
+func (n generated) Stream(_ context.Context, _ string, yield func([]backend.Chunk, string) error) error {
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := 0; i < int(n); i += 500 {
+		var chunks []backend.Chunk
+		for j := i; j < min(i+500, int(n)); j++ {
+			chunks = append(chunks, chunk(r, j))
+		}
+		if err := yield(chunks, fmt.Sprint(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestMemory: what a copy through a server holds in memory does not grow with what
+// it copies: into the server and out of it again.
+func TestMemory(t *testing.T) {
+	if os.Getenv("SHEAF_TEST_LONG") == "" {
+		t.Skip("only with SHEAF_TEST_LONG: 100,000 chunks are copied twice")
+	}
+	store, ok := servers(t)["postgres"]
+	if !ok {
+		t.Skip("no PostgreSQL: SHEAF_TEST_POSTGRES is not set; see scripts/servers/postgres.sh")
+	}
+	engine, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: backendtest.Analyzer(t, "en"), MemoryBytes: 32 << 20,
+		Vectors: []backend.VectorField{{Name: backend.VectorBody, Dims: 4}, {Name: backend.VectorTitle, Dims: 4}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	const all = 100_000
+	for what, step := range []func(transfer.Options) (int, error){
+		func(o transfer.Options) (int, error) { return transfer.Copy(t.Context(), generated(all), store, o) },
+		func(o transfer.Options) (int, error) {
+			return transfer.Copy(t.Context(), store.(backend.Streamer), engine, o)
+		},
+	} {
+		var use []uint64
+		n, err := step(transfer.Options{Progress: func(n int, _ string) error {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			t.Logf("copy %d: %d chunks, %.1f MB in use", what+1, n, float64(m.HeapAlloc)/1e6)
+			use = append(use, m.HeapAlloc)
+			return nil
+		}})
+		if err != nil || n != all {
+			t.Fatalf("%d copied, %v", n, err)
+		}
+		// The engine merges from time to time, which takes some memory meanwhile.
+		half := len(use) / 2
+		early, late := slices.Sorted(slices.Values(use[:half]))[half/2], slices.Sorted(slices.Values(use[half:]))[half/2]
+		if late > early+8<<20 || slices.Max(use) > 256<<20 {
+			t.Errorf("copy %d: memory grew from %d to %d bytes, to %d while merging", what+1, early, late, slices.Max(use))
+		}
+	}
+}

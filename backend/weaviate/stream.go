@@ -1,0 +1,176 @@
+package weaviate
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// keptProperty holds a chunk as it was written, its vectors left out: the other
+// properties hold its terms alone.
+const keptProperty = "kept"
+
+// kept is what keptProperty holds, as JSON; IDs and texts may be any bytes.
+type kept struct {
+	Doc     []byte       `json:"d"`
+	Fields  [][2][]byte  `json:"f,omitempty"`
+	Columns []keptColumn `json:"c,omitempty"`
+}
+
+type keptColumn struct {
+	Name   []byte      `json:"n"`
+	Values []keptValue `json:"v"`
+}
+
+type keptValue struct {
+	Kind   sheaf.Kind `json:"k"`
+	Text   []byte     `json:"t,omitempty"`
+	Number float64    `json:"x,omitempty"`
+}
+
+func keep(c *backend.Chunk) string {
+	out := kept{Doc: []byte(c.Doc)}
+	for _, f := range c.Fields {
+		out.Fields = append(out.Fields, [2][]byte{[]byte(f.Name), []byte(f.Text)})
+	}
+	for _, col := range c.Columns {
+		k := keptColumn{Name: []byte(col.Name)}
+		for _, v := range col.Values {
+			k.Values = append(k.Values, keptValue{v.Kind, []byte(v.Text), v.Number})
+		}
+		out.Columns = append(out.Columns, k)
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		panic(err) // bytes and finite numbers
+	}
+	return string(data)
+}
+
+// streamed is how many chunks are read at a time.
+const streamed = 100
+
+// Stream implements [backend.Streamer], in the order of the server's own IDs.
+func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []backend.Chunk, cursor string) error) error {
+	for {
+		chunks, next, err := s.chunks(ctx, cursor)
+		if err != nil || len(chunks) == 0 {
+			return err
+		}
+		if err := yield(chunks, next); err != nil {
+			return err
+		}
+		cursor = next
+	}
+}
+
+func (s *Store) chunks(ctx context.Context, cursor string) ([]backend.Chunk, string, error) {
+	ctx, stop, err := s.begin(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer stop()
+	var said struct {
+		Get map[string][]struct {
+			CID        string `json:"cid"`
+			Chunk      string
+			Kept       string
+			Additional struct{ ID string } `json:"_additional"`
+		}
+	}
+	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamed, quote(cursor), keptProperty)
+	if err := s.ask(ctx, query, &said); err != nil {
+		return nil, "", err
+	}
+	var chunks []backend.Chunk
+	at := map[string]int{}
+	for _, o := range said.Get[s.o.Class] {
+		id, err := hex.DecodeString(o.CID)
+		var k kept
+		switch {
+		case err != nil || len(id) == 0:
+			return nil, "", s.fault(sheaf.ErrUnavailable, "an object without an ID: the answer is not what such a server says")
+		case o.Kept == "":
+			return nil, "", s.fault(sheaf.ErrUnsupported, "chunk %q was written without its texts: fill the class again", id)
+		case json.Unmarshal([]byte(o.Kept), &k) != nil:
+			return nil, "", s.fault(sheaf.ErrCorrupt, "chunk %q: what was kept of it cannot be read: %.100q", id, o.Kept)
+		}
+		at[o.Chunk] = len(chunks)
+		chunks = append(chunks, k.chunk(sheaf.ID(id)))
+		cursor = o.Additional.ID
+	}
+	s.mu.Lock()
+	fields := slices.Sorted(maps.Keys(s.vectors))
+	s.mu.Unlock()
+	for _, field := range fields {
+		if err := s.passages(ctx, field, at, chunks); err != nil {
+			return nil, "", err
+		}
+	}
+	return chunks, cursor, nil
+}
+
+func (k *kept) chunk(id sheaf.ID) backend.Chunk {
+	c := backend.Chunk{ID: id, Doc: sheaf.ID(k.Doc)}
+	for _, f := range k.Fields {
+		c.Fields = append(c.Fields, backend.Field{Name: string(f[0]), Text: string(f[1])})
+	}
+	for _, col := range k.Columns {
+		out := backend.Column{Name: string(col.Name)}
+		for _, v := range col.Values {
+			out.Values = append(out.Values, sheaf.Value{Kind: v.Kind, Text: string(v.Text), Number: v.Number})
+		}
+		c.Columns = append(c.Columns, out)
+	}
+	return c
+}
+
+// passage is an object of a vector field.
+type passage struct {
+	Chunk      string
+	N          int
+	Additional struct{ Vector []float32 } `json:"_additional"`
+}
+
+// passages adds the vectors of a field to chunks.
+func (s *Store) passages(ctx context.Context, field string, at map[string]int, chunks []backend.Chunk) error {
+	if len(at) == 0 {
+		return nil
+	}
+	class := s.passageClass(field)
+	var said struct{ Get map[string][]passage }
+	var where []string
+	for hash := range at {
+		where = append(where, hash)
+	}
+	slices.Sort(where)
+	if err := s.ask(ctx, fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, MaxLimit, anyOf("chunk", where).where), &said); err != nil {
+		return err
+	}
+	list := said.Get[class]
+	if len(list) >= MaxLimit {
+		return s.fault(sheaf.ErrUnsupported, "%d chunks have more than %d vectors", len(at), MaxLimit)
+	}
+	slices.SortFunc(list, func(a, b passage) int {
+		if d := strings.Compare(a.Chunk, b.Chunk); d != 0 {
+			return d
+		}
+		return a.N - b.N
+	})
+	for _, o := range list {
+		c := &chunks[at[o.Chunk]]
+		if n := len(c.Vectors); n == 0 || c.Vectors[n-1].Name != field {
+			c.Vectors = append(c.Vectors, backend.Vectors{Name: field})
+		}
+		last := &c.Vectors[len(c.Vectors)-1]
+		last.Passages = append(last.Passages, o.Additional.Vector)
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/transfer"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/vfs"
+)
+
+// copyState is where a copy out of a store is, kept beside what it fills until it is
+// whole.
+type copyState struct {
+	From   string `json:"from"`
+	Cursor string `json:"cursor"`
+	Chunks int    `json:"chunks"`
+}
+
+const copyStateName = "copy.json"
+
+// stream copies what one store holds into another, and then what is known of the
+// documents.
+func (a *app) stream(cmd *cobra.Command, from, to string) error {
+	source, err := a.with(from).open(cmd, openOptions{})
+	if err != nil {
+		return err
+	}
+	defer source.close()
+	out, ok := source.backend.(backend.Streamer)
+	if !ok {
+		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.storeName()), "leave --from out: the files are read then")
+	}
+	into := &session{app: a.with(to), folder: source.folder, where: source.base, base: source.base, analyzer: source.analyzer, embedder: source.embedder}
+	if err := into.locateStore(openOptions{make: true}); err != nil {
+		return err
+	}
+	if err := into.prepare(openOptions{make: true}); err != nil {
+		return err
+	}
+	if into.where.Dir == source.where.Dir {
+		return sheaf.Invalidf("--from and --to name the same store")
+	}
+	release, err := collection.Lock(into.where.Dir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	state, err := into.copyState(source.storeName())
+	if err != nil {
+		return err
+	}
+	store, err := into.openEmpty(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := a.transfer(cmd.Context(), source, out, store, filepath.Join(into.where.Dir, copyStateName), state); err != nil {
+		return err
+	}
+	if err := copyCatalog(source.where.Dir, into.where.Dir); err != nil {
+		return fmt.Errorf("copy what is known of the documents: %w", err)
+	}
+	return os.Remove(filepath.Join(into.where.Dir, copyStateName))
+}
+
+// transfer copies the chunks, verifies them, and writes down how far it is.
+func (a *app) transfer(ctx context.Context, source *session, from backend.Streamer, to backend.Backend, file string, state copyState) error {
+	progress := terminal.NewProgress(source.err, "copying")
+	defer progress.Done()
+	before := state.Chunks
+	_, err := transfer.Copy(ctx, from, to, transfer.Options{Cursor: state.Cursor, Progress: func(n int, cursor string) error {
+		state.Chunks, state.Cursor = before+n, cursor
+		progress.Update(state.Chunks, source.view.Chunks(), 0, "chunks")
+		return writeState(file, state)
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = transfer.Verify(ctx, from, to, sampled)
+	return err
+}
+
+func writeState(file string, state copyState) error {
+	data, err := json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+// copyState is how far an earlier copy came. A place that holds documents, and was
+// not being filled from there, is left alone.
+func (s *session) copyState(from string) (copyState, error) {
+	state := copyState{From: from}
+	data, err := os.ReadFile(filepath.Join(s.where.Dir, copyStateName))
+	if err == nil && json.Unmarshal(data, &state) == nil && state.From == from {
+		return state, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return state, err
+	}
+	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(s.where.Dir), catalog.Options{})
+	if err != nil {
+		return state, err
+	}
+	defer c.Close()
+	view := c.View()
+	defer view.Close()
+	if view.Docs() > 0 {
+		return state, withHint(sheaf.Invalidf("%s holds %s already", s.storeName(), terminal.Plural(view.Docs(), "document", "documents")),
+			"copy into another store, or let sheaf copy --to read the files, which brings what changed")
+	}
+	return copyState{From: from}, nil
+}
+
+// openEmpty opens the store of a session of which nothing is known yet.
+func (s *session) openEmpty(ctx context.Context) (backend.Backend, error) {
+	if s.target == nil {
+		return openEngine(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, true)
+	}
+	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), false)
+	if err != nil {
+		return nil, storeError{err}
+	}
+	return store, nil
+}
+
+// copyCatalog replaces what is known of the documents in one folder of an index by
+// what is known in another.
+func copyCatalog(from, to string) error {
+	next := collection.CatalogDir(to) + ".new"
+	if err := os.RemoveAll(next); err != nil {
+		return err
+	}
+	if err := os.CopyFS(next, os.DirFS(collection.CatalogDir(from))); err != nil {
+		return err
+	}
+	old := collection.CatalogDir(to) + ".old"
+	if err := os.RemoveAll(old); err != nil {
+		return err
+	}
+	if err := os.Rename(collection.CatalogDir(to), old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(next, collection.CatalogDir(to)); err != nil {
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+// moveAlias gives the store of the session a second name, under which the same is
+// known of the documents.
+func (s *session) moveAlias(ctx context.Context, alias string) error {
+	if s.target == nil {
+		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")
+	}
+	named, err := s.target.Named(alias)
+	if err != nil {
+		return err
+	}
+	store, ok := s.backend.(backend.Switcher)
+	if !ok {
+		return fmt.Errorf("%w: %s has no aliases", sheaf.ErrUnsupported, s.storeName())
+	}
+	if err := store.Alias(ctx, alias); err != nil {
+		return err
+	}
+	known := &session{app: s.app, folder: s.folder, where: s.base.Store(named.String())}
+	if err := known.prepare(openOptions{make: true}); err != nil {
+		return err
+	}
+	return copyCatalog(s.where.Dir, known.where.Dir)
+}

@@ -4,7 +4,7 @@
 // The index holds the analyzer's own terms, cut apart by an analyzer of the
 // server that knows nothing but the separators, so that words match and count as
 // in the embedded engine. What differs is Lucene's: lengths of more than 39 terms
-// are kept with four significant bits, scores are float32, chunks that were
+// are rounded to four significant bits, scores are float32, chunks that were
 // replaced count in statistics until they are merged away, and lengths for
 // prefixes and fuzzy words that match a form are those of the forms. Lucene has
 // no BM25F as ours is and cannot count statistics over candidates, and k1 and b

@@ -1,0 +1,35 @@
+package elastic
+
+import "testing"
+
+// kept is the length that Lucene keeps of one (SmallFloat.intToByte4 and back).
+func kept(n int) int {
+	if n < 40 {
+		return n
+	}
+	n -= 24
+	shift := 0
+	for n>>shift >= 16 {
+		shift++
+	}
+	return 24 + n>>shift<<shift
+}
+
+// TestFilling: with fillers, a length is kept as the nearest that can be.
+func TestFilling(t *testing.T) {
+	for _, c := range [][2]int{{1, 0}, {39, 0}, {41, 0}, {42, 0}, {58, 0}, {59, 1}, {100, 0}, {101, 3}, {1000, 0}, {1030, 18}} {
+		if got := filling(c[0]); got != c[1] {
+			t.Errorf("%d terms: %d fillers, want %d", c[0], got, c[1])
+		}
+	}
+	for n := range 5000 {
+		with := n + filling(n)
+		off := kept(with) - n
+		if off < 0 {
+			off = -off
+		}
+		if floor := n - kept(n); off > floor || 16*off > n {
+			t.Fatalf("%d terms are kept as %d with fillers, as %d without", n, kept(with), kept(n))
+		}
+	}
+}

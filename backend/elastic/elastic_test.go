@@ -213,6 +213,21 @@ func TestPartialFailure(t *testing.T) {
 	}
 }
 
+// TestExamine: the doctor finds nothing wrong with a server that is well, and says
+// why one that does not answer cannot be used.
+func TestExamine(t *testing.T) {
+	o := options(t)
+	for _, f := range elastic.Examine(t.Context(), o) {
+		if f.Err != nil {
+			t.Errorf("%s: %v", f.Check, f.Err)
+		}
+	}
+	o.URL = "http://127.0.0.1:1"
+	if found := elastic.Examine(t.Context(), o); len(found) != 1 || !errors.Is(found[0].Err, sheaf.ErrUnavailable) {
+		t.Errorf("nobody listens: %v", found)
+	}
+}
+
 // TestAlias: a name moves from one index to another while it is searched, and every
 // search finds the one or the other as a whole.
 func TestAlias(t *testing.T) {

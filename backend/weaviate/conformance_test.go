@@ -108,6 +108,21 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// TestExamine: the doctor finds nothing wrong with a server that is well, and says
+// why one that does not answer cannot be used.
+func TestExamine(t *testing.T) {
+	o := options(t)
+	for _, f := range weaviate.Examine(t.Context(), o) {
+		if f.Err != nil {
+			t.Errorf("%s: %v", f.Check, f.Err)
+		}
+	}
+	o.URL = "http://127.0.0.1:1"
+	if found := weaviate.Examine(t.Context(), o); len(found) != 1 || !errors.Is(found[0].Err, sheaf.ErrUnavailable) {
+		t.Errorf("nobody listens: %v", found)
+	}
+}
+
 // TestBadAnswers: a server that stays away, answers nonsense or not at all is
 // unavailable, and a deadline is kept.
 func TestBadAnswers(t *testing.T) {

@@ -28,7 +28,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	if err := o.validate(); err != nil {
 		return []backend.Finding{{Check: "settings", Err: err}}
 	}
-	s := &Store{o: o, vectors: map[string]backend.VectorField{}}
+	s := &Store{o: o, client: newClient(o), vectors: map[string]backend.VectorField{}}
 	var about struct{ Version string }
 	began := time.Now()
 	if err := s.client.Call(ctx, "GET", "/v1/meta", nil, &about); err != nil {
@@ -39,7 +39,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 		{Check: "version", Found: "weaviate " + about.Version},
 	}
 	making := backend.Finding{Check: "rights", Found: "a class can be made"}
-	probe := &Store{o: o}
+	probe := &Store{o: o, client: s.client}
 	probe.o.Class = fmt.Sprintf("%s_probe_%d", o.Class, time.Now().UnixNano())
 	err := probe.create(ctx)
 	if err == nil {

@@ -82,7 +82,7 @@ func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(),
 		seen: map[uint64]struct{}{}, removed: map[string]struct{}{}, began: time.Now()}
 	for range n {
-		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer}
+		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer, columns: map[sharedColumn][]uint32{}}
 		l.all = append(l.all, w)
 		l.workers <- w
 	}
@@ -108,6 +108,7 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 	defer func() { l.workers <- w }()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	clear(w.columns) // of another call: its memory may hold something else now
 	again, err := l.forget(w, replace, chunks)
 	if err != nil {
 		return err

@@ -18,6 +18,16 @@ type worker struct {
 	words    wordCache
 	terms    []analysis.Term
 	key      []byte
+	// columns are the numbers of the values of columns whose memory several
+	// chunks of one call share, as those of a document do.
+	columns map[sharedColumn][]uint32
+}
+
+// sharedColumn is a column by the memory of its values.
+type sharedColumn struct {
+	name  string
+	first *segment.Value
+	count int
 }
 
 // token is a term of a raw word.
@@ -32,6 +42,7 @@ const tokenForm = 1 << 31
 // serves the next one too, as long as it takes no more than limit bytes: a large
 // collection names things without end.
 func (w *worker) reset(limit int64) {
+	clear(w.columns)
 	if w.builder.TermBytes()+w.words.bytes() > limit {
 		w.builder.Forget()
 		w.words = wordCache{}
@@ -49,9 +60,9 @@ func (w *worker) add(c *Chunk, fields []string) error {
 	for _, f := range c.Fields {
 		w.text(slices.Index(fields, f.Name), f.Text)
 	}
-	for _, column := range c.Columns {
-		for _, v := range column.Values {
-			w.builder.Column(column.Name, v)
+	for i := range c.Columns {
+		for _, n := range w.column(&c.Columns[i]) {
+			w.builder.Mark(n)
 		}
 	}
 	for _, v := range c.Vectors {
@@ -60,6 +71,23 @@ func (w *worker) add(c *Chunk, fields []string) error {
 		}
 	}
 	return nil
+}
+
+// column is the numbers of the values of a column.
+func (w *worker) column(c *Column) []uint32 {
+	if len(c.Values) == 0 {
+		return nil
+	}
+	key := sharedColumn{c.Name, &c.Values[0], len(c.Values)}
+	numbers, ok := w.columns[key]
+	if !ok {
+		numbers = make([]uint32, len(c.Values))
+		for i, v := range c.Values {
+			numbers[i] = w.builder.Column(c.Name, v)
+		}
+		w.columns[key] = numbers
+	}
+	return numbers
 }
 
 func (w *worker) text(field int, text string) {

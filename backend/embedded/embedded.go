@@ -139,8 +139,9 @@ func (b bulk) Add(ctx context.Context, batch backend.Batch) error {
 		replace[i] = string(id)
 	}
 	chunks := make([]engine.Chunk, len(batch.Chunks))
+	shared := map[valueList][]segment.Value{}
 	for i := range batch.Chunks {
-		chunks[i] = chunkOf(&batch.Chunks[i])
+		chunks[i] = chunkOf(&batch.Chunks[i], shared)
 	}
 	return category(b.load.Add(ctx, replace, chunks))
 }
@@ -149,7 +150,15 @@ func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(
 
 func (b bulk) Close() error { return category(b.load.Close()) }
 
-func chunkOf(c *backend.Chunk) engine.Chunk {
+// valueList is a slice of values, by the memory that it takes.
+type valueList struct {
+	first *sheaf.Value
+	count int
+}
+
+// chunkOf translates a chunk. The chunks of a document mostly have the same values,
+// in the same memory: these are translated once, and remembered in shared.
+func chunkOf(c *backend.Chunk, shared map[valueList][]segment.Value) engine.Chunk {
 	out := engine.Chunk{ID: string(c.ID), Doc: string(c.Doc)}
 	out.Fields = make([]engine.FieldText, len(c.Fields))
 	for i, f := range c.Fields {
@@ -157,11 +166,20 @@ func chunkOf(c *backend.Chunk) engine.Chunk {
 	}
 	out.Columns = make([]engine.Column, len(c.Columns))
 	for i, column := range c.Columns {
-		values := make([]segment.Value, 0, len(column.Values))
-		for _, v := range column.Values {
-			if !v.IsZero() {
-				values = append(values, valueOf(v))
+		if len(column.Values) == 0 {
+			out.Columns[i].Name = column.Name
+			continue
+		}
+		list := valueList{&column.Values[0], len(column.Values)}
+		values, ok := shared[list]
+		if !ok {
+			values = make([]segment.Value, 0, len(column.Values))
+			for _, v := range column.Values {
+				if !v.IsZero() {
+					values = append(values, valueOf(v))
+				}
 			}
+			shared[list] = values
 		}
 		out.Columns[i] = engine.Column{Name: column.Name, Values: values}
 	}

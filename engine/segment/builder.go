@@ -11,7 +11,7 @@ import (
 const maxChunks = postings.MaxOrdinal
 
 // Builder gathers chunks in memory, compressed, for [Flush] to write as a segment.
-// A chunk is begun with Begin; Token, Column and Vectors add to the chunk that
+// A chunk is begun with Begin; Token, Mark and Vectors add to the chunk that
 // was begun last. Not safe for concurrent use.
 type Builder struct {
 	fields []string
@@ -32,7 +32,8 @@ type Builder struct {
 	open    *members // those of the document of the chunk that was begun last
 	dead    map[uint32]struct{}
 
-	columns map[string]*runs
+	columns map[string]uint32 // number in runs
+	runs    []runs
 	key     []byte
 	vectors map[string]*vector.Buffer
 	bytes   int64 // of everything but arena and tables
@@ -79,6 +80,8 @@ func (b *Builder) Reset() {
 	clear(b.byDoc)
 	clear(b.dead)
 	clear(b.columns)
+	clear(b.runs)
+	b.runs = b.runs[:0]
 	for _, v := range b.vectors {
 		v.Reset()
 	}
@@ -93,7 +96,7 @@ func (b *Builder) Forget() {
 		byID:    map[string]uint32{},
 		byDoc:   map[string]*members{},
 		dead:    map[uint32]struct{}{},
-		columns: map[string]*runs{},
+		columns: map[string]uint32{},
 		vectors: map[string]*vector.Buffer{},
 		lists:   make([][]uint32, len(b.fields)),
 		lengths: make([][]uint32, len(b.fields)),
@@ -165,15 +168,23 @@ func (b *Builder) accumulator(field int, term uint32) *postings.Accumulator {
 	return &b.accumulators[slot-1]
 }
 
-// Column adds a value to a column of the chunk that was begun last.
-func (b *Builder) Column(name string, v Value) {
+// Column is the number of a value of a column inside this builder, which Mark takes,
+// valid until Reset.
+func (b *Builder) Column(name string, v Value) uint32 {
 	b.key = appendValue(appendColumn(b.key[:0], name), v)
-	r := b.columns[string(b.key)]
-	if r == nil {
-		r = &runs{}
-		b.columns[string(b.key)] = r
+	n, ok := b.columns[string(b.key)]
+	if !ok {
+		n = uint32(len(b.runs))
+		b.columns[string(b.key)] = n
+		b.runs = append(b.runs, runs{})
 		b.bytes += int64(len(b.key)) + 96
 	}
+	return n
+}
+
+// Mark gives a value of a column to the chunk that was begun last.
+func (b *Builder) Mark(column uint32) {
+	r := &b.runs[column]
 	before := cap(r.bounds)
 	r.add(uint32(len(b.ids) - 1))
 	b.bytes += int64(cap(r.bounds)-before) * 4

@@ -24,7 +24,7 @@ func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
 			b.Token(rng.IntN(2), b.Term(fmt.Appendf(nil, "t%d", rng.IntN(100+10*int(seed)))), uint32(position))
 		}
 		b.Form(rng.IntN(2), b.Term(fmt.Appendf([]byte{FormMark}, "f%d", rng.IntN(50))))
-		b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(9))})
+		b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(9))}))
 		for _, name := range []string{"v", "w"}[rng.IntN(2):] {
 			if err := b.Vectors(name, [][]float32{{rng.Float32(), rng.Float32(), float32(seed)}}); err != nil {
 				t.Fatal(err)

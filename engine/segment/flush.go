@@ -227,12 +227,13 @@ func (f *flusher) columns() {
 		out.reset()
 		for i := range f.parts {
 			p := &f.parts[i]
-			r := p.Builder.columns[key]
-			if r == nil {
+			n, ok := p.Builder.columns[key]
+			if !ok {
 				continue
 			}
-			for b := 0; b < len(r.bounds); b += 2 {
-				for o := r.bounds[b]; o < r.bounds[b+1]; o++ {
+			bounds := p.runs[n].bounds
+			for b := 0; b < len(bounds); b += 2 {
+				for o := bounds[b]; o < bounds[b+1]; o++ {
 					if to := p.to(o); to != dropped {
 						out.add(int(to))
 					}

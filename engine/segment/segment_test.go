@@ -152,7 +152,7 @@ func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Rea
 		if i%3 == 0 {
 			b.Token(0, b.Term([]byte("title")), 0)
 			b.Form(0, b.Term([]byte("\x01titles")))
-			b.Column("third", Value{Kind: 2, Number: float64(i)})
+			b.Mark(b.Column("third", Value{Kind: 2, Number: float64(i)}))
 		}
 		if err := b.Vectors("v", [][]float32{{float32(i), 1}}); err != nil {
 			t.Fatal(err)

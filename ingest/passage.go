@@ -17,10 +17,10 @@ import (
 // of more of them.
 var servedPassages = chunk.Passages{Words: 80, Stride: 60}
 
-// cheapPassages are those of inference.WindowEmbedder. Smaller ones are found better
-// by vectors that are sums of words, and nothing is gained by a part of each in the
-// next: doc/decisions/040-meaning.md.
-var cheapPassages = chunk.Passages{Words: 40, Stride: 40}
+// cheapPassages are those of inference.WindowEmbedder. Smaller ones, with a part
+// of each in the next, are found better by vectors that are sums of words:
+// doc/quality.md.
+var cheapPassages = chunk.Passages{Words: 40, Stride: 30}
 
 // PassagesOf says how texts are cut for an embedder. Every passage is embedded
 // under the titles above it.

@@ -24,7 +24,7 @@ type shelf struct {
 	folders map[string]int // more documents than docs holds
 }
 
-func newLibrary() *shelf {
+func newShelf() *shelf {
 	return &shelf{docs: map[sheaf.ID]*sheaf.Document{}, chunks: map[sheaf.ID]*sheaf.Chunk{},
 		dates: map[sheaf.ID]time.Time{}, links: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 }
@@ -177,10 +177,10 @@ func equal(t testing.TB, what string, got, want any) {
 	}
 }
 
-// randomLibrary is some documents with random outlines, folders, tags and
+// randomShelf is some documents with random outlines, folders, tags and
 // links.
-func randomLibrary(rng *rand.Rand) (*shelf, []sheaf.ID) {
-	l := newLibrary()
+func randomShelf(rng *rand.Rand) (*shelf, []sheaf.ID) {
+	l := newShelf()
 	var all []sheaf.ID
 	names := []string{"a", "b", "x/c", "x/d", "x/y/e", "f"}
 	for _, name := range names {

@@ -11,7 +11,7 @@ import (
 // The worked example: what scores alike is read in the order of its document,
 // places and scores stay, and what does not score alike stays too.
 func TestReadingOrder(t *testing.T) {
-	l := newLibrary()
+	l := newShelf()
 	a := l.add("t:a.md", "A", "One", "Two", "Three")
 	l.add("t:b.md", "B")
 	one, two, three := a.Chunks[1].ID, a.Chunks[2].ID, a.Chunks[3].ID

@@ -64,7 +64,7 @@ func TestFolderBoost(t *testing.T) {
 		{2, 2, 0, 1 + (math.Log2(3) - 1)},
 	}
 	for _, test := range tests {
-		l, in := newLibrary(), sheaf.Ranking{}
+		l, in := newShelf(), sheaf.Ranking{}
 		for i := range test.total {
 			d := l.add(sheaf.ID(fmt.Sprintf("t:x/%d.md", i)), "A")
 			if i < test.found {
@@ -82,7 +82,7 @@ func TestFolderBoost(t *testing.T) {
 
 // The frontmatter's tags count, whatever their case.
 func TestGraphBoost(t *testing.T) {
-	l := newLibrary()
+	l := newShelf()
 	l.add("t:a.md").Tags = []string{"Go"}
 	l.add("t:b.md").Tags = []string{"go"}
 	l.add("t:c.md")
@@ -94,7 +94,7 @@ func TestGraphBoost(t *testing.T) {
 }
 
 func TestRecency(t *testing.T) {
-	l := newLibrary()
+	l := newShelf()
 	ages := map[string]int{"new": 0, "future": -30, "half": 182, "old": 3650}
 	in := ranking(hit("t:undated", 1))
 	l.add("t:undated")
@@ -120,7 +120,7 @@ func TestPropertyBoost(t *testing.T) {
 			t.Errorf("feedback %v: got %v, want %v", b, got, want)
 		}
 	}
-	l := newLibrary()
+	l := newShelf()
 	l.add("t:a").Properties = []sheaf.Property{{Name: "Boost", Values: []sheaf.Value{sheaf.NumberValue(-3)}}}
 	l.add("t:b").Properties = []sheaf.Property{{Name: "boost", Values: []sheaf.Value{sheaf.TextValue("3")}}}
 	out := apply(t, rank.PropertyBoost{Name: "boost"}, withReasons(ranking(hit("t:a", 2), hit("t:b", 1))), rank.Env{Facts: l})
@@ -137,7 +137,7 @@ func TestHeadingBoost(t *testing.T) {
 }
 
 func TestTitleBoost(t *testing.T) {
-	l := newLibrary()
+	l := newShelf()
 	d := l.add("t:notes/Go Basics.md", "Loops")
 	d.Aliases = []string{"Golang"}
 	d.Title, d.Chunks[0].Title = "Basics of Go", "Basics of Go"
@@ -158,7 +158,7 @@ func TestTitleBoost(t *testing.T) {
 }
 
 func TestFieldBoost(t *testing.T) {
-	l := newLibrary()
+	l := newShelf()
 	d := l.add("mine:x/y/a.md")
 	d.Tags = []string{"Project/Alpha"}
 	d.Properties = []sheaf.Property{{Name: "status", Values: []sheaf.Value{sheaf.TextValue("Done")}}}
@@ -322,7 +322,7 @@ func TestStageProperties(t *testing.T) {
 	cuts := []rank.Stage{rank.Top{}, rank.MinScore{}, rank.Elbow{}}
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 4))
-		l, all := randomLibrary(rng)
+		l, all := randomShelf(rng)
 		in := randomRanking(rng, all, []float64{1, 0.01, 1000}[seed%3])
 		if seed%4 == 0 { // some scores below 0
 			for i := range in {
@@ -395,7 +395,7 @@ func TestStagesRefuse(t *testing.T) {
 }
 
 func BenchmarkStages(b *testing.B) {
-	l, in := newLibrary(), sheaf.Ranking{}
+	l, in := newShelf(), sheaf.Ranking{}
 	for i := range 100 {
 		d := l.add(sheaf.ID(fmt.Sprintf("t:folder%d/document-%03d.md", i%7, i)), "A", "  A1", "  A2", "B", "C")
 		l.link(d.ID, sheaf.ID(fmt.Sprintf("t:folder%d/document-%03d.md", (i+1)%7, (i+1)%100)))

@@ -14,7 +14,7 @@ import (
 // guide has sections of mixed depth: A with three children, B, and C whose
 // only child skips a level.
 func guide() *shelf {
-	l := newLibrary()
+	l := newShelf()
 	l.add("t:guide.md", "A", "  A1", "  A2", "  A3", "B", "C", "    C1")
 	l.add("t:lone.md", "Only")
 	return l
@@ -121,7 +121,7 @@ func TestTreeEndsOnLoops(t *testing.T) {
 func TestTreeProperties(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		l, all := randomLibrary(rng)
+		l, all := randomShelf(rng)
 		in := randomRanking(rng, all, 1)
 		tree := rank.Tree{Threshold: 0.1 + 0.9*rng.Float64(), MinMatches: 1 + rng.IntN(2), Scoring: rank.Scoring{Method: rank.MaxP}}
 		out := apply(t, tree, in, rank.Env{Facts: l})

@@ -20,7 +20,7 @@ func TestVectorsRecency(t *testing.T) {
 	each(t, "onyx_recency_bias.json", func(t *testing.T, _ vector, in in, want struct {
 		Bias float64 `json:"recency_bias"`
 	}) {
-		l := newLibrary()
+		l := newShelf()
 		d := l.add("t:a.md")
 		if in.Updated != nil {
 			l.dates[d.ID] = time.Unix(*in.Updated, 0)
@@ -149,7 +149,7 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 				t.Errorf("base of %s: got %v, want %v", w.ID, got, w.Base)
 			}
 		}
-		l := newLibrary()
+		l := newShelf()
 		for _, d := range in.Docs {
 			doc := l.add(d.ID)
 			doc.Properties = []sheaf.Property{{Name: "boost", Values: []sheaf.Value{sheaf.NumberValue(d.Boost)}}}
@@ -200,7 +200,7 @@ func TestVectorsSectionMerge(t *testing.T) {
 		Chunks []int `json:"chunk_ids"`
 	}
 	each(t, "onyx_section_merge.json", func(t *testing.T, _ vector, in in, want want) {
-		l := newLibrary()
+		l := newShelf()
 		var outline []string
 		for i := 1; i < 20; i++ {
 			outline = append(outline, fmt.Sprint(i))
@@ -264,7 +264,7 @@ func TestVectorsGraphBoost(t *testing.T) {
 		if in.Config.Enabled != nil && !*in.Config.Enabled {
 			t.Skip("a profile leaves the stage out instead")
 		}
-		l := newLibrary()
+		l := newShelf()
 		for _, f := range in.Files {
 			d := l.add(sheaf.ID("t:"+f), "0", "1", "2")
 			d.Tags = in.InlineTags[f]
@@ -346,7 +346,7 @@ func TestVectorsAdaptive(t *testing.T) {
 		if c := in.Config.Diverse; c != nil {
 			a.Diverse = *c
 		}
-		l, r := newLibrary(), sheaf.Ranking{}
+		l, r := newShelf(), sheaf.Ranking{}
 		for _, h := range in.Results {
 			doc, _, _ := strings.Cut(h.ID, "#")
 			if l.docs[sheaf.ID(doc)] == nil {

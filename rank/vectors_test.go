@@ -239,7 +239,7 @@ func TestVectorsSonarAggregation(t *testing.T) {
 		if in.Params.Decay != nil {
 			s.Decay = *in.Params.Decay
 		}
-		l, r := newLibrary(), sheaf.Ranking{}
+		l, r := newShelf(), sheaf.Ranking{}
 		for doc, scores := range in.Scores {
 			var outline []string
 			for i, score := range scores {

@@ -1,0 +1,130 @@
+package rank_test
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"testing"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// asked counts what stages ask, and what work it is to answer: a document with
+// its chunks, when it is asked for first, or a list of links is as many answers as
+// it holds. A search remembers documents.
+type asked struct {
+	*shelf
+	questions int
+	known     map[sheaf.ID]bool
+}
+
+func (a *asked) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	a.questions++
+	return a.shelf.Chunk(id)
+}
+
+func (a *asked) Document(id sheaf.ID) (sheaf.Document, bool) {
+	d, ok := a.shelf.Document(id)
+	a.questions++
+	if !a.known[id] {
+		a.known[id] = true
+		a.questions += len(d.Chunks)
+	}
+	return d, ok
+}
+
+func (a *asked) Date(doc sheaf.ID) (sheaf.Dated, bool) {
+	a.questions++
+	return a.shelf.Date(doc)
+}
+
+func (a *asked) FolderSize(string, string) int {
+	a.questions++
+	return 10
+}
+
+func (a *asked) Links(doc sheaf.ID) []sheaf.ID {
+	a.questions += 1 + len(a.links[doc])
+	return a.links[doc]
+}
+
+func (a *asked) Backlinks(doc sheaf.ID) []sheaf.ID {
+	a.questions += 1 + len(a.links[doc])
+	return a.links[doc] // in the shelf below, links go both ways
+}
+
+// Aggregation and boosts are linear in hits: of eight times as many hits they ask
+// at most about eight times as much, and take as much memory. Hits are five
+// chunks of each of many documents, in folders of 20; or all chunks of one.
+func TestAggregationAndBoostsAreLinear(t *testing.T) {
+	measured := map[string]bool{"Aggregate": true, "Tree": true, "FolderBoost": true, "GraphBoost": true, "Recency": true, "PropertyBoost": true,
+		"HeadingBoost": true, "TitleBoost": true, "FieldBoost": true}
+	kinds := map[string]bool{}
+	const few, factor = 500, 8
+	for _, s := range every {
+		kind := reflect.TypeOf(s).Name()
+		if !measured[kind] {
+			continue
+		}
+		kinds[kind] = true
+		for _, perDocument := range []int{5, 0} {
+			var questions, bytes [2]float64
+			for i, n := range []int{few, few * factor} {
+				l, in := hitsOf(n, perDocument)
+				env := rank.Env{Facts: l, Now: now, Query: "S1"}
+				apply(t, s, in, env) // what is made once
+				l.questions = 0
+				clear(l.known)
+				bytes[i] = float64(allocated(func() { apply(t, s, in, env) }))
+				questions[i] = float64(l.questions)
+			}
+			what := fmt.Sprintf("%s, %d hits a document", kind, perDocument)
+			if r := questions[1] / max(questions[0], 1); r > 1.1*factor {
+				t.Errorf("%s: %d times the hits ask %.1f times as much", what, factor, r)
+			}
+			// Tables and lists grow by doubling.
+			if r := bytes[1] / bytes[0]; r > 2*factor {
+				t.Errorf("%s: %d times the hits take %.1f times the memory", what, factor, r)
+			}
+		}
+	}
+	if len(kinds) != len(measured) {
+		t.Errorf("measured %v of %v", kinds, measured)
+	}
+}
+
+// hitsOf are n hits, as many of each document; 0 is all of one document.
+func hitsOf(n, perDocument int) (*asked, sheaf.Ranking) {
+	l := &asked{shelf: newShelf(), known: map[sheaf.ID]bool{}}
+	var in sheaf.Ranking
+	if perDocument == 0 {
+		perDocument = n
+	}
+	for d := 0; len(in) < n; d++ {
+		var outline []string
+		for i := range perDocument - 1 {
+			outline = append(outline, fmt.Sprintf("%*sS%d", 2*(i%3), "", i))
+		}
+		id := sheaf.ID(fmt.Sprintf("t:folder%d/document-%04d.md", d/20, d))
+		doc := l.add(id, outline...)
+		for _, c := range doc.Chunks {
+			in = append(in, hit(c.ID, float64(n-len(in))))
+		}
+		if d > 0 {
+			previous := sheaf.ID(fmt.Sprintf("t:folder%d/document-%04d.md", (d-1)/20, d-1))
+			l.link(id, previous)
+			l.link(previous, id)
+		}
+	}
+	return l, in[:n]
+}
+
+// allocated is how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

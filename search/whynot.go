@@ -56,6 +56,12 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 			return a, nil
 		}
 	}
+	for i := range result.Hits {
+		if h := &result.Hits[i]; h.Doc == id {
+			a.add("its section %s is there: rank %d", h.ID, h.Rank)
+			break
+		}
+	}
 	found, err := done.whyBranches(ctx, p, a)
 	if err != nil {
 		return nil, err

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/profile"
 	"sheaf/search"
 )
 
@@ -85,6 +87,8 @@ type stepJSON struct {
 	Step   string    `json:"step"`
 	Found  int       `json:"found"`
 	Best   []hitJSON `json:"best"`
+
+	change string // what the step did to the ranking before it
 }
 
 type hitJSON struct {
@@ -117,8 +121,8 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) er
 	}
 	out := explainJSON{Schema: "sheaf.explain/1", Query: q.Text, Profile: result.Profile, Parameters: result.Parameters,
 		Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Steps: []stepJSON{}, Results: []explainedJSON{}}
-	for _, snap := range result.Trace {
-		step := stepJSON{Branch: snap.Branch, First: snap.First, Step: snap.Step, Found: len(snap.Ranking), Best: []hitJSON{}}
+	for i, snap := range result.Trace {
+		step := stepJSON{Branch: snap.Branch, First: snap.First, Step: snap.Step, Found: len(snap.Ranking), Best: []hitJSON{}, change: stepChange(result.Trace, i)}
 		for _, h := range snap.Ranking[:min(stepBest, len(snap.Ranking))] {
 			step.Best = append(step.Best, hitJSON{h.ID, finite(h.Score)})
 		}
@@ -147,22 +151,76 @@ func (s *session) printExplained(out *explainJSON) {
 		s.notice("%s", n)
 	}
 	fmt.Fprintf(s.stdout, "profile %s\n", out.Profile)
+	rows := [][]string{}
 	for _, step := range out.Steps {
-		where := step.Branch
-		if where == "" {
-			where = "all"
+		best := ""
+		if len(step.Best) > 0 {
+			best = s.shortID(step.Best[0].ID) + " " + formatScore(step.Best[0].Score)
 		}
-		fmt.Fprintf(s.stdout, "  %s: %s  %s\n", s.out.Paint(terminal.Title, where), terminal.Clean(step.Step), s.out.Paint(terminal.Dim, terminal.Count(step.Found)+" found"))
-		for i, h := range step.Best[:min(3, len(step.Best))] {
-			fmt.Fprintf(s.stdout, "    %d  %s  %s\n", i+1, terminal.Clean(string(h.ID)), s.out.Paint(terminal.Dim, formatScore(h.Score)))
-		}
+		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(step.Branch, step.First)), terminal.Clean(step.Step), step.change, s.out.Paint(terminal.Dim, best)})
 	}
+	s.printTable(rows)
 	for _, r := range out.Results {
 		fmt.Fprintf(s.stdout, "\n%s %s  %s\n", s.out.Paint(terminal.Number, fmt.Sprintf("%3d", r.Rank)), s.out.Paint(terminal.Title, terminal.Clean(strings.TrimPrefix(r.Breadcrumb, "> "))), s.out.Paint(terminal.Path, terminal.Clean(r.Path)))
 		if r.Explanation != nil {
 			printExplanation(s.stdout, s.out, *r.Explanation, 4)
 		}
 	}
+}
+
+// stepPlace says in which branch a step stands; "all" is after the fusion.
+func stepPlace(branch string, first bool) string {
+	if branch == "" {
+		branch = "all"
+	}
+	if first {
+		branch = "first phase, " + branch
+	}
+	return branch
+}
+
+// stepChange says what step i of a trace did: how many hits it found or kept, and
+// how many of the first ten are others than before.
+func stepChange(trace []search.Snapshot, i int) string {
+	now := trace[i].Ranking
+	var before sheaf.Ranking
+	known := false
+	for j := i - 1; j >= 0 && !known; j-- {
+		if trace[j].Branch == trace[i].Branch && trace[j].First == trace[i].First {
+			before, known = trace[j].Ranking, true
+		}
+	}
+	if !known {
+		return terminal.Count(len(now)) + " found"
+	}
+	text := "all " + terminal.Count(len(now)) + " kept"
+	if len(now) < len(before) {
+		text = fmt.Sprintf("%s of %s kept", terminal.Count(len(now)), terminal.Count(len(before)))
+	}
+	moved, scores := 0, false
+	for k := range now[:min(stepBest, len(now), len(before))] {
+		if now[k].ID != before[k].ID {
+			moved++
+		} else if now[k].Score != before[k].Score {
+			scores = true
+		}
+	}
+	switch {
+	case moved > 0:
+		text += fmt.Sprintf(", %d of the first %d moved", moved, min(stepBest, len(now)))
+	case scores:
+		text += ", other scores"
+	}
+	return text
+}
+
+// shortID is an ID without the tree's name, when there is only one tree.
+func (s *session) shortID(id sheaf.ID) string {
+	text := string(id)
+	if len(s.view.Settings().Trees) == 1 {
+		text = strings.TrimPrefix(text, id.Tree()+":")
+	}
+	return terminal.Clean(text)
 }
 
 func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id string) error {
@@ -186,7 +244,11 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 	if err != nil {
 		return err
 	}
-	absence, err := s.searcher().WhyNot(cmd.Context(), q, p, search.Options{Parameters: parameters}, t.Chunk.ID)
+	asked := t.Chunk.ID
+	if s.scanner != nil && !strings.HasSuffix(id, "#"+t.Chunk.Slug) {
+		asked = t.Doc.ID // the whole file, of which any section may stand
+	}
+	absence, err := s.searcher().WhyNot(cmd.Context(), q, p, search.Options{Parameters: parameters}, asked)
 	if err != nil {
 		return err
 	}
@@ -197,6 +259,34 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Title, terminal.Clean(string(absence.ID))))
 	for _, reason := range absence.Reasons {
 		fmt.Fprintln(s.stdout, "  "+terminal.Clean(reason))
+	}
+	if absence.Rank == 0 {
+		return nil
+	}
+	return s.explainOne(cmd, q, p, parameters, absence.ID)
+}
+
+// explainOne writes where a result stood after every step, and the arithmetic of
+// its score.
+func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profile, parameters map[string]string, id sheaf.ID) error {
+	result, err := s.searcher().Search(cmd.Context(), q, p, search.Options{Parameters: parameters, Explain: true, Trace: true})
+	if err != nil {
+		return err
+	}
+	rows := [][]string{}
+	for _, snap := range result.Trace {
+		rank, score := "-", ""
+		if i := slices.IndexFunc(snap.Ranking, func(h sheaf.Hit) bool { return h.ID == id }); i >= 0 {
+			rank, score = fmt.Sprintf("rank %d of %s", i+1, terminal.Count(len(snap.Ranking))), formatScore(snap.Ranking[i].Score)
+		}
+		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(snap.Branch, snap.First)), terminal.Clean(snap.Step), rank, score})
+	}
+	s.printTable(rows)
+	for i := range result.Hits {
+		if h := &result.Hits[i]; h.ID == id && h.Explanation != nil {
+			fmt.Fprintln(s.stdout)
+			printExplanation(s.stdout, s.out, *h.Explanation, 2)
+		}
 	}
 	return nil
 }
@@ -222,12 +312,29 @@ func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, cha
 		}
 		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed, "moves": list})
 	}
-	rows := [][]string{{"before", "after", "", ""}}
+	rows := [][]string{{"before", "after", "", "", ""}}
+	same := 0
 	for _, m := range moves {
-		rows = append(rows, []string{rankText(m.Before), rankText(m.After), terminal.Clean(m.Title), s.out.Paint(terminal.Dim, terminal.Clean(string(m.ID)))})
+		if m.Before == m.After {
+			same++
+			continue
+		}
+		rows = append(rows, []string{rankText(m.Before), rankText(m.After), terminal.Clean(m.Title), s.out.Paint(terminal.Dim, s.shortID(m.ID)),
+			s.out.Paint(terminal.Dim, scoreText(m.Before, m.ScoreBefore)+" to "+scoreText(m.After, m.ScoreAfter))})
 	}
-	s.printTable(rows)
+	if len(rows) > 1 {
+		s.printTable(rows)
+	}
+	fmt.Fprintln(s.stdout, terminal.Plural(same, "result stays where it is", "results stay where they are"))
 	return nil
+}
+
+// scoreText is the score of a result that has a rank, or a dash.
+func scoreText(rank int, score float64) string {
+	if rank == 0 {
+		return "-"
+	}
+	return formatScore(score)
 }
 
 // rankText is a rank, or a dash for none.

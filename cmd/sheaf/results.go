@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -232,18 +231,4 @@ func formatScore(score float64) string {
 		return strconv.FormatFloat(score, 'g', 3, 64)
 	}
 	return strconv.FormatFloat(score, 'f', 3, 64)
-}
-
-// printExplanation writes the tree of reasons, one number a line, parts
-// indented under what they make up.
-func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
-	how := ""
-	if e.Combine != sheaf.CombineNone && len(e.Parts) > 0 {
-		how = out.Paint(terminal.Dim, " = "+string(e.Combine)+" of")
-	}
-	value := strconv.FormatFloat(e.Value, 'g', 5, 64)
-	fmt.Fprintf(w, "%s%s %s%s\n", strings.Repeat(" ", indent), out.Paint(terminal.Number, value), terminal.Clean(e.Label), how)
-	for _, p := range e.Parts {
-		printExplanation(w, out, p, indent+2)
-	}
 }

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
+)
+
+// printExplanation writes how a score came about, for people: a number a line with
+// the arithmetic that gives it, what is too long for a line indented below it.
+// Steps that change nothing (times 1, the sum of one) are left out.
+func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
+	printArithmetic(w, out, plainly(e), indent)
+}
+
+// arithmeticWidth is how many characters a formula may have in one line.
+const arithmeticWidth = 110
+
+func printArithmetic(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
+	line := strings.Repeat(" ", indent) + out.Paint(terminal.Number, number(e.Value)) + " " + terminal.Clean(e.Label)
+	if !combines(e) {
+		fmt.Fprintln(w, line)
+		for _, p := range e.Parts { // what only informs
+			printArithmetic(w, out, p, indent+2)
+		}
+		return
+	}
+	if formula, ok := formula(e, true); ok && len(formula) <= arithmeticWidth {
+		fmt.Fprintln(w, line+out.Paint(terminal.Dim, " = ")+formula)
+		return
+	}
+	short, _ := formula(e, false)
+	told := len(short) <= arithmeticWidth
+	if told {
+		line += out.Paint(terminal.Dim, " = ") + short
+	} else {
+		line += out.Paint(terminal.Dim, " = "+string(e.Combine)+" of")
+	}
+	fmt.Fprintln(w, line)
+	for _, p := range e.Parts {
+		if !told || len(p.Parts) > 0 {
+			printArithmetic(w, out, p, indent+2)
+		}
+	}
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
+
+// combines reports whether the value of e is made of its parts.
+func combines(e sheaf.Explanation) bool {
+	return e.Combine != sheaf.CombineNone && len(e.Parts) > 0
+}
+
+// operators stand between the parts of a formula; the others are functions.
+var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ", sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
+
+// formula writes the parts of e with what joins them: with their own formulas in
+// brackets when all is wanted, else with their values. ok is false when a part has
+// something to say that no formula has.
+func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
+	parts := make([]string, len(e.Parts))
+	for i, p := range e.Parts {
+		parts[i] = number(p.Value) + " " + terminal.Clean(p.Label)
+		switch {
+		case !all:
+		case combines(p):
+			inner, ok := formula(p, true)
+			if !ok {
+				return "", false
+			}
+			parts[i] += " (" + inner + ")"
+		case len(p.Parts) > 0:
+			return "", false
+		}
+	}
+	if op, ok := operators[e.Combine]; ok {
+		return strings.Join(parts, op), true
+	}
+	return string(e.Combine) + "(" + strings.Join(parts, ", ") + ")", true
+}
+
+// plainly is e without steps that leave a number as it is.
+func plainly(e sheaf.Explanation) sheaf.Explanation {
+	parts := make([]sheaf.Explanation, 0, len(e.Parts))
+	for i, p := range e.Parts {
+		one := p.Value == 1 && len(p.Parts) == 0 && len(e.Parts) > 1
+		if one && (e.Combine == sheaf.CombineProduct || e.Combine == sheaf.CombineQuotient && i > 0) {
+			continue
+		}
+		parts = append(parts, plainly(p))
+	}
+	if len(parts) == 0 && len(e.Parts) > 0 { // one times one
+		parts = append(parts, plainly(e.Parts[0]))
+	}
+	e.Parts = parts
+	switch e.Combine {
+	case sheaf.CombineSum, sheaf.CombineDifference, sheaf.CombineProduct, sheaf.CombineQuotient, sheaf.CombineMax, sheaf.CombineMin, sheaf.CombineRSS, sheaf.CombinePower:
+		if len(parts) != 1 || parts[0].Value != e.Value {
+			return e
+		}
+		label := joinLabels(e.Label, parts[0].Label)
+		e = parts[0]
+		e.Label = label
+	}
+	return e
+}
+
+// joinLabels is what to call a number that has two names: by its rank and the term
+// that it is about, if it has them.
+func joinLabels(outer, inner string) string {
+	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)
+	switch {
+	case strings.HasPrefix(inner, "rank "), term && !ranked && !strings.Contains(outer, `"`):
+		return inner
+	case term && ranked:
+		return outer + ": " + inner
+	}
+	return outer
+}

@@ -301,6 +301,9 @@ func (b *branch) checkAtLeast(n *node, before []branch) error {
 	for _, other := range before {
 		names = append(names, other.name)
 	}
+	if len(names) == 0 {
+		return at.errorf("%s.at_least is %q: there is no branch before this one", b.name, at.text)
+	}
 	if !slices.Contains(names, at.text) {
 		return at.unknown("branch before this one", names)
 	}

@@ -87,10 +87,15 @@ func notFound(name string, names []string) error {
 	return fmt.Errorf("profile %q%s (profiles: %s): %w", name, hint, strings.Join(names, ", "), sheaf.ErrNotFound)
 }
 
+// isFile reports whether a profile's name is that of a file.
+func isFile(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
 // Load reads the profile called name from find. A name that ends in .yaml or
 // .yml is a file, whose extends is looked up in find.
 func Load(name string, find Source) (*Profile, error) {
-	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+	if isFile(name) {
 		text, err := readFile(name)
 		if err != nil {
 			return nil, err
@@ -155,6 +160,9 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 	}
 	file, text, err := find(extends.text)
 	if errors.Is(err, sheaf.ErrNotFound) {
+		if errors.Is(err, sheaf.ErrNotFound) && isFile(extends.text) {
+			return nil, extends.errorf("extends %q: a profile extends another by its name, not by its file; put both into the folder of profiles", extends.text)
+		}
 		return nil, extends.errorf("extends %v", err)
 	}
 	if err != nil {

@@ -81,6 +81,30 @@ func (p *Profile) PlanFor(limit int, set map[string]string, asked Asked) (*Plan,
 	return plan, nil
 }
 
+// Most is how many results there can be at most, by what the branches that count
+// retrieve and what a first phase lets through.
+func (p *Plan) Most() int {
+	most := 0
+	for i := range p.Main.Branches {
+		if b := &p.Main.Branches[i]; b.Weight > 0 {
+			most += b.Limit
+		}
+	}
+	if p.Candidates != nil {
+		most = min(most, p.Candidates.Limit)
+	}
+	return most
+}
+
+// CheckLimit is sheaf.ErrInvalid when more results are wanted than there can be:
+// the rest would be missing without a word.
+func (p *Plan) CheckLimit(limit int) error {
+	if most := p.Most(); limit > most {
+		return sheaf.Invalidf("limit is %d: the branches of profile %s retrieve %d hits at most: ask for at most %d, or raise what they retrieve", limit, p.Profile.Name, most, most)
+	}
+	return nil
+}
+
 // values are the parameters in force.
 func (p *Profile) values(numbers map[string]float64, set map[string]string) (values, error) {
 	v := values{numbers: numbers, choices: map[string]string{}}

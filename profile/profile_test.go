@@ -134,7 +134,7 @@ func TestErrors(t *testing.T) {
 		{"method: rrf", "method: rff", `unknown value of fuse.method "rff": did you mean "rrf"?`},
 		{"fuse: {method: rrf, k: 60}\n", "", "several branches need fuse"},
 		{"  - top: limit", "  - tpo: limit", `p.yaml:17:5: unknown stage "tpo": did you mean "top"?`},
-		{"  - top: limit", "  - top: 0 - 1", "top.n is 0 - 1, which is -1: must be a whole number within 0..1000000"},
+		{"  - top: limit", "  - top: 0 - 1", "top.n is 0 - 1, which is -1: must be a whole number within 1..1000000"},
 		{"  - top: limit", "  - merge_adjacent: 3", "merge_adjacent takes no single value"},
 		{"  - top: limit", "  - budget: {skip: true}", "budget needs tokens"},
 		{"  - top: limit", "  - normalize: {low: 0.9, high: 0.1}", "p.yaml:17:17: normalize: low is 0.9 and high 0.1: low must be below high"},

@@ -132,3 +132,34 @@ func TestRunStages(t *testing.T) {
 		}
 	}
 }
+
+// What a plan can give at most is known before it runs; wanting more is an error
+// that says what to do.
+func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		set  map[string]string
+		most int
+	}{
+		{"onyx-elastic", nil, 40}, {"onyx-elastic", map[string]string{"rank_window_size": "7"}, 14}, {"tree", nil, 100}, {"bench", nil, 200}, {"sonar", nil, 80},
+		{"onyx-vespa", map[string]string{"rerank_count": "30"}, 30}, {"tiered", nil, 20}, {"tiered", map[string]string{"semantic": "1", "semantic_weight": "1"}, 100},
+	} {
+		p, err := profile.Load(test.name, profile.Builtin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := p.Plan(10, test.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Most(); got != test.most {
+			t.Errorf("%s %v: at most %d, want %d", test.name, test.set, got, test.most)
+		}
+		if err := plan.CheckLimit(test.most); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if err := plan.CheckLimit(test.most + 1); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), fmt.Sprint("ask for at most ", test.most)) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}

@@ -174,7 +174,7 @@ var stages = []kind{
 			return rank.FieldBoost{Field: a.text("field"), Values: a["values"].texts, Factor: a.number("factor"), Blend: blendOf(a)}
 		}},
 	{name: "top", about: "keeps the first hits", short: "n",
-		options: []option{integer("n", limitName, 0, 1_000_000, "how many")},
+		options: []option{integer("n", limitName, 1, 1_000_000, "how many")},
 		stage:   func(a arguments) rank.Stage { return rank.Top{N: a.integer("n")} }},
 	{name: "min_score", about: "keeps the hits with at least a score", short: "score",
 		options: []option{number("score", "", -1e12, 1e12, "the least score")},

@@ -211,6 +211,9 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	}
 	r := &run{searcher: s, query: q, opt: opt, facts: newMemo(s.Facts), now: time.Now,
 		result: &Result{Profile: p.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
+	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
+		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
+	}
 	if s.Confidence != nil {
 		r.confidence = s.Confidence(p.Name)
 	}

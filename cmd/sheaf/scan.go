@@ -40,6 +40,10 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 		s.close()
 		return nil, err
 	}
+	if err := s.checkLimit(plan); err != nil {
+		s.close()
+		return nil, err
+	}
 	if plan.Scan != nil {
 		// The collector would let the process grow to twice what is in use.
 		debug.SetMemoryLimit(plan.Scan.MemoryBytes / 4 * 3)

@@ -17,6 +17,7 @@ import (
 	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
@@ -330,7 +331,18 @@ func (s *session) checkProfile(set []string) error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkLimit(plan); err != nil {
+		return err
+	}
 	return (&search.Searcher{Backend: s.backend, Store: s.storeInErrors()}).CheckStore(plan)
+}
+
+// checkLimit refuses a limit that somebody set and the plan cannot reach.
+func (s *session) checkLimit(plan *profile.Plan) error {
+	if s.config.Origin("limit").Source == config.SourceDefault {
+		return nil
+	}
+	return plan.CheckLimit(s.config.Limit)
 }
 
 // loadTuned reads a profile as this index uses it.

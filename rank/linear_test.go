@@ -12,11 +12,29 @@ import (
 
 // asked counts what stages ask, and what work it is to answer: a document with
 // its chunks, when it is asked for first, or a list of links is as many answers as
-// it holds. A search remembers documents.
+// it holds. It remembers documents, as a search does.
 type asked struct {
 	*shelf
 	questions int
 	known     map[sheaf.ID]bool
+	outlines  map[sheaf.ID]*sheaf.Outline
+}
+
+var _ rank.Outliner = (*asked)(nil)
+
+func (a *asked) Node(id sheaf.ID) (sheaf.Node, bool) {
+	c, ok := a.Chunk(id)
+	return sheaf.NodeOf(&c), ok
+}
+
+func (a *asked) Outline(id sheaf.ID) *sheaf.Outline {
+	d, ok := a.Document(id)
+	if o := a.outlines[id]; o != nil || !ok {
+		return o
+	}
+	date, _ := a.shelf.Date(id)
+	a.outlines[id] = sheaf.OutlineOf(&d, date)
+	return a.outlines[id]
 }
 
 func (a *asked) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
@@ -96,7 +114,7 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 
 // hitsOf are n hits, as many of each document; 0 is all of one document.
 func hitsOf(n, perDocument int) (*asked, sheaf.Ranking) {
-	l := &asked{shelf: newShelf(), known: map[sheaf.ID]bool{}}
+	l := &asked{shelf: newShelf(), known: map[sheaf.ID]bool{}, outlines: map[sheaf.ID]*sheaf.Outline{}}
 	var in sheaf.Ranking
 	if perDocument == 0 {
 		perDocument = n

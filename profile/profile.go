@@ -126,8 +126,9 @@ type Expand struct {
 // Scan says what is searched of files that have no index.
 type Scan struct {
 	// Files is the most files that are candidates, ChunkChars the most
-	// characters of a chunk, MaxVectors the most chunks that get vectors.
-	Files, ChunkChars, MaxVectors int
+	// characters of a chunk, MaxVectors the most chunks that get vectors,
+	// ListValues the most values of one property that are searched.
+	Files, ChunkChars, MaxVectors, ListValues int
 	// MemoryBytes bounds what cut files and the index take.
 	MemoryBytes int64
 }

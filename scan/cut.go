@@ -132,7 +132,7 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	}
 	var batch backend.Batch
 	for i, d := range docs {
-		batch.Chunks = append(batch.Chunks, d.entries(i < embedded)...)
+		batch.Chunks = append(batch.Chunks, d.entries(g.req.ListValues, i < embedded)...)
 	}
 	err = g.store.Write(ctx, batch)
 	took("index")
@@ -226,7 +226,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 		}
 		group.Go(func() error {
 			with := &loaded{document: d.document, text: d.text, embedded: model} // others may be reading d
-			entries := with.entries(false)
+			entries := with.entries(g.req.ListValues, false)
 			if err := ingest.Embed(inner, g.o.Embedder, &with.doc, entries); err != nil {
 				return err
 			}

@@ -81,15 +81,12 @@ func cloneAll(texts []string) {
 	}
 }
 
-// maxListed is how many values of one property are searched; notes that list
-// hundreds would be found by everything.
-const maxListed = 10
-
 // entries are the document's chunks as a store takes them. Every chunk has the
 // fields of the note (title, path, aliases, tags, values of properties), the
 // heading that it stands under, and its text, which is a part of the document's;
-// with the vectors that there are, if they are asked for.
-func (d *loaded) entries(vectors bool) []backend.Chunk {
+// with the vectors that there are, if they are asked for. Of a property, as many
+// values as listed are fields.
+func (d *loaded) entries(listed int, vectors bool) []backend.Chunk {
 	common := make([]backend.Field, 0, 5)
 	add := func(fields []backend.Field, name, text string) []backend.Field {
 		if text == "" {
@@ -101,7 +98,7 @@ func (d *loaded) entries(vectors bool) []backend.Chunk {
 	common = add(common, sheaf.FieldAliases, strings.Join(d.doc.Aliases, "\n"))
 	common = add(common, sheaf.FieldTags, strings.Join(d.doc.Tags, "\n"))
 	common = add(common, sheaf.FieldPath, strings.TrimSuffix(d.path, path.Ext(d.path)))
-	common = add(common, sheaf.FieldProperties, propertyText(&d.doc))
+	common = add(common, sheaf.FieldProperties, propertyText(&d.doc, listed))
 	entries := make([]backend.Chunk, len(d.doc.Chunks))
 	all := make([]backend.Field, 0, len(entries)*(len(common)+2))
 	for i := range entries {
@@ -130,14 +127,15 @@ func (d *document) body(c *sheaf.Chunk, text string) string {
 	return text[from:c.Body.End]
 }
 
-// propertyText is the values of the frontmatter that are no fields of their own.
-func propertyText(doc *sheaf.Document) string {
+// propertyText is the values of the frontmatter that are no fields of their own,
+// of each property the first ones, as many as listed.
+func propertyText(doc *sheaf.Document, listed int) string {
 	var parts []string
 	for _, p := range doc.Properties {
 		if !ingest.IsText(p.Name) {
 			continue
 		}
-		for _, v := range p.Values[:min(maxListed, len(p.Values))] {
+		for _, v := range p.Values[:min(listed, len(p.Values))] {
 			parts = append(parts, v.String())
 		}
 	}

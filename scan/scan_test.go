@@ -106,6 +106,9 @@ func TestPropertiesAreReplicated(t *testing.T) {
 			t.Errorf("%q finds %v, want %v", q, got, all)
 		}
 	}
+	if got := ids(ask(t, s, "v11", search.Options{Parameters: map[string]string{"list_values": "11"}})); !slices.Equal(got, all) {
+		t.Errorf("v11 of 11 values finds %v", got)
+	}
 	for _, q := range []string{"author", "v11", "hidden"} {
 		if got := ids(ask(t, s, q, search.Options{})); len(got) != 0 {
 			t.Errorf("%q finds %v", q, got)

@@ -2,7 +2,11 @@ package search_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,13 +25,56 @@ import (
 	"sheaf/vfs"
 )
 
+// made is a folder of 10,000 notes of nine sections, which are 100,000 chunks with
+// the notes themselves; words are as unevenly spread as in real text, and each note
+// links to the one before it.
+func made(b *testing.B) string {
+	b.Helper()
+	root := b.TempDir()
+	r := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(r, 1.1, 8, 30_000)
+	for i := range 10_000 {
+		var t strings.Builder
+		fmt.Fprintf(&t, "---\ndate: 20%02d-0%d-11\nboost: %d\n---\n", 10+i%15, 1+i%9, i%7-3)
+		for range 9 {
+			fmt.Fprintf(&t, "# %s %s\n\nSee [[%05d]]. ", word(zipf.Uint64()), word(zipf.Uint64()), max(i-1, 0))
+			for range 50 {
+				t.WriteString(word(zipf.Uint64()))
+				t.WriteByte(' ')
+			}
+			t.WriteString("\n\n")
+		}
+		name := filepath.Join(root, fmt.Sprintf("%02d", i/100), fmt.Sprintf("%05d.md", i))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(t.String()), 0o644)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return root
+}
+
+// word is the nth word of a language that nobody speaks.
+func word(n uint64) string {
+	const syllables = "bacedifoguhajekilomunapeqirosutavewixoyuza"
+	var text []byte
+	for n++; n > 0; n /= 21 {
+		text = append(text, syllables[2*(n%21):2*(n%21)+2]...)
+	}
+	return string(text)
+}
+
 // How much of a query is not retrieval: stages, fusion and look-ups, as a share of
-// what the store takes, on the folder that SHEAF_TEST_DIR names; at most a tenth
-// is promised at 100,000 chunks.
+// what the store takes, at 100,000 chunks, where at most a tenth is promised; or on
+// the folder that SHEAF_TEST_DIR names, with the queries of SHEAF_TEST_QUERIES.
 func BenchmarkShareOfStages(b *testing.B) {
+	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), word(9) + " " + word(512), word(8191)}
 	root := os.Getenv("SHEAF_TEST_DIR")
 	if root == "" {
-		b.Skip("no SHEAF_TEST_DIR: it names a folder of documents")
+		root = made(b)
+	} else {
+		queries = []string{"how do I install a module", "execution policy", "variable scope", "remote session"}
+	}
+	if words := os.Getenv("SHEAF_TEST_QUERIES"); words != "" {
+		queries = strings.Split(words, ",")
 	}
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -54,7 +101,6 @@ func BenchmarkShareOfStages(b *testing.B) {
 		v, err := model.Embed(ctx, inference.Query, []string{text})
 		return v[0], err
 	}}
-	queries := []string{"how do I install a module", "execution policy", "variable scope", "remote session"}
 	for _, name := range []string{"sheaf", "sonar", "tree", "onyx-vespa", "rrf"} {
 		b.Run(name, func(b *testing.B) {
 			p := load(b, name)

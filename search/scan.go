@@ -40,6 +40,8 @@ type ScanRequest struct {
 	// Vectors asks for the vectors of chunks, of the first MaxVectors.
 	Vectors    bool
 	MaxVectors int
+	// ListValues is the most values of one property that are searched.
+	ListValues int
 }
 
 // Scanned is what a scan found.
@@ -70,7 +72,7 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	}
 	req := ScanRequest{Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
 		Words: r.query.Words, Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,
-		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil, MaxVectors: plan.Scan.MaxVectors}
+		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil, MaxVectors: plan.Scan.MaxVectors, ListValues: plan.Scan.ListValues}
 	scanned, err := r.searcher.Scanner.Scan(ctx, req)
 	if err != nil {
 		return err

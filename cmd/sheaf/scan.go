@@ -81,7 +81,7 @@ func (s *session) scanned(result *search.Result) error {
 		return err
 	}
 	s.close()
-	s.view, s.backend = view, result.Scanned.Backend
+	s.view, s.backend, s.files = view, result.Scanned.Backend, result.Scanned.Files
 	return nil
 }
 

@@ -107,7 +107,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 	if len(out.Results) == 0 {
 		switch {
 		case s.json || s.jsonl:
-		case s.view.Docs() == 0:
+		case s.view.Docs() == 0 && s.files == 0:
 			s.notice("no documents in %s: .md, .markdown and .txt files are indexed, and those that the setting include names", s.folder)
 		default:
 			s.notice("nothing found in %s", s.folder)

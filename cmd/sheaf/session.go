@@ -55,6 +55,7 @@ type session struct {
 	// scanner reads the folder when the profile needs no index; then catalog
 	// is nil, and view and backend are what the last query found.
 	scanner *scan.Scanner
+	files   int // that the last query looked at
 	// expander puts queries in other words, reranker reads the first answers
 	// again; nil without such a model.
 	expander *search.Expander

@@ -133,6 +133,10 @@ func (d *Document) columns() []backend.Column {
 			columns = append(columns, column(name, sheaf.TextValue(text)))
 		}
 	}
+	if d.Boost != 0 {
+		// Stores that rank by themselves read it there.
+		columns = append(columns, column(sheaf.PropertyColumn(propertyBoost), sheaf.NumberValue(d.Boost)))
+	}
 	for name, t := range map[string]time.Time{columnCreated: d.Created, columnUpdated: d.Updated} {
 		if !t.IsZero() {
 			columns = append(columns, column(name, sheaf.DateValue(t)))

@@ -194,17 +194,33 @@ func (x *Index) Update(ctx context.Context, updates []Update) (missing []sheaf.I
 	if len(order) == 0 {
 		return missing, nil
 	}
-	var batch backend.Batch
 	docs := make([]Document, len(order))
 	for i, id := range order {
 		docs[i] = *changed[id]
-		batch.Replace = append(batch.Replace, id)
-		batch.Chunks = append(batch.Chunks, docs[i].entries()...)
 	}
-	if err := x.store.Write(ctx, batch); err != nil {
+	if err := x.writeMetadata(ctx, docs); err != nil {
 		return nil, fmt.Errorf("update metadata: %w", err)
 	}
 	return missing, x.contents.Save(docs)
+}
+
+// writeMetadata brings the metadata of documents to the store: alone where it can, else
+// with all that it holds of them.
+func (x *Index) writeMetadata(ctx context.Context, docs []Document) error {
+	var batch backend.Batch
+	for i := range docs {
+		batch.Replace = append(batch.Replace, docs[i].ID)
+		batch.Chunks = append(batch.Chunks, docs[i].entries()...)
+	}
+	store, ok := x.store.(backend.ColumnWriter)
+	if !ok {
+		return x.store.Write(ctx, batch)
+	}
+	changes := make([]backend.ColumnChange, len(batch.Chunks))
+	for i := range batch.Chunks {
+		changes[i] = backend.ColumnChange{Chunk: batch.Chunks[i].ID, Columns: batch.Chunks[i].Columns}
+	}
+	return store.WriteColumns(ctx, changes)
 }
 
 func (u *Update) apply(m *Metadata) {

@@ -341,3 +341,37 @@ func TestFolder(t *testing.T) {
 		t.Errorf("deleted twice: %v", err)
 	}
 }
+
+// columnsOnly is a store that takes columns alone, and notes them.
+type columnsOnly struct {
+	backend.Backend
+	changes []backend.ColumnChange
+}
+
+func (c *columnsOnly) WriteColumns(_ context.Context, changes []backend.ColumnChange) error {
+	c.changes = append(c.changes, changes...)
+	return nil
+}
+
+// TestUpdateColumns: a store that can change columns alone is not sent the rest again.
+func TestUpdateColumns(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &columnsOnly{Backend: memory.New(a)}
+	x := onyx.New(store, &onyx.Memory{}, nil)
+	write(t, x, onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "one"}, {Text: "two"}}})
+	store.Backend = nil // what is not a change of columns panics
+	boost := 2.0
+	if missing, err := x.Update(t.Context(), []onyx.Update{{Documents: []sheaf.ID{"t:a", "t:b"}, Boost: &boost}}); err != nil || len(missing) != 1 {
+		t.Fatalf("missing %v, %v", missing, err)
+	}
+	if len(store.changes) != 2 || store.changes[1].Chunk != onyx.ChunkID("t:a", 1) {
+		t.Fatalf("changes %+v", store.changes)
+	}
+	c := backend.Chunk{Columns: store.changes[0].Columns}
+	if got := c.Values(sheaf.PropertyColumn("boost")); len(got) != 1 || got[0] != sheaf.NumberValue(2) {
+		t.Errorf("votes are %v", got)
+	}
+}

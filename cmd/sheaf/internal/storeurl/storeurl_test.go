@@ -1,9 +1,24 @@
 package storeurl
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf"
 )
@@ -56,5 +71,68 @@ func TestDriverAddress(t *testing.T) {
 		if _, err := bad.Open(t.Context(), nil, nil, false); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", address, err)
 		}
+	}
+}
+
+// TestCertificates: a server with a certificate of its own authority, which wants one
+// from us, is spoken to when the files are named, and not otherwise.
+func TestCertificates(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pair, err := tls.LoadX509KeyPair(cert, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AddCert(pair.Leaf)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: trusted}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	get := func(s Secrets) error {
+		target, err := Parse("vespa+https://"+server.Listener.Addr().String()+"/notes", "x", s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := target.Vespa(nil, nil, false)
+		if err != nil {
+			return err
+		}
+		resp, err := o.Client.Get(o.URL)
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		return err
+	}
+	if err := get(Secrets{CAFile: cert, CertFile: cert, CertKeyFile: keyFile}); err != nil {
+		t.Errorf("with all files: %v", err)
+	}
+	for what, s := range map[string]Secrets{"no authority": {CertFile: cert, CertKeyFile: keyFile}, "no certificate": {CAFile: cert}, "no key": {CAFile: cert, CertFile: cert}, "nothing": {}} {
+		if err := get(s); err == nil {
+			t.Errorf("%s: the server answers", what)
+		}
+	}
+	if err := get(Secrets{CAFile: cert, CertFile: keyFile, CertKeyFile: keyFile}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "store_cert_file") {
+		t.Errorf("a file that holds no certificate: %v", err)
 	}
 }

@@ -46,6 +46,9 @@ type Searcher struct {
 	Confidence func(profile string) *calibrate.Logistic
 	// Known is the share of a text, 0..1, that the model knows; nil is 1.
 	Known func(text string) float64
+	// Reads says, in a sentence each, which words of a text the model reads as
+	// others, and why; nil when it reads none so.
+	Reads func(text string) []string
 	// Rerank gives each of texts a number, larger for a better answer to the
 	// query. Nil when no such model is configured: profiles that rerank go
 	// on without.
@@ -314,6 +317,11 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	r.vector = vector
+	if r.searcher.Reads != nil {
+		for _, sentence := range r.searcher.Reads(text) {
+			r.note("%s", sentence)
+		}
+	}
 	if r.expansion.Passage != "" {
 		if r.passage, err = r.searcher.Embed(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
 			r.warn("embed the invented answer: %v", err)

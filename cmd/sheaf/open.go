@@ -19,6 +19,7 @@ import (
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/inference"
+	"sheaf/inference/company"
 	"sheaf/inference/static/english"
 	"sheaf/vfs"
 )
@@ -401,12 +402,17 @@ func (s *session) holds(folder string) bool {
 	return false
 }
 
-// localModel is the built-in model when it is the one in use, else nil.
+// localModel is the built-in model when it is the one in use, with the words that
+// were learned from the collection, else nil.
 func (s *session) localModel() inference.Embedder {
-	if s.embedder == nil || !builtIn(s.embedder) {
+	model, ok := s.embedder.(*english.Embedder)
+	if !ok {
 		return nil
 	}
-	return s.embedder
+	if words := s.learned(); len(words) > 0 {
+		return company.Embedder{Weigher: model, Words: words}
+	}
+	return model
 }
 
 // embedQuery turns a query into a vector; nil without a model.

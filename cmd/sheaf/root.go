@@ -94,6 +94,7 @@ func (a *app) command() *cobra.Command {
 		a.fuseCommand(),
 		a.stageCommand(),
 		a.tuneCommand(),
+		a.adaptCommand(),
 		a.configCommand(),
 		a.profileCommand(),
 		a.manCommand(),

@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"onyx":                     {"root", "backend", "chunk", "profile", "search", "vfs"},
 	"scan":                     {"root", "analysis", "backend", "backend/memory", "catalog", "chunk", "inference", "ingest", "search", "vfs"},
 	"eval":                     {"root", "rank", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest", "profile", "catalog", "backend", "inference", "analysis", "query", "chunk", "vfs"},
-	"eval/self":                {"root", "backend", "eval", "eval/dataset", "eval/knownitem", "eval/metric", "eval/stats"},
+	"eval/self":                {"root", "backend", "eval", "eval/dataset", "eval/knownitem", "eval/metric", "eval/stats", "inference", "inference/company"},
 	"eval/tune":                {"root", "eval", "eval/calibrate", "eval/stats"},
 	"eval/confidence":          {"root", "eval/calibrate", "eval/knownitem", "profile", "search"},
 	"eval/report":              {"root", "eval", "eval/stats", "eval/calibrate", "eval/dataset", "eval/metric"},

@@ -32,6 +32,9 @@ const (
 	// are.
 	ConfidenceName = "confidence.json"
 
+	// WordsName is the file of words that were learned from the collection.
+	WordsName = "words.json"
+
 	// KeysName is the file of a server's keys, DocumentsName the folder of
 	// documents that were given to it, TasksName that of work that it
 	// accepted, AnswersName the file of what it answered to requests that may
@@ -48,7 +51,7 @@ const (
 	tunedName = "tuned"
 )
 
-var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, DamagedName: true, KeysName: true, TasksName: true, AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true}
+var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true, ConfidenceName: true, WordsName: true, DamagedName: true, KeysName: true, TasksName: true, AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

@@ -4,7 +4,8 @@
 #   sh bench/quality.sh DATA [PROFILE...]
 #
 # Data sets that are not there are left out. Further flags of sheaf eval may stand
-# in EVAL, such as EVAL='--param meaning=0,0.3,0.5'.
+# in EVAL, such as EVAL='--param meaning=0,0.3,0.5'. NOTES may name folders of
+# documents without judgements, by which confidence is measured; they are copied first.
 set -eu
 data=$1
 shift
@@ -35,3 +36,17 @@ evaluate() {
 evaluate English $(sets scifact cranfield medline adi npl-vaswani cosqa product-docs-chunks chunk-spans anchors-react-en anchors-dendron anchors-powershell)
 # shellcheck disable=SC2046
 evaluate "Other languages" $(sets xquad/de xquad/zh xquad/ar xquad/th anchors-react-ja cmrc2018-zh)
+
+[ -n "${NOTES:-}" ] || exit 0
+printf '## Confidence\n\n| folder | questions | without an answer | right | calibration error | Brier score |\n|---|---|---|---|---|---|\n'
+for folder in $NOTES; do
+	name=$(basename "$folder")
+	cp -R "$folder" "$binary/$name"
+	XDG_DATA_HOME=$binary/data "$binary/sheaf" eval confidence "$binary/$name" -n 150 --impossible 150 --plot "$binary/$name.svg" --json 2>/dev/null >"$binary/found.json" || {
+		echo "| $name | too few questions | | | | |"
+		continue
+	}
+	field() { tr ',{' '\n\n' <"$binary/found.json" | sed -n "s/^ *\"$1\": *//p" | head -1; }
+	printf '| %s | %s | %s | %s | %.3f | %.3f |\n' "$name" "$(field queries)" "$(field impossible)" "$(field right)" "$(field error)" "$(field brier)"
+	[ -z "${PLOTS:-}" ] || cp "$binary/$name.svg" "$PLOTS/"
+done

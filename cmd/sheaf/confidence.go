@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"sheaf/eval/calibrate"
 	"sheaf/eval/confidence"
 	"sheaf/eval/knownitem"
+	"sheaf/eval/report"
 	"sheaf/eval/self"
 	"sheaf/search"
 )
@@ -36,6 +38,7 @@ type confidenceOptions struct {
 	impossible int
 	seed       uint64
 	reset      bool
+	plot       string
 }
 
 func (a *app) evalConfidenceCommand() *cobra.Command {
@@ -56,9 +59,10 @@ questions that were not learned from (expected calibration error, ten bins).`,
 	}
 	f := cmd.Flags()
 	f.StringP("profile", "p", "", "ranking profile to learn for")
-	f.IntVarP(&o.queries, "queries", "n", 100, "questions of each kind that has an answer")
-	f.IntVar(&o.impossible, "impossible", 100, "questions of each kind that has none")
+	f.IntVarP(&o.queries, "queries", "n", 300, "questions of each kind that has an answer")
+	f.IntVar(&o.impossible, "impossible", 300, "questions of each kind that has none")
 	f.Uint64Var(&o.seed, "seed", 1, "makes other questions of the same documents")
+	f.StringVar(&o.plot, "plot", "", "draw how often answers of each confidence are right, as an SVG file")
 	f.BoolVar(&o.reset, "reset", false, "forget what was learned")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	a.addJSON(cmd)
@@ -110,6 +114,15 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	}
 	if err := collection.WriteFile(file, append(content, '\n')); err != nil {
 		return s.advise(err)
+	}
+	if o.plot != "" {
+		err := writeFile(o.plot, func(w io.Writer) error {
+			_, err := io.WriteString(w, report.Reliability(r.Bins, "confidence of first answers"))
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if a.json {
 		return a.printJSON(out)

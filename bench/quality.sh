@@ -42,7 +42,7 @@ printf '## Confidence\n\n| folder | questions | without an answer | right | cali
 for folder in $NOTES; do
 	name=$(basename "$folder")
 	cp -R "$folder" "$binary/$name"
-	XDG_DATA_HOME=$binary/data "$binary/sheaf" eval confidence "$binary/$name" -n 150 --impossible 150 --plot "$binary/$name.svg" --json 2>/dev/null >"$binary/found.json" || {
+	XDG_DATA_HOME=$binary/data "$binary/sheaf" eval confidence "$binary/$name" --plot "$binary/$name.svg" --json 2>/dev/null >"$binary/found.json" || {
 		echo "| $name | too few questions | | | | |"
 		continue
 	}

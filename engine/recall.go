@@ -69,15 +69,12 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 	var took, bruteForce []time.Duration
 	for i := range queries {
 		progress(i)
-		v, err := s.drawVector(rng, r)
+		v, err := s.drawQuery(rng, r, i%2 == 1)
 		if err != nil {
 			return err
 		}
 		if v == nil {
 			continue
-		}
-		if i%2 == 1 {
-			vector.Perturb(v, rng)
 		}
 		r.Queries++
 		search := func(limit int, exact bool) (hits []Hit, took time.Duration, err error) {
@@ -124,6 +121,24 @@ func recalled(found, exact []Hit) int {
 		}
 	}
 	return n
+}
+
+// drawQuery is a random vector, moved away from what is stored if so wanted; nil when
+// the draws meet none.
+func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, error) {
+	v, err := s.drawVector(rng, r)
+	if err != nil || v == nil || !moved {
+		return v, err
+	}
+	from, err := s.drawVector(rng, r)
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.drawVector(rng, r)
+	if err == nil && from != nil && to != nil {
+		vector.Perturb(v, from, to)
+	}
+	return v, err
 }
 
 // drawVector is a random vector of a field that is not deleted; nil when the draws

@@ -113,7 +113,7 @@ var collect = sync.OnceValue(func() corpus {
 		c.vectors = passages(r, count+200, dims)
 		c.queries, c.vectors = c.vectors[:200], c.vectors[200:]
 		for _, q := range c.queries {
-			vector.Perturb(q, r)
+			vector.Perturb(q, c.vectors[r.IntN(len(c.vectors))], c.vectors[r.IntN(len(c.vectors))])
 		}
 	}
 	c.vectors = c.vectors[:min(len(c.vectors), count)]

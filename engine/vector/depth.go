@@ -46,7 +46,7 @@ const depthShare = 0.999
 // Measure finds the depth that a search of all parts, seen as one set, needs: for
 // sampled vectors of theirs it compares every row, and looks how many rows have a
 // better estimate than the nearest ones. Every second query is moved away from the
-// vector it was drawn from, because questions are not among the answers. The
+// vector it was drawn from (Perturb), because questions are not among the answers. The
 // sample depends on the number of rows alone; queries 0 is a sensible number of
 // them. The zero Depth means that the parts have too few rows for it to matter.
 func Measure(ctx context.Context, parts []Part, queries int) (Depth, error) {
@@ -66,15 +66,19 @@ func Measure(ctx context.Context, parts []Part, queries int) (Depth, error) {
 	rng := rand.New(rand.NewPCG(uint64(total), 0))
 	var list []*sample
 	for i := range queries {
-		v, err := sampleOf(parts, rng, total)
-		if err != nil {
-			return Depth{}, err
+		var drawn [3][]float32 // a query, and two to move it
+		for k := range drawn[:1+i%2*2] {
+			var err error
+			if drawn[k], err = sampleOf(parts, rng, total); err != nil {
+				return Depth{}, err
+			}
 		}
+		v := drawn[0]
 		if v == nil {
 			continue
 		}
-		if i%2 == 1 {
-			Perturb(v, rng)
+		if drawn[1] != nil && drawn[2] != nil {
+			Perturb(v, drawn[1], drawn[2])
 		}
 		q := &sample{}
 		parts[0].Encoder.prepare(&q.query, v)
@@ -97,18 +101,23 @@ func Measure(ctx context.Context, parts []Part, queries int) (Depth, error) {
 	return d, nil
 }
 
-// Perturb moves v, of unit length, in a random direction by its length, and makes
-// it unit length again: then its similarity with what it was is about 0.7, as that
-// of a few words with the passage they are from.
-func Perturb(v []float32, rng *rand.Rand) {
+// Perturb moves v, of unit length, by the difference of two other vectors of its
+// set, a quarter more of it, and makes it unit length again: a question is about as
+// far from the passage that answers it, and both share what all vectors of a model
+// have in common, which a move in a random direction would not leave.
+func Perturb(v, from, to []float32) {
+	const share = 1.25
 	var square float64
+	moved := make([]float64, len(v))
 	for i := range v {
-		x := float64(v[i]) + rng.NormFloat64()/math.Sqrt(float64(len(v)))
-		v[i] = float32(x)
-		square += x * x
+		moved[i] = float64(v[i]) + share*(float64(to[i])-float64(from[i]))
+		square += float64(moved[i] * moved[i])
 	}
-	for i := range v {
-		v[i] = float32(float64(v[i]) / math.Sqrt(square))
+	if square == 0 {
+		return // back to nothing: v is as good
+	}
+	for i, x := range moved {
+		v[i] = float32(x / math.Sqrt(square))
 	}
 }
 

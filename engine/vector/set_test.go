@@ -171,7 +171,7 @@ func TestTwoSteps(t *testing.T) {
 		missing, wanted := 0, 0
 		for i := range 20 {
 			q := slices.Clone(s.vectors[r.IntN(len(s.vectors))])
-			vector.Perturb(q, r)
+			vector.Perturb(q, s.vectors[r.IntN(len(s.vectors))], s.vectors[r.IntN(len(s.vectors))])
 			var allowed []uint64
 			if i%2 == 1 {
 				allowed = filter(r, s.Chunks, []int{2, 3, 10, 200}[i/2%4])

@@ -200,7 +200,7 @@ func (c *wordCache) find(raw string) *wordEntry {
 // that is not kept.
 func (c *wordCache) insert(raw string, first int, positions uint32) bool {
 	count := len(c.tokens) - first
-	if len(raw) == 0 || len(raw) > math.MaxUint8 || count > math.MaxUint8 || positions > math.MaxUint16 || len(c.keys) > math.MaxUint32-len(raw) {
+	if len(raw) == 0 || len(raw) > math.MaxUint8 || count > math.MaxUint8 || positions > math.MaxUint16 || uint64(len(c.keys)+len(raw)) > math.MaxUint32 {
 		return false
 	}
 	if c.count*4 >= len(c.slots)*3 {

@@ -32,7 +32,7 @@ class Words:
         self.searcher = self.index.searcher()
 
     def ask(self, text, _):
-        query = self.index.parse_query(text, ["title", "text"])
+        query = self.index.parse_query(text.lower(), ["title", "text"])  # OR is an operator
         found = self.searcher.search(query, protocol.TOP, count=False)
         return [self.searcher.doc(address)["id"][0] for _, address in found.hits]
 

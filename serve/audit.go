@@ -67,7 +67,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 		return nil, err
 	}
 	if len(a.docs) == 0 {
-		return nil, fmt.Errorf("%w: there are no documents to look for", sheaf.ErrNotFound)
+		return nil, fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index", sheaf.ErrNotFound)
 	}
 	for a.out.Checks < o.Checks {
 		if err := a.round(ctx); err != nil {

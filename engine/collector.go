@@ -10,6 +10,8 @@ import (
 // scores by identifier. It is a heap with the worst hit on top.
 type collector struct {
 	views []*view
+	// places, when there are some, know identifiers, and learn those of hits.
+	places *places
 	limit int
 	heap  []found
 	a, b  []byte
@@ -107,9 +109,24 @@ func (c *collector) hits() ([]Hit, error) {
 	})
 	hits := make([]Hit, len(c.heap))
 	for i, f := range c.heap {
-		id, err := c.views[f.view].reader.ID(nil, f.ordinal)
-		c.fail(err)
-		hits[i] = Hit{ID: string(id), Score: f.score, Passage: f.passage}
+		hits[i] = Hit{ID: c.id(f.view, f.ordinal), Score: f.score, Passage: f.passage}
 	}
 	return hits, c.fault
+}
+
+// id is the identifier of a chunk.
+func (c *collector) id(view int, ordinal uint32) string {
+	if c.places != nil {
+		if p := c.places.at(view, ordinal); p != nil {
+			return p.id
+		}
+	}
+	id, err := c.views[view].reader.ID(c.a[:0], ordinal)
+	c.a = id
+	c.fail(err)
+	text := string(id)
+	if c.places != nil && err == nil {
+		c.places.put(&standing{text, view, ordinal})
+	}
+	return text
 }

@@ -18,7 +18,7 @@ func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	top := &collector{views: s.views, limit: req.Limit}
+	top := &collector{views: s.views, places: &s.places, limit: req.Limit}
 	if req.Vector != nil {
 		err = s.nearest(ctx, req.Vector, allowed, top)
 	} else {
@@ -33,7 +33,16 @@ func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
 // allow computes, for each view, the chunks that a request lets through; nil
 // stands for all of them.
 func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
-	allowed := make([]segment.Bitset, len(s.views))
+	bounded := req.Bounded || req.Within != nil
+	var allowed []segment.Bitset
+	if bounded {
+		var err error
+		if allowed, err = s.within(req.Within); err != nil {
+			return nil, err
+		}
+	} else {
+		allowed = make([]segment.Bitset, len(s.views))
+	}
 	var pool bitsets
 	for i, v := range s.views {
 		r := v.reader
@@ -43,29 +52,43 @@ func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
 			if err := req.Filter.add(set, r, &pool); err != nil {
 				return nil, err
 			}
+			if bounded {
+				set.And(allowed[i])
+			}
 			allowed[i] = set
-		case v.deleted != nil || req.Bounded || req.Within != nil:
+		case v.deleted != nil && !bounded:
 			allowed[i] = segment.NewBitset(r.Chunks())
 			allowed[i].Fill(r.Chunks())
 		}
 		if v.deleted != nil {
 			allowed[i].AndNot(v.deleted)
 		}
-		if req.Bounded || req.Within != nil {
-			within := segment.NewBitset(r.Chunks())
-			for _, id := range req.Within {
-				ordinal, ok, err := r.Find(id)
-				if err != nil {
-					return nil, err
-				}
-				if ok {
-					within.Set(ordinal)
-				}
-			}
-			allowed[i].And(within)
-		}
 	}
 	return allowed, nil
+}
+
+// within are the chunks with some identifiers, for each view.
+func (s *Snapshot) within(ids []string) ([]segment.Bitset, error) {
+	sets := make([]segment.Bitset, len(s.views))
+	for i, v := range s.views {
+		sets[i] = segment.NewBitset(v.reader.Chunks())
+	}
+	for _, id := range ids {
+		if p := s.places.of(id); p != nil {
+			sets[p.view].Set(p.ordinal)
+			continue
+		}
+		for i, v := range s.views {
+			ordinal, ok, err := v.reader.Find(id)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				sets[i].Set(ordinal)
+			}
+		}
+	}
+	return sets, nil
 }
 
 func (s *Snapshot) analyzer() *analysis.Analyzer { return s.index.options.Analyzer }

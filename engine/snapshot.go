@@ -146,6 +146,7 @@ type Snapshot struct {
 	refs       atomic.Int32
 	index      *Index
 	norms      normCache
+	places     places
 }
 
 // acquire counts a user; false when the snapshot is gone.

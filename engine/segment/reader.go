@@ -238,7 +238,7 @@ func (r *Reader) ID(dst []byte, ordinal uint32) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	var c tableCursor
+	c := tableCursor{key: dst[len(dst):]}
 	c.reset(r.ids)
 	if !c.seekEntry(int(rank)) {
 		return dst, r.fault(c.err, sectionIDs)
@@ -269,7 +269,8 @@ func (r *Reader) fault(err error, section string) error {
 // Find returns the ordinal of the chunk with this identifier; ok is false when
 // there is none.
 func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
-	var c tableCursor
+	var space [256]byte
+	c := tableCursor{key: space[:0]}
 	c.reset(r.ids)
 	if !c.find([]byte(id)) {
 		return 0, false, c.err

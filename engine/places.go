@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
+
+// places remembers where chunks lie that were found lately: a search asks for the
+// identifier of a hit, and is asked for the hit by its identifier again, when what
+// one branch found is looked up in another. It forgets at random, takes no lock
+// and never grows.
+type places struct {
+	byOrdinal, byID [placeSlots]atomic.Pointer[standing]
+}
+
+// placeSlots is several times what the branches of one search find.
+const placeSlots = 8 << 10
+
+// standing is where a chunk stands that is not deleted: an identifier has one
+// place in a snapshot.
+type standing struct {
+	id      string
+	view    int
+	ordinal uint32
+}
+
+var placeSeed = maphash.MakeSeed()
+
+func ordinalSlot(view int, ordinal uint32) int {
+	return int((uint64(ordinal)*0x9e3779b97f4a7c15 + uint64(view)*0xbf58476d1ce4e5b9) >> 51 % placeSlots)
+}
+
+func idSlot(id string) int { return int(maphash.String(placeSeed, id) % placeSlots) }
+
+// put remembers p, which does not change any more.
+func (c *places) put(p *standing) {
+	c.byOrdinal[ordinalSlot(p.view, p.ordinal)].Store(p)
+	c.byID[idSlot(p.id)].Store(p)
+}
+
+// at is the chunk with an ordinal, nil when it is not remembered.
+func (c *places) at(view int, ordinal uint32) *standing {
+	if p := c.byOrdinal[ordinalSlot(view, ordinal)].Load(); p != nil && p.view == view && p.ordinal == ordinal {
+		return p
+	}
+	return nil
+}
+
+// of is the chunk called id, nil when it is not remembered.
+func (c *places) of(id string) *standing {
+	if p := c.byID[idSlot(id)].Load(); p != nil && p.id == id {
+		return p
+	}
+	return nil
+}

@@ -96,7 +96,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	stop := context.AfterFunc(ctx, func() { w.mu.Lock(); w.more.Broadcast(); w.mu.Unlock() })
 	defer stop()
-	for range runtime.GOMAXPROCS(0) * 2 {
+	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() error { return w.work(ctx) })
 	}
 	if err := group.Wait(); err != nil {
@@ -150,7 +150,12 @@ func (w *walker) work(ctx context.Context) error {
 		w.out.files = append(w.out.files, out.files...)
 		w.out.skipped = append(w.out.skipped, out.skipped...)
 		w.out.ignored += out.ignored
-		w.more.Broadcast()
+		if w.open == 0 {
+			w.more.Broadcast()
+		}
+		for range len(folders) - 1 { // this worker takes one itself
+			w.more.Signal()
+		}
 		w.mu.Unlock()
 	}
 }
@@ -161,10 +166,11 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 	skip := func(path, reason, detail string) {
 		out.skipped = append(out.skipped, catalog.Skip{Path: path, Reason: reason, Detail: detail})
 	}
-	entries, err := os.ReadDir(full)
+	list, entries, err := openListing(full)
 	if err != nil {
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, reasonOf(err))
 	}
+	defer list.close()
 	if !w.o.NoIgnore {
 		dir.ignores = withIgnores(dir, full, entries)
 	}
@@ -205,7 +211,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 			out.ignored++
 			continue
 		}
-		w.file(e, info, path, mode, out, skip)
+		w.file(list, e, info, path, mode, out, skip)
 	}
 	return folders
 }
@@ -224,7 +230,7 @@ func (w *walker) linkMatters(dir folder, path, name string) bool {
 }
 
 // file takes a file that no rule leaves out.
-func (w *walker) file(e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *walked, skip func(path, reason, detail string)) {
+func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *walked, skip func(path, reason, detail string)) {
 	name := e.Name()
 	switch {
 	case !w.document(path, name):
@@ -236,20 +242,20 @@ func (w *walker) file(e fs.DirEntry, info fs.FileInfo, path string, mode fs.File
 		skip(path, ReasonSpecial, mode.String())
 		return
 	}
-	if info == nil {
-		var err error
-		if info, err = e.Info(); err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // else it vanished meanwhile
-				skip(path, ReasonUnreadable, reasonOf(err))
-			}
-			return
+	file := found{path: path}
+	if info != nil {
+		file.size, file.modTime = info.Size(), info.ModTime().UnixNano()
+	} else if err := list.stat(e, &file); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) { // else it vanished meanwhile
+			skip(path, ReasonUnreadable, reasonOf(err))
 		}
-	}
-	if info.Size() > w.o.MaxFileBytes {
-		skip(path, ReasonTooLarge, fmt.Sprintf("%d bytes, the limit is %d", info.Size(), w.o.MaxFileBytes))
 		return
 	}
-	out.files = append(out.files, found{path, info.Size(), info.ModTime().UnixNano()})
+	if file.size > w.o.MaxFileBytes {
+		skip(path, ReasonTooLarge, fmt.Sprintf("%d bytes, the limit is %d", file.size, w.o.MaxFileBytes))
+		return
+	}
+	out.files = append(out.files, file)
 }
 
 // document reports whether a file of this name is one.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -88,9 +89,16 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	return a.openAt(cmd.Context(), folder, finder.Own(folder), o)
 }
 
+// answerGarbage is the garbage that a command may make that answers and ends, in
+// percent of what it uses: it ends before collecting any would pay.
+const answerGarbage = 400
+
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
 	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, started: time.Now()}
+	if o.refresh && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(answerGarbage)
+	}
 	if err := s.locateStore(o); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package ingest
+
+import "io/fs"
+
+// stat fills in size and time of an entry.
+func (l *listing) stat(e fs.DirEntry, to *found) error {
+	info, err := e.Info()
+	if err != nil {
+		return err
+	}
+	to.size, to.modTime = info.Size(), info.ModTime().UnixNano()
+	return nil
+}

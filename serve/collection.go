@@ -156,7 +156,7 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 		return nil, fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 	}
 	view := c.o.Catalog.View()
-	return &Reader{c: c, grant: grant, view: view, guard: newGuard(view, c.o.Backend, &grant)}, nil
+	return &Reader{c: c, grant: grant, view: view, guard: newGuard(view, &c.words, c.o.Backend, &grant)}, nil
 }
 
 // watchState is how the watching goes.

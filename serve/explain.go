@@ -67,7 +67,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 
 // lab is the searcher that remembers what branches retrieved.
 func (r *Reader) lab() *search.Searcher {
-	g := newGuard(r.view, r.c.o.Backend, &r.grant)
+	g := newGuard(r.view, &r.c.words, r.c.o.Backend, &r.grant)
 	g.legs = &r.c.legs
 	s := r.searcher()
 	s.Backend, s.Facts = g.searched(), g

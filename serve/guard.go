@@ -25,6 +25,7 @@ import (
 type guard struct {
 	view    *catalog.View
 	store   backend.Backend
+	words   *wordCounts
 	filter  sheaf.Filter // nil lets everything through
 	viewer  backend.Viewer
 	legs    *legs // what was retrieved before; nil asks the store
@@ -44,8 +45,8 @@ var (
 	_ rank.Outliner     = (*guard)(nil)
 )
 
-func newGuard(view *catalog.View, store backend.Backend, grant *access.Grant) *guard {
-	g := &guard{view: view, store: store, viewer: grant.Viewer()}
+func newGuard(view *catalog.View, words *wordCounts, store backend.Backend, grant *access.Grant) *guard {
+	g := &guard{view: view, words: words, store: store, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
@@ -124,7 +125,33 @@ func (g *guard) Count(ctx context.Context, req backend.Request) (int, error) {
 	if !ok {
 		return 0, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
 	}
-	return counter.Count(backend.WithViewer(ctx, g.viewer), g.bound(req))
+	word, ok := g.wordOf(&req)
+	if ok {
+		if n, known := g.words.get(g.view.Generation(), word); known {
+			return n, nil
+		}
+	}
+	n, err := counter.Count(backend.WithViewer(ctx, g.viewer), g.bound(req))
+	if ok && err == nil {
+		g.words.put(g.view.Generation(), word, n)
+	}
+	return n, err
+}
+
+// wordOf is the word that a request counts in all chunks, as every search does with
+// each of its own; false for other requests and for callers from whom something is
+// kept.
+func (g *guard) wordOf(req *backend.Request) (string, bool) {
+	if g.filter != nil || req.Filter != nil || req.Within != nil || req.Text == nil || req.Text.Combine != backend.CombineBM25F || len(req.Text.Fields) != len(sheaf.Fields) {
+		return "", false
+	}
+	for i, f := range req.Text.Fields {
+		if f.Name != sheaf.Fields[i] {
+			return "", false
+		}
+	}
+	m, ok := req.Text.Query.(sheaf.Match)
+	return m.Text, ok && m == sheaf.Match{Text: m.Text}
 }
 
 // Facets implements backend.Faceter, as far as the store does.

@@ -273,19 +273,9 @@ func (r *Reader) size(ctx context.Context) int {
 }
 
 // frequency is the number of chunks with a word, among those that the caller
-// sees. For callers who see everything it is remembered.
+// sees.
 func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
-	all := r.guard.filter == nil
-	if all {
-		if n, ok := r.c.words.get(r.Generation(), word); ok {
-			return n, nil
-		}
-	}
-	n, err := r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
-	if err == nil && all {
-		r.c.words.put(r.Generation(), word, n)
-	}
-	return n, err
+	return r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
 }
 
 // rarity tells snippets how rare a word is, by its idf among what the caller

@@ -12,10 +12,10 @@ type collector struct {
 	views []*view
 	// places, when there are some, know identifiers, and learn those of hits.
 	places *places
-	limit int
-	heap  []found
-	a, b  []byte
-	fault error
+	limit  int
+	heap   []found
+	a, b   []byte
+	fault  error
 }
 
 // found is a hit before its identifier is read.

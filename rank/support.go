@@ -33,7 +33,7 @@ func (s Support) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	docs := make([]sheaf.ID, len(in))
 	others := map[sheaf.ID][]int{} // hits beside the best one
 	for i := range in {
-		c, ok := env.Facts.Chunk(in[i].ID)
+		c, ok := nodeOf(env.Facts, in[i].ID)
 		if !ok {
 			continue
 		}

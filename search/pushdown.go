@@ -45,7 +45,7 @@ func (r *run) pushDown(ctx, retrieval context.Context, ph *profile.Phase, outcom
 	if err := found.Hits.Valid("scores of " + r.searcher.Store); err != nil {
 		return nil, false, err
 	}
-	ranking = slices.DeleteFunc(found.Hits, func(h sheaf.Hit) bool { _, ok := r.facts.Chunk(h.ID); return !ok })
+	ranking = slices.DeleteFunc(found.Hits, func(h sheaf.Hit) bool { _, ok := r.facts.Node(h.ID); return !ok })
 	r.tellPushed(found)
 	var names []string
 	for i := range outcomes {

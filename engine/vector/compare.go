@@ -148,6 +148,9 @@ type nearest struct {
 	limit  int // length at which the worse ones are dropped
 	least  float64
 	bounds bool // least is the score that a chunk needs
+	// floor is what it needs from the beginning, if floored.
+	floor   float64
+	floored bool
 
 	best Neighbor // of the open chunk
 	row  int      // its best row
@@ -156,7 +159,7 @@ type nearest struct {
 }
 
 func (t *nearest) reset(dst []Neighbor, k int) {
-	*t = nearest{list: dst, start: len(dst), k: k, limit: len(dst) + 2*k + 256}
+	*t = nearest{list: dst, start: len(dst), k: k, limit: len(dst) + 2*k + 256, floor: t.floor, floored: t.floored, least: t.floor, bounds: t.floored}
 }
 
 func (t *nearest) found() []Neighbor { return t.list[t.start:] }

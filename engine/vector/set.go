@@ -118,6 +118,9 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	if left == 0 {
 		return dst, ctx.Err()
 	}
+	// Of a chunk that is not wanted no other passage is looked at: one that
+	// were near enough would have survived too.
+	w.nearest.floor, w.nearest.floored = o.Threshold, o.Bounded && !math.IsInf(o.Threshold, -1)
 	// A chunk of many passages may take the places of others: then more must
 	// survive.
 	for depth := s.survivors(k, o); depth > 0 && left > 2*depth+s.Count/sparseShare; depth *= 4 {
@@ -129,7 +132,7 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 		if err != nil {
 			return dst, err
 		}
-		if list := w.nearest.finish(); len(list)-len(dst) >= k || all {
+		if list := w.nearest.finish(); len(list)-len(dst) >= k || all || w.nearest.floored {
 			return list, nil
 		}
 	}

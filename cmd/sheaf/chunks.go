@@ -41,8 +41,9 @@ func (a *app) chunksCommand() *cobra.Command {
 standard input, read as Markdown. With --json each chunk is one line of JSON.
 
 The paths in identifiers are relative to --root: by default the folder that is
-given when there is only one path, else the current folder. The tree is called
-like that folder unless --tree names it.`,
+given when there is only one path, the folder of the file when one file elsewhere
+is, else the current folder. The tree is called like that folder unless --tree
+names it.`,
 		Example: `  sheaf chunks notes/git.md
   sheaf chunks --chunker window --json notes > chunks.jsonl
   sheaf chunks --verify notes`,
@@ -151,12 +152,28 @@ func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error 
 
 // chunksRoot is the folder that identifiers are relative to.
 func chunksRoot(args []string, root string) (string, error) {
-	if root == "" && len(args) == 1 {
-		if st, err := os.Stat(args[0]); err == nil && st.IsDir() {
-			root = args[0]
-		}
+	if root != "" || len(args) != 1 {
+		return realFolder(root)
 	}
-	return realFolder(root)
+	st, err := os.Stat(args[0])
+	switch {
+	case err != nil:
+		return realFolder("")
+	case st.IsDir():
+		return realFolder(args[0])
+	}
+	here, err := realFolder("")
+	if err != nil {
+		return "", err
+	}
+	above, err := realFolder(filepath.Dir(args[0]))
+	if err != nil {
+		return "", err
+	}
+	if _, ok := collection.Under(here, above); ok {
+		return here, nil
+	}
+	return above, nil
 }
 
 // chunksRun is one run of chunks over several paths.

@@ -19,6 +19,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"exit":         expectExit,
 	"binary":       writeBinary,
 	"damage":       damage,
+	"gone":         gone,
 	"until":        until,
 	"flips":        flips,
 	"killed":       killed,
@@ -95,6 +96,22 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if neg || found == 0 {
 		ts.Fatalf("nothing to damage matches %q", args)
+	}
+}
+
+// gone runs "gone PATTERN": it removes the files and folders that match, at least
+// one.
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: gone PATTERN")
+	}
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	for _, file := range files {
+		ts.Check(os.RemoveAll(file))
+	}
+	if len(files) == 0 {
+		ts.Fatalf("nothing matches %q", args[0])
 	}
 }
 

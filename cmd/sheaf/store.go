@@ -14,6 +14,7 @@ import (
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/storeurl"
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
 	"sheaf/inference/openai"
 	"sheaf/inference/static/english"
@@ -42,7 +43,14 @@ func (a *app) target(name string) (*storeurl.Target, error) {
 // openBackend opens the server of the session, or the engine beside its catalog.
 func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if s.target == nil {
-		return openEngine(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
+		store, err := openEngine(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
+		if err == nil && !s.remaking() {
+			err = s.engineLost(ctx, store)
+		}
+		if err != nil && store != nil {
+			return nil, errors.Join(err, store.Close())
+		}
+		return store, err
 	}
 	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), s.asIs && s.view.Docs() > 0)
 	if err != nil {
@@ -58,6 +66,25 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 		}
 	}
 	return store, nil
+}
+
+// engineLost is an error when the engine holds nothing of what the catalog knows:
+// an engine whose manifest is gone looks like a new one.
+func (s *session) engineLost(ctx context.Context, store backend.Backend) error {
+	r, ok := store.(backend.Reporter)
+	if !ok || s.view.Chunks() == 0 {
+		return nil
+	}
+	stats, err := r.Stats(ctx)
+	if err != nil || stats.Chunks > 0 {
+		return err
+	}
+	// Another process may have removed the last document meanwhile.
+	if err := s.reload(); err != nil || s.view.Chunks() == 0 || s.remaking() {
+		return err
+	}
+	return fmt.Errorf("%w: the engine in %s holds nothing of %s that the catalog knows", sheaf.ErrCorrupt, collection.EngineDir(s.where.Dir),
+		terminal.Plural(s.view.Chunks(), "chunk", "chunks"))
 }
 
 // vectorFields are those that a model fills; nil without one.

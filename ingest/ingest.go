@@ -126,8 +126,34 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Report{Added: p.added, Changed: len(p.work) - p.added, Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored,
+	// What could not be read is tried again by each run, and is listed as left
+	// out: it does not wait.
+	unread, err := unreadable(o.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	added := 0
+	for i := range p.work {
+		if j := &p.work[i]; !j.known && !unread[j.path] {
+			added++
+		}
+	}
+	return &Report{Added: added, Changed: len(p.work) - p.added, Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored,
 		Skipped: p.skipped, Pending: len(p.pending)}, nil
+}
+
+// unreadable are the paths that the last run could not read.
+func unreadable(c *catalog.Catalog) (map[string]bool, error) {
+	view := c.View()
+	defer view.Close()
+	skipped, err := view.Skipped()
+	out := map[string]bool{}
+	for _, k := range skipped {
+		if k.Reason == ReasonUnreadable {
+			out[k.Path] = true
+		}
+	}
+	return out, err
 }
 
 // Run brings catalog and backend up to date with the folders. When nothing

@@ -266,17 +266,6 @@ func (s *session) pending(ctx context.Context) (pendingJSON, error) {
 	if err != nil {
 		return pendingJSON{}, err
 	}
-	// What could not be read is looked for again each time, and is listed as
-	// left out, not as waiting.
-	skipped, err := s.view.Skipped()
-	if err != nil {
-		return pendingJSON{}, err
-	}
-	for _, k := range skipped {
-		if k.Reason == ingest.ReasonUnreadable && report.Added > 0 {
-			report.Added--
-		}
-	}
 	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
 		out.Documents = append(out.Documents, pendingDocumentJSON{Path: s.relative(id.Tree(), id.Path()), Reason: reason})

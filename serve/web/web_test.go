@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -222,7 +223,7 @@ func TestPage(t *testing.T) {
 	s, f := start(t)
 	answer(ctx)
 	step(t, ctx, "search as one types", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), chromedp.SendKeys("#query", "undo commit"),
-		until(`document.querySelectorAll("#results > li").length > 1`), shoot("search"))
+		until(`location.search.includes("undo+commit") && document.getElementById("main").dataset.shown === location.search`), shoot("search"))
 	if got := text(t, ctx, "#result-0"); !strings.Contains(got, "Undo a commit") || !strings.Contains(got, "git.md:") {
 		t.Errorf("the first result: %s", got)
 	}
@@ -317,11 +318,23 @@ func TestPageTimes(t *testing.T) {
 		s, _ := start(t)
 		address, strict = s.URL, false // beside other tests times say little
 	}
-	var loaded struct{ Bytes, Interactive float64 }
-	step(t, ctx, "load", chromedp.Navigate(address), until(`document.activeElement.id === "query"`), chromedp.Evaluate(`(() => {
-		const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
-		return {Bytes: all.reduce((n, e) => n + e.decodedBodySize, 0), Interactive: all[0].domContentLoadedEventEnd};
-	})()`, &loaded))
+	// The first load also pays for the start of the browser's process for the
+	// page; the others are of a browser that runs and has nothing of the page.
+	var first, bytes float64
+	var loads []float64
+	for i := range 10 {
+		var loaded struct{ Bytes, Interactive float64 }
+		step(t, ctx, "load", network.ClearBrowserCache(), chromedp.Navigate(address), until(`document.activeElement.id === "query"`), chromedp.Evaluate(`(() => {
+			const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+			return {Bytes: all.reduce((n, e) => n + e.decodedBodySize, 0), Interactive: all[0].domContentLoadedEventEnd};
+		})()`, &loaded))
+		bytes = max(bytes, loaded.Bytes)
+		if i == 0 {
+			first = loaded.Interactive
+		} else {
+			loads = append(loads, loaded.Interactive)
+		}
+	}
 	var typed, moved []float64
 	for i := range query {
 		typed = append(typed, timed(t, ctx, `const q = document.getElementById("query"); q.value = `+quote(query[:i+1])+`; q.dispatchEvent(new Event("input", {bubbles: true}))`,
@@ -332,11 +345,11 @@ func TestPageTimes(t *testing.T) {
 		moved = append(moved, timed(t, ctx, fmt.Sprintf(`window.shownBefore = document.querySelector("svg.lab"); const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.min) + (r.max - r.min) * %d / 13; r.dispatchEvent(new Event("input", {bubbles: true}))`, i+1),
 			`document.querySelector("svg.lab") !== window.shownBefore`))
 	}
-	t.Logf("first page %.0f kB, interactive after %.0f ms; a letter to its results %.0f ms, a number to its lines %.0f ms (medians, painted)", loaded.Bytes/1000, loaded.Interactive, median(typed), median(moved))
-	if loaded.Bytes > 200_000 {
-		t.Errorf("the first page has %.0f bytes: must be below 200 kB", loaded.Bytes)
+	t.Logf("first page %.0f kB, interactive after %.0f ms (%.0f the first time of a browser); a letter to its results %.0f ms, a number to its lines %.0f ms (medians, painted)", bytes/1000, median(loads), first, median(typed), median(moved))
+	if bytes > 200_000 {
+		t.Errorf("the first page has %.0f bytes: must be below 200 kB", bytes)
 	}
-	if strict && (loaded.Interactive > 100 || median(typed) > 50 || median(moved) > 36) { // 20 ms and a frame
+	if strict && (median(loads) > 100 || median(typed) > 50 || median(moved) > 36) { // 20 ms and a frame
 		t.Error("it is too slow: must be below 100, 50 and 36 ms")
 	}
 }

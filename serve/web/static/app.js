@@ -2,11 +2,10 @@
 
 import { Fault, make } from "./api.js";
 import * as search from "./search.js";
-import * as documentView from "./document.js";
-import * as lab from "./lab.js";
-import * as status from "./status.js";
 
-const views = { search, document: documentView, lab, status };
+const views = { search };
+// The other views come when they are first shown.
+const others = { document: () => import("./document.js"), lab: () => import("./lab.js"), status: () => import("./status.js") };
 const main = document.getElementById("main");
 const input = document.getElementById("query");
 let current = null;
@@ -33,7 +32,7 @@ const page = {
 
 async function show() {
   const s = state();
-  const name = s.view in views ? s.view : "search";
+  const name = s.view in others ? s.view : "search";
   for (const link of document.querySelectorAll("nav a[data-view]")) {
     const target = { ...(s.q ? { q: s.q } : {}), ...(s.filter ? { filter: s.filter } : {}), ...(s.profile ? { profile: s.profile } : {}) };
     if (link.dataset.view !== "search") target.view = link.dataset.view;
@@ -47,7 +46,9 @@ async function show() {
   document.body.dataset.view = name;
   delete main.dataset.shown;
   running?.abort();
-  running = new AbortController();
+  const { signal } = (running = new AbortController());
+  views[name] ??= await others[name]();
+  if (signal.aborted) return;
   if (current !== name) {
     main.replaceChildren();
     page.count("");
@@ -56,7 +57,7 @@ async function show() {
   current = name;
   try {
     const shown = location.search;
-    await views[name].show(main, s, page, running.signal);
+    await views[name].show(main, s, page, signal);
     main.dataset.shown = shown; // for whoever waits until the view is that of the address
   } catch (e) {
     if (e.name === "AbortError") return;

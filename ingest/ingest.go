@@ -76,7 +76,7 @@ type Report struct {
 	Added     int `json:"added"`
 	Changed   int `json:"changed"`
 	Removed   int `json:"removed"`
-	Renamed   int `json:"renamed"` // of Added: files that another name had before
+	Renamed   int `json:"renamed"` // of Added and of Removed: files with another name than before
 	Unchanged int `json:"unchanged"`
 	Touched   int `json:"touched"` // of Unchanged: with another time, the same content
 	Empty     int `json:"empty"`   // of all: nothing but white space

@@ -30,7 +30,7 @@ type plan struct {
 	work       []job  // in order of tree and path
 	added      int    // of work: not known
 	removed    []sheaf.ID
-	removedBy  map[catalog.Hash]bool // content of what is removed
+	removedBy  map[catalog.Hash]int // how many of what is removed have a content
 	unchanged  int
 	ignored    int
 	skipped    []catalog.Skip
@@ -52,7 +52,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	defer view.Close()
 	o.Progress(Progress{Phase: PhaseScan})
 	o.Trees = withGiven(o.Trees, view)
-	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]bool{}, pending: view.Pending()}
+	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
 	for _, tree := range o.Trees {
 		if tree.Root == "" {
@@ -111,7 +111,7 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 		}
 		if i == len(present) || present[i].id != id {
 			p.removed = append(p.removed, id)
-			p.removedBy[state.Hash] = true
+			p.removedBy[state.Hash]++
 			continue
 		}
 		f := present[i].file

@@ -455,7 +455,8 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 	case binary: // it is in the catalog so that it is not read again, and left out
 	case j.known:
 		r.report.Changed++
-	case r.plan.removedBy[c.state.Hash]:
+	case r.plan.removedBy[c.state.Hash] > 0:
+		r.plan.removedBy[c.state.Hash]--
 		r.report.Renamed++
 		r.report.Added++
 	default:

@@ -20,7 +20,7 @@ type Answer struct {
 	Generation uint64             `json:"generation" doc:"The generation of the index that all pages of this query show."`
 	Answerable *bool              `json:"answerable,omitempty" doc:"Whether one of the answers is likely to be right; absent when that is not known."`
 	Degraded   bool               `json:"degraded" doc:"Whether a part of the ranking failed and the others answer."`
-	Warnings   []string           `json:"warnings" doc:"What failed, when degraded."`
+	Warnings   []string           `json:"warnings" doc:"What makes the answer another than it would be: a part of the ranking that failed, an index that could not be brought up to date, files that changed."`
 	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise."`
 
 	// Timings are the times of the steps, in the order in which they ended.

@@ -49,7 +49,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		return nil, err
 	}
 	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
-	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: result.Warnings, Timings: result.Took}
+	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(slices.Clone(result.Warnings), r.outdated()...), Timings: result.Took}
 	rank := func(h *search.Hit, leg int) int {
 		if leg < 0 || leg >= len(h.Legs) {
 			return 0

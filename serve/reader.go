@@ -298,6 +298,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	a := &Answer{Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: []Result{}, Generation: k.generation,
 		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Facets: k.facets, Matches: k.matches,
 		Total: Total{Value: len(result.Hits), Relation: "eq"}, Timings: result.Took}
+	a.Warnings = append(a.Warnings, r.outdated()...)
 	if k.request.label != "" {
 		a.Query = k.request.label
 	}
@@ -315,18 +316,38 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	if known == nil {
 		known = r.guard
 	}
-	to := min(from+limit, len(result.Hits))
+	to, stale := min(from+limit, len(result.Hits)), 0
 	for i := from; i < to; i++ {
 		hit := &result.Hits[i]
 		if !r.guard.visible(hit.Doc) {
 			continue // it was taken away since the first page
 		}
-		a.Results = append(a.Results, r.result(known, h, hit, result.Legs))
+		shown := r.result(known, h, hit, result.Legs)
+		if shown.Stale {
+			stale++
+		}
+		a.Results = append(a.Results, shown)
+	}
+	if stale > 0 {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%d of the results changed since they were indexed: they have no snippet", stale))
 	}
 	if to < len(result.Hits) {
 		a.Next = r.c.rankings.keep(k, to, limit)
 	}
 	return a, nil
+}
+
+// outdated says, when the last look for changed files failed, that what is shown
+// is older; callers from whom something is kept are not told why.
+func (r *Reader) outdated() []string {
+	w := r.c.watching.Load()
+	switch {
+	case w == nil || w.Err == nil:
+		return nil
+	case r.guard.filter != nil:
+		return []string{"the index could not be brought up to date: the answer is as of the last time it was"}
+	}
+	return []string{fmt.Sprintf("the index could not be brought up to date (%v): the answer is as of the last time it was", w.Err)}
 }
 
 // result is what is shown of a hit, whose document docs knows.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -260,5 +261,36 @@ func TestProfilesAreNoFiles(t *testing.T) {
 	list, err := f.Profiles()
 	if err != nil || len(list) < 5 {
 		t.Errorf("profiles: %v, %v", list, err)
+	}
+}
+
+// What makes an answer older than the files is said with it, and to callers
+// from whom something is kept without the names that an error may hold.
+func TestWarningsOfOldAnswers(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "A harbor.\n", "b.md": "Another harbor.\n"}, nil)
+	f.Write(t, "b.md", "Another harbor, and a lighthouse.\n")
+	a := find(t, reader(t, f, access.Unrestricted()), serve.SearchRequest{Text: "harbor"})
+	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "1 of the results changed") {
+		t.Errorf("after a change: %q", a.Warnings)
+	}
+	if err := os.Rename(f.Root, f.Root+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Refresh(context.Background()); err == nil {
+		t.Fatal("a folder that is gone was indexed")
+	}
+	a = find(t, reader(t, f, access.Unrestricted()), serve.SearchRequest{Text: "harbor"})
+	if len(a.Warnings) == 0 || !strings.Contains(a.Warnings[0], f.Root) {
+		t.Errorf("without the folder: %q", a.Warnings)
+	}
+	fused, err := reader(t, f, access.Unrestricted()).Fused(context.Background(), "harbor", "rrf", 60, 5)
+	if err != nil || len(fused.Warnings) == 0 || !strings.Contains(fused.Warnings[0], f.Root) {
+		t.Errorf("fused, without the folder: %+v, %v", fused, err)
+	}
+	some := access.Unrestricted()
+	some.Baked = "ext:md"
+	a = find(t, reader(t, f, some), serve.SearchRequest{Text: "harbor"})
+	if len(a.Warnings) == 0 || strings.Contains(a.Warnings[0], f.Root) || !strings.Contains(a.Warnings[0], "as of the last time") {
+		t.Errorf("to a caller from whom something is kept: %q", a.Warnings)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adrg/xdg"
@@ -37,6 +38,9 @@ type app struct {
 	jsonl bool
 
 	config *config.Config
+	// warned is what makes the answer another than it would be, such as an
+	// index that cannot be brought up to date.
+	warned []string
 }
 
 func newApp(stdin, stdout, stderr *os.File) *app {
@@ -105,6 +109,22 @@ func trust() *config.Trust {
 func (a *app) notice(format string, args ...any) {
 	text := terminal.Clean(fmt.Sprintf(format, args...))
 	fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "note:")+" "+text)
+}
+
+// warn tells the person, and the reader of JSON, what makes the answer another
+// than it would be.
+func (a *app) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if slices.Contains(a.warned, text) {
+		return
+	}
+	a.warned = append(a.warned, text)
+	a.notice("%s", text)
+}
+
+// allWarnings are those of a with more, never nil.
+func (a *app) allWarnings(more ...string) []string {
+	return append(orEmpty(slices.Clone(a.warned)), more...)
 }
 
 // reportError prints err on the error stream: as one JSON object when the

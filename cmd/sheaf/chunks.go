@@ -15,9 +15,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/vfs"
 )
 
 // chunksOptions are the flags of chunks.
@@ -91,9 +93,12 @@ type linkJSON struct {
 	Fragment string `json:"fragment"`
 	Text     string `json:"text"`
 	Span     span   `json:"span"`
+	// To is the chunk or document that it leads to, nil when that is not known.
+	To *sheaf.ID `json:"to"`
 }
 
-func chunkOf(c *sheaf.Chunk) chunkJSON {
+// chunkOf is what is shown of a chunk; view knows where its links lead.
+func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 	out := chunkJSON{
 		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Breadcrumb: c.Breadcrumb,
 		Span: spanOf(c.Span), Body: spanOf(c.Body), SiblingCount: c.SiblingCount,
@@ -111,6 +116,9 @@ func chunkOf(c *sheaf.Chunk) chunkJSON {
 	}
 	for i, l := range c.Links {
 		out.Links[i] = linkJSON{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
+		if to, ok := view.Resolve(c.Doc, l); ok {
+			out.Links[i].To = &to
+		}
 	}
 	return out
 }
@@ -144,6 +152,11 @@ func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error 
 	run := chunksRun{app: a, chunksOptions: *o, options: options, rootDir: root}
 	for _, arg := range args {
 		if err := run.path(cmd.Context(), arg); err != nil {
+			return err
+		}
+	}
+	if run.json && !run.verify {
+		if err := run.printCut(cmd.Context()); err != nil {
 			return err
 		}
 	}
@@ -184,6 +197,9 @@ type chunksRun struct {
 	rootDir string
 
 	files, chunks, broken, unread int
+	// cut are the documents, when they are printed at the end: a link may lead
+	// to one that comes later.
+	cut []catalog.Record
 }
 
 func (r *chunksRun) path(ctx context.Context, arg string) error {
@@ -290,16 +306,38 @@ func (r *chunksRun) document(path string, content []byte) error {
 		}
 		return nil
 	}
+	if r.json {
+		r.cut = append(r.cut, catalog.Record{Document: doc})
+		return nil
+	}
 	for i := range doc.Chunks {
-		if !r.json {
-			r.printChunk(&doc.Chunks[i])
-			continue
-		}
-		if err := r.printLine(chunkOf(&doc.Chunks[i])); err != nil {
-			return err
-		}
+		r.printChunk(&doc.Chunks[i])
 	}
 	return nil
+}
+
+// printCut writes the chunks of all documents, with where their links lead among
+// them.
+func (r *chunksRun) printCut(ctx context.Context) error {
+	c, err := catalog.Open(vfs.NewMem(), "/chunks", catalog.Options{})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	settings := &catalog.Settings{Trees: []catalog.Tree{{Name: r.tree, Root: r.rootDir}}}
+	if err := c.Update(ctx, catalog.Update{Settings: settings, Put: r.cut}); err != nil {
+		return err
+	}
+	view := c.View()
+	defer view.Close()
+	for i := range r.cut {
+		for j := range r.cut[i].Document.Chunks {
+			if err := r.printLine(chunkOf(&r.cut[i].Document.Chunks[j], view)); err != nil {
+				return err
+			}
+		}
+	}
+	return view.Err()
 }
 
 // printChunk writes a chunk for people: its range, indented by depth, and its

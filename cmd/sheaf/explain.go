@@ -133,6 +133,7 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions) er
 		out.Results = append(out.Results, explainedJSON{h.Rank, h.ID, s.relative(h.Doc.Tree(), h.Path), h.Breadcrumb, finite(h.Score), h.Explanation})
 	}
 	if s.json {
+		out.Warnings = s.allWarnings(out.Warnings...)
 		err = s.printJSON(out)
 	} else {
 		s.printExplained(&out)
@@ -254,7 +255,7 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 	}
 	if s.json {
 		return s.printJSON(map[string]any{"schema": "sheaf.why-not/1", "query": q.Text, "profile": p.Name, "id": absence.ID,
-			"rank": absence.Rank, "inside": absence.Inside, "reasons": orEmpty(absence.Reasons)})
+			"rank": absence.Rank, "inside": absence.Inside, "reasons": orEmpty(absence.Reasons), "warnings": s.allWarnings()})
 	}
 	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Title, terminal.Clean(string(absence.ID))))
 	for _, reason := range absence.Reasons {
@@ -310,7 +311,7 @@ func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, cha
 			list = append(list, map[string]any{"id": m.ID, "title": m.Title, "before": m.Before, "after": m.After,
 				"score_before": finite(m.ScoreBefore), "score_after": finite(m.ScoreAfter)})
 		}
-		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed, "moves": list})
+		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed, "moves": list, "warnings": s.allWarnings()})
 	}
 	rows := [][]string{{"before", "after", "", "", ""}}
 	same := 0

@@ -53,8 +53,9 @@ type getOptions struct {
 }
 
 type getJSON struct {
-	Schema  string     `json:"schema"`
-	Results []partJSON `json:"results"`
+	Schema   string     `json:"schema"`
+	Warnings []string   `json:"warnings"`
+	Results  []partJSON `json:"results"`
 }
 
 // partJSON is a chunk with its text.
@@ -94,6 +95,7 @@ func (s *session) get(addresses []string, o getOptions) error {
 		}
 		out.Results = append(out.Results, part)
 	}
+	out.Warnings = s.allWarnings()
 	if s.json {
 		return s.printJSON(out)
 	}
@@ -140,7 +142,7 @@ func (s *session) partOf(doc *sheaf.Document, c *sheaf.Chunk, content []byte, wh
 	where.End = min(where.End, len(content))
 	where.Start = min(where.Start, where.End)
 	text := content[where.Start:where.End]
-	shape := chunkOf(c)
+	shape := chunkOf(c, s.view)
 	return partJSON{
 		ID: c.ID, Doc: c.Doc, Parent: shape.Parent, Path: s.relative(doc.Tree, doc.Path), Title: c.Title, Breadcrumb: c.Breadcrumb, Position: c.Position,
 		Span: spanOf(where), Line: catalog.Line(content, where.Start), Lines: address.LineCount(text), Text: string(text),

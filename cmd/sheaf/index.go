@@ -163,7 +163,7 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 	for _, n := range []struct {
 		count int
 		verb  string
-	}{{out.Added, "added"}, {out.Changed, "changed"}, {out.Removed, "removed"}, {out.Same, "unchanged"}} {
+	}{{out.Added - out.Renamed, "added"}, {out.Changed, "changed"}, {out.Renamed, "renamed"}, {out.Removed - out.Renamed, "removed"}, {out.Same, "unchanged"}} {
 		if n.count > 0 {
 			did = append(did, terminal.Count(n.count)+" "+n.verb)
 		}

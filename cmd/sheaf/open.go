@@ -338,16 +338,16 @@ func (s *session) openEmbedder(ctx context.Context) error {
 	e, err := newEmbedder(ctx, s.config, settings.Dims, 0)
 	switch {
 	case errors.Is(err, sheaf.ErrUnavailable) && made == "":
-		s.notice("%v: words alone are searched", err)
+		s.warn("%v: words alone are searched", err)
 	case err != nil:
 		return err
 	case made != "" && !empty && (e == nil || builtIn(e) && !english.Made(made)):
-		s.notice("the index was made with the model %s, which is not configured now: words alone are searched; to use what is configured: sheaf index --rebuild", made)
+		s.warn("the index was made with the model %s, which is not configured now: words alone are searched; to use what is configured: sheaf index --rebuild", made)
 	case e == nil:
 	case builtIn(e) && !empty && made != e.Model():
 		s.outdated = fmt.Errorf("the index has %s, and the built-in model is now %s", describeModel(made), e.Model())
 	case made == "" && !empty:
-		s.notice("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", e.Model())
+		s.warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", e.Model())
 	case made != "" && !empty && english.Made(made) && e.Model() != made:
 		s.notice("the index was made with the built-in model, which is used; to use %s: sheaf index --rebuild", e.Model())
 		s.embedder, err = builtInOf(made)

@@ -64,9 +64,9 @@ func (s *session) refresh(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, sheaf.ErrUnavailable) && !fresh:
-		s.notice("%v: the answer is as of the last time it was indexed", err)
+		s.warn("%v: the answer is as of the last time it was indexed", err)
 	case (readOnly(err) || noSpace(err)) && !fresh:
-		s.notice("the index cannot be written (%v): the answer is as of the last time it was indexed", err)
+		s.warn("the index cannot be written (%v): the answer is as of the last time it was indexed", err)
 	default:
 		return fmt.Errorf("index %s: %w", s.where.Root, err)
 	}
@@ -234,7 +234,7 @@ func foldersExist(trees []catalog.Tree) error {
 // first time, and when it took long.
 func (s *session) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
-		s.notice("vectors are missing for %s: %s", terminal.Plural(report.Pending, "document", "documents"), report.EmbedError)
+		s.warn("vectors are missing for %s: %s", terminal.Plural(report.Pending, "document", "documents"), report.EmbedError)
 	}
 	if s.json || s.jsonl || !fresh && report.Took < time.Second || !report.Changes() {
 		return

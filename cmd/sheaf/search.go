@@ -101,6 +101,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 			s.notice("nothing here is likely to answer this; the nearest passages:")
 		}
 	}
+	out.Warnings = s.allWarnings(out.Warnings...)
 	if err := s.printSearch(out); err != nil {
 		return err
 	}

@@ -289,7 +289,7 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 		if errors.Is(err, fs.ErrNotExist) {
 			return r, false
 		}
-		s.notice("%s: no snippet: %v", r.Path, err)
+		s.warn("%s: no snippet: %v", r.Path, err)
 		return r, true
 	}
 	snippet, at := serve.BestSnippet(h, content, serve.SnippetSpans(&doc, hit, content, s.passages()))
@@ -353,7 +353,7 @@ func (s *session) loadTuned(name string) (*profile.Profile, error) {
 	}
 	p, fault, err := profile.LoadTuned(s.where.Dir, name, profile.In(profileFolder()))
 	if fault != nil {
-		s.notice("what sheaf tune found is not used: %v; remove it with sheaf tune --undo", fault)
+		s.warn("what sheaf tune found is not used: %v; remove it with sheaf tune --undo", fault)
 	}
 	return p, err
 }

@@ -58,8 +58,7 @@ func (s *session) like(ctx context.Context, text salient.Text, name string) (she
 		return sheaf.Query{}, err
 	}
 	if words == nil && s.embedQuery() == nil {
-		s.notice("%s has no words in common with the index", name)
-		return sheaf.Query{}, errNothing
+		s.warn("%s has no words in common with the index", name)
 	}
 	return sheaf.Query{Text: text.Body, Words: words, Limit: s.config.Limit}, nil
 }

@@ -51,6 +51,7 @@ type watchJSON struct {
 	Added   int        `json:"added"`
 	Changed int        `json:"changed"`
 	Removed int        `json:"removed"`
+	Renamed int        `json:"renamed"`
 	Pending int        `json:"pending"`
 	Skipped []skipJSON `json:"skipped"`
 	Error   string     `json:"error,omitempty"`
@@ -67,7 +68,7 @@ func (s *session) watched(report *ingest.Report, err error, first bool) {
 	if s.json {
 		out := watchJSON{Schema: "sheaf.watch/1", Time: now.UTC().Format(time.RFC3339), Skipped: []skipJSON{}}
 		if report != nil {
-			out.TookMS, out.Added, out.Changed, out.Removed = millis(report.Took.Seconds()), report.Added, report.Changed, report.Removed
+			out.TookMS, out.Added, out.Changed, out.Removed, out.Renamed = millis(report.Took.Seconds()), report.Added, report.Changed, report.Removed, report.Renamed
 			out.Pending, out.Skipped = report.Pending, skipsOf(report.Skipped)
 		}
 		if err != nil {
@@ -80,5 +81,10 @@ func (s *session) watched(report *ingest.Report, err error, first bool) {
 		s.notice("%v", err)
 		return
 	}
-	fmt.Fprintf(s.stdout, "%s  %d added, %d changed, %d removed in %s\n", s.out.Paint(terminal.Dim, now.Format("15:04:05")), report.Added, report.Changed, report.Removed, roughly(report.Took))
+	renamed := ""
+	if report.Renamed > 0 {
+		renamed = fmt.Sprintf(", %d renamed", report.Renamed)
+	}
+	fmt.Fprintf(s.stdout, "%s  %d added, %d changed%s, %d removed in %s\n", s.out.Paint(terminal.Dim, now.Format("15:04:05")),
+		report.Added-report.Renamed, report.Changed, renamed, report.Removed-report.Renamed, roughly(report.Took))
 }

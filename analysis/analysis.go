@@ -57,6 +57,7 @@ type Analyzer struct {
 	stem     stemmer         // nil: no stemming
 	function map[string]bool // function words of the language
 	elide    bool            // French and Italian: l'homme is l and homme
+	known    remembered
 }
 
 // New returns an analyzer. The error, when Language is not two lower-case
@@ -65,11 +66,7 @@ func New(o Options) (*Analyzer, error) {
 	if o.Language != "" && (len(o.Language) != 2 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
 		return nil, fmt.Errorf("%w: language %q: must be two letters such as en (stemmed: %s), or empty", ErrUnknown, o.Language, strings.Join(Languages(), " "))
 	}
-	a := &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it", function: map[string]bool{}}
-	for _, word := range strings.Fields(functionWords[o.Language]) {
-		a.function[word] = true
-	}
-	return a, nil
+	return &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it", function: functionSet(o.Language)}, nil
 }
 
 // Languages are the languages that are stemmed, sorted.

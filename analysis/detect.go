@@ -148,3 +148,23 @@ var functionWordLanguages = sync.OnceValue(func() map[string][]string {
 	}
 	return index
 })
+
+// functionSet are the function words of a language, shared by all analyzers.
+func functionSet(language string) map[string]bool {
+	functionSets.Lock()
+	defer functionSets.Unlock()
+	set, ok := functionSets.of[language]
+	if !ok && functionWords[language] != "" {
+		set = map[string]bool{}
+		for _, word := range strings.Fields(functionWords[language]) {
+			set[word] = true
+		}
+		functionSets.of[language] = set
+	}
+	return set
+}
+
+var functionSets = struct {
+	sync.Mutex
+	of map[string]map[string]bool
+}{of: map[string]map[string]bool{}}

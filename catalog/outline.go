@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"strings"
-	"sync"
 	"unsafe"
 
 	"sheaf"
@@ -28,26 +27,12 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 		v.note(translate(err))
 		return nil
 	}
-	v.outlines.put(o)
+	v.outlines.put(o.ID, o, outlineSize(o))
 	return o
 }
 
 // Node is where the chunk called id stands; false when there is none.
-func (v *View) Node(id sheaf.ID) (sheaf.Node, bool) {
-	// Nearly every id is that of a section; what stands before its last mark
-	// is the document then.
-	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
-		if o := v.Outline(id[:hash]); o != nil {
-			if n := o.Node(id); n != nil {
-				return *n, true
-			}
-		}
-	}
-	if o := v.Outline(id); o != nil && len(o.Nodes) > 0 && o.Nodes[0].ID == id {
-		return o.Nodes[0], true
-	}
-	return sheaf.Node{}, false
-}
+func (v *View) Node(id sheaf.ID) (sheaf.Node, bool) { return sheaf.NodeIn(v.Outline, id) }
 
 // outline decodes the outline of a document.
 func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {
@@ -189,42 +174,8 @@ func appendPlainSlug(text []byte, title stretch) []byte {
 	return text
 }
 
-// outlineCache keeps the outlines that were asked for lately, about outlineBytes of
-// them twice: those of now, and those from before, which are dropped when the
-// former are full.
-type outlineCache struct {
-	mu          sync.RWMutex
-	now, before map[sheaf.ID]*sheaf.Outline
-	bytes       int // of now
-}
-
 // outlineBytes is about 100,000 sections.
 const outlineBytes = 20 << 20
-
-func (c *outlineCache) get(id sheaf.ID) *sheaf.Outline {
-	c.mu.RLock()
-	o := c.now[id]
-	old := c.before[id]
-	c.mu.RUnlock()
-	if o == nil && old != nil {
-		c.put(old)
-		return old
-	}
-	return o
-}
-
-func (c *outlineCache) put(o *sheaf.Outline) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.bytes > outlineBytes || c.now == nil {
-		c.before, c.now, c.bytes = c.now, map[sheaf.ID]*sheaf.Outline{}, 0
-	}
-	if c.now[o.ID] != nil {
-		return
-	}
-	c.now[o.ID] = o
-	c.bytes += outlineSize(o)
-}
 
 // outlineSize is about what an outline takes in memory.
 func outlineSize(o *sheaf.Outline) int {

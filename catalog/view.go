@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -29,10 +30,10 @@ type View struct {
 	payload    payload
 	segments   []*segment // oldest first
 	refs       atomic.Int32
-	outlines   outlineCache
+	outlines   recent[sheaf.Outline]
+	records    recent[Record]
 
 	mu        sync.Mutex
-	records   map[sheaf.ID]*Record // decoded lately
 	names     map[calledBy][]sheaf.ID
 	backlinks map[sheaf.ID][]sheaf.ID
 	folders   map[string]int // sizes, by tree, ":" and folder
@@ -42,12 +43,16 @@ type View struct {
 	live    func() ([][]bool, error)
 }
 
-// maxDecoded bounds how many decoded documents, and how many lists of
-// back-links, a view keeps.
-const maxDecoded = 512
+// maxDecoded bounds how many lists of back-links a view keeps, recordBytes about
+// the memory of decoded documents.
+const (
+	maxDecoded  = 512
+	recordBytes = 16 << 20
+)
 
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
-	v := &View{catalog: c, manifest: m, payload: p, segments: segments, records: map[sheaf.ID]*Record{},
+	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
+		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes},
 		names: map[calledBy][]sheaf.ID{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
 	v.pending = sync.OnceValues(v.readPending)
@@ -184,10 +189,7 @@ func (v *View) Err() error {
 // Record returns all that the catalog keeps of a document, without its text. It
 // is shared and must not be changed.
 func (v *View) Record(doc sheaf.ID) (*Record, error) {
-	v.mu.Lock()
-	r := v.records[doc]
-	v.mu.Unlock()
-	if r != nil {
+	if r := v.records.get(doc); r != nil {
 		return r, nil
 	}
 	s, st, err := v.find(doc)
@@ -197,16 +199,23 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	if s == nil {
 		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
 	}
-	if r, err = s.record(doc, st); err != nil {
+	r, err := s.record(doc, st)
+	if err != nil {
 		return nil, translate(err)
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.records) >= maxDecoded {
-		clear(v.records)
-	}
-	v.records[doc] = r
+	v.records.put(r.Document.ID, r, recordSize(r))
 	return r, nil
+}
+
+// recordSize is about what a record takes in memory.
+func recordSize(r *Record) int {
+	const perChunk = int(unsafe.Sizeof(sheaf.Chunk{})) + 16
+	size := 1024 + len(r.Document.Chunks)*perChunk // with properties, tags and aliases
+	for i := range r.Document.Chunks {
+		c := &r.Document.Chunks[i]
+		size += len(c.ID) + len(c.Title) + len(c.Slug) + len(c.Breadcrumb) + 16*len(c.Hierarchy) + 128*len(c.Links)
+	}
+	return size
 }
 
 // record decodes the record of a document.
@@ -219,7 +228,8 @@ func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	r := &Record{File: st.file, HasText: st.text > 0}
 	r.Document.ID = id
 	r.Document.Tree, r.Document.Path = id.Tree(), id.Path()
-	if !decodeRecord(b, r) {
+	// Views keep records, whose strings share this memory; blocks are larger.
+	if !decodeRecord(bytes.Clone(b), r) {
 		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}
 	return r, nil

@@ -1,7 +1,10 @@
 package chunk
 
 import (
+	"math"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -19,11 +22,17 @@ func (p Passages) Starts(text string) []int { return p.AppendStarts(nil, text) }
 
 // AppendStarts appends to starts the bytes of text at which its words begin.
 func (Passages) AppendStarts(starts []int, text string) []int {
+	return appendStarts(starts, text, math.MaxInt)
+}
+
+// appendStarts appends the bytes of text at which its words begin, until there are
+// more than enough.
+func appendStarts[T string | []byte](starts []int, text T, enough int) []int {
 	inWord, dense := false, 0
-	for i := 0; i < len(text); {
+	for i := 0; i < len(text) && len(starts) <= enough; {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[i:])
+			r, size = utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
 		}
 		switch {
 		case r >= 0x2E80 && unicode.IsLetter(r):
@@ -65,11 +74,20 @@ func (p Passages) Window(starts []int, size, n int) sheaf.Span {
 	return sheaf.Span{Start: starts[first], End: end}
 }
 
+// startsPool has lists for Span, which snippets call for many texts.
+var startsPool = sync.Pool{New: func() any { return new([]int) }}
+
 // Span is where passage n of a chunk lies in content, the text of its document.
 func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n int) sheaf.Span {
 	before, after := IndexedText(doc, c, content)
-	text := string(before) + string(after)
-	w := p.Window(p.Starts(text), len(text), n)
+	text := before
+	if len(after) > 0 {
+		text = slices.Concat(before, after)
+	}
+	starts := startsPool.Get().(*[]int)
+	defer startsPool.Put(starts)
+	*starts = appendStarts((*starts)[:0], text, max(n, 0)*p.Stride+p.Words)
+	w := p.Window(*starts, len(text), n)
 	for w.End > w.Start && strings.IndexByte(" \t\r\n", text[w.End-1]) >= 0 {
 		w.End--
 	}

@@ -118,6 +118,7 @@ func (c *collector) hits() ([]Hit, error) {
 func (c *collector) id(view int, ordinal uint32) string {
 	if c.places != nil {
 		if p := c.places.at(view, ordinal); p != nil {
+			c.places.again(p)
 			return p.id
 		}
 	}

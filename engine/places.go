@@ -38,6 +38,14 @@ func (c *places) put(p *standing) {
 	c.byID[idSlot(p.id)].Store(p)
 }
 
+// again lets a chunk that is remembered by its ordinal be found by its identifier
+// too, whatever has taken that place meanwhile.
+func (c *places) again(p *standing) {
+	if slot := &c.byID[idSlot(p.id)]; slot.Load() != p {
+		slot.Store(p)
+	}
+}
+
 // at is the chunk with an ordinal, nil when it is not remembered.
 func (c *places) at(view int, ordinal uint32) *standing {
 	if p := c.byOrdinal[ordinalSlot(view, ordinal)].Load(); p != nil && p.view == view && p.ordinal == ordinal {

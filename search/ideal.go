@@ -140,7 +140,9 @@ func (w *worth) count(ctx context.Context, q sheaf.TextQuery, factor float64) (f
 // chunks is the number of chunks of the collection.
 func (r *run) chunks(ctx context.Context, counter backend.Counter) (int, error) {
 	if f, ok := r.searcher.Facts.(interface{ Chunks() int }); ok {
-		return f.Chunks(), nil
+		if n := f.Chunks(); n > 0 {
+			return n, nil
+		}
 	}
 	if r.size == 0 {
 		n, err := counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{Query: sheaf.Bool{}, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}})

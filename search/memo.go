@@ -12,7 +12,6 @@ import (
 type memo struct {
 	rank.Facts
 	short     rank.Outliner // the same facts, when they can tell in short
-	nodes     map[sheaf.ID]known[sheaf.Node]
 	documents map[sheaf.ID]*sheaf.Document
 	outlines  map[sheaf.ID]*sheaf.Outline
 	chunks    map[sheaf.ID]known[sheaf.Chunk]
@@ -28,7 +27,7 @@ var _ rank.Outliner = (*memo)(nil)
 
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
-	return &memo{Facts: facts, short: short, nodes: map[sheaf.ID]known[sheaf.Node]{}, documents: map[sheaf.ID]*sheaf.Document{},
+	return &memo{Facts: facts, short: short, documents: map[sheaf.ID]*sheaf.Document{},
 		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]known[sheaf.Chunk]{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
 }
 
@@ -76,7 +75,7 @@ func (m *memo) Date(doc sheaf.ID) (sheaf.Dated, bool) { return recall(m.dates, d
 // Node implements rank.Outliner.
 func (m *memo) Node(id sheaf.ID) (sheaf.Node, bool) {
 	if m.short != nil {
-		return recall(m.nodes, id, m.short.Node)
+		return sheaf.NodeIn(m.Outline, id)
 	}
 	c, ok := m.Chunk(id)
 	return sheaf.NodeOf(&c), ok

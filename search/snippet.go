@@ -67,9 +67,10 @@ type Highlighter struct {
 	fuzzy    []expandedWord
 	// typed are the words as typed, for looking far ahead.
 	typed []string
-	// seen remembers what a word of a text matched.
-	seen  map[string][]wordMatch
-	terms []analysis.Term
+	// compared remembers what words of texts matched that are compared with
+	// those of a fuzzy query, which takes long.
+	compared map[string][]wordMatch
+	found    []wordMatch // of the word looked at
 }
 
 type expandedWord struct {
@@ -88,7 +89,7 @@ type wordMatch struct{ start, end, term int }
 // tell less than a fifth of what the best one does are not shown either. nil
 // takes all words alike.
 func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
-	h := &Highlighter{analyzer: a, rarity: rarity, index: map[string]int{}, seen: map[string][]wordMatch{}}
+	h := &Highlighter{analyzer: a, rarity: rarity, index: map[string]int{}}
 	if stop, err := analysis.New(analysis.Options{Language: a.Language(), StopWords: true}); err == nil {
 		h.stop = stop
 	}
@@ -320,14 +321,30 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// word returns what a word of the text matches, in order of place.
+// word returns what a word of the text matches, in order of place; it is good
+// until the next call.
 func (h *Highlighter) word(raw string) []wordMatch {
-	found, ok := h.seen[raw]
-	if ok {
-		return found
+	if len(h.fuzzy) == 0 {
+		h.found = h.match(h.found[:0], raw)
+		return h.found
 	}
-	h.terms = h.analyzer.Terms(h.terms[:0], raw)
-	for _, t := range h.terms {
+	found, ok := h.compared[raw]
+	if !ok {
+		if h.compared == nil {
+			h.compared = map[string][]wordMatch{}
+		}
+		found = h.match(nil, raw)
+		const longest = 64
+		if len(raw) <= longest {
+			h.compared[strings.Clone(raw)] = found
+		}
+	}
+	return found
+}
+
+// match appends what a word of the text matches, in order of place.
+func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
+	for _, t := range h.analyzer.Known(raw) {
 		for _, p := range h.prefixes {
 			if strings.HasPrefix(t.Text, p.folded) {
 				found = append(found, wordMatch{t.Start, t.End, p.term})
@@ -351,15 +368,13 @@ func (h *Highlighter) word(raw string) []wordMatch {
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b wordMatch) int {
-		if a.start != b.start {
-			return a.start - b.start
-		}
-		return b.end - a.end
-	})
-	const rememberedBytes = 64
-	if len(raw) <= rememberedBytes {
-		h.seen[strings.Clone(raw)] = found
+	if len(found) > 1 {
+		slices.SortFunc(found, func(a, b wordMatch) int {
+			if a.start != b.start {
+				return a.start - b.start
+			}
+			return b.end - a.end
+		})
 	}
 	return found
 }

@@ -29,6 +29,7 @@ type guard struct {
 	filter  sheaf.Filter // nil lets everything through
 	viewer  backend.Viewer
 	legs    *legs // what was retrieved before; nil asks the store
+	chunks  func() int
 	mu      sync.Mutex
 	seen    map[sheaf.ID]bool
 	folders map[string]int
@@ -46,12 +47,25 @@ var (
 )
 
 func newGuard(view *catalog.View, words *wordCounts, store backend.Backend, grant *access.Grant) *guard {
-	g := &guard{view: view, words: words, store: store, viewer: grant.Viewer()}
+	g := &guard{view: view, words: words, store: store, viewer: grant.Viewer(), chunks: view.Chunks}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
+		g.chunks = sync.OnceValue(g.countChunks)
 	}
 	return g
+}
+
+// Chunks is the number of chunks that the caller sees, 0 when it cannot be
+// counted. Searches, snippets and models ask for it many times a query.
+func (g *guard) Chunks() int { return g.chunks() }
+
+func (g *guard) countChunks() int {
+	n, err := g.Count(context.Background(), backend.Request{Limit: 1, Text: everyField(sheaf.Bool{})})
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // searched is the guard as a search uses it: without counting when the store

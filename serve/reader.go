@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"sheaf"
 	"sheaf/backend"
@@ -189,7 +190,7 @@ func (r *Reader) searcher() *search.Searcher {
 		s.Scanner = visibleFiles{r.c.o.Scanner, r.guard}
 	}
 	if r.c.o.Model != nil {
-		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.size(context.Background()))
+		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.guard.Chunks())
 	}
 	return s
 }
@@ -260,18 +261,6 @@ func everyField(words sheaf.TextQuery) *backend.TextRequest {
 	return &backend.TextRequest{Query: words, Fields: fields, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}
 }
 
-// size is the number of chunks that the caller sees.
-func (r *Reader) size(ctx context.Context) int {
-	if r.guard.filter == nil {
-		return r.view.Chunks()
-	}
-	n, err := r.guard.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Bool{})})
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
 // frequency is the number of chunks with a word, among those that the caller
 // sees.
 func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
@@ -281,7 +270,7 @@ func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
 // rarity tells snippets how rare a word is, by its idf among what the caller
 // sees.
 func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
-	size := float64(r.size(ctx))
+	size := float64(r.guard.Chunks())
 	return func(word string) float64 {
 		n, err := r.frequency(ctx, word)
 		if err != nil {
@@ -438,7 +427,8 @@ func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (sni
 		if span.End > len(content) || span.Start > span.End {
 			continue
 		}
-		s := h.Snippet(string(content[span.Start:span.End]), search.SnippetWidth)
+		part := content[span.Start:span.End] // which a snippet reads and does not keep
+		s := h.Snippet(unsafe.String(unsafe.SliceData(part), len(part)), search.SnippetWidth)
 		if len(s.Matches) > 0 {
 			return s, span.Start + s.At
 		}

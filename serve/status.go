@@ -79,7 +79,7 @@ func (r *Reader) Summary(ctx context.Context) (*Summary, error) {
 			s.Documents++
 		}
 	}
-	s.Chunks = r.size(ctx)
+	s.Chunks = r.guard.Chunks()
 	return s, r.Err()
 }
 

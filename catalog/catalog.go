@@ -65,9 +65,14 @@ type Record struct {
 
 // Skip is a file that was not indexed.
 type Skip struct {
+	Tree   string `json:"tree,omitempty"`
 	Path   string `json:"path"` // relative to the tree's folder
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
+	// Size and ModTime are those of a file that was read before it was left
+	// out, as in FileState; 0 for any other.
+	Size    int64 `json:"size,omitempty"`
+	ModTime int64 `json:"mod_time,omitempty"`
 }
 
 // Tree is a folder of documents under a name.

@@ -79,7 +79,6 @@ type Report struct {
 	Renamed   int `json:"renamed"` // of Added and of Removed: files with another name than before
 	Unchanged int `json:"unchanged"`
 	Touched   int `json:"touched"` // of Unchanged: with another time, the same content
-	Empty     int `json:"empty"`   // of all: nothing but white space
 	Ignored   int `json:"ignored"` // files and folders that ignore files leave out
 	Chunks    int `json:"chunks"`  // written
 	Pending   int `json:"pending"` // documents that still want vectors
@@ -117,43 +116,68 @@ func (o *Options) defaults() {
 	}
 }
 
-// Scan says what Run would do, without doing it; times and content of files are
-// not looked at beyond what a folder lists, so a file that was touched counts as
-// changed.
+// Scan says what Run would do, without doing it. Files are read only where their
+// size and time cannot tell, so a file that was touched counts as changed.
 func Scan(ctx context.Context, o Options) (*Report, error) {
 	o.defaults()
 	p, err := makePlan(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
-	// What could not be read is tried again by each run, and is listed as left
-	// out: it does not wait.
-	unread, err := unreadable(o.Catalog)
-	if err != nil {
-		return nil, err
-	}
-	added := 0
-	for i := range p.work {
-		if j := &p.work[i]; !j.known && !unread[j.path] {
-			added++
-		}
-	}
-	return &Report{Added: added, Changed: len(p.work) - p.added, Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored,
-		Skipped: p.skipped, Pending: len(p.pending)}, nil
+	report := &Report{Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: len(p.pending)}
+	return report, o.scanWork(p, report)
 }
 
-// unreadable are the paths that the last run could not read.
-func unreadable(c *catalog.Catalog) (map[string]bool, error) {
-	view := c.View()
+// scanWork counts what of the work would change anything.
+func (o *Options) scanWork(p *plan, report *Report) error {
+	view := o.Catalog.View()
 	defer view.Close()
 	skipped, err := view.Skipped()
-	out := map[string]bool{}
-	for _, k := range skipped {
-		if k.Reason == ReasonUnreadable {
-			out[k.Path] = true
+	if err != nil {
+		return err
+	}
+	before := map[sheaf.ID]catalog.Skip{}
+	for _, s := range skipped {
+		before[sheaf.DocumentID(s.Tree, s.Path)] = s
+	}
+	r := &runner{o: o, plan: p}
+	for i := range p.work {
+		j := &p.work[i]
+		s, left := before[j.doc]
+		switch {
+		case !j.known && left && r.stillLeftOut(j, s):
+			report.Skipped = append(report.Skipped, s)
+		case !j.known:
+			report.Added++
+		case j.old.ModTime == 0 && j.old.Size == j.size && !r.isPending(j.doc) && sameContent(j):
+			report.Unchanged++
+		default:
+			report.Changed++
 		}
 	}
-	return out, err
+	sortSkips(report.Skipped)
+	return nil
+}
+
+// stillLeftOut reports whether the next run would leave a file out for the same
+// reason as the last one did.
+func (r *runner) stillLeftOut(j *job, s catalog.Skip) bool {
+	if s.Reason != ReasonBinary && s.Reason != ReasonEmpty {
+		return s.Reason == ReasonUnreadable // tried again by each run; it does not wait
+	}
+	c, err := j.content()
+	if err != nil {
+		return false
+	}
+	_, _, reason := r.cut(j, &c)
+	return reason == s.Reason
+}
+
+// sameContent reports whether a file that was so new when it was read that its
+// time could not tell has the content that it had.
+func sameContent(j *job) bool {
+	c, err := j.content()
+	return err == nil && c.state.Hash == j.old.Hash
 }
 
 // Run brings catalog and backend up to date with the folders. When nothing

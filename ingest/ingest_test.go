@@ -139,17 +139,17 @@ func TestLife(t *testing.T) {
 	w.write("a.md", "# A\n\nalpha [[b]]\n\n## Two\n\nbeta\n")
 	w.write("sub/b.md", "---\ntags: [x]\n---\nalpha\n")
 	w.write("empty.md", " \n")
-	if r := w.run(); r.Added != 3 || r.Empty != 1 || r.Chunks != 4 || !r.Changes() {
+	if r := w.run(); r.Added != 2 || len(r.Skipped) != 1 || r.Chunks != 4 || !r.Changes() {
 		t.Fatalf("first run: %+v", r)
 	}
 	generation := w.generation()
-	if r := w.run(); r.Changes() || r.Unchanged != 3 || w.generation() != generation {
+	if r := w.run(); r.Changes() || r.Unchanged != 2 || len(r.Skipped) != 1 || w.generation() != generation {
 		t.Fatalf("nothing changed, but: %+v, generation %d after %d", r, w.generation(), generation)
 	}
 	w.sameAsClean("unchanged")
 
 	w.write("a.md", "# A\n\nalpha again\n")
-	if r := w.run(); r.Changed != 1 || r.Added+r.Removed != 0 || r.Unchanged != 2 {
+	if r := w.run(); r.Changed != 1 || r.Added+r.Removed != 0 || r.Unchanged != 1 {
 		t.Fatalf("one changed: %+v", r)
 	}
 	w.sameAsClean("one changed")
@@ -166,7 +166,7 @@ func TestLife(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(w.root, "dated.md"), now, now); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.run(); r.Changed != 0 || r.Touched != 1 || r.Unchanged != 4 {
+	if r := w.run(); r.Changed != 0 || r.Touched != 1 || r.Unchanged != 3 {
 		t.Fatalf("touched, but dated: %+v", r)
 	}
 	if r := w.run(); r.Touched != 0 {
@@ -187,6 +187,81 @@ func TestLife(t *testing.T) {
 		t.Fatalf("removed: %+v", r)
 	}
 	w.sameAsClean("removed")
+}
+
+// TestLeftOut: what is no document is none in any count, is said by every run,
+// is read once, and is looked at again when it changes.
+func TestLeftOut(t *testing.T) {
+	w := newWorld(t)
+	noise := strings.Repeat("\x00\x01\x02\x03", 100)
+	w.write("a.md", "alpha\n")
+	w.write("sub/binary.md", noise)
+	w.write("nothing.md", "")
+	w.write("blank.md", "\ufeff \n\t\n")
+	w.write("picture.png", "png")
+	want := "[blank.md: empty nothing.md: empty picture.png: unsupported type sub/binary.md: binary]"
+	reasons := func(skipped []catalog.Skip) string {
+		lines := []string{}
+		for _, s := range skipped {
+			lines = append(lines, s.Path+": "+s.Reason)
+		}
+		return fmt.Sprint(lines)
+	}
+	check := func(when string, r *ingest.Report, docs, bytes int) {
+		t.Helper()
+		v := w.o.Catalog.View()
+		defer v.Close()
+		listed, err := v.Skipped()
+		if err != nil || v.Docs() != docs || v.SourceBytes() != int64(bytes) || reasons(r.Skipped) != want || reasons(listed) != want {
+			t.Errorf("%s: %d documents of %d bytes, reported %v, listed %v, %v, want %v", when, v.Docs(), v.SourceBytes(), reasons(r.Skipped), reasons(listed), err, want)
+		}
+		for id := range v.Files() {
+			if doc, ok := v.Document(id); !ok || len(doc.Chunks) == 0 {
+				t.Errorf("%s: %s has no chunks", when, id)
+			}
+		}
+		if waits, err := ingest.Scan(context.Background(), w.o); err != nil || waits.Changes() || reasons(waits.Skipped) != want {
+			t.Errorf("%s: then waits: %+v, %v", when, waits, err)
+		}
+	}
+	r := w.run()
+	check("first run", r, 1, 6)
+	generation := w.generation()
+	if r = w.run(); r.Changes() || r.Bytes != 0 || w.generation() != generation {
+		t.Errorf("the second run did something: %+v", r)
+	}
+	check("second run", r, 1, 6)
+
+	w.write("sub/binary.md", "alpha\n")
+	w.write("a.md", noise)
+	r = w.run()
+	if r.Added != 1 || r.Removed != 1 {
+		t.Errorf("text and noise exchanged: %+v", r)
+	}
+	want = "[a.md: binary blank.md: empty nothing.md: empty picture.png: unsupported type]"
+	check("exchanged", r, 1, 6)
+	w.sameAsClean("exchanged")
+
+	w.write("sub/binary.md", " \n")
+	if err := os.Remove(filepath.Join(w.root, "a.md")); err != nil {
+		t.Fatal(err)
+	}
+	r = w.run()
+	want = "[blank.md: empty nothing.md: empty picture.png: unsupported type sub/binary.md: empty]"
+	check("all empty", r, 0, 0)
+	w.sameAsClean("all empty")
+
+	// Of this moment: their times cannot tell whether they change again.
+	for path, text := range map[string]string{"new.md": "alpha\n", "new-noise.md": noise} {
+		if err := os.WriteFile(filepath.Join(w.root, path), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r = w.run()
+	want = "[blank.md: empty new-noise.md: binary nothing.md: empty picture.png: unsupported type sub/binary.md: empty]"
+	check("new", r, 1, 6)
+	r = w.run()
+	check("new, again", r, 1, 6)
 }
 
 // TestBadInput: each file gets its reason, and the rest is indexed.

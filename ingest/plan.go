@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"sheaf"
 	"sheaf/catalog"
@@ -28,23 +31,28 @@ type job struct {
 type plan struct {
 	generation uint64 // of the catalog that it was made for
 	work       []job  // in order of tree and path
-	added      int    // of work: not known
 	removed    []sheaf.ID
 	removedBy  map[catalog.Hash]int // how many of what is removed have a content
 	unchanged  int
 	ignored    int
-	skipped    []catalog.Skip
-	pending    map[sheaf.ID]string
+	// skipped are the files that walking left out, and those that an earlier
+	// run left out once it had read them and that did not change since.
+	skipped []catalog.Skip
+	// listed says that the catalog lists exactly those.
+	listed  bool
+	pending map[sheaf.ID]string
 	// settings are those to record, when they differ from what is recorded.
 	settings *catalog.Settings
 }
 
 // nothing reports whether everything is up to date.
-func (p *plan) nothing() bool { return len(p.work) == 0 && len(p.removed) == 0 && p.settings == nil }
+func (p *plan) nothing() bool {
+	return len(p.work) == 0 && len(p.removed) == 0 && p.settings == nil && p.listed
+}
 
-// skipsKey is where the settings keep a hash of the list of skipped files, so
+// skippedKey is where the settings keep a hash of the list of skipped files, so
 // that the list need not be read to see whether it changed.
-const skipsKey = "skipped"
+const skippedKey = "skipped-all"
 
 // makePlan compares the folders with the catalog.
 func makePlan(ctx context.Context, o *Options) (*plan, error) {
@@ -64,19 +72,25 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 		}
 		files[tree.Name] = w.files
 		p.ignored += w.ignored
-		p.skipped = append(p.skipped, w.skipped...)
+		for _, s := range w.skipped {
+			s.Tree = tree.Name
+			p.skipped = append(p.skipped, s)
+		}
 	}
-	p.compare(view, o, files)
+	if err := p.compare(view, o, files); err != nil {
+		return nil, err
+	}
 	if err := view.Err(); err != nil {
 		return nil, err
 	}
+	sortSkips(p.skipped)
 	p.planSettings(view, o)
 	return p, nil
 }
 
 // compare finds what is new, changed and gone. Both sides are sorted: the
 // catalog by ID, the files by tree and path.
-func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found) {
+func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found) error {
 	type candidate struct {
 		id   sheaf.ID
 		tree catalog.Tree
@@ -91,9 +105,21 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 	slices.SortFunc(present, func(a, b candidate) int { return cmp.Compare(a.id, b.id) })
 	take := func(c candidate, known bool, old catalog.FileState) {
 		p.work = append(p.work, job{doc: c.id, tree: c.tree.Name, path: c.file.path, full: filepath.Join(c.tree.Root, filepath.FromSlash(c.file.path)), size: c.file.size, known: known, old: old})
-		if !known {
-			p.added++
+	}
+	refused := sync.OnceValues(func() (map[sheaf.ID]catalog.Skip, error) { return readRefused(view) })
+	takeNew := func(c candidate) error {
+		if !o.Rebuild {
+			before, err := refused()
+			if err != nil {
+				return err
+			}
+			if s, ok := before[c.id]; ok && s.Size == c.file.size && s.ModTime == c.file.modTime {
+				p.skipped = append(p.skipped, s)
+				return nil
+			}
 		}
+		take(c, false, catalog.FileState{})
+		return nil
 	}
 	given := map[string]bool{} // trees without a folder
 	for _, tree := range o.Trees {
@@ -106,7 +132,9 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 			continue
 		}
 		for i < len(present) && present[i].id < id {
-			take(present[i], false, catalog.FileState{})
+			if err := takeNew(present[i]); err != nil {
+				return err
+			}
 			i++
 		}
 		if i == len(present) || present[i].id != id {
@@ -124,8 +152,27 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 		i++
 	}
 	for ; i < len(present); i++ {
-		take(present[i], false, catalog.FileState{})
+		if err := takeNew(present[i]); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// readRefused are the files that an earlier run left out once it had read them,
+// by the ID that a document there would have.
+func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
+	skipped, err := view.Skipped()
+	if errors.Is(err, sheaf.ErrUnavailable) {
+		return nil, nil // another process replaced the list: they are read again
+	}
+	refused := map[sheaf.ID]catalog.Skip{}
+	for _, s := range skipped {
+		if s.ModTime != 0 {
+			refused[sheaf.DocumentID(s.Tree, s.Path)] = s
+		}
+	}
+	return refused, err
 }
 
 // planSettings finds out whether what is recorded of the collection changes.
@@ -140,7 +187,7 @@ func (p *plan) planSettings(view *catalog.View, o *Options) {
 	if o.Settings != nil {
 		o.Settings(&next)
 	}
-	next.Extra[skipsKey] = hashSkips(p.skipped)
+	p.listed = old.Extra[skippedKey] == hashSkips(p.skipped)
 	a, errA := json.Marshal(old)
 	b, errB := json.Marshal(next)
 	if errA != nil || errB != nil || string(a) != string(b) {
@@ -151,7 +198,7 @@ func (p *plan) planSettings(view *catalog.View, o *Options) {
 func hashSkips(skipped []catalog.Skip) string {
 	var b []byte
 	for _, s := range skipped {
-		b = append(append(append(append(append(append(b, s.Path...), 0), s.Reason...), 0), s.Detail...), 0)
+		b = fmt.Appendf(b, "%s\x00%s\x00%s\x00%s\x00%d %d\n", s.Tree, s.Path, s.Reason, s.Detail, s.Size, s.ModTime)
 	}
 	h := catalog.HashOf(b)
 	return hex.EncodeToString(h[:])

@@ -34,10 +34,7 @@ func (o *Options) run(ctx context.Context, p *plan, report *Report, began time.T
 			return err
 		}
 	}
-	report.Unchanged, report.Removed, report.Ignored = p.unchanged, len(p.removed), p.ignored
-	if report.Skipped, err = o.skipped(p); err != nil {
-		return err
-	}
+	report.Unchanged, report.Removed, report.Ignored, report.Skipped = p.unchanged, len(p.removed), p.ignored, slices.Clone(p.skipped)
 	return o.carryOut(ctx, p, report, began)
 }
 
@@ -60,31 +57,6 @@ func (o *Options) carryOut(ctx context.Context, p *plan, report *Report, began t
 	}
 	report.Pending = len(r.pending)
 	return err
-}
-
-// skipped are the files that the walk skipped, and the binary ones that an
-// earlier run found and that did not change since.
-func (o *Options) skipped(p *plan) ([]catalog.Skip, error) {
-	view := o.Catalog.View()
-	defer view.Close()
-	before, err := view.Skipped()
-	if err != nil {
-		return nil, err
-	}
-	again := map[string]bool{}
-	for _, j := range p.work {
-		again[j.path] = true
-	}
-	for _, id := range p.removed {
-		again[id.Path()] = true
-	}
-	skipped := slices.Clone(p.skipped)
-	for _, s := range before {
-		if s.Reason == ReasonBinary && !again[s.Path] {
-			skipped = append(skipped, s)
-		}
-	}
-	return skipped, nil
 }
 
 type runner struct {
@@ -210,10 +182,6 @@ func (r *runner) round(ctx context.Context, w backend.BulkWriter, round []job) e
 	return group.Wait()
 }
 
-// skippedKey is where the settings keep a hash of all files that were skipped,
-// those that could not be read included.
-const skippedKey = "skipped-all"
-
 // commit makes the round durable: backend first, then catalog. The catalog is
 // written beside the next round.
 func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) error {
@@ -225,6 +193,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	view.Close()
 	u := r.update
 	r.update = catalog.Update{}
+	sortSkips(r.report.Skipped)
 	skipped := hashSkips(r.report.Skipped)
 	if last && len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
 		return nil // files that could not be read still cannot
@@ -241,13 +210,9 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	if settings.Extra == nil {
 		settings.Extra = map[string]string{}
 	}
-	delete(settings.Extra, skipsKey)
-	if last {
-		settings.Extra[skipsKey] = hashSkips(r.plan.skipped)
-		if settings.Extra[skippedKey] != skipped {
-			settings.Extra[skippedKey] = skipped
-			u.Skipped = &r.report.Skipped
-		}
+	if last && settings.Extra[skippedKey] != skipped {
+		settings.Extra[skippedKey] = skipped
+		u.Skipped = &r.report.Skipped
 	}
 	pending := maps.Clone(r.pending)
 	u.Settings, u.Pending = &settings, &pending
@@ -292,7 +257,10 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 			return err
 		}
 	}
-	doc, text := r.cut(j, &c)
+	doc, text, reason := r.cut(j, &c)
+	if reason != "" {
+		return r.refuse(ctx, w, j, &c, reason)
+	}
 	if j.given != nil {
 		j.given.declare(&doc)
 	}
@@ -402,26 +370,29 @@ func (r *runner) count(c *content) {
 	r.tell(PhaseIndex, false)
 }
 
-// cut makes a document of a file's content. Binary files become documents
-// without chunks, so that they are not read again until they change.
-func (r *runner) cut(j *job, c *content) (sheaf.Document, []byte) {
+// cut makes a document of a file's content, or says for what reason it is none.
+// What was given as a text is one whatever it holds.
+func (r *runner) cut(j *job, c *content) (doc sheaf.Document, text []byte, reason string) {
 	if j.given != nil && len(j.given.Chunks) > 0 {
-		return j.given.cut(j.doc), c.data
+		return j.given.cut(j.doc), c.data, ""
 	}
 	if text, ok := decodeUTF16(c.data); ok {
 		c.data, c.decoded = text, true
-	} else if isBinary(c.data) {
-		return sheaf.Document{ID: j.doc, Tree: j.tree, Path: j.path, Title: j.path, Warnings: []sheaf.Warning{{Message: ReasonBinary}}}, nil
+	} else if j.given == nil && isBinary(c.data) {
+		return doc, nil, ReasonBinary
 	}
 	chunker, err := chunk.For(j.path, r.o.Chunk)
 	if err != nil {
 		panic(err) // the options were checked before the run
 	}
-	doc := chunker.Chunk(j.tree, j.path, c.data)
+	doc = chunker.Chunk(j.tree, j.path, c.data)
+	if j.given == nil && len(doc.Chunks) == 0 {
+		return doc, nil, ReasonEmpty
+	}
 	for _, note := range c.notes() {
 		doc.Warnings = append(doc.Warnings, sheaf.Warning{Message: note})
 	}
-	return doc, c.data
+	return doc, c.data, ""
 }
 
 // embedChunks adds vectors, when there is an embedder that works.
@@ -450,9 +421,7 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.update.Encoded = append(r.update.Encoded, encoded)
-	binary := slices.ContainsFunc(doc.Warnings, func(w sheaf.Warning) bool { return w.Message == ReasonBinary })
 	switch {
-	case binary: // it is in the catalog so that it is not read again, and left out
 	case j.known:
 		r.report.Changed++
 	case r.plan.removedBy[c.state.Hash] > 0:
@@ -462,14 +431,9 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 	default:
 		r.report.Added++
 	}
-	if chunks == 0 && !binary {
-		r.report.Empty++
-	}
 	r.report.Chunks += chunks
 	for _, warning := range doc.Warnings {
-		if warning.Message == ReasonBinary {
-			r.report.Skipped = append(r.report.Skipped, catalog.Skip{Path: j.path, Reason: ReasonBinary})
-		} else if len(r.report.Warnings) < maxWarnings {
+		if len(r.report.Warnings) < maxWarnings {
 			r.report.Warnings = append(r.report.Warnings, FileWarning{j.doc, warning.Line, warning.Message})
 		}
 	}
@@ -480,12 +444,41 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 	r.count(c)
 }
 
+// refuse leaves a file out that was read, and what was indexed of it before. It
+// is not read again until it changes.
+func (r *runner) refuse(ctx context.Context, w backend.BulkWriter, j *job, c *content, reason string) error {
+	if err := r.forget(ctx, w, j); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Skipped = append(r.report.Skipped, catalog.Skip{Tree: j.tree, Path: j.path, Reason: reason, Size: c.state.Size, ModTime: c.state.ModTime})
+	r.count(c)
+	return nil
+}
+
+// forget removes what was indexed of a file before.
+func (r *runner) forget(ctx context.Context, w backend.BulkWriter, j *job) error {
+	if !j.known {
+		return nil
+	}
+	if err := w.Add(ctx, backend.Batch{Replace: []sheaf.ID{j.doc}}); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.update.Delete = append(r.update.Delete, j.doc)
+	delete(r.pending, j.doc)
+	r.report.Removed++
+	return nil
+}
+
 // unreadable skips a file. What was indexed of it before stays when it may come
 // back, and goes when the file is gone.
 func (r *runner) unreadable(ctx context.Context, w backend.BulkWriter, j *job, err error) error {
 	gone := errors.Is(err, fs.ErrNotExist)
-	if gone && j.known {
-		if err := w.Add(ctx, backend.Batch{Replace: []sheaf.ID{j.doc}}); err != nil {
+	if gone {
+		if err := r.forget(ctx, w, j); err != nil {
 			return err
 		}
 	}
@@ -494,16 +487,12 @@ func (r *runner) unreadable(ctx context.Context, w backend.BulkWriter, j *job, e
 	r.files++
 	r.bytes += j.size
 	if gone {
-		if j.known {
-			r.update.Delete = append(r.update.Delete, j.doc)
-			r.report.Removed++
-		}
 		return nil
 	}
 	reason := ReasonUnreadable
 	if errors.Is(err, errChanging) {
 		reason = ReasonChanging
 	}
-	r.report.Skipped = append(r.report.Skipped, catalog.Skip{Path: j.path, Reason: reason, Detail: reasonOf(err)})
+	r.report.Skipped = append(r.report.Skipped, catalog.Skip{Tree: j.tree, Path: j.path, Reason: reason, Detail: reasonOf(err)})
 	return nil
 }

@@ -47,6 +47,7 @@ const (
 	ReasonLink        = "symbolic link"
 	ReasonSpecial     = "not a regular file"
 	ReasonChanging    = "kept changing"
+	ReasonEmpty       = "empty" // of bytes, or of all but white space
 )
 
 // skippedFolders are never entered.
@@ -103,10 +104,15 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 		return nil, err
 	}
 	slices.SortFunc(w.out.files, func(a, b found) int { return strings.Compare(a.path, b.path) })
-	slices.SortFunc(w.out.skipped, func(a, b catalog.Skip) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
-	})
+	sortSkips(w.out.skipped)
 	return &w.out, nil
+}
+
+// sortSkips sorts by tree, path and reason.
+func sortSkips(skipped []catalog.Skip) {
+	slices.SortFunc(skipped, func(a, b catalog.Skip) int {
+		return cmp.Or(strings.Compare(a.Tree, b.Tree), strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
+	})
 }
 
 type folder struct {
@@ -249,6 +255,10 @@ func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path strin
 		if !errors.Is(err, fs.ErrNotExist) { // else it vanished meanwhile
 			skip(path, ReasonUnreadable, reasonOf(err))
 		}
+		return
+	}
+	if file.size == 0 {
+		skip(path, ReasonEmpty, "")
 		return
 	}
 	if file.size > w.o.MaxFileBytes {

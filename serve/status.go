@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"sheaf/backend"
-	"sheaf/catalog"
-	"sheaf/ingest"
 )
 
 // Summary is a collection in a few words.
@@ -32,7 +30,7 @@ type Status struct {
 	Chunker     string           `json:"chunker" doc:"How documents are cut."`
 	Analyzer    string           `json:"analyzer" doc:"How words are made terms."`
 	Pending     []Pending        `json:"pending" doc:"Documents of which something is still to be done."`
-	Skipped     []catalog.Skip   `json:"skipped" doc:"Files that were not indexed, and why."`
+	Skipped     []Skip           `json:"skipped" doc:"Files that were not indexed, and why."`
 	Watch       *Watching        `json:"watch,omitempty" doc:"How the watching of the folders goes."`
 	Tasks       TaskCounts       `json:"tasks" doc:"Accepted work."`
 	Recall      *Recall          `json:"recall,omitempty" doc:"How many of the nearest passages searches find, when that was measured."`
@@ -48,6 +46,14 @@ type Tree struct {
 type Pending struct {
 	ID     string `json:"id" doc:"The document."`
 	Reason string `json:"reason" doc:"What is to be done."`
+}
+
+// Skip is a file that was not indexed.
+type Skip struct {
+	Tree   string `json:"tree,omitempty" doc:"The tree that it lies in."`
+	Path   string `json:"path" doc:"Its path from the folder of that tree."`
+	Reason string `json:"reason" doc:"Why it was not indexed."`
+	Detail string `json:"detail,omitempty" doc:"More about that."`
 }
 
 // Watching is how the last look for changed files went.
@@ -71,7 +77,7 @@ func (r *Reader) Summary(ctx context.Context) (*Summary, error) {
 	settings := r.view.Settings()
 	s := &Summary{Name: r.c.o.Name, Language: settings.Language, Model: settings.Embedder, Generation: r.Generation()}
 	if r.guard.filter == nil {
-		s.Documents, s.Chunks = r.view.Docs()-r.binaries(), r.view.Chunks()
+		s.Documents, s.Chunks = r.view.Docs(), r.view.Chunks()
 		return s, r.Err()
 	}
 	for id := range r.view.Files() {
@@ -83,22 +89,6 @@ func (r *Reader) Summary(ctx context.Context) (*Summary, error) {
 	return s, r.Err()
 }
 
-// binaries are the files that stand in the catalog as documents without chunks
-// so that they are not read again.
-func (r *Reader) binaries() int {
-	skipped, err := r.view.Skipped()
-	if err != nil {
-		return 0
-	}
-	n := 0
-	for _, s := range skipped {
-		if s.Reason == ingest.ReasonBinary {
-			n++
-		}
-	}
-	return n
-}
-
 // Status is what the collection holds and how it is. To a caller from whom
 // something is kept it tells only the summary.
 func (r *Reader) Status(ctx context.Context) (*Status, error) {
@@ -106,7 +96,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Status{Summary: *summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []catalog.Skip{}}
+	s := &Status{Summary: *summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{}}
 	if r.guard.filter != nil {
 		return s, nil
 	}
@@ -130,7 +120,9 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Skipped = orEmpty(skipped)
+	for _, k := range skipped {
+		s.Skipped = append(s.Skipped, Skip{k.Tree, k.Path, k.Reason, k.Detail})
+	}
 	for id, reason := range r.view.Pending() {
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"sheaf"
 	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/terminal"
@@ -103,11 +103,11 @@ func treesOf(trees []catalog.Tree) []treeJSON {
 	return out
 }
 
-func skipsOf(skipped []catalog.Skip) []skipJSON {
+// skipsOf are files that were left out, with paths as documents have them.
+func (s *session) skipsOf(skipped []catalog.Skip) []skipJSON {
 	out := make([]skipJSON, len(skipped))
-	for i, s := range skipped {
-		out[i] = skipJSON(s)
-		out[i].Path = sheaf.PathText(s.Path)
+	for i, k := range skipped {
+		out[i] = skipJSON{Path: cmp.Or(s.relative(k.Tree, k.Path), "."), Reason: k.Reason, Detail: k.Detail}
 	}
 	return out
 }
@@ -129,7 +129,7 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 		Schema: "sheaf.index/1", Root: s.where.Root, Index: s.where.Dir, Trees: treesOf(settings.Trees), TookMS: millis(report.Took.Seconds()),
 		Added: report.Added, Changed: report.Changed, Removed: report.Removed, Renamed: report.Renamed, Same: report.Unchanged,
 		Chunks: report.Chunks, Bytes: report.Bytes, Pending: report.Pending, Language: settings.Language, Detected: settings.LanguageDetected,
-		Skipped: skipsOf(report.Skipped), Warnings: []warningJSON{},
+		Skipped: s.skipsOf(report.Skipped), Warnings: []warningJSON{},
 	}
 	for _, w := range report.Warnings {
 		doc, _ := s.view.Document(w.Doc)

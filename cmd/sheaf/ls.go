@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/ingest"
 )
 
 func (a *app) listCommand() *cobra.Command {
@@ -56,7 +54,7 @@ func (s *session) list(long bool) error {
 	documents := []documentJSON{}
 	for id, file := range s.view.Files() {
 		doc, ok := s.view.Document(id)
-		if !ok || leftOut(&doc) {
+		if !ok {
 			continue
 		}
 		if _, ok := collection.Under(s.folder, s.file(doc.Tree, doc.Path)); !ok && s.folder != s.where.Root {
@@ -85,12 +83,6 @@ func (s *session) list(long bool) error {
 	}
 	s.printTable(rows)
 	return nil
-}
-
-// leftOut reports whether a document only stands for a binary file, which the
-// index remembers so as not to read it again.
-func leftOut(doc *sheaf.Document) bool {
-	return len(doc.Chunks) == 0 && slices.ContainsFunc(doc.Warnings, func(w sheaf.Warning) bool { return w.Message == ingest.ReasonBinary })
 }
 
 func (a *app) listCollections(cmd *cobra.Command) error {

@@ -10,7 +10,6 @@ import (
 
 	"sheaf/backend"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/ingest"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -118,12 +117,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Skipped = skipsOf(skipped)
-	for _, k := range skipped {
-		if k.Reason == ingest.ReasonBinary {
-			out.Documents-- // it stands in the catalog as a document without chunks
-		}
-	}
+	out.Skipped = s.skipsOf(skipped)
 	if out.Warnings, err = s.warnings(); err != nil {
 		return nil, err
 	}
@@ -156,9 +150,7 @@ func (s *session) warnings() ([]warningJSON, error) {
 			return nil, err
 		}
 		for _, w := range r.Document.Warnings {
-			if w.Message != ingest.ReasonBinary {
-				out = append(out, warningJSON{Path: s.relative(r.Document.Tree, r.Document.Path), Line: w.Line, Message: w.Message})
-			}
+			out = append(out, warningJSON{Path: s.relative(r.Document.Tree, r.Document.Path), Line: w.Line, Message: w.Message})
 		}
 	}
 	return out, err

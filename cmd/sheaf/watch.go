@@ -69,7 +69,7 @@ func (s *session) watched(report *ingest.Report, err error, first bool) {
 		out := watchJSON{Schema: "sheaf.watch/1", Time: now.UTC().Format(time.RFC3339), Skipped: []skipJSON{}}
 		if report != nil {
 			out.TookMS, out.Added, out.Changed, out.Removed, out.Renamed = millis(report.Took.Seconds()), report.Added, report.Changed, report.Removed, report.Renamed
-			out.Pending, out.Skipped = report.Pending, skipsOf(report.Skipped)
+			out.Pending, out.Skipped = report.Pending, s.skipsOf(report.Skipped)
 		}
 		if err != nil {
 			out.Error = err.Error()

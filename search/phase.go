@@ -101,7 +101,7 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 		b := &ph.Branches[i]
 		switch {
 		case b.Weight == 0:
-			r.note("branch %s has weight 0 and is left out", b.Name)
+			r.note("branch %s has weight 0 for this query and is left out", b.Name)
 			continue
 		case b.Vector != nil && r.vector == nil:
 			continue

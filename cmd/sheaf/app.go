@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/suggest"
 )
 
 // app is one run: its streams, the flags that every command has, and, once a
@@ -36,6 +38,9 @@ type app struct {
 	index string // --index
 	json  bool
 	jsonl bool
+
+	// args are those of the command line, without the program's name.
+	args []string
 
 	config *config.Config
 	// warned is what makes the answer another than it would be, such as an
@@ -130,13 +135,17 @@ func (a *app) allWarnings(more ...string) []string {
 // reportError prints err on the error stream: as one JSON object when the
 // command was asked for JSON, else as a line a fault.
 func (a *app) reportError(err error) {
-	if a.json || a.jsonl {
+	var fault *hintedError
+	if a.json || a.jsonl || asksJSON(a.args) {
+		out := errorJSON{Error: err.Error(), ExitCode: sheaf.ExitCode(err)}
+		if errors.As(err, &fault) {
+			out.Hint = fault.hint
+		}
 		encoder := json.NewEncoder(a.stderr)
 		encoder.SetEscapeHTML(false)
-		_ = encoder.Encode(map[string]any{"error": err.Error(), "exit_code": sheaf.ExitCode(err)})
+		_ = encoder.Encode(out)
 		return
 	}
-	var fault *hintedError
 	text := strings.TrimSuffix(err.Error(), "\n")
 	for line := range strings.SplitSeq(text, "\n") {
 		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Fault, "sheaf:")+" "+terminal.Clean(line))
@@ -144,6 +153,24 @@ func (a *app) reportError(err error) {
 	if errors.As(err, &fault) {
 		fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "hint:")+" "+terminal.Clean(fault.hint))
 	}
+}
+
+// errorJSON is an error as it stands in JSON.
+type errorJSON struct {
+	Error    string `json:"error"`
+	Hint     string `json:"hint,omitempty"`
+	ExitCode int    `json:"exit_code"`
+}
+
+// asksJSON reports whether arguments ask for JSON, also where they are wrong
+// otherwise, so that they were not read to their end.
+func asksJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return arg == "--json" || arg == "--jsonl" || arg == "--json=true" || arg == "--jsonl=true"
+	})
 }
 
 // hintedError is an error with advice, which is shown on a line of its own.
@@ -170,26 +197,46 @@ func realFolder(dir string) (string, error) {
 	st, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("open folder: %w", notFound(err))
+		return "", nearFile(fmt.Errorf("open folder: %w", fileFault(err)), dir)
 	case !st.IsDir():
 		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir, filepath.Dir(dir))
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return "", fmt.Errorf("open folder: %w", err)
+		return "", fmt.Errorf("open folder: %w", fileFault(err))
 	}
 	return filepath.Abs(real)
 }
 
-// notFound gives an error of the file system its category.
-func notFound(err error) error {
-	var path *fs.PathError
+// fileFault gives an error of the file system its category.
+func fileFault(err error) error {
+	category := error(nil)
 	switch {
-	case !errors.Is(err, os.ErrNotExist):
-	case errors.As(err, &path): // without the name of the call, which says nothing
-		return fmt.Errorf("%w: %s: %w", sheaf.ErrNotFound, path.Path, path.Err)
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		category = sheaf.ErrNotFound
+	case errors.Is(err, os.ErrPermission):
+		category = sheaf.ErrUnavailable
 	default:
-		return fmt.Errorf("%w: %w", sheaf.ErrNotFound, err)
+		return err
 	}
-	return err
+	var path *fs.PathError
+	if errors.As(err, &path) { // without the name of the call, which says nothing
+		return fmt.Errorf("%w: %s: %w", category, path.Path, path.Err)
+	}
+	return fmt.Errorf("%w: %w", category, err)
+}
+
+// nearFile adds to an error about a name that does not exist the nearest one
+// beside it that does.
+func nearFile(err error, name string) error {
+	entries, _ := os.ReadDir(filepath.Dir(name)) // without a list there is no hint
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	near := suggest.Nearest(filepath.Base(name), names)
+	if near == "" || !errors.Is(err, sheaf.ErrNotFound) {
+		return err
+	}
+	return withHint(err, "did you mean %s?", filepath.Join(filepath.Dir(name), near))
 }

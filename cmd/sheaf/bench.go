@@ -163,7 +163,7 @@ func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 	}
 	all, err := benchmark.FindPeers(folder)
 	if err != nil {
-		return nil, fmt.Errorf("find engines: %w", notFound(err))
+		return nil, fmt.Errorf("find engines: %w", fileFault(err))
 	}
 	if len(o.peers) == 0 {
 		return all, nil

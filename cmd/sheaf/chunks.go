@@ -212,7 +212,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	}
 	real, err := filepath.EvalSymlinks(arg)
 	if err != nil {
-		return fmt.Errorf("open: %w", notFound(err))
+		return fmt.Errorf("open: %w", fileFault(err))
 	}
 	if real, err = filepath.Abs(real); err != nil {
 		return err

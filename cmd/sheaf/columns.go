@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,7 +10,9 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/suggest"
 	"sheaf/query"
 )
 
@@ -60,6 +63,38 @@ func (o *columnOptions) names() []string {
 		}
 	}
 	return out
+}
+
+// unknown are notes about columns that were asked for and that no document has.
+func (o *columnOptions) unknown(view *catalog.View) []string {
+	asked := slices.Clone(o.facets)
+	if o.sort != "" {
+		asked = append(asked, strings.TrimPrefix(o.sort, "-"))
+	}
+	var notes []string
+	for _, name := range asked {
+		name = strings.TrimSpace(name)
+		if _, ok := columns[strings.ToLower(name)]; ok {
+			continue
+		}
+		properties, err := view.Properties()
+		if err != nil {
+			return notes // the answer says so
+		}
+		known := slices.Sorted(maps.Keys(columns))
+		for _, p := range properties {
+			known = append(known, p.Name)
+		}
+		if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+			continue
+		}
+		note := fmt.Sprintf("no document has the property %q", name)
+		if near := suggest.Nearest(name, known); near != "" {
+			note += fmt.Sprintf(": did you mean %q?", near)
+		}
+		notes = append(notes, note)
+	}
+	return notes
 }
 
 // facetJSON is how often the values of a column occur; see doc/json.md.

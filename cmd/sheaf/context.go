@@ -72,7 +72,7 @@ func (a *app) readInput(name string) (content []byte, full string, err error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, "", notFound(err)
+		return nil, "", fileFault(err)
 	}
 	defer file.Close()
 	st, err := file.Stat()

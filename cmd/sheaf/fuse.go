@@ -118,7 +118,7 @@ func (a *app) readRun(name string) (*runfile.Run, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, notFound(err)
+		return nil, fileFault(err)
 	}
 	defer f.Close()
 	return runfile.Read(name, io.Reader(f))

@@ -37,6 +37,7 @@ func (a *app) listCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&all, "collections", false, "list all indexes in the data folder")
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "also sizes, dates and titles")
 	a.addJSON(cmd)
+	cmd.Flags().BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each document")
 	return cmd
 }
 
@@ -63,12 +64,25 @@ func (s *session) list(long bool) error {
 		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: title(&doc), Chunks: len(doc.Chunks),
 			Bytes: file.Size, Modified: time.Unix(0, file.ModTime).UTC().Format(time.RFC3339), Tags: orEmpty(doc.Tags)})
 	}
-	if s.json {
-		return s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.folder, "documents": documents})
+	switch {
+	case s.json:
+		if err := s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.folder, "documents": documents}); err != nil {
+			return err
+		}
+	case s.jsonl:
+		for i := range documents {
+			if err := s.printLine(&documents[i]); err != nil {
+				return err
+			}
+		}
+	case len(documents) == 0:
+		s.notice("no documents in %s", s.folder)
 	}
 	if len(documents) == 0 {
-		s.notice("no documents in %s", s.folder)
 		return errNothing
+	}
+	if s.json || s.jsonl {
+		return nil
 	}
 	if !long {
 		for _, d := range documents {
@@ -99,7 +113,9 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 		for _, loc := range locations {
 			list = append(list, map[string]any{"root": loc.Root, "index": loc.Dir, "bytes": collection.Bytes(loc.Dir)})
 		}
-		return a.printJSON(map[string]any{"schema": "sheaf.collections/1", "collections": list})
+		if err := a.printJSON(map[string]any{"schema": "sheaf.collections/1", "collections": list}); err != nil || len(list) > 0 {
+			return err
+		}
 	}
 	if len(locations) == 0 {
 		a.notice("no indexes yet: sheaf search makes one for the folder it searches")

@@ -36,6 +36,7 @@ func run() int {
 	context.AfterFunc(ctx, stop)
 
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
+	a.args = os.Args[1:]
 	err := a.command().ExecuteContext(ctx)
 	err = errors.Join(err, a.flush())
 	switch {

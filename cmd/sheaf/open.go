@@ -72,7 +72,7 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	}
 	where, notices, err := finder.Find(folder)
 	if err != nil {
-		return nil, err
+		return nil, elsewhere(err)
 	}
 	for _, n := range notices {
 		a.notice("%s", n)
@@ -159,7 +159,9 @@ func remakable(err error) bool {
 
 // advise adds what a person can do about an index that cannot be used.
 func (s *session) advise(err error) error {
+	var advised *hintedError
 	switch {
+	case errors.As(err, &advised):
 	case errors.Is(err, sheaf.ErrCorrupt):
 		return withHint(err, "repair it: sheaf check --repair --in %s", s.where.Root)
 	case errors.Is(err, vfs.ErrVersion), errors.Is(err, collection.ErrFormat):
@@ -170,6 +172,16 @@ func (s *session) advise(err error) error {
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "there is no space for the index in %s: make some, or name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
 	}
 	return err
+}
+
+// elsewhere says of an index whose folder cannot be made or opened what can be
+// done; errors of another kind stay.
+func elsewhere(err error) error {
+	var path *fs.PathError
+	if !errors.As(err, &path) {
+		return err
+	}
+	return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index cannot be in %s: name another folder with --index or SHEAF_DATA_DIR", path.Path)
 }
 
 // noSpace reports whether a file could not be written because it found no space.
@@ -189,7 +201,7 @@ func (s *session) prepare(o openOptions) error {
 			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", s.folder)
 		}
 		if err := os.MkdirAll(s.where.Dir, 0o700); err != nil {
-			return s.advise(fmt.Errorf("make index: %w", err))
+			return elsewhere(fmt.Errorf("make index: %w", err))
 		}
 		if s.where.Here {
 			// Keeps version control and other indexers out.

@@ -153,7 +153,7 @@ func (a *app) readQueries(file string) ([]string, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, notFound(err)
+			return nil, fileFault(err)
 		}
 		defer f.Close()
 		in = f

@@ -59,6 +59,9 @@ func profileFolder() string { return filepath.Join(xdg.ConfigHome, "sheaf", "pro
 // there is none.
 func loadProfile(name string) (*profile.Profile, error) {
 	p, err := profile.Load(name, profile.In(profileFolder()))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, nearFile(fmt.Errorf("profile: %w", fileFault(err)), name)
+	}
 	if errors.Is(err, sheaf.ErrNotFound) {
 		// A name that is wrong is a mistake in the command, not a search
 		// without an answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -223,11 +224,28 @@ func foldersExist(trees []catalog.Tree) error {
 		if t.Root == "" {
 			continue
 		}
-		if _, err := os.Stat(t.Root); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w: the folder %s: %w", sheaf.ErrNotFound, t.Root, err)
+		err := listable(t.Root)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return withHint(fmt.Errorf("%w: the folder %s cannot be read: %w", sheaf.ErrUnavailable, t.Root, fs.ErrPermission), "make it readable for you, or name another with --in")
+		case err != nil:
+			return fmt.Errorf("the folder to index: %w", fileFault(err))
 		}
 	}
 	return nil
+}
+
+// listable is nil when what a folder holds can be listed.
+func listable(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	_, err = f.Readdirnames(1)
+	if err = errors.Join(err, f.Close()); errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // tell says, on the error stream, what a refresh did where that matters: the

@@ -47,12 +47,19 @@ func (a *app) command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          unknownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	version := root.Flags().Bool("version", false, "the same as sheaf version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			return a.printVersion()
+		}
+		return cmd.Help()
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(a.flagError)
+	root.SetHelpCommand(helpCommand())
 	root.AddGroup(
 		&cobra.Group{ID: groupSearch, Title: "Search:"},
 		&cobra.Group{ID: groupIndex, Title: "Index:"},
@@ -150,10 +157,46 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return withHint(err, "to search for it: sheaf search %s; for all commands: sheaf help", strings.Join(args, " "))
 }
 
-func flagError(cmd *cobra.Command, err error) error {
+// helpCommand shows the help of another command, which must exist.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND...]",
+		Short: "Show the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(found, rest)
+			}
+			return found.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []cobra.Completion
+			if above, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, c := range above.Commands() {
+					if c.IsAvailableCommand() {
+						names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// valueKinds says what a flag of a type takes.
+var valueKinds = map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number", "float64": "a number",
+	"bool": "true or false", "duration": "a time such as 30s or 5m"}
+
+func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return sheaf.Invalidf("%w", err)
+	var bad *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &bad) && valueKinds[bad.GetFlag().Value.Type()] != "":
+		return sheaf.Invalidf("--%s is %q: must be %s", bad.GetFlag().Name, bad.GetValue(), valueKinds[bad.GetFlag().Value.Type()])
+	case !errors.As(err, &unknown):
+		return withHint(sheaf.Invalidf("%w", err), "see: %s --help", cmd.CommandPath())
+	case !cmd.HasParent() && len(a.args) > 0 && !strings.HasPrefix(a.args[0], "-"):
+		return unknownCommand(cmd, a.args[:1]) // whose flags are not known
 	}
 	name := unknown.GetSpecifiedName()
 	var known []string

@@ -81,6 +81,9 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 
 // show answers q in the form that was asked for. Nothing found is status 1.
 func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error {
+	if s.scanner == nil { // which knows of the files that it looked at only
+		q.Notes = append(q.Notes, o.columns.unknown(s.view)...)
+	}
 	out, err := s.answer(cmd.Context(), q, o)
 	if errors.Is(err, sheaf.ErrCorrupt) {
 		if err = s.remake(cmd.Context(), err, true); err == nil {

@@ -197,7 +197,7 @@ func secret(settings, env, file string) (string, error) {
 	}
 	key, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("%skey_file: %w", settings, notFound(err))
+		return "", fmt.Errorf("%skey_file: %w", settings, fileFault(err))
 	}
 	return strings.TrimSpace(string(key)), nil
 }

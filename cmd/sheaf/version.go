@@ -19,17 +19,19 @@ func (a *app) versionCommand() *cobra.Command {
 		GroupID: groupOther,
 		Short:   "Print the version of this program",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			v := readVersion()
-			if a.json {
-				return a.printJSON(v)
-			}
-			fmt.Fprintf(a.stdout, "sheaf %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
 	}
 	a.addJSON(cmd)
 	return cmd
+}
+
+func (a *app) printVersion() error {
+	v := readVersion()
+	if a.json {
+		return a.printJSON(v)
+	}
+	fmt.Fprintf(a.stdout, "sheaf %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
+	return nil
 }
 
 type versionJSON struct {

@@ -33,8 +33,8 @@ type Output struct {
 
 // Open describes f. mode is "always", "never" or "auto"; with auto, colors are
 // for terminals other than TERM=dumb, unless NO_COLOR (off) or
-// CLICOLOR_FORCE (on) say otherwise. Links are for terminals only, whatever
-// the mode.
+// CLICOLOR_FORCE (on) say otherwise. Links are for terminals that have colors,
+// whatever the mode: who wants no colors wants no escape sequences.
 func Open(f *os.File, mode string, getenv func(string) string) *Output {
 	out := &Output{Writer: f, Width: 80}
 	out.Terminal = term.IsTerminal(int(f.Fd()))
@@ -44,8 +44,8 @@ func Open(f *os.File, mode string, getenv func(string) string) *Output {
 		}
 	}
 	dumb := getenv("TERM") == "dumb"
-	out.Links = out.Terminal && !dumb
 	out.Color = wantsColor(mode, out.Terminal && !dumb, getenv)
+	out.Links = out.Terminal && !dumb && out.Color
 	return out
 }
 

@@ -323,7 +323,7 @@ func (c *Cursor) decode(block int) {
 }
 
 func (c *Cursor) decodeFull(block int) {
-	b, ok := readFrame(c.docs[:], c.blockData(block))
+	b, ok := readFrame(c.docs[:], c.blockData(block), 0)
 	if !ok {
 		c.fail("ordinals")
 		return
@@ -337,22 +337,6 @@ func (c *Cursor) decodeFull(block int) {
 		return
 	}
 	c.freqFrame, c.n = b, BlockLen
-}
-
-// sumUp makes ordinals of gaps: next is the least that the first can be. It
-// returns the last, End when one of the gaps is too large.
-func sumUp(gaps []uint32, next uint32) uint32 {
-	any := uint32(0)
-	for i, gap := range gaps {
-		any |= gap
-		next += gap
-		gaps[i] = next
-		next++
-	}
-	if any > MaxOrdinal {
-		return End
-	}
-	return next - 1
 }
 
 // decodeTail decodes the postings after the full blocks.
@@ -373,7 +357,7 @@ func (c *Cursor) decodeTail() {
 	docs := c.docs[:c.tailN]
 	ok := true
 	if c.tailN >= tailFrame {
-		b, ok = readFrame(docs, b)
+		b, ok = readFrame(docs, b, 0)
 		c.freqFrame = b
 	} else {
 		ok = c.readVarints(docs, b)
@@ -411,16 +395,7 @@ func (c *Cursor) decodeFrequencies() {
 		return
 	}
 	frequencies := c.frequencies[:c.n]
-	if _, ok := readFrame(frequencies, c.freqFrame); !ok {
-		c.fail("frequencies")
-		return
-	}
-	least := uint32(1<<32 - 1)
-	for i := range frequencies {
-		frequencies[i]++
-		least = min(least, frequencies[i])
-	}
-	if least == 0 {
+	if _, ok := readFrame(frequencies, c.freqFrame, 1); !ok {
 		c.fail("frequencies")
 		return
 	}

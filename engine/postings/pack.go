@@ -3,13 +3,14 @@ package postings
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // BlockLen is the number of postings in a full block.
 const BlockLen = 128
 
 // slack is how many bytes unpack may read beyond the packed values.
-const slack = 8
+const slack = 16
 
 // A frame is up to BlockLen values, packed with exceptions (PFOR: Zukowski and
 // others, Super-Scalar RAM-CPU Cache Compression, 2006):
@@ -73,9 +74,10 @@ func frameWidth(values []uint32) uint {
 	return uint(best)
 }
 
-// readFrame reads len(dst) values, at most BlockLen, and returns what follows
-// the frame; ok is false when src is no frame of that many values.
-func readFrame(dst []uint32, src []byte) (rest []byte, ok bool) {
+// readFrame reads len(dst) values, at most BlockLen, each of them plus add (0 or 1),
+// and returns what follows the frame; ok is false when src is no frame of that many
+// values, or when one is too large for add.
+func readFrame(dst []uint32, src []byte, add uint32) (rest []byte, ok bool) {
 	if len(src) < 2 || src[0] > 32 {
 		return nil, false
 	}
@@ -86,11 +88,14 @@ func readFrame(dst []uint32, src []byte) (rest []byte, ok bool) {
 		return nil, false
 	}
 	if len(src) >= packed+slack {
-		unpack(dst, src, width)
+		unpack(dst, src, width, add)
 	} else {
 		var padded [BlockLen*4 + slack]byte
 		copy(padded[:], src[:packed])
-		unpack(dst, padded[:], width)
+		unpackGo(dst, padded[:], width, add)
+	}
+	if width == 32 && add > 0 && slices.Contains(dst, 0) {
+		return nil, false
 	}
 	src = src[packed:]
 	for range exceptions {
@@ -101,58 +106,10 @@ func readFrame(dst []uint32, src []byte) (rest []byte, ok bool) {
 		if n <= 0 || high>>(32-width) != 0 {
 			return nil, false
 		}
-		dst[src[0]] |= uint32(high << width)
+		if dst[src[0]] += uint32(high << width); dst[src[0]] < add {
+			return nil, false
+		}
 		src = src[1+n:]
 	}
 	return src, true
-}
-
-// unpack reads len(dst) values of width bits each. src has slack bytes more
-// than they need. One load of eight bytes serves as many values as it holds.
-func unpack(dst []uint32, src []byte, width uint) {
-	full := len(dst) &^ 7
-	switch {
-	case width == 0:
-		clear(dst)
-		return
-	case width <= 7:
-		mask := uint32(1)<<width - 1
-		for i := 0; i < full; i += 8 {
-			w := binary.LittleEndian.Uint64(src)
-			src = src[width:]
-			d := dst[i : i+8 : i+8]
-			d[0] = uint32(w) & mask
-			d[1] = uint32(w>>(width&63)) & mask
-			d[2] = uint32(w>>(2*width&63)) & mask
-			d[3] = uint32(w>>(3*width&63)) & mask
-			d[4] = uint32(w>>(4*width&63)) & mask
-			d[5] = uint32(w>>(5*width&63)) & mask
-			d[6] = uint32(w>>(6*width&63)) & mask
-			d[7] = uint32(w>>(7*width&63)) & mask
-		}
-	case width <= 14:
-		mask := uint32(1)<<width - 1
-		half, shift := width>>1, width&1*4
-		for i := 0; i < full; i += 8 {
-			w := binary.LittleEndian.Uint64(src)
-			v := binary.LittleEndian.Uint64(src[half:]) >> (shift & 63)
-			src = src[width:]
-			d := dst[i : i+8 : i+8]
-			d[0] = uint32(w) & mask
-			d[1] = uint32(w>>(width&63)) & mask
-			d[2] = uint32(w>>(2*width&63)) & mask
-			d[3] = uint32(w>>(3*width&63)) & mask
-			d[4] = uint32(v) & mask
-			d[5] = uint32(v>>(width&63)) & mask
-			d[6] = uint32(v>>(2*width&63)) & mask
-			d[7] = uint32(v>>(3*width&63)) & mask
-		}
-	default:
-		full = 0
-	}
-	mask := uint64(1)<<width - 1
-	for i := full; i < len(dst); i++ {
-		bit := uint(i-full) * width
-		dst[i] = uint32(binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask)
-	}
 }

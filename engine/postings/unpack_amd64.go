@@ -1,0 +1,75 @@
+package postings
+
+import "golang.org/x/sys/cpu"
+
+func init() {
+	if cpu.X86.HasAVX2 {
+		unpack, sumUp = unpackFast, sumUpFast
+	}
+}
+
+// widest is the number of bits up to which a value lies in four bytes wherever it
+// begins in the first one.
+const widest = 25
+
+// lanes say where eight values of some width lie, four in each half of a register:
+// the lower ones in 16 bytes from the beginning of the group, the upper ones in 16
+// bytes from where half of the group's bits end.
+type lanes struct {
+	bytes  [32]byte // the four bytes of each value
+	shifts [8]uint32
+}
+
+var lanesOf = func() (table [widest + 1]lanes) {
+	for width := range table {
+		for i := range 8 {
+			bit := i % 4 * width
+			if i >= 4 {
+				bit += 4 * width % 8
+			}
+			for k := range 4 {
+				table[width].bytes[4*i+k] = byte(bit/8 + k)
+			}
+			table[width].shifts[i] = uint32(bit % 8)
+		}
+	}
+	return table
+}()
+
+func unpackFast(dst []uint32, src []byte, width uint, add uint32) {
+	groups := len(dst) / 8
+	if width == 0 || width > widest || groups == 0 || len(src) < groups*int(width)+slack {
+		unpackGo(dst, src, width, add)
+		return
+	}
+	unpackAVX2(&dst[0], &src[0], groups, int(width), &lanesOf[width], add)
+	if rest := dst[8*groups:]; len(rest) > 0 {
+		unpackGo(rest, src[groups*int(width):], width, add)
+	}
+}
+
+func sumUpFast(gaps []uint32, next uint32) uint32 {
+	groups := len(gaps) / 8
+	if groups == 0 {
+		return sumUpGo(gaps, next)
+	}
+	if any := sumUpAVX2(&gaps[0], groups, next); any > MaxOrdinal {
+		return End
+	}
+	last := gaps[8*groups-1]
+	if rest := gaps[8*groups:]; len(rest) > 0 {
+		return sumUpGo(rest, last+1)
+	}
+	return last
+}
+
+// unpackAVX2 reads 8 x groups values.
+//
+//go:noescape
+func unpackAVX2(dst *uint32, src *byte, groups, width int, at *lanes, add uint32)
+
+// sumUpAVX2 makes ordinals of 8 x groups gaps and returns the bits that are set in
+// any of these.
+//
+//go:noescape
+func sumUpAVX2(gaps *uint32, groups int, next uint32) (any uint32)

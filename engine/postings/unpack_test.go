@@ -1,0 +1,66 @@
+package postings
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// compareUnpack holds the loops of this machine to those in plain Go.
+func compareUnpack(t *testing.T, src []byte, n int, width uint, add, next uint32) {
+	t.Helper()
+	src = append(slices.Clone(src), make([]byte, n*4+slack)...)[:(n*int(width)+7)/8+slack]
+	got, want := make([]uint32, n+1), make([]uint32, n+1)
+	got[n], want[n] = 7, 7 // is not written
+	unpack(got[:n], src, width, add)
+	unpackGo(want[:n], src, width, add)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%d values of %d bits, plus %d: %v, want %v", n, width, add, got, want)
+	}
+	gotLast, wantLast := sumUp(got[:n], next), sumUpGo(want[:n], next)
+	if gotLast != wantLast || wantLast != End && !slices.Equal(got, want) {
+		t.Fatalf("%d gaps of %d bits from %d: %d %v, want %d %v", n, width, next, gotLast, got, wantLast, want)
+	}
+}
+
+func TestUnpack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	src := make([]byte, 4*BlockLen)
+	for width := range uint(33) {
+		for n := 1; n <= BlockLen; n++ {
+			for i := range src {
+				src[i] = byte(rng.Uint32())
+			}
+			compareUnpack(t, src, n, width, uint32(n&1), rng.Uint32N(MaxOrdinal))
+		}
+	}
+}
+
+// TestReadFrameBounds: a value that is too large to be one less than a frequency is
+// a fault, packed or as an exception.
+func TestReadFrameBounds(t *testing.T) {
+	most := uint32(1<<32 - 1)
+	for _, values := range [][]uint32{slices.Repeat([]uint32{most}, 20), append(make([]uint32, 19), most), append(make([]uint32, 127), most)} {
+		frame := append(appendFrame(nil, values), make([]byte, slack)...)
+		got := make([]uint32, len(values))
+		if _, ok := readFrame(got, frame, 0); !ok || !slices.Equal(got, values) {
+			t.Errorf("%v became %v", values, got)
+		}
+		if _, ok := readFrame(got, frame, 1); ok {
+			t.Errorf("one more than %v is %v", values, got)
+		}
+	}
+}
+
+func FuzzUnpack(f *testing.F) {
+	f.Add([]byte("some bytes"), uint8(7), uint8(128), true, uint32(3))
+	f.Add(slices.Repeat([]byte{255}, 512), uint8(25), uint8(127), false, uint32(MaxOrdinal))
+	f.Add([]byte{}, uint8(32), uint8(8), true, uint32(0))
+	f.Fuzz(func(t *testing.T, src []byte, width, n uint8, one bool, next uint32) {
+		add := uint32(0)
+		if one {
+			add = 1
+		}
+		compareUnpack(t, src, int(n)%BlockLen+1, uint(width)%33, add, next&MaxOrdinal)
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"sheaf/engine/bm25"
+	"sheaf/engine/segment"
 )
 
 // Where a query has many postings, a segment is cut into windows of ordinals. The
@@ -35,6 +36,7 @@ const (
 type scratch struct {
 	bounds  []float64 // by window; 0 for those that were evaluated
 	most    []float64 // by window, of one clause
+	blocks  []float64 // by block, of one clause after another
 	heap    []int32   // windows, the one with the largest bound on top
 	sums    [windowLen]float64
 	seen    [windowLen / 64]uint64
@@ -59,6 +61,7 @@ func (s *scratch) prepare(windows int) {
 // probe evaluates the windows with the largest bounds.
 func (m *maxScore) probe() {
 	s := m.scratch
+	m.boundBlocks()
 	for _, b := range m.bounds {
 		b.spread(s.most)
 		for w, most := range s.most {
@@ -81,6 +84,24 @@ func (m *maxScore) probe() {
 		s.sift(0)
 	}
 	m.rewind()
+}
+
+// boundBlocks computes the bounds of all blocks: windows ask for them several times.
+func (m *maxScore) boundBlocks() {
+	all := m.scratch.blocks[:0]
+	for _, b := range m.bounds {
+		if b.cursor.HasImpacts() {
+			for block := range b.cursor.Blocks() {
+				all = append(all, b.ofBlock(block))
+			}
+		}
+	}
+	m.scratch.blocks = all
+	for _, b := range m.bounds {
+		if n := b.cursor.Blocks(); b.cursor.HasImpacts() {
+			b.blocks, all = all[:n:n], all[n:]
+		}
+	}
 }
 
 // wanted reports whether a chunk of the window that holds ordinal can be among
@@ -253,18 +274,7 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 		for b.seek(max(at, b.ordinal)); b.ordinal < end; {
 			ordinals, frequencies := b.cursor.Run(end)
 			m.touched += len(ordinals)
-			weight, scale, norms := b.weight, b.scale, b.norms
-			for j, o := range ordinals {
-				var norm float64
-				if n := b.lengths.Of(o); n < longField {
-					norm = norms[n]
-				} else {
-					norm = b.norm(n)
-				}
-				slot := (o - start) & (windowLen - 1)
-				s.sums[slot] += weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
-				s.seen[slot>>6] |= 1 << (slot & 63)
-			}
+			s.add(b, start, ordinals, frequencies)
 			last := b.ordinal
 			if n := len(ordinals); n > 0 {
 				last = ordinals[n-1]
@@ -287,6 +297,24 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 		s.seen[w] = 0
 	}
 	return n
+}
+
+// add adds what postings of a clause score to the sums of the window that begins at
+// start.
+func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32) {
+	weight, scale, norms, short := b.weight, b.scale, b.norms, b.short
+	frequencies = frequencies[:len(ordinals)]
+	for j, o := range ordinals {
+		var norm float64
+		if short != nil && short[o] < segment.LongByte {
+			norm = norms[short[o]]
+		} else {
+			norm = b.normOf(b.lengths.Of(o))
+		}
+		slot := (o - start) & (windowLen - 1)
+		s.sums[slot] += weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
+		s.seen[slot>>6] |= 1 << (slot & 63)
+	}
 }
 
 // filter adds a clause to the sums of the first n candidates, and keeps those that

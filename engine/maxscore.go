@@ -28,6 +28,7 @@ type bound struct {
 	weight  float64 // of a saturated frequency
 	scale   float64 // that frequencies are multiplied by: 1 but for BM25F
 	lengths segment.Lengths
+	short   []byte // lengths.Bytes()
 	norms   *norms
 	norm    func(length uint32) float64
 
@@ -37,10 +38,11 @@ type bound struct {
 	ordinal uint32
 	found   bool
 
-	most  float64 // of the whole list
-	block int     // that blockMost belongs to, -1 for none
-	bMost float64
-	wMost float64 // of the window
+	most   float64 // of the whole list
+	block  int     // that bMost belongs to, -1 for none
+	bMost  float64
+	blocks []float64 // the most of every block, where they were all computed
+	wMost  float64   // of the window
 }
 
 // seek moves to the first posting at target or later.
@@ -50,7 +52,17 @@ func (b *bound) seek(target uint32) uint32 {
 }
 
 func (b *bound) at(ordinal, frequency uint32) float64 {
-	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normOf(b.lengths.Of(ordinal)))
+	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normAt(ordinal))
+}
+
+// normAt is the norm of the field of a chunk.
+func (b *bound) normAt(ordinal uint32) float64 {
+	if b.short != nil {
+		if n := b.short[ordinal]; n < segment.LongByte {
+			return b.norms[n]
+		}
+	}
+	return b.normOf(b.lengths.Of(ordinal))
 }
 
 func (b *bound) normOf(length uint32) float64 {
@@ -62,14 +74,17 @@ func (b *bound) normOf(length uint32) float64 {
 
 // of is the most that postings with these impacts add.
 func (b *bound) of(impacts *postings.Impacts) float64 {
-	most := 0.0
+	// f/(f+n) grows with f/n, which needs no division to compare.
+	frequency, norm := 0.0, 1.0
 	for _, m := range impacts {
 		if m.Frequency == 0 {
 			break
 		}
-		most = max(most, b.weight*bm25.Saturation(b.scale*float64(m.Frequency), b.normOf(m.Length)))
+		if f, n := b.scale*float64(m.Frequency), b.normOf(m.Length); f*norm > frequency*n {
+			frequency, norm = f, n
+		}
 	}
-	return most
+	return max(0, b.weight*bm25.Saturation(frequency, norm))
 }
 
 // ofList is the most that any posting of the list adds. Short lists have no
@@ -92,6 +107,9 @@ func (b *bound) ofList() float64 {
 func (b *bound) ofBlock(block int) float64 {
 	if !b.cursor.HasImpacts() || block >= b.cursor.Blocks() {
 		return b.most
+	}
+	if b.blocks != nil {
+		return b.blocks[block]
 	}
 	if block != b.block {
 		var impacts postings.Impacts
@@ -134,7 +152,7 @@ func (p *plan) bounds(terms []*planTerm, view int) ([]*bound, error) {
 	for i, c := range clauses {
 		b := &all[i]
 		out[i] = b
-		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, block: -1}
+		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, short: c.lengths.Bytes(), norms: c.model.norms, block: -1}
 		m := c.model
 		b.norm = func(length uint32) float64 { return p.norm(m, length) }
 		if p.words.Combine == CombineBM25F {

@@ -21,7 +21,8 @@ var ErrCorrupt = sectionfile.ErrCorrupt
 // otherwise; the largest number marks a length that is longer still. A field that
 // few chunks have takes none: the lengths above 0 are listed.
 const (
-	longByte = 1<<8 - 1
+	// LongByte is the one byte that marks a length that does not fit in it.
+	LongByte = 1<<8 - 1
 	longWord = 1<<16 - 1
 )
 
@@ -206,10 +207,14 @@ func (r *Reader) Lengths(field int) (Lengths, error) {
 	return Lengths{words: data[:size], long: data[size:]}, nil
 }
 
+// Bytes are the lengths by ordinal, one byte each, where the segment has them so; nil
+// otherwise. LongByte stands for those that Of knows.
+func (l *Lengths) Bytes() []byte { return l.short }
+
 // Of is the number of terms in the field of a chunk.
 func (l *Lengths) Of(ordinal uint32) uint32 {
 	if l.short != nil {
-		if n := l.short[ordinal]; n < longByte {
+		if n := l.short[ordinal]; n < LongByte {
 			return uint32(n)
 		}
 	} else if l.words != nil {
@@ -229,7 +234,7 @@ func (l *Lengths) longOf(ordinal uint32) uint32 {
 	if l.short == nil && l.words == nil {
 		return 0
 	}
-	return longByte // only in a segment that Check finds fault with
+	return LongByte // only in a segment that Check finds fault with
 }
 
 // ID appends the identifier of a chunk to dst.

@@ -192,7 +192,7 @@ func lengthWidth(lengths []uint32) int {
 		if n > 0 {
 			some++
 		}
-		if n >= longByte {
+		if n >= LongByte {
 			long++
 		}
 	}

@@ -39,21 +39,33 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	if len(o.ranking) > 0 {
 		best = o.ranking[0].Score
 	}
-	counter, ok := r.searcher.Backend.(backend.Counter)
-	if !ok {
-		return best, nil
-	}
-	w := worth{run: r, counter: counter, left: maxWorth, seen: map[string]float64{}}
-	sum, err := w.of(ctx, r.query.Words, 1)
+	w, err := r.worth(ctx)
 	switch {
-	case errors.Is(err, sheaf.ErrUnsupported):
-		return best, nil
 	case err != nil:
 		return 0, err
-	case sum <= 0:
+	case w == nil || w.sum <= 0:
 		return best, nil
 	}
-	return sum, nil
+	return w.sum, nil
+}
+
+// worth is what the words of the query are worth; nil when the store cannot count.
+func (r *run) worth(ctx context.Context) (*worth, error) {
+	counter, ok := r.searcher.Backend.(backend.Counter)
+	if !ok || r.worthy != nil {
+		return r.worthy, nil
+	}
+	w := &worth{run: r, counter: counter, left: maxWorth, seen: map[string]float64{}}
+	var err error
+	w.sum, err = w.of(ctx, r.query.Words, 1)
+	switch {
+	case errors.Is(err, sheaf.ErrUnsupported):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	r.worthy = w
+	return w, nil
 }
 
 // maxWorth bounds how many words of a query are counted; those after them are
@@ -66,6 +78,28 @@ type worth struct {
 	counter backend.Counter
 	left    int
 	seen    map[string]float64
+	// sum is what all are worth, parts each of them in order, words that
+	// repeat once.
+	sum   float64
+	parts []valued
+}
+
+// valued is a part of a query that is matched by itself: its idf, and what it is
+// worth in the query, where it may stand several times or be boosted.
+type valued struct {
+	query      sheaf.TextQuery
+	text       string
+	idf, worth float64
+}
+
+func (w *worth) add(q sheaf.TextQuery, text string, idf, factor float64) {
+	for i := range w.parts {
+		if w.parts[i].text == text {
+			w.parts[i].worth += factor * idf
+			return
+		}
+	}
+	w.parts = append(w.parts, valued{q, text, idf, factor * idf})
 }
 
 func (w *worth) of(ctx context.Context, q sheaf.TextQuery, factor float64) (float64, error) {
@@ -88,8 +122,14 @@ func (w *worth) of(ctx context.Context, q sheaf.TextQuery, factor float64) (floa
 			}
 		}
 		return sum, nil
-	case sheaf.Prefix, sheaf.Fuzzy:
-		return w.count(ctx, q, factor)
+	case sheaf.Prefix:
+		x, err := w.count(ctx, q)
+		w.add(q, q.Text+"*", x, factor)
+		return factor * x, err
+	case sheaf.Fuzzy:
+		x, err := w.count(ctx, q)
+		w.add(q, q.Text+"~", x, factor)
+		return factor * x, err
 	}
 	return 0, nil
 }
@@ -115,12 +155,13 @@ func (w *worth) words(ctx context.Context, text string, factor float64) (float64
 		x, known := w.seen[word]
 		if !known {
 			var err error
-			if x, err = w.count(ctx, sheaf.Match{Text: word}, 1); err != nil {
+			if x, err = w.count(ctx, sheaf.Match{Text: word}); err != nil {
 				return 0, err
 			}
 			w.seen[word] = x
 		}
 		sum += factor * x
+		w.add(sheaf.Match{Text: word}, word, x, factor)
 	}
 	if counted > 0 && counted < len(words) {
 		sum *= float64(len(words)) / float64(counted)
@@ -128,13 +169,12 @@ func (w *worth) words(ctx context.Context, text string, factor float64) (float64
 	return sum, nil
 }
 
-func (w *worth) count(ctx context.Context, q sheaf.TextQuery, factor float64) (float64, error) {
+func (w *worth) count(ctx context.Context, q sheaf.TextQuery) (float64, error) {
 	n, err := w.run.chunks(ctx, w.counter)
 	if err != nil {
 		return 0, err
 	}
-	x, err := idf(ctx, w.counter, q, n)
-	return factor * x, err
+	return idf(ctx, w.counter, q, n)
 }
 
 // chunks is the number of chunks of the collection.

@@ -58,6 +58,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		}
 	}
 	r.learnSimilarity(outcomes)
+	r.learnWords(outcomes)
 	for i := range outcomes {
 		if err := r.explainLeg(retrieval, &outcomes[i]); err != nil {
 			return nil, err
@@ -286,6 +287,11 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 		} else {
 			if _, ok := step.Stage.(rank.Guard); ok && env.Rare == nil {
 				if env.Rare, err = r.rare(ctx); err != nil {
+					return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
+				}
+			}
+			if _, ok := step.Stage.(rank.Whole); ok && env.Words == nil {
+				if env.Words, err = r.wordsIn(ctx); err != nil {
 					return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 				}
 			}

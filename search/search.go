@@ -257,6 +257,10 @@ type run struct {
 	judged *judged
 	// size is the number of chunks, 0 before it is known.
 	size int
+	// worthy are the words of the query with what they are worth, nil before
+	// they are counted; lookup is how a branch of words looks for them.
+	worthy *worth
+	lookup *backend.Request
 	// similar is the best similarity of what vector branches found.
 	similar map[sheaf.ID]float64
 }

@@ -1,0 +1,142 @@
+package rank
+
+import (
+	"fmt"
+
+	"sheaf"
+)
+
+// Word is a word of the query, or another part of it that is matched by itself.
+type Word struct {
+	Text string
+	// Worth is what it is worth to have it, 0 or more: its idf.
+	Worth float64
+	// In is how strongly chunks have it, 0 or more: BM25's part that depends on
+	// frequency and length. Chunks that are not there do not have it.
+	In map[sheaf.ID]float64
+}
+
+// Whole raises every hit by the query's words that its document has elsewhere. A
+// page that says each of several words somewhere is about all of them, though no
+// place has them all; the best place alone does not show it. Of the first
+// Documents documents, all hits of one get, with x a word's strength in a place,
+//
+//	Strength x has x more
+//	has = sum of worth x min(1, x in the best hit) / sum of worth
+//	more = sum of worth x (s(sum of x over all places) - s(x in the best hit)) / sum of worth
+//	s(x) = x (1 + Saturation)/(x + Saturation)
+//
+// so that repetitions count less and less, documents of one place get nothing, and
+// words that are spread over a document do not pass a place that has them together.
+//
+// Example, Strength 0.2, Saturation 2: of two words of equal worth the best hit has
+// the first with 1; another place has the second with 1: 0.2 x 0.5 x 0.5 = 0.05.
+//
+// It is BM25 over whole documents in shape, made of what the index of places
+// knows: lengths are those of places.
+type Whole struct {
+	Strength   float64 // 0..1e6
+	Saturation float64 // above 0, at most 1e6
+	Documents  int     // 1..1000
+}
+
+// MaxPlaces is how many places of one document are looked at, in its order; of
+// longer ones the beginning says what they are about.
+const MaxPlaces = 200
+
+// Apply implements [Stage]. Without [Env.Words] the ranking stays as it is.
+func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	const stage = "whole document"
+	if err := firstError(env.needFacts(stage), within(stage, "strength", w.Strength, 0, 1e6), positive(stage, "saturation", w.Saturation),
+		within(stage, "saturation", w.Saturation, 0, 1e6), within(stage, "documents", float64(w.Documents), 1, 1000)); err != nil {
+		return nil, err
+	}
+	factors := map[sheaf.ID]*factor{}
+	if env.Words != nil && w.Strength > 0 {
+		best, places, all := w.places(in, env.Facts)
+		if len(all) > 0 {
+			words, err := env.Words(all)
+			if err != nil {
+				return nil, err
+			}
+			for doc := range places {
+				factors[doc] = w.factor(words, best[doc], places[doc], explained(in))
+			}
+		}
+	}
+	return boost(stage, in, Add, func(h *sheaf.Hit) *factor {
+		c, ok := nodeOf(env.Facts, h.ID)
+		if !ok {
+			return nil
+		}
+		return factors[c.Doc]
+	})
+}
+
+// places are the best hit and the places of the first documents, by document, and
+// all these chunks in order; documents of one place are left out.
+func (w Whole) places(in sheaf.Ranking, facts Facts) (best map[sheaf.ID]sheaf.ID, places map[sheaf.ID][]sheaf.ID, all []sheaf.ID) {
+	best, places = map[sheaf.ID]sheaf.ID{}, map[sheaf.ID][]sheaf.ID{}
+	for i := range in {
+		if len(best) == w.Documents {
+			break
+		}
+		c, ok := nodeOf(facts, in[i].ID)
+		if _, seen := best[c.Doc]; !ok || seen {
+			continue
+		}
+		best[c.Doc] = in[i].ID
+		o := outlineOf(facts, c.Doc)
+		if o == nil || len(o.Nodes) < 2 {
+			continue
+		}
+		ids := make([]sheaf.ID, 0, min(len(o.Nodes), MaxPlaces)+1)
+		ids = append(ids, in[i].ID)
+		for j := range o.Nodes[:min(len(o.Nodes), MaxPlaces)] {
+			if id := o.Nodes[j].ID; id != in[i].ID {
+				ids = append(ids, id)
+			}
+		}
+		places[c.Doc] = ids
+		all = append(all, ids...)
+	}
+	return best, places, all
+}
+
+// factor is what the places of a document add to those words that its best hit
+// has; nil for nothing.
+func (w Whole) factor(words []Word, best sheaf.ID, places []sheaf.ID, explain bool) *factor {
+	total, gained, has := 0.0, 0.0, 0.0
+	var parts []sheaf.Explanation
+	for i := range words {
+		word := &words[i]
+		total += word.Worth
+		has += word.Worth * min(1, word.In[best])
+		sum := 0.0
+		for _, id := range places {
+			sum += word.In[id]
+		}
+		more := word.Worth * (w.saturated(sum) - w.saturated(word.In[best]))
+		gained += more
+		if explain && more > 0 {
+			parts = append(parts, part(fmt.Sprintf("%q elsewhere in the document", word.Text), more))
+		}
+	}
+	if !(total > 0) || !(gained > 0) || !(has > 0) {
+		return nil
+	}
+	share := gained / total
+	raised := w.Strength * (has / total) * share
+	if !explain {
+		return &factor{value: 1 + raised}
+	}
+	worth := part("what the query is worth", total)
+	why := combined("words of the whole document", 1+raised, sheaf.CombineSum, part("one", 1),
+		combined("what other places add", raised, sheaf.CombineProduct, part("strength", w.Strength),
+			combined("share of the query in the best place", has/total, sheaf.CombineQuotient, part("words of the best place", has), worth),
+			combined("share of the query that other places add", share, sheaf.CombineQuotient,
+				combined("words that other places add", gained, sheaf.CombineSum, parts...), worth)))
+	return &factor{value: 1 + raised, why: &why}
+}
+
+func (w Whole) saturated(x float64) float64 { return x * (1 + w.Saturation) / (x + w.Saturation) }

@@ -1,0 +1,124 @@
+package rank_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+	"sheaf/rank"
+)
+
+// parts has documents of several chunks: "doc" and "doc#n".
+type parts struct {
+	alone
+	of map[sheaf.ID][]sheaf.ID
+}
+
+func (p parts) Document(id sheaf.ID) (sheaf.Document, bool) {
+	d := sheaf.Document{ID: id}
+	for _, c := range p.of[id] {
+		d.Chunks = append(d.Chunks, sheaf.Chunk{ID: c, Doc: id})
+	}
+	return d, len(d.Chunks) > 0
+}
+
+func (parts) Date(sheaf.ID) (sheaf.Dated, bool) { return sheaf.Dated{}, false }
+
+func TestWhole(t *testing.T) {
+	facts := parts{of: map[sheaf.ID][]sheaf.ID{"a": {"a", "a#1", "a#2"}, "b": {"b"}, "c": {"c", "c#1"}}}
+	words := []rank.Word{
+		{Text: "one", Worth: 3, In: map[sheaf.ID]float64{"a": 1, "b": 1, "c": 1}},
+		{Text: "two", Worth: 3, In: map[sheaf.ID]float64{"a#2": 1, "b": 0.9}},
+	}
+	var asked []sheaf.ID
+	env := rank.Env{Facts: facts, Words: func(ids []sheaf.ID) ([]rank.Word, error) { asked = ids; return words, nil }}
+	in := scored("b a c a#1", .52, .5, .48, .1)
+	out, err := rank.Whole{Strength: 0.2, Saturation: 2, Documents: 20}.Apply(in, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The worked example: half of the query in the best place, the other half
+	// elsewhere. Documents of one place are not asked for.
+	want := map[sheaf.ID]float64{"a": .55, "b": .52, "c": .48, "a#1": .15}
+	for i, id := range []sheaf.ID{"a", "b", "c", "a#1"} {
+		h := out[i]
+		if h.ID != id || math.Abs(h.Score-want[id]) > 1e-12 {
+			t.Errorf("rank %d: %s scores %v, want %s with %v", i+1, h.ID, h.Score, id, want[id])
+		}
+		if r := h.Explanation.Recombine(); math.Abs(r-h.Score) > 1e-12 {
+			t.Errorf("%s scores %v and is explained by %v", h.ID, h.Score, r)
+		}
+	}
+	if slices.Sort(asked); !slices.Equal(asked, []sheaf.ID{"a", "a#1", "a#2", "c", "c#1"}) {
+		t.Errorf("asked for %v", asked)
+	}
+	// Only the first documents are looked at.
+	if out, _ = (rank.Whole{Strength: 0.2, Saturation: 2, Documents: 1}).Apply(in, env); out[0].ID != "b" {
+		t.Errorf("of one document: %v", out)
+	}
+	broken := env
+	broken.Words = func([]sheaf.ID) ([]rank.Word, error) { return nil, sheaf.ErrUnavailable }
+	if _, err := (rank.Whole{Strength: 0.2, Saturation: 2, Documents: 20}).Apply(in, broken); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("a store that fails: %v", err)
+	}
+	for _, bad := range []rank.Whole{{-1, 2, 20}, {0.2, 0, 20}, {0.2, math.Inf(1), 20}, {0.2, 2, 0}, {math.NaN(), 2, 20}} {
+		if _, err := bad.Apply(in, env); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
+// TestWholeHolds: nothing is lowered or lost, hits of a document keep their
+// order, what is added is at most the strength times what a word can gain, and
+// without words nothing changes.
+func TestWholeHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		facts := parts{of: map[sheaf.ID][]sheaf.ID{}}
+		words := []rank.Word{{Text: "x", Worth: 1, In: map[sheaf.ID]float64{}}, {Text: "y", Worth: 2.5, In: map[sheaf.ID]float64{}}}
+		var in sheaf.Ranking
+		for _, doc := range []sheaf.ID{"a", "b", "c", "d"} {
+			for n := range rapid.IntRange(1, 4).Draw(t, "places") {
+				id := doc
+				if n > 0 {
+					id = doc + sheaf.ID("#"+string(rune('0'+n)))
+				}
+				facts.of[doc] = append(facts.of[doc], id)
+				for i := range words {
+					words[i].In[id] = rapid.SampledFrom([]float64{0, 0.5, 1, 2}).Draw(t, "strength")
+				}
+				in = append(in, sheaf.Hit{ID: id, Score: rapid.Float64Range(0, 1).Draw(t, "score")})
+			}
+		}
+		in.Sort()
+		before := slices.Clone(in)
+		stage := rank.Whole{Strength: 0.2, Saturation: 2, Documents: rapid.IntRange(1, 5).Draw(t, "documents")}
+		out, err := stage.Apply(in, rank.Env{Facts: facts, Words: func([]sheaf.ID) ([]rank.Word, error) { return words, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := func(a, b sheaf.Hit) bool { return a.ID == b.ID && a.Score == b.Score }
+		if len(out) != len(in) || !slices.EqualFunc(in, before, same) {
+			t.Fatalf("%d hits of %d, or the input changed", len(out), len(in))
+		}
+		gained := map[sheaf.ID]float64{}
+		for _, h := range out {
+			was := in[slices.IndexFunc(in, func(g sheaf.Hit) bool { return g.ID == h.ID })].Score
+			c, _ := facts.Chunk(h.ID)
+			by := h.Score - was
+			if other, seen := gained[c.Doc]; seen && math.Abs(other-by) > 1e-9 {
+				t.Fatalf("hits of %s gain %v and %v", c.Doc, other, by)
+			}
+			gained[c.Doc] = by
+			if by < 0 || by > stage.Strength*(1+stage.Saturation) || len(facts.of[c.Doc]) == 1 && by != 0 {
+				t.Fatalf("%s gains %v with %d places", h.ID, by, len(facts.of[c.Doc]))
+			}
+		}
+		if out, err = stage.Apply(in, rank.Env{Facts: facts}); err != nil || !slices.EqualFunc(in, out, same) {
+			t.Fatalf("without words: %v, %v", out, err)
+		}
+	})
+}

@@ -79,16 +79,30 @@ func vault(t *testing.T) string {
 // collection is the folder testdata/vault in a real catalog and the real engine,
 // with a model whose vectors are the same everywhere.
 func collection(t *testing.T, o chunk.Options) *search.Searcher {
+	return indexed(t, vault(t), hashed.New(64), o, "the engine", openEngine)
+}
+
+func openEngine(t testing.TB, a *analysis.Analyzer, vectors []backend.VectorField) backend.Backend {
+	store, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// indexed is a folder in a real catalog and a store, with the vectors of model.
+func indexed(t testing.TB, root string, model inference.Embedder, o chunk.Options, name string, open func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend) *search.Searcher {
 	t.Helper()
-	root := vault(t)
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := hashed.New(64)
 	embed := func(ctx context.Context, text string) ([]float32, error) {
 		v, err := model.Embed(ctx, inference.Query, []string{text})
-		return v[0], err
+		if err != nil {
+			return nil, err
+		}
+		return v[0], nil
 	}
 	scanner, err := scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: a, Embedder: model})
 	if err != nil {
@@ -98,11 +112,8 @@ func collection(t *testing.T, o chunk.Options) *search.Searcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: []backend.VectorField{
-		{Name: backend.VectorBody, Model: model.Model(), Dims: 64}, {Name: backend.VectorTitle, Model: model.Model(), Dims: 64}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := open(t, a, []backend.VectorField{
+		{Name: backend.VectorBody, Model: model.Model(), Dims: model.Dims()}, {Name: backend.VectorTitle, Model: model.Model(), Dims: model.Dims()}})
 	t.Cleanup(func() { _, _ = store.Close(), c.Close() })
 	report, err := ingest.Run(context.Background(), ingest.Options{Catalog: c, Backend: store, Trees: []catalog.Tree{{Name: "vault", Root: root}}, Chunk: o, Embedder: model})
 	if err != nil || report.Added < 10 || report.EmbedError != "" {
@@ -110,7 +121,7 @@ func collection(t *testing.T, o chunk.Options) *search.Searcher {
 	}
 	view := c.View()
 	t.Cleanup(view.Close)
-	return &search.Searcher{Backend: store, Store: "the engine", Facts: view, Embed: embed, Scanner: scanner,
+	return &search.Searcher{Backend: store, Store: name, Facts: view, Embed: embed, Scanner: scanner,
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
 }
 

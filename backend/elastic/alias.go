@@ -16,7 +16,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 	if !plainName(name) {
 		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
 	}
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return err
 	}

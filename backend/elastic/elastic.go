@@ -93,14 +93,13 @@ type Store struct {
 	o      Options
 	client *httpstore.Client
 
-	writing chan struct{} // holds a token while nobody writes
+	calls *httpstore.Calls
 
 	mu       sync.Mutex
 	known    map[string]bool // terms that are in the dictionary
 	behindUs string          // the index that the name stood for when they were learned
 	vectors  map[string]backend.VectorField
 	clauses  int // the most that a query may have
-	closed   bool
 }
 
 var _ interface {
@@ -136,8 +135,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, client: newClient(o), writing: make(chan struct{}, 1), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, clauses: 1024}
-	s.writing <- struct{}{}
+	s := &Store{o: o, client: newClient(o), calls: httpstore.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, clauses: 1024}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	if err := s.prepare(ctx); err != nil {
@@ -188,34 +186,12 @@ func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("%s %s: %w: %s", s.o.Dialect, s.o.Index, category, fmt.Sprintf(format, args...))
 }
 
-// begin bounds a call, and refuses it after Close.
-func (s *Store) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, nil, s.fault(sheaf.ErrUnavailable, "the store is closed")
-	}
-	ctx, stop := context.WithTimeout(ctx, s.o.Timeout)
-	return ctx, stop, nil
-}
-
 // Close implements [backend.Backend].
-func (s *Store) Close() error {
-	<-s.writing // a write that is running ends first
-	defer func() { s.writing <- struct{}{} }()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return s.fault(sheaf.ErrUnavailable, "the store is closed")
-	}
-	s.closed = true
-	s.o.Client.CloseIdleConnections()
-	return nil
-}
+func (s *Store) Close() error { return s.calls.Close() }
 
 // Health asks the server for a sign of life and whether the index can be used.
 func (s *Store) Health(ctx context.Context) error {
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -233,7 +209,7 @@ func (s *Store) Health(ctx context.Context) error {
 // Stats implements [backend.Reporter]. Generation counts operations of the
 // index.
 func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return backend.Stats{}, err
 	}

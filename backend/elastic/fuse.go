@@ -16,7 +16,7 @@ func (s *Store) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fuse
 	if err := req.Validate(); err != nil {
 		return out, err
 	}
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return out, err
 	}

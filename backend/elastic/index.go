@@ -240,6 +240,7 @@ func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: httpstore.Transport()}
 	}
+	defer o.Client.CloseIdleConnections()
 	c := newClient(o)
 	for _, name := range []string{o.Index, o.Index + "-terms"} {
 		if err := c.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {

@@ -48,7 +48,7 @@ func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []b
 }
 
 func (s *Store) page(ctx context.Context, query object) ([]json.RawMessage, error) {
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}

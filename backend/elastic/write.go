@@ -31,34 +31,19 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 	if err := s.check(&batch); err != nil {
 		return err
 	}
-	if s.o.ReadOnly {
-		return s.fault(sheaf.ErrUnsupported, "the store is open for reading only")
-	}
-	ctx, stop, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	select {
-	case <-s.writing:
-		defer func() { s.writing <- struct{}{} }()
-	case <-ctx.Done():
-		return httpstore.OutOfTime(ctx, ctx.Err())
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := s.whose(ctx); err != nil {
-		return err
-	}
-	rejected := map[sheaf.ID]error{}
-	if err := s.write(ctx, &batch, rejected); err != nil {
-		return err
-	}
-	if len(rejected) > 0 {
-		return &backend.PartialError{Rejected: rejected}
-	}
-	return nil
+	return s.calls.Write(ctx, func(ctx context.Context) error {
+		if err := s.whose(ctx); err != nil {
+			return err
+		}
+		rejected := map[sheaf.ID]error{}
+		if err := s.write(ctx, &batch, rejected); err != nil {
+			return err
+		}
+		if len(rejected) > 0 {
+			return &backend.PartialError{Rejected: rejected}
+		}
+		return nil
+	})
 }
 
 // Delete implements [backend.Backend].
@@ -82,7 +67,7 @@ func (s *Store) check(batch *backend.Batch) error {
 	return batch.ValidateDims(dims, s.o.Dialect.maxDims())
 }
 
-// write needs the token of Store.writing.
+// write runs while nobody else writes.
 func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sheaf.ID]error) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {
 		return nil

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,14 +77,16 @@ func chunk(r *rand.Rand, i int) backend.Chunk {
 	return c
 }
 
+// unit is a random direction: equal similarities are rare, as with a model's vectors.
 func unit(r *rand.Rand) []float32 {
-	out := []float32{0, 0, 0, 0}
-	out[r.IntN(4)] = 0.6
+	out := make([]float32, 4)
+	square := 0.0
 	for i := range out {
-		if out[i] == 0 {
-			out[i] = 0.8
-			break
-		}
+		out[i] = float32(r.NormFloat64())
+		square += float64(out[i]) * float64(out[i])
+	}
+	for i := range out {
+		out[i] /= float32(math.Sqrt(square))
 	}
 	return out
 }
@@ -181,7 +185,14 @@ func (n generated) Stream(_ context.Context, _ string, yield func([]backend.Chun
 // it copies: into the server and out of it again.
 func TestMemory(t *testing.T) {
 	if os.Getenv("SHEAF_TEST_LONG") == "" {
-		t.Skip("only with SHEAF_TEST_LONG: 100,000 chunks are copied twice")
+		t.Skip("only with SHEAF_TEST_LONG: 100,000 chunks, or SHEAF_TEST_CHUNKS, are copied twice")
+	}
+	all := 100_000
+	if n := os.Getenv("SHEAF_TEST_CHUNKS"); n != "" {
+		var err error
+		if all, err = strconv.Atoi(n); err != nil || all < 50_000 {
+			t.Fatalf("SHEAF_TEST_CHUNKS is %q: must be a number, 50000 at least", n)
+		}
 	}
 	store, ok := servers(t)["postgres"]
 	if !ok {
@@ -193,7 +204,6 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	const all = 100_000
 	for what, step := range []func(transfer.Options) (int, error){
 		func(o transfer.Options) (int, error) { return transfer.Copy(t.Context(), generated(all), store, o) },
 		func(o transfer.Options) (int, error) {
@@ -218,5 +228,7 @@ func TestMemory(t *testing.T) {
 		if late > early+8<<20 || slices.Max(use) > 256<<20 {
 			t.Errorf("copy %d: memory grew from %d to %d bytes, to %d while merging", what+1, early, late, slices.Max(use))
 		}
+		t.Logf("copy %d of %d chunks: %.1f MB in use in the first half, %.1f MB in the second (medians), %.1f MB at most", what+1, all,
+			float64(early)/1e6, float64(late)/1e6, float64(slices.Max(use))/1e6)
 	}
 }

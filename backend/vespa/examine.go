@@ -19,7 +19,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
-	s := &Store{o: o, client: newClient(&o, o.URL), feeder: newFeeder(&o)}
+	s := newStore(o)
 	began := time.Now()
 	schema := backend.Finding{Check: "schema " + o.Schema}
 	err := s.verify(ctx)

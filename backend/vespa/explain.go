@@ -19,7 +19,7 @@ func (s *Store) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 	if len(ids) == 0 {
 		return out, nil
 	}
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}

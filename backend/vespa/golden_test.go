@@ -44,7 +44,7 @@ func unconnected(t testing.TB) *Store {
 	if err := o.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	return &Store{o: o, client: newClient(&o, o.URL), feeder: newFeeder(&o)}
+	return newStore(o)
 }
 
 // sent is the body of the first query for a request; nil when none is sent.

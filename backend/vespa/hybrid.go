@@ -103,7 +103,7 @@ func (s *Store) nearest(v backend.VectorField, hits int) string {
 // as BM25 and the limits of both branches of the first phase do: see doc/stores.md.
 // Equal scores are ordered by ID among the hits that are returned.
 func (s *Store) Hybrid(ctx context.Context, h Hybrid) (sheaf.Ranking, error) {
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"sheaf"
@@ -83,13 +82,10 @@ const (
 
 // Store is an open schema.
 type Store struct {
-	o       Options
-	client  *httpstore.Client
-	feeder  *httpstore.Client
-	writing chan struct{} // holds a token while nobody writes
-
-	mu     sync.Mutex
-	closed bool
+	o      Options
+	client *httpstore.Client
+	feeder *httpstore.Client
+	calls  *httpstore.Calls
 }
 
 var _ interface {
@@ -112,8 +108,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, client: newClient(&o, o.URL), feeder: newFeeder(&o), writing: make(chan struct{}, 1)}
-	s.writing <- struct{}{}
+	s := newStore(o)
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	if o.Config != "" && !o.ReadOnly {
@@ -135,6 +130,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// newStore has asked the server nothing yet; o is prepared.
+func newStore(o Options) *Store {
+	return &Store{o: o, client: newClient(&o, o.URL), feeder: newFeeder(&o), calls: httpstore.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, o.ReadOnly)}
 }
 
 // prepare fills in defaults and refuses what no server could take.
@@ -201,30 +201,8 @@ func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("vespa %s: %w: %s", s.o.Schema, category, fmt.Sprintf(format, args...))
 }
 
-// begin bounds a call, and refuses it after Close.
-func (s *Store) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, nil, s.fault(sheaf.ErrUnavailable, "the store is closed")
-	}
-	ctx, stop := context.WithTimeout(ctx, s.o.Timeout)
-	return ctx, stop, nil
-}
-
 // Close implements [backend.Backend].
-func (s *Store) Close() error {
-	<-s.writing // a write that is running ends first
-	defer func() { s.writing <- struct{}{} }()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return s.fault(sheaf.ErrUnavailable, "the store is closed")
-	}
-	s.closed = true
-	s.o.Client.CloseIdleConnections()
-	return nil
-}
+func (s *Store) Close() error { return s.calls.Close() }
 
 // version is that of the schema.
 const version = 1
@@ -322,7 +300,7 @@ func (s *Store) verifySchema(ctx context.Context) error {
 
 // Health asks the server for a sign of life and whether all of the content answers.
 func (s *Store) Health(ctx context.Context) error {
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -333,7 +311,7 @@ func (s *Store) Health(ctx context.Context) error {
 
 // Stats implements [backend.Reporter]; sizes and generations are not known.
 func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return backend.Stats{}, err
 	}

@@ -35,34 +35,12 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 	if err := s.check(&batch); err != nil {
 		return err
 	}
-	return s.change(ctx, func(ctx context.Context) error { return s.write(ctx, &batch) })
+	return s.calls.Write(ctx, func(ctx context.Context) error { return s.write(ctx, &batch) })
 }
 
 // Delete implements [backend.Backend].
 func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, backend.Batch{Replace: docs})
-}
-
-// change runs f while nobody else writes.
-func (s *Store) change(ctx context.Context, f func(ctx context.Context) error) error {
-	if s.o.ReadOnly {
-		return s.fault(sheaf.ErrUnsupported, "the store is open for reading only")
-	}
-	ctx, stop, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	select {
-	case <-s.writing:
-		defer func() { s.writing <- struct{}{} }()
-	case <-ctx.Done():
-		return httpstore.OutOfTime(ctx, ctx.Err())
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return f(ctx)
 }
 
 func (s *Store) write(ctx context.Context, batch *backend.Batch) error {
@@ -194,7 +172,7 @@ func (s *Store) WriteColumns(ctx context.Context, changes []backend.ColumnChange
 		}
 		byID[c.Chunk] = c.Columns
 	}
-	return s.change(ctx, func(ctx context.Context) error {
+	return s.calls.Write(ctx, func(ctx context.Context) error {
 		return s.each(ctx, ids, func(ctx context.Context, id sheaf.ID) error {
 			// The condition keeps a chunk that is not there from being made.
 			path := s.path(id) + "?create=false&condition=" + url.QueryEscape(s.o.Schema+".chunk=='"+hash(string(id))+"'")

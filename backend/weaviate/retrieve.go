@@ -22,7 +22,7 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 	if err := req.Validate(); err != nil {
 		return nil, err
 	}
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 	if err := req.Validate(); err != nil {
 		return 0, err
 	}
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -72,7 +72,7 @@ func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []b
 }
 
 func (s *Store) chunks(ctx context.Context, cursor string) ([]backend.Chunk, string, error) {
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return nil, "", err
 	}

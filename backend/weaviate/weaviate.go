@@ -71,14 +71,13 @@ const (
 
 // Store is an open class.
 type Store struct {
-	o       Options
-	client  *httpstore.Client
-	writing chan struct{} // holds a token while nobody writes
+	o      Options
+	client *httpstore.Client
+	calls  *httpstore.Calls
 
 	mu      sync.Mutex
 	vectors map[string]backend.VectorField
 	texts   map[string]bool // properties that hold terms
-	closed  bool
 }
 
 var _ interface {
@@ -111,8 +110,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, client: newClient(o), writing: make(chan struct{}, 1), vectors: map[string]backend.VectorField{}}
-	s.writing <- struct{}{}
+	s := &Store{o: o, client: newClient(o), calls: httpstore.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly), vectors: map[string]backend.VectorField{}}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	err := s.verify(ctx)
@@ -161,29 +159,8 @@ func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("weaviate %s: %w: %s", s.o.Class, category, fmt.Sprintf(format, args...))
 }
 
-// begin bounds a call, and refuses it after Close.
-func (s *Store) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, nil, s.fault(sheaf.ErrUnavailable, "the store is closed")
-	}
-	ctx, stop := context.WithTimeout(ctx, s.o.Timeout)
-	return ctx, stop, nil
-}
-
 // Close implements [backend.Backend].
-func (s *Store) Close() error {
-	<-s.writing // a write that is running ends first
-	defer func() { s.writing <- struct{}{} }()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return s.fault(sheaf.ErrUnavailable, "the store is closed")
-	}
-	s.closed = true
-	return nil
-}
+func (s *Store) Close() error { return s.calls.Close() }
 
 // version is that of the classes.
 const version = 1
@@ -359,7 +336,7 @@ func (s *Store) addVectors(ctx context.Context, v backend.VectorField) error {
 
 // Stats implements [backend.Reporter]; sizes and generations are not known.
 func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
-	ctx, stop, err := s.begin(ctx)
+	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return backend.Stats{}, err
 	}
@@ -389,6 +366,7 @@ func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: httpstore.Transport()}
 	}
+	defer o.Client.CloseIdleConnections()
 	s := &Store{o: o, client: newClient(o)}
 	var all struct{ Classes []class }
 	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {

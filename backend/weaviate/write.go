@@ -15,7 +15,6 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/columnword"
-	"sheaf/backend/httpstore"
 	"sheaf/backend/textplan"
 )
 
@@ -34,24 +33,7 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 	if err := s.check(&batch); err != nil {
 		return err
 	}
-	if s.o.ReadOnly {
-		return s.fault(sheaf.ErrUnsupported, "the store is open for reading only")
-	}
-	ctx, stop, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	select {
-	case <-s.writing:
-		defer func() { s.writing <- struct{}{} }()
-	case <-ctx.Done():
-		return httpstore.OutOfTime(ctx, ctx.Err())
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return s.write(ctx, &batch)
+	return s.calls.Write(ctx, func(ctx context.Context) error { return s.write(ctx, &batch) })
 }
 
 // Delete implements [backend.Backend].

@@ -224,7 +224,7 @@ func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []ba
 }
 
 func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (pgvector.Options, error) {
-	o := pgvector.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, ReadOnly: readOnly}
+	o := pgvector.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
 	hnsw, err := t.number("hnsw")
 	if err != nil {
 		return o, err
@@ -233,29 +233,6 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []backend.VectorF
 	if o.RowSecurity, err = t.flag("rls"); err != nil {
 		return o, err
 	}
-	o.Vectors = vectors
-	o.Timeout, err = t.duration("timeout")
-	return o, err
-}
-
-func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (weaviate.Options, error) {
-	o, err := t.weaviate()
-	if err != nil {
-		return o, err
-	}
-	o.Analyzer, o.ReadOnly = a, readOnly
-	o.Vectors = vectors
-	o.Timeout, err = t.duration("timeout")
-	return o, err
-}
-
-func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (elastic.Options, error) {
-	o, err := t.elastic()
-	if err != nil {
-		return o, err
-	}
-	o.Analyzer, o.ReadOnly = a, readOnly
-	o.Vectors = vectors
 	o.Timeout, err = t.duration("timeout")
 	return o, err
 }
@@ -329,7 +306,7 @@ func (t *Target) Drop(ctx context.Context) error {
 	case "postgres":
 		return pgvector.Drop(ctx, t.postgres(), t.Place)
 	case "weaviate":
-		o, err := t.weaviate()
+		o, err := t.weaviateOptions(nil, nil, false)
 		if err != nil {
 			return err
 		}
@@ -341,7 +318,7 @@ func (t *Target) Drop(ctx context.Context) error {
 		}
 		return vespa.Drop(ctx, o)
 	default:
-		o, err := t.elastic()
+		o, err := t.elasticOptions(nil, nil, false)
 		if err != nil {
 			return err
 		}
@@ -370,8 +347,8 @@ func (t *Target) postgres() string {
 	return u.String()
 }
 
-func (t *Target) elastic() (elastic.Options, error) {
-	o := elastic.Options{URL: t.base(), Index: t.Place}
+func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (elastic.Options, error) {
+	o := elastic.Options{URL: t.base(), Index: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
 	if t.Kind == "elasticsearch" {
 		o.Dialect = elastic.Elasticsearch
 	}
@@ -391,12 +368,15 @@ func (t *Target) elastic() (elastic.Options, error) {
 		}
 	}
 	o.K1, o.B, o.Shards, o.Replicas = numbers["k1"], numbers["b"], int(numbers["shards"]), int(numbers["replicas"])
-	o.HNSW, err = t.flag("hnsw")
+	if o.HNSW, err = t.flag("hnsw"); err != nil {
+		return o, err
+	}
+	o.Timeout, err = t.duration("timeout")
 	return o, err
 }
 
-func (t *Target) weaviate() (weaviate.Options, error) {
-	o := weaviate.Options{URL: t.base(), Class: t.Place, Key: t.secrets.Key}
+func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (weaviate.Options, error) {
+	o := weaviate.Options{URL: t.base(), Class: t.Place, Key: t.secrets.Key, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
 	var err error
 	if o.Client, err = t.client(); err != nil {
 		return o, err
@@ -407,7 +387,10 @@ func (t *Target) weaviate() (weaviate.Options, error) {
 	if o.B, err = t.number("b"); err != nil {
 		return o, err
 	}
-	o.Hybrid, err = t.flag("hybrid")
+	if o.Hybrid, err = t.flag("hybrid"); err != nil {
+		return o, err
+	}
+	o.Timeout, err = t.duration("timeout")
 	return o, err
 }
 

@@ -1,0 +1,86 @@
+package httpstore
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"sheaf"
+)
+
+// Calls lets the calls of an open store through: each for a bounded time, one at a
+// time that writes, none after Close. It is safe for concurrent use.
+type Calls struct {
+	store    string
+	http     *http.Client
+	timeout  time.Duration
+	readOnly bool
+	writing  chan struct{} // holds a token while nobody writes
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// NewCalls is for a store whose name begins its errors, with the client that it
+// speaks through. timeout bounds calls that carry no earlier deadline; readOnly
+// refuses those that write.
+func NewCalls(store string, client *http.Client, timeout time.Duration, readOnly bool) *Calls {
+	c := &Calls{store: store, http: client, timeout: timeout, readOnly: readOnly, writing: make(chan struct{}, 1)}
+	c.writing <- struct{}{}
+	return c
+}
+
+// Begin bounds a call; after Close it is sheaf.ErrUnavailable. The function that it
+// returns ends the bound.
+func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, nil, c.gone()
+	}
+	ctx, stop := context.WithTimeout(ctx, c.timeout)
+	return ctx, stop, nil
+}
+
+// Write runs f, bounded, while nobody else writes.
+func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
+	if c.readOnly {
+		return fmt.Errorf("%s: %w: the store is open for reading only", c.store, sheaf.ErrUnsupported)
+	}
+	ctx, stop, err := c.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	select {
+	case <-c.writing:
+		defer func() { c.writing <- struct{}{} }()
+	case <-ctx.Done():
+		return OutOfTime(ctx, ctx.Err())
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return f(ctx)
+}
+
+// Close waits for a write that is running, gives connections back that nobody uses,
+// and refuses every later call, itself included.
+func (c *Calls) Close() error {
+	<-c.writing
+	defer func() { c.writing <- struct{}{} }()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return c.gone()
+	}
+	c.closed = true
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+func (c *Calls) gone() error {
+	return fmt.Errorf("%s: %w: the store is closed", c.store, sheaf.ErrUnavailable)
+}

@@ -1,0 +1,198 @@
+package search_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/elastic"
+	"sheaf/backend/pgvector"
+	"sheaf/backend/weaviate"
+	"sheaf/chunk"
+	"sheaf/eval/parity"
+	"sheaf/inference/static/english"
+	words "sheaf/query"
+	"sheaf/search"
+)
+
+// window cuts as the systems do that know no headings.
+var window = chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 96, Overlap: 16}}
+
+// origins are the nine systems, each on the store that it comes from. Where that is a
+// library inside a program (Sonar, the heading tree's Tantivy) the server stands for
+// it whose BM25 is Lucene's.
+var origins = []struct {
+	system, profile, store string
+	set                    map[string]string
+	chunk                  chunk.Options
+}{
+	{"bench on Elasticsearch", "bench", "OpenSearch", nil, window},
+	{"bench on Weaviate", "bench", "Weaviate", nil, window},
+	{"sonar", "sonar", "OpenSearch", nil, window},
+	{"tree", "tree", "OpenSearch", nil, chunk.Options{}},
+	{"onyx-elastic", "onyx-elastic", "OpenSearch", nil, window},
+	{"onyx-vespa", "onyx-vespa", "Vespa", nil, window},
+	{"rrf", "rrf", "PostgreSQL", nil, chunk.Options{}},
+	{"rrf in one statement", "rrf", "PostgreSQL", map[string]string{"push_down": "equal"}, chunk.Options{}},
+	{"tiered", "tiered", "no store", map[string]string{"semantic": "1"}, chunk.Options{}},
+	{"sheaf", "sheaf", "PostgreSQL", nil, chunk.Options{}},
+}
+
+// agreement is the mean of the rank-biased overlap with the embedded engine that each
+// store has to reach: 0.98 where lengths are rounded and idf is counted otherwise, less
+// what an edit of the documentation moves, and nearly 1 where only the engine's own
+// rounding of vectors differs.
+var agreement = map[string]float64{"OpenSearch": 0.975, "Weaviate": 0.975, "PostgreSQL": 0.995, "no store": 1 - 1e-9}
+
+// TestSystemsOnTheirStores: each of the nine systems runs on the store that it comes
+// from, over the documentation of this repository, and answers as on the embedded
+// engine. Servers that are not there are skipped by name.
+func TestSystemsOnTheirStores(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", "doc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries := headings(t, root, 80)
+	model, err := english.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := map[string]*search.Searcher{} // a store is filled once for all systems that cut alike
+	fill := func(store string, o chunk.Options, open func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend) *search.Searcher {
+		key := store + o.Chunker
+		if made[key] == nil {
+			made[key] = indexed(t, root, model, o, store, open)
+		}
+		return made[key]
+	}
+	for _, o := range origins {
+		t.Run(o.system, func(t *testing.T) {
+			open := opener(t, o.store)
+			here, there := fill("the engine", o.chunk, openEngine), *fill(o.store, o.chunk, open)
+			if o.store == "no store" {
+				there.Backend = nil
+			}
+			p := load(t, o.profile)
+			sum, least, same := 0.0, 1.0, 0
+			for _, text := range queries {
+				q := words.Parse(text, words.Options{Limit: 10, Now: here.Now()})
+				want := mustSearch(t, here, q, p, search.Options{Parameters: o.set})
+				got := mustSearch(t, &there, q, p, search.Options{Parameters: o.set, Explain: true})
+				if got.Degraded || len(got.Hits) == 0 {
+					t.Fatalf("%s: %d hits, %d on the engine, %v", text, len(got.Hits), len(want.Hits), got.Warnings)
+				}
+				if pushed := strings.Contains(fmt.Sprint(got.Notes), "ranked and joined by"); pushed != (o.set["push_down"] != "") {
+					t.Errorf("%s: joined by the store is %t: %v", text, pushed, got.Notes)
+				}
+				agree := parity.RBO(found(want), found(got), parity.Persistence)
+				sum, least = sum+agree, min(least, agree)
+				if agree > 1-1e-12 {
+					same++
+				}
+			}
+			mean := sum / float64(len(queries))
+			t.Logf("%s: rank-biased overlap %.4f, least %.4f, %d of %d answers alike", o.store, mean, least, same, len(queries))
+			if bound := agreement[o.store]; mean < bound {
+				t.Errorf("rank-biased overlap with the engine is %.4f: must be at least %v", mean, bound)
+			}
+		})
+	}
+}
+
+// operators are what queries of words alone do not hold: Weaviate knows no phrases.
+const operators = "`\\\":+-()"
+
+// headings are titles of sections of a folder, as many as asked for, from all over it.
+func headings(t *testing.T, root string, n int) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"*.md", "*/*.md"} {
+		some, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, some...)
+	}
+	var all []string
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			if level, title, ok := strings.Cut(lines.Text(), " "); ok && strings.Trim(level, "#") == "" && strings.Contains(title, " ") && !strings.ContainsAny(title, operators) {
+				all = append(all, title)
+			}
+		}
+		_ = f.Close()
+	}
+	if len(all) < n {
+		t.Fatalf("%d titles in %s", len(all), root)
+	}
+	picked := make([]string, n)
+	for i := range picked {
+		picked[i] = all[i*len(all)/n]
+	}
+	return picked
+}
+
+// opener opens a new place on a server, which the end of the test removes; the test
+// skips when the server is not there.
+func opener(t *testing.T, store string) func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend {
+	name := fmt.Sprintf("systems_%d_%d", os.Getpid(), rand.Uint32())
+	address := func(variable, script string) string {
+		url := os.Getenv(variable)
+		if url == "" {
+			t.Skipf("no %s: %s is not set; see scripts/servers/%s.sh", store, variable, script)
+		}
+		return url
+	}
+	switch store {
+	case "PostgreSQL":
+		url := address("SHEAF_TEST_POSTGRES", "postgres")
+		return func(t testing.TB, a *analysis.Analyzer, v []backend.VectorField) backend.Backend {
+			t.Cleanup(func() { dropped(t, pgvector.Drop(context.Background(), url, name)) })
+			return opened(t)(pgvector.Open(t.Context(), pgvector.Options{URL: url, Schema: name, Analyzer: a, Vectors: v}))
+		}
+	case "OpenSearch":
+		url := address("SHEAF_TEST_OPENSEARCH", "opensearch")
+		return func(t testing.TB, a *analysis.Analyzer, v []backend.VectorField) backend.Backend {
+			o := elastic.Options{URL: url, Index: name, Analyzer: a, Vectors: v}
+			t.Cleanup(func() { dropped(t, elastic.Drop(context.Background(), o)) })
+			return opened(t)(elastic.Open(t.Context(), o))
+		}
+	case "Weaviate":
+		url := address("SHEAF_TEST_WEAVIATE", "weaviate")
+		return func(t testing.TB, a *analysis.Analyzer, v []backend.VectorField) backend.Backend {
+			o := weaviate.Options{URL: url, Class: "S" + name, Analyzer: a, Vectors: v}
+			t.Cleanup(func() { dropped(t, weaviate.Drop(context.Background(), o)) })
+			return opened(t)(weaviate.Open(t.Context(), o))
+		}
+	case "Vespa":
+		t.Skip("no Vespa: no package registry has its server; backend/vespa.TestSystem has its Java classes rank this folder")
+	}
+	return openEngine
+}
+
+func opened(t testing.TB) func(backend.Backend, error) backend.Backend {
+	return func(b backend.Backend, err error) backend.Backend {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+}
+
+func dropped(t testing.TB, err error) {
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -277,8 +277,9 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: %v, %d requests", what, err, len(server.requests)-before)
 		}
 	}
-	s.o.ReadOnly = true
-	if err := s.Delete(t.Context(), []sheaf.ID{"n:a.md"}); !errors.Is(err, sheaf.ErrUnsupported) {
+	o := s.o
+	o.ReadOnly = true
+	if err := newStore(o).Delete(t.Context(), []sheaf.ID{"n:a.md"}); !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Errorf("read only: %v", err)
 	}
 }

@@ -91,11 +91,13 @@ func TestBackPressure(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			server, s := serving(t, func(o *Options) { o.Feeds = 8 })
+			server, s := serving(t, func(o *Options) {
+				o.Feeds = 8
+				if c.times == 1<<20 {
+					o.Timeout = 1500 * time.Millisecond
+				}
+			})
 			server.fault = failing("/docid/", c.times, c.status, c.after, "Rejecting execution due to overload: 256 requests already enqueued")
-			if c.times == 1<<20 {
-				s.o.Timeout = 1500 * time.Millisecond
-			}
 			began := time.Now()
 			err := s.Write(t.Context(), backend.Batch{Chunks: chunks})
 			took := time.Since(began)

@@ -1,0 +1,55 @@
+package elastic_test
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/elastic"
+)
+
+var update = flag.Bool("update", false, "write golden files anew, with what the server answers")
+
+// TestRequests: everything that is sent to OpenSearch has its golden form, with what
+// it answered: how the index is made, bulk requests, a search for each thing that a
+// request can hold, joined branches, deletion.
+func TestRequests(t *testing.T) {
+	o := elastic.Options{URL: "http://opensearch", Index: "golden", Analyzer: backendtest.Analyzer(t, "en"),
+		Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 3}}}
+	if *update {
+		o.URL = server(t)
+		if err := elastic.Drop(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := backendtest.NewExchanges(t, filepath.Join("testdata", "requests.json"), *update)
+	o.Client = x.Client()
+	x.About = "open"
+	s, err := elastic.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.About = "write"
+	x.Result(s.Write(t.Context(), backendtest.Library()))
+	for _, r := range backendtest.Requests() {
+		x.About = r.Name
+		_, err := s.Retrieve(t.Context(), r.Request)
+		x.Result(err)
+	}
+	for _, f := range backendtest.Fusions() {
+		x.About = fmt.Sprint("join by ", f.Method)
+		_, err := s.Fuse(t.Context(), f)
+		x.Result(err)
+	}
+	x.About = "count"
+	_, err = s.Count(t.Context(), backendtest.Words(sheaf.Match{Text: "tea"}))
+	x.Result(err)
+	x.About = "delete"
+	x.Result(s.Delete(t.Context(), []sheaf.ID{"notes:a.md"}))
+	x.About = "drop"
+	x.Result(elastic.Drop(t.Context(), o))
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,19 +23,7 @@ var rewrite = flag.Bool("update", false, "write golden files anew")
 // golden compares text with a file of testdata.
 func golden(t *testing.T, name, text string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *rewrite {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != text {
-		t.Errorf("%s is not what is sent now; look at the difference after go test -update", path)
-	}
+	backendtest.Golden(t, filepath.Join("testdata", name), text, *rewrite)
 }
 
 // unconnected is a store that was not opened: it translates.

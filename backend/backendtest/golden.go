@@ -1,0 +1,24 @@
+package backendtest
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Golden compares text with a file of testdata, or with update writes it.
+func Golden(t testing.TB, path, text string, update bool) {
+	t.Helper()
+	if update {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ReplaceAll(string(want), "\r\n", "\n") != text {
+		t.Errorf("%s is not what is sent now; look at the difference after go test -update", path)
+	}
+}

@@ -1,0 +1,75 @@
+package elastic
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"path/filepath"
+	"testing"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/textplan"
+)
+
+// TestElasticsearch: what is sent to Elasticsearch has its golden form. Its server
+// cannot be had with the modules that are needed, so there are no answers beside it,
+// and the terms that a prefix or a misspelled word stands for are given here.
+func TestElasticsearch(t *testing.T) {
+	o := Options{URL: "http://elasticsearch", Index: "golden", Dialect: Elasticsearch, Analyzer: backendtest.Analyzer(t, "en"), HNSW: true, Shards: 1,
+		K1: backend.DefaultK1, B: backend.DefaultB, Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}}
+	s := &Store{o: o, clauses: 1024, vectors: map[string]backend.VectorField{}}
+	for _, v := range o.Vectors {
+		s.vectors[v.Name] = v
+	}
+	var out []object
+	add := func(about string, body any, err error) {
+		t.Helper()
+		switch {
+		case err == nil:
+			out = append(out, object{"About": about, "Body": body})
+		case errors.Is(err, sheaf.ErrUnsupported):
+			out = append(out, object{"About": about, "Refused": err.Error()})
+		default:
+			t.Errorf("%s: %v", about, err)
+		}
+	}
+	bodies, err := o.Bodies()
+	add("how the indices are made", bodies, err)
+	for _, r := range backendtest.Requests() {
+		clauses, err := s.bounds(r.Request.Filter, r.Request.Within)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Request.Vector != nil {
+			query, err := s.near(&r.Request, clauses)
+			add(r.Name, query, err)
+			continue
+		}
+		if err := s.Supports(r.Request); err != nil {
+			add(r.Name, nil, err)
+			continue
+		}
+		w := words{s: s, req: r.Request.Text, plan: textplan.Compile(o.Analyzer, r.Request.Text), grown: map[string][]grown{}}
+		textplan.Walk(w.plan.Root, func(n textplan.Node) {
+			if e, ok := n.(textplan.Expand); ok {
+				w.grown[expandKey(e)] = []grown{{"oolong", 1}, {textplan.FormMark + "oolongs", 0.5}}
+			}
+		})
+		add(r.Name, object{"filter": clauses, "query": w.root()}, nil)
+	}
+	for _, f := range backendtest.Fusions() {
+		body, _, err := s.fused(&f, [2]object{{"match_all": object{}}, {"match_none": object{}}})
+		add("join by "+f.Method.String(), body, err)
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "\t")
+	if err := enc.Encode(out); err != nil {
+		t.Fatal(err)
+	}
+	backendtest.Golden(t, filepath.Join("testdata", "elasticsearch.json"), text.String(), flag.Lookup("update").Value.String() == "true")
+}

@@ -1,0 +1,480 @@
+# open
+SELECT set_config($1, $2, false), set_config($3, $4, false);
+SELECT to_regclass($1 || '.setting') IS NOT NULL AND to_regclass($1 || '.posting') IS NOT NULL,
+		(SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = to_regnamespace($1));
+begin;
+SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0));
+SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+		(SELECT default_version FROM pg_available_extensions WHERE name = 'vector');
+CREATE SCHEMA IF NOT EXISTS golden;
+CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL);
+CREATE TABLE total (chunks bigint NOT NULL, vectors bigint NOT NULL, generation bigint NOT NULL);
+INSERT INTO total VALUES (0, 0, 0);
+
+-- Text fields, with the number of chunks that have terms in them and of those terms.
+CREATE TABLE field (id int PRIMARY KEY, name text NOT NULL UNIQUE, chunks bigint NOT NULL, tokens bigint NOT NULL);
+-- Every term and, after a byte 1, every form that was ever written. Entries never change.
+CREATE TABLE term (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text COLLATE "C" NOT NULL UNIQUE);
+
+-- lens[i] is the number of terms in the field with id i; fields are names and texts in turn.
+CREATE TABLE chunk (ord bigint PRIMARY KEY, id bytea NOT NULL, doc bytea NOT NULL, lens int[] NOT NULL, fields bytea[] NOT NULL);
+CREATE SEQUENCE chunk_ord;
+-- By hash, because an index takes no key above 2,704 bytes.
+CREATE UNIQUE INDEX chunk_id ON chunk (sha256(id));
+CREATE INDEX chunk_doc ON chunk (sha256(doc));
+
+CREATE TABLE posting (term int NOT NULL, field int NOT NULL, chunk bigint NOT NULL, tf int NOT NULL, len int NOT NULL, pos int[],
+	PRIMARY KEY (term, field, chunk) INCLUDE (tf, len));
+CREATE INDEX posting_chunk ON posting (chunk);
+
+-- kind is that of sheaf.Value: 1 text, 2 number, 3 date in milliseconds, 4 truth.
+CREATE TABLE property (chunk bigint NOT NULL, name bytea NOT NULL, kind smallint NOT NULL, text bytea, number float8);
+CREATE INDEX property_chunk ON property (chunk);
+CREATE INDEX property_number ON property (substring(name for 256), number, chunk) WHERE kind <> 1;
+CREATE INDEX property_text ON property (substring(name for 256), substring(text for 256), chunk) WHERE kind = 1;
+
+-- The passages of vector field i are in the table vector_i.
+CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims int NOT NULL, model text NOT NULL);;
+INSERT INTO setting VALUES ('version', $1), ('analyzer', $2);
+CREATE TABLE wall (chunk bigint PRIMARY KEY, tenants text[] NOT NULL, access text[] NOT NULL);
+ALTER TABLE wall ENABLE ROW LEVEL SECURITY;
+ALTER TABLE wall FORCE ROW LEVEL SECURITY;
+CREATE POLICY wall_read ON wall FOR SELECT USING (
+	(current_setting('sheaf.tenant', true) = '*'
+		OR current_setting('sheaf.tenant', true) = '=' AND tenants = '{}'
+		OR length(current_setting('sheaf.tenant', true)) > 1 AND substr(current_setting('sheaf.tenant', true), 2) = ANY (tenants))
+	AND (current_setting('sheaf.access', true) = '*'
+		OR left(current_setting('sheaf.access', true), 1) = '='
+			AND access && string_to_array(substr(current_setting('sheaf.access', true), 2), ',')));
+CREATE POLICY wall_write ON wall FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
+ALTER TABLE chunk ENABLE ROW LEVEL SECURITY;
+ALTER TABLE chunk FORCE ROW LEVEL SECURITY;
+CREATE POLICY chunk_read ON chunk FOR SELECT USING (ord IN (SELECT chunk FROM wall));
+CREATE POLICY chunk_write ON chunk FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
+ALTER TABLE posting ENABLE ROW LEVEL SECURITY;
+ALTER TABLE posting FORCE ROW LEVEL SECURITY;
+CREATE POLICY posting_read ON posting FOR SELECT USING (chunk IN (SELECT chunk FROM wall));
+CREATE POLICY posting_write ON posting FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
+ALTER TABLE property ENABLE ROW LEVEL SECURITY;
+ALTER TABLE property FORCE ROW LEVEL SECURITY;
+CREATE POLICY property_read ON property FOR SELECT USING (chunk IN (SELECT chunk FROM wall));
+CREATE POLICY property_write ON property FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
+commit;
+
+# write
+begin;
+SELECT id, name, dims, model FROM vector_field;
+SELECT id, name FROM field;
+DELETE FROM chunk WHERE sha256(doc) = ANY($1) OR sha256(id) = ANY($2) RETURNING ord, lens;
+INSERT INTO term (text) SELECT t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING;
+SELECT id, text FROM term WHERE text = ANY($1);
+INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id;
+CREATE TABLE vector_1 (chunk bigint NOT NULL, passage int NOT NULL, v vector(3) NOT NULL, PRIMARY KEY (chunk, passage));
+ALTER TABLE vector_1 ALTER v SET STORAGE PLAIN;
+ALTER TABLE vector_1 ENABLE ROW LEVEL SECURITY;
+ALTER TABLE vector_1 FORCE ROW LEVEL SECURITY;
+CREATE POLICY vector_1_read ON vector_1 FOR SELECT USING (chunk IN (SELECT chunk FROM wall));
+CREATE POLICY vector_1_write ON vector_1 FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
+CREATE TABLE vector_2 (chunk bigint NOT NULL, passage int NOT NULL, v vector(3) NOT NULL, PRIMARY KEY (chunk, passage));
+ALTER TABLE vector_2 ALTER v SET STORAGE PLAIN;
+ALTER TABLE vector_2 ENABLE ROW LEVEL SECURITY;
+ALTER TABLE vector_2 FORCE ROW LEVEL SECURITY;
+CREATE POLICY vector_2_read ON vector_2 FOR SELECT USING (chunk IN (SELECT chunk FROM wall));
+CREATE POLICY vector_2_write ON vector_2 FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
+SELECT setval('chunk_ord', nextval('chunk_ord') + $1);
+COPY wall FROM STDIN (FORMAT binary);
+COPY chunk FROM STDIN (FORMAT binary);
+COPY posting FROM STDIN (FORMAT binary);
+COPY property FROM STDIN (FORMAT binary);
+COPY vector_1 FROM STDIN (FORMAT binary);
+COPY vector_2 FROM STDIN (FORMAT binary);
+INSERT INTO field VALUES ($1, $2, $3, $4);
+UPDATE total SET chunks = chunks + $1, vectors = vectors + $2, generation = generation + 1;
+commit;
+
+# words
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+scored5 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q4 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
+
+# best field
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+scored5 AS (SELECT chunk, max(s) + $10::float8 * (sum(s ORDER BY f) - max(s)) AS score
+	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM q4 GROUP BY chunk, f) x GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
+
+# a virtual field
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+every3 AS (SELECT chunks::float8 AS chunks, CASE WHEN chunks = 0 OR 0 + $1::float8 * coalesce((SELECT tokens FROM stats WHERE id = 1), 0) + $2::float8 * coalesce((SELECT tokens FROM stats WHERE id = 2), 0) = 0 THEN 1 ELSE (0 + $1::float8 * coalesce((SELECT tokens FROM stats WHERE id = 1), 0) + $2::float8 * coalesce((SELECT tokens FROM stats WHERE id = 2), 0)) / chunks END AS average FROM counted),
+look4 AS (SELECT l.term, l.n, l.factor * ln(1 + (e.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, e.average
+	FROM unnest($4::int[], $5::int[], $6::float8[]) AS l(term, n, factor) CROSS JOIN every3 e
+	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = ANY($3::int[])) d),
+q5 AS (SELECT x.chunk, 0 AS f, x.n, x.term, x.factor * (x.frequency / (x.frequency + $7::float8 * (1 - $8::float8 + $9::float8 * (0 + $1::float8 * coalesce(c.lens[1], 0) + $2::float8 * coalesce(c.lens[2], 0)) / x.average))) AS s
+	FROM (SELECT p.chunk, l.n, l.term, l.factor, l.average, sum(w.weight * p.tf) AS frequency
+		FROM look4 l JOIN posting p ON p.term = l.term JOIN unnest($3::int[], $10::float8[]) AS w(field, weight) ON w.field = p.field
+		GROUP BY p.chunk, l.n, l.term, l.factor, l.average) x JOIN chunk c ON c.ord = x.chunk),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $11::bigint;
+
+# statistics over candidates
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $1::bytea AND name = $2::bytea AND true)),
+counted AS (SELECT count(*) AS chunks FROM allowed0),
+counts AS (SELECT f.id, count(*) FILTER (WHERE a.lens[f.id] > 0) AS chunks, coalesce(sum(a.lens[f.id]), 0) AS tokens
+	FROM field f CROSS JOIN allowed0 a GROUP BY f.id),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($3::int[], $4::int[], $5::int[], $6::int[], $7::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field AND p.chunk IN (SELECT ord FROM allowed0)) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $8::float8 * (1 - $9::float8 + $10::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $11::bigint;
+
+# a word twice and a boost
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+look5 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
+	FROM look5 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+q7 AS (SELECT chunk, f, n, term, s FROM (SELECT chunk, f, n, term, s FROM q4 UNION ALL SELECT chunk, f, n, term, s FROM q6) x),
+scored8 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q7 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored8 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $17::bigint;
+
+# must, should and must not
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+look5 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
+	FROM look5 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+look7 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($17::int[], $18::int[], $19::int[], $20::int[], $21::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q8 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $22::float8 * (1 - $23::float8 + $24::float8 * p.len / l.average))) AS s
+	FROM look7 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+look9 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($25::int[], $26::int[], $27::int[], $28::int[], $29::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q10 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $30::float8 * (1 - $31::float8 + $32::float8 * p.len / l.average))) AS s
+	FROM look9 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+q11 AS (SELECT chunk, f, n, term, s FROM (SELECT chunk, f, n, term, s FROM q4 UNION ALL SELECT chunk, f, n, term, s FROM q6 UNION ALL SELECT chunk, f, n, term, s FROM q8) x WHERE chunk IN (SELECT chunk FROM q4) AND chunk IN (SELECT chunk FROM q6) AND chunk NOT IN (SELECT chunk FROM q10)),
+scored12 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q11 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored12 ORDER BY score DESC FETCH FIRST ($33::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $33::bigint;
+
+# everything but
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+q3 AS (SELECT ord AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s FROM (SELECT ord FROM chunk) a),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+q6 AS (SELECT chunk, f, n, term, s FROM q3 x WHERE chunk NOT IN (SELECT chunk FROM q5)),
+scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q6 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
+
+# a field
+
+# terms of other characters
+
+# phrase
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+all3 AS (SELECT p.chunk, p.field FROM posting p WHERE p.term = ANY($1::int[]) AND p.field = ANY($2::int[])
+	GROUP BY p.chunk, p.field HAVING count(*) = $3::int),
+held4 AS (SELECT a.chunk, a.field FROM all3 a WHERE EXISTS (SELECT 1 FROM (SELECT o - b.at AS low FROM unnest($6::int[], $7::int[]) b(term, at) JOIN posting p ON p.term = b.term AND p.chunk = a.chunk AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o) starts WHERE NOT EXISTS (
+	SELECT 1 FROM unnest($4::int[], $5::int[]) t(term, at) WHERE NOT EXISTS (SELECT 1 FROM posting p WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND EXISTS (SELECT 1 FROM unnest(p.pos) o WHERE o - t.at - low BETWEEN 0 AND $8::int))))),
+look5 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
+	FROM look5 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk, p.field) IN (SELECT chunk, field FROM held4)),
+scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q6 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $17::bigint;
+
+# prefix
+SELECT id, text FROM term WHERE text >= $1 AND starts_with(text, $1) AND text < $2 UNION ALL SELECT id, text FROM term WHERE text >= $3 AND text <= $4 AND starts_with(text, $3);
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
+q5 AS (SELECT chunk, f, n, term, s FROM (SELECT chunk, f, n, term, s FROM q4) x WHERE chunk IN (SELECT chunk FROM q4)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
+
+# fuzzy
+SELECT id, text FROM term WHERE char_length(text) BETWEEN $1 AND $2 AND (false OR strpos(text, $3) > 0 OR strpos(text, $4) > 0 OR strpos(text, $5) > 0);
+
+# vector
+WITH near0 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $1::real[]::vector) AS score, passage FROM vector_1 v ORDER BY chunk, score DESC, passage)
+SELECT c.id, r.score, r.passage FROM (SELECT * FROM near0 ORDER BY score DESC FETCH FIRST ($2::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $2::bigint;
+
+# vector with a filter
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $1::bytea AND name = $2::bytea AND true)),
+near1 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $3::real[]::vector) AS score, passage FROM vector_2 v WHERE v.chunk = ANY(ARRAY(SELECT ord FROM allowed0)) ORDER BY chunk, score DESC, passage)
+SELECT c.id, r.score, r.passage FROM (SELECT * FROM near1 ORDER BY score DESC FETCH FIRST ($4::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $4::bigint;
+
+# within
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE sha256(c.id) = ANY($1::bytea[])),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($2::int[], $3::int[], $4::int[], $5::int[], $6::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $7::float8 * (1 - $8::float8 + $9::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($10::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $10::bigint;
+
+# access
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE (NOT (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $2::bytea AND name = $3::bytea AND kind <> 1 AND kind = 4 AND number = ANY($1::float8[]))) AND (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $6::bytea AND name = $7::bytea AND kind = 1 AND substring(text for 256) = ANY($4::bytea[]) AND text = ANY($5::bytea[]))) AND (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $10::bytea AND name = $11::bytea AND kind = 1 AND substring(text for 256) = ANY($8::bytea[]) AND text = ANY($9::bytea[]))))),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($12::int[], $13::int[], $14::int[], $15::int[], $16::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $17::float8 * (1 - $18::float8 + $19::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($20::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $20::bigint;
+
+# in
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $3::bytea AND name = $4::bytea AND kind = 1 AND substring(text for 256) = ANY($1::bytea[]) AND text = ANY($2::bytea[])) OR c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $6::bytea AND name = $7::bytea AND kind <> 1 AND kind = 2 AND number = ANY($5::float8[])))),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($8::int[], $9::int[], $10::int[], $11::int[], $12::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $13::float8 * (1 - $14::float8 + $15::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($16::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $16::bigint;
+
+# in nothing
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE NOT false),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
+
+# dates
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $3::bytea AND name = $4::bytea AND kind = 3 AND kind <> 1 AND number >= $1::float8 AND number < $2::float8)),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $13::bigint;
+
+# numbers below 0
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $2::bytea AND name = $3::bytea AND kind = 2 AND kind <> 1 AND number <= $1::float8)),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($4::int[], $5::int[], $6::int[], $7::int[], $8::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $9::float8 * (1 - $10::float8 + $11::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($12::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $12::bigint;
+
+# texts in a range
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $3::bytea AND name = $4::bytea AND kind = 1 AND text >= $1::bytea AND text <= $2::bytea)),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $13::bigint;
+
+# prefix of a column
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $5::bytea AND name = $6::bytea AND kind = 1 AND substring(text for $1::int) = $2::bytea AND substring(text for 256) >= $3::bytea AND substring(text for 256) < $4::bytea)),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($7::int[], $8::int[], $9::int[], $10::int[], $11::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint;
+
+# nested
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE ((c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $1::bytea AND name = $2::bytea AND true) AND NOT (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $3::bytea AND name = $4::bytea AND true) OR c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $5::bytea AND name = $6::bytea AND true))) OR NOT true OR false)),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($7::int[], $8::int[], $9::int[], $10::int[], $11::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
+SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint;
+
+# join by reciprocal ranks
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $3::bytea AND name = $4::bytea AND kind = 1 AND substring(text for 256) = ANY($1::bytea[]) AND text = ANY($2::bytea[])))),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+near6 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $13::real[]::vector) AS score, passage FROM vector_1 v WHERE v.chunk = ANY(ARRAY(SELECT ord FROM allowed0)) ORDER BY chunk, score DESC, passage),
+scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk),
+text_ranked8 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, 0::float8 AS share FROM (SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($14::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $14::bigint) hits),
+vector_ranked9 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, 0::float8 AS share FROM (SELECT c.id, r.score, r.passage FROM (SELECT * FROM near6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint) hits),
+fused10 AS (SELECT coalesce(a.id, b.id) AS id, coalesce($16::float8 / ($18::float8 + a.rank), 0) + coalesce($17::float8 / ($18::float8 + b.rank), 0) AS score, coalesce(a.rank, 0) AS rank_a, coalesce(b.rank, 0) AS rank_b,
+		coalesce(a.score, 0) AS score_a, coalesce(b.score, 0) AS score_b, coalesce(nullif(a.passage, 0), b.passage, 0) AS passage
+	FROM text_ranked8 a FULL OUTER JOIN vector_ranked9 b ON a.id = b.id)
+SELECT id, score, rank_a, rank_b, score_a, score_b, passage FROM fused10
+	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), id LIMIT $19::bigint;
+
+# join by min-max
+WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE (c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $3::bytea AND name = $4::bytea AND kind = 1 AND substring(text for 256) = ANY($1::bytea[]) AND text = ANY($2::bytea[])))),
+counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+near6 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $13::real[]::vector) AS score, passage FROM vector_1 v WHERE v.chunk = ANY(ARRAY(SELECT ord FROM allowed0)) ORDER BY chunk, score DESC, passage),
+scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk),
+text_ranked8 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1) AS share FROM (SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($14::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $14::bigint) hits),
+vector_ranked9 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1) AS share FROM (SELECT c.id, r.score, r.passage FROM (SELECT * FROM near6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint) hits),
+fused10 AS (SELECT coalesce(a.id, b.id) AS id, (coalesce($16::float8 * a.share, 0) + coalesce($17::float8 * b.share, 0)) / ($16::float8 + $17::float8) AS score, coalesce(a.rank, 0) AS rank_a, coalesce(b.rank, 0) AS rank_b,
+		coalesce(a.score, 0) AS score_a, coalesce(b.score, 0) AS score_b, coalesce(nullif(a.passage, 0), b.passage, 0) AS passage
+	FROM text_ranked8 a FULL OUTER JOIN vector_ranked9 b ON a.id = b.id)
+SELECT id, score, rank_a, rank_b, score_a, score_b, passage FROM fused10
+	ORDER BY score DESC, least(nullif(rank_a, 0), nullif(rank_b, 0)), id LIMIT $18::bigint;
+
+# join by min-max of OpenSearch
+-- postgres: unsupported: fuse by the min-max of OpenSearch: use minmax
+
+# count
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
+q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field)
+SELECT count(DISTINCT chunk) FROM q4;
+
+# delete
+begin;
+DELETE FROM posting WHERE chunk = ANY($1);
+DELETE FROM property WHERE chunk = ANY($1);
+DELETE FROM wall WHERE chunk = ANY($1);
+DELETE FROM vector_1 WHERE chunk = ANY($1);
+DELETE FROM vector_2 WHERE chunk = ANY($1);
+UPDATE field SET chunks = chunks + $2, tokens = tokens + $3 WHERE id = $1;
+commit;
+

@@ -42,6 +42,7 @@ var (
 	_ backend.Selective = (*guard)(nil)
 	_ backend.Faceter   = (*guard)(nil)
 	_ backend.Sorter    = (*guard)(nil)
+	_ backend.Fuser     = (*guard)(nil)
 	_ rank.Facts        = (*guard)(nil)
 	_ rank.Outliner     = (*guard)(nil)
 )
@@ -74,14 +75,15 @@ func (g *guard) searched() backend.Backend {
 	if _, ok := g.store.(backend.Counter); ok {
 		return g
 	}
-	return uncounted{g, g, g}
+	return uncounted{g, g, g, g}
 }
 
-// uncounted is a guard that retrieves and explains, no more.
+// uncounted is a guard that retrieves, explains and joins, no more.
 type uncounted struct {
 	backend.Backend
 	backend.Explainer
 	backend.Selective
+	backend.Fuser
 }
 
 // bound adds the grant's filter to a request.
@@ -109,6 +111,20 @@ func (g *guard) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 		return g.legs.retrieve(ctx, g.view.Generation(), g.bound(req), g.store)
 	}
 	return g.store.Retrieve(ctx, g.bound(req))
+}
+
+// Fuse implements backend.Fuser, as far as the store does: both legs are bounded as
+// those of Retrieve are.
+func (g *guard) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fused, error) {
+	f, ok := g.store.(backend.Fuser)
+	if !ok {
+		return backend.Fused{}, fmt.Errorf("%w: the store joins no branches by itself", sheaf.ErrUnsupported)
+	}
+	req.Filter = g.bound(backend.Request{Filter: req.Filter}).Filter
+	for i := range req.Legs {
+		req.Legs[i].Text = g.bound(backend.Request{Text: req.Legs[i].Text}).Text
+	}
+	return f.Fuse(backend.WithViewer(ctx, g.viewer), req)
 }
 
 // Explain implements backend.Explainer, as far as the store does.

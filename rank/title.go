@@ -37,32 +37,66 @@ func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		if asked == "" {
 			return nil
 		}
-		c, ok := nodeOf(env.Facts, h.ID)
-		if !ok {
-			return nil
-		}
 		var best *factor
-		try := func(name, label string, value float64) {
-			if sameStart(name, asked) && foldName(name) == asked && (best == nil || value > best.value) {
-				why := part(label+" is exactly what was asked for", value)
+		names(env.Facts, h.ID, func(name string, kind nameKind) {
+			value := [...]float64{b.Title, b.Alias, b.Alias, b.Heading}[kind]
+			if (best == nil || value > best.value) && called(name, asked) {
+				why := part(kind.String()+" is exactly what was asked for", value)
 				best = &factor{value, &why}
 			}
-		}
-		if c.Depth > 0 || c.Parent != "" {
-			try(c.Title, "the heading", b.Heading)
-		} else {
-			try(c.Title, "the title", b.Title)
-			if d := outlineOf(env.Facts, c.Doc); d != nil {
-				for _, alias := range d.Aliases {
-					try(alias, "an alias", b.Alias)
-				}
-				file := path.Base(d.Path)
-				try(file, "the file name", b.Alias)
-				try(strings.TrimSuffix(file, path.Ext(file)), "the file name", b.Alias)
-			}
-		}
+		})
 		return best
 	})
+}
+
+// Called reports whether a chunk or document has a name that is what was asked
+// for, as [TitleBoost] compares them.
+func Called(facts Facts, id sheaf.ID, query string) bool {
+	asked, found := foldName(query), false
+	if asked == "" {
+		return false
+	}
+	names(facts, id, func(name string, _ nameKind) { found = found || called(name, asked) })
+	return found
+}
+
+// called reports whether a name is the folded one.
+func called(name, folded string) bool { return sameStart(name, folded) && foldName(name) == folded }
+
+// nameKind says what a name is.
+type nameKind int
+
+const (
+	nameTitle nameKind = iota
+	nameAlias
+	nameFile
+	nameHeading
+)
+
+func (k nameKind) String() string {
+	return [...]string{"the title", "an alias", "the file name", "the heading"}[k]
+}
+
+// names gives each every name of a chunk, or of a document; none of what facts
+// do not know.
+func names(facts Facts, id sheaf.ID, each func(name string, kind nameKind)) {
+	c, ok := nodeOf(facts, id)
+	switch {
+	case !ok:
+		return
+	case c.Depth > 0 || c.Parent != "":
+		each(c.Title, nameHeading)
+		return
+	}
+	each(c.Title, nameTitle)
+	if d := outlineOf(facts, c.Doc); d != nil {
+		for _, alias := range d.Aliases {
+			each(alias, nameAlias)
+		}
+		file := path.Base(d.Path)
+		each(file, nameFile)
+		each(strings.TrimSuffix(file, path.Ext(file)), nameFile)
+	}
 }
 
 // sameStart tells quickly that most names are not the folded one.

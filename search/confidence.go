@@ -26,6 +26,10 @@ type Evidence struct {
 	// of its words.
 	Known  float64 `json:"known"`
 	Length int     `json:"length"`
+	// Named says that it is called exactly what was asked for, Holds that it
+	// holds every rare word of a query mainly of such words.
+	Named bool `json:"named"`
+	Holds bool `json:"holds"`
 }
 
 // Features are the evidence as numbers for calibrate.Logistic, each about within
@@ -189,6 +193,8 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		hit := &r.result.Hits[i]
 		at := slices.IndexFunc(ranking, func(h sheaf.Hit) bool { return h.ID == hit.ID })
 		e := r.evidence(&ranking[at], hit.Doc, known, length)
+		e.Named = rank.Called(r.facts, hit.ID, r.query.Text)
+		e.Holds = r.holds != nil && r.holds(hit.ID)
 		hit.Evidence = &e
 		if r.confidence != nil {
 			c := r.confidence.At(e.Features()...)

@@ -289,6 +289,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 				if env.Rare, err = r.rare(ctx); err != nil {
 					return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 				}
+				r.holds = env.Rare
 			}
 			if _, ok := step.Stage.(rank.Whole); ok && env.Words == nil {
 				if env.Words, err = r.wordsIn(ctx); err != nil {

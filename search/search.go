@@ -255,6 +255,9 @@ type run struct {
 	confidence *calibrate.Logistic
 	// judged is what answers are judged by; nil when nobody asked.
 	judged *judged
+	// holds tells whether a chunk holds every rare word of the query; nil when
+	// it is not mainly of such words, or nobody asked.
+	holds func(sheaf.ID) bool
 	// size is the number of chunks, 0 before it is known.
 	size int
 	// worthy are the words of the query with what they are worth, nil before

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"sync"
 	"time"
 
@@ -127,9 +126,5 @@ func (r *Reader) Page(ctx context.Context, cursor, text string) (*Answer, error)
 	if text != "" && text != k.request.Text {
 		return nil, fieldError("cursor", "it belongs to another query, %q", k.request.Text)
 	}
-	a, err := r.page(ctx, k, from, limit)
-	if err == nil && r.Err() != nil {
-		err = fmt.Errorf("read index: %w", r.Err())
-	}
-	return a, err
+	return r.page(ctx, k, from, limit)
 }

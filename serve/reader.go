@@ -317,6 +317,9 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 		}
 		a.Results = append(a.Results, shown)
 	}
+	if err := r.Err(); err != nil { // of what is shown of the results
+		return nil, fmt.Errorf("read index: %w", err)
+	}
 	if stale > 0 {
 		a.Warnings = append(a.Warnings, fmt.Sprintf("%d of the results changed since they were indexed: they have no snippet", stale))
 	}

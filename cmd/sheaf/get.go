@@ -95,6 +95,9 @@ func (s *session) get(addresses []string, o getOptions) error {
 		}
 		out.Results = append(out.Results, part)
 	}
+	if err := s.view.Err(); err != nil {
+		return s.advise(fmt.Errorf("read index: %w", err))
+	}
 	out.Warnings = s.allWarnings()
 	if s.json {
 		return s.printJSON(out)

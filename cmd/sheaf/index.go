@@ -135,6 +135,9 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 		doc, _ := s.view.Document(w.Doc)
 		out.Warnings = append(out.Warnings, warningJSON{Path: s.relative(doc.Tree, doc.Path), Line: w.Line, Message: w.Message})
 	}
+	if err := s.view.Err(); err != nil {
+		return s.advise(fmt.Errorf("read index: %w", err))
+	}
 	if s.json {
 		return s.printJSON(out)
 	}

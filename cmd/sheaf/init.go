@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"sheaf"
+)
 
 func (a *app) initCommand() *cobra.Command {
 	var here bool
@@ -11,7 +15,9 @@ func (a *app) initCommand() *cobra.Command {
 		Long: `Makes an index of its own for a folder and fills it. Searching does the same when
 a folder has none, so this is for folders below one that is indexed already, and
 for --here: the index then lies in .sheaf inside the folder and moves with it.
-An index that came with a folder from elsewhere is adopted by --here.`,
+Without --here, a folder whose index lies inside it keeps using that one. An index
+that came with a folder, from elsewhere or from its former place, is used once
+--here has adopted it.`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -25,12 +31,22 @@ An index that came with a folder from elsewhere is adopted by --here.`,
 			if err != nil {
 				return err
 			}
-			where := a.finder(c).Own(folder)
-			if here {
-				where = a.finder(c).Inside(folder)
+			if here && a.index != "" {
+				return sheaf.Invalidf("--here puts the index into %s and --index into %s: give one of them", folder, a.index)
+			}
+			own, inside := a.finder(c).Own(folder), a.finder(c).Inside(folder)
+			where := own
+			switch {
+			case here:
+				where = inside
 				if err := trust().ApproveFolder(folder); err != nil {
 					return err
 				}
+				if own.Exists {
+					a.notice("the index in %s is used no more: remove it when you need nothing of it", own.Dir)
+				}
+			case a.index == "" && inside.Exists && trust().FolderApproved(folder):
+				where = inside
 			}
 			s, err := a.openAt(cmd.Context(), folder, where, openOptions{make: true})
 			if err != nil {

@@ -64,6 +64,9 @@ func (s *session) list(long bool) error {
 		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: title(&doc), Chunks: len(doc.Chunks),
 			Bytes: file.Size, Modified: time.Unix(0, file.ModTime).UTC().Format(time.RFC3339), Tags: orEmpty(doc.Tags)})
 	}
+	if err := s.view.Err(); err != nil {
+		return s.advise(fmt.Errorf("read index: %w", err))
+	}
 	switch {
 	case s.json:
 		if err := s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.folder, "documents": documents}); err != nil {

@@ -181,6 +181,9 @@ func (s *session) resolve(text string) (address.Target, error) {
 	r := &address.Resolver{Documents: s.view, Trees: s.view.Settings().Trees, Folder: s.folder, Read: s.view.Text, Paths: s.paths, Follow: s.view.Resolve}
 	t, err := r.Resolve(text)
 	var missing *address.NotFound
+	if fault := s.view.Err(); fault != nil {
+		return t, s.advise(fmt.Errorf("read index: %w", fault))
+	}
 	if errors.As(err, &missing) {
 		err = withHint(err, "%s", missing.Hint)
 	}
@@ -253,7 +256,10 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	h := search.NewHighlighter(s.analyzer, q.Words, s.rarity(ctx))
 	gone := 0
 	for i := range result.Hits {
-		r, there := s.result(h, &result.Hits[i])
+		r, there, err := s.result(h, &result.Hits[i])
+		if err != nil {
+			return nil, fmt.Errorf("read index: %w", err)
+		}
 		if !there {
 			gone++
 			continue
@@ -269,8 +275,8 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 }
 
 // result fills in what is shown of a hit: its file, line and snippet. there is
-// false when the file has gone since it was indexed.
-func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, there bool) {
+// false when the file has gone since it was indexed; damage is an error.
+func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, there bool, err error) {
 	tree := hit.Doc.Tree()
 	r = resultJSON{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
@@ -282,22 +288,24 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 	}
 	doc, ok := s.view.Document(hit.Doc)
 	if !ok {
-		return r, true
+		return r, true, s.view.Err()
 	}
 	content, err := s.view.Text(doc.ID)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return r, false
-		}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, false, nil
+	case errors.Is(err, sheaf.ErrCorrupt):
+		return r, true, err
+	case err != nil:
 		s.warn("%s: no snippet: %v", r.Path, err)
-		return r, true
+		return r, true, nil
 	}
 	snippet, at := serve.BestSnippet(h, content, serve.SnippetSpans(&doc, hit, content, s.passages()))
 	r.Snippet, r.Line = snippet.Text, catalog.Line(content, at)
 	for _, m := range snippet.Matches {
 		r.Matches = append(r.Matches, spanOf(m))
 	}
-	return r, true
+	return r, true, nil
 }
 
 // rounded is a confidence with three decimals; more would pretend.

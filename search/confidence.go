@@ -26,10 +26,34 @@ type Evidence struct {
 	// of its words.
 	Known  float64 `json:"known"`
 	Length int     `json:"length"`
-	// Named says that it is called exactly what was asked for, Holds that it
-	// holds every rare word of a query mainly of such words.
-	Named bool `json:"named"`
+	// Named is how many of the documents found are called exactly what was
+	// asked for, or have such a heading, this one among them; 0 when it is not.
+	Named int `json:"named"`
+	// Holds says that it holds every rare word of a query mainly of such words.
 	Holds bool `json:"holds"`
+}
+
+// How often first answers were right of which only this was looked at, rounded
+// down (doc/quality.md).
+const (
+	namedRight = 0.9
+	holdsRight = 0.8
+)
+
+// Confidence is how likely an answer is right, by what was fitted. A first answer
+// that is called what was asked for, or holds its rare words, has at least what
+// that alone is worth: the other evidence compares it with answers that the same
+// words found, and says little where there are few, or where one repeats a word
+// that is another's name.
+func (e Evidence) Confidence(fit *calibrate.Logistic, first bool) float64 {
+	c := fit.At(e.Features()...)
+	if first && e.Named > 0 {
+		c = max(c, namedRight/float64(e.Named))
+	}
+	if first && e.Holds {
+		c = max(c, holdsRight)
+	}
+	return c
 }
 
 // Features are the evidence as numbers for calibrate.Logistic, each about within
@@ -85,6 +109,7 @@ type judged struct {
 	// first and second are the two best documents of the fusion.
 	first, second sheaf.ID
 	scores        map[sheaf.ID]float64 // best fused score by document
+	found         sheaf.Ranking
 }
 
 // learn remembers the fusion of the main phase.
@@ -92,7 +117,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
 	}
-	j := &judged{scores: map[sheaf.ID]float64{}}
+	j := &judged{scores: map[sheaf.ID]float64{}, found: ranking}
 	if s, ok := fusion.(rank.Scores); ok {
 		j.ideals = s.Ideals
 	}
@@ -193,13 +218,28 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		hit := &r.result.Hits[i]
 		at := slices.IndexFunc(ranking, func(h sheaf.Hit) bool { return h.ID == hit.ID })
 		e := r.evidence(&ranking[at], hit.Doc, known, length)
-		e.Named = rank.Called(r.facts, hit.ID, r.query.Text)
+		if rank.Called(r.facts, hit.ID, r.query.Text) {
+			e.Named = r.named()
+		}
 		e.Holds = r.holds != nil && r.holds(hit.ID)
 		hit.Evidence = &e
 		if r.confidence != nil {
-			c := r.confidence.At(e.Features()...)
+			c := e.Confidence(r.confidence, i == 0)
 			hit.Confidence = &c
 			*r.result.Answerable = *r.result.Answerable || LevelOf(c) != None
 		}
 	}
+}
+
+// named is how many documents of the fusion are called exactly what was asked
+// for, or have such a heading; 1 at least.
+func (r *run) named() int {
+	docs := map[sheaf.ID]bool{}
+	for i := range r.judged.found {
+		if id := r.judged.found[i].ID; rank.Called(r.facts, id, r.query.Text) {
+			c, _ := r.facts.Node(id)
+			docs[c.Doc] = true
+		}
+	}
+	return max(1, len(docs))
 }

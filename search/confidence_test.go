@@ -48,6 +48,31 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
+// What a name or a rare word is worth alone holds whatever else says little; of
+// several of a name each is worth its share, and only the first answer counts.
+func TestConfidenceOfNamesAndRareWords(t *testing.T) {
+	doubt := &calibrate.Logistic{Bias: -20}
+	sure := &calibrate.Logistic{Bias: 20}
+	for _, c := range []struct {
+		e     search.Evidence
+		fit   *calibrate.Logistic
+		first bool
+		want  search.Level
+	}{
+		{search.Evidence{}, doubt, true, search.None},
+		{search.Evidence{Named: 1}, doubt, true, search.High},
+		{search.Evidence{Named: 2}, doubt, true, search.Medium},
+		{search.Evidence{Named: 20}, doubt, true, search.None},
+		{search.Evidence{Named: 20, Holds: true}, doubt, true, search.High},
+		{search.Evidence{Named: 1, Holds: true}, doubt, false, search.None},
+		{search.Evidence{Named: 20}, sure, true, search.High},
+	} {
+		if got := search.LevelOf(c.e.Confidence(c.fit, c.first)); got != c.want {
+			t.Errorf("%+v, first %v: %s, want %s", c.e, c.first, got, c.want)
+		}
+	}
+}
+
 func TestLevels(t *testing.T) {
 	for _, c := range []struct {
 		confidence float64

@@ -53,7 +53,7 @@ func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
 		}
 		rarity := math.Log(1 + (float64(max(chunks, df)-df)+0.5)/(float64(df)+0.5))
 		worth += rarity
-		if df > 0 && df <= limit && df < chunks/2 {
+		if df > 0 && df <= limit && df <= max(1, (chunks-1)/2) {
 			all.Must = append(all.Must, word)
 			rareOnly += rarity
 		}

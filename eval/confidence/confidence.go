@@ -64,6 +64,7 @@ type sample struct {
 	first    bool
 	right    bool
 	group    string // queries of one document stay together
+	evidence search.Evidence
 	features []float64
 }
 
@@ -113,7 +114,7 @@ func ask(ctx context.Context, s *search.Searcher, p *profile.Profile, item *know
 		if h.Evidence == nil {
 			continue
 		}
-		out = append(out, sample{query: number, first: i == 0, right: item.Doc != "" && h.Doc == item.Doc, group: group, features: h.Evidence.Features()})
+		out = append(out, sample{query: number, first: i == 0, right: item.Doc != "" && h.Doc == item.Doc, group: group, evidence: *h.Evidence, features: h.Evidence.Features()})
 	}
 	return out, nil
 }
@@ -142,7 +143,7 @@ func (r *Report) fit(samples []sample, o Options) error {
 	folds := calibrate.Folds(len(samples), k, groups, o.Queries.Seed)
 	held := calibrate.HeldOut(folds, func(train []int) func(i int) float64 {
 		f := fitOf(samples, train)
-		return func(i int) float64 { return f.At(samples[i].features...) }
+		return func(i int) float64 { return samples[i].evidence.Confidence(&f, samples[i].first) }
 	})
 	var p []float64
 	var right []bool

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"sheaf"
@@ -48,6 +49,28 @@ func IsText(name string) bool { return !chunk.IsFieldProperty(name) && accessCol
 // each under the titles above it, and the title.
 func Embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, entries []backend.Chunk) error {
 	return embed(ctx, e, doc, chunksOf(doc), entries, &space{})
+}
+
+// Read is the text of a file, as [Run] reads it. left says, by reason and detail,
+// why it has none.
+func Read(name string) (text []byte, left *catalog.Skip) {
+	c, err := read(name)
+	if err != nil {
+		return nil, skipOf(err)
+	}
+	text, ok := Text(c.data)
+	if !ok {
+		return nil, &catalog.Skip{Reason: ReasonBinary}
+	}
+	return text, nil
+}
+
+// skipOf is what is said of a file that could not be read.
+func skipOf(err error) *catalog.Skip {
+	if errors.Is(err, errChanging) {
+		return &catalog.Skip{Reason: ReasonChanging, Detail: err.Error()}
+	}
+	return &catalog.Skip{Reason: ReasonUnreadable, Detail: reasonOf(err)}
 }
 
 // Text is the text of a file's content as [Run] reads it: UTF-16 with a byte

@@ -24,7 +24,10 @@ type Options struct {
 	// Trees are the folders to index; documents of other trees are removed.
 	Trees []catalog.Tree
 	Walk  WalkOptions
-	Chunk chunk.Options
+	// Walked is a walk of one of the trees, with the same options and of this
+	// moment, which is then not walked again; nil is none.
+	Walked *Walk
+	Chunk  chunk.Options
 	// Embedder makes vectors; nil makes none.
 	Embedder inference.Embedder
 	// Workers is how many files are read and cut at once; 0 is one a core.

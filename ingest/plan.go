@@ -66,7 +66,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 		if tree.Root == "" {
 			continue // its texts were given
 		}
-		w, err := walk(ctx, tree.Root, o.Walk)
+		w, err := o.walk(ctx, tree.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -86,6 +86,15 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	sortSkips(p.skipped)
 	p.planSettings(view, o)
 	return p, nil
+}
+
+// walk walks the folder of a tree, unless that was done just before.
+func (o *Options) walk(ctx context.Context, root string) (*walked, error) {
+	if w := o.Walked; w != nil && w.root == root {
+		o.Walked = nil // what it found grows old
+		return w.found, nil
+	}
+	return walk(ctx, root, o.Walk)
 }
 
 // compare finds what is new, changed and gone. Both sides are sorted: the

@@ -91,10 +91,13 @@ func isRecent(modified, now time.Time) bool {
 	return now.Sub(modified) < window
 }
 
+// headBytes is how much of a file tells whether it is text.
+const headBytes = 8 << 10
+
 // isBinary reports whether data is no text: when more than a tenth of its first
 // 8 KB are zero bytes or control characters.
 func isBinary(data []byte) bool {
-	head := data[:min(len(data), 8<<10)]
+	head := data[:min(len(data), headBytes)]
 	control, i := 0, 0
 	for ; i+8 <= len(head); i += 8 {
 		// Eight bytes at a time: most hold none below a space.

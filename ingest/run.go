@@ -489,10 +489,8 @@ func (r *runner) unreadable(ctx context.Context, w backend.BulkWriter, j *job, e
 	if gone {
 		return nil
 	}
-	reason := ReasonUnreadable
-	if errors.Is(err, errChanging) {
-		reason = ReasonChanging
-	}
-	r.report.Skipped = append(r.report.Skipped, catalog.Skip{Tree: j.tree, Path: j.path, Reason: reason, Detail: reasonOf(err)})
+	left := skipOf(err)
+	left.Tree, left.Path = j.tree, j.path
+	r.report.Skipped = append(r.report.Skipped, *left)
 	return nil
 }

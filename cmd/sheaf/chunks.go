@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
 	"sheaf/vfs"
 )
 
@@ -39,8 +38,9 @@ func (a *app) chunksCommand() *cobra.Command {
 		Use:     "chunks PATH...",
 		GroupID: groupIndex,
 		Short:   "Show how files are cut, without an index",
-		Long: `Cuts files, and every text file of folders, and prints the chunks. - is the
-standard input, read as Markdown. With --json each chunk is one line of JSON.
+		Long: `Cuts files, and of folders the documents that an index of them has, and prints
+the chunks. - is the standard input, read as Markdown. With --json each chunk is
+one line of JSON. What is left out is said on the error stream.
 
 The paths in identifiers are relative to --root: by default the folder that is
 given when there is only one path, the folder of the file when one file elsewhere
@@ -63,7 +63,7 @@ names it.`,
 	f.StringVar(&o.window.Boundary, "boundary", "", "window: where windows may end: token, line or sentence")
 	f.BoolVar(&o.window.Large, "large", false, "window: also make a large chunk of every four windows")
 	f.BoolVar(&o.github, "github-slugs", false, "ignore {#id} in headings")
-	f.String("max-file-size", "", "leave out larger files")
+	addWalkFlags(f)
 	f.BoolVar(&a.json, "json", false, "print one JSON object a line (see doc/json.md)")
 	markFolder(f, "root")
 	return cmd
@@ -197,6 +197,7 @@ type chunksRun struct {
 	rootDir string
 
 	files, chunks, broken, unread int
+	skipped                       []skipJSON
 	// cut are the documents, when they are printed at the end: a link may lead
 	// to one that comes later.
 	cut []catalog.Record
@@ -208,7 +209,12 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 		if err != nil {
 			return fmt.Errorf("read the standard input: %w", err)
 		}
-		return r.document("stdin.md", content)
+		text, ok := ingest.Text(content)
+		if !ok {
+			return sheaf.Invalidf("the standard input is %s", ingest.ReasonBinary)
+		}
+		_, err = r.document("stdin.md", text) // without a word in it, it has no chunks
+		return err
 	}
 	real, err := filepath.EvalSymlinks(arg)
 	if err != nil {
@@ -220,80 +226,86 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	if _, ok := collection.Under(r.rootDir, real); !ok {
 		return sheaf.Invalidf("%s is not below %s: name a folder above both with --root", arg, r.rootDir)
 	}
-	return filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	info, err := os.Stat(real)
+	if err != nil {
+		return fmt.Errorf("open: %w", notFound(err))
+	}
+	if !info.IsDir() {
+		return r.named(real, info)
+	}
+	return r.folder(ctx, real)
+}
+
+// folder cuts the documents of a folder, which are those that an index of it
+// has, and says what it leaves out.
+func (r *chunksRun) folder(ctx context.Context, folder string) error {
+	files, skipped, err := ingest.Files(ctx, folder, r.walkOptions())
+	if err != nil {
+		return err
+	}
+	for _, k := range skipped {
+		r.leave(filepath.Join(folder, filepath.FromSlash(k.Path)), k)
+	}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
+		path := filepath.Join(folder, filepath.FromSlash(f.Path))
+		left, err := r.file(path)
 		if err != nil {
-			r.skip(path, err)
-			return nil
+			return err
 		}
-		if d.IsDir() {
-			if path != real && skippedFolder(d.Name()) {
-				return filepath.SkipDir
-			}
-			return nil
+		if left != nil {
+			r.leave(path, *left)
 		}
-		if !d.Type().IsRegular() {
-			return nil
-		}
-		return r.file(path, path == real)
-	})
+	}
+	return nil
 }
 
-// skippedFolder names folders that hold no notes: hidden ones, and
-// node_modules.
-func skippedFolder(name string) bool {
-	return strings.HasPrefix(name, ".") || name == "node_modules"
+// leave notes what a folder holds and was not cut.
+func (r *chunksRun) leave(path string, k catalog.Skip) {
+	rel, _ := collection.Under(r.rootDir, path)
+	r.skipped = append(r.skipped, skipJSON{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason, Detail: k.Detail})
+	if k.Reason == ingest.ReasonUnreadable || k.Reason == ingest.ReasonChanging {
+		r.unread++
+	}
 }
 
-// file cuts one file; binaries and files over the limit are passed over in
-// folders, and reported when they were named.
-func (r *chunksRun) file(path string, named bool) error {
-	st, err := os.Stat(path)
-	if err != nil {
-		r.skip(path, err)
-		return nil
+// named cuts a file that was named, whatever its type.
+func (r *chunksRun) named(path string, info os.FileInfo) error {
+	left, err := &catalog.Skip{Reason: ingest.ReasonTooLarge, Detail: fmt.Sprintf("%d bytes, the limit is %d", info.Size(), r.maxSize)}, error(nil)
+	if info.Size() <= r.maxSize {
+		left, err = r.file(path)
 	}
-	if st.Size() > r.maxSize {
-		if named {
-			r.skip(path, sheaf.Invalidf("it has %s, more than max_file_size %s", terminal.Bytes(st.Size()), terminal.Bytes(r.maxSize)))
+	if left != nil {
+		r.leave(path, *left)
+		if left.Reason == ingest.ReasonBinary || left.Reason == ingest.ReasonTooLarge {
+			r.unread++ // a folder may hold such files, but this one was asked for
 		}
-		return nil
 	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		r.skip(path, err)
-		return nil
-	}
-	if !named && binary(content) {
-		return nil
+	return err
+}
+
+// file cuts a file, or says why it does not.
+func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
+	content, left := ingest.Read(path)
+	if left != nil {
+		return left, nil
 	}
 	rel, _ := collection.Under(r.rootDir, path)
 	return r.document(rel, content)
 }
 
-// binary reports whether the beginning of a file has a NUL byte and is not
-// UTF-16.
-func binary(content []byte) bool {
-	head := content[:min(len(content), 8000)]
-	if bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}) {
-		return false
-	}
-	return bytes.IndexByte(head, 0) >= 0
-}
-
-func (r *chunksRun) skip(path string, err error) {
-	r.unread++
-	r.notice("%s is left out: %v", path, err)
-}
-
-func (r *chunksRun) document(path string, content []byte) error {
+// document cuts a text, or says why it does not.
+func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, err error) {
 	chunker, err := chunk.For(path, r.options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	doc := chunker.Chunk(r.tree, path, content)
+	if len(doc.Chunks) == 0 {
+		return &catalog.Skip{Reason: ingest.ReasonEmpty}, nil
+	}
 	r.files++
 	r.chunks += len(doc.Chunks)
 	for _, w := range doc.Warnings {
@@ -304,16 +316,16 @@ func (r *chunksRun) document(path string, content []byte) error {
 			r.broken++
 			fmt.Fprintln(r.stdout, terminal.Clean(err.Error()))
 		}
-		return nil
+		return nil, nil
 	}
 	if r.json {
 		r.cut = append(r.cut, catalog.Record{Document: doc})
-		return nil
+		return nil, nil
 	}
 	for i := range doc.Chunks {
 		r.printChunk(&doc.Chunks[i])
 	}
-	return nil
+	return nil, nil
 }
 
 // printCut writes the chunks of all documents, with where their links lead among
@@ -356,6 +368,13 @@ func (r *chunksRun) end() error {
 		if r.broken > 0 {
 			return fmt.Errorf("%s not cut as they must be: this is a fault of the chunker", terminal.Plural(r.broken, "file is", "files are"))
 		}
+	}
+	for i, k := range r.skipped {
+		if i == statusLines {
+			r.notice("left out are %s", skippedSummary(r.skipped))
+			break
+		}
+		r.notice("left out: %s", k)
 	}
 	if r.unread > 0 {
 		return fmt.Errorf("%w: %d", errUnread, r.unread)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -100,7 +101,7 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 	if !s.where.Exists {
 		out = append(out, backend.Finding{Check: "index", Found: "not made yet: " + s.where.Dir})
 	} else {
-		out = append(out, s.examineCatalog())
+		out = append(out, s.examineCatalog(cmd.Context()))
 	}
 	if target == nil {
 		return out, nil
@@ -108,7 +109,7 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 	defer s.close()
 	if s.analyzer == nil {
 		// Nothing is indexed: what a first run would ask for.
-		if err := s.newAnalyzer(); err != nil {
+		if err := s.newAnalyzer(cmd.Context()); err != nil {
 			return append(out, backend.Finding{Check: "language", Err: err}), nil
 		}
 	}
@@ -123,12 +124,12 @@ func orNone(text, none string) string {
 }
 
 // examineCatalog opens what is known of the documents.
-func (s *session) examineCatalog() backend.Finding {
+func (s *session) examineCatalog(ctx context.Context) backend.Finding {
 	out := backend.Finding{Check: "index", Found: s.where.Dir}
 	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(s.where.Dir), catalog.Options{})
 	if err == nil {
 		s.catalog, s.view = c, c.View()
-		err = s.openAnalyzer()
+		err = s.openAnalyzer(ctx)
 	}
 	if err != nil {
 		out.Err = s.advise(err)

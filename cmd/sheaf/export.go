@@ -81,10 +81,10 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string, writ
 	s := &session{app: a, folder: folder, where: where, asIs: true}
 	defer s.close()
 	if where.Exists {
-		if f := s.examineCatalog(); f.Err != nil {
+		if f := s.examineCatalog(cmd.Context()); f.Err != nil {
 			return f.Err
 		}
-	} else if err := s.newAnalyzer(); err != nil {
+	} else if err := s.newAnalyzer(cmd.Context()); err != nil {
 		return err
 	}
 	target, err := storeurl.Parse(address, filepath.Base(collection.Finder{}.Own(where.Root).Dir), storeurl.Secrets{})

@@ -84,6 +84,14 @@ type skipJSON struct {
 	Detail string `json:"detail,omitempty"`
 }
 
+// String is "path: reason (detail)".
+func (k skipJSON) String() string {
+	if k.Detail == "" {
+		return k.Path + ": " + k.Reason
+	}
+	return k.Path + ": " + k.Reason + " (" + k.Detail + ")"
+}
+
 type warningJSON struct {
 	Path    string `json:"path"`
 	Line    int    `json:"line"`

@@ -112,7 +112,7 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err == nil && s.outdated == nil && o.scans {
 		err = s.checkProfile(o.set)
 	}
-	if err == nil && s.outdated == nil && o.refresh && a.config.Refresh && s.languageOutgrown() {
+	if err == nil && s.outdated == nil && o.refresh && a.config.Refresh && s.languageOutgrown(ctx) {
 		s.outdated = errors.New("the language of the index was guessed from little text and is another now that there is more")
 	}
 	if err == nil && s.outdated != nil && !o.asIs {
@@ -259,7 +259,7 @@ func (s *session) openStores(ctx context.Context) error {
 		s.close()
 		return err
 	}
-	if err := s.openAnalyzer(); err != nil {
+	if err := s.openAnalyzer(ctx); err != nil {
 		s.close()
 		return err
 	}
@@ -308,10 +308,10 @@ func configuredChunker(c *config.Config) chunk.Options {
 	}
 }
 
-func (s *session) openAnalyzer() error {
+func (s *session) openAnalyzer(ctx context.Context) error {
 	name := s.view.Settings().Analyzer
 	if name == "" {
-		return s.newAnalyzer()
+		return s.newAnalyzer(ctx)
 	}
 	s.language, s.detected = s.view.Settings().Language, s.view.Settings().LanguageDetected
 	a, err := analysis.Parse(name)
@@ -323,11 +323,14 @@ func (s *session) openAnalyzer() error {
 }
 
 // newAnalyzer is the analyzer of a new index.
-func (s *session) newAnalyzer() error {
+func (s *session) newAnalyzer(ctx context.Context) (err error) {
 	s.language, s.detected = s.config.Language, false
 	switch s.language {
 	case "auto":
-		s.language, s.detected = detectLanguage(s.where.Root), true
+		s.detected = true
+		if s.language, err = s.detectLanguage(ctx); err != nil {
+			return err
+		}
 	case "none":
 		s.language = ""
 	}
@@ -409,7 +412,7 @@ func (s *session) close() {
 	if s.memory != nil {
 		_ = s.memory.Close() // what it could not keep is asked for again
 	}
-	s.view, s.backend, s.catalog, s.memory = nil, nil, nil, nil
+	s.view, s.backend, s.catalog, s.memory, s.walk = nil, nil, nil, nil, nil
 }
 
 // holds reports whether any document lies in folder.

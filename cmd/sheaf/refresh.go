@@ -119,11 +119,16 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 	return trees, nil
 }
 
+func (a *app) walkOptions() ingest.WalkOptions {
+	c := a.config
+	return ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks}
+}
+
 func (s *session) ingestOptions() ingest.Options {
 	c := s.config
 	return ingest.Options{
 		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
-		Walk:  ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
+		Walk:  s.walkOptions(),
 		Chunk: s.cutting,
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = s.analyzer.Name()
@@ -199,6 +204,7 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 			restore()
 		}
 	}()
+	o.Walked, s.walk = s.walk, nil
 	report, err := ingest.Run(ctx, o)
 	if err == nil {
 		err = s.finish(ctx, o)

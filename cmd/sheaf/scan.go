@@ -23,7 +23,7 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 	if s.view, err = scan.Empty(scan.TreeName(folder), folder); err != nil {
 		return nil, err
 	}
-	if err := s.openAnalyzer(); err != nil {
+	if err := s.openAnalyzer(ctx); err != nil {
 		s.close()
 		return nil, err
 	}

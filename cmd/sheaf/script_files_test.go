@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -149,4 +150,20 @@ func reformat(ts *testscript.TestScript, neg bool, args []string) {
 	if found == 0 {
 		ts.Fatalf("nothing matches %q", args[1:])
 	}
+}
+
+// writeUTF16 runs "utf16 FILE SOURCE": it writes a text in UTF-16 with a byte
+// order mark, an hour old.
+func writeUTF16(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: utf16 FILE SOURCE")
+	}
+	content := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(ts.ReadFile(args[1]))) {
+		content = endian.LittleEndian.AppendUint16(content, unit)
+	}
+	path := ts.MkAbs(args[0])
+	ts.Check(os.WriteFile(path, content, 0o644))
+	past := time.Now().Add(-time.Hour)
+	ts.Check(os.Chtimes(path, past, past))
 }

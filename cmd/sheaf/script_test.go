@@ -18,6 +18,7 @@ import (
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"exit":         expectExit,
 	"binary":       writeBinary,
+	"utf16":        writeUTF16,
 	"damage":       damage,
 	"gone":         gone,
 	"until":        until,

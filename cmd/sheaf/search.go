@@ -63,6 +63,11 @@ func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
 // addIndexFlags adds what decides how a folder is indexed.
 func addIndexFlags(f *pflag.FlagSet) {
 	f.Int("workers", 0, "files indexed at once; 0 for the number of processors")
+	addWalkFlags(f)
+}
+
+// addWalkFlags adds what decides which files of a folder are documents.
+func addWalkFlags(f *pflag.FlagSet) {
 	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown and .txt")
 	f.StringSlice("exclude", nil, "patterns, as in .gitignore, of files to leave out")
 	f.String("max-file-size", "", "leave out larger files")

@@ -66,6 +66,8 @@ type session struct {
 	// language and detected are those of a new index.
 	language string
 	detected bool
+	// walk is what the folder held a moment ago; nil when it was not walked.
+	walk *ingest.Walk
 	// asIs says that the index is only looked at.
 	asIs bool
 	// locked says that this session makes the index again and keeps others

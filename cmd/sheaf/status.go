@@ -208,11 +208,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		pending = append(pending, p.Path+": "+p.Reason)
 	}
 	for _, k := range out.Skipped {
-		line := k.Path + ": " + k.Reason
-		if k.Detail != "" {
-			line += " (" + k.Detail + ")"
-		}
-		skipped = append(skipped, line)
+		skipped = append(skipped, k.String())
 	}
 	list("Waiting for the next search:", pending)
 	for _, w := range out.Warnings {

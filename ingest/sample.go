@@ -1,0 +1,61 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Walk is what walking a folder found, for more than one use of it.
+type Walk struct {
+	root  string
+	found *walked
+}
+
+// NewWalk walks a folder. Only a root that cannot be read is an error.
+func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
+	w, err := walk(ctx, root, o)
+	return &Walk{root, w}, err
+}
+
+// Sample is the beginnings, of at most size bytes each, of at most n documents
+// that are spread evenly over the folder, as [Run] would read them, each ended by
+// a line feed: UTF-16 becomes UTF-8, other invalid bytes spaces. What cannot be
+// read or is no text is passed over.
+func (w *Walk) Sample(n, size int) string {
+	var sample strings.Builder
+	buffer := make([]byte, max(size, headBytes))
+	files := w.found.files
+	n = min(n, len(files))
+	for i := range n {
+		head, err := readHead(filepath.Join(w.root, filepath.FromSlash(files[i*len(files)/n].path)), buffer)
+		if err != nil {
+			continue
+		}
+		text, ok := Text(head)
+		if !ok {
+			continue
+		}
+		sample.Write(bytes.ToValidUTF8(text[:min(len(text), size)], []byte(" ")))
+		sample.WriteByte('\n')
+	}
+	return sample.String()
+}
+
+// readHead reads the beginning of a file into buffer.
+func readHead(name string, buffer []byte) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	n, err := io.ReadFull(f, buffer)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return buffer[:n], err
+}

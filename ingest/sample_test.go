@@ -1,0 +1,68 @@
+package ingest_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"sheaf/ingest"
+)
+
+// TestWalkIsUsedOnce: a run takes the walk that it is given, and walks by itself
+// for the next plan.
+func TestWalkIsUsedOnce(t *testing.T) {
+	w, ctx := newWorld(t), context.Background()
+	w.write("a.md", "alpha\n")
+	var err error
+	if w.o.Walked, err = ingest.NewWalk(ctx, w.root, w.o.Walk); err != nil {
+		t.Fatal(err)
+	}
+	w.write("b.md", "alpha\n")
+	if r := w.run(); r.Added != 1 {
+		t.Errorf("the walk of a moment ago is not used: %+v", r)
+	}
+	w.o.Walked = nil
+	if r := w.run(); r.Added != 1 || r.Unchanged != 1 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := ingest.NewWalk(ctx, w.root+"/none", w.o.Walk); err == nil {
+		t.Error("a folder that does not exist is no error")
+	}
+}
+
+// TestSample: it is of documents alone, as they are read, of all parts of the
+// folder, and bounded.
+func TestSample(t *testing.T) {
+	w := newWorld(t)
+	w.write("binary.md", strings.Repeat("\x00\x01", 5000))
+	w.write("ignored.md", "never")
+	w.write(".gitignore", "ignored.md")
+	w.write("wide.md", "\xff\xfew\x00i\x00d\x00e\x00")
+	w.write("bad.md", "one\xfftwo")
+	sample := func(n, size int) string {
+		walk, err := ingest.NewWalk(context.Background(), w.root, w.o.Walk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return walk.Sample(n, size)
+	}
+	if got := sample(10, 100); got != "one two\nwide\n" {
+		t.Errorf("%q", got)
+	}
+	if got := sample(0, 100) + sample(10, 0); got != "\n\n" {
+		t.Errorf("nothing was asked for: %q", got)
+	}
+	for i := range 100 {
+		w.write(fmt.Sprintf("d%d/n.md", i), strings.Repeat(fmt.Sprintf("é%d ", i), 9000))
+	}
+	got := sample(7, 1001)
+	parts := map[string]bool{} // the first digit of the folder
+	for _, line := range strings.Split(strings.TrimSuffix(got, "\n"), "\n") {
+		parts[line[:min(3, len(line))]] = true
+	}
+	if strings.Count(got, "\n") > 7 || len(got) > 7*1010 || !utf8.ValidString(got) || len(parts) < 6 {
+		t.Errorf("%d lines, %d bytes, of %v", strings.Count(got, "\n"), len(got), parts)
+	}
+}

@@ -228,7 +228,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return fmt.Errorf("open: %w", notFound(err))
+		return fmt.Errorf("open: %w", fileFault(err))
 	}
 	if !info.IsDir() {
 		return r.named(real, info)

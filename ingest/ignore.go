@@ -1,11 +1,14 @@
 package ingest
 
 import (
+	"fmt"
 	"strings"
 )
 
 // ignoreRule is one line of an ignore file, as gitignore(5) defines it.
 type ignoreRule struct {
+	line     int    // from 1
+	text     string // of the line
 	pattern  string
 	negated  bool
 	dirOnly  bool
@@ -13,22 +16,25 @@ type ignoreRule struct {
 }
 
 // ignoreFile is the rules of one file, which lies in folder base ("" for the
-// top, else ending with a slash).
+// top, else ending with a slash). name is what people know it by.
 type ignoreFile struct {
 	base  string
+	name  string
 	rules []ignoreRule
 }
 
 // parseIgnore reads an ignore file.
-func parseIgnore(base, content string) ignoreFile {
-	f := ignoreFile{base: base}
+func parseIgnore(base, name, content string) ignoreFile {
+	f := ignoreFile{base: base, name: name}
 	content = strings.TrimPrefix(content, "\ufeff")
+	number := 0
 	for line := range strings.SplitSeq(content, "\n") {
+		number++
 		line = strings.TrimSuffix(line, "\r")
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		r := ignoreRule{pattern: trimUnescapedSpaces(line)}
+		r := ignoreRule{line: number, text: line, pattern: trimUnescapedSpaces(line)}
 		if rest, ok := strings.CutPrefix(r.pattern, "!"); ok {
 			r.negated, r.pattern = true, rest
 		}
@@ -59,11 +65,11 @@ func trimUnescapedSpaces(s string) string {
 }
 
 // verdict is what the rules say of a path (relative to the top, no slash at its
-// ends): the last rule that matches decides. decided is false when none does.
-func (f *ignoreFile) verdict(path, name string, isDir bool) (ignored, decided bool) {
+// ends): the last rule that matches decides. It is nil when none does.
+func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	relative, ok := strings.CutPrefix(path, f.base)
 	if !ok {
-		return false, false
+		return nil
 	}
 	for i := len(f.rules) - 1; i >= 0; i-- {
 		r := &f.rules[i]
@@ -75,10 +81,18 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) (ignored, decided bo
 			subject = relative
 		}
 		if wildmatch(r.pattern, subject) {
-			return !r.negated, true
+			return r
 		}
 	}
-	return false, false
+	return nil
+}
+
+// says is how a rule is shown: where it stands, and its text.
+func (f *ignoreFile) says(r *ignoreRule) string {
+	if f.name == "" {
+		return "exclude: " + r.text // of the settings, which have no lines
+	}
+	return fmt.Sprintf("%s:%d: %s", f.name, r.line, r.text)
 }
 
 // wildmatch matches a gitignore pattern: '?' and '[...]' are one character that

@@ -86,10 +86,16 @@ type Report struct {
 	Chunks    int `json:"chunks"`  // written
 	Pending   int `json:"pending"` // documents that still want vectors
 	// Bytes is the size of the files that were read.
-	Bytes    int64          `json:"bytes"`
-	Skipped  []catalog.Skip `json:"skipped,omitempty"`
-	Warnings []FileWarning  `json:"warnings,omitempty"`
-	Took     time.Duration  `json:"took_ns"`
+	Bytes   int64          `json:"bytes"`
+	Skipped []catalog.Skip `json:"skipped,omitempty"`
+	// ByRule are the files and folders that rules leave out, sorted as Skipped
+	// and each with the line that does; folders, which end with a slash, stand
+	// for all that they hold. Only [Scan] lists them, with Walk.ListIgnored,
+	// and at most 100,000 of a tree; AllByRule counts the others too.
+	ByRule    []catalog.Skip `json:"by_rule,omitempty"`
+	AllByRule int            `json:"all_by_rule,omitempty"`
+	Warnings  []FileWarning  `json:"warnings,omitempty"`
+	Took      time.Duration  `json:"took_ns"`
 	// EmbedError is why vectors are missing, "" when none are.
 	EmbedError string `json:"embed_error,omitempty"`
 }
@@ -127,7 +133,7 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: len(p.pending)}
+	report := &Report{Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, ByRule: p.byRule, AllByRule: p.allByRule, Pending: len(p.pending)}
 	return report, o.scanWork(p, report)
 }
 

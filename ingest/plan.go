@@ -35,6 +35,8 @@ type plan struct {
 	removedBy  map[catalog.Hash]int // how many of what is removed have a content
 	unchanged  int
 	ignored    int
+	byRule     []catalog.Skip // as walked has it
+	allByRule  int
 	// skipped are the files that walking left out, and those that an earlier
 	// run left out once it had read them and that did not change since.
 	skipped []catalog.Skip
@@ -72,6 +74,11 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 		}
 		files[tree.Name] = w.files
 		p.ignored += w.ignored
+		p.allByRule += w.allByRule
+		for _, s := range w.byRule {
+			s.Tree = tree.Name
+			p.byRule = append(p.byRule, s)
+		}
 		for _, s := range w.skipped {
 			s.Tree = tree.Name
 			p.skipped = append(p.skipped, s)

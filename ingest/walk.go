@@ -33,6 +33,8 @@ type WalkOptions struct {
 	FollowLinks bool
 	// NoIgnore does not read ignore files.
 	NoIgnore bool
+	// ListIgnored makes [Scan] list what rules leave out.
+	ListIgnored bool
 }
 
 // DefaultMaxFileBytes is the size from which files are skipped.
@@ -48,7 +50,14 @@ const (
 	ReasonSpecial     = "not a regular file"
 	ReasonChanging    = "kept changing"
 	ReasonEmpty       = "empty" // of bytes, or of all but white space
+	// Those of a file or folder that a rule leaves out, and of a folder that
+	// is never entered.
+	ReasonIgnored = "ignored"
+	ReasonFolder  = "skipped folder"
 )
+
+// maxIgnored bounds how many files and folders that rules leave out are listed.
+const maxIgnored = 100_000
 
 // skippedFolders are never entered.
 var skippedFolders = map[string]bool{".git": true, ".hg": true, ".svn": true, ".obsidian": true, ".trash": true, "node_modules": true, ".sheaf": true}
@@ -68,6 +77,10 @@ type walked struct {
 	files   []found
 	skipped []catalog.Skip
 	ignored int // files and folders that ignore files leave out
+	// byRule are what rules leave out, and files that are no documents and
+	// hidden, when they are to be listed: the first maxIgnored of allByRule.
+	byRule    []catalog.Skip
+	allByRule int
 }
 
 // walk lists the documents below root. What cannot be read is skipped, with the
@@ -83,7 +96,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("index folder: %s is not a folder", root)
 	}
-	w := &walker{root: root, o: o, include: parseIgnore("", strings.Join(o.Include, "\n")), exclude: parseIgnore("", strings.Join(o.Exclude, "\n"))}
+	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")), exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
 	w.more = sync.NewCond(&w.mu)
 	top := folder{}
 	if !o.NoIgnore {
@@ -105,6 +118,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	}
 	slices.SortFunc(w.out.files, func(a, b found) int { return strings.Compare(a.path, b.path) })
 	sortSkips(w.out.skipped)
+	sortSkips(w.out.byRule)
 	return &w.out, nil
 }
 
@@ -156,6 +170,8 @@ func (w *walker) work(ctx context.Context) error {
 		w.out.files = append(w.out.files, out.files...)
 		w.out.skipped = append(w.out.skipped, out.skipped...)
 		w.out.ignored += out.ignored
+		w.out.allByRule += out.allByRule
+		w.out.byRule = append(w.out.byRule, out.byRule[:min(len(out.byRule), maxIgnored-len(w.out.byRule))]...)
 		if w.open == 0 {
 			w.more.Broadcast()
 		}
@@ -187,7 +203,9 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		var info fs.FileInfo
 		if mode&fs.ModeSymlink != 0 {
 			if !w.o.FollowLinks {
-				if w.linkMatters(dir, path, name) {
+				if f, r := w.ignoredBy(dir.ignores, path, name, false); r != nil {
+					w.byRule(out, path, ReasonIgnored, f, r)
+				} else if w.linkMatters(path, name) {
 					skip(path, ReasonLink, "links are not followed unless asked")
 				}
 				continue
@@ -200,10 +218,12 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		}
 		if mode.IsDir() {
 			if skippedFolders[name] {
+				w.byRule(out, path+"/", ReasonFolder, nil, nil)
 				continue
 			}
-			if w.ignored(dir.ignores, path, name, true) {
+			if f, r := w.ignoredBy(dir.ignores, path, name, true); r != nil {
 				out.ignored++
+				w.byRule(out, path+"/", ReasonIgnored, f, r)
 				continue
 			}
 			if next, ok := w.enter(dir, path, name); ok {
@@ -213,8 +233,9 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 			}
 			continue
 		}
-		if w.ignored(dir.ignores, path, name, false) {
+		if f, r := w.ignoredBy(dir.ignores, path, name, false); r != nil {
 			out.ignored++
+			w.byRule(out, path, ReasonIgnored, f, r)
 			continue
 		}
 		w.file(list, e, info, path, mode, out, skip)
@@ -223,16 +244,30 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 }
 
 // linkMatters reports whether a link that is not followed is worth a line in the
-// report: it leads to a folder, or has the name of a document, and no rule
-// leaves it out. To ignore files a link is a file, as it is to git.
-func (w *walker) linkMatters(dir folder, path, name string) bool {
-	if !w.document(path, name) {
-		info, err := os.Stat(filepath.Join(w.root, filepath.FromSlash(path)))
-		if err != nil || !info.IsDir() || skippedFolders[name] {
-			return false
-		}
+// report: it leads to a folder, or has the name of a document. To ignore files a
+// link is a file, as it is to git.
+func (w *walker) linkMatters(path, name string) bool {
+	if w.document(path, name) {
+		return true
 	}
-	return !w.ignored(dir.ignores, path, name, false)
+	info, err := os.Stat(filepath.Join(w.root, filepath.FromSlash(path)))
+	return err == nil && info.IsDir() && !skippedFolders[name]
+}
+
+// byRule notes what a rule leaves out, when that is to be listed.
+func (w *walker) byRule(out *walked, path, reason string, f *ignoreFile, r *ignoreRule) {
+	if !w.o.ListIgnored {
+		return
+	}
+	out.allByRule++
+	if len(out.byRule) >= maxIgnored {
+		return
+	}
+	s := catalog.Skip{Path: path, Reason: reason}
+	if r != nil {
+		s.Detail = f.says(r)
+	}
+	out.byRule = append(out.byRule, s)
 }
 
 // file takes a file that no rule leaves out.
@@ -240,7 +275,9 @@ func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path strin
 	name := e.Name()
 	switch {
 	case !w.document(path, name):
-		if !strings.HasPrefix(name, ".") {
+		if strings.HasPrefix(name, ".") { // of some program, not worth a line in the report
+			w.byRule(out, path, ReasonUnsupported, nil, nil)
+		} else {
 			skip(path, ReasonUnsupported, strings.ToLower(filepath.Ext(name)))
 		}
 		return
@@ -271,8 +308,8 @@ func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path strin
 // document reports whether a file of this name is one.
 func (w *walker) document(path, name string) bool {
 	if len(w.include.rules) > 0 {
-		if in, decided := w.include.verdict(path, name, false); decided {
-			return in
+		if r := w.include.verdict(path, name, false); r != nil {
+			return !r.negated
 		}
 	}
 	if chunk.KindOf(name) == chunk.KindMarkdown {
@@ -281,17 +318,18 @@ func (w *walker) document(path, name string) bool {
 	return strings.EqualFold(filepath.Ext(name), ".txt")
 }
 
-// ignored asks the options first, then the ignore files from the inside out.
-func (w *walker) ignored(ignores []ignoreFile, path, name string, isDir bool) bool {
-	if ignored, decided := w.exclude.verdict(path, name, isDir); decided {
-		return ignored
+// ignoredBy is the rule that leaves a file or folder out, and where it stands; nil
+// when none does. It asks the options first, then the ignore files from the inside
+// out.
+func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
+	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
+	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {
+		f, r = &ignores[i], ignores[i].verdict(path, name, isDir)
 	}
-	for i := len(ignores) - 1; i >= 0; i-- {
-		if ignored, decided := ignores[i].verdict(path, name, isDir); decided {
-			return ignored
-		}
+	if r != nil && r.negated {
+		return nil, nil
 	}
-	return false
+	return f, r
 }
 
 // enter prepares a folder; ok is false when links lead to it a second time.
@@ -326,7 +364,7 @@ func withIgnores(dir folder, full string, entries []fs.DirEntry) []ignoreFile {
 			continue
 		}
 		if content, err := os.ReadFile(filepath.Join(full, name)); err == nil {
-			if f := parseIgnore(dir.path, string(content)); len(f.rules) > 0 {
+			if f := parseIgnore(dir.path, dir.path+name, string(content)); len(f.rules) > 0 {
 				ignores = append(ignores[:len(ignores):len(ignores)], f)
 			}
 		}
@@ -342,8 +380,9 @@ func outerIgnores(root string) []ignoreFile {
 	suffix := ""
 	for dir := root; ; {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			if content, err := os.ReadFile(filepath.Join(dir, ".git", "info", "exclude")); err == nil {
-				ignores = append([]ignoreFile{inside(parseIgnore("", string(content)), suffix)}, ignores...)
+			name := filepath.Join(dir, ".git", "info", "exclude")
+			if content, err := os.ReadFile(name); err == nil {
+				ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
 			}
 			return ignores
 		}
@@ -352,8 +391,9 @@ func outerIgnores(root string) []ignoreFile {
 			return nil // no repository
 		}
 		suffix = filepath.Base(dir) + "/" + suffix
-		if content, err := os.ReadFile(filepath.Join(parent, ".gitignore")); err == nil {
-			ignores = append([]ignoreFile{inside(parseIgnore("", string(content)), suffix)}, ignores...)
+		name := filepath.Join(parent, ".gitignore")
+		if content, err := os.ReadFile(name); err == nil {
+			ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
 		}
 		dir = parent
 	}
@@ -365,7 +405,7 @@ func inside(f ignoreFile, suffix string) ignoreFile {
 	if suffix == "" {
 		return f
 	}
-	out := ignoreFile{}
+	out := ignoreFile{name: f.name}
 	for _, r := range f.rules {
 		if r.anchored && !strings.HasPrefix(r.pattern, "**/") {
 			rest, ok := strings.CutPrefix(r.pattern, suffix)

@@ -115,7 +115,11 @@ func treesOf(trees []catalog.Tree) []treeJSON {
 func (s *session) skipsOf(skipped []catalog.Skip) []skipJSON {
 	out := make([]skipJSON, len(skipped))
 	for i, k := range skipped {
-		out[i] = skipJSON{Path: cmp.Or(s.relative(k.Tree, k.Path), "."), Reason: k.Reason, Detail: k.Detail}
+		path := cmp.Or(s.relative(k.Tree, k.Path), ".")
+		if strings.HasSuffix(k.Path, "/") {
+			path += "/" // which names a folder
+		}
+		out[i] = skipJSON{Path: path, Reason: k.Reason, Detail: k.Detail}
 	}
 	return out
 }

@@ -284,16 +284,19 @@ func roughly(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// pending is what the next refresh would do.
-func (s *session) pending(ctx context.Context) (pendingJSON, error) {
-	report, err := ingest.Scan(ctx, s.ingestOptions())
+// pending is what the next refresh would do; the report also lists what rules
+// leave out.
+func (s *session) pending(ctx context.Context) (pendingJSON, *ingest.Report, error) {
+	o := s.ingestOptions()
+	o.Walk.ListIgnored = true
+	report, err := ingest.Scan(ctx, o)
 	if err != nil {
-		return pendingJSON{}, err
+		return pendingJSON{}, nil, err
 	}
 	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
 		out.Documents = append(out.Documents, pendingDocumentJSON{Path: s.relative(id.Tree(), id.Path()), Reason: reason})
 	}
 	slices.SortFunc(out.Documents, func(a, b pendingDocumentJSON) int { return strings.Compare(a.Path, b.Path) })
-	return out, nil
+	return out, report, nil
 }

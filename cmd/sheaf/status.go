@@ -66,6 +66,8 @@ type statusJSON struct {
 	Dims             int              `json:"dims"`
 	Pending          pendingJSON      `json:"pending"`
 	Skipped          []skipJSON       `json:"skipped"`
+	Ignored          []skipJSON       `json:"ignored"`
+	IgnoredTotal     int              `json:"ignored_total"`
 	Warnings         []warningJSON    `json:"warnings"`
 	Tuned            []tunedJSON      `json:"tuned"`
 	Notes            []string         `json:"notes"`
@@ -132,10 +134,14 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		}
 	}
 	out.Bytes = s.where.Bytes()
-	if out.Pending, err = s.pending(cmd.Context()); err != nil {
+	out.Ignored = []skipJSON{}
+	pending, report, err := s.pending(cmd.Context())
+	if err != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("what waits is not known: %v", err))
 		out.Pending.Documents = []pendingDocumentJSON{}
+		return out, nil
 	}
+	out.Pending, out.Ignored, out.IgnoredTotal = pending, s.skipsOf(report.ByRule), report.AllByRule
 	return out, nil
 }
 
@@ -176,6 +182,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		[]string{"model", model},
 		[]string{"waiting", out.Pending.String()},
 		[]string{"left out", skippedSummary(out.Skipped)},
+		[]string{"ignored", ignoredSummary(out)},
 	)
 	for _, t := range out.Tuned {
 		rows = append(rows, []string{"tuned", terminal.Clean(t.Profile + ": " + t.About)})
@@ -203,7 +210,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 			fmt.Fprintf(s.stdout, "  and %s more: sheaf status --all\n", terminal.Count(len(lines)-len(shown)))
 		}
 	}
-	var pending, skipped, warnings []string
+	var pending, skipped, ignored, warnings []string
 	for _, p := range out.Pending.Documents {
 		pending = append(pending, p.Path+": "+p.Reason)
 	}
@@ -215,6 +222,15 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		warnings = append(warnings, w.String())
 	}
 	list("Left out:", skipped)
+	if all {
+		for _, k := range out.Ignored {
+			ignored = append(ignored, k.String())
+		}
+		if n := out.IgnoredTotal - len(out.Ignored); n > 0 {
+			ignored = append(ignored, "and "+terminal.Count(n)+" more")
+		}
+		list("Ignored:", ignored)
+	}
 	list("Indexed, but:", warnings)
 }
 
@@ -234,6 +250,14 @@ func parts(sizes map[string]int64) string {
 		names[i] = name + " " + terminal.Bytes(sizes[name])
 	}
 	return " (" + strings.Join(names, ", ") + ")"
+}
+
+// ignoredSummary counts what rules leave out.
+func ignoredSummary(out *statusJSON) string {
+	if out.IgnoredTotal == 0 {
+		return "nothing"
+	}
+	return terminal.Plural(out.IgnoredTotal, "file or folder", "files and folders") + " (sheaf status --all lists them, with the rules)"
 }
 
 // skippedSummary counts files by the reason for which they were left out.

@@ -1,0 +1,285 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// agreeing is a random folder, what must be said of it, and where its index lies.
+type agreeing struct {
+	t      *testing.T
+	binary string
+	root   string
+	data   string
+	// documents and skipped are what the rules say, by path; a reason that is
+	// "ignored" or "skipped folder" is one of rules.
+	documents map[string]bool
+	skipped   map[string]string
+	rules     map[string]string
+}
+
+// TestCommandsAgree: on any folder index, status, ls and chunks say the same
+// documents and leave out the same files for the same reasons, on the first run
+// and on one that finds nothing new, and then nothing waits.
+func TestCommandsAgree(t *testing.T) {
+	binary, err := exec.LookPath("sheaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds := uint64(8)
+	if testing.Short() {
+		rounds = 2
+	}
+	for seed := range rounds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			a := &agreeing{t: t, binary: binary, root: t.TempDir(), data: t.TempDir(), documents: map[string]bool{}, skipped: map[string]string{}, rules: map[string]string{}}
+			a.open()
+			a.fill(rand.New(rand.NewPCG(seed, 9)))
+			a.compare("first run")
+			a.compare("nothing changed")
+		})
+	}
+}
+
+// open lets the user that the command runs as get at the program and the folders.
+func (a *agreeing) open() {
+	if !canBeNobody() || os.Geteuid() != 0 {
+		return
+	}
+	if err := os.Chmod(a.data, 0o777); err != nil {
+		a.t.Fatal(err)
+	}
+	for _, dir := range []string{a.root, filepath.Dir(a.binary)} {
+		for ; strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/"); dir = filepath.Dir(dir) {
+			info, err := os.Stat(dir)
+			if err == nil {
+				err = os.Chmod(dir, info.Mode().Perm()|0o011)
+			}
+			if err != nil {
+				a.t.Fatal(err)
+			}
+		}
+	}
+}
+
+func errorsOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill makes files of every kind in folders of every kind.
+func (a *agreeing) fill(r *rand.Rand) {
+	a.write(".gitignore", "*.tmp.md\nbuild/\n")
+	a.write("deep/.sheafignore", "# comments count as lines\nprivate*\n")
+	a.rules[".gitignore"], a.rules["deep/.sheafignore"] = "unsupported type", "unsupported type"
+	folders := []string{"", "deep/", "deep/down/", ".hidden/", "Ünï/"}
+	for i := range 40 {
+		folder := folders[r.IntN(len(folders))]
+		name := fmt.Sprintf("%s%d", folder, i)
+		switch r.IntN(16) {
+		case 0:
+			a.leave(name+".md", "binary", strings.Repeat("\x00\x01\x02", 1+r.IntN(1000)))
+		case 1:
+			a.leave(name+".md", "empty", "")
+		case 2:
+			a.leave(name+".md", "empty", strings.Repeat(" \n", 1+r.IntN(5)))
+		case 3:
+			a.leave(name+".md", "too large", strings.Repeat("x", 5000))
+		case 4:
+			a.leave(name+".PNG", "unsupported type", "png")
+		case 5:
+			a.hide(name+".tmp.md", name+".tmp.md", "ignored .gitignore:1: *.tmp.md")
+		case 6:
+			a.hide(fmt.Sprintf("deep/private%d.md", i), fmt.Sprintf("deep/private%d.md", i), "ignored deep/.sheafignore:2: private*")
+		case 7:
+			a.hide(folder+"build/x/n.md", folder+"build/", "ignored .gitignore:2: build/")
+		case 8:
+			a.hide(folder+"node_modules/x/n.md", folder+"node_modules/", "skipped folder")
+		case 9:
+			a.hide(folder+".git/objects/n.md", folder+".git/", "skipped folder")
+		case 10:
+			a.hide(folder+".DS_Store", folder+".DS_Store", "unsupported type")
+		case 11:
+			a.link(name+"-link.md", []string{"nowhere", a.root, "."}[r.IntN(3)])
+		case 12:
+			a.special(name + ".md")
+		case 13:
+			a.unreadable(name + ".md")
+		default:
+			a.write(name+".md", fmt.Sprintf("# Note %d\n\nwords\n", i))
+			a.documents[name+".md"] = true
+		}
+	}
+}
+
+// write makes a file; every third is of this moment, so that its time cannot tell
+// whether it changes again.
+func (a *agreeing) write(path, text string) {
+	a.t.Helper()
+	full := filepath.Join(a.root, filepath.FromSlash(path))
+	if err := errorsOf(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
+		a.t.Fatal(err)
+	}
+	if len(path)%3 > 0 {
+		past := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(full, past, past); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+}
+
+func (a *agreeing) leave(path, reason, text string) {
+	a.write(path, text)
+	a.skipped[path] = reason
+}
+
+// hide makes a file that a rule leaves out with all that its folder holds.
+func (a *agreeing) hide(path, said, why string) {
+	a.write(path, "# Hidden\n\nwords\n")
+	a.rules[said] = why
+}
+
+func (a *agreeing) link(path, to string) {
+	full := filepath.Join(a.root, filepath.FromSlash(path))
+	if err := errorsOf(os.MkdirAll(filepath.Dir(full), 0o755), os.Symlink(to, full)); err != nil {
+		a.t.Fatal(err)
+	}
+	a.skipped[path] = "symbolic link"
+}
+
+func (a *agreeing) special(path string) {
+	full := filepath.Join(a.root, filepath.FromSlash(path))
+	if err := errorsOf(os.MkdirAll(filepath.Dir(full), 0o755), syscall.Mkfifo(full, 0o644)); err != nil {
+		a.t.Fatal(err)
+	}
+	a.skipped[path] = "not a regular file"
+}
+
+func (a *agreeing) unreadable(path string) {
+	a.write(path, "# Secret\n\nwords\n")
+	if os.Geteuid() == 0 && !canBeNobody() {
+		a.documents[path] = true // nothing stops root
+		return
+	}
+	if err := os.Chmod(filepath.Join(a.root, filepath.FromSlash(path)), 0); err != nil {
+		a.t.Fatal(err)
+	}
+	a.skipped[path] = "cannot be read"
+}
+
+// run runs the command, as nobody where this test runs as root, and decodes what
+// it prints; the status may be one of ok.
+func (a *agreeing) run(to any, ok []int, args ...string) (stdout, stderr string) {
+	a.t.Helper()
+	cmd := exec.Command(a.binary, args...)
+	if canBeNobody() {
+		asNobody(cmd)
+	}
+	cmd.Dir = a.data
+	cmd.Env = append(os.Environ(), "HOME="+a.data, "XDG_DATA_HOME="+a.data+"/data", "XDG_CONFIG_HOME="+a.data+"/config", "XDG_STATE_HOME="+a.data+"/state", "SHEAF_MAX_FILE_SIZE=4KB")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // its status is compared
+	if cmd.ProcessState == nil || !slices.Contains(ok, cmd.ProcessState.ExitCode()) {
+		a.t.Fatalf("%v ended with %v:\n%s", args, cmd.ProcessState, errs.String())
+	}
+	if to != nil {
+		if err := json.Unmarshal(out.Bytes(), to); err != nil {
+			a.t.Fatalf("%v: %v in %s", args, err, out.String())
+		}
+	}
+	return out.String(), errs.String()
+}
+
+func (a *agreeing) compare(when string) {
+	a.t.Helper()
+	var index indexJSON
+	var status statusJSON
+	var list struct{ Documents []documentJSON }
+	a.run(&index, []int{0}, "index", "--json", a.root)
+	a.run(&status, []int{0}, "status", "--json", "--in", a.root)
+	a.run(&list, []int{0}, "ls", "--json", "--in", a.root)
+	chunks, left := a.run(nil, []int{0, 6}, "chunks", "--json", a.root)
+
+	bytes, listed, cut := int64(0), map[string]bool{}, map[string]bool{}
+	for _, d := range list.Documents {
+		listed[d.Path] = true
+		bytes += d.Bytes
+	}
+	for line := range strings.Lines(chunks) {
+		var c chunkJSON
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			a.t.Fatal(err)
+		}
+		cut[c.Doc.Path()] = true
+	}
+	a.same(when+": ls", listed, a.documents)
+	a.same(when+": chunks", cut, a.documents)
+	if status.Documents != len(a.documents) || index.Added+index.Same != len(a.documents) || status.SourceBytes != bytes {
+		a.t.Errorf("%s: %d documents of %d bytes in ls, status says %d of %d, index %d added and %d unchanged", when, len(listed), bytes, status.Documents, status.SourceBytes, index.Added, index.Same)
+	}
+	if p := status.Pending; p.New+p.Changed+p.Removed > 0 {
+		a.t.Errorf("%s: waiting: %s", when, p)
+	}
+	a.same(when+": index leaves out", reasonsOf(index.Skipped), a.skipped)
+	a.same(when+": status leaves out", reasonsOf(status.Skipped), a.skipped)
+	if n := strings.Count(left, "note: left out: "); n != min(len(a.skipped), statusLines) {
+		a.t.Errorf("%s: chunks leaves out %d files of %d:\n%s", when, n, len(a.skipped), left)
+	}
+	rules := map[string]string{}
+	for _, k := range status.Ignored {
+		rules[k.Path] = k.Reason
+		if k.Reason == "ignored" {
+			rules[k.Path] += " " + k.Detail
+		}
+	}
+	a.same(when+": status, by rules", rules, a.rules)
+	if status.IgnoredTotal != len(a.rules) {
+		a.t.Errorf("%s: %d by rules, want %d", when, status.IgnoredTotal, len(a.rules))
+	}
+	out, _ := a.run(nil, []int{0}, "status", "--all", "--in", a.root)
+	for path, reason := range a.skipped {
+		if !strings.Contains(out, "  "+path+": "+reason) {
+			a.t.Errorf("%s: status --all does not list %s: %s", when, path, reason)
+		}
+	}
+	for path := range a.rules {
+		if !strings.Contains(out, "  "+path+": ") {
+			a.t.Errorf("%s: status --all does not list %s", when, path)
+		}
+	}
+}
+
+func reasonsOf(skipped []skipJSON) map[string]string {
+	reasons := map[string]string{}
+	for _, k := range skipped {
+		reasons[k.Path] = k.Reason
+	}
+	return reasons
+}
+
+// same compares maps as JSON, which sorts by key.
+func (a *agreeing) same(what string, got, want any) {
+	a.t.Helper()
+	g, errG := json.MarshalIndent(got, "", " ")
+	w, errW := json.MarshalIndent(want, "", " ")
+	if errG != nil || errW != nil || !bytes.Equal(g, w) {
+		a.t.Errorf("%s:\n%s\nwant:\n%s", what, g, w)
+	}
+}

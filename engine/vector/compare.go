@@ -14,37 +14,54 @@ const blockRows = 1024
 
 // worker is the memory of one search, kept for the next one.
 type worker struct {
-	query   query
+	query query
+	scans []*scanner // one for each range of rows
+	selection
 	nearest nearest
-	scans   []*scanner // one for each core that takes part
-	counter
-	list  []survivor // in the order of rows
-	seeds []survivor // the best of them
-	index []uint32   // rows to be compared
-	codes []uint64   // theirs
-	out   []int32
 }
 
 var workers = sync.Pool{New: func() any { return &worker{} }}
 
-// compare offers the rows in w.index, which rise from call to call, to w.nearest.
-func (s *Set) compare(w *worker) error {
+// selection is the memory in which rows are chosen and compared.
+type selection struct {
+	counter
+	list   []survivor // in the order of rows
+	seeds  []survivor // the best of them
+	index  []uint32   // rows to be compared
+	scores []float64  // and their similarities
+	codes  []uint64
+	out    [blockRows]int32
+}
+
+// score makes c.scores the similarities of the rows in c.index, which rise.
+func (s *Set) score(q *query, c *selection) error {
 	words, size := s.Encoder.Words(), s.Encoder.RowBytes()
-	for index := w.index; len(index) > 0; {
+	c.scores = c.scores[:0]
+	for index := c.index; len(index) > 0; {
 		part := index[:min(len(index), blockRows)]
 		index = index[len(part):]
 		if err := s.verify(part); err != nil {
 			return err
 		}
-		w.codes = w.codes[:0]
+		c.codes = c.codes[:0]
 		for _, row := range part {
-			w.codes = Code(w.codes, s.Codes, int(row), words)
+			c.codes = Code(c.codes, s.Codes, int(row), words)
 		}
-		w.out = resize(w.out, len(part))
-		kernels[0].dot(w.out, s.Rows[:s.Count*size], part, w.codes, w.query.numbers)
+		kernels[0].dot(c.out[:], s.Rows[:s.Count*size], part, c.codes, q.numbers)
 		for i, row := range part {
-			w.nearest.passage(s, int(row), float64(w.out[i])*w.query.scale*s.scale(int(row)))
+			c.scores = append(c.scores, float64(c.out[i])*q.scale*s.scale(int(row)))
 		}
+	}
+	return nil
+}
+
+// compare offers the rows in w.index, which rise from call to call, to w.nearest.
+func (s *Set) compare(w *worker) error {
+	if err := s.score(&w.query, &w.selection); err != nil {
+		return err
+	}
+	for i, row := range w.index {
+		w.nearest.passage(s, int(row), w.scores[i])
 	}
 	return nil
 }
@@ -131,11 +148,11 @@ func (s *Set) compareSurvivors(w *worker) error {
 	return s.compare(w)
 }
 
-// choose makes w.index the rows of survivors.
-func (w *worker) choose(list []survivor) {
-	w.index = w.index[:0]
+// choose makes c.index the rows of survivors.
+func (c *selection) choose(list []survivor) {
+	c.index = c.index[:0]
 	for _, s := range list {
-		w.index = append(w.index, s.row)
+		c.index = append(c.index, s.row)
 	}
 }
 

@@ -64,41 +64,54 @@ func (r *reach) least(t float64) int32 {
 }
 
 // seedRows is how many rows are compared, for each chunk that is wanted, to find
-// out what it takes to be one of them.
-const seedRows = 2
+// out what it takes to be one of them. Twice as many would spare few more, half as
+// many left a half more to be compared where vectors share a direction.
+const seedRows = 4
+
+// prune drops from c.list the rows that cannot be among the nearest k: the best
+// of them by their estimates are compared, so that k similarities are known. It
+// returns the similarity that is needed, threshold or more, and the lowest estimate
+// that may stand for it. A list that is hardly longer than what would be compared
+// stays as it is.
+func (s *Set) prune(q *query, c *selection, k int, threshold float64) (float64, int32, error) {
+	seeds := seedRows * k
+	if len(c.list) <= 2*seeds {
+		return threshold, q.reach.least(threshold), nil
+	}
+	c.seeds, _ = c.best(c.seeds[:0], c.list, seeds, s.Encoder.padded)
+	c.choose(c.seeds)
+	if err := s.score(q, c); err != nil {
+		return threshold, math.MinInt32, err
+	}
+	best := c.scores[:0] // of each chunk
+	for i, score := range c.scores {
+		if n := len(best); i > 0 && !s.single() && s.Owner(int(c.index[i])) == s.Owner(int(c.index[i-1])) {
+			best[n-1] = max(best[n-1], score)
+		} else {
+			best = append(best, score)
+		}
+	}
+	if len(best) >= k {
+		slices.Sort(best)
+		threshold = max(threshold, best[len(best)-k])
+	}
+	least := q.reach.least(threshold)
+	c.list = slices.DeleteFunc(c.list, func(s survivor) bool { return s.estimate < least })
+	return threshold, least, nil
+}
 
 // chooseSurvivors leaves in w.list the rows to be compared: of the best depth by
 // their estimates those that may be among the k nearest and are wanted. all says
 // that no other row may. When the caller says how many shall survive, they do.
 func (s *Set) chooseSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool, err error) {
-	threshold := math.Inf(-1)
-	if o.Bounded {
-		threshold = o.Threshold
+	job := scanJob{allowed: allowed, depth: depth, k: k, threshold: math.Inf(-1), prune: o.Survivors == 0}
+	if o.Bounded && job.prune {
+		job.threshold = o.Threshold
 	}
-	least := int32(math.MinInt32)
-	if o.Survivors == 0 {
-		least = w.query.reach.least(threshold)
+	if err := s.scan(ctx, w, &job); err != nil || !job.prune {
+		return len(w.list) < depth, err
 	}
-	if err := s.scan(ctx, w, allowed, depth, max(least, math.MinInt32+1)-1); err != nil {
-		return false, err
-	}
-	all = len(w.list) < depth
-	if seeds := seedRows * k; o.Survivors == 0 && len(w.list) > 2*seeds {
-		w.seeds, _ = w.best(w.seeds[:0], w.list, seeds, s.Encoder.padded)
-		w.choose(w.seeds)
-		if err := s.compare(w); err != nil {
-			return false, err
-		}
-		w.nearest.close()
-		w.nearest.cut()
-		if found := w.nearest.found(); len(found) >= k {
-			threshold = max(threshold, found[k-1].Score)
-		}
-		w.nearest.reset(w.nearest.list[:w.nearest.start], k)
-		least = w.query.reach.least(threshold)
-		before := len(w.list)
-		w.list = slices.DeleteFunc(w.list, func(s survivor) bool { return s.estimate < least })
-		all = all || len(w.list) < before
-	}
-	return all, nil
+	before := len(w.list)
+	_, _, err = s.prune(&w.query, &w.selection, k, job.threshold)
+	return before < depth || len(w.list) < before, err
 }

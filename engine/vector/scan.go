@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // The first step: estimates of all rows, of which the best survive, and of equal
@@ -19,89 +20,138 @@ type survivor struct {
 }
 
 const (
-	// splitRows is the least number of rows for which a second core is worth
-	// its start.
+	// splitRows is the least number of rows of a range: ranges may be scanned
+	// by several cores, and this is worth the start of another one. How many
+	// there are depends on the rows alone, so that the answer does.
 	splitRows = 1 << 18
 	// cancelBlocks is the number of blocks after which a scan looks whether it
 	// is still wanted: about 0.1 ms.
 	cancelBlocks = 64
+	// pruneRows is by how much a list grows before it is pruned.
+	pruneRows = 1 << 10
 )
+
+// scanJob is what a scan looks for.
+type scanJob struct {
+	allowed   []uint64
+	depth     int     // so many survive at most
+	k         int     // of the chunks that are wanted
+	threshold float64 // the similarity that they need, if prune is set
+	// prune drops rows that cannot be among the nearest while others are still
+	// being looked at.
+	prune bool
+}
 
 // scanner is the memory of the scan of one range of rows.
 type scanner struct {
-	counter
-	list  []survivor // in the order of rows
-	out   [blockRows]int32
-	mask  [blockRows / GroupRows]byte
-	least int32 // estimates must be above it
+	selection
+	estimates [blockRows]int32
+	mask      [blockRows / GroupRows]byte
+	err       error
 }
 
-// scan estimates all rows and leaves the best depth in w.list, of those
-// whose estimate is above least.
-func (s *Set) scan(ctx context.Context, w *worker, allowed []uint64, depth int, least int32) error {
-	parts := max(1, min(runtime.GOMAXPROCS(0), s.Count/splitRows))
+// scan estimates all rows and leaves the best in w.list, in the order of rows.
+func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
+	parts := max(1, s.Count/splitRows)
 	for len(w.scans) < parts {
 		w.scans = append(w.scans, &scanner{})
 	}
 	share := (s.Count/parts + blockRows - 1) / blockRows * blockRows
-	var others sync.WaitGroup
-	for i := 1; i < parts; i++ {
-		others.Go(func() {
-			w.scans[i].run(ctx, s, w.query.planes, allowed, i*share, min((i+1)*share, s.Count), depth, least)
-		})
+	run := func(i int) {
+		w.scans[i].err = w.scans[i].run(ctx, s, &w.query, job, min(i*share, s.Count), min((i+1)*share, s.Count))
 	}
-	w.scans[0].run(ctx, s, w.query.planes, allowed, 0, min(share, s.Count), depth, least)
+	cores := min(runtime.GOMAXPROCS(0), parts)
+	var next atomic.Int32
+	take := func() {
+		for i := int(next.Add(1)) - 1; i < parts; i = int(next.Add(1)) - 1 {
+			run(i)
+		}
+	}
+	var others sync.WaitGroup
+	for range cores - 1 {
+		others.Go(take)
+	}
+	take()
 	others.Wait()
 	w.list = w.list[:0]
 	for _, scan := range w.scans[:parts] {
+		if scan.err != nil {
+			return scan.err
+		}
 		w.list = append(w.list, scan.list...)
 	}
-	if parts > 1 {
-		w.list, _ = w.best(w.list[:0], w.list, depth, s.Encoder.padded)
-	}
+	w.list, _ = w.best(w.list[:0], w.list, job.depth, s.Encoder.padded)
 	return ctx.Err()
 }
 
-// run keeps the best depth of the rows from start, a multiple of
-// blockRows, up to end.
-func (c *scanner) run(ctx context.Context, s *Set, planes []uint64, allowed []uint64, start, end, depth int, least int32) {
-	c.list, c.least = resize(c.list, 2*depth+blockRows)[:0], least
+// run keeps the best of the rows from start, a multiple of blockRows, up to end.
+func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start, end int) error {
+	c.list = c.list[:0]
+	threshold, least := job.threshold, int32(math.MinInt32)
+	if job.prune {
+		least = q.reach.least(threshold)
+	}
+	full := max(pruneRows, 8*seedRows*job.k) // the list is pruned when it is so long
+	if !job.prune {
+		full = 2 * job.depth
+	}
 	size := GroupRows * s.Encoder.Words() * 8
-	single := s.single()
 	for at, block := start, 0; at < end; at, block = at+blockRows, block+1 {
 		if block%cancelBlocks == cancelBlocks-1 && ctx.Err() != nil {
-			return
+			return ctx.Err()
 		}
 		rows := min(blockRows, end-at)
-		if allowed != nil && !s.anyAllowed(allowed, at, at+rows) {
+		if job.allowed != nil && !s.anyAllowed(job.allowed, at, at+rows) {
 			continue
 		}
 		groups := (rows + GroupRows - 1) / GroupRows
-		kernels[0].scan(c.out[:], c.mask[:groups], s.Codes[at/GroupRows*size:], planes, c.least)
+		kernels[0].scan(c.estimates[:], c.mask[:groups], s.Codes[at/GroupRows*size:], q.planes, max(least, math.MinInt32+1)-1)
 		if rows%GroupRows != 0 { // the last group is filled up
 			c.mask[groups-1] &= 1<<(rows%GroupRows) - 1
 		}
-		for g, bit := range c.mask[:groups] {
-			for ; bit != 0; bit &= bit - 1 {
-				i := g*GroupRows + bits.TrailingZeros8(bit)
-				if allowed != nil {
-					ordinal := uint32(at + i)
-					if !single {
-						ordinal = s.Owner(at + i)
-					}
-					if !has(allowed, ordinal) {
-						continue
-					}
-				}
-				c.list = append(c.list, survivor{uint32(at + i), c.out[i]})
-			}
+		if c.take(s, job.allowed, at, groups); len(c.list) < full {
+			continue
 		}
-		if len(c.list) >= 2*depth {
+		if job.prune {
+			var err error
+			var low int32
+			if threshold, low, err = s.prune(q, &c.selection, job.k, threshold); err != nil {
+				return err
+			}
+			least = max(least, low)
+		}
+		if len(c.list) >= 2*job.depth {
 			// Rows that come later lose against equal estimates.
-			c.list, c.least = c.best(c.list[:0], c.list, depth, s.Encoder.padded)
+			var last int32
+			c.list, last = c.best(c.list[:0], c.list, job.depth, s.Encoder.padded)
+			least = max(least, last+1)
+		}
+		if job.prune {
+			full = min(len(c.list)+max(pruneRows, len(c.list), 8*seedRows*job.k), max(2*job.depth, len(c.list)+1))
 		}
 	}
-	c.list, _ = c.best(c.list[:0], c.list, depth, s.Encoder.padded)
+	c.list, _ = c.best(c.list[:0], c.list, job.depth, s.Encoder.padded)
+	return nil
+}
+
+// take adds the allowed rows of the mask to the list; the block begins at row at.
+func (c *scanner) take(s *Set, allowed []uint64, at, groups int) {
+	single := s.single()
+	for g, bit := range c.mask[:groups] {
+		for ; bit != 0; bit &= bit - 1 {
+			i := g*GroupRows + bits.TrailingZeros8(bit)
+			if allowed != nil {
+				ordinal := uint32(at + i)
+				if !single {
+					ordinal = s.Owner(at + i)
+				}
+				if !has(allowed, ordinal) {
+					continue
+				}
+			}
+			c.list = append(c.list, survivor{uint32(at + i), c.estimates[i]})
+		}
+	}
 }
 
 func has(set []uint64, i uint32) bool {

@@ -61,7 +61,31 @@ func bestRank(legs []Leg) int {
 }
 
 // Sort brings r into the order of a ranking, in place.
-func (r Ranking) Sort() { slices.SortFunc(r, Compare) }
+func (r Ranking) Sort() {
+	if slices.IsSortedFunc(r, Compare) {
+		return
+	}
+	// Hits are large: what moves is their scores and places.
+	type key struct {
+		score float64
+		at    int32
+	}
+	keys := make([]key, len(r))
+	for i := range r {
+		keys[i] = key{r[i].Score, int32(i)}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+		return cmp.Or(Compare(r[a.at], r[b.at]), cmp.Compare(a.at, b.at))
+	})
+	sorted := make(Ranking, len(r))
+	for i, k := range keys {
+		sorted[i] = r[k.at]
+	}
+	copy(r, sorted)
+}
 
 // Valid returns an error that wraps [ErrInvalid] when a score of r is NaN or
 // infinite; source names who made the ranking.

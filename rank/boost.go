@@ -82,10 +82,18 @@ func (b Blend) explain(stage string, h *sheaf.Hit, score float64, by *factor) *s
 
 // capped is the factor value of why, at most limit; 0 is no limit.
 func capped(why sheaf.Explanation, limit float64) *factor {
-	if limit > 0 && why.Value > limit {
+	if atMost(why.Value, limit) < why.Value {
 		why = combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit))
 	}
 	return &factor{why.Value, &why}
+}
+
+// atMost is the value of [capped] alone.
+func atMost(value, limit float64) float64 {
+	if limit > 0 && value > limit {
+		return limit
+	}
+	return value
 }
 
 // called names what a factor is, for programs.

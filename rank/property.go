@@ -64,6 +64,9 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		if math.IsNaN(f) || math.IsInf(f, 0) {
 			return nil
 		}
+		if h.Explanation == nil {
+			return &factor{value: atMost(f, b.Max)}
+		}
 		why := part("property "+b.Name+" is "+number(v), f)
 		if b.Curve == Feedback {
 			logistic := combined("1 / (1 + e^-b/3)", 1/(1+math.Exp(-v/3)), sheaf.CombineLogistic, part("b/3", v/3))

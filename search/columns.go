@@ -46,13 +46,7 @@ func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, e
 			return nil, err
 		}
 	}
-	known := ranking[:0]
-	for _, h := range ranking {
-		if _, ok := r.facts.Node(h.ID); ok {
-			known = append(known, h)
-		}
-	}
-	return known, nil
+	return r.known(ranking), nil
 }
 
 // count counts what the query matches by the columns that were asked for.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"sheaf"
 	"sheaf/backend"
@@ -33,6 +34,7 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 			}
 		}
 	}
+	o.ranking = slices.Clone(o.ranking) // what a store gave stays as it is
 	for i := range o.ranking {
 		h := &o.ranking[i]
 		for _, p := range others {

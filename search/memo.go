@@ -14,6 +14,7 @@ type memo struct {
 	short     rank.Outliner // the same facts, when they can tell in short
 	documents map[sheaf.ID]*sheaf.Document
 	outlines  map[sheaf.ID]*sheaf.Outline
+	last      *sheaf.Outline // of those, the one asked for last
 	chunks    map[sheaf.ID]known[sheaf.Chunk]
 	dates     map[sheaf.ID]known[sheaf.Dated]
 }
@@ -70,7 +71,15 @@ func (m *memo) document(id sheaf.ID) *sheaf.Document {
 }
 
 // Date implements rank.Facts.
-func (m *memo) Date(doc sheaf.ID) (sheaf.Dated, bool) { return recall(m.dates, doc, m.Facts.Date) }
+func (m *memo) Date(doc sheaf.ID) (sheaf.Dated, bool) {
+	if m.short == nil {
+		return recall(m.dates, doc, m.Facts.Date)
+	}
+	if o := m.Outline(doc); o != nil && o.Date.Source != 0 {
+		return o.Date, true
+	}
+	return sheaf.Dated{}, false
+}
 
 // Node implements rank.Outliner.
 func (m *memo) Node(id sheaf.ID) (sheaf.Node, bool) {
@@ -81,8 +90,33 @@ func (m *memo) Node(id sheaf.ID) (sheaf.Node, bool) {
 	return sheaf.NodeOf(&c), ok
 }
 
+// has reports whether there is a chunk. Thousands are asked for once, of which a
+// few come back: nothing is remembered of them.
+func (m *memo) has(id sheaf.ID) bool {
+	facts := m.short
+	if facts == nil {
+		facts = m
+	}
+	_, ok := facts.Node(id)
+	return ok
+}
+
+// expect makes room for the facts about n candidates.
+func (m *memo) expect(n int) {
+	if len(m.outlines) == 0 {
+		m.outlines = make(map[sheaf.ID]*sheaf.Outline, n)
+	}
+}
+
 // Outline implements rank.Outliner.
 func (m *memo) Outline(id sheaf.ID) *sheaf.Outline {
+	if m.last == nil || m.last.ID != id { // a stage asks several things of one candidate
+		m.last = m.outline(id)
+	}
+	return m.last
+}
+
+func (m *memo) outline(id sheaf.ID) *sheaf.Outline {
 	o, seen := m.outlines[id]
 	if seen {
 		return o

@@ -46,7 +46,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if outcomes, err = r.survivors(outcomes, at); err != nil {
+	if outcomes, err = r.survivors(outcomes, at, within != nil); err != nil {
 		return nil, err
 	}
 	if !at.first {
@@ -202,8 +202,9 @@ func larger(ctx context.Context, store backend.Backend, hits sheaf.Ranking, req 
 // survivors are the outcomes that did not fail, without hits that the facts do
 // not know. A request that the store cannot honour, or finds wrong, is an error
 // at once, and so is damage, which the caller can mend; any other failure is one
-// only when nothing is left.
-func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
+// only when nothing is left. Of hits that are bounded by what a first phase let
+// through, which are known, none is asked for again.
+func (r *run) survivors(outcomes []outcome, at lane, bounded bool) ([]outcome, error) {
 	store := r.searcher.storeName()
 	var out []outcome
 	var failures []error
@@ -223,7 +224,9 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 			r.warn("%v", err)
 			continue
 		}
-		o.ranking = slices.DeleteFunc(slices.Clone(o.ranking), func(h sheaf.Hit) bool { _, ok := r.facts.Node(h.ID); return !ok })
+		if !bounded {
+			o.ranking = r.known(o.ranking)
+		}
 		out = append(out, o)
 	}
 	if len(out) == 0 {
@@ -232,8 +235,23 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	return out, nil
 }
 
+// known are the hits that the facts know: nearly always all, and then in the same
+// memory.
+func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
+	unknown := func(h sheaf.Hit) bool { return !r.facts.has(h.ID) }
+	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
+		rest := slices.DeleteFunc(slices.Clone(ranking[i+1:]), unknown)
+		return append(ranking[:i:i], rest...)
+	}
+	return ranking
+}
+
 func distinct(outcomes []outcome) int {
-	seen := map[sheaf.ID]bool{}
+	n := 0
+	for i := range outcomes {
+		n += len(outcomes[i].ranking)
+	}
+	seen := make(map[sheaf.ID]bool, n)
 	for i := range outcomes {
 		for _, h := range outcomes[i].ranking {
 			seen[h.ID] = true
@@ -245,18 +263,40 @@ func distinct(outcomes []outcome) int {
 // learnSimilarity notes the raw scores of vector branches, which are cosines.
 func (r *run) learnSimilarity(outcomes []outcome) {
 	for i := range outcomes {
-		if outcomes[i].branch.Vector == nil {
-			continue
+		if outcomes[i].branch.Vector != nil {
+			r.similar = append(r.similar, outcomes[i].ranking)
 		}
-		if r.similar == nil {
-			r.similar = map[sheaf.ID]float64{}
-		}
-		for _, h := range outcomes[i].ranking {
-			if s, ok := r.similar[h.ID]; !ok || h.Score > s {
-				r.similar[h.ID] = h.Score
+	}
+}
+
+// similarity is the best similarity of what vector branches found, by ID.
+func (r *run) similarity() map[sheaf.ID]float64 {
+	best := map[sheaf.ID]float64{}
+	for _, ranking := range r.similar {
+		for i := range ranking {
+			h := &ranking[i]
+			if s, ok := best[h.ID]; !ok || h.Score > s {
+				best[h.ID] = h.Score
 			}
 		}
 	}
+	return best
+}
+
+// byMeaning tells which of hits a vector branch found.
+func (r *run) byMeaning(hits sheaf.Ranking) map[sheaf.ID]bool {
+	found := make(map[sheaf.ID]bool, len(hits))
+	for i := range hits {
+		found[hits[i].ID] = false
+	}
+	for _, ranking := range r.similar {
+		for i := range ranking {
+			if _, asked := found[ranking[i].ID]; asked {
+				found[ranking[i].ID] = true
+			}
+		}
+	}
+	return found
 }
 
 // leg applies the stages of a branch.
@@ -278,6 +318,7 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 // steps applies stages one after another.
 func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
 	env := r.env()
+	r.facts.expect(len(ranking))
 	for _, step := range steps {
 		start := time.Now()
 		var next sheaf.Ranking

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +44,7 @@ func (r *run) pushDown(ctx, retrieval context.Context, ph *profile.Phase, outcom
 	if err := found.Hits.Valid("scores of " + r.searcher.Store); err != nil {
 		return nil, false, err
 	}
-	ranking = slices.DeleteFunc(found.Hits, func(h sheaf.Hit) bool { _, ok := r.facts.Node(h.ID); return !ok })
+	ranking = r.known(found.Hits)
 	r.tellPushed(found)
 	var names []string
 	for i := range outcomes {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"sheaf"
@@ -264,8 +265,8 @@ type run struct {
 	// they are counted; lookup is how a branch of words looks for them.
 	worthy *worth
 	lookup *backend.Request
-	// similar is the best similarity of what vector branches found.
-	similar map[sheaf.ID]float64
+	// similar is what vector branches found; their scores are cosines.
+	similar []sheaf.Ranking
 }
 
 func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
@@ -350,7 +351,8 @@ func needsVector(plan *profile.Plan) bool {
 func (r *run) env() rank.Env {
 	env := rank.Env{Facts: r.facts, Query: r.query.Text, Now: r.now()}
 	if r.similar != nil {
-		env.Similarity = func(id sheaf.ID) (float64, bool) { s, ok := r.similar[id]; return s, ok }
+		best := sync.OnceValue(r.similarity) // few stages ask
+		env.Similarity = func(id sheaf.ID) (float64, bool) { s, ok := best()[id]; return s, ok }
 	}
 	return env
 }
@@ -403,13 +405,14 @@ func (l lane) step(name string) string {
 // finish looks up what a reader needs to know of the final hits.
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := time.Now()
+	byMeaning := r.byMeaning(ranking)
 	for i := range ranking {
 		h := &ranking[i]
 		c, _ := r.facts.Chunk(h.ID)
 		d, _ := r.facts.Document(c.Doc)
 		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb, Path: d.Path,
 			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation}
-		_, hit.ByMeaning = r.similar[h.ID]
+		hit.ByMeaning = byMeaning[h.ID]
 		for _, tags := range [...][]string{c.Tags, d.Tags} {
 			for _, t := range tags {
 				if !slices.Contains(hit.Tags, t) {

@@ -62,12 +62,15 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 			break
 		}
 	}
-	found, err := done.whyBranches(ctx, p, a)
+	best, err := done.whyBranches(ctx, p, a)
 	if err != nil {
 		return nil, err
 	}
-	if found {
+	if best != "" {
 		a.follow(result.Trace)
+		if best != id && !slices.ContainsFunc(result.Trace, func(t Snapshot) bool { return contains(t.Ranking, id) }) {
+			a.followSection(best, result.Trace) // the profile ranks sections
+		}
 		if n := len(result.Trace); a.Inside == "" && n > 0 && contains(result.Trace[n-1].Ranking, id) {
 			a.Reasons = append(a.Reasons, fmt.Sprintf("it ranks %d and %d results are wanted", rankOf(result.Trace[n-1].Ranking, id), q.Limit))
 		}
@@ -104,19 +107,20 @@ func whyNoCandidate(scanned *Scanned, id sheaf.ID) string {
 	return scanned.WhyNot(id)
 }
 
-// whyBranches says what every branch of the main phase knows of a.ID, and
-// whether one found it.
-func (r *run) whyBranches(ctx context.Context, p *profile.Profile, a *Absence) (bool, error) {
+// whyBranches says what every branch of the main phase knows of a.ID. best is what
+// was found of it, a.ID itself or of a document the section that stands highest in
+// a branch, "" for nothing.
+func (r *run) whyBranches(ctx context.Context, p *profile.Profile, a *Absence) (best sheaf.ID, err error) {
 	s, result := r.searcher, r.result
 	plan, err := p.PlanFor(r.query.Limit, r.opt.Parameters, s.asked(r.query))
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	outcomes, err := r.requests(&plan.Main, nil)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	found := false
+	place := 0
 	for i := range outcomes {
 		o := &outcomes[i]
 		at := slices.IndexFunc(result.Trace, func(t Snapshot) bool { return t.Branch == o.branch.Name && !t.First && t.Step == retrieved })
@@ -126,37 +130,89 @@ func (r *run) whyBranches(ctx context.Context, p *profile.Profile, a *Absence) (
 		}
 		ranking := result.Trace[at].Ranking
 		if n := rankOf(ranking, a.ID); n > 0 {
-			found = true
-			a.add("branch %s: found it at rank %d of %d, score %.4g%s", o.branch.Name, n, len(ranking), ranking[n-1].Score, s.lacks(ctx, o.request, a.ID))
+			best, place = a.ID, 1
+			a.add("branch %s: found it at rank %d of %d, score %.4g%s", o.branch.Name, n, len(ranking), ranking[n-1].Score, s.lacks(ctx, o.request, []sheaf.ID{a.ID}))
 			continue
 		}
-		if err := s.whyUnfound(ctx, o, ranking, plan.Candidates != nil, a); err != nil {
-			return false, err
+		if n, first := r.sectionsOf(ranking, a.ID); n > 0 {
+			if section := ranking[first].ID; place == 0 || first+1 < place {
+				best, place = section, first+1
+			}
+			a.add("branch %s: found %d of its sections, first %s at rank %d of %d, score %.4g", o.branch.Name, n, ranking[first].ID, first+1, len(ranking), ranking[first].Score)
+			continue
+		}
+		if err := r.whyUnfound(ctx, o, ranking, plan.Candidates != nil, a, r.all(a.ID)); err != nil {
+			return "", err
 		}
 	}
-	return found, nil
+	return best, nil
 }
 
-// whyUnfound says why a branch did not retrieve a.ID.
-func (s *Searcher) whyUnfound(ctx context.Context, o *outcome, ranking sheaf.Ranking, bounded bool, a *Absence) error {
-	req := o.request
-	req.Within, req.Limit = []sheaf.ID{a.ID}, 1
+// sectionsOf is how many hits are sections of a document, and which is the first.
+func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
+	for i := len(ranking) - 1; i >= 0; i-- {
+		if node, _ := r.facts.Node(ranking[i].ID); node.Doc == doc {
+			n, first = n+1, i
+		}
+	}
+	return n, first
+}
+
+// followSection follows what was found of the document a.ID.
+func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
+	inner := Absence{ID: section}
+	inner.follow(trace)
+	if len(trace) > 0 && contains(trace[len(trace)-1].Ranking, section) {
+		return // it is there, which has been said
+	}
+	for _, reason := range inner.Reasons {
+		a.add("its section %s: %s", section, reason)
+	}
+}
+
+// all is id and, when it is a document, its sections.
+func (r *run) all(id sheaf.ID) []sheaf.ID {
+	ids := []sheaf.ID{id}
+	if o := r.facts.Outline(id); o != nil {
+		for i := range o.Nodes {
+			if o.Nodes[i].ID != id {
+				ids = append(ids, o.Nodes[i].ID)
+			}
+		}
+	}
+	return ids
+}
+
+// whyUnfound says why a branch retrieved neither a.ID nor another of all.
+func (r *run) whyUnfound(ctx context.Context, o *outcome, ranking sheaf.Ranking, bounded bool, a *Absence, all []sheaf.ID) error {
+	s, req := r.searcher, o.request
+	req.Within, req.Limit = all, 1
 	alone, err := s.Backend.Retrieve(ctx, req)
+	var apt sheaf.Ranking // what is found by meaning must hold what the words require
+	if err == nil && req.Vector != nil {
+		apt, err = matching(ctx, s.Backend, alone, r.query.Words)
+	}
 	if err != nil {
 		return fmt.Errorf("branch %s: %w", o.branch.Name, err)
 	}
+	it := "it"
+	if len(alone) > 0 && alone[0].ID != a.ID {
+		it = "its best section, " + string(alone[0].ID) + ","
+	}
 	switch {
+	case req.Vector != nil && len(apt) < len(alone):
+		a.add("branch %s: %s scores %.4g and does not hold what the query requires", o.branch.Name, it, alone[0].Score)
 	case len(alone) > 0 && bounded && len(ranking) < o.request.Limit:
-		a.add("branch %s: it would score %.4g, and the first phase did not let it through", o.branch.Name, alone[0].Score)
+		a.add("branch %s: %s would score %.4g, and the first phase did not let it through", o.branch.Name, it, alone[0].Score)
 	case len(alone) > 0 && len(ranking) > 0:
-		a.add("branch %s: it scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window%s",
-			o.branch.Name, alone[0].Score, len(ranking), ranking[len(ranking)-1].Score, s.lacks(ctx, req, a.ID))
+		a.add("branch %s: %s scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window%s",
+			o.branch.Name, it, alone[0].Score, len(ranking), ranking[len(ranking)-1].Score, s.lacks(ctx, req, all))
 	case len(alone) > 0:
-		a.add("branch %s: it scores %.4g and was not retrieved", o.branch.Name, alone[0].Score)
+		a.add("branch %s: %s scores %.4g and was not retrieved", o.branch.Name, it, alone[0].Score)
 	case req.Filter != nil && s.matchesWithoutFilter(ctx, req):
 		a.add("branch %s: the filter leaves it out", o.branch.Name)
 	case o.branch.Text != nil:
-		a.add("branch %s: the words of the query do not match it%s", o.branch.Name, s.lacks(ctx, req, a.ID))
+		a.add("branch %s: the words of the query do not match it%s", o.branch.Name, s.lacks(ctx, req, all))
 	default:
 		a.add("branch %s: it has no vector in field %s", o.branch.Name, o.branch.Vector.Field)
 	}
@@ -172,13 +228,13 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req backend.Request
 // maxLacks bounds how many words of a query are tried one by one.
 const maxLacks = 32
 
-// lacks names the words of a text request that the chunk does not hold, as the
-// end of a sentence; "" when it holds all.
-func (s *Searcher) lacks(ctx context.Context, req backend.Request, id sheaf.ID) string {
+// lacks names the words of a text request that none of the chunks holds, as the
+// end of a sentence; "" when there are none.
+func (s *Searcher) lacks(ctx context.Context, req backend.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""
 	}
-	req.Within, req.Limit, req.Filter = []sheaf.ID{id}, 1, nil
+	req.Within, req.Limit, req.Filter = ids, 1, nil
 	var missing []string
 	for _, word := range words(req.Text.Query, nil) {
 		one := *req.Text

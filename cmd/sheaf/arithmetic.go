@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,36 +16,54 @@ import (
 // the arithmetic that gives it, what is too long for a line indented below it.
 // Steps that change nothing (times 1, the sum of one) are left out.
 func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
-	printArithmetic(w, out, plainly(e), indent)
+	a := arithmetic{w: w, out: out}
+	a.print(plainly(e), indent)
+}
+
+// arithmetic writes explanations. Numbers that stand in several places, as the
+// best field of two in their sum, are taken apart once.
+type arithmetic struct {
+	w    io.Writer
+	out  *terminal.Output
+	told []sheaf.Explanation
 }
 
 // arithmeticWidth is how many characters a formula may have in one line.
 const arithmeticWidth = 110
 
-func printArithmetic(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
-	line := strings.Repeat(" ", indent) + out.Paint(terminal.Number, number(e.Value)) + " " + terminal.Clean(e.Label)
+func (a *arithmetic) print(e sheaf.Explanation, indent int) {
+	line := strings.Repeat(" ", indent) + a.out.Paint(terminal.Number, number(e.Value)) + " " + terminal.Clean(e.Label)
 	if !combines(e) {
-		fmt.Fprintln(w, line)
+		fmt.Fprintln(a.w, line)
 		for _, p := range e.Parts { // what only informs
-			printArithmetic(w, out, p, indent+2)
+			a.print(p, indent+2)
 		}
 		return
 	}
+	equals := a.out.Paint(terminal.Dim, " = ")
 	if formula, ok := formula(e, true); ok && len(formula) <= arithmeticWidth {
-		fmt.Fprintln(w, line+out.Paint(terminal.Dim, " = ")+formula)
+		fmt.Fprintln(a.w, line+equals+formula)
 		return
 	}
 	short, _ := formula(e, false)
-	told := len(short) <= arithmeticWidth
-	if told {
-		line += out.Paint(terminal.Dim, " = ") + short
-	} else {
-		line += out.Paint(terminal.Dim, " = "+string(e.Combine)+" of")
+	fits := len(short) <= arithmeticWidth
+	before := slices.ContainsFunc(a.told, func(t sheaf.Explanation) bool { return reflect.DeepEqual(t, e) })
+	switch {
+	case fits:
+		line += equals + short
+	case before:
+		line += a.out.Paint(terminal.Dim, ", as above")
+	default:
+		line += a.out.Paint(terminal.Dim, " = "+string(e.Combine)+" of")
 	}
-	fmt.Fprintln(w, line)
+	fmt.Fprintln(a.w, line)
+	if before {
+		return
+	}
+	a.told = append(a.told, e)
 	for _, p := range e.Parts {
-		if !told || len(p.Parts) > 0 {
-			printArithmetic(w, out, p, indent+2)
+		if !fits || len(p.Parts) > 0 {
+			a.print(p, indent+2)
 		}
 	}
 }
@@ -116,7 +136,7 @@ func joinLabels(outer, inner string) string {
 	switch {
 	case strings.HasPrefix(inner, "rank "), term && !ranked && !strings.Contains(outer, `"`):
 		return inner
-	case term && ranked:
+	case ranked && (term || strings.HasPrefix(inner, "similarity ")):
 		return outer + ": " + inner
 	}
 	return outer

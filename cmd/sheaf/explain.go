@@ -198,6 +198,9 @@ func stepChange(trace []search.Snapshot, i int) string {
 	if len(now) < len(before) {
 		text = fmt.Sprintf("%s of %s kept", terminal.Count(len(now)), terminal.Count(len(before)))
 	}
+	if !slices.ContainsFunc(now[:min(stepBest, len(now))], func(h sheaf.Hit) bool { return rankIn(before, h.ID) > 0 }) && len(now) > 0 {
+		return fmt.Sprintf("%s became %s", terminal.Count(len(before)), terminal.Count(len(now))) // sections, documents
+	}
 	moved, scores := 0, false
 	for k := range now[:min(stepBest, len(now), len(before))] {
 		if now[k].ID != before[k].ID {
@@ -213,6 +216,11 @@ func stepChange(trace []search.Snapshot, i int) string {
 		text += ", other scores"
 	}
 	return text
+}
+
+// rankIn is the rank of id in r, 0 when it is not there.
+func rankIn(r sheaf.Ranking, id sheaf.ID) int {
+	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
 // shortID is an ID without the tree's name, when there is only one tree.
@@ -277,8 +285,8 @@ func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profi
 	rows := [][]string{}
 	for _, snap := range result.Trace {
 		rank, score := "-", ""
-		if i := slices.IndexFunc(snap.Ranking, func(h sheaf.Hit) bool { return h.ID == id }); i >= 0 {
-			rank, score = fmt.Sprintf("rank %d of %s", i+1, terminal.Count(len(snap.Ranking))), formatScore(snap.Ranking[i].Score)
+		if n := rankIn(snap.Ranking, id); n > 0 {
+			rank, score = fmt.Sprintf("rank %d of %s", n, terminal.Count(len(snap.Ranking))), formatScore(snap.Ranking[n-1].Score)
 		}
 		rows = append(rows, []string{"  " + s.out.Paint(terminal.Title, stepPlace(snap.Branch, snap.First)), terminal.Clean(snap.Step), rank, score})
 	}
@@ -314,10 +322,13 @@ func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, cha
 		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed, "moves": list, "warnings": s.allWarnings()})
 	}
 	rows := [][]string{{"before", "after", "", "", ""}}
-	same := 0
+	same, scores := 0, 0
 	for _, m := range moves {
 		if m.Before == m.After {
 			same++
+			if m.ScoreBefore != m.ScoreAfter {
+				scores++
+			}
 			continue
 		}
 		rows = append(rows, []string{rankText(m.Before), rankText(m.After), terminal.Clean(m.Title), s.out.Paint(terminal.Dim, s.shortID(m.ID)),
@@ -326,7 +337,11 @@ func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, cha
 	if len(rows) > 1 {
 		s.printTable(rows)
 	}
-	fmt.Fprintln(s.stdout, terminal.Plural(same, "result stays where it is", "results stay where they are"))
+	stay := terminal.Plural(same, "result stays where it is", "results stay where they are")
+	if scores > 0 {
+		stay += ", " + terminal.Plural(scores, "with another score", "with other scores")
+	}
+	fmt.Fprintln(s.stdout, stay)
 	return nil
 }
 

@@ -101,6 +101,21 @@ then:
 	}
 }
 
+func TestWhyNotForWhatIsRequired(t *testing.T) {
+	store, view := notes(t, map[string]string{"cats.md": "# Cats\n\nA cat sleeps.\n", "meat.md": "# Meat\n\nA cat eats meat.\n"})
+	s := searcher(store)
+	s.Facts = view
+	q := query("cat", 5)
+	q.Words = sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "meat"}}, Should: []sheaf.TextQuery{sheaf.Match{Text: "cat"}}}
+	a, err := s.WhyNot(context.Background(), q, load(t, "rrf"), search.Options{}, sheaf.DocumentID("notes", "cats.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(a.Reasons, "\n"); !strings.Contains(text, "branch vector: it scores 1 and does not hold what the query requires") {
+		t.Error(text)
+	}
+}
+
 func labelsOf(e *sheaf.Explanation) string {
 	text := e.Label + "\n"
 	for i := range e.Parts {

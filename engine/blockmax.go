@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"sync"
 
@@ -58,8 +59,8 @@ func (s *scratch) prepare(windows int) {
 	}
 }
 
-// probe evaluates the windows with the largest bounds.
-func (m *maxScore) probe() {
+// boundWindows sums the bounds of the clauses up by window, and makes the heap.
+func (m *maxScore) boundWindows() {
 	s := m.scratch
 	m.boundBlocks()
 	for _, b := range m.bounds {
@@ -71,19 +72,41 @@ func (m *maxScore) probe() {
 	for i := len(s.heap)/2 - 1; i >= 0; i-- {
 		s.sift(i)
 	}
-	for n := 0; n < probes && len(s.heap) > 0; n++ {
+	m.rewind()
+}
+
+// probe evaluates the windows with the largest bounds of all segments.
+func probe(segments []*maxScore) {
+	for range probes {
+		var m *maxScore
+		best := 0.0
+		for _, other := range segments {
+			if bound := other.unprobed(); bound > best {
+				m, best = other, bound
+			}
+		}
+		if m == nil || best*slack < m.top.threshold() {
+			break
+		}
+		s := m.scratch
 		w := int(s.heap[0])
 		s.heap[0] = s.heap[len(s.heap)-1]
 		s.heap = s.heap[:len(s.heap)-1]
-		if s.bounds[w]*slack < m.top.threshold() {
-			break
-		}
 		m.rewind()
 		m.window(uint32(w*windowLen), uint32(w*windowLen))
 		s.bounds[w] = 0
 		s.sift(0)
+		m.rewind()
 	}
-	m.rewind()
+}
+
+// unprobed is the largest bound of the windows that were not probed; 0 where
+// windows do not pay.
+func (m *maxScore) unprobed() float64 {
+	if m.scratch == nil || len(m.scratch.heap) == 0 {
+		return 0
+	}
+	return m.scratch.bounds[m.scratch.heap[0]]
 }
 
 // boundBlocks computes the bounds of all blocks: windows ask for them several times.
@@ -302,12 +325,20 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 // add adds what postings of a clause score to the sums of the window that begins at
 // start.
 func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32) {
-	weight, scale, norms, short := b.weight, b.scale, b.norms, b.short
+	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
 	frequencies = frequencies[:len(ordinals)]
 	for j, o := range ordinals {
+		n := uint32(longField)
+		if short != nil {
+			if n = uint32(short[o]); n == segment.LongByte {
+				n = longField
+			}
+		} else if wide != nil {
+			n = uint32(binary.LittleEndian.Uint16(wide[2*o:]))
+		}
 		var norm float64
-		if short != nil && short[o] < segment.LongByte {
-			norm = norms[short[o]]
+		if n < longField {
+			norm = norms[n]
 		} else {
 			norm = b.normOf(b.lengths.Of(o))
 		}

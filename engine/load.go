@@ -156,10 +156,26 @@ func (l *Load) addChunk(w *worker, c *Chunk) error {
 		}
 		err = w.add(c, l.index.options.Fields)
 	}
-	if err == nil && w.bytes() > l.index.options.Memory/int64(len(l.all)) {
+	if err == nil && l.full(w) {
 		err = l.flush(w)
 	}
 	return err
+}
+
+// full reports whether the memory is used up and w holds its share of it: a
+// goroutine that loads alone makes segments as large as memory allows.
+func (l *Load) full(w *worker) bool {
+	used := w.bytes()
+	w.used.Store(used)
+	memory := l.index.options.Memory
+	if used <= memory/int64(len(l.all)) {
+		return false
+	}
+	all := int64(0)
+	for _, other := range l.all {
+		all += other.used.Load()
+	}
+	return all > memory
 }
 
 // take waits for an idle worker; the one that was used last comes first, so that
@@ -297,6 +313,7 @@ func (l *Load) flush(workers ...*worker) error {
 	}
 	for _, w := range workers {
 		w.reset(l.index.options.Memory / int64(len(l.all)) / wordShare)
+		w.used.Store(w.bytes())
 	}
 	return nil
 }

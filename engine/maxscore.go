@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"encoding/binary"
+
 	"sheaf/engine/bm25"
 	"sheaf/engine/postings"
 	"sheaf/engine/segment"
@@ -28,7 +30,8 @@ type bound struct {
 	weight  float64 // of a saturated frequency
 	scale   float64 // that frequencies are multiplied by: 1 but for BM25F
 	lengths segment.Lengths
-	short   []byte // lengths.Bytes()
+	short   []byte // lengths.Plain()
+	wide    []byte
 	norms   *norms
 	norm    func(length uint32) float64
 
@@ -59,6 +62,10 @@ func (b *bound) at(ordinal, frequency uint32) float64 {
 func (b *bound) normAt(ordinal uint32) float64 {
 	if b.short != nil {
 		if n := b.short[ordinal]; n < segment.LongByte {
+			return b.norms[n]
+		}
+	} else if b.wide != nil {
+		if n := binary.LittleEndian.Uint16(b.wide[2*ordinal:]); n < longField {
 			return b.norms[n]
 		}
 	}
@@ -132,6 +139,7 @@ type maxScore struct {
 	essential int       // bounds[essential:] are
 	allowed   segment.Bitset
 	chunks    uint32
+	windows   int
 	top       *collector
 	view      int
 	exact     node
@@ -152,7 +160,8 @@ func (p *plan) bounds(terms []*planTerm, view int) ([]*bound, error) {
 	for i, c := range clauses {
 		b := &all[i]
 		out[i] = b
-		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, short: c.lengths.Bytes(), norms: c.model.norms, block: -1}
+		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, block: -1}
+		b.short, b.wide = b.lengths.Plain()
 		m := c.model
 		b.norm = func(length uint32) float64 { return p.norm(m, length) }
 		if p.words.Combine == CombineBM25F {
@@ -183,15 +192,19 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	return nil
 }
 
-// run offers every chunk of the segment that can be among the best.
-func (m *maxScore) run() {
-	windows := int(m.chunks)/windowLen + 1
-	if m.dense(windows) {
+// begin computes what run needs to know before the first window.
+func (m *maxScore) begin() {
+	m.windows = int(m.chunks)/windowLen + 1
+	if m.dense() {
 		m.scratch = scratches.Get().(*scratch)
-		defer scratches.Put(m.scratch)
-		m.scratch.prepare(windows)
-		m.probe()
+		m.scratch.prepare(m.windows)
+		m.boundWindows()
 	}
+}
+
+// run offers every chunk of the segment that can be among the best, but those of
+// windows that were probed.
+func (m *maxScore) run() {
 	m.restore()
 	m.rest = make([]float64, len(m.bounds)+1)
 	for i := range m.bounds {
@@ -202,7 +215,7 @@ func (m *maxScore) run() {
 		switch {
 		case m.essential == len(m.bounds):
 			return
-		case !m.dense(windows):
+		case !m.dense():
 			at = m.sparse(m.next(at))
 		case m.wanted(at):
 			at = m.window(at&^(windowLen-1), at)
@@ -211,6 +224,17 @@ func (m *maxScore) run() {
 			at = at&^(windowLen-1) + windowLen
 		}
 	}
+}
+
+// close gives memory back.
+func (m *maxScore) close() {
+	if m.scratch != nil {
+		scratches.Put(m.scratch)
+	}
+	for _, b := range m.bounds {
+		releaseCursor(b.cursor)
+	}
+	m.exact.close()
 }
 
 // partition finds the essential clauses for the threshold of now.
@@ -223,12 +247,12 @@ func (m *maxScore) partition() {
 
 // dense reports whether the essential clauses have so many postings that windows
 // pay.
-func (m *maxScore) dense(windows int) bool {
+func (m *maxScore) dense() bool {
 	postings := 0
 	for _, b := range m.bounds[m.essential:] {
 		postings += b.cursor.DF()
 	}
-	return postings/windows >= denseWindow
+	return postings/m.windows >= denseWindow
 }
 
 // restore brings the clauses back into the order of their bounds by list.

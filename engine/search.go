@@ -100,6 +100,12 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 		return err
 	}
 	terms, flat := p.root.flat()
+	var pruned []*maxScore
+	defer func() {
+		for _, m := range pruned {
+			m.close()
+		}
+	}()
 	for _, i := range s.largestFirst() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -109,17 +115,50 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 			return err
 		}
 		if flat && !few(allowed[i], s.views[i]) {
-			err = p.prune(terms, i, root, top, req.Work)
-		} else {
-			p.exhaust(ctx, i, root, func(ordinal uint32, score float64) {
-				top.offer(found{score: score, view: i, ordinal: ordinal})
-			})
+			m, err := p.maxScore(terms, i, root, top)
+			if err != nil {
+				root.close()
+				return err
+			}
+			pruned = append(pruned, m)
+			continue
 		}
-		if err == nil {
-			err = root.err()
-		}
+		p.exhaust(ctx, i, root, func(ordinal uint32, score float64) {
+			top.offer(found{score: score, view: i, ordinal: ordinal})
+		})
+		err = root.err()
 		root.close()
 		if err != nil {
+			return err
+		}
+	}
+	return p.prune(ctx, pruned, req.Work)
+}
+
+// prune finds the best chunks of all segments that MaxScore evaluates: what may
+// bring the best comes first, wherever it is.
+func (p *plan) prune(ctx context.Context, segments []*maxScore, work *Work) error {
+	for _, m := range segments {
+		m.begin()
+	}
+	probe(segments)
+	for _, m := range segments {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m.run()
+		if work != nil {
+			work.Scored += int64(m.touched)
+			for _, b := range m.bounds {
+				work.Postings += int64(b.cursor.DF())
+			}
+		}
+		for _, b := range m.bounds {
+			if fault := b.cursor.Err(); fault != nil {
+				return p.snapshot.views[m.view].reader.Corrupt(fault)
+			}
+		}
+		if err := m.exact.err(); err != nil {
 			return err
 		}
 	}
@@ -142,28 +181,14 @@ func few(allowed segment.Bitset, v *view) bool {
 	return allowed != nil && allowed.Count() < v.live/256
 }
 
-// prune evaluates a sum of terms by MaxScore.
-func (p *plan) prune(terms []*planTerm, view int, root node, top *collector, work *Work) error {
+// maxScore is the evaluation of a sum of terms in one view. It takes root over.
+func (p *plan) maxScore(terms []*planTerm, view int, root node, top *collector) (*maxScore, error) {
 	bounds, err := p.bounds(terms, view)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m := &maxScore{bounds: bounds, allowed: p.allowed[view], chunks: uint32(p.snapshot.views[view].reader.Chunks()),
-		top: top, view: view, exact: root, words: p.words, scores: scores{byField: make([]float64, len(p.fields))}}
-	m.run()
-	for i := range m.bounds {
-		if work != nil {
-			work.Postings += int64(m.bounds[i].cursor.DF())
-		}
-		if fault := m.bounds[i].cursor.Err(); fault != nil {
-			err = p.snapshot.views[view].reader.Corrupt(fault)
-		}
-		releaseCursor(m.bounds[i].cursor)
-	}
-	if work != nil {
-		work.Scored += int64(m.touched)
-	}
-	return err
+	return &maxScore{bounds: bounds, allowed: p.allowed[view], chunks: uint32(p.snapshot.views[view].reader.Chunks()),
+		top: top, view: view, exact: root, words: p.words, scores: scores{byField: make([]float64, len(p.fields))}}, nil
 }
 
 // exhaust scores every match that is allowed, in the order of ordinals.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"sheaf/analysis"
 	"sheaf/engine/segment"
@@ -16,6 +17,7 @@ type worker struct {
 	builder  *segment.Builder
 	analyzer *analysis.Analyzer
 	words    wordCache
+	used     atomic.Int64 // bytes, as others may know them
 	terms    []analysis.Term
 	key      []byte
 	// columns are the numbers of the values of columns whose memory several

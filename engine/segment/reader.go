@@ -21,9 +21,9 @@ var ErrCorrupt = sectionfile.ErrCorrupt
 // otherwise; the largest number marks a length that is longer still. A field that
 // few chunks have takes none: the lengths above 0 are listed.
 const (
-	// LongByte is the one byte that marks a length that does not fit in it.
+	// LongByte and LongWord mark lengths that do not fit.
 	LongByte = 1<<8 - 1
-	longWord = 1<<16 - 1
+	LongWord = 1<<16 - 1
 )
 
 // Reader is an open segment. Opening reads a few pages, whatever the size; every
@@ -207,9 +207,10 @@ func (r *Reader) Lengths(field int) (Lengths, error) {
 	return Lengths{words: data[:size], long: data[size:]}, nil
 }
 
-// Bytes are the lengths by ordinal, one byte each, where the segment has them so; nil
-// otherwise. LongByte stands for those that Of knows.
-func (l *Lengths) Bytes() []byte { return l.short }
+// Plain are the lengths by ordinal as they lie in the file, in one byte each or in
+// two, little endian; both are nil when few chunks have the field. LongByte and
+// LongWord stand for those that only Of knows.
+func (l *Lengths) Plain() (bytes, words []byte) { return l.short, l.words }
 
 // Of is the number of terms in the field of a chunk.
 func (l *Lengths) Of(ordinal uint32) uint32 {
@@ -218,7 +219,7 @@ func (l *Lengths) Of(ordinal uint32) uint32 {
 			return uint32(n)
 		}
 	} else if l.words != nil {
-		if n := binary.LittleEndian.Uint16(l.words[2*ordinal:]); n < longWord {
+		if n := binary.LittleEndian.Uint16(l.words[2*ordinal:]); n < LongWord {
 			return uint32(n)
 		}
 	}

@@ -29,6 +29,9 @@ const (
 	// denseWindow is how many postings a window must hold on average for windows
 	// to pay: below that, chunks are looked at one by one.
 	denseWindow = 24
+	// thickWindow is the number of blocks that a window may hold on average of a
+	// clause that is bounded block by block.
+	thickWindow = 4
 	// probes is the number of windows that are evaluated first.
 	probes = 8
 )
@@ -64,6 +67,12 @@ func (m *maxScore) boundWindows() {
 	s := m.scratch
 	m.boundBlocks()
 	for _, b := range m.bounds {
+		if b.thick(m.windows) {
+			for w := range s.bounds {
+				s.bounds[w] += b.most
+			}
+			continue
+		}
 		b.spread(s.most)
 		for w, most := range s.most {
 			s.bounds[w] += most
@@ -113,7 +122,7 @@ func (m *maxScore) unprobed() float64 {
 func (m *maxScore) boundBlocks() {
 	all := m.scratch.blocks[:0]
 	for _, b := range m.bounds {
-		if b.cursor.HasImpacts() {
+		if b.cursor.HasImpacts() && !b.thick(m.windows) {
 			for block := range b.cursor.Blocks() {
 				all = append(all, b.ofBlock(block))
 			}
@@ -121,7 +130,7 @@ func (m *maxScore) boundBlocks() {
 	}
 	m.scratch.blocks = all
 	for _, b := range m.bounds {
-		if n := b.cursor.Blocks(); b.cursor.HasImpacts() {
+		if n := b.cursor.Blocks(); b.cursor.HasImpacts() && !b.thick(m.windows) {
 			b.blocks, all = all[:n:n], all[n:]
 		}
 	}
@@ -158,6 +167,11 @@ func (s *scratch) sift(i int) {
 		i = down
 	}
 }
+
+// thick reports whether a window holds so many blocks of the clause that the most of
+// them is about that of the list: such terms are in every fourth chunk, score little,
+// and have most of all blocks.
+func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
 
 // spread sets most to what the clause adds at most to a chunk of each window.
 func (b *bound) spread(most []float64) {
@@ -203,8 +217,9 @@ func (m *maxScore) window(start, at uint32) uint32 {
 	need := m.top.threshold()
 	for _, b := range m.bounds {
 		b.wMost = b.windowMost(at, end)
+		b.key = b.wMost
 	}
-	arrange(m.bounds, func(b *bound) float64 { return b.wMost })
+	arrange(m.bounds)
 	rest := append(m.scratch.rest[:0], 0)
 	first := 0
 	for i, b := range m.bounds {
@@ -238,6 +253,9 @@ func (b *bound) windowMost(start, end uint32) float64 {
 		if b.seek(start) >= end {
 			return 0
 		}
+		return b.most
+	}
+	if b.blocks == nil {
 		return b.most
 	}
 	last := b.cursor.SkipTo(start)

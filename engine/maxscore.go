@@ -46,6 +46,7 @@ type bound struct {
 	bMost  float64
 	blocks []float64 // the most of every block, where they were all computed
 	wMost  float64   // of the window
+	key    float64   // that clauses are ordered by: most or wMost
 }
 
 // seek moves to the first posting at target or later.
@@ -256,7 +257,12 @@ func (m *maxScore) dense() bool {
 }
 
 // restore brings the clauses back into the order of their bounds by list.
-func (m *maxScore) restore() { arrange(m.bounds, func(b *bound) float64 { return b.most }) }
+func (m *maxScore) restore() {
+	for _, b := range m.bounds {
+		b.key = b.most
+	}
+	arrange(m.bounds)
+}
 
 // next is the first chunk at or after target that an essential clause holds.
 func (m *maxScore) next(target uint32) uint32 {
@@ -334,19 +340,18 @@ func (m *maxScore) offer(ordinal uint32, sum float64) bool {
 	return true
 }
 
-// arrange sorts clauses by what they add, those that add the same by their number.
-// It is called for every window, on a handful of clauses that are nearly in order.
-func arrange(bounds []*bound, by func(*bound) float64) {
+// arrange sorts clauses by their keys, those with the same key by their number. It is
+// called for every window, on a handful of clauses that are nearly in order.
+func arrange(bounds []*bound) {
 	for i := 1; i < len(bounds); i++ {
 		b := bounds[i]
-		key := by(b)
 		j := i
 		for ; j > 0; j-- {
-			other := by(bounds[j-1])
-			if other < key || other == key && bounds[j-1].number < b.number {
+			other := bounds[j-1]
+			if other.key < b.key || other.key == b.key && other.number < b.number {
 				break
 			}
-			bounds[j] = bounds[j-1]
+			bounds[j] = other
 		}
 		bounds[j] = b
 	}

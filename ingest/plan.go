@@ -3,10 +3,10 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -214,7 +214,10 @@ func (p *plan) planSettings(view *catalog.View, o *Options) {
 func hashSkips(skipped []catalog.Skip) string {
 	var b []byte
 	for _, s := range skipped {
-		b = fmt.Appendf(b, "%s\x00%s\x00%s\x00%s\x00%d %d\n", s.Tree, s.Path, s.Reason, s.Detail, s.Size, s.ModTime)
+		for _, text := range [...]string{s.Tree, s.Path, s.Reason, s.Detail} {
+			b = append(append(b, text...), 0)
+		}
+		b = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(s.Size)), uint64(s.ModTime))
 	}
 	h := catalog.HashOf(b)
 	return hex.EncodeToString(h[:])

@@ -43,7 +43,7 @@ func (p *Progress) Update(done, total int, bytes int64, unit string) {
 		return
 	}
 	p.drawn, p.shown = now, true
-	line := progressLine(p.label, unit, done, total, bytes, now.Sub(p.start))
+	line := progressLine(p.label, unit, done, total, bytes, now.Sub(p.start), p.out.Width-1)
 	if len(line) > p.out.Width-1 {
 		line = line[:p.out.Width-1]
 	}
@@ -63,19 +63,22 @@ func (p *Progress) Done() {
 	}
 }
 
-func progressLine(label, unit string, done, total int, bytes int64, took time.Duration) string {
+// mostBar is the width of the bar where there is room for it, leastBar that from
+// which it is worth drawing.
+const (
+	mostBar  = 20
+	leastBar = 5
+)
+
+// progressLine is the line, with a bar of what room the numbers leave.
+func progressLine(label, unit string, done, total int, bytes int64, took time.Duration, width int) string {
 	var b strings.Builder
-	b.WriteString(label)
-	seconds := took.Seconds()
 	if total > 0 {
-		const width = 20
-		full := min(width, width*done/total)
-		fmt.Fprintf(&b, " [%s%s] %3d%%", strings.Repeat("#", full), strings.Repeat(".", width-full), min(100, 100*done/total))
-		fmt.Fprintf(&b, "  %s of %s %s", Count(done), Count(total), unit)
+		fmt.Fprintf(&b, " %3d%%  %s of %s %s", min(100, 100*done/total), Count(done), Count(total), unit)
 	} else {
 		fmt.Fprintf(&b, "  %s %s", Count(done), unit)
 	}
-	if seconds > 0 {
+	if seconds := took.Seconds(); seconds > 0 {
 		fmt.Fprintf(&b, "  %s/s", Count(int(float64(done)/seconds+0.5)))
 		if bytes > 0 {
 			fmt.Fprintf(&b, "  %s/s", Bytes(int64(float64(bytes)/seconds+0.5)))
@@ -85,5 +88,9 @@ func progressLine(label, unit string, done, total int, bytes int64, took time.Du
 		left := time.Duration(float64(took) * float64(total-done) / float64(done))
 		fmt.Fprintf(&b, "  %s left", left.Round(time.Second))
 	}
-	return b.String()
+	if bar := min(mostBar, width-len(label)-b.Len()-len(" []")); total > 0 && bar >= leastBar {
+		full := min(bar, bar*done/total)
+		label += " [" + strings.Repeat("#", full) + strings.Repeat(".", bar-full) + "]"
+	}
+	return label + b.String()
 }

@@ -13,7 +13,7 @@ import (
 var (
 	profileKeys   = []string{"name", "about", "extends", "parameters", "limits", "expand", "candidates", "branches", "fuse", "then"}
 	phaseKeys     = []string{"branches", "fuse", "then", "limit"}
-	parameterKeys = []string{"default", "min", "max", "integer", "one_of", "about"}
+	parameterKeys = []string{"default", "min", "max", "at_least", "integer", "one_of", "about"}
 )
 
 // validName is what profiles, branches and parameters may be called.
@@ -158,6 +158,13 @@ func decodeParameter(name string, n *node, before []Parameter) (Parameter, error
 			return p, whole.errorf("integer of %s is %s: must be true or false", where, whole.describe())
 		}
 		p.Integer = whole.text == "true"
+	}
+	if least := n.get("at_least"); least != nil {
+		s, err := parseSetting(p.option(), least, "at_least of "+where, before)
+		if err != nil {
+			return p, err
+		}
+		p.AtLeast, p.atLeast = least.text, s.number
 	}
 	s, err := parseSetting(p.option(), standard, where, before)
 	p.number = s.number

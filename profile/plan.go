@@ -151,6 +151,9 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 		s := setting{option: o, node: param.node, where: "the default of parameter " + param.Name, number: param.number}
 		arg, err := s.compute(v)
 		v.numbers[param.Name] = arg.number
+		if err == nil {
+			err = param.reaches(p, arg.number, v, len(set) == 0)
+		}
 		return err
 	}
 	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
@@ -164,7 +167,27 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 		return sheaf.Invalidf("parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
 	}
 	v.numbers[param.Name] = x
-	return nil
+	return param.reaches(p, x, v, false)
+}
+
+// reaches is an error unless x is what AtLeast asks for. written says that x is the
+// profile's own number, whatever a query sets.
+func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) error {
+	if param.atLeast == nil {
+		return nil
+	}
+	least := param.atLeast.value(v.numbers)
+	if x >= least {
+		return nil
+	}
+	bound := param.AtLeast
+	if bound != plain(least) {
+		bound += ", which is " + plain(least)
+	}
+	if written {
+		return param.node.errorf("the default of parameter %s is %s: must be at least %s", param.Name, plain(x), bound)
+	}
+	return sheaf.Invalidf("parameter %s of profile %s is %s: must be at least %s", param.Name, p.Name, plain(x), bound)
 }
 
 // only is the branch of a weight above 0 when there is just one, else nil.

@@ -48,11 +48,15 @@ type Parameter struct {
 	// Min and Max bound a number. Integer asks for a whole one.
 	Min, Max float64
 	Integer  bool
+	// AtLeast is what a number must not be less than, an expression over limit
+	// and the parameters before it; "" for nothing but Min.
+	AtLeast string
 	// OneOf are the words allowed; empty for a number.
 	OneOf []string
 
-	number *expression
-	node   *node
+	number  *expression
+	atLeast *expression
+	node    *node
 }
 
 // phase is a set of branches, how they are joined, and what follows. A profile

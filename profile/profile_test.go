@@ -233,13 +233,38 @@ func TestParameters(t *testing.T) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
+	// A bound that is another parameter.
+	bounded := func(least string) (*profile.Profile, error) {
+		return profile.Parse("p.yaml", []byte("name: p\nparameters:\n  n: {default: 3, min: 1, max: 100}\n  m: {default: 5, min: 1, max: 100, at_least: "+least+"}\n"+
+			"branches: [{retrieve: text, fields: {body: 1}, limit: m}]\n"), profile.Builtin)
+	}
+	for least, want := range map[string]string{
+		"2 x n": "p.yaml:4:16: the default of parameter m is 5: must be at least 2 x n, which is 6",
+		"6":     "p.yaml:4:16: the default of parameter m is 5: must be at least 6",
+		"k":     `unknown name in the expression of at_least of parameter m "k"`,
+	} {
+		if _, err := bounded(least); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("at_least %s: got %v, want %s", least, err, want)
+		}
+	}
+	if b, err := bounded("n"); err != nil || b.Parameters[1].Range() != "1..100, at least n" {
+		t.Errorf("at_least n: %v", err)
+	}
 	// A parameter may make another number invalid: an error, not a clamp.
 	vespa, err := profile.Load("onyx-vespa", profile.Builtin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := vespa.Plan(10, map[string]string{"target_hits": "0"}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("target_hits 0: %v", err)
+	for _, set := range []map[string]string{{"target_hits": "0"}, {"target_hits": "999"}, {"rerank_count": "1001"}, {"target_hits": "50", "rerank_count": "51"}} {
+		_, err := vespa.Plan(10, set)
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "parameter target_hits of profile onyx-vespa is") {
+			t.Errorf("%v: %v", set, err)
+		}
+	}
+	for _, set := range []map[string]string{{"target_hits": "1000"}, {"target_hits": "50", "rerank_count": "50"}, {"rerank_count": "1"}} {
+		if _, err := vespa.Plan(10, set); err != nil {
+			t.Errorf("%v: %v", set, err)
+		}
 	}
 }
 

@@ -100,6 +100,7 @@ what to do with the result. This page is made from the program's own tables
 - ` + "`name`" + ` (small letters, digits, - and _) and ` + "`about`" + ` say what it is.
 - ` + "`parameters`" + ` are what a query may override: a number with ` + "`default`, `min`, `max`" + ` and,
   for whole numbers, ` + "`integer: true`" + `; or a word with ` + "`default` and `one_of`" + `.
+  ` + "`at_least`" + ` asks that a number is not less than an expression over the parameters before it.
 - ` + "`branches`" + ` each retrieve a ranking of chunks; ` + "`then`" + ` in a branch lists the stages of that branch.
   A branch of weight 0 does not run. Without an embedding model, vector branches are left out, and the result says so.
 - ` + "`fuse`" + ` joins the branches. A single branch needs none.

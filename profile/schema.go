@@ -40,7 +40,8 @@ func Schema() ([]byte, error) {
 		"parameters": object{"type": "object", "propertyNames": name, "additionalProperties": object{"anyOf": []any{
 			object{"type": []string{"number", "string"}}, object{"type": "object", "additionalProperties": false, "required": []string{"default"},
 				"properties": object{"default": object{"type": []string{"number", "string"}}, "min": object{"type": "number"}, "max": object{"type": "number"},
-					"integer": object{"type": "boolean"}, "one_of": object{"type": "array", "items": object{"type": "string"}}, "about": object{"type": "string"}}}}}},
+					"at_least": object{"type": []string{"number", "string"}, "description": "what the value must not be less than, as a number or an expression"},
+					"integer":  object{"type": "boolean"}, "one_of": object{"type": "array", "items": object{"type": "string"}}, "about": object{"type": "string"}}}}}},
 		"limits": limitOptions.schema(), "expand": expand.schema(),
 		"candidates": object{"anyOf": []any{phase(object{"limit": phaseLimit.schema()}),
 			object{"type": "object", "additionalProperties": false, "required": []string{scan.name}, "properties": object{scan.name: scan.schema()}}}},

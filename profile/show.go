@@ -60,12 +60,17 @@ func (p *Plan) drawSources(b *strings.Builder) {
 	}
 }
 
-// Range says what values a parameter may have, as "0..1" or "rrf | scores".
+// Range says what values a parameter may have, as "0..1", "1..100,
+// at least n" or "rrf | scores".
 func (param *Parameter) Range() string {
 	if len(param.OneOf) > 0 {
 		return strings.Join(param.OneOf, " | ")
 	}
-	return plain(param.Min) + ".." + plain(param.Max)
+	text := plain(param.Min) + ".." + plain(param.Max)
+	if param.AtLeast != "" {
+		text += ", at least " + param.AtLeast
+	}
+	return text
 }
 
 // draw writes the branches one beside the other's line, then what follows.

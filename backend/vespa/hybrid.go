@@ -25,8 +25,8 @@ type Hybrid struct {
 	// Alpha is how much meaning counts against words, Ratio how much the title
 	// counts against the content, and Decay how fast documents lose with age.
 	Alpha, Ratio, Decay float64
-	// TargetHits is how many chunks each vector retrieves, Rerank how many the
-	// second phase ranks, and Limit how many are returned, at most Rerank.
+	// TargetHits is how many chunks each vector retrieves, at least Rerank; Rerank
+	// is how many the second phase ranks, and Limit how many are returned, at most Rerank.
 	TargetHits, Rerank, Limit int
 }
 
@@ -43,6 +43,8 @@ func (h *Hybrid) validate() error {
 		return sheaf.Invalidf("hybrid: target_hits is %d: must be within 1..%d", h.TargetHits, backend.MaxLimit)
 	case h.Rerank < 1 || h.Rerank > backend.MaxLimit:
 		return sheaf.Invalidf("hybrid: rerank_count is %d: must be within 1..%d", h.Rerank, backend.MaxLimit)
+	case h.TargetHits < h.Rerank:
+		return sheaf.Invalidf("hybrid: target_hits is %d: must be at least rerank_count, which is %d", h.TargetHits, h.Rerank)
 	case h.Limit < 1 || h.Limit > h.Rerank:
 		return sheaf.Invalidf("hybrid: limit is %d: must be within 1..%d, what the second phase ranks", h.Limit, h.Rerank)
 	}

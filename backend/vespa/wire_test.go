@@ -381,7 +381,7 @@ func TestHybrid(t *testing.T) {
 	}
 	for what, change := range map[string]func(*Hybrid){
 		"alpha": func(h *Hybrid) { h.Alpha = math.NaN() }, "ratio": func(h *Hybrid) { h.Ratio = 1.1 }, "decay": func(h *Hybrid) { h.Decay = -1 },
-		"target": func(h *Hybrid) { h.TargetHits = 0 }, "rerank": func(h *Hybrid) { h.Rerank = 1 << 20 }, "limit": func(h *Hybrid) { h.Limit = 51 },
+		"target": func(h *Hybrid) { h.TargetHits = 0 }, "target below rerank": func(h *Hybrid) { h.TargetHits = 49 }, "rerank": func(h *Hybrid) { h.Rerank = 1 << 20 }, "limit": func(h *Hybrid) { h.Limit = 51 },
 		"dimensions": func(h *Hybrid) { h.Vector = []float32{1} }, "no vector": func(h *Hybrid) { h.Vector = nil },
 	} {
 		bad := h

@@ -329,7 +329,7 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 
 // taste are parameters that bound what is shown or retrieved: more of it is no
 // better ranking.
-var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "window", "top"}
+var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top"}
 
 // grid are the values tried of a parameter; none when its default follows from
 // others or it is a matter of taste.

@@ -218,7 +218,7 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.AsSimilarity{To: pick([]string{"closeness", "half_cosine"}, a.text("to"), rank.Closeness, rank.HalfCosine)}
 		}},
-	{name: "per_document", about: "keeps the best hits of every document", short: "max",
+	{name: "per_document", about: "keeps the best hits of every document; of a document and its only section of the same title, the better one", short: "max",
 		options: []option{integer("max", "3", 1, 1_000_000, "how many of one document")},
 		stage:   func(a arguments) rank.Stage { return rank.PerDocument{Max: a.integer("max")} }},
 	{name: "mmr", about: "orders by what each hit adds to those above it",

@@ -6,7 +6,12 @@ import (
 
 // PerDocument keeps the best Max hits of every document, so that one document
 // cannot fill the answer. Hits of unknown documents count as documents of
-// their own.
+// their own. A document and its only section of the same title are one text
+// twice: the better of them stands for both.
+//
+// Example, Max 2: a note "Tea" that is one section "Tea" with the sections
+// Green and Black. Hits Tea (the document) 9, Tea (the section) 8, Green 5,
+// Black 4: the document and Green stay.
 type PerDocument struct{ Max int }
 
 // Apply implements [Stage].
@@ -18,15 +23,30 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	counts := make(map[sheaf.ID]int, len(in))
+	whole := make(map[sheaf.ID]bool) // documents of which the text is there
 	out := make(sheaf.Ranking, 0, len(in))
 	for i := range in {
 		doc := documentOf(in[i].ID, env.Facts)
-		if counts[doc] < p.Max {
-			counts[doc]++
-			out = append(out, in[i])
+		all := isWhole(in[i].ID, env.Facts)
+		if counts[doc] == p.Max || all && whole[doc] {
+			continue
 		}
+		counts[doc]++
+		whole[doc] = whole[doc] || all
+		out = append(out, in[i])
 	}
 	return out, nil
+}
+
+// isWhole reports whether a chunk is a document, or the only section of one under
+// the same title.
+func isWhole(id sheaf.ID, facts Facts) bool {
+	c, ok := nodeOf(facts, id)
+	if !ok || c.Parent == "" {
+		return ok
+	}
+	above, ok := nodeOf(facts, c.Parent)
+	return ok && above.Parent == "" && c.SiblingCount == 1 && c.Title == above.Title
 }
 
 // MMR orders the first N hits by marginal relevance: again and again it takes

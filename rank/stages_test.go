@@ -247,6 +247,26 @@ func TestPerDocument(t *testing.T) {
 	equal(t, "two each", ids(apply(t, rank.PerDocument{Max: 2}, in, rank.Env{Facts: guide()})), []sheaf.ID{at("A1"), at("A2"), "t:lone.md"})
 }
 
+// TestPerDocumentOfOneSection: a document and its only section of the same title
+// are one answer, the better of them; under another title they are two.
+func TestPerDocumentOfOneSection(t *testing.T) {
+	l := newShelf()
+	l.add("t:tea", "tea", "  Green")
+	l.add("t:how.md", "Tea")
+	const doc, section, below = "t:tea", "t:tea#tea", "t:tea#Green"
+	for _, c := range []struct{ in, want []sheaf.ID }{
+		{[]sheaf.ID{doc, section, below}, []sheaf.ID{doc, below}},
+		{[]sheaf.ID{below, section, doc}, []sheaf.ID{below, section}},
+		{[]sheaf.ID{"t:how.md", "t:how.md#Tea"}, []sheaf.ID{"t:how.md", "t:how.md#Tea"}},
+	} {
+		var in sheaf.Ranking
+		for i, id := range c.in {
+			in = append(in, hit(id, float64(10-i)))
+		}
+		equal(t, fmt.Sprint(c.in), ids(apply(t, rank.PerDocument{Max: 3}, in, rank.Env{Facts: l})), c.want)
+	}
+}
+
 func TestMMR(t *testing.T) {
 	env := rank.Env{Facts: guide()}
 	in := ranking(hit(at("A1"), 10), hit(at("A2"), 9), hit("t:lone.md", 8), hit(at("B"), 0))

@@ -156,7 +156,6 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestQuotes: a document cannot end the quotation that its text stands in.
 // TestConfidence: an assistant is told how sure an answer is, in words, and when
 // nothing answers.
 func TestConfidence(t *testing.T) {
@@ -172,7 +171,7 @@ func TestConfidence(t *testing.T) {
 			Answerable *bool
 			Results    []struct{ Confidence string }
 		}
-		text := call(t, s, "search", map[string]any{"query": "undo commit"}, &found)
+		text := call(t, s, "search", map[string]any{"query": "commit zebra giraffe elephant"}, &found)
 		if len(found.Results) == 0 || found.Results[0].Confidence != c.level || found.Answerable == nil || *found.Answerable != c.answerable {
 			t.Errorf("bias %v: %+v", c.bias, found)
 		}
@@ -182,6 +181,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
+// TestQuotes: a document cannot end the quotation that its text stands in.
 func TestQuotes(t *testing.T) {
 	text := call(t, connect(t, access.Unrestricted()), "get", map[string]any{"id": "deep/far.md"}, nil)
 	if strings.Count(text, "\n<<<< end of text\n") != 1 || !strings.Contains(text, "<<<< text of notes:deep/far.md\n") {

@@ -45,7 +45,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 				Error  serverError
 			}
 		}
-		if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"-terms/_bulk", httpstore.Lines(body.Bytes()), &said); err != nil {
+		if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"-terms/_bulk"+bulkAnswer, httpstore.Lines(body.Bytes()), &said); err != nil {
 			return err
 		}
 		for _, item := range said.Items {

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/httpstore"
@@ -22,6 +24,8 @@ const (
 	// bulkAttempts is how often an action that the server is too busy for is
 	// sent.
 	bulkAttempts = 5
+	// bulkAnswer asks for what is looked at of the answer to a bulk request.
+	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"
 )
 
 // Write implements [backend.Backend]. The server has no transactions: after an
@@ -100,13 +104,16 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sh
 			gone = append(gone, id)
 		}
 	}
-	if err := out.remove(ctx, gone, chunks); err != nil {
-		return err
-	}
-	if err := out.flush(ctx); err != nil {
-		return err
-	}
-	if err := s.learn(ctx, words); err != nil {
+	// The dictionary is an index of its own, so the server fills both at once.
+	both, ctxBoth := errgroup.WithContext(ctx)
+	both.Go(func() error { return s.learn(ctxBoth, words) })
+	both.Go(func() error {
+		if err := out.remove(ctxBoth, gone, chunks); err != nil {
+			return err
+		}
+		return out.flush(ctxBoth)
+	})
+	if err := both.Wait(); err != nil {
 		return err
 	}
 	if len(rejected) > 0 {
@@ -262,7 +269,7 @@ func (b *bulk) flush(ctx context.Context) error {
 				Error  serverError
 			}
 		}
-		if err := b.s.client.Call(ctx, "POST", "/"+b.s.o.Index+"/_bulk", httpstore.Lines(body), &said); err != nil {
+		if err := b.s.client.Call(ctx, "POST", "/"+b.s.o.Index+"/_bulk"+bulkAnswer, httpstore.Lines(body), &said); err != nil {
 			return err
 		}
 		if len(said.Items) != len(docs) {

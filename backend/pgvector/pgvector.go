@@ -70,10 +70,13 @@ type Store struct {
 	// writing holds a token while nobody writes.
 	writing chan struct{}
 
-	mu     sync.Mutex
-	terms  map[string]int32 // of the dictionary, whose entries never change
-	load   *load            // that is open
-	closed bool
+	mu    sync.Mutex
+	terms map[string]int32 // of the dictionary, whose entries never change
+	// What readers saw of fields, which are added and never changed.
+	fields  map[string]int32
+	vectors map[string]vectorTable
+	load    *load // that is open
+	closed  bool
 }
 
 var _ interface {

@@ -59,11 +59,19 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (n int, err erro
 // vectorField is the field of a request; ok is false when nothing has vectors
 // there.
 func (s *Store) vectorField(ctx context.Context, conn *pgxpool.Conn, req *backend.VectorRequest) (vectorTable, bool, error) {
-	fields, err := vectorFields(ctx, conn)
-	if err != nil {
-		return vectorTable{}, false, err
+	s.mu.Lock()
+	field, ok := s.vectors[req.Field]
+	s.mu.Unlock()
+	if !ok {
+		fields, err := vectorFields(ctx, conn)
+		if err != nil {
+			return vectorTable{}, false, err
+		}
+		s.mu.Lock()
+		s.vectors = fields
+		s.mu.Unlock()
+		field, ok = fields[req.Field]
 	}
-	field, ok := fields[req.Field]
 	if ok && field.Dims != len(req.Vector) {
 		return field, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, field.Dims)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"sheaf"
@@ -100,17 +101,28 @@ func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error
 		}
 		w.grown[key] = list
 	}
-	w.field = map[string]int32{}
-	rows, _ := conn.Query(ctx, "SELECT id, name FROM field")
-	for rows.Next() {
-		var id int32
-		var name string
-		if err := rows.Scan(&id, &name); err != nil {
-			return err
-		}
-		w.field[name] = id
+	return w.resolveFields(ctx, s, conn)
+}
+
+// resolveFields looks up the fields of the plan; those that no chunk has are left out.
+func (w *words) resolveFields(ctx context.Context, s *Store, conn *pgxpool.Conn) error {
+	s.mu.Lock()
+	w.field = s.fields
+	s.mu.Unlock()
+	if !slices.ContainsFunc(w.plan.Fields, func(f backend.FieldWeight) bool { _, ok := w.field[f.Name]; return !ok }) {
+		return nil
 	}
-	return rows.Err()
+	found := map[string]int32{} // never changed afterwards: requests share it
+	rows, _ := conn.Query(ctx, "SELECT id, name FROM field")
+	var id int32
+	var name string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { found[name] = id; return nil }); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	w.field, s.fields = found, found
+	s.mu.Unlock()
+	return nil
 }
 
 // grow finds the terms that e accepts. For edits it asks only for terms of about

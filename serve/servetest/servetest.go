@@ -4,6 +4,7 @@ package servetest
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -114,4 +115,28 @@ func (f *Fixture) Index(t testing.TB) {
 	if _, err := f.Collection.Refresh(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Documentation are the Markdown files of the folder that SHEAF_TEST_DIR names, or of
+// this repository's documentation, by path, for Open. The test runs two folders below
+// the root of the repository.
+func Documentation(t testing.TB) map[string]string {
+	t.Helper()
+	root := os.Getenv("SHEAF_TEST_DIR")
+	if root == "" {
+		root = filepath.Join("..", "..", "doc")
+	}
+	out := map[string]string{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+		out[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

@@ -1,0 +1,157 @@
+package backendtest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// Overhead runs what answers queries through this program beside what asks the store
+// alone, in turns, so that other work on the machine disturbs both alike. It reports the
+// median times of both, and the median of their differences, in milliseconds.
+func Overhead(b *testing.B, queries int, whole, raw func(query int) error) {
+	b.Helper()
+	var wholes, raws, differences []time.Duration
+	timed := func(f func(int) error, query int) time.Duration {
+		began := time.Now()
+		if err := f(query); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	for b.Loop() {
+		for query := range queries {
+			r := timed(raw, query)
+			w := timed(whole, query)
+			wholes, raws, differences = append(wholes, w), append(raws, r), append(differences, w-r)
+		}
+	}
+	median := func(list []time.Duration) float64 {
+		slices.Sort(list)
+		return float64(list[len(list)/2]) / 1e6
+	}
+	b.ReportMetric(median(wholes), "ms/query")
+	b.ReportMetric(median(raws), "ms/store")
+	b.ReportMetric(median(differences), "ms-over")
+	b.ReportMetric(0, "ns/op")
+}
+
+// Ratio runs two ways to do the same in turns, each after prepare, and reports the
+// median times of both, in milliseconds, and the median of the first over that of the
+// second.
+func Ratio(b *testing.B, prepare func(), ours, plain func() error) {
+	b.Helper()
+	var times [2][]time.Duration
+	for b.Loop() {
+		for i, f := range []func() error{ours, plain} {
+			prepare()
+			began := time.Now()
+			if err := f(); err != nil {
+				b.Fatal(err)
+			}
+			times[i] = append(times[i], time.Since(began))
+		}
+	}
+	var medians [2]float64
+	for i, list := range times {
+		slices.Sort(list)
+		medians[i] = float64(list[len(list)/2]) / 1e6
+	}
+	b.ReportMetric(medians[0], "ms/ours")
+	b.ReportMetric(medians[1], "ms/plain")
+	b.ReportMetric(medians[0]/medians[1], "ratio")
+	b.ReportMetric(0, "ns/op")
+}
+
+// Tap notes the requests that a store sends, to send them again without it.
+type Tap struct {
+	// HTTP speaks to the server.
+	HTTP http.RoundTripper
+
+	mu   sync.Mutex
+	sent []Sent
+}
+
+// Sent is a request that was sent.
+type Sent struct {
+	Method, URL string
+	Header      http.Header
+	Body        []byte
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *Tap) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	t.sent = append(t.sent, Sent{req.Method, req.URL.String(), req.Header.Clone(), body})
+	t.mu.Unlock()
+	again := req.Clone(req.Context())
+	again.Body = io.NopCloser(bytes.NewReader(body))
+	return t.HTTP.RoundTrip(again)
+}
+
+// Take is what was sent since the last time.
+func (t *Tap) Take() []Sent {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer func() { t.sent = nil }()
+	return t.sent
+}
+
+// Send sends a request again and reads the answer without looking at it.
+func (t *Tap) Send(ctx context.Context, s Sent) error {
+	req, err := http.NewRequestWithContext(ctx, s.Method, s.URL, bytes.NewReader(s.Body))
+	if err != nil {
+		return err
+	}
+	req.Header = s.Header
+	resp, err := t.HTTP.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}
+
+// Together sends requests at the same time.
+func (t *Tap) Together(ctx context.Context, list []Sent) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, s := range list {
+		g.Go(func() error { return t.Send(ctx, s) })
+	}
+	return g.Wait()
+}
+
+// Collected is a backend that keeps what is written to it, and finds nothing.
+type Collected struct{ Chunks []backend.Chunk }
+
+// Write implements [backend.Backend].
+func (c *Collected) Write(_ context.Context, b backend.Batch) error {
+	c.Chunks = append(c.Chunks, b.Chunks...)
+	return nil
+}
+
+// Delete implements [backend.Backend].
+func (c *Collected) Delete(context.Context, []sheaf.ID) error { return nil }
+
+// Retrieve implements [backend.Backend].
+func (c *Collected) Retrieve(context.Context, backend.Request) (sheaf.Ranking, error) {
+	return nil, nil
+}
+
+// Close implements [backend.Backend].
+func (c *Collected) Close() error { return nil }

@@ -1,0 +1,85 @@
+package elastic_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/elastic"
+	"sheaf/backend/httpstore"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+var asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks", "row level security", "what does a profile hold"}
+
+// BenchmarkOverhead is a whole query, as the doors answer it, beside the same requests
+// to the server alone, both branches at once.
+func BenchmarkOverhead(b *testing.B) {
+	tap := &backendtest.Tap{HTTP: httpstore.Transport()}
+	f := servetest.Open(b, servetest.Documentation(b), func(o *serve.Options) {
+		at := options(b)
+		at.Client, at.Analyzer = &http.Client{Transport: tap}, o.Analyzer
+		o.Backend, o.Store = stores().Open(b, at), "OpenSearch"
+	})
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	whole := func(i int) error {
+		_, err := r.Search(context.Background(), serve.SearchRequest{Text: asked[i], Profile: "rrf"})
+		return err
+	}
+	requests := make([][]backendtest.Sent, len(asked))
+	for i := range asked {
+		tap.Take()
+		if err := whole(i); err != nil {
+			b.Fatal(err)
+		}
+		requests[i] = tap.Take()
+	}
+	backendtest.Overhead(b, len(asked), whole, func(i int) error { return tap.Together(context.Background(), requests[i]) })
+}
+
+// BenchmarkBulk fills an index beside a loop of the server's own bulk requests with the
+// same documents.
+func BenchmarkBulk(b *testing.B) {
+	collected := &backendtest.Collected{}
+	servetest.Open(b, servetest.Documentation(b), func(o *serve.Options) { o.Backend = collected })
+	tap := &backendtest.Tap{HTTP: httpstore.Transport()}
+	fresh := func() (*elastic.Store, elastic.Options) {
+		o := options(b)
+		o.Client = &http.Client{Transport: tap}
+		return stores().Open(b, o).(*elastic.Store), o
+	}
+	store, o := fresh()
+	tap.Take()
+	if err := store.Write(context.Background(), backend.Batch{Chunks: collected.Chunks}); err != nil {
+		b.Fatal(err)
+	}
+	first := o.Index
+	var bulk []backendtest.Sent
+	for _, s := range tap.Take() {
+		if !strings.Contains(s.URL, first+"-terms") {
+			bulk = append(bulk, s)
+		}
+	}
+	var into *elastic.Store
+	var place elastic.Options
+	backendtest.Ratio(b, func() { into, place = fresh() }, func() error {
+		return into.Write(context.Background(), backend.Batch{Chunks: collected.Chunks})
+	}, func() error {
+		for _, s := range bulk {
+			s.URL = strings.ReplaceAll(s.URL, "/"+first+"/", "/"+place.Index+"/")
+			if err := tap.Send(context.Background(), s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,163 @@
+package pgvector
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+var asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks", "row level security", "what does a profile hold"}
+
+// fresh is a new, empty store, which the end of the benchmark removes.
+func fresh(b *testing.B, o Options) *Store {
+	b.Helper()
+	o.URL = os.Getenv("SHEAF_TEST_POSTGRES")
+	if o.URL == "" {
+		b.Skip("no PostgreSQL: SHEAF_TEST_POSTGRES is not set; see scripts/servers/postgres.sh")
+	}
+	o.Schema = fmt.Sprintf("sheaf_bench_%d", rand.Uint32())
+	s, err := Open(b.Context(), o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = s.Close()
+		if err := Drop(context.Background(), o.URL, o.Schema); err != nil {
+			b.Error(err)
+		}
+	})
+	return s
+}
+
+// statements are what answers the two branches of a query.
+func (s *Store) statements(ctx context.Context, words, vector backend.Request) (sql [2]string, args [2][]any, err error) {
+	err = s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
+		w, root, err := s.build(ctx, conn, &words)
+		if err != nil {
+			return err
+		}
+		limit := w.arg(words.Limit, "bigint")
+		sql[0] = w.text(best(w.scored(root), "", limit))
+		args[0] = w.args
+		field, ok, err := s.vectorField(ctx, conn, vector.Vector)
+		if err != nil || !ok {
+			return fmt.Errorf("no vectors: %w", err)
+		}
+		var st statement
+		near := st.exact(field, vector.Vector.Vector, "")
+		sql[1] = st.text(best(near, ", r.passage", st.arg(vector.Limit, "bigint")))
+		args[1] = st.args
+		return nil
+	})
+	return sql, args, err
+}
+
+// BenchmarkOverhead is a whole query, as the doors answer it, beside the two statements
+// of its branches alone, both at once.
+func BenchmarkOverhead(b *testing.B) {
+	var store *Store
+	f := servetest.Open(b, servetest.Documentation(b), func(o *serve.Options) {
+		store = fresh(b, Options{Analyzer: o.Analyzer})
+		o.Backend, o.Store = store, "PostgreSQL"
+	})
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	type branches struct {
+		sql  [2]string
+		args [2][]any
+	}
+	ctx := context.Background()
+	plain := make([]branches, len(asked))
+	for i, text := range asked {
+		vector, err := f.Options.Embed(ctx, text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		words := backendtest.Words(sheaf.Match{Text: text})
+		words.Limit, words.Text.Fields[0].Weight = 50, 1
+		near := backend.Request{Limit: 50, Vector: &backend.VectorRequest{Field: backend.VectorBody, Vector: vector}}
+		if plain[i].sql, plain[i].args, err = store.statements(ctx, words, near); err != nil {
+			b.Fatal(err)
+		}
+	}
+	backendtest.Overhead(b, len(asked), func(i int) error {
+		_, err := r.Search(ctx, serve.SearchRequest{Text: asked[i], Profile: "rrf"})
+		return err
+	}, func(i int) error {
+		var g errgroup.Group
+		for leg := range 2 {
+			g.Go(func() error {
+				rows, err := store.pool.Query(ctx, plain[i].sql[leg], plain[i].args[leg]...)
+				if err != nil {
+					return err
+				}
+				defer rows.Close()
+				for rows.Next() {
+				}
+				return rows.Err()
+			})
+		}
+		return g.Wait()
+	})
+}
+
+// BenchmarkBulk fills a schema beside COPY of the same rows into the same tables.
+func BenchmarkBulk(b *testing.B) {
+	collected := &backendtest.Collected{}
+	f := servetest.Open(b, servetest.Documentation(b), func(o *serve.Options) { o.Backend = collected })
+	ctx := context.Background()
+	o := Options{Analyzer: f.Options.Analyzer, Vectors: []backend.VectorField{{Name: backend.VectorBody, Dims: 64}, {Name: backend.VectorTitle, Dims: 64}}}
+	batch := backend.Batch{Chunks: collected.Chunks}
+	full := fresh(b, o)
+	if err := full.Write(ctx, batch); err != nil {
+		b.Fatal(err)
+	}
+	tables := []string{"chunk", "term", "posting", "property", "vector_1", "vector_2"}
+	copies := make([][]byte, len(tables))
+	conn, err := full.pool.Acquire(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, table := range tables {
+		var rows bytes.Buffer
+		if _, err := conn.Conn().PgConn().CopyTo(ctx, &rows, "COPY "+table+" TO STDOUT (FORMAT binary)"); err != nil {
+			b.Fatal(err)
+		}
+		copies[i] = rows.Bytes()
+	}
+	conn.Release()
+	var into *Store
+	backendtest.Ratio(b, func() { into = fresh(b, o) }, func() error { return into.Write(ctx, batch) }, func() error {
+		conn, err := into.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		tx, err := conn.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		for i, table := range tables {
+			if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(copies[i]), "COPY "+table+" FROM STDIN (FORMAT binary)"); err != nil {
+				return err
+			}
+		}
+		return tx.Commit(ctx)
+	})
+}

@@ -79,6 +79,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 			s.Tree = tree.Name
 			p.byRule = append(p.byRule, s)
 		}
+		p.skipped = slices.Grow(p.skipped, len(w.skipped))
 		for _, s := range w.skipped {
 			s.Tree = tree.Name
 			p.skipped = append(p.skipped, s)
@@ -112,7 +113,11 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 		tree catalog.Tree
 		file found
 	}
-	var present []candidate
+	n := 0
+	for _, list := range files {
+		n += len(list)
+	}
+	present := make([]candidate, 0, n)
 	for _, tree := range o.Trees {
 		for _, f := range files[tree.Name] {
 			present = append(present, candidate{sheaf.DocumentID(tree.Name, f.path), tree, f})
@@ -212,7 +217,7 @@ func (p *plan) planSettings(view *catalog.View, o *Options) {
 }
 
 func hashSkips(skipped []catalog.Skip) string {
-	var b []byte
+	b := make([]byte, 0, 100*len(skipped))
 	for _, s := range skipped {
 		for _, text := range [...]string{s.Tree, s.Path, s.Reason, s.Detail} {
 			b = append(append(b, text...), 0)

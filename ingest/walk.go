@@ -150,28 +150,24 @@ type walker struct {
 
 // work reads folders until none is left.
 func (w *walker) work(ctx context.Context) error {
+	var out walked // what this worker found
 	for {
 		w.mu.Lock()
 		for len(w.queue) == 0 && w.open > 0 && ctx.Err() == nil {
 			w.more.Wait()
 		}
 		if ctx.Err() != nil || w.open == 0 {
+			w.gather(&out)
 			w.mu.Unlock()
 			return ctx.Err()
 		}
 		next := w.queue[len(w.queue)-1]
 		w.queue = w.queue[:len(w.queue)-1]
 		w.mu.Unlock()
-		var out walked
 		folders := w.read(next, &out)
 		w.mu.Lock()
 		w.queue = append(w.queue, folders...)
 		w.open += len(folders) - 1
-		w.out.files = append(w.out.files, out.files...)
-		w.out.skipped = append(w.out.skipped, out.skipped...)
-		w.out.ignored += out.ignored
-		w.out.allByRule += out.allByRule
-		w.out.byRule = append(w.out.byRule, out.byRule[:min(len(out.byRule), maxIgnored-len(w.out.byRule))]...)
 		if w.open == 0 {
 			w.more.Broadcast()
 		}
@@ -180,6 +176,15 @@ func (w *walker) work(ctx context.Context) error {
 		}
 		w.mu.Unlock()
 	}
+}
+
+// gather adds what one worker found to what all did.
+func (w *walker) gather(out *walked) {
+	w.out.files = append(w.out.files, out.files...)
+	w.out.skipped = append(w.out.skipped, out.skipped...)
+	w.out.ignored += out.ignored
+	w.out.allByRule += out.allByRule
+	w.out.byRule = append(w.out.byRule, out.byRule[:min(len(out.byRule), maxIgnored-len(w.out.byRule))]...)
 }
 
 // read lists one folder.

@@ -129,9 +129,11 @@ func (m *maxScore) boundBlocks() {
 		}
 	}
 	m.scratch.blocks = all
+	m.blocksOf = make([][]float64, len(m.bounds))
 	for _, b := range m.bounds {
 		if n := b.cursor.Blocks(); b.cursor.HasImpacts() && !b.thick(m.windows) {
 			b.blocks, all = all[:n:n], all[n:]
+			m.blocksOf[b.number] = b.blocks
 		}
 	}
 }
@@ -139,10 +141,10 @@ func (m *maxScore) boundBlocks() {
 // wanted reports whether a chunk of the window that holds ordinal can be among
 // the best.
 func (m *maxScore) wanted(ordinal uint32) bool {
-	if m.scratch == nil {
+	if m.most == nil {
 		return true
 	}
-	bound := m.scratch.bounds[ordinal/windowLen]
+	bound := m.most[ordinal/windowLen]
 	return bound > 0 && bound*slack >= m.top.threshold()
 }
 

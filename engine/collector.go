@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // collector keeps the best hits of a request over all segments: by score, equal
@@ -13,9 +15,18 @@ type collector struct {
 	// places, when there are some, know identifiers, and learn those of hits.
 	places *places
 	limit  int
-	heap   []found
-	a, b   []byte
-	fault  error
+	least  atomic.Uint64 // the worst score, by its bits, once the heap is full
+
+	mu    sync.Mutex // guards what follows
+	heap  []found
+	a, b  []byte
+	fault error
+}
+
+func newCollector(s *Snapshot, limit int) *collector {
+	c := &collector{views: s.views, places: &s.places, limit: limit}
+	c.least.Store(math.Float64bits(math.Inf(-1)))
+	return c
 }
 
 // found is a hit before its identifier is read.
@@ -28,12 +39,7 @@ type found struct {
 
 // threshold is the score that a hit needs at least to be kept, if its identifier
 // is small enough.
-func (c *collector) threshold() float64 {
-	if len(c.heap) < c.limit {
-		return math.Inf(-1)
-	}
-	return c.heap[0].score
-}
+func (c *collector) threshold() float64 { return math.Float64frombits(c.least.Load()) }
 
 // worse reports whether x comes after y.
 func (c *collector) worse(x, y *found) bool {
@@ -64,6 +70,15 @@ func (c *collector) fail(err error) {
 
 // offer takes a hit into account.
 func (c *collector) offer(f found) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(f)
+	if len(c.heap) == c.limit {
+		c.least.Store(math.Float64bits(c.heap[0].score))
+	}
+}
+
+func (c *collector) add(f found) {
 	if len(c.heap) < c.limit {
 		c.heap = append(c.heap, f)
 		for i := len(c.heap) - 1; i > 0; {

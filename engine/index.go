@@ -115,6 +115,8 @@ type Index struct {
 	state   state      // of the manifest
 	stale   bool       // publication failed: nobody knows what the manifest says
 
+	searching atomic.Int32 // goroutines that find the best chunks by words
+
 	loaded  atomic.Int64 // time of loads, in nanoseconds, that settle was not called for
 	closed  atomic.Bool
 	merging sync.WaitGroup

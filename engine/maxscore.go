@@ -140,7 +140,10 @@ type maxScore struct {
 	essential int       // bounds[essential:] are
 	allowed   segment.Bitset
 	chunks    uint32
+	from, to  uint32 // run offers these ordinals
 	windows   int
+	most      []float64   // by window, the most of a chunk; nil where windows do not pay
+	blocksOf  [][]float64 // by number of the clause, the most of every block; nil likewise
 	top       *collector
 	view      int
 	exact     node
@@ -199,11 +202,12 @@ func (m *maxScore) begin() {
 	if m.dense() {
 		m.scratch = scratches.Get().(*scratch)
 		m.scratch.prepare(m.windows)
+		m.most = m.scratch.bounds
 		m.boundWindows()
 	}
 }
 
-// run offers every chunk of the segment that can be among the best, but those of
+// run offers every chunk of its range that can be among the best, but those of
 // windows that were probed.
 func (m *maxScore) run() {
 	m.restore()
@@ -211,7 +215,7 @@ func (m *maxScore) run() {
 	for i := range m.bounds {
 		m.rest[i+1] = m.rest[i] + m.bounds[i].most
 	}
-	for at := uint32(0); at < m.chunks; {
+	for at := m.from; at < m.to; {
 		m.partition()
 		switch {
 		case m.essential == len(m.bounds):
@@ -281,7 +285,7 @@ func (m *maxScore) next(target uint32) uint32 {
 // stands, until the threshold has changed the partition.
 func (m *maxScore) sparse(at uint32) uint32 {
 	essential := m.essential
-	for at != postings.End && m.essential == essential {
+	for at < m.to && m.essential == essential {
 		sum := 0.0
 		next := uint32(postings.End)
 		take := (m.allowed == nil || m.allowed.Has(at)) && m.wanted(at)

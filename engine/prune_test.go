@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,9 @@ func randomRequest(rng *rand.Rand, vocabulary int) Request {
 // TestPruningIsExact compares block-max retrieval with exhaustive scoring, to the
 // last bit, over several segments with deleted chunks.
 func TestPruningIsExact(t *testing.T) {
+	usual := parallelPostings
+	t.Cleanup(func() { parallelPostings = usual })
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for seed := range uint64(4) {
 		chunks, queries, commits := 9000, 150, 3
 		if testing.Short() {
@@ -174,6 +178,8 @@ func TestPruningIsExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		for q := range queries {
+			// Every other query by several goroutines, were it only few.
+			parallelPostings = []int{0, 1 << 30}[q%2]
 			req := randomRequest(rng, vocabulary)
 			got, err := s.Search(context.Background(), req)
 			if err != nil {

@@ -18,7 +18,7 @@ func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	top := &collector{views: s.views, places: &s.places, limit: req.Limit}
+	top := newCollector(s, req.Limit)
 	if req.Vector != nil {
 		err = s.nearest(ctx, req.Vector, allowed, top)
 	} else {
@@ -132,37 +132,7 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 			return err
 		}
 	}
-	return p.prune(ctx, pruned, req.Work)
-}
-
-// prune finds the best chunks of all segments that MaxScore evaluates: what may
-// bring the best comes first, wherever it is.
-func (p *plan) prune(ctx context.Context, segments []*maxScore, work *Work) error {
-	for _, m := range segments {
-		m.begin()
-	}
-	probe(segments)
-	for _, m := range segments {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		m.run()
-		if work != nil {
-			work.Scored += int64(m.touched)
-			for _, b := range m.bounds {
-				work.Postings += int64(b.cursor.DF())
-			}
-		}
-		for _, b := range m.bounds {
-			if fault := b.cursor.Err(); fault != nil {
-				return p.snapshot.views[m.view].reader.Corrupt(fault)
-			}
-		}
-		if err := m.exact.err(); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	return p.prune(ctx, terms, pruned, req.Work)
 }
 
 // largestFirst are the numbers of the views, large segments first: they raise the
@@ -187,7 +157,8 @@ func (p *plan) maxScore(terms []*planTerm, view int, root node, top *collector) 
 	if err != nil {
 		return nil, err
 	}
-	return &maxScore{bounds: bounds, allowed: p.allowed[view], chunks: uint32(p.snapshot.views[view].reader.Chunks()),
+	chunks := uint32(p.snapshot.views[view].reader.Chunks())
+	return &maxScore{bounds: bounds, allowed: p.allowed[view], chunks: chunks, to: chunks,
 		top: top, view: view, exact: root, words: p.words, scores: scores{byField: make([]float64, len(p.fields))}}, nil
 }
 

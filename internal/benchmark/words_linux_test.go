@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -18,8 +17,8 @@ import (
 // kept between runs: the corpus of SHEAF_TEST_CHUNKS chunks of the folders in
 // SHEAF_TEST_DIR is written to the folder SHEAF_TEST_INDEX, and indexed there, when it
 // is not there yet. One pass over all queries of a class is one iteration; quantiles
-// are those of each query's fastest pass in processor time, which other work on the
-// machine disturbs least.
+// are those of each query's fastest pass, on the wall and of the processors, which
+// other work on the machine disturbs least.
 func BenchmarkWords(b *testing.B) {
 	dir := os.Getenv("SHEAF_TEST_INDEX")
 	if dir == "" {
@@ -55,35 +54,37 @@ func BenchmarkWords(b *testing.B) {
 			}
 		}
 		b.Run(class, func(b *testing.B) {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			fastest := make([]float64, len(mine))
+			wall, cpu := make([]float64, len(mine)), make([]float64, len(mine))
 			for pass := range b.N + 1 {
 				if pass == 1 { // the pages are in memory, the checksums verified
 					b.ResetTimer()
 				}
 				for i, q := range mine {
-					began := threadTime()
+					began, used := time.Now(), processTime()
 					if _, err := engine.Ask(context.Background(), q.Text, nil); err != nil {
 						b.Fatal(err)
 					}
-					if took := (threadTime() - began).Seconds() * 1e6; pass <= 1 || took < fastest[i] {
-						fastest[i] = took
+					took, ran := time.Since(began).Seconds()*1e6, (processTime()-used).Seconds()*1e6
+					if pass <= 1 {
+						wall[i], cpu[i] = took, ran
 					}
+					wall[i], cpu[i] = min(wall[i], took), min(cpu[i], ran)
 				}
 			}
-			slices.Sort(fastest)
+			slices.Sort(wall)
+			slices.Sort(cpu)
 			for _, p := range []int{50, 95, 99} {
-				b.ReportMetric(fastest[len(fastest)*p/100], fmt.Sprintf("p%d-µs", p))
+				b.ReportMetric(wall[len(wall)*p/100], fmt.Sprintf("p%d-µs", p))
+				b.ReportMetric(cpu[len(cpu)*p/100], fmt.Sprintf("p%d-cpu-µs", p))
 			}
 		})
 	}
 }
 
-// threadTime is the time that this thread has run on a processor.
-func threadTime() time.Duration {
+// processTime is the time that this process has run on processors.
+func processTime() time.Duration {
 	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
 		return 0
 	}
 	return time.Duration(t.Nano())

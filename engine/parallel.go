@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// A query with many postings is evaluated by as many goroutines as there are
+// processors that no other query uses: segments are cut into ranges of ordinals,
+// which share one threshold. It changes nothing in the answer: what one range passes
+// over is below the threshold that another has reached, whenever that is.
+
+// parallelPostings is the number of postings of a query from which a second goroutine
+// is worth waking: a few hundred microseconds of work. Tests lower it.
+var parallelPostings = 100_000
+
+// maxHelpers bounds the goroutines that help with one query.
+const maxHelpers = 7
+
+// stretch is a range of the ordinals of a segment, to be evaluated.
+type stretch struct {
+	of       *maxScore
+	from, to uint32
+	whole    bool // of itself evaluates it
+}
+
+// prune finds the best chunks of all segments that MaxScore evaluates: what may
+// bring the best comes first, wherever it is.
+func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
+	all := 0
+	for _, m := range segments {
+		m.begin()
+		for _, b := range m.bounds {
+			all += b.cursor.DF()
+		}
+	}
+	probe(segments)
+	searching := &p.snapshot.index.searching
+	helpers := 0
+	if busy := int(searching.Add(1)); all >= parallelPostings {
+		helpers = min(max(runtime.GOMAXPROCS(0)-busy, 0), maxHelpers)
+	}
+	searching.Add(int32(helpers))
+	defer searching.Add(int32(-1 - helpers))
+	stretches := cut(segments, helpers+1)
+	var next, touched atomic.Int64
+	errs := make([]error, helpers+1)
+	run := func(me int) {
+		for i := int(next.Add(1)) - 1; i < len(stretches) && errs[me] == nil; i = int(next.Add(1)) - 1 {
+			errs[me] = p.runStretch(ctx, terms, &stretches[i], &touched)
+		}
+	}
+	var wait sync.WaitGroup
+	for me := range helpers {
+		wait.Go(func() { run(me + 1) })
+	}
+	run(0)
+	wait.Wait()
+	if work != nil {
+		work.Postings += int64(all)
+		work.Scored += touched.Load()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return errors.Join(errs...)
+}
+
+// cut makes the stretches of segments, some for each of so many goroutines. Segments
+// without windows have so few postings that they stay whole.
+func cut(segments []*maxScore, goroutines int) []stretch {
+	var out []stretch
+	for _, m := range segments {
+		parts := 1
+		if goroutines > 1 && m.most != nil {
+			parts = min(2*goroutines, m.windows)
+		}
+		for i := range parts {
+			from, to := uint32(i*m.windows/parts*windowLen), uint32((i+1)*m.windows/parts*windowLen)
+			out = append(out, stretch{of: m, from: from, to: min(to, m.chunks), whole: i == 0})
+		}
+	}
+	return out
+}
+
+// runStretch evaluates a stretch: the first of a segment with what it has, others
+// with cursors of their own.
+func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, touched *atomic.Int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m := s.of
+	if !s.whole {
+		root, err := p.root.node(p, m.view)
+		if err != nil {
+			return err
+		}
+		if m, err = p.maxScore(terms, m.view, root, m.top); err != nil {
+			root.close()
+			return err
+		}
+		defer m.close()
+		m.share(s.of)
+	}
+	m.from, m.to = s.from, s.to
+	m.run()
+	touched.Add(int64(m.touched))
+	for _, b := range m.bounds {
+		if fault := b.cursor.Err(); fault != nil {
+			return p.snapshot.views[m.view].reader.Corrupt(fault)
+		}
+	}
+	return m.exact.err()
+}
+
+// share gives m what begin computed for another evaluation of the same segment.
+func (m *maxScore) share(other *maxScore) {
+	m.windows, m.most = other.windows, other.most
+	m.scratch = scratches.Get().(*scratch)
+	for _, b := range m.bounds {
+		b.blocks = other.blocksOf[b.number]
+	}
+}

@@ -51,7 +51,7 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 	}
 	f := cmd.Flags()
 	f.IntSliceVar(&o.sizes, "chunks", []int{10_000}, "sizes of the corpora, in chunks")
-	f.StringSliceVar(&o.tasks, "tasks", []string{"words", "vectors", "hybrid"}, "what to measure: words, vectors, hybrid")
+	f.StringSliceVar(&o.tasks, "tasks", []string{"words", "vectors", "hybrid"}, "what to measure: words, vectors (of 256 and 384 dimensions), vectors384 (those alone), hybrid")
 	f.StringSliceVar(&o.peers, "peers", nil, "engines to measure beside, none for this one alone (default all that are installed)")
 	f.StringVar(&o.peersFolder, "peers-folder", "", "folder of the other engines (default bench/bin of the source that you are in)")
 	f.StringVar(&o.work, "work", "", "folder for corpora and indexes while it runs (default the system's)")
@@ -92,9 +92,12 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 	var tasks []benchmark.Task
 	for _, name := range o.tasks {
 		if !slices.Contains(benchmark.Tasks, benchmark.Task(name)) {
-			return sheaf.Invalidf("--tasks %q: must be words, vectors or hybrid", name)
+			return sheaf.Invalidf("--tasks %q: must be words, vectors, vectors384 or hybrid", name)
 		}
 		tasks = append(tasks, benchmark.Task(name))
+		if benchmark.Task(name) == benchmark.TaskVectors && !slices.Contains(o.tasks, string(benchmark.TaskWide)) {
+			tasks = append(tasks, benchmark.TaskWide)
+		}
 	}
 	if o.clients < 1 || o.clients > 1000 || o.seconds <= 0 || o.limit < 0 {
 		return sheaf.Invalidf("--clients must be within 1..1000, --seconds above 0 and --limit not below 0")

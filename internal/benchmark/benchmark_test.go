@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"sheaf/inference"
 	"sheaf/inference/hashed"
 )
 
@@ -141,8 +143,13 @@ func TestRun(t *testing.T) {
 	if r := rows["sheaf words"]; !(r.MRR > 0.5) || !math.IsNaN(r.Recall) {
 		t.Errorf("words: MRR %v, recall %v", r.MRR, r.Recall)
 	}
-	if r := rows["sheaf vectors"]; !(r.Recall > 0.9) {
-		t.Errorf("vectors: recall %v", r.Recall)
+	for _, task := range []Task{TaskVectors, TaskWide} {
+		if r := rows["sheaf "+string(task)]; !(r.Recall > 0.99) {
+			t.Errorf("%s: recall %v", task, r.Recall)
+		}
+	}
+	if short, long := rows["sheaf vectors"].InputBytes, rows["sheaf vectors384"].InputBytes; short != 300*64*4 || long != 300*96*4 {
+		t.Errorf("%d and %d bytes of vectors", short, long)
 	}
 	var text, svg strings.Builder
 	if err := report.Text(&text); err != nil || !strings.Contains(text.String(), "| sheaf ") {
@@ -150,6 +157,51 @@ func TestRun(t *testing.T) {
 	}
 	if err := report.SVG(&svg); err != nil || strings.Contains(svg.String(), "NaN") || !strings.HasSuffix(svg.String(), "</svg>\n") {
 		t.Errorf("%v\n%s", err, svg.String())
+	}
+}
+
+// TestNearest: rows that are as near as the last of the nearest are right answers
+// too, and each counts once.
+func TestNearest(t *testing.T) {
+	rows := [][]float32{{0, 1, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0.5, 0, 0, 0}, {0, 1, 0, 0}}
+	for _, c := range []struct {
+		q    []float32
+		k    int
+		want []int
+	}{
+		{[]float32{1, 0.5, 0, 0}, 2, []int{1, 0, 2, 3, 4}},
+		{[]float32{1, 0.5, 0, 0}, 1, []int{1}},
+		{[]float32{0, 1, 0, 0}, 2, []int{0, 2, 4}},
+		{[]float32{1, 0, 0, 0}, 2, []int{1, 3}},
+		{[]float32{1, 0, 0, 0}, 9, []int{1, 3, 0, 2, 4}},
+	} {
+		if got := nearestOf(c.q, rows, c.k); !slices.Equal(got, c.want) {
+			t.Errorf("the %d nearest to %v are %v, want %v", c.k, c.q, got, c.want)
+		}
+	}
+	want := strings.Fields("a b c d e f g h i j k l")
+	for got, share := range map[string]float64{"a b c d e f g h i l": 1, "l k j i h g f e d c b a": 1, "a b x": 0.2, "": 0} {
+		if found := recallOf(want, strings.Fields(got)); found != share {
+			t.Errorf("recall of %q is %v, want %v", got, found, share)
+		}
+	}
+}
+
+// TestWide: vectors of unit length, half as long again; nothing stays nothing.
+func TestWide(t *testing.T) {
+	e := wide{hashed.New(64)}
+	list, err := e.Embed(t.Context(), inference.Passage, []string{"one title\nand its text", "one title", "\n, ."})
+	if err != nil || len(list) != 3 || list[2] != nil {
+		t.Fatalf("%v %v", list, err)
+	}
+	for _, v := range list[:2] {
+		var square float64
+		for _, x := range v {
+			square += float64(x) * float64(x)
+		}
+		if len(v) != e.Dims() || e.Dims() != 96 || math.Abs(square-1) > 1e-5 {
+			t.Errorf("%d of %d numbers, length %v", len(v), e.Dims(), square)
+		}
 	}
 }
 

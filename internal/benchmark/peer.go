@@ -24,11 +24,25 @@ type Task string
 const (
 	TaskWords   Task = "words"   // BM25 over title and text, any of the words, top 10
 	TaskVectors Task = "vectors" // nearest vectors, top 10
-	TaskHybrid  Task = "hybrid"  // both, fused, top 10
+	// TaskWide is TaskVectors with vectors half as long again: 384 dimensions
+	// for the built-in model.
+	TaskWide   Task = "vectors384"
+	TaskHybrid Task = "hybrid" // words and vectors, fused, top 10
 )
 
 // Tasks are all tasks.
-var Tasks = []Task{TaskWords, TaskVectors, TaskHybrid}
+var Tasks = []Task{TaskWords, TaskVectors, TaskWide, TaskHybrid}
+
+// nearest reports whether vectors alone are searched.
+func (t Task) nearest() bool { return t == TaskVectors || t == TaskWide }
+
+// asked is how engines are told: the length of the vectors is in meta.json.
+func (t Task) asked() string {
+	if t == TaskWide {
+		t = TaskVectors
+	}
+	return string(t)
+}
 
 // The protocol. An engine is a program called "peer-NAME". It is run as
 //
@@ -166,7 +180,7 @@ func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) 
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(index) }()
-	cmd := exec.CommandContext(ctx, p.Command[0], append(slices.Clone(p.Command[1:]), dir, string(task), index)...)
+	cmd := exec.CommandContext(ctx, p.Command[0], append(slices.Clone(p.Command[1:]), dir, task.asked(), index)...)
 	var said tail
 	cmd.Stderr = &said
 	// A peer may have a server to stop.

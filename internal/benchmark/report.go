@@ -40,7 +40,7 @@ func (r *Report) Text(w io.Writer) error {
 }
 
 func quality(t Task) string {
-	if t == TaskVectors {
+	if t.nearest() {
 		return "recall@10"
 	}
 	return "known-item MRR@10"
@@ -82,7 +82,7 @@ func (row *Row) cells() []string {
 		cells = append(cells, digits(c.Quantile(0.5)), digits(c.Quantile(0.95)), digits(c.Quantile(0.99)), digits(c.QPS), digits(c.ClientsQPS))
 	}
 	value := row.MRR
-	if row.Task == TaskVectors {
+	if row.Task.nearest() {
 		value = row.Recall
 	}
 	return append(cells, digits(value), digits(row.Same))

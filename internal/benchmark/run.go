@@ -35,7 +35,7 @@ type Options struct {
 	// Limit bounds an engine's work on one task of one size; 0 is no limit.
 	// An engine that would take longer, going by a smaller size, is left out.
 	Limit time.Duration
-	// Embedder makes the vectors.
+	// Embedder makes the vectors; those of TaskWide are made of its own.
 	Embedder inference.Embedder
 	// Progress is told what runs, and may be nil.
 	Progress func(what string)
@@ -57,7 +57,8 @@ type Row struct {
 	Fault      string  `json:"fault,omitempty"`
 	// MRR is the reciprocal rank at 10 of the chunk that a heading stands
 	// above, over the heading queries; Recall the share of the ten nearest
-	// vectors, by float32 and brute force, that was found; Same the share of
+	// vectors, by float32 and brute force, that was found, where any that is
+	// as near as the tenth is as good; Same the share of
 	// our own engine's ten that was found too. NaN is not applicable.
 	MRR    float64 `json:"-"`
 	Recall float64 `json:"-"`
@@ -124,6 +125,7 @@ type prepared struct {
 	vectorBytes int64
 	queries     []Query
 	nearest     map[string][]string
+	wide        *prepared // the same with longer vectors, if they are asked for
 }
 
 // say reports progress, with the time since the beginning.
@@ -137,28 +139,50 @@ func (r *run) prepare(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	r.corpora = append(r.corpora, prepared{dir: dir, chunks: n, vectorBytes: 4 * int64(r.Embedder.Dims()) * int64(n)})
+	r.corpora = append(r.corpora, prepared{dir: dir, chunks: n})
 	p := &r.corpora[len(r.corpora)-1]
 	r.say("corpus of %d chunks", n)
 	c, err := ReadFolders(r.Folders, n)
 	if err != nil {
 		return err
 	}
-	if err := c.Write(dir); err != nil {
+	p.queries, p.made, p.bytes = c.Queries, c.Made, c.Bytes
+	if slices.ContainsFunc(r.Tasks, func(t Task) bool { return t != TaskWide }) {
+		if err := p.write(ctx, r, c, r.Embedder); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(r.Tasks, TaskWide) {
+		return nil
+	}
+	longer := *p
+	p.wide = &longer
+	if longer.dir, err = os.MkdirTemp(dir, "wide-"); err != nil { // removed with dir
 		return err
 	}
-	p.nearest, err = r.vectors(ctx, c, dir)
-	p.queries, p.made, p.bytes = c.Queries, c.Made, c.Bytes
+	return longer.write(ctx, r, c, wide{r.Embedder})
+}
+
+// write fills the folder of p with c and vectors of it.
+func (p *prepared) write(ctx context.Context, r *run, c *Corpus, e inference.Embedder) (err error) {
+	p.vectorBytes = 4 * int64(e.Dims()) * int64(p.chunks)
+	if err := c.Write(p.dir); err != nil {
+		return err
+	}
+	p.nearest, err = r.vectors(ctx, c, p.dir, e)
 	return err
 }
 
 // measure lets every engine do a task on a corpus.
 func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 	var ours *Result
+	if task == TaskWide {
+		c = c.wide
+	}
 	for i, p := range append([]Peer{r.Ours}, r.Peers...) {
 		r.step++
 		row := Row{Peer: p.Name, Task: task, Chunks: c.chunks, Made: c.made, MRR: math.NaN(), Recall: math.NaN(), Same: math.NaN()}
-		if task != TaskVectors {
+		if !task.nearest() {
 			row.InputBytes += c.bytes
 		}
 		if task != TaskWords {
@@ -244,16 +268,16 @@ const (
 
 // vectors embeds the corpus and finds the ten nearest of queries, evenly spread, by
 // brute force.
-func (o *run) vectors(ctx context.Context, c *Corpus, dir string) (nearest map[string][]string, err error) {
-	m := Meta{Dims: o.Embedder.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: o.Clients, Seconds: o.Seconds}
+func (o *run) vectors(ctx context.Context, c *Corpus, dir string, e inference.Embedder) (nearest map[string][]string, err error) {
+	m := Meta{Dims: e.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: o.Clients, Seconds: o.Seconds}
 	var documents, queries [][]float32
 	if slices.ContainsFunc(o.Tasks, func(t Task) bool { return t != TaskWords }) {
-		o.say("vectors of %d chunks", len(c.Documents))
+		o.say("vectors of %d chunks, %d dimensions", len(c.Documents), m.Dims)
 		texts := make([]string, len(c.Documents))
 		for i := range c.Documents {
 			texts[i] = c.Documents[i].Title + "\n" + c.Documents[i].Text
 		}
-		if documents, err = o.Embedder.Embed(ctx, inference.Passage, texts); err != nil {
+		if documents, err = e.Embed(ctx, inference.Passage, texts); err != nil {
 			return nil, err
 		}
 	}
@@ -261,7 +285,7 @@ func (o *run) vectors(ctx context.Context, c *Corpus, dir string) (nearest map[s
 	for i := range c.Queries {
 		texts[i] = c.Queries[i].Text
 	}
-	if queries, err = o.Embedder.Embed(ctx, inference.Query, texts); err != nil {
+	if queries, err = e.Embed(ctx, inference.Query, texts); err != nil {
 		return nil, err
 	}
 	for _, rows := range [][][]float32{documents, queries} {
@@ -299,7 +323,7 @@ func (o *run) vectors(ctx context.Context, c *Corpus, dir string) (nearest map[s
 }
 
 // nearestOf are the k rows with the largest dot product, the earlier of equals
-// first.
+// first, and after them those that are as near as the last: rows may be alike.
 func nearestOf(q []float32, rows [][]float32, k int) []int {
 	type scored struct {
 		row   int
@@ -315,7 +339,7 @@ func nearestOf(q []float32, rows [][]float32, k int) []int {
 			d += q[j+3] * row[j+3]
 		}
 		s := scored{i, a + b + c + d}
-		if len(best) == k && s.score <= best[k-1].score {
+		if len(best) >= k && s.score < best[k-1].score {
 			continue
 		}
 		at := len(best)
@@ -323,7 +347,9 @@ func nearestOf(q []float32, rows [][]float32, k int) []int {
 			at--
 		}
 		best = slices.Insert(best, at, s)
-		best = best[:min(len(best), k)]
+		for len(best) > k && best[len(best)-1].score < best[k-1].score {
+			best = best[:len(best)-1]
+		}
 	}
 	out := make([]int, len(best))
 	for i, s := range best {
@@ -341,15 +367,15 @@ func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) 
 		if !asked {
 			continue
 		}
-		if q.Known != "" && r.Task != TaskVectors {
+		if q.Known != "" && !r.Task.nearest() {
 			if i := slices.Index(hits, q.Known); i >= 0 {
 				found.add(1 / float64(i+1))
 			} else {
 				found.add(0)
 			}
 		}
-		if want := nearest[q.ID]; len(want) > 0 && r.Task == TaskVectors {
-			recall.add(share(want, hits))
+		if want := nearest[q.ID]; len(want) > 0 && r.Task.nearest() {
+			recall.add(recallOf(want, hits))
 		}
 		if len(ours.Hits[q.ID]) > 0 {
 			same.add(share(ours.Hits[q.ID], hits))
@@ -367,6 +393,18 @@ type mean struct {
 func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
+
+// recallOf is the share of the nearest Top that is among got; want are those and
+// others that are as near as the last of them.
+func recallOf(want, got []string) float64 {
+	n := 0
+	for _, id := range got[:min(len(got), Top)] {
+		if slices.Contains(want, id) {
+			n++
+		}
+	}
+	return float64(n) / float64(min(len(want), Top))
+}
 
 // share is the part of want that is among got; 0 of nothing.
 func share(want, got []string) float64 {

@@ -35,8 +35,8 @@ type Set struct {
 	// Firsts are, for every FirstEvery-th ordinal from 0 on, the first row of
 	// those that it or a later one owns, FirstBytes each.
 	Firsts []byte
-	// Depth is how many survivors a search takes; the zero Depth compares
-	// every row.
+	// Depth is how many survivors it takes, of which a search allows a
+	// multiple; the zero Depth compares every row.
 	Depth Depth
 	// Verify makes sure that rows from..to are as they were written, before
 	// they are read; nil when there is no doubt.
@@ -87,7 +87,7 @@ type Options struct {
 	// Exact compares every row that is allowed.
 	Exact bool
 	// Survivors is how many rows survive the first step; 0 leaves it to the
-	// set's Depth.
+	// set's Depth, and to what their estimates say.
 	Survivors int
 	// Threshold is the score below which chunks are not wanted, which spares
 	// the work of finding them, when Bounded is set.
@@ -123,7 +123,7 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	w.nearest.floor, w.nearest.floored = o.Threshold, o.Bounded && !math.IsInf(o.Threshold, -1)
 	// A chunk of many passages may take the places of others: then more must
 	// survive.
-	for depth := s.survivors(k, o); depth > 0 && left > 2*depth+s.Count/sparseShare; depth *= 4 {
+	for expected, depth := s.survivors(k, o); depth > 0 && left > 2*expected+s.Count/sparseShare; expected, depth = 4*expected, 4*depth {
 		w.nearest.reset(dst, k)
 		all, err := s.chooseSurvivors(ctx, w, allowed, depth, k, o)
 		if err == nil {
@@ -152,24 +152,30 @@ const sparseShare = 40
 // is asked for: it takes less than 0.1 ms.
 const exactRows = 4 << 10
 
-// survivors is how many rows survive the first step; 0 means that every row is
-// compared.
-func (s *Set) survivors(k int, o Options) int {
-	n := o.Survivors
+// depthMargin is by how much a search goes beyond the depth that was measured:
+// questions of a few words are harder than the vectors that it was measured with.
+// Only they take more time, for others reach leaves fewer.
+const depthMargin = 4
+
+// survivors is how many rows are expected to survive the first step, and how many
+// do at most; 0 means that every row is compared.
+func (s *Set) survivors(k int, o Options) (expected, most int) {
 	switch {
 	case o.Exact:
-		return 0
-	case n > 0:
-		n = max(n, k)
+		return 0, 0
+	case o.Survivors > 0:
+		expected = max(o.Survivors, k)
+		most = expected
 	case s.Count <= exactRows || s.Depth == Depth{}:
-		return 0
+		return 0, 0
 	default:
-		n = s.Depth.At(k)
+		expected = s.Depth.At(k)
+		most = depthMargin * expected
 	}
-	if n >= s.Count {
-		return 0
+	if expected >= s.Count {
+		return 0, 0
 	}
-	return n
+	return expected, most
 }
 
 // left is about how many rows are allowed: with several passages in a chunk it is

@@ -144,7 +144,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("words: MRR %v, recall %v", r.MRR, r.Recall)
 	}
 	for _, task := range []Task{TaskVectors, TaskWide} {
-		if r := rows["sheaf "+string(task)]; !(r.Recall > 0.99) {
+		if r := rows["sheaf "+string(task)]; !(r.Recall > 0.95) {
 			t.Errorf("%s: recall %v", task, r.Recall)
 		}
 	}

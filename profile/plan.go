@@ -64,7 +64,7 @@ func (p *Profile) PlanFor(limit int, set map[string]string, asked Asked) (*Plan,
 	if p.candidates != nil {
 		first, err := p.candidates.plan(v)
 		if err != nil {
-			return nil, err
+			return nil, given(err, set)
 		}
 		arg, err := p.candidates.limit.compute(v)
 		if err != nil {
@@ -75,10 +75,22 @@ func (p *Profile) PlanFor(limit int, set map[string]string, asked Asked) (*Plan,
 	}
 	main, err := p.main.plan(v)
 	if err != nil {
-		return nil, err
+		return nil, given(err, set)
 	}
 	plan.Main = *main
 	return plan, nil
+}
+
+// given adds to what is wrong with a profile's numbers what a query set.
+func given(err error, set map[string]string) error {
+	var with []string
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		with = append(with, name+"="+set[name])
+	}
+	if with == nil {
+		return err
+	}
+	return fmt.Errorf("%w (with %s)", err, strings.Join(with, ", "))
 }
 
 // Most is how many results there can be at most, by what the branches that count

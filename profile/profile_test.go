@@ -255,6 +255,14 @@ func TestParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sonar, err := profile.Load("sonar", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = sonar.Plan(10, map[string]string{"embedding_weight": "0", "bm25_weight": "0"})
+	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "the weights of all branches are 0: at least one must be above 0 (with bm25_weight=0, embedding_weight=0)") {
+		t.Errorf("weights that a query sets to 0: %v", err)
+	}
 	for _, set := range []map[string]string{{"target_hits": "0"}, {"target_hits": "999"}, {"rerank_count": "1001"}, {"target_hits": "50", "rerank_count": "51"}} {
 		_, err := vespa.Plan(10, set)
 		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "parameter target_hits of profile onyx-vespa is") {

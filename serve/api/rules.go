@@ -140,7 +140,7 @@ func (r *rules) checkText(s string, at fault, out *faults) bool {
 
 func (r *rules) checkNumber(x float64, at fault, out *faults) bool {
 	if r.min != nil && x < *r.min || r.max != nil && x > *r.max {
-		out.add(at, "%v: must be %s", x, r.bounds())
+		out.add(at, "%s: must be %s", strconv.FormatFloat(x, 'f', -1, 64), r.bounds())
 		return false
 	}
 	return true

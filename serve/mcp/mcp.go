@@ -8,6 +8,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -190,7 +191,26 @@ func add[In, Out any](m *sdk.Server, name, title, about string, call func(contex
 	sdk.AddTool(m, &sdk.Tool{
 		Name: name, Title: title, Description: about,
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed, DestructiveHint: &closed},
-	}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+	}, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+		if err := refuseZero(req.Params.Arguments); err != nil {
+			var none Out
+			return nil, none, err
+		}
 		return call(ctx, in)
 	})
+}
+
+// refuseZero refuses a limit or budget of 0: it would be taken for one that was
+// left out.
+func refuseZero(arguments json.RawMessage) error {
+	var sent struct{ Limit, Budget *int }
+	if err := json.Unmarshal(arguments, &sent); err != nil {
+		return nil // the schema has said what is wrong, or there are none
+	}
+	for name, n := range map[string]*int{"limit": sent.Limit, "budget": sent.Budget} {
+		if n != nil && *n == 0 {
+			return sheaf.Invalidf("%s: 0: must be at least 1, or be left out", name)
+		}
+	}
+	return nil
 }

@@ -194,7 +194,11 @@ func Tokens(text string) float64 {
 
 func searchContent(out *searchOut) []sdk.Content {
 	var w textWriter
-	w.line("%d results for %q in %s, profile %s.", len(out.Results), out.Query, out.Collection, out.Profile)
+	results := "results"
+	if len(out.Results) == 1 {
+		results = "result"
+	}
+	w.line("%d %s for %q in %s, profile %s.", len(out.Results), results, out.Query, out.Collection, out.Profile)
 	if len(out.Results) == 0 {
 		w.line("Nothing was found. Try fewer or other words.")
 	}

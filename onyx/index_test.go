@@ -160,6 +160,42 @@ func TestUpdateMetadata(t *testing.T) {
 	}
 }
 
+// A document that turns private is gone for strangers at once, and back when it
+// turns public again; nobody has to know of a list beside the flag.
+func TestPublicToPrivate(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(1, 0)}}})
+		for _, public := range []bool{true, false, true} {
+			if _, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Public: &public}}); err != nil {
+				t.Fatal(err)
+			}
+			for _, stranger := range []onyx.Filters{{}, {Access: []string{"bob"}}, {Access: []string{}}} {
+				r, err := x.Semantic(ctx, backend.VectorBody, []float32{1, 0}, stranger, 10)
+				if err != nil || (len(r) == 1) != public {
+					t.Errorf("%s: public %v, %+v sees %v, %v", name, public, stranger, ids(r), err)
+				}
+			}
+		}
+	}
+}
+
+// Documents are called what they are called: no character is rewritten or dropped,
+// so none takes another's place and each can be asked for.
+func TestOddNames(t *testing.T) {
+	names := []sheaf.ID{"t:it's.md", "t:it_s.md", "t:its.md", `t:say "x".md`, "t:a#b.md", "t:größe.md", "t:gro\u0308ße.md"}
+	for name, x := range stores(t, nil) {
+		for _, id := range names {
+			write(t, x, onyx.Document{ID: id, Title: string(id), Metadata: onyx.Metadata{Public: true}, Chunks: []onyx.Chunk{{Text: "cat " + string(id), Vectors: vector(1, 0)}, {Text: "next", Vectors: vector(0, 1)}}})
+		}
+		for _, id := range names {
+			found, err := x.Sections(ctx, []onyx.Section{{Document: id}}, onyx.Filters{})
+			if err != nil || len(found) != 2 || found[0].Document.ID != id || found[0].Chunk.Text != "cat "+string(id) || found[1].Index != 1 {
+				t.Errorf("%s: %s: %+v, %v", name, id, found, err)
+			}
+		}
+	}
+}
+
 // Sections come in the order of the document, both ends of a range included, and
 // the filters guard every one of them.
 func TestSections(t *testing.T) {

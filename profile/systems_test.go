@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every test and script that doc/systems.md names exists.
+// Every test, script and case that doc/systems.md names exists.
 func TestSystemsNamesRealTests(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "doc", "systems.md"))
 	if err != nil {
@@ -41,7 +41,17 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no script %s", m[1])
 		}
 	}
-	if len(named) < 150 || len(scripts) < 20 {
-		t.Errorf("found %d tests and %d scripts", len(named), len(scripts))
+	rules, err := os.ReadFile(filepath.Join("..", "chunk", "testdata", "rules.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := regexp.MustCompile("`([ADSW][0-9]+b?)`").FindAllStringSubmatch(string(text), -1)
+	for _, m := range cases {
+		if !strings.Contains(string(rules), "\n== "+m[1]+": ") {
+			t.Errorf("there is no case %s in %s", m[1], "chunk/testdata/rules.txt")
+		}
+	}
+	if len(cases) < 35 || len(named) < 150 || len(scripts) < 20 {
+		t.Errorf("found %d tests, %d scripts and %d cases", len(named), len(scripts), len(cases))
 	}
 }

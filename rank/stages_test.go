@@ -195,6 +195,9 @@ func TestElbow(t *testing.T) {
 		{[]float64{10, 5, 2.5}, 0.5, 20, 3}, {[]float64{10, 4.9, 2}, 0.5, 20, 1},
 		{[]float64{5, 4, 0, 3}, 0.5, 20, 2}, {[]float64{10, 9, 8}, 0.5, 2, 2}, {[]float64{10, 0.001}, 0, 20, 2},
 		{[]float64{3, 2}, 0.5, 0, 0},
+		// The smaller of elbow and max, whichever comes first (rule A16).
+		{[]float64{8, 7.5, 7, 3.2}, 0.5, 2, 2}, {[]float64{8, 3, 2.9, 2.8}, 0.5, 2, 1},
+		{[]float64{-1}, 0.5, 20, 1}, {[]float64{-1, -2}, 0.5, 20, 0}, {[]float64{5, -1, -2}, 0.5, 20, 1},
 	}
 	for _, test := range tests {
 		r := sheaf.Ranking{}

@@ -86,6 +86,19 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// An outer answer that is no more than what lies inside says whose score it has
+// (rule A18).
+func TestTreeSaysWhoseScore(t *testing.T) {
+	out := apply(t, specification(), withReasons(ranking(hit(at("A1"), 8), hit(at(""), 2))), rank.Env{Facts: guide()})
+	if len(out) != 1 || out[0].Score != 8 || out[0].Explanation == nil {
+		t.Fatalf("got %v", lines(out))
+	}
+	e := out[0].Explanation
+	if e.Combine != sheaf.CombineMax || len(e.Parts) != 2 || e.Parts[0].Label != string(at("A1")) || e.Parts[0].Value != 8 || e.Parts[1].Label != string(at("")) || e.Parts[1].Value != 2 {
+		t.Errorf("got %+v", *e)
+	}
+}
+
 func TestTreeRefuses(t *testing.T) {
 	env := rank.Env{Facts: guide()}
 	for _, tree := range []rank.Tree{{}, {Threshold: 1.5, MinMatches: 1}, {Threshold: 0.5}, {Threshold: 0.5, MinMatches: 1, Nested: 9}} {

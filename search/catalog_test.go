@@ -3,6 +3,7 @@ package search_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,27 @@ func labelsOf(e *sheaf.Explanation) string {
 		text += labelsOf(&e.Parts[i])
 	}
 	return text
+}
+
+// Votes for a document move its rank, at every profile that has them.
+func TestVotesMoveRanks(t *testing.T) {
+	const text = "# Cats\n\nA cat sleeps.\n"
+	for _, boosts := range [][2]int{{-5, 5}, {5, -5}} {
+		files := map[string]string{}
+		for i, name := range []string{"a.md", "b.md"} {
+			files[name] = fmt.Sprintf("---\nboost: %d\n---\n%s", boosts[i], text)
+		}
+		store, view := notes(t, files)
+		s := searcher(store)
+		s.Facts = view
+		want := "a.md"
+		if boosts[1] > 0 {
+			want = "b.md"
+		}
+		if hits := mustSearch(t, s, query("cat sleeps", 2), load(t, "onyx-vespa"), search.Options{}).Hits; len(hits) != 2 || hits[0].Path != want {
+			t.Errorf("boosts %v: %+v", boosts, hits)
+		}
+	}
 }
 
 // broken is facts that met a fault.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"sheaf"
 	"sheaf/backend"
@@ -11,15 +12,19 @@ import (
 )
 
 // meaning is the text of a query that is embedded; "" when it asks for nothing
-// that could be: filters, or words that must not be found.
+// that could be: filters, words that must not be found, marks alone.
 func meaning(q sheaf.Query) string {
 	if b, ok := q.Words.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 {
 		return ""
 	}
-	if text := strings.TrimSpace(q.Meaning); text != "" {
-		return text
+	text := strings.TrimSpace(q.Meaning)
+	if text == "" {
+		text = strings.TrimSpace(q.Text)
 	}
-	return strings.TrimSpace(q.Text)
+	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return ""
+	}
+	return text
 }
 
 // asked is what a profile's expressions may know of q.

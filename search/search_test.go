@@ -259,6 +259,12 @@ func TestNothingFound(t *testing.T) {
 	if len(r.Hits) != 0 || len(r.Notes) == 0 {
 		t.Errorf("no words: %v, notes %v", r.Hits, r.Notes)
 	}
+	// Marks alone have no meaning that could be searched by.
+	for _, name := range builtins(t) {
+		if r := mustSearch(t, searcher(animals()), query("!? \"", 3), load(t, name), search.Options{}); len(r.Hits) != 0 {
+			t.Errorf("%s: marks find %v", name, found(r))
+		}
+	}
 }
 
 func TestWrongRequests(t *testing.T) {

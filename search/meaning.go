@@ -21,10 +21,16 @@ func meaning(q sheaf.Query) string {
 	if text == "" {
 		text = strings.TrimSpace(q.Text)
 	}
-	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+	if !strings.ContainsFunc(text, telling) {
 		return ""
 	}
 	return text
+}
+
+// telling reports whether a character may mean something by itself: a letter, a
+// digit, or a sign beyond ASCII, such as a picture.
+func telling(r rune) bool {
+	return r >= 0x80 && !unicode.IsPunct(r) && !unicode.IsSpace(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // asked is what a profile's expressions may know of q.

@@ -226,21 +226,21 @@ func (o *Outline) Node(id ID) *Node {
 	return nil
 }
 
-// NodeIn is the node called id in the documents that outline knows; false when
-// there is none. Nearly every id is that of a section: what stands before its last
+// NodeIn is the node called id in the documents that outline knows, nil when there
+// is none; it is shared and must not be changed. Nearly every id is that of a section: what stands before its last
 // '#' is the document then.
-func NodeIn(outline func(ID) *Outline, id ID) (Node, bool) {
+func NodeIn(outline func(ID) *Outline, id ID) *Node {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
 		if o := outline(id[:hash]); o != nil {
 			if n := o.Node(id); n != nil {
-				return *n, true
+				return n
 			}
 		}
 	}
 	if o := outline(id); o != nil && len(o.Nodes) > 0 && o.Nodes[0].ID == id {
-		return o.Nodes[0], true
+		return &o.Nodes[0]
 	}
-	return Node{}, false
+	return nil
 }
 
 // LinkKind tells how a link was written.

@@ -31,8 +31,9 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	return o
 }
 
-// Node is where the chunk called id stands; false when there is none.
-func (v *View) Node(id sheaf.ID) (sheaf.Node, bool) { return sheaf.NodeIn(v.Outline, id) }
+// Node is where the chunk called id stands, nil when there is none. It is shared
+// and must not be changed.
+func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
 
 // outline decodes the outline of a document.
 func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {

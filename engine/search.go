@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"sheaf/analysis"
 	"sheaf/engine/postings"
@@ -185,9 +186,17 @@ func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordi
 	}
 }
 
+// neighbors are lists for nearest.
+var neighbors = sync.Pool{New: func() any { return new([]vector.Neighbor) }}
+
 // nearest finds the chunks nearest to a vector.
 func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.Bitset, top *collector) error {
-	var near []vector.Neighbor
+	list := neighbors.Get().(*[]vector.Neighbor)
+	near := *list
+	defer func() {
+		*list = near
+		neighbors.Put(list)
+	}()
 	for _, i := range s.largestFirst() {
 		v := s.views[i]
 		if err := ctx.Err(); err != nil {

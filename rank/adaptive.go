@@ -93,7 +93,7 @@ func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) shea
 
 // documentOf is the document of a chunk; an unknown chunk is its own.
 func documentOf(id sheaf.ID, facts Facts) sheaf.ID {
-	if n, ok := nodeOf(facts, id); ok {
+	if n := nodeOf(facts, id); n != nil {
 		return n.Doc
 	}
 	return id

@@ -170,8 +170,8 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	index := make(map[sheaf.ID]int, len(in))
 	var groups []group
 	for i := range in {
-		c, ok := nodeOf(env.Facts, in[i].ID)
-		if !ok {
+		c := nodeOf(env.Facts, in[i].ID)
+		if c == nil {
 			continue
 		}
 		id := c.Doc

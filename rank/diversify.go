@@ -41,12 +41,12 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 // isWhole reports whether a chunk is a document, or the only section of one under
 // the same title.
 func isWhole(id sheaf.ID, facts Facts) bool {
-	c, ok := nodeOf(facts, id)
-	if !ok || c.Parent == "" {
-		return ok
+	c := nodeOf(facts, id)
+	if c == nil || c.Parent == "" {
+		return c != nil
 	}
-	above, ok := nodeOf(facts, c.Parent)
-	return ok && above.Parent == "" && c.SiblingCount == 1 && c.Title == above.Title
+	above := nodeOf(facts, c.Parent)
+	return above != nil && above.Parent == "" && c.SiblingCount == 1 && c.Title == above.Title
 }
 
 // MMR orders the first N hits by marginal relevance: again and again it takes

@@ -41,11 +41,11 @@ func (g Guard) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		if !env.Rare(in[i].ID) {
 			continue
 		}
-		c, _ := nodeOf(env.Facts, in[i].ID)
-		if seen[c.Doc] {
+		doc := documentOf(in[i].ID, env.Facts)
+		if seen[doc] {
 			continue
 		}
-		seen[c.Doc], held[i] = true, true
+		seen[doc], held[i] = true, true
 		count++
 		if i >= g.Rank {
 			below++

@@ -28,8 +28,8 @@ func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
-		c, ok := nodeOf(env.Facts, h.ID)
-		if !ok {
+		c := nodeOf(env.Facts, h.ID)
+		if c == nil {
 			return nil
 		}
 		steps := float64(max(c.Depth-1, 0))

@@ -22,9 +22,13 @@ type asked struct {
 
 var _ rank.Outliner = (*asked)(nil)
 
-func (a *asked) Node(id sheaf.ID) (sheaf.Node, bool) {
+func (a *asked) Node(id sheaf.ID) *sheaf.Node {
 	c, ok := a.Chunk(id)
-	return sheaf.NodeOf(&c), ok
+	if !ok {
+		return nil
+	}
+	n := sheaf.NodeOf(&c)
+	return &n
 }
 
 func (a *asked) Outline(id sheaf.ID) *sheaf.Outline {

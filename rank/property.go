@@ -81,8 +81,7 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 }
 
 func (b PropertyBoost) number(id sheaf.ID, facts Facts) (float64, bool) {
-	n, _ := nodeOf(facts, id)
-	d := outlineOf(facts, n.Doc)
+	d := outlineOf(facts, documentOf(id, facts))
 	if d == nil {
 		return 0, false
 	}

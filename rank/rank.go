@@ -78,20 +78,24 @@ type Facts interface {
 // Outliner is Facts that can tell in short what stages ask of hundreds of
 // candidates; it says what Chunk, Document and Date do. Safe for concurrent use.
 type Outliner interface {
-	// Node is where the chunk called id stands; false when there is none.
-	Node(id sheaf.ID) (sheaf.Node, bool)
+	// Node is where the chunk called id stands, nil when there is none. It must
+	// not be changed.
+	Node(id sheaf.ID) *sheaf.Node
 	// Outline is the document called id, nil when there is none. It must not
 	// be changed.
 	Outline(id sheaf.ID) *sheaf.Outline
 }
 
-// nodeOf is where a chunk stands.
-func nodeOf(facts Facts, id sheaf.ID) (sheaf.Node, bool) {
+// nodeOf is where a chunk stands, nil when there is none.
+func nodeOf(facts Facts, id sheaf.ID) *sheaf.Node {
 	if o, ok := facts.(Outliner); ok {
 		return o.Node(id)
 	}
-	c, ok := facts.Chunk(id)
-	return sheaf.NodeOf(&c), ok
+	if c, ok := facts.Chunk(id); ok {
+		n := sheaf.NodeOf(&c)
+		return &n
+	}
+	return nil
 }
 
 // outlineOf is a document in short, without its date; nil when there is none.

@@ -61,8 +61,8 @@ func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	return boost(stage, in, r.Blend, func(h *sheaf.Hit) *factor {
-		c, ok := nodeOf(env.Facts, h.ID)
-		if !ok {
+		c := nodeOf(env.Facts, h.ID)
+		if c == nil {
 			return nil
 		}
 		date, dated := env.Facts.Date(c.Doc)

@@ -33,8 +33,8 @@ func (s Support) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	docs := make([]sheaf.ID, len(in))
 	others := map[sheaf.ID][]int{} // hits beside the best one
 	for i := range in {
-		c, ok := nodeOf(env.Facts, in[i].ID)
-		if !ok {
+		c := nodeOf(env.Facts, in[i].ID)
+		if c == nil {
 			continue
 		}
 		docs[i] = c.Doc

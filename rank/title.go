@@ -80,9 +80,9 @@ func (k nameKind) String() string {
 // names gives each every name of a chunk, or of a document; none of what facts
 // do not know.
 func names(facts Facts, id sheaf.ID, each func(name string, kind nameKind)) {
-	c, ok := nodeOf(facts, id)
+	c := nodeOf(facts, id)
 	switch {
-	case !ok:
+	case c == nil:
 		return
 	case c.Depth > 0 || c.Parent != "":
 		each(c.Title, nameHeading)

@@ -122,8 +122,8 @@ func (l *lift) node(id sheaf.ID, below int) (int, bool) {
 	if n, ok := l.index[id]; ok {
 		return n, l.nodes[n].depth < below
 	}
-	c, ok := nodeOf(l.facts, id)
-	if !ok || c.Depth < 0 || c.Depth >= below {
+	c := nodeOf(l.facts, id)
+	if c == nil || c.Depth < 0 || c.Depth >= below {
 		return 0, false
 	}
 	parent := -1

@@ -65,8 +65,8 @@ func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 	}
 	return boost(stage, in, Add, func(h *sheaf.Hit) *factor {
-		c, ok := nodeOf(env.Facts, h.ID)
-		if !ok {
+		c := nodeOf(env.Facts, h.ID)
+		if c == nil {
 			return nil
 		}
 		return factors[c.Doc]
@@ -81,8 +81,11 @@ func (w Whole) places(in sheaf.Ranking, facts Facts) (best map[sheaf.ID]sheaf.ID
 		if len(best) == w.Documents {
 			break
 		}
-		c, ok := nodeOf(facts, in[i].ID)
-		if _, seen := best[c.Doc]; !ok || seen {
+		c := nodeOf(facts, in[i].ID)
+		if c == nil {
+			continue
+		}
+		if _, seen := best[c.Doc]; seen {
 			continue
 		}
 		best[c.Doc] = in[i].ID

@@ -8,24 +8,55 @@ import (
 	"sheaf"
 )
 
+// found is every hit of some branches, once, with who found it.
+type found struct {
+	ids []sheaf.ID
+	by  [][]bool // by branch and place in ids
+}
+
+// everyHit is what the branches found, in the order in which it first appears.
+func everyHit(outcomes []outcome) found {
+	n := 0
+	for i := range outcomes {
+		n += len(outcomes[i].ranking)
+	}
+	all := found{make([]sheaf.ID, 0, n), make([][]bool, len(outcomes))}
+	places := make(map[sheaf.ID]int, n)
+	for i := range outcomes {
+		all.by[i] = make([]bool, n)
+		for k := range outcomes[i].ranking {
+			id := outcomes[i].ranking[k].ID
+			at, seen := places[id]
+			if !seen {
+				at = len(all.ids)
+				places[id] = at
+				all.ids = append(all.ids, id)
+			}
+			all.by[i][at] = true
+		}
+	}
+	return all
+}
+
+// missing are those that a branch did not find.
+func (f *found) missing(branch int) []sheaf.ID {
+	out := make([]sheaf.ID, 0, len(f.ids))
+	for at, id := range f.ids {
+		if !f.by[branch][at] {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
 // complete looks the hits of every branch up in the others that did not retrieve
 // them. Of a branch that retrieves its best, what it did not retrieve comes after
 // what it did, so ranks stay as they are.
-func (r *run) complete(ctx context.Context, outcomes []outcome) error {
-	all := map[sheaf.ID]bool{}
-	var order []sheaf.ID
-	for i := range outcomes {
-		for _, h := range outcomes[i].ranking {
-			if !all[h.ID] {
-				all[h.ID] = true
-				order = append(order, h.ID)
-			}
-		}
-	}
+func (r *run) complete(ctx context.Context, outcomes []outcome, all found) error {
 	faults := make([]error, len(outcomes))
 	var wg sync.WaitGroup
 	for i := range outcomes {
-		wg.Go(func() { faults[i] = r.lookUp(ctx, &outcomes[i], order) })
+		wg.Go(func() { faults[i] = r.lookUp(ctx, &outcomes[i], all.missing(i)) })
 	}
 	wg.Wait()
 	for i, err := range faults {
@@ -39,19 +70,10 @@ func (r *run) complete(ctx context.Context, outcomes []outcome) error {
 	return nil
 }
 
-// lookUp adds the hits among ids that the branch lacks.
+// lookUp adds the hits called ids, which the branch lacks.
 func (r *run) lookUp(ctx context.Context, o *outcome, ids []sheaf.ID) error {
-	has := make(map[sheaf.ID]bool, len(o.ranking))
-	for i := range o.ranking {
-		has[o.ranking[i].ID] = true
-	}
 	req := o.request
-	req.Within = nil
-	for _, id := range ids {
-		if !has[id] {
-			req.Within = append(req.Within, id)
-		}
-	}
+	req.Within = ids
 	if len(req.Within) == 0 || req.Text != nil && len(o.ranking) < req.Limit && len(o.more) == 0 {
 		return nil // the branch found all that matches
 	}

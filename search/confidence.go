@@ -138,7 +138,10 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 		j.ideals = append(j.ideals, ideal)
 	}
 	for i := range ranking {
-		c, _ := r.facts.Node(ranking[i].ID)
+		c := r.facts.Node(ranking[i].ID)
+		if c == nil {
+			continue
+		}
 		if _, seen := j.scores[c.Doc]; seen {
 			continue
 		}
@@ -237,8 +240,7 @@ func (r *run) named() int {
 	docs := map[sheaf.ID]bool{}
 	for i := range r.judged.found {
 		if id := r.judged.found[i].ID; rank.Called(r.facts, id, r.query.Text) {
-			c, _ := r.facts.Node(id)
-			docs[c.Doc] = true
+			docs[r.facts.Node(id).Doc] = true
 		}
 	}
 	return max(1, len(docs))

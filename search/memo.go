@@ -12,6 +12,7 @@ import (
 type memo struct {
 	rank.Facts
 	short     rank.Outliner // the same facts, when they can tell in short
+	nodes     map[sheaf.ID]*sheaf.Node
 	documents map[sheaf.ID]*sheaf.Document
 	outlines  map[sheaf.ID]*sheaf.Outline
 	last      *sheaf.Outline // of those, the one asked for last
@@ -28,8 +29,8 @@ var _ rank.Outliner = (*memo)(nil)
 
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
-	return &memo{Facts: facts, short: short, documents: map[sheaf.ID]*sheaf.Document{},
-		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]known[sheaf.Chunk]{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
+	return &memo{Facts: facts, short: short, nodes: make(map[sheaf.ID]*sheaf.Node, 512), documents: map[sheaf.ID]*sheaf.Document{},
+		outlines: make(map[sheaf.ID]*sheaf.Outline, 256), chunks: map[sheaf.ID]known[sheaf.Chunk]{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
 }
 
 // Chunk implements rank.Facts. Chunks come from their documents: several chunks
@@ -82,12 +83,19 @@ func (m *memo) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 }
 
 // Node implements rank.Outliner.
-func (m *memo) Node(id sheaf.ID) (sheaf.Node, bool) {
-	if m.short != nil {
-		return sheaf.NodeIn(m.Outline, id)
+func (m *memo) Node(id sheaf.ID) *sheaf.Node {
+	n, seen := m.nodes[id]
+	if seen {
+		return n
 	}
-	c, ok := m.Chunk(id)
-	return sheaf.NodeOf(&c), ok
+	if m.short != nil {
+		n = sheaf.NodeIn(m.Outline, id)
+	} else if c, ok := m.Chunk(id); ok {
+		node := sheaf.NodeOf(&c)
+		n = &node
+	}
+	m.nodes[id] = n
+	return n
 }
 
 // has reports whether there is a chunk. Thousands are asked for once, of which a
@@ -97,8 +105,7 @@ func (m *memo) has(id sheaf.ID) bool {
 	if facts == nil {
 		facts = m
 	}
-	_, ok := facts.Node(id)
-	return ok
+	return facts.Node(id) != nil
 }
 
 // expect makes room for the facts about n candidates.

@@ -49,13 +49,16 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if outcomes, err = r.survivors(outcomes, at, within != nil); err != nil {
 		return nil, err
 	}
+	all := everyHit(outcomes)
 	if !at.first {
-		r.result.Total = distinct(outcomes)
+		r.result.Total = len(all.ids)
 	}
 	if ph.Complete {
-		if err := r.complete(retrieval, outcomes); err != nil {
+		start := time.Now()
+		if err := r.complete(retrieval, outcomes, all); err != nil {
 			return nil, err
 		}
+		r.took(at.step("complete"), start)
 	}
 	r.learnSimilarity(outcomes)
 	r.learnWords(outcomes)
@@ -244,20 +247,6 @@ func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 		return append(ranking[:i:i], rest...)
 	}
 	return ranking
-}
-
-func distinct(outcomes []outcome) int {
-	n := 0
-	for i := range outcomes {
-		n += len(outcomes[i].ranking)
-	}
-	seen := make(map[sheaf.ID]bool, n)
-	for i := range outcomes {
-		for _, h := range outcomes[i].ranking {
-			seen[h.ID] = true
-		}
-	}
-	return len(seen)
 }
 
 // learnSimilarity notes the raw scores of vector branches, which are cosines.

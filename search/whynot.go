@@ -151,7 +151,7 @@ func (r *run) whyBranches(ctx context.Context, p *profile.Profile, a *Absence) (
 // sectionsOf is how many hits are sections of a document, and which is the first.
 func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	for i := len(ranking) - 1; i >= 0; i-- {
-		if node, _ := r.facts.Node(ranking[i].ID); node.Doc == doc {
+		if node := r.facts.Node(ranking[i].ID); node != nil && node.Doc == doc {
 			n, first = n+1, i
 		}
 	}

@@ -254,12 +254,11 @@ func (g *guard) Document(id sheaf.ID) (sheaf.Document, bool) {
 }
 
 // Node implements rank.Outliner.
-func (g *guard) Node(id sheaf.ID) (sheaf.Node, bool) {
-	n, ok := g.view.Node(id)
-	if !ok || !g.visible(n.Doc) {
-		return sheaf.Node{}, false
+func (g *guard) Node(id sheaf.ID) *sheaf.Node {
+	if n := g.view.Node(id); n != nil && g.visible(n.Doc) {
+		return n
 	}
-	return n, true
+	return nil
 }
 
 // Outline implements rank.Outliner.

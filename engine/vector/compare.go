@@ -169,6 +169,8 @@ type nearest struct {
 	floor   float64
 	floored bool
 
+	scores []float64 // of cut
+
 	best Neighbor // of the open chunk
 	row  int      // its best row
 	open bool
@@ -176,7 +178,7 @@ type nearest struct {
 }
 
 func (t *nearest) reset(dst []Neighbor, k int) {
-	*t = nearest{list: dst, start: len(dst), k: k, limit: len(dst) + 2*k + 256, floor: t.floor, floored: t.floored, least: t.floor, bounds: t.floored}
+	*t = nearest{list: dst, start: len(dst), k: k, limit: len(dst) + 2*k + 256, floor: t.floor, floored: t.floored, least: t.floor, bounds: t.floored, scores: t.scores}
 }
 
 func (t *nearest) found() []Neighbor { return t.list[t.start:] }
@@ -204,16 +206,14 @@ func (t *nearest) passage(s *Set, row int, score float64) {
 	t.best, t.row, t.open, t.set = Neighbor{Ordinal: ordinal, Score: score}, row, true, s
 }
 
-// close ends the open chunk.
+// close ends the open chunk. What is its passage, finish says of those that are
+// kept; until then it is the row.
 func (t *nearest) close() {
 	if !t.open {
 		return
 	}
 	t.open = false
-	if !t.set.single() {
-		first, _ := t.set.rows(t.best.Ordinal, 0)
-		t.best.Passage = t.row - first
-	}
+	t.best.Passage = t.row
 	if t.list = append(t.list, t.best); len(t.list) >= t.limit {
 		t.cut()
 		t.limit = max(t.limit, t.start+2*(len(t.list)-t.start))
@@ -224,25 +224,76 @@ func (t *nearest) close() {
 func (t *nearest) finish() []Neighbor {
 	t.close()
 	t.cut()
+	found := t.found()
+	slices.SortFunc(found, func(a, b Neighbor) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return cmp.Compare(a.Ordinal, b.Ordinal)
+	})
+	for i := range found {
+		first, _ := t.set.rows(found[i].Ordinal, 0)
+		found[i].Passage -= first
+	}
 	list := t.list
 	t.list, t.set = nil, nil
 	return list
 }
 
-// cut sorts what was found and drops those after place k that score less than the
-// one there.
+// cut drops what scores less than the k-th best, which comes to place k; the
+// others are in no order.
 func (t *nearest) cut() {
 	found := t.found()
-	slices.SortFunc(found, func(a, b Neighbor) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ordinal, b.Ordinal))
-	})
 	if len(found) < t.k {
 		return
 	}
-	end := t.k
-	t.least, t.bounds = found[end-1].Score, true
-	for end < len(found) && found[end].Score == t.least {
-		end++
+	t.scores = t.scores[:0]
+	for i := range found {
+		t.scores = append(t.scores, found[i].Score)
 	}
-	t.list = t.list[:t.start+end]
+	t.least, t.bounds = largest(t.scores, t.k), true
+	kept := found[:0]
+	for _, n := range found {
+		if n.Score >= t.least {
+			kept = append(kept, n)
+		}
+	}
+	if last := slices.IndexFunc(kept, func(n Neighbor) bool { return n.Score == t.least }); last >= 0 { // unless scores are no numbers
+		kept[last], kept[t.k-1] = kept[t.k-1], kept[last]
+	}
+	t.list = t.list[:t.start+len(kept)]
+}
+
+// largest is the k-th largest number of a list, from 1, which it reorders: Hoare's
+// selection.
+func largest(list []float64, k int) float64 {
+	for low, high := 0, len(list)-1; low < high; {
+		pivot := list[low+(high-low)/2]
+		i, j := low, high
+		for i <= j {
+			for list[i] > pivot {
+				i++
+			}
+			for list[j] < pivot {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k-1 <= j:
+			high = j
+		case k-1 >= i:
+			low = i
+		default:
+			return pivot
+		}
+	}
+	return list[k-1]
 }

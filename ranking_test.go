@@ -1,0 +1,40 @@
+package sheaf_test
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+)
+
+// TestSortIsThatOfCompare: sorting by keys gives what a stable sort of the hits
+// themselves does, with equal scores, ranks and IDs, and scores that are no numbers.
+func TestSortIsThatOfCompare(t *testing.T) {
+	scores := []float64{0, math.Copysign(0, -1), 1, 1.5, -2, math.Inf(1), math.NaN()}
+	rapid.Check(t, func(t *rapid.T) {
+		hit := rapid.Custom(func(t *rapid.T) sheaf.Hit {
+			h := sheaf.Hit{ID: sheaf.ID(rapid.StringMatching("[ab]{1,2}").Draw(t, "id")), Score: rapid.SampledFrom(scores).Draw(t, "score"), Passage: rapid.IntRange(0, 1000).Draw(t, "passage")}
+			for _, rank := range rapid.SliceOfN(rapid.IntRange(0, 3), 0, 2).Draw(t, "legs") {
+				h.Legs = append(h.Legs, sheaf.Leg{Rank: rank})
+			}
+			return h
+		})
+		r := sheaf.Ranking(rapid.SliceOf(hit).Draw(t, "hits"))
+		want := slices.Clone(r)
+		slices.SortStableFunc(want, sheaf.Compare)
+		r.Sort()
+		for i := range r {
+			if math.Float64bits(r[i].Score) != math.Float64bits(want[i].Score) {
+				t.Fatalf("score %d is %v, want %v", i, r[i].Score, want[i].Score)
+			}
+			r[i].Score, want[i].Score = 0, 0
+			if !reflect.DeepEqual(r[i], want[i]) {
+				t.Fatalf("hit %d is %+v, want %+v", i, r[i], want[i])
+			}
+		}
+	})
+}

@@ -1,16 +1,19 @@
 package pgvector
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 
 	"sheaf"
 	"sheaf/backend"
@@ -166,8 +169,8 @@ func (w *load) end() {
 	w.conn, w.tx = nil, nil
 }
 
-// Add implements [backend.BulkWriter]. Texts are analyzed in the caller's
-// goroutine; the connection takes one batch at a time. After an error of the
+// Add implements [backend.BulkWriter]. Texts are analyzed before the connection is
+// asked for, which takes one batch at a time. After an error of the
 // server everything since the last Commit is lost, and Commit says so.
 func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 	if err := w.s.check(&batch, nil); err != nil {
@@ -210,6 +213,9 @@ type analyzed struct {
 	fields []textplan.Field // as source.Fields
 }
 
+// minAnalyzed is how many chunks a goroutine analyzes at least.
+const minAnalyzed = 32
+
 // analyze keeps the last of chunks with equal IDs.
 func (s *Store) analyze(batch *backend.Batch) []analyzed {
 	last := map[sheaf.ID]int{}
@@ -218,16 +224,22 @@ func (s *Store) analyze(batch *backend.Batch) []analyzed {
 	}
 	out := make([]analyzed, 0, len(last))
 	for i := range batch.Chunks {
-		c := &batch.Chunks[i]
-		if last[c.ID] != i {
-			continue
+		if c := &batch.Chunks[i]; last[c.ID] == i {
+			out = append(out, analyzed{source: c, fields: make([]textplan.Field, len(c.Fields))})
 		}
-		a := analyzed{source: c, fields: make([]textplan.Field, len(c.Fields))}
-		for j, f := range c.Fields {
-			a.fields[j] = textplan.Analyze(s.o.Analyzer, f.Text)
-		}
-		out = append(out, a)
 	}
+	var group errgroup.Group
+	for part := range slices.Chunk(out, max(minAnalyzed, (len(out)-1)/runtime.GOMAXPROCS(0)+1)) {
+		group.Go(func() error {
+			for i := range part {
+				for j, f := range part[i].source.Fields {
+					part[i].fields[j] = textplan.Analyze(s.o.Analyzer, f.Text)
+				}
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // nothing can fail
 	return out
 }
 
@@ -362,15 +374,19 @@ func (w *load) intern(ctx context.Context, chunks []analyzed) error {
 		return nil
 	}
 	texts := slices.Sorted(maps.Keys(missing))
-	if _, err := w.tx.Exec(ctx, `INSERT INTO term (text) SELECT t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING`, texts); err != nil {
+	found := map[string]int32{}
+	rows, _ := w.tx.Query(ctx, `INSERT INTO term (text) SELECT t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING RETURNING id, text`, texts)
+	if err := readTerms(rows, found); err != nil {
 		return err
 	}
 	if len(w.fresh) > maxRemembered {
 		clear(w.fresh)
 	}
-	found := map[string]int32{}
-	if err := lookUp(ctx, w.tx, texts, found); err != nil {
-		return err
+	there := slices.DeleteFunc(texts, func(text string) bool { _, ok := found[text]; return ok })
+	if len(there) > 0 {
+		if err := lookUp(ctx, w.tx, there, found); err != nil {
+			return err
+		}
 	}
 	maps.Copy(w.ids, found)
 	maps.Copy(w.fresh, found)
@@ -380,6 +396,10 @@ func (w *load) intern(ctx context.Context, chunks []analyzed) error {
 // lookUp adds the ids of terms to a map; terms that are not there are left out.
 func lookUp(ctx context.Context, q querier, texts []string, into map[string]int32) error {
 	rows, _ := q.Query(ctx, "SELECT id, text FROM term WHERE text = ANY($1)", texts)
+	return readTerms(rows, into)
+}
+
+func readTerms(rows pgx.Rows, into map[string]int32) error {
 	var id int32
 	var text string
 	_, err := pgx.ForEachRow(rows, []any{&id, &text}, func() error { into[text] = id; return nil })
@@ -389,13 +409,14 @@ func lookUp(ctx context.Context, q querier, texts []string, into map[string]int3
 // copy writes chunks, whose terms and fields are known, under the numbers after
 // before.
 func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error {
-	var chunk, posting, property, wall rows
+	var chunk, property, wall rows
+	var postings []posting
 	vectors := map[string]*rows{}
 	for i := range chunks {
 		c := &chunks[i]
 		ord := before + int64(i) + 1
 		w.chunkRow(&chunk, c, ord)
-		w.postingRows(&posting, c, ord)
+		postings = w.postings(postings, c, ord)
 		if w.s.o.RowSecurity {
 			wallRow(&wall, c.source, ord)
 		}
@@ -426,14 +447,15 @@ func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error 
 	if err := chunk.copyTo(ctx, conn, "chunk"); err != nil {
 		return err
 	}
+	posting := postingRows(postings)
 	if err := posting.copyTo(ctx, conn, "posting"); err != nil {
 		return err
 	}
 	if err := property.copyTo(ctx, conn, "property"); err != nil {
 		return err
 	}
-	for table, r := range vectors {
-		if err := r.copyTo(ctx, conn, table); err != nil {
+	for _, table := range slices.Sorted(maps.Keys(vectors)) {
+		if err := vectors[table].copyTo(ctx, conn, table); err != nil {
 			return err
 		}
 	}
@@ -465,26 +487,50 @@ func (w *load) chunkRow(out *rows, c *analyzed, ord int64) {
 	out.strings(oidBytea, texts)
 }
 
-func (w *load) postingRows(out *rows, c *analyzed, ord int64) {
+// posting is a row of the table posting.
+type posting struct {
+	term, field int32
+	chunk       int64
+	length      int32
+	source      *textplan.Posting
+}
+
+// postings adds those of a chunk.
+func (w *load) postings(out []posting, c *analyzed, ord int64) []posting {
 	for j, f := range c.fields {
 		if f.Length == 0 {
 			continue
 		}
 		id := w.fields[c.source.Fields[j].Name].id
-		for _, p := range f.Postings {
-			out.begin(6)
-			out.int32(w.ids[p.Term])
-			out.int32(id)
-			out.int64(ord)
-			out.int32(int32(p.Frequency))
-			out.int32(int32(f.Length))
-			if len(p.Positions) == 0 {
-				out.null()
-			} else {
-				out.int32s(p.Positions)
-			}
+		for k := range f.Postings {
+			p := &f.Postings[k]
+			out = append(out, posting{w.ids[p.Term], id, ord, int32(f.Length), p})
 		}
 	}
+	return out
+}
+
+// postingRows are the rows in the order of the table's key: the server fills its index
+// faster so, and the postings of a term lie side by side.
+func postingRows(list []posting) *rows {
+	slices.SortFunc(list, func(a, b posting) int {
+		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.field, b.field), cmp.Compare(a.chunk, b.chunk))
+	})
+	out := &rows{}
+	for _, p := range list {
+		out.begin(6)
+		out.int32(p.term)
+		out.int32(p.field)
+		out.int64(p.chunk)
+		out.int32(int32(p.source.Frequency))
+		out.int32(p.length)
+		if len(p.source.Positions) == 0 {
+			out.null()
+		} else {
+			out.int32s(p.source.Positions)
+		}
+	}
+	return out
 }
 
 func propertyRow(out *rows, ord int64, name string, v sheaf.Value) {

@@ -66,8 +66,7 @@ begin;
 SELECT id, name, dims, model FROM vector_field;
 SELECT id, name FROM field;
 DELETE FROM chunk WHERE sha256(doc) = ANY($1) OR sha256(id) = ANY($2) RETURNING ord, lens;
-INSERT INTO term (text) SELECT t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING;
-SELECT id, text FROM term WHERE text = ANY($1);
+INSERT INTO term (text) SELECT t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING RETURNING id, text;
 INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id;
 CREATE TABLE vector_1 (chunk bigint NOT NULL, passage int NOT NULL, v vector(3) NOT NULL, PRIMARY KEY (chunk, passage));
 ALTER TABLE vector_1 ALTER v SET STORAGE PLAIN;
@@ -223,6 +222,7 @@ SELECT c.id, r.score FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST
 # a field
 
 # terms of other characters
+SELECT id, text FROM term WHERE text = ANY($1);
 
 # phrase
 WITH counted AS (SELECT chunks FROM total),

@@ -330,8 +330,8 @@ func (w *load) remove(ctx context.Context, docs []sheaf.ID, chunks []analyzed) e
 		others++
 	}
 	vectors := 0
-	for _, v := range w.vector {
-		b.Queue("DELETE FROM "+v.table()+" WHERE chunk = ANY($1)", ords)
+	for _, name := range slices.Sorted(maps.Keys(w.vector)) {
+		b.Queue("DELETE FROM "+w.vector[name].table()+" WHERE chunk = ANY($1)", ords)
 		vectors++
 	}
 	results := w.tx.SendBatch(ctx, &b)

@@ -490,8 +490,8 @@ begin;
 DELETE FROM posting WHERE chunk = ANY($1);
 DELETE FROM property WHERE chunk = ANY($1);
 DELETE FROM wall WHERE chunk = ANY($1);
-DELETE FROM vector_2 WHERE chunk = ANY($1);
 DELETE FROM vector_1 WHERE chunk = ANY($1);
+DELETE FROM vector_2 WHERE chunk = ANY($1);
 UPDATE field SET chunks = chunks + $2, tokens = tokens + $3 WHERE id = $1;
 commit;
 

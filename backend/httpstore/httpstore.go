@@ -10,6 +10,7 @@ package httpstore
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,6 +158,8 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, -1, OutOfTime(ctx, err)
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		return nil, -1, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	case err != nil:
 		return nil, 0, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	case resp.StatusCode < 300:

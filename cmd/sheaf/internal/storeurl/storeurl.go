@@ -17,6 +17,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -164,6 +165,15 @@ func (t *Target) Named(alias string) (*Target, error) {
 
 // Open opens the store, and makes it when it is new.
 func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (backend.Backend, error) {
+	store, err := t.open(ctx, a, vectors, readOnly)
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &untrusted) {
+		return nil, fmt.Errorf("%w (name a file with the certificate of the server's authority in store_ca_file)", err)
+	}
+	return store, err
+}
+
+func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (backend.Backend, error) {
 	switch t.Kind {
 	case "postgres":
 		o, err := t.postgresOptions(a, vectors, readOnly)

@@ -74,9 +74,10 @@ func TestDriverAddress(t *testing.T) {
 	}
 }
 
-// TestCertificates: a server with a certificate of its own authority, which wants one
-// from us, is spoken to when the files are named, and not otherwise.
-func TestCertificates(t *testing.T) {
+// authority makes a certificate for 127.0.0.1 that signed itself, and writes it and its
+// key to files.
+func authority(t *testing.T) (cert, keyFile string, pair tls.Certificate) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -92,16 +93,23 @@ func TestCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cert, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	cert, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	pair, err := tls.LoadX509KeyPair(cert, keyFile)
+	pair, err = tls.LoadX509KeyPair(cert, keyFile)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return cert, keyFile, pair
+}
+
+// TestCertificates: a server with a certificate of its own authority, which wants one
+// from us, is spoken to when the files are named, and not otherwise.
+func TestCertificates(t *testing.T) {
+	cert, keyFile, pair := authority(t)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(pair.Leaf)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

@@ -1,0 +1,211 @@
+package storeurl
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend/backendtest"
+)
+
+// The user and the password of the servers below.
+const user, password = "ann", "p@ss w0rd/?#"
+
+// guarded puts TLS and a password in front of a server that has neither.
+func guarded(t *testing.T, to string, pair tls.Certificate) *url.URL {
+	t.Helper()
+	behind, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u, p, _ := r.BasicAuth()
+		switch {
+		case u != user || p != password:
+			http.Error(w, "Unauthorized", http.StatusUnauthorized)
+		default:
+			r.Header.Del("Authorization")
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	front.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	front.Config.ErrorLog = log.New(io.Discard, "", 0)
+	front.StartTLS()
+	t.Cleanup(front.Close)
+	out, err := url.Parse(front.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// guardedPostgres does so for PostgreSQL: it answers the request for TLS, asks for the
+// password, and passes on what comes then.
+func guardedPostgres(t *testing.T, to *url.URL, pair tls.Certificate) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var connections sync.WaitGroup
+	t.Cleanup(func() { _ = listener.Close(); connections.Wait() })
+	connections.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			connections.Go(func() {
+				defer client.Close()
+				if err := admit(client, to, pair); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+					t.Logf("a connection ended: %v", err)
+				}
+			})
+		}
+	})
+	return listener.Addr().String()
+}
+
+func admit(client net.Conn, to *url.URL, pair tls.Certificate) error {
+	first := pgproto3.NewBackend(client, client)
+	if message, err := first.ReceiveStartupMessage(); err != nil {
+		return err
+	} else if _, ok := message.(*pgproto3.SSLRequest); !ok {
+		first.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "28000", Message: "no encryption"})
+		return first.Flush()
+	}
+	if _, err := client.Write([]byte("S")); err != nil {
+		return err
+	}
+	secure := tls.Server(client, &tls.Config{Certificates: []tls.Certificate{pair}})
+	session := pgproto3.NewBackend(secure, secure)
+	startup, err := session.ReceiveStartupMessage()
+	if err != nil {
+		return err
+	}
+	session.Send(&pgproto3.AuthenticationCleartextPassword{})
+	if err := session.Flush(); err != nil {
+		return err
+	}
+	if err := session.SetAuthType(pgproto3.AuthTypeCleartextPassword); err != nil {
+		return err
+	}
+	said, err := session.Receive()
+	if err != nil {
+		return err
+	}
+	begin, ok := startup.(*pgproto3.StartupMessage)
+	if given, is := said.(*pgproto3.PasswordMessage); !ok || !is || given.Password != password || begin.Parameters["user"] != user {
+		session.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "28P01", Message: "password authentication failed"})
+		return session.Flush()
+	}
+	server, err := net.Dial("tcp", to.Host)
+	if err != nil {
+		return err
+	}
+	begin.Parameters["user"] = to.User.Username()
+	hello, err := begin.Encode(nil)
+	if err == nil {
+		_, err = server.Write(hello)
+	}
+	if err != nil {
+		return errors.Join(err, server.Close())
+	}
+	var answers sync.WaitGroup
+	answers.Go(func() { _, _ = io.Copy(secure, server); _ = secure.Close() })
+	_, err = io.Copy(server, secure)
+	err = errors.Join(err, server.Close())
+	answers.Wait()
+	return err
+}
+
+// TestOwnAuthority: OpenSearch and PostgreSQL behind TLS with a certificate of their own
+// authority, and a password with characters that addresses know, are used with both; with
+// one of them wrong, the error names the store and what to do, and never the password.
+func TestOwnAuthority(t *testing.T) {
+	cert, _, pair := authority(t)
+	other, _, _ := authority(t)
+	analyzer := backendtest.Analyzer(t, "en")
+	place := fmt.Sprintf("secure_%d_%d", os.Getpid(), rand.Uint32())
+	for store, address := range map[string]func(t *testing.T) string{
+		"opensearch": func(t *testing.T) string {
+			to := os.Getenv("SHEAF_TEST_OPENSEARCH")
+			if to == "" {
+				t.Skip("no OpenSearch: SHEAF_TEST_OPENSEARCH is not set; see scripts/servers/opensearch.sh")
+			}
+			return "opensearch+https://" + user + "@" + guarded(t, to, pair).Host + "/" + place
+		},
+		"postgres": func(t *testing.T) string {
+			to, err := url.Parse(os.Getenv("SHEAF_TEST_POSTGRES"))
+			if err != nil || to.Host == "" {
+				t.Skip("no PostgreSQL: SHEAF_TEST_POSTGRES is not set; see scripts/servers/postgres.sh")
+			}
+			return "postgres://" + user + "@" + guardedPostgres(t, to, pair) + to.Path + "?schema=" + place
+		},
+	} {
+		t.Run(store, func(t *testing.T) {
+			at := address(t)
+			use(t, at, Secrets{Key: password, CAFile: cert}, analyzer)
+			for what, c := range map[string]struct {
+				secrets  Secrets
+				category error
+				says     string
+			}{
+				"a wrong password":  {Secrets{Key: "guess", CAFile: cert}, sheaf.ErrInvalid, "check user and password"},
+				"no password":       {Secrets{CAFile: cert}, sheaf.ErrInvalid, "check user and password"},
+				"another authority": {Secrets{Key: password, CAFile: other}, sheaf.ErrUnavailable, "store_ca_file"},
+			} {
+				target, err := Parse(at, "x", c.secrets)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = target.Open(t.Context(), analyzer, nil, false)
+				text := fmt.Sprint(err)
+				if !errors.Is(err, c.category) || !strings.Contains(text, store) || !strings.Contains(text, c.says) || strings.Contains(text, password) {
+					t.Errorf("%s: %v, want %v that names %s and says %q", what, err, c.category, store, c.says)
+				}
+			}
+		})
+	}
+}
+
+// use writes to a store and finds it there again.
+func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
+	t.Helper()
+	target, err := Parse(address, "x", secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := target.Open(t.Context(), a, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(store.Close(), target.Drop(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := store.Write(t.Context(), backendtest.Library()); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := store.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: "steamed"})); err != nil || len(found) != 1 {
+		t.Errorf("%v, %v", found, err)
+	}
+}

@@ -14,35 +14,58 @@ import (
 // dot.
 const columnExtension = "ext"
 
-// entries turns a document into what a backend indexes, without vectors. A
-// chunk's texts are its title, the titles above it, its tags, its path and its
-// body; aliases and property values belong to the document's own chunk, or, in a
-// document of pieces, to every piece.
-func entries(doc *sheaf.Document, content []byte, date sheaf.Dated) []backend.Chunk {
-	columns := documentColumns(doc, date)
-	pathText := pathWords(doc.Path)
-	aliases := strings.Join(doc.Aliases, "\n")
-	properties := propertyText(doc)
-	out := make([]backend.Chunk, 0, len(doc.Chunks))
-	for i := range doc.Chunks {
-		c := &doc.Chunks[i]
-		if len(c.Members) > 0 {
-			continue // its members are indexed
+// entries turns a document into what a backend indexes, without vectors, a piece
+// at a time: those of a long document are not in memory all at once. A chunk's
+// texts are its title, the titles above it, its tags, its path and its body;
+// aliases and property values belong to the document's own chunk, or, in a document
+// of pieces, to every piece.
+type entries struct {
+	doc     *sheaf.Document
+	content []byte
+	next    int // of the document's chunks
+
+	path, aliases, properties string
+	columns                   []backend.Column
+	atDepth                   map[int][]backend.Column // columns with the depth
+}
+
+func newEntries(doc *sheaf.Document, content []byte, date sheaf.Dated) *entries {
+	return &entries{doc: doc, content: content, path: pathWords(doc.Path), aliases: strings.Join(doc.Aliases, "\n"), properties: propertyText(doc),
+		columns: documentColumns(doc, date), atDepth: map[int][]backend.Column{}}
+}
+
+// take is the next n entries, fewer when there are no more.
+func (s *entries) take(n int) []backend.Chunk {
+	out := make([]backend.Chunk, 0, min(n, len(s.doc.Chunks)-s.next))
+	for ; s.next < len(s.doc.Chunks) && len(out) < n; s.next++ {
+		if c := &s.doc.Chunks[s.next]; len(c.Members) == 0 { // else its members are indexed
+			out = append(out, s.entry(c))
 		}
-		e := backend.Chunk{ID: c.ID, Doc: doc.ID, Columns: withDepth(columns, c.Depth)}
-		e.Fields = appendField(e.Fields, sheaf.FieldTitle, c.Title)
-		e.Fields = appendField(e.Fields, sheaf.FieldHierarchy, titlesAbove(c))
-		if c.ID == doc.ID || !c.HasHeading {
-			e.Fields = appendField(e.Fields, sheaf.FieldAliases, aliases)
-			e.Fields = appendField(e.Fields, sheaf.FieldProperties, properties)
-		}
-		e.Fields = appendField(e.Fields, sheaf.FieldTags, strings.Join(c.Tags, "\n"))
-		e.Fields = appendField(e.Fields, sheaf.FieldPath, pathText)
-		e.Fields = appendField(e.Fields, sheaf.FieldBody, bodyText(doc, c, content))
-		out = append(out, e)
 	}
 	return out
 }
+
+func (s *entries) entry(c *sheaf.Chunk) backend.Chunk {
+	columns, ok := s.atDepth[c.Depth]
+	if !ok {
+		columns = withDepth(s.columns, c.Depth)
+		s.atDepth[c.Depth] = columns
+	}
+	e := backend.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: make([]backend.Field, 0, usualFields)}
+	e.Fields = appendField(e.Fields, sheaf.FieldTitle, c.Title)
+	e.Fields = appendField(e.Fields, sheaf.FieldHierarchy, titlesAbove(c))
+	if c.ID == s.doc.ID || !c.HasHeading {
+		e.Fields = appendField(e.Fields, sheaf.FieldAliases, s.aliases)
+		e.Fields = appendField(e.Fields, sheaf.FieldProperties, s.properties)
+	}
+	e.Fields = appendField(e.Fields, sheaf.FieldTags, strings.Join(c.Tags, "\n"))
+	e.Fields = appendField(e.Fields, sheaf.FieldPath, s.path)
+	e.Fields = appendField(e.Fields, sheaf.FieldBody, bodyText(s.doc, c, s.content))
+	return e
+}
+
+// usualFields is how many texts most chunks have at most.
+const usualFields = 4
 
 func appendField(fields []backend.Field, name, text string) []backend.Field {
 	if text == "" {

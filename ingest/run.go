@@ -274,8 +274,7 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 	if c.decoded || j.given != nil {
 		rec.Text, rec.HasText = text, true
 	}
-	chunks := entries(&rec.Document, text, rec.Date)
-	fault, err := r.add(ctx, w, j, &rec.Document, chunks)
+	chunks, fault, err := r.add(ctx, w, j, &rec.Document, newEntries(&rec.Document, text, rec.Date))
 	if err != nil {
 		return fmt.Errorf("index %s: %w", j.path, err)
 	}
@@ -283,46 +282,46 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 	if err != nil {
 		return fmt.Errorf("index %s: %w", j.path, err)
 	}
-	r.done(j, &c, &rec.Document, encoded, len(chunks), fault)
+	r.done(j, &c, &rec.Document, encoded, chunks, fault)
 	return nil
 }
 
 // pieceChunks is how many chunks of a document are embedded and written at a time,
-// so that the vectors of a long one are not in memory all at once.
+// so that what is written of a long one is not in memory all at once.
 const pieceChunks = 256
 
-// add gives the chunks of a document their vectors and writes them. fault is why
-// vectors are missing.
-func (r *runner) add(ctx context.Context, w backend.BulkWriter, j *job, doc *sheaf.Document, chunks []backend.Chunk) (fault, err error) {
+// add gives the chunks of a document their vectors and writes them: so many. fault
+// is why vectors are missing.
+func (r *runner) add(ctx context.Context, w backend.BulkWriter, j *job, doc *sheaf.Document, from *entries) (chunks int, fault, err error) {
 	to := &space{}
 	if _, ok := r.o.Backend.(backend.Bulk); ok { // which gives vectors back
 		to = spaces.Get().(*space)
 		defer spaces.Put(to)
 	}
-	size := len(chunks)
-	if _, ok := r.o.Embedder.(inference.WindowEmbedder); ok && j.given == nil {
+	size := len(doc.Chunks)
+	if _, ok := r.o.Embedder.(inference.WindowEmbedder); (ok || r.o.Embedder == nil) && j.given == nil {
 		size = pieceChunks
 	}
-	var batch backend.Batch
-	if j.known || len(chunks) > 0 {
-		batch.Replace = []sheaf.ID{j.doc}
-	}
 	at := chunksOf(doc)
-	for first := true; first || len(chunks) > 0; first = false {
-		batch.Chunks = chunks[:min(size, len(chunks))]
-		chunks = chunks[len(batch.Chunks):]
+	for first := true; ; first = false {
+		batch := backend.Batch{Chunks: from.take(size)}
+		if len(batch.Chunks) == 0 && !(first && j.known) {
+			return chunks, fault, nil
+		}
+		if first {
+			batch.Replace = []sheaf.ID{j.doc}
+		}
+		chunks += len(batch.Chunks)
 		if err := r.vectors(ctx, j, doc, at, batch.Chunks, to); err != nil {
 			fault = err
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return 0, nil, err
 		}
 		if err := w.Add(ctx, batch); err != nil {
-			return nil, err
+			return 0, nil, err
 		}
-		batch.Replace = nil
 	}
-	return fault, nil
 }
 
 var spaces = sync.Pool{New: func() any { return &space{} }}

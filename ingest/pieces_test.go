@@ -1,0 +1,46 @@
+package ingest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"sheaf/backend"
+)
+
+// pieced notes the most chunks that it was given at once, and keeps them.
+type pieced struct {
+	backend.Backend
+	most, all int
+	batch     backend.Batch
+}
+
+func (p *pieced) Bulk(context.Context) (backend.BulkWriter, error) { return p, nil }
+
+func (p *pieced) Add(_ context.Context, batch backend.Batch) error {
+	p.most, p.all = max(p.most, len(batch.Chunks)), p.all+len(batch.Chunks)
+	p.batch.Replace = append(p.batch.Replace, batch.Replace...)
+	p.batch.Chunks = append(p.batch.Chunks, batch.Chunks...)
+	return nil
+}
+
+func (p *pieced) Commit(ctx context.Context) error {
+	batch := p.batch
+	p.batch = backend.Batch{}
+	return p.Write(ctx, batch)
+}
+
+func (p *pieced) Close() error { return nil }
+
+// TestLongDocument: what is written of a document of very many headings is never
+// in memory all at once, and all of it is written.
+func TestLongDocument(t *testing.T) {
+	w := newWorld(t)
+	w.write("long.md", strings.Repeat("# Part\n\nalpha\n\n## Below\n\nalpha\n\n", 5000))
+	p := &pieced{Backend: w.o.Backend}
+	w.o.Backend = p
+	if r := w.run(); r.Chunks < 10_000 || p.all != r.Chunks || p.most > 1000 {
+		t.Errorf("%d chunks, %d written, at most %d at once", r.Chunks, p.all, p.most)
+	}
+	w.sameAsClean("long")
+}

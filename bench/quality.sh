@@ -5,7 +5,8 @@
 #
 # Data sets that are not there are left out. Further flags of sheaf eval may stand
 # in EVAL, such as EVAL='--param meaning=0,0.3,0.5'. NOTES may name folders of
-# documents without judgements, by which confidence is measured; they are copied first.
+# documents without judgements, on which confidence, self-evaluation and tuning are
+# measured; they are copied first. PLOTS names a folder for the calibration plots.
 set -eu
 data=$1
 shift
@@ -49,4 +50,13 @@ for folder in $NOTES; do
 	field() { tr ',{' '\n\n' <"$binary/found.json" | sed -n "s/^ *\"$1\": *//p" | head -1; }
 	printf '| %s | %s | %s | %s | %.3f | %.3f |\n' "$name" "$(field queries)" "$(field impossible)" "$(field right)" "$(field error)" "$(field brier)"
 	[ -z "${PLOTS:-}" ] || cp "$binary/$name.svg" "$PLOTS/"
+done
+
+printf '\n## Your own documents\n\n| folder | `sheaf eval self` | `sheaf tune` |\n|---|---|---|\n'
+for folder in $NOTES; do
+	name=$(basename "$folder")
+	self=$(XDG_DATA_HOME=$binary/data "$binary/sheaf" eval self "$binary/$name" --queries 150 2>/dev/null | tail -1)
+	tune=$(XDG_DATA_HOME=$binary/data "$binary/sheaf" tune "$binary/$name" --queries 100 --param meaning=0.1,0.22,0.4 --param whole=0,0.2,0.4 --param support=0,0.05,0.2 2>/dev/null |
+		sed -n '/^better: \|^no significant\|^the defaults/p')
+	printf '| %s | %s | %s |\n' "$name" "$self" "$tune"
 done

@@ -42,7 +42,7 @@ type Whole struct {
 
 // MaxPlaces is how many places of one document are looked at, in its order; of
 // longer ones the beginning says what they are about.
-const MaxPlaces = 200
+const MaxPlaces = 32
 
 // Apply implements [Stage]. Without [Env.Words] the ranking stays as it is.
 func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {

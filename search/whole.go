@@ -15,7 +15,7 @@ import (
 const (
 	// maxWholeWords is how many words of a query are looked for in whole
 	// documents: those that are worth most.
-	maxWholeWords = 16
+	maxWholeWords = 8
 	// wholeRequests is how many of them are asked for at once.
 	wholeRequests = 4
 )

@@ -9,8 +9,9 @@ import (
 )
 
 // Markdown writes a table for each measure: data sets down, rankings across, and
-// their mean in the last line; then one of latencies, and one for each data set
-// whose queries have classes. Reports that have other columns or measures than
+// their mean in the last line; then one of latencies, one of what the other data
+// sets would have chosen for each, and one for each data set whose queries have
+// classes. Reports that have other columns or measures than
 // the first are left out.
 func Markdown(w io.Writer, reports []*eval.Report) error {
 	if len(reports) == 0 {
@@ -32,6 +33,7 @@ func Markdown(w io.Writer, reports []*eval.Report) error {
 		}
 		return c.Latency.P50, true
 	}, "%.2f")
+	leftOut(out, same)
 	for _, r := range same {
 		classes(out, r)
 	}
@@ -69,6 +71,24 @@ func grid(out *strings.Builder, title string, reports []*eval.Report, value func
 		out.WriteByte('\n')
 	}
 	out.WriteByte('\n')
+}
+
+// leftOut writes, by the first measure, which ranking the other data sets would
+// have chosen for each, and what that is worth there.
+func leftOut(out *strings.Builder, reports []*eval.Report) {
+	choices := eval.LeaveOut(reports, 0)
+	if choices == nil {
+		return
+	}
+	columns := reports[0].Columns
+	fmt.Fprintf(out, "| %s, left out | chosen on the others | has | %s | best of all |\n|---|---|---|---|---|\n", cell(reports[0].Measures[0]), cell(columns[0].Name))
+	value, first, best := 0.0, 0.0, 0.0
+	for _, c := range choices {
+		fmt.Fprintf(out, "| %s | %s | %.4f | %.4f | %.4f |\n", cell(c.Dataset), cell(columns[c.Column].Name), c.Value, c.First, c.Best)
+		value, first, best = value+c.Value, first+c.First, best+c.Best
+	}
+	n := float64(len(choices))
+	fmt.Fprintf(out, "| **mean** | | **%.4f** | **%.4f** | **%.4f** |\n\n", value/n, first/n, best/n)
 }
 
 func tableHead(out *strings.Builder, title string, r *eval.Report) {

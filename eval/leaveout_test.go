@@ -1,0 +1,34 @@
+package eval
+
+import (
+	"testing"
+)
+
+func TestLeaveOut(t *testing.T) {
+	report := func(name string, values ...float64) *Report {
+		r := &Report{Dataset: name}
+		for _, v := range values {
+			r.Columns = append(r.Columns, ColumnReport{Scores: []Score{{Mean: 9}, {Mean: v}}})
+		}
+		return r
+	}
+	// Each pair of the others prefers another column.
+	got := LeaveOut([]*Report{report("a", 0.5, 0.9, 0.4), report("b", 0.5, 0.1, 0.8), report("c", 0.5, 0.5, 0.3)}, 1)
+	want := []Choice{
+		{"a", 2, 0.55, 0.4, 0.5, 0.9}, // b and c: 0.5, 0.3, 0.55
+		{"b", 1, 0.7, 0.1, 0.5, 0.8},  // a and c: 0.5, 0.7, 0.35
+		{"c", 2, 0.6, 0.3, 0.5, 0.5},  // a and b: 0.5, 0.5, 0.6
+	}
+	for i, c := range got {
+		c.Mean = float64(int(c.Mean*1e6+0.5)) / 1e6
+		if c != want[i] {
+			t.Errorf("%+v, want %+v", c, want[i])
+		}
+	}
+	if c := LeaveOut([]*Report{report("a", 1, 1), report("b", 2, 2)}, 1); c[0].Column != 0 || c[1].Column != 0 {
+		t.Errorf("of equal columns not the first: %+v", c)
+	}
+	if LeaveOut([]*Report{report("a", 1, 2)}, 1) != nil || LeaveOut([]*Report{report("a", 1), report("b", 1)}, 1) != nil {
+		t.Error("nothing to leave out or to choose is no nil")
+	}
+}

@@ -36,7 +36,7 @@ type Evidence struct {
 // How often first answers were right of which only this was looked at, rounded
 // down (doc/quality.md).
 const (
-	namedRight = 0.9
+	namedRight = 0.95
 	holdsRight = 0.8
 )
 

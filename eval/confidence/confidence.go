@@ -160,10 +160,31 @@ func (r *Report) fit(samples []sample, o Options) error {
 	return nil
 }
 
+// fitOf fits the samples in train. First answers whose name or rare words say how
+// sure they are take no part where enough others are left: the fit is asked about
+// the others, and these, nearly all of them right, would raise it.
 func fitOf(samples []sample, train []int) calibrate.Logistic {
+	others := slices.DeleteFunc(slices.Clone(train), func(i int) bool {
+		e := &samples[i].evidence
+		return samples[i].first && (e.Named > 0 || e.Holds)
+	})
+	if n := rightOf(samples, others); n >= minEach && len(others)-n >= minEach {
+		train = others
+	}
 	rows, right := make([][]float64, len(train)), make([]bool, len(train))
 	for n, i := range train {
 		rows[n], right[n] = samples[i].features, samples[i].right
 	}
-	return calibrate.FitLogistic(slices.Clip(rows), right, ridge)
+	return calibrate.FitLogistic(rows, right, ridge)
+}
+
+// rightOf counts the right ones among some samples.
+func rightOf(samples []sample, some []int) int {
+	n := 0
+	for _, i := range some {
+		if samples[i].right {
+			n++
+		}
+	}
+	return n
 }

@@ -91,7 +91,7 @@ func Run(t *testing.T, o Options) {
 	o = o.remembering()
 	for name, test := range map[string]func(*testing.T, Options){
 		"scores": scores, "combine": combine, "statistics": statistics, "queries": queries, "filters": filters, "order": order,
-		"changes": changes, "within": within, "vectors": vectors, "invalid": invalid, "hostile": hostile, "bulk": bulk,
+		"changes": changes, "within": within, "many": many, "vectors": vectors, "invalid": invalid, "hostile": hostile, "bulk": bulk,
 		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,6 +60,40 @@ func within(t *testing.T, o Options) {
 	expect(t, b, "no bound", req, "t:a t:b")
 }
 
+// many: bounds, filters and deletions of more values than a statement of PostgreSQL has
+// parameters (65,535), or a query of Lucene clauses. A store that cannot take so many
+// says so.
+func many(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	write(t, b, withColumns(Chunk("t:a", "body", "x"), column("n", sheaf.NumberValue(69_999))), Chunk("t:b", "body", "x"))
+	names := make([]sheaf.ID, 70_000)
+	values := make([]sheaf.Value, len(names))
+	for i := range names {
+		names[i], values[i] = sheaf.ID(fmt.Sprintf("t:none%d", i)), sheaf.NumberValue(float64(i))
+	}
+	names[len(names)-1] = "t:b"
+	bounded := body(sheaf.Match{Text: "x"})
+	bounded.Within = names
+	filtered := body(sheaf.Match{Text: "x"})
+	filtered.Filter = sheaf.In{Column: "n", Values: values}
+	for what, c := range map[string]struct {
+		req  backend.Request
+		want string
+	}{"within many": {bounded, "t:b"}, "one of many values": {filtered, "t:a"}} {
+		r, err := b.Retrieve(context.Background(), c.req)
+		if errors.Is(err, sheaf.ErrUnsupported) {
+			t.Logf("%s: %v", what, err)
+		} else if err != nil || ids(r) != c.want {
+			t.Errorf("%s: found %s, want %s, %v", what, ids(r), c.want, err)
+		}
+	}
+	if err := b.Delete(context.Background(), names); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b, "many deleted", body(sheaf.Match{Text: "x"}), "t:a")
+}
+
 func unit(v ...float32) []float32 {
 	var square float64
 	for _, x := range v {

@@ -283,3 +283,33 @@ func TestAlias(t *testing.T) {
 		t.Errorf("a name that is none: %v", err)
 	}
 }
+
+// TestMissingPlugin: a server without the plug-in for vectors is refused, with what to do.
+func TestMissingPlugin(t *testing.T) {
+	o := between(t, options(t), func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if r.URL.Path != "/_cat/plugins" {
+			return false
+		}
+		_, _ = io.WriteString(w, `[{"component":"analysis-icu","version":"3.6.0"}]`)
+		return true
+	})
+	_, err := elastic.Open(t.Context(), o)
+	if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "opensearch-plugin install") {
+		t.Error(err)
+	}
+}
+
+// TestLongID: a chunk whose ID the index does not take is named, and the rest written.
+func TestLongID(t *testing.T) {
+	b := stores().Empty(t)
+	defer b.Close()
+	long := "t:" + strings.Repeat("x", 40_000)
+	err := b.Write(t.Context(), backend.Batch{Chunks: []backend.Chunk{backendtest.Chunk(long, "body", "tea"), backendtest.Chunk("t:a", "body", "tea")}})
+	var partial *backend.PartialError
+	if !errors.As(err, &partial) || len(partial.Rejected) != 1 || !strings.Contains(fmt.Sprint(partial.Rejected[sheaf.ID(long)]), "at most 32000") {
+		t.Errorf("%.300v", err)
+	}
+	if n := count(t, b, "tea"); n != 1 {
+		t.Errorf("%d chunks are there", n)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -276,5 +277,36 @@ func TestSQL(t *testing.T) {
 	}
 	if _, err := (pgvector.Options{Schema: "x; --", Analyzer: backendtest.Analyzer(t, "en")}).SQL(); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a schema that is none: %v", err)
+	}
+}
+
+// TestMissingExtension: a database without pgvector, whose user may not install it, is
+// refused with what an administrator has to do.
+func TestMissingExtension(t *testing.T) {
+	ctx := context.Background()
+	admin, err := pgx.Connect(ctx, server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(ctx)
+	name := fmt.Sprintf("sheaf_bare_%d", os.Getpid())
+	run := func(sql string) {
+		t.Helper()
+		if _, err := admin.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("CREATE DATABASE " + name)
+	defer run("DROP DATABASE " + name + " WITH (FORCE)")
+	run("CREATE ROLE " + name + " LOGIN")
+	defer run("DROP ROLE " + name)
+	u, err := url.Parse(server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path, u.User = "/"+name, url.User(name)
+	_, err = pgvector.Open(ctx, pgvector.Options{URL: u.String(), Schema: "notes", Analyzer: backendtest.Analyzer(t, "en")})
+	if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "let an administrator run CREATE EXTENSION vector") {
+		t.Error(err)
 	}
 }

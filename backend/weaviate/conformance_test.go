@@ -85,7 +85,8 @@ func TestConformance(t *testing.T) {
 // TestOpenRefuses: what cannot be opened says why and what to do.
 func TestOpenRefuses(t *testing.T) {
 	o := options(t)
-	if err := stores().Open(t, o).Close(); err != nil {
+	first := stores().Open(t, o)
+	if err := errors.Join(first.Write(t.Context(), backendtest.Library()), first.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for what, c := range map[string]struct {
@@ -95,6 +96,7 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		"another analyzer": {func(o *weaviate.Options) { o.Analyzer = backendtest.Analyzer(t, "de") }, sheaf.ErrInvalid, "made with the analyzer"},
 		"another k1":       {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions": {func(o *weaviate.Options) { o.Vectors = []backend.VectorField{{Name: "body", Dims: 5}} }, sheaf.ErrInvalid, "3 dimensions"},
 		"nobody listens":   {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
 		"no address":       {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
 		"no name":          {func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first"},

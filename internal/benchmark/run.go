@@ -147,8 +147,11 @@ func (r *run) prepare(ctx context.Context, n int) error {
 		return err
 	}
 	p.queries, p.made, p.bytes = c.Queries, c.Made, c.Bytes
+	if err := c.Write(dir); err != nil {
+		return err
+	}
 	if slices.ContainsFunc(r.Tasks, func(t Task) bool { return t != TaskWide }) {
-		if err := p.write(ctx, r, c, r.Embedder); err != nil {
+		if err := p.embed(ctx, r, c, r.Embedder); err != nil {
 			return err
 		}
 	}
@@ -160,15 +163,27 @@ func (r *run) prepare(ctx context.Context, n int) error {
 	if longer.dir, err = os.MkdirTemp(dir, "wide-"); err != nil { // removed with dir
 		return err
 	}
-	return longer.write(ctx, r, c, wide{r.Embedder})
+	if err := linkTexts(dir, longer.dir); err != nil {
+		if err := c.Write(longer.dir); err != nil { // a file system without links
+			return err
+		}
+	}
+	return longer.embed(ctx, r, c, wide{r.Embedder})
 }
 
-// write fills the folder of p with c and vectors of it.
-func (p *prepared) write(ctx context.Context, r *run, c *Corpus, e inference.Embedder) (err error) {
-	p.vectorBytes = 4 * int64(e.Dims()) * int64(p.chunks)
-	if err := c.Write(p.dir); err != nil {
-		return err
+// linkTexts gives the texts of one corpus to another, which takes no space.
+func linkTexts(from, to string) error {
+	for _, name := range []string{corpusFile, queriesFile} {
+		if err := os.Link(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// embed writes the vectors of c into the folder of p.
+func (p *prepared) embed(ctx context.Context, r *run, c *Corpus, e inference.Embedder) (err error) {
+	p.vectorBytes = 4 * int64(e.Dims()) * int64(p.chunks)
 	p.nearest, err = r.vectors(ctx, c, p.dir, e)
 	return err
 }

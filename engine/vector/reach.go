@@ -96,7 +96,14 @@ func (s *Set) prune(q *query, c *selection, k int, threshold float64) (float64, 
 		threshold = max(threshold, best[len(best)-k])
 	}
 	least := q.reach.least(threshold)
-	c.list = slices.DeleteFunc(c.list, func(s survivor) bool { return s.estimate < least })
+	n := 0
+	for _, row := range c.list { // no branch, which nobody could predict
+		c.list[n] = row
+		if row.estimate >= least {
+			n++
+		}
+	}
+	c.list = c.list[:n]
 	return threshold, least, nil
 }
 

@@ -23,7 +23,9 @@ type Answer struct {
 	Warnings   []string           `json:"warnings" doc:"What makes the answer another than it would be: a part of the ranking that failed, an index that could not be brought up to date, files that changed."`
 	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise."`
 
-	// Timings are the times of the steps, in the order in which they ended.
+	// Timings are the times of the steps, in the order in which they ended: those
+	// of the ranking on its first page only, then that of showing the page, which
+	// reads texts and cuts snippets of them.
 	Timings []search.Timing `json:"-"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unsafe"
 
 	"sheaf"
@@ -283,10 +284,13 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 
 // page is the results of a ranking from one on, as they are shown.
 func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, error) {
-	result := k.result
+	result, start := k.result, time.Now()
 	a := &Answer{Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: []Result{}, Generation: k.generation,
 		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Facets: k.facets, Matches: k.matches,
-		Total: Total{Value: len(result.Hits), Relation: "eq"}, Timings: result.Took}
+		Total: Total{Value: len(result.Hits), Relation: "eq"}}
+	if from == 0 { // further pages are cut from a ranking that was made then
+		a.Timings = slices.Clone(result.Took)
+	}
 	a.Warnings = append(a.Warnings, r.outdated()...)
 	if k.request.label != "" {
 		a.Query = k.request.label
@@ -326,6 +330,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	if to < len(result.Hits) {
 		a.Next = r.c.rankings.keep(k, to, limit)
 	}
+	a.Timings = append(a.Timings, search.Timing{Step: "show", Duration: time.Since(start)})
 	return a, nil
 }
 

@@ -9,11 +9,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"sheaf/eval/calibrate"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -96,6 +99,57 @@ func (s *server) get(t testing.TB, method, path, body string, out any, header ..
 	return res
 }
 
+// timed are the steps of the header Server-Timing; the last, the whole, is not
+// shorter than any of them.
+func timed(t *testing.T, res *http.Response) []string {
+	t.Helper()
+	var names []string
+	longest, last := 0.0, 0.0
+	for part := range strings.SplitSeq(res.Header.Get("Server-Timing"), ", ") {
+		name, millis, _ := strings.Cut(part, ";dur=")
+		took, err := strconv.ParseFloat(millis, 64)
+		if err != nil || took < 0 {
+			t.Errorf("Server-Timing: %q: %v", part, err)
+		}
+		names, longest, last = append(names, name), max(longest, took), took
+	}
+	if last < longest {
+		t.Errorf("Server-Timing: a step takes longer than the whole: %s", res.Header.Get("Server-Timing"))
+	}
+	return names
+}
+
+// TestConfidence: every result says how sure it is, in a number and in a word, and
+// the answer whether any of them answers; nothing of it without what tells.
+func TestConfidence(t *testing.T) {
+	for _, c := range []struct {
+		bias       float64
+		level      string
+		answerable bool
+	}{{5, "high", true}, {0.2, "medium", true}, {-1, "low", true}, {-5, "none", false}} {
+		s := start(t, notes, func(o *api.Options) {
+			f := servetest.Open(t, notes, func(o *serve.Options) {
+				o.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: c.bias} }
+			})
+			o.Collections = []*serve.Collection{f.Collection}
+		})
+		var a serve.Answer
+		s.get(t, "GET", "/v1/search?query=commit+zebra+giraffe+elephant", "", &a)
+		if len(a.Results) == 0 || a.Answerable == nil || *a.Answerable != c.answerable {
+			t.Fatalf("bias %v: %+v", c.bias, a)
+		}
+		for _, r := range a.Results {
+			if r.Confidence == nil || *r.Confidence < 0 || *r.Confidence > 1 || string(r.Level) != c.level {
+				t.Errorf("bias %v: %v %q, want %q", c.bias, r.Confidence, r.Level, c.level)
+			}
+		}
+	}
+	s := start(t, notes, nil)
+	if _, body := s.ask(t, "GET", "/v1/search?query=undo+commit", ""); strings.Contains(string(body), "confidence") || strings.Contains(string(body), "answerable") {
+		t.Errorf("without what tells: %s", body)
+	}
+}
+
 func TestRoutes(t *testing.T) {
 	s := start(t, notes, nil)
 	var a serve.Answer
@@ -103,11 +157,17 @@ func TestRoutes(t *testing.T) {
 	if len(a.Results) != 1 || a.Results[0].ID != "notes:git.md#undo-a-commit" || a.Next == "" || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" {
 		t.Errorf("search: %+v", a)
 	}
-	if timing := res.Header.Get("Server-Timing"); !strings.Contains(timing, "words-retrieve;dur=") || !strings.Contains(timing, "total;dur=") {
-		t.Errorf("Server-Timing: %s", timing)
+	steps := strings.Join(timed(t, res), " ")
+	for _, step := range []string{"embed", "words-retrieve", "meaning-retrieve", "complete", "fuse", "look-up", "show", "total"} {
+		if strings.Count(" "+steps+" ", " "+step+" ") != 1 {
+			t.Errorf("Server-Timing has not one %s: %s", step, steps)
+		}
 	}
 	var next serve.Answer
-	s.get(t, "GET", "/v1/search?cursor="+a.Next, "", &next)
+	res = s.get(t, "GET", "/v1/search?cursor="+a.Next, "", &next)
+	if steps := timed(t, res); !slices.Equal(steps, []string{"show", "total"}) {
+		t.Errorf("Server-Timing of a second page, whose ranking was made before: %v", steps)
+	}
 	if len(next.Results) != 1 || next.Results[0].Rank != 2 {
 		t.Errorf("second page: %+v", next)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"sheaf/eval/calibrate"
 	"sheaf/eval/dataset"
 	"sheaf/serve"
 	"sheaf/serve/access"
@@ -42,9 +43,12 @@ var notes = map[string]string{
 }
 
 // start serves the notes with the page on them.
-func start(t *testing.T) (*httptest.Server, *servetest.Fixture) {
+func start(t *testing.T) (*httptest.Server, *servetest.Fixture) { return startWith(t, nil) }
+
+// startWith does so with changed options of the collection.
+func startWith(t *testing.T, change func(*serve.Options)) (*httptest.Server, *servetest.Fixture) {
 	t.Helper()
-	f := servetest.Open(t, notes, nil)
+	f := servetest.Open(t, notes, change)
 	h, err := api.New(api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -214,6 +218,24 @@ func answer(ctx context.Context) {
 			}()
 		}
 	})
+}
+
+// TestPageConfidence: results show how sure they are, and the page says when none of
+// them seems to be an answer.
+func TestPageConfidence(t *testing.T) {
+	ctx := browser(t)
+	for bias, level := range map[float64]string{5: "high", -5: "none"} {
+		s, _ := startWith(t, func(o *serve.Options) {
+			o.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: bias} }
+		})
+		step(t, ctx, "search", chromedp.Navigate(s.URL+"/?q=commit+zebra+giraffe+elephant"), chromedp.WaitVisible("#result-0"))
+		if got := text(t, ctx, `#result-0 .place span[title^="how sure"]`); got != level {
+			t.Errorf("bias %v: the page shows %q, want %q", bias, got, level)
+		}
+		if got := text(t, ctx, "body"); strings.Contains(got, "nothing here seems to answer it") != (level == "none") {
+			t.Errorf("bias %v: the page says:\n%s", bias, got)
+		}
+	}
 }
 
 // TestPage drives the page in a real browser: search as one types, keys, a

@@ -154,8 +154,11 @@ func (o *Options) scanWork(p *plan, report *Report) error {
 		j := &p.work[i]
 		s, left := before[j.doc]
 		switch {
-		case !j.known && left && r.stillLeftOut(j, s):
+		case left && r.stillLeftOut(j, s):
 			report.Skipped = append(report.Skipped, s)
+			if j.known {
+				report.Unchanged++ // as it was when it could be read
+			}
 		case !j.known:
 			report.Added++
 		case j.old.ModTime == 0 && j.old.Size == j.size && !r.isPending(j.doc) && sameContent(j):
@@ -171,12 +174,9 @@ func (o *Options) scanWork(p *plan, report *Report) error {
 // stillLeftOut reports whether the next run would leave a file out for the same
 // reason as the last one did.
 func (r *runner) stillLeftOut(j *job, s catalog.Skip) bool {
-	if s.Reason != ReasonBinary && s.Reason != ReasonEmpty {
-		return s.Reason == ReasonUnreadable // tried again by each run; it does not wait
-	}
 	c, err := j.content()
 	if err != nil {
-		return false
+		return skipOf(err).Reason == s.Reason // tried again by each run; it does not wait
 	}
 	_, _, reason := r.cut(j, &c)
 	return reason == s.Reason

@@ -199,8 +199,9 @@ type chunksRun struct {
 	files, chunks, broken, unread int
 	skipped                       []skipJSON
 	// cut are the documents, when they are printed at the end: a link may lead
-	// to one that comes later.
-	cut []catalog.Record
+	// to one that comes later. encoded are their records, which take less.
+	cut     []sheaf.ID
+	encoded []catalog.Encoded
 }
 
 func (r *chunksRun) path(ctx context.Context, arg string) error {
@@ -319,8 +320,9 @@ func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, e
 		return nil, nil
 	}
 	if r.json {
-		r.cut = append(r.cut, catalog.Record{Document: doc})
-		return nil, nil
+		encoded, err := catalog.Encode(&catalog.Record{Document: doc})
+		r.cut, r.encoded = append(r.cut, doc.ID), append(r.encoded, encoded)
+		return nil, err
 	}
 	for i := range doc.Chunks {
 		r.printChunk(&doc.Chunks[i])
@@ -337,14 +339,16 @@ func (r *chunksRun) printCut(ctx context.Context) error {
 	}
 	defer c.Close()
 	settings := &catalog.Settings{Trees: []catalog.Tree{{Name: r.tree, Root: r.rootDir}}}
-	if err := c.Update(ctx, catalog.Update{Settings: settings, Put: r.cut}); err != nil {
+	if err := c.Update(ctx, catalog.Update{Settings: settings, Encoded: r.encoded}); err != nil {
 		return err
 	}
 	view := c.View()
 	defer view.Close()
-	for i := range r.cut {
-		for j := range r.cut[i].Document.Chunks {
-			if err := r.printLine(chunkOf(&r.cut[i].Document.Chunks[j], view)); err != nil {
+	r.encoded = nil
+	for _, id := range r.cut {
+		doc, _ := view.Document(id)
+		for i := range doc.Chunks {
+			if err := r.printLine(chunkOf(&doc.Chunks[i], view)); err != nil {
 				return err
 			}
 		}

@@ -102,7 +102,11 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		for _, w := range out.Warnings {
 			s.notice("%s", w)
 		}
-		for _, n := range q.Notes {
+		notes := q.Notes
+		if len(o.set) > 0 || cmd.Flags().Changed("profile") {
+			notes = out.Notes // who chose a ranking is told what of it could not be
+		}
+		for _, n := range notes {
 			s.notice("%s", n)
 		}
 		if out.Answerable != nil && !*out.Answerable && len(out.Results) > 0 {

@@ -349,7 +349,9 @@ func (s *session) newAnalyzer(ctx context.Context) (err error) {
 // answer when its first index is made leaves that index without vectors.
 func (s *session) openEmbedder(ctx context.Context) error {
 	settings := s.view.Settings()
-	made, empty := settings.Embedder, s.view.Docs() == 0
+	made := settings.Embedder
+	// Documents without a source file stay while an index is made again.
+	empty := s.view.Docs() == 0 || made == "" && s.remaking()
 	e, err := newEmbedder(ctx, s.config, settings.Dims, 0)
 	switch {
 	case errors.Is(err, sheaf.ErrUnavailable) && made == "":

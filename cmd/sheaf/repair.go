@@ -173,10 +173,12 @@ func (s *session) dropLocked(keep bool) error {
 		return err
 	}
 	trees := w.Settings.Trees
-	if err := foldersExist(trees); err != nil && keep {
+	if err := foldersExist(trees); err != nil && (keep || !errors.Is(err, sheaf.ErrNotFound)) {
 		return errors.Join(err, w.Close())
 	} else if err != nil {
-		trees = slices.DeleteFunc(slices.Clone(trees), func(t catalog.Tree) bool { return foldersExist([]catalog.Tree{t}) != nil })
+		trees = slices.DeleteFunc(slices.Clone(trees), func(t catalog.Tree) bool {
+			return errors.Is(foldersExist([]catalog.Tree{t}), sheaf.ErrNotFound)
+		})
 		s.notice("%v: it is left out from now on", err)
 	}
 	err = s.keepCopy(w)

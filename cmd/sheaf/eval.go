@@ -207,6 +207,9 @@ func readDataset(arg string, o evalOptions) (*dataset.Dataset, error) {
 	case ext == ".yaml" || ext == ".yml":
 		return dataset.Notes(arg, "")
 	}
+	if _, err := os.Stat(arg); err != nil {
+		return nil, nearFile(fmt.Errorf("open data set: %w", fileFault(err)), arg)
+	}
 	return dataset.BEIR(arg, o.split)
 }
 

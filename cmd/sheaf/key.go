@@ -197,7 +197,7 @@ func keyRow(k *access.Key) []string {
 }
 
 func (a *app) keyRevokeCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "End a key at once, by its ID or name",
 		Args:  arguments(cobra.ExactArgs(1)),
@@ -211,8 +211,13 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if a.json {
+				return a.printJSON(shownKey(&key))
+			}
 			a.notice("the key %s (%s) is good no more", key.ID, key.Name)
 			return nil
 		},
 	}
+	a.addJSON(cmd)
+	return cmd
 }

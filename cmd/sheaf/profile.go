@@ -230,12 +230,15 @@ func parseSet(set []string, p *profile.Profile) (map[string]string, error) {
 	for _, pair := range set {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, sheaf.Invalidf("--set %s: want NAME=VALUE", pair)
+			return nil, sheaf.Invalidf("parameter %q: want NAME=VALUE, as in meaning=0.3", pair)
 		}
 		if !slices.Contains(names, name) {
-			err := sheaf.Invalidf("--set %s: profile %q has no parameter %q", pair, p.Name, name)
+			err := sheaf.Invalidf("parameter %q: profile %s has no parameter %q", pair, p.Name, name)
 			if near := suggest.Nearest(name, names); near != "" {
 				return nil, withHint(err, "did you mean %q?", near)
+			}
+			if len(names) == 0 {
+				return nil, withHint(err, "it has no parameters")
 			}
 			return nil, withHint(err, "its parameters are %s", strings.Join(names, ", "))
 		}

@@ -106,7 +106,10 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 	for _, folder := range folders {
 		var names []string
 		for _, t := range trees {
-			if rel, ok := collection.Under(t.Root, folder); ok {
+			switch rel, ok := collection.Under(t.Root, folder); {
+			case ok && rel == "":
+				return nil, sheaf.Invalidf("%s is indexed already: name a folder beside it", folder)
+			case ok:
 				return nil, sheaf.Invalidf("%s is indexed already: it is %q in %s", folder, rel, t.Root)
 			}
 			if _, ok := collection.Under(folder, t.Root); ok {

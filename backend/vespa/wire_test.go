@@ -221,6 +221,13 @@ func (s *recorded) kept() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.docs)), func(p string) bool { return strings.Contains(p, "_about/") })
 }
 
+// atOnce is the most requests that were under way at a time.
+func (s *recorded) atOnce() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
+}
+
 // olds answers searches for old chunks by these, once.
 func (s *recorded) olds(ids ...string) {
 	hits := make([]string, len(ids))

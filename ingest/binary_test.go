@@ -1,0 +1,87 @@
+package ingest_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
+
+	"sheaf/ingest"
+)
+
+func randomBytes(seed uint64, n int) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+func TestRandomBytesAreNoText(t *testing.T) {
+	for seed := range uint64(1000) {
+		if _, ok := ingest.Text(randomBytes(seed, 5000)); ok {
+			t.Errorf("seed %d: random bytes pass as text", seed)
+		}
+	}
+}
+
+func TestKnownFormatsAreNoText(t *testing.T) {
+	noise := image.NewRGBA(image.Rect(0, 0, 50, 50))
+	copy(noise.Pix, randomBytes(1, len(noise.Pix)))
+	flat := image.NewPaletted(image.Rect(0, 0, 50, 50), color.Palette{color.White})
+	made := map[string]*bytes.Buffer{"noise.png": {}, "flat.png": {}, "noise.jpg": {}, "text.gz": {}}
+	zip := gzip.NewWriter(made["text.gz"])
+	for _, err := range []error{
+		png.Encode(made["noise.png"], noise), png.Encode(made["flat.png"], flat), jpeg.Encode(made["noise.jpg"], noise, nil),
+		func() error { _, err := zip.Write([]byte(strings.Repeat("alpha beta ", 50))); return err }(), zip.Close(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	made["text.pdf"] = bytes.NewBufferString("%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n")
+	for name, b := range made {
+		if _, ok := ingest.Text(b.Bytes()); ok {
+			t.Errorf("%s passes as text", name)
+		}
+	}
+}
+
+func TestTextInOlderEncodingsIsText(t *testing.T) {
+	for _, c := range []struct {
+		encoding encoding.Encoding
+		text     string
+	}{
+		{charmap.ISO8859_1, "Über die Größe der Bären: schöne Füße, süße Käfer, öde Äcker.\n"},
+		{charmap.Windows1252, "L’été à Évreux — où « l’élève zélé » a été reçu, œuvre achevée…\n"},
+		{charmap.Windows1251, "Съешь же ещё этих мягких французских булок, да выпей чаю.\n"},
+		{japanese.ShiftJIS, "いろはにほへと、散りぬるを。\n"},
+		{simplifiedchinese.GBK, "我们使用数据库来存储数据。\n"},
+	} {
+		once, err := c.encoding.NewEncoder().String(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{once, strings.Repeat(once, 300)} {
+			if _, ok := ingest.Text([]byte(text)); !ok {
+				t.Errorf("%v: %q is no text", c.encoding, once)
+			}
+		}
+	}
+	for _, text := range []string{"alpha\x00beta\n", "GIF89a is a format.\n", "RIFF files hold sound.\n", "PK is a code, %PDF-1.4 begins others.\n", "BZh is a mark.\n"} {
+		if _, ok := ingest.Text([]byte(text)); !ok {
+			t.Errorf("%q is no text", text)
+		}
+	}
+}

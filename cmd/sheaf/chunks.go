@@ -64,7 +64,7 @@ names it.`,
 	f.BoolVar(&o.window.Large, "large", false, "window: also make a large chunk of every four windows")
 	f.BoolVar(&o.github, "github-slugs", false, "ignore {#id} in headings")
 	addWalkFlags(f)
-	f.BoolVar(&a.json, "json", false, "print one JSON object a line (see doc/json.md)")
+	f.BoolVar(&a.json, "json", false, "print one JSON object a line, with --verify one in all (see doc/json.md)")
 	markFolder(f, "root")
 	return cmd
 }
@@ -196,8 +196,9 @@ type chunksRun struct {
 	options chunk.Options
 	rootDir string
 
-	files, chunks, broken, unread int
-	skipped                       []skipJSON
+	files, chunks, unread int
+	broken                []string // a fault for each file that is cut wrong
+	skipped               []skipJSON
 	// cut are the documents, when they are printed at the end: a link may lead
 	// to one that comes later. encoded are their records, which take less.
 	cut     []sheaf.ID
@@ -314,8 +315,10 @@ func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, e
 	}
 	if r.verify {
 		if err := chunk.Verify(&doc, content); err != nil {
-			r.broken++
-			fmt.Fprintln(r.stdout, terminal.Clean(err.Error()))
+			r.broken = append(r.broken, err.Error())
+			if !r.json {
+				fmt.Fprintln(r.stdout, terminal.Clean(err.Error()))
+			}
 		}
 		return nil, nil
 	}
@@ -363,14 +366,25 @@ func (r *chunksRun) printChunk(c *sheaf.Chunk) {
 		r.out.Paint(terminal.Dim, fmt.Sprintf("%d-%d, body %s", c.Span.Start, c.Span.End, terminal.Bytes(int64(c.Body.Len())))))
 }
 
+// printVerified writes what --verify found.
+func (r *chunksRun) printVerified() error {
+	if r.json {
+		return r.printJSON(map[string]any{"schema": "sheaf.chunks-verify/1", "files": r.files, "chunks": r.chunks, "broken": orEmpty(r.broken), "skipped": orEmpty(r.skipped)})
+	}
+	fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", terminal.Plural(r.files, "file", "files"), terminal.Plural(r.chunks, "chunk", "chunks"), terminal.Count(len(r.broken)))
+	return nil
+}
+
 // errUnread ends a run that had to leave files out.
 var errUnread = errors.New("some files could not be read")
 
 func (r *chunksRun) end() error {
 	if r.verify {
-		fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", terminal.Plural(r.files, "file", "files"), terminal.Plural(r.chunks, "chunk", "chunks"), terminal.Count(r.broken))
-		if r.broken > 0 {
-			return fmt.Errorf("%s not cut as they must be: this is a fault of the chunker", terminal.Plural(r.broken, "file is", "files are"))
+		if err := r.printVerified(); err != nil {
+			return err
+		}
+		if n := len(r.broken); n > 0 {
+			return fmt.Errorf("%s not cut as they must be: this is a fault of the chunker", terminal.Plural(n, "file is", "files are"))
 		}
 	}
 	for i, k := range r.skipped {

@@ -123,7 +123,10 @@ func (a *app) configGetCommand() *cobra.Command {
 				return err
 			}
 			if a.json {
-				return a.printJSON(settingOf(c, key))
+				return a.printJSON(struct {
+					Schema string `json:"schema"`
+					settingJSON
+				}{"sheaf.config-get/1", settingOf(c, key)})
 			}
 			fmt.Fprintln(a.stdout, key.Format(&c.Values))
 			return nil

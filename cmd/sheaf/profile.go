@@ -287,6 +287,12 @@ func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
 	return out, nil
 }
 
+// checkedProfileJSON is a profile as it was named and what is wrong with it.
+type checkedProfileJSON struct {
+	Name  string `json:"name"`
+	Error string `json:"error,omitempty"`
+}
+
 func (a *app) profileCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE|NAME...",
@@ -294,16 +300,25 @@ func (a *app) profileCheckCommand() *cobra.Command {
 		Args:  arguments(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var faults []error
-			for _, name := range args {
+			checked := make([]checkedProfileJSON, len(args))
+			for i, name := range args {
+				checked[i].Name = name
 				if _, err := loadProfile(name); err != nil {
 					faults = append(faults, err)
-					continue
+					checked[i].Error = err.Error()
+				} else if !a.json {
+					fmt.Fprintf(a.stdout, "%s: right\n", terminal.Clean(name))
 				}
-				fmt.Fprintf(a.stdout, "%s: right\n", terminal.Clean(name))
+			}
+			if a.json {
+				if err := a.printJSON(map[string]any{"schema": "sheaf.profile-check/1", "profiles": checked}); err != nil {
+					return err
+				}
 			}
 			return errors.Join(faults...)
 		},
 	}
+	a.addJSON(cmd)
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf/eval/calibrate"
+	words "sheaf/query"
 	"sheaf/search"
 )
 
@@ -45,6 +46,19 @@ func TestConfidence(t *testing.T) {
 	r, err := s.Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{Evidence: true})
 	if err != nil || r.Answerable != nil || r.Hits[0].Confidence != nil || r.Hits[0].Evidence == nil {
 		t.Errorf("without a fit: %v, answerable %v, %+v", err, r.Answerable, r.Hits[0])
+	}
+}
+
+// A query of filters or of what to leave out alone has no words to be sure about:
+// what it lists is what it asked for, all of it or nothing.
+func TestConfidenceNeedsWords(t *testing.T) {
+	s := searcher(animals())
+	s.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: -20} }
+	for _, text := range []string{"tag:nosuch", "-tag:nosuch", "-zebra", "path:cats.md"} {
+		r := mustSearch(t, s, words.Parse(text, words.Options{Limit: 3}), load(t, "sheaf"), search.Options{})
+		if r.Answerable != nil {
+			t.Errorf("%s: answerable is %v", text, *r.Answerable)
+		}
 	}
 }
 

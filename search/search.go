@@ -103,7 +103,8 @@ type Result struct {
 	// Facets are those of Options.Facets, each with at most 100 values.
 	Facets []backend.Facet
 	// Answerable is false when no answer is likely to be right, an empty
-	// result included; nil when the searcher cannot tell.
+	// result included; nil when the searcher cannot tell, and for a query
+	// without words, such as one of filters alone.
 	Answerable *bool
 	// Degraded says that a branch failed and the answer is that of the
 	// others; Warnings say which and why.
@@ -218,7 +219,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 	}
-	if s.Confidence != nil {
+	if s.Confidence != nil && meaning(q) != "" { // filters alone list what they name: nothing is unsure
 		r.confidence = s.Confidence(p.Name)
 	}
 	if s.Now != nil {

@@ -231,7 +231,7 @@ func Delete(ctx context.Context, o Options, docs []sheaf.ID) error {
 		for _, id := range docs {
 			delete(pending, id)
 		}
-		err = o.Catalog.Update(ctx, catalog.Update{Delete: docs, Pending: &pending})
+		err = o.Catalog.Update(context.WithoutCancel(ctx), catalog.Update{Delete: docs, Pending: &pending})
 	}
 	return errors.Join(err, release())
 }

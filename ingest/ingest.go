@@ -8,6 +8,7 @@ package ingest
 import (
 	"context"
 	"runtime"
+	"slices"
 	"time"
 
 	"sheaf"
@@ -96,6 +97,9 @@ type Report struct {
 	AllByRule int            `json:"all_by_rule,omitempty"`
 	Warnings  []FileWarning  `json:"warnings,omitempty"`
 	Took      time.Duration  `json:"took_ns"`
+	// Waiting are the documents that are to be indexed or removed, in order;
+	// only [Scan] lists them.
+	Waiting []sheaf.ID `json:"-"`
 	// EmbedError is why vectors are missing, "" when none are.
 	EmbedError string `json:"embed_error,omitempty"`
 }
@@ -133,8 +137,10 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, ByRule: p.byRule, AllByRule: p.allByRule, Pending: len(p.pending)}
-	return report, o.scanWork(p, report)
+	report := &Report{Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, ByRule: p.byRule, AllByRule: p.allByRule, Pending: len(p.pending), Waiting: p.removed}
+	err = o.scanWork(p, report)
+	slices.Sort(report.Waiting)
+	return report, err
 }
 
 // scanWork counts what of the work would change anything.
@@ -161,10 +167,12 @@ func (o *Options) scanWork(p *plan, report *Report) error {
 			}
 		case !j.known:
 			report.Added++
+			report.Waiting = append(report.Waiting, j.doc)
 		case j.old.ModTime == 0 && j.old.Size == j.size && !r.isPending(j.doc) && sameContent(j):
 			report.Unchanged++
 		default:
 			report.Changed++
+			report.Waiting = append(report.Waiting, j.doc)
 		}
 	}
 	sortSkips(report.Skipped)

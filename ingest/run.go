@@ -22,8 +22,8 @@ import (
 // run carries out the plan, now that nobody else can change the catalog, or another
 // one when somebody has done so since the plan was made, in rounds of about
 // CommitBytes: each round is read, cut and written by several workers, then
-// committed, first to the backend and then to the catalog. What a crash leaves
-// between the two is done again.
+// committed, first to the backend and then to the catalog, also when ctx ends
+// between the two. What a crash leaves there is done again.
 func (o *Options) run(ctx context.Context, p *plan, report *Report, began time.Time) error {
 	view := o.Catalog.View()
 	stale := view.Generation() != p.generation
@@ -217,6 +217,8 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	pending := maps.Clone(r.pending)
 	u.Settings, u.Pending = &settings, &pending
 	r.recording = make(chan error, 1)
+	// A run that is stopped now still records what the backend has.
+	ctx = context.WithoutCancel(ctx)
 	go func() { r.recording <- r.o.Catalog.Update(ctx, u) }()
 	return nil
 }

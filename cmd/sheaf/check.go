@@ -21,6 +21,9 @@ func (a *app) checkCommand() *cobra.Command {
 		Long: `Reads every file of the index and verifies its checksums and structure, and that
 the documents and the chunks that can be found agree. Nothing is changed.
 
+A run that was killed can leave them apart until the next command goes on with it:
+that is said, but is no fault, and the exit status is 0.
+
 With --repair, what is damaged is made again from the files, with the settings the
 index was made with: a list of skipped files by itself, everything else by indexing
 again. Documents that came without a file are kept; those that cannot be read are
@@ -50,8 +53,10 @@ time: the next command goes on.`,
 	return cmd
 }
 
-// faults reads everything and lists what is wrong.
+// faults reads everything and lists what is wrong. s.stopped says afterwards
+// whether a run was stopped before its end.
 func (s *session) faults(ctx context.Context) ([]error, error) {
+	s.stopped = ""
 	progress := terminal.NewProgress(s.err, "checking")
 	faults := s.view.Check()
 	if c, ok := s.backend.(backend.Checker); ok {
@@ -69,7 +74,7 @@ func (s *session) faults(ctx context.Context) ([]error, error) {
 
 // checked is what a check found.
 func (s *session) checked(faults []error) checkJSON {
-	out := checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: []string{}}
+	out := checkJSON{Index: s.where.Dir, Documents: s.view.Docs(), Chunks: s.view.Chunks(), Faults: []string{}, Stopped: s.stopped}
 	for _, f := range faults {
 		out.Faults = append(out.Faults, f.Error())
 	}
@@ -104,6 +109,8 @@ type checkJSON struct {
 	Documents int      `json:"documents"`
 	Chunks    int      `json:"chunks"`
 	Faults    []string `json:"faults"`
+	// Stopped says that a run was stopped before its end; "" when none was.
+	Stopped string `json:"stopped,omitempty"`
 	// Repair is what --repair did; nil without it.
 	Repair *repairJSON `json:"repair,omitempty"`
 }
@@ -120,6 +127,9 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 		fmt.Fprintf(a.stdout, "%s: %s, %s: %s\n", out.Index, terminal.Plural(out.Documents, "document", "documents"),
 			terminal.Plural(out.Chunks, "chunk", "chunks"), terminal.Plural(len(out.Faults), "fault", "faults"))
 	}
+	if out.Stopped != "" {
+		fmt.Fprintln(a.stdout, out.Stopped)
+	}
 	if done != nil && done.Repaired {
 		fmt.Fprintln(a.stdout, "repaired")
 	}
@@ -127,7 +137,7 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 }
 
 // agreement compares how many chunks the catalog knows with how many can be
-// found.
+// found. What a run left that was stopped is no fault.
 func (s *session) agreement(ctx context.Context) []error {
 	r, ok := s.backend.(backend.Reporter)
 	if !ok {
@@ -137,8 +147,33 @@ func (s *session) agreement(ctx context.Context) []error {
 	if err != nil {
 		return []error{err}
 	}
-	if stats.Chunks != s.view.Chunks() {
-		return []error{fmt.Errorf("the catalog knows %s chunks, %s can be found", terminal.Count(s.view.Chunks()), terminal.Count(stats.Chunks))}
+	if stats.Chunks == s.view.Chunks() {
+		return nil
 	}
-	return nil
+	if _, report, err := s.pending(ctx); err == nil {
+		if s.stopped = s.stoppedRun(stats.Chunks, report.Waiting); s.stopped != "" {
+			return nil
+		}
+	}
+	return []error{fmt.Errorf("the catalog knows %s chunks, %s can be found", terminal.Count(s.view.Chunks()), terminal.Count(stats.Chunks))}
+}
+
+// stoppedRun says that a run was stopped between writing its last documents and
+// recording them, or that one is under way; "" when neither explains that so many
+// chunks are found. Such documents wait to be indexed, and all others must be found.
+func (s *session) stoppedRun(found int, waiting []sheaf.ID) string {
+	if found == s.view.Chunks() || len(waiting) == 0 {
+		return ""
+	}
+	settled := s.view.Chunks()
+	for _, id := range waiting {
+		if doc, ok := s.view.Document(id); ok {
+			settled -= len(doc.Chunks)
+		}
+	}
+	if found < settled {
+		return ""
+	}
+	return fmt.Sprintf("the last run was stopped before its end, or is not over: %s recorded, %s can be found; nothing is lost, and the next sheaf index or search goes on",
+		terminal.Plural(s.view.Chunks(), "chunk is", "chunks are"), terminal.Count(found))
 }

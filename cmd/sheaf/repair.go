@@ -64,7 +64,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 	defer s.close()
 	before := faults
 	s.asIs = false
-	if len(faults) > 0 {
+	if len(faults) > 0 || s.stopped != "" {
 		if faults, err = s.mend(ctx); err != nil {
 			return s.advise(err)
 		}

@@ -70,6 +70,9 @@ type session struct {
 	walk *ingest.Walk
 	// asIs says that the index is only looked at.
 	asIs bool
+	// stopped is what a check says of a run that was stopped before its end, ""
+	// when none was.
+	stopped string
 	// locked says that this session makes the index again and keeps others
 	// from it.
 	locked bool

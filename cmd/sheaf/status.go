@@ -123,12 +123,13 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	if out.Warnings, err = s.warnings(); err != nil {
 		return nil, err
 	}
+	found := s.view.Chunks()
 	if r, ok := s.backend.(backend.Reporter); ok {
 		stats, err := r.Stats(cmd.Context())
 		if err != nil {
 			return nil, err
 		}
-		out.Vectors = stats.Vectors
+		out.Vectors, found = stats.Vectors, stats.Chunks
 		for part, n := range stats.Parts {
 			out.Parts[part] = n
 		}
@@ -140,6 +141,9 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		out.Notes = append(out.Notes, fmt.Sprintf("what waits is not known: %v", err))
 		out.Pending.Documents = []pendingDocumentJSON{}
 		return out, nil
+	}
+	if stopped := s.stoppedRun(found, report.Waiting); stopped != "" {
+		out.Notes = append(out.Notes, stopped)
 	}
 	out.Pending, out.Ignored, out.IgnoredTotal = pending, s.skipsOf(report.ByRule), report.AllByRule
 	return out, nil

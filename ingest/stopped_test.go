@@ -1,0 +1,88 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sheaf/backend"
+	"sheaf/ingest"
+)
+
+// stopping stops a run as soon as the backend has committed a round.
+type stopping struct {
+	backend.Backend
+	after int // commits
+	stop  context.CancelFunc
+}
+
+func (s *stopping) Bulk(ctx context.Context) (backend.BulkWriter, error) {
+	w, err := s.Backend.(backend.Bulk).Bulk(ctx)
+	return &stoppingWriter{w, s}, err
+}
+
+type stoppingWriter struct {
+	backend.BulkWriter
+	s *stopping
+}
+
+func (w *stoppingWriter) Commit(ctx context.Context) error {
+	err := w.BulkWriter.Commit(ctx)
+	if w.s.after--; w.s.after == 0 {
+		w.s.stop()
+	}
+	return err
+}
+
+// TestStoppedBetweenCommits: a round that the backend has committed is recorded
+// even when the run is stopped then, so that both know the same documents.
+func TestStoppedBetweenCommits(t *testing.T) {
+	for after := 1; after <= 3; after++ {
+		w := newWorld(t)
+		for i := range 30 {
+			w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta gamma\n", i))
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		o := w.o
+		o.CommitBytes = 200
+		o.Backend = &stopping{w.o.Backend, after, stop}
+		if _, err := ingest.Run(ctx, o); !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped after %d commits: %v", after, err)
+		}
+		stats, err := w.o.Backend.(backend.Reporter).Stats(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		view := w.o.Catalog.View()
+		if stats.Chunks == 0 || stats.Chunks != view.Chunks() {
+			t.Errorf("stopped after %d commits: %d chunks can be found, the catalog knows %d", after, stats.Chunks, view.Chunks())
+		}
+		view.Close()
+		w.run()
+		w.sameAsClean(fmt.Sprintf("stopped after %d commits", after))
+	}
+}
+
+// TestScanSaysWhatWaits: what waits is what is new, has changed and is gone.
+func TestScanSaysWhatWaits(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a.md", "b.md", "c.md"} {
+		w.write(name, "# "+name+"\n")
+	}
+	w.run()
+	w.write("b.md", "# another content\n")
+	w.write("d.md", "# new\n")
+	if err := os.Remove(filepath.Join(w.root, "a.md")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ingest.Scan(context.Background(), w.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(r.Waiting); got != "[t:a.md t:b.md t:d.md]" {
+		t.Errorf("%s wait", got)
+	}
+}

@@ -7,10 +7,10 @@
 //	+oauth -draft           required, forbidden
 //	"a b" OR "c d"          one or the other; (brackets) group
 //	title:setup heading:api only in titles, only in headings
-//	#auth tag:auth          documents with the tag, or one below it
+//	#auth tag:auth          documents with the tag, or one below it; tag:au* begins so
 //	path:guides/ ext:md     documents in a folder or whose path begins so
 //	status:draft rating:>3  properties; prop.NAME:value for any name
-//	after:2024-05 before:7d dates: years, months, days, 7d 2w 3m 1y ago
+//	after:2024-05 before:7d dates: years, months, days, 7d 2w 3m 1y ago; date:>2024
 //	authent*  colour~       words that begin so, words that are spelt alike
 package query
 
@@ -193,11 +193,17 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 			if closing := strings.IndexAny(rest, `"”`); closing >= 0 {
 				_, size := utf8.DecodeRuneInString(rest[closing:])
 				t.kind, t.field, t.text = tokenPhrase, name, rest[:closing]
-				return t, rest[closing+size:]
+				rest = rest[closing+size:]
+				if quote == 0 && strings.HasPrefix(rest, ":") && wordEnd(rest, depth) > 1 {
+					p.note("a phrase is no field: what stands before and behind the colon was searched as words")
+				}
+				return t, rest
 			}
 			p.note(`a quotation mark is not closed; it was left out`)
 			return t, text[:quote] + rest
 		}
+	} else if quote > 0 {
+		p.note("the quotation mark in " + quoted(word) + " begins no phrase; it was searched as words")
 	}
 	t.text = word
 	p.checkBrackets(word)

@@ -13,7 +13,7 @@ import (
 // value reads what a word or phrase asks for.
 func (p *parser) value(t token) part {
 	if name, ok := strings.CutPrefix(t.field, "prop."); ok {
-		return part{filter: p.property(name, t.text), strict: true}
+		return p.property(name, t.text)
 	}
 	switch t.field {
 	case "title":
@@ -25,7 +25,7 @@ func (p *parser) value(t token) part {
 	case "alias":
 		return part{query: words(t, sheaf.FieldAliases), strict: true}
 	case "tag":
-		return part{filter: tag(strings.TrimPrefix(t.text, "#")), strict: true}
+		return p.tag(t)
 	case "ext":
 		return part{filter: sheaf.In{Column: ColumnExtension, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(strings.TrimLeft(t.text, ".*")))}}, strict: true}
 	case "path":
@@ -40,8 +40,8 @@ func (p *parser) value(t token) part {
 		}
 		return part{query: sheaf.Phrase{Text: t.text}, strict: true}
 	}
-	if name, ok := strings.CutPrefix(t.text, "#"); ok && isTag(name) {
-		return part{filter: tag(name), strict: true}
+	if name, ok := strings.CutPrefix(t.text, "#"); ok && isTag(strings.TrimSuffix(name, "*")) {
+		return p.tag(t)
 	}
 	out := word(t.text)
 	if stem := strings.TrimRight(strings.TrimRight(t.text, "0123456789"), "~"); out.query == nil && len(stem) < len(t.text) && strings.Contains(t.text[len(stem):], "~") && hasLetter(stem) {
@@ -90,7 +90,7 @@ func hasLetter(s string) bool {
 }
 
 func isTag(name string) bool {
-	if !strings.ContainsFunc(name, func(r rune) bool { return r != '/' && !unicode.IsDigit(r) }) {
+	if !strings.ContainsFunc(name, func(r rune) bool { return searchable(r) && !unicode.IsDigit(r) }) {
 		return false
 	}
 	return !strings.ContainsFunc(name, func(r rune) bool {
@@ -98,8 +98,18 @@ func isTag(name string) bool {
 	})
 }
 
-func tag(name string) sheaf.Filter {
-	return sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(strings.Trim(name, "/")))}}
+// tag reads a tag, or the beginning of tags before a star.
+func (p *parser) tag(t token) part {
+	name := strings.ToLower(strings.Trim(strings.TrimPrefix(t.text, "#"), "/"))
+	stem, star := strings.CutSuffix(name, "*")
+	switch {
+	case !strings.ContainsFunc(stem, searchable), t.kind != tokenPhrase && strings.ContainsAny(stem, "*,"):
+		p.note(quoted(t.text) + ` is no tag; it was searched as words`)
+		return part{plain: t.text}
+	case star:
+		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnTag, Prefix: stem}, strict: true}
+	}
+	return part{filter: sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(name)}}, strict: true}
 }
 
 // path reads a folder, a file, or the beginning of a path. A bare name is looked
@@ -126,13 +136,12 @@ func (p *parser) path(t token) part {
 
 // property reads name:value, name:>value and the like. Text compares without
 // regard to case: its column holds it in lower case.
-func (p *parser) property(name, text string) sheaf.Filter {
+func (p *parser) property(name, text string) part {
 	column := sheaf.PropertyColumn(name)
 	if text == "*" {
-		return sheaf.Exists{Column: column}
+		return part{filter: sheaf.Exists{Column: column}, strict: true}
 	}
-	op := text[:len(text)-len(strings.TrimLeft(text, "<>="))]
-	value := strings.TrimSpace(text[len(op):])
+	op, value := comparison(text)
 	from, to, isDate := dates(value, p.o.Now)
 	number, err := strconv.ParseFloat(value, 64)
 	isNumber := err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
@@ -145,9 +154,10 @@ func (p *parser) property(name, text string) sheaf.Filter {
 			any = append(any, compare(column, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond))))
 		}
 		if len(any) > 0 {
-			return any
+			return part{filter: any, strict: true}
 		}
-		p.note(quoted(text) + ` is neither a number nor a date`)
+		p.note(quoted(text) + ` compares with what is neither a number nor a date; it was searched as words`)
+		return part{plain: text}
 	}
 	any := sheaf.Or{sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(value))}}}
 	if isNumber {
@@ -160,9 +170,15 @@ func (p *parser) property(name, text string) sheaf.Filter {
 		any = append(any, sheaf.Range{Column: column, Min: sheaf.DateValue(from), Max: sheaf.DateValue(to), MaxOpen: true})
 	}
 	if len(any) == 1 {
-		return any[0]
+		return part{filter: any[0], strict: true}
 	}
-	return any
+	return part{filter: any, strict: true}
+}
+
+// comparison cuts the signs <, > and = from the value behind them.
+func comparison(text string) (op, value string) {
+	value = strings.TrimLeft(text, "<>=")
+	return text[:len(text)-len(value)], strings.TrimSpace(value)
 }
 
 // compare is a range over values that stand for first to last.
@@ -178,9 +194,23 @@ func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	return sheaf.Range{Column: column, Max: last}
 }
 
-// date reads before:, after:, on: and date:. After includes the day itself.
+// date reads before:, after:, on: and date:, the last two with a comparison too.
+// After includes the day itself.
 func (p *parser) date(t token) part {
-	from, to, ok := dates(t.text, p.o.Now)
+	op, value := "", t.text
+	if t.field == "on" || t.field == "date" {
+		op, value = comparison(t.text)
+	}
+	from, to, ok := dates(value, p.o.Now)
+	switch op {
+	case "", "=":
+	case ">", ">=", "<", "<=":
+		if ok {
+			return part{filter: compare(sheaf.ColumnDate, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond))), strict: true}
+		}
+	default:
+		ok = false
+	}
 	if !ok {
 		p.note(quoted(t.text) + ` is no date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday); it was searched as words`)
 		return part{plain: t.text}

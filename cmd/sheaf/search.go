@@ -81,6 +81,9 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 	}
 	defer s.close()
 	q := s.parse(text)
+	if strings.TrimSpace(text) == "" {
+		q.Notes = append(q.Notes, "the query is empty, so there is nothing to look for")
+	}
 	return s.show(cmd, q, o)
 }
 

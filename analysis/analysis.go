@@ -8,7 +8,8 @@
 //   - words follow Unicode's word boundaries (UAX #29); words of one language are
 //     stemmed (Snowball), everything is folded: NFKC, lower case, diacritics of
 //     the Latin, Greek and Cyrillic scripts and vowel marks of the Arabic and
-//     Hebrew ones removed;
+//     Hebrew ones removed; where a stemmer needs the diacritics, words that have
+//     some are found without them as well;
 //   - identifiers are kept whole and in parts: getUserName, snake_case, v1.2.3,
 //     node.js, Get-Item, user@host, #tag, C++;
 //   - scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao,
@@ -38,7 +39,7 @@ import (
 var ErrUnknown = errors.New("unknown analyzer")
 
 // version changes whenever the same text may give other terms.
-const version = "sheaf-1"
+const version = "sheaf-2"
 
 // Options choose an analyzer.
 type Options struct {
@@ -57,6 +58,7 @@ type Analyzer struct {
 	stem     stemmer         // nil: no stemming
 	function map[string]bool // function words of the language
 	elide    bool            // French and Italian: l'homme is l and homme
+	folded   bool            // words are folded before they are stemmed
 	known    remembered
 }
 
@@ -66,7 +68,7 @@ func New(o Options) (*Analyzer, error) {
 	if o.Language != "" && (len(o.Language) != 2 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
 		return nil, fmt.Errorf("%w: language %q: must be two letters such as en (stemmed: %s), or empty", ErrUnknown, o.Language, strings.Join(Languages(), " "))
 	}
-	return &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it", function: functionSet(o.Language)}, nil
+	return &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it", folded: stemsFolded[o.Language], function: functionSet(o.Language)}, nil
 }
 
 // Languages are the languages that are stemmed, sorted.
@@ -129,6 +131,11 @@ type Term struct {
 	// look at besides ordinary terms; they have no positions of their own
 	// and do not count in a field's length.
 	Form bool
+	// Bare marks the stem of the word without its diacritics, where that is
+	// plain ASCII and differs from the folded stem at the same position: it
+	// is there for queries that leave them out, and no query that has them
+	// asks for it.
+	Bare bool
 }
 
 // Token is a term in a text.

@@ -6,7 +6,7 @@ import (
 )
 
 // QueryTokens are the tokens of text as a query looks for them: those of
-// [Analyzer.Tokens] without forms, and without the single characters of a run in
+// [Analyzer.Tokens] without forms and bare stems, and without the single characters of a run in
 // a script without spaces, unless one is all there is; then Prefix is set.
 func (a *Analyzer) QueryTokens(text string) []Token {
 	var tokens []Token
@@ -21,7 +21,7 @@ func (a *Analyzer) QueryTokens(text string) []Token {
 			terms = a.Terms(terms[:0], raw)
 		}
 		for _, t := range terms {
-			if !t.Form {
+			if !t.Form && !t.Bare {
 				tokens = append(tokens, Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End,
 					Prefix: run && len(terms) == 1})
 			}

@@ -59,3 +59,9 @@ var stemmers = map[string]stemmer{
 	"ta": snowball(tamil.Stem),
 	"tr": snowball(turkish.Stem),
 }
+
+// stemsFolded are the languages whose words are folded before they are stemmed.
+// Their stemmers take letters with diacritics for vowels like others, so that a
+// word has the same term with and without. Elsewhere endings are told by their
+// diacritics (French mangée, Spanish comía), and words are stemmed as written.
+var stemsFolded = map[string]bool{"da": true, "de": true, "en": true, "nl": true, "no": true, "sv": true}

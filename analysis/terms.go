@@ -13,7 +13,7 @@ import (
 // the next time the word comes.
 //
 // A plain word is one term, and a form when the stem differs from the folded
-// word. An identifier is its whole and its parts: the whole stands where the first
+// word; in some languages a word with diacritics is a second term ([Term.Bare]). An identifier is its whole and its parts: the whole stands where the first
 // part does, the parts one after another, so that the phrase "get user name" is
 // found in getUserName, and getUserName as a phrase asks for the whole. A word
 // with hyphens is the words between them; its whole is kept as well when it looks
@@ -135,7 +135,8 @@ func isPlain(raw string) bool {
 	return !inner || upper == utf8.RuneCountInString(raw)
 }
 
-// word appends a single word: its stem, and its form when that differs.
+// word appends a single word: its stem, the stem that it has without diacritics
+// and its form, when these differ from it.
 func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term {
 	low := lower(word)
 	if a.o.StopWords && a.function[low] {
@@ -146,13 +147,24 @@ func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term 
 		return dst
 	}
 	term := strings.TrimSuffix(form, "'s")
+	bare := ""
 	if a.stem != nil && stemmable(low) {
-		if stemmed := strip(a.stem(low)); stemmed != "" {
+		written := low
+		if a.folded {
+			written = form
+		}
+		if stemmed := strip(a.stem(written)); stemmed != "" {
 			term = stemmed
+		}
+		if written != form && isASCII(form) {
+			bare = a.stem(form)
 		}
 	}
 	dst = append(dst, Term{Text: term, Offset: offset, Start: start, End: end})
-	if term != form {
+	if bare != "" && bare != term {
+		dst = append(dst, Term{Text: bare, Offset: offset, Start: start, End: end, Bare: true})
+	}
+	if form != term && form != bare {
 		dst = append(dst, Term{Text: form, Offset: offset, Start: start, End: end, Form: true})
 	}
 	return dst

@@ -36,8 +36,8 @@ func TestDocumentedState(t *testing.T) {
 	for _, o := range []uint32{0, 1, 5} {
 		deleted.Set(o)
 	}
-	s := state{analyzer: "sheaf-1", next: 2, segments: []entry{{"00000001.seg", nil}, {"00000002.seg", deleted.AppendRuns(nil)}}}
-	if got := fmt.Sprintf("%x", s.encode()); got != "0107736865"+"61662d31"+"0200"+"00"+"0400010300" {
+	s := state{analyzer: "sheaf-2", next: 2, segments: []entry{{"00000001.seg", nil}, {"00000002.seg", deleted.AppendRuns(nil)}}}
+	if got := fmt.Sprintf("%x", s.encode()); got != "0107736865"+"61662d32"+"0200"+"00"+"0400010300" {
 		t.Errorf("the example is %s", got)
 	}
 }

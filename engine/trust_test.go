@@ -20,6 +20,8 @@ import (
 
 	"sheaf/analysis"
 	"sheaf/engine/segment"
+	"sheaf/vfs"
+	"sheaf/vfs/manifest"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -216,11 +218,39 @@ func TestGolden(t *testing.T) {
 // TestOlderVersion: an index of an earlier version is refused with advice.
 func TestOlderVersion(t *testing.T) {
 	for _, version := range []string{"version1", "version2", "version4"} {
-		_, err := answers(filepath.Join("testdata", version))
+		_, err := answers(ofThisAnalyzer(t, filepath.Join("testdata", version)))
 		if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "build the index anew") {
 			t.Errorf("an index of %s: %v", version, err)
 		}
 	}
+}
+
+// ofThisAnalyzer is a copy of an index that names the analyzer of today, so that
+// its segments are what is old.
+func ofThisAnalyzer(t *testing.T, golden string) string {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := manifest.Read(vfs.Disk{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := decodeState(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.analyzer = a.Name()
+	m.Generation, m.Payload = m.Generation+1, s.encode()
+	if err := manifest.Publish(vfs.Disk{}, dir, m); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // writeUntilKilled commits chunk after chunk and says so after each commit.

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // sample is a report of three columns and four queries, one with a hostile text.
 func sample(name string) *eval.Report {
-	r := &eval.Report{Dataset: name, Documents: 10, Chunks: 20, Queries: 4, Judged: 6, CorpusHash: "c0", QueryHash: "c1", Analyzer: "sheaf-1", Chunker: "tree", Depth: 100,
+	r := &eval.Report{Dataset: name, Documents: 10, Chunks: 20, Queries: 4, Judged: 6, CorpusHash: "c0", QueryHash: "c1", Analyzer: "sheaf-2", Chunker: "tree", Depth: 100,
 		IndexMS: 1500, Warnings: []string{"one <odd> thing"}, Measures: []string{"nDCG@10", "RR"}, Texts: map[string]string{"a": "plain", "b": `<script>alert("b")</script>`, "c": strings.Repeat("long ", 40), "d": "same"}}
 	for i, values := range [][]float64{{0.5, 0.2, 0.9, 1}, {0.6, 0.1, 0.9, 1}, {0.9, 0.9, 1, 1}} {
 		c := eval.ColumnReport{Name: fmt.Sprintf("column <%d>", i), Profile: "p", PerQuery: map[string][]float64{}, Curve: []float64{1, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1}, Notes: []string{"a note"}}

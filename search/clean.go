@@ -9,9 +9,9 @@ import (
 )
 
 // cleaner copies Markdown as a reader sees it: line breaks become spaces, and
-// the marks of headings, quotes, lists, fences, tables, emphasis and links go.
-// It is deliberately simple: a snippet is no rendering, and what is not
-// recognized stays as written.
+// the marks of headings, quotes, lists, fences, tables, emphasis and links go;
+// what is within code stays. It is deliberately simple: a snippet is no
+// rendering, and what is not recognized stays as written.
 type cleaner struct {
 	text    string
 	pos     int
@@ -23,25 +23,39 @@ type cleaner struct {
 	space   bool // a space is due before the next character
 	ranges  []sheaf.Span
 	first   int // where the first range begins in text
+
+	fence fence
+	code  int // the end of the last code span
 }
 
 func (c *cleaner) run() {
-	if c.pos == 0 || c.text[c.pos-1] == '\n' || c.text[c.pos-1] == '\r' {
+	begin := lineBegin(c.text, c.pos)
+	c.fence = fenceAt(c.text, begin)
+	if begin == c.pos {
 		c.lineStart()
+	} else if c.fence.next(firstLine(c.text[begin:])); c.fence.mark == "" {
+		c.code = codeSpanEnd(c.text, c.pos)
 	}
 	for c.pos < len(c.text) && c.columns < c.width {
 		if c.matchAhead() {
 			continue
 		}
-		if c.mark() {
-			continue
+		if c.fence.mark == "" && c.pos >= c.code {
+			if c.text[c.pos] == '`' {
+				c.code = c.pos + codeSpan(c.text[c.pos:])
+			} else if c.mark() {
+				continue
+			}
 		}
 		r, size := utf8.DecodeRuneInString(c.text[c.pos:])
 		c.pos += size
 		switch {
 		case r == '\n' || r == '\r':
+			c.pos += lineEnd(c.text[c.pos-size:]) - size
 			c.space = true
-			c.lineStart()
+			if c.pos >= c.code {
+				c.lineStart()
+			}
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			c.space = true
 		default:
@@ -118,6 +132,10 @@ func (c *cleaner) skip(n int) bool {
 
 // lineStart drops the marks that a line begins with.
 func (c *cleaner) lineStart() {
+	if marks, code := c.fence.next(firstLine(c.text[c.pos:])); code {
+		c.skip(marks)
+		return
+	}
 	for {
 		indent := 0
 		for rest := c.text[c.pos:]; indent < len(rest) && (rest[indent] == ' ' || rest[indent] == '\t'); {
@@ -138,7 +156,7 @@ func lineMark(line string) int {
 		line = line[:min(len(line), 512)]
 	}
 	switch {
-	case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
+	case fenceMark(line) != "":
 		return len(line)
 	case line != "" && strings.Trim(line, "-=*_|: +") == "" && len(line) >= 3:
 		return len(line)
@@ -271,7 +289,8 @@ func markupLength(text string) int {
 	return strings.IndexByte(text, '>') + 1
 }
 
-// hidden reports whether the byte at i lies in an HTML tag or comment.
+// hidden reports whether the byte at i lies in an HTML tag or comment, code
+// spans aside.
 func hidden(text string, i int) bool {
 	from := max(0, i-markupReach)
 	for at := i; ; {
@@ -280,7 +299,7 @@ func hidden(text string, i int) bool {
 		}
 		at += from
 		if n := markupLength(text[at:]); n > 0 {
-			return at+n > i
+			return at+n > i && codeSpanEnd(text, i) == 0
 		}
 	}
 }

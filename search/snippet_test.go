@@ -70,6 +70,16 @@ func TestSnippet(t *testing.T) {
 		{"but not beside others", sheaf.Match{Text: "example"}, "an example: [here](https://example.org/x)", "an <example>: here"},
 		{"fences", sheaf.Match{Text: "run"}, "Do:\n\n```sh\nrun it\n```\nDone.", "Do: <run> it Done."},
 		{"HTML", sheaf.Match{Text: "red"}, "<a id=\"red\"></a><!-- red\nold -->A <b>red</b> `Vec<T>`<br/>fox <red>", "A <red> `Vec<T>` fox <<red>>"},
+		{"code spans stay", sheaf.Match{Text: "wordone"}, "**Put** a `<div>` tag wordone: `![](http://x)`, `<!-- c -->`, ``[[li`nk]]``, `**bold**`, `a|b` ` **here**",
+			"Put a `<div>` tag <wordone>: `![](http://x)`, `<!-- c -->`, ``[[li`nk]]``, `**bold**`, `a|b` ` here"},
+		{"words in code spans are matched", sheaf.Match{Text: "div"}, "A `<div>` tag, <div>gone</div>", "A `<<div>>` tag, gone"},
+		{"code spans of lines", sheaf.Match{Text: "run"}, "A `a\n- **b**` run\n- **c**", "A `a - **b**` <run> c"},
+		{"fenced code stays", sheaf.Match{Text: "run"}, "Do **it**:\n\n```md\n# **run** [a](b)\n- <div>|</div>\n~~~\n```\n- **Done** <div>.", "Do it: # **<run>** [a](b) - <div>|</div> ~~~ Done ."},
+		{"fenced code in a quote", sheaf.Match{Text: "run"}, "> ~~~\n> **run**\n> ~~~\n> **so**\n> ```\n> a|b\n\n**Done**", "**<run>** so a|b Done"},
+		{"CRLF", sheaf.Match{Text: "run"}, "> ~~~\r\n> **run**\r\n> ~~~\r\n> **so**\r\n", "**<run>** so"},
+		{"a lone backtick before fenced code", sheaf.Match{Text: "run"}, "A ` **b**\n```\n**run** `\n```\n**c**", "A ` b **<run>** ` c"},
+		{"a code span of three backticks", sheaf.Match{Text: "run"}, "```**x**``` run", "```**x**``` <run>"},
+		{"a beginning inside fenced code", sheaf.Match{Text: "run"}, "```\n" + filler + "\nrun **it** now.\n```\n**Done**", "<run> **it** now. Done"},
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,7 +121,7 @@ func TestRareWordsTellMore(t *testing.T) {
 }
 
 func TestSnippetHolds(t *testing.T) {
-	words := []string{"red", "fox", "foxes", "数据库", "getUserName", "[a](b)", "**", "\n\n", "# ", "\r", "ü", "|", "```\n", "\xff", "<!--", "-->", "]]", "[["}
+	words := []string{"red", "fox", "foxes", "数据库", "getUserName", "[a](b)", "**", "\n\n", "# ", "\r", "ü", "|", "```\n", "\xff", "<!--", "-->", "]]", "[[", "`", "~~~", "\n> ", "\r\n"}
 	h := highlighter(t, sheaf.Match{Text: "red fox 数据 user"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 200).Draw(t, "words"), rapid.SampledFrom([]string{" ", ""}).Draw(t, "between"))

@@ -1,0 +1,140 @@
+package search
+
+import "strings"
+
+// codeReach bounds how far the ends of a code span are looked for.
+const codeReach = 1024
+
+// codeSpan is the length of the code span that text begins with, backticks
+// included; of the backticks alone when nothing closes them in the paragraph.
+func codeSpan(text string) int {
+	text = text[:min(len(text), codeReach)]
+	for _, end := range []string{"\n\n", "\n\r\n", "\n```", "\n~~~"} {
+		if i := strings.Index(text, end); i >= 0 {
+			text = text[:i]
+		}
+	}
+	ticks := backticks(text)
+	for at := ticks; ; {
+		i := strings.IndexByte(text[at:], '`')
+		if i < 0 {
+			return ticks
+		}
+		at += i
+		n := backticks(text[at:])
+		at += n
+		if n == ticks {
+			return at
+		}
+	}
+}
+
+func backticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
+
+// codeSpanEnd is the end of the code span of its line that the byte at i lies
+// in, 0 when it lies in none.
+func codeSpanEnd(text string, i int) int {
+	at := max(lineBegin(text, i), i-codeReach)
+	for at < i {
+		tick := strings.IndexByte(text[at:i], '`')
+		if tick < 0 {
+			return 0
+		}
+		at += tick
+		if at += codeSpan(text[at:]); at > i {
+			return at
+		}
+	}
+	return 0
+}
+
+func lineBegin(text string, i int) int { return strings.LastIndexAny(text[:i], "\r\n") + 1 }
+
+// fence is the fenced code block that a text is in at some place.
+type fence struct {
+	// mark is what it began with, such as "```"; empty outside of any.
+	mark string
+	// quoted blocks end where the quote does.
+	quoted bool
+}
+
+// fenceMark is the mark of the fence that a line begins with, or empty.
+func fenceMark(line string) string {
+	for _, c := range []string{"`", "~"} {
+		n := len(line) - len(strings.TrimLeft(line, c))
+		if n >= 3 && (c == "~" || !strings.Contains(line[n:], c)) {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// next takes a whole line. For one of a fenced block it returns the number of
+// bytes that are not its code: all of the line that closes the block.
+func (f *fence) next(line string) (marks int, code bool) {
+	rest := strings.TrimLeft(line, " \t")
+	if f.mark != "" && f.quoted && !strings.HasPrefix(rest, ">") {
+		*f = fence{}
+	}
+	if f.mark == "" {
+		f.open(line)
+		return 0, false
+	}
+	if f.quoted {
+		rest = strings.TrimLeft(rest, "> \t")
+	}
+	if strings.HasPrefix(rest, f.mark) && strings.Trim(rest, f.mark[:1]+" \t") == "" {
+		*f = fence{}
+		return len(line), true
+	}
+	return len(line) - len(rest), true
+}
+
+// open begins a block when a line does, in a list or quote too.
+func (f *fence) open(line string) {
+	for {
+		line = strings.TrimLeft(line, " \t")
+		if f.mark = fenceMark(line); f.mark != "" {
+			return
+		}
+		f.quoted = f.quoted || strings.HasPrefix(line, ">")
+		n := lineMark(line)
+		if n == 0 {
+			*f = fence{}
+			return
+		}
+		line = line[n:]
+	}
+}
+
+// fenceAt is the block that text is in at i, the beginning of a line, as far as
+// the snippetScanBytes before it tell.
+func fenceAt(text string, i int) (f fence) {
+	text = text[max(0, i-snippetScanBytes):i]
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		return f
+	}
+	for text != "" {
+		line := firstLine(text)
+		f.next(line)
+		text = text[len(line):]
+		text = text[min(lineEnd(text), len(text)):]
+	}
+	return f
+}
+
+// lineEnd is the length of the line end that text begins with.
+func lineEnd(text string) int {
+	if strings.HasPrefix(text, "\r\n") {
+		return 2
+	}
+	return 1
+}
+
+// firstLine is the line that text begins with, without its end.
+func firstLine(text string) string {
+	if i := strings.IndexAny(text, "\r\n"); i >= 0 {
+		return text[:i]
+	}
+	return text
+}

@@ -7,6 +7,7 @@ import "strings"
 const (
 	ColumnTree   = "tree"   // text, one
 	ColumnPath   = "path"   // text, one: the path inside the tree
+	ColumnFile   = "file"   // text, one: the last part of the path
 	ColumnFolder = "folder" // text, list: every folder above, "a", "a/b"; "" for the top
 	ColumnTag    = "tag"    // text, list: lower case; "a/b" is also present as "a"
 	ColumnDate   = "date"   // date, one: see Dated

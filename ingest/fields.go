@@ -125,6 +125,7 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 		{Name: sheaf.ColumnTree, Values: []sheaf.Value{text(doc.Tree)}},
 		{Name: sheaf.ColumnDoc, Values: []sheaf.Value{text(string(doc.ID))}},
 		{Name: sheaf.ColumnPath, Values: []sheaf.Value{text(doc.Path)}},
+		{Name: sheaf.ColumnFile, Values: []sheaf.Value{text(path.Base(doc.Path))}},
 		{Name: sheaf.ColumnFolder, Values: folders(doc.Path)},
 		{Name: columnExtension, Values: []sheaf.Value{text(strings.TrimPrefix(strings.ToLower(path.Ext(doc.Path)), "."))}},
 	}

@@ -35,6 +35,8 @@ func TestParse(t *testing.T) {
 		{`tag:#x -tag:y z`, `any of "z", where (tag is x and not tag is y)`, ""},
 		{`tag:a OR tag:b`, `everything, where (tag is a or tag is b)`, ""},
 		{`path:guides/auth`, `everything, where (folder is guides/auth or path begins with guides/auth)`, ""},
+		{`path:git2.md`, `everything, where (folder is git2.md or path begins with git2.md or file is git2.md)`, ""},
+		{`path:/git2.md`, `everything, where (folder is git2.md or path begins with git2.md)`, ""},
 		{`path:gui*`, `everything, where path begins with gui`, ""},
 		{`path:guides`, `the phrase "guides" in path`, ""},
 		{`ext:.MD x`, `any of "x", where ext is md`, ""},

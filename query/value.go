@@ -112,8 +112,9 @@ func (p *parser) tag(t token) part {
 	return part{filter: sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(name)}}, strict: true}
 }
 
-// path reads a folder, a file, or the beginning of a path. A bare name is looked
-// for among the words of paths.
+// path reads a folder, a file, or the beginning of a path. A file's name with its
+// extension is that of files in every folder, unless a slash stands before it. A
+// bare name is looked for among the words of paths.
 func (p *parser) path(t token) part {
 	value := strings.TrimPrefix(strings.TrimPrefix(t.text, "./"), "/")
 	prefix, star := strings.CutSuffix(value, "*")
@@ -126,10 +127,14 @@ func (p *parser) path(t token) part {
 		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: prefix}, strict: true}
 	case strings.Contains(value, "/") || strings.Contains(value, "."):
 		folder := sheaf.TextValue(strings.TrimSuffix(value, "/"))
-		return part{filter: sheaf.Or{
+		any := sheaf.Or{
 			sheaf.In{Column: sheaf.ColumnFolder, Values: []sheaf.Value{folder}},
 			sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: value},
-		}, strict: true}
+		}
+		if value == t.text && !strings.Contains(value, "/") {
+			any = append(any, sheaf.In{Column: sheaf.ColumnFile, Values: []sheaf.Value{folder}})
+		}
+		return part{filter: any, strict: true}
 	}
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }

@@ -3,7 +3,6 @@ package vector
 import (
 	"context"
 	"math"
-	"slices"
 )
 
 // Which rows can be among the nearest? An estimate is what the signs of a row say
@@ -92,8 +91,7 @@ func (s *Set) prune(q *query, c *selection, k int, threshold float64) (float64, 
 		}
 	}
 	if len(best) >= k {
-		slices.Sort(best)
-		threshold = max(threshold, best[len(best)-k])
+		threshold = max(threshold, largest(best, k))
 	}
 	least := q.reach.least(threshold)
 	n := 0

@@ -61,7 +61,8 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all found) error
 	wg.Wait()
 	for i, err := range faults {
 		if ctx.Err() != nil {
-			return nil // the branch answered in time, what it lacks counts as missing
+			r.warn("time ran out before every branch scored what others found: what is missing counts as not found")
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("branch %s: look up what other branches found: %w", outcomes[i].branch.Name, err)

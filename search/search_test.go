@@ -227,6 +227,23 @@ func TestTimeoutAndCancellation(t *testing.T) {
 	if !r.Degraded || len(r.Hits) == 0 {
 		t.Errorf("degraded %v, %d hits", r.Degraded, len(r.Hits))
 	}
+	// Branches answer, what is looked up for their hits does not: that is said too.
+	shelf.delay = func(req backend.Request) time.Duration {
+		if req.Within != nil {
+			return time.Hour
+		}
+		return 0
+	}
+	r = mustSearch(t, searcher(shelf), query("cat tree", 3), load(t, "sheaf"), search.Options{Timeout: 50 * time.Millisecond, Parameters: map[string]string{"pool": "2"}})
+	if !r.Degraded || len(r.Hits) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "time ran out") }) {
+		t.Errorf("degraded %v, %d hits, warnings %q", r.Degraded, len(r.Hits), r.Warnings)
+	}
+	shelf.delay = func(req backend.Request) time.Duration {
+		if vectors(req) {
+			return time.Hour
+		}
+		return 0
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	if _, err := searcher(shelf).Search(ctx, query("cat", 3), load(t, "rrf"), search.Options{}); !errors.Is(err, context.Canceled) {

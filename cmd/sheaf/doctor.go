@@ -85,7 +85,7 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 	_, err = loadProfile(c.Profile)
 	out = append(out, backend.Finding{Check: "profile", Found: c.Profile, Err: err})
 	model := backend.Finding{Check: "model", Found: "none: words alone are searched"}
-	e, err := newEmbedder(cmd.Context(), c, 0, 1)
+	e, err := newEmbedder(cmd.Context(), c, 0, hasty)
 	if model.Err = err; err == nil && e != nil {
 		model.Found = fmt.Sprintf("%s, %d dimensions", e.Model(), e.Dims())
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -13,12 +15,19 @@ import (
 // embedder runs "embedder NAME": it starts a server that speaks OpenAI's
 // /v1/embeddings until the script ends, and puts its address into the variable
 // NAME. A vector counts words by hash; "automobile" counts as "car", so that
-// meaning can be told from words. A request for the model "broken" fails.
+// meaning can be told from words. A request for the model "broken" fails, and one
+// below NAME/busy is refused for now, with the number of such requests.
 func embedder(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: embedder NAME")
 	}
-	server := httptest.NewServer(http.HandlerFunc(embeddings))
+	var refused atomic.Int64
+	routes := http.NewServeMux()
+	routes.HandleFunc("/", embeddings)
+	routes.HandleFunc("/v1/busy/", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, fmt.Sprintf("refused %d times", refused.Add(1)), http.StatusServiceUnavailable)
+	})
+	server := httptest.NewServer(routes)
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL+"/v1")
 }

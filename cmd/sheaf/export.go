@@ -95,7 +95,7 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string, writ
 		return sheaf.Invalidf("--for %s: must be an address of %s", target, strings.Join(kinds, " or "))
 	}
 	var fields []backend.VectorField
-	e, err := newEmbedder(cmd.Context(), c, 0, 1)
+	e, err := newEmbedder(cmd.Context(), c, 0, hasty)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,10 @@ const answerGarbage = 400
 
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
-	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, started: time.Now()}
+	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, waits: mixed, started: time.Now()}
+	if o.refresh {
+		s.waits = hasty
+	}
 	if o.refresh && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(answerGarbage)
 	}
@@ -352,7 +355,15 @@ func (s *session) openEmbedder(ctx context.Context) error {
 	made := settings.Embedder
 	// Documents without a source file stay while an index is made again.
 	empty := s.view.Docs() == 0 || made == "" && s.remaking()
-	e, err := newEmbedder(ctx, s.config, settings.Dims, 0)
+	if made == "" && !empty && s.config.Embedder.Remote() {
+		s.warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", s.config.Embedder.Model)
+		return nil // and nobody is asked for more
+	}
+	e, err := newEmbedder(ctx, s.config, settings.Dims, s.waits)
+	if err == nil && empty && s.waits == hasty && s.config.Embedder.Remote() {
+		// It answers, and the first index takes its time anyway.
+		e, err = newEmbedder(ctx, s.config, e.Dims(), mixed)
+	}
 	switch {
 	case errors.Is(err, sheaf.ErrUnavailable) && made == "":
 		s.warn("%v: words alone are searched", err)
@@ -363,8 +374,6 @@ func (s *session) openEmbedder(ctx context.Context) error {
 	case e == nil:
 	case builtIn(e) && !empty && made != e.Model():
 		s.outdated = fmt.Errorf("the index has %s, and the built-in model is now %s", describeModel(made), e.Model())
-	case made == "" && !empty:
-		s.warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", e.Model())
 	case made != "" && !empty && english.Made(made) && e.Model() != made:
 		s.notice("the index was made with the built-in model, which is used; to use %s: sheaf index --rebuild", e.Model())
 		s.embedder, err = builtInOf(made)
@@ -455,15 +464,7 @@ func (s *session) queryVector() func(ctx context.Context, text string) ([]float3
 		return nil
 	}
 	return func(ctx context.Context, text string) ([]float32, error) {
-		e := s.embedder
-		if !builtIn(e) {
-			// A person waits: words answer at once when the server does not.
-			var err error
-			if e, err = newEmbedder(ctx, s.config, e.Dims(), 1); err != nil {
-				return nil, err
-			}
-		}
-		vectors, err := e.Embed(ctx, inference.Query, []string{text})
+		vectors, err := s.embedder.Embed(ctx, inference.Query, []string{text})
 		if err != nil {
 			return nil, err
 		}

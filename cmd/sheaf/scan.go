@@ -18,7 +18,7 @@ import (
 // finds candidates in the files. It writes nothing.
 func (a *app) openScan(ctx context.Context, folder string, set []string) (*session, error) {
 	c := a.config
-	s := &session{app: a, folder: folder, where: collection.Location{Root: folder}, started: time.Now()}
+	s := &session{app: a, folder: folder, where: collection.Location{Root: folder}, waits: hasty, started: time.Now()}
 	var err error
 	if s.view, err = scan.Empty(scan.TreeName(folder), folder); err != nil {
 		return nil, err

@@ -70,6 +70,8 @@ type session struct {
 	walk *ingest.Walk
 	// asIs says that the index is only looked at.
 	asIs bool
+	// waits is how long it waits for a server that makes vectors.
+	waits patience
 	// stopped is what a check says of a run that was stopped before its end, ""
 	// when none was.
 	stopped string

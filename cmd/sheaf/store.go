@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -112,15 +113,54 @@ func openEngine(dir string, a *analysis.Analyzer, e inference.Embedder, empty bo
 	return store, nil
 }
 
+// patience is how long is waited for a server that makes vectors.
+type patience uint8
+
+const (
+	// patient work is done by a machine: passages and queries are tried again
+	// until the server has nothing more to say.
+	patient patience = iota
+	// mixed work goes on beside a person's: passages are tried as above, queries
+	// as below.
+	mixed
+	// hasty work is waited for by a person, who has the answer of the words at
+	// once: everything is tried once.
+	hasty
+)
+
+const (
+	// connectTimeout is enough for a handshake with the other end of the world.
+	connectTimeout = time.Second
+	// queryTimeout is enough for one short text by a model that must be loaded first.
+	queryTimeout = 5 * time.Second
+	// hastyBatch is so few passages that a server that works needs no longer for
+	// them than for a query.
+	hastyBatch = 16
+	// serverRest is for how long queries do without a server that was away.
+	serverRest = 30 * time.Second
+)
+
+// options are those of a server that is waited for so.
+func (p patience) options() openai.Options {
+	o := openai.Options{}
+	if p >= mixed {
+		o.QueryTimeout, o.Rest = queryTimeout, serverRest
+	}
+	if p == hasty {
+		o.Attempts, o.Batch, o.ConnectTimeout, o.Timeout = 1, hastyBatch, connectTimeout, queryTimeout
+	}
+	return o
+}
+
 // newEmbedder is the model that the settings name; nil for none. dims is the
 // number of dimensions when it is known already, 0 when the server is to be
-// asked; attempts is how often a request is tried, 0 for the usual number.
-func newEmbedder(ctx context.Context, c *config.Config, dims, attempts int) (inference.Embedder, error) {
+// asked.
+func newEmbedder(ctx context.Context, c *config.Config, dims int, p patience) (inference.Embedder, error) {
 	o := c.Embedder
 	switch {
 	case o.Use == config.EmbedderNone:
 		return nil, nil
-	case o.Use == config.EmbedderBuiltIn, o.URL == "":
+	case !o.Remote():
 		return newBuiltIn()
 	}
 	key, err := secret("embedder.", o.KeyEnv, o.KeyFile)
@@ -130,7 +170,9 @@ func newEmbedder(ctx context.Context, c *config.Config, dims, attempts int) (inf
 	if o.Dims != 0 {
 		dims = o.Dims
 	}
-	e, err := openai.New(ctx, openai.Options{URL: o.URL, Model: o.Model, Dims: dims, Key: key, QueryPrefix: o.QueryPrefix, PassagePrefix: o.PassagePrefix, Attempts: attempts})
+	to := p.options()
+	to.URL, to.Model, to.Dims, to.Key, to.QueryPrefix, to.PassagePrefix = o.URL, o.Model, dims, key, o.QueryPrefix, o.PassagePrefix
+	e, err := openai.New(ctx, to)
 	switch {
 	case errors.Is(err, openai.ErrConfig):
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)

@@ -8,10 +8,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,10 +23,44 @@ type endpoint struct {
 	kind            error // what errors wrap, and begin with
 	url, model, key string
 	timeout         time.Duration // of one request
+	connect         time.Duration // of that, to connect; 0 is all of it
 	attempts        int
 	most            int64 // bytes of an answer
 	client          *http.Client
 	sleep           func(context.Context, time.Duration) error
+	rest            *rest // what is known of the server; nil when nobody asks
+	resting         bool  // requests fail at once while the server is let rest
+}
+
+// rest remembers for a while that a server did not answer. It is safe for
+// concurrent use.
+type rest struct {
+	length time.Duration
+	now    func() time.Time
+
+	mu    sync.Mutex
+	until time.Time
+	fault error
+}
+
+// known is why the server did not answer a moment ago, nil when it did.
+func (r *rest) known() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now().Before(r.until) {
+		return r.fault
+	}
+	return nil
+}
+
+// learn records whether the server answered.
+func (r *rest) learn(fault error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fault, r.until = fault, time.Time{}
+	if fault != nil {
+		r.until = r.now().Add(r.length)
+	}
 }
 
 // open checks the address, adds path to it when it does not end so, and sets what
@@ -49,12 +85,24 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 		e.attempts = DefaultAttempts
 	}
 	if e.client == nil {
-		e.client = &http.Client{}
+		e.client = &http.Client{Transport: transport(e.connect)}
 	}
 	if e.sleep == nil {
 		e.sleep = sleep
 	}
 	return &e, nil
+}
+
+// transport connects within limit; nil, the usual one, when that is 0.
+func transport(limit time.Duration) http.RoundTripper {
+	usual, ok := http.DefaultTransport.(*http.Transport)
+	if limit <= 0 || !ok {
+		return nil
+	}
+	t := usual.Clone()
+	t.DialContext = (&net.Dialer{Timeout: limit, KeepAlive: 30 * time.Second}).DialContext
+	t.TLSHandshakeTimeout = limit
+	return t
 }
 
 // redact hides what stands before an @ in an address.
@@ -67,6 +115,11 @@ func redact(address string) string {
 
 // post sends body and gives the answer to read, whose error is final.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
+	if e.resting {
+		if err := e.rest.known(); err != nil {
+			return err
+		}
+	}
 	wait := 500 * time.Millisecond
 	for attempt := 1; ; attempt++ {
 		retry, err := e.try(ctx, body, read)
@@ -92,8 +145,8 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 
 // try makes one request. retry is below 0 when another attempt cannot help, the
 // time to wait when the server names one, and 0 otherwise.
-func (e *endpoint) try(ctx context.Context, body []byte, read func(data []byte) error) (retry time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(asked, e.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
 	if err != nil {
@@ -105,10 +158,17 @@ func (e *endpoint) try(ctx context.Context, body []byte, read func(data []byte) 
 	}
 	resp, err := e.client.Do(req)
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return 0, e.fault("did not answer in time: %w", ctx.Err())
-	case err != nil:
-		return 0, e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
+	case err == nil:
+	case ctx.Err() != nil:
+		err = e.fault("did not answer in time: %w", ctx.Err())
+	default:
+		err = e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
+	}
+	if e.rest != nil && asked.Err() == nil { // who gave up learned nothing
+		e.rest.learn(err)
+	}
+	if err != nil {
+		return 0, err
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, e.most+1))

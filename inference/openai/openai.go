@@ -45,6 +45,16 @@ type Options struct {
 	// one is tried when the server is busy, 0 is DefaultAttempts.
 	Timeout  time.Duration
 	Attempts int
+	// QueryTimeout, when it is above 0, bounds the request for a query, which
+	// is then tried once: a person waits for it, who has words without it.
+	QueryTimeout time.Duration
+	// Rest is for how long, after the server could not be reached or did not
+	// answer in time, queries fail at once with the same error; 0 asks again
+	// every time. Passages are always tried.
+	Rest time.Duration
+	// ConnectTimeout bounds how long the client takes to connect, 0 is as long
+	// as a request.
+	ConnectTimeout time.Duration
 	// Client makes the requests; nil is a client of its own.
 	Client *http.Client
 	// sleep waits between attempts; tests replace it.
@@ -64,8 +74,8 @@ const (
 
 // Embedder is a server with a model. It implements inference.Embedder.
 type Embedder struct {
-	o  Options
-	at *endpoint
+	o         Options
+	at, query *endpoint // for passages, and for queries
 }
 
 var _ inference.Embedder = (*Embedder)(nil)
@@ -74,7 +84,7 @@ var _ inference.Embedder = (*Embedder)(nil)
 // the options leave it open. Errors wrap ErrConfig or ErrUnavailable.
 func New(ctx context.Context, o Options) (*Embedder, error) {
 	at, err := endpoint{kind: ErrUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: o.Attempts, most: maxAnswer,
-		client: o.Client, sleep: o.sleep}.open("", "/embeddings")
+		connect: o.ConnectTimeout, client: o.Client, sleep: o.sleep, rest: &rest{length: o.Rest, now: time.Now}}.open("", "/embeddings")
 	switch {
 	case err != nil:
 		return nil, err
@@ -86,9 +96,13 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 	if o.Batch <= 0 {
 		o.Batch = DefaultBatch
 	}
-	e := &Embedder{o, at}
+	query := *at
+	if o.QueryTimeout > 0 {
+		query.timeout, query.attempts, query.resting = o.QueryTimeout, 1, true
+	}
+	e := &Embedder{o, at, &query}
 	if o.Dims == 0 {
-		vectors, err := e.request(ctx, []string{"dimensions"})
+		vectors, err := e.request(ctx, at, []string{"dimensions"})
 		if err != nil {
 			return nil, err
 		}
@@ -112,9 +126,9 @@ func (e *Embedder) Dims() int { return e.o.Dims }
 
 // Embed implements inference.Embedder.
 func (e *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
-	prefix := e.o.PassagePrefix
+	prefix, at := e.o.PassagePrefix, e.at
 	if purpose == inference.Query {
-		prefix = e.o.QueryPrefix
+		prefix, at = e.o.QueryPrefix, e.query
 	}
 	out := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
@@ -126,7 +140,7 @@ func (e *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts [
 				batch[i] = prefix + "-" // servers refuse empty texts
 			}
 		}
-		vectors, err := e.request(ctx, batch)
+		vectors, err := e.request(ctx, at, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -137,13 +151,13 @@ func (e *Embedder) Embed(ctx context.Context, purpose inference.Purpose, texts [
 }
 
 // request embeds one batch, again when the server is busy.
-func (e *Embedder) request(ctx context.Context, texts []string) ([][]float32, error) {
+func (e *Embedder) request(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(map[string]any{"model": e.o.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
 		return nil, err
 	}
 	var vectors [][]float32
-	err = e.at.post(ctx, body, func(data []byte) error {
+	err = at.post(ctx, body, func(data []byte) error {
 		var err error
 		vectors, err = e.decode(data, len(texts))
 		return err

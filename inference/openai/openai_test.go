@@ -192,3 +192,54 @@ func TestOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestQueries: a person waits for a query, so it is tried once and within its own
+// time, and after it found no server the next ones fail at once, while passages are
+// tried as ever.
+func TestQueries(t *testing.T) {
+	var mode atomic.Value
+	mode.Store("hang")
+	release := make(chan struct{})
+	s, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
+		switch mode.Load() {
+		case "hang":
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		case "busy":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			vectors(texts, w)
+		}
+	})
+	defer close(release)
+	o := options(s)
+	o.Dims, o.QueryTimeout, o.Rest = 2, 20*time.Millisecond, time.Minute
+	e, err := New(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	e.query.rest.now = func() time.Time { return now }
+	ask := func(purpose inference.Purpose, requests int64, fails bool) {
+		t.Helper()
+		before := count.Load()
+		_, err := e.Embed(context.Background(), purpose, []string{"x"})
+		if got := count.Load() - before; got != requests || fails != errors.Is(err, ErrUnavailable) || !fails && err != nil {
+			t.Errorf("%d requests, want %d: %v", got, requests, err)
+		}
+	}
+	ask(inference.Query, 1, true)
+	ask(inference.Query, 0, true)
+	now = now.Add(2 * time.Minute)
+	ask(inference.Query, 1, true)
+	mode.Store("well")
+	ask(inference.Query, 0, true)
+	ask(inference.Passage, 1, false)
+	ask(inference.Query, 1, false) // passages showed that the server is back
+	mode.Store("busy")
+	ask(inference.Passage, DefaultAttempts, true)
+	ask(inference.Query, 1, true)
+	ask(inference.Query, 1, true) // it answers, so it is asked
+}

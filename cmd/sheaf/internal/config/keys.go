@@ -77,6 +77,11 @@ type Embedder struct {
 	QueryPrefix, PassagePrefix string
 }
 
+// Remote reports whether vectors come from the endpoint.
+func (e Embedder) Remote() bool {
+	return e.Use != EmbedderBuiltIn && e.Use != EmbedderNone && e.URL != ""
+}
+
 // Chat says what puts queries in other words, for profiles that want that; no
 // address is no model.
 type Chat struct {

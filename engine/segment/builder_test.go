@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"sheaf/vfs"
@@ -90,6 +91,31 @@ func TestFlushTogether(t *testing.T) {
 		}
 		if together.Len() > 0 && !bytes.Equal(flushed(t, builders...), flushed(t, together)) {
 			t.Fatalf("round %d: the file of %d builders is not that of one", round, len(builders))
+		}
+	}
+}
+
+// TestFlushSideBySide: the file is the same however many goroutines encode it.
+func TestFlushSideBySide(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 5))
+	for round := range 6 {
+		var builders []*Builder
+		for part := range 1 + rng.IntN(3) {
+			b := NewBuilder([]string{"a", "b"})
+			fillBuilder(t, b, uint64(200*round+part), 400)
+			for i := range rng.IntN(9 * rangeTerms) { // terms that no other builder has, too
+				b.Token(i%2, b.Term(fmt.Appendf(nil, "%d", rng.IntN(1e6))), 40)
+			}
+			builders = append(builders, b)
+		}
+		var files [][]byte
+		for _, goroutines := range []int{1, 2, 4} {
+			before := runtime.GOMAXPROCS(goroutines)
+			files = append(files, flushed(t, builders...))
+			runtime.GOMAXPROCS(before)
+		}
+		if !bytes.Equal(files[0], files[1]) || !bytes.Equal(files[0], files[2]) {
+			t.Fatalf("round %d: the files of one, two and four goroutines differ", round)
 		}
 	}
 }

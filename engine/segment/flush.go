@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"sheaf/engine/postings"
 	"sheaf/engine/vector"
 	"sheaf/vfs"
 )
@@ -65,7 +64,6 @@ type flushPart struct {
 	base  uint32 // ordinal of the first
 	live  int    // chunks that are left
 	remap []uint32
-	at    int // the next term, of sorted
 }
 
 const dropped = 1<<32 - 1
@@ -129,81 +127,6 @@ func (f *flusher) lengths() [][]uint32 {
 		}
 	}
 	return out
-}
-
-// postings walks the terms of all builders together, by name.
-func (f *flusher) postings(lengths [][]uint32) {
-	for i := range f.parts {
-		f.parts[i].sortTerms()
-	}
-	var replay postings.Replay
-	f.file.begin(sectionPostings)
-	for name, ok := f.nextTerm(); ok; name, ok = f.nextTerm() {
-		for field := range lengths {
-			listed := false
-			for i := range f.parts {
-				p := &f.parts[i]
-				if list := p.list(field, name); list != nil {
-					f.copyList(&replay, p, list, lengths[field], name[0] == FormMark)
-					listed = true
-				}
-			}
-			if listed {
-				f.file.list(field)
-			}
-		}
-		f.file.term(name)
-		for i := range f.parts {
-			if p := &f.parts[i]; p.term() == name {
-				p.at++
-			}
-		}
-	}
-	f.file.endTerms()
-}
-
-// nextTerm is the first of the terms that are left; ok is false when none is.
-func (f *flusher) nextTerm() (name string, ok bool) {
-	for i := range f.parts {
-		if p := &f.parts[i]; p.at < len(p.sorted) && (!ok || p.term() < name) {
-			name, ok = p.term(), true
-		}
-	}
-	return name, ok
-}
-
-// term is the term that the part stands at, "" at the end.
-func (p *flushPart) term() string {
-	if p.at == len(p.sorted) {
-		return ""
-	}
-	return p.names[p.sorted[p.at]]
-}
-
-// list is what the part holds of a term in a field; nil for nothing.
-func (p *flushPart) list(field int, name string) *postings.Accumulator {
-	if p.term() != name {
-		return nil
-	}
-	list, term := p.lists[field], p.sorted[p.at]
-	if int(term) >= len(list) || list[term] == 0 {
-		return nil
-	}
-	return &p.accumulators[list[term]-1]
-}
-
-func (f *flusher) copyList(replay *postings.Replay, p *flushPart, list *postings.Accumulator, lengths []uint32, form bool) {
-	encoder := &f.file.encoder
-	replay.Start(&p.arena, list)
-	for ordinal, positions, ok := replay.Next(); ok; ordinal, positions, ok = replay.Next() {
-		switch to := p.to(ordinal); {
-		case to == dropped:
-		case form:
-			encoder.AddCount(to, uint32(len(positions)))
-		default:
-			encoder.Add(to, lengths[to], positions)
-		}
-	}
 }
 
 func (f *flusher) identifiers() {

@@ -46,6 +46,9 @@ func Merge(ctx context.Context, fs vfs.FS, path string, sources []Source, pause 
 	return w.finish()
 }
 
+// listsBytes is about how much is gathered of the lists before it is written.
+const listsBytes = 64 << 10
+
 type merger struct {
 	ctx     context.Context
 	pause   func(ctx context.Context, written int64) error
@@ -54,6 +57,7 @@ type merger struct {
 	total   int // chunks of the result
 	fields  []string
 	byField [][]uint32 // lengths of the result
+	lists   termLists
 	steps   int
 }
 
@@ -181,15 +185,20 @@ func (m *merger) postings() error {
 					return err
 				}
 			}
-			m.file.list(f)
+			m.lists.list(f)
 		}
-		m.file.term(name)
+		m.lists.term(name)
+		if len(m.lists.bytes)+len(m.lists.entries) >= listsBytes {
+			m.file.lists(&m.lists)
+			m.lists.reset()
+		}
 		for _, in := range m.inputs {
 			if in.more && string(in.terms.Key()) == name {
 				in.more = in.terms.Next()
 			}
 		}
 	}
+	m.file.lists(&m.lists)
 	m.file.endTerms()
 	m.file.lengths(m.fields, m.byField)
 	return nil
@@ -208,11 +217,11 @@ func (m *merger) copyList(in *input, f int, form bool, c *postings.Cursor, p *po
 			continue
 		}
 		if form {
-			m.file.encoder.AddCount(to, c.Frequency())
+			m.lists.encoder.AddCount(to, c.Frequency())
 			continue
 		}
 		if positions = p.Append(positions[:0], c); len(positions) > 0 {
-			m.file.encoder.Add(to, m.byField[f][to], positions)
+			m.lists.encoder.Add(to, m.byField[f][to], positions)
 		}
 	}
 	if err := c.Err(); err != nil {

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"math"
 	"slices"
 
-	"sheaf/engine/postings"
 	"sheaf/vfs"
 	"sheaf/vfs/sectionfile"
 )
@@ -30,14 +28,10 @@ type fileWriter struct {
 	part    int    // bytes in its last granule
 	partSum uint32
 
-	encoder  postings.Encoder
-	terms    tableWriter
-	payload  []byte
-	entries  []byte // of the lists of the open term
-	mask     uint64
-	offset   uint64 // where the next list begins
-	starting uint64 // where the open term's first list begins
-	columns  tableWriter
+	terms   tableWriter
+	payload []byte
+	offset  uint64 // where the next list begins
+	columns tableWriter
 }
 
 func createFile(fs vfs.FS, path string) (*fileWriter, error) {
@@ -98,60 +92,6 @@ func (w *fileWriter) section(name string, data []byte) {
 	w.begin(name)
 	w.write(data)
 }
-
-// list ends the list that was added to the encoder: that of a field of the open
-// term. An empty list leaves no trace.
-func (w *fileWriter) list(field int) {
-	l := w.encoder.Finish()
-	if l.DF == 0 {
-		return
-	}
-	if int64(len(l.Postings)) > math.MaxUint32 || int64(len(l.Positions)) > math.MaxUint32 {
-		w.fail(errors.New("a posting list has more than 4 GiB"))
-	}
-	if w.mask == 0 {
-		w.starting = w.offset
-	}
-	w.mask |= 1 << field
-	e := w.entries
-	switch {
-	case l.DF == 1 && l.Single.Frequency == 1 && len(l.Positions) == 0:
-		e = binary.AppendUvarint(e, 1<<1|1)
-		e = binary.AppendUvarint(e, uint64(l.Single.Ordinal))
-		e = binary.AppendUvarint(e, uint64(l.Single.Position))
-	case l.DF == 1:
-		e = binary.AppendUvarint(e, 1<<1)
-		e = binary.AppendUvarint(e, uint64(l.Single.Ordinal))
-		e = binary.AppendUvarint(e, uint64(l.Single.Frequency))
-		e = binary.AppendUvarint(e, uint64(len(l.Positions)))
-	default:
-		e = binary.AppendUvarint(e, uint64(l.DF)<<1)
-		e = binary.AppendUvarint(e, uint64(len(l.Postings)))
-		e = binary.AppendUvarint(e, uint64(len(l.Positions)))
-	}
-	w.entries = e
-	w.write(l.Postings)
-	w.write(l.Positions)
-	w.offset += uint64(len(l.Postings) + len(l.Positions))
-	w.meta.positions += int64(len(l.Positions))
-}
-
-// term ends a term; one without lists leaves no trace.
-func (w *fileWriter) term(name string) {
-	if w.mask == 0 {
-		return
-	}
-	w.payload = w.payload[:0]
-	if w.terms.blockStarts() {
-		w.payload = binary.AppendUvarint(w.payload, w.starting)
-	}
-	w.payload = binary.AppendUvarint(w.payload, w.mask)
-	w.payload = append(w.payload, w.entries...)
-	w.terms.add(name, w.payload)
-	w.entries, w.mask = w.entries[:0], 0
-}
-
-func (w *fileWriter) endTerms() { w.section(sectionTerms, w.terms.finish()) }
 
 // lengths writes the lengths of the fields and their statistics: none, one or two
 // bytes a chunk, the largest number for those that are longer, which follow:

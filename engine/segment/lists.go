@@ -1,0 +1,105 @@
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"sheaf/engine/postings"
+)
+
+// termLists are the posting lists of consecutive terms, encoded but for what
+// depends on the lists before them in the file: several can be filled side by
+// side, each by one goroutine, and written one after the other.
+type termLists struct {
+	encoder   postings.Encoder
+	bytes     []byte // of the lists, as the section of postings has them
+	entries   []byte // of the lists, as the dictionary has them
+	terms     []listedTerm
+	open      listedTerm
+	positions int64 // of bytes
+	err       error
+}
+
+// listedTerm is a term with lists: where they begin in bytes, where its entries end
+// in entries, and the fields that it has.
+type listedTerm struct {
+	name  string
+	start int
+	end   int
+	mask  uint64
+}
+
+// reset makes l empty and keeps its memory.
+func (l *termLists) reset() {
+	clear(l.terms)
+	l.bytes, l.entries, l.terms, l.positions, l.err = l.bytes[:0], l.entries[:0], l.terms[:0], 0, nil
+}
+
+// list ends the list that was added to the encoder: that of a field of the open
+// term. An empty list leaves no trace.
+func (l *termLists) list(field int) {
+	list := l.encoder.Finish()
+	if list.DF == 0 {
+		return
+	}
+	if int64(len(list.Postings)) > math.MaxUint32 || int64(len(list.Positions)) > math.MaxUint32 {
+		l.err = errors.New("a posting list has more than 4 GiB")
+	}
+	if l.open.mask == 0 {
+		l.open.start = len(l.bytes)
+	}
+	l.open.mask |= 1 << field
+	e := l.entries
+	switch {
+	case list.DF == 1 && list.Single.Frequency == 1 && len(list.Positions) == 0:
+		e = append(e, 1<<1|1)
+		e = binary.AppendUvarint(e, uint64(list.Single.Ordinal))
+		e = binary.AppendUvarint(e, uint64(list.Single.Position))
+	case list.DF == 1:
+		e = append(e, 1<<1)
+		e = binary.AppendUvarint(e, uint64(list.Single.Ordinal))
+		e = binary.AppendUvarint(e, uint64(list.Single.Frequency))
+		e = binary.AppendUvarint(e, uint64(len(list.Positions)))
+	default:
+		e = binary.AppendUvarint(e, uint64(list.DF)<<1)
+		e = binary.AppendUvarint(e, uint64(len(list.Postings)))
+		e = binary.AppendUvarint(e, uint64(len(list.Positions)))
+	}
+	l.entries = e
+	l.bytes = append(l.bytes, list.Postings...)
+	l.bytes = append(l.bytes, list.Positions...)
+	l.positions += int64(len(list.Positions))
+}
+
+// term ends a term; one without lists leaves no trace.
+func (l *termLists) term(name string) {
+	if l.open.mask == 0 {
+		return
+	}
+	l.open.name, l.open.end = name, len(l.entries)
+	l.terms = append(l.terms, l.open)
+	l.open = listedTerm{}
+}
+
+// lists writes what l holds, after everything that was written before.
+func (w *fileWriter) lists(l *termLists) {
+	w.fail(l.err)
+	w.write(l.bytes)
+	from := 0
+	for i := range l.terms {
+		t := &l.terms[i]
+		w.payload = w.payload[:0]
+		if w.terms.blockStarts() {
+			w.payload = binary.AppendUvarint(w.payload, w.offset+uint64(t.start))
+		}
+		w.payload = binary.AppendUvarint(w.payload, t.mask)
+		w.payload = append(w.payload, l.entries[from:t.end]...)
+		w.terms.add(t.name, w.payload)
+		from = t.end
+	}
+	w.offset += uint64(len(l.bytes))
+	w.meta.positions += l.positions
+}
+
+func (w *fileWriter) endTerms() { w.section(sectionTerms, w.terms.finish()) }

@@ -66,7 +66,8 @@ type GetOptions struct {
 	// 0..MaxNeighbors.
 	Neighbors int
 	// Line, from 1, and Lines ask for lines of the document instead of the
-	// chunk, when Lines is above 0.
+	// chunk, when Lines is above 0. A line alone before the first heading asks
+	// for what stands there and not for the whole document.
 	Line, Lines int
 }
 
@@ -122,7 +123,7 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 	switch {
 	case o.Lines > 0:
 		where = address.Lines(content, max(o.Line, 1), o.Lines)
-	case o.Body:
+	case o.Body || o.Line > 0 && Leads(&c):
 		where.End = max(c.Body.End, where.Start)
 	}
 	part := r.part(doc, &c, content, where)
@@ -146,6 +147,10 @@ func WholeSpan(c *sheaf.Chunk) sheaf.Span {
 	}
 	return c.Span
 }
+
+// Leads reports whether c stands for a whole document, of which its own text is
+// what comes before the first heading.
+func Leads(c *sheaf.Chunk) bool { return !c.HasHeading && c.Parent == "" }
 
 func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where sheaf.Span) Part {
 	where.End = min(where.End, len(content))

@@ -26,9 +26,6 @@ type chunksOptions struct {
 	tree    string
 	root    string
 	verify  bool
-	cap     int
-	window  chunk.WindowOptions
-	github  bool
 	maxSize int64
 }
 
@@ -57,12 +54,12 @@ names it.`,
 	f.StringVar(&o.tree, "tree", "", "name of the tree in identifiers")
 	f.StringVar(&o.root, "root", "", "folder that paths in identifiers are relative to")
 	f.BoolVar(&o.verify, "verify", false, "check what must hold for every file instead of printing chunks")
-	f.IntVar(&o.cap, "cap", 0, fmt.Sprintf("sections: most characters of a piece (default %d)", chunk.DefaultSectionCap))
-	f.IntVar(&o.window.Size, "size", 0, fmt.Sprintf("window: most tokens of a window (default %d)", chunk.DefaultWindowSize))
-	f.IntVar(&o.window.Overlap, "overlap", 0, "window: tokens shared with the window before")
-	f.StringVar(&o.window.Boundary, "boundary", "", "window: where windows may end: token, line or sentence")
-	f.BoolVar(&o.window.Large, "large", false, "window: also make a large chunk of every four windows")
-	f.BoolVar(&o.github, "github-slugs", false, "ignore {#id} in headings")
+	f.Int("cap", chunk.DefaultSectionCap, "sections: most characters of a piece")
+	f.Int("size", chunk.DefaultWindowSize, "window: most tokens of a window")
+	f.Int("overlap", 0, "window: tokens shared with the window before")
+	f.String("boundary", "", "window: where windows may end: token, line or sentence")
+	f.Bool("large", false, "window: also make a large chunk of every four windows")
+	f.Bool("github-slugs", false, "ignore {#id} in headings")
 	addWalkFlags(f)
 	f.BoolVar(&a.json, "json", false, "print one JSON object a line, with --verify one in all (see doc/json.md)")
 	markFolder(f, "root")
@@ -140,16 +137,10 @@ func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error 
 		return sheaf.Invalidf("tree %q: a name has no colon, which ends it in identifiers", o.tree)
 	}
 	options := configuredChunker(c)
-	options.GitHubSlugs = options.GitHubSlugs || o.github
-	options.Sections.Cap = cmp.Or(o.cap, options.Sections.Cap)
-	options.Window.Size = cmp.Or(o.window.Size, options.Window.Size)
-	options.Window.Overlap = cmp.Or(o.window.Overlap, options.Window.Overlap)
-	options.Window.Boundary = cmp.Or(o.window.Boundary, options.Window.Boundary)
-	options.Window.Large = options.Window.Large || o.window.Large
 	if _, err := chunk.New(options); err != nil {
 		return err
 	}
-	run := chunksRun{app: a, chunksOptions: *o, options: options, rootDir: root}
+	run := chunksRun{app: a, chunksOptions: *o, options: options, rootDir: root, seen: map[string]bool{}}
 	for _, arg := range args {
 		if err := run.path(cmd.Context(), arg); err != nil {
 			return err
@@ -195,6 +186,7 @@ type chunksRun struct {
 	chunksOptions
 	options chunk.Options
 	rootDir string
+	seen    map[string]bool // files by path: a folder may be named beside what is in it
 
 	files, chunks, unread int
 	broken                []string // a fault for each file that is cut wrong
@@ -246,7 +238,10 @@ func (r *chunksRun) folder(ctx context.Context, folder string) error {
 		return err
 	}
 	for _, k := range skipped {
-		r.leave(filepath.Join(folder, filepath.FromSlash(k.Path)), k)
+		if path := filepath.Join(folder, filepath.FromSlash(k.Path)); !r.seen[path] {
+			r.seen[path] = true
+			r.leave(path, k)
+		}
 	}
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
@@ -290,6 +285,10 @@ func (r *chunksRun) named(path string, info os.FileInfo) error {
 
 // file cuts a file, or says why it does not.
 func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
+	if r.seen[path] {
+		return nil, nil
+	}
+	r.seen[path] = true
 	content, left := ingest.Read(path)
 	if left != nil {
 		return left, nil

@@ -121,7 +121,7 @@ func (s *session) part(t address.Target, o getOptions) (partJSON, error) {
 	switch {
 	case t.Count > 0:
 		where = address.Lines(content, t.Line, t.Count)
-	case o.body:
+	case o.body || t.Line > 0 && serve.Leads(&t.Chunk):
 		where.End = max(t.Chunk.Body.End, where.Start)
 	}
 	part := s.partOf(&t.Doc, &t.Chunk, content, where)

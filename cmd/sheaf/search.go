@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"sheaf"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/terminal"
 )
 
 func (a *app) searchCommand() *cobra.Command {
@@ -88,6 +90,24 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 	return s.show(cmd, q, o)
 }
 
+// searched is the number of documents in the folder, which is all of the index,
+// with the folders that were added to it, or a part of it.
+func (s *session) searched() int {
+	if s.scanner != nil {
+		return s.files
+	}
+	if s.folder == s.where.Root {
+		return s.view.Docs()
+	}
+	n := 0
+	for id := range s.view.Files() {
+		if _, ok := collection.Under(s.folder, s.file(id.Tree(), id.Path())); ok {
+			n++
+		}
+	}
+	return n
+}
+
 // show answers q in the form that was asked for. Nothing found is status 1.
 func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error {
 	if s.scanner == nil { // which knows of the files that it looked at only
@@ -124,10 +144,10 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 	if len(out.Results) == 0 {
 		switch {
 		case s.json || s.jsonl:
-		case s.view.Docs() == 0 && s.files == 0:
+		case s.searched() == 0:
 			s.notice("no documents in %s: .md, .markdown and .txt files are indexed, and those that the setting include names", s.folder)
 		default:
-			s.notice("nothing found in %s", s.folder)
+			s.notice("nothing found in %s: %s searched", s.folder, terminal.Plural(s.searched(), "document was", "documents were"))
 		}
 		return errNothing
 	}

@@ -113,9 +113,12 @@ func Load(opts Options) (*Config, error) {
 		return nil, err
 	}
 	if opts.Dir != "" {
-		file, err := findProjectFile(opts.Dir)
+		file, second, err := findProjectFile(opts.Dir)
 		if err != nil {
 			return nil, err
+		}
+		if second != "" {
+			c.Notices = append(c.Notices, fmt.Sprintf("%s is ignored, because %s stands beside it: join the two", second, filepath.Base(file)))
 		}
 		if file != "" && file != c.UserFile {
 			if err := c.loadFile(file, SourceProject, opts.Trust); err != nil {
@@ -255,22 +258,27 @@ func unknownKeyMessage(name string) string {
 	return fmt.Sprintf("unknown key %q: the keys are %s", name, strings.Join(names, ", "))
 }
 
-// findProjectFile looks in dir and in every folder above it.
-func findProjectFile(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
+// findProjectFile looks in dir and in every folder above it. second is a file
+// beside it that has another of the names, "" for none.
+func findProjectFile(dir string) (file, second string, err error) {
+	dir, err = filepath.Abs(dir)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	for {
 		for _, name := range ProjectFileNames {
 			path := filepath.Join(dir, name)
-			if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
-				return path, nil
+			if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+				continue
 			}
+			if file != "" {
+				return file, path, nil
+			}
+			file = path
 		}
 		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", nil
+		if file != "" || parent == dir {
+			return file, "", nil
 		}
 		dir = parent
 	}

@@ -98,6 +98,14 @@ type Reporter interface {
 	Stats(ctx context.Context) (Stats, error)
 }
 
+// Versioned is met by backends that can tell quickly whether anything has changed.
+type Versioned interface {
+	// Version is another number once any request could be answered otherwise
+	// than before. Requests that run while it changes may be answered of either
+	// state.
+	Version() (uint64, error)
+}
+
 // Checker is met by backends that can verify their files.
 type Checker interface {
 	// Check reads everything and returns one error for each fault found,

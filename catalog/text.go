@@ -82,6 +82,24 @@ func (v *View) TextAt(doc sheaf.ID, span sheaf.Span) ([]byte, error) {
 	return text[span.Start:span.End], nil
 }
 
+// Unchanged reports whether the source file of a document has the recorded size and
+// time, so that Text would return what it did before; a stored text never changes.
+func (v *View) Unchanged(doc sheaf.ID) bool {
+	s, st, err := v.find(doc)
+	if err != nil || s == nil {
+		return false
+	}
+	if st.text > 0 {
+		return true
+	}
+	name, err := v.Source(doc)
+	if err != nil {
+		return false
+	}
+	info, err := v.catalog.o.Source.Stat(name)
+	return err == nil && info.Size() == st.file.Size && info.ModTime().UnixNano() == st.file.ModTime
+}
+
 // inside returns an error when a span does not lie in the text of a document.
 func inside(doc sheaf.ID, span sheaf.Span, size int) error {
 	if span.Start < 0 || span.End < span.Start || span.End > size {

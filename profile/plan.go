@@ -93,6 +93,18 @@ func given(err error, set map[string]string) error {
 	return fmt.Errorf("%w (with %s)", err, strings.Join(with, ", "))
 }
 
+// Dated reports whether what comes out depends on the time of the query, as ages
+// do.
+func (p *Plan) Dated() bool {
+	recent := func(steps []Step) bool {
+		return slices.ContainsFunc(steps, func(s Step) bool { _, ok := s.Stage.(rank.Recency); return ok })
+	}
+	in := func(ph *Phase) bool {
+		return recent(ph.Then) || slices.ContainsFunc(ph.Branches, func(b Branch) bool { return recent(b.Then) })
+	}
+	return in(&p.Main) || p.Candidates != nil && in(p.Candidates)
+}
+
 // Most is how many results there can be at most, by what the branches that count
 // retrieve and what a first phase lets through.
 func (p *Plan) Most() int {

@@ -49,21 +49,32 @@ func benchFiles(b *testing.B) (map[string]string, []string) {
 	return files, []string{"word1 word7", "word100 word3", "word500 word501", "word20"}
 }
 
-// One search as a door answers it, page and snippets included: words alone, and
-// words with meaning.
+// One search as a door answers it, page and snippets included: words alone, words
+// with meaning, and what is remembered.
 func BenchmarkSearch(b *testing.B) {
 	files, queries := benchFiles(b)
-	f := servetest.Open(b, files, nil)
-	for name, set := range map[string]map[string]string{"words": {"meaning": "0"}, "hybrid": nil} {
-		b.Run(name, func(b *testing.B) {
+	with := servetest.Open(b, files, nil)
+	o := with.Options
+	o.CacheBytes = -1
+	without, err := serve.New(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer without.Close()
+	for _, c := range []struct {
+		name string
+		of   *serve.Collection
+		set  map[string]string
+	}{{"words", without, map[string]string{"meaning": "0"}}, {"hybrid", without, nil}, {"remembered", with.Collection, nil}} {
+		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				r, err := f.For(access.Unrestricted())
+				r, err := c.of.For(access.Unrestricted())
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := r.Search(context.Background(), serve.SearchRequest{Text: queries[i%len(queries)], Parameters: set}); err != nil {
+				if _, err := r.Search(context.Background(), serve.SearchRequest{Text: queries[i%len(queries)], Parameters: c.set}); err != nil {
 					b.Fatal(err)
 				}
 				r.Close()

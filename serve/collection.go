@@ -11,9 +11,11 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -82,6 +84,9 @@ type Options struct {
 	Documents, Tasks string
 	// Judged is the folder that saved judgements are written to; "" for none.
 	Judged string
+	// CacheBytes is about how much memory remembered answers may take; 0 is
+	// DefaultCacheBytes, less remembers nothing.
+	CacheBytes int64
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -95,7 +100,7 @@ type Collection struct {
 	closed   atomic.Bool
 	given    given
 	words    wordCounts
-	legs     legs
+	cache    *cache // nil remembers nothing
 	recall   recallMeter
 	// fresh says that nothing was indexed when it was opened.
 	fresh bool
@@ -124,6 +129,9 @@ func New(o Options) (*Collection, error) {
 	view := o.Catalog.View()
 	defer view.Close()
 	c := &Collection{o: o, rankings: newRankings(), given: newGiven(), fresh: view.Docs() == 0}
+	if o.CacheBytes >= 0 {
+		c.cache = newCache(cmp.Or(o.CacheBytes, DefaultCacheBytes))
+	}
 	if _, err := c.Load(""); errors.Is(err, sheaf.ErrUnsupported) {
 		return nil, fmt.Errorf("open collection %q: %w", o.Name, err)
 	}
@@ -156,7 +164,33 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 		return nil, fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 	}
 	view := c.o.Catalog.View()
-	return &Reader{c: c, grant: grant, view: view, guard: newGuard(view, &c.words, c.o.Backend, &grant)}, nil
+	at, told := c.stampOf(view)
+	return &Reader{c: c, grant: grant, view: view, at: at, told: told, guard: newGuard(view, &c.words, c.o.Backend, &grant)}, nil
+}
+
+// stampOf is the state of the index that a view and the store are at; told is false
+// when the store does not tell its own.
+func (c *Collection) stampOf(view *catalog.View) (s stamp, told bool) {
+	s.generation = view.Generation()
+	v, ok := c.o.Backend.(backend.Versioned)
+	if !ok {
+		return s, false
+	}
+	version, err := v.Version()
+	s.version = version
+	return s, err == nil
+}
+
+// now is the time that relative dates and ages are measured by: to the minute, so
+// that an answer is good for one.
+func (c *Collection) now() time.Time { return c.o.Now().Truncate(time.Minute) }
+
+// Cache says how searches were answered and what is remembered of them.
+func (c *Collection) Cache() CacheCounts {
+	if c.cache == nil {
+		return CacheCounts{}
+	}
+	return c.cache.state()
 }
 
 // watchState is how the watching goes.
@@ -231,10 +265,15 @@ func (c *Collection) Ready(ctx context.Context) error {
 type profileCache struct {
 	mu     sync.Mutex
 	loaded map[string]loadedProfile
+	// editions is how many different profiles have been read.
+	editions uint64
 }
 
+// loadedProfile is a profile as it was read. Its edition is another one when its
+// text is.
 type loadedProfile struct {
 	profile *profile.Profile
+	edition uint64
 	at      time.Time
 }
 
@@ -247,30 +286,43 @@ const profileAge = time.Second
 // package profile takes too, are not found: callers must not have the server
 // read its disk.
 func (c *Collection) Load(name string) (*profile.Profile, error) {
+	p, err := c.load(name)
+	return p.profile, err
+}
+
+func (c *Collection) load(name string) (loadedProfile, error) {
 	if name == "" {
 		name = c.o.Profile
 	}
 	if name != c.o.Profile && !plainName.MatchString(name) {
-		return nil, fmt.Errorf("%w: there is no profile %q", sheaf.ErrNotFound, name)
+		return loadedProfile{}, fmt.Errorf("%w: there is no profile %q", sheaf.ErrNotFound, name)
 	}
 	cache := &c.profiles
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
-	if p, ok := cache.loaded[name]; ok && time.Since(p.at) < profileAge {
-		return p.profile, nil
+	before, known := cache.loaded[name]
+	if known && time.Since(before.at) < profileAge {
+		return before, nil
 	}
 	p, _, err := profile.LoadTuned(c.o.Tuned, name, c.o.Profiles)
 	if err != nil {
-		return nil, err
+		return loadedProfile{}, err
+	}
+	if known && reflect.DeepEqual(p, before.profile) {
+		before.at = time.Now()
+		cache.loaded[name] = before
+		return before, nil
 	}
 	if err := c.canRun(p); err != nil {
-		return nil, err
+		return loadedProfile{}, err
 	}
 	if cache.loaded == nil || len(cache.loaded) >= 64 {
 		cache.loaded = map[string]loadedProfile{}
 	}
-	cache.loaded[name] = loadedProfile{p, time.Now()}
-	return p, nil
+	cache.editions++
+	loaded := loadedProfile{p, cache.editions, time.Now()}
+	cache.loaded[name] = loaded
+	return loaded, nil
 }
 
 // canRun is nil when a profile can run here as it is written.

@@ -15,14 +15,13 @@ import (
 // kept is a ranking with what it was asked for. Its pages are cut from it, so a
 // changing index neither repeats nor loses a result between them.
 type kept struct {
+	*ranked
 	request    SearchRequest
 	query      sheaf.Query
-	result     *search.Result
+	steps      []search.Timing // how long the ranking took
 	generation uint64
 	owner      string // the fingerprint of the grant
 	facets     map[string][]Facet
-	matches    *int
-	documents  documents // of results that were found in files, else nil
 
 	key  [keyBytes]byte
 	used time.Time
@@ -125,6 +124,9 @@ func (r *Reader) Page(ctx context.Context, cursor, text string) (*Answer, error)
 	}
 	if text != "" && text != k.request.Text {
 		return nil, fieldError("cursor", "it belongs to another query, %q", k.request.Text)
+	}
+	if err := takeTurn(ctx); err != nil {
+		return nil, err
 	}
 	return r.page(ctx, k, from, limit)
 }

@@ -42,14 +42,15 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.lab().Search(ctx, parsed, p, search.Options{Parameters: q.Parameters, Explain: true, Trace: true})
+	result, err := r.lab().Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: true, Trace: true})
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{request: q, query: parsed, result: result, generation: r.Generation(), owner: r.grant.Fingerprint()}
-	if err := k.keepScanned(); err != nil {
+	found, err := r.newRanked(result)
+	if err != nil {
 		return nil, err
 	}
+	k := &kept{request: q, query: parsed, ranked: found, steps: result.Took, generation: r.Generation(), owner: r.grant.Fingerprint()}
 	answer, err := r.page(ctx, k, 0, q.Limit)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,9 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 // lab is the searcher that remembers what branches retrieved.
 func (r *Reader) lab() *search.Searcher {
 	g := newGuard(r.view, &r.c.words, r.c.o.Backend, &r.grant)
-	g.legs = &r.c.legs
+	if r.c.cache != nil {
+		g.legs = &legs{r.c.cache, r.at}
+	}
 	s := r.searcher()
 	s.Backend, s.Facts = g.searched(), g
 	return s
@@ -90,10 +93,10 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := r.guard.Chunk(id); !ok && !p.Scans() {
+	if _, ok := r.guard.Chunk(id); !ok && !p.profile.Scans() {
 		return nil, notFound(id)
 	}
-	a, err := r.lab().WhyNot(ctx, parsed, p, search.Options{Parameters: q.Parameters}, id)
+	a, err := r.lab().WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +121,10 @@ func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.Plan(q.Window, change); err != nil {
+	if _, err := p.profile.Plan(q.Window, change); err != nil {
 		return nil, inField("change", err)
 	}
-	_, _, moves, err := r.lab().WhatIf(ctx, parsed, p, search.Options{Parameters: q.Parameters}, change)
+	_, _, moves, err := r.lab().WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
 	if err != nil {
 		return nil, err
 	}

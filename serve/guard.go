@@ -108,7 +108,7 @@ func (g *guard) bound(req backend.Request) backend.Request {
 func (g *guard) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
 	ctx = backend.WithViewer(ctx, g.viewer)
 	if g.legs != nil {
-		return g.legs.retrieve(ctx, g.view.Generation(), g.bound(req), g.store)
+		return g.legs.retrieve(ctx, g.bound(req), g.store)
 	}
 	return g.store.Retrieve(ctx, g.bound(req))
 }
@@ -135,7 +135,7 @@ func (g *guard) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 	}
 	ctx = backend.WithViewer(ctx, g.viewer)
 	if g.legs != nil {
-		return g.legs.explain(ctx, g.view.Generation(), g.bound(req), ids, e)
+		return g.legs.explain(ctx, g.bound(req), ids, e)
 	}
 	return e.Explain(ctx, g.bound(req), ids)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -14,7 +15,6 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/chunk"
-	"sheaf/profile"
 	"sheaf/query"
 	"sheaf/search"
 	"sheaf/serve/access"
@@ -27,6 +27,10 @@ type Reader struct {
 	grant access.Grant
 	view  *catalog.View
 	guard *guard
+	// at is the state of the index; told is false when the store does not tell
+	// its own.
+	at   stamp
+	told bool
 }
 
 // Close ends the use of the reader.
@@ -158,7 +162,7 @@ func (r *Reader) parse(q *SearchRequest) (sheaf.Query, error) {
 				}
 			}
 		}
-		parsed = query.Parse(q.Text, query.Options{Properties: names, Now: r.c.o.Now()})
+		parsed = query.Parse(q.Text, query.Options{Properties: names, Now: r.c.now()})
 	}
 	parsed.Limit = q.Window
 	filter, err := access.Filter(q.Filter)
@@ -183,7 +187,7 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 }
 
 func (r *Reader) searcher() *search.Searcher {
-	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.o.Now}
+	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now}
 	if r.c.o.Rerank != nil {
 		s.Rerank, s.Text = r.c.o.Rerank.Rerank, search.TextOf(r.guard.Chunk, r.guard.text)
 	}
@@ -197,16 +201,16 @@ func (r *Reader) searcher() *search.Searcher {
 }
 
 // prepare reads a request: its query, its profile, its parameters.
-func (r *Reader) prepare(q *SearchRequest) (sheaf.Query, *profile.Profile, error) {
+func (r *Reader) prepare(q *SearchRequest) (sheaf.Query, loadedProfile, error) {
 	if err := q.normalize(); err != nil {
-		return sheaf.Query{}, nil, err
+		return sheaf.Query{}, loadedProfile{}, err
 	}
-	p, err := r.c.Load(q.Profile)
+	p, err := r.c.load(q.Profile)
 	if err != nil {
-		return sheaf.Query{}, nil, inField("profile", err)
+		return sheaf.Query{}, p, inField("profile", err)
 	}
-	if _, err := p.Plan(q.Window, q.Parameters); err != nil {
-		return sheaf.Query{}, nil, inField("parameters", err)
+	if _, err := p.profile.Plan(q.Window, q.Parameters); err != nil {
+		return sheaf.Query{}, p, inField("parameters", err)
 	}
 	parsed, err := r.parse(q)
 	return parsed, p, err
@@ -218,29 +222,12 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	by, err := order(q.Sort)
+	found, steps, err := r.rank(ctx, &q, parsed, p)
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.searcher().Search(ctx, parsed, p, search.Options{Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Order: by})
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Err(); err != nil {
-		return nil, fmt.Errorf("read index: %w", err)
-	}
-	k := &kept{request: q, query: parsed, result: result, generation: r.Generation(), owner: r.grant.Fingerprint()}
-	if err := k.keepScanned(); err != nil {
-		return nil, err
-	}
-	k.facets = shownFacets(q.Facets, result.Facets)
-	if q.Count {
-		n, err := r.count(ctx, parsed)
-		if err != nil {
-			return nil, err
-		}
-		k.matches = &n
-	}
+	k := &kept{ranked: found, request: q, query: parsed, steps: steps, generation: r.Generation(), owner: r.grant.Fingerprint()}
+	k.facets = shownFacets(q.Facets, found.result.Facets)
 	return r.page(ctx, k, 0, q.Limit)
 }
 
@@ -289,7 +276,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Facets: k.facets, Matches: k.matches,
 		Total: Total{Value: len(result.Hits), Relation: "eq"}}
 	if from == 0 { // further pages are cut from a ranking that was made then
-		a.Timings = slices.Clone(result.Took)
+		a.Timings = slices.Clone(k.steps)
 	}
 	a.Warnings = append(a.Warnings, r.outdated()...)
 	if k.request.label != "" {
@@ -301,21 +288,15 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	if len(result.Hits) >= k.request.Window {
 		a.Total.Relation = "gte"
 	}
-	var h *search.Highlighter
-	if !k.request.Plain {
-		h = search.NewHighlighter(r.c.o.Analyzer, k.query.Words, r.rarity(ctx))
-	}
-	known := k.documents
-	if known == nil {
-		known = r.guard
-	}
+	h := sync.OnceValue(func() *search.Highlighter { // not made for what was shown before
+		return search.NewHighlighter(r.c.o.Analyzer, k.query.Words, r.rarity(ctx))
+	})
 	to, stale := min(from+limit, len(result.Hits)), 0
 	for i := from; i < to; i++ {
-		hit := &result.Hits[i]
-		if !r.guard.visible(hit.Doc) {
+		shown, ok := r.show(k, i, h)
+		if !ok {
 			continue // it was taken away since the first page
 		}
-		shown := r.result(known, h, hit, result.Legs)
 		if shown.Stale {
 			stale++
 		}
@@ -332,6 +313,33 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	}
 	a.Timings = append(a.Timings, search.Timing{Step: "show", Duration: time.Since(start)})
 	return a, nil
+}
+
+// show is a hit of a ranking as it is shown; false when the caller may not see it
+// any more. What was shown before of the same state of the index is shown again
+// while the file is the same.
+func (r *Reader) show(k *kept, i int, h func() *search.Highlighter) (Result, bool) {
+	hit := &k.result.Hits[i]
+	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
+	if same {
+		if before := k.shown[i].Load(); before != nil && r.view.Unchanged(hit.Doc) {
+			return *before, true
+		}
+	} else if !r.guard.visible(hit.Doc) {
+		return Result{}, false
+	}
+	known := k.documents
+	if known == nil {
+		known = r.guard
+	}
+	if k.request.Plain {
+		return r.result(known, nil, hit, k.result.Legs), true
+	}
+	shown := r.result(known, h(), hit, k.result.Legs)
+	if same && !shown.Stale {
+		k.shown[i].Store(&shown)
+	}
+	return shown, true
 }
 
 // outdated says, when the last look for changed files failed, that what is shown

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"sync/atomic"
 
 	"sheaf"
 	"sheaf/catalog"
@@ -39,24 +40,26 @@ type scannedFiles struct{ *catalog.View }
 
 func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return f.Text(doc) }
 
-// keepScanned keeps of what was scanned the documents of the results.
-func (k *kept) keepScanned() error {
-	scanned := k.result.Scanned
+// newRanked is the ranking that a search gave. Of what was scanned it keeps the
+// documents of the results.
+func (r *Reader) newRanked(result *search.Result) (*ranked, error) {
+	found := &ranked{result: result, at: r.at, shown: make([]atomic.Pointer[Result], len(result.Hits))}
+	scanned := result.Scanned
 	if scanned == nil {
-		return nil
+		return found, nil
 	}
-	docs := make([]sheaf.ID, len(k.result.Hits))
-	for i := range k.result.Hits {
-		docs[i] = k.result.Hits[i].Doc
+	docs := make([]sheaf.ID, len(result.Hits))
+	for i := range result.Hits {
+		docs[i] = result.Hits[i].Doc
 	}
-	k.result.Scanned = nil
+	result.Scanned = nil
 	if len(docs) == 0 {
-		return nil
+		return found, nil
 	}
 	view, err := scanned.Catalog(docs...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	k.documents = scannedFiles{view}
-	return nil
+	found.documents = scannedFiles{view}
+	return found, nil
 }

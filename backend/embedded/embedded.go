@@ -244,6 +244,15 @@ func (s *Store) Stats(context.Context) (backend.Stats, error) {
 	return backend.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors, Generation: st.Generation}, category(snapshot.Release())
 }
 
+// Version implements [backend.Versioned]. It grows.
+func (s *Store) Version() (uint64, error) {
+	snapshot, err := s.index.Acquire()
+	if err != nil {
+		return 0, category(err)
+	}
+	return snapshot.Generation(), category(snapshot.Release())
+}
+
 // Recall implements [backend.RecallMeter].
 func (s *Store) Recall(ctx context.Context, queries int, progress func(done, total int)) ([]backend.Recall, error) {
 	snapshot, err := s.index.Acquire()

@@ -4,9 +4,11 @@
 //	sheaf serve --in FOLDER &
 //	go run -C bench ./load --clients 32 --time 60s
 //
-// The queries are two words each of the titles of the server's documents. One
-// warm-up round is not counted. It ends with status 1 when a request failed or
-// the 99th percentile is above --p99.
+// The queries are two words each of the titles of the server's documents, all
+// different; with --zipf S they are drawn from as many as people draw theirs, the
+// k-th most frequent with a probability that falls with the S-th power of k, so
+// that what the server remembers counts. A second of warm-up is not counted. It
+// ends with status 1 when a request failed or the 99th percentile is above --p99.
 //
 //	go run -C bench ./load --sheaf PROGRAM --in FOLDER
 //
@@ -31,12 +33,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 type options struct {
 	address, key, profile string
 	clients, idle         int
+	zipf                  float64
 	length, p99, pause    time.Duration
 	program, folder       string
 }
@@ -48,6 +52,7 @@ func main() {
 	flag.StringVar(&o.profile, "profile", "", "the ranking profile; the server's own when it is empty")
 	flag.IntVar(&o.clients, "clients", 32, "clients that ask, each the next query when it has an answer")
 	flag.IntVar(&o.idle, "idle", 0, "connections that ask nothing beside them")
+	flag.Float64Var(&o.zipf, "zipf", 0, "draw queries with repetition, by Zipf's law with this exponent, above 1; 0 asks none twice while there are others")
 	flag.DurationVar(&o.length, "time", time.Minute, "how long they ask")
 	flag.DurationVar(&o.pause, "pause", 0, "how long a client waits between an answer and its next query")
 	flag.DurationVar(&o.p99, "p99", 0, "the most that the 99th percentile may be; 0 for any")
@@ -65,6 +70,9 @@ func main() {
 }
 
 func run(o options) error {
+	if o.zipf != 0 && !(o.zipf > 1) {
+		return fmt.Errorf("--zipf is %v: must be above 1, or 0", o.zipf)
+	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.clients + o.idle, MaxConnsPerHost: 0}, Timeout: time.Minute}
 	l := &load{options: o, client: client}
 	if err := l.readQueries(); err != nil {
@@ -82,11 +90,20 @@ func run(o options) error {
 		return err
 	}
 	began := time.Now()
+	asked := l.next.Load()
+	remembered, err := l.gauge(rememberedMetric)
+	if err != nil {
+		return err
+	}
 	times, err := l.ask(o.length)
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
+	found, err := l.gauge(rememberedMetric)
+	if err != nil {
+		return err
+	}
 	after, err := l.gauge("sheaf_heap_live_bytes")
 	if err != nil {
 		return err
@@ -95,6 +112,14 @@ func run(o options) error {
 	at := func(p float64) time.Duration { return times[min(len(times)-1, int(p*float64(len(times))))] }
 	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(times), took.Seconds(), float64(len(times))/took.Seconds(), o.clients)
 	fmt.Printf("p50 %.1f ms  p90 %.1f ms  p99 %.1f ms  p99.9 %.1f ms  max %.1f ms\n", ms(at(0.5)), ms(at(0.9)), ms(at(0.99)), ms(at(0.999)), ms(times[len(times)-1]))
+	switch asked = l.next.Load() - asked; {
+	case o.zipf > 0:
+		fmt.Printf("drawn by Zipf's law with exponent %v: %.1f of 100 answers were remembered\n", o.zipf, 100*(found-remembered)/float64(len(times)))
+	case asked > int64(len(l.queries)):
+		fmt.Printf("there are fewer queries than were asked: %.1f of 100 answers were remembered\n", 100*(found-remembered)/float64(len(times)))
+	default:
+		fmt.Printf("no query was asked twice: %.1f of 100 answers were remembered\n", 100*(found-remembered)/float64(len(times)))
+	}
 	fmt.Printf("live heap %.1f MB before, %.1f MB after\n", before/1e6, after/1e6)
 	if o.p99 > 0 && at(0.99) > o.p99 {
 		return fmt.Errorf("the 99th percentile is %v: must be at most %v", at(0.99), o.p99)
@@ -108,7 +133,11 @@ type load struct {
 	options
 	client  *http.Client
 	queries []string
+	next    atomic.Int64 // the next query, when none is to be asked twice
 }
+
+// rememberedMetric counts answers that the server did not have to search for.
+const rememberedMetric = `sheaf_answers_total{from="cache"}`
 
 func (l *load) get(path string) ([]byte, error) {
 	req, err := http.NewRequest(http.MethodGet, l.address+path, nil)
@@ -132,10 +161,15 @@ func (l *load) get(path string) ([]byte, error) {
 
 var word = regexp.MustCompile(`[\p{L}\p{N}]{3,}`)
 
-// readQueries makes queries of the titles of the server's documents.
+// maxQueries is how many queries are made, as far as titles give so many.
+const maxQueries = 50_000
+
+// readQueries makes different queries of the titles of the server's documents, in
+// random order.
 func (l *load) readQueries() error {
 	random := rand.New(rand.NewPCG(1, 2))
-	for after := ""; len(l.queries) < 5000; {
+	known := map[string]bool{}
+	for after := ""; len(l.queries) < maxQueries; {
 		body, err := l.get("/v1/documents?limit=1000&after=" + url.QueryEscape(after))
 		if err != nil {
 			return err
@@ -148,8 +182,13 @@ func (l *load) readQueries() error {
 			return err
 		}
 		for _, d := range page.Documents {
-			if words := word.FindAllString(d.Title, -1); len(words) > 0 {
-				l.queries = append(l.queries, words[random.IntN(len(words))]+" "+words[random.IntN(len(words))])
+			words := word.FindAllString(d.Title, -1)
+			for range min(10, len(words)*len(words)) {
+				query := words[random.IntN(len(words))] + " " + words[random.IntN(len(words))]
+				if !known[query] {
+					known[query] = true
+					l.queries = append(l.queries, query)
+				}
 			}
 		}
 		if after = page.Next; after == "" {
@@ -159,6 +198,7 @@ func (l *load) readQueries() error {
 	if len(l.queries) == 0 {
 		return errors.New("the server has no documents with titles")
 	}
+	random.Shuffle(len(l.queries), func(i, j int) { l.queries[i], l.queries[j] = l.queries[j], l.queries[i] })
 	return nil
 }
 
@@ -187,9 +227,9 @@ func (l *load) ask(length time.Duration) ([]time.Duration, error) {
 	var wg sync.WaitGroup
 	for i := range l.clients {
 		wg.Go(func() {
-			random := rand.New(rand.NewPCG(uint64(i), 3))
+			draw := l.drawer(uint64(i))
 			for time.Now().Before(deadline) {
-				query := l.queries[random.IntN(len(l.queries))]
+				query := draw()
 				began := time.Now()
 				if _, err := l.get("/v1/search?query=" + url.QueryEscape(query) + "&profile=" + url.QueryEscape(l.profile)); err != nil {
 					faults[i] = err
@@ -202,6 +242,15 @@ func (l *load) ask(length time.Duration) ([]time.Duration, error) {
 	}
 	wg.Wait()
 	return slices.Concat(all...), errors.Join(faults...)
+}
+
+// drawer gives the queries of a client.
+func (l *load) drawer(client uint64) func() string {
+	if l.zipf == 0 {
+		return func() string { return l.queries[(l.next.Add(1)-1)%int64(len(l.queries))] }
+	}
+	zipf := rand.NewZipf(rand.New(rand.NewPCG(client, 3)), l.zipf, 1, uint64(len(l.queries)-1))
+	return func() string { return l.queries[zipf.Uint64()] }
 }
 
 // gauge is a number of the server's metrics.

@@ -27,8 +27,17 @@ func (s *session) door() (*serve.Collection, error) {
 		Name: collection.TreeName(s.where.Root), Catalog: s.catalog, Backend: s.backend, Store: s.storeInErrors(), Analyzer: s.analyzer, Scanner: scanner,
 		Embed: s.queryVector(), Known: s.known(), Confidence: s.confidence, Passages: s.passages(), Model: s.localModel(), Rerank: s.reranker, ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
 		Ingest: &o, Documents: filepath.Join(s.where.Dir, collection.DocumentsName), Tasks: filepath.Join(s.where.Dir, collection.TasksName),
-		Judged: filepath.Join(s.where.Dir, collection.JudgedName),
+		Judged:     filepath.Join(s.where.Dir, collection.JudgedName),
+		CacheBytes: cacheBytes(s.config.CacheSize),
 	})
+}
+
+// cacheBytes is a setting as a collection takes it, whose 0 is a default.
+func cacheBytes(size int64) int64 {
+	if size == 0 {
+		return -1
+	}
+	return size
 }
 
 // folderScanner reads the files of the folder that the index is of, for profiles

@@ -62,7 +62,7 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 	f.StringSliceVar(&o.origins, "origin", nil, "web pages, as https://example.org, that may ask the server")
 	f.BoolVar(&o.noKeys, "without-keys", false, "let other machines in although there are no keys: everybody who can reach the address reads everything")
 	f.BoolVar(&o.noWatch, "no-watch", false, "do not look for changed files")
-	f.IntVar(&o.running, "concurrency", 0, "requests that work at once; 0 for twice the processors")
+	f.IntVar(&o.running, "concurrency", 0, "requests that work at once; 0 for as many as processors")
 	f.StringP("profile", "p", "", "ranking profile when a request names none (see: sheaf profile list)")
 	addIndexFlags(f)
 	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)

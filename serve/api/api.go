@@ -67,7 +67,7 @@ type Limits struct {
 	Body, IngestBody, Bodies int64
 	// Time is how long a request may take: 10 s.
 	Time time.Duration
-	// Running is how many requests work at once: twice the processors;
+	// Running is how many requests work at once: the processors;
 	// Waiting how many wait for their turn: 1024, each for at most Patience:
 	// 5 s. OfOne is how many of one caller run and wait: 256.
 	Running, Waiting, OfOne int
@@ -79,7 +79,7 @@ func (l *Limits) defaults() {
 	l.IngestBody = cmp.Or(l.IngestBody, 16<<20)
 	l.Bodies = cmp.Or(l.Bodies, 256<<20)
 	l.Time = cmp.Or(l.Time, 10*time.Second)
-	l.Running = cmp.Or(l.Running, 2*runtime.GOMAXPROCS(0))
+	l.Running = cmp.Or(l.Running, runtime.GOMAXPROCS(0))
 	l.Waiting = cmp.Or(l.Waiting, 1024)
 	l.OfOne = cmp.Or(l.OfOne, 256)
 	l.Patience = cmp.Or(l.Patience, 5*time.Second)

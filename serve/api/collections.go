@@ -162,7 +162,9 @@ func serverRoutes() []*route {
 	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", func(_ context.Context, c *call) ([]byte, error) {
 		var b bytes.Buffer
 		running, waiting := c.api.gate.load()
-		c.api.metrics.write(&b, map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_waiting": float64(waiting)})
+		gauges := map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_waiting": float64(waiting)}
+		c.api.writeAnswers(&b, gauges)
+		c.api.metrics.write(&b, gauges)
 		return b.Bytes(), nil
 	})
 	metrics.scope = access.ScopeAdmin

@@ -6,64 +6,75 @@ import (
 	"time"
 )
 
-// gate bounds how many requests work and wait.
+// gate bounds how many requests work at once, how many wait for that, and how many
+// of one caller there are. Those that wait have their turns in the order in which
+// they came: with no more at work than there are processors each is quick, and the
+// last to come waits no longer than if all had shared them.
 type gate struct {
 	limits  Limits
 	running chan struct{}
 
 	mu      sync.Mutex
 	waiting int
-	of      map[string]int // running and waiting, by caller
+	of      map[string]int // requests that are inside, by caller
 }
 
 func newGate(l Limits) *gate {
 	return &gate{limits: l, running: make(chan struct{}, l.Running), of: map[string]int{}}
 }
 
-// enter waits for the turn of a caller's request. The error is a problem: too
-// many of one caller, or too many of all.
-func (g *gate) enter(ctx context.Context, caller string) (leave func(), err error) {
-	in, err := g.begin(caller)
-	if err != nil {
-		return nil, err
-	}
-	if !in && !g.turn(ctx) {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.forget(caller)
-		return nil, problem("unavailable", "the server is busy")
-	}
-	return func() {
-		<-g.running
-		g.mu.Lock()
-		g.forget(caller)
-		g.mu.Unlock()
-	}, nil
+// place is a request inside the gate. It is used by one goroutine at a time.
+type place struct {
+	gate   *gate
+	caller string
+	works  bool
 }
 
-// begin counts a request of a caller in. in says that it has a place already;
-// else it waits for its turn.
-func (g *gate) begin(caller string) (in bool, err error) {
+// enter counts a request of a caller in. The error is a problem: too many of one
+// caller. The place is to be left.
+func (g *gate) enter(caller string) (*place, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.of[caller] >= g.limits.OfOne {
-		return false, problem("too-many-requests", "%d requests of this caller are running: must be at most that many at once", g.limits.OfOne)
-	}
-	select {
-	case g.running <- struct{}{}: // never past those who wait: a place that they leave goes to one of them
-		in = true
-	default:
-		if g.waiting >= g.limits.Waiting {
-			return false, problem("unavailable", "%d requests are waiting already", g.limits.Waiting)
-		}
-		g.waiting++
+		return nil, problem("too-many-requests", "%d requests of this caller are running: must be at most that many at once", g.limits.OfOne)
 	}
 	g.of[caller]++
-	return in, nil
+	return &place{gate: g, caller: caller}, nil
 }
 
-// turn waits for a place, with bounded patience.
-func (g *gate) turn(ctx context.Context) bool {
+// turn waits until the request may work, with bounded patience; at once when it
+// may already. The error is a problem: too many wait, or it waited too long.
+func (p *place) turn(ctx context.Context) error {
+	if p.works {
+		return nil
+	}
+	g := p.gate
+	in, err := g.begin()
+	if err == nil && !in && !g.wait(ctx) {
+		err = problem("unavailable", "the server is busy")
+	}
+	p.works = err == nil
+	return err
+}
+
+// begin lets a request work, or counts it among those that wait.
+func (g *gate) begin() (in bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case g.running <- struct{}{}: // never past those who wait: a place that they leave goes to one of them
+		return true, nil
+	default:
+	}
+	if g.waiting >= g.limits.Waiting {
+		return false, problem("unavailable", "%d requests are waiting already", g.limits.Waiting)
+	}
+	g.waiting++
+	return false, nil
+}
+
+// wait waits until the request may work.
+func (g *gate) wait(ctx context.Context) bool {
 	defer func() {
 		g.mu.Lock()
 		g.waiting--
@@ -80,10 +91,16 @@ func (g *gate) turn(ctx context.Context) bool {
 	return false
 }
 
-// forget counts a request of a caller off; g.mu must be held.
-func (g *gate) forget(caller string) {
-	if g.of[caller]--; g.of[caller] == 0 {
-		delete(g.of, caller)
+// leave counts the request out.
+func (p *place) leave() {
+	g := p.gate
+	if p.works {
+		<-g.running
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.of[p.caller]--; g.of[p.caller] == 0 {
+		delete(g.of, p.caller)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"sheaf"
+	"sheaf/serve"
 	"sheaf/serve/access"
 )
 
@@ -138,12 +139,18 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.request.Context(), a.o.Limits.Time)
 	defer cancel()
-	if !r.free {
-		leave, err := a.gate.enter(ctx, c.caller)
-		if err != nil {
-			return nil, err
-		}
-		defer leave()
+	if r.free {
+		return r.run(ctx, c, input)
+	}
+	at, err := a.gate.enter(c.caller)
+	if err != nil {
+		return nil, err
+	}
+	defer at.leave()
+	if r.searches {
+		ctx = serve.WithTurn(ctx, at.turn)
+	} else if err := at.turn(ctx); err != nil {
+		return nil, err
 	}
 	return r.run(ctx, c, input)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"sheaf/serve"
 )
 
 // buckets are the upper bounds, in seconds, of the histograms.
@@ -95,6 +97,26 @@ func (m *metrics) write(w io.Writer, gauges map[string]float64) {
 	for _, name := range sortedKeys(gauges) {
 		fmt.Fprintf(w, "# TYPE %s gauge\n%s %v\n", name, name, gauges[name])
 	}
+}
+
+// writeAnswers writes how searches of all collections were answered, and adds to
+// the gauges what is remembered of them.
+func (a *API) writeAnswers(w io.Writer, gauges map[string]float64) {
+	var all serve.CacheCounts
+	for _, c := range a.o.Collections {
+		n := c.Cache()
+		all.Found += n.Found
+		all.Shared += n.Shared
+		all.Missed += n.Missed
+		all.Passed += n.Passed
+		all.Entries += n.Entries
+		all.Bytes += n.Bytes
+	}
+	const name = "sheaf_answers_total"
+	fmt.Fprintf(w, "# HELP %s Rankings by where they came from.\n# TYPE %s counter\n", name, name)
+	fmt.Fprintf(w, "%s{from=\"cache\"} %d\n%s{from=\"other request\"} %d\n%s{from=\"search\"} %d\n%s{from=\"search, not kept\"} %d\n",
+		name, all.Found, name, all.Shared, name, all.Missed, name, all.Passed)
+	gauges["sheaf_cache_entries"], gauges["sheaf_cache_bytes"] = float64(all.Entries), float64(all.Bytes)
 }
 
 func histogram(w io.Writer, name, label, help string, all map[string]*series) {

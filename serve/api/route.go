@@ -69,6 +69,9 @@ type route struct {
 	also []int
 	// free routes take no turn: they answer also when all are busy.
 	free bool
+	// searches says that the operation takes its turn when it searches: what is
+	// remembered is answered also when all are busy.
+	searches bool
 	// large says that the body may be as large as ingestion needs.
 	large bool
 	// plainErrors says that errors have the body of spec/reciprocal-rank-fusion.

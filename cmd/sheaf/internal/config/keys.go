@@ -30,6 +30,7 @@ type Values struct {
 	Profile        string
 	Limit          int
 	Workers        int
+	CacheSize      int64 // bytes
 	Refresh        bool
 	Color          string
 	LinkURL        string
@@ -256,6 +257,9 @@ var keys = []Key{
 	{Name: "workers", Kind: KindNumber, Default: "0", Max: 1024,
 		Help:  "files indexed at once; 0 for the number of processors",
 		field: func(v *Values) any { return &v.Workers }},
+	{Name: "cache_size", Kind: KindSize, Default: "32MiB", Max: 1 << 36,
+		Help:  "memory for remembered answers in serve and mcp; 0 remembers none",
+		field: func(v *Values) any { return &v.CacheSize }},
 	{Name: "refresh", Kind: KindBool, Default: "true",
 		Help:  "bring the index up to date before searching",
 		field: func(v *Values) any { return &v.Refresh }},

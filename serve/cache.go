@@ -1,0 +1,297 @@
+package serve
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"reflect"
+	"slices"
+	"sync"
+
+	"sheaf"
+)
+
+// DefaultCacheBytes is what a collection remembers of its answers when nobody says
+// how much.
+const DefaultCacheBytes = 32 << 20
+
+// stamp is a state of the index: the generation of the catalog and the version of
+// the store, 0 for a store that tells none. What was found at one stamp is found
+// at it again.
+type stamp struct{ generation, version uint64 }
+
+func (s stamp) compare(t stamp) int {
+	return cmp.Or(cmp.Compare(s.generation, t.generation), cmp.Compare(s.version, t.version))
+}
+
+// cache remembers what was found at the newest stamp: the answers of searches, and
+// for the lab what branches retrieved and how their scores came about. It is shared
+// by all callers; a key holds its caller with their filter, so nobody is given what
+// another may see. What was used last is kept, as much as fits into limit bytes.
+// Whoever asks for what is being found waits for it.
+type cache struct {
+	limit int64
+
+	mu      sync.Mutex
+	at      stamp
+	entries map[cacheKey]*list.Element
+	order   list.List // of *cached, the last used first
+	bytes   int64
+	flights map[flightKey]*flight
+	counts  CacheCounts
+}
+
+// CacheCounts say how searches were answered and what is remembered.
+type CacheCounts struct {
+	// Found were remembered, Shared waited for the same search of another
+	// request, Missed were searched for and remembered, Passed were searched
+	// for and cannot be remembered.
+	Found, Shared, Missed, Passed uint64
+	// Entries are remembered now, and take about Bytes.
+	Entries int
+	Bytes   int64
+}
+
+type cacheKey [sha256.Size]byte
+
+// cached is what is remembered; it must not be changed.
+type cached struct {
+	key   cacheKey
+	value any
+	bytes int64
+}
+
+// flightKey is what is sought, and where.
+type flightKey struct {
+	at  stamp
+	key cacheKey
+}
+
+// flight is a search on its way. found is what it found when everybody may have it.
+type flight struct {
+	done  chan struct{}
+	found any
+}
+
+func newCache(limit int64) *cache {
+	return &cache{limit: limit, entries: map[cacheKey]*list.Element{}, flights: map[flightKey]*flight{}}
+}
+
+// get is what is remembered of a key at a stamp; nil for nothing.
+func (c *cache) get(at stamp, key cacheKey) any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.find(at, key)
+}
+
+// find is get; c.mu must be held.
+func (c *cache) find(at stamp, key cacheKey) any {
+	e := c.entries[key]
+	if e == nil || c.at != at {
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*cached).value
+}
+
+// put remembers a value that takes about so many bytes. Of an older stamp nothing
+// is remembered, of a newer one nothing else.
+func (c *cache) put(at stamp, key cacheKey, value any, bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch at.compare(c.at) {
+	case -1:
+		return
+	case 1:
+		c.at, c.bytes = at, 0
+		clear(c.entries)
+		c.order.Init()
+	}
+	bytes += cachedBytes
+	if c.entries[key] != nil || bytes > c.limit {
+		return
+	}
+	c.entries[key] = c.order.PushFront(&cached{key, value, bytes})
+	for c.bytes += bytes; c.bytes > c.limit; {
+		oldest := c.order.Remove(c.order.Back()).(*cached)
+		delete(c.entries, oldest.key)
+		c.bytes -= oldest.bytes
+	}
+}
+
+// cachedBytes is what remembering takes beside the value.
+const cachedBytes = 256
+
+// outcome says how an answer was come by.
+type outcome uint8
+
+const (
+	missed outcome = iota
+	found
+	shared
+)
+
+// share is what is remembered of a key at a stamp, or what another request that
+// asks for it now finds, or what seek finds, which remembers it itself. Seek says
+// whether others may have what it found; when they may not, or when it fails, each
+// of those who waited seeks for itself: that one gives up makes no other fail.
+func (c *cache) share(ctx context.Context, at stamp, key cacheKey, seek func() (value any, forAll bool, err error)) (any, outcome, error) {
+	c.mu.Lock()
+	if value := c.find(at, key); value != nil {
+		c.counts.Found++
+		c.mu.Unlock()
+		return value, found, nil
+	}
+	where := flightKey{at, key}
+	f := c.flights[where]
+	if f == nil {
+		f = &flight{done: make(chan struct{})}
+		c.flights[where] = f
+		c.counts.Missed++
+		c.mu.Unlock()
+		return c.fly(where, f, seek)
+	}
+	c.mu.Unlock()
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		return nil, shared, ctx.Err()
+	}
+	if f.found != nil {
+		c.count(func(n *CacheCounts) { n.Shared++ })
+		return f.found, shared, nil
+	}
+	c.count(func(n *CacheCounts) { n.Missed++ })
+	value, _, err := seek()
+	return value, missed, err
+}
+
+// fly seeks for everybody who waits for f, and ends it even when seek panics.
+func (c *cache) fly(key flightKey, f *flight, seek func() (any, bool, error)) (any, outcome, error) {
+	defer func() {
+		c.mu.Lock()
+		delete(c.flights, key)
+		c.mu.Unlock()
+		close(f.done)
+	}()
+	value, forAll, err := seek()
+	if err == nil && forAll {
+		f.found = value
+	}
+	return value, missed, err
+}
+
+func (c *cache) count(change func(*CacheCounts)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.counts)
+}
+
+// state is the counts with what is remembered.
+func (c *cache) state() CacheCounts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.counts
+	n.Entries, n.Bytes = len(c.entries), c.bytes
+	return n
+}
+
+// keyOf is the key of what parts say: trees of plain values, filters and queries
+// among them. Parts that differ in anything have other keys.
+func keyOf(parts ...any) cacheKey {
+	var b []byte
+	for _, p := range parts {
+		b = appendPlain(b, reflect.ValueOf(&p).Elem())
+	}
+	return sha256.Sum256(b)
+}
+
+// appendPlain writes a value so that no other value of its type is written alike:
+// lists with their length, and what stands behind an interface with its type.
+func appendPlain(b []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			return append(b, 1)
+		}
+		return append(b, 0)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return binary.AppendVarint(b, v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return binary.AppendUvarint(b, v.Uint())
+	case reflect.Float32, reflect.Float64:
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(v.Float()))
+	case reflect.String:
+		return append(binary.AppendUvarint(b, uint64(v.Len())), v.String()...)
+	case reflect.Slice:
+		if v.IsNil() { // no bound, where an empty list lets nothing through
+			return append(b, 0)
+		}
+		b = binary.AppendUvarint(b, uint64(v.Len())+1)
+		return appendElements(b, v)
+	case reflect.Array:
+		return appendElements(b, v)
+	case reflect.Map:
+		keys := v.MapKeys() // of texts
+		slices.SortFunc(keys, func(x, y reflect.Value) int { return cmp.Compare(x.String(), y.String()) })
+		b = binary.AppendUvarint(b, uint64(len(keys)))
+		for _, key := range keys {
+			b = appendPlain(appendPlain(b, key), v.MapIndex(key))
+		}
+		return b
+	case reflect.Struct:
+		for i := range v.NumField() {
+			b = appendPlain(b, v.Field(i))
+		}
+		return b
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return append(b, 0)
+		}
+		b = append(b, 1)
+		if v.Kind() == reflect.Interface {
+			b = appendPlain(b, reflect.ValueOf(v.Elem().Type().String()))
+		}
+		return appendPlain(b, v.Elem())
+	}
+	panic("a key of the cache holds a " + v.Type().String())
+}
+
+func appendElements(b []byte, v reflect.Value) []byte {
+	for i := range v.Len() {
+		b = appendPlain(b, v.Index(i))
+	}
+	return b
+}
+
+// Sizes in memory, about.
+const (
+	hitBytes    = 128
+	partBytes   = 112
+	detailBytes = 100
+)
+
+// rankingBytes is about what a ranking takes.
+func rankingBytes(ranking sheaf.Ranking) int64 {
+	n := int64(0)
+	for i := range ranking {
+		h := &ranking[i]
+		n += hitBytes + int64(len(h.ID)) + 16*int64(len(h.Legs)) + rankingBytes(h.Constituents) + explanationBytes(h.Explanation)
+	}
+	return n
+}
+
+// explanationBytes is about what an explanation takes.
+func explanationBytes(e *sheaf.Explanation) int64 {
+	if e == nil {
+		return 0
+	}
+	n := partBytes + int64(len(e.Label)) + detailBytes*int64(len(e.Details))
+	for i := range e.Parts {
+		n += explanationBytes(&e.Parts[i])
+	}
+	return n
+}

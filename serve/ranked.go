@@ -1,0 +1,164 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"sheaf"
+	"sheaf/eval/calibrate"
+	"sheaf/search"
+)
+
+// ranked is the ranking that answers a search: what is remembered of it, for all
+// pages and for everybody who asks the same and may see the same.
+type ranked struct {
+	result    *search.Result
+	matches   *int
+	documents documents // of results that were found in files, else nil
+	// at is the state of the index. shown are the results as they are shown, of
+	// those that have been.
+	at    stamp
+	shown []atomic.Pointer[Result]
+}
+
+// bytes is about what it takes when all of it has been shown.
+func (f *ranked) bytes() int64 {
+	const (
+		fixed   = 2 << 10 // the result, its parameters and times
+		hit     = 1 << 10 // of search.Hit and Result
+		snippet = 2 * search.SnippetWidth
+	)
+	n := int64(fixed)
+	for i := range f.result.Hits {
+		h := &f.result.Hits[i]
+		n += hit + snippet + int64(3*len(h.ID)+4*len(h.Breadcrumb)) + explanationBytes(h.Explanation)
+		for _, c := range h.Constituents {
+			n += hitBytes + int64(len(c.ID)+len(c.Title))
+		}
+	}
+	for _, facet := range f.result.Facets {
+		for _, v := range facet.Values {
+			n += hitBytes + int64(len(v.Value.Text))
+		}
+	}
+	return n
+}
+
+type turnKey struct{}
+
+// WithTurn is a context whose searches call turn before they work. A search whose
+// answer is remembered, or is being found for somebody else, does not; turn may be
+// called more than once. Its error is that of the search.
+func WithTurn(ctx context.Context, turn func(context.Context) error) context.Context {
+	return context.WithValue(ctx, turnKey{}, turn)
+}
+
+// takeTurn waits for the turn of ctx, if it has one.
+func takeTurn(ctx context.Context) error {
+	if turn, ok := ctx.Value(turnKey{}).(func(context.Context) error); ok {
+		return turn(ctx)
+	}
+	return nil
+}
+
+// asked is all that a ranking depends on beside the state of the index.
+type asked struct {
+	query      sheaf.Query
+	profile    uint64 // its edition
+	parameters map[string]string
+	facets     []string
+	sort       string
+	explain    bool
+	count      bool
+	minute     int64 // of ages; 0 when there are none
+	confidence *calibrate.Logistic
+	// What the caller may see.
+	owner  string
+	filter sheaf.Filter
+}
+
+// rank answers a query with its ranking: the one that is remembered, that another
+// request is finding, or that is searched for now. The times are those of what was
+// done.
+func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile) (*ranked, []search.Timing, error) {
+	by, err := order(q.Sort)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := p.profile.Plan(q.Window, q.Parameters)
+	if err != nil {
+		return nil, nil, inField("parameters", err)
+	}
+	s, now := r.searcher(), r.c.now()
+	s.Now = func() time.Time { return now }
+	opt := search.Options{Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Order: by}
+	seek := func() (*ranked, error) {
+		if err := takeTurn(ctx); err != nil {
+			return nil, err
+		}
+		result, err := s.Search(ctx, parsed, p.profile, opt)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Err(); err != nil {
+			return nil, fmt.Errorf("read index: %w", err)
+		}
+		found, err := r.newRanked(result)
+		if err == nil && q.Count {
+			var n int
+			n, err = r.count(ctx, parsed)
+			found.matches = &n
+		}
+		return found, err
+	}
+	if r.c.cache == nil || !r.told || p.profile.Scans() {
+		if r.c.cache != nil {
+			r.c.cache.count(func(n *CacheCounts) { n.Passed++ })
+		}
+		found, err := seek()
+		if err != nil {
+			return nil, nil, err
+		}
+		return found, found.result.Took, nil
+	}
+	what := asked{query: parsed, profile: p.edition, parameters: q.Parameters, facets: q.Facets, sort: q.Sort, explain: q.Explain, count: q.Count,
+		owner: r.grant.Fingerprint(), filter: r.guard.filter}
+	if plan.Dated() {
+		what.minute = now.Unix()
+	}
+	if r.c.o.Confidence != nil {
+		what.confidence = r.c.o.Confidence(p.profile.Name)
+	}
+	return r.remembered(ctx, keyOf("rank", what, r.guard.viewer), seek)
+}
+
+// remembered is what is remembered of key, or else what seek finds, which is
+// remembered when it is whole and nothing has changed meanwhile.
+func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ranked, error)) (*ranked, []search.Timing, error) {
+	start, cache := time.Now(), r.c.cache
+	value, how, err := cache.share(ctx, r.at, key, func() (any, bool, error) {
+		found, err := seek()
+		if err != nil {
+			return nil, false, err
+		}
+		whole := !found.result.Degraded && len(found.result.Warnings) == 0
+		if at, told := r.c.stampOf(r.view); whole && told && at == r.at {
+			cache.put(r.at, key, found, found.bytes())
+		}
+		return found, whole, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	result := value.(*ranked)
+	switch how {
+	case found:
+		return result, []search.Timing{{Step: "cache", Duration: time.Since(start)}}, nil
+	case shared:
+		return result, []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}, nil
+	}
+	return result, slices.Clone(result.result.Took), nil
+}

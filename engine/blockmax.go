@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"sheaf/engine/bm25"
@@ -47,6 +48,13 @@ type scratch struct {
 	ordinal [windowLen]uint32 // of the candidates
 	sum     [windowLen]float64
 	rest    []float64
+
+	clauses []clause
+	all     []bound // of the clauses
+	order   []*bound
+	rests   []float64
+	pending []candidate
+	placed  [][]float64 // in blocks, by clause
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -112,7 +120,7 @@ func probe(segments []*maxScore) {
 // unprobed is the largest bound of the windows that were not probed; 0 where
 // windows do not pay.
 func (m *maxScore) unprobed() float64 {
-	if m.scratch == nil || len(m.scratch.heap) == 0 {
+	if m.most == nil || len(m.scratch.heap) == 0 {
 		return 0
 	}
 	return m.scratch.bounds[m.scratch.heap[0]]
@@ -129,7 +137,9 @@ func (m *maxScore) boundBlocks() {
 		}
 	}
 	m.scratch.blocks = all
-	m.blocksOf = make([][]float64, len(m.bounds))
+	m.blocksOf = slices.Grow(m.scratch.placed[:0], len(m.bounds))[:len(m.bounds)]
+	clear(m.blocksOf)
+	m.scratch.placed = m.blocksOf
 	for _, b := range m.bounds {
 		if n := b.cursor.Blocks(); b.cursor.HasImpacts() && !b.thick(m.windows) {
 			b.blocks, all = all[:n:n], all[n:]
@@ -243,10 +253,25 @@ func (m *maxScore) window(start, at uint32) uint32 {
 	for i := first - 1; i >= 0 && n > 0; i-- {
 		n = m.filter(i, n, rest[i])
 	}
-	for i, o := range m.scratch.ordinal[:n] {
-		m.offer(o, m.scratch.sum[i])
-	}
+	m.offerAll(n)
 	return end
+}
+
+// offerAll takes the first n candidates into account.
+func (m *maxScore) offerAll(n int) {
+	s := m.scratch
+	if m.sums {
+		m.top.promise(s.sum[:n])
+	}
+	need := m.top.threshold()
+	for i, o := range s.ordinal[:n] {
+		switch {
+		case !m.sums:
+			m.offer(o, s.sum[i])
+		case s.sum[i]*slack >= need:
+			m.pending = append(m.pending, candidate{o, s.sum[i]})
+		}
+	}
 }
 
 // windowMost is the most that a clause adds to a chunk from start up to end.

@@ -15,19 +15,23 @@ type collector struct {
 	// places, when there are some, know identifiers, and learn those of hits.
 	places *places
 	limit  int
-	least  atomic.Uint64 // the worst score, by its bits, once the heap is full
+	least  atomic.Uint64 // the score, by its bits, that the worst hit has at least
 
-	mu    sync.Mutex // guards what follows
-	heap  []found
-	a, b  []byte
-	fault error
+	mu       sync.Mutex // guards what follows
+	heap     []found
+	promised []float64 // the limit best lower bounds of scores, a heap with the least on top
+	a, b     []byte
+	fault    error
 }
 
 func newCollector(s *Snapshot, limit int) *collector {
-	c := &collector{views: s.views, places: &s.places, limit: limit}
+	c := &collector{views: s.views, places: &s.places, limit: limit, heap: make([]found, 0, min(limit, usualLimit)), promised: make([]float64, 0, min(limit, usualLimit))}
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
 }
+
+// usualLimit is the number of hits that there is room for from the beginning.
+const usualLimit = 100
 
 // found is a hit before its identifier is read.
 type found struct {
@@ -74,7 +78,54 @@ func (c *collector) offer(f found) {
 	defer c.mu.Unlock()
 	c.add(f)
 	if len(c.heap) == c.limit {
-		c.least.Store(math.Float64bits(c.heap[0].score))
+		c.raise(c.heap[0].score)
+	}
+}
+
+// promise says that there are chunks, each a different one that nobody spoke of
+// before, that will be offered with about these scores.
+func (c *collector) promise(sums []float64) {
+	if len(sums) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	heap := c.promised
+	for _, sum := range sums {
+		sum /= slack
+		i := len(heap)
+		switch {
+		case i < c.limit:
+			heap = append(heap, sum)
+			for ; i > 0 && heap[(i-1)/2] > sum; i = (i - 1) / 2 {
+				heap[i] = heap[(i-1)/2]
+			}
+			heap[i] = sum
+		case sum > heap[0]:
+			i = 0
+			for {
+				down := 2*i + 1
+				if down+1 < len(heap) && heap[down+1] < heap[down] {
+					down++
+				}
+				if down >= len(heap) || heap[down] >= sum {
+					break
+				}
+				heap[i], i = heap[down], down
+			}
+			heap[i] = sum
+		}
+	}
+	c.promised = heap
+	if len(heap) == c.limit {
+		c.raise(heap[0])
+	}
+}
+
+// raise says that limit chunks score at least that.
+func (c *collector) raise(score float64) {
+	if score > c.threshold() {
+		c.least.Store(math.Float64bits(score))
 	}
 }
 

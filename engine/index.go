@@ -115,7 +115,7 @@ type Index struct {
 	state   state      // of the manifest
 	stale   bool       // publication failed: nobody knows what the manifest says
 
-	searching atomic.Int32 // goroutines that find the best chunks by words
+	searching atomic.Int32 // goroutines that find the best chunks
 
 	loaded  atomic.Int64 // time of loads, in nanoseconds, that settle was not called for
 	closed  atomic.Bool

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"sheaf/engine/bm25"
 	"sheaf/engine/postings"
@@ -18,10 +20,16 @@ import (
 //
 // What is computed here are upper bounds, in any order of summation. Chunks whose
 // bound reaches the threshold are scored by the node of the whole query, so that
-// scores, and ties, are those of exhaustive scoring to the last bit.
+// scores, and ties, are those of exhaustive scoring to the last bit. Where bounds are
+// sums of the same numbers, they are as good as scores for raising the threshold, and
+// the node has only to score what is left at the end.
 
 // slack is what rounding can make a bound too small by, and then some.
 const slack = 1 + 1e-9
+
+// pendingMost is the number of chunks that wait for their score at most, before the
+// next window: where many score the same.
+const pendingMost = 4096
 
 // bound is a clause with what it can add at most.
 type bound struct {
@@ -33,7 +41,9 @@ type bound struct {
 	short   []byte // lengths.Plain()
 	wide    []byte
 	norms   *norms
-	norm    func(length uint32) float64
+	// The norm of a longer field is that of factor times its length.
+	params          bm25.Parameters
+	average, factor float64
 
 	// When found is set, the cursor stands at the posting ordinal, and none
 	// lies between that and where it was before; else the next posting is
@@ -77,7 +87,7 @@ func (b *bound) normOf(length uint32) float64 {
 	if length < longField {
 		return b.norms[length]
 	}
-	return b.norm(length)
+	return b.params.Norm(b.factor*float64(length), b.average)
 }
 
 // of is the most that postings with these impacts add.
@@ -146,28 +156,59 @@ type maxScore struct {
 	blocksOf  [][]float64 // by number of the clause, the most of every block; nil likewise
 	top       *collector
 	view      int
-	exact     node
+	exact     node // of the whole query
+	shares    bool // exact has the cursors of bounds
+	sums      bool // what clauses add up to is the score, up to rounding
 	scores    scores
 	words     *Words
-	touched   int // postings scored
+	pending   []candidate // sums are those, for now
+	touched   int         // postings scored
 	scratch   *scratch
 }
 
-// bounds makes the bounds of terms in one view.
-func (p *plan) bounds(terms []*planTerm, view int) ([]*bound, error) {
-	clauses, err := p.clauses(terms, view, false)
+// candidate is a chunk with about its score.
+type candidate struct {
+	ordinal uint32
+	sum     float64
+}
+
+// maxScore is the evaluation of a sum of terms in one view.
+func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore, error) {
+	s := scratches.Get().(*scratch)
+	clauses, err := p.appendClauses(s.clauses[:0], terms, view, false)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]bound, len(clauses))
-	out := make([]*bound, len(clauses))
-	for i, c := range clauses {
-		b := &all[i]
-		out[i] = b
+	s.clauses = clauses
+	chunks := uint32(p.snapshot.views[view].reader.Chunks())
+	m := &maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s, pending: s.pending[:0],
+		sums: p.words.Combine == CombineSum, scores: scores{byField: make([]float64, len(p.fields))}}
+	if m.bounds, err = p.bounds(s, terms); err == nil {
+		var match *planMatch
+		if match, m.shares = p.root.(*planMatch); m.shares && m.sums {
+			m.exact, err = match.over(p, view, clauses)
+		} else {
+			m.shares = false
+			m.exact, err = p.root.node(p, view)
+		}
+	}
+	if err != nil {
+		closeClauses(clauses)
+		return nil, err
+	}
+	return m, nil
+}
+
+// bounds makes the bounds of the clauses.
+func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
+	n := len(s.clauses)
+	s.all, s.order, s.rests = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n], slices.Grow(s.rests[:0], n+1)[:n+1]
+	for i := range s.clauses {
+		b, c := &s.all[i], &s.clauses[i]
+		s.order[i] = b
 		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, block: -1}
 		b.short, b.wide = b.lengths.Plain()
-		m := c.model
-		b.norm = func(length uint32) float64 { return p.norm(m, length) }
+		b.params, b.average, b.factor = p.params, c.model.average, 1
 		if p.words.Combine == CombineBM25F {
 			if err := p.virtualBound(b, terms[c.term], c.model); err != nil {
 				return nil, err
@@ -175,7 +216,7 @@ func (p *plan) bounds(terms []*planTerm, view int) ([]*bound, error) {
 		}
 		b.most = b.ofList()
 	}
-	return out, nil
+	return s.order, nil
 }
 
 // virtualBound bounds what one field adds to a BM25F score: the function of the
@@ -191,7 +232,7 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 		average = tokens / float64(p.chunks)
 	}
 	b.scale = m.weight
-	b.norm = func(length uint32) float64 { return p.params.Norm(m.weight*float64(length), average) }
+	b.average, b.factor = average, m.weight
 	b.norms = p.snapshot.norms.of(bm25.Parameters{K1: p.params.K1, B: p.params.B}, average/m.weight)
 	return nil
 }
@@ -200,7 +241,6 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 func (m *maxScore) begin() {
 	m.windows = int(m.chunks)/windowLen + 1
 	if m.dense() {
-		m.scratch = scratches.Get().(*scratch)
 		m.scratch.prepare(m.windows)
 		m.most = m.scratch.bounds
 		m.boundWindows()
@@ -211,11 +251,15 @@ func (m *maxScore) begin() {
 // windows that were probed.
 func (m *maxScore) run() {
 	m.restore()
-	m.rest = make([]float64, len(m.bounds)+1)
+	m.rest = m.scratch.rests
+	m.rest[0] = 0
 	for i := range m.bounds {
 		m.rest[i+1] = m.rest[i] + m.bounds[i].most
 	}
 	for at := m.from; at < m.to; {
+		if len(m.pending) > pendingMost {
+			m.confirm()
+		}
 		m.partition()
 		switch {
 		case m.essential == len(m.bounds):
@@ -233,13 +277,17 @@ func (m *maxScore) run() {
 
 // close gives memory back.
 func (m *maxScore) close() {
-	if m.scratch != nil {
-		scratches.Put(m.scratch)
-	}
 	for _, b := range m.bounds {
 		releaseCursor(b.cursor)
 	}
-	m.exact.close()
+	if !m.shares {
+		m.exact.close()
+	}
+	s := m.scratch
+	clear(s.clauses) // keep no slice of a mapped file
+	clear(s.all)
+	s.pending = m.pending
+	scratches.Put(s)
 }
 
 // partition finds the essential clauses for the threshold of now.
@@ -332,16 +380,52 @@ func (m *maxScore) verify(ordinal uint32, sum float64) bool {
 	return m.offer(ordinal, sum)
 }
 
-// offer scores a chunk exactly if sum, about its score, reaches the threshold. It
+// offer takes a chunk into account if sum, about its score, reaches the threshold. It
 // reports whether the threshold may have changed.
 func (m *maxScore) offer(ordinal uint32, sum float64) bool {
-	if sum*slack < m.top.threshold() || m.exact.seek(ordinal) != ordinal {
-		return false // or a fault, which the node reports
+	if sum*slack < m.top.threshold() {
+		return false
+	}
+	if m.sums {
+		m.top.promise([]float64{sum})
+		m.pending = append(m.pending, candidate{ordinal, sum})
+		return true
+	}
+	return m.score(ordinal)
+}
+
+// score scores a chunk exactly. It is false where the node has a fault.
+func (m *maxScore) score(ordinal uint32) bool {
+	if m.exact.seek(ordinal) != ordinal {
+		return false
 	}
 	m.exact.score(&m.scores)
 	m.touched += len(m.bounds)
 	m.top.offer(found{score: m.scores.total(m.words), view: m.view, ordinal: ordinal})
 	return true
+}
+
+// confirm scores exactly what is pending and can still be among the best: once for
+// each of those, when the threshold is near where it ends. It takes the clauses back
+// to the beginning.
+func (m *maxScore) confirm() {
+	need := m.top.threshold()
+	kept := m.pending[:0]
+	for _, c := range m.pending {
+		if c.sum*slack >= need {
+			kept = append(kept, c)
+		}
+	}
+	m.pending = kept
+	slices.SortFunc(kept, func(a, b candidate) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	m.rewind()
+	for _, c := range kept {
+		if c.sum*slack >= m.top.threshold() {
+			m.score(c.ordinal)
+		}
+	}
+	m.pending = kept[:0]
+	m.rewind()
 }
 
 // arrange sorts clauses by their keys, those with the same key by their number. It is

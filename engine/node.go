@@ -69,8 +69,11 @@ type clause struct {
 // clauses makes the clauses of terms in one view; each has a cursor that stands
 // before the first posting.
 func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, error) {
+	return p.appendClauses(make([]clause, 0, len(terms)*len(p.fields)), terms, view, positions)
+}
+
+func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, positions bool) ([]clause, error) {
 	v := p.snapshot.views[view]
-	var out []clause
 	for n, t := range terms {
 		if t.refs[view] == nil {
 			continue
@@ -184,6 +187,12 @@ func (m *planMatch) node(p *plan, view int) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	return m.over(p, view, clauses)
+}
+
+// over is the node of these clauses of the terms, which it takes over.
+func (m *planMatch) over(p *plan, view int, clauses []clause) (node, error) {
+	var err error
 	n := &matchNode{plan: p, view: p.snapshot.views[view], list: clauses, terms: m.terms}
 	if len(m.terms) > 0 {
 		n.virtual, err = p.virtual(m.terms[0].fields, view)

@@ -20,6 +20,17 @@ var parallelPostings = 100_000
 // maxHelpers bounds the goroutines that help with one query.
 const maxHelpers = 7
 
+// takeTurn begins a search, and returns what ends it. Where there are more searches
+// than processors, those that came before go first: a caller that asks again and again
+// without ever waiting would else keep its processor for the ten milliseconds after
+// which the scheduler looks, and dozens of queries of the others would wait for that.
+func (ix *Index) takeTurn() (end func()) {
+	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
+		runtime.Gosched()
+	}
+	return func() { ix.searching.Add(-1) }
+}
+
 // stretch is a range of the ordinals of a segment, to be evaluated.
 type stretch struct {
 	of       *maxScore
@@ -40,11 +51,11 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 	probe(segments)
 	searching := &p.snapshot.index.searching
 	helpers := 0
-	if busy := int(searching.Add(1)); all >= parallelPostings {
-		helpers = min(max(runtime.GOMAXPROCS(0)-busy, 0), maxHelpers)
+	if all >= parallelPostings {
+		helpers = min(max(runtime.GOMAXPROCS(0)-int(searching.Load()), 0), maxHelpers)
+		searching.Add(int32(helpers))
+		defer searching.Add(int32(-helpers))
 	}
-	searching.Add(int32(helpers))
-	defer searching.Add(int32(-1 - helpers))
 	stretches := cut(segments, helpers+1)
 	var next, touched atomic.Int64
 	errs := make([]error, helpers+1)
@@ -94,12 +105,8 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, to
 	}
 	m := s.of
 	if !s.whole {
-		root, err := p.root.node(p, m.view)
-		if err != nil {
-			return err
-		}
-		if m, err = p.maxScore(terms, m.view, root, m.top); err != nil {
-			root.close()
+		var err error
+		if m, err = p.maxScore(terms, m.view, m.top); err != nil {
 			return err
 		}
 		defer m.close()
@@ -107,6 +114,7 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, to
 	}
 	m.from, m.to = s.from, s.to
 	m.run()
+	m.confirm()
 	touched.Add(int64(m.touched))
 	for _, b := range m.bounds {
 		if fault := b.cursor.Err(); fault != nil {
@@ -119,7 +127,6 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, to
 // share gives m what begin computed for another evaluation of the same segment.
 func (m *maxScore) share(other *maxScore) {
 	m.windows, m.most = other.windows, other.most
-	m.scratch = scratches.Get().(*scratch)
 	for _, b := range m.bounds {
 		b.blocks = other.blocksOf[b.number]
 	}

@@ -19,6 +19,7 @@ func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer s.index.takeTurn()()
 	top := newCollector(s, req.Limit)
 	if req.Vector != nil {
 		err = s.nearest(ctx, req.Vector, allowed, top)
@@ -100,6 +101,7 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 	if err != nil {
 		return err
 	}
+	defer p.close()
 	terms, flat := p.root.flat()
 	var pruned []*maxScore
 	defer func() {
@@ -111,18 +113,17 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		root, err := p.root.node(p, i)
-		if err != nil {
-			return err
-		}
 		if flat && !few(allowed[i], s.views[i]) {
-			m, err := p.maxScore(terms, i, root, top)
+			m, err := p.maxScore(terms, i, top)
 			if err != nil {
-				root.close()
 				return err
 			}
 			pruned = append(pruned, m)
 			continue
+		}
+		root, err := p.root.node(p, i)
+		if err != nil {
+			return err
 		}
 		p.exhaust(ctx, i, root, func(ordinal uint32, score float64) {
 			top.offer(found{score: score, view: i, ordinal: ordinal})
@@ -150,17 +151,6 @@ func (s *Snapshot) largestFirst() []int {
 // few reports whether so few chunks are allowed that visiting each is cheapest.
 func few(allowed segment.Bitset, v *view) bool {
 	return allowed != nil && allowed.Count() < v.live/256
-}
-
-// maxScore is the evaluation of a sum of terms in one view. It takes root over.
-func (p *plan) maxScore(terms []*planTerm, view int, root node, top *collector) (*maxScore, error) {
-	bounds, err := p.bounds(terms, view)
-	if err != nil {
-		return nil, err
-	}
-	chunks := uint32(p.snapshot.views[view].reader.Chunks())
-	return &maxScore{bounds: bounds, allowed: p.allowed[view], chunks: chunks, to: chunks,
-		top: top, view: view, exact: root, words: p.words, scores: scores{byField: make([]float64, len(p.fields))}}, nil
 }
 
 // exhaust scores every match that is allowed, in the order of ordinals.

@@ -377,9 +377,15 @@ type Terms struct {
 
 // Terms returns a walk that stands before the first term.
 func (r *Reader) Terms() *Terms {
-	t := &Terms{reader: r}
-	t.cursor.reset(r.terms)
+	t := new(Terms)
+	t.Reset(r)
 	return t
+}
+
+// Reset makes t a walk of another reader's terms, before the first one.
+func (t *Terms) Reset(r *Reader) {
+	t.reader = r
+	t.cursor.reset(r.terms)
 }
 
 // Next moves to the next term; false at the end and after a fault.
@@ -387,18 +393,14 @@ func (t *Terms) Next() bool { return t.cursor.next() && t.decode() }
 
 // Seek moves to the first term at or after key; false when there is none.
 func (t *Terms) Seek(key []byte) bool {
-	if !t.cursor.seek(key) {
-		return false
-	}
 	// Places of lists are sums from the beginning of the block.
-	at := t.cursor.at
-	t.cursor.at = at/tableBlock*tableBlock - 1
-	for t.cursor.at < at {
-		if !t.Next() {
-			return false
+	t.cursor.toBlock(key)
+	for t.Next() {
+		if bytes.Compare(t.cursor.key, key) >= 0 {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // Key is the term, valid until the next move.

@@ -152,7 +152,18 @@ func (c *tableCursor) fail(what string) bool {
 // seek moves to the first key at or after target; false when there is none. It
 // may move backward.
 func (c *tableCursor) seek(target []byte) bool {
-	// The last block whose first key is not after target.
+	c.toBlock(target)
+	for c.next() {
+		if bytes.Compare(c.key, target) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// toBlock moves to before the last block whose first key is not after target, or
+// before the first one.
+func (c *tableCursor) toBlock(target []byte) {
 	block := sort.Search(c.table.blocks, func(i int) bool {
 		if c.err != nil {
 			return true
@@ -161,16 +172,7 @@ func (c *tableCursor) seek(target []byte) bool {
 		c.err = err
 		return bytes.Compare(first, target) > 0
 	}) - 1
-	if c.err != nil {
-		return false
-	}
 	c.at = max(block, 0)*tableBlock - 1
-	for c.next() {
-		if bytes.Compare(c.key, target) >= 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // advance moves to the first key at or after target, which is not before the one

@@ -3,9 +3,11 @@ package search
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/rank"
@@ -55,31 +57,30 @@ func (r *run) worth(ctx context.Context) (*worth, error) {
 	if !ok || r.worthy != nil {
 		return r.worthy, nil
 	}
-	w := &worth{run: r, counter: counter, left: maxWorth, seen: map[string]float64{}}
-	var err error
-	w.sum, err = w.of(ctx, r.query.Words, 1)
+	n, err := r.chunks(ctx, counter)
+	if err != nil {
+		return nil, err
+	}
+	list := sought{analyzer: r.searcher.Analyzer}
+	list.add(r.query.Words, 1)
+	dfs, err := frequencies(ctx, counter, list.queries)
 	switch {
 	case errors.Is(err, sheaf.ErrUnsupported):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	r.worthy = w
-	return w, nil
+	r.worthy = list.worth(dfs, n)
+	return r.worthy, nil
 }
 
 // maxWorth bounds how many words of a query are counted; those after them are
 // taken to be worth as much.
 const maxWorth = 256
 
-// worth adds up the idf of the terms that a query looks for.
+// worth is what the parts of a query are worth that are matched by themselves: the
+// sum of all, and each of them in order, words that repeat once.
 type worth struct {
-	run     *run
-	counter backend.Counter
-	left    int
-	seen    map[string]float64
-	// sum is what all are worth, parts each of them in order, words that
-	// repeat once.
 	sum   float64
 	parts []valued
 }
@@ -87,94 +88,94 @@ type worth struct {
 // valued is a part of a query that is matched by itself: its idf, and what it is
 // worth in the query, where it may stand several times or be boosted.
 type valued struct {
-	query      sheaf.TextQuery
-	text       string
+	query sheaf.TextQuery
+	text  string
+	// chunks is how many hold it.
+	chunks     int
 	idf, worth float64
 }
 
-func (w *worth) add(q sheaf.TextQuery, text string, idf, factor float64) {
-	for i := range w.parts {
-		if w.parts[i].text == text {
-			w.parts[i].worth += factor * idf
-			return
-		}
-	}
-	w.parts = append(w.parts, valued{q, text, idf, factor * idf})
+// sought lists the parts of a query that are matched by themselves.
+type sought struct {
+	analyzer *analysis.Analyzer
+	// queries are the different ones, texts what they are called.
+	queries []sheaf.TextQuery
+	texts   []string
+	places  []place
+	words   int
 }
 
-func (w *worth) of(ctx context.Context, q sheaf.TextQuery, factor float64) (float64, error) {
+// place is where a part stands in the query: the index of the part, how often it
+// counts, and how much more the sum takes from it for words that were not looked at.
+type place struct {
+	part          int
+	factor, share float64
+}
+
+// add lists the parts of q, which counts factor times.
+func (l *sought) add(q sheaf.TextQuery, factor float64) {
 	switch q := q.(type) {
 	case sheaf.Match:
-		return w.words(ctx, q.Text, factor)
+		l.addWords(q.Text, factor)
 	case sheaf.Phrase:
-		return w.words(ctx, q.Text, factor)
+		l.addWords(q.Text, factor)
 	case sheaf.Boost:
-		return w.of(ctx, q.Query, factor*q.Factor)
+		l.add(q.Query, factor*q.Factor)
 	case sheaf.Bool:
-		var sum float64
 		for _, list := range [][]sheaf.TextQuery{q.Must, q.Should} {
 			for _, part := range list {
-				x, err := w.of(ctx, part, factor)
-				if err != nil {
-					return 0, err
-				}
-				sum += x
+				l.add(part, factor)
 			}
 		}
-		return sum, nil
 	case sheaf.Prefix:
-		x, err := w.count(ctx, q)
-		w.add(q, q.Text+"*", x, factor)
-		return factor * x, err
+		l.put(q, q.Text+"*", factor)
 	case sheaf.Fuzzy:
-		x, err := w.count(ctx, q)
-		w.add(q, q.Text+"~", x, factor)
-		return factor * x, err
+		l.put(q, q.Text+"~", factor)
 	}
-	return 0, nil
 }
 
-// words is the worth of the words of a text.
-func (w *worth) words(ctx context.Context, text string, factor float64) (float64, error) {
+// addWords lists the words of a text.
+func (l *sought) addWords(text string, factor float64) {
 	var words []string
-	if a := w.run.searcher.Analyzer; a != nil {
-		for _, t := range a.MatchTokens(text) {
+	if l.analyzer != nil {
+		for _, t := range l.analyzer.MatchTokens(text) {
 			words = append(words, text[t.Start:t.End])
 		}
 	} else {
 		words = strings.Fields(text)
 	}
-	var sum float64
-	counted := 0
-	for _, word := range words {
-		if w.left == 0 {
-			break
-		}
-		w.left--
-		counted++
-		x, known := w.seen[word]
-		if !known {
-			var err error
-			if x, err = w.count(ctx, sheaf.Match{Text: word}); err != nil {
-				return 0, err
-			}
-			w.seen[word] = x
-		}
-		sum += factor * x
-		w.add(sheaf.Match{Text: word}, word, x, factor)
+	looked := words[:min(len(words), maxWorth-l.words)]
+	l.words += len(looked)
+	from := len(l.places)
+	for _, word := range looked {
+		l.put(sheaf.Match{Text: word}, word, factor)
 	}
-	if counted > 0 && counted < len(words) {
-		sum *= float64(len(words)) / float64(counted)
+	for i := range l.places[from:] {
+		l.places[from+i].share = float64(len(words)) / float64(len(looked))
 	}
-	return sum, nil
 }
 
-func (w *worth) count(ctx context.Context, q sheaf.TextQuery) (float64, error) {
-	n, err := w.run.chunks(ctx, w.counter)
-	if err != nil {
-		return 0, err
+func (l *sought) put(q sheaf.TextQuery, text string, factor float64) {
+	part := slices.Index(l.texts, text)
+	if part < 0 {
+		part = len(l.texts)
+		l.queries, l.texts = append(l.queries, q), append(l.texts, text)
 	}
-	return idf(ctx, w.counter, q, n)
+	l.places = append(l.places, place{part, factor, 1})
+}
+
+// worth is what the parts are worth of which dfs of some chunks hold each.
+func (l *sought) worth(dfs []int, chunks int) *worth {
+	w := &worth{parts: make([]valued, len(l.queries))}
+	for i := range w.parts {
+		w.parts[i] = valued{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: idf(dfs[i], chunks)}
+	}
+	for _, p := range l.places {
+		at := &w.parts[p.part]
+		at.worth += p.factor * at.idf
+		w.sum += p.factor * at.idf * p.share
+	}
+	return w
 }
 
 // chunks is the number of chunks of the collection.

@@ -39,15 +39,24 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 			return vectors[0], nil
 		}
 		weights := make(map[string]float64, len(words))
+		var known []string
+		var queries []sheaf.TextQuery
 		for _, word := range words {
 			if _, done := weights[word]; done {
 				continue
 			}
-			idf, err := rarity(ctx, counter, a, word, chunks)
-			if err != nil {
-				return nil, err
+			// A word without a term weighs as one of every second chunk.
+			weights[word] = math.Sqrt(math.Ln2)
+			if len(a.QueryTokens(word)) > 0 {
+				known, queries = append(known, word), append(queries, sheaf.Match{Text: word})
 			}
-			weights[word] = math.Sqrt(idf)
+		}
+		dfs, err := frequencies(ctx, counter, queries)
+		if err != nil {
+			return nil, err
+		}
+		for i, word := range known {
+			weights[word] = math.Sqrt(idf(dfs[i], chunks))
 		}
 		return weigher.EmbedWeighted(text, func(word string) float64 { return weights[word] }), nil
 	}
@@ -67,24 +76,24 @@ var everyField = func() []backend.FieldWeight {
 	return fields
 }()
 
-// rarity is the idf of a word in a collection; that of a word in every second
-// chunk when it has no term.
-func rarity(ctx context.Context, counter backend.Counter, a *analysis.Analyzer, word string, chunks int) (float64, error) {
-	if len(a.QueryTokens(word)) == 0 {
-		return math.Ln2, nil
+// frequencies counts the chunks that each of queries matches in any field.
+func frequencies(ctx context.Context, counter backend.Counter, queries []sheaf.TextQuery) ([]int, error) {
+	reqs := make([]backend.Request, len(queries))
+	for i, q := range queries {
+		reqs[i] = backend.Request{Limit: 1, Text: &backend.TextRequest{
+			Query: q, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB,
+		}}
 	}
-	return idf(ctx, counter, sheaf.Match{Text: word}, chunks)
+	dfs, err := backend.CountAll(ctx, counter, reqs)
+	if err != nil {
+		return nil, fmt.Errorf("count what matches: %w", err)
+	}
+	return dfs, nil
 }
 
-// idf is the rarity of what matches q in a collection of some chunks: the
-// logarithm of 1 + (chunks without + 0.5)/(chunks with + 0.5), as in BM25.
-func idf(ctx context.Context, counter backend.Counter, q sheaf.TextQuery, chunks int) (float64, error) {
-	df, err := counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{
-		Query: q, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB,
-	}})
-	if err != nil {
-		return 0, fmt.Errorf("count what matches: %w", err)
-	}
+// idf is the rarity of what df of some chunks hold: the logarithm of
+// 1 + (chunks without + 0.5)/(chunks with + 0.5), as in BM25.
+func idf(df, chunks int) float64 {
 	n, d := float64(max(chunks, df)), float64(df)
-	return math.Log(1 + (n-d+0.5)/(d+0.5)), nil
+	return math.Log(1 + (n-d+0.5)/(d+0.5))
 }

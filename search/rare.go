@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"math"
 
 	"sheaf"
 	"sheaf/backend"
@@ -41,20 +40,22 @@ func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
 	if len(tokens) > maxGuarded {
 		return nil, nil
 	}
+	queries := make([]sheaf.TextQuery, len(tokens))
+	for i, t := range tokens {
+		queries[i] = sheaf.Match{Text: text[t.Start:t.End]}
+	}
+	dfs, err := frequencies(ctx, counter, queries)
+	if err != nil {
+		return nil, err
+	}
 	limit := max(rareChunks, int(rareShare*float64(chunks)))
 	all := sheaf.Bool{}
 	worth, rareOnly := 0.0, 0.0
-	for _, t := range tokens {
-		word := sheaf.Match{Text: text[t.Start:t.End]}
-		df, err := counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{
-			Query: word, Fields: everyField, Combine: backend.CombineBM25F, K1: backend.DefaultK1, B: backend.DefaultB}})
-		if err != nil {
-			return nil, err
-		}
-		rarity := math.Log(1 + (float64(max(chunks, df)-df)+0.5)/(float64(df)+0.5))
+	for i, df := range dfs {
+		rarity := idf(df, chunks)
 		worth += rarity
 		if df > 0 && df <= limit && df <= max(1, (chunks-1)/2) {
-			all.Must = append(all.Must, word)
+			all.Must = append(all.Must, queries[i])
 			rareOnly += rarity
 		}
 	}

@@ -5,20 +5,14 @@ import (
 	"context"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/rank"
 )
 
-const (
-	// maxWholeWords is how many words of a query are looked for in whole
-	// documents: those that are worth most.
-	maxWholeWords = 8
-	// wholeRequests is how many of them are asked for at once.
-	wholeRequests = 4
-)
+// maxWholeWords is how many words of a query are looked for in whole documents:
+// those that are worth most.
+const maxWholeWords = 8
 
 // learnWords notes how the first branch of words looks for them.
 func (r *run) learnWords(outcomes []outcome) {
@@ -45,24 +39,28 @@ func (r *run) wordsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Word
 	parts = parts[:min(len(parts), maxWholeWords)]
 	return func(chunks []sheaf.ID) ([]rank.Word, error) {
 		words := make([]rank.Word, len(parts))
-		var group errgroup.Group
-		group.SetLimit(wholeRequests)
-		for i := range parts {
-			words[i] = rank.Word{Text: parts[i].text, Worth: parts[i].worth, In: map[sheaf.ID]float64{}}
-			group.Go(func() error {
-				hits, err := r.searcher.Backend.Retrieve(ctx, r.alone(parts[i].query, chunks))
-				for _, h := range hits {
-					words[i].In[h.ID] = h.Score / parts[i].idf
-				}
-				return err
-			})
+		var reqs []backend.Request
+		var asked []int // the word of each request
+		for i, p := range parts {
+			words[i] = rank.Word{Text: p.text, Worth: p.worth, In: map[sheaf.ID]float64{}}
+			if p.chunks > 0 {
+				reqs, asked = append(reqs, r.alone(p.query, chunks)), append(asked, i)
+			}
 		}
-		err := group.Wait()
+		found, err := backend.RetrieveAll(ctx, r.searcher.Backend, reqs)
 		if ctx.Err() != nil {
 			r.warn("time ran out before the query's words were looked for in whole documents: each place counts by itself")
 			return nil, nil
 		}
-		return words, err
+		if err != nil {
+			return nil, err
+		}
+		for k, hits := range found {
+			for _, h := range hits {
+				words[asked[k]].In[h.ID] = h.Score / parts[asked[k]].idf
+			}
+		}
+		return words, nil
 	}, nil
 }
 

@@ -39,6 +39,7 @@ var (
 	_ backend.Backend   = (*guard)(nil)
 	_ backend.Explainer = (*guard)(nil)
 	_ backend.Counter   = (*guard)(nil)
+	_ backend.Batcher   = (*guard)(nil)
 	_ backend.Selective = (*guard)(nil)
 	_ backend.Faceter   = (*guard)(nil)
 	_ backend.Sorter    = (*guard)(nil)
@@ -151,21 +152,62 @@ func (g *guard) Supports(req backend.Request) error {
 
 // Count implements backend.Counter, as far as the store does.
 func (g *guard) Count(ctx context.Context, req backend.Request) (int, error) {
+	counts, err := g.CountAll(ctx, []backend.Request{req})
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+// RetrieveAll implements backend.Batcher; what is remembered is asked for one by one.
+func (g *guard) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]sheaf.Ranking, error) {
+	if g.legs != nil {
+		return backend.RetrieveAll(ctx, retriever{g}, reqs)
+	}
+	bound := make([]backend.Request, len(reqs))
+	for i := range reqs {
+		bound[i] = g.bound(reqs[i])
+	}
+	return backend.RetrieveAll(backend.WithViewer(ctx, g.viewer), g.store, bound)
+}
+
+// retriever is a guard that takes one request at a time.
+type retriever struct{ backend.Backend }
+
+// CountAll implements backend.Batcher, as far as the store counts.
+func (g *guard) CountAll(ctx context.Context, reqs []backend.Request) ([]int, error) {
 	counter, ok := g.store.(backend.Counter)
 	if !ok {
-		return 0, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
+		return nil, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
 	}
-	word, ok := g.wordOf(&req)
-	if ok {
-		if n, known := g.words.get(g.view.Generation(), word); known {
-			return n, nil
+	out := make([]int, len(reqs))
+	words := make([]string, len(reqs)) // "" for what is not remembered
+	var asked []int
+	var bound []backend.Request
+	generation := g.view.Generation()
+	for i := range reqs {
+		if word, ok := g.wordOf(&reqs[i]); ok {
+			if out[i], ok = g.words.get(generation, word); ok {
+				continue
+			}
+			words[i] = word
+		}
+		asked, bound = append(asked, i), append(bound, g.bound(reqs[i]))
+	}
+	if len(asked) == 0 {
+		return out, nil
+	}
+	counts, err := backend.CountAll(backend.WithViewer(ctx, g.viewer), counter, bound)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range asked {
+		out[i] = counts[k]
+		if words[i] != "" {
+			g.words.put(generation, words[i], counts[k])
 		}
 	}
-	n, err := counter.Count(backend.WithViewer(ctx, g.viewer), g.bound(req))
-	if ok && err == nil {
-		g.words.put(g.view.Generation(), word, n)
-	}
-	return n, err
+	return out, nil
 }
 
 // wordOf is the word that a request counts in all chunks, as every search does with

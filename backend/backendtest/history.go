@@ -42,13 +42,18 @@ func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle backend.Backe
 		if reopen != nil && h.r.IntN(6) == 0 {
 			a = reopen(a)
 		}
+		var answered []backend.Request
 		for range 4 {
 			req := h.request()
 			if shape := optionsOf(a).Shape; shape != nil {
 				shape(&req)
 			}
+			if lacks := optionsOf(a).Lacks; lacks == nil || !lacks(req) {
+				answered = append(answered, req)
+			}
 			check(t, where, req, a, oracle)
 		}
+		agree(t, a, answered)
 	}
 }
 

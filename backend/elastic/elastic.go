@@ -108,6 +108,7 @@ var _ interface {
 	backend.Streamer
 	backend.Switcher
 	backend.Counter
+	backend.Batcher
 	backend.Selective
 	backend.Reporter
 } = (*Store)(nil)

@@ -24,13 +24,22 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 	if err != nil || query == nil {
 		return nil, err
 	}
-	body := object{"size": req.Limit, "query": query, "_source": false, "docvalue_fields": []string{"id"}, "track_total_hits": false,
-		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
 	var found answer
-	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", body, &found); err != nil {
+	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", ranked(&req, query), &found); err != nil {
 		return nil, err
 	}
-	out, err := s.hits(&found)
+	return s.ranking(&req, &found)
+}
+
+// ranked is the search for the hits of a request.
+func ranked(req *backend.Request, query object) object {
+	return object{"size": req.Limit, "query": query, "_source": false, "docvalue_fields": []string{"id"}, "track_total_hits": false,
+		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
+}
+
+// ranking is what was found for a request.
+func (s *Store) ranking(req *backend.Request, found *answer) (sheaf.Ranking, error) {
+	out, err := s.hits(found)
 	if err != nil {
 		return nil, err
 	}
@@ -78,29 +87,33 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 		return 0, err
 	}
 	defer stop()
-	var query object
-	if req.Vector != nil {
-		if _, ok, err := s.vectorField(req.Vector); err != nil || !ok {
-			return 0, err
-		}
-		clauses, err := s.bounds(req.Filter, req.Within)
-		if err != nil {
-			return 0, err
-		}
-		path := vectorPath(req.Vector.Field)
-		query = object{"bool": object{"filter": append(clauses, object{"nested": object{"path": path, "query": object{"exists": object{"field": path + ".p"}}}})}}
-	} else {
-		// What matches does not depend on how it is scored.
-		text := *req.Text
-		text.Combine, text.Statistics, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, s.o.K1, s.o.B
-		req.Text = &text
-		if query, err = s.query(ctx, &req); err != nil || query == nil {
-			return 0, err
-		}
+	query, err := s.matching(ctx, req)
+	if err != nil || query == nil {
+		return 0, err
 	}
 	var count struct{ Count int }
 	err = s.client.Call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": query}, &count)
 	return count.Count, err
+}
+
+// matching is the query for what a request matches, to count it; nil when nothing can.
+func (s *Store) matching(ctx context.Context, req backend.Request) (object, error) {
+	if req.Text != nil {
+		// What matches does not depend on how it is scored.
+		text := *req.Text
+		text.Combine, text.Statistics, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, s.o.K1, s.o.B
+		req.Text = &text
+		return s.query(ctx, &req)
+	}
+	if _, ok, err := s.vectorField(req.Vector); err != nil || !ok {
+		return nil, err
+	}
+	clauses, err := s.bounds(req.Filter, req.Within)
+	if err != nil {
+		return nil, err
+	}
+	path := vectorPath(req.Vector.Field)
+	return object{"bool": object{"filter": append(clauses, object{"nested": object{"path": path, "query": object{"exists": object{"field": path + ".p"}}}})}}, nil
 }
 
 // query is what answers a request; nil when nothing can.

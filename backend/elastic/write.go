@@ -320,7 +320,8 @@ type answer struct {
 		Failures []struct{ Reason serverError }
 	} `json:"_shards"`
 	Hits struct {
-		Hits []hit
+		Total struct{ Value int }
+		Hits  []hit
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *bac
 
 // explainWords reads the rows that the scores of chunks are made of.
 func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *backend.Request, ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
-	w, root, err := s.build(ctx, conn, req)
+	w, root, err := s.build(ctx, conn, req, buildOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (s *Store) fused(ctx context.Context, conn *pgxpool.Conn, req *backend.Fuse
 		return "", nil, fmt.Errorf("postgres: %w: fuse two branches of one kind: one must search words and the other a vector", sheaf.ErrUnsupported)
 	}
 	requests := req.Requests()
-	st, root, err := s.build(ctx, conn, &requests[words])
+	st, root, err := s.build(ctx, conn, &requests[words], buildOptions{})
 	if err != nil {
 		return "", nil, err
 	}

@@ -45,12 +45,12 @@ func fresh(b *testing.B, o Options) *Store {
 // statements are what answers the two branches of a query.
 func (s *Store) statements(ctx context.Context, words, vector backend.Request) (sql [2]string, args [2][]any, err error) {
 	err = s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
-		w, root, err := s.build(ctx, conn, &words)
+		w, root, err := s.build(ctx, conn, &words, buildOptions{})
 		if err != nil {
 			return err
 		}
 		limit := w.arg(words.Limit, "bigint")
-		sql[0] = w.text(best(w.scored(root), "", limit))
+		sql[0] = w.text(best(w.scored(root), ", 0 AS passage", limit))
 		args[0] = w.args
 		field, ok, err := s.vectorField(ctx, conn, vector.Vector)
 		if err != nil || !ok {

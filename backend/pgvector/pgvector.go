@@ -86,6 +86,7 @@ var _ interface {
 	backend.Fuser
 	backend.Streamer
 	backend.Counter
+	backend.Batcher
 	backend.Reporter
 } = (*Store)(nil)
 

@@ -19,7 +19,7 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 	var out sheaf.Ranking
 	err := s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) (err error) {
 		if req.Text != nil {
-			out, err = s.retrieveWords(ctx, conn, &req)
+			err = s.answer(ctx, conn, []question{ranked(&req, &out)})
 		} else {
 			out, err = s.retrieveVectors(ctx, conn, &req)
 		}
@@ -39,20 +39,22 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (n int, err erro
 	}
 	err = s.read(ctx, "count", func(ctx context.Context, conn *pgxpool.Conn) error {
 		if req.Text != nil {
-			w, root, err := s.build(ctx, conn, &req)
-			if err != nil {
-				return err
-			}
-			return conn.QueryRow(ctx, w.text("SELECT count(DISTINCT chunk) FROM "+root), w.args...).Scan(&n)
+			return s.answer(ctx, conn, []question{counted(&req, &n)})
 		}
-		field, ok, err := s.vectorField(ctx, conn, req.Vector)
-		if err != nil || !ok {
-			return err
-		}
-		var st statement
-		allowed := st.bound(&req)
-		return conn.QueryRow(ctx, st.text("SELECT count(DISTINCT v.chunk) FROM "+field.table()+" v"+inside(allowed)), st.args...).Scan(&n)
+		n, err = s.countVectors(ctx, conn, &req)
+		return err
 	})
+	return n, err
+}
+
+func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *backend.Request) (n int, err error) {
+	field, ok, err := s.vectorField(ctx, conn, req.Vector)
+	if err != nil || !ok {
+		return 0, err
+	}
+	var st statement
+	allowed := st.bound(req)
+	err = conn.QueryRow(ctx, st.text("SELECT count(DISTINCT v.chunk) FROM "+field.table()+" v"+inside(allowed)), st.args...).Scan(&n)
 	return n, err
 }
 

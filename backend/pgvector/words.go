@@ -32,6 +32,17 @@ type words struct {
 	// allowed is the relation of chunks that filter and bound let through; ""
 	// is all.
 	allowed string
+	// buildOptions say what the statement is for.
+	buildOptions
+}
+
+// buildOptions say what a statement by words is for.
+type buildOptions struct {
+	// count leaves scores out.
+	count bool
+	// guess, unless it is nil, notes terms and fields that were not seen before
+	// instead of looking them up.
+	guess *unseen
 }
 
 // grown is a term that an Expand accepts.
@@ -82,7 +93,11 @@ func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error
 		}
 	}
 	s.mu.Unlock()
-	if len(texts) > 0 {
+	switch {
+	case len(texts) == 0:
+	case w.guess != nil:
+		maps.Copy(w.guess.terms, texts)
+	default:
 		found := map[string]int32{}
 		if err := lookUp(ctx, conn, slices.Sorted(maps.Keys(texts)), found); err != nil {
 			return err
@@ -106,23 +121,43 @@ func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error
 
 // resolveFields looks up the fields of the plan; those that no chunk has are left out.
 func (w *words) resolveFields(ctx context.Context, s *Store, conn *pgxpool.Conn) error {
-	s.mu.Lock()
-	w.field = s.fields
-	s.mu.Unlock()
+	w.field = s.knownFields()
 	if !slices.ContainsFunc(w.plan.Fields, func(f backend.FieldWeight) bool { _, ok := w.field[f.Name]; return !ok }) {
 		return nil
 	}
+	if w.guess != nil {
+		if !w.guess.fields || len(w.field) < w.guess.known {
+			w.guess.fields, w.guess.known = true, len(w.field)
+		}
+		return nil
+	}
+	rows, _ := conn.Query(ctx, fieldsByName)
+	found, err := s.readFields(rows)
+	w.field = found
+	return err
+}
+
+const fieldsByName = "SELECT id, name FROM field"
+
+// knownFields are the ids of fields as they were read last, not to be changed.
+func (s *Store) knownFields() map[string]int32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fields
+}
+
+// readFields reads the ids of fields and remembers them.
+func (s *Store) readFields(rows pgx.Rows) (map[string]int32, error) {
 	found := map[string]int32{} // never changed afterwards: requests share it
-	rows, _ := conn.Query(ctx, "SELECT id, name FROM field")
 	var id int32
 	var name string
 	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { found[name] = id; return nil }); err != nil {
-		return err
+		return nil, err
 	}
 	s.mu.Lock()
-	w.field, s.fields = found, found
-	s.mu.Unlock()
-	return nil
+	defer s.mu.Unlock()
+	s.fields = found
+	return found, nil
 }
 
 // grow finds the terms that e accepts. For edits it asks only for terms of about
@@ -276,7 +311,7 @@ func (w *words) leaf(parts []textplan.Node, among string) string {
 	} else {
 		sql = w.fielded(l, where)
 	}
-	if l.several {
+	if l.several && !w.count {
 		sql = "SELECT DISTINCT ON (chunk, f, n) chunk, f, n, term, s FROM (" + sql + ") x ORDER BY chunk, f, n, s DESC, term"
 	}
 	return w.with("q", sql)
@@ -295,6 +330,10 @@ const idf = "ln(1 + (%s - d.df + 0.5) / (d.df + 0.5))"
 
 // fielded scores every term in every field by itself.
 func (w *words) fielded(l looked, where string) string {
+	if w.count {
+		return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s FROM unnest(%s, %s, %s, %s) AS l(term, field, f, n)
+	JOIN posting p ON p.term = l.term AND p.field = l.field%s`, w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"), where)
+	}
 	look := w.with("look", fmt.Sprintf(`SELECT l.term, l.field, l.f, l.n, l.factor * `+idf+` AS factor, st.average
 	FROM unnest(%s, %s, %s, %s, %s) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field%s) d`,
@@ -445,6 +484,9 @@ func (w *words) without(from string, not []textplan.Node, must []string) string 
 
 // statistics adds the relations stats (by field) and counted (of all chunks).
 func (w *words) statistics() {
+	if w.count {
+		return
+	}
 	if w.req.Statistics == backend.StatisticsCandidates && w.allowed != "" {
 		w.parts = append(w.parts,
 			"counted AS (SELECT count(*) AS chunks FROM "+w.allowed+")",
@@ -468,8 +510,12 @@ const (
 )
 
 // build makes the relations of a request and returns the name of its root.
-func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *backend.Request) (*words, string, error) {
-	w := &words{req: req.Text, plan: textplan.Compile(s.o.Analyzer, req.Text)}
+func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *backend.Request, o buildOptions) (*words, string, error) {
+	text := *req.Text
+	if o.count {
+		text.Combine = backend.CombineSum // what matches does not depend on how it is scored
+	}
+	w := &words{req: &text, plan: textplan.Compile(s.o.Analyzer, &text), buildOptions: o}
 	var err error
 	parts := 0
 	textplan.Walk(w.plan.Root, func(n textplan.Node) {
@@ -509,29 +555,4 @@ func (w *words) scored(root string) string {
 func best(scored, columns string, limit string) string {
 	return fmt.Sprintf(`SELECT c.id, r.score%s FROM (SELECT * FROM %s ORDER BY score DESC FETCH FIRST (%s) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT %s`, columns, scored, limit, limit)
-}
-
-func (s *Store) retrieveWords(ctx context.Context, conn *pgxpool.Conn, req *backend.Request) (sheaf.Ranking, error) {
-	w, root, err := s.build(ctx, conn, req)
-	if err != nil {
-		return nil, err
-	}
-	limit := w.arg(req.Limit, "bigint")
-	final := best(w.scored(root), "", limit)
-	rows, err := conn.Query(ctx, w.text(final), w.args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out sheaf.Ranking
-	for rows.Next() {
-		var id []byte
-		var h sheaf.Hit
-		if err := rows.Scan(&id, &h.Score); err != nil {
-			return nil, err
-		}
-		h.ID = sheaf.ID(id)
-		out = append(out, h)
-	}
-	return out, rows.Err()
 }

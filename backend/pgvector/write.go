@@ -393,9 +393,11 @@ func (w *load) intern(ctx context.Context, chunks []analyzed) error {
 	return nil
 }
 
+const termsByText = "SELECT id, text FROM term WHERE text = ANY($1)"
+
 // lookUp adds the ids of terms to a map; terms that are not there are left out.
 func lookUp(ctx context.Context, q querier, texts []string, into map[string]int32) error {
-	rows, _ := q.Query(ctx, "SELECT id, text FROM term WHERE text = ANY($1)", texts)
+	rows, _ := q.Query(ctx, termsByText, texts)
 	return readTerms(rows, into)
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"sheaf"
@@ -12,29 +14,78 @@ import (
 
 // newClient sends requests to the server of o.
 func newClient(o Options) *httpstore.Client {
-	return &httpstore.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Authorize: func(req *http.Request) {
+	return &httpstore.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: func(req *http.Request) {
 		if o.Key != "" {
 			req.Header.Set("Authorization", "Bearer "+o.Key)
 		}
 	}}
 }
 
+// said is the answer to a GraphQL query.
+type said struct {
+	Data   json.RawMessage
+	Errors []struct{ Message string }
+}
+
 // ask sends a GraphQL query and decodes its data.
 func (s *Store) ask(ctx context.Context, query string, out any) error {
-	var said struct {
-		Data   json.RawMessage
-		Errors []struct{ Message string }
-	}
-	if err := s.client.Call(ctx, "POST", "/v1/graphql", object{"query": query}, &said); err != nil {
+	var answer said
+	if err := s.client.Call(ctx, "POST", "/v1/graphql", object{"query": query}, &answer); err != nil {
 		return err
 	}
-	if len(said.Errors) > 0 {
-		return s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", said.Errors[0].Message)
+	return s.decode(&answer, out)
+}
+
+func (s *Store) decode(answer *said, out any) error {
+	if len(answer.Errors) > 0 {
+		return s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", answer.Errors[0].Message)
 	}
-	if err := json.Unmarshal(said.Data, out); err != nil {
+	if err := json.Unmarshal(answer.Data, out); err != nil {
 		return s.fault(sheaf.ErrUnavailable, "the answer is not what such a server says: %v", err)
 	}
 	return nil
+}
+
+// askAll sends GraphQL queries in one request, which the server works on together,
+// and decodes the data of each into what out returns for it. That request takes the
+// right to read every class: who has it for ours alone sends one request each.
+func (s *Store) askAll(ctx context.Context, queries []string, out func(i int) any) error {
+	if len(queries) > 1 && !s.alone.Load() {
+		body := make([]object, len(queries))
+		for i, q := range queries {
+			body[i] = object{"query": q}
+		}
+		var answers []said
+		err := s.client.Call(ctx, "POST", "/v1/graphql/batch", body, &answers)
+		switch {
+		case errors.Is(err, errForbidden):
+			s.alone.Store(true)
+		case err != nil:
+			return err
+		case len(answers) != len(queries):
+			return s.fault(sheaf.ErrUnavailable, "the server answered %d of %d queries", len(answers), len(queries))
+		default:
+			for i := range answers {
+				if err := s.decode(&answers[i], out(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return each(ctx, len(queries), func(ctx context.Context, i int) error { return s.ask(ctx, queries[i], out(i)) })
+}
+
+// errForbidden is that the server does not let us do what it knows.
+var errForbidden = errors.New("forbidden")
+
+// refusal is httpstore.Refusal that tells what is forbidden.
+func refusal(status int, body []byte) error {
+	err := httpstore.Refusal(status, body)
+	if status == http.StatusForbidden {
+		return fmt.Errorf("%w: %w", errForbidden, err)
+	}
+	return err
 }
 
 // quote writes a GraphQL string; its escapes are those of JSON.

@@ -55,7 +55,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	case err != nil:
 		class.Found, class.Err = "", err
 	default:
-		n, err := s.countWhere(ctx, o.Class, "")
+		n, err := s.count(ctx, every(o.Class))
 		class.Found, class.Err = fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", n), err
 	}
 	return append(out, class)

@@ -137,7 +137,7 @@ func (s *Store) differs(ctx context.Context, req *backend.FuseRequest, h hybrid)
 	if req.Method == backend.FuseRRF && req.K != rankConstant-1 {
 		out = append(out, fmt.Sprintf("k is %d", rankConstant-1))
 	}
-	matches, err := s.countWhere(ctx, s.o.Class, h.words.filter().where)
+	matches, err := s.count(ctx, h.words)
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package weaviate
 
 import (
 	"context"
-	"encoding/hex"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,7 +11,6 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
-	"sheaf/backend/columnword"
 	"sheaf/backend/textplan"
 )
 
@@ -48,18 +45,12 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 		return 0, err
 	}
 	defer stop()
-	if req.Text != nil {
-		// What matches does not depend on how it is scored.
-		text := *req.Text
-		text.Combine, text.Statistics, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, s.o.K1, s.o.B
-		req.Text = &text
-	}
-	a, err := s.prepare(&req)
+	a, err := s.counting(req)
 	if err != nil || a.where.none {
 		return 0, err
 	}
-	if req.Text != nil && !a.where.loose {
-		return s.countWhere(ctx, a.class, a.filter().where)
+	if a.countable() {
+		return s.count(ctx, a)
 	}
 	out, err := s.enough(ctx, a, MaxLimit-1)
 	if err == nil && len(out) >= MaxLimit-1 {
@@ -68,21 +59,19 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 	return len(out), err
 }
 
-func (s *Store) countWhere(ctx context.Context, class, where string) (int, error) {
-	if where != "" {
-		where = "(where:" + where + ")"
+// counting is a request whose hits are only counted.
+func (s *Store) counting(req backend.Request) (asked, error) {
+	if req.Text != nil {
+		// What matches does not depend on how it is scored.
+		text := *req.Text
+		text.Combine, text.Statistics, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, s.o.K1, s.o.B
+		req.Text = &text
 	}
-	var out struct {
-		Aggregate map[string][]struct{ Meta struct{ Count int } }
-	}
-	if err := s.ask(ctx, fmt.Sprintf("{Aggregate{%s%s{meta{count}}}}", class, where), &out); err != nil {
-		return 0, err
-	}
-	if list := out.Aggregate[class]; len(list) == 1 {
-		return list[0].Meta.Count, nil
-	}
-	return 0, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not what such a server says")
+	return s.prepare(&req)
 }
+
+// countable reports whether the server counts what a matches.
+func (a asked) countable() bool { return !a.meaning && !a.where.loose }
 
 // asked is a request as it is sent, again and again until there are enough hits.
 type asked struct {
@@ -99,6 +88,8 @@ type asked struct {
 	where    condition
 	exact    sheaf.Filter
 	meaning  bool
+	// want is how many hits are asked for.
+	want int
 }
 
 // list is what the server scores by itself: words of one factor in one field. Its
@@ -328,28 +319,35 @@ func (a asked) total(scores []float64) float64 {
 // are among the best, most of all right after they were written. So lists of more
 // than MaxLimit hits are as good as the server's pruning.
 func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
-	pages := make([]sheaf.Ranking, len(a.lists))
-	more := make([]bool, len(a.lists))
-	err := each(ctx, len(a.lists), func(ctx context.Context, i int) error {
-		one := a
-		one.how = a.lists[i].how
-		found, last, err := s.page(ctx, one, MaxLimit)
-		pages[i], more[i] = found, last != nil
-		return err
-	})
+	pages, err := s.pages(ctx, a.whole())
 	if err != nil {
 		return nil, err
 	}
+	return s.join(ctx, a, pages)
+}
+
+// whole asks for each of the lists as a whole.
+func (a asked) whole() []asked {
+	out := make([]asked, len(a.lists))
+	for i, l := range a.lists {
+		out[i] = a
+		out[i].how, out[i].want = l.how, MaxLimit
+	}
+	return out
+}
+
+// join puts the lists of a together.
+func (s *Store) join(ctx context.Context, a asked, pages []page) (sheaf.Ranking, error) {
 	scores := map[sheaf.ID][]float64{}
 	for i, page := range pages {
-		for _, h := range page {
+		for _, h := range page.found {
 			if scores[h.ID] == nil {
 				scores[h.ID] = make([]float64, len(a.lists))
 			}
 			scores[h.ID][i] = h.Score
 		}
 	}
-	if err := s.complete(ctx, a, more, pages, scores); err != nil {
+	if err := s.complete(ctx, a, pages, scores); err != nil {
 		return nil, err
 	}
 	out := make(sheaf.Ranking, 0, len(scores))
@@ -362,40 +360,39 @@ func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 
 // complete asks every list that goes on for the scores of the chunks that only
 // other lists have shown.
-func (s *Store) complete(ctx context.Context, a asked, more []bool, pages []sheaf.Ranking, scores map[sheaf.ID][]float64) error {
-	missing := make([][]string, len(a.lists))
-	for i := range a.lists {
-		if !more[i] {
+func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[sheaf.ID][]float64) error {
+	var some []asked
+	var of []int // the list of each
+	for i, page := range pages {
+		if page.last == nil {
 			continue // it was shown whole
 		}
 		seen := map[sheaf.ID]bool{}
-		for _, h := range pages[i] {
+		for _, h := range page.found {
 			seen[h.ID] = true
 		}
+		var missing []string
 		for id := range scores {
 			if !seen[id] {
-				missing[i] = append(missing[i], hash(string(id)))
+				missing = append(missing, hash(string(id)))
 			}
 		}
-	}
-	found := make([]sheaf.Ranking, len(a.lists))
-	err := each(ctx, len(a.lists), func(ctx context.Context, i int) error {
-		for some := range slices.Chunk(missing[i], 1000) {
-			one := asked{class: a.class, how: a.lists[i].how, where: anyOf("chunk", some)}
-			part, _, err := s.page(ctx, one, len(some))
-			if err != nil {
-				return err
-			}
-			found[i] = append(found[i], part...)
-		}
-		return nil
-	})
-	for i, page := range found {
-		for _, h := range page {
-			scores[h.ID][i] = h.Score
+		slices.Sort(missing)
+		for part := range slices.Chunk(missing, 1000) {
+			some = append(some, asked{class: a.class, how: a.lists[i].how, where: anyOf("chunk", part), want: len(part)})
+			of = append(of, i)
 		}
 	}
-	return err
+	found, err := s.pages(ctx, some)
+	if err != nil {
+		return err
+	}
+	for k, page := range found {
+		for _, h := range page.found {
+			scores[h.ID][of[k]] = h.Score
+		}
+	}
+	return nil
 }
 
 // each runs f for 0..n-1, all together, and returns the first error.
@@ -414,11 +411,12 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 	if len(a.lists) > 0 {
 		return s.joined(ctx, a)
 	}
-	for want := min(limit+limit/4+20, MaxLimit); ; want = min(want*4, MaxLimit) {
-		found, last, err := s.page(ctx, a, want)
+	for a.want = min(limit+limit/4+20, MaxLimit); ; a.want = min(a.want*4, MaxLimit) {
+		pages, err := s.pages(ctx, []asked{a})
 		if err != nil {
 			return nil, err
 		}
+		found, last := pages[0].found, pages[0].last
 		var out sheaf.Ranking
 		best := map[sheaf.ID]int{}
 		for _, h := range found {
@@ -436,74 +434,11 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 		if last == nil || len(out) > limit && out[limit-1].Score > *last {
 			return out, nil
 		}
-		if want == MaxLimit {
+		if a.want == MaxLimit {
 			if len(out) >= limit {
 				return out, nil
 			}
 			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the filter or the query narrower", MaxLimit, limit)
 		}
 	}
-}
-
-// page asks for some hits, those that fail a loose filter left out. last is the
-// score of the last one when there may be more, else nil.
-func (s *Store) page(ctx context.Context, a asked, want int) (found sheaf.Ranking, last *float64, err error) {
-	arguments := []string{fmt.Sprintf("limit:%d", want)}
-	if a.how != "" {
-		arguments = append(arguments, a.how)
-	} else {
-		arguments = append(arguments, `sort:[{path:["cid"] order:asc}]`)
-	}
-	if !a.where.all {
-		arguments = append(arguments, "where:"+a.where.where)
-	}
-	fields := "cid _additional{score distance}"
-	if a.meaning {
-		fields = "n " + fields
-	}
-	if a.where.loose {
-		fields = "c " + fields
-	}
-	var said struct {
-		Get map[string][]struct {
-			CID        string   `json:"cid"`
-			C          []string `json:"c"`
-			N          int      `json:"n"`
-			Additional struct {
-				Score    string
-				Distance float64
-			} `json:"_additional"`
-		}
-	}
-	if err := s.ask(ctx, fmt.Sprintf("{Get{%s(%s){%s}}}", a.class, strings.Join(arguments, " "), fields), &said); err != nil {
-		return nil, nil, err
-	}
-	list := said.Get[a.class]
-	for _, o := range list {
-		h := sheaf.Hit{Passage: o.N}
-		id, err := hex.DecodeString(o.CID)
-		if err != nil || len(id) == 0 {
-			return nil, nil, s.fault(sheaf.ErrUnavailable, "a hit without an ID: the answer is not what such a server says")
-		}
-		h.ID = sheaf.ID(id)
-		switch {
-		case a.meaning:
-			h.Score = 1 - o.Additional.Distance
-		case a.how != "":
-			score, err := strconv.ParseFloat(o.Additional.Score, 64)
-			if err != nil {
-				return nil, nil, s.fault(sheaf.ErrUnavailable, "a score of %q: the answer is not what such a server says", o.Additional.Score)
-			}
-			h.Score = score
-		}
-		last = &h.Score
-		if a.where.loose && a.exact != nil && !a.exact.Match(columnword.Read(o.C)) {
-			continue
-		}
-		found = append(found, h)
-	}
-	if len(list) < want {
-		last = nil
-	}
-	return found, last, nil
 }

@@ -24,6 +24,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sheaf"
@@ -74,6 +75,8 @@ type Store struct {
 	o      Options
 	client *httpstore.Client
 	calls  *httpstore.Calls
+	// alone is that the server takes one query a request from us.
+	alone atomic.Bool
 
 	mu      sync.Mutex
 	vectors map[string]backend.VectorField
@@ -85,6 +88,7 @@ var _ interface {
 	backend.Fuser
 	backend.Streamer
 	backend.Counter
+	backend.Batcher
 	backend.Selective
 	backend.Reporter
 } = (*Store)(nil)
@@ -342,7 +346,7 @@ func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
 	}
 	defer stop()
 	var out backend.Stats
-	if out.Chunks, err = s.countWhere(ctx, s.o.Class, ""); err != nil {
+	if out.Chunks, err = s.count(ctx, every(s.o.Class)); err != nil {
 		return out, err
 	}
 	s.mu.Lock()
@@ -352,7 +356,7 @@ func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
 	}
 	s.mu.Unlock()
 	for _, name := range fields {
-		n, err := s.countWhere(ctx, s.passageClass(name), "")
+		n, err := s.count(ctx, every(s.passageClass(name)))
 		if err != nil {
 			return out, err
 		}

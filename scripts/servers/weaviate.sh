@@ -32,7 +32,7 @@ start() {
 	pid=$!
 	echo $pid >"$dir/pid"
 	address=http://127.0.0.1:$port
-	await "$pid" "$address/v1/.well-known/ready" "$dir/out" 240
+	await "$pid" "$address/v1/.well-known/ready" "$dir/out" 240 || { end "$dir"; exit 1; }
 	echo "$address"
 }
 

@@ -98,13 +98,21 @@ WITH counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
+q3 AS (SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false),
+scored4 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q3 GROUP BY chunk)
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored4 ORDER BY score DESC FETCH FIRST ($1::bigint) ROWS WITH TIES) r
+	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $1::bigint;
+WITH counted AS (SELECT chunks FROM total),
+counts AS (SELECT id, chunks, tokens FROM field),
+stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
 look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 scored5 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q4 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # best field
@@ -119,7 +127,7 @@ q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 *
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 scored5 AS (SELECT chunk, max(s) + $10::float8 * (sum(s ORDER BY f) - max(s)) AS score
 	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM q4 GROUP BY chunk, f) x GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # a virtual field
@@ -136,7 +144,7 @@ q5 AS (SELECT x.chunk, 0 AS f, x.n, x.term, x.factor * (x.frequency / (x.frequen
 		FROM look4 l JOIN posting p ON p.term = l.term JOIN unnest($3::int[], $10::float8[]) AS w(field, weight) ON w.field = p.field
 		GROUP BY p.chunk, l.n, l.term, l.factor, l.average) x JOIN chunk c ON c.ord = x.chunk),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $11::bigint;
 
 # statistics over candidates
@@ -152,7 +160,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $8::float8 * (1 - $9::float8 + $10::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $11::bigint;
 
 # a word twice and a boost
@@ -172,7 +180,7 @@ q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 
 	FROM look5 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 q7 AS (SELECT chunk, f, n, term, s FROM (SELECT chunk, f, n, term, s FROM q4 UNION ALL SELECT chunk, f, n, term, s FROM q6) x),
 scored8 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q7 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored8 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored8 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $17::bigint;
 
 # must, should and must not
@@ -202,7 +210,7 @@ q10 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $30::float8
 	FROM look9 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 q11 AS (SELECT chunk, f, n, term, s FROM (SELECT chunk, f, n, term, s FROM q4 UNION ALL SELECT chunk, f, n, term, s FROM q6 UNION ALL SELECT chunk, f, n, term, s FROM q8) x WHERE chunk IN (SELECT chunk FROM q4) AND chunk IN (SELECT chunk FROM q6) AND chunk NOT IN (SELECT chunk FROM q10)),
 scored12 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q11 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored12 ORDER BY score DESC FETCH FIRST ($33::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored12 ORDER BY score DESC FETCH FIRST ($33::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $33::bigint;
 
 # everything but
@@ -218,7 +226,7 @@ q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 *
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 q6 AS (SELECT chunk, f, n, term, s FROM q3 x WHERE chunk NOT IN (SELECT chunk FROM q5)),
 scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q6 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # a field
@@ -241,7 +249,7 @@ look5 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
 	FROM look5 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk, p.field) IN (SELECT chunk, field FROM held4)),
 scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q6 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $17::bigint;
 
 # prefix
@@ -257,7 +265,7 @@ q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 *
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 q5 AS (SELECT chunk, f, n, term, s FROM (SELECT chunk, f, n, term, s FROM q4) x WHERE chunk IN (SELECT chunk FROM q4)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # fuzzy
@@ -301,7 +309,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $7::float8 * (1 - $8::float8 + $9::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($10::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($10::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $10::bigint;
 
 # access
@@ -316,7 +324,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $17::float8 * (1 - $18::float8 + $19::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($20::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($20::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $20::bigint;
 
 # in
@@ -331,7 +339,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $13::float8 * (1 - $14::float8 + $15::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($16::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($16::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $16::bigint;
 
 # in nothing
@@ -346,7 +354,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # dates
@@ -361,7 +369,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $13::bigint;
 
 # numbers below 0
@@ -376,7 +384,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $9::float8 * (1 - $10::float8 + $11::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($12::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($12::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $12::bigint;
 
 # texts in a range
@@ -391,7 +399,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $13::bigint;
 
 # prefix of a column
@@ -406,7 +414,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint;
 
 # nested
@@ -421,7 +429,7 @@ look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df 
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint;
 
 # join by reciprocal ranks
@@ -474,16 +482,9 @@ SELECT id, score, rank_a, rank_b, score_a, score_b, passage FROM fused10
 -- postgres: unsupported: fuse by the min-max of OpenSearch: use minmax
 
 # count
-WITH counted AS (SELECT chunks FROM total),
-counts AS (SELECT id, chunks, tokens FROM field),
-stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
-	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
-	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
-	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
-	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field)
-SELECT count(DISTINCT chunk) FROM q4;
+WITH q0 AS (SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s FROM unnest($1::int[], $2::int[], $3::int[], $4::int[]) AS l(term, field, f, n)
+	JOIN posting p ON p.term = l.term AND p.field = l.field)
+SELECT count(DISTINCT chunk) FROM q0;
 
 # delete
 begin;

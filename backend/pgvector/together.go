@@ -1,0 +1,177 @@
+package pgvector
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sheaf"
+	"sheaf/backend"
+)
+
+// RetrieveAll implements [backend.Batcher]: the statements of requests by words go
+// to the server together.
+func (s *Store) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]sheaf.Ranking, error) {
+	out := make([]sheaf.Ranking, len(reqs))
+	if err := validate(reqs); err != nil || len(reqs) == 0 {
+		return out, err
+	}
+	err := s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
+		var list []question
+		for i := range reqs {
+			if reqs[i].Text != nil {
+				list = append(list, ranked(&reqs[i], &out[i]))
+				continue
+			}
+			var err error
+			if out[i], err = s.retrieveVectors(ctx, conn, &reqs[i]); err != nil {
+				return err
+			}
+		}
+		return s.answer(ctx, conn, list)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Sort()
+	}
+	return out, nil
+}
+
+// CountAll implements [backend.Batcher].
+func (s *Store) CountAll(ctx context.Context, reqs []backend.Request) ([]int, error) {
+	out := make([]int, len(reqs))
+	if err := validate(reqs); err != nil || len(reqs) == 0 {
+		return out, err
+	}
+	err := s.read(ctx, "count", func(ctx context.Context, conn *pgxpool.Conn) error {
+		var list []question
+		for i := range reqs {
+			if reqs[i].Text != nil {
+				list = append(list, counted(&reqs[i], &out[i]))
+				continue
+			}
+			var err error
+			if out[i], err = s.countVectors(ctx, conn, &reqs[i]); err != nil {
+				return err
+			}
+		}
+		return s.answer(ctx, conn, list)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func validate(reqs []backend.Request) error {
+	for i := range reqs {
+		if err := reqs[i].Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// question is a request by words, the end of its statement over the relation root,
+// and what reads its rows; it may be asked twice.
+type question struct {
+	req   *backend.Request
+	count bool
+	final func(w *words, root string) string
+	read  func(rows pgx.Rows) error
+}
+
+// ranked asks for hits, of which into has those of the last answer.
+func ranked(req *backend.Request, into *sheaf.Ranking) question {
+	return question{req: req, final: func(w *words, root string) string {
+		limit := w.arg(req.Limit, "bigint")
+		return best(w.scored(root), ", 0 AS passage", limit)
+	}, read: func(rows pgx.Rows) (err error) {
+		*into, err = hits(rows, nil)
+		return err
+	}}
+}
+
+// counted asks how many chunks match.
+func counted(req *backend.Request, into *int) question {
+	return question{req: req, count: true, final: func(_ *words, root string) string {
+		return "SELECT count(DISTINCT chunk) FROM " + root
+	}, read: func(rows pgx.Rows) (err error) {
+		*into, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+		return err
+	}}
+}
+
+// unseen are terms of requests that the store has not seen yet, and whether fields
+// are missing among those that it knew.
+type unseen struct {
+	terms  map[string]bool
+	fields bool
+	known  int
+}
+
+// answer asks questions in one round trip. Terms and fields that were not seen
+// before are taken not to be there and looked up beside: when one is there after
+// all, everything is asked again.
+func (s *Store) answer(ctx context.Context, conn *pgxpool.Conn, list []question) error {
+	if len(list) == 0 {
+		return nil
+	}
+	guess := &unseen{terms: map[string]bool{}}
+	again, err := s.ask(ctx, conn, list, guess)
+	if err == nil && again {
+		_, err = s.ask(ctx, conn, list, nil)
+	}
+	return err
+}
+
+// ask sends questions, with the look-ups that guess asks for; again reports that
+// those found something.
+func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, guess *unseen) (again bool, err error) {
+	var statements []*words
+	var texts []string
+	for _, q := range list {
+		w, root, err := s.build(ctx, conn, q.req, buildOptions{guess: guess, count: q.count})
+		if err != nil {
+			return false, err
+		}
+		text := w.text(q.final(w, root))
+		statements, texts = append(statements, w), append(texts, text)
+	}
+	var b pgx.Batch
+	if guess != nil {
+		s.queueLookUps(&b, guess, &again)
+	}
+	for i, q := range list {
+		b.Queue(texts[i], statements[i].args...).Query(q.read)
+	}
+	return again, conn.SendBatch(ctx, &b).Close()
+}
+
+func (s *Store) queueLookUps(b *pgx.Batch, guess *unseen, found *bool) {
+	if len(guess.terms) > 0 {
+		texts := make([]string, 0, len(guess.terms))
+		for text := range guess.terms {
+			texts = append(texts, text)
+		}
+		b.Queue(termsByText, texts).Query(func(rows pgx.Rows) error {
+			ids := map[string]int32{}
+			if err := readTerms(rows, ids); err != nil {
+				return err
+			}
+			s.remember(ids)
+			*found = *found || len(ids) > 0
+			return nil
+		})
+	}
+	if guess.fields {
+		b.Queue(fieldsByName).Query(func(rows pgx.Rows) error {
+			ids, err := s.readFields(rows)
+			*found = *found || len(ids) > guess.known
+			return err
+		})
+	}
+}

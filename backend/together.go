@@ -1,0 +1,63 @@
+package backend
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"sheaf"
+)
+
+// Batcher is met by backends on the other end of a network that answer several
+// requests in about the time of one.
+type Batcher interface {
+	// RetrieveAll answers each of reqs as Retrieve does, in their order. The first
+	// error is that of all.
+	RetrieveAll(ctx context.Context, reqs []Request) ([]sheaf.Ranking, error)
+	// CountAll counts each of reqs as Count does, in their order. The first error
+	// is that of all.
+	CountAll(ctx context.Context, reqs []Request) ([]int, error)
+}
+
+// together is how many requests are asked for at once where a store takes one at a
+// time.
+const together = 4
+
+// RetrieveAll answers requests by b, all at once when it is a Batcher, else some at a
+// time. Rankings are in the order of reqs; the first error ends all.
+func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Ranking, error) {
+	if all, ok := b.(Batcher); ok {
+		return all.RetrieveAll(ctx, reqs)
+	}
+	out := make([]sheaf.Ranking, len(reqs))
+	return out, each(ctx, len(reqs), func(ctx context.Context, i int) (err error) {
+		out[i], err = b.Retrieve(ctx, reqs[i])
+		return err
+	})
+}
+
+// CountAll counts what requests match, all at once when c is a Batcher, else some at
+// a time. Counts are in the order of reqs; the first error ends all.
+func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
+	if all, ok := c.(Batcher); ok {
+		return all.CountAll(ctx, reqs)
+	}
+	out := make([]int, len(reqs))
+	return out, each(ctx, len(reqs), func(ctx context.Context, i int) (err error) {
+		out[i], err = c.Count(ctx, reqs[i])
+		return err
+	})
+}
+
+// each calls f for 0..n-1, some at a time, and returns the first error.
+func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	if n == 1 {
+		return f(ctx, 0)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(together)
+	for i := range n {
+		group.Go(func() error { return f(ctx, i) })
+	}
+	return group.Wait()
+}

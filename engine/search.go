@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"sheaf/analysis"
@@ -87,6 +88,9 @@ func (s *Snapshot) within(ids []string) ([]segment.Bitset, error) {
 			}
 			if ok {
 				sets[i].Set(ordinal)
+				if v.deleted == nil || !v.deleted.Has(ordinal) { // it is asked for again for the next word
+					s.places.put(&standing{strings.Clone(id), i, ordinal})
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"container/list"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -41,16 +42,19 @@ const (
 // go.
 type rankings struct {
 	mu    sync.Mutex
-	byKey map[[keyBytes]byte]*kept
+	byKey map[[keyBytes]byte]*list.Element
+	order list.List // of *kept, the last used first
 	hits  int
 }
 
-func newRankings() *rankings { return &rankings{byKey: map[[keyBytes]byte]*kept{}} }
+func newRankings() *rankings { return &rankings{byKey: map[[keyBytes]byte]*list.Element{}} }
 
 func (s *rankings) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.byKey, s.hits = map[[keyBytes]byte]*kept{}, 0
+	clear(s.byKey)
+	s.order.Init()
+	s.hits = 0
 }
 
 // keep returns the cursor of the page of k that begins at from.
@@ -58,10 +62,12 @@ func (s *rankings) keep(k *kept, from, limit int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	if s.byKey[k.key] != k {
+	if e := s.byKey[k.key]; e != nil && e.Value == k {
+		s.order.MoveToFront(e)
+	} else {
 		_, _ = rand.Read(k.key[:]) // it never fails: see crypto/rand
 		s.evict(len(k.result.Hits), now)
-		s.byKey[k.key] = k
+		s.byKey[k.key] = s.order.PushFront(k)
 		s.hits += len(k.result.Hits)
 	}
 	k.used = now
@@ -71,25 +77,15 @@ func (s *rankings) keep(k *kept, from, limit int) string {
 
 // evict makes room for a ranking of n results.
 func (s *rankings) evict(n int, now time.Time) {
-	for key, k := range s.byKey {
-		if now.Sub(k.used) > rankingAge {
-			s.drop(key)
+	for e := s.order.Back(); e != nil; e = s.order.Back() {
+		oldest := e.Value.(*kept)
+		if now.Sub(oldest.used) <= rankingAge && s.order.Len() < maxRankings && s.hits+n <= maxKeptHits {
+			return
 		}
+		s.hits -= len(oldest.result.Hits)
+		delete(s.byKey, oldest.key)
+		s.order.Remove(e)
 	}
-	for len(s.byKey) > 0 && (len(s.byKey) >= maxRankings || s.hits+n > maxKeptHits) {
-		var oldest *kept
-		for _, k := range s.byKey {
-			if oldest == nil || k.used.Before(oldest.used) {
-				oldest = k
-			}
-		}
-		s.drop(oldest.key)
-	}
-}
-
-func (s *rankings) drop(key [keyBytes]byte) {
-	s.hits -= len(s.byKey[key].result.Hits)
-	delete(s.byKey, key)
 }
 
 // find is the ranking that a cursor belongs to, with the place and length of
@@ -101,11 +97,16 @@ func (s *rankings) find(cursor, owner string) (k *kept, from, limit int, err err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k = s.byKey[[keyBytes]byte(token)]
-	if k == nil || k.owner != owner || time.Since(k.used) > rankingAge {
+	e := s.byKey[[keyBytes]byte(token)]
+	if e == nil {
+		return nil, 0, 0, ErrExpired
+	}
+	k = e.Value.(*kept)
+	if k.owner != owner || time.Since(k.used) > rankingAge {
 		return nil, 0, 0, ErrExpired
 	}
 	k.used = time.Now()
+	s.order.MoveToFront(e)
 	from, limit = int(binary.BigEndian.Uint16(token[keyBytes:])), int(binary.BigEndian.Uint16(token[keyBytes+2:]))
 	if from > len(k.result.Hits) || limit < 1 || limit > MaxLimit {
 		return nil, 0, 0, ErrExpired // somebody changed it

@@ -288,12 +288,13 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	if len(result.Hits) >= k.request.Window {
 		a.Total.Relation = "gte"
 	}
+	texts := map[sheaf.ID]textOf{}                   // several results are often of one document
 	h := sync.OnceValue(func() *search.Highlighter { // not made for what was shown before
 		return search.NewHighlighter(r.c.o.Analyzer, k.query.Words, r.rarity(ctx))
 	})
 	to, stale := min(from+limit, len(result.Hits)), 0
 	for i := from; i < to; i++ {
-		shown, ok := r.show(k, i, h)
+		shown, ok := r.show(k, i, h, texts)
 		if !ok {
 			continue // it was taken away since the first page
 		}
@@ -318,7 +319,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 // show is a hit of a ranking as it is shown; false when the caller may not see it
 // any more. What was shown before of the same state of the index is shown again
 // while the file is the same.
-func (r *Reader) show(k *kept, i int, h func() *search.Highlighter) (Result, bool) {
+func (r *Reader) show(k *kept, i int, h func() *search.Highlighter, texts map[sheaf.ID]textOf) (Result, bool) {
 	hit := &k.result.Hits[i]
 	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
 	if same {
@@ -333,9 +334,9 @@ func (r *Reader) show(k *kept, i int, h func() *search.Highlighter) (Result, boo
 		known = r.guard
 	}
 	if k.request.Plain {
-		return r.result(known, nil, hit, k.result.Legs), true
+		return r.result(known, nil, hit, k.result.Legs, nil), true
 	}
-	shown := r.result(known, h(), hit, k.result.Legs)
+	shown := r.result(known, h(), hit, k.result.Legs, texts)
 	if same && !shown.Stale {
 		k.shown[i].Store(&shown)
 	}
@@ -355,8 +356,15 @@ func (r *Reader) outdated() []string {
 	return []string{fmt.Sprintf("the index could not be brought up to date (%v): the answer is as of the last time it was", w.Err)}
 }
 
-// result is what is shown of a hit, whose document docs knows.
-func (r *Reader) result(docs documents, h *search.Highlighter, hit *search.Hit, legs []string) Result {
+// textOf is a document's text, or why there is none.
+type textOf struct {
+	content []byte
+	err     error
+}
+
+// result is what is shown of a hit, whose document docs knows. texts are those that
+// were read for other results.
+func (r *Reader) result(docs documents, h *search.Highlighter, hit *search.Hit, legs []string, texts map[sheaf.ID]textOf) Result {
 	out := Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
 		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Level: hit.Level(), Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
@@ -384,8 +392,13 @@ func (r *Reader) result(docs documents, h *search.Highlighter, hit *search.Hit, 
 	// A later page may show a chunk that was changed or deleted meanwhile.
 	doc, known := docs.Document(hit.Doc)
 	now, there := docs.Chunk(hit.ID)
-	content, err := docs.text(hit.Doc)
-	if !known || !there || err != nil {
+	text, read := texts[hit.Doc]
+	if !read {
+		text.content, text.err = docs.text(hit.Doc)
+		texts[hit.Doc] = text
+	}
+	content := text.content
+	if !known || !there || text.err != nil {
 		out.Stale = true
 		return out
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"sync"
+	"unsafe"
 
 	"sheaf/engine/postings"
 	"sheaf/vfs"
@@ -272,13 +274,16 @@ func (r *Reader) fault(err error, section string) error {
 	return err
 }
 
+// cursors have room for a key.
+var cursors = sync.Pool{New: func() any { return &tableCursor{key: make([]byte, 0, 256)} }}
+
 // Find returns the ordinal of the chunk with this identifier; ok is false when
 // there is none.
 func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
-	var space [256]byte
-	c := tableCursor{key: space[:0]}
+	c := cursors.Get().(*tableCursor)
+	defer cursors.Put(c)
 	c.reset(r.ids)
-	if !c.find([]byte(id)) {
+	if !c.find(unsafe.Slice(unsafe.StringData(id), len(id))) { // which is read
 		return 0, false, c.err
 	}
 	v, valid := uvarint(&c.payload)

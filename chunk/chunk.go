@@ -192,11 +192,11 @@ func (s *source) empty() bool { return blankText(s.src[s.start:]) }
 // IndexedText is the text of a chunk that is indexed, in up to two parts of
 // content: its body without the frontmatter, whose values are fields instead.
 // Frontmatter that gave nothing stays.
-func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) (before, after []byte) {
+func IndexedText[T string | []byte](doc *sheaf.Document, c *sheaf.Chunk, content T) (before, after T) {
 	body := c.Body
 	front := doc.Frontmatter
 	if front.Len() == 0 || doc.FrontmatterText || front.End <= body.Start || front.Start >= body.End {
-		return content[body.Start:body.End], nil
+		return content[body.Start:body.End], after
 	}
 	return content[body.Start:max(body.Start, front.Start)], content[min(body.End, front.End):body.End]
 }

@@ -39,7 +39,7 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 // 2024_05_31, 2024.05.31 or 20240531, with no digit beside it.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
-		if i > 0 && isDigit(name[i-1]) {
+		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {
 			continue
 		}
 		for _, layout := range [...]string{"2006-01-02", "2006_01_02", "2006.01.02", "20060102"} {

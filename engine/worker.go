@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -95,12 +94,12 @@ func (w *worker) column(c *Column) []uint32 {
 func (w *worker) text(field int, text string) {
 	position := uint32(0)
 	w.analyzer.Words(text, func(start, end int) bool {
-		raw := text[start:end]
-		if e := w.words.find(raw); e != nil {
+		head := wordHead(text, start, end)
+		if e := w.words.find(text[start:end], head); e != nil {
 			position = w.occur(field, w.words.tokens[e.first:][:e.count], position, uint32(e.positions))
 			return true
 		}
-		tokens, positions := w.learn(raw)
+		tokens, positions := w.learn(text[start:end], head)
 		position = w.occur(field, tokens, position, positions)
 		return true
 	})
@@ -119,7 +118,7 @@ func (w *worker) occur(field int, tokens []token, position, positions uint32) ui
 }
 
 // learn analyzes a raw word that is not known.
-func (w *worker) learn(raw string) (tokens []token, positions uint32) {
+func (w *worker) learn(raw string, head uint64) (tokens []token, positions uint32) {
 	w.terms = w.analyzer.Terms(w.terms[:0], raw)
 	first := len(w.words.tokens)
 	for _, t := range w.terms {
@@ -136,100 +135,8 @@ func (w *worker) learn(raw string) (tokens []token, positions uint32) {
 	tokens = w.words.tokens[first:]
 	slices.SortStableFunc(tokens, func(a, b token) int { return int(a.offset) - int(b.offset) })
 	positions = uint32(w.analyzer.Positions(w.terms))
-	if !w.words.insert(raw, first, positions) {
+	if !w.words.insert(raw, head, first, positions) {
 		w.words.tokens = w.words.tokens[:first]
 	}
 	return tokens, positions
-}
-
-// wordCache maps raw words to tokens: a hash table with open addressing, whose
-// keys lie one after another in one string of bytes. Words of unusual length or
-// with very many tokens are not kept.
-type wordCache struct {
-	slots  []wordEntry
-	count  int
-	keys   []byte
-	tokens []token
-}
-
-type wordEntry struct {
-	hash      uint32
-	key       uint32 // where its bytes begin in keys
-	first     uint32 // of its tokens
-	size      uint8  // of its bytes; an entry without any is free
-	count     uint8
-	positions uint16
-}
-
-func (c *wordCache) bytes() int64 {
-	return int64(len(c.slots))*16 + int64(cap(c.keys)) + int64(cap(c.tokens))*8
-}
-
-func hashWord(s string) uint32 {
-	h := uint64(len(s))
-	for ; len(s) >= 8; s = s[8:] {
-		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		h = (h ^ w) * 0x9e3779b97f4a7c15
-		h ^= h >> 29
-	}
-	if len(s) > 0 {
-		w := uint64(0)
-		for i := range len(s) {
-			w |= uint64(s[i]) << (8 * i)
-		}
-		h = (h ^ w) * 0x9e3779b97f4a7c15
-	}
-	return uint32(h >> 32)
-}
-
-func (c *wordCache) find(raw string) *wordEntry {
-	if len(c.slots) == 0 {
-		return nil
-	}
-	hash, mask := hashWord(raw), uint32(len(c.slots)-1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		e := &c.slots[i]
-		if e.size == 0 {
-			return nil
-		}
-		if e.hash == hash && string(c.keys[e.key:][:e.size]) == raw {
-			return e
-		}
-	}
-}
-
-// insert keeps a word whose tokens are those from first on; false when it is one
-// that is not kept.
-func (c *wordCache) insert(raw string, first int, positions uint32) bool {
-	count := len(c.tokens) - first
-	if len(raw) == 0 || len(raw) > math.MaxUint8 || count > math.MaxUint8 || positions > math.MaxUint16 || uint64(len(c.keys)+len(raw)) > math.MaxUint32 {
-		return false
-	}
-	if c.count*4 >= len(c.slots)*3 {
-		c.grow()
-	}
-	e := wordEntry{hash: hashWord(raw), key: uint32(len(c.keys)), first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
-	c.keys = append(c.keys, raw...)
-	c.count++
-	c.place(e)
-	return true
-}
-
-func (c *wordCache) place(e wordEntry) {
-	mask := uint32(len(c.slots) - 1)
-	i := e.hash & mask
-	for c.slots[i].size != 0 {
-		i = (i + 1) & mask
-	}
-	c.slots[i] = e
-}
-
-func (c *wordCache) grow() {
-	old := c.slots
-	c.slots = make([]wordEntry, max(1024, 2*len(old)))
-	for _, e := range old {
-		if e.size != 0 {
-			c.place(e)
-		}
-	}
 }

@@ -21,7 +21,7 @@ const columnExtension = "ext"
 // of pieces, to every piece.
 type entries struct {
 	doc     *sheaf.Document
-	content []byte
+	content string
 	next    int // of the document's chunks
 
 	path, aliases, properties string
@@ -29,7 +29,7 @@ type entries struct {
 	atDepth                   map[int][]backend.Column // columns with the depth
 }
 
-func newEntries(doc *sheaf.Document, content []byte, date sheaf.Dated) *entries {
+func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries {
 	return &entries{doc: doc, content: content, path: pathWords(doc.Path), aliases: strings.Join(doc.Aliases, "\n"), properties: propertyText(doc),
 		columns: documentColumns(doc, date), atDepth: map[int][]backend.Column{}}
 }
@@ -84,12 +84,12 @@ func titlesAbove(c *sheaf.Chunk) string {
 }
 
 // bodyText is the text of a chunk that is indexed.
-func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) string {
+func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content string) string {
 	before, after := chunk.IndexedText(doc, c, content)
-	if len(after) == 0 {
-		return string(before)
+	if after == "" {
+		return before
 	}
-	return string(before) + string(after)
+	return before + after
 }
 
 // pathWords is a path without its extension.

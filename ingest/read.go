@@ -12,12 +12,22 @@ import (
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 
 	"sheaf/catalog"
 )
 
 // errChanging says that a file changed each time that it was read.
 var errChanging = errors.New("the file changed while it was read")
+
+// text is what was read, as a string. That of a file shares its memory, which nobody
+// writes to again; a text that was given belongs to the caller.
+func (j *job) text(data []byte) string {
+	if j.given != nil {
+		return string(data)
+	}
+	return unsafe.String(unsafe.SliceData(data), len(data))
+}
 
 // readAttempts is how often a file that changes is read.
 const readAttempts = 3

@@ -276,7 +276,7 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 	if c.decoded || j.given != nil {
 		rec.Text, rec.HasText = text, true
 	}
-	chunks, fault, err := r.add(ctx, w, j, &rec.Document, newEntries(&rec.Document, text, rec.Date))
+	chunks, fault, err := r.add(ctx, w, j, &rec.Document, newEntries(&rec.Document, j.text(text), rec.Date))
 	if err != nil {
 		return fmt.Errorf("index %s: %w", j.path, err)
 	}

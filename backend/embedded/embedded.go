@@ -14,7 +14,6 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/engine"
-	"sheaf/engine/segment"
 	"sheaf/engine/vector"
 	"sheaf/vfs"
 )
@@ -138,57 +137,14 @@ func (b bulk) Add(ctx context.Context, batch backend.Batch) error {
 	for i, id := range batch.Replace {
 		replace[i] = string(id)
 	}
-	chunks := make([]engine.Chunk, len(batch.Chunks))
-	shared := map[valueList][]segment.Value{}
-	for i := range batch.Chunks {
-		chunks[i] = chunkOf(&batch.Chunks[i], shared)
-	}
-	return category(b.load.Add(ctx, replace, chunks))
+	t := translations.Get().(*translation)
+	defer t.release()
+	return category(b.load.Add(ctx, replace, t.chunks(batch.Chunks)))
 }
 
 func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(ctx)) }
 
 func (b bulk) Close() error { return category(b.load.Close()) }
-
-// valueList is a slice of values, by the memory that it takes.
-type valueList struct {
-	first *sheaf.Value
-	count int
-}
-
-// chunkOf translates a chunk. The chunks of a document mostly have the same values,
-// in the same memory: these are translated once, and remembered in shared.
-func chunkOf(c *backend.Chunk, shared map[valueList][]segment.Value) engine.Chunk {
-	out := engine.Chunk{ID: string(c.ID), Doc: string(c.Doc)}
-	out.Fields = make([]engine.FieldText, len(c.Fields))
-	for i, f := range c.Fields {
-		out.Fields[i] = engine.FieldText{Name: f.Name, Text: f.Text}
-	}
-	out.Columns = make([]engine.Column, len(c.Columns))
-	for i, column := range c.Columns {
-		if len(column.Values) == 0 {
-			out.Columns[i].Name = column.Name
-			continue
-		}
-		list := valueList{&column.Values[0], len(column.Values)}
-		values, ok := shared[list]
-		if !ok {
-			values = make([]segment.Value, 0, len(column.Values))
-			for _, v := range column.Values {
-				if !v.IsZero() {
-					values = append(values, valueOf(v))
-				}
-			}
-			shared[list] = values
-		}
-		out.Columns[i] = engine.Column{Name: column.Name, Values: values}
-	}
-	out.Vectors = make([]engine.Vectors, len(c.Vectors))
-	for i, v := range c.Vectors {
-		out.Vectors[i] = engine.Vectors{Name: v.Name, Passages: v.Passages}
-	}
-	return out
-}
 
 // Retrieve implements [backend.Backend].
 func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {

@@ -1,5 +1,7 @@
 package postings
 
+import "encoding/binary"
+
 // Arena is where accumulators of one index under construction keep their
 // postings: bytes in slices that grow as a list grows and are linked, so that a
 // list that is added to a million times is never copied. The zero value is
@@ -63,14 +65,52 @@ type Accumulator struct {
 // chunk.
 func (l *Accumulator) Add(a *Arena, ordinal, position uint32) {
 	if l.df > 0 && l.lastDoc == ordinal {
-		l.put(a, uint64(position-l.lastPos)<<1)
+		v := uint64(position-l.lastPos) << 1
 		l.lastPos = position
+		if bytes, n := short(v); n > 0 && l.room(n) {
+			l.store(a, bytes, n)
+			return
+		}
+		l.put(a, v)
 		return
 	}
-	l.put(a, uint64(ordinal-l.lastDoc)<<1|1)
-	l.put(a, uint64(position))
+	v := uint64(ordinal-l.lastDoc)<<1 | 1
 	l.lastDoc, l.lastPos = ordinal, position
 	l.df++
+	bytes, n := short(v)
+	more, m := short(uint64(position))
+	if n > 0 && m > 0 && l.room(n+m) {
+		l.store(a, bytes|more<<(8*n), n+m)
+		return
+	}
+	l.put(a, v)
+	l.put(a, uint64(position))
+}
+
+// short is the varint of v as n bytes, the lowest first; n is 0 when it has more
+// than 3.
+func short(v uint64) (bytes uint64, n uint32) {
+	switch {
+	case v < 1<<7:
+		return v, 1
+	case v < 1<<14:
+		return v&0x7f | 0x80 | v>>7<<8, 2
+	case v < 1<<21:
+		return v&0x7f | 0x80 | (v>>7&0x7f|0x80)<<8 | v>>14<<16, 3
+	}
+	return 0, 0
+}
+
+// room reports whether store may put n bytes into the open slice: it writes 8, which
+// may reach into the link, where nothing stands yet.
+func (l *Accumulator) room(n uint32) bool {
+	return l.end-l.tail >= max(n, 8-linkBytes)
+}
+
+func (l *Accumulator) store(a *Arena, bytes uint64, n uint32) {
+	page := a.pages[l.tail>>pageBits]
+	binary.LittleEndian.PutUint64(page[l.tail&(pageBytes-1):], bytes)
+	l.tail += n
 }
 
 func (l *Accumulator) put(a *Arena, v uint64) {
@@ -127,8 +167,10 @@ func (l *Accumulator) DF() int { return int(l.df) }
 // Replay reads back what an accumulator holds. Not safe for concurrent use.
 type Replay struct {
 	arena     *Arena
-	at, end   uint32
-	tail      uint32
+	rest      []byte // of the open slice
+	end       uint32 // address of its link
+	tail      uint32 // of the list
+	last      bool   // the list ends in the open slice
 	positions []uint32
 	ordinal   uint32
 	pending   uint64 // the number that begins the next posting
@@ -137,8 +179,9 @@ type Replay struct {
 
 // Start begins with the first posting of l.
 func (r *Replay) Start(a *Arena, l *Accumulator) {
-	*r = Replay{arena: a, at: l.head, end: l.head + firstLen, tail: l.tail, positions: r.positions[:0]}
+	*r = Replay{arena: a, tail: l.tail, positions: r.positions[:0]}
 	if l.df > 0 {
+		r.open(l.head, firstLen)
 		r.pending, r.more = r.get()
 	}
 }
@@ -165,15 +208,23 @@ func (r *Replay) Next() (ordinal uint32, positions []uint32, ok bool) {
 }
 
 func (r *Replay) get() (v uint64, ok bool) {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 {
+		v = uint64(r.rest[0])
+		r.rest = r.rest[1:]
+		return v, true
+	}
+	return r.getLong()
+}
+
+// getLong is get for a number of several bytes, which may lie in two slices, and
+// for the end of a slice.
+func (r *Replay) getLong() (v uint64, ok bool) {
 	for shift := uint(0); ; shift += 7 {
-		if r.at == r.tail {
+		if len(r.rest) == 0 && !r.follow() {
 			return 0, false
 		}
-		if r.at == r.end {
-			r.follow()
-		}
-		b := r.arena.pages[r.at>>pageBits][r.at&(pageBytes-1)]
-		r.at++
+		b := r.rest[0]
+		r.rest = r.rest[1:]
 		v |= uint64(b&0x7f) << shift
 		if b < 0x80 {
 			return v, true
@@ -181,10 +232,23 @@ func (r *Replay) get() (v uint64, ok bool) {
 	}
 }
 
-func (r *Replay) follow() {
+// open makes a slice of size bytes the open one, up to the end of the list.
+func (r *Replay) open(start, size uint32) {
+	page := r.arena.pages[start>>pageBits][start&(pageBytes-1):]
+	r.end = start + size
+	if r.tail >= start && r.tail <= r.end {
+		size, r.last = r.tail-start, true
+	}
+	r.rest = page[:size]
+}
+
+// follow opens the next slice; false at the end of the list.
+func (r *Replay) follow() bool {
 	page := func(at uint32) []byte { return r.arena.pages[at>>pageBits][at&(pageBytes-1):] }
+	if r.last {
+		return false
+	}
 	start := getUint32(page(r.end))
-	size := getUint32(page(start))
-	r.at = start + linkBytes
-	r.end = r.at + size
+	r.open(start+linkBytes, getUint32(page(start)))
+	return true
 }

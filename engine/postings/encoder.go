@@ -36,7 +36,6 @@ func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 		e.counted, e.positions = false, e.positions[:0]
 		e.single = Single{Ordinal: ordinal, Frequency: uint32(len(positions)), Position: positions[0]}
 	}
-	e.block.Add(uint32(len(positions)), length)
 	e.add(ordinal, length, uint32(len(positions)))
 }
 
@@ -94,6 +93,9 @@ func (e *Encoder) endBlock() {
 		e.places, e.spots = append(e.places, uint32(len(e.blocks))), append(e.spots, uint32(len(e.positions)))
 	}
 	if !e.counted {
+		for i := range e.n {
+			e.block.Add(e.frequencies[i], e.lengths[i])
+		}
 		e.impacts = e.block.appendImpacts(e.impacts, &e.whole)
 	}
 	last := e.docs[e.n-1]

@@ -3,6 +3,7 @@ package vector
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // Buffer gathers vectors in memory, encoded and laid out as a Set has them. Not
@@ -32,6 +33,9 @@ func (b *Buffer) Reset() {
 
 // Add adds a passage of a chunk; owner never falls.
 func (b *Buffer) Add(owner uint32, v []float32) {
+	if size := b.encoder.RowBytes(); cap(b.rows)-len(b.rows) < size {
+		b.rows = slices.Grow(b.rows, max(len(b.rows)/2, size)) // append alone copies them twice as often
+	}
 	var scale float32
 	b.rows, b.code, scale = b.encoder.Encode(b.rows, b.code[:0], v)
 	b.codes = appendCode(b.codes, len(b.owners), b.code)

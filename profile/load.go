@@ -36,7 +36,7 @@ func Builtin(name string) (file string, text []byte, err error) {
 			return file, text, nil
 		}
 	}
-	return "", nil, notFound(name, builtinNames())
+	return "", nil, newMissing(name, builtinNames(), nil)
 }
 
 // In is the [Source] of the folders dirs, first ones first, and of the
@@ -56,16 +56,82 @@ func In(dirs ...string) Source {
 		if err == nil {
 			return file, text, nil
 		}
-		infos, listErr := List(dirs...)
-		if listErr != nil {
-			return "", nil, err
-		}
-		var names []string
-		for _, info := range infos {
-			names = append(names, info.Name)
-		}
-		return "", nil, notFound(name, names)
+		return "", nil, newMissing(name, append(namesIn(dirs), builtinNames()...), dirs)
 	}
+}
+
+// beside is the [Source] of the profiles that lie beside file, and of find behind
+// them. The file itself is not among them, so that one may be called like the
+// built-in profile that it changes.
+func beside(file string, find Source) Source {
+	dir := filepath.Dir(file)
+	return func(name string) (string, []byte, error) {
+		other := filepath.Join(dir, name+".yaml")
+		if validName.MatchString(name) && other != filepath.Clean(file) {
+			text, err := readFile(other)
+			if !errors.Is(err, fs.ErrNotExist) {
+				return other, text, err
+			}
+		}
+		found, text, err := find(name)
+		if m := (*missing)(nil); errors.As(err, &m) {
+			return "", nil, newMissing(name, append(namesIn([]string{dir}), m.names...), append([]string{dir}, m.looked...))
+		}
+		return found, text, err
+	}
+}
+
+// missing says that no profile has a name.
+type missing struct {
+	name string
+	// names are those of the profiles that there are; looked are the folders.
+	names, looked []string
+}
+
+func newMissing(name string, names, looked []string) *missing {
+	slices.Sort(names)
+	return &missing{name, slices.Compact(names), looked}
+}
+
+// Error does not name the folders: it goes to whoever named the profile, who may
+// be on another machine.
+func (m *missing) Error() string {
+	return fmt.Sprintf("profile %q%s (profiles: %s): %v", m.name, m.near(), strings.Join(m.names, ", "), sheaf.ErrNotFound)
+}
+
+func (m *missing) Unwrap() error { return sheaf.ErrNotFound }
+
+func (m *missing) near() string {
+	if near := suggest.Nearest(m.name, m.names); near != "" {
+		return fmt.Sprintf(": did you mean %q?", near)
+	}
+	return ""
+}
+
+// where says it to whoever wrote a profile that extends it.
+func (m *missing) where() string {
+	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
+	if len(m.looked) > 0 {
+		places = "in " + strings.Join(m.looked, ", in ") + ", and " + places
+	}
+	return fmt.Sprintf("looked for %s.yaml %s%s", m.name, places, m.near())
+}
+
+// namesIn are the names of the files in folders that may be profiles.
+func namesIn(dirs []string) []string {
+	var names []string
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // there are no names to suggest
+		}
+		for _, e := range entries {
+			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !e.IsDir() && validName.MatchString(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 func readFile(file string) ([]byte, error) {
@@ -79,28 +145,20 @@ func readFile(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-func notFound(name string, names []string) error {
-	hint := ""
-	if near := suggest.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf(": did you mean %q?", near)
-	}
-	return fmt.Errorf("profile %q%s (profiles: %s): %w", name, hint, strings.Join(names, ", "), sheaf.ErrNotFound)
-}
-
 // isFile reports whether a profile's name is that of a file.
 func isFile(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
 // Load reads the profile called name from find. A name that ends in .yaml or
-// .yml is a file, whose extends is looked up in find.
+// .yml is a file; what it extends is looked up beside it, then in find.
 func Load(name string, find Source) (*Profile, error) {
 	if isFile(name) {
 		text, err := readFile(name)
 		if err != nil {
 			return nil, err
 		}
-		return Parse(name, text, find)
+		return Parse(name, text, beside(name, find))
 	}
 	file, text, err := find(name)
 	if err != nil {
@@ -159,10 +217,13 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 		return nil, extends.errorf("more than %d profiles extend one another", maxExtends)
 	}
 	file, text, err := find(extends.text)
-	if errors.Is(err, sheaf.ErrNotFound) {
-		if errors.Is(err, sheaf.ErrNotFound) && isFile(extends.text) {
-			return nil, extends.errorf("extends %q: a profile extends another by its name, not by its file; put both into the folder of profiles", extends.text)
+	if m := (*missing)(nil); errors.As(err, &m) {
+		if plain := strings.TrimSuffix(strings.TrimSuffix(extends.text, ".yaml"), ".yml"); isFile(extends.text) {
+			return nil, extends.errorf("extends %q: a profile extends another by its name, not by its file: write %q, and put both into one folder", extends.text, filepath.Base(plain))
 		}
+		return nil, extends.errorf("extends %q: no profile has this name: %s", extends.text, m.where())
+	}
+	if errors.Is(err, sheaf.ErrNotFound) {
 		return nil, extends.errorf("extends %v", err)
 	}
 	if err != nil {

@@ -357,6 +357,69 @@ func TestExtendsInCircles(t *testing.T) {
 	}
 }
 
+// A file finds what it extends beside itself, before the folders and what is
+// built in; who extends what is nowhere is told where it was looked for.
+func TestExtendsBesideTheFile(t *testing.T) {
+	folder, mine := t.TempDir(), t.TempDir()
+	write := func(dir, name, text string) string {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	write(folder, "base.yaml", "name: base\nextends: sonar\nparameters: {decay: 0.1}\n")
+	write(folder, "far.yaml", "name: far\nextends: sonar\nparameters: {decay: 0.2}\n")
+	write(mine, "base.yaml", "name: base\nextends: tail\nparameters: {decay: 0.3}\n")
+	write(mine, "tail.yaml", "name: tail\nextends: sonar\n")
+	for name, test := range map[string]struct{ text, want string }{
+		"beside.yaml": {"name: a\nextends: base\n", "0.3"},
+		"far.yaml":    {"name: a\nextends: far\n", "0.2"}, // not itself
+		"built.yaml":  {"name: a\nextends: sonar\n", "0.95"},
+	} {
+		p, err := profile.Load(write(mine, name, test.text), profile.In(folder))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		plan, err := p.Plan(10, nil)
+		if err != nil || plan.Values["decay"] != test.want {
+			t.Errorf("%s: decay %s, want %s (%v)", name, plan.Values["decay"], test.want, err)
+		}
+	}
+	_, err := profile.Load(write(mine, "lost.yaml", "name: a\nextends: bas\n"), profile.In(folder))
+	if err == nil || !errors.Is(err, sheaf.ErrInvalid) {
+		t.Fatalf("got %v, want sheaf.ErrInvalid", err)
+	}
+	for _, want := range []string{"lost.yaml:2:10", "looked for bas.yaml in " + mine + ", in " + folder + ", and among the built-in profiles (bench, ", `did you mean "base"?`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q lacks %q", err, want)
+		}
+	}
+	_, err = profile.Load(write(mine, "file.yaml", "name: a\nextends: ./base.yaml\n"), profile.In(folder))
+	if err == nil || !strings.Contains(err.Error(), `write "base"`) {
+		t.Errorf("a file's name: %v", err)
+	}
+}
+
+// A profile in a folder that extends what is nowhere is listed with its fault.
+func TestListNamesAProfileWithoutItsOrigin(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.yaml"), []byte("name: x\nextends: nope\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	infos, err := profile.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range infos {
+		if fault := info.Err != nil; fault != (info.Name == "x") {
+			t.Errorf("%s: %v", info.Name, info.Err)
+		}
+	}
+}
+
 func TestFolders(t *testing.T) {
 	dir := t.TempDir()
 	sonar, err := profile.Load("sonar", profile.Builtin)

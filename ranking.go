@@ -90,8 +90,8 @@ func (r Ranking) Sort() {
 // Valid returns an error that wraps [ErrInvalid] when a score of r is NaN or
 // infinite; source names who made the ranking.
 func (r Ranking) Valid(source string) error {
-	for i, h := range r {
-		if math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {
+	for i := range r { // hits are large
+		if h := &r[i]; math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {
 			return Invalidf("%s: score of %q at rank %d is %v: must be a finite number", source, h.ID, i+1, h.Score)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"sheaf"
 )
@@ -190,6 +191,13 @@ type united struct {
 	Explanation *sheaf.Explanation
 }
 
+// indexes are those of unions that are done: making a table for hundreds of hits
+// takes longer than filling it.
+var indexes = sync.Pool{New: func() any { return map[sheaf.ID]int32{} }}
+
+// maxIndex is the most hits of a union whose table is kept.
+const maxIndex = 2_000
+
 // unite gathers the hits of all legs in the order in which they first appear.
 func unite(stage string, legs []Leg) (*union, error) {
 	u := &union{width: len(legs)}
@@ -203,7 +211,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 		u.nested = u.nested || slices.ContainsFunc(legs[i].Hits, func(h sheaf.Hit) bool { return h.Constituents != nil })
 	}
 	u.hits = make([]united, 0, n)
-	u.index = make(map[sheaf.ID]int32, n)
+	u.index = indexes.Get().(map[sheaf.ID]int32)
 	u.places = make([]sheaf.Leg, n*u.width)
 	if u.explain || u.nested {
 		u.sources = make([]*sheaf.Hit, n*u.width)
@@ -258,9 +266,14 @@ func (u *union) reasons(i, j int) []sheaf.Explanation {
 	return nil
 }
 
-// ranking is the hits of u in order. It sorts small keys instead of the hits,
-// which are large.
+// ranking is the hits of u in order, and the end of u. It sorts small keys instead
+// of the hits, which are large.
 func (u *union) ranking() sheaf.Ranking {
+	if len(u.hits) <= maxIndex {
+		clear(u.index)
+		indexes.Put(u.index)
+	}
+	u.index = nil
 	type key struct {
 		score float64
 		best  int32

@@ -11,9 +11,9 @@ type Word struct {
 	Text string
 	// Worth is what it is worth to have it, 0 or more: its idf.
 	Worth float64
-	// In is how strongly chunks have it, 0 or more: BM25's part that depends on
-	// frequency and length. Chunks that are not there do not have it.
-	In map[sheaf.ID]float64
+	// In is how strongly each of the chunks asked for has it, in their order, 0 or
+	// more: BM25's part that depends on frequency and length.
+	In []float64
 }
 
 // Whole raises every hit by the query's words that its document has elsewhere. A
@@ -53,18 +53,23 @@ func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	}
 	factors := map[sheaf.ID]*factor{}
 	if env.Words != nil && w.Strength > 0 {
-		best, places, all := w.places(in, env.Facts)
+		pages, all := w.pages(in, env.Facts)
 		if len(all) > 0 {
 			words, err := env.Words(all)
 			if err != nil {
 				return nil, err
 			}
-			for doc := range places {
-				factors[doc] = w.factor(words, best[doc], places[doc], explained(in))
+			for _, p := range pages {
+				if f := w.factor(words, p, explained(in)); f != nil {
+					factors[p.doc] = f
+				}
 			}
 		}
 	}
 	return boost(stage, in, Add, func(h *sheaf.Hit) *factor {
+		if len(factors) == 0 {
+			return nil
+		}
 		c := nodeOf(env.Facts, h.ID)
 		if c == nil {
 			return nil
@@ -73,53 +78,56 @@ func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// places are the best hit and the places of the first documents, by document, and
-// all these chunks in order; documents of one place are left out.
-func (w Whole) places(in sheaf.Ranking, facts Facts) (best map[sheaf.ID]sheaf.ID, places map[sheaf.ID][]sheaf.ID, all []sheaf.ID) {
-	best, places = map[sheaf.ID]sheaf.ID{}, map[sheaf.ID][]sheaf.ID{}
+// page is a document and where its places stand among those of all: its best hit
+// first, then the others in its order.
+type page struct {
+	doc      sheaf.ID
+	from, to int
+}
+
+// pages are the first documents with all their places; those of one place are left
+// out.
+func (w Whole) pages(in sheaf.Ranking, facts Facts) (pages []page, all []sheaf.ID) {
+	seen := make(map[sheaf.ID]bool, w.Documents)
 	for i := range in {
-		if len(best) == w.Documents {
+		if len(seen) == w.Documents {
 			break
 		}
 		c := nodeOf(facts, in[i].ID)
-		if c == nil {
+		if c == nil || seen[c.Doc] {
 			continue
 		}
-		if _, seen := best[c.Doc]; seen {
-			continue
-		}
-		best[c.Doc] = in[i].ID
+		seen[c.Doc] = true
 		o := outlineOf(facts, c.Doc)
 		if o == nil || len(o.Nodes) < 2 {
 			continue
 		}
-		ids := make([]sheaf.ID, 0, min(len(o.Nodes), MaxPlaces)+1)
-		ids = append(ids, in[i].ID)
+		from := len(all)
+		all = append(all, in[i].ID)
 		for j := range o.Nodes[:min(len(o.Nodes), MaxPlaces)] {
 			if id := o.Nodes[j].ID; id != in[i].ID {
-				ids = append(ids, id)
+				all = append(all, id)
 			}
 		}
-		places[c.Doc] = ids
-		all = append(all, ids...)
+		pages = append(pages, page{c.Doc, from, len(all)})
 	}
-	return best, places, all
+	return pages, all
 }
 
 // factor is what the places of a document add to those words that its best hit
 // has; nil for nothing.
-func (w Whole) factor(words []Word, best sheaf.ID, places []sheaf.ID, explain bool) *factor {
+func (w Whole) factor(words []Word, p page, explain bool) *factor {
 	total, gained, has := 0.0, 0.0, 0.0
 	var parts []sheaf.Explanation
 	for i := range words {
 		word := &words[i]
 		total += word.Worth
-		has += word.Worth * min(1, word.In[best])
-		sum := 0.0
-		for _, id := range places {
-			sum += word.In[id]
+		best, sum := word.In[p.from], 0.0
+		has += word.Worth * min(1, best)
+		for _, x := range word.In[p.from:p.to] {
+			sum += x
 		}
-		more := word.Worth * (w.saturated(sum) - w.saturated(word.In[best]))
+		more := word.Worth * (w.saturated(sum) - w.saturated(best))
 		gained += more
 		if explain && more > 0 {
 			parts = append(parts, part(fmt.Sprintf("%q elsewhere in the document", word.Text), more))

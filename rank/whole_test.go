@@ -28,14 +28,25 @@ func (p parts) Document(id sheaf.ID) (sheaf.Document, bool) {
 
 func (parts) Date(sheaf.ID) (sheaf.Dated, bool) { return sheaf.Dated{}, false }
 
+// wordsIn tells how words stand in chunks, each by its strengths.
+func wordsIn(words []rank.Word, strengths ...map[sheaf.ID]float64) func([]sheaf.ID) ([]rank.Word, error) {
+	return func(ids []sheaf.ID) ([]rank.Word, error) {
+		out := slices.Clone(words)
+		for i := range out {
+			for _, id := range ids {
+				out[i].In = append(out[i].In, strengths[i][id])
+			}
+		}
+		return out, nil
+	}
+}
+
 func TestWhole(t *testing.T) {
 	facts := parts{of: map[sheaf.ID][]sheaf.ID{"a": {"a", "a#1", "a#2"}, "b": {"b"}, "c": {"c", "c#1"}}}
-	words := []rank.Word{
-		{Text: "one", Worth: 3, In: map[sheaf.ID]float64{"a": 1, "b": 1, "c": 1}},
-		{Text: "two", Worth: 3, In: map[sheaf.ID]float64{"a#2": 1, "b": 0.9}},
-	}
+	find := wordsIn([]rank.Word{{Text: "one", Worth: 3}, {Text: "two", Worth: 3}},
+		map[sheaf.ID]float64{"a": 1, "b": 1, "c": 1}, map[sheaf.ID]float64{"a#2": 1, "b": 0.9})
 	var asked []sheaf.ID
-	env := rank.Env{Facts: facts, Words: func(ids []sheaf.ID) ([]rank.Word, error) { asked = ids; return words, nil }}
+	env := rank.Env{Facts: facts, Words: func(ids []sheaf.ID) ([]rank.Word, error) { asked = slices.Clone(ids); return find(ids) }}
 	in := scored("b a c a#1", .52, .5, .48, .1)
 	out, err := rank.Whole{Strength: 0.2, Saturation: 2, Documents: 20}.Apply(in, env)
 	if err != nil {
@@ -78,7 +89,7 @@ func TestWhole(t *testing.T) {
 func TestWholeHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		facts := parts{of: map[sheaf.ID][]sheaf.ID{}}
-		words := []rank.Word{{Text: "x", Worth: 1, In: map[sheaf.ID]float64{}}, {Text: "y", Worth: 2.5, In: map[sheaf.ID]float64{}}}
+		strengths := []map[sheaf.ID]float64{{}, {}}
 		var in sheaf.Ranking
 		for _, doc := range []sheaf.ID{"a", "b", "c", "d"} {
 			for n := range rapid.IntRange(1, 4).Draw(t, "places") {
@@ -87,8 +98,8 @@ func TestWholeHolds(t *testing.T) {
 					id = doc + sheaf.ID("#"+string(rune('0'+n)))
 				}
 				facts.of[doc] = append(facts.of[doc], id)
-				for i := range words {
-					words[i].In[id] = rapid.SampledFrom([]float64{0, 0.5, 1, 2}).Draw(t, "strength")
+				for i := range strengths {
+					strengths[i][id] = rapid.SampledFrom([]float64{0, 0.5, 1, 2}).Draw(t, "strength")
 				}
 				in = append(in, sheaf.Hit{ID: id, Score: rapid.Float64Range(0, 1).Draw(t, "score")})
 			}
@@ -96,7 +107,7 @@ func TestWholeHolds(t *testing.T) {
 		in.Sort()
 		before := slices.Clone(in)
 		stage := rank.Whole{Strength: 0.2, Saturation: 2, Documents: rapid.IntRange(1, 5).Draw(t, "documents")}
-		out, err := stage.Apply(in, rank.Env{Facts: facts, Words: func([]sheaf.ID) ([]rank.Word, error) { return words, nil }})
+		out, err := stage.Apply(in, rank.Env{Facts: facts, Words: wordsIn([]rank.Word{{Text: "x", Worth: 1}, {Text: "y", Worth: 2.5}}, strengths...)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,8 +29,8 @@ var _ rank.Outliner = (*memo)(nil)
 
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
-	return &memo{Facts: facts, short: short, nodes: make(map[sheaf.ID]*sheaf.Node, 512), documents: map[sheaf.ID]*sheaf.Document{},
-		outlines: make(map[sheaf.ID]*sheaf.Outline, 256), chunks: map[sheaf.ID]known[sheaf.Chunk]{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
+	return &memo{Facts: facts, short: short, nodes: map[sheaf.ID]*sheaf.Node{}, documents: map[sheaf.ID]*sheaf.Document{},
+		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]known[sheaf.Chunk]{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
 }
 
 // Chunk implements rank.Facts. Chunks come from their documents: several chunks
@@ -110,8 +110,11 @@ func (m *memo) has(id sheaf.ID) bool {
 
 // expect makes room for the facts about n candidates.
 func (m *memo) expect(n int) {
+	if len(m.nodes) == 0 {
+		m.nodes = make(map[sheaf.ID]*sheaf.Node, n)
+	}
 	if len(m.outlines) == 0 {
-		m.outlines = make(map[sheaf.ID]*sheaf.Outline, n)
+		m.outlines = make(map[sheaf.ID]*sheaf.Outline, n/2)
 	}
 }
 

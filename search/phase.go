@@ -49,7 +49,10 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if outcomes, err = r.survivors(outcomes, at, within != nil); err != nil {
 		return nil, err
 	}
-	all := everyHit(outcomes)
+	var all found
+	if ph.Complete || !at.first {
+		all = everyHit(outcomes)
+	}
 	if !at.first {
 		r.result.Total = len(all.ids)
 	}

@@ -42,7 +42,7 @@ func (r *run) wordsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Word
 		var reqs []backend.Request
 		var asked []int // the word of each request
 		for i, p := range parts {
-			words[i] = rank.Word{Text: p.text, Worth: p.worth, In: map[sheaf.ID]float64{}}
+			words[i] = rank.Word{Text: p.text, Worth: p.worth, In: make([]float64, len(chunks))}
 			if p.chunks > 0 {
 				reqs, asked = append(reqs, r.alone(p.query, chunks)), append(asked, i)
 			}
@@ -55,9 +55,15 @@ func (r *run) wordsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Word
 		if err != nil {
 			return nil, err
 		}
+		places := make(map[sheaf.ID]int, len(chunks))
+		for at, id := range chunks {
+			places[id] = at
+		}
 		for k, hits := range found {
 			for _, h := range hits {
-				words[asked[k]].In[h.ID] = h.Score / parts[asked[k]].idf
+				if at, ok := places[h.ID]; ok {
+					words[asked[k]].In[at] = h.Score / parts[asked[k]].idf
+				}
 			}
 		}
 		return words, nil

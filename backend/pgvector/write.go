@@ -1,7 +1,6 @@
 package pgvector
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -375,22 +374,41 @@ func (w *load) intern(ctx context.Context, chunks []analyzed) error {
 	}
 	texts := slices.Sorted(maps.Keys(missing))
 	found := map[string]int32{}
-	rows, _ := w.tx.Query(ctx, `INSERT INTO term (text) SELECT t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING RETURNING id, text`, texts)
-	if err := readTerms(rows, found); err != nil {
+	if err := lookUp(ctx, w.tx, texts, found); err != nil {
+		return err
+	}
+	fresh := slices.DeleteFunc(texts, func(text string) bool { _, ok := found[text]; return ok })
+	if err := w.addTerms(ctx, fresh, found); err != nil {
 		return err
 	}
 	if len(w.fresh) > maxRemembered {
 		clear(w.fresh)
 	}
-	there := slices.DeleteFunc(texts, func(text string) bool { _, ok := found[text]; return ok })
-	if len(there) > 0 {
-		if err := lookUp(ctx, w.tx, there, found); err != nil {
-			return err
-		}
-	}
 	maps.Copy(w.ids, found)
 	maps.Copy(w.fresh, found)
 	return nil
+}
+
+// addTerms writes terms that are not there, in order, and adds their ids to a map. The
+// lock of the writers keeps others from adding the same.
+func (w *load) addTerms(ctx context.Context, texts []string, into map[string]int32) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	var last int32
+	err := w.tx.QueryRow(ctx, "SELECT setval(s, nextval(s) + $2)::int FROM (SELECT pg_get_serial_sequence($1, 'id')::regclass AS s) q", w.s.o.Schema+".term", len(texts)-1).Scan(&last)
+	if err != nil {
+		return err
+	}
+	var term rows
+	for i, text := range texts {
+		id := last - int32(len(texts)-1-i)
+		into[text] = id
+		term.begin(2)
+		term.int32(id)
+		term.bytes(text)
+	}
+	return term.copyTo(ctx, w.tx.Conn(), "term")
 }
 
 const termsByText = "SELECT id, text FROM term WHERE text = ANY($1)"
@@ -406,147 +424,6 @@ func readTerms(rows pgx.Rows, into map[string]int32) error {
 	var text string
 	_, err := pgx.ForEachRow(rows, []any{&id, &text}, func() error { into[text] = id; return nil })
 	return err
-}
-
-// copy writes chunks, whose terms and fields are known, under the numbers after
-// before.
-func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error {
-	var chunk, property, wall rows
-	var postings []posting
-	vectors := map[string]*rows{}
-	for i := range chunks {
-		c := &chunks[i]
-		ord := before + int64(i) + 1
-		w.chunkRow(&chunk, c, ord)
-		postings = w.postings(postings, c, ord)
-		if w.s.o.RowSecurity {
-			wallRow(&wall, c.source, ord)
-		}
-		for _, column := range c.source.Columns {
-			for _, v := range column.Values {
-				propertyRow(&property, ord, column.Name, v)
-			}
-		}
-		for _, v := range c.source.Vectors {
-			table := w.vector[v.Name].table()
-			if vectors[table] == nil {
-				vectors[table] = &rows{}
-			}
-			for n, p := range v.Passages {
-				vectors[table].begin(3)
-				vectors[table].int64(ord)
-				vectors[table].int32(int32(n))
-				vectors[table].vector(p)
-				w.total.vectors++
-			}
-		}
-	}
-	w.total.chunks += int64(len(chunks))
-	conn := w.tx.Conn()
-	if err := wall.copyTo(ctx, conn, "wall"); err != nil {
-		return err
-	}
-	if err := chunk.copyTo(ctx, conn, "chunk"); err != nil {
-		return err
-	}
-	posting := postingRows(postings)
-	if err := posting.copyTo(ctx, conn, "posting"); err != nil {
-		return err
-	}
-	if err := property.copyTo(ctx, conn, "property"); err != nil {
-		return err
-	}
-	for _, table := range slices.Sorted(maps.Keys(vectors)) {
-		if err := vectors[table].copyTo(ctx, conn, table); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *load) chunkRow(out *rows, c *analyzed, ord int64) {
-	lens := make([]int32, 0, len(w.fields))
-	texts := make([]string, 0, 2*len(c.fields))
-	for j, f := range c.source.Fields {
-		texts = append(texts, f.Name, f.Text)
-		n := c.fields[j].Length
-		if n == 0 {
-			continue
-		}
-		at := w.fields[f.Name]
-		at.chunks++
-		at.tokens += int64(n)
-		for len(lens) < int(at.id) {
-			lens = append(lens, 0)
-		}
-		lens[at.id-1] = int32(n)
-	}
-	out.begin(5)
-	out.int64(ord)
-	out.bytes(string(c.source.ID))
-	out.bytes(string(c.source.Doc))
-	out.int32s(lens)
-	out.strings(oidBytea, texts)
-}
-
-// posting is a row of the table posting.
-type posting struct {
-	term, field int32
-	chunk       int64
-	length      int32
-	source      *textplan.Posting
-}
-
-// postings adds those of a chunk.
-func (w *load) postings(out []posting, c *analyzed, ord int64) []posting {
-	for j, f := range c.fields {
-		if f.Length == 0 {
-			continue
-		}
-		id := w.fields[c.source.Fields[j].Name].id
-		for k := range f.Postings {
-			p := &f.Postings[k]
-			out = append(out, posting{w.ids[p.Term], id, ord, int32(f.Length), p})
-		}
-	}
-	return out
-}
-
-// postingRows are the rows in the order of the table's key: the server fills its index
-// faster so, and the postings of a term lie side by side.
-func postingRows(list []posting) *rows {
-	slices.SortFunc(list, func(a, b posting) int {
-		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.field, b.field), cmp.Compare(a.chunk, b.chunk))
-	})
-	out := &rows{}
-	for _, p := range list {
-		out.begin(6)
-		out.int32(p.term)
-		out.int32(p.field)
-		out.int64(p.chunk)
-		out.int32(int32(p.source.Frequency))
-		out.int32(p.length)
-		if len(p.source.Positions) == 0 {
-			out.null()
-		} else {
-			out.int32s(p.source.Positions)
-		}
-	}
-	return out
-}
-
-func propertyRow(out *rows, ord int64, name string, v sheaf.Value) {
-	out.begin(5)
-	out.int64(ord)
-	out.bytes(name)
-	out.int16(int16(v.Kind))
-	if v.Kind == sheaf.KindText {
-		out.bytes(v.Text)
-		out.null()
-		return
-	}
-	out.null()
-	out.float64(v.Number)
 }
 
 // Commit implements [backend.BulkWriter].

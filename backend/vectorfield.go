@@ -1,6 +1,21 @@
 package backend
 
-import "sheaf"
+import (
+	"fmt"
+
+	"sheaf"
+)
+
+// ErrMadeOtherwise is that a store was made by this program, but with other settings
+// than are asked for now: it has to be emptied and filled again, or another place
+// named. It wraps sheaf.ErrInvalid.
+var ErrMadeOtherwise error = madeOtherwise{}
+
+type madeOtherwise struct{}
+
+func (madeOtherwise) Error() string { return sheaf.ErrInvalid.Error() }
+
+func (madeOtherwise) Unwrap() error { return sheaf.ErrInvalid }
 
 // VectorField is a vector field of a store, the name of the model that fills it, and
 // the number of dimensions of its vectors.
@@ -10,7 +25,7 @@ type VectorField struct {
 	Dims  int    `json:"dims"`
 }
 
-// Same returns an error that wraps sheaf.ErrInvalid when vectors of want do not
+// Same returns an error that wraps ErrMadeOtherwise when vectors of want do not
 // belong into the field v, as which it was made. place is what holds the field,
 // "index" or "schema", in the advice to fill another.
 func (v VectorField) Same(want VectorField, place string) error {
@@ -18,9 +33,9 @@ func (v VectorField) Same(want VectorField, place string) error {
 	case v.Name != want.Name:
 		return nil
 	case v.Dims != want.Dims:
-		return sheaf.Invalidf("vector field %q has %d dimensions, the model %s has %d: use the model it was made with (%s), or fill another %s", v.Name, v.Dims, want.Model, want.Dims, v.Model, place)
+		return fmt.Errorf("%w: vector field %q has %d dimensions, the model %s has %d: use the model it was made with (%s), fill it again, or fill another %s", ErrMadeOtherwise, v.Name, v.Dims, want.Model, want.Dims, v.Model, place)
 	case v.Model != "" && want.Model != "" && v.Model != want.Model:
-		return sheaf.Invalidf("vector field %q was made with the model %s, and %s is asked for: use the former, or fill another %s", v.Name, v.Model, want.Model, place)
+		return fmt.Errorf("%w: vector field %q was made with the model %s, and %s is asked for: use the former, fill it again, or fill another %s", ErrMadeOtherwise, v.Name, v.Model, want.Model, place)
 	}
 	return nil
 }

@@ -46,6 +46,9 @@ func (e *entry) tombstone() bool { return e.record == nil }
 // memory, and making it can be left to the goroutines that made the records.
 type Encoded struct{ entry entry }
 
+// ID is the document that the record is of.
+func (e *Encoded) ID() sheaf.ID { return sheaf.ID(e.entry.id) }
+
 // Encode encodes a record for an update, which keeps nothing of it. The error wraps
 // sheaf.ErrInvalid when it is one that cannot be kept.
 func Encode(r *Record) (Encoded, error) {

@@ -72,6 +72,8 @@ type runner struct {
 	told    time.Time
 	update  catalog.Update
 	pending map[sheaf.ID]string
+	// written are the files of the documents in update, by document.
+	written map[sheaf.ID]writtenFile
 	// recording ends with what the catalog says of the last commit; nil when
 	// nothing is being recorded.
 	recording chan error
@@ -199,9 +201,17 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 		return nil // files that could not be read still cannot
 	}
 	r.tell(PhaseCommit, true)
-	if err := w.Commit(ctx); err != nil {
+	var partial *backend.PartialError
+	switch err := w.Commit(ctx); {
+	case errors.As(err, &partial):
+		if err := r.rejected(partial, &u); err != nil {
+			return err
+		}
+		skipped = hashSkips(r.report.Skipped)
+	case err != nil:
 		return err
 	}
+	clear(r.written)
 	settings.Trees = r.o.Trees
 	if r.plan.settings != nil {
 		settings = *r.plan.settings
@@ -220,6 +230,41 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	// A run that is stopped now still records what the backend has.
 	ctx = context.WithoutCancel(ctx)
 	go func() { r.recording <- r.o.Catalog.Update(ctx, u) }()
+	return nil
+}
+
+// writtenFile is a file whose document was written, and what the report counted of it.
+type writtenFile struct {
+	skip   catalog.Skip
+	known  bool
+	given  bool
+	chunks int
+}
+
+// rejected leaves out the documents that the store did not take, and what it had of
+// them before: they are not read again until they change. One that was given as a text
+// is an error, since whoever gave it waits for an answer.
+func (r *runner) rejected(partial *backend.PartialError, u *catalog.Update) error {
+	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
+		f, ok := r.written[doc]
+		if !ok || f.given {
+			return partial
+		}
+		f.skip.Detail = partial.Rejected[doc].Error()
+		r.report.Skipped = append(r.report.Skipped, f.skip)
+		u.Delete = append(u.Delete, doc)
+		r.report.Chunks -= f.chunks
+		if f.known {
+			r.report.Changed--
+			r.report.Removed++
+		} else {
+			r.report.Added--
+		}
+		delete(r.pending, doc)
+	}
+	u.Encoded = slices.DeleteFunc(u.Encoded, func(e catalog.Encoded) bool { return partial.Rejected[e.ID()] != nil })
+	u.Put = slices.DeleteFunc(u.Put, func(rec catalog.Record) bool { return partial.Rejected[rec.Document.ID] != nil })
+	sortSkips(r.report.Skipped)
 	return nil
 }
 
@@ -422,6 +467,12 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.update.Encoded = append(r.update.Encoded, encoded)
+	if _, all := r.o.Backend.(backend.Bulk); !all { // which takes all or nothing
+		if r.written == nil {
+			r.written = map[sheaf.ID]writtenFile{}
+		}
+		r.written[j.doc] = writtenFile{catalog.Skip{Tree: j.tree, Path: j.path, Reason: ReasonRefused, Size: c.state.Size, ModTime: c.state.ModTime}, j.known, j.given != nil, chunks}
+	}
 	switch {
 	case j.known:
 		r.report.Changed++

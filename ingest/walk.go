@@ -49,6 +49,7 @@ const (
 	ReasonLink        = "symbolic link"
 	ReasonSpecial     = "not a regular file"
 	ReasonChanging    = "kept changing"
+	ReasonRefused     = "refused by the store"
 	ReasonEmpty       = "empty" // of bytes, or of all but white space
 	// Those of a file or folder that a rule leaves out, and of a folder that
 	// is never entered.

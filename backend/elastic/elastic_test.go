@@ -1,17 +1,12 @@
 package elastic_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,103 +80,41 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// between puts a proxy in front of the server that answers some requests itself:
-// answer returns false for those that are to pass.
-func between(t *testing.T, o elastic.Options, answer func(w http.ResponseWriter, r *http.Request, body []byte) bool) elastic.Options {
-	proxy := httputil.NewSingleHostReverseProxy(must(url.Parse(o.URL)))
-	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if !answer(w, r, body) {
-			proxy.ServeHTTP(w, r)
-		}
-	}))
-	t.Cleanup(front.Close)
-	o.URL = front.URL
-	return o
+// behind opens a new, empty store through a proxy.
+func behind(t *testing.T, o elastic.Options) func(address string) backend.Backend {
+	return func(address string) backend.Backend {
+		o.URL = address
+		return stores().Open(t, o)
+	}
 }
 
 // TestPatience: a server that is busy or hangs up is asked again.
 func TestPatience(t *testing.T) {
-	var refusals atomic.Int64
-	faults := []func(w http.ResponseWriter){
-		func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) },
-		func(w http.ResponseWriter) {
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusServiceUnavailable)
-		},
-		func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
-		func(w http.ResponseWriter) {
-			w.Header().Set("Content-Length", "1000")
-			_, _ = io.WriteString(w, `{"took":`)
-			panic(http.ErrAbortHandler)
-		},
-	}
-	o := between(t, options(t), func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-		n := refusals.Add(1)
-		if n%2 == 0 || !strings.HasSuffix(r.URL.Path, "_bulk") && !strings.HasSuffix(r.URL.Path, "_search") {
-			return false
-		}
-		faults[int(n/2)%len(faults)](w)
-		return true
+	o := options(t)
+	backendtest.Patience(t, o.URL, behind(t, o), func(r *http.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "_bulk") || strings.HasSuffix(r.URL.Path, "_search")
 	})
-	b := stores().Open(t, o)
-	defer b.Close()
-	for i := range 6 {
-		if err := b.Write(t.Context(), text(fmt.Sprintf("t:%d", i), "steadfast")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := count(t, b, "steadfast"); n != 6 {
-		t.Errorf("%d of 6 found", n)
-	}
 }
 
 // TestPatienceEnds: a server that stays away, answers nonsense or not at all is
 // unavailable, and a deadline is kept.
 func TestPatienceEnds(t *testing.T) {
-	for what, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
-		"away":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
-		"nonsense": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>login</html>") },
-		"slow": func(_ http.ResponseWriter, r *http.Request) {
-			select {
-			case <-r.Context().Done():
-			case <-time.After(20 * time.Second):
-			}
-		},
-	} {
-		var broken atomic.Bool
-		o := between(t, options(t), func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-			if broken.Load() {
-				fault(w, r)
-			}
-			return broken.Load()
-		})
+	backendtest.PatienceEnds(t, server(t), func(address string) backend.Backend {
+		o := options(t)
+		s := stores().Open(t, o)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 		o.Timeout = 5 * time.Second
-		b := stores().Open(t, o)
-		broken.Store(true)
-		began := time.Now()
-		if _, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: "x"})); !errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("%s: search: %v", what, err)
-		}
-		if err := b.Write(t.Context(), text("t:a", "x")); !errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("%s: write: %v", what, err)
-		}
-		if took := time.Since(began); took > 25*time.Second {
-			t.Errorf("%s: took %v", what, took)
-		}
-		broken.Store(false)
-		if n := count(t, b, "x"); n > 1 {
-			t.Errorf("%s: %d found", what, n)
-		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	}
+		return behind(t, o)(address)
+	})
+}
+
+// TestTooLarge: what is too large for one request is sent in parts, and what is too
+// large by itself named.
+func TestTooLarge(t *testing.T) {
+	o := options(t)
+	backendtest.TooLarge(t, o.URL, behind(t, o), func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_bulk") })
 }
 
 // TestPartialFailure: documents that the server rejects are named and gone as a
@@ -286,7 +219,8 @@ func TestAlias(t *testing.T) {
 
 // TestMissingPlugin: a server without the plug-in for vectors is refused, with what to do.
 func TestMissingPlugin(t *testing.T) {
-	o := between(t, options(t), func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+	o := options(t)
+	o.URL = backendtest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 		if r.URL.Path != "/_cat/plugins" {
 			return false
 		}

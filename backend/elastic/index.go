@@ -202,9 +202,9 @@ func (s *Store) compare(m meta) error {
 	case m.Version != version:
 		return s.fault(sheaf.ErrUnsupported, "the index has version %d, this program reads version %d: use the program that made it, or another index", m.Version, version)
 	case m.Analyzer != s.o.Analyzer.Name():
-		return s.fault(sheaf.ErrInvalid, "the index was made with the analyzer %q, and %q is asked for: use the former, or fill another index", m.Analyzer, s.o.Analyzer.Name())
+		return s.fault(backend.ErrMadeOtherwise, "the index was made with the analyzer %q, and this program asks for %q: fill it again, or fill another index", m.Analyzer, s.o.Analyzer.Name())
 	case m.K1 != s.o.K1 || m.B != s.o.B:
-		return s.fault(sheaf.ErrInvalid, "the index was made with k1 %v and b %v, and %v and %v are asked for: name the former, or fill another index", m.K1, m.B, s.o.K1, s.o.B)
+		return s.fault(backend.ErrMadeOtherwise, "the index was made with k1 %v and b %v, and %v and %v are asked for: name the former, fill it again, or fill another index", m.K1, m.B, s.o.K1, s.o.B)
 	}
 	for _, have := range m.Vectors {
 		for _, want := range s.o.Vectors {

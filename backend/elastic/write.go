@@ -187,9 +187,9 @@ func (s *Store) document(c *backend.Chunk, words map[string]bool) []byte {
 // bulk sends documents and deletions in requests of bounded size.
 type bulk struct {
 	s        *Store
-	body     bytes.Buffer
-	docs     []sheaf.ID // of each action in body
-	lines    [][]byte   // the actions, to repeat some of them
+	size     int        // of all lines
+	docs     []sheaf.ID // of each action
+	lines    [][]byte   // the actions
 	rejected map[sheaf.ID]error
 }
 
@@ -199,12 +199,12 @@ func (b *bulk) add(ctx context.Context, key string, doc sheaf.ID, source []byte)
 }
 
 func (b *bulk) put(ctx context.Context, doc sheaf.ID, lines []byte) error {
-	if b.body.Len() > 0 && b.body.Len()+len(lines) > maxBulk {
+	if b.size > 0 && b.size+len(lines) > maxBulk {
 		if err := b.flush(ctx); err != nil {
 			return err
 		}
 	}
-	b.body.Write(lines)
+	b.size += len(lines)
 	b.docs, b.lines = append(b.docs, doc), append(b.lines, lines)
 	return nil
 }
@@ -256,12 +256,29 @@ func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 	return keys, nil
 }
 
-// flush sends what was collected. Actions that the server is too busy for are
-// sent again; others that it refuses count against their document.
+// flush sends what was collected, in several requests where it is too large for one.
 func (b *bulk) flush(ctx context.Context) error {
-	body, docs, lines := b.body.Bytes(), b.docs, b.lines
-	defer func() { b.body.Reset(); b.docs, b.lines = nil, nil }()
+	docs, lines := b.docs, b.lines
+	b.size, b.docs, b.lines = 0, nil, nil
+	if len(docs) == 0 {
+		return nil
+	}
+	all := make([]int, len(docs))
+	for i := range all {
+		all[i] = i
+	}
+	return httpstore.Halve(all, func(some []int) error {
+		return b.send(ctx, docs[some[0]:some[len(some)-1]+1], lines[some[0]:some[len(some)-1]+1])
+	}, func(i int, err error) {
+		b.rejected[docs[i]] = fmt.Errorf("a chunk of %d bytes as it is sent: %w", len(lines[i]), err)
+	})
+}
+
+// send sends actions. Those that the server is too busy for are sent again; others
+// that it refuses count against their document.
+func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
 	for attempt := 1; len(docs) > 0; attempt++ {
+		body := bytes.Join(lines, nil)
 		var said struct {
 			Errors bool
 			Items  []map[string]struct {
@@ -290,7 +307,7 @@ func (b *bulk) flush(ctx context.Context) error {
 				}
 			}
 		}
-		docs, lines, body = busyDocs, busyLines, bytes.Join(busyLines, nil)
+		docs, lines = busyDocs, busyLines
 		if len(docs) > 0 {
 			if err := httpstore.Wait(ctx, attempt, 0); err != nil {
 				return err

@@ -183,6 +183,24 @@ func patience(resp *http.Response) time.Duration {
 	return -1
 }
 
+// ErrTooLarge is that a request has more bytes than the server, or a proxy before it,
+// takes. It wraps sheaf.ErrInvalid.
+var ErrTooLarge = fmt.Errorf("%w", sheaf.ErrInvalid)
+
+// Halve sends list, in halves when it is too large for one request, and tells refuse
+// of each part that is too large by itself.
+func Halve[T any](list []T, send func(list []T) error, refuse func(one T, err error)) error {
+	err := send(list)
+	switch {
+	case !errors.Is(err, ErrTooLarge):
+		return err
+	case len(list) == 1:
+		refuse(list[0], err)
+		return nil
+	}
+	return errors.Join(Halve(list[:len(list)/2], send, refuse), Halve(list[len(list)/2:], send, refuse))
+}
+
 // Refusal puts an answer that is no success into our categories, by its status.
 func Refusal(status int, body []byte) error {
 	return Refused(status, fmt.Sprintf("%.300q", body))
@@ -199,7 +217,7 @@ func Refused(status int, reason string) error {
 	case status == http.StatusNotFound:
 		category = sheaf.ErrNotFound
 	case status == http.StatusRequestEntityTooLarge:
-		hint = " (raise the limit of the server, or write smaller batches)"
+		category, hint = ErrTooLarge, " (raise the limit of the server, or of the proxy before it, or leave the document out)"
 	case status == http.StatusTooManyRequests, status >= 500:
 		category = sheaf.ErrUnavailable
 	}

@@ -181,14 +181,14 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 		return false, fmt.Errorf("postgres: %w: the tables in schema %s have version %q, this program reads version %d: use the program that made them, or another schema", sheaf.ErrUnsupported, s.o.Schema, v, schemaVersion)
 	}
 	if made := settings["analyzer"]; made != s.o.Analyzer.Name() {
-		return false, sheaf.Invalidf("postgres: the store in schema %s was made with the analyzer %q, and %q is asked for: use the former, or fill another schema", s.o.Schema, made, s.o.Analyzer.Name())
+		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with the analyzer %q, and this program asks for %q: fill it again, or fill another schema", backend.ErrMadeOtherwise, s.o.Schema, made, s.o.Analyzer.Name())
 	}
 	var wall bool
 	if err := conn.QueryRow(ctx, "SELECT to_regclass($1 || '.wall') IS NOT NULL", s.o.Schema).Scan(&wall); err != nil {
 		return false, err
 	}
 	if wall != s.o.RowSecurity {
-		return false, sheaf.Invalidf("postgres: the store in schema %s was made with rls=%t, and rls=%t is asked for: ask for the former, or fill another schema", s.o.Schema, wall, s.o.RowSecurity)
+		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with rls=%t, and rls=%t is asked for: ask for the former, fill it again, or fill another schema", backend.ErrMadeOtherwise, s.o.Schema, wall, s.o.RowSecurity)
 	}
 	return true, s.verifyVectors(ctx, conn)
 }
@@ -296,7 +296,11 @@ func (o Options) SQL() (string, error) {
 	return out + "COMMIT;\n", nil
 }
 
-// Drop removes the schema of a store with everything in it.
+// ourTables are the names of the tables that a store has.
+const ourTables = "^(setting|total|field|term|chunk|posting|property|wall|vector_field|vector_[0-9]+)$"
+
+// Drop removes the schema of a store with everything in it. One that holds tables of
+// others is sheaf.ErrInvalid and stays.
 func Drop(ctx context.Context, url, schema string) error {
 	if !plainName(schema) {
 		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)
@@ -305,6 +309,15 @@ func Drop(ctx context.Context, url, schema string) error {
 	if err != nil {
 		return fail("connect", err)
 	}
-	_, err = conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+	var others []string
+	err = conn.QueryRow(ctx, `SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class
+		WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1) AND relname !~ $2`, schema, ourTables).Scan(&others)
+	switch {
+	case err != nil:
+	case len(others) > 0:
+		err = sheaf.Invalidf("postgres: drop schema %s: it also holds %s, which is not ours: move that elsewhere, or name another schema", schema, strings.Join(others, ", "))
+	default:
+		_, err = conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+	}
 	return fail("drop schema "+schema, errors.Join(err, conn.Close(ctx)))
 }

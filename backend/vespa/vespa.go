@@ -251,9 +251,9 @@ func (s *Store) compare(m meta) error {
 	case m.Version != version:
 		return s.fault(sheaf.ErrUnsupported, "the schema has version %d, this program reads version %d: use the program that made it, or another schema", m.Version, version)
 	case m.Analyzer != s.o.Analyzer.Name():
-		return s.fault(sheaf.ErrInvalid, "the schema was filled with the analyzer %q, and %q is asked for: use the former, or fill another schema", m.Analyzer, s.o.Analyzer.Name())
+		return s.fault(backend.ErrMadeOtherwise, "the schema was filled with the analyzer %q, and this program asks for %q: fill it again, or fill another schema", m.Analyzer, s.o.Analyzer.Name())
 	case m.K1 != s.o.K1 || m.B != s.o.B:
-		return s.fault(sheaf.ErrInvalid, "the application was made with k1 %v and b %v, and %v and %v are asked for: name the former, or deploy another schema", m.K1, m.B, s.o.K1, s.o.B)
+		return s.fault(backend.ErrMadeOtherwise, "the application was made with k1 %v and b %v, and %v and %v are asked for: name the former, or deploy another schema", m.K1, m.B, s.o.K1, s.o.B)
 	}
 	for _, want := range s.o.Vectors {
 		i := slices.IndexFunc(m.Vectors, func(v backend.VectorField) bool { return v.Name == want.Name })

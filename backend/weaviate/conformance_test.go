@@ -148,3 +148,34 @@ func TestBadAnswers(t *testing.T) {
 		front.Close()
 	}
 }
+
+// behind opens a new, empty store through a proxy.
+func behind(t *testing.T, o weaviate.Options) func(address string) backend.Backend {
+	return func(address string) backend.Backend {
+		o.URL = address
+		return stores().Open(t, o)
+	}
+}
+
+// TestPatience: a server that is busy or hangs up is asked again.
+func TestPatience(t *testing.T) {
+	o := options(t)
+	backendtest.Patience(t, o.URL, behind(t, o), func(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/v1/schema") })
+}
+
+// TestPatienceEnds: a server that stays away, answers nonsense or not at all is
+// unavailable, and a deadline is kept.
+func TestPatienceEnds(t *testing.T) {
+	backendtest.PatienceEnds(t, server(t), func(address string) backend.Backend {
+		o := options(t)
+		o.Timeout = 5 * time.Second
+		return behind(t, o)(address)
+	})
+}
+
+// TestTooLarge: what is too large for one request is sent in parts, and what is too
+// large by itself named.
+func TestTooLarge(t *testing.T) {
+	o := options(t)
+	backendtest.TooLarge(t, o.URL, behind(t, o), func(r *http.Request) bool { return r.Method == "POST" && r.URL.Path == "/v1/batch/objects" })
+}

@@ -288,11 +288,11 @@ func (s *Store) compare(description string) error {
 	case m.Version != version:
 		return s.fault(sheaf.ErrUnsupported, "the class has version %d, this program reads version %d: use the program that made it, or another class", m.Version, version)
 	case m.Analyzer != s.o.Analyzer.Name():
-		return s.fault(sheaf.ErrInvalid, "the class was made with the analyzer %q, and %q is asked for: use the former, or fill another class", m.Analyzer, s.o.Analyzer.Name())
+		return s.fault(backend.ErrMadeOtherwise, "the class was made with the analyzer %q, and this program asks for %q: fill it again, or fill another class", m.Analyzer, s.o.Analyzer.Name())
 	case m.K1 != s.o.K1 || m.B != s.o.B:
-		return s.fault(sheaf.ErrInvalid, "the class was made with k1 %v and b %v, and %v and %v are asked for: name the former, or fill another class", m.K1, m.B, s.o.K1, s.o.B)
+		return s.fault(backend.ErrMadeOtherwise, "the class was made with k1 %v and b %v, and %v and %v are asked for: name the former, fill it again, or fill another class", m.K1, m.B, s.o.K1, s.o.B)
 	case s.o.Hybrid && !m.Hybrid:
-		return s.fault(sheaf.ErrInvalid, "the class was made without hybrid=true, and that is asked for: leave it out, or fill another class")
+		return s.fault(backend.ErrMadeOtherwise, "the class was made without hybrid=true, and that is asked for: leave it out, fill it again, or fill another class")
 	}
 	return nil
 }

@@ -1,25 +1,31 @@
 package weaviate
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/sync/errgroup"
+
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/columnword"
+	"sheaf/backend/httpstore"
 	"sheaf/backend/textplan"
 )
 
 // maxBatch is how many objects one request carries, maxBatchBytes about how many
-// bytes of text.
+// bytes.
 const (
 	maxBatch      = 500
 	maxBatchBytes = 4 << 20
@@ -82,31 +88,29 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch) error {
 		return err
 	}
 	token := rand.Text()
-	out := sender{s: s, rejected: map[sheaf.ID]error{}}
-	for _, id := range slices.Sorted(maps.Keys(chunks)) {
-		for _, o := range s.objects(chunks[id], token) {
-			if err := out.add(ctx, chunks[id].Doc, o); err != nil {
-				return err
-			}
-		}
+	order := slices.Sorted(maps.Keys(chunks))
+	hashes := make([]string, len(order))
+	for i, id := range order {
+		hashes[i] = hash(string(id))
 	}
-	if err := out.flush(ctx); err != nil {
+	before, err := s.holding(ctx, batch.Replace, hashes)
+	if err != nil {
 		return err
 	}
-	var docs, ids, bad []string
+	out := sender{s: s, rejected: map[sheaf.ID]error{}}
+	if err := out.all(ctx, order, chunks, token); err != nil {
+		return err
+	}
+	var docs, bad []string
 	for _, id := range batch.Replace {
 		if out.rejected[id] == nil {
 			docs = append(docs, hash(string(id)))
 		}
 	}
-	for id := range chunks {
-		ids = append(ids, hash(string(id)))
-	}
 	for id := range out.rejected {
 		bad = append(bad, hash(string(id)))
 	}
-	slices.Sort(ids)
-	if err := s.removeOthers(ctx, token, docs, ids, bad); err != nil {
+	if err := s.removeOthers(ctx, token, before, docs, hashes, bad); err != nil {
 		return err
 	}
 	if len(out.rejected) > 0 {
@@ -209,69 +213,173 @@ func terms(f textplan.Field) string {
 // sender sends objects in batches.
 type sender struct {
 	s        *Store
-	objects  []object
+	objects  [][]byte
 	docs     []sheaf.ID
 	bytes    int
 	rejected map[sheaf.ID]error
 }
 
-func (b *sender) add(ctx context.Context, doc sheaf.ID, o object) error {
-	b.objects, b.docs = append(b.objects, o), append(b.docs, doc)
-	for _, v := range o["properties"].(object) {
-		if text, ok := v.(string); ok {
-			b.bytes += len(text)
+// prepared is how many chunks are analyzed and encoded while others are sent.
+const prepared = 64
+
+// all sends the objects of chunks, in order. They are analyzed and encoded beside.
+func (b *sender) all(ctx context.Context, order []sheaf.ID, chunks map[sheaf.ID]*backend.Chunk, token string) error {
+	parts := make(chan chan [][]byte, prepared)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(parts)
+		workers := make(chan struct{}, runtime.GOMAXPROCS(0))
+		for _, id := range order {
+			one := make(chan [][]byte, 1)
+			select {
+			case parts <- one:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			workers <- struct{}{}
+			group.Go(func() error {
+				defer func() { <-workers }()
+				objects := b.s.objects(chunks[id], token)
+				list := make([][]byte, len(objects))
+				for i, o := range objects {
+					var err error
+					if list[i], err = json.Marshal(o); err != nil {
+						return err
+					}
+				}
+				one <- list
+				return nil
+			})
 		}
-	}
-	if v, ok := o["vector"].([]float32); ok {
-		b.bytes += 10 * len(v)
-	}
-	if len(b.objects) < maxBatch && b.bytes < maxBatchBytes {
 		return nil
-	}
-	return b.flush(ctx)
+	})
+	group.Go(func() error {
+		for _, id := range order {
+			var one chan [][]byte
+			select {
+			case one = <-parts:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			select {
+			case list := <-one:
+				for _, o := range list {
+					if err := b.add(ctx, chunks[id].Doc, o); err != nil {
+						return err
+					}
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return b.flush(ctx)
+	})
+	return group.Wait()
 }
 
+func (b *sender) add(ctx context.Context, doc sheaf.ID, o []byte) error {
+	if len(b.objects) > 0 && (len(b.objects) == maxBatch || b.bytes+len(o) > maxBatchBytes) {
+		if err := b.flush(ctx); err != nil {
+			return err
+		}
+	}
+	b.objects, b.docs, b.bytes = append(b.objects, o), append(b.docs, doc), b.bytes+len(o)
+	return nil
+}
+
+// flush sends what was collected, in several requests where it is too large for one.
 func (b *sender) flush(ctx context.Context) error {
-	if len(b.objects) == 0 {
+	objects, docs := b.objects, b.docs
+	b.objects, b.docs, b.bytes = nil, nil, 0
+	if len(objects) == 0 {
 		return nil
 	}
+	all := make([]int, len(objects))
+	for i := range all {
+		all[i] = i
+	}
+	return httpstore.Halve(all, func(some []int) error {
+		return b.send(ctx, objects[some[0]:some[len(some)-1]+1], docs[some[0]:some[len(some)-1]+1])
+	}, func(i int, err error) { b.rejected[docs[i]] = fmt.Errorf("a chunk too large to send: %w", err) })
+}
+
+func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) error {
 	var said []struct {
 		Result struct {
 			Errors *struct{ Error []struct{ Message string } }
 		}
 	}
-	if err := b.s.client.Call(ctx, "POST", "/v1/batch/objects", object{"objects": b.objects}, &said); err != nil {
+	if err := b.s.client.Call(ctx, "POST", "/v1/batch/objects", httpstore.Bytes{Type: "application/json", Data: slices.Concat([]byte(`{"objects":[`), bytes.Join(objects, []byte{','}), []byte("]}"))}, &said); err != nil {
 		return err
 	}
-	if len(said) != len(b.objects) {
-		return b.s.fault(sheaf.ErrUnavailable, "the server answered for %d of %d objects", len(said), len(b.objects))
+	if len(said) != len(objects) {
+		return b.s.fault(sheaf.ErrUnavailable, "the server answered for %d of %d objects", len(said), len(objects))
 	}
 	for i, one := range said {
 		if e := one.Result.Errors; e != nil && len(e.Error) > 0 {
-			b.rejected[b.docs[i]] = fmt.Errorf("weaviate: %.300s", e.Error[0].Message)
+			b.rejected[docs[i]] = fmt.Errorf("weaviate: %.300s", e.Error[0].Message)
 		}
 	}
-	b.objects, b.docs, b.bytes = nil, nil, 0
 	return nil
 }
 
-// removeOthers deletes what documents and chunks had before the write that token
-// names, and everything of the documents in bad.
-func (s *Store) removeOthers(ctx context.Context, token string, docs, ids, bad []string) error {
-	classes := []string{s.o.Class}
+// holding are the classes that hold something of documents or chunks: most writes are
+// of new ones, and then nothing has to be looked for again to be deleted.
+func (s *Store) holding(ctx context.Context, docs []sheaf.ID, ids []string) (map[string]bool, error) {
+	names := make([]string, len(docs))
+	for i, id := range docs {
+		names[i] = hash(string(id))
+	}
+	var list []asked
+	for _, class := range s.classes() {
+		for _, part := range []struct {
+			path string
+			list []string
+		}{{"doc", names}, {"chunk", ids}} {
+			for some := range slices.Chunk(part.list, 1000) {
+				list = append(list, asked{class: class, where: anyOf(part.path, some), matching: everything})
+			}
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	counts, err := s.countAll(ctx, list)
+	out := map[string]bool{}
+	for i, n := range counts {
+		if n > 0 {
+			out[list[i].class] = true
+		}
+	}
+	return out, err
+}
+
+// classes are that of the chunks and those of the vector fields, sorted.
+func (s *Store) classes() []string {
+	out := []string{s.o.Class}
 	s.mu.Lock()
 	for name := range s.vectors {
-		classes = append(classes, s.passageClass(name))
+		out = append(out, s.passageClass(name))
 	}
 	s.mu.Unlock()
-	slices.Sort(classes)
+	slices.Sort(out)
+	return out
+}
+
+// removeOthers deletes what documents and chunks had before the write that token
+// names, in the classes that held something of them, and everything of the documents
+// in bad.
+func (s *Store) removeOthers(ctx context.Context, token string, before map[string]bool, docs, ids, bad []string) error {
 	older := object{"path": []string{"write"}, "operator": "NotEqual", "valueText": token}
-	for _, c := range classes {
+	for _, c := range s.classes() {
 		for _, part := range []struct {
 			path string
 			list []string
 			when []object
 		}{{"doc", docs, []object{older}}, {"chunk", ids, []object{older}}, {"doc", bad, nil}} {
+			if part.when != nil && !before[c] {
+				continue
+			}
 			for some := range slices.Chunk(part.list, 1000) {
 				where := append([]object{{"path": []string{part.path}, "operator": "ContainsAny", "valueTextArray": some}}, part.when...)
 				if err := s.deleteWhere(ctx, c, where); err != nil {

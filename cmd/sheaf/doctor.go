@@ -113,7 +113,13 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 			return append(out, backend.Finding{Check: "language", Err: err}), nil
 		}
 	}
-	return append(out, target.Examine(cmd.Context(), s.analyzer, vectorFields(e))...), nil
+	for _, f := range target.Examine(cmd.Context(), s.analyzer, vectorFields(e)) {
+		if errors.Is(f.Err, backend.ErrMadeOtherwise) {
+			f.Err = fmt.Errorf("%w (sheaf index --rebuild does that)", f.Err)
+		}
+		out = append(out, f)
+	}
+	return out, nil
 }
 
 func orNone(text, none string) string {

@@ -95,7 +95,7 @@ const answerGarbage = 400
 
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
-	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, waits: mixed, started: time.Now()}
+	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, rebuilds: o.rebuild, waits: mixed, started: time.Now()}
 	if o.refresh {
 		s.waits = hasty
 	}

@@ -37,6 +37,8 @@ type session struct {
 	// folder is the searched folder; where is the index that serves it.
 	folder string
 	where  collection.Location
+	// rebuilds says that everything is to be made again.
+	rebuilds bool
 	// base is where the index lies; what a server was given lies inside.
 	base collection.Location
 

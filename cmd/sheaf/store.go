@@ -54,6 +54,9 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 		return store, err
 	}
 	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), s.asIs && s.view.Docs() > 0)
+	if errors.Is(err, backend.ErrMadeOtherwise) {
+		store, err = s.emptyStore(ctx, err)
+	}
 	if err != nil {
 		return nil, storeError{err}
 	}
@@ -67,6 +70,19 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 		}
 	}
 	return store, nil
+}
+
+// emptyStore drops what an earlier version, or other settings, filled the server with,
+// when that is what was asked for: others may search there.
+func (s *session) emptyStore(ctx context.Context, because error) (backend.Backend, error) {
+	if !s.rebuilds {
+		return nil, withHint(because, "fill it again from the files, when nobody else searches there: sheaf index --rebuild")
+	}
+	s.notice("%v: it is emptied and filled again", because)
+	if err := s.target.Drop(ctx); err != nil {
+		return nil, err
+	}
+	return s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), false)
 }
 
 // engineLost is an error when the engine holds nothing of what the catalog knows:

@@ -66,7 +66,9 @@ begin;
 SELECT id, name, dims, model FROM vector_field;
 SELECT id, name FROM field;
 DELETE FROM chunk WHERE sha256(doc) = ANY($1) OR sha256(id) = ANY($2) RETURNING ord, lens;
-INSERT INTO term (text) SELECT t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING RETURNING id, text;
+SELECT id, text FROM term WHERE text = ANY($1);
+SELECT setval(s, nextval(s) + $2)::int FROM (SELECT pg_get_serial_sequence($1, 'id')::regclass AS s) q;
+COPY term FROM STDIN (FORMAT binary);
 INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id;
 CREATE TABLE vector_1 (chunk bigint NOT NULL, passage int NOT NULL, v vector(3) NOT NULL, PRIMARY KEY (chunk, passage));
 ALTER TABLE vector_1 ALTER v SET STORAGE PLAIN;
@@ -83,12 +85,12 @@ CREATE POLICY vector_2_read ON vector_2 FOR SELECT USING (chunk IN (SELECT chunk
 CREATE POLICY vector_2_write ON vector_2 FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
 CREATE INDEX IF NOT EXISTS vector_2_hnsw ON vector_2 USING hnsw ((v) vector_ip_ops) WITH (m = 16, ef_construction = 64);;
 SELECT setval('chunk_ord', nextval('chunk_ord') + $1);
-COPY wall FROM STDIN (FORMAT binary);
 COPY chunk FROM STDIN (FORMAT binary);
-COPY posting FROM STDIN (FORMAT binary);
+COPY wall FROM STDIN (FORMAT binary);
 COPY property FROM STDIN (FORMAT binary);
 COPY vector_1 FROM STDIN (FORMAT binary);
 COPY vector_2 FROM STDIN (FORMAT binary);
+COPY posting FROM STDIN (FORMAT binary);
 INSERT INTO field VALUES ($1, $2, $3, $4);
 UPDATE total SET chunks = chunks + $1, vectors = vectors + $2, generation = generation + 1;
 commit;
@@ -232,7 +234,6 @@ SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DE
 # a field
 
 # terms of other characters
-SELECT id, text FROM term WHERE text = ANY($1);
 
 # phrase
 WITH counted AS (SELECT chunks FROM total),

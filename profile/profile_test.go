@@ -49,6 +49,29 @@ func parse(t testing.TB, text string) *profile.Profile {
 }
 
 // TestBuiltin loads every profile of the binary and holds what it does.
+// others are parameters that change what a profile does.
+var others = map[string]map[string]string{
+	"bench":        {"method": "rrf_per_doc", "m": "5", "chunk_top_k": "400", "rrf_k": "20"},
+	"onyx-elastic": {"keyword": "1", "title_content_ratio": "0.1"},
+	"onyx-vespa":   {"keyword": "1", "title_content_ratio": "0.1", "decay_factor": "2"},
+	"rrf":          {"method": "weighted_sum", "vector_weight": "0.3"},
+	"sheaf":        {"meaning": "0.5", "names": "0.2", "rerank": "30"},
+	"sonar":        {"multiplier": "2.5", "bm25_weight": "0.7", "decay": "0.5"},
+	"tiered":       {"semantic": "1", "semantic_weight": "0.3", "lexical_boosts": "0", "rrf_k": "20"},
+	"tree":         {"candidate_limit": "50", "cutoff_ratio": "0.3", "max_results": "7", "aggregation_threshold": "0.8", "min_matches": "2"},
+}
+
+// limitOf is the most results that a profile allows.
+func limitOf(t *testing.T, p *profile.Profile) int {
+	t.Helper()
+	for limit := range 1000 {
+		if _, err := p.Plan(limit+1, nil); err != nil {
+			return limit
+		}
+	}
+	return 1000
+}
+
 func TestBuiltin(t *testing.T) {
 	infos, err := profile.List()
 	if err != nil {
@@ -70,7 +93,14 @@ func TestBuiltin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, filepath.Join("testdata", "show", info.Name+".txt"), text)
+		// Numbers that depend on the limit and on parameters, once more with others.
+		set := others[info.Name]
+		again, err := p.Show(min(150, limitOf(t, p)), set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, again, _ = strings.Cut(again, "\nparameters\n")
+		golden(t, filepath.Join("testdata", "show", info.Name+".txt"), text+"\nwith other parameters\n"+again)
 	}
 	for _, name := range []string{profile.Default, "tree", "sonar", "bench", "rrf", "onyx-elastic", "onyx-vespa"} {
 		if _, err := profile.Load(name, profile.Builtin); err != nil {

@@ -339,6 +339,7 @@ func TestWhyNot(t *testing.T) {
 		{"became part of another", query("cat", 3), "sonar", nil, "t:cats.md#Food", "it became part of t:cats.md"},
 		{"a document by its sections", query("cat", 1), "rrf", nil, "t:garden.md", "of its sections, first t:garden.md#Visitors at rank"},
 		{"the section of a document is followed", query("cat", 1), "tree", map[string]string{"aggregation_threshold": "1"}, "t:garden.md", "its section t:garden.md#Visitors: top: {n: 1}: lost it, from rank"},
+		{"the section of a document that the first phase left out", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "5"}, "t:garden.md", "its section t:garden.md#Visitors: top: {n: 1}: lost it, from rank"},
 		{"a document among documents", query("cat", 1), "bench", nil, "t:garden.md", "top: {n: 1}: lost it, from rank"},
 		{"the best section of a document", query("cat dog", 2), "onyx-elastic", map[string]string{"rank_window_size": "1"}, "t:garden.md", "its best section, t:garden.md#Visitors, scores"},
 	} {

@@ -68,7 +68,7 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 	}
 	if best != "" {
 		a.follow(result.Trace)
-		if best != id && !slices.ContainsFunc(result.Trace, func(t Snapshot) bool { return contains(t.Ranking, id) }) {
+		if best != id && !slices.ContainsFunc(result.Trace, func(t Snapshot) bool { return !t.First && contains(t.Ranking, id) }) {
 			a.followSection(best, result.Trace) // the profile ranks sections
 		}
 		if n := len(result.Trace); a.Inside == "" && n > 0 && contains(result.Trace[n-1].Ranking, id) {

@@ -30,6 +30,9 @@ const (
 	// denseWindow is how many postings a window must hold on average for windows
 	// to pay: below that, chunks are looked at one by one.
 	denseWindow = 24
+	// thinWindow is the number of postings up to which a window may hold on average
+	// of a clause of which all are scored for the bounds of windows.
+	thinWindow = 8
 	// thickWindow is the number of blocks that a window may hold on average of a
 	// clause that is bounded block by block.
 	thickWindow = 4
@@ -40,7 +43,7 @@ const (
 // scratch is memory that evaluations use one after another.
 type scratch struct {
 	bounds  []float64 // by window; 0 for those that were evaluated
-	most    []float64 // by window, of one clause
+	most    []float64 // by window, of one clause after another
 	blocks  []float64 // by block, of one clause after another
 	heap    []int32   // windows, the one with the largest bound on top
 	sums    [windowLen]float64
@@ -60,10 +63,8 @@ type scratch struct {
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 func (s *scratch) prepare(windows int) {
-	if cap(s.bounds) < windows {
-		s.bounds, s.most, s.heap = make([]float64, windows), make([]float64, windows), make([]int32, windows)
-	}
-	s.bounds, s.most, s.heap = s.bounds[:windows], s.most[:windows], s.heap[:windows]
+	n := len(s.clauses) * windows
+	s.bounds, s.most, s.heap = slices.Grow(s.bounds[:0], windows)[:windows], slices.Grow(s.most[:0], n)[:n], slices.Grow(s.heap[:0], windows)[:windows]
 	clear(s.bounds)
 	for i := range s.heap {
 		s.heap[i] = int32(i)
@@ -75,14 +76,9 @@ func (m *maxScore) boundWindows() {
 	s := m.scratch
 	m.boundBlocks()
 	for _, b := range m.bounds {
-		if b.thick(m.windows) {
-			for w := range s.bounds {
-				s.bounds[w] += b.most
-			}
-			continue
-		}
-		b.spread(s.most)
-		for w, most := range s.most {
+		b.windows = s.most[b.number*m.windows : (b.number+1)*m.windows]
+		b.spread()
+		for w, most := range b.windows {
 			s.bounds[w] += most
 		}
 	}
@@ -185,17 +181,33 @@ func (s *scratch) sift(i int) {
 // and have most of all blocks.
 func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
 
-// spread sets most to what the clause adds at most to a chunk of each window.
-func (b *bound) spread(most []float64) {
-	clear(most)
-	if !b.cursor.HasImpacts() {
-		docs, frequencies := b.cursor.Block(), b.cursor.Frequencies()
-		for i, f := range frequencies {
-			w := docs[i] / windowLen
-			most[w] = max(most[w], b.at(docs[i], f))
+// thin reports whether a block of the clause reaches over so many windows that its
+// most says little of each: then postings are scored.
+func (b *bound) thin(windows int) bool {
+	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
+}
+
+// spread computes what the clause adds at most to a chunk of each window.
+func (b *bound) spread() {
+	most := b.windows
+	switch {
+	case b.thick(len(most)):
+		for w := range most {
+			most[w] = b.most
+		}
+		return
+	case b.thin(len(most)):
+		clear(most)
+		for docs := b.cursor.Block(); len(docs) > 0; docs = b.cursor.Block() {
+			for i, f := range b.cursor.Frequencies() {
+				w := docs[i] / windowLen
+				most[w] = max(most[w], b.at(docs[i], f))
+			}
+			b.cursor.NextBlock()
 		}
 		return
 	}
+	clear(most)
 	w := 0
 	for block := range b.cursor.Blocks() {
 		of := b.ofBlock(block)
@@ -228,7 +240,7 @@ func (m *maxScore) window(start, at uint32) uint32 {
 	}
 	need := m.top.threshold()
 	for _, b := range m.bounds {
-		b.wMost = b.windowMost(at, end)
+		b.wMost = b.windows[start/windowLen]
 		b.key = b.wMost
 	}
 	arrange(m.bounds)
@@ -272,31 +284,6 @@ func (m *maxScore) offerAll(n int) {
 			m.pending = append(m.pending, candidate{o, s.sum[i]})
 		}
 	}
-}
-
-// windowMost is the most that a clause adds to a chunk from start up to end.
-func (b *bound) windowMost(start, end uint32) float64 {
-	if !b.cursor.HasImpacts() {
-		if b.seek(start) >= end {
-			return 0
-		}
-		return b.most
-	}
-	if b.blocks == nil {
-		return b.most
-	}
-	last := b.cursor.SkipTo(start)
-	block := b.cursor.CurrentBlock()
-	if block >= b.cursor.Blocks() {
-		return 0
-	}
-	most := b.ofBlock(block)
-	for last < end-1 && block+1 < b.cursor.Blocks() {
-		block++
-		last = b.cursor.LastOf(block)
-		most = max(most, b.ofBlock(block))
-	}
-	return most
 }
 
 // scanOne finds the candidates from at up to end when only the last clause is
@@ -350,21 +337,38 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 			b.seek(last + 1)
 		}
 	}
-	need := m.top.threshold()
+	return m.gather(start, rest)
+}
+
+// gather makes candidates of the sums of the window that begins at start, and clears
+// them: of those that can be wanted if other clauses add rest. It returns their number.
+func (m *maxScore) gather(start uint32, rest float64) int {
+	s := m.scratch
+	need := m.top.threshold()/slack - rest
 	n := 0
 	for w, word := range s.seen {
 		for ; word != 0; word &= word - 1 {
 			slot := w<<6 + bits.TrailingZeros64(word)
 			sum := s.sums[slot]
 			s.sums[slot] = 0
-			if o := start + uint32(slot); (sum+rest)*slack >= need && (m.allowed == nil || m.allowed.Has(o)) {
-				s.ordinal[n], s.sum[n] = o, sum
+			s.ordinal[n], s.sum[n] = start+uint32(slot), sum
+			if sum >= need { // no branch: nobody could predict it
 				n++
 			}
 		}
 		s.seen[w] = 0
 	}
-	return n
+	if m.allowed == nil {
+		return n
+	}
+	kept := 0
+	for i, o := range s.ordinal[:n] {
+		if m.allowed.Has(o) {
+			s.ordinal[kept], s.sum[kept] = o, s.sum[i]
+			kept++
+		}
+	}
+	return kept
 }
 
 // add adds what postings of a clause score to the sums of the window that begins at
@@ -395,36 +399,46 @@ func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32) {
 
 // filter adds a clause to the sums of the first n candidates, and keeps those that
 // can be wanted if the clauses before it add rest. It returns how many those are.
+// Candidates and postings are both in order and near one another: blocks are walked,
+// not searched.
 func (m *maxScore) filter(clause, n int, rest float64) int {
 	b, s := m.bounds[clause], m.scratch
-	need := m.top.threshold()
-	kept := 0
-	blockLast, blockMost := uint32(0), 0.0
+	need := m.top.threshold()/slack - rest
+	b.found = false
+	var docs, frequencies []uint32 // of the block, once they are needed
+	at, last, most := 0, uint32(0), 0.0
 	fresh := true
+	kept := 0
 	for i, o := range s.ordinal[:n] {
 		sum := s.sum[i]
-		if (sum+b.wMost+rest)*slack < need {
-			continue
+		if fresh || last < o {
+			last, fresh = b.cursor.SkipTo(o), false
+			most = b.ofBlock(b.cursor.CurrentBlock())
+			docs, frequencies = nil, nil
 		}
-		if b.ordinal < o || !b.found {
-			if fresh || blockLast < o {
-				blockLast, fresh = b.cursor.SkipTo(o), false
-				blockMost = b.ofBlock(b.cursor.CurrentBlock())
-			}
-			if (sum+blockMost+rest)*slack < need {
+		if docs == nil {
+			if sum+most < need {
 				continue
 			}
-			b.seek(o)
+			docs, at = b.cursor.Block(), 0
 		}
-		if b.ordinal == o {
-			sum += b.at(o, b.cursor.Frequency())
+		for at+8 <= len(docs) && docs[at+7] < o {
+			at += 8
+		}
+		for at < len(docs) && docs[at] < o {
+			at++
+		}
+		if at < len(docs) && docs[at] == o {
+			if frequencies == nil {
+				frequencies = b.cursor.Frequencies()
+			}
+			sum += b.at(o, frequencies[at])
 			m.touched++
-			if (sum+rest)*slack < need {
-				continue
-			}
 		}
 		s.ordinal[kept], s.sum[kept] = o, sum
-		kept++
+		if sum >= need { // no branch: nobody could predict it
+			kept++
+		}
 	}
 	return kept
 }

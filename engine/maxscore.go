@@ -55,8 +55,10 @@ type bound struct {
 	block  int     // that bMost belongs to, -1 for none
 	bMost  float64
 	blocks []float64 // the most of every block, where they were all computed
-	wMost  float64   // of the window
-	key    float64   // that clauses are ordered by: most or wMost
+	// The most of every window, likewise.
+	windows []float64
+	wMost   float64 // of the window
+	key     float64 // that clauses are ordered by: most or wMost
 }
 
 // seek moves to the first posting at target or later.

@@ -129,5 +129,6 @@ func (m *maxScore) share(other *maxScore) {
 	m.windows, m.most = other.windows, other.most
 	for _, b := range m.bounds {
 		b.blocks = other.blocksOf[b.number]
+		b.windows = other.scratch.most[b.number*m.windows : (b.number+1)*m.windows]
 	}
 }

@@ -39,7 +39,7 @@ func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
 		ph.slots = append(ph.slots, slot{term: n, place: t.Position})
 		ph.tokens = append(ph.tokens, ph.terms[n])
 	}
-	ph.tokens = gather(ph.tokens)
+	ph.tokens = once(ph.tokens)
 	return ph, nil
 }
 

@@ -192,7 +192,7 @@ func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 	if expands {
 		return &planBool{should: parts}, nil
 	}
-	match.terms = gather(match.terms)
+	match.terms = once(match.terms)
 	return match, nil
 }
 
@@ -205,30 +205,23 @@ type planTerm struct {
 	factor float64
 	refs   []*segment.Term // by view; nil where the term is not
 	more   int             // how often it is repeated, beyond once
+	only   *planTerm       // that stands for it wherever it is repeated
 }
 
 // repeats is how often the query has the term.
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
-// gatherFrom is the number of terms from which repeated ones are evaluated once:
-// texts as long as this are pasted, not typed.
-const gatherFrom = 32
-
-// gather makes one term of repeated ones when there are many.
-func gather(terms []*planTerm) []*planTerm {
-	if len(terms) < gatherFrom {
-		return terms
-	}
-	first := map[string]*planTerm{}
-	var out []*planTerm
+// once makes one term of those that are repeated, which are the same pointer.
+func once(terms []*planTerm) []*planTerm {
+	out := make([]*planTerm, 0, len(terms))
 	for _, t := range terms {
-		if known, ok := first[string(t.key)]; ok {
-			known.more++
+		if t.only != nil {
+			t.only.more++
 			continue
 		}
-		once := *t
-		first[string(t.key)] = &once
-		out = append(out, &once)
+		only := *t
+		t.only = &only
+		out = append(out, &only)
 	}
 	return out
 }

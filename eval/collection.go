@@ -52,9 +52,11 @@ type Indexing struct {
 	Language  string
 	StopWords bool
 	// Embedder makes vectors; nil searches words alone. Reranker reads first
-	// answers again, for profiles that want that; nil for none.
+	// answers again, and Expander puts queries in other words, for profiles
+	// that want that; nil for none.
 	Embedder inference.Embedder
 	Reranker inference.Reranker
+	Expander *search.Expander
 	Chunk    chunk.Options
 	Walk     ingest.WalkOptions
 	// Program tells builds of this program apart: an index that another
@@ -75,6 +77,7 @@ type Collection struct {
 	Analyzer *analysis.Analyzer
 	Embedder inference.Embedder
 	Reranker inference.Reranker
+	Expander *search.Expander
 	Store    string
 	// Hash tells versions of the documents apart.
 	Hash string
@@ -181,7 +184,7 @@ func sweep(dir, name string) {
 
 // open opens the index in dir, and fills it when asked to.
 func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string, fill bool) (c *Collection, err error) {
-	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, Reranker: o.Reranker, Store: o.Store.Name, Hash: d.Hash}
+	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, Reranker: o.Reranker, Expander: o.Expander, Store: o.Store.Name, Hash: d.Hash}
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -387,7 +390,7 @@ func (c *Collection) Close() error {
 
 // Searcher is the search over the collection.
 func (c *Collection) Searcher() *search.Searcher {
-	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Now: c.Now}
+	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Expander: c.Expander, Now: c.Now}
 	if c.facts != nil {
 		s.Facts = c.facts
 	}

@@ -121,8 +121,13 @@ type Plan struct {
 type Expand struct {
 	// Variants is how many other ways to put the query are asked for.
 	Variants int
-	// Passage asks for an invented answer, to be embedded beside the query.
+	// Passage asks for an invented answer, to be embedded beside the query (Gao
+	// and others: Precise Zero-Shot Dense Retrieval without Relevance Labels,
+	// 2023); a passage counts with the larger of its two similarities.
 	Passage bool
+	// AllWords lets all words of the query score. Otherwise a plain query
+	// scores by those of its words that the model finds to matter.
+	AllWords bool
 	// Timeout bounds the call of the model.
 	Timeout time.Duration
 }

@@ -17,7 +17,9 @@ var (
 		options: []option{
 			integer("variants", "3", 0, 10, "how many other ways to put it"),
 			number("timeout", "5", 0.001, 60, "seconds that the model may take"),
-			flag("passage", "has the model invent an answer, which is embedded beside the query when vectors are searched")}}
+			flag("passage", "has the model invent an answer, which is embedded beside the query when vectors are searched (HyDE)"),
+			flag("all_words", "all words of the query score, whichever of them the model finds to matter"),
+			number("when", "1", -1e12, 1e12, "0 asks no model")}}
 	scan = kind{name: "scan", about: "finds the candidates in the files themselves: what the query says is looked for in paths and texts, the best files are cut into sections, and an index in memory is made of them that lives as long as the query", short: "files",
 		options: []option{
 			integer("files", "500", 1, 10_000, "how many files are candidates"),
@@ -57,7 +59,9 @@ func (p *Profile) planSources(plan *Plan, v values) error {
 		if err != nil {
 			return err
 		}
-		plan.Expand = &Expand{Variants: args.integer("variants"), Passage: args.flag("passage"), Timeout: time.Duration(args.number("timeout") * float64(time.Second))}
+		if args.number("when") != 0 {
+			plan.Expand = &Expand{Variants: args.integer("variants"), Passage: args.flag("passage"), AllWords: args.flag("all_words"), Timeout: time.Duration(args.number("timeout") * float64(time.Second))}
+		}
 	}
 	if p.scan != nil {
 		args, err := compute(p.scan.settings, v)

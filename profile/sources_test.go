@@ -41,6 +41,15 @@ func TestSources(t *testing.T) {
 	if _, err := p.Plan(41, map[string]string{"n": "21"}); err != nil {
 		t.Errorf("limit 41 of 42: %v", err)
 	}
+	for text, want := range map[string]*profile.Expand{"{when: 0}": nil, "{variants: 0, all_words: true, when: 2}": {AllWords: true, Timeout: 5 * time.Second}} {
+		p, err := profile.Parse("w.yaml", []byte("name: w\nexpand: "+text+"\n"+oneBranch), profile.Builtin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan, err := p.Plan(5, nil); err != nil || !reflect.DeepEqual(plan.Expand, want) {
+			t.Errorf("%s: %+v, %v", text, plan.Expand, err)
+		}
+	}
 	plain, err := profile.Parse("q.yaml", []byte("name: q\nexpand: 0\n"+oneBranch), profile.Builtin)
 	if err != nil {
 		t.Fatal(err)

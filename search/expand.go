@@ -29,6 +29,7 @@ type Expansion struct {
 	// and never score.
 	Queries []string `json:"queries"`
 	// Terms are the words of the query that matter; all of them stand in it.
+	// There are none where all words score.
 	Terms []string `json:"terms"`
 	// Passage is an invented text that answers the query, to be embedded
 	// beside it; "" when none was asked for.
@@ -75,8 +76,7 @@ type Expander struct {
 
 type expandKey struct {
 	model, query string
-	variants     int
-	passage      bool
+	asked        profile.Expand
 }
 
 type expanded struct {
@@ -90,7 +90,7 @@ const rememberedExpansions = 100
 // Expand returns what the model makes of a query. An error says what was wrong
 // with the model or with its reply.
 func (e *Expander) Expand(ctx context.Context, query string, o profile.Expand) (Expansion, error) {
-	key := expandKey{e.Model, query, o.Variants, o.Passage}
+	key := expandKey{e.Model, query, o}
 	if x, ok := e.remembered(key); ok {
 		return x, nil
 	}
@@ -224,6 +224,12 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 			out.Queries = append(out.Queries, q)
 		}
 	}
+	if o.Passage {
+		out.Passage = oneLine(x.Passage)
+	}
+	if o.AllWords {
+		return out
+	}
 	var within []string
 	for word := range strings.FieldsSeq(query) {
 		within = append(within, letters(word))
@@ -235,9 +241,6 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 			continue
 		}
 		out.Terms = append(out.Terms, t)
-	}
-	if o.Passage {
-		out.Passage = oneLine(x.Passage)
 	}
 	return out
 }
@@ -289,6 +292,10 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	}
 	if r.searcher.Expander == nil {
 		r.note("no chat model is configured: the query is not expanded")
+		return
+	}
+	if o := plan.Expand; o.Variants == 0 && o.AllWords && (r.searcher.Embed == nil || !needsVector(plan)) {
+		r.note("nothing is searched by meaning: no answer is invented")
 		return
 	}
 	start := time.Now()

@@ -169,6 +169,49 @@ func TestOnlyOwnWordsScore(t *testing.T) {
 	}
 }
 
+// The default profile asks a model only when it is told to. What the model invents
+// is searched by meaning, no word of it by words, and a model that fails costs
+// a warning.
+func TestInventedAnswerByDefaultProfile(t *testing.T) {
+	s := searcher(animals())
+	var embedded []string
+	plain := s.Embed
+	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+		embedded = append(embedded, text)
+		return plain(ctx, text)
+	}
+	reply := `{"queries": ["fish"], "terms": ["purrs"], "passage": "a dog barks"}`
+	var asked *atomic.Int64
+	s.Expander, asked = model(t, func(_, _ string) string { return reply })
+	p := load(t, "sheaf")
+	without := mustSearch(t, s, query("what purrs", 3), p, search.Options{})
+	if asked.Load() != 0 {
+		t.Fatalf("asked %d times by default", asked.Load())
+	}
+	on := search.Options{Parameters: map[string]string{"hyde": "1"}}
+	embedded = nil
+	with := mustSearch(t, s, query("what purrs", 3), p, on)
+	if !slices.Equal(embedded, []string{"what purrs", "a dog barks"}) || asked.Load() != 1 {
+		t.Errorf("embedded %q, asked %d times", embedded, asked.Load())
+	}
+	if x := with.Expansion; x == nil || x.Passage != "a dog barks" || len(x.Terms)+len(x.Queries) != 0 {
+		t.Errorf("expansion %+v", x)
+	}
+	for _, o := range []search.Options{{Parameters: map[string]string{"hyde": "1", "meaning": "0"}}, {Parameters: map[string]string{"hyde": "0"}}} {
+		if mustSearch(t, s, query("what purrs", 3), p, o); asked.Load() != 1 {
+			t.Errorf("%v: asked although nothing is searched by meaning", o.Parameters)
+		}
+	}
+	reply = "<html>busy</html>"
+	failed := mustSearch(t, s, query("what really purrs", 3), p, on)
+	if !failed.Degraded || len(failed.Hits) != len(mustSearch(t, s, query("what really purrs", 3), p, search.Options{}).Hits) || !strings.Contains(failed.Warnings[0], "JSON") {
+		t.Errorf("degraded %v, %d hits, %q", failed.Degraded, len(failed.Hits), failed.Warnings)
+	}
+	if len(without.Hits) == 0 {
+		t.Error("nothing found")
+	}
+}
+
 // A model that is too slow costs its time and no more.
 func TestExpansionInTime(t *testing.T) {
 	release := make(chan struct{})

@@ -412,6 +412,9 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, e
 	if in.Reranker, err = newReranker(c.Reranker); err != nil {
 		return in, err
 	}
+	if in.Expander, err = newExpander(c.Chat); err != nil {
+		return in, err
+	}
 	in.Embedder, err = newEmbedder(ctx, c, 0, patient)
 	return in, err
 }

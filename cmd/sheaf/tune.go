@@ -327,9 +327,10 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// taste are parameters that bound what is shown or retrieved: more of it is no
-// better ranking.
-var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top"}
+// taste are parameters that bound what is shown or retrieved, of which more is no
+// better ranking, and those that have a model of an endpoint asked, for every
+// setting anew: such are tried when they are named.
+var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top", "rerank", "hyde"}
 
 // grid are the values tried of a parameter; none when its default follows from
 // others or it is a matter of taste.

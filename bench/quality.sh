@@ -1,62 +1,131 @@
 #!/bin/sh
-# The tables of doc/quality.md, from a folder of judged collections in BEIR layout.
+# The tables of doc/quality.md, all of them, into a folder.
 #
-#   sh bench/quality.sh DATA [PROFILE...]
+#   sh bench/quality.sh DATA OUT
 #
-# Data sets that are not there are left out. Further flags of sheaf eval may stand
-# in EVAL, such as EVAL='--param meaning=0,0.3,0.5'. NOTES may name folders of
-# documents without judgements, on which confidence, self-evaluation and tuning are
-# measured; they are copied first. PLOTS names a folder for the calibration plots.
+# DATA holds judged collections in BEIR layout; those that are not there are left
+# out. OUT gets the program, one file a table (and a row, where a table is made of
+# folders) and report.md, which is all of them. What is there is not made again, so
+# a run that was stopped goes on where it was: remove a file to make it again, and
+# OUT for another program. What is being made is told on standard error.
+#
+#   NOTES='FOLDER FOLDER'  folders of documents without judgements, for confidence,
+#                          self-evaluation, tuning and adapting; copied first
+#   TABLES='parts own'     makes these only; of: parts others languages confidence
+#                          own adapt transformer
+#   TRANSFORMER=FOLDER     a transformer is fetched into it, started and compared
 set -eu
+[ $# = 2 ] || { sed -n '4s/^# *//p' "$0" >&2; exit 2; }
 data=$1
-shift
-profiles=${*:-sheaf}
+mkdir -p "$2/rows" "$2/notes"
+out=$(cd "$2" && pwd)
 here=$(cd "$(dirname "$0")/.." && pwd)
-binary=$(mktemp -d)
-trap 'rm -rf "$binary"' EXIT
-(cd "$here" && go build -o "$binary/sheaf" ./cmd/sheaf)
+sheaf=$out/sheaf
+[ -x "$sheaf" ] || (cd "$here" && go build -o "$sheaf" ./cmd/sheaf)
+export XDG_DATA_HOME="$out/data" XDG_CACHE_HOME="$out/cache" XDG_CONFIG_HOME="$out/config"
+english='scifact cranfield medline adi npl-vaswani cosqa product-docs-chunks chunk-spans anchors-react-en anchors-dendron anchors-powershell'
+others='xquad/de xquad/zh xquad/ar xquad/th anchors-react-ja cmrc2018-zh'
+small='adi product-docs-chunks'
+
+say() { echo "$(date +%H:%M:%S) $*" >&2; }
+
+# keep FILE COMMAND...: what the command prints, made once and only whole.
+keep() {
+	file=$1
+	shift
+	[ ! -f "$out/$file" ] || return 0
+	say "$file"
+	"$@" >"$out/$file.part"
+	mv "$out/$file.part" "$out/$file"
+}
 
 sets() {
-	found=
 	for name in "$@"; do
-		[ -d "$data/$name" ] && found="$found $data/$name"
+		[ ! -d "$data/$name" ] || printf '%s ' "$data/$name"
 	done
-	echo "$found"
 }
 
+# evaluate 'NAMES' FLAGS...: the sets that are there.
 evaluate() {
-	title=$1
+	# shellcheck disable=SC2046,SC2086
+	set -- "$@" -- $(sets $1)
 	shift
-	[ $# -gt 0 ] || return 0
-	printf '## %s\n\n' "$title"
-	# shellcheck disable=SC2086
-	"$binary/sheaf" eval "$@" --profile "$(echo $profiles | tr ' ' ,)" --metrics nDCG@10,R@100 --by class --markdown ${EVAL:-}
+	"$sheaf" eval --plain --markdown "$@"
 }
 
-# shellcheck disable=SC2046
-evaluate English $(sets scifact cranfield medline adi npl-vaswani cosqa product-docs-chunks chunk-spans anchors-react-en anchors-dendron anchors-powershell)
-# shellcheck disable=SC2046
-evaluate "Other languages" $(sets xquad/de xquad/zh xquad/ar xquad/th anchors-react-ja cmrc2018-zh)
+# field NAME [N]: the N-th value of that name in JSON on standard input.
+field() { tr ',{}' '\n\n\n' | sed -n "s/^ *\"$1\": *//p" | sed -n "${2:-1}p"; }
 
-[ -n "${NOTES:-}" ] || exit 0
-printf '## Confidence\n\n| folder | questions | without an answer | right | calibration error | Brier score |\n|---|---|---|---|---|---|\n'
-for folder in $NOTES; do
-	name=$(basename "$folder")
-	cp -R "$folder" "$binary/$name"
-	XDG_DATA_HOME=$binary/data "$binary/sheaf" eval confidence "$binary/$name" --plot "$binary/$name.svg" --json 2>/dev/null >"$binary/found.json" || {
-		echo "| $name | too few questions | | | | |"
-		continue
-	}
-	field() { tr ',{' '\n\n' <"$binary/found.json" | sed -n "s/^ *\"$1\": *//p" | head -1; }
-	printf '| %s | %s | %s | %s | %.3f | %.3f |\n' "$name" "$(field queries)" "$(field impossible)" "$(field right)" "$(field error)" "$(field brier)"
-	[ -z "${PLOTS:-}" ] || cp "$binary/$name.svg" "$PLOTS/"
-done
+# folders TABLE: a row for each folder, below what is printed before.
+folders() {
+	for folder in ${NOTES:-}; do
+		name=$(basename "$folder")
+		[ -d "$out/notes/$name" ] || cp -R "$folder" "$out/notes/$name"
+		keep "rows/$1-$name.md" "row_$1" "$out/notes/$name" "$(echo "$name" | tr + /)"
+		cat "$out/rows/$1-$name.md"
+	done
+}
 
-printf '\n## Your own documents\n\n| folder | `sheaf eval self` | `sheaf tune` |\n|---|---|---|\n'
-for folder in $NOTES; do
-	name=$(basename "$folder")
-	self=$(XDG_DATA_HOME=$binary/data "$binary/sheaf" eval self "$binary/$name" --queries 150 2>/dev/null | tail -1)
-	tune=$(XDG_DATA_HOME=$binary/data "$binary/sheaf" tune "$binary/$name" --queries 100 --param meaning=0.1,0.22,0.4 --param whole=0,0.2,0.4 --param support=0,0.05,0.2 2>/dev/null |
+row_confidence() {
+	if ! "$sheaf" eval confidence "$1" --plot "$out/calibration-$(basename "$1").svg" --json >"$out/found.json"; then
+		echo "| $2 | too few questions | | | | |"
+		return
+	fi
+	value() { field "$1" <"$out/found.json"; }
+	printf '| %s | %s | %s | %s | %.3f | %.3f |\n' "$2" "$(value queries)" "$(value impossible)" "$(value right)" "$(value error)" "$(value brier)"
+}
+
+row_own() {
+	self=$("$sheaf" eval self "$1" --queries 150 | tail -1)
+	tune=$("$sheaf" tune "$1" --queries 100 --param meaning=0.1,0.22,0.4 --param whole=0,0.2,0.4 --param support=0,0.05,0.2 |
 		sed -n '/^better: \|^no significant\|^the defaults/p')
-	printf '| %s | %s | %s |\n' "$name" "$self" "$tune"
+	printf '| %s | %s | %s |\n' "$2" "$self" "$tune"
+}
+
+row_adapt() {
+	"$sheaf" adapt "$1" --json >"$out/found.json"
+	"$sheaf" adapt "$1" --undo
+	value() { field "$@" <"$out/found.json"; }
+	printf '| %s | %s | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %s |\n' "$2" "$(value words)" "$(value before)" "$(value after)" "$(value p)" \
+		"$(value before 2)" "$(value after 2)" "$(value p 2)" "$(value kept)"
+}
+
+table_parts() {
+	evaluate "$english" --metrics nDCG@10,R@100 --by class --param meaning=0,0.22,1
+}
+table_others() {
+	evaluate "$english" --metrics nDCG@10 --param similarity=0.3,0.2 --param whole=0.2,0
+}
+table_languages() {
+	evaluate "$others" --metrics nDCG@10,R@100 --param meaning=0,0.22
+}
+table_confidence() {
+	printf '| folder | questions | without an answer | right | calibration error | Brier score |\n|---|---|---|---|---|---|\n'
+	folders confidence
+}
+table_own() {
+	printf '| folder | `sheaf eval self` | `sheaf tune` |\n|---|---|---|\n'
+	folders own
+}
+table_adapt() {
+	printf '| folder | words | exchanged: without | with | p | others: without | with | p | kept |\n|---|---|---|---|---|---|---|---|---|\n'
+	folders adapt
+}
+table_transformer() {
+	[ -n "${TRANSFORMER:-}" ] || return 0
+	echo 'Built in:'
+	echo
+	evaluate "$small" --metrics nDCG@10 --param meaning=0.22,1
+	url=$(sh "$here/scripts/servers/transformer.sh" start "$TRANSFORMER")
+	trap 'sh "$here/scripts/servers/transformer.sh" stop "$TRANSFORMER"' EXIT
+	echo 'Transformer:'
+	echo
+	SHEAF_EMBEDDER_URL=$url SHEAF_EMBEDDER_MODEL=all-MiniLM-L6-v2 evaluate "$small" --metrics nDCG@10 --param meaning=0.22,1
+}
+
+for table in ${TABLES:-parts others languages confidence own adapt transformer}; do
+	keep "$table.md" "table_$table"
 done
+for table in parts others languages confidence own adapt transformer; do
+	[ ! -s "$out/$table.md" ] || { printf '## %s\n\n' "$table"; cat "$out/$table.md"; echo; }
+done | tee "$out/report.md"

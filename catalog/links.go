@@ -138,12 +138,17 @@ func (v *View) current(k int, id string) (bool, error) {
 // Links are the documents that doc links to, without doc itself and without
 // duplicates, in order of ID.
 func (v *View) Links(doc sheaf.ID) []sheaf.ID {
+	v.mu.Lock()
+	found, ok := v.links[doc]
+	v.mu.Unlock()
+	if ok {
+		return slices.Clone(found)
+	}
 	r, err := v.Record(doc)
 	if err != nil {
 		v.noteFault(err)
 		return nil
 	}
-	var found []sheaf.ID
 	for i := range r.Document.Chunks {
 		for _, link := range r.Document.Chunks[i].Links {
 			if to, ok := v.resolveDocument(doc, link); ok && to != doc {
@@ -152,7 +157,14 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 		}
 	}
 	slices.Sort(found)
-	return slices.Compact(found)
+	found = slices.Compact(found)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.links) >= maxDecoded {
+		clear(v.links)
+	}
+	v.links[doc] = found
+	return slices.Clone(found)
 }
 
 // Backlinks are the documents that link to doc, without doc itself and without

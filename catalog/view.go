@@ -35,6 +35,7 @@ type View struct {
 
 	mu        sync.Mutex
 	names     map[calledBy][]sheaf.ID
+	links     map[sheaf.ID][]sheaf.ID
 	backlinks map[sheaf.ID][]sheaf.ID
 	folders   map[string]int // sizes, by tree, ":" and folder
 	faults    []error
@@ -43,7 +44,7 @@ type View struct {
 	live    func() ([][]bool, error)
 }
 
-// maxDecoded bounds how many lists of back-links a view keeps, recordBytes about
+// maxDecoded bounds how many lists of links, and of back-links, a view keeps, recordBytes about
 // the memory of decoded documents.
 const (
 	maxDecoded  = 512
@@ -53,7 +54,7 @@ const (
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
 	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
 		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes},
-		names: map[calledBy][]sheaf.ID{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
+		names: map[calledBy][]sheaf.ID{}, links: map[sheaf.ID][]sheaf.ID{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
 	v.pending = sync.OnceValues(v.readPending)
 	v.live = sync.OnceValues(v.findLive)

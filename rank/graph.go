@@ -13,8 +13,8 @@ import (
 // the ranking. Among the first Candidates distinct documents it counts, for
 // each: the others that link to it, the others that some document links to
 // together with it, and the others that share a tag with it, each other
-// document once in each count. With c the sum of the counts times their
-// weights, all hits of the document get
+// document once in each count; what has weight 0 is not looked up. With c the
+// sum of the counts times their weights, all hits of the document get
 //
 //	1 + Strength x ln(1 + c), at most Max
 //
@@ -90,14 +90,51 @@ func (b GraphBoost) factors(candidates []sheaf.ID, facts Facts) map[sheaf.ID]*fa
 		return nil
 	}
 	index := make(map[sheaf.ID]int, n)
-	tags := make([]map[string]bool, n)
-	citedBy := map[sheaf.ID][]int{} // candidates by the documents that link to them
-	links := make([]map[int]bool, n)
-	cited := make([]map[int]bool, n)
 	for i, doc := range candidates {
 		index[doc] = i
-		links[i], cited[i] = map[int]bool{}, map[int]bool{}
-		tags[i] = documentTags(doc, facts)
+	}
+	var links, cited, shared []int
+	if b.CoCitation > 0 {
+		links, cited = backlinks(candidates, index, facts)
+	} else {
+		links, cited = forwardLinks(candidates, index, facts), make([]int, n)
+	}
+	if b.SharedTag > 0 {
+		shared = sharedTags(candidates, facts)
+	} else {
+		shared = make([]int, n)
+	}
+	factors := map[sheaf.ID]*factor{}
+	for i, doc := range candidates {
+		if f := b.factor(links[i], cited[i], shared[i]); f != nil {
+			factors[doc] = f
+		}
+	}
+	return factors
+}
+
+// forwardLinks counts the candidates that link to each. It asks for links, which
+// stand in the document, and not for the documents that link to one, which may be
+// a large part of the collection.
+func forwardLinks(candidates []sheaf.ID, index map[sheaf.ID]int, facts Facts) []int {
+	counts := make([]int, len(candidates))
+	for i, doc := range candidates {
+		for _, target := range facts.Links(doc) {
+			if j, ok := index[target]; ok && j != i {
+				counts[j]++
+			}
+		}
+	}
+	return counts
+}
+
+// backlinks counts the candidates that link to each, and those that some document
+// links to together with it.
+func backlinks(candidates []sheaf.ID, index map[sheaf.ID]int, facts Facts) (links, cited []int) {
+	citedBy := map[sheaf.ID][]int{} // candidates by the documents that link to them
+	linked, together := make([]map[int]bool, len(candidates)), make([]map[int]bool, len(candidates))
+	for i := range candidates {
+		linked[i], together[i] = map[int]bool{}, map[int]bool{}
 	}
 	for i, doc := range candidates {
 		for _, source := range facts.Backlinks(doc) {
@@ -105,27 +142,35 @@ func (b GraphBoost) factors(candidates []sheaf.ID, facts Facts) map[sheaf.ID]*fa
 				continue
 			}
 			if j, ok := index[source]; ok {
-				links[i][j] = true
+				linked[i][j] = true
 			}
 			for _, j := range citedBy[source] {
-				cited[i][j], cited[j][i] = true, true
+				together[i][j], together[j][i] = true, true
 			}
 			citedBy[source] = append(citedBy[source], i)
 		}
 	}
-	factors := map[sheaf.ID]*factor{}
+	for i := range candidates {
+		links, cited = append(links, len(linked[i])), append(cited, len(together[i]))
+	}
+	return links, cited
+}
+
+// sharedTags counts the candidates that share a tag with each.
+func sharedTags(candidates []sheaf.ID, facts Facts) []int {
+	tags := make([]map[string]bool, len(candidates))
 	for i, doc := range candidates {
-		shared := 0
-		for j := range candidates {
+		tags[i] = documentTags(doc, facts)
+	}
+	counts := make([]int, len(candidates))
+	for i := range tags {
+		for j := range tags {
 			if i != j && overlap(tags[i], tags[j]) {
-				shared++
+				counts[i]++
 			}
 		}
-		if f := b.factor(len(links[i]), len(cited[i]), shared); f != nil {
-			factors[doc] = f
-		}
 	}
-	return factors
+	return counts
 }
 
 func (b GraphBoost) factor(links, cited, shared int) *factor {

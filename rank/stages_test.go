@@ -93,6 +93,25 @@ func TestGraphBoost(t *testing.T) {
 	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(2.3), "t:b.md": 1 + 0.1*math.Log(1.3), "t:c.md": 1})
 }
 
+// Links alone are counted from the documents that have them, with the same result
+// as from those that they lead to.
+func TestGraphBoostOfLinksAlone(t *testing.T) {
+	l := newShelf()
+	for _, id := range []sheaf.ID{"t:a.md", "t:b.md", "t:c.md", "t:d.md", "t:e.md"} {
+		l.add(id).Tags = []string{"same"}
+	}
+	for from, to := range map[sheaf.ID]sheaf.ID{"t:b.md": "t:a.md", "t:c.md": "t:a.md", "t:a.md": "t:b.md", "t:d.md": "t:d.md", "t:e.md": "t:d.md"} {
+		l.link(from, to)
+	}
+	in := ranking(hit("t:a.md", 1), hit("t:b.md", 1), hit("t:c.md", 1), hit("t:d.md", 1)) // e is not found
+	stage := rank.GraphBoost{Candidates: 10, Backlink: 1, Strength: 0.1}
+	out := apply(t, stage, withReasons(in), rank.Env{Facts: l})
+	checkReasons(t, "links", out)
+	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(3), "t:b.md": 1 + 0.1*math.Log(2), "t:c.md": 1, "t:d.md": 1})
+	stage.CoCitation = 1e-12 // counted the other way
+	nearScores(t, scoresOf(apply(t, stage, in, rank.Env{Facts: l})), scoresOf(out))
+}
+
 func TestRecency(t *testing.T) {
 	l := newShelf()
 	ages := map[string]int{"new": 0, "future": -30, "half": 182, "old": 3650}

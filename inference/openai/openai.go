@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -168,12 +169,26 @@ func (e *Embedder) request(ctx context.Context, at *endpoint, texts []string) ([
 	return vectors, nil
 }
 
+// component is a number of a vector. Package json reads null as 0, and null is how
+// servers in C++ write NaN.
+type component float64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *component) UnmarshalJSON(text []byte) error {
+	x, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return fmt.Errorf("a vector holds %.40s, which is no finite number", text)
+	}
+	*c = component(x)
+	return nil
+}
+
 // decode reads the answer to a request of n texts. Every fault names the server.
 func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	var answer struct {
 		Data []struct {
-			Index     *int      `json:"index"`
-			Embedding []float64 `json:"embedding"`
+			Index     *int        `json:"index"`
+			Embedding []component `json:"embedding"`
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
@@ -204,17 +219,17 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 }
 
 // unit is v at unit length.
-func (e *Embedder) unit(v []float64, at int) ([]float32, error) {
+func (e *Embedder) unit(v []component, at int) ([]float32, error) {
 	var square float64
 	for _, x := range v {
-		square += x * x
+		square += float64(x * x)
 	}
 	if !(square > 0) || math.IsInf(square, 0) {
 		return nil, e.at.fault("gave a vector for text %d that has no direction (length %v)", at, math.Sqrt(square))
 	}
 	out := make([]float32, len(v))
 	for i, x := range v {
-		out[i] = float32(x / math.Sqrt(square))
+		out[i] = float32(float64(x) / math.Sqrt(square))
 	}
 	return out, nil
 }

@@ -29,7 +29,7 @@ const (
 	// is still wanted: about 0.1 ms.
 	cancelBlocks = 64
 	// pruneRows is by how much a list grows at least before it is pruned.
-	pruneRows = 1 << 9
+	pruneRows = 32
 )
 
 // scanJob is what a scan looks for.
@@ -93,7 +93,7 @@ func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start, end int) error {
 	c.list, c.threshold, c.lost = c.list[:0], job.threshold, float32(math.Inf(-1))
 	least := q.reach.least(c.threshold)
-	full := max(pruneRows, 2*job.k) // the list is pruned when it is so long
+	full := job.k + pruneRows // the list is pruned when it is so long
 	if !job.prune {
 		full = 2 * job.depth
 	}
@@ -123,7 +123,7 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start
 			c.lost = max(c.lost, c.best(job.depth))
 		}
 		if job.prune {
-			full = min(len(c.list)+max(pruneRows, len(c.list)), max(2*job.depth, len(c.list)+1))
+			full = min(len(c.list)+max(pruneRows, len(c.list)/4), max(2*job.depth, len(c.list)+1))
 		}
 	}
 	c.best(job.depth)

@@ -11,6 +11,7 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"sheaf"
 )
@@ -22,8 +23,8 @@ type Chunker interface {
 	// Chunk cuts content, whose document is called path (slashes between
 	// its parts) in the named tree. Any bytes are allowed; faults of the
 	// file are warnings of the document. Strings of the result share memory
-	// with content's copy, which is made once. A document of white space
-	// only has no chunks.
+	// with content, which must not change while they are in use. A document
+	// of white space only has no chunks.
 	Chunk(tree, path string, content []byte) sheaf.Document
 }
 
@@ -128,7 +129,7 @@ type source struct {
 
 // read finds everything that all chunkers need: frontmatter, headings, title.
 func read(treeName, name string, content []byte, githubSlugs bool) *source {
-	s := &source{src: string(content)}
+	s := &source{src: unsafe.String(unsafe.SliceData(content), len(content))}
 	s.doc = sheaf.Document{ID: sheaf.DocumentID(treeName, name), Tree: treeName, Path: name, Title: fileTitle(name)}
 	if strings.HasPrefix(s.src, byteOrderMark) {
 		s.start = len(byteOrderMark)

@@ -287,7 +287,7 @@ func (f *flushed) remove(docs, ids []string) error {
 
 // wordShare is the part of its memory in which a worker may remember words from
 // one segment to the next.
-const wordShare = 8
+const wordShare = 4
 
 // flush writes the chunks of workers, of which mu is held, as one segment.
 func (l *Load) flush(workers ...*worker) error {

@@ -128,6 +128,7 @@ func (r *runner) rounds(ctx context.Context, w backend.BulkWriter) error {
 			delete(r.pending, id)
 		}
 	}
+	r.tell(PhaseIndex, true) // the first file may be all there is
 	work := r.plan.work
 	share := r.share()
 	for first := true; first || len(work) > 0; first = false {

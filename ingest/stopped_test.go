@@ -86,3 +86,22 @@ func TestScanSaysWhatWaits(t *testing.T) {
 		t.Errorf("%s wait", got)
 	}
 }
+
+// TestProgressBegins: how much there is to do is told before anything is done, so
+// that who saves memory for a large folder does so for one large file too.
+func TestProgressBegins(t *testing.T) {
+	w := newWorld(t)
+	w.write("only.md", "# Only\n\nalpha\n")
+	var first *ingest.Progress
+	w.o.Progress = func(p ingest.Progress) {
+		if p.Phase == ingest.PhaseIndex && first == nil {
+			first = &p
+		}
+	}
+	if _, err := ingest.Run(context.Background(), w.o); err != nil {
+		t.Fatal(err)
+	}
+	if first == nil || first.Files != 0 || first.AllFiles != 1 || first.AllBytes == 0 {
+		t.Errorf("told first: %+v", first)
+	}
+}

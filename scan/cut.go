@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path"
@@ -200,6 +201,7 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 	if !ok {
 		return nil
 	}
+	text = bytes.Clone(text) // which the chunks share, and the buffer is used again
 	d := newLoaded(key, f, raw, text, chunker.Chunk(s.o.Tree, f.Path, text))
 	s.cache.put(d)
 	return d

@@ -16,6 +16,7 @@
 package query
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/suggest"
 )
 
 // Options tell Parse what there is in the collection.
@@ -216,7 +218,7 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		if field, known := p.fieldName(name); known {
 			t.field, t.text = field, value
 		} else if !strings.HasPrefix(value, "/") && isName(name) {
-			p.note(quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words")
+			p.note(quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words" + p.meant(name))
 		}
 	} else if ok && name != "" {
 		if _, known := p.fieldName(name); known {
@@ -268,14 +270,24 @@ func isName(s string) bool {
 	return true
 }
 
+// fieldNames are the fields that everybody has, without their other names.
+var fieldNames = []string{"title", "heading", "tag", "path", "ext", "before", "after", "on", "date", "body", "alias"}
+
+// meant asks for the field or property that a name nobody knows is near to.
+func (p *parser) meant(name string) string {
+	near := suggest.Nearest(name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(p.properties))))
+	if near == "" {
+		return ""
+	}
+	return "; did you mean " + quoted(near+":") + "?"
+}
+
 // fieldName is the field, filter or property that a name before a colon means.
 func (p *parser) fieldName(name string) (string, bool) {
 	low := strings.ToLower(name)
 	switch low {
 	case "":
 		return "", false
-	case "title", "heading", "tag", "path", "ext", "before", "after", "on", "date", "body", "alias":
-		return low, true
 	case "file", "folder", "in":
 		return "path", true
 	case "since":
@@ -284,6 +296,9 @@ func (p *parser) fieldName(name string) (string, bool) {
 		return "tag", true
 	}
 	if rest, ok := strings.CutPrefix(low, "prop."); ok && rest != "" {
+		return low, true
+	}
+	if slices.Contains(fieldNames, low) {
 		return low, true
 	}
 	if p.properties[low] {

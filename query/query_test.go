@@ -50,6 +50,7 @@ func TestParse(t *testing.T) {
 		{`http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -`, `any of "http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -"`, `"a:" is no field`},
 		{`after:soon`, `any of "soon"`, "is no date"},
 		{`say "hello`, `any of "say hello"`, "not closed"},
+		{`befor:2020`, `any of "befor:2020"`, `did you mean "before:"?`},
 		{`nosuch:thing`, `any of "nosuch:thing"`, "is no field or property"},
 		{`(((`, `any of "((("`, "no letter or digit"},
 		{`a) b`, `any of "a) b"`, "closes nothing"},

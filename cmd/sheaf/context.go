@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,6 +33,12 @@ It need not be in the folder, nor be Markdown; - is the standard input.`,
 
 func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 	content, full, err := a.readInput(file)
+	if errors.Is(err, sheaf.ErrNotFound) && a.in != "" && filepath.IsLocal(file) {
+		// As sheaf get and similar read it: from the folder that is searched.
+		if there, at, fault := a.readInput(filepath.Join(a.in, file)); fault == nil {
+			content, full, err = there, at, nil
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -57,7 +64,7 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 			q.Filter = both(q.Filter, sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(sheaf.DocumentID(t.Name, rel)))})
 		}
 	}
-	o.label = file
+	o.label, o.alike = file, true
 	return s.show(cmd, q, o)
 }
 

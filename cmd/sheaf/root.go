@@ -211,6 +211,9 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if near := suggest.Nearest(name, known); near != "" && len(name) > 1 {
 		return withHint(invalid, "did you mean --%s?", near)
 	}
+	if word := unknown.GetSpecifiedShortnames(); word != "" && cmd.Name() == "search" {
+		return withHint(invalid, "to leave out what holds %q, put the query behind --: sheaf search -- WORDS -%s", word, word)
+	}
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }
 

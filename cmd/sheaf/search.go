@@ -134,7 +134,11 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 			s.notice("%s", n)
 		}
 		if out.Answerable != nil && !*out.Answerable && len(out.Results) > 0 {
-			s.notice("nothing here is likely to answer this; the nearest passages:")
+			unlike := "likely to answer this"
+			if o.alike {
+				unlike = "much like it"
+			}
+			s.notice("nothing here is %s; the nearest passages:", unlike)
 		}
 	}
 	out.Warnings = s.allWarnings(out.Warnings...)

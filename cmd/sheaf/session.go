@@ -229,8 +229,10 @@ type searchOptions struct {
 	explain bool
 	// terms are further words that score.
 	terms []string
-	// label is shown as the query when nobody typed its text.
+	// label is shown as the query when nobody typed its text; alike says that
+	// passages like it are asked for, which answer nothing.
 	label string
+	alike bool
 	// columns are further flags of search.
 	columns columnOptions
 }

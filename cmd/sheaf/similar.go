@@ -40,7 +40,7 @@ by meaning, when an embedder is configured, its whole text does.`,
 				return err
 			}
 			q.Filter = sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(t.Doc.ID))}
-			o.label = args[0]
+			o.label, o.alike = args[0], true
 			return s.show(cmd, q, o)
 		},
 	}

@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"vfs/manifest":             {"vfs"},
 	"engine/segment":           {"vfs", "vfs/sectionfile", "engine/postings", "engine/vector", "engine/bm25"},
 	"engine":                   {"vfs", "vfs/sectionfile", "vfs/manifest", "analysis", "engine/..."},
-	"query":                    {"root"},
+	"query":                    {"root", "internal/suggest"},
 	"chunk":                    {"root"},
 	"catalog":                  {"root", "vfs", "vfs/sectionfile", "vfs/manifest"},
 	"rank":                     {"root"},

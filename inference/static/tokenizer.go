@@ -1,6 +1,7 @@
 package static
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,16 +30,53 @@ type Tokenizer struct {
 	recent []recentWord
 }
 
-// recentWord is a short word and the few pieces it was cut into.
+// recentWord is a short word, as written or folded, and the few pieces it was cut
+// into. A place without a word has the letters of none.
 type recentWord struct {
-	letters [recentLetters]byte
-	size    uint8 // of letters, 0 for no word
-	count   uint8 // of pieces
+	letters letters
 	pieces  [recentPieces]int32
+	count   uint8 // of pieces
+}
+
+// letters are the bytes of a word of at most recentLetters, the lowest first, and
+// zeros, which no word holds.
+type letters struct{ low, high uint64 }
+
+func lettersOf(word []byte) letters {
+	var b [recentLetters]byte
+	copy(b[:], word)
+	return letters{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
+}
+
+// lettersIn are those of text[start:end].
+func lettersIn(text string, start, end int) letters {
+	if len(text)-start < recentLetters {
+		return lettersOf([]byte(text[start:end]))
+	}
+	l := letters{load64(text[start:]), load64(text[start+8:])}
+	if n := end - start; n >= 8 {
+		l.high &= 1<<(8*(n-8)) - 1
+	} else {
+		l.low, l.high = l.low&(1<<(8*n)-1), 0
+	}
+	return l
+}
+
+func load64(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// place is where a word belongs among the recent ones.
+func (l letters) place() uint64 {
+	const odd = 0x9e3779b97f4a7c15
+	h := (l.low ^ l.high*odd) * odd
+	return h >> (64 - recentBits)
 }
 
 const (
-	recentWords   = 1 << 12
+	recentBits    = 13
+	recentWords   = 1 << recentBits
 	recentLetters = 16
 	recentPieces  = 3
 )
@@ -53,42 +91,79 @@ func NewTokenizer(v *Vocabulary) *Tokenizer {
 func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
 	t.word, t.characters = t.word[:0], 0
 	for i := 0; i < len(text); {
-		c := text[i]
-		if c >= utf8.RuneSelf {
-			end := i + 1
-			for end < len(text) && text[end] >= utf8.RuneSelf {
-				end++
-			}
-			dst = t.foreign(dst, text[i:end])
-			i = end
-			continue
-		}
+		start, c := i, class[text[i]]
 		i++
-		switch class[c] {
+		switch c {
+		case classForeign:
+			for i < len(text) && text[i] >= utf8.RuneSelf {
+				i++
+			}
+			dst = t.foreign(dst, text[start:i])
 		case classLetter:
-			t.word = append(t.word, lower[c])
-			t.characters++
+			for i < len(text) && class[text[i]] == classLetter {
+				i++
+			}
+			// Most words are short, and nothing but these letters.
+			if len(t.word) == 0 && i-start <= recentLetters && (i == len(text) || class[text[i]] <= classPunctuation) {
+				dst = t.short(dst, text, start, i)
+				continue
+			}
+			t.fold(text[start:i])
 		case classSpace:
 			dst = t.flush(dst)
 		case classPunctuation:
 			dst = t.flush(dst)
-			t.word = append(t.word, c)
-			t.characters = 1
-			dst = t.flush(dst)
+			dst = t.short(dst, text, start, i)
 		}
 	}
 	return t.flush(dst)
 }
 
+// fold appends ASCII letters to the word, or a mark that is one.
+func (t *Tokenizer) fold(letters string) {
+	for i := range len(letters) {
+		t.word = append(t.word, lower[letters[i]])
+	}
+	t.characters += len(letters)
+}
+
+// short appends the pieces of the word text[start:end], of at most recentLetters,
+// where no other is being read.
+func (t *Tokenizer) short(dst []int32, text string, start, end int) []int32 {
+	l := lettersIn(text, start, end)
+	if r := &t.recent[l.place()]; r.letters == l {
+		return append(dst, r.pieces[:r.count]...)
+	}
+	t.fold(text[start:end])
+	folded := t.word
+	t.word, t.characters = t.word[:0], 0
+	return t.remember(dst, l, folded)
+}
+
+// remember appends the pieces of a word, and keeps them when they are few.
+func (t *Tokenizer) remember(dst []int32, l letters, word []byte) []int32 {
+	first := len(dst)
+	dst = t.cut(dst, word)
+	if n := len(dst) - first; n <= recentPieces {
+		r := &t.recent[l.place()]
+		r.letters, r.count = l, uint8(n)
+		copy(r.pieces[:], dst[first:])
+	}
+	return dst
+}
+
+// Classes of bytes; the first two end the word before them.
 const (
-	classLetter uint8 = iota
-	classSpace
+	classSpace uint8 = iota
 	classPunctuation
+	classLetter
 	classDropped
+	classForeign // bytes of characters outside ASCII
 )
 
-var class, lower = func() (class, lower [128]uint8) {
+var class, lower = func() (class, lower [256]uint8) {
 	for c := range 128 {
+		class[128+c] = classForeign
 		lower[c] = uint8(c)
 		switch {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
@@ -96,8 +171,9 @@ var class, lower = func() (class, lower [128]uint8) {
 		case c < ' ' || c == 0x7f:
 			class[c] = classDropped
 		case c >= 'A' && c <= 'Z':
-			lower[c] = uint8(c) + 'a' - 'A'
+			class[c], lower[c] = classLetter, uint8(c)+'a'-'A'
 		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+			class[c] = classLetter
 		default:
 			class[c] = classPunctuation
 		}
@@ -160,22 +236,11 @@ func (t *Tokenizer) flush(dst []int32) []int32 {
 	if len(word) > recentLetters {
 		return t.cut(dst, word)
 	}
-	h := seedFirst
-	for _, c := range word {
-		h = step(h, c)
-	}
-	r := &t.recent[finish(h)%recentWords]
-	if int(r.size) == len(word) && string(r.letters[:r.size]) == string(word) {
+	l := lettersOf(word)
+	if r := &t.recent[l.place()]; r.letters == l {
 		return append(dst, r.pieces[:r.count]...)
 	}
-	first := len(dst)
-	dst = t.cut(dst, word)
-	if n := len(dst) - first; n <= recentPieces {
-		r.size, r.count = uint8(len(word)), uint8(n)
-		copy(r.letters[:], word)
-		copy(r.pieces[:], dst[first:])
-	}
-	return dst
+	return t.remember(dst, l, word)
 }
 
 // cut appends the pieces of a word.

@@ -8,24 +8,25 @@ import (
 // bitWriter appends numbers of some bits each, the lowest bits first.
 type bitWriter struct {
 	out    []byte
-	acc    uint64
+	acc    uint64 // what is not in out yet: fewer than 32 bits
 	filled uint
 }
 
 // put writes the lowest n bits of v, at most 32, above which v has none.
 func (w *bitWriter) put(v uint64, n uint) {
 	w.acc |= v << w.filled
-	for w.filled += n; w.filled >= 8; w.filled -= 8 {
-		w.out = append(w.out, byte(w.acc))
-		w.acc >>= 8
+	if w.filled += n; w.filled >= 32 {
+		w.out = binary.LittleEndian.AppendUint32(w.out, uint32(w.acc))
+		w.acc >>= 32
+		w.filled -= 32
 	}
 }
 
-// flush fills the last byte up with zeros.
+// flush writes what is left, and fills the last byte up with zeros.
 func (w *bitWriter) flush() {
-	if w.filled > 0 {
+	for ; w.filled > 0; w.filled -= min(w.filled, 8) {
 		w.out = append(w.out, byte(w.acc))
-		w.acc, w.filled = 0, 0
+		w.acc >>= 8
 	}
 }
 

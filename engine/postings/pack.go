@@ -28,20 +28,12 @@ func appendFrame(dst []byte, values []uint32) []byte {
 	start := len(dst)
 	dst = append(dst, byte(width), 0)
 	mask := uint64(1)<<width - 1
-	var acc uint64
-	var filled uint
+	packed := bitWriter{out: dst}
 	for _, v := range values {
-		acc |= (uint64(v) & mask) << filled
-		filled += width
-		for filled >= 8 {
-			dst = append(dst, byte(acc))
-			acc >>= 8
-			filled -= 8
-		}
+		packed.put(uint64(v)&mask, width)
 	}
-	if filled > 0 {
-		dst = append(dst, byte(acc))
-	}
+	packed.flush()
+	dst = packed.out
 	for i, v := range values {
 		if high := uint64(v) >> width; high != 0 {
 			dst = append(dst, byte(i))

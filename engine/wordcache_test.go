@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestWordCache: words of all lengths, many with the same beginning, in the middle
+// and at the end of texts, are found when they were inserted and else not.
+func TestWordCache(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 4))
+	var c wordCache
+	known := map[string]uint32{}
+	for round := range 20_000 {
+		text := make([]byte, 1+rng.IntN(40))
+		for i := range text {
+			text[i] = "ab"[rng.IntN(2)]
+		}
+		start := rng.IntN(len(text))
+		end := start + 1 + rng.IntN(len(text)-start)
+		word := string(text[start:end])
+		head := wordHead(string(text), start, end)
+		e := c.find(word, head)
+		first, ok := known[word]
+		if ok != (e != nil) || ok && c.tokens[e.first].term != first {
+			t.Fatalf("round %d: %q: found %v, want %v", round, word, e != nil, ok)
+		}
+		if !ok {
+			c.tokens = append(c.tokens, token{term: uint32(round)})
+			if !c.insert(word, head, len(c.tokens)-1, 1) {
+				t.Fatalf("round %d: %q is not kept", round, word)
+			}
+			known[word] = uint32(round)
+		}
+	}
+}

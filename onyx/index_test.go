@@ -247,6 +247,32 @@ func TestRandom(t *testing.T) {
 	}
 }
 
+// A project alone bounds what is found, and with other scopes of knowledge widens
+// it; other filters narrow all of them.
+func TestProjects(t *testing.T) {
+	for name, x := range stores(t, nil) {
+		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Projects: []int{3, 7}, Source: "web"}, Chunks: []onyx.Chunk{{Text: "cat"}}},
+			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Personas: []int{3}, Source: "slack"}, Chunks: []onyx.Chunk{{Text: "cat"}}},
+			onyx.Document{ID: "t:c", Metadata: onyx.Metadata{Sets: []string{"7"}}, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		for i, c := range []struct {
+			f    onyx.Filters
+			want []sheaf.ID
+		}{
+			{onyx.Filters{Projects: []int{7}}, []sheaf.ID{"t:a#0"}},
+			{onyx.Filters{Projects: []int{1, 3}}, []sheaf.ID{"t:a#0"}},
+			{onyx.Filters{Projects: []int{4}}, []sheaf.ID{}},
+			{onyx.Filters{Projects: []int{7}, Personas: []int{3}}, []sheaf.ID{"t:a#0", "t:b#0"}},
+			{onyx.Filters{Projects: []int{7}, Personas: []int{3}, Sources: []string{"slack"}}, []sheaf.ID{"t:b#0"}},
+		} {
+			c.f.AnyAccess = true
+			r, err := x.Keyword(ctx, cat, c.f, 10)
+			if got := ids(r); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%s %d: %v, %v, want %v", name, i, got, err, c.want)
+			}
+		}
+	}
+}
+
 func TestKnowledgeGraph(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Entities: []string{"ACCOUNT::acme", "PERSON::ann"}, Terms: []string{"churn"}, Relationships: []string{"a__owns__b", "b__uses__c"}}, Chunks: []onyx.Chunk{{Text: "cat"}}},

@@ -66,6 +66,35 @@ func written(r sheaf.Ranking) string {
 	return strings.Join(parts, " ")
 }
 
+// A contribution below 0.001 counts like any other: with k 1000 all are, and leaving
+// them out would leave out every result.
+func TestSmallContributionsCount(t *testing.T) {
+	names := make([]string, 200)
+	for i := range names {
+		names[i] = fmt.Sprintf("%03d", i)
+	}
+	for _, k := range []int{900, 999, 1000} {
+		out := fuse(t, rank.RRF{K: k}, rank.Leg{Name: "a", Hits: listed(names), Weight: 1}, rank.Leg{Name: "b", Hits: listed(names[150:]), Weight: 1})
+		if len(out) != len(names) {
+			t.Fatalf("k %d: %d results of %d", k, len(out), len(names))
+		}
+		for _, h := range out {
+			var want float64
+			for _, leg := range h.Legs {
+				if leg.Rank > 0 {
+					want += 1 / float64(k+leg.Rank)
+				}
+			}
+			if !near(h.Score, want) || h.Score == 0 {
+				t.Errorf("k %d: %s scores %v, want %v", k, h.ID, h.Score, want)
+			}
+		}
+		if out[0].ID != "150" {
+			t.Errorf("k %d: first is %s, want what both found", k, out[0].ID)
+		}
+	}
+}
+
 func TestScores(t *testing.T) {
 	a := leg("text", 1, hit("A", 3), hit("B", 2), hit("C", 1))
 	b := leg("vector", 1, hit("B", 10), hit("D", 4))

@@ -195,7 +195,7 @@ type united struct {
 // takes longer than filling it.
 var indexes = sync.Pool{New: func() any { return map[sheaf.ID]int32{} }}
 
-// maxIndex is the most hits of a union whose table is kept.
+// maxIndex is the most hits of all legs for which a kept table is used.
 const maxIndex = 2_000
 
 // unite gathers the hits of all legs in the order in which they first appear.
@@ -211,7 +211,11 @@ func unite(stage string, legs []Leg) (*union, error) {
 		u.nested = u.nested || slices.ContainsFunc(legs[i].Hits, func(h sheaf.Hit) bool { return h.Constituents != nil })
 	}
 	u.hits = make([]united, 0, n)
-	u.index = indexes.Get().(map[sheaf.ID]int32)
+	if n <= maxIndex {
+		u.index = indexes.Get().(map[sheaf.ID]int32)
+	} else {
+		u.index = make(map[sheaf.ID]int32, n)
+	}
 	u.places = make([]sheaf.Leg, n*u.width)
 	if u.explain || u.nested {
 		u.sources = make([]*sheaf.Hit, n*u.width)
@@ -269,7 +273,7 @@ func (u *union) reasons(i, j int) []sheaf.Explanation {
 // ranking is the hits of u in order, and the end of u. It sorts small keys instead
 // of the hits, which are large.
 func (u *union) ranking() sheaf.Ranking {
-	if len(u.hits) <= maxIndex {
+	if cap(u.hits) <= maxIndex {
 		clear(u.index)
 		indexes.Put(u.index)
 	}

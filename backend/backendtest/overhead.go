@@ -18,21 +18,24 @@ import (
 
 // Overhead runs what answers queries through this program beside what asks the store
 // alone, in turns, so that other work on the machine disturbs both alike. It reports the
-// median times of both, and the median of their differences, in milliseconds.
+// median times of both, the median of their differences, and the processor time of this
+// program in each, in milliseconds.
 func Overhead(b *testing.B, queries int, whole, raw func(query int) error) {
 	b.Helper()
 	var wholes, raws, differences []time.Duration
-	timed := func(f func(int) error, query int) time.Duration {
-		began := time.Now()
+	var cpuWhole, cpuRaw time.Duration
+	timed := func(f func(int) error, query int, cpu *time.Duration) time.Duration {
+		began, used := time.Now(), CPU()
 		if err := f(query); err != nil {
 			b.Fatal(err)
 		}
+		*cpu += CPU() - used
 		return time.Since(began)
 	}
 	for b.Loop() {
 		for query := range queries {
-			r := timed(raw, query)
-			w := timed(whole, query)
+			r := timed(raw, query, &cpuRaw)
+			w := timed(whole, query, &cpuWhole)
 			wholes, raws, differences = append(wholes, w), append(raws, r), append(differences, w-r)
 		}
 	}
@@ -43,22 +46,27 @@ func Overhead(b *testing.B, queries int, whole, raw func(query int) error) {
 	b.ReportMetric(median(wholes), "ms/query")
 	b.ReportMetric(median(raws), "ms/store")
 	b.ReportMetric(median(differences), "ms-over")
+	n := float64(max(len(wholes), 1))
+	b.ReportMetric(float64(cpuWhole)/1e6/n, "cpu-ms/query")
+	b.ReportMetric(float64(cpuRaw)/1e6/n, "cpu-ms/store")
 	b.ReportMetric(0, "ns/op")
 }
 
 // Ratio runs two ways to do the same in turns, each after prepare, and reports the
-// median times of both, in milliseconds, and the median of the first over that of the
-// second.
+// median times of both, and the processor time of this program in each, in milliseconds,
+// and the median of the first over that of the second.
 func Ratio(b *testing.B, prepare func(), ours, plain func() error) {
 	b.Helper()
 	var times [2][]time.Duration
+	var cpu [2]time.Duration
 	for b.Loop() {
 		for i, f := range []func() error{ours, plain} {
 			prepare()
-			began := time.Now()
+			began, used := time.Now(), CPU()
 			if err := f(); err != nil {
 				b.Fatal(err)
 			}
+			cpu[i] += CPU() - used
 			times[i] = append(times[i], time.Since(began))
 		}
 	}
@@ -70,6 +78,8 @@ func Ratio(b *testing.B, prepare func(), ours, plain func() error) {
 	b.ReportMetric(medians[0], "ms/ours")
 	b.ReportMetric(medians[1], "ms/plain")
 	b.ReportMetric(medians[0]/medians[1], "ratio")
+	b.ReportMetric(float64(cpu[0])/1e6/float64(max(len(times[0]), 1)), "cpu-ms/ours")
+	b.ReportMetric(float64(cpu[1])/1e6/float64(max(len(times[1]), 1)), "cpu-ms/plain")
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -125,6 +135,24 @@ func (t *Tap) Send(ctx context.Context, s Sent) error {
 	defer resp.Body.Close()
 	_, err = io.Copy(io.Discard, resp.Body)
 	return err
+}
+
+// Overhead runs what answers queries through this program beside the requests that it
+// sends for each alone, all of one at once; see [Overhead].
+func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
+	b.Helper()
+	requests := make([][]Sent, queries)
+	for i := range requests {
+		if err := whole(i); err != nil { // what is asked once and remembered
+			b.Fatal(err)
+		}
+		t.Take()
+		if err := whole(i); err != nil {
+			b.Fatal(err)
+		}
+		requests[i] = t.Take()
+	}
+	Overhead(b, queries, whole, func(i int) error { return t.Together(b.Context(), requests[i]) })
 }
 
 // Together sends requests at the same time.

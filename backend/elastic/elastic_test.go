@@ -54,7 +54,7 @@ func TestOpenRefuses(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"another analyzer":   {func(o *elastic.Options) { o.Analyzer = german }, sheaf.ErrInvalid, "made with the analyzer"},
+		"another analyzer":   {func(o *elastic.Options) { o.Analyzer = german }, backend.ErrMadeOtherwise, "made with the analyzer"},
 		"another k1":         {func(o *elastic.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
 		"other dimensions":   {func(o *elastic.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
 		"another model":      {func(o *elastic.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},

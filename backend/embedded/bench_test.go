@@ -15,6 +15,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/backendtest"
 	"sheaf/backend/embedded"
 	"sheaf/engine"
 )
@@ -60,7 +61,7 @@ func BenchmarkBuild(b *testing.B) {
 			for range b.N {
 				runtime.GC()
 				runtime.ReadMemStats(&before)
-				cpu -= cpuTime()
+				cpu -= backendtest.CPU()
 				s := open(b, embedded.Options{Dir: b.TempDir()})
 				load(b, s, c, runtime.GOMAXPROCS(0))
 				if merged {
@@ -69,7 +70,7 @@ func BenchmarkBuild(b *testing.B) {
 					}
 				}
 				b.StopTimer()
-				cpu += cpuTime()
+				cpu += backendtest.CPU()
 				runtime.ReadMemStats(&after)
 				st, err := s.Stats(context.Background())
 				if err != nil {
@@ -153,11 +154,11 @@ func BenchmarkQuery(b *testing.B) {
 			took, cpu := make([]time.Duration, b.N), make([]time.Duration, b.N)
 			b.ResetTimer()
 			for i := range b.N {
-				start, used := time.Now(), cpuTime()
+				start, used := time.Now(), backendtest.CPU()
 				if err := run(i); err != nil {
 					b.Fatal(err)
 				}
-				took[i], cpu[i] = time.Since(start), cpuTime()-used
+				took[i], cpu[i] = time.Since(start), backendtest.CPU()-used
 			}
 			slices.Sort(took)
 			slices.Sort(cpu)

@@ -15,11 +15,8 @@ import (
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
 	"sheaf/serve"
-	"sheaf/serve/access"
 	"sheaf/serve/servetest"
 )
-
-var asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks", "row level security", "what does a profile hold"}
 
 // fresh is a new, empty store, which the end of the benchmark removes.
 func fresh(b *testing.B, o Options) *Store {
@@ -69,22 +66,17 @@ func (s *Store) statements(ctx context.Context, words, vector backend.Request) (
 // of its branches alone, both at once.
 func BenchmarkOverhead(b *testing.B) {
 	var store *Store
-	f := servetest.Open(b, servetest.Documentation(b), func(o *serve.Options) {
+	f, whole := servetest.Searches(b, "rrf", func(o *serve.Options) {
 		store = fresh(b, Options{Analyzer: o.Analyzer})
 		o.Backend, o.Store = store, "PostgreSQL"
 	})
-	r, err := f.For(access.Unrestricted())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer r.Close()
 	type branches struct {
 		sql  [2]string
 		args [2][]any
 	}
 	ctx := context.Background()
-	plain := make([]branches, len(asked))
-	for i, text := range asked {
+	plain := make([]branches, len(servetest.Asked))
+	for i, text := range servetest.Asked {
 		vector, err := f.Options.Embed(ctx, text)
 		if err != nil {
 			b.Fatal(err)
@@ -96,10 +88,7 @@ func BenchmarkOverhead(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	backendtest.Overhead(b, len(asked), func(i int) error {
-		_, err := r.Search(ctx, serve.SearchRequest{Text: asked[i], Profile: "rrf"})
-		return err
-	}, func(i int) error {
+	backendtest.Overhead(b, len(servetest.Asked), whole, func(i int) error {
 		var g errgroup.Group
 		for leg := range 2 {
 			g.Go(func() error {

@@ -59,7 +59,7 @@ func TestOpenRefuses(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"another analyzer":     {func(o *pgvector.Options) { o.Analyzer = german }, sheaf.ErrInvalid, "made with the analyzer"},
+		"another analyzer":     {func(o *pgvector.Options) { o.Analyzer = german }, backend.ErrMadeOtherwise, "made with the analyzer"},
 		"other dimensions":     {func(o *pgvector.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
 		"another model":        {func(o *pgvector.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
 		"no such database":     {func(o *pgvector.Options) { o.URL = at(func(u *url.URL) { u.Path = "/none" }) }, sheaf.ErrInvalid, "make the database"},

@@ -94,7 +94,7 @@ func TestOpenRefuses(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"another analyzer": {func(o *weaviate.Options) { o.Analyzer = backendtest.Analyzer(t, "de") }, sheaf.ErrInvalid, "made with the analyzer"},
+		"another analyzer": {func(o *weaviate.Options) { o.Analyzer = backendtest.Analyzer(t, "de") }, backend.ErrMadeOtherwise, "made with the analyzer"},
 		"another k1":       {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
 		"other dimensions": {func(o *weaviate.Options) { o.Vectors = []backend.VectorField{{Name: "body", Dims: 5}} }, sheaf.ErrInvalid, "3 dimensions"},
 		"nobody listens":   {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},

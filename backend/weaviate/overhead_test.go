@@ -12,39 +12,23 @@ import (
 	"sheaf/backend/httpstore"
 	"sheaf/backend/weaviate"
 	"sheaf/serve"
-	"sheaf/serve/access"
 	"sheaf/serve/servetest"
 )
 
-var asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks", "row level security", "what does a profile hold"}
-
-// BenchmarkOverhead is a whole query, as the doors answer it, beside the same requests
-// to the server alone, both branches at once.
+// BenchmarkOverhead is a whole query, as the doors answer it, with a profile of two
+// branches and with the default, beside the same requests to the server alone.
 func BenchmarkOverhead(b *testing.B) {
-	tap := &backendtest.Tap{HTTP: httpstore.Transport()}
-	f := servetest.Open(b, servetest.Documentation(b), func(o *serve.Options) {
-		at := options(b)
-		at.Client, at.Analyzer = &http.Client{Transport: tap}, o.Analyzer
-		o.Backend, o.Store = stores().Open(b, at), "Weaviate"
-	})
-	r, err := f.For(access.Unrestricted())
-	if err != nil {
-		b.Fatal(err)
+	for _, profile := range []string{"rrf", "sheaf"} {
+		b.Run(profile, func(b *testing.B) {
+			tap := &backendtest.Tap{HTTP: httpstore.Transport()}
+			_, whole := servetest.Searches(b, profile, func(o *serve.Options) {
+				at := options(b)
+				at.Client, at.Analyzer = &http.Client{Transport: tap}, o.Analyzer
+				o.Backend, o.Store = stores().Open(b, at), "Weaviate"
+			})
+			tap.Overhead(b, len(servetest.Asked), whole)
+		})
 	}
-	defer r.Close()
-	whole := func(i int) error {
-		_, err := r.Search(context.Background(), serve.SearchRequest{Text: asked[i], Profile: "rrf"})
-		return err
-	}
-	requests := make([][]backendtest.Sent, len(asked))
-	for i := range asked {
-		tap.Take()
-		if err := whole(i); err != nil {
-			b.Fatal(err)
-		}
-		requests[i] = tap.Take()
-	}
-	backendtest.Overhead(b, len(asked), whole, func(i int) error { return tap.Together(context.Background(), requests[i]) })
 }
 
 // BenchmarkBulk fills a class beside a loop of the server's own batches of the

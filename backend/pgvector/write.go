@@ -29,10 +29,44 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 		return err
 	}
 	defer load.Close()
-	if err := load.Add(ctx, batch); err != nil {
+	if err := addParts(ctx, load, batch); err != nil {
 		return err
 	}
 	return load.Commit(ctx)
+}
+
+// partChunks is how many chunks are analyzed while the server takes those before them.
+const partChunks = 128
+
+// addParts adds a batch in parts, so that this program and the server work at the same
+// time.
+func addParts(ctx context.Context, load backend.BulkWriter, batch backend.Batch) error {
+	if len(batch.Chunks) <= partChunks {
+		return load.Add(ctx, batch)
+	}
+	if len(batch.Replace) > 0 { // before any of the chunks
+		if err := load.Add(ctx, backend.Batch{Replace: batch.Replace}); err != nil {
+			return err
+		}
+	}
+	last := make(map[sheaf.ID]int, len(batch.Chunks))
+	for i := range batch.Chunks {
+		last[batch.Chunks[i].ID] = i
+	}
+	var group errgroup.Group
+	group.SetLimit(2)
+	part := make([]backend.Chunk, 0, partChunks)
+	for i := range batch.Chunks {
+		if last[batch.Chunks[i].ID] == i { // the last of equal IDs counts, in whichever part
+			part = append(part, batch.Chunks[i])
+		}
+		if n := len(part); n == partChunks || n > 0 && i == len(batch.Chunks)-1 {
+			chunks := part
+			group.Go(func() error { return load.Add(ctx, backend.Batch{Chunks: chunks}) })
+			part = make([]backend.Chunk, 0, partChunks)
+		}
+	}
+	return group.Wait()
 }
 
 // Delete implements [backend.Backend].

@@ -14,90 +14,22 @@ import (
 	"sheaf/chunk"
 	"sheaf/internal/worked"
 	"sheaf/onyx"
+	"sheaf/onyx/onyxtest"
 )
 
-// window is a range of seconds since 1970.
-type window [2]*int64
-
-func (w window) times() onyx.Window {
-	var out onyx.Window
-	if w[0] != nil {
-		out.Start = time.Unix(*w[0], 0)
-	}
-	if w[1] != nil {
-		out.End = time.Unix(*w[1], 0)
-	}
-	return out
-}
-
 func TestVectorsFilters(t *testing.T) {
-	type document struct {
-		ID               sheaf.ID
-		Public, Hidden   bool
-		ACL              []string
-		Tenant, Source   string
-		Sets, Tags       []string
-		Projects         []int
-		Personas, Nodes  []int
-		Created, Updated *int64
-	}
-	type in struct {
-		Now     int64
-		Docs    []document
-		Filters struct {
-			ACL        *[]string
-			Hidden     bool `json:"include_hidden"`
-			Tenant     *string
-			Sources    []string
-			Tags       []string
-			Sets       []string
-			ForcedSets []string `json:"forced_sets"`
-			Persona    *int
-			Nodes      []int
-			Documents  []sheaf.ID `json:"doc_ids"`
-			Created    window     `json:"created_range"`
-			Updated    window     `json:"updated_range"`
-		}
-	}
-	worked.Each(t, "onyx_filters.json", func(t *testing.T, in in, want []sheaf.ID) {
-		f := in.Filters
-		filters := onyx.Filters{AnyTenant: f.Tenant == nil, AnyAccess: f.ACL == nil, Hidden: f.Hidden, Sources: f.Sources, Tags: f.Tags, Sets: f.Sets,
-			ForcedSets: f.ForcedSets, Nodes: f.Nodes, Created: f.Created.times(), Updated: f.Updated.times()}
-		if f.Tenant != nil {
-			filters.Tenant = *f.Tenant
-		}
-		if f.ACL != nil {
-			filters.Access = *f.ACL
-		}
-		if f.Persona != nil {
-			filters.Personas = []int{*f.Persona}
-		}
-		for _, id := range f.Documents {
-			filters.Documents = append(filters.Documents, "t:"+id)
-		}
-		var docs []onyx.Document
-		for _, d := range in.Docs {
-			doc := onyx.Document{ID: "t:" + d.ID, Chunks: []onyx.Chunk{{Text: "word"}}, Metadata: onyx.Metadata{Tenant: d.Tenant, Public: d.Public, Access: d.ACL, Hidden: d.Hidden,
-				Source: d.Source, Sets: d.Sets, Tags: d.Tags, Projects: d.Projects, Personas: d.Personas, Nodes: d.Nodes}}
-			if d.Created != nil {
-				doc.Created = time.Unix(*d.Created, 0)
-			}
-			if d.Updated != nil {
-				doc.Updated = time.Unix(*d.Updated, 0)
-			}
-			docs = append(docs, doc)
-		}
-		for name, x := range stores(t, func() time.Time { return time.Unix(in.Now, 0) }) {
-			if _, err := x.Write(context.Background(), docs); err != nil {
+	onyxtest.EachFilter(t, "onyx_filters.json", func(t *testing.T, c onyxtest.Filtered, want []sheaf.ID) {
+		for name, x := range stores(t, func() time.Time { return c.Now }) {
+			if _, err := x.Write(t.Context(), c.Documents); err != nil {
 				t.Fatal(err)
 			}
-			ranking, err := x.Keyword(context.Background(), sheaf.Match{Text: "word"}, filters, 100)
+			ranking, err := x.Keyword(t.Context(), sheaf.Match{Text: onyxtest.Word}, c.Filters, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := []sheaf.ID{}
 			for _, h := range ranking {
-				got = append(got, sheaf.ID(strings.TrimSuffix(strings.TrimPrefix(string(h.ID), "t:"), "#0")))
+				got = append(got, sheaf.ID(strings.TrimSuffix(string(h.ID), "#0")))
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, want) {
@@ -117,7 +49,7 @@ func TestVectorsUndated(t *testing.T) {
 		Clause  bool
 		Undated bool `json:"include_undated"`
 	}) {
-		w := window{in.Start, in.End}.times()
+		w := onyxtest.Window(in.Start, in.End)
 		f := onyx.Filters{AnyAccess: true, AnyTenant: true, Created: w}
 		if in.Field == "updated_at" {
 			f.Created, f.Updated = onyx.Window{}, w

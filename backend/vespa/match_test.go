@@ -13,8 +13,8 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
-	"sheaf/internal/worked"
 	"sheaf/onyx"
+	"sheaf/onyx/onyxtest"
 )
 
 // matched asks which chunks a request finds: its query is parsed by Vespa, and the
@@ -203,76 +203,19 @@ func TestOnyxFilters(t *testing.T) {
 	j := classes(t)
 	s := unconnected(t)
 	dir := written(t, s.o)
-	type window [2]*int64
-	times := func(w window) (out onyx.Window) {
-		for i, to := range []*time.Time{&out.Start, &out.End} {
-			if w[i] != nil {
-				*to = time.Unix(*w[i], 0)
-			}
-		}
-		return out
-	}
-	type in struct {
-		Now  int64
-		Docs []struct {
-			ID                        sheaf.ID
-			Public, Hidden            bool
-			ACL                       []string
-			Tenant, Source            string
-			Sets, Tags                []string
-			Projects, Personas, Nodes []int
-			Created, Updated          *int64
-		}
-		Filters struct {
-			ACL           *[]string
-			Hidden        bool `json:"include_hidden"`
-			Tenant        *string
-			Sources, Tags []string
-			Sets          []string
-			ForcedSets    []string `json:"forced_sets"`
-			Persona       *int
-			Nodes         []int
-			Documents     []sheaf.ID `json:"doc_ids"`
-			Created       window     `json:"created_range"`
-			Updated       window     `json:"updated_range"`
-		}
-	}
-	worked.Each(t, "onyx_filters.json", func(t *testing.T, in in, want []sheaf.ID) {
-		f := in.Filters
-		filters := onyx.Filters{AnyTenant: f.Tenant == nil, AnyAccess: f.ACL == nil, Hidden: f.Hidden, Sources: f.Sources, Tags: f.Tags, Sets: f.Sets,
-			ForcedSets: f.ForcedSets, Nodes: f.Nodes, Created: times(f.Created), Updated: times(f.Updated)}
-		if f.Tenant != nil {
-			filters.Tenant = *f.Tenant
-		}
-		if f.ACL != nil {
-			filters.Access = *f.ACL
-		}
-		if f.Persona != nil {
-			filters.Personas = []int{*f.Persona}
-		}
-		for _, id := range f.Documents {
-			filters.Documents = append(filters.Documents, "t:"+id)
-		}
-		var docs []onyx.Document
-		for _, d := range in.Docs {
-			doc := onyx.Document{ID: "t:" + d.ID, Chunks: []onyx.Chunk{{Text: "word"}}, Metadata: onyx.Metadata{Tenant: d.Tenant, Public: d.Public, Access: d.ACL, Hidden: d.Hidden,
-				Source: d.Source, Sets: d.Sets, Tags: d.Tags, Projects: d.Projects, Personas: d.Personas, Nodes: d.Nodes}}
-			w := times(window{d.Created, d.Updated})
-			doc.Created, doc.Updated = w.Start, w.End
-			docs = append(docs, doc)
-		}
+	onyxtest.EachFilter(t, "onyx_filters.json", func(t *testing.T, c onyxtest.Filtered, want []sheaf.ID) {
 		var store noted
-		x := onyx.New(&store, &onyx.Memory{}, func() time.Time { return time.Unix(in.Now, 0) })
-		if _, err := x.Write(t.Context(), docs); err != nil {
+		x := onyx.New(&store, &onyx.Memory{}, func() time.Time { return c.Now })
+		if _, err := x.Write(t.Context(), c.Documents); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.Keyword(t.Context(), sheaf.Match{Text: "word"}, filters, 100); err != nil {
+		if _, err := x.Keyword(t.Context(), sheaf.Match{Text: onyxtest.Word}, c.Filters, 100); err != nil {
 			t.Fatal(err)
 		}
 		got := []sheaf.ID{}
 		for i, found := range matched(t, j, s, dir, store.asked, store.chunks) {
 			if found {
-				got = append(got, sheaf.ID(strings.TrimPrefix(string(store.chunks[i].Doc), "t:")))
+				got = append(got, store.chunks[i].Doc)
 			}
 		}
 		slices.Sort(got)

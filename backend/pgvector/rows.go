@@ -3,6 +3,7 @@ package pgvector
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -26,8 +27,7 @@ func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error 
 			<-ordered
 		}
 	}()
-	conn := w.tx.Conn()
-	if err := chunk.copyTo(ctx, conn, "chunk"); err != nil {
+	if err := w.send(ctx, &chunk, "chunk"); err != nil {
 		return err
 	}
 	for i := range chunks {
@@ -56,20 +56,40 @@ func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error 
 		}
 	}
 	w.total.chunks += int64(len(chunks))
-	if err := wall.copyTo(ctx, conn, "wall"); err != nil {
+	if err := w.send(ctx, &wall, "wall"); err != nil {
 		return err
 	}
-	if err := property.copyTo(ctx, conn, "property"); err != nil {
+	if err := w.send(ctx, &property, "property"); err != nil {
 		return err
 	}
 	for _, table := range slices.Sorted(maps.Keys(vectors)) {
-		if err := vectors[table].copyTo(ctx, conn, table); err != nil {
+		if err := w.send(ctx, vectors[table], table); err != nil {
 			return err
 		}
 	}
 	posting := <-ordered
 	ordered = nil
-	return posting.copyTo(ctx, conn, "posting")
+	return w.send(ctx, posting, "posting")
+}
+
+// send writes rows to a table. PostgreSQL copies none into tables behind a wall, so
+// there they pass through a table of the transaction.
+func (w *load) send(ctx context.Context, r *rows, table string) error {
+	if !w.s.o.RowSecurity || len(r.b) == 0 {
+		return r.copyTo(ctx, w.tx.Conn(), table)
+	}
+	staged := "staged_" + table
+	if _, err := w.tx.Exec(ctx, fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (LIKE %s) ON COMMIT DROP", staged, table)); err != nil {
+		return err
+	}
+	if err := r.copyTo(ctx, w.tx.Conn(), staged); err != nil {
+		return err
+	}
+	if _, err := w.tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", table, staged)); err != nil {
+		return err
+	}
+	_, err := w.tx.Exec(ctx, "TRUNCATE "+staged)
+	return err
 }
 
 func (w *load) chunkRow(out *rows, c *analyzed, ord int64) {

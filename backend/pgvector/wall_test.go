@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -145,5 +146,70 @@ func withoutSetting(t *testing.T, o pgvector.Options) {
 	findings := pgvector.Examine(t.Context(), o)
 	if i := slices.IndexFunc(findings, func(f backend.Finding) bool { return f.Check == "row security" }); i < 0 || findings[i].Err != nil {
 		t.Errorf("the doctor finds %v", findings)
+	}
+}
+
+// TestRowSecurityOfOwner: a user who cannot pass through the wall, as the doctor wants
+// it, makes the tables, writes, replaces and deletes behind it.
+func TestRowSecurityOfOwner(t *testing.T) {
+	admin, err := pgx.Connect(t.Context(), server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("writer_%d", os.Getpid())
+	var database string
+	if err := admin.QueryRow(t.Context(), "SELECT current_database()").Scan(&database); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"CREATE EXTENSION IF NOT EXISTS vector SCHEMA public", "CREATE ROLE " + name + " LOGIN", "GRANT CREATE ON DATABASE " + database + " TO " + name} {
+		if _, err := admin.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { // after the schema is dropped
+		for _, sql := range []string{"DROP OWNED BY " + name + " CASCADE", "DROP ROLE " + name} {
+			if _, err := admin.Exec(context.Background(), sql); err != nil {
+				t.Error(err)
+			}
+		}
+		_ = admin.Close(context.Background())
+	})
+	o := options(t)
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User(name)
+	o.URL, o.RowSecurity = u.String(), true
+	b := stores().Open(t, o)
+	defer b.Close()
+	everything := backend.WithViewer(t.Context(), backend.Viewer{AnyTenant: true, AnyAccess: true})
+	found := func(ctx context.Context, want string) {
+		t.Helper()
+		r, err := b.Retrieve(ctx, backendtest.Words(sheaf.Match{Text: "secret"}))
+		var got []string
+		for _, h := range r {
+			got = append(got, string(h.ID))
+		}
+		slices.Sort(got)
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("found %v, want %s, %v", got, want, err)
+		}
+	}
+	for range 2 { // the second replaces the first
+		if err := b.Write(t.Context(), backend.Batch{Chunks: []backend.Chunk{private("t:open", "", "public"), private("t:ann", "", "ann"), private("t:bob", "", "bob")}}); err != nil {
+			t.Fatal(err)
+		}
+		found(everything, "t:ann t:bob t:open")
+		found(backend.WithViewer(t.Context(), backend.Viewer{Access: []string{"ann"}}), "t:ann t:open")
+	}
+	if err := b.Delete(t.Context(), []sheaf.ID{"t:ann"}); err != nil {
+		t.Fatal(err)
+	}
+	found(everything, "t:bob t:open")
+	for _, f := range pgvector.Examine(t.Context(), o) {
+		if f.Err != nil {
+			t.Errorf("%s: %v", f.Check, f.Err)
+		}
 	}
 }

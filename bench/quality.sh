@@ -87,7 +87,7 @@ row_adapt() {
 	"$sheaf" adapt "$1" --undo
 	value() { field "$@" <"$out/found.json"; }
 	printf '| %s | %s | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %s |\n' "$2" "$(value words)" "$(value before)" "$(value after)" "$(value p)" \
-		"$(value before 2)" "$(value after 2)" "$(value p 2)" "$(value kept)"
+		"$(value before 2)" "$(value after 2)" "$(value p 2)" "$(value kept | sed 's/true/yes/;s/false/no/')"
 }
 
 table_parts() {

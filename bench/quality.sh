@@ -29,15 +29,16 @@ small='adi product-docs-chunks'
 
 say() { echo "$(date +%H:%M:%S) $*" >&2; }
 
-# keep FILE COMMAND...: what the command prints, made once and only whole.
-keep() {
+# keep FILE COMMAND...: what the command prints, made once and only whole. Tables
+# keep their rows, so it runs in a shell of its own.
+keep() (
 	file=$1
 	shift
-	[ ! -f "$out/$file" ] || return 0
+	[ ! -f "$out/$file" ] || exit 0
 	say "$file"
 	"$@" >"$out/$file.part"
 	mv "$out/$file.part" "$out/$file"
-}
+)
 
 sets() {
 	for name in "$@"; do

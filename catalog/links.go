@@ -160,7 +160,7 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	found = slices.Compact(found)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.links) >= maxDecoded {
+	if len(v.links) >= maxLinks {
 		clear(v.links)
 	}
 	v.links[doc] = found

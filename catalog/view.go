@@ -44,9 +44,11 @@ type View struct {
 	live    func() ([][]bool, error)
 }
 
-// maxDecoded bounds how many lists of links, and of back-links, a view keeps, recordBytes about
-// the memory of decoded documents.
+// maxLinks bounds how many lists of links a view keeps, which every query asks for,
+// maxDecoded how many of back-links, recordBytes about the memory of decoded
+// documents.
 const (
+	maxLinks    = 8192
 	maxDecoded  = 512
 	recordBytes = 16 << 20
 )

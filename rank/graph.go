@@ -46,18 +46,20 @@ func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		within(stage, "candidates", float64(b.Candidates), 1, 1e6), within(stage, "min_similarity", b.MinSimilarity, -1, 1)); err != nil {
 		return nil, err
 	}
-	docs := make(map[sheaf.ID]sheaf.ID, len(in))
-	for i := range in {
-		if c, ok := env.Facts.Chunk(in[i].ID); ok {
-			docs[in[i].ID] = c.Doc
+	factors := b.factors(b.candidates(in, env), env.Facts)
+	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+		if len(factors) == 0 {
+			return nil
 		}
-	}
-	factors := b.factors(b.candidates(in, docs, env), env.Facts)
-	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor { return factors[docs[h.ID]] })
+		if c := nodeOf(env.Facts, h.ID); c != nil {
+			return factors[c.Doc]
+		}
+		return nil
+	})
 }
 
 // candidates are the first documents of in, best first.
-func (b GraphBoost) candidates(in sheaf.Ranking, docs map[sheaf.ID]sheaf.ID, env Env) []sheaf.ID {
+func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	gate := b.MinSimilarity != 0 && env.Similarity != nil
 	if gate {
 		// Without a single similarity there is nothing to judge by.
@@ -66,8 +68,8 @@ func (b GraphBoost) candidates(in sheaf.Ranking, docs map[sheaf.ID]sheaf.ID, env
 	seen := map[sheaf.ID]bool{}
 	var out []sheaf.ID
 	for i := range in {
-		doc, ok := docs[in[i].ID]
-		if !ok || seen[doc] {
+		c := nodeOf(env.Facts, in[i].ID)
+		if c == nil || seen[c.Doc] {
 			continue
 		}
 		if gate {
@@ -75,8 +77,8 @@ func (b GraphBoost) candidates(in sheaf.Ranking, docs map[sheaf.ID]sheaf.ID, env
 				continue
 			}
 		}
-		seen[doc] = true
-		if out = append(out, doc); len(out) == b.Candidates {
+		seen[c.Doc] = true
+		if out = append(out, c.Doc); len(out) == b.Candidates {
 			break
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"sheaf/backend"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -214,18 +215,22 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 			fmt.Fprintf(s.stdout, "  and %s more: sheaf status --all\n", terminal.Count(len(lines)-len(shown)))
 		}
 	}
-	var pending, skipped, ignored, warnings []string
+	var pending, skipped, types, ignored, warnings []string
 	for _, p := range out.Pending.Documents {
 		pending = append(pending, p.Path+": "+p.Reason)
 	}
 	for _, k := range out.Skipped {
-		skipped = append(skipped, k.String())
+		if k.Reason == ingest.ReasonUnsupported { // thousands must not hide what can be mended
+			types = append(types, k.String())
+		} else {
+			skipped = append(skipped, k.String())
+		}
 	}
 	list("Waiting for the next search:", pending)
 	for _, w := range out.Warnings {
 		warnings = append(warnings, w.String())
 	}
-	list("Left out:", skipped)
+	list("Left out:", append(skipped, types...))
 	if all {
 		for _, k := range out.Ignored {
 			ignored = append(ignored, k.String())

@@ -21,7 +21,7 @@ import (
 const (
 	kind = "segment"
 	// Version is the version of the format that this package writes and reads.
-	Version = 6
+	Version = 5
 	// MaxFields is the most text fields that a segment can have.
 	MaxFields = 16
 )
@@ -48,7 +48,6 @@ const (
 	sectionColumns  = "columns"
 	sectionVectors  = "vectors."
 	sectionCodes    = "codes."
-	sectionFiner    = "finer."
 	sectionScales   = "scales."
 	sectionOwners   = "owners."
 	sectionFirsts   = "firsts."

@@ -7,8 +7,8 @@ import (
 	"sheaf/engine/vector"
 )
 
-// The passages of a vector field are six sections, as doc/formats/vectors.md
-// describes them: rows, codes, finer codes, scales, owners and firsts, those of a vector.Set.
+// The passages of a vector field are five sections, as doc/formats/vectors.md
+// describes them: rows, codes, scales, owners and firsts, those of a vector.Set.
 
 // vectorPart is some of the vectors of a field; base is added to their owners.
 type vectorPart struct {
@@ -38,13 +38,11 @@ func (w *fileWriter) vectors(name string, depth vector.Depth, parts []vectorPart
 	for _, p := range parts {
 		w.write(p.set.Rows)
 	}
-	for _, kind := range codeKinds(one.Encoder) {
-		w.begin(kind.section + name)
-		if len(parts) == 1 {
-			w.write(kind.of(parts[0].set))
-			continue
-		}
-		codes := newCodeWriter(w, kind)
+	w.begin(sectionCodes + name)
+	if len(parts) == 1 {
+		w.write(parts[0].set.Codes)
+	} else {
+		codes := newCodeWriter(w, one.Encoder)
 		for _, p := range parts {
 			for row := range p.set.Count {
 				codes.add(p.set, row)
@@ -58,35 +56,20 @@ func (w *fileWriter) vectors(name string, depth vector.Depth, parts []vectorPart
 	w.meta.vectors = append(w.meta.vectors, VectorField{Name: name, Dims: one.Encoder.Dims(), Passages: one.Count, Owned: one.Owned, Depth: depth})
 }
 
-// codeKind is codes or finer codes.
-type codeKind struct {
-	section string
-	words   int // of one
-	of      func(*vector.Set) []byte
-}
-
-func codeKinds(e *vector.Encoder) []codeKind {
-	return []codeKind{
-		{sectionCodes, e.Words(), func(s *vector.Set) []byte { return s.Codes }},
-		{sectionFiner, e.FinerWords(), func(s *vector.Set) []byte { return s.Finer }},
-	}
-}
-
 // codeWriter arranges the codes of several sets in groups, as in one.
 type codeWriter struct {
 	file  *fileWriter
-	kind  codeKind
 	group []byte
 	code  []uint64
 	n     int // in the group
 }
 
-func newCodeWriter(w *fileWriter, kind codeKind) *codeWriter {
-	return &codeWriter{file: w, kind: kind, group: make([]byte, vector.GroupRows*kind.words*8), code: make([]uint64, kind.words)}
+func newCodeWriter(w *fileWriter, e *vector.Encoder) *codeWriter {
+	return &codeWriter{file: w, group: make([]byte, vector.GroupRows*e.Words()*8), code: make([]uint64, e.Words())}
 }
 
 func (c *codeWriter) add(s *vector.Set, row int) {
-	c.code = vector.Code(c.code[:0], c.kind.of(s), row, len(c.code))
+	c.code = vector.Code(c.code[:0], s.Codes, row, len(c.code))
 	vector.PutCode(c.group, c.n, c.code)
 	if c.n++; c.n == vector.GroupRows {
 		c.finish()
@@ -108,7 +91,7 @@ type VectorIndex struct {
 	field  VectorField
 	set    vector.Set
 	rows   *guarded
-	others []*guarded // codes, finer codes, scales, owners and firsts
+	others []*guarded // codes, scales, owners and firsts
 	ready  atomic.Bool
 }
 
@@ -121,7 +104,6 @@ func (r *Reader) openVectors(field VectorField) (*VectorIndex, error) {
 		size int
 	}{
 		{sectionVectors, &v.set.Rows, field.Passages * e.RowBytes()}, {sectionCodes, &v.set.Codes, vector.CodeBytes(field.Dims, field.Passages)},
-		{sectionFiner, &v.set.Finer, vector.FinerBytes(field.Dims, field.Passages)},
 		{sectionScales, &v.set.Scales, field.Passages * vector.ScaleBytes}, {sectionOwners, &v.set.Owners, field.Passages * vector.OwnerBytes},
 		{sectionFirsts, &v.set.Firsts, -1},
 	} {

@@ -105,24 +105,18 @@ func (m *merger) copyVectors(name string, sources []vectorSource) (vector.OwnerL
 			return owners, err
 		}
 	}
-	for _, kind := range codeKinds(encoder) {
-		m.file.begin(kind.section + name)
-		codes := newCodeWriter(m.file, kind)
-		for _, s := range sources {
-			if err := s.each(m, func(row int, _ uint32) { codes.add(s.set, row) }); err != nil {
-				return owners, err
-			}
-		}
-		codes.finish()
-	}
+	m.file.begin(sectionCodes + name)
+	codes := newCodeWriter(m.file, encoder)
 	var scales []byte
 	for _, s := range sources {
 		if err := s.each(m, func(row int, _ uint32) {
+			codes.add(s.set, row)
 			scales = append(scales, s.set.Scales[row*vector.ScaleBytes:(row+1)*vector.ScaleBytes]...)
 		}); err != nil {
 			return owners, err
 		}
 	}
+	codes.finish()
 	m.file.section(sectionScales+name, scales)
 	return owners, nil
 }

@@ -165,7 +165,6 @@ func TestHostileVectorSections(t *testing.T) {
 		"scale":           func(s *vector.Set) { copy(s.Scales, []byte{0, 0, 192, 127}) },
 		"rows":            func(s *vector.Set) { s.Rows = s.Rows[1:] },
 		"codes":           func(s *vector.Set) { s.Codes = s.Codes[8:] },
-		"finer codes":     func(s *vector.Set) { s.Finer = s.Finer[8:] },
 		"count":           func(s *vector.Set) { s.Count++ },
 		"owned":           func(s *vector.Set) { s.Owned-- },
 	} {
@@ -229,7 +228,7 @@ func TestVectorSize(t *testing.T) {
 	}
 	parts := openSegment(t, path).Parts()
 	var size int64
-	for _, name := range []string{"vectors", "codes", "finer", "scales", "owners", "firsts"} {
+	for _, name := range []string{"vectors", "codes", "scales", "owners", "firsts"} {
 		size += parts[name]
 	}
 	if size > 300*n || size < 256*n {

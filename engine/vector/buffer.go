@@ -12,7 +12,6 @@ type Buffer struct {
 	encoder *Encoder
 	rows    []byte
 	codes   []byte // whole groups
-	finer   []byte // likewise
 	scales  []byte
 	owners  []uint32
 	code    []uint64 // of the vector that was added last
@@ -29,7 +28,7 @@ func (b *Buffer) Len() int { return len(b.owners) }
 
 // Reset makes b empty and keeps its memory for the vectors that come.
 func (b *Buffer) Reset() {
-	b.rows, b.codes, b.finer, b.scales, b.owners = b.rows[:0], b.codes[:0], b.finer[:0], b.scales[:0], b.owners[:0]
+	b.rows, b.codes, b.scales, b.owners = b.rows[:0], b.codes[:0], b.scales[:0], b.owners[:0]
 }
 
 // Add adds a passage of a chunk; owner never falls.
@@ -39,16 +38,9 @@ func (b *Buffer) Add(owner uint32, v []float32) {
 	}
 	var scale float32
 	b.rows, b.code, scale = b.encoder.Encode(b.rows, b.code[:0], v)
-	b.addCode()
+	b.codes = appendCode(b.codes, len(b.owners), b.code)
 	b.scales = AppendScale(b.scales, scale)
 	b.owners = append(b.owners, owner)
-}
-
-// addCode puts b.code, of the next vector, into the codes.
-func (b *Buffer) addCode() {
-	words := b.encoder.Words()
-	b.codes = appendCode(b.codes, len(b.owners), b.code[:words])
-	b.finer = appendCode(b.finer, len(b.owners), b.code[words:])
 }
 
 // appendCode puts the code of vector i, the next one, into codes.
@@ -67,10 +59,10 @@ func appendCode(codes []byte, i int, code []uint64) []byte {
 // nil remap changes nothing: then the set shares the memory of b, and is valid
 // until the next Add or Reset.
 func (b *Buffer) Set(chunks int, remap func(owner uint32) (to uint32, ok bool)) *Set {
-	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows, Codes: b.codes, Finer: b.finer, Scales: b.scales}
+	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows, Codes: b.codes, Scales: b.scales}
 	if remap != nil {
 		b = b.copyOf(remap)
-		s.Count, s.Rows, s.Codes, s.Finer, s.Scales = b.Len(), b.rows, b.codes, b.finer, b.scales
+		s.Count, s.Rows, s.Codes, s.Scales = b.Len(), b.rows, b.codes, b.scales
 	}
 	var owners OwnerList
 	for _, owner := range b.owners {
@@ -90,8 +82,8 @@ func (b *Buffer) copyOf(remap func(owner uint32) (to uint32, ok bool)) *Buffer {
 		if !ok {
 			continue
 		}
-		out.code = Code(Code(out.code[:0], b.codes, i, e.Words()), b.finer, i, finerBits*e.Words())
-		out.addCode()
+		out.code = Code(out.code[:0], b.codes, i, e.Words())
+		out.codes = appendCode(out.codes, out.Len(), out.code)
 		out.rows = append(out.rows, b.rows[i*size:(i+1)*size]...)
 		out.scales = append(out.scales, b.scales[i*ScaleBytes:(i+1)*ScaleBytes]...)
 		out.owners = append(out.owners, to)

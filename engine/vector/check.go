@@ -12,10 +12,10 @@ import (
 // which every value is valid.
 func (s *Set) Check() error {
 	dims := s.Encoder.Dims()
-	if s.Count < 0 || len(s.Rows) != s.Count*s.Encoder.RowBytes() || len(s.Codes) != CodeBytes(dims, s.Count) || len(s.Finer) != FinerBytes(dims, s.Count) ||
+	if s.Count < 0 || len(s.Rows) != s.Count*s.Encoder.RowBytes() || len(s.Codes) != CodeBytes(dims, s.Count) ||
 		len(s.Scales) != ScaleBytes*s.Count || len(s.Owners) != OwnerBytes*s.Count {
-		return fmt.Errorf("%d vectors of %d dimensions: %d bytes of rows, %d of codes, %d of finer ones, %d of scales, %d of owners",
-			s.Count, dims, len(s.Rows), len(s.Codes), len(s.Finer), len(s.Scales), len(s.Owners))
+		return fmt.Errorf("%d vectors of %d dimensions: %d bytes of rows, %d of codes, %d of scales, %d of owners",
+			s.Count, dims, len(s.Rows), len(s.Codes), len(s.Scales), len(s.Owners))
 	}
 	owned, firsts := 0, 0
 	last := uint32(0)

@@ -24,47 +24,30 @@ var workers = sync.Pool{New: func() any { return &worker{} }}
 
 // selection is the memory in which rows are chosen and compared.
 type selection struct {
-	list      []survivor // in the order of rows
-	estimated []float32  // of best
-	index     []uint32   // rows to be compared
-	scores    []float64  // and their similarities
-	comparison
-}
-
-// comparison is the memory in which rows are unpacked.
-type comparison struct {
-	codes, finer []uint64
-	magnitudes   []byte
-	out          [compareRows]int32
-}
-
-// compareRows is how many rows are unpacked before they are compared: so few that
-// they stay in the fastest cache.
-const compareRows = 64
-
-// unpack makes c.magnitudes those of rows, and c.codes their signs.
-func (c *comparison) unpack(s *Set, rows []uint32) {
-	words := s.Encoder.Words()
-	c.codes, c.finer = c.codes[:0], c.finer[:0]
-	for _, row := range rows {
-		c.codes = Code(c.codes, s.Codes, int(row), words)
-		c.finer = Code(c.finer, s.Finer, int(row), finerBits*words)
-	}
-	c.magnitudes = resize(c.magnitudes, len(rows)*s.Encoder.padded)
-	kernels[0].unpack(c.magnitudes, s.Rows, rows, c.codes, c.finer)
+	counter
+	list   []survivor // in the order of rows
+	seeds  []survivor // the best of them
+	index  []uint32   // rows to be compared
+	scores []float64  // and their similarities
+	codes  []uint64
+	out    [blockRows]int32
 }
 
 // score makes c.scores the similarities of the rows in c.index, which rise.
 func (s *Set) score(q *query, c *selection) error {
+	words, size := s.Encoder.Words(), s.Encoder.RowBytes()
 	c.scores = c.scores[:0]
 	for index := c.index; len(index) > 0; {
-		part := index[:min(len(index), compareRows)]
+		part := index[:min(len(index), blockRows)]
 		index = index[len(part):]
 		if err := s.verify(part); err != nil {
 			return err
 		}
-		c.unpack(s, part)
-		kernels[0].dot(c.out[:], c.magnitudes, c.codes, q.numbers)
+		c.codes = c.codes[:0]
+		for _, row := range part {
+			c.codes = Code(c.codes, s.Codes, int(row), words)
+		}
+		kernels[0].dot(c.out[:], s.Rows[:s.Count*size], part, c.codes, q.numbers)
 		for i, row := range part {
 			c.scores = append(c.scores, float64(c.out[i])*q.scale*s.scale(int(row)))
 		}
@@ -286,7 +269,7 @@ func (t *nearest) cut() {
 
 // largest is the k-th largest number of a list, from 1, which it reorders: Hoare's
 // selection.
-func largest[T float32 | float64](list []T, k int) T {
+func largest(list []float64, k int) float64 {
 	for low, high := 0, len(list)-1; low < high; {
 		pivot := list[low+(high-low)/2]
 		i, j := low, high

@@ -82,17 +82,8 @@ func Measure(ctx context.Context, parts []Part, queries int) (Depth, error) {
 		}
 		q := &sample{}
 		parts[0].Encoder.prepare(&q.query, v)
-		q.counts = make([]int32, 2*estimateSteps+1)
+		q.counts = make([]int32, 2*planeMost*parts[0].Encoder.padded+1)
 		list = append(list, q)
-	}
-	longest := 0.0 // the largest scale: estimates are counted in shares of what it allows
-	for _, p := range parts {
-		for row := range p.Count {
-			longest = max(longest, p.scale(row))
-		}
-	}
-	for _, q := range list {
-		q.fit(longest)
 	}
 	for _, p := range parts {
 		if err := p.sample(ctx, list); err != nil {
@@ -164,53 +155,24 @@ type sample struct {
 	query   query
 	nearest nearest
 	near    []candidate // chunks of the parts so far
-	counts  []int32     // rows by estimate in steps, the lowest possible one first
-	unit    float64     // a step is one of this, times the scale of a row
-}
-
-// estimateSteps is how many steps an estimate is above or below zero at most.
-const estimateSteps = 1 << 13
-
-// fit makes steps so small that the most similar vector of the largest scale is
-// within their number.
-func (q *sample) fit(longest float64) {
-	var sum float64
-	for _, x := range q.query.x {
-		sum += math.Abs(float64(x))
-	}
-	if most := longest * maxLevel * sum * q.query.largest; most > 0 {
-		q.unit = estimateSteps / most * q.query.finer.slope
-	}
-}
-
-// steps is an estimate, by signs and finer codes, of a row with this scale.
-func (q *sample) steps(scale float64, estimate int32) int32 {
-	e := q.unit * scale * (float64(estimate) + q.query.finer.offset)
-	return int32(max(-estimateSteps, min(estimateSteps, e)))
+	counts  []int32     // rows by estimate, the lowest possible one first
 }
 
 // candidate is a chunk by its best passage.
 type candidate struct {
 	score    float64
-	estimate int32 // in steps
-}
-
-// sampler is the memory of a measurement.
-type sampler struct {
-	comparison
-	index  []uint32
-	scales [blockRows]float64
-	// Products and estimates of a block; those by finer codes are by groups.
-	products, coarse [blockRows]int32
-	fine             [finerBits * blockRows]int32
-	mask             [finerBits * blockRows / GroupRows]byte
+	estimate int32
 }
 
 // sample compares every live row with every query. Blocks come first and queries
 // second, so that rows are read from memory once.
 func (p *Part) sample(ctx context.Context, list []*sample) error {
-	group := GroupRows * p.Encoder.Words() * 8
-	m := &sampler{}
+	size, words := p.Encoder.RowBytes(), p.Encoder.Words()
+	var out [blockRows]int32
+	var mask [blockRows / GroupRows]byte
+	var scales [blockRows]float64
+	var index []uint32
+	var codes []uint64
 	for _, q := range list {
 		q.nearest.reset(nil, 100)
 	}
@@ -224,39 +186,33 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 				return err
 			}
 		}
-		m.index = m.index[:0]
+		index, codes = index[:0], codes[:0]
 		for row := at; row < at+rows; row++ {
 			if p.Live == nil || has(p.Live, p.Owner(row)) {
-				m.scales[len(m.index)] = p.scale(row)
-				m.index = append(m.index, uint32(row))
+				scales[len(index)] = p.scale(row)
+				index = append(index, uint32(row))
+				codes = Code(codes, p.Codes, row, words)
 			}
 		}
-		m.unpack(p.Set, m.index)
-		groups, first := (rows+GroupRows-1)/GroupRows, at/GroupRows*group
 		for _, q := range list {
-			kernels[0].dot(m.products[:], m.magnitudes, m.codes, q.query.numbers)
-			for i, row := range m.index {
-				if score := float64(m.products[i]) * q.query.scale * m.scales[i]; !q.nearest.misses(score) {
+			kernels[0].dot(out[:], p.Rows[:p.Count*size], index, codes, q.query.numbers)
+			for i, row := range index {
+				if score := float64(out[i]) * q.query.scale * scales[i]; !q.nearest.misses(score) {
 					q.nearest.passage(p.Set, int(row), score)
 				}
 			}
-			kernels[0].scan(m.coarse[:], m.mask[:groups], p.Codes[first:], q.query.planes, 0)
-			kernels[0].scan(m.fine[:], m.mask[:finerBits*groups], p.Finer[finerBits*first:], q.query.planes, 0)
-			for i, row := range m.index {
-				j := int(row) - at
-				e := combine(m.coarse[j], m.fine[j/GroupRows*finerBits*GroupRows:], j%GroupRows)
-				q.counts[q.steps(m.scales[i], e)+estimateSteps]++
+			kernels[0].scan(out[:], mask[:(rows+GroupRows-1)/GroupRows], p.Codes[at/GroupRows*GroupRows*words*8:], q.query.planes, 0)
+			counts, zero := q.counts, len(q.counts)/2
+			for _, row := range index {
+				counts[int(out[int(row)-at])+zero]++
 			}
 		}
 	}
 	for _, q := range list {
 		for _, n := range q.nearest.finish() {
 			first, _ := p.rows(n.Ordinal, 0)
-			row := first + n.Passage
-			g := row / GroupRows
-			kernels[0].scan(m.coarse[:], m.mask[:1], p.Codes[g*group:], q.query.planes, 0)
-			kernels[0].scan(m.fine[:], m.mask[:finerBits], p.Finer[finerBits*g*group:], q.query.planes, 0)
-			q.near = append(q.near, candidate{n.Score, q.steps(p.scale(row), combine(m.coarse[row%GroupRows], m.fine[:], row%GroupRows))})
+			codes = Code(codes[:0], p.Codes, first+n.Passage, words)
+			q.near = append(q.near, candidate{n.Score, estimate(q.query.planes, codes)})
 		}
 	}
 	return nil

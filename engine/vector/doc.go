@@ -2,14 +2,14 @@
 // one?". Its main types are [Encoder], which turns vectors into what is stored of
 // them, and [Set], the vectors of one field of one segment, which are searched.
 //
-// A vector is stored, after a rotation that spreads what it says over all dimensions,
-// as nine bits a dimension: a code, its signs; a finer code, the two highest bits of
-// its magnitudes; and a row, the other six. A search has three steps: the query, as
-// 4-bit numbers, is compared with every code; where that is promising, with the finer
-// codes of eight vectors, which says their similarities with a third to a quarter of
-// the error; and the survivors, of which that does not say that they cannot be among
-// the nearest, are compared to all nine bits. At most so many survive as Depth, which
-// is measured on vectors of the set itself, allows.
+// A vector is stored as a code of one bit a dimension, its signs, and a row of one
+// byte a dimension, its magnitudes, both after a rotation that spreads what a
+// vector says over all dimensions. A search has two steps: the query, as 4-bit
+// numbers, is compared with every code, and those that look best, the survivors,
+// are compared with code and row, to nine bits a dimension. How many survive
+// decides how often a near vector is lost; Depth measures, on vectors of the set
+// itself, how many it takes at most. Of those a row is not read when its estimate
+// is so far below the nearest ones that are known that it cannot be one of them.
 //
 // A set that is small, or of which a filter leaves little, is compared by rows
 // alone, and so is any set on request; then nothing is lost. All arithmetic on

@@ -3,18 +3,13 @@ package vector
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"sync"
 )
 
 // A vector is stored rotated and in sign and magnitude, nine bits a dimension: the
-// signs are its code, which a scan looks at, the two highest bits of the magnitudes
-// its finer code, which is looked at where the signs are promising, and the six lower
-// ones its row, which is read of few vectors. Nothing is stored twice.
-//
-// A bit of a finer code is set when it is that of a number below: for numbers that
-// are not negative it is the opposite of the magnitude's. So the three bits of a
-// dimension are a number from 0, for the largest, to 7, for the lowest, and one
-// kernel, which adds up the query's numbers under set bits, serves all of them.
+// signs are its code, which a scan looks at, and the magnitudes its row, which is
+// read of few vectors. Nothing is stored twice.
 
 const (
 	// GroupRows is the number of codes that lie together: first the first
@@ -22,15 +17,8 @@ const (
 	// many vectors at once as its registers are wide.
 	GroupRows = 8
 	wordBits  = 64
-	// finerBits are those of a magnitude in finer codes, rowBits those in rows.
-	finerBits = 2
-	rowBits   = 6
-	// packed is how many bytes of a row 64 dimensions take: 32 bytes with the
-	// four lowest bits of two magnitudes each, i and i+32, and 16 with the two
-	// next ones of four, i, i+16, i+32 and i+48, from the lowest bits on.
-	packed   = wordBits * rowBits / 8
-	maxLevel = 255 // the largest magnitude
-	tiny     = 1e-30
+	maxLevel  = 255 // the largest magnitude
+	tiny      = 1e-30
 )
 
 // MaxDims is the largest number of dimensions.
@@ -56,7 +44,8 @@ func NewEncoder(dims int) *Encoder {
 	return e.(*Encoder)
 }
 
-// Padded is dims rounded up to a multiple of 64: the length of a code in bits.
+// Padded is dims rounded up to a multiple of 64: the length of a row in bytes, and
+// of a code in bits.
 func Padded(dims int) int { return (dims + wordBits - 1) / wordBits * wordBits }
 
 // CodeBytes is the size of the codes of count vectors: whole groups, the last one
@@ -65,24 +54,17 @@ func CodeBytes(dims, count int) int {
 	return (count + GroupRows - 1) / GroupRows * GroupRows * Padded(dims) / 8
 }
 
-// FinerBytes is the size of the finer codes of count vectors.
-func FinerBytes(dims, count int) int { return finerBits * CodeBytes(dims, count) }
-
 // Dims is the number of dimensions of the vectors.
 func (e *Encoder) Dims() int { return e.dims }
 
 // Words is the length of a code in words of 64 bits.
 func (e *Encoder) Words() int { return e.padded / wordBits }
 
-// FinerWords is the length of a finer code in words of 64 bits.
-func (e *Encoder) FinerWords() int { return finerBits * e.Words() }
-
 // RowBytes is the length of a row.
-func (e *Encoder) RowBytes() int { return e.Words() * packed }
+func (e *Encoder) RowBytes() int { return e.padded }
 
-// Encode appends the lower bits of the magnitudes of v to row, and to code its signs,
-// one bit a dimension, set when it is negative, and its finer code, twice as many
-// words. It returns the scale: a number is its
+// Encode appends the magnitudes of v to row and its signs to code, one bit a
+// dimension, set when it is negative, and returns the scale: a number is its
 // magnitude times the scale. The scale is such that the similarity of v with what
 // is stored of it is that of v with itself: by rounding alone it would be a little
 // more or less, which would reorder neighbors that are about equally near. (Gao
@@ -97,18 +79,17 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 	clear(x[copy(x, v[:e.dims]):])
 	largest := maxAbs(x)
 	start, words := len(row), len(code)
-	row = append(row, make([]byte, e.RowBytes())...)
-	code = append(code, make([]uint64, (1+finerBits)*e.Words())...)
+	row = append(row, make([]byte, e.padded)...)
+	code = append(code, make([]uint64, e.Words())...)
 	if !(largest > tiny && largest < 1/tiny) { // zeros, or no vector of unit length
 		return row, code, 0
 	}
 	e.rotate.apply(x)
 	level := maxLevel / maxAbs(x)
 	var square, product [4]float64 // sums of every fourth number, to be added side by side
-	var magnitudes [wordBits]byte
 	for w := range e.Words() {
-		var negative, first, second uint64
-		part := x[w*wordBits:][:wordBits]
+		var negative uint64
+		part, out := x[w*wordBits:][:wordBits], row[start+w*wordBits:][:wordBits]
 		for i := range part {
 			bits := math.Float32bits(part[i])
 			negative |= uint64(bits>>31) << i
@@ -117,28 +98,14 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 			// it rounds, ties to even.
 			const round = 3 << 22
 			n := float32(a*level) + round
-			m := byte(math.Float32bits(n))
-			magnitudes[i] = m
-			first |= uint64(m>>7) << i
-			second |= uint64(m>>6&1) << i
+			out[i] = byte(math.Float32bits(n))
 			n -= round
 			square[i%4] += float64(float64(a) * float64(a)) // no fused operations: the same bytes on every machine
 			product[i%4] += float64(float64(a) * float64(n))
 		}
-		pack(row[start+w*packed:][:packed], &magnitudes)
-		code[words+w], code[words+e.Words()+w], code[words+2*e.Words()+w] = negative, ^(first ^ negative), ^(second ^ negative)
+		code[words+w] = negative
 	}
 	return row, code, float32((square[0] + square[1] + square[2] + square[3]) / (product[0] + product[1] + product[2] + product[3]))
-}
-
-// pack writes the lower bits of 64 magnitudes to a part of a row.
-func pack(out []byte, magnitudes *[wordBits]byte) {
-	for i := range 32 {
-		out[i] = magnitudes[i]&15 | magnitudes[i+32]<<4
-	}
-	for i := range 16 {
-		out[32+i] = magnitudes[i]>>4&3 | magnitudes[i+16]>>4&3<<2 | magnitudes[i+32]>>4&3<<4 | magnitudes[i+48]>>4&3<<6
-	}
 }
 
 // noSign masks the sign of a float32. Without signs, floats are ordered as their
@@ -154,11 +121,10 @@ func maxAbs(v []float32) float32 {
 }
 
 // Decode writes the vector that is stored as row, code and scale to dst, which has
-// as many numbers as it has dimensions; code is as Encode makes it.
+// as many numbers as it has dimensions.
 func (e *Encoder) Decode(dst []float32, row []byte, code []uint64, scale float32) {
-	x, magnitudes := make([]float32, e.padded), make([]byte, e.padded)
-	unpackGo(magnitudes, row, []uint32{0}, code[:e.Words()], code[e.Words():])
-	for i, n := range magnitudes {
+	x := make([]float32, e.padded)
+	for i, n := range row[:e.padded] {
 		x[i] = float32(n) * scale
 		if code[i/wordBits]>>(i%wordBits)&1 != 0 {
 			x[i] = -x[i]
@@ -168,7 +134,7 @@ func (e *Encoder) Decode(dst []float32, row []byte, code []uint64, scale float32
 	copy(dst, x[:e.dims])
 }
 
-// PutCode writes the code of vector i, or its finer code, into those of a whole
+// PutCode writes the code of vector i into codes, which are those of a whole
 // field.
 func PutCode(codes []byte, i int, code []uint64) {
 	at := i / GroupRows * GroupRows * len(code) * 8
@@ -177,8 +143,7 @@ func PutCode(codes []byte, i int, code []uint64) {
 	}
 }
 
-// Code appends the code of vector i of codes, words long; a finer code is twice as
-// long.
+// Code appends the code of vector i of codes, words long.
 func Code(dst []uint64, codes []byte, i, words int) []uint64 {
 	at := i/GroupRows*GroupRows*words*8 + 8*(i%GroupRows)
 	for range words {
@@ -192,7 +157,6 @@ func Code(dst []uint64, codes []byte, i, words int) []uint64 {
 // rows, and as 4-bit numbers, by bit planes, for codes.
 type query struct {
 	numbers []int16
-	largest float64 // of the vector's magnitudes
 	// scale times a dot product with a row, times the row's scale, is the
 	// similarity.
 	scale float64
@@ -201,10 +165,8 @@ type query struct {
 	// weighs -8, as in two's complement.
 	planes []uint64
 	x      []float32
-	// reach is how estimates by codes and similarities go together, finer
-	// how those by finer codes do.
+	// reach is how estimates and similarities go together.
 	reach reach
-	finer finer
 }
 
 const (
@@ -220,9 +182,8 @@ func (e *Encoder) prepare(q *query, v []float32) {
 	q.planes = resize(q.planes, planeCount*e.Words())
 	clear(q.planes)
 	clear(q.numbers)
-	q.scale, q.reach, q.finer = 0, reach{}, finer{}
+	q.scale, q.reach = 0, reach{}
 	largest := float64(maxAbs(v))
-	q.largest = largest
 	if largest == 0 {
 		return
 	}
@@ -236,23 +197,20 @@ func (e *Encoder) prepare(q *query, v []float32) {
 	for _, f := range q.x {
 		sum += math.Abs(float64(f))
 	}
+	q.reach = newReach(q.x, most, largest)
 	// No sum of products with magnitudes may leave 32 bits.
 	factor := min(queryMost/most, (math.MaxInt32/maxLevel-float64(e.padded))/sum)
 	q.scale = largest / factor
-	numbers := 0
 	for i, f := range q.x {
 		q.numbers[i] = int16(math.RoundToEven(float64(f) * factor))
 		// A set bit of a code is a negative number: what it adds is the
 		// opposite.
-		number := int64(math.RoundToEven(float64(-f) / most * planeMost))
-		numbers += int(number)
-		n := uint64(number)
+		n := uint64(int64(math.RoundToEven(float64(-f) / most * planeMost)))
 		planes := q.planes[i/wordBits*planeCount:][:planeCount]
 		for p := range planes {
 			planes[p] |= n >> p & 1 << (i % wordBits)
 		}
 	}
-	q.reach, q.finer = newReach(q.x, most, largest, numbers), newFiner(q.x, most, largest, numbers)
 }
 
 func resize[T any](s []T, n int) []T {
@@ -260,4 +218,17 @@ func resize[T any](s []T, n int) []T {
 		return make([]T, n)
 	}
 	return s[:n]
+}
+
+// estimate is what codes alone say of the similarity with a vector, larger is
+// nearer: the sum of the query's 4-bit numbers over the dimensions in which the
+// vector is negative, with the opposite sign.
+func estimate(planes, code []uint64) int32 {
+	var sums [planeCount]int
+	for w, c := range code {
+		for p := range sums {
+			sums[p] += bits.OnesCount64(c & planes[w*planeCount+p])
+		}
+	}
+	return int32(sums[0] + 2*sums[1] + 4*sums[2] - 8*sums[3])
 }

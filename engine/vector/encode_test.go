@@ -64,8 +64,8 @@ func TestDocumentedVector(t *testing.T) {
 	b := NewBuffer(2)
 	b.Add(3, []float32{0.6, -0.8})
 	s := b.Set(4, nil)
-	got := fmt.Sprintf("%x %x %x %x %x %x %x", s.Rows[:4], s.Rows[32:34], s.Codes[:9], s.Finer[:9], s.Scales, s.Owners, s.Firsts)
-	if got != "44ff44ff aaff aaaaaaaaaaaaaaaa00 ffffffffffffffff00 f2f1333a 030000 00000000" || len(s.Rows) != 48 || len(s.Codes) != 64 || len(s.Finer) != 128 {
+	got := fmt.Sprintf("%x %x %x %x %x", s.Rows[:4], s.Codes[:9], s.Scales, s.Owners, s.Firsts)
+	if got != "24ff24ff aaaaaaaaaaaaaaaa00 f2f1333a 030000 00000000" || len(s.Rows) != 64 || len(s.Codes) != 64 {
 		t.Errorf("the example is %s", got)
 	}
 	var signs uint64
@@ -79,13 +79,6 @@ func TestDocumentedVector(t *testing.T) {
 	}
 }
 
-// multiply multiplies a query with one row.
-func multiply(out []int32, e *Encoder, row []byte, code []uint64, q *query) {
-	magnitudes, words := make([]byte, e.padded), e.Words()
-	unpackGo(magnitudes, row, []uint32{0}, code[:words], code[words:])
-	dotGo(out, magnitudes, code[:words], q.numbers)
-}
-
 // TestEncoding: what is stored gives back each number to 1/200 of the largest, and
 // similarities to 0.002; a vector's own is kept.
 func TestEncoding(t *testing.T) {
@@ -95,7 +88,7 @@ func TestEncoding(t *testing.T) {
 		v, q := unit(r, dims), unit(r, dims)
 		e := NewEncoder(dims)
 		row, code, scale := e.Encode(nil, nil, v)
-		if len(row) != e.RowBytes() || len(code) != 3*e.Words() {
+		if len(row) != e.RowBytes() || len(code) != e.Words() {
 			t.Fatalf("%d dimensions: %d bytes, %d words", dims, len(row), len(code))
 		}
 		again := make([]float32, dims)
@@ -109,7 +102,7 @@ func TestEncoding(t *testing.T) {
 			var made query
 			e.prepare(&made, x)
 			out := make([]int32, 1)
-			multiply(out, e, row, code, &made)
+			dotGo(out, row, []uint32{0}, code, made.numbers)
 			got, exact := float64(out[0])*made.scale*float64(scale), product(x, v)
 			allowed := 0.002
 			if &x[0] == &v[0] {
@@ -120,7 +113,7 @@ func TestEncoding(t *testing.T) {
 			}
 		}
 	}
-	if n := NewEncoder(256).RowBytes() + (CodeBytes(256, 8)+FinerBytes(256, 8))/8 + ScaleBytes + OwnerBytes + 1; n > 300 {
+	if n := Padded(256) + CodeBytes(256, 8)/8 + ScaleBytes + OwnerBytes + 1; n > 300 {
 		t.Errorf("%d bytes for a vector of 256 dimensions", n)
 	}
 }
@@ -145,7 +138,7 @@ func TestHostileVectors(t *testing.T) {
 		var q query
 		e.prepare(&q, v)
 		out := make([]int32, 1)
-		multiply(out, e, row, code, &q)
+		dotGo(out, row, []uint32{0}, code, q.numbers)
 		got := float64(out[0]) * q.scale * float64(scale)
 		want := 0.6*float64(v[0]) - 0.8*float64(v[2])
 		if math.Abs(got-want) > 0.01*math.Max(math.Abs(float64(v[0])), math.Abs(float64(v[2]))) {
@@ -157,23 +150,29 @@ func TestHostileVectors(t *testing.T) {
 // TestBest compares the selection with sorting: by estimate, of equal ones the
 // first rows, in the order of rows.
 func TestBest(t *testing.T) {
+	const padded = 64
+	var c counter
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		values := []int{1, 9, 1000}[seed%3]
-		c := selection{list: make([]survivor, r.IntN(300))}
-		for i := range c.list {
-			c.list[i] = survivor{uint32(3 * i), float32(r.IntN(values)) - 100, 0}
+		most := []int{0, 4, planeMost * padded}[seed%3]
+		list := make([]survivor, r.IntN(300))
+		for i := range list {
+			list[i] = survivor{uint32(3 * i), int32(r.IntN(2*most+1) - most)}
 		}
 		n := 1 + r.IntN(300)
-		sorted := slices.Clone(c.list)
+		sorted := slices.Clone(list)
 		slices.SortStableFunc(sorted, func(a, b survivor) int { return cmp.Compare(b.estimate, a.estimate) })
-		want, least := sorted[:min(n, len(sorted))], float32(math.Inf(-1))
+		want, least := sorted[:min(n, len(sorted))], int32(math.MinInt32)
 		if n < len(sorted) {
 			least = want[n-1].estimate
 		}
 		slices.SortFunc(want, func(a, b survivor) int { return cmp.Compare(a.row, b.row) })
-		if last := c.best(n); !slices.Equal(c.list, want) || last != least {
-			t.Fatalf("seed %d, %d of %d: %v from %v on, want %v from %v on", seed, n, len(sorted), c.list, last, want, least)
+		got, last := c.best(nil, list, n, padded)
+		if !slices.Equal(got, want) || last != least {
+			t.Fatalf("seed %d, %d of %d: %v from %d on, want %v from %d on", seed, n, len(list), got, last, want, least)
+		}
+		if again, _ := c.best(list[:0], list, n, padded); !slices.Equal(again, want) {
+			t.Fatalf("seed %d, in place: %v, want %v", seed, again, want)
 		}
 	}
 }

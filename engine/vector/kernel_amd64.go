@@ -6,10 +6,10 @@ func init() {
 	var list []kernel
 	x := &cpu.X86
 	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI && x.HasAVX512VPOPCNTDQ {
-		list = append(list, kernel{"avx512", scanWith(scanAVX512), unpackWith(unpackAVX512), dotWith(dotAVX512)})
+		list = append(list, kernel{"avx512", scanWith(scanAVX512), dotWith(dotAVX512)})
 	}
 	if x.HasAVX2 {
-		list = append(list, kernel{"avx2", scanWith(scanAVX2), unpackWith(unpackAVX2), dotWith(dotAVX2)})
+		list = append(list, kernel{"avx2", scanWith(scanAVX2), dotWith(dotAVX2)})
 	}
 	kernels = append(list, kernels...)
 }
@@ -21,13 +21,7 @@ func scanAVX512(out *int32, mask *byte, codes *byte, planes *uint64, words, grou
 func scanAVX2(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
 
 //go:noescape
-func dotAVX512(out *int32, magnitudes *byte, codes *uint64, numbers *int16, words, count int)
+func dotAVX512(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
 
 //go:noescape
-func dotAVX2(out *int32, magnitudes *byte, codes *uint64, numbers *int16, words, count int)
-
-//go:noescape
-func unpackAVX512(out, rows *byte, index *uint32, codes, finer *uint64, words, count int)
-
-//go:noescape
-func unpackAVX2(out, rows *byte, index *uint32, codes, finer *uint64, words, count int)
+func dotAVX2(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)

@@ -59,112 +59,38 @@ word512:
 	VZEROUPPER
 	RET
 
-DATA shifts<>+0(SB)/8, $0
-DATA shifts<>+8(SB)/8, $0
-DATA shifts<>+16(SB)/8, $0
-DATA shifts<>+24(SB)/8, $0
-DATA shifts<>+32(SB)/8, $4
-DATA shifts<>+40(SB)/8, $4
-DATA shifts<>+48(SB)/8, $4
-DATA shifts<>+56(SB)/8, $4
-GLOBL shifts<>(SB), RODATA|NOPTR, $64
-
-// turns bring two bits of 16 bytes each to the places 4 and 5.
-DATA turns<>+0(SB)/8, $4
-DATA turns<>+8(SB)/8, $4
-DATA turns<>+16(SB)/8, $2
-DATA turns<>+24(SB)/8, $2
-DATA turns<>+32(SB)/8, $0
-DATA turns<>+40(SB)/8, $0
-DATA turns<>+48(SB)/8, $62
-DATA turns<>+56(SB)/8, $62
-GLOBL turns<>(SB), RODATA|NOPTR, $64
-
-DATA parts<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
-DATA parts<>+8(SB)/8, $0x3030303030303030
-DATA parts<>+16(SB)/8, $0x8080808080808080
-DATA parts<>+24(SB)/8, $0x4040404040404040
-GLOBL parts<>(SB), RODATA|NOPTR, $32
-
-// func unpackAVX512(out, rows *byte, index *uint32, codes, finer *uint64, words, count int)
-TEXT ·unpackAVX512(SB), NOSPLIT, $0-56
-	MOVQ  out+0(FP), DI
-	MOVQ  rows+8(FP), SI
-	MOVQ  index+16(FP), BX
-	MOVQ  codes+24(FP), DX
-	MOVQ  finer+32(FP), R8
-	MOVQ  words+40(FP), CX
-	MOVQ  count+48(FP), R9
-	IMUL3Q $48, CX, R11 // bytes of a row
-	VMOVDQU64    shifts<>(SB), Z10
-	VMOVDQU64    turns<>(SB), Z11
-	VPBROADCASTQ parts<>+0(SB), Z12
-	VPBROADCASTQ parts<>+8(SB), Z13
-	VPBROADCASTQ parts<>+16(SB), Z14
-	VPBROADCASTQ parts<>+24(SB), Z15
-
-unpackrow512:
-	MOVL  (BX), AX
-	IMULQ R11, AX
-	ADDQ  SI, AX
-	MOVQ  AX, R13 // the row to be fetched
-	CMPQ  R9, $8
-	JLE   unpacklast512
-	MOVL  32(BX), R13
-	IMULQ R11, R13
-	ADDQ  SI, R13
-unpacklast512:
-	MOVQ CX, R10
-
-unpackpart512:
-	PREFETCHT0 (R13)
-	ADDQ   $48, R13
-	KMOVQ  (DX), K1
-	KMOVQ  (R8), K2
-	KMOVQ  (R8)(CX*8), K3
-	KXNORQ K1, K2, K2
-	KXNORQ K1, K3, K3
-	VBROADCASTI64X4 (AX), Z0
-	VBROADCASTI32X4 32(AX), Z1
-	VPSRLVQ   Z10, Z0, Z0
-	VPROLVQ   Z11, Z1, Z1
-	VPANDQ    Z12, Z0, Z0
-	VPANDQ    Z13, Z1, Z1
-	VPORQ     Z1, Z0, Z0
-	VPADDB    Z14, Z0, K2, Z0
-	VPADDB    Z15, Z0, K3, Z0
-	VMOVDQU64 Z0, (DI)
-	ADDQ      $8, DX
-	ADDQ      $8, R8
-	ADDQ      $48, AX
-	ADDQ      $64, DI
-	DECQ      R10
-	JNZ       unpackpart512
-
-	LEAQ (R8)(CX*8), R8 // past the second bits
-	ADDQ $4, BX
-	DECQ R9
-	JNZ  unpackrow512
-	VZEROUPPER
-	RET
-
-// func dotAVX512(out *int32, magnitudes *byte, codes *uint64, numbers *int16, words, count int)
-TEXT ·dotAVX512(SB), NOSPLIT, $0-48
+// func dotAVX512(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+TEXT ·dotAVX512(SB), NOSPLIT, $0-56
 	MOVQ   out+0(FP), DI
-	MOVQ   magnitudes+8(FP), AX
-	MOVQ   codes+16(FP), DX
-	MOVQ   numbers+24(FP), R8
-	MOVQ   words+32(FP), CX
-	MOVQ   count+40(FP), R9
+	MOVQ   rows+8(FP), SI
+	MOVQ   index+16(FP), BX
+	MOVQ   codes+24(FP), DX
+	MOVQ   numbers+32(FP), R8
+	MOVQ   words+40(FP), CX
+	MOVQ   count+48(FP), R9
+	MOVQ   CX, R11
+	SHLQ   $6, R11 // bytes of a row
 	VPXORQ Z9, Z9, Z9
 
 row512:
+	MOVL   (BX), AX
+	IMULQ  R11, AX
+	ADDQ   SI, AX
+	MOVQ   AX, R13 // the row to be fetched
+	CMPQ   R9, $8
+	JLE    last512
+	MOVL   32(BX), R13
+	IMULQ  R11, R13
+	ADDQ   SI, R13
+last512:
 	MOVQ   R8, R12
 	MOVQ   CX, R10
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 
 part512:
+	PREFETCHT0 (R13)
+	ADDQ      $64, R13
 	KMOVQ     (DX), K1
 	KSHIFTRQ  $32, K1, K2
 	VPMOVZXBW (AX), Z2
@@ -190,6 +116,7 @@ part512:
 	VPADDD        X1, X0, X0
 	VMOVD         X0, (DI)
 	ADDQ          $4, DI
+	ADDQ          $4, BX
 	DECQ          R9
 	JNZ           row512
 	VZEROUPPER
@@ -313,115 +240,24 @@ DATA places<>+16(SB)/8, $0x0800040002000100
 DATA places<>+24(SB)/8, $0x8000400020001000
 GLOBL places<>(SB), RODATA|NOPTR, $32
 
-// spread puts the first two bytes into eight each, and the next two.
-DATA spread<>+0(SB)/8, $0x0000000000000000
-DATA spread<>+8(SB)/8, $0x0101010101010101
-DATA spread<>+16(SB)/8, $0x0202020202020202
-DATA spread<>+24(SB)/8, $0x0303030303030303
-GLOBL spread<>(SB), RODATA|NOPTR, $32
-
-DATA single<>+0(SB)/8, $0x8040201008040201
-GLOBL single<>(SB), RODATA|NOPTR, $8
-
-// high adds to the 32 bytes in Y0 those of value that have their bit set in a
-// register; it ends with that shifted by 32 bits.
-#define high(register, value) \
-	VMOVQ        register, X2     \
-	VPBROADCASTD X2, Y2           \
-	VPSHUFB      Y10, Y2, Y2      \
-	VPAND        Y11, Y2, Y2      \
-	VPCMPEQB     Y11, Y2, Y2      \
-	VPAND        value, Y2, Y2    \
-	VPOR         Y2, Y0, Y0       \
-	SHRQ         $32, register
-
-// half256 unpacks 32 dimensions, of which Y0 has nibbles below and Y4 other bits in the
-// places 4 and 5.
-#define half256(offset) \
-	VPAND   Y12, Y0, Y0  \
-	VPAND   Y13, Y4, Y4  \
-	VPOR    Y4, Y0, Y0   \
-	high(R12, Y14)       \
-	high(R13, Y15)       \
-	VMOVDQU Y0, offset(DI)
-
-DATA turns256<>+0(SB)/8, $4
-DATA turns256<>+8(SB)/8, $4
-DATA turns256<>+16(SB)/8, $2
-DATA turns256<>+24(SB)/8, $2
-DATA turns256<>+32(SB)/8, $0
-DATA turns256<>+40(SB)/8, $0
-DATA turns256<>+48(SB)/8, $2
-DATA turns256<>+56(SB)/8, $2
-GLOBL turns256<>(SB), RODATA|NOPTR, $64
-
-// func unpackAVX2(out, rows *byte, index *uint32, codes, finer *uint64, words, count int)
-TEXT ·unpackAVX2(SB), NOSPLIT, $0-56
-	MOVQ  out+0(FP), DI
-	MOVQ  rows+8(FP), SI
-	MOVQ  index+16(FP), BX
-	MOVQ  codes+24(FP), DX
-	MOVQ  finer+32(FP), R8
-	MOVQ  words+40(FP), CX
-	MOVQ  count+48(FP), R9
-	IMUL3Q $48, CX, R11 // bytes of a row
-	VMOVDQU      spread<>(SB), Y10
-	VPBROADCASTQ single<>(SB), Y11
-	VPBROADCASTQ parts<>+0(SB), Y12
-	VPBROADCASTQ parts<>+8(SB), Y13
-	VPBROADCASTQ parts<>+16(SB), Y14
-	VPBROADCASTQ parts<>+24(SB), Y15
-	VMOVDQU      turns256<>+0(SB), Y8
-	VMOVDQU      turns256<>+32(SB), Y9
-
-unpackrow256:
-	MOVL  (BX), AX
-	IMULQ R11, AX
-	ADDQ  SI, AX
-	MOVQ  CX, R10
-
-unpackpart256:
-	MOVQ (DX), R15
-	MOVQ (R8), R12
-	MOVQ (R8)(CX*8), R13
-	XORQ R15, R12
-	XORQ R15, R13
-	NOTQ R12
-	NOTQ R13
-	VMOVDQU        (AX), Y0
-	VPSRLQ         $4, Y0, Y1
-	VBROADCASTI128 32(AX), Y5
-	VPSLLVQ        Y8, Y5, Y4
-	half256(0)
-	VMOVDQA        Y1, Y0
-	VPSRLVQ        Y9, Y5, Y4
-	half256(32)
-	ADDQ $8, DX
-	ADDQ $8, R8
-	ADDQ $48, AX
-	ADDQ $64, DI
-	DECQ R10
-	JNZ  unpackpart256
-
-	LEAQ (R8)(CX*8), R8 // past the second bits
-	ADDQ $4, BX
-	DECQ R9
-	JNZ  unpackrow256
-	VZEROUPPER
-	RET
-
-// func dotAVX2(out *int32, magnitudes *byte, codes *uint64, numbers *int16, words, count int)
-TEXT ·dotAVX2(SB), NOSPLIT, $0-48
+// func dotAVX2(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+TEXT ·dotAVX2(SB), NOSPLIT, $0-56
 	MOVQ    out+0(FP), DI
-	MOVQ    magnitudes+8(FP), AX
-	MOVQ    codes+16(FP), DX
-	MOVQ    numbers+24(FP), R8
-	MOVQ    words+32(FP), CX
-	MOVQ    count+40(FP), R9
-	SHLQ    $1, CX // steps of 32 numbers
+	MOVQ    rows+8(FP), SI
+	MOVQ    index+16(FP), BX
+	MOVQ    codes+24(FP), DX
+	MOVQ    numbers+32(FP), R8
+	MOVQ    words+40(FP), CX
+	MOVQ    count+48(FP), R9
+	MOVQ    CX, R11
+	SHLQ    $6, R11 // bytes of a row
+	SHLQ    $1, CX  // steps of 32 numbers
 	VMOVDQU places<>(SB), Y15
 
 row256:
+	MOVL  (BX), AX
+	IMULQ R11, AX
+	ADDQ  SI, AX
 	MOVQ  R8, R12
 	MOVQ  CX, R10
 	VPXOR Y0, Y0, Y0
@@ -459,6 +295,7 @@ part256:
 	VPADDD       X1, X0, X0
 	VMOVD        X0, (DI)
 	ADDQ         $4, DI
+	ADDQ         $4, BX
 	DECQ         R9
 	JNZ          row256
 	VZEROUPPER

@@ -5,14 +5,11 @@ package vector
 // signs lie elsewhere, so it would take three of its instructions where two of
 // the usual ones do.
 func init() {
-	kernels = append([]kernel{{"neon", scanWith(scanNEON), unpackWith(unpackNEON), dotWith(dotNEON)}}, kernels...)
+	kernels = append([]kernel{{"neon", scanWith(scanNEON), dotWith(dotNEON)}}, kernels...)
 }
 
 //go:noescape
 func scanNEON(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
 
 //go:noescape
-func dotNEON(out *int32, magnitudes *byte, codes *uint64, numbers *int16, words, count int)
-
-//go:noescape
-func unpackNEON(out, rows *byte, index *uint32, codes, finer *uint64, words, count int)
+func dotNEON(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)

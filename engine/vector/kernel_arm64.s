@@ -94,90 +94,23 @@ DATA halves<>+16(SB)/8, $0x8040201008040201
 DATA halves<>+24(SB)/8, $0x8040201008040201
 GLOBL halves<>(SB), RODATA|NOPTR, $32
 
-// bits16 adds to V0 the bytes of value that have their bit set in the lower half of a
-// register; it ends with that shifted by 16 bits.
-#define bits16(register, value) \
-	VDUP   register, V2.H8              \
-	VTBL   V30.B16, [V2.B16], V2.B16    \
-	VCMTST V31.B16, V2.B16, V2.B16      \
-	VAND   value.B16, V2.B16, V2.B16    \
-	VORR   V2.B16, V0.B16, V0.B16       \
-	LSR    $16, register, register
-
-// quarter unpacks 16 dimensions, of which V0 has the lower nibbles and V1 other bits
-// in the places 4 and 5.
-#define quarter \
-	VAND   V26.B16, V0.B16, V0.B16 \
-	VAND   V27.B16, V1.B16, V1.B16 \
-	VORR   V1.B16, V0.B16, V0.B16  \
-	bits16(R12, V28)               \
-	bits16(R13, V29)               \
-	VST1.P [V0.B16], 16(R0)
-
-// func unpackNEON(out, rows *byte, index *uint32, codes, finer *uint64, words, count int)
-TEXT ·unpackNEON(SB), NOSPLIT, $0-56
+// func dotNEON(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+TEXT ·dotNEON(SB), NOSPLIT, $0-56
 	MOVD out+0(FP), R0
 	MOVD rows+8(FP), R1
 	MOVD index+16(FP), R2
 	MOVD codes+24(FP), R3
-	MOVD finer+32(FP), R4
+	MOVD numbers+32(FP), R4
 	MOVD words+40(FP), R5
 	MOVD count+48(FP), R6
-	MOVD $48, R7
-	MUL  R5, R7, R7 // bytes of a row
-	MOVD $halves<>(SB), R8
-	VLD1 (R8), [V30.B16, V31.B16]
-	VMOVI $0x0f, V26.B16
-	VMOVI $0x30, V27.B16
-	VMOVI $0x80, V28.B16
-	VMOVI $0x40, V29.B16
-
-unpackrow:
-	MOVWU.P 4(R2), R9
-	MADD R7, R1, R9, R9
-	ADD  R5<<3, R4, R14 // the second bits
-	MOVD R5, R11
-
-unpackpart:
-	MOVD.P 8(R3), R15
-	MOVD.P 8(R4), R12
-	MOVD.P 8(R14), R13
-	EON  R15, R12, R12
-	EON  R15, R13, R13
-	VLD1.P 48(R9), [V4.B16, V5.B16, V6.B16]
-	VORR  V4.B16, V4.B16, V0.B16
-	VSHL  $4, V6.B16, V1.B16
-	quarter
-	VORR  V5.B16, V5.B16, V0.B16
-	VSHL  $2, V6.B16, V1.B16
-	quarter
-	VUSHR $4, V4.B16, V0.B16
-	VORR  V6.B16, V6.B16, V1.B16
-	quarter
-	VUSHR $4, V5.B16, V0.B16
-	VUSHR $2, V6.B16, V1.B16
-	quarter
-	SUBS  $1, R11, R11
-	BNE   unpackpart
-
-	MOVD R14, R4
-	SUBS $1, R6, R6
-	BNE  unpackrow
-	RET
-
-// func dotNEON(out *int32, magnitudes *byte, codes *uint64, numbers *int16, words, count int)
-TEXT ·dotNEON(SB), NOSPLIT, $0-48
-	MOVD out+0(FP), R0
-	MOVD magnitudes+8(FP), R9
-	MOVD codes+16(FP), R3
-	MOVD numbers+24(FP), R4
-	MOVD words+32(FP), R5
-	MOVD count+40(FP), R6
+	LSL  $6, R5, R7 // bytes of a row
 	LSL  $2, R5, R5 // steps of 16 numbers
 	MOVD $halves<>(SB), R8
 	VLD1 (R8), [V30.B16, V31.B16]
 
 row:
+	MOVWU.P 4(R2), R9
+	MADD  R7, R1, R9, R9
 	MOVD  R4, R10
 	MOVD  R5, R11
 	VEOR  V0.B16, V0.B16, V0.B16

@@ -13,9 +13,8 @@ import (
 type kernelSample struct {
 	words, groups int
 	codes, rows   []byte
-	finer         []byte
 	index         []uint32
-	signs, fine   []uint64
+	signs         []uint64
 	q             query
 	least         int32
 }
@@ -24,10 +23,9 @@ func newSample(r *rand.Rand, words, groups int) *kernelSample {
 	s := &kernelSample{words: words, groups: groups, least: int32(r.IntN(33) - 16)}
 	count := groups * GroupRows
 	s.codes = make([]byte, count*words*8)
-	s.rows = make([]byte, count*words*packed)
-	s.finer = make([]byte, finerBits*len(s.codes))
+	s.rows = make([]byte, count*words*wordBits)
 	extreme := r.IntN(3)
-	for _, b := range [][]byte{s.codes, s.finer, s.rows} {
+	for _, b := range [][]byte{s.codes, s.rows} {
 		for i := range b {
 			switch b[i] = byte(r.Uint32()); extreme {
 			case 1:
@@ -40,8 +38,8 @@ func newSample(r *rand.Rand, words, groups int) *kernelSample {
 	for range r.IntN(count + 1) {
 		at := r.IntN(count)
 		s.index = append(s.index, uint32(at))
+		s.signs = Code(s.signs, s.codes, at, words)
 	}
-	s.choose()
 	v := make([]float32, words*wordBits)
 	for i := range v {
 		v[i] = float32(r.NormFloat64())
@@ -51,15 +49,6 @@ func newSample(r *rand.Rand, words, groups int) *kernelSample {
 	}
 	NewEncoder(len(v)).prepare(&s.q, v)
 	return s
-}
-
-// choose makes the codes those of the rows in s.index.
-func (s *kernelSample) choose() {
-	s.signs, s.fine = s.signs[:0], s.fine[:0]
-	for _, at := range s.index {
-		s.signs = Code(s.signs, s.codes, int(at), s.words)
-		s.fine = Code(s.fine, s.finer, int(at), finerBits*s.words)
-	}
 }
 
 func (s *kernelSample) compare(t *testing.T, k kernel) {
@@ -73,14 +62,8 @@ func (s *kernelSample) compare(t *testing.T, k kernel) {
 		t.Fatalf("%s: %d words, %d groups: estimates %v %v, want %v %v", k.name, s.words, s.groups, got, gotMask, want, wantMask)
 	}
 	want, got = make([]int32, len(s.index)), make([]int32, len(s.index))
-	unpacked, same := make([]byte, len(s.index)*s.words*wordBits), make([]byte, len(s.index)*s.words*wordBits)
-	unpackGo(unpacked, s.rows, s.index, s.signs, s.fine)
-	k.unpack(same, s.rows, s.index, s.signs, s.fine)
-	if !slices.Equal(unpacked, same) {
-		t.Fatalf("%s: %d words: magnitudes %v, want %v", k.name, s.words, same, unpacked)
-	}
-	dotGo(want, unpacked, s.signs, s.q.numbers)
-	k.dot(got, unpacked, s.signs, s.q.numbers)
+	dotGo(want, s.rows, s.index, s.signs, s.q.numbers)
+	k.dot(got, s.rows, s.index, s.signs, s.q.numbers)
 	if !slices.Equal(got, want) {
 		t.Fatalf("%s: %d words: products %v, want %v", k.name, s.words, got, want)
 	}
@@ -121,22 +104,20 @@ func TestPlainKernel(t *testing.T) {
 	}
 	for row := range 32 {
 		code := Code(nil, s.codes, row, 3)
-		magnitudes := make([]byte, len(small))
-		unpackGo(magnitudes, s.rows, []uint32{uint32(row)}, code, Code(nil, s.finer, row, 3*finerBits))
 		var sum, product int32
 		for i, n := range small {
-			m := int32(magnitudes[i])
+			m := int32(s.rows[row*len(small)+i])
 			if code[i/wordBits]>>(i%wordBits)&1 != 0 {
 				sum += n
 				m = -m
 			}
 			product += m * int32(s.q.numbers[i])
 		}
-		if out[row] != sum || (mask[row/8]>>(row%8)&1 != 0) != (sum > s.least) {
-			t.Errorf("row %d is estimated as %d, want %d; mask %08b", row, out[row], sum, mask[row/8])
+		if out[row] != sum || estimate(s.q.planes, code) != sum || (mask[row/8]>>(row%8)&1 != 0) != (sum > s.least) {
+			t.Errorf("row %d is estimated as %d and %d, want %d; mask %08b", row, out[row], estimate(s.q.planes, code), sum, mask[row/8])
 		}
 		got := make([]int32, 1)
-		if dotGo(got, magnitudes, code, s.q.numbers); got[0] != product {
+		if dotGo(got, s.rows, []uint32{uint32(row)}, code, s.q.numbers); got[0] != product {
 			t.Errorf("row %d times the query is %d, want %d", row, got[0], product)
 		}
 	}
@@ -151,7 +132,6 @@ func FuzzKernels(f *testing.F) {
 		s := newSample(rand.New(rand.NewPCG(uint64(seed), 3)), 1+int(words%24), 1+int(words/24))
 		copy(s.codes, data)
 		copy(s.rows, data)
-		copy(s.finer, data)
 		for i := 0; 2*i+1 < len(data) && i < len(s.q.numbers); i++ {
 			// Whatever prepare makes keeps the sum of products within 32 bits.
 			n := int16(binary.LittleEndian.Uint16(data[2*i:]))
@@ -160,7 +140,10 @@ func FuzzKernels(f *testing.F) {
 		for i := 0; 8*i+7 < len(data) && i < len(s.q.planes); i++ {
 			s.q.planes[i] = binary.LittleEndian.Uint64(data[8*i:])
 		}
-		s.choose()
+		s.signs = s.signs[:0]
+		for _, at := range s.index {
+			s.signs = Code(s.signs, s.codes, int(at), s.words)
+		}
 		for _, k := range kernels {
 			s.compare(t, k)
 		}
@@ -172,12 +155,12 @@ func BenchmarkKernels(b *testing.B) {
 		r := rand.New(rand.NewPCG(1, 3))
 		s := newSample(r, dims/wordBits, 128)
 		out, mask := make([]int32, 1024), make([]byte, 128)
-		s.index = make([]uint32, 1024)
-		for i := range s.index {
-			s.index[i] = uint32(i)
+		index := make([]uint32, 1024)
+		var signs []uint64
+		for i := range index {
+			index[i] = uint32(i)
+			signs = Code(signs, s.codes, i, s.words)
 		}
-		s.choose()
-		magnitudes := make([]byte, 1024*dims)
 		for _, k := range kernels {
 			b.Run(k.name+"/scan/"+strconv.Itoa(dims), func(b *testing.B) {
 				for b.Loop() {
@@ -185,15 +168,9 @@ func BenchmarkKernels(b *testing.B) {
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/vector")
 			})
-			b.Run(k.name+"/unpack/"+strconv.Itoa(dims), func(b *testing.B) {
-				for b.Loop() {
-					k.unpack(magnitudes, s.rows, s.index, s.signs, s.fine)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/vector")
-			})
 			b.Run(k.name+"/dot/"+strconv.Itoa(dims), func(b *testing.B) {
 				for b.Loop() {
-					k.dot(out, magnitudes, s.signs, s.q.numbers)
+					k.dot(out, s.rows, index, signs, s.q.numbers)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/vector")
 			})

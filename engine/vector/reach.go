@@ -12,17 +12,14 @@ import (
 // off by sqrt((pi/2 - 1)(1 - s^2)/(D - 1)) on average (Gao and Long, RaBitQ, 2024,
 // theorem 3.2; the rotation makes directions random). So once k chunks with
 // similarities of t and more are known, a row whose estimate is reachDeviations of
-// that below t will not be a nearer one, and need not be looked at more closely.
+// that below t will not be a nearer one, and need not be read.
 //
-// A finer code says each number up to half a level, so that the similarity is off by
-// level/sqrt(12) on average, whatever it is: a third to a quarter of the above. Of
-// 200,000 passages a question of a few words leaves some thousands by signs, and some
-// hundreds by finer codes.
+// Of the 10,000 best estimates a question of a few words leaves some hundreds.
 
 // reachDeviations is how many standard deviations an estimate may be too low.
 const reachDeviations = 3
 
-// reach is how estimates of one query by signs and similarities go together.
+// reach is how estimates of one query and similarities go together.
 type reach struct {
 	length float64 // of the query
 	// An estimate e stands for a similarity of length x (offset + slope e),
@@ -32,10 +29,14 @@ type reach struct {
 }
 
 // newReach is that of a query whose rotated numbers, divided by largest, are x;
-// most is the largest of their magnitudes, and sum that of the query's numbers in
-// bit planes.
-func newReach(x []float32, most, largest float64, sum int) reach {
-	length, dims := math.Sqrt(squares(x)), float64(len(x))
+// most is the largest of their magnitudes.
+func newReach(x []float32, most, largest float64) reach {
+	var sum, square float64
+	for _, f := range x {
+		sum += float64(f)
+		square += float64(f) * float64(f)
+	}
+	length, dims := math.Sqrt(square), float64(len(x))
 	unit := 1 / (math.Sqrt(2*dims/math.Pi) * length)
 	step := most / planeMost
 	return reach{
@@ -43,18 +44,12 @@ func newReach(x []float32, most, largest float64, sum int) reach {
 		// The signs' dot product is the sum of the numbers, less twice that
 		// of those under negative signs, which the estimate is, negated, in
 		// steps.
-		offset: -float64(sum) * step * unit, slope: 2 * step * unit,
+		offset: sum * unit, slope: 2 * step * unit,
 		deviation: math.Sqrt((math.Pi/2 - 1) / (dims - 1)),
-		rounding:  step * math.Sqrt(dims/12) * unit, // a number in steps is off by step/sqrt(12)
+		// A number in steps is off by step/sqrt(12), and half of them count
+		// twice.
+		rounding: step * math.Sqrt(dims/6) * unit,
 	}
-}
-
-func squares(x []float32) float64 {
-	var sum float64
-	for _, f := range x {
-		sum += float64(float64(f) * float64(f))
-	}
-	return sum
 }
 
 // least is the lowest estimate from which a row may have a similarity of t.
@@ -67,29 +62,47 @@ func (r *reach) least(t float64) int32 {
 	return int32(max(math.MinInt32, min(math.MaxInt32, math.Ceil((low-r.offset)/r.slope))))
 }
 
-// finer is how estimates of one query by finer codes and similarities go together: an
-// estimate e, which is four times that by signs, twice that by the first bits and
-// that by the second ones, stands for scale x slope (e + offset), and deviation in
-// the place of the bracket is by how much it is off. scale is that of the row.
-type finer struct{ slope, offset, deviation float64 }
+// seedRows is how many rows are compared, for each chunk that is wanted, to find
+// out what it takes to be one of them. Twice as many would spare few more, half as
+// many left a half more to be compared where vectors share a direction.
+const seedRows = 4
 
-// levels is how many magnitudes of a row are one of its finer code.
-const levels = (maxLevel + 1) >> finerBits
-
-// newFiner takes what newReach does. A code of 0..7 stands for 3.5 less it levels.
-func newFiner(x []float32, most, largest float64, sum int) finer {
-	const (
-		middle = 1<<finerBits - 0.5
-		// square is about the mean square of numbers in levels: the
-		// largest, four levels, is three times the square root of the mean.
-		square = (1 << finerBits) * (1 << finerBits) / 9.
-	)
-	step := most / planeMost
-	return finer{
-		slope:     levels * largest * step,
-		offset:    -middle * float64(sum),
-		deviation: math.Sqrt((squares(x)/(step*step) + square*float64(len(x))) / 12),
+// prune drops from c.list the rows that cannot be among the nearest k: the best
+// of them by their estimates are compared, so that k similarities are known. It
+// returns the similarity that is needed, threshold or more, and the lowest estimate
+// that may stand for it. A list that is hardly longer than what would be compared
+// stays as it is.
+func (s *Set) prune(q *query, c *selection, k int, threshold float64) (float64, int32, error) {
+	seeds := seedRows * k
+	if len(c.list) <= 2*seeds {
+		return threshold, q.reach.least(threshold), nil
 	}
+	c.seeds, _ = c.best(c.seeds[:0], c.list, seeds, s.Encoder.padded)
+	c.choose(c.seeds)
+	if err := s.score(q, c); err != nil {
+		return threshold, math.MinInt32, err
+	}
+	best := c.scores[:0] // of each chunk
+	for i, score := range c.scores {
+		if n := len(best); i > 0 && !s.single() && s.Owner(int(c.index[i])) == s.Owner(int(c.index[i-1])) {
+			best[n-1] = max(best[n-1], score)
+		} else {
+			best = append(best, score)
+		}
+	}
+	if len(best) >= k {
+		threshold = max(threshold, largest(best, k))
+	}
+	least := q.reach.least(threshold)
+	n := 0
+	for _, row := range c.list { // no branch, which nobody could predict
+		c.list[n] = row
+		if row.estimate >= least {
+			n++
+		}
+	}
+	c.list = c.list[:n]
+	return threshold, least, nil
 }
 
 // chooseSurvivors leaves in w.list the rows to be compared: of the best depth by
@@ -104,40 +117,6 @@ func (s *Set) chooseSurvivors(ctx context.Context, w *worker, allowed []uint64, 
 		return len(w.list) < depth, err
 	}
 	before := len(w.list)
-	w.prune(s, k, job.threshold)
-	return before < depth || len(w.list) < before, nil
-}
-
-// prune drops from c.list the rows that cannot be among the nearest k, and returns
-// the similarity that is needed, threshold or more: that of the k-th chunk by its
-// best estimate, less the deviation of it, because the best estimates are rather too
-// high than too low.
-func (c *selection) prune(s *Set, k int, threshold float64) float64 {
-	if len(c.list) < k {
-		return threshold
-	}
-	best, owner, single := c.scores[:0], uint32(0), s.single() // of each chunk
-	for i, row := range c.list {
-		score := float64(row.estimate) - float64(row.most-row.estimate)/reachDeviations
-		if !single {
-			last := owner
-			if owner = s.Owner(int(row.row)); i > 0 && owner == last {
-				best[len(best)-1] = max(best[len(best)-1], score)
-				continue
-			}
-		}
-		best = append(best, score)
-	}
-	if c.scores = best; len(best) >= k {
-		threshold = max(threshold, largest(best, k))
-	}
-	n := 0
-	for _, row := range c.list { // no branch, which nobody could predict
-		c.list[n] = row
-		if float64(row.most) >= threshold {
-			n++
-		}
-	}
-	c.list = c.list[:n]
-	return threshold
+	_, _, err = s.prune(&w.query, &w.selection, k, job.threshold)
+	return before < depth || len(w.list) < before, err
 }

@@ -13,11 +13,10 @@ import (
 // estimates the first rows, so that which ones survive does not depend on how the
 // work is divided.
 
-// survivor is a row that survives: its similarity by its finer code, and the most
-// that it may be.
+// survivor is a row that survives.
 type survivor struct {
-	row            uint32
-	estimate, most float32
+	row      uint32
+	estimate int32
 }
 
 const (
@@ -28,8 +27,8 @@ const (
 	// cancelBlocks is the number of blocks after which a scan looks whether it
 	// is still wanted: about 0.1 ms.
 	cancelBlocks = 64
-	// pruneRows is by how much a list grows at least before it is pruned.
-	pruneRows = 32
+	// pruneRows is by how much a list grows before it is pruned.
+	pruneRows = 1 << 10
 )
 
 // scanJob is what a scan looks for.
@@ -48,10 +47,6 @@ type scanner struct {
 	selection
 	estimates [blockRows]int32
 	mask      [blockRows / GroupRows]byte
-	finer     [finerBits * blockRows]int32
-	all       [finerBits * blockRows / GroupRows]byte
-	threshold float64 // the similarity that a row needs
-	lost      float32 // the estimate of which no further row survives, nor of a lower one
 	err       error
 }
 
@@ -85,15 +80,18 @@ func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
 		}
 		w.list = append(w.list, scan.list...)
 	}
-	w.best(job.depth)
+	w.list, _ = w.best(w.list[:0], w.list, job.depth, s.Encoder.padded)
 	return ctx.Err()
 }
 
 // run keeps the best of the rows from start, a multiple of blockRows, up to end.
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start, end int) error {
-	c.list, c.threshold, c.lost = c.list[:0], job.threshold, float32(math.Inf(-1))
-	least := q.reach.least(c.threshold)
-	full := job.k + pruneRows // the list is pruned when it is so long
+	c.list = c.list[:0]
+	threshold, least := job.threshold, int32(math.MinInt32)
+	if job.prune {
+		least = q.reach.least(threshold)
+	}
+	full := max(pruneRows, 8*seedRows*job.k) // the list is pruned when it is so long
 	if !job.prune {
 		full = 2 * job.depth
 	}
@@ -111,58 +109,39 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start
 		if rows%GroupRows != 0 { // the last group is filled up
 			c.mask[groups-1] &= 1<<(rows%GroupRows) - 1
 		}
-		s.refine(c, q, at, groups)
-		if c.take(s, q, job.allowed, at, groups); len(c.list) < full {
+		if c.take(s, job.allowed, at, groups); len(c.list) < full {
 			continue
 		}
 		if job.prune {
-			c.threshold = c.prune(s, job.k, c.threshold)
-			least = q.reach.least(c.threshold)
+			var err error
+			var low int32
+			if threshold, low, err = s.prune(q, &c.selection, job.k, threshold); err != nil {
+				return err
+			}
+			least = max(least, low)
 		}
 		if len(c.list) >= 2*job.depth {
-			c.lost = max(c.lost, c.best(job.depth))
+			// Rows that come later lose against equal estimates.
+			var last int32
+			c.list, last = c.best(c.list[:0], c.list, job.depth, s.Encoder.padded)
+			least = max(least, last+1)
 		}
 		if job.prune {
-			full = min(len(c.list)+max(pruneRows, len(c.list)/4), max(2*job.depth, len(c.list)+1))
+			full = min(len(c.list)+max(pruneRows, len(c.list), 8*seedRows*job.k), max(2*job.depth, len(c.list)+1))
 		}
 	}
-	c.best(job.depth)
+	c.list, _ = c.best(c.list[:0], c.list, job.depth, s.Encoder.padded)
 	return nil
 }
 
-// refine estimates by their finer codes the groups in which a row is promising; those
-// that follow one another at once.
-func (s *Set) refine(c *scanner, q *query, at, groups int) {
-	size := finerBits * GroupRows * s.Encoder.Words() * 8
-	for g := 0; g < groups; g++ {
-		if c.mask[g] == 0 {
-			continue
-		}
-		end := g + 1
-		for end < groups && c.mask[end] != 0 {
-			end++
-		}
-		kernels[0].scan(c.finer[finerBits*GroupRows*g:], c.all[:finerBits*(end-g)], s.Finer[(at/GroupRows+g)*size:], q.planes, 0)
-		g = end
-	}
-}
-
-// take adds to the list the rows of the mask that are allowed and wanted; the block
-// begins at row at.
-func (c *scanner) take(s *Set, q *query, allowed []uint64, at, groups int) {
-	single, f := s.single(), &q.finer
+// take adds the allowed rows of the mask to the list; the block begins at row at.
+func (c *scanner) take(s *Set, allowed []uint64, at, groups int) {
+	single := s.single()
 	for g, bit := range c.mask[:groups] {
 		for ; bit != 0; bit &= bit - 1 {
-			j := bits.TrailingZeros8(bit)
-			i := g*GroupRows + j
-			scale := s.scale(at+i) * f.slope
-			e := float64(combine(c.estimates[i], c.finer[finerBits*GroupRows*g:], j)) + f.offset
-			row := survivor{uint32(at + i), float32(scale * e), float32(scale * (e + reachDeviations*f.deviation))}
-			if float64(row.most) < c.threshold || row.estimate <= c.lost {
-				continue
-			}
+			i := g*GroupRows + bits.TrailingZeros8(bit)
 			if allowed != nil {
-				ordinal := row.row
+				ordinal := uint32(at + i)
 				if !single {
 					ordinal = s.Owner(at + i)
 				}
@@ -170,15 +149,9 @@ func (c *scanner) take(s *Set, q *query, allowed []uint64, at, groups int) {
 					continue
 				}
 			}
-			c.list = append(c.list, row)
+			c.list = append(c.list, survivor{uint32(at + i), c.estimates[i]})
 		}
 	}
-}
-
-// combine is the finer estimate of row i of a group: coarse is that by its signs, finer
-// are those of the group by the first and the second bits.
-func combine(coarse int32, finer []int32, i int) int32 {
-	return 4*coarse + 2*finer[i] + finer[GroupRows+i]
 }
 
 func has(set []uint64, i uint32) bool {
@@ -207,33 +180,36 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// best leaves in the list the n best by their estimates, of equal ones the first
-// rows, and returns the lowest of these estimates; minus infinity when there are no
-// more than n.
-func (c *selection) best(n int) float32 {
-	if len(c.list) <= n {
-		return float32(math.Inf(-1))
+// counter selects survivors by counting their estimates, of which there are few: at
+// most planeMost for each dimension, of either sign.
+type counter struct{ counts []uint32 }
+
+// best appends the best n of list to dst, both in the order of their rows, and
+// returns the lowest estimate that list must have for that when it has more than n.
+// dst may be the empty beginning of list.
+func (c *counter) best(dst, list []survivor, n, padded int) ([]survivor, int32) {
+	if len(list) <= n {
+		return append(dst, list...), math.MinInt32
 	}
-	c.estimated = c.estimated[:0]
-	for _, row := range c.list {
-		c.estimated = append(c.estimated, row.estimate)
+	zero := planeMost * padded
+	c.counts = resize(c.counts, 2*zero+1)
+	clear(c.counts)
+	for _, s := range list {
+		c.counts[int(s.estimate)+zero]++
 	}
-	last, left := largest(c.estimated, n), n // of those with the estimate last, left are kept
-	for _, row := range c.list {
-		if row.estimate > last {
-			left--
-		}
+	at, left := len(c.counts)-1, n // of those with the estimate at, left are kept
+	for ; left > int(c.counts[at]); at-- {
+		left -= int(c.counts[at])
 	}
-	kept := c.list[:0]
-	for _, row := range c.list {
-		if row.estimate < last || row.estimate == last && left <= 0 {
+	last := int32(at - zero)
+	for _, s := range list {
+		if s.estimate < last || s.estimate == last && left == 0 {
 			continue
 		}
-		if row.estimate == last {
+		if s.estimate == last {
 			left--
 		}
-		kept = append(kept, row)
+		dst = append(dst, s)
 	}
-	c.list = kept
-	return last
+	return dst, last
 }

@@ -27,7 +27,6 @@ type Set struct {
 	Chunks  int    // ordinals are below it
 	Owned   int    // chunks that own rows
 	Codes   []byte // CodeBytes: the code of row i where PutCode puts it
-	Finer   []byte // FinerBytes: likewise the finer ones
 	Rows    []byte // Count x RowBytes
 	Scales  []byte // Count float32
 	// Owners are the ordinals that own the rows, OwnerBytes each, never
@@ -204,8 +203,7 @@ func (s *Set) At(dst []float32, row int) error {
 		}
 	}
 	size := s.Encoder.RowBytes()
-	words := s.Encoder.Words()
-	code := Code(Code(nil, s.Codes, row, words), s.Finer, row, s.Encoder.FinerWords())
+	code := Code(nil, s.Codes, row, s.Encoder.Words())
 	s.Encoder.Decode(dst, s.Rows[row*size:(row+1)*size], code, float32(s.scale(row)))
 	return nil
 }

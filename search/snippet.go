@@ -26,10 +26,6 @@ const (
 	snippetMatches = 20_000
 	// snippetTerms is how many terms of a query are told apart.
 	snippetTerms = 64
-	// snippetWords is how many words of texts are remembered with what they
-	// match, of at most snippetWordBytes each.
-	snippetWords     = 4096
-	snippetWordBytes = 64
 )
 
 // SnippetWidth is the usual width of a snippet in columns: Chinese, Japanese
@@ -49,8 +45,8 @@ type Snippet struct {
 	At int
 }
 
-// Highlighter finds the words of one query in texts, which must not change while
-// it is used. It is not safe for concurrent use.
+// Highlighter finds the words of one query in texts. It is not safe for
+// concurrent use.
 type Highlighter struct {
 	analyzer *analysis.Analyzer
 	// stop, while the query is read, tells which words are function words.
@@ -71,9 +67,10 @@ type Highlighter struct {
 	fuzzy    []expandedWord
 	// typed are the words as typed, for looking far ahead.
 	typed []string
-	// seen remembers what words of texts matched: most come again and again.
-	seen  map[string][]wordMatch
-	found []wordMatch // of the word looked at
+	// compared remembers what words of texts matched that are compared with
+	// those of a fuzzy query, which takes long.
+	compared map[string][]wordMatch
+	found    []wordMatch // of the word looked at
 }
 
 type expandedWord struct {
@@ -327,17 +324,22 @@ func runeColumns(r rune) int {
 // word returns what a word of the text matches, in order of place; it is good
 // until the next call.
 func (h *Highlighter) word(raw string) []wordMatch {
-	if found, ok := h.seen[raw]; ok {
-		return found
+	if len(h.fuzzy) == 0 {
+		h.found = h.match(h.found[:0], raw)
+		return h.found
 	}
-	h.found = h.match(h.found[:0], raw)
-	if len(h.seen) < snippetWords && len(raw) <= snippetWordBytes {
-		if h.seen == nil {
-			h.seen = make(map[string][]wordMatch, snippetWords/4)
+	found, ok := h.compared[raw]
+	if !ok {
+		if h.compared == nil {
+			h.compared = map[string][]wordMatch{}
 		}
-		h.seen[raw] = slices.Clone(h.found)
+		found = h.match(nil, raw)
+		const longest = 64
+		if len(raw) <= longest {
+			h.compared[strings.Clone(raw)] = found
+		}
 	}
-	return h.found
+	return found
 }
 
 // match appends what a word of the text matches, in order of place.

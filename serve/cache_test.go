@@ -70,6 +70,21 @@ func (w *twin) same(t *testing.T, g access.Grant, q serve.SearchRequest) {
 		t.Fatal(err)
 	}
 	defer without.Close()
+	fused := func(r *serve.Reader) string {
+		out, err := r.Fused(ctx, q.Text, "rrf", 60, 5)
+		if err != nil {
+			return err.Error()
+		}
+		out.Timings = nil
+		text, err := json.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if got, want := fused(with), fused(without); got != want {
+		t.Fatalf("%q fused, as %+v: with the cache\n%s\nwithout\n%s", q.Text, g, got, want)
+	}
 	a, err := with.Search(ctx, q)
 	got, gotNext := answerText(t, a, err)
 	a, err = without.Search(ctx, q)

@@ -39,17 +39,18 @@ type FusedResult struct {
 // min(max(5 x limit, 50), 1000) chunks (D10); texts are read for what is
 // returned only. When one leg fails the other answers and Degraded is true (D9).
 func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (*Fused, error) {
-	p, err := r.c.Load(FusedProfile)
+	p, err := r.c.load(FusedProfile)
 	if err != nil {
 		return nil, err
 	}
-	q := query.Parse(text, query.Options{Now: r.c.o.Now(), Limit: limit})
-	result, err := r.searcher().Search(ctx, q, p, search.Options{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}})
+	q := query.Parse(text, query.Options{Now: r.c.now(), Limit: limit})
+	found, steps, err := r.rank(ctx, &SearchRequest{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}, Window: limit}, q, p)
 	if err != nil {
 		return nil, err
 	}
+	result := found.result
 	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
-	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(slices.Clone(result.Warnings), r.outdated()...), Timings: result.Took}
+	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(slices.Clone(result.Warnings), r.outdated()...), Timings: steps}
 	rank := func(h *search.Hit, leg int) int {
 		if leg < 0 || leg >= len(h.Legs) {
 			return 0

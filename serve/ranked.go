@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +46,28 @@ func (f *ranked) bytes() int64 {
 		}
 	}
 	return n
+}
+
+// own copies the texts of the hits: a title is a part of all that the catalog read
+// of its document, which would stay in memory with it.
+func (f *ranked) own() {
+	all := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, text := range list {
+			out[i] = strings.Clone(text)
+		}
+		return out
+	}
+	id := func(id sheaf.ID) sheaf.ID { return sheaf.ID(strings.Clone(string(id))) }
+	for i := range f.result.Hits {
+		h := &f.result.Hits[i]
+		h.ID, h.Doc, h.Title, h.Breadcrumb, h.Path = id(h.ID), id(h.Doc), strings.Clone(h.Title), strings.Clone(h.Breadcrumb), strings.Clone(h.Path)
+		h.Hierarchy, h.Tags = all(h.Hierarchy), all(h.Tags)
+		for j := range h.Constituents {
+			c := &h.Constituents[j]
+			c.ID, c.Title = id(c.ID), strings.Clone(c.Title)
+		}
+	}
 }
 
 type turnKey struct{}
@@ -146,6 +169,7 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 		}
 		whole := !found.result.Degraded && len(found.result.Warnings) == 0
 		if at, told := r.c.stampOf(r.view); whole && told && at == r.at {
+			found.own()
 			cache.put(r.at, key, found, found.bytes())
 		}
 		return found, whole, nil

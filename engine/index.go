@@ -82,8 +82,9 @@ type Options struct {
 	// named are not compared.
 	Vectors []VectorModel
 	// Memory bounds, roughly, what is held in memory while chunks are added;
-	// 0 is DefaultMemory.
-	Memory int64
+	// 0 is DefaultMemory. WorkerMemory bounds what one goroutine holds of it,
+	// which matters where one loads alone; 0 is all of it.
+	Memory, WorkerMemory int64
 	// MergeRate bounds how many bytes background merges write in a second; 0
 	// is DefaultMergeRate.
 	MergeRate int64

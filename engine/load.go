@@ -163,12 +163,16 @@ func (l *Load) addChunk(w *worker, c *Chunk) error {
 }
 
 // full reports whether the memory is used up and w holds its share of it: a
-// goroutine that loads alone makes segments as large as memory allows.
+// goroutine that loads alone makes segments as large as memory allows, or as
+// WorkerMemory does.
 func (l *Load) full(w *worker) bool {
 	used := w.bytes()
 	w.used.Store(used)
-	memory := l.index.options.Memory
-	if used <= memory/int64(len(l.all)) {
+	memory, own := l.index.options.Memory, l.index.options.WorkerMemory
+	switch {
+	case own > 0 && used > own:
+		return true
+	case used <= memory/int64(len(l.all)):
 		return false
 	}
 	all := int64(0)
@@ -287,7 +291,7 @@ func (f *flushed) remove(docs, ids []string) error {
 
 // wordShare is the part of its memory in which a worker may remember words from
 // one segment to the next.
-const wordShare = 4
+const wordShare = 8
 
 // flush writes the chunks of workers, of which mu is held, as one segment.
 func (l *Load) flush(workers ...*worker) error {

@@ -32,8 +32,9 @@ type Options struct {
 	// not named here are not compared.
 	Vectors []backend.VectorField
 	// MemoryBytes bounds what is held in memory while chunks are added; 0 is
-	// 256 MiB.
-	MemoryBytes int64
+	// 256 MiB. WorkerBytes bounds what one goroutine holds of it, which matters
+	// where one adds alone, as for a long document; 0 is all of it.
+	MemoryBytes, WorkerBytes int64
 	// ReadOnly forbids writing; then the folder need not be writable, but it
 	// must exist.
 	ReadOnly bool
@@ -71,7 +72,7 @@ func Open(o Options) (*Store, error) {
 		models[i] = engine.VectorModel{Field: v.Name, Model: v.Model, Dims: v.Dims}
 	}
 	index, err := engine.Open(engine.Options{FS: o.FS, Dir: o.Dir, Analyzer: o.Analyzer, Fields: sheaf.Fields[:],
-		Vectors: models, Memory: o.MemoryBytes, ReadOnly: o.ReadOnly})
+		Vectors: models, Memory: o.MemoryBytes, WorkerMemory: o.WorkerBytes, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, category(err)
 	}

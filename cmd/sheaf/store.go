@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -117,14 +116,14 @@ func vectorFields(e inference.Embedder) []backend.VectorField {
 	return out
 }
 
-// loadMemory is what the engine may gather of long documents, for each core, before
-// it writes a part of them; the commits of short ones hold less.
-const loadMemory = 16 << 20
+// longMemory is what the engine may gather of a long document before it writes a
+// part of it. What the commits of short ones hold on one core is less.
+const longMemory = 48 << 20
 
 // openEngine opens the engine in dir. empty says that nothing is indexed yet:
 // then what an interrupted run left there, made otherwise, is no loss.
 func openEngine(dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
-	store, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: loadMemory * int64(runtime.GOMAXPROCS(0))})
+	store, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), WorkerBytes: longMemory})
 	if err != nil {
 		if empty && errors.Is(err, sheaf.ErrInvalid) {
 			return nil, fmt.Errorf("%w: %w", sheaf.ErrUnsupported, err)

@@ -50,12 +50,13 @@ func (o *option) allowed() string {
 	return "a text"
 }
 
-// plain writes a number without an exponent where that is readable.
+// plain writes a number without an exponent where that is readable, and without
+// the last digits of what was computed: 1 - 0.82 is 0.18.
 func plain(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return strconv.FormatFloat(v, 'g', 12, 64)
 }
 
 // setting is the value that a profile gives to an option, not yet computed.

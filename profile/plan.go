@@ -129,6 +129,23 @@ func (p *Plan) CheckLimit(limit int) error {
 	return nil
 }
 
+// ParameterError says that a parameter which a query sets is wrong. It wraps
+// sheaf.ErrInvalid.
+type ParameterError struct {
+	Name string // as the query has it
+	Err  error
+}
+
+// Error says which parameter of which profile is wrong, and what is allowed.
+func (e *ParameterError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the fault, with its category.
+func (e *ParameterError) Unwrap() error { return e.Err }
+
+func wrongParameter(name, format string, args ...any) error {
+	return &ParameterError{Name: name, Err: sheaf.Invalidf(format, args...)}
+}
+
 // values are the parameters in force.
 func (p *Profile) values(numbers map[string]float64, set map[string]string) (values, error) {
 	v := values{numbers: numbers, choices: map[string]string{}}
@@ -145,7 +162,7 @@ func (p *Profile) values(numbers map[string]float64, set map[string]string) (val
 			if len(names) == 0 {
 				names = []string{"none"}
 			}
-			return v, sheaf.Invalidf("profile %s has no parameter %q%s (its parameters: %s)", p.Name, name, hint, strings.Join(names, ", "))
+			return v, wrongParameter(name, "profile %s has no parameter %q%s (its parameters: %s)", p.Name, name, hint, strings.Join(names, ", "))
 		}
 	}
 	for i := range p.Parameters {
@@ -166,7 +183,7 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 			text = param.Default
 		}
 		if !slices.Contains(param.OneOf, text) {
-			return sheaf.Invalidf("parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
+			return wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
 		}
 		v.choices[param.Name] = text
 		return nil
@@ -188,7 +205,7 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 		}
 	}
 	if err != nil || !(x >= param.Min && x <= param.Max) || param.Integer && x != float64(int64(x)) {
-		return sheaf.Invalidf("parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
+		return wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
 	}
 	v.numbers[param.Name] = x
 	return param.reaches(p, x, v, false)
@@ -211,7 +228,7 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) e
 	if written {
 		return param.node.errorf("the default of parameter %s is %s: must be at least %s", param.Name, plain(x), bound)
 	}
-	return sheaf.Invalidf("parameter %s of profile %s is %s: must be at least %s", param.Name, p.Name, plain(x), bound)
+	return wrongParameter(param.Name, "parameter %s of profile %s is %s: must be at least %s", param.Name, p.Name, plain(x), bound)
 }
 
 // only is the branch of a weight above 0 when there is just one, else nil.

@@ -113,7 +113,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 	}
 	plan, err := p.profile.Plan(q.Window, q.Parameters)
 	if err != nil {
-		return nil, nil, inField("parameters", err)
+		return nil, nil, inParameters(err)
 	}
 	s, now := r.searcher(), r.c.now()
 	s.Now = func() time.Time { return now }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/chunk"
+	"sheaf/profile"
 	"sheaf/query"
 	"sheaf/search"
 	"sheaf/serve/access"
@@ -147,6 +149,19 @@ func inField(field string, err error) error {
 	return &FieldError{Field: field, Err: err}
 }
 
+// inParameters says in which parameter of a profile an error lies.
+func inParameters(err error) error {
+	field := "parameters"
+	var wrong *profile.ParameterError
+	if errors.As(err, &wrong) {
+		field += "/" + pointerEscapes.Replace(wrong.Name)
+	}
+	return inField(field, err)
+}
+
+// pointerEscapes writes a name as one step of a JSON pointer (RFC 6901).
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // parse reads the query as this caller may mean it. Names of properties that
 // only hidden documents have are no names to a caller from whom they are kept.
 func (r *Reader) parse(q *SearchRequest) (sheaf.Query, error) {
@@ -210,7 +225,7 @@ func (r *Reader) prepare(q *SearchRequest) (sheaf.Query, loadedProfile, error) {
 		return sheaf.Query{}, p, inField("profile", err)
 	}
 	if _, err := p.profile.Plan(q.Window, q.Parameters); err != nil {
-		return sheaf.Query{}, p, inField("parameters", err)
+		return sheaf.Query{}, p, inParameters(err)
 	}
 	parsed, err := r.parse(q)
 	return parsed, p, err

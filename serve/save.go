@@ -76,7 +76,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	text = append(text, yaml.MapItem{Key: "extends", Value: in.Extends})
 	if len(in.Parameters) > 0 {
 		if _, err := base.Plan(DefaultLimit, in.Parameters); err != nil {
-			return nil, inField("parameters", err)
+			return nil, inParameters(err)
 		}
 		set := map[string]any{}
 		for key, value := range in.Parameters {
@@ -90,7 +90,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	}
 	file := filepath.Join(c.o.ProfileDirs[0], name+".yaml")
 	if _, err := profile.Parse(file, content, c.o.Profiles); err != nil {
-		return nil, inField("parameters", err)
+		return nil, inParameters(err)
 	}
 	return saved(name, file, content, in.Replace)
 }

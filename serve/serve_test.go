@@ -88,14 +88,14 @@ func TestRequestsOutOfRange(t *testing.T) {
 	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
 	r := reader(t, f, access.Unrestricted())
 	for field, q := range map[string]serve.SearchRequest{
-		"limit":      {Limit: serve.MaxLimit + 1},
-		"window":     {Window: -1},
-		"query":      {Text: strings.Repeat("a", serve.MaxQueryBytes+1)},
-		"sort":       {Sort: "score"},
-		"facets":     {Facets: []string{"secret"}},
-		"filter":     {Filter: "words and no filter"},
-		"profile":    {Profile: "none"},
-		"parameters": {Parameters: map[string]string{"none": "1"}},
+		"limit":           {Limit: serve.MaxLimit + 1},
+		"window":          {Window: -1},
+		"query":           {Text: strings.Repeat("a", serve.MaxQueryBytes+1)},
+		"sort":            {Sort: "score"},
+		"facets":          {Facets: []string{"secret"}},
+		"filter":          {Filter: "words and no filter"},
+		"profile":         {Profile: "none"},
+		"parameters/none": {Parameters: map[string]string{"none": "1"}},
 	} {
 		_, err := r.Search(context.Background(), q)
 		var at *serve.FieldError

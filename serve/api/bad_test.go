@@ -95,8 +95,8 @@ func TestBadBodies(t *testing.T) {
 		"a filter of words":        {`{"query": "x", "filter": "word"}`, "#/filter"},
 		"no such profile":          {`{"query": "x", "profile": "none"}`, "#/profile"},
 		"a profile that is a file": {`{"query": "x", "profile": "/etc/x.yaml"}`, "#/profile"},
-		"no such parameter":        {`{"query": "x", "parameters": {"none": 1}}`, "#/parameters"},
-		"a parameter out of range": {`{"query": "x", "parameters": {"meaning": 7}}`, "#/parameters"},
+		"no such parameter":        {`{"query": "x", "parameters": {"no/ne": 1}}`, "#/parameters/no~1ne"},
+		"a parameter out of range": {`{"query": "x", "parameters": {"meaning": 7}}`, "#/parameters/meaning"},
 	} {
 		p := s.wrong(t, 422, "POST", "/v1/search", test.body)
 		if len(p.Errors) == 0 || p.Errors[0].Pointer != test.pointer {

@@ -227,15 +227,20 @@ func (l *load) ask(length time.Duration) ([]time.Duration, error) {
 	var wg sync.WaitGroup
 	for i := range l.clients {
 		wg.Go(func() {
+			c, err := connect(l.options)
+			if err != nil {
+				faults[i] = err
+				return
+			}
+			defer c.conn.Close()
 			draw := l.drawer(uint64(i))
 			for time.Now().Before(deadline) {
-				query := draw()
-				began := time.Now()
-				if _, err := l.get("/v1/search?query=" + url.QueryEscape(query) + "&profile=" + url.QueryEscape(l.profile)); err != nil {
+				took, err := c.search(draw())
+				if err != nil {
 					faults[i] = err
 					return
 				}
-				all[i] = append(all[i], time.Since(began))
+				all[i] = append(all[i], took)
 				time.Sleep(l.pause)
 			}
 		})

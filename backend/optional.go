@@ -83,6 +83,14 @@ type ColumnChange struct {
 	Columns []Column
 }
 
+// Emptier is met by backends that others may search and that keep their settings when
+// nothing is left in them.
+type Emptier interface {
+	// Empty removes every chunk. Durable and visible when it returns; after an
+	// error a part of them may be left, and emptying again is safe.
+	Empty(ctx context.Context) error
+}
+
 // Stats describes what a backend holds.
 type Stats struct {
 	Chunks  int              `json:"chunks"`

@@ -92,7 +92,7 @@ func Run(t *testing.T, o Options) {
 	for name, test := range map[string]func(*testing.T, Options){
 		"scores": scores, "combine": combine, "statistics": statistics, "queries": queries, "filters": filters, "order": order,
 		"changes": changes, "within": within, "many": many, "vectors": vectors, "invalid": invalid, "hostile": hostile, "bulk": bulk,
-		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel, "together": together, "large": large, "names": names,
+		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel, "together": together, "large": large, "names": names, "emptied": emptied,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if reason, ok := o.Skip[name]; ok {

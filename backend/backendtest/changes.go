@@ -47,6 +47,48 @@ func changes(t *testing.T, o Options) {
 	expect(t, b, "not the first of equal ids", body(sheaf.Match{Text: "x"}), "")
 }
 
+// emptied: nothing is left, what is written after is scored as in a new store, and
+// emptying what is empty is no error.
+func emptied(t *testing.T, o Options) {
+	b := o.Open(t)
+	defer b.Close()
+	e, ok := b.(backend.Emptier)
+	if !ok {
+		t.Skip("this store is no backend.Emptier")
+	}
+	ctx := context.Background()
+	if err := e.Empty(ctx); err != nil {
+		t.Fatalf("new: %v", err)
+	}
+	kept := Chunk("t:kept#a", "body", "x y")
+	kept.Vectors = []backend.Vectors{{Name: backend.VectorBody, Passages: [][]float32{unit(1, 0, 0, 0, 0, 0, 0, 0)}}}
+	write(t, b, kept)
+	req := body(sheaf.Match{Text: "x"})
+	want := retrieve(t, b, req)
+	var gone []backend.Chunk
+	for i := range 30 {
+		c := Chunk(fmt.Sprintf("t:gone%d#a", i), "body", "x and more of it", "title", "x")
+		c.Vectors = kept.Vectors
+		gone = append(gone, c)
+	}
+	write(t, b, gone...)
+	for range 2 {
+		if err := e.Empty(ctx); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, b, "emptied", req, "")
+		if r, ok := b.(backend.Reporter); ok {
+			if stats, err := r.Stats(ctx); err != nil || stats.Chunks+stats.Vectors != 0 {
+				t.Errorf("emptied: %d chunks and %d vectors are left, %v", stats.Chunks, stats.Vectors, err)
+			}
+		}
+	}
+	write(t, b, kept)
+	if got := retrieve(t, b, req); len(got) != 1 || !near(b, got[0].Score, want[0].Score) {
+		t.Errorf("written again: found %v, want %v", got, want)
+	}
+}
+
 func within(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()

@@ -219,11 +219,16 @@ func (b *bulk) remove(ctx context.Context, docs []sheaf.ID, fresh map[string]*ba
 		if fresh[k] != nil {
 			continue
 		}
-		if err := b.put(ctx, "", append(encode(object{"delete": object{"_id": k}}), '\n')); err != nil {
+		if err := b.drop(ctx, k); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// drop deletes a chunk.
+func (b *bulk) drop(ctx context.Context, key string) error {
+	return b.put(ctx, "", append(encode(object{"delete": object{"_id": key}}), '\n'))
 }
 
 // keysOf finds the chunks of documents.

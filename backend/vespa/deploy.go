@@ -74,21 +74,40 @@ func Drop(ctx context.Context, o Options) error {
 	c := newClient(&o, strings.TrimRight(o.URL, "/"))
 	for _, schema := range []string{o.Schema, o.Schema + "_about"} {
 		for continuation := ""; ; {
-			path := "/document/v1/" + namespace + "/" + schema + "/docid/?selection=true"
-			if continuation != "" {
-				path += "&continuation=" + url.QueryEscape(continuation)
-			}
-			var said struct{ Continuation string }
+			err := deleteSome(ctx, c, schema, &continuation)
 			var refused *refusal
-			if err := c.Call(ctx, "DELETE", path, nil, &said); errors.As(err, &refused) && (refused.status == http.StatusBadRequest || refused.status == http.StatusNotFound) {
+			if errors.As(err, &refused) && (refused.status == http.StatusBadRequest || refused.status == http.StatusNotFound) {
 				break // there is no such schema
 			} else if err != nil {
 				return err
 			}
-			if continuation = said.Continuation; continuation == "" {
+			if continuation == "" {
 				break
 			}
 		}
 	}
 	return nil
+}
+
+// deleteSome deletes as many documents of a schema as the server does at a time, from
+// where the last call came to; continuation is "" at the end.
+func deleteSome(ctx context.Context, c *httpstore.Client, schema string, continuation *string) error {
+	path := "/document/v1/" + namespace + "/" + schema + "/docid/?selection=true"
+	if *continuation != "" {
+		path += "&continuation=" + url.QueryEscape(*continuation)
+	}
+	var said struct{ Continuation string }
+	err := c.Call(ctx, "DELETE", path, nil, &said)
+	*continuation = said.Continuation
+	return err
+}
+
+// Empty implements [backend.Emptier], some documents at a time.
+func (s *Store) Empty(ctx context.Context) error {
+	for continuation := ""; ; {
+		err := s.calls.Write(ctx, func(ctx context.Context) error { return deleteSome(ctx, s.feeder, s.o.Schema, &continuation) })
+		if err != nil || continuation == "" {
+			return err
+		}
+	}
 }

@@ -607,3 +607,14 @@ func TestDrop(t *testing.T) {
 		t.Errorf("sent %q, want %q", paths, want)
 	}
 }
+
+// TestEmpty: every document goes, what the store says about itself stays.
+func TestEmpty(t *testing.T) {
+	server, s := serving(t)
+	if err := s.Empty(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true"}; !slices.Equal(server.requests, want) {
+		t.Errorf("sent %q, want %q", server.requests, want)
+	}
+}

@@ -393,20 +393,42 @@ func (s *Store) removeOthers(ctx context.Context, token string, before map[strin
 
 func (s *Store) deleteWhere(ctx context.Context, class string, where []object) error {
 	for {
-		var said struct {
-			Results struct{ Matches, Successful, Failed, Limit int }
-		}
-		err := s.client.Call(ctx, "DELETE", "/v1/batch/objects", object{"output": "minimal", "match": object{"class": class, "where": object{"operator": "And", "operands": where}}}, &said)
-		r := said.Results
-		switch {
-		case err != nil:
+		if more, err := s.deleteSome(ctx, class, where); err != nil || !more {
 			return err
-		case r.Failed > 0:
-			return s.fault(sheaf.ErrUnavailable, "%d objects of %s were not deleted: write again", r.Failed, class)
-		case r.Matches <= r.Successful && r.Matches < max(r.Limit, 1):
-			return nil
-		case r.Successful == 0:
-			return nil
 		}
 	}
+}
+
+// deleteSome deletes as many objects as the server does at a time, and tells whether
+// there may be more.
+func (s *Store) deleteSome(ctx context.Context, class string, where []object) (more bool, err error) {
+	var said struct {
+		Results struct{ Matches, Successful, Failed, Limit int }
+	}
+	err = s.client.Call(ctx, "DELETE", "/v1/batch/objects", object{"output": "minimal", "match": object{"class": class, "where": object{"operator": "And", "operands": where}}}, &said)
+	r := said.Results
+	switch {
+	case err != nil:
+		return false, err
+	case r.Failed > 0:
+		return false, s.fault(sheaf.ErrUnavailable, "%d objects of %s were not deleted: write again", r.Failed, class)
+	}
+	return r.Successful > 0 && (r.Matches > r.Successful || r.Matches >= max(r.Limit, 1)), nil
+}
+
+// Empty implements [backend.Emptier], some objects at a time.
+func (s *Store) Empty(ctx context.Context) error {
+	where := []object{{"path": []string{"write"}, "operator": "NotEqual", "valueText": rand.Text()}}
+	for _, class := range s.classes() {
+		for more := true; more; {
+			err := s.calls.Write(ctx, func(ctx context.Context) (err error) {
+				more, err = s.deleteSome(ctx, class, where)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -251,7 +251,9 @@ func (s *session) openStores(ctx context.Context) error {
 	s.catalog, s.view, s.outdated = c, c.View(), nil
 	if s.view.Settings().Extra[remakingKey] == remakingEngine {
 		if err = errRemaking; !s.asIs {
-			err = s.whenFree(ctx, func() error { return s.emptyEngine(ctx) })
+			err = s.whenFree(ctx, func() error {
+				return s.empty(ctx, remakingEngine, func() error { return os.RemoveAll(collection.EngineDir(s.where.Dir)) })
+			})
 		}
 		if err != nil {
 			s.close()

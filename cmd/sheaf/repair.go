@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
@@ -25,12 +26,14 @@ import (
 // only the texts that are nowhere else, and a mark that says so. Then the engine
 // is emptied, and the mark changed. Then the files are indexed as though they
 // were new, the texts are indexed again, and the mark is taken away. Any command
-// that finds a mark goes on from there.
+// that finds a mark goes on from there. A server is emptied only when a person asked for
+// it, because others may search there: else its documents are written in place.
 
 // remakingKey is where the settings keep the mark.
 const (
 	remakingKey     = "remaking"
 	remakingEngine  = "engine"    // the engine is still to be emptied
+	remakingServer  = "server"    // the server is still to be emptied
 	remakingContent = "documents" // documents are still to be indexed
 )
 
@@ -181,13 +184,17 @@ func (s *session) dropLocked(keep bool) error {
 		})
 		s.notice("%v: it is left out from now on", err)
 	}
+	mark := remakingEngine
+	if s.target != nil && (s.rebuilds || w.Settings.Extra[remakingKey] == remakingServer) {
+		mark = remakingServer
+	}
 	err = s.keepCopy(w)
 	if err == nil {
 		err = w.Replace(func(settings *catalog.Settings) {
 			if !keep {
 				*settings = catalog.Settings{}
 			}
-			settings.Trees, settings.Extra = trees, map[string]string{remakingKey: remakingEngine}
+			settings.Trees, settings.Extra = trees, map[string]string{remakingKey: mark}
 		})
 	}
 	return errors.Join(err, w.Close(), s.writeRecord())
@@ -231,10 +238,10 @@ func (s *session) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// emptyEngine is the second step of making an index again, unless another process
-// was first. Nobody writes to the engine who does not hold the catalog.
-func (s *session) emptyEngine(ctx context.Context) error {
-	if err := s.reload(); err != nil || s.view.Settings().Extra[remakingKey] != remakingEngine {
+// empty is the second step of making an index again, unless another process was first:
+// remove empties what the mark says. Nobody writes there who does not hold the catalog.
+func (s *session) empty(ctx context.Context, mark string, remove func() error) error {
+	if err := s.reload(); err != nil || s.view.Settings().Extra[remakingKey] != mark {
 		return err
 	}
 	if !s.locked {
@@ -248,8 +255,8 @@ func (s *session) emptyEngine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err = s.reload(); err == nil && s.view.Settings().Extra[remakingKey] == remakingEngine {
-		if err = os.RemoveAll(collection.EngineDir(s.where.Dir)); err == nil {
+	if err = s.reload(); err == nil && s.view.Settings().Extra[remakingKey] == mark {
+		if err = remove(); err == nil {
 			err = s.mark(ctx, remakingContent)
 		}
 	}
@@ -285,5 +292,23 @@ func (s *session) finish(ctx context.Context, o ingest.Options) error {
 	if err := s.reload(); err != nil {
 		return err
 	}
-	return s.mark(ctx, "")
+	if err := s.mark(ctx, ""); err != nil {
+		return err
+	}
+	return s.noteStrays(ctx)
+}
+
+// noteStrays says when a server holds what no document here has: it was not emptied
+// when the index was made again.
+func (s *session) noteStrays(ctx context.Context) error {
+	r, ok := s.backend.(backend.Reporter)
+	if s.target == nil || !ok {
+		return nil
+	}
+	stats, err := r.Stats(ctx)
+	if err == nil && stats.Chunks > s.view.Chunks() {
+		s.notice("%s holds %s more than the documents here have: to empty and fill it again, when nobody else searches there: sheaf index --rebuild", s.target,
+			terminal.Plural(stats.Chunks-s.view.Chunks(), "chunk", "chunks"))
+	}
+	return err
 }

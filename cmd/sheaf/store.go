@@ -53,14 +53,17 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 		}
 		return store, err
 	}
+	if err := s.emptyServer(ctx); err != nil {
+		return nil, storeError{err}
+	}
 	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), s.asIs && s.view.Docs() > 0)
 	if errors.Is(err, backend.ErrMadeOtherwise) {
-		store, err = s.emptyStore(ctx, err)
+		err = withHint(err, "fill it again from the files, when nobody else searches there: sheaf index --rebuild")
 	}
 	if err != nil {
 		return nil, storeError{err}
 	}
-	if r, ok := store.(backend.Reporter); ok && s.view.Chunks() > 0 {
+	if r, ok := store.(backend.Reporter); ok && s.view.Chunks() > 0 && !s.remaking() {
 		stats, err := r.Stats(ctx)
 		if err == nil && stats.Chunks == 0 {
 			err = withHint(fmt.Errorf("%w: %s holds nothing, and %d chunks were written to it", sheaf.ErrNotFound, s.target, s.view.Chunks()), "fill it again: sheaf index --rebuild")
@@ -72,17 +75,35 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	return store, nil
 }
 
-// emptyStore drops what an earlier version, or other settings, filled the server with,
-// when that is what was asked for: others may search there.
-func (s *session) emptyStore(ctx context.Context, because error) (backend.Backend, error) {
-	if !s.rebuilds {
-		return nil, withHint(because, "fill it again from the files, when nobody else searches there: sheaf index --rebuild")
+// emptyServer removes what the server holds, when that was asked for and is not done
+// yet: what an earlier version, or other settings, filled it with goes settings and all,
+// else only the chunks do.
+func (s *session) emptyServer(ctx context.Context) error {
+	if s.view.Settings().Extra[remakingKey] != remakingServer {
+		return nil
 	}
-	s.notice("%v: it is emptied and filled again", because)
-	if err := s.target.Drop(ctx); err != nil {
-		return nil, err
+	if s.asIs {
+		return errRemaking
 	}
-	return s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), false)
+	return s.whenFree(ctx, func() error {
+		return s.empty(ctx, remakingServer, func() error {
+			store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), false)
+			if errors.Is(err, backend.ErrMadeOtherwise) {
+				s.notice("%v: it is emptied and filled again", err)
+				return s.target.Drop(ctx)
+			}
+			if err != nil {
+				return err
+			}
+			emptier, ok := store.(backend.Emptier)
+			if !ok {
+				err = fmt.Errorf("%w: %s cannot be emptied", sheaf.ErrUnsupported, s.target)
+			} else {
+				err = emptier.Empty(ctx)
+			}
+			return errors.Join(err, store.Close())
+		})
+	})
 }
 
 // engineLost is an error when the engine holds nothing of what the catalog knows:

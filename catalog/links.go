@@ -29,9 +29,10 @@ const (
 	pointMarkdown        // by a path that ended with .markdown
 	pointName            // by a name that alone decides
 	pointOther           // only reading the link can tell
+	pointMdx             // by a path that ended with .mdx
 )
 
-var pointSuffix = [...]string{pointPath: "", pointMd: ".md", pointMarkdown: ".markdown"}
+var pointSuffix = [...]string{pointPath: "", pointMd: ".md", pointMarkdown: ".markdown", pointMdx: ".mdx"}
 
 func pathKey(tree, plain string) uint64 { return xxh3.HashString("p" + tree + ":" + plain) }
 
@@ -218,7 +219,7 @@ func (v *View) sources(doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	}
 	byPath := func(plain string, folder bool) {
 		point(pathKey(tree, plain), func(item keyItem, _ sheaf.ID) (yes, sure bool) {
-			if item.kind >= len(pointSuffix) || folder && item.kind != pointPath {
+			if item.kind == pointName || item.kind == pointOther || item.kind >= len(pointSuffix) || folder && item.kind != pointPath {
 				return false, true
 			}
 			found := v.byPath(tree, plain, pointSuffix[item.kind], "")

@@ -22,7 +22,7 @@ type collection map[sheaf.ID]catalog.Record
 func folded(s string) string { return norm.NFC.String(strings.ToLower(s)) }
 
 func withoutEnding(s string) string {
-	for _, ending := range []string{".md", ".markdown"} {
+	for _, ending := range []string{".md", ".markdown", ".mdx"} {
 		if t := strings.TrimSuffix(s, ending); t != s && t != "" && !strings.HasSuffix(t, "/") {
 			return t
 		}
@@ -118,7 +118,7 @@ func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 var (
 	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/"}
 	stems   = []string{"note", "Note", "index", "README", "x.y", "käse", "ka\u0308se", "other"}
-	endings = []string{".md", ".md", ".MD", ".markdown", ".txt", ""}
+	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", ""}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
 	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/"}
 )

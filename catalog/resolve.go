@@ -112,7 +112,7 @@ func fold(s string) string {
 
 // cutMarkdown splits a folded name before the ending of Markdown files.
 func cutMarkdown(name string) (plain, suffix string) {
-	for _, suffix := range []string{".md", ".markdown"} {
+	for _, suffix := range []string{".md", ".markdown", ".mdx"} {
 		if plain, ok := strings.CutSuffix(name, suffix); ok && plain != "" && !strings.HasSuffix(plain, "/") {
 			return plain, suffix
 		}

@@ -49,12 +49,12 @@ const (
 	KindCode
 )
 
-// KindOf tells how the file of this name is read: ".md" and ".markdown" in any
-// case are Markdown, files of well-known programming languages are code, and
+// KindOf tells how the file of this name is read: ".md", ".markdown" and ".mdx" in
+// any case are Markdown, files of well-known programming languages are code, and
 // everything else is plain text.
 func KindOf(name string) Kind {
 	switch ext := strings.ToLower(path.Ext(name)); {
-	case ext == ".md" || ext == ".markdown":
+	case ext == ".md" || ext == ".markdown" || ext == ".mdx":
 		return KindMarkdown
 	case codeExtensions[ext]:
 		return KindCode
@@ -146,6 +146,12 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 		s.doc.Aliases, s.doc.Tags, s.doc.Properties, s.doc.Warnings = front.aliases, front.tags, front.properties, front.warnings
 	} else if unclosedFrontmatter(s.src[s.start:]) {
 		s.doc.Warnings = []sheaf.Warning{{Line: 1, Message: "frontmatter: no line --- closes it; it is read as text"}}
+	}
+	if strings.EqualFold(path.Ext(name), ".mdx") && !s.doc.FrontmatterText {
+		if end := moduleEnd(s.src, begin); end > begin {
+			s.front.whole, begin = span{s.start, end}, end
+			s.doc.Frontmatter = sheaf.Span{Start: s.start, End: end}
+		}
 	}
 	s.scan.scan(s.src, begin)
 	s.titles, s.ids = make([]string, len(s.scan.headings)), make([]string, len(s.scan.headings))

@@ -1,6 +1,7 @@
 package chunk_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -41,10 +42,14 @@ func FuzzChunk(f *testing.F) {
 		f.Add([]byte(strings.ReplaceAll(part, `\n`, "\n")))
 	}
 	f.Add([]byte("\ufeff---\r\na: [\"x\", 'y']\r\n---\r# h {#i}\rx\x00\xff"))
+	f.Add([]byte("import X from 'x'\r\rexport {\n\n# h\nx"))
 	all := chunkers(f)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for _, k := range all {
 			name := "n.md"
+			if bytes.HasPrefix(content, []byte("import")) {
+				name = "n.mdx"
+			}
 			if strings.HasPrefix(k.Name(), "code") {
 				name = "n.go"
 			}

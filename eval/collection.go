@@ -305,7 +305,7 @@ func sampleFiles(folder string) []string {
 			return nil
 		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && path != folder:
 			return filepath.SkipDir
-		case e.Type().IsRegular() && slices.Contains([]string{".md", ".markdown", ".txt"}, strings.ToLower(filepath.Ext(path))):
+		case e.Type().IsRegular() && slices.Contains([]string{".md", ".markdown", ".mdx", ".txt"}, strings.ToLower(filepath.Ext(path))):
 			files = append(files, path)
 		}
 		return nil

@@ -35,7 +35,7 @@ func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
 
 func resolveTarget(target string, v *catalog.View) (string, error) {
 	path, heading, _ := strings.Cut(target, "\x00")
-	for _, ending := range []string{"", ".md", ".markdown", ".txt"} {
+	for _, ending := range []string{"", ".md", ".markdown", ".mdx", ".txt"} {
 		doc, ok := v.Document(sheaf.DocumentID(tree, path+ending))
 		if !ok {
 			continue

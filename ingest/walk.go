@@ -22,7 +22,7 @@ import (
 // WalkOptions say which files of a folder are documents.
 type WalkOptions struct {
 	// Include are gitignore patterns of further files that are documents;
-	// without any, Markdown and plain text files (.md, .markdown, .txt) are.
+	// without any, Markdown and plain text files (.md, .markdown, .mdx, .txt) are.
 	Include []string
 	// Exclude are gitignore patterns of files and folders that are left out.
 	Exclude []string

@@ -71,7 +71,7 @@ func addIndexFlags(f *pflag.FlagSet) {
 
 // addWalkFlags adds what decides which files of a folder are documents.
 func addWalkFlags(f *pflag.FlagSet) {
-	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown and .txt")
+	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown, .mdx and .txt")
 	f.StringSlice("exclude", nil, "patterns, as in .gitignore, of files to leave out")
 	f.String("max-file-size", "", "leave out larger files")
 	f.Bool("follow-symlinks", false, "follow symbolic links, also out of the folder")
@@ -149,7 +149,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		switch {
 		case s.json || s.jsonl:
 		case s.searched() == 0:
-			s.notice("no documents in %s: .md, .markdown and .txt files are indexed, and those that the setting include names", s.folder)
+			s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting include names", s.folder)
 		default:
 			s.notice("nothing found in %s: %s searched", s.folder, terminal.Plural(s.searched(), "document was", "documents were"))
 		}

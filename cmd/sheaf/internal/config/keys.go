@@ -188,7 +188,7 @@ var keys = []Key{
 		Help:  "leave out the most frequent words of the language when indexing",
 		field: func(v *Values) any { return &v.StopWords }},
 	{Name: "include", Kind: KindList,
-		Help:  "patterns, as in .gitignore, of the files to index beside .md, .markdown and .txt",
+		Help:  "patterns, as in .gitignore, of the files to index beside .md, .markdown, .mdx and .txt",
 		field: func(v *Values) any { return &v.Include }},
 	{Name: "exclude", Kind: KindList,
 		Help:  "patterns, as in .gitignore, of files to leave out",

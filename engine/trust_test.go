@@ -185,7 +185,7 @@ func TestFlippedBits(t *testing.T) {
 
 // TestGolden opens an index that an earlier build of this version wrote.
 func TestGolden(t *testing.T) {
-	dir := filepath.Join("testdata", "version5")
+	dir := filepath.Join("testdata", "version6")
 	if *update {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -217,7 +217,7 @@ func TestGolden(t *testing.T) {
 
 // TestOlderVersion: an index of an earlier version is refused with advice.
 func TestOlderVersion(t *testing.T) {
-	for _, version := range []string{"version1", "version2", "version4"} {
+	for _, version := range []string{"version1", "version2", "version4", "version5"} {
 		_, err := answers(ofThisAnalyzer(t, filepath.Join("testdata", version)))
 		if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "build the index anew") {
 			t.Errorf("an index of %s: %v", version, err)

@@ -1,6 +1,7 @@
 package postings
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -50,6 +51,34 @@ func TestReadFrameBounds(t *testing.T) {
 			t.Errorf("one more than %v is %v", values, got)
 		}
 	}
+}
+
+// TestDocumentedFrame holds the frame of doc/formats/postings.md.
+func TestDocumentedFrame(t *testing.T) {
+	values := []uint32{1, 5, 2, 1, 40}
+	frame := packFrame(nil, values, 2)
+	if got := fmt.Sprintf("%x", frame); got != "820165000101040a" {
+		t.Errorf("the frame is %s", got)
+	}
+	got := make([]uint32, len(values))
+	if rest, ok := readFrame(got, frame, 0); !ok || len(rest) > 0 || !slices.Equal(got, values) {
+		t.Errorf("%v became %v, %x are left", values, got, rest)
+	}
+}
+
+// FuzzFrame: no bytes make a frame panic, or a value less than what is added.
+func FuzzFrame(f *testing.F) {
+	f.Add(appendFrame(nil, []uint32{1, 5, 2, 1, 40}), uint8(4), false)
+	f.Add(appendFrame(nil, slices.Repeat([]uint32{3, 9, 1 << 31}, 40)), uint8(119), true)
+	f.Fuzz(func(t *testing.T, src []byte, n uint8, one bool) {
+		dst, add := make([]uint32, int(n)%BlockLen+1), uint32(0)
+		if one {
+			add = 1
+		}
+		if rest, ok := readFrame(dst, src, add); ok && (len(rest) > len(src) || slices.Min(dst) < add) {
+			t.Fatalf("%d values of %x plus %d: %v", len(dst), src, add, dst)
+		}
+	})
 }
 
 func FuzzUnpack(f *testing.F) {

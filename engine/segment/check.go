@@ -85,12 +85,12 @@ func (r *Reader) checkTerms(ctx context.Context) error {
 func (r *Reader) checkIdentifiers(ctx context.Context) error {
 	var c tableCursor
 	for c.reset(r.ids); c.next(); {
-		ordinal, ok := uvarint(&c.payload)
-		if !ok || ordinal >= uint64(r.meta.chunks) {
-			return r.file.Corrupt(sectionIDs, 0, "entry %d is chunk %d of %d", c.at, ordinal, r.meta.chunks)
+		ordinal, err := r.identified(&c)
+		if err != nil {
+			return err
 		}
-		if rank, err := r.Rank(uint32(ordinal)); err != nil || int(rank) != c.at {
-			return r.file.Corrupt(sectionRanks, int(ordinal)*ordinalBytes, "chunk %d has rank %d, not %d", ordinal, rank, c.at)
+		if rank, err := r.Rank(ordinal); err != nil || int(rank) != c.at {
+			return r.file.Corrupt(sectionRanks, int(ordinal)/rankBlock*rankHeader, "chunk %d has rank %d, not %d", ordinal, rank, c.at)
 		}
 	}
 	if c.err != nil {
@@ -98,7 +98,7 @@ func (r *Reader) checkIdentifiers(ctx context.Context) error {
 	}
 	set := NewBitset(r.meta.chunks)
 	for c.reset(r.docs); c.next(); {
-		if !set.ReadRuns(c.payload, r.meta.chunks) {
+		if !c.eachRun(r.meta.chunks, set.setRange) {
 			return r.file.Corrupt(sectionDocs, 0, "the chunks of entry %d", c.at)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 const (
 	kind = "segment"
 	// Version is the version of the format that this package writes and reads.
-	Version = 5
+	Version = 6
 	// MaxFields is the most text fields that a segment can have.
 	MaxFields = 16
 )

@@ -89,13 +89,13 @@ func (w *fileWriter) lists(l *termLists) {
 	from := 0
 	for i := range l.terms {
 		t := &l.terms[i]
-		w.payload = w.payload[:0]
-		if w.terms.blockStarts() {
-			w.payload = binary.AppendUvarint(w.payload, w.offset+uint64(t.start))
+		first := w.terms.key(t.name)
+		payload := w.terms.out
+		if first {
+			payload = binary.AppendUvarint(payload, w.offset+uint64(t.start))
 		}
-		w.payload = binary.AppendUvarint(w.payload, t.mask)
-		w.payload = append(w.payload, l.entries[from:t.end]...)
-		w.terms.add(t.name, w.payload)
+		payload = binary.AppendUvarint(payload, t.mask)
+		w.terms.out = append(payload, l.entries[from:t.end]...)
 		from = t.end
 	}
 	w.offset += uint64(len(l.bytes))

@@ -235,10 +235,12 @@ func (m *merger) identifiers() error {
 	for _, in := range m.inputs {
 		c := &in.cursor
 		for c.reset(in.Reader.ids); c.next(); {
-			if ordinal, ok := uvarint(&c.payload); ok && ordinal < uint64(in.Reader.Chunks()) {
-				if to := in.to(uint32(ordinal)); to != dropped {
-					ids[to] = string(c.key)
-				}
+			ordinal, err := in.Reader.identified(c)
+			if err != nil {
+				return err
+			}
+			if to := in.to(ordinal); to != dropped {
+				ids[to] = string(c.key)
 			}
 		}
 		if c.err != nil {
@@ -246,7 +248,7 @@ func (m *merger) identifiers() error {
 		}
 		for c.reset(in.Reader.docs); c.next(); {
 			doc := ""
-			eachRun(c.payload, in.Reader.Chunks(), func(start, end int) {
+			ok := c.eachRun(in.Reader.Chunks(), func(start, end int) {
 				for i := start; i < end; i++ {
 					if to := in.to(uint32(i)); to != dropped {
 						if doc == "" {
@@ -256,6 +258,9 @@ func (m *merger) identifiers() error {
 					}
 				}
 			})
+			if !ok {
+				return in.Reader.file.Corrupt(sectionDocs, 0, "the chunks of %q", c.key)
+			}
 		}
 		if c.err != nil {
 			return c.err

@@ -74,13 +74,14 @@ func (r *Reader) open() error {
 	}
 	for _, t := range []struct {
 		name string
+		kind tableKind
 		to   **table
-	}{{sectionTerms, &r.terms}, {sectionIDs, &r.ids}, {sectionDocs, &r.docs}, {sectionColumns, &r.columns}} {
+	}{{sectionTerms, tableOfTerms, &r.terms}, {sectionIDs, tableOfNumbers, &r.ids}, {sectionDocs, tableOfRuns, &r.docs}, {sectionColumns, tableOfBytes, &r.columns}} {
 		g := r.sections[t.name]
 		if g == nil {
 			return r.file.Corrupt(t.name, 0, "the section is missing")
 		}
-		if *t.to, err = openTable(g); err != nil {
+		if *t.to, err = openTable(g, t.kind); err != nil {
 			return err
 		}
 	}
@@ -88,7 +89,7 @@ func (r *Reader) open() error {
 	switch {
 	case r.postings == nil:
 		return r.file.Corrupt(sectionPostings, 0, "the section is missing")
-	case r.ranks == nil || len(r.ranks.data) != ordinalBytes*r.meta.chunks || r.ids.count != r.meta.chunks:
+	case r.ranks == nil || len(r.ranks.data) < rankBlocks(r.meta.chunks)*rankHeader || r.ids.count != r.meta.chunks:
 		return r.file.Corrupt(sectionRanks, 0, "want those of %d chunks", r.meta.chunks)
 	}
 	for _, f := range r.meta.fields {
@@ -260,11 +261,7 @@ func (r *Reader) Rank(ordinal uint32) (uint32, error) {
 	if int(ordinal) >= r.meta.chunks {
 		return 0, fmt.Errorf("chunk %d of %d", ordinal, r.meta.chunks)
 	}
-	b, err := r.ranks.slice(ordinalBytes*int(ordinal), ordinalBytes)
-	if err != nil {
-		return 0, err
-	}
-	return get24(b), nil
+	return rankOf(r.ranks, int(ordinal), r.meta.chunks)
 }
 
 func (r *Reader) fault(err error, section string) error {
@@ -286,11 +283,16 @@ func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
 	if !c.find(unsafe.Slice(unsafe.StringData(id), len(id))) { // which is read
 		return 0, false, c.err
 	}
-	v, valid := uvarint(&c.payload)
-	if !valid || v >= uint64(r.meta.chunks) {
-		return 0, false, r.file.Corrupt(sectionIDs, 0, "chunk %d of %d", v, r.meta.chunks)
+	ordinal, err = r.identified(c)
+	return ordinal, err == nil, err
+}
+
+// identified is the ordinal of the chunk whose identifier c stands at.
+func (r *Reader) identified(c *tableCursor) (uint32, error) {
+	if c.number >= int64(r.meta.chunks) {
+		return 0, r.file.Corrupt(sectionIDs, 0, "entry %d is chunk %d of %d", c.at, c.number, r.meta.chunks)
 	}
-	return uint32(v), true, nil
+	return uint32(c.number), nil
 }
 
 // EachID calls f with every identifier, in the order of bytes, and the ordinal of
@@ -298,11 +300,11 @@ func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
 func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	var c tableCursor
 	for c.reset(r.ids); c.next(); {
-		ordinal, ok := uvarint(&c.payload)
-		if !ok || ordinal >= uint64(r.meta.chunks) {
-			return r.file.Corrupt(sectionIDs, 0, "entry %d is chunk %d of %d", c.at, ordinal, r.meta.chunks)
+		ordinal, err := r.identified(&c)
+		if err != nil {
+			return err
 		}
-		if err := f(c.key, uint32(ordinal)); err != nil {
+		if err := f(c.key, ordinal); err != nil {
 			return err
 		}
 	}
@@ -320,15 +322,12 @@ func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 		if !bytes.Equal(x.key, y.key) {
 			continue
 		}
-		inA, okA := uvarint(&x.payload)
-		inB, okB := uvarint(&y.payload)
-		if !okA || inA >= uint64(a.meta.chunks) {
-			return a.file.Corrupt(sectionIDs, 0, "chunk %d of %d", inA, a.meta.chunks)
+		inA, err := a.identified(&x)
+		inB, err2 := b.identified(&y)
+		if err = errors.Join(err, err2); err != nil {
+			return err
 		}
-		if !okB || inB >= uint64(b.meta.chunks) {
-			return b.file.Corrupt(sectionIDs, 0, "chunk %d of %d", inB, b.meta.chunks)
-		}
-		f(uint32(inA), uint32(inB))
+		f(inA, inB)
 		if !y.next() {
 			break
 		}
@@ -344,7 +343,7 @@ func (r *Reader) Document(set Bitset, doc string) (bool, error) {
 	if !c.find([]byte(doc)) {
 		return false, c.err
 	}
-	if !set.ReadRuns(c.payload, r.meta.chunks) {
+	if !c.eachRun(r.meta.chunks, set.setRange) {
 		return false, r.file.Corrupt(sectionDocs, 0, "the chunks of %q", doc)
 	}
 	return true, nil
@@ -418,7 +417,7 @@ func (t *Terms) Term() *Term { return &t.term }
 func (t *Terms) Err() error { return t.cursor.err }
 
 func (t *Terms) decode() bool {
-	d := decoder{b: t.cursor.payload}
+	d := decoder{b: t.cursor.rest}
 	limit := uint64(len(t.reader.postings.data))
 	if t.cursor.at%tableBlock == 0 {
 		t.offset = d.number(limit)
@@ -450,7 +449,8 @@ func (t *Terms) decode() bool {
 			d.bad = true
 		}
 	}
-	if d.bad || len(d.b) > 0 {
+	t.cursor.rest = d.b
+	if d.bad {
 		t.cursor.err = t.reader.file.Corrupt(sectionTerms, 0, "entry %d, %q", t.cursor.at, t.cursor.key)
 		return false
 	}

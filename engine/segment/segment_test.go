@@ -69,7 +69,7 @@ func TestTable(t *testing.T) {
 		for _, k := range sorted {
 			w.add(k, []byte("="+k))
 		}
-		table, err := openTable(trusted(file, w.finish()))
+		table, err := openTable(trusted(file, w.finish()), tableOfBytes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,17 +273,97 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// kindTables are a table of each kind that does without a segment, with some entries.
+func kindTables() map[tableKind][]byte {
+	var ofBytes, ofNumbers, ofRuns tableWriter
+	for i := range 40 {
+		key := fmt.Sprintf("key%0*d", 3+i/20*30, i) // the last ones share more than a nibble says
+		ofBytes.add(key, []byte{1, byte(i)})
+		ofNumbers.addNumber(key, i*i%41)
+		ofRuns.addRuns(key, appendRun(appendRun(nil, i*i%41, 1+i), 2, 1)[:2+i%2*2])
+	}
+	return map[tableKind][]byte{tableOfBytes: ofBytes.finish(), tableOfNumbers: ofNumbers.finish(), tableOfRuns: ofRuns.finish()}
+}
+
+// TestTableKinds: numbers and runs come back as they were written, from wherever the
+// cursor begins.
+func TestTableKinds(t *testing.T) {
+	file := anyFile(t)
+	for kind, data := range kindTables() {
+		table, err := openTable(trusted(file, data), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c tableCursor
+		c.reset(table)
+		for _, i := range []int{0, 1, 2, 23, 24, 25, 39, 3} {
+			if !c.seekEntry(i) {
+				t.Fatalf("kind %d: entry %d: %v", kind, i, c.err)
+			}
+			switch kind {
+			case tableOfNumbers:
+				if c.number != int64(i*i%41) {
+					t.Errorf("the number of entry %d is %d, want %d", i, c.number, i*i%41)
+				}
+			case tableOfRuns:
+				start := i * i % 41
+				want := []int{start, start + i + 1, start + i + 3, start + i + 4}[:2+i%2*2]
+				var got []int
+				if ok := c.eachRun(100, func(start, end int) { got = append(got, start, end) }); !ok || !slices.Equal(got, want) {
+					t.Errorf("the runs of entry %d are %v, want %v", i, got, want)
+				}
+				if c.eachRun(want[len(want)-1]-1, func(int, int) {}) {
+					t.Errorf("the runs of entry %d lie below %d", i, want[len(want)-1]-1)
+				}
+			}
+		}
+	}
+}
+
+// TestRanks: ranks come back as they were written, near each other or not.
+func TestRanks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	file := anyFile(t)
+	for _, n := range []int{1, 63, 64, 65, 1000} {
+		for _, spread := range []int{1, 5, 300, maxChunks} {
+			ranks := make([]uint32, n)
+			for i := range ranks {
+				ranks[i] = uint32(min(i+rng.IntN(spread), maxChunks))
+			}
+			g := trusted(file, appendRanks(nil, ranks))
+			for i, want := range ranks {
+				if got, err := rankOf(g, i, n); err != nil || got != want {
+					t.Fatalf("rank %d of %d is %d, %v, want %d", i, n, got, err, want)
+				}
+			}
+		}
+	}
+}
+
+// FuzzRanks: no bytes make reading a rank panic.
+func FuzzRanks(f *testing.F) {
+	f.Add(appendRanks(nil, []uint32{5, 3, 9, 1 << 20}), uint16(4))
+	f.Add([]byte{0, 0, 0, 24, 255, 255, 255, 255}, uint16(3))
+	file := anyFile(f)
+	f.Fuzz(func(t *testing.T, data []byte, n uint16) {
+		g := trusted(file, data)
+		for i := range int(n) {
+			if rank, err := rankOf(g, i, int(n)); err == nil && rank > 2*maxChunks+1 {
+				t.Fatalf("rank %d of %d is %d", i, n, rank)
+			}
+		}
+	})
+}
+
 // FuzzTable: no bytes make a table panic; keys never fall.
 func FuzzTable(f *testing.F) {
-	var w tableWriter
-	for i := range 40 {
-		w.add(fmt.Sprintf("key%03d", i), []byte{1, byte(i)})
+	for kind, data := range kindTables() {
+		f.Add(data, []byte("key010"), byte(kind))
 	}
-	f.Add(w.finish(), []byte("key010"))
-	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0}, []byte{})
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0}, []byte{}, byte(tableOfTerms))
 	file := anyFile(f)
-	f.Fuzz(func(t *testing.T, data, target []byte) {
-		table, err := openTable(trusted(file, data))
+	f.Fuzz(func(t *testing.T, data, target []byte, kind byte) {
+		table, err := openTable(trusted(file, data), tableKind(kind%4))
 		if err != nil {
 			return
 		}
@@ -291,6 +371,13 @@ func FuzzTable(f *testing.F) {
 		c.reset(table)
 		for c.next() {
 			_ = append(c.key, c.payload...)
+			if table.kind == tableOfRuns {
+				c.eachRun(len(target), func(start, end int) {
+					if start < 0 || end > len(target) || start >= end {
+						t.Fatalf("a run of %d to %d below %d", start, end, len(target))
+					}
+				})
+			}
 		}
 		c.reset(table)
 		_ = c.seek(target)
@@ -318,9 +405,9 @@ func FuzzMeta(f *testing.F) {
 // TestDocumentedTable holds the worked example of doc/formats/segment.md.
 func TestDocumentedTable(t *testing.T) {
 	var w tableWriter
-	w.add("a", []byte{1})
-	w.add("ab", []byte{0})
-	if got := fmt.Sprintf("%x", w.finish()); got != "000161010101016201000000000002000000"+"01000000" {
+	w.addNumber("a", 1)
+	w.addNumber("ab", 0)
+	if got := fmt.Sprintf("%x", w.finish()); got != "016102"+"116201"+"00000000"+"02000000"+"01000000" {
 		t.Errorf("the example is %s", got)
 	}
 }

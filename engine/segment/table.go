@@ -3,6 +3,7 @@ package segment
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"sort"
 )
 
@@ -11,14 +12,37 @@ import (
 // after the last one, so that a key is found by binary search and the entries
 // after it by reading on:
 //
-//	blocks   entries: uvarint of the bytes shared with the key before (0 for the
-//	         first of a block), uvarint of the bytes that follow, those bytes,
-//	         uvarint of the payload's length, payload
+//	blocks   entries: one byte, 16 times the bytes shared with the key before (0 for
+//	         the first of a block) plus the bytes that follow; of each of the two, 15
+//	         stands for 15 and what a uvarint adds to it; the bytes that follow; payload
 //	offsets  4 bytes a block, little endian
 //	footer   number of entries, number of blocks, 4 bytes each
+//
+// The kind of the table says how payloads are written.
 const (
 	tableBlock  = 24
 	tableFooter = 8
+	nibble      = 15
+)
+
+// tableKind is what the payloads of a table are.
+type tableKind int
+
+const (
+	// tableOfBytes has payloads of any bytes, their uvarint length before them.
+	tableOfBytes tableKind = iota
+	// tableOfNumbers has one number for each key, as the zigzag uvarint of what it
+	// exceeds the one before by, or 0 for the first of a block.
+	tableOfNumbers
+	// tableOfRuns has a set of ordinals for each key: the zigzag uvarint of what the
+	// beginning of its first run exceeds the end of the first run before by, or 0 for
+	// the first of a block; the uvarint of twice its length less one, plus 1 if there
+	// are more runs; if so, these as appendRun writes them, their uvarint length
+	// before them.
+	tableOfRuns
+	// tableOfTerms has payloads that end where what they say ends. Whoever reads one
+	// sets the cursor's rest.
+	tableOfTerms
 )
 
 // tableWriter makes a table. Keys are added in rising order.
@@ -27,27 +51,61 @@ type tableWriter struct {
 	offsets []uint32
 	last    []byte
 	count   int
+	number  int // the one that the next one is relative to
 }
 
-// blockStarts reports whether the next key begins a block.
-func (w *tableWriter) blockStarts() bool { return w.count%tableBlock == 0 }
-
-func (w *tableWriter) add(key string, payload []byte) {
+// key begins an entry, and reports whether it begins a block.
+func (w *tableWriter) key(key string) (first bool) {
 	shared := 0
-	if w.blockStarts() {
+	if first = w.count%tableBlock == 0; first {
 		w.offsets = append(w.offsets, uint32(len(w.out)))
+		w.number = 0
 	} else {
 		for shared < len(key) && shared < len(w.last) && key[shared] == w.last[shared] {
 			shared++
 		}
 	}
-	w.out = binary.AppendUvarint(w.out, uint64(shared))
-	w.out = binary.AppendUvarint(w.out, uint64(len(key)-shared))
+	more := len(key) - shared
+	w.out = append(w.out, byte(min(shared, nibble)<<4|min(more, nibble)))
+	for _, n := range [...]int{shared, more} {
+		if n >= nibble {
+			w.out = binary.AppendUvarint(w.out, uint64(n-nibble))
+		}
+	}
 	w.out = append(w.out, key[shared:]...)
-	w.out = binary.AppendUvarint(w.out, uint64(len(payload)))
-	w.out = append(w.out, payload...)
 	w.last = append(w.last[:0], key...)
 	w.count++
+	return first
+}
+
+// add adds an entry to a table of bytes.
+func (w *tableWriter) add(key string, payload []byte) {
+	w.key(key)
+	w.out = binary.AppendUvarint(w.out, uint64(len(payload)))
+	w.out = append(w.out, payload...)
+}
+
+// addNumber adds an entry to a table of numbers.
+func (w *tableWriter) addNumber(key string, n int) {
+	w.key(key)
+	w.out = binary.AppendVarint(w.out, int64(n-w.number))
+	w.number = n
+}
+
+// addRuns adds an entry to a table of runs, of which there is one at least.
+func (w *tableWriter) addRuns(key string, runs []byte) {
+	w.key(key)
+	start, _ := uvarint(&runs)
+	length, _ := uvarint(&runs) // less one
+	w.out = binary.AppendVarint(w.out, int64(start)-int64(w.number))
+	w.number = int(start + length + 1)
+	if len(runs) == 0 {
+		w.out = binary.AppendUvarint(w.out, length<<1)
+		return
+	}
+	w.out = binary.AppendUvarint(w.out, length<<1|1)
+	w.out = binary.AppendUvarint(w.out, uint64(len(runs)))
+	w.out = append(w.out, runs...)
 }
 
 func (w *tableWriter) finish() []byte {
@@ -60,13 +118,14 @@ func (w *tableWriter) finish() []byte {
 
 // table reads what tableWriter wrote.
 type table struct {
+	kind   tableKind
 	bytes  *guarded
 	count  int
 	blocks int
 	ends   int // offset of the block offsets
 }
 
-func openTable(g *guarded) (*table, error) {
+func openTable(g *guarded, kind tableKind) (*table, error) {
 	size := len(g.data)
 	if size < tableFooter {
 		return nil, g.corrupt(0, "a table of %d bytes", size)
@@ -79,7 +138,7 @@ func openTable(g *guarded) (*table, error) {
 	if blocks != (count+tableBlock-1)/tableBlock || blocks*4 > uint64(size-tableFooter) {
 		return nil, g.corrupt(size-tableFooter, "%d keys in %d blocks", count, blocks)
 	}
-	return &table{bytes: g, count: int(count), blocks: int(blocks), ends: size - tableFooter - int(blocks)*4}, nil
+	return &table{kind: kind, bytes: g, count: int(count), blocks: int(blocks), ends: size - tableFooter - int(blocks)*4}, nil
 }
 
 // block returns the bytes of a block.
@@ -104,7 +163,9 @@ type tableCursor struct {
 	table   *table
 	at      int // number of the entry, count at the end
 	key     []byte
-	payload []byte
+	payload []byte // of runs: those after the first
+	number  int64  // of a table of numbers; of runs, the end of the first
+	length  int64  // of the first run
 	rest    []byte // of the block
 	err     error
 }
@@ -122,26 +183,98 @@ func (c *tableCursor) next() bool {
 		if c.rest, c.err = c.table.block(c.at / tableBlock); c.err != nil {
 			return false
 		}
-		c.key = c.key[:0]
+		c.key, c.number = c.key[:0], 0
 	}
 	return c.read()
 }
 
 func (c *tableCursor) read() bool {
 	b := c.rest
-	shared, ok := uvarint(&b)
-	n, ok2 := uvarint(&b)
-	if !ok || !ok2 || shared > uint64(len(c.key)) || n > uint64(len(b)) {
+	shared, n, ok := keyBytes(&b)
+	if !ok || shared > uint64(len(c.key)) || n > uint64(len(b)) {
 		return c.fail("key")
 	}
 	c.key = append(c.key[:shared], b[:n]...)
-	b = b[n:]
-	size, ok := uvarint(&b)
-	if !ok || size > uint64(len(b)) {
+	c.rest = b[n:]
+	switch c.table.kind {
+	case tableOfTerms:
+		return true
+	case tableOfNumbers:
+		if !c.add() {
+			return c.fail("number")
+		}
+		return true
+	case tableOfRuns:
+		if !c.readRuns() {
+			return c.fail("chunks")
+		}
+		return true
+	}
+	if !c.readPayload() {
 		return c.fail("payload")
 	}
-	c.payload, c.rest = b[:size:size], b[size:]
 	return true
+}
+
+// keyBytes reads how many bytes of a key are shared and how many follow.
+func keyBytes(b *[]byte) (shared, n uint64, ok bool) {
+	if len(*b) == 0 {
+		return 0, 0, false
+	}
+	first := (*b)[0]
+	*b = (*b)[1:]
+	shared, n = uint64(first>>4), uint64(first&nibble)
+	for _, count := range [...]*uint64{&shared, &n} {
+		if *count == nibble {
+			more, ok := uvarint(b)
+			if !ok || more > math.MaxInt32 {
+				return 0, 0, false
+			}
+			*count += more
+		}
+	}
+	return shared, n, true
+}
+
+// add adds a difference to the number.
+func (c *tableCursor) add() bool {
+	v, ok := uvarint(&c.rest)
+	c.number += int64(v>>1) ^ -int64(v&1)
+	return ok && c.number >= 0 && c.number <= math.MaxInt32
+}
+
+func (c *tableCursor) readRuns() bool {
+	if !c.add() {
+		return false
+	}
+	v, ok := uvarint(&c.rest)
+	if !ok || v>>1 >= maxChunks {
+		return false
+	}
+	c.length = int64(v>>1) + 1
+	c.number += c.length
+	c.payload = nil
+	return v&1 == 0 || c.readPayload()
+}
+
+func (c *tableCursor) readPayload() bool {
+	size, ok := uvarint(&c.rest)
+	if !ok || size > uint64(len(c.rest)) {
+		return false
+	}
+	c.payload, c.rest = c.rest[:size:size], c.rest[size:]
+	return true
+}
+
+// eachRun calls f with the bounds of every run of the entry of a table of runs, which
+// must lie below n.
+func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
+	if c.number > int64(n) {
+		return false
+	}
+	end := int(c.number)
+	f(end-int(c.length), end)
+	return eachRun(c.payload, n-end, func(s, e int) { f(end+s, end+e) })
 }
 
 func (c *tableCursor) fail(what string) bool {
@@ -214,9 +347,8 @@ func (t *table) firstKey(block int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared, ok := uvarint(&b)
-	n, ok2 := uvarint(&b)
-	if !ok || !ok2 || shared != 0 || n > uint64(len(b)) {
+	shared, n, ok := keyBytes(&b)
+	if !ok || shared != 0 || n > uint64(len(b)) {
 		return nil, t.bytes.corrupt(0, "first key of block %d", block)
 	}
 	return b[:n], nil

@@ -29,7 +29,6 @@ type fileWriter struct {
 	partSum uint32
 
 	terms   tableWriter
-	payload []byte
 	offset  uint64 // where the next list begins
 	columns tableWriter
 }
@@ -154,19 +153,17 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 	}
 	slices.SortFunc(order, func(i, j uint32) int { return compareStrings(ids[i], ids[j]) })
 	var table tableWriter
-	ranks := make([]byte, ordinalBytes*len(ids))
-	var payload []byte
+	ranks := make([]uint32, len(ids))
 	for rank, ordinal := range order {
 		if rank > 0 && ids[order[rank-1]] == ids[ordinal] {
 			w.fail(fmt.Errorf("chunk %q is there twice", ids[ordinal]))
 			return
 		}
-		payload = binary.AppendUvarint(payload[:0], uint64(ordinal))
-		table.add(ids[ordinal], payload)
-		put24(ranks[ordinalBytes*ordinal:], uint32(rank))
+		table.addNumber(ids[ordinal], int(ordinal))
+		ranks[ordinal] = uint32(rank)
 	}
 	w.section(sectionIDs, table.finish())
-	w.section(sectionRanks, ranks)
+	w.section(sectionRanks, appendRanks(nil, ranks))
 	w.documents(docs)
 }
 
@@ -189,13 +186,11 @@ func (w *fileWriter) documents(docs []string) {
 	slices.Sort(names)
 	var table tableWriter
 	for _, name := range names {
-		table.add(name, members[name].finish())
+		table.addRuns(name, members[name].finish())
 	}
 	w.section(sectionDocs, table.finish())
 	w.meta.documents = len(names)
 }
-
-func put24(b []byte, v uint32) { b[0], b[1], b[2] = byte(v), byte(v>>8), byte(v>>16) }
 
 func get24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 

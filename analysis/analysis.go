@@ -59,6 +59,7 @@ type Analyzer struct {
 	function map[string]bool // function words of the language
 	elide    bool            // French and Italian: l'homme is l and homme
 	folded   bool            // words are folded before they are stemmed
+	initial  bool            // stems begin as their words do
 	known    remembered
 }
 
@@ -68,7 +69,8 @@ func New(o Options) (*Analyzer, error) {
 	if o.Language != "" && (len(o.Language) != 2 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
 		return nil, fmt.Errorf("%w: language %q: must be two letters such as en (stemmed: %s), or empty", ErrUnknown, o.Language, strings.Join(Languages(), " "))
 	}
-	return &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it", folded: stemsFolded[o.Language], function: functionSet(o.Language)}, nil
+	return &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it", folded: stemsFolded[o.Language],
+		initial: keepsInitial[o.Language] || stemmers[o.Language] == nil, function: functionSet(o.Language)}, nil
 }
 
 // Languages are the languages that are stemmed, sorted.

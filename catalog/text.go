@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"strings"
 
 	"sheaf"
 	"sheaf/vfs"
@@ -16,8 +17,11 @@ import (
 // Text returns the whole text of a document, as it was indexed. When its source
 // file has the size and the modification time that were recorded it is trusted;
 // else its content decides. The error wraps ErrStale when the file is another by
-// now, or gone.
+// now, or gone. The text is shared and must not be changed.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
+	if t := v.texts.get(doc); t != nil && t.file.matches(v.catalog.o.Source, t.name) {
+		return t.text, nil
+	}
 	s, st, err := v.find(doc)
 	if err != nil {
 		return nil, err
@@ -39,7 +43,31 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if errors.Is(err, errTouched) {
 		return nil, fmt.Errorf("%s: %w", name, ErrStale)
 	}
+	if err == nil && len(text) <= longestText {
+		v.texts.put(sheaf.ID(strings.Clone(string(doc))), &sourceText{name, st.file, text}, len(text)+len(doc)+len(name)+256)
+	}
 	return text, err
+}
+
+// Texts of files are kept, as far as they fit into keptTextBytes twice, so that showing a
+// document again takes one call that tells the file's time. Long ones would take the
+// place of many.
+const (
+	keptTextBytes = 6 << 20
+	longestText   = 64 << 10
+)
+
+// sourceText is the text of a source file.
+type sourceText struct {
+	name string
+	file FileState
+	text []byte
+}
+
+// matches reports whether a file has the recorded size and time.
+func (f *FileState) matches(source vfs.FS, name string) bool {
+	info, err := source.Stat(name)
+	return err == nil && info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
 
 // TextAt returns the part of a document's text that a span covers. It reads no
@@ -96,8 +124,7 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 	if err != nil {
 		return false
 	}
-	info, err := v.catalog.o.Source.Stat(name)
-	return err == nil && info.Size() == st.file.Size && info.ModTime().UnixNano() == st.file.ModTime
+	return st.file.matches(v.catalog.o.Source, name)
 }
 
 // inside returns an error when a span does not lie in the text of a document.

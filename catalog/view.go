@@ -20,8 +20,8 @@ import (
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // View is a snapshot of a catalog. It is safe for concurrent use, and meets
-// rank.Facts. What its methods return belongs to the caller, but for documents
-// and chunks, which are shared and must not be changed. Errors wrap
+// rank.Facts. What its methods return belongs to the caller, but for documents,
+// chunks and texts, which are shared and must not be changed. Errors wrap
 // sheaf.ErrNotFound or sheaf.ErrCorrupt.
 type View struct {
 	catalog    *Catalog
@@ -32,6 +32,7 @@ type View struct {
 	refs       atomic.Int32
 	outlines   recent[sheaf.Outline]
 	records    recent[Record]
+	texts      recent[sourceText]
 
 	mu        sync.Mutex
 	names     map[calledBy][]sheaf.ID
@@ -55,7 +56,7 @@ const (
 
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
 	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
-		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes},
+		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: recent[sourceText]{limit: keptTextBytes},
 		names: map[calledBy][]sheaf.ID{}, links: map[sheaf.ID][]sheaf.ID{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
 	v.pending = sync.OnceValues(v.readPending)

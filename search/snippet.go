@@ -65,6 +65,10 @@ type Highlighter struct {
 	begin    []expandedWord
 	prefixes []expandedWord
 	fuzzy    []expandedWord
+	// shortest is the length of the shortest of all these that begins with a
+	// byte, 0 for none: most words of a text are told from them by their first
+	// letter and their length.
+	shortest [256]int
 	// typed are the words as typed, for looking far ahead.
 	typed []string
 	// compared remembers what words of texts matched that are compared with
@@ -100,7 +104,27 @@ func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(wor
 	}
 	h.stop, h.rarity = nil, nil
 	h.dropCommon()
+	h.measure()
 	return h
+}
+
+// measure notes how what is looked for begins.
+func (h *Highlighter) measure() {
+	note := func(text string) {
+		for c := range h.shortest {
+			if (text == "" || int(text[0]) == c) && (h.shortest[c] == 0 || len(text) < h.shortest[c]) {
+				h.shortest[c] = max(len(text), 1)
+			}
+		}
+	}
+	for term := range h.index {
+		note(term)
+	}
+	for _, list := range [...][]expandedWord{h.begin, h.prefixes} {
+		for i := range list {
+			note(list[i].folded)
+		}
+	}
 }
 
 // dropCommon forgets terms that tell little beside others.
@@ -325,6 +349,9 @@ func runeColumns(r rune) int {
 // until the next call.
 func (h *Highlighter) word(raw string) []wordMatch {
 	if len(h.fuzzy) == 0 {
+		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < h.shortest[first]) {
+			return nil
+		}
 		h.found = h.match(h.found[:0], raw)
 		return h.found
 	}

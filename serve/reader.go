@@ -459,7 +459,7 @@ func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chun
 			spans[i].Start = min(doc.Frontmatter.End, spans[i].End)
 		}
 	}
-	return spans
+	return slices.Compact(spans)
 }
 
 // BestSnippet is that of the first span with a match, else of the first with

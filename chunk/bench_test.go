@@ -37,9 +37,12 @@ func corpus(tb testing.TB) (paths []string, files [][]byte, size int64) {
 
 func BenchmarkChunk(b *testing.B) {
 	paths, files, size := corpus(b)
-	for _, name := range []string{"tree", "sections", "window"} {
+	for name, o := range map[string]chunk.Options{
+		"tree": {}, "sections": {Chunker: "sections"}, "window": {Chunker: "window"},
+		"window of pieces": {Chunker: "window", Window: chunk.WindowOptions{Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
+	} {
 		b.Run(name, func(b *testing.B) {
-			c, err := chunk.New(chunk.Options{Chunker: name})
+			c, err := chunk.New(o)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -17,6 +17,7 @@ func chunkers(tb testing.TB) []chunk.Chunker {
 	for _, o := range []chunk.Options{
 		{}, {Chunker: "tree", GitHubSlugs: true}, {Chunker: "sections", Sections: chunk.SectionOptions{Cap: 100}},
 		{Chunker: "window", Window: chunk.WindowOptions{Size: 7, Overlap: 3, Large: true}}, {Chunker: "window", Window: chunk.WindowOptions{Size: 5, Overlap: 2, Boundary: "sentence"}},
+		{Chunker: "window", Window: chunk.WindowOptions{Size: 9, Overlap: 2, Boundary: "sentence", Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
 	} {
 		k, err := chunk.New(o)
 		if err != nil {
@@ -41,9 +42,14 @@ func FuzzChunk(f *testing.F) {
 	for part := range strings.SplitSeq(string(rules), "\n== ") {
 		f.Add([]byte(strings.ReplaceAll(part, `\n`, "\n")))
 	}
+	f.Add([]byte("\ud55c\uad6d\uc5b4. \u1112\u1161\u11ab e\u0301 co\u00adop \u4e2d\u6587\u3002\u300d\u6b21"))
 	f.Add([]byte("\ufeff---\r\na: [\"x\", 'y']\r\n---\r# h {#i}\rx\x00\xff"))
 	f.Add([]byte("import X from 'x'\r\rexport {\n\n# h\nx"))
-	all := chunkers(f)
+	parts, err := chunk.New(chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 3, Overlap: 2, Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	all := append(chunkers(f), parts)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for _, k := range all {
 			name := "n.md"

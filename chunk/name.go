@@ -10,9 +10,11 @@ import (
 
 // Parse reads the name of a chunker, as [Chunker.Name] writes it and as an index
 // records it, so that an index goes on being cut as it was begun. Options that
-// the name leaves out have their defaults. The error wraps sheaf.ErrUnsupported:
-// the name comes from another version, or counts tokens that are not words.
-func Parse(name string) (Options, error) {
+// the name leaves out have their defaults. tokens gives the tokens of a name that is
+// not that of words, nil where it is not known; it may be nil itself. The error wraps
+// sheaf.ErrUnsupported: the name comes from another version, or counts tokens that
+// are not known.
+func Parse(name string, tokens func(name string) Tokens) (Options, error) {
 	unknown := func(part string) (Options, error) {
 		return Options{}, fmt.Errorf("%w: chunker %q: %q is not known to this version", sheaf.ErrUnsupported, name, part)
 	}
@@ -48,8 +50,13 @@ func Parse(name string) (Options, error) {
 			return unknown(word)
 		}
 	}
-	if t := o.Window.TokensName; t != "" && t != "words" {
-		return unknown("tokens=" + t)
+	if t := o.Window.TokensName; t != "" && t != wordTokens {
+		if tokens != nil {
+			o.Window.Tokens = tokens(t)
+		}
+		if o.Window.Tokens == nil {
+			return unknown("tokens=" + t)
+		}
 	}
 	if _, err := New(o); err != nil {
 		return unknown(name)

@@ -111,6 +111,8 @@ func options(t *testing.T, head string) (file string, o chunk.Options) {
 			o.Window.Boundary = value
 		case "large":
 			o.Window.Large = true
+		case "tokens":
+			o.Window.Tokens, o.Window.TokensName = tokensNamed(value), value
 		case "github":
 			o.GitHubSlugs = true
 		default:

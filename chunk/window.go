@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,11 +27,20 @@ type WindowOptions struct {
 	// properties are embedded with every window (see Enrichment): they count
 	// in Size, as in Onyx, and leave that much less for the text.
 	TitlePrefix, MetadataSuffix bool
-	// Tokens yields the tokens of a text in order, as byte ranges that do
-	// not overlap; nil counts words. TokensName names it in indexes.
-	Tokens     func(text string, yield func(start, end int) bool)
+	// Tokens yields the tokens that Size counts, nil those of words;
+	// TokensName names it in indexes, in one word: that of the embedding
+	// model of which they are the tokens, "" and "words" for words.
+	Tokens     Tokens
 	TokensName string
 }
+
+// Tokens yields the tokens of a text in order, as ranges of bytes that do not
+// overlap and begin and end at characters, until yield returns false. A token that
+// is a part of a character may have an empty range. It is called concurrently.
+type Tokens func(text string, yield func(start, end int) bool)
+
+// wordTokens is the name of the tokens that are words.
+const wordTokens = "words"
 
 // DefaultWindowSize is the window of Sonar and Onyx.
 const DefaultWindowSize = 512
@@ -52,6 +62,7 @@ const windowsPerLarge = 4
 type window struct {
 	o           WindowOptions
 	githubSlugs bool
+	spare       *sync.Pool // of *[]span, for tokens
 }
 
 func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
@@ -61,10 +72,15 @@ func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
 	if o.Boundary == "" {
 		o.Boundary = boundaryToken
 	}
-	if o.Tokens == nil {
-		o.Tokens, o.TokensName = words, "words"
+	if o.TokensName == "" {
+		o.TokensName = wordTokens
+	}
+	if o.Tokens == nil && o.TokensName == wordTokens {
+		o.Tokens = words
 	}
 	switch {
+	case o.Tokens == nil || len(strings.Fields(o.TokensName)) != 1:
+		return nil, sheaf.Invalidf("window: tokens %q are not known: must be %s, or the tokenizer of that name given with it", o.TokensName, wordTokens)
 	case o.Size < 1:
 		return nil, sheaf.Invalidf("window: size is %d tokens: must be at least 1", o.Size)
 	case o.Overlap < 0 || o.Overlap >= o.Size:
@@ -72,7 +88,7 @@ func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
 	case o.Boundary != boundaryToken && o.Boundary != boundaryLine && o.Boundary != boundarySentence:
 		return nil, sheaf.Invalidf("window: boundary %q: must be token, line or sentence", o.Boundary)
 	}
-	return window{o, githubSlugs}, nil
+	return window{o, githubSlugs, &sync.Pool{New: func() any { return new([]span) }}}, nil
 }
 
 // Name implements [Chunker].
@@ -103,15 +119,11 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 		s.finishPieces()
 		return s.doc
 	}
-	cut := windowCut{window: w, src: s.src, tokens: w.tokens(s.src, begin), size: w.o.Enrich(&s.doc).Tokens}
-	for _, r := range cut.ranges() {
-		body := sheaf.Span{Start: begin, End: len(s.src)}
-		if r.start > 0 {
-			body.Start = cut.startOf(r.start)
-		}
-		if r.end < len(cut.tokens) {
-			body.End = cut.endOf(r.end)
-		}
+	tokens := w.spare.Get().(*[]span)
+	defer w.spare.Put(tokens)
+	*tokens = w.tokens((*tokens)[:0], s.src, begin)
+	cut := windowCut{window: w, src: s.src, tokens: *tokens, size: w.o.Enrich(&s.doc).Tokens}
+	for _, body := range cut.bodies(begin) {
 		s.addPiece(body, s.headingAt(body.Start))
 	}
 	s.finishPieces()
@@ -121,13 +133,12 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	return s.doc
 }
 
-// tokens are the tokens of src from byte begin on; what is no range behind the
-// one before it is left out.
-func (w window) tokens(src string, begin int) []span {
-	var tokens []span
+// tokens appends the tokens of src from byte begin on to tokens; what is no range
+// behind the one before it is left out.
+func (w window) tokens(tokens []span, src string, begin int) []span {
 	last, text := 0, src[begin:]
 	w.o.Tokens(text, func(start, end int) bool {
-		if start >= last && start < end && end <= len(text) {
+		if start >= last && start <= end && end <= len(text) {
 			tokens = append(tokens, span{begin + start, begin + end})
 			last = end
 		}
@@ -146,6 +157,30 @@ type windowCut struct {
 	// and bounds where the text before each ends and its own begins.
 	units  []int
 	bounds []span
+}
+
+// bodies are the windows of the text from byte begin on. Where tokens are parts of
+// characters, so that a window would lie inside of another, the wider one stays.
+func (c *windowCut) bodies(begin int) []sheaf.Span {
+	ranges := c.ranges()
+	bodies := make([]sheaf.Span, 0, len(ranges))
+	for _, r := range ranges {
+		body := sheaf.Span{Start: begin, End: len(c.src)}
+		if r.start > 0 {
+			body.Start = c.startOf(r.start)
+		}
+		if r.end < len(c.tokens) {
+			body.End = c.endOf(r.end)
+		}
+		switch last := len(bodies) - 1; {
+		case last >= 0 && body.End <= bodies[last].End:
+		case last >= 0 && body.Start == bodies[last].Start:
+			bodies[last] = body
+		default:
+			bodies = append(bodies, body)
+		}
+	}
+	return bodies
 }
 
 // ranges are the windows, as half-open ranges of tokens.
@@ -195,23 +230,54 @@ func (c *windowCut) nextStart(start, end, overlap int) int {
 
 // findUnits finds the lines or sentences.
 func (c *windowCut) findUnits() {
+	var marks span // see stretch
+	sentence := -1 // where one ends in it
 	for i := 1; i < len(c.tokens); i++ {
 		from, to := c.tokens[i-1].end, c.tokens[i].start
 		between := c.src[from:to]
-		at := -1
+		at := strings.LastIndexAny(between, "\n\r")
 		if c.o.Boundary == boundaryLine {
-			at = strings.LastIndexAny(between, "\n\r") + 1
+			if at++; at == 0 {
+				continue
+			}
 		} else {
-			at = sentenceEnd(c.src[c.tokens[i-1].start:from], between)
-		}
-		if at <= 0 {
-			continue
+			if to > marks.end {
+				marks = c.stretch(from, to, marks.end)
+				if sentence = sentenceEnd(c.src[marks.start:marks.end]); sentence >= 0 {
+					sentence += marks.start
+				}
+			}
+			if sentence < from || sentence > to {
+				continue
+			}
+			at, sentence = sentence-from, -1
 		}
 		gap := strings.TrimRightFunc(between[:at], unicode.IsSpace)
 		rest := strings.TrimLeft(between[at:], " \t")
 		c.units = append(c.units, i)
 		c.bounds = append(c.bounds, span{from + len(gap), to - len(rest)})
 	}
+}
+
+// stretch is what stands between two letters or digits around the bytes from..to,
+// from the byte least on: where a sentence ends in it does not depend on which of
+// its marks are tokens.
+func (c *windowCut) stretch(from, to, least int) span {
+	for from > max(least, c.tokens[0].start) {
+		r, size := utf8.DecodeLastRuneInString(c.src[:from])
+		if isWordRune(r) {
+			break
+		}
+		from -= size
+	}
+	for to < len(c.src) {
+		r, size := utf8.DecodeRuneInString(c.src[to:])
+		if isWordRune(r) {
+			break
+		}
+		to += size
+	}
+	return span{from, to}
 }
 
 // startOf is where a window that begins with this token begins.
@@ -230,11 +296,11 @@ func (c *windowCut) endOf(token int) int {
 	return c.tokens[token-1].end
 }
 
-// sentenceEnd is where between, which stands between a token and the next,
-// divides when a sentence ends in it, else 0: behind a full stop and white space,
-// behind a stop of a script without spaces, at a blank line, and at a line break
-// before a mark such as that of a list or a heading.
-func sentenceEnd(token, between string) int {
+// sentenceEnd is where between, which stands between two letters or digits, divides
+// when a sentence ends in it, else -1: behind a full stop and white space, behind a
+// stop of a script without spaces, at a blank line, and at a line break before a mark
+// such as that of a list or a heading.
+func sentenceEnd(between string) int {
 	if i := strings.LastIndexAny(between, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(between[i:])
 		rest := between[i+size:]
@@ -244,14 +310,11 @@ func sentenceEnd(token, between string) int {
 		return strings.LastIndexAny(between, "\n\r") + 1
 	}
 	space := strings.IndexFunc(between, unicode.IsSpace)
-	if space < 0 {
-		return 0
+	if space < 0 || !strings.ContainsAny(between[:space], ".!?…") {
+		return -1
 	}
-	if strings.ContainsAny(between[:space], ".!?…") || space == 0 && strings.ContainsAny(token[len(token)-1:], ".!?") {
-		_, size := utf8.DecodeRuneInString(between[space:])
-		return space + size
-	}
-	return 0
+	_, size := utf8.DecodeRuneInString(between[space:])
+	return space + size
 }
 
 // headingAt is the title of the heading in force at a byte: the last one that
@@ -320,12 +383,15 @@ func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 func words(text string, yield func(start, end int) bool) {
 	start := -1
 	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
+		size, alone, inWord := 1, false, false
+		if c := text[i]; c < utf8.RuneSelf {
+			inWord = 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+		} else {
+			var r rune
 			r, size = utf8.DecodeRuneInString(text[i:])
+			alone = r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+			inWord = !alone && isWordRune(r)
 		}
-		alone := r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
-		inWord := !alone && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 		if start >= 0 && !inWord {
 			if !yield(start, i) {
 				return
@@ -346,3 +412,5 @@ func words(text string, yield func(start, end int) bool) {
 		yield(start, len(text))
 	}
 }
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }

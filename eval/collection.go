@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -221,18 +220,21 @@ func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Ana
 func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 	began := time.Now()
 	d := c.Dataset
+	cut, err := chunk.New(o.Chunk)
+	if err != nil {
+		return err
+	}
 	in := ingest.Options{
 		Catalog: c.catalog, Backend: c.Backend, Walk: o.Walk, Chunk: o.Chunk, Embedder: o.Embedder, Workers: o.Workers, Progress: o.Progress,
 		Trees: []catalog.Tree{{Name: tree, Root: d.Folder}}, CommitBytes: 32 << 20,
 		Settings: func(s *catalog.Settings) {
-			s.Analyzer, s.Chunker = c.Analyzer.Name(), o.chunker()
+			s.Analyzer, s.Chunker = c.Analyzer.Name(), cut.Name()
 			if o.Embedder != nil {
 				s.Embedder, s.Dims = o.Embedder.Model(), o.Embedder.Dims()
 			}
 		},
 	}
 	var report *ingest.Report
-	var err error
 	if d.Folder != "" {
 		report, err = ingest.Run(ctx, in)
 	} else {
@@ -258,8 +260,6 @@ func given(d *dataset.Dataset) []ingest.Given {
 	}
 	return docs
 }
-
-func (o *Indexing) chunker() string { return cmp.Or(o.Chunk.Chunker, "tree") }
 
 // sampleTexts is how many documents are looked at to find out the language.
 const sampleTexts = 60
@@ -331,7 +331,11 @@ func (o *Indexing) folder(d *dataset.Dataset, a *analysis.Analyzer) (string, err
 	if o.Embedder != nil {
 		model = fmt.Sprintf("%s/%d", o.Embedder.Model(), o.Embedder.Dims())
 	}
-	key := xxh3.HashString(strings.Join([]string{d.Hash, d.Folder, o.Store.Name, a.Name(), model, fmt.Sprintf("%+v", o.Chunk), fmt.Sprintf("%+v", o.Walk), o.Program}, "\x00"))
+	cut, err := chunk.New(o.Chunk)
+	if err != nil {
+		return "", err
+	}
+	key := xxh3.HashString(strings.Join([]string{d.Hash, d.Folder, o.Store.Name, a.Name(), model, cut.Name(), fmt.Sprintf("%+v", o.Walk), o.Program}, "\x00"))
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 

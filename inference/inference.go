@@ -56,6 +56,17 @@ type Knower interface {
 	Known(text string) float64
 }
 
+// Tokenizer is met by embedders of which is known what they count a text's length
+// in.
+type Tokenizer interface {
+	// Pieces yields where the model's tokens stand in text, in order, as
+	// half-open ranges of bytes that do not overlap and begin and end at
+	// characters, until yield returns false: all of them, however many the
+	// model reads. A token that is a part of a character has an empty range.
+	// It is safe for concurrent use.
+	Pieces(text string, yield func(start, end int) bool)
+}
+
 // Reader is met by embedders that read some words of a query as others.
 type Reader interface {
 	// Reads says, in a sentence for each such word of text, what it is read as

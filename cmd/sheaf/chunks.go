@@ -55,7 +55,7 @@ names it.`,
 	f.StringVar(&o.root, "root", "", "folder that paths in identifiers are relative to")
 	f.BoolVar(&o.verify, "verify", false, "check what must hold for every file instead of printing chunks")
 	f.Int("cap", chunk.DefaultSectionCap, "sections: most characters of a piece")
-	f.Int("size", chunk.DefaultWindowSize, "window: most tokens of a window")
+	f.Int("size", chunk.DefaultWindowSize, "window: most tokens of a window: pieces of words as the built-in model reads them, words without it")
 	f.Int("overlap", 0, "window: tokens shared with the window before")
 	f.String("boundary", "", "window: where windows may end: token, line or sentence")
 	f.Bool("large", false, "window: also make a large chunk of every four windows")
@@ -136,7 +136,10 @@ func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error 
 	if strings.Contains(o.tree, ":") {
 		return sheaf.Invalidf("tree %q: a name has no colon, which ends it in identifiers", o.tree)
 	}
-	options := configuredChunker(c)
+	options, err := a.newChunker()
+	if err != nil {
+		return err
+	}
 	if _, err := chunk.New(options); err != nil {
 		return err
 	}

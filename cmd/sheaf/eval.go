@@ -20,7 +20,6 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/memory"
-	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
@@ -396,7 +395,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 // evalIndexing is how data sets are indexed: as the settings say a folder is.
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
 	c := a.config
-	in := eval.Indexing{Cache: o.cache, Language: c.Language, StopWords: c.StopWords, Chunk: chunk.Options{Chunker: c.Chunker},
+	in := eval.Indexing{Cache: o.cache, Language: c.Language, StopWords: c.StopWords,
 		Walk:  ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize, FollowLinks: c.FollowSymlinks},
 		Fresh: o.fresh, Workers: c.Workers}
 	if in.Cache == "" {
@@ -406,6 +405,12 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, e
 		in.Language = ""
 	}
 	var err error
+	if in.Chunk, err = configuredChunker(c); err != nil {
+		return in, err
+	}
+	if o.words {
+		in.Chunk.Window.Tokens, in.Chunk.Window.TokensName = nil, ""
+	}
 	if in.Program, err = programHash(); err != nil || o.words {
 		return in, err
 	}

@@ -161,7 +161,11 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 // ask for now, which changes nothing until it is made again.
 func (s *session) noteOtherSettings() {
 	made := s.view.Settings()
-	if want, err := chunk.New(configuredChunker(s.config)); err == nil && want.Name() != s.chunker {
+	o, err := configuredChunker(s.config)
+	if err != nil {
+		return // so was the embedder's
+	}
+	if want, err := chunk.New(o); err == nil && want.Name() != s.chunker {
 		s.notice("the index was made with the chunker %s: to change it to %s: sheaf index --rebuild", s.chunker, want.Name())
 	}
 	want := s.config.Language

@@ -291,11 +291,13 @@ func (s *session) openStores(ctx context.Context) error {
 // openChunker finds out how documents are cut: as the index was begun, or as
 // the settings say when it is new.
 func (s *session) openChunker() error {
-	o, err := configuredChunker(s.config), error(nil)
+	o, err := chunk.Options{}, error(nil)
 	if made := s.view.Settings().Chunker; made != "" {
-		if o, err = chunk.Parse(made); err != nil {
+		if o, err = chunk.Parse(made, modelTokens); err != nil {
 			return fmt.Errorf("open index: %w", err)
 		}
+	} else if o, err = s.newChunker(); err != nil {
+		return err
 	}
 	c, err := chunk.New(o)
 	if err != nil {
@@ -303,14 +305,6 @@ func (s *session) openChunker() error {
 	}
 	s.cutting, s.chunker = o, c.Name()
 	return nil
-}
-
-// configuredChunker is how the settings want documents to be cut.
-func configuredChunker(c *config.Config) chunk.Options {
-	return chunk.Options{
-		Chunker: c.Chunker, GitHubSlugs: c.Chunk.GitHubSlugs, Sections: chunk.SectionOptions{Cap: c.Chunk.SectionCap},
-		Window: chunk.WindowOptions{Size: c.Chunk.WindowSize, Overlap: c.Chunk.WindowOverlap, Boundary: c.Chunk.WindowBoundary, Large: c.Chunk.WindowLarge},
-	}
 }
 
 func (s *session) openAnalyzer(ctx context.Context) error {

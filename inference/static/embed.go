@@ -31,6 +31,11 @@ func (e *Encoder) Embed(dst []float32, text string) bool {
 	return normalize(dst)
 }
 
+// Pieces yields where the pieces of text stand in it: see [Tokenizer.Pieces].
+func (e *Encoder) Pieces(text string, yield func(start, end int) bool) {
+	e.tokenizer.Pieces(text, yield)
+}
+
 // EmbedWeighted is [Encoder.Embed] with a weight, 0 or more, for every word of
 // text; words are what white space separates.
 func (e *Encoder) EmbedWeighted(dst []float32, text string, weight func(word string) float64) bool {

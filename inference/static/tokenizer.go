@@ -28,13 +28,18 @@ type Tokenizer struct {
 	// recent are the words cut last, each where its hash puts it: running
 	// text repeats its words.
 	recent []recentWord
+	sizes  []int  // of the pieces that a word was cut into last, in bytes of it as folded
+	trace  *trace // &traced while Pieces is at work, else nil
+	traced trace
 }
 
-// recentWord is a short word, as written or folded, and the few pieces it was cut
-// into. A place without a word has the letters of none.
+// recentWord is a short word, as written or folded, the few pieces it was cut
+// into, and how many bytes of it each takes. A place without a word has the letters
+// of none.
 type recentWord struct {
 	letters letters
 	pieces  [recentPieces]int32
+	sizes   [recentPieces]uint8
 	count   uint8 // of pieces
 }
 
@@ -98,7 +103,7 @@ func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
 			for i < len(text) && text[i] >= utf8.RuneSelf {
 				i++
 			}
-			dst = t.foreign(dst, text[start:i])
+			dst = t.foreign(dst, text, start, i)
 		case classLetter:
 			for i < len(text) && class[text[i]] == classLetter {
 				i++
@@ -107,6 +112,9 @@ func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
 			if len(t.word) == 0 && i-start <= recentLetters && (i == len(text) || class[text[i]] <= classPunctuation) {
 				dst = t.short(dst, text, start, i)
 				continue
+			}
+			if t.trace != nil {
+				t.trace.letters(start, i, t.characters)
 			}
 			t.fold(text[start:i])
 		case classSpace:
@@ -132,12 +140,19 @@ func (t *Tokenizer) fold(letters string) {
 func (t *Tokenizer) short(dst []int32, text string, start, end int) []int32 {
 	l := lettersIn(text, start, end)
 	if r := &t.recent[l.place()]; r.letters == l {
+		if t.trace != nil {
+			addLetters(t.trace, start, r.sizes[:r.count])
+		}
 		return append(dst, r.pieces[:r.count]...)
 	}
 	t.fold(text[start:end])
 	folded := t.word
 	t.word, t.characters = t.word[:0], 0
-	return t.remember(dst, l, folded)
+	dst = t.remember(dst, l, folded)
+	if t.trace != nil {
+		addLetters(t.trace, start, t.sizes)
+	}
+	return dst
 }
 
 // remember appends the pieces of a word, and keeps them when they are few.
@@ -148,6 +163,9 @@ func (t *Tokenizer) remember(dst []int32, l letters, word []byte) []int32 {
 		r := &t.recent[l.place()]
 		r.letters, r.count = l, uint8(n)
 		copy(r.pieces[:], dst[first:])
+		for i, size := range t.sizes {
+			r.sizes[i] = uint8(size)
+		}
 	}
 	return dst
 }
@@ -183,10 +201,11 @@ var class, lower = func() (class, lower [256]uint8) {
 
 // foreign reads a run of text outside ASCII. The run begins and ends at
 // characters, so decomposing it by itself equals decomposing the whole text but
-// for marks that follow an ASCII letter, and those are dropped anyway.
-func (t *Tokenizer) foreign(dst []int32, run string) []int32 {
+// but for marks that follow an ASCII letter, and those are dropped anyway.
+func (t *Tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	t.normal = t.normal[:0]
-	for _, r := range run {
+	for i, r := range whole[start:end] {
+		before := len(t.normal)
 		switch {
 		case r == utf8.RuneError || dropped(r):
 		case unicode.IsSpace(r):
@@ -198,29 +217,56 @@ func (t *Tokenizer) foreign(dst []int32, run string) []int32 {
 		default:
 			t.normal = utf8.AppendRune(t.normal, r)
 		}
+		if t.trace != nil && len(t.normal) > before {
+			t.trace.normalized(len(t.normal)-before, span{start + i, start + i + utf8.RuneLen(r)})
+		}
 	}
-	text := t.normal
-	if !norm.NFD.IsNormal(text) {
-		text = norm.NFD.Bytes(text)
+	switch {
+	case t.trace != nil:
+		return t.traceForeign(dst)
+	case norm.NFD.IsNormal(t.normal):
+		return t.decomposed(dst, t.normal)
 	}
+	return t.decomposed(dst, norm.NFD.Bytes(t.normal))
+}
+
+// decomposed reads normalized text.
+func (t *Tokenizer) decomposed(dst []int32, text []byte) []int32 {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
-		switch {
-		case isMark(r):
-		case unicode.IsSpace(r):
-			dst = t.flush(dst)
-		case isPunctuation(r):
-			dst = t.flush(dst)
-			t.word = utf8.AppendRune(t.word, r)
-			t.characters = 1
-			dst = t.flush(dst)
-		default:
-			t.word = utf8.AppendRune(t.word, unicode.ToLower(r))
-			t.characters++
-		}
+		dst = t.character(dst, r, span{})
 	}
 	return dst
+}
+
+// character reads one of normalized text outside ASCII, which comes from there.
+func (t *Tokenizer) character(dst []int32, r rune, from span) []int32 {
+	switch {
+	case isMark(r):
+		if t.trace != nil {
+			t.trace.mark(from)
+		}
+	case unicode.IsSpace(r):
+		dst = t.flush(dst)
+	case isPunctuation(r):
+		dst = t.flush(dst)
+		t.letter(r, from)
+		dst = t.flush(dst)
+	default:
+		t.letter(unicode.ToLower(r), from)
+	}
+	return dst
+}
+
+// letter appends a character to the word.
+func (t *Tokenizer) letter(r rune, from span) {
+	before := len(t.word)
+	t.word = utf8.AppendRune(t.word, r)
+	if t.trace != nil {
+		t.trace.letter(len(t.word)-before, from, t.characters)
+	}
+	t.characters++
 }
 
 // flush cuts the word into pieces, longest first, and appends them.
@@ -231,27 +277,40 @@ func (t *Tokenizer) flush(dst []int32) []int32 {
 	word, characters := t.word, t.characters
 	t.word, t.characters = t.word[:0], 0
 	if characters > maxWordCharacters {
+		if t.trace != nil {
+			t.trace.addUnknown()
+		}
 		return append(dst, t.vocab.unknown)
 	}
 	if len(word) > recentLetters {
-		return t.cut(dst, word)
+		dst = t.cut(dst, word)
+	} else {
+		l := lettersOf(word)
+		if r := &t.recent[l.place()]; r.letters == l {
+			if t.trace != nil {
+				addWord(t.trace, r.sizes[:r.count])
+			}
+			return append(dst, r.pieces[:r.count]...)
+		}
+		dst = t.remember(dst, l, word)
 	}
-	l := lettersOf(word)
-	if r := &t.recent[l.place()]; r.letters == l {
-		return append(dst, r.pieces[:r.count]...)
+	if t.trace != nil {
+		addWord(t.trace, t.sizes)
 	}
-	return t.remember(dst, l, word)
+	return dst
 }
 
-// cut appends the pieces of a word.
+// cut appends the pieces of a word, and leaves their sizes.
 func (t *Tokenizer) cut(dst []int32, word []byte) []int32 {
 	first := len(dst)
+	t.sizes = t.sizes[:0]
 	for start := 0; start < len(word); {
 		piece, size := t.longest(word[start:], start > 0)
 		if size == 0 {
+			t.sizes = append(t.sizes[:0], len(word))
 			return append(dst[:first], t.vocab.unknown)
 		}
-		dst = append(dst, piece)
+		dst, t.sizes = append(dst, piece), append(t.sizes, size)
 		start += size
 	}
 	return dst

@@ -136,25 +136,30 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// BenchmarkEncode reads the Markdown below the folder SHEAF_TEST_DIR, or made
-// up prose when it is not set.
-func BenchmarkEncode(b *testing.B) {
-	text := strings.Repeat("The quick brown fox jumps over the lazy dog; getUserName returns a configuration. ", 1000)
-	if dir := os.Getenv("SHEAF_TEST_DIR"); dir != "" {
-		var all strings.Builder
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".md" || all.Len() > 8<<20 {
-				return err
-			}
-			raw, err := os.ReadFile(path)
-			all.Write(raw)
-			return err
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-		text = all.String()
+// benchmarkText is the Markdown below the folder SHEAF_TEST_DIR, or made up prose
+// when it is not set.
+func benchmarkText(b *testing.B) string {
+	dir := os.Getenv("SHEAF_TEST_DIR")
+	if dir == "" {
+		return strings.Repeat("The quick brown fox jumps over the lazy dog; getUserName returns a configuration. ", 1000)
 	}
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" || all.Len() > 8<<20 {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		all.Write(raw)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return all.String()
+}
+
+func BenchmarkEncode(b *testing.B) {
+	text := benchmarkText(b)
 	tokenizer := static.NewTokenizer(vocabulary(b))
 	var ids []int32
 	b.SetBytes(int64(len(text)))

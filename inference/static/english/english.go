@@ -27,6 +27,7 @@ var (
 	_ inference.WindowEmbedder = (*Embedder)(nil)
 	_ inference.WeightEmbedder = (*Embedder)(nil)
 	_ inference.Knower         = (*Embedder)(nil)
+	_ inference.Tokenizer      = (*Embedder)(nil)
 )
 
 // New returns the model. The error can only be that of a damaged program.
@@ -114,4 +115,11 @@ func (e *Embedder) Known(text string) float64 {
 	encoder := e.encoders.Get().(*static.Encoder)
 	defer e.encoders.Put(encoder)
 	return encoder.Known(text)
+}
+
+// Pieces implements inference.Tokenizer: the pieces of words that have vectors.
+func (e *Embedder) Pieces(text string, yield func(start, end int) bool) {
+	encoder := e.encoders.Get().(*static.Encoder)
+	defer e.encoders.Put(encoder)
+	encoder.Pieces(text, yield)
 }

@@ -3,6 +3,7 @@ package vector
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -17,7 +18,6 @@ type worker struct {
 	query query
 	scans []*scanner // one for each range of rows
 	selection
-	nearest nearest
 }
 
 var workers = sync.Pool{New: func() any { return &worker{} }}
@@ -25,12 +25,13 @@ var workers = sync.Pool{New: func() any { return &worker{} }}
 // selection is the memory in which rows are chosen and compared.
 type selection struct {
 	counter
-	list   []survivor // in the order of rows
-	seeds  []survivor // the best of them
-	index  []uint32   // rows to be compared
-	scores []float64  // and their similarities
-	codes  []uint64
-	out    [blockRows]int32
+	list    []survivor // rows that wait, in their order
+	lost    int32      // no row that was dropped for want of room has a better estimate
+	index   []uint32   // rows to be compared
+	scores  []float64  // and their similarities
+	codes   []uint64
+	out     [blockRows]int32
+	nearest nearest // of the rows that were compared
 }
 
 // score makes c.scores the similarities of the rows in c.index, which rise.
@@ -55,13 +56,13 @@ func (s *Set) score(q *query, c *selection) error {
 	return nil
 }
 
-// compare offers the rows in w.index, which rise from call to call, to w.nearest.
-func (s *Set) compare(w *worker) error {
-	if err := s.score(&w.query, &w.selection); err != nil {
+// compare offers the rows in c.index, which rise, to c.nearest.
+func (s *Set) compare(q *query, c *selection) error {
+	if err := s.score(q, c); err != nil {
 		return err
 	}
-	for i, row := range w.index {
-		w.nearest.passage(s, int(row), w.scores[i])
+	for i, row := range c.index {
+		c.nearest.passage(int(row), c.scores[i])
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 	flush := func() error {
 		err := ctx.Err()
 		if err == nil {
-			err = s.compare(w)
+			err = s.compare(&w.query, &w.selection)
 		}
 		w.index = w.index[:0]
 		return err
@@ -125,17 +126,14 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 	return flush()
 }
 
-// compareSurvivors compares the rows that survived the scan, and then all passages
-// of the chunks that were found: the best of a chunk need not have survived.
-func (s *Set) compareSurvivors(w *worker) error {
-	w.choose(w.list)
-	if err := s.compare(w); err != nil || s.single() {
-		return err
+// comparePassages compares all passages of the chunks that were found: the best of
+// a chunk need not have survived.
+func (s *Set) comparePassages(w *worker) error {
+	if s.single() {
+		return nil
 	}
-	w.nearest.close()
 	w.nearest.cut()
 	w.index = w.index[:0]
-	slices.SortFunc(w.nearest.found(), func(a, b Neighbor) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
 	from := 0
 	for _, n := range w.nearest.found() {
 		first, end := s.rows(n.Ordinal, from)
@@ -144,76 +142,75 @@ func (s *Set) compareSurvivors(w *worker) error {
 		}
 		from = end
 	}
-	w.nearest.reset(w.nearest.list[:w.nearest.start], w.nearest.k)
-	return s.compare(w)
-}
-
-// choose makes c.index the rows of survivors.
-func (c *selection) choose(list []survivor) {
-	c.index = c.index[:0]
-	for _, s := range list {
-		c.index = append(c.index, s.row)
-	}
+	w.nearest.reset(s, w.nearest.list[:w.nearest.start], w.nearest.k)
+	return s.compare(&w.query, &w.selection)
 }
 
 // nearest keeps the best of many chunks: it gathers twice as many as are wanted and
-// more, and then drops the worse ones at once.
+// more, and then drops the worse ones at once. Rows come in rounds: they rise within
+// each, so that the passages of a chunk come one after another.
 type nearest struct {
-	list   []Neighbor // what the caller had, and from start on what was found
-	start  int
-	k      int
-	limit  int // length at which the worse ones are dropped
-	least  float64
-	bounds bool // least is the score that a chunk needs
+	set *Set
+	// list is what the caller had, and then what was found: from start on that
+	// of rounds before, from round on that of this one, both by ordinals.
+	list         []Neighbor
+	start, round int
+	k            int
+	limit        int // length at which the worse ones are dropped
+	least        float64
+	bounds       bool // least is the score that a chunk needs
 	// floor is what it needs from the beginning, if floored.
 	floor   float64
 	floored bool
 
-	scores []float64 // of cut
+	scores []float64  // of cut
+	merged []Neighbor // of merge
 
 	best Neighbor // of the open chunk
-	row  int      // its best row
 	open bool
-	set  *Set
 }
 
-func (t *nearest) reset(dst []Neighbor, k int) {
-	*t = nearest{list: dst, start: len(dst), k: k, limit: len(dst) + 2*k + 256, floor: t.floor, floored: t.floored, least: t.floor, bounds: t.floored, scores: t.scores}
+func (t *nearest) reset(s *Set, dst []Neighbor, k int) {
+	*t = nearest{set: s, list: dst, start: len(dst), round: len(dst), k: k, limit: len(dst) + 2*k + 256, floor: t.floor, floored: t.floored,
+		least: t.floor, bounds: t.floored, scores: t.scores, merged: t.merged}
 }
 
 func (t *nearest) found() []Neighbor { return t.list[t.start:] }
 
-// misses reports whether a row with this score changes nothing, whether or not its
-// chunk is open.
-func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
+// need is the score that a chunk needs.
+func (t *nearest) need() float64 {
+	if !t.bounds {
+		return math.Inf(-1)
+	}
+	return t.least
+}
 
-// passage takes a row into account; rows rise.
-func (t *nearest) passage(s *Set, row int, score float64) {
-	if t.misses(score) {
-		return
+// passage takes a row into account. What its passage is in its chunk, finish says
+// of those that are kept; until then it is the row.
+func (t *nearest) passage(row int, score float64) {
+	if t.bounds && score < t.least {
+		return // whether or not its chunk is open
 	}
 	ordinal := uint32(row)
-	if !s.single() {
-		ordinal = s.Owner(row)
+	if !t.set.single() {
+		ordinal = t.set.Owner(row)
 	}
 	if t.open && t.best.Ordinal == ordinal {
 		if score > t.best.Score {
-			t.best.Score, t.row = score, row
+			t.best.Score, t.best.Passage = score, row
 		}
 		return
 	}
 	t.close()
-	t.best, t.row, t.open, t.set = Neighbor{Ordinal: ordinal, Score: score}, row, true, s
+	t.best, t.open = Neighbor{Ordinal: ordinal, Passage: row, Score: score}, true
 }
 
-// close ends the open chunk. What is its passage, finish says of those that are
-// kept; until then it is the row.
+// close ends the open chunk.
 func (t *nearest) close() {
 	if !t.open {
 		return
 	}
 	t.open = false
-	t.best.Passage = t.row
 	if t.list = append(t.list, t.best); len(t.list) >= t.limit {
 		t.cut()
 		t.limit = max(t.limit, t.start+2*(len(t.list)-t.start))
@@ -222,7 +219,6 @@ func (t *nearest) close() {
 
 // finish returns the list with the best at the end of it, in order.
 func (t *nearest) finish() []Neighbor {
-	t.close()
 	t.cut()
 	found := t.found()
 	slices.SortFunc(found, func(a, b Neighbor) int {
@@ -243,9 +239,10 @@ func (t *nearest) finish() []Neighbor {
 	return list
 }
 
-// cut drops what scores less than the k-th best, which comes to place k; the
-// others are in no order.
+// cut ends a round and drops what scores less than the k-th best.
 func (t *nearest) cut() {
+	t.close()
+	t.merge()
 	found := t.found()
 	if len(found) < t.k {
 		return
@@ -261,10 +258,35 @@ func (t *nearest) cut() {
 			kept = append(kept, n)
 		}
 	}
-	if last := slices.IndexFunc(kept, func(n Neighbor) bool { return n.Score == t.least }); last >= 0 { // unless scores are no numbers
-		kept[last], kept[t.k-1] = kept[t.k-1], kept[last]
-	}
 	t.list = t.list[:t.start+len(kept)]
+	t.round = len(t.list)
+}
+
+// merge adds what this round found to what those before did: of a chunk that is in
+// both, the better passage, and of equal ones the first.
+func (t *nearest) merge() {
+	old, found := t.list[t.start:t.round], t.list[t.round:]
+	t.round = len(t.list)
+	if len(old) == 0 || len(found) == 0 {
+		return
+	}
+	t.merged = append(t.merged[:0], old...)
+	out := t.list[:t.start]
+	for old = t.merged; len(old) > 0 && len(found) > 0; {
+		a, b := old[0], found[0]
+		switch {
+		case a.Ordinal < b.Ordinal:
+			out, old = append(out, a), old[1:]
+			continue
+		case a.Ordinal == b.Ordinal:
+			if old = old[1:]; a.Score > b.Score || a.Score == b.Score && a.Passage < b.Passage {
+				b = a
+			}
+		}
+		out, found = append(out, b), found[1:]
+	}
+	out = append(append(out, found...), old...)
+	t.list, t.round = out, len(out)
 }
 
 // largest is the k-th largest number of a list, from 1, which it reorders: Hoare's

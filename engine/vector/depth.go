@@ -174,7 +174,7 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 	var index []uint32
 	var codes []uint64
 	for _, q := range list {
-		q.nearest.reset(nil, 100)
+		q.nearest.reset(p.Set, nil, 100)
 	}
 	for at := 0; at < p.Count; at += blockRows {
 		if err := ctx.Err(); err != nil {
@@ -197,9 +197,7 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 		for _, q := range list {
 			kernels[0].dot(out[:], p.Rows[:p.Count*size], index, codes, q.query.numbers)
 			for i, row := range index {
-				if score := float64(out[i]) * q.query.scale * scales[i]; !q.nearest.misses(score) {
-					q.nearest.passage(p.Set, int(row), score)
-				}
+				q.nearest.passage(int(row), float64(out[i])*q.query.scale*scales[i])
 			}
 			kernels[0].scan(out[:], mask[:(rows+GroupRows-1)/GroupRows], p.Codes[at/GroupRows*GroupRows*words*8:], q.query.planes, 0)
 			counts, zero := q.counts, len(q.counts)/2

@@ -62,61 +62,67 @@ func (r *reach) least(t float64) int32 {
 	return int32(max(math.MinInt32, min(math.MaxInt32, math.Ceil((low-r.offset)/r.slope))))
 }
 
-// seedRows is how many rows are compared, for each chunk that is wanted, to find
-// out what it takes to be one of them. Twice as many would spare few more, half as
-// many left a half more to be compared where vectors share a direction.
-const seedRows = 4
+// seedRows is how many rows are compared at once, for each chunk that is wanted, to
+// find out what it takes to be one of them; each further round takes roundGrowth
+// times as many.
+const (
+	seedRows    = 4
+	roundGrowth = 4
+)
 
-// prune drops from c.list the rows that cannot be among the nearest k: the best
-// of them by their estimates are compared, so that k similarities are known. It
-// returns the similarity that is needed, threshold or more, and the lowest estimate
-// that may stand for it. A list that is hardly longer than what would be compared
-// stays as it is.
-func (s *Set) prune(q *query, c *selection, k int, threshold float64) (float64, int32, error) {
-	seeds := seedRows * k
-	if len(c.list) <= 2*seeds {
-		return threshold, q.reach.least(threshold), nil
-	}
-	c.seeds, _ = c.best(c.seeds[:0], c.list, seeds, s.Encoder.padded)
-	c.choose(c.seeds)
-	if err := s.score(q, c); err != nil {
-		return threshold, math.MinInt32, err
-	}
-	best := c.scores[:0] // of each chunk
-	for i, score := range c.scores {
-		if n := len(best); i > 0 && !s.single() && s.Owner(int(c.index[i])) == s.Owner(int(c.index[i-1])) {
-			best[n-1] = max(best[n-1], score)
-		} else {
-			best = append(best, score)
+// compareBest compares the n rows of c.list with the best estimates, and those that
+// look as good as the last of them. It drops them from the list, and what cannot be
+// among the nearest any more, and returns the lowest estimate of a row that can be.
+func (s *Set) compareBest(q *query, c *selection, n int) (least int32, err error) {
+	edge, _ := c.edge(c.list, min(n, len(c.list)), s.Encoder.padded)
+	c.index = resize(c.index, len(c.list)+1)
+	best, rest := 0, 0
+	for i, row := range c.list { // no branch, which nobody could predict
+		c.list[rest], c.index[best] = row, row.row
+		if row.estimate >= edge {
+			best++
 		}
+		rest = i + 1 - best
 	}
-	if len(best) >= k {
-		threshold = max(threshold, largest(best, k))
+	c.list, c.index = c.list[:rest], c.index[:best]
+	if err := s.compare(q, c); err != nil {
+		return 0, err
 	}
-	least := q.reach.least(threshold)
-	n := 0
-	for _, row := range c.list { // no branch, which nobody could predict
+	c.nearest.cut()
+	least = q.reach.least(c.nearest.need())
+	if least > edge { // all that is left is below
+		c.list = c.list[:0]
+		return least, nil
+	}
+	n = 0
+	for _, row := range c.list {
 		c.list[n] = row
 		if row.estimate >= least {
 			n++
 		}
 	}
 	c.list = c.list[:n]
-	return threshold, least, nil
+	return least, nil
 }
 
-// chooseSurvivors leaves in w.list the rows to be compared: of the best depth by
-// their estimates those that may be among the k nearest and are wanted. all says
-// that no other row may. When the caller says how many shall survive, they do.
-func (s *Set) chooseSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool, err error) {
-	job := scanJob{allowed: allowed, depth: depth, k: k, threshold: math.Inf(-1), prune: o.Survivors == 0}
-	if o.Bounded && job.prune {
-		job.threshold = o.Threshold
+// compareSurvivors compares the rows that survive a scan: of the best depth by their
+// estimates those that may be among the k nearest and are wanted, the best first,
+// so that the others are compared with what is known by then. all says that no
+// other row may be. When the caller says how many shall survive, they are all
+// compared.
+func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool, err error) {
+	job := scanJob{allowed: allowed, depth: depth, k: k, prune: o.Survivors == 0}
+	if err := s.scan(ctx, w, &job); err != nil {
+		return false, err
 	}
-	if err := s.scan(ctx, w, &job); err != nil || !job.prune {
-		return len(w.list) < depth, err
+	least := int32(math.MinInt32)
+	for n := seedRows * k; len(w.list) > 0; n *= roundGrowth {
+		if !job.prune || 2*n > len(w.list) {
+			n = len(w.list)
+		}
+		if least, err = s.compareBest(&w.query, &w.selection, n); err != nil {
+			return false, err
+		}
 	}
-	before := len(w.list)
-	_, _, err = s.prune(&w.query, &w.selection, k, job.threshold)
-	return before < depth || len(w.list) < before, err
+	return w.lost == math.MinInt32 || job.prune && w.lost < least, s.comparePassages(w)
 }

@@ -33,10 +33,9 @@ const (
 
 // scanJob is what a scan looks for.
 type scanJob struct {
-	allowed   []uint64
-	depth     int     // so many survive at most
-	k         int     // of the chunks that are wanted
-	threshold float64 // the similarity that they need, if prune is set
+	allowed []uint64
+	depth   int // so many survive at most
+	k       int // of the chunks that are wanted
 	// prune drops rows that cannot be among the nearest while others are still
 	// being looked at.
 	prune bool
@@ -50,7 +49,8 @@ type scanner struct {
 	err       error
 }
 
-// scan estimates all rows and leaves the best in w.list, in the order of rows.
+// scan estimates all rows and leaves the best in w.list, in the order of rows, but
+// for those that were compared meanwhile, which are in w.nearest.
 func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
 	parts := max(1, s.Count/splitRows)
 	for len(w.scans) < parts {
@@ -58,7 +58,10 @@ func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
 	}
 	share := (s.Count/parts + blockRows - 1) / blockRows * blockRows
 	run := func(i int) {
-		w.scans[i].err = w.scans[i].run(ctx, s, &w.query, job, min(i*share, s.Count), min((i+1)*share, s.Count))
+		c := w.scans[i]
+		c.nearest.floor, c.nearest.floored = w.nearest.floor, w.nearest.floored
+		c.nearest.reset(s, c.nearest.list[:0], job.k)
+		c.err = c.run(ctx, s, &w.query, job, min(i*share, s.Count), min((i+1)*share, s.Count))
 	}
 	cores := min(runtime.GOMAXPROCS(0), parts)
 	var next atomic.Int32
@@ -73,27 +76,35 @@ func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
 	}
 	take()
 	others.Wait()
-	w.list = w.list[:0]
+	w.list, w.lost = w.list[:0], math.MinInt32
 	for _, scan := range w.scans[:parts] {
 		if scan.err != nil {
 			return scan.err
 		}
-		w.list = append(w.list, scan.list...)
+		w.list, w.lost = append(w.list, scan.list...), max(w.lost, scan.lost)
+		w.nearest.list = append(w.nearest.list, scan.nearest.found()...)
+		w.nearest.cut()
 	}
-	w.list, _ = w.best(w.list[:0], w.list, job.depth, s.Encoder.padded)
+	w.limit(job.depth, s.Encoder.padded)
 	return ctx.Err()
+}
+
+// limit drops from the list what is not among the best n by their estimates, of equal
+// ones the last.
+func (c *selection) limit(n, padded int) {
+	var last int32
+	c.list, last = c.best(c.list[:0], c.list, n, padded)
+	c.lost = max(c.lost, last)
 }
 
 // run keeps the best of the rows from start, a multiple of blockRows, up to end.
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start, end int) error {
-	c.list = c.list[:0]
-	threshold, least := job.threshold, int32(math.MinInt32)
+	c.list, c.lost = c.list[:0], math.MinInt32
+	least := int32(math.MinInt32)
+	full := 2 * job.depth // the list is pruned when it is so long
 	if job.prune {
-		least = q.reach.least(threshold)
-	}
-	full := max(pruneRows, 8*seedRows*job.k) // the list is pruned when it is so long
-	if !job.prune {
-		full = 2 * job.depth
+		least = q.reach.least(c.nearest.need())
+		full = max(pruneRows, 8*seedRows*job.k)
 	}
 	size := GroupRows * s.Encoder.Words() * 8
 	for at, block := start, 0; at < end; at, block = at+blockRows, block+1 {
@@ -113,24 +124,21 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start
 			continue
 		}
 		if job.prune {
-			var err error
-			var low int32
-			if threshold, low, err = s.prune(q, &c.selection, job.k, threshold); err != nil {
+			low, err := s.compareBest(q, &c.selection, seedRows*job.k)
+			if err != nil {
 				return err
 			}
 			least = max(least, low)
 		}
 		if len(c.list) >= 2*job.depth {
-			// Rows that come later lose against equal estimates.
-			var last int32
-			c.list, last = c.best(c.list[:0], c.list, job.depth, s.Encoder.padded)
-			least = max(least, last+1)
+			c.limit(job.depth, s.Encoder.padded)
+			least = max(least, c.lost+1) // rows that come later lose against equal estimates
 		}
 		if job.prune {
 			full = min(len(c.list)+max(pruneRows, len(c.list), 8*seedRows*job.k), max(2*job.depth, len(c.list)+1))
 		}
 	}
-	c.list, _ = c.best(c.list[:0], c.list, job.depth, s.Encoder.padded)
+	c.limit(job.depth, s.Encoder.padded)
 	return nil
 }
 
@@ -191,17 +199,7 @@ func (c *counter) best(dst, list []survivor, n, padded int) ([]survivor, int32) 
 	if len(list) <= n {
 		return append(dst, list...), math.MinInt32
 	}
-	zero := planeMost * padded
-	c.counts = resize(c.counts, 2*zero+1)
-	clear(c.counts)
-	for _, s := range list {
-		c.counts[int(s.estimate)+zero]++
-	}
-	at, left := len(c.counts)-1, n // of those with the estimate at, left are kept
-	for ; left > int(c.counts[at]); at-- {
-		left -= int(c.counts[at])
-	}
-	last := int32(at - zero)
+	last, left := c.edge(list, n, padded)
 	for _, s := range list {
 		if s.estimate < last || s.estimate == last && left == 0 {
 			continue
@@ -212,4 +210,20 @@ func (c *counter) best(dst, list []survivor, n, padded int) ([]survivor, int32) 
 		dst = append(dst, s)
 	}
 	return dst, last
+}
+
+// edge is the estimate of the n-th best of list, which has as many, and how many with
+// that are among them.
+func (c *counter) edge(list []survivor, n, padded int) (edge int32, left int) {
+	zero := planeMost * padded
+	c.counts = resize(c.counts, 2*zero+1)
+	clear(c.counts)
+	for _, s := range list {
+		c.counts[int(s.estimate)+zero]++
+	}
+	at := len(c.counts) - 1
+	for left = n; left > int(c.counts[at]); at-- {
+		left -= int(c.counts[at])
+	}
+	return int32(at - zero), left
 }

@@ -124,11 +124,8 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	// A chunk of many passages may take the places of others: then more must
 	// survive.
 	for expected, depth := s.survivors(k, o); depth > 0 && left > 2*expected+s.Count/sparseShare; expected, depth = 4*expected, 4*depth {
-		w.nearest.reset(dst, k)
-		all, err := s.chooseSurvivors(ctx, w, allowed, depth, k, o)
-		if err == nil {
-			err = s.compareSurvivors(w)
-		}
+		w.nearest.reset(s, dst, k)
+		all, err := s.compareSurvivors(ctx, w, allowed, depth, k, o)
 		if err != nil {
 			return dst, err
 		}
@@ -136,7 +133,7 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 			return list, nil
 		}
 	}
-	w.nearest.reset(dst, k)
+	w.nearest.reset(s, dst, k)
 	if err := s.compareAllowed(ctx, w, allowed); err != nil {
 		return dst, err
 	}

@@ -48,6 +48,26 @@ func (g *guarded) slice(offset, n int) ([]byte, error) {
 	return g.data[offset : offset+n : offset+n], nil
 }
 
+// verifyRecords verifies the records of size bytes each with these numbers, which
+// rise.
+func (g *guarded) verifyRecords(numbers []uint32, size int) error {
+	next := 0 // those before it are verified
+	for _, n := range numbers {
+		start := int(n) * size
+		if size > len(g.data)-start {
+			return g.corrupt(len(g.data), "%d bytes at %d of a section of %d", size, start, len(g.data))
+		}
+		for next = max(next, start/granule); next*granule < start+size; next++ {
+			if g.done[next>>6].Load()&(1<<(next&63)) == 0 {
+				if err := g.verify(next); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func (g *guarded) verify(i int) error {
 	piece := g.data[i*granule : min((i+1)*granule, len(g.data))]
 	want := binary.LittleEndian.Uint32(g.sums[i*4:])

@@ -118,10 +118,7 @@ func (r *Reader) openVectors(field VectorField) (*VectorIndex, error) {
 		}
 		v.others = append(v.others, g)
 	}
-	v.set.Verify = func(from, to int) error {
-		_, err := v.rows.slice(from*e.RowBytes(), (to-from)*e.RowBytes())
-		return err
-	}
+	v.set.Verify = func(rows []uint32) error { return v.rows.verifyRecords(rows, e.RowBytes()) }
 	return v, nil
 }
 

@@ -29,26 +29,21 @@ type selection struct {
 	lost    int32      // no row that was dropped for want of room has a better estimate
 	index   []uint32   // rows to be compared
 	scores  []float64  // and their similarities
-	codes   []uint64
 	out     [blockRows]int32
 	nearest nearest // of the rows that were compared
 }
 
 // score makes c.scores the similarities of the rows in c.index, which rise.
 func (s *Set) score(q *query, c *selection) error {
-	words, size := s.Encoder.Words(), s.Encoder.RowBytes()
+	size := s.Encoder.RowBytes()
 	c.scores = c.scores[:0]
 	for index := c.index; len(index) > 0; {
 		part := index[:min(len(index), blockRows)]
 		index = index[len(part):]
-		if err := s.verify(part); err != nil {
+		if err := s.verify(part...); err != nil {
 			return err
 		}
-		c.codes = c.codes[:0]
-		for _, row := range part {
-			c.codes = Code(c.codes, s.Codes, int(row), words)
-		}
-		kernels[0].dot(c.out[:], s.Rows[:s.Count*size], part, c.codes, q.numbers)
+		kernels[0].dot(c.out[:], s.Rows[:s.Count*size], part, s.Codes, q.numbers)
 		for i, row := range part {
 			c.scores = append(c.scores, float64(c.out[i])*q.scale*s.scale(int(row)))
 		}
@@ -68,19 +63,11 @@ func (s *Set) compare(q *query, c *selection) error {
 }
 
 // verify makes sure that rows, which rise, are as they were written.
-func (s *Set) verify(rows []uint32) error {
+func (s *Set) verify(rows ...uint32) error {
 	if s.Verify == nil {
 		return nil
 	}
-	if first, last := int(rows[0]), int(rows[len(rows)-1]); last-first == len(rows)-1 {
-		return s.Verify(first, last+1)
-	}
-	for _, row := range rows {
-		if err := s.Verify(int(row), int(row)+1); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.Verify(rows)
 }
 
 // compareAllowed compares every row that is allowed.

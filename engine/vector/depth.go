@@ -181,21 +181,18 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 			return err
 		}
 		rows := min(blockRows, p.Count-at)
-		if p.Verify != nil {
-			if err := p.Verify(at, at+rows); err != nil {
-				return err
-			}
-		}
-		index, codes = index[:0], codes[:0]
+		index = index[:0]
 		for row := at; row < at+rows; row++ {
 			if p.Live == nil || has(p.Live, p.Owner(row)) {
 				scales[len(index)] = p.scale(row)
 				index = append(index, uint32(row))
-				codes = Code(codes, p.Codes, row, words)
 			}
 		}
+		if err := p.verify(index...); err != nil {
+			return err
+		}
 		for _, q := range list {
-			kernels[0].dot(out[:], p.Rows[:p.Count*size], index, codes, q.query.numbers)
+			kernels[0].dot(out[:], p.Rows[:p.Count*size], index, p.Codes, q.query.numbers)
 			for i, row := range index {
 				q.nearest.passage(int(row), float64(out[i])*q.query.scale*scales[i])
 			}

@@ -137,15 +137,17 @@ func (e *Encoder) Decode(dst []float32, row []byte, code []uint64, scale float32
 // PutCode writes the code of vector i into codes, which are those of a whole
 // field.
 func PutCode(codes []byte, i int, code []uint64) {
-	at := i / GroupRows * GroupRows * len(code) * 8
 	for w, word := range code {
-		binary.LittleEndian.PutUint64(codes[at+8*(w*GroupRows+i%GroupRows):], word)
+		binary.LittleEndian.PutUint64(codes[codeAt(i, w, len(code)):], word)
 	}
 }
 
+// codeAt is where word w of the code of vector i lies, of codes words long.
+func codeAt(i, w, words int) int { return 8 * ((i/GroupRows*words+w)*GroupRows + i%GroupRows) }
+
 // Code appends the code of vector i of codes, words long.
 func Code(dst []uint64, codes []byte, i, words int) []uint64 {
-	at := i/GroupRows*GroupRows*words*8 + 8*(i%GroupRows)
+	at := codeAt(i, 0, words)
 	for range words {
 		dst = append(dst, binary.LittleEndian.Uint64(codes[at:]))
 		at += 8 * GroupRows

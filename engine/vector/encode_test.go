@@ -102,7 +102,7 @@ func TestEncoding(t *testing.T) {
 			var made query
 			e.prepare(&made, x)
 			out := make([]int32, 1)
-			dotGo(out, row, []uint32{0}, code, made.numbers)
+			dotGo(out, row, []uint32{0}, appendCode(nil, 0, code), made.numbers)
 			got, exact := float64(out[0])*made.scale*float64(scale), product(x, v)
 			allowed := 0.002
 			if &x[0] == &v[0] {
@@ -138,7 +138,7 @@ func TestHostileVectors(t *testing.T) {
 		var q query
 		e.prepare(&q, v)
 		out := make([]int32, 1)
-		dotGo(out, row, []uint32{0}, code, q.numbers)
+		dotGo(out, row, []uint32{0}, appendCode(nil, 0, code), q.numbers)
 		got := float64(out[0]) * q.scale * float64(scale)
 		want := 0.6*float64(v[0]) - 0.8*float64(v[2])
 		if math.Abs(got-want) > 0.01*math.Max(math.Abs(float64(v[0])), math.Abs(float64(v[2]))) {

@@ -3,6 +3,7 @@ package vector
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // A kernel is the two inner loops, for one kind of processor. Every kernel gives
@@ -13,9 +14,9 @@ type kernel struct {
 	// and mask a bit for each, set when its estimate is above least. There are
 	// len(mask) groups; planes are those of a query.
 	scan func(out []int32, mask []byte, codes []byte, planes []uint64, least int32)
-	// dot multiplies a query with the rows whose numbers are in index; codes
-	// are theirs, one after another.
-	dot func(out []int32, rows []byte, index []uint32, codes []uint64, numbers []int16)
+	// dot multiplies a query with the rows whose numbers are in index. Like rows,
+	// codes are those of all rows.
+	dot func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16)
 }
 
 // plain is the kernel in plain Go.
@@ -50,12 +51,13 @@ func scanGo(out []int32, mask []byte, codes []byte, planes []uint64, least int32
 	}
 }
 
-func dotGo(out []int32, rows []byte, index []uint32, codes []uint64, numbers []int16) {
+func dotGo(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {
 	words := len(numbers) / wordBits
 	for i, at := range index {
 		row := rows[int(at)*len(numbers):][:len(numbers)]
 		var sum int32
-		for w, code := range codes[i*words : (i+1)*words] {
+		for w := range words {
+			code := binary.LittleEndian.Uint64(codes[codeAt(int(at), w, words):])
 			part, factors := row[w*wordBits:][:wordBits], numbers[w*wordBits:][:wordBits]
 			for j, n := range part {
 				negative := -int32(code >> j & 1)
@@ -79,16 +81,45 @@ func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, wor
 }
 
 // dotWith checks the bounds of what a kernel in assembly reads and writes.
-func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)) func([]int32, []byte, []uint32, []uint64, []int16) {
-	return func(out []int32, rows []byte, index []uint32, codes []uint64, numbers []int16) {
+func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)) func([]int32, []byte, []uint32, []byte, []int16) {
+	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {
 		words, count := len(numbers)/wordBits, len(index)
 		if count == 0 || words == 0 {
 			return
 		}
-		_, _ = out[count-1], codes[count*words-1]
-		for _, at := range index {
-			_ = rows[(int(at)+1)*len(numbers)-1]
-		}
+		checkDot(out, rows, index, codes, words)
 		dot(&out[0], &rows[0], &index[0], &codes[0], &numbers[0], words, count)
+	}
+}
+
+func checkDot(out []int32, rows []byte, index []uint32, codes []byte, words int) {
+	_ = out[len(index)-1]
+	last := int(slices.Max(index))
+	_, _ = rows[(last+1)*words*wordBits-1], codes[codeAt(last, words-1, words)+7]
+}
+
+// gathered is how many words of codes lie one after another for a kernel.
+const gathered = 2048
+
+// dotGathered is dotWith for kernels that want the codes of the rows one after
+// another.
+func dotGathered(dot func(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)) func([]int32, []byte, []uint32, []byte, []int16) {
+	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {
+		words := len(numbers) / wordBits
+		if len(index) == 0 || words == 0 {
+			return
+		}
+		checkDot(out, rows, index, codes, words)
+		var space [gathered]uint64
+		list := space[:0]
+		for len(index) > 0 {
+			n := min(len(index), gathered/words)
+			list = list[:0]
+			for _, at := range index[:n] {
+				list = Code(list, codes, int(at), words)
+			}
+			dot(&out[0], &rows[0], &index[0], &list[0], &numbers[0], words, n)
+			index, out = index[n:], out[n:]
+		}
 	}
 }

@@ -9,7 +9,7 @@ func init() {
 		list = append(list, kernel{"avx512", scanWith(scanAVX512), dotWith(dotAVX512)})
 	}
 	if x.HasAVX2 {
-		list = append(list, kernel{"avx2", scanWith(scanAVX2), dotWith(dotAVX2)})
+		list = append(list, kernel{"avx2", scanWith(scanAVX2), dotGathered(dotAVX2)})
 	}
 	kernels = append(list, kernels...)
 }
@@ -21,7 +21,7 @@ func scanAVX512(out *int32, mask *byte, codes *byte, planes *uint64, words, grou
 func scanAVX2(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
 
 //go:noescape
-func dotAVX512(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+func dotAVX512(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)
 
 //go:noescape
 func dotAVX2(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)

@@ -59,21 +59,27 @@ word512:
 	VZEROUPPER
 	RET
 
-// func dotAVX512(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+// func dotAVX512(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)
 TEXT ·dotAVX512(SB), NOSPLIT, $0-56
 	MOVQ   out+0(FP), DI
 	MOVQ   rows+8(FP), SI
 	MOVQ   index+16(FP), BX
-	MOVQ   codes+24(FP), DX
 	MOVQ   numbers+32(FP), R8
 	MOVQ   words+40(FP), CX
 	MOVQ   count+48(FP), R9
 	MOVQ   CX, R11
-	SHLQ   $6, R11 // bytes of a row
+	SHLQ   $6, R11 // bytes of a row, and of a group of codes by word
 	VPXORQ Z9, Z9, Z9
 
 row512:
 	MOVL   (BX), AX
+	MOVQ   AX, DX
+	MOVQ   AX, R12
+	SHRQ   $3, DX
+	ANDQ   $7, R12
+	IMULQ  R11, DX
+	LEAQ   (DX)(R12*8), DX
+	ADDQ   codes+24(FP), DX // the first word of the code; the next is 64 bytes on
 	IMULQ  R11, AX
 	ADDQ   SI, AX
 	MOVQ   AX, R13 // the row to be fetched
@@ -99,7 +105,7 @@ part512:
 	VPSUBW    Z3, Z9, K2, Z3
 	VPDPWSSD  (R12), Z2, Z0
 	VPDPWSSD  64(R12), Z3, Z1
-	ADDQ      $8, DX
+	ADDQ      $64, DX
 	ADDQ      $64, AX
 	ADDQ      $128, R12
 	DECQ      R10

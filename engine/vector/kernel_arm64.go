@@ -5,7 +5,7 @@ package vector
 // signs lie elsewhere, so it would take three of its instructions where two of
 // the usual ones do.
 func init() {
-	kernels = append([]kernel{{"neon", scanWith(scanNEON), dotWith(dotNEON)}}, kernels...)
+	kernels = append([]kernel{{"neon", scanWith(scanNEON), dotGathered(dotNEON)}}, kernels...)
 }
 
 //go:noescape

@@ -14,7 +14,6 @@ type kernelSample struct {
 	words, groups int
 	codes, rows   []byte
 	index         []uint32
-	signs         []uint64
 	q             query
 	least         int32
 }
@@ -36,9 +35,7 @@ func newSample(r *rand.Rand, words, groups int) *kernelSample {
 		}
 	}
 	for range r.IntN(count + 1) {
-		at := r.IntN(count)
-		s.index = append(s.index, uint32(at))
-		s.signs = Code(s.signs, s.codes, at, words)
+		s.index = append(s.index, uint32(r.IntN(count)))
 	}
 	v := make([]float32, words*wordBits)
 	for i := range v {
@@ -62,8 +59,8 @@ func (s *kernelSample) compare(t *testing.T, k kernel) {
 		t.Fatalf("%s: %d words, %d groups: estimates %v %v, want %v %v", k.name, s.words, s.groups, got, gotMask, want, wantMask)
 	}
 	want, got = make([]int32, len(s.index)), make([]int32, len(s.index))
-	dotGo(want, s.rows, s.index, s.signs, s.q.numbers)
-	k.dot(got, s.rows, s.index, s.signs, s.q.numbers)
+	dotGo(want, s.rows, s.index, s.codes, s.q.numbers)
+	k.dot(got, s.rows, s.index, s.codes, s.q.numbers)
 	if !slices.Equal(got, want) {
 		t.Fatalf("%s: %d words: products %v, want %v", k.name, s.words, got, want)
 	}
@@ -117,7 +114,7 @@ func TestPlainKernel(t *testing.T) {
 			t.Errorf("row %d is estimated as %d and %d, want %d; mask %08b", row, out[row], estimate(s.q.planes, code), sum, mask[row/8])
 		}
 		got := make([]int32, 1)
-		if dotGo(got, s.rows, []uint32{uint32(row)}, code, s.q.numbers); got[0] != product {
+		if dotGo(got, s.rows, []uint32{uint32(row)}, s.codes, s.q.numbers); got[0] != product {
 			t.Errorf("row %d times the query is %d, want %d", row, got[0], product)
 		}
 	}
@@ -140,10 +137,6 @@ func FuzzKernels(f *testing.F) {
 		for i := 0; 8*i+7 < len(data) && i < len(s.q.planes); i++ {
 			s.q.planes[i] = binary.LittleEndian.Uint64(data[8*i:])
 		}
-		s.signs = s.signs[:0]
-		for _, at := range s.index {
-			s.signs = Code(s.signs, s.codes, int(at), s.words)
-		}
 		for _, k := range kernels {
 			s.compare(t, k)
 		}
@@ -156,10 +149,8 @@ func BenchmarkKernels(b *testing.B) {
 		s := newSample(r, dims/wordBits, 128)
 		out, mask := make([]int32, 1024), make([]byte, 128)
 		index := make([]uint32, 1024)
-		var signs []uint64
 		for i := range index {
 			index[i] = uint32(i)
-			signs = Code(signs, s.codes, i, s.words)
 		}
 		for _, k := range kernels {
 			b.Run(k.name+"/scan/"+strconv.Itoa(dims), func(b *testing.B) {
@@ -170,7 +161,7 @@ func BenchmarkKernels(b *testing.B) {
 			})
 			b.Run(k.name+"/dot/"+strconv.Itoa(dims), func(b *testing.B) {
 				for b.Loop() {
-					k.dot(out, s.rows, index, signs, s.q.numbers)
+					k.dot(out, s.rows, index, s.codes, s.q.numbers)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/vector")
 			})

@@ -2,9 +2,11 @@ package vector
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -77,11 +79,15 @@ func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
 	take()
 	others.Wait()
 	w.list, w.lost = w.list[:0], math.MinInt32
-	for _, scan := range w.scans[:parts] {
+	for i, scan := range w.scans[:parts] {
 		if scan.err != nil {
 			return scan.err
 		}
-		w.list, w.lost = append(w.list, scan.list...), max(w.lost, scan.lost)
+		if w.lost = max(w.lost, scan.lost); i == 0 {
+			w.list, scan.list = scan.list, w.list
+		} else {
+			w.list = append(w.list, scan.list...)
+		}
 		w.nearest.list = append(w.nearest.list, scan.nearest.found()...)
 		w.nearest.cut()
 	}
@@ -92,6 +98,9 @@ func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
 // limit drops from the list what is not among the best n by their estimates, of equal
 // ones the last.
 func (c *selection) limit(n, padded int) {
+	if len(c.list) <= n {
+		return
+	}
 	var last int32
 	c.list, last = c.best(c.list[:0], c.list, n, padded)
 	c.lost = max(c.lost, last)
@@ -145,9 +154,11 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start
 // take adds the allowed rows of the mask to the list; the block begins at row at.
 func (c *scanner) take(s *Set, allowed []uint64, at, groups int) {
 	single := s.single()
-	for g, bit := range c.mask[:groups] {
-		for ; bit != 0; bit &= bit - 1 {
-			i := g*GroupRows + bits.TrailingZeros8(bit)
+	clear(c.mask[groups:min((groups+7)/8*8, len(c.mask))])
+	list := slices.Grow(c.list, groups*GroupRows)
+	for first := 0; first < groups; first += 8 {
+		for bit := binary.LittleEndian.Uint64(c.mask[first:]); bit != 0; bit &= bit - 1 {
+			i := first*GroupRows + bits.TrailingZeros64(bit)
 			if allowed != nil {
 				ordinal := uint32(at + i)
 				if !single {
@@ -157,9 +168,10 @@ func (c *scanner) take(s *Set, allowed []uint64, at, groups int) {
 					continue
 				}
 			}
-			c.list = append(c.list, survivor{uint32(at + i), c.estimates[i]})
+			list = append(list, survivor{uint32(at + i), c.estimates[i]})
 		}
 	}
+	c.list = list
 }
 
 func has(set []uint64, i uint32) bool {

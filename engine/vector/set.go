@@ -38,9 +38,9 @@ type Set struct {
 	// Depth is how many survivors it takes, of which a search allows a
 	// multiple; the zero Depth compares every row.
 	Depth Depth
-	// Verify makes sure that rows from..to are as they were written, before
+	// Verify makes sure that rows, which rise, are as they were written, before
 	// they are read; nil when there is no doubt.
-	Verify func(from, to int) error
+	Verify func(rows []uint32) error
 }
 
 // single reports whether row i is that of ordinal i.
@@ -194,10 +194,8 @@ func (s *Set) left(allowed []uint64) int {
 // At decodes a row into dst, which has as many numbers as the vectors have
 // dimensions.
 func (s *Set) At(dst []float32, row int) error {
-	if s.Verify != nil {
-		if err := s.Verify(row, row+1); err != nil {
-			return err
-		}
+	if err := s.verify(uint32(row)); err != nil {
+		return err
 	}
 	size := s.Encoder.RowBytes()
 	code := Code(nil, s.Codes, row, s.Encoder.Words())

@@ -271,7 +271,7 @@ func TestVerify(t *testing.T) {
 	s := newRandom(rand.New(rand.NewPCG(*seed, 5)), 40000, 64, 1)
 	s.Depth = vector.Depth{Ten: 100, Hundred: 1000}
 	read := 0
-	s.Verify = func(from, to int) error { read += to - from; return nil }
+	s.Verify = func(rows []uint32) error { read += len(rows); return nil }
 	if _, err := s.Search(t.Context(), nil, s.vectors[0], nil, 10, vector.Options{Survivors: 100}); err != nil || read != 100 {
 		t.Errorf("%d rows were read, want 100: %v", read, err)
 	}
@@ -280,7 +280,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%d rows were read to find the query itself, want a few: %v", read, err)
 	}
 	broken := errors.New("broken")
-	s.Verify = func(int, int) error { return broken }
+	s.Verify = func([]uint32) error { return broken }
 	dst := []vector.Neighbor{{Ordinal: 7}}
 	for _, o := range []vector.Options{{}, {Exact: true}} {
 		if got, err := s.Search(t.Context(), dst, s.vectors[0], nil, 10, o); !errors.Is(err, broken) || !slices.Equal(got, dst) {

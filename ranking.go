@@ -38,10 +38,17 @@ type Leg struct {
 type Ranking []Hit
 
 // Compare orders hits as a [Ranking] wants them: negative when a comes first.
-func Compare(a, b Hit) int {
+func Compare(a, b Hit) int { return compare(&a, &b) } // hits are large: here they are not copied on
+
+func compare(a, b *Hit) int {
 	if c := cmp.Compare(b.Score, a.Score); c != 0 {
 		return c
 	}
+	return compareEqual(a, b)
+}
+
+// compareEqual orders hits of equal scores.
+func compareEqual(a, b *Hit) int {
 	if len(a.Legs) > 0 || len(b.Legs) > 0 {
 		if c := cmp.Compare(bestRank(a.Legs), bestRank(b.Legs)); c != 0 {
 			return c
@@ -60,12 +67,27 @@ func bestRank(legs []Leg) int {
 	return best
 }
 
+// Sorted reports whether r is in the order of a ranking.
+func (r Ranking) Sorted() bool {
+	for i := 1; i < len(r); i++ {
+		if compare(&r[i-1], &r[i]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Sort brings r into the order of a ranking, in place.
 func (r Ranking) Sort() {
-	if slices.IsSortedFunc(r, Compare) {
-		return
+	if !r.Sorted() {
+		copy(r, r.Rescored(nil))
 	}
-	// Hits are large: what moves is their scores and places.
+}
+
+// Rescored is a new ranking of the hits of r with these scores, one for each of them;
+// nil leaves theirs.
+func (r Ranking) Rescored(scores []float64) Ranking {
+	// What is moved while they are sorted is scores and places.
 	type key struct {
 		score float64
 		at    int32
@@ -73,18 +95,22 @@ func (r Ranking) Sort() {
 	keys := make([]key, len(r))
 	for i := range r {
 		keys[i] = key{r[i].Score, int32(i)}
+		if scores != nil {
+			keys[i].score = scores[i]
+		}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
 		if c := cmp.Compare(b.score, a.score); c != 0 {
 			return c
 		}
-		return cmp.Or(Compare(r[a.at], r[b.at]), cmp.Compare(a.at, b.at))
+		return cmp.Or(compareEqual(&r[a.at], &r[b.at]), cmp.Compare(a.at, b.at))
 	})
-	sorted := make(Ranking, len(r))
+	out := make(Ranking, len(r))
 	for i, k := range keys {
-		sorted[i] = r[k.at]
+		out[i] = r[k.at]
+		out[i].Score = k.score
 	}
-	copy(r, sorted)
+	return out
 }
 
 // Valid returns an error that wraps [ErrInvalid] when a score of r is NaN or

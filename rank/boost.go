@@ -36,10 +36,21 @@ func boost(stage string, in sheaf.Ranking, blend Blend, f func(h *sheaf.Hit) *fa
 	if err := in.Valid(stage); err != nil {
 		return nil, err
 	}
+	factors, changed := make([]*factor, len(in)), false
+	for i := range in {
+		if factors[i] = f(&in[i]); factors[i] != nil {
+			changed = true
+		}
+	}
+	switch {
+	case !changed && in.Sorted():
+		return in, nil
+	case !explained(in):
+		return blend.scored(stage, in, factors)
+	}
 	out := make(sheaf.Ranking, len(in))
 	copy(out, in)
-	for i := range out {
-		by := f(&in[i])
+	for i, by := range factors {
 		if by == nil {
 			continue
 		}
@@ -53,6 +64,19 @@ func boost(stage string, in sheaf.Ranking, blend Blend, f func(h *sheaf.Hit) *fa
 	}
 	out.Sort()
 	return out, nil
+}
+
+// scored is the ranking of hits without explanations.
+func (b Blend) scored(stage string, in sheaf.Ranking, factors []*factor) (sheaf.Ranking, error) {
+	scores := make([]float64, len(in))
+	for i := range in {
+		scores[i] = in[i].Score
+		if by := factors[i]; by != nil {
+			scores[i] = b.apply(scores[i], by.value)
+		}
+	}
+	out := in.Rescored(scores)
+	return out, out.Valid(stage)
 }
 
 func (b Blend) apply(score, factor float64) float64 {

@@ -217,16 +217,18 @@ func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total f
 // signals that are the better of two, as the title signal of Onyx on Vespa,
 // which is the nearer of title and content.
 func MaxLegs(a, b sheaf.Ranking) sheaf.Ranking {
-	index := make(map[sheaf.ID]int, len(a)+len(b))
-	out := make(sheaf.Ranking, 0, len(a)+len(b))
+	index := tableFor(len(a) + len(b))
+	defer giveBack(index, len(a)+len(b))
+	out := make(sheaf.Ranking, 0, max(len(a), len(b))) // they are mostly the same hits
 	for _, leg := range [...]sheaf.Ranking{a, b} {
-		for _, h := range leg {
+		for k := range leg {
+			h := &leg[k]
 			i, ok := index[h.ID]
 			if !ok {
-				index[h.ID] = len(out)
-				out = append(out, h)
+				index[h.ID] = int32(len(out))
+				out = append(out, *h)
 			} else if h.Score > out[i].Score {
-				out[i] = h
+				out[i] = *h
 			}
 		}
 	}

@@ -80,9 +80,8 @@ func (e Elbow) Find(in sheaf.Ranking) int {
 	return len(in)
 }
 
-// prefix is a new ranking of the first n hits.
+// prefix is the ranking of the first n hits.
 func prefix(in sheaf.Ranking, n int) sheaf.Ranking {
-	out := make(sheaf.Ranking, min(n, len(in)))
-	copy(out, in)
-	return out
+	n = min(n, len(in))
+	return in[:n:n]
 }

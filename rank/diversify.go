@@ -22,13 +22,14 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err := firstError(env.needFacts("per_document"), in.Valid("per_document")); err != nil {
 		return nil, err
 	}
-	counts := make(map[sheaf.ID]int, len(in))
+	counts := tableFor(len(in))
+	defer giveBack(counts, len(in))
 	whole := make(map[sheaf.ID]bool) // documents of which the text is there
 	out := make(sheaf.Ranking, 0, len(in))
 	for i := range in {
 		doc := documentOf(in[i].ID, env.Facts)
 		all := isWhole(in[i].ID, env.Facts)
-		if counts[doc] == p.Max || all && whole[doc] {
+		if int(counts[doc]) == p.Max || all && whole[doc] {
 			continue
 		}
 		counts[doc]++

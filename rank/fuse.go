@@ -171,7 +171,8 @@ func totalWeight(stage string, legs []Leg) (float64, error) {
 // union is every hit of several legs, once.
 type union struct {
 	hits  []united
-	index map[sheaf.ID]int32
+	index map[sheaf.ID]int32 // from tableFor(room)
+	room  int
 	// places holds the legs of hits[i] from i*width on.
 	places []sheaf.Leg
 	width  int
@@ -191,12 +192,27 @@ type united struct {
 	Explanation *sheaf.Explanation
 }
 
-// indexes are those of unions that are done: making a table for hundreds of hits
-// takes longer than filling it.
-var indexes = sync.Pool{New: func() any { return map[sheaf.ID]int32{} }}
+// tables are those that are done with: making one for hundreds of hits takes longer
+// than filling it.
+var tables = sync.Pool{New: func() any { return map[sheaf.ID]int32{} }}
 
-// maxIndex is the most hits of all legs for which a kept table is used.
-const maxIndex = 2_000
+// maxTable is the most entries for which a kept table is used.
+const maxTable = 2_000
+
+// tableFor is an empty table for at most n entries; giveBack takes it again.
+func tableFor(n int) map[sheaf.ID]int32 {
+	if n <= maxTable {
+		return tables.Get().(map[sheaf.ID]int32)
+	}
+	return make(map[sheaf.ID]int32, n)
+}
+
+func giveBack(table map[sheaf.ID]int32, n int) {
+	if n <= maxTable {
+		clear(table)
+		tables.Put(table)
+	}
+}
 
 // unite gathers the hits of all legs in the order in which they first appear.
 func unite(stage string, legs []Leg) (*union, error) {
@@ -210,27 +226,35 @@ func unite(stage string, legs []Leg) (*union, error) {
 		u.explain = u.explain || explained(legs[i].Hits)
 		u.nested = u.nested || slices.ContainsFunc(legs[i].Hits, func(h sheaf.Hit) bool { return h.Constituents != nil })
 	}
-	u.hits = make([]united, 0, n)
-	if n <= maxIndex {
-		u.index = indexes.Get().(map[sheaf.ID]int32)
-	} else {
-		u.index = make(map[sheaf.ID]int32, n)
+	u.index, u.room = tableFor(n), n
+	numbers := make([]int32, 0, n) // of the hits of all legs, one leg after another
+	for j := range legs {
+		for k := range legs[j].Hits {
+			id := legs[j].Hits[k].ID
+			i, ok := u.index[id]
+			if !ok {
+				i = int32(len(u.index))
+				u.index[id] = i
+			}
+			numbers = append(numbers, i)
+		}
 	}
-	u.places = make([]sheaf.Leg, n*u.width)
+	distinct := len(u.index) // far less than n when the legs have been completed
+	u.hits = make([]united, distinct)
+	u.places = make([]sheaf.Leg, distinct*u.width)
 	if u.explain || u.nested {
-		u.sources = make([]*sheaf.Hit, n*u.width)
+		u.sources = make([]*sheaf.Hit, distinct*u.width)
 	}
-	seen := make([]int32, n) // the last leg, from 1, in which a hit was seen
+	seen := make([]int32, distinct) // the last leg, from 1, in which a hit was seen
 	for j := range legs {
 		rank := 0
 		for k := range legs[j].Hits {
-			h := &legs[j].Hits[k]
-			i, ok := u.index[h.ID]
-			if !ok {
-				i = u.add(h)
-			}
+			h, i := &legs[j].Hits[k], numbers[k]
 			if seen[i] == int32(j+1) {
 				continue
+			}
+			if seen[i] == 0 {
+				u.hits[i].ID = h.ID
 			}
 			seen[i] = int32(j + 1)
 			rank++
@@ -245,15 +269,9 @@ func unite(stage string, legs []Leg) (*union, error) {
 				u.hits[i].Passage = h.Passage
 			}
 		}
+		numbers = numbers[len(legs[j].Hits):]
 	}
 	return u, nil
-}
-
-func (u *union) add(h *sheaf.Hit) int32 {
-	i := int32(len(u.hits))
-	u.index[h.ID] = i
-	u.hits = append(u.hits, united{ID: h.ID})
-	return i
 }
 
 // at is where hit i stands in each leg.
@@ -273,10 +291,7 @@ func (u *union) reasons(i, j int) []sheaf.Explanation {
 // ranking is the hits of u in order, and the end of u. It sorts small keys instead
 // of the hits, which are large.
 func (u *union) ranking() sheaf.Ranking {
-	if cap(u.hits) <= maxIndex {
-		clear(u.index)
-		indexes.Put(u.index)
-	}
+	giveBack(u.index, u.room)
 	u.index = nil
 	type key struct {
 		score float64

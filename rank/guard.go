@@ -26,10 +26,8 @@ func (g Guard) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err := in.Valid(stage); err != nil {
 		return nil, err
 	}
-	out := make(sheaf.Ranking, len(in))
-	copy(out, in)
 	if env.Rare == nil || len(in) <= g.Rank {
-		return out, nil
+		return in, nil
 	}
 	if err := env.needFacts(stage); err != nil {
 		return nil, err
@@ -52,7 +50,7 @@ func (g Guard) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 	}
 	if below == 0 || count > g.Rank {
-		return out, nil
+		return in, nil
 	}
 	return g.raise(in, held, below), nil
 }

@@ -4,7 +4,7 @@
 // (aggregate.go, tree.go), boosts, cutoffs, normalization, diversity,
 // neighbours, budgets and pins.
 //
-// A [Stage] is a value that holds its parameters; Apply gives a new ranking
+// A [Stage] is a value that holds its parameters; Apply gives another ranking
 // and never changes the one it is given, so that every step of a query can be
 // kept and shown. What a stage must know about documents comes through
 // [Facts]. Nothing here performs input or output, reads a clock or depends on
@@ -27,7 +27,8 @@ import (
 // Stage is one step that turns a ranking into another. Stages are values and
 // safe for concurrent use.
 type Stage interface {
-	// Apply returns a new ranking. A parameter out of range, or a hit whose
+	// Apply returns another ranking, which may share the memory of in, so that
+	// neither may be changed afterwards. A parameter out of range, or a hit whose
 	// score is not a finite number, is sheaf.ErrInvalid. The hits of in are
 	// best first.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)

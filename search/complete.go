@@ -14,6 +14,12 @@ type found struct {
 	by  [][]bool // by branch and place in ids
 }
 
+// placesPool has tables for everyHit: making one takes longer than filling it.
+var placesPool = sync.Pool{New: func() any { return map[sheaf.ID]int{} }}
+
+// maxPlaces is the most hits for which a kept table is used.
+const maxPlaces = 2_000
+
 // everyHit is what the branches found, in the order in which it first appears.
 func everyHit(outcomes []outcome) found {
 	n := 0
@@ -21,7 +27,16 @@ func everyHit(outcomes []outcome) found {
 		n += len(outcomes[i].ranking)
 	}
 	all := found{make([]sheaf.ID, 0, n), make([][]bool, len(outcomes))}
-	places := make(map[sheaf.ID]int, n)
+	var places map[sheaf.ID]int
+	if n <= maxPlaces {
+		places = placesPool.Get().(map[sheaf.ID]int)
+		defer func() {
+			clear(places)
+			placesPool.Put(places)
+		}()
+	} else {
+		places = make(map[sheaf.ID]int, n)
+	}
 	for i := range outcomes {
 		all.by[i] = make([]bool, n)
 		for k := range outcomes[i].ranking {

@@ -1,7 +1,9 @@
 package search
 
 import (
+	"math/bits"
 	"strings"
+	"unsafe"
 
 	"sheaf"
 	"sheaf/rank"
@@ -12,12 +14,38 @@ import (
 type memo struct {
 	rank.Facts
 	short     rank.Outliner // the same facts, when they can tell in short
-	nodes     map[sheaf.ID]*sheaf.Node
+	nodes     []seenNode    // see slot
 	documents map[sheaf.ID]*sheaf.Document
 	outlines  map[sheaf.ID]*sheaf.Outline
 	last      *sheaf.Outline // of those, the one asked for last
 	chunks    map[sheaf.ID]known[sheaf.Chunk]
 	dates     map[sheaf.ID]known[sheaf.Dated]
+}
+
+// seenNode is a chunk that was asked for. Stages ask for the same hits one after
+// another, each with the very string that the hit has: where that lies in memory
+// tells them apart, and no text is read.
+type seenNode struct {
+	id   sheaf.ID
+	node *sheaf.Node
+}
+
+// fewNodes is the room for nodes when nobody said how many there are.
+const fewNodes = 256
+
+// slot is where the node of id is kept, which may be taken by another's.
+func (m *memo) slot(id sheaf.ID) *seenNode {
+	if m.nodes == nil {
+		m.nodes = make([]seenNode, fewNodes)
+	}
+	const mix = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio: its multiples spread
+	place := uint64(uintptr(unsafe.Pointer(unsafe.StringData(string(id))))) * mix
+	return &m.nodes[place>>(64-bits.Len(uint(len(m.nodes)-1)))]
+}
+
+// is reports whether the slot holds the node of this very id.
+func (s *seenNode) is(id sheaf.ID) bool {
+	return s.node != nil && len(s.id) == len(id) && unsafe.StringData(string(s.id)) == unsafe.StringData(string(id))
 }
 
 type known[T any] struct {
@@ -29,7 +57,7 @@ var _ rank.Outliner = (*memo)(nil)
 
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
-	return &memo{Facts: facts, short: short, nodes: map[sheaf.ID]*sheaf.Node{}, documents: map[sheaf.ID]*sheaf.Document{},
+	return &memo{Facts: facts, short: short, documents: map[sheaf.ID]*sheaf.Document{},
 		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]known[sheaf.Chunk]{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
 }
 
@@ -84,17 +112,20 @@ func (m *memo) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 
 // Node implements rank.Outliner.
 func (m *memo) Node(id sheaf.ID) *sheaf.Node {
-	n, seen := m.nodes[id]
-	if seen {
-		return n
+	slot := m.slot(id)
+	if slot.is(id) {
+		return slot.node
 	}
+	var n *sheaf.Node
 	if m.short != nil {
-		n = sheaf.NodeIn(m.Outline, id)
+		n = m.short.Node(id)
 	} else if c, ok := m.Chunk(id); ok {
 		node := sheaf.NodeOf(&c)
 		n = &node
 	}
-	m.nodes[id] = n
+	if n != nil {
+		*slot = seenNode{id, n}
+	}
 	return n
 }
 
@@ -108,13 +139,10 @@ func (m *memo) has(id sheaf.ID) bool {
 	return facts.Node(id) != nil
 }
 
-// expect makes room for the facts about n candidates.
+// expect makes room for the nodes of n candidates.
 func (m *memo) expect(n int) {
-	if len(m.nodes) == 0 {
-		m.nodes = make(map[sheaf.ID]*sheaf.Node, n)
-	}
-	if len(m.outlines) == 0 {
-		m.outlines = make(map[sheaf.ID]*sheaf.Outline, n/2)
+	if size := 2 << bits.Len(uint(n)); size > len(m.nodes) {
+		m.nodes = make([]seenNode, max(fewNodes, size))
 	}
 }
 

@@ -46,13 +46,10 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if outcomes, err = r.survivors(outcomes, at, within != nil); err != nil {
+	if outcomes, err = r.survivors(outcomes, at); err != nil {
 		return nil, err
 	}
-	var all found
-	if ph.Complete || !at.first {
-		all = everyHit(outcomes)
-	}
+	all := r.found(outcomes, within != nil, ph.Complete || !at.first)
 	if !at.first {
 		r.result.Total = len(all.ids)
 	}
@@ -205,12 +202,10 @@ func larger(ctx context.Context, store backend.Backend, hits sheaf.Ranking, req 
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors are the outcomes that did not fail, without hits that the facts do
-// not know. A request that the store cannot honour, or finds wrong, is an error
+// survivors are the outcomes that did not fail. A request that the store cannot honour, or finds wrong, is an error
 // at once, and so is damage, which the caller can mend; any other failure is one
-// only when nothing is left. Of hits that are bounded by what a first phase let
-// through, which are known, none is asked for again.
-func (r *run) survivors(outcomes []outcome, at lane, bounded bool) ([]outcome, error) {
+// only when nothing is left.
+func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	store := r.searcher.storeName()
 	var out []outcome
 	var failures []error
@@ -230,15 +225,35 @@ func (r *run) survivors(outcomes []outcome, at lane, bounded bool) ([]outcome, e
 			r.warn("%v", err)
 			continue
 		}
-		if !bounded {
-			o.ranking = r.known(o.ranking)
-		}
 		out = append(out, o)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%w: every branch failed: %w", sheaf.ErrUnavailable, errors.Join(failures...))
 	}
 	return out, nil
+}
+
+// found takes hits that the facts do not know out of the outcomes, and gathers the
+// others when all are wanted. Of hits that are bounded by what a first phase let
+// through, which are known, none is asked for again.
+func (r *run) found(outcomes []outcome, bounded, all bool) found {
+	if !all {
+		for i := range outcomes {
+			if !bounded {
+				outcomes[i].ranking = r.known(outcomes[i].ranking)
+			}
+		}
+		return found{}
+	}
+	every := everyHit(outcomes)
+	r.facts.expect(len(every.ids))
+	if bounded || !slices.ContainsFunc(every.ids, func(id sheaf.ID) bool { return r.facts.Node(id) == nil }) {
+		return every
+	}
+	for i := range outcomes {
+		outcomes[i].ranking = r.known(outcomes[i].ranking)
+	}
+	return everyHit(outcomes)
 }
 
 // known are the hits that the facts know: nearly always all, and then in the same
@@ -310,7 +325,6 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 // steps applies stages one after another.
 func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
 	env := r.env()
-	r.facts.expect(len(ranking))
 	for _, step := range steps {
 		start := time.Now()
 		var next sheaf.Ranking

@@ -17,9 +17,8 @@ type Builder struct {
 	fields []string
 
 	arena        postings.Arena
-	terms        map[string]uint32
+	names        names // of terms
 	termBytes    int64
-	names        []string   // by term
 	sorted       []uint32   // the terms that the last flush knew, by name
 	lists        [][]uint32 // [field][term]: accumulator + 1
 	accumulators []postings.Accumulator
@@ -27,10 +26,10 @@ type Builder struct {
 	ids     []string
 	docs    []string
 	lengths [][]uint32 // [field][ordinal]
-	byID    map[string]uint32
-	byDoc   map[string]*members
-	open    *members // those of the document of the chunk that was begun last
 	dead    map[uint32]struct{}
+	known   int                 // the chunks that byID and byDoc have: see know
+	byID    map[string]uint32   // those that are left
+	byDoc   map[string][]uint32 // ordinals as bounds of runs
 
 	columns map[string]uint32 // number in runs
 	runs    []runs
@@ -38,9 +37,6 @@ type Builder struct {
 	vectors map[string]*vector.Buffer
 	bytes   int64 // of everything but arena and tables
 }
-
-// members are the chunks of one document.
-type members struct{ ordinals []uint32 }
 
 // runs are ordinals as bounds of runs: start, end, start, end ...
 type runs struct{ bounds []uint32 }
@@ -75,7 +71,7 @@ func (b *Builder) Reset() {
 	}
 	clear(b.ids)
 	clear(b.docs)
-	b.ids, b.docs, b.open = b.ids[:0], b.docs[:0], nil
+	b.ids, b.docs, b.known = b.ids[:0], b.docs[:0], 0
 	clear(b.byID)
 	clear(b.byDoc)
 	clear(b.dead)
@@ -92,9 +88,8 @@ func (b *Builder) Reset() {
 func (b *Builder) Forget() {
 	*b = Builder{
 		fields:  b.fields,
-		terms:   map[string]uint32{},
 		byID:    map[string]uint32{},
-		byDoc:   map[string]*members{},
+		byDoc:   map[string][]uint32{},
 		dead:    map[uint32]struct{}{},
 		columns: map[string]uint32{},
 		vectors: map[string]*vector.Buffer{},
@@ -103,42 +98,41 @@ func (b *Builder) Forget() {
 	}
 }
 
-// Begin begins a chunk and returns its ordinal. A chunk with the same ID that was
-// added before is removed. The error is ErrTooLarge.
+// Begin begins a chunk and returns its ordinal. One with the same ID that was added
+// before must have been removed: Flush fails otherwise. The error is ErrTooLarge.
 func (b *Builder) Begin(id, doc string) (uint32, error) {
 	if len(b.ids) >= maxChunks {
 		return 0, ErrTooLarge
 	}
-	b.RemoveChunk(id)
-	ordinal := uint32(len(b.ids))
 	b.ids, b.docs = append(b.ids, id), append(b.docs, doc)
-	b.byID[id] = ordinal
-	if b.open == nil || b.docs[ordinal-1] != doc {
-		if b.open = b.byDoc[doc]; b.open == nil {
-			b.open = &members{}
-			b.byDoc[doc] = b.open
-		}
-	}
-	b.open.ordinals = append(b.open.ordinals, ordinal)
 	for f := range b.lengths {
 		b.lengths[f] = append(b.lengths[f], 0)
 	}
-	b.bytes += int64(len(id)+len(doc)) + 130 + int64(4*len(b.fields))
-	return ordinal, nil
+	b.bytes += int64(len(id)+len(doc)) + 40 + int64(4*len(b.fields))
+	return uint32(len(b.ids) - 1), nil
+}
+
+// know makes byID and byDoc have all chunks that were begun. Most loads remove nothing
+// of their own, and do without.
+func (b *Builder) know() {
+	for ; b.known < len(b.ids); b.known++ {
+		i := b.known
+		b.byID[b.ids[i]] = uint32(i)
+		members := runs{b.byDoc[b.docs[i]]}
+		members.add(uint32(i))
+		b.byDoc[b.docs[i]] = members.bounds
+		b.bytes += 90
+	}
 }
 
 // Term is the number of a term inside this builder, which Token takes,
 // valid until Forget. It is not empty.
 func (b *Builder) Term(text []byte) uint32 {
-	if t, ok := b.terms[string(text)]; ok {
-		return t
+	term, added := b.names.number(text)
+	if added {
+		b.termBytes += int64(len(text)) + nameBytes
 	}
-	name := string(text)
-	t := uint32(len(b.names))
-	b.terms[name] = t
-	b.names = append(b.names, name)
-	b.termBytes += int64(len(name)) + 64
-	return t
+	return term
 }
 
 // Token adds an occurrence of a term to a field of the chunk that was begun
@@ -210,6 +204,7 @@ func (b *Builder) Vectors(name string, passages [][]float32) error {
 
 // RemoveChunk removes a chunk that was added before, if there is one.
 func (b *Builder) RemoveChunk(id string) {
+	b.know()
 	if ordinal, ok := b.byID[id]; ok {
 		b.dead[ordinal] = struct{}{}
 		delete(b.byID, id)
@@ -218,22 +213,21 @@ func (b *Builder) RemoveChunk(id string) {
 
 // RemoveDocument removes every chunk of a document that was added before.
 func (b *Builder) RemoveDocument(doc string) {
-	gone, ok := b.byDoc[doc]
-	if !ok {
-		return
-	}
-	b.open = nil
-	for _, ordinal := range gone.ordinals {
-		b.dead[ordinal] = struct{}{}
-		if b.byID[b.ids[ordinal]] == ordinal {
-			delete(b.byID, b.ids[ordinal])
+	b.know()
+	bounds := b.byDoc[doc]
+	for i := 0; i < len(bounds); i += 2 {
+		for ordinal := bounds[i]; ordinal < bounds[i+1]; ordinal++ {
+			b.dead[ordinal] = struct{}{}
+			if b.byID[b.ids[ordinal]] == ordinal {
+				delete(b.byID, b.ids[ordinal])
+			}
 		}
 	}
 	delete(b.byDoc, doc)
 }
 
 // Len is the number of chunks that the segment will have.
-func (b *Builder) Len() int { return len(b.byID) }
+func (b *Builder) Len() int { return len(b.ids) - len(b.dead) }
 
 // TermBytes is about how much memory the terms take.
 func (b *Builder) TermBytes() int64 { return b.termBytes }
@@ -253,31 +247,23 @@ func (b *Builder) Bytes() int64 {
 // sortTerms puts all terms into sorted: those that came since the last time are
 // sorted and merged with the others.
 func (b *Builder) sortTerms() {
+	list := b.names.list
 	known := len(b.sorted)
-	for t := known; t < len(b.names); t++ {
-		b.sorted = append(b.sorted, uint32(t))
+	added := make([]sortName, 0, len(list)-known)
+	for t := known; t < len(list); t++ {
+		added = append(added, sortNameOf(list[t], uint32(t)))
 	}
-	added := slices.Clone(b.sorted[known:])
-	slices.SortFunc(added, func(i, j uint32) int { return compareStrings(b.names[i], b.names[j]) })
+	slices.SortFunc(added, b.names.compare)
+	b.sorted = slices.Grow(b.sorted, len(added))[:len(list)]
 	for at := len(b.sorted); len(added) > 0; {
 		at--
 		last := added[len(added)-1]
-		if known > 0 && b.names[b.sorted[known-1]] > b.names[last] {
+		if known > 0 && list[b.sorted[known-1]] > list[last.number] {
 			known--
 			b.sorted[at] = b.sorted[known]
 			continue
 		}
-		b.sorted[at] = last
+		b.sorted[at] = last.number
 		added = added[:len(added)-1]
 	}
-}
-
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -71,6 +71,43 @@ func TestBuilderAgain(t *testing.T) {
 	}
 }
 
+// TestNames: a name has one number, whatever the order, and those of another do not
+// get in its way.
+func TestNames(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 6))
+	var n names
+	numbers := map[string]uint32{}
+	for range 30_000 {
+		name := fmt.Appendf(nil, "%0*d", rng.IntN(12), rng.IntN(8000))
+		if rng.IntN(2000) == 0 {
+			name = bytes.Repeat(name, pieceBytes/2)
+		}
+		want, known := numbers[string(name)]
+		got, added := n.number(name)
+		if added == known || known && got != want || n.list[got] != string(name) {
+			t.Fatalf("%.20q is number %d (new: %v), want %d (known: %v)", name, got, added, want, known)
+		}
+		numbers[string(name)] = got
+		name[0] = 'x' // is the caller's
+	}
+	if len(n.list) != len(numbers) {
+		t.Fatalf("%d names have %d numbers", len(numbers), len(n.list))
+	}
+}
+
+// TestFlushTwice: a chunk that comes again without having been removed is an error.
+func TestFlushTwice(t *testing.T) {
+	b := NewBuilder([]string{"a"})
+	for range 2 {
+		if _, err := b.Begin("id", "doc"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Flush(vfs.Disk{}, filepath.Join(t.TempDir(), "s"), b); err == nil || b.Len() != 2 {
+		t.Errorf("%d chunks, %v", b.Len(), err)
+	}
+}
+
 // TestFlushTogether: several builders make the file that one builder makes of the
 // chunks of all.
 func TestFlushTogether(t *testing.T) {

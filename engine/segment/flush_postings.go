@@ -107,7 +107,7 @@ func (f *flusher) ranges() []termRange {
 }
 
 // name is that of the i-th of the sorted terms.
-func (p *flushPart) name(i int) string { return p.names[p.sorted[i]] }
+func (p *flushPart) name(i int) string { return p.names.list[p.sorted[i]] }
 
 // rangeEncoder encodes the lists of ranges of terms.
 type rangeEncoder struct {

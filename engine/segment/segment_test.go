@@ -139,7 +139,9 @@ func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Rea
 	t.Helper()
 	b := NewBuilder([]string{"title", "body"})
 	for i := range n {
-		if _, err := b.Begin(fmt.Sprintf("%s%05d", prefix, rng.IntN(3*n)), fmt.Sprintf("%sd%d", prefix, i/4)); err != nil {
+		id := fmt.Sprintf("%s%05d", prefix, rng.IntN(3*n))
+		b.RemoveChunk(id)
+		if _, err := b.Begin(id, fmt.Sprintf("%sd%d", prefix, i/4)); err != nil {
 			t.Fatal(err)
 		}
 		length := rng.IntN(8)

@@ -1,11 +1,13 @@
 package segment
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"strings"
 
 	"sheaf/vfs"
 	"sheaf/vfs/sectionfile"
@@ -151,7 +153,7 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortFunc(order, func(i, j uint32) int { return compareStrings(ids[i], ids[j]) })
+	slices.SortFunc(order, func(i, j uint32) int { return strings.Compare(ids[i], ids[j]) })
 	var table tableWriter
 	ranks := make([]uint32, len(ids))
 	for rank, ordinal := range order {
@@ -167,29 +169,29 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 	w.documents(docs)
 }
 
+// documents writes the chunks of each document. Those of one come one after another,
+// mostly, so it is runs that are sorted.
 func (w *fileWriter) documents(docs []string) {
-	members := map[string]*runWriter{}
-	var m *runWriter
+	var begins []int // of the runs
 	for i, doc := range docs {
 		if i == 0 || docs[i-1] != doc {
-			if m = members[doc]; m == nil {
-				m = &runWriter{}
-				members[doc] = m
+			begins = append(begins, i)
+		}
+	}
+	slices.SortFunc(begins, func(i, j int) int { return cmp.Or(strings.Compare(docs[i], docs[j]), i-j) })
+	var table tableWriter
+	var out runWriter
+	for len(begins) > 0 {
+		doc := docs[begins[0]]
+		for out.reset(); len(begins) > 0 && docs[begins[0]] == doc; begins = begins[1:] {
+			for i := begins[0]; i < len(docs) && docs[i] == doc; i++ {
+				out.add(i)
 			}
 		}
-		m.add(i)
-	}
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var table tableWriter
-	for _, name := range names {
-		table.addRuns(name, members[name].finish())
+		table.addRuns(doc, out.finish())
+		w.meta.documents++
 	}
 	w.section(sectionDocs, table.finish())
-	w.meta.documents = len(names)
 }
 
 func get24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }

@@ -214,53 +214,70 @@ func (l *Load) fullest(w *worker) *worker {
 // forget removes what chunks and replace stand for from this load, and notes what
 // is to be removed from what is committed. Most documents come once in a load:
 // then a look at seen is all. again says that an identifier of chunks came before,
-// perhaps among them.
+// perhaps among them. It is called with w.mu held, and may let go of it for a while.
 func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, err error) {
-	var docs []string
-	var twice []string // chunks
+	known, again := l.note(replace, chunks)
+	if !known && !again {
+		return false, nil
+	}
+	// Another call may be about to remove what this one adds: the locks of all are
+	// taken in one order, with none held. Until this one has them, another may
+	// have added what was new to note, so everything is looked for.
+	w.mu.Unlock()
+	for _, other := range l.all {
+		other.mu.Lock()
+	}
+	defer func() {
+		for _, other := range l.all {
+			if other != w {
+				other.mu.Unlock()
+			}
+		}
+	}()
+	ids := make([]string, len(chunks))
+	for i := range chunks {
+		ids[i] = chunks[i].ID
+	}
+	for _, other := range l.all {
+		for _, doc := range replace {
+			other.builder.RemoveDocument(doc)
+		}
+		for _, id := range ids {
+			other.builder.RemoveChunk(id)
+		}
+	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.flushed {
+		if err := f.remove(replace, ids); err != nil {
+			return false, err
+		}
+	}
+	return again, nil
+}
+
+// note notes what is added and removed; known says that one of the documents to
+// remove was added before, again that one of the chunks was.
+func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, doc := range replace {
 		l.removed[doc] = struct{}{}
 		if _, ok := l.seen[l.hash("d", doc)]; ok {
-			docs = append(docs, doc)
+			known = true
 		}
 	}
 	for i := range chunks {
 		h := l.hash("c", chunks[i].ID)
 		if _, ok := l.seen[h]; ok {
-			twice = append(twice, chunks[i].ID)
+			again = true
 		}
 		l.seen[h] = struct{}{}
 		if i == 0 || chunks[i].Doc != chunks[i-1].Doc {
 			l.seen[l.hash("d", chunks[i].Doc)] = struct{}{}
 		}
 	}
-	l.mu.Unlock()
-	if len(docs) == 0 && len(twice) == 0 {
-		return false, nil
-	}
-	for _, other := range l.all {
-		if other != w {
-			other.mu.Lock()
-		}
-		for _, doc := range docs {
-			other.builder.RemoveDocument(doc)
-		}
-		for _, id := range twice {
-			other.builder.RemoveChunk(id)
-		}
-		if other != w {
-			other.mu.Unlock()
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, f := range l.flushed {
-		if err := f.remove(docs, twice); err != nil {
-			return false, err
-		}
-	}
-	return len(twice) > 0, nil
+	return known, again
 }
 
 func (l *Load) hash(kind, s string) uint64 {

@@ -1,8 +1,14 @@
 package engine
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"sheaf/analysis"
 )
@@ -42,5 +48,56 @@ func TestWorkerMemory(t *testing.T) {
 		if err := ix.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestRepeatedTogether: goroutines that add again what the load has already, side by
+// side, all come to an end, and what each added last is there once.
+func TestRepeatedTogether(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.GOMAXPROCS(4)
+	defer runtime.GOMAXPROCS(before)
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	load, err := ix.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	var adding errgroup.Group
+	for g := range 8 {
+		adding.Go(func() error {
+			rng := rand.New(rand.NewPCG(uint64(g), 3))
+			for range 3000 {
+				doc := fmt.Sprint(rng.IntN(6))
+				chunks := []Chunk{{ID: doc, Doc: doc, Fields: []FieldText{{"body", "words of " + doc}}}, {ID: doc + "#1", Doc: doc}}
+				if err := load.Add(ctx, []string{doc}, chunks); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := adding.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := load.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if faults := s.Check(ctx, nil); s.Chunks() != 12 || len(faults) > 0 {
+		t.Errorf("%d chunks, want 12; faults %v", s.Chunks(), faults)
 	}
 }

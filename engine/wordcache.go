@@ -20,13 +20,18 @@ type wordEntry struct {
 	head      uint64 // see wordHead
 	hash      uint32
 	rest      uint32 // where the bytes after the head begin in keys
-	first     uint32 // of its tokens
+	first     uint32 // of its tokens, or the term of the only one
 	size      uint8  // of the word; an entry without any is free
-	count     uint8
+	count     uint8  // of its tokens, or alone
 	positions uint16
 }
 
-const headBytes = 8
+const (
+	headBytes = 8
+	// alone stands for one token with offset 0, as most words have, which is in the
+	// entry.
+	alone = math.MaxUint8
+)
 
 // wordHead is the first headBytes of the word text[start:end], zeros after a shorter
 // one.
@@ -89,13 +94,17 @@ func (c *wordCache) find(raw string, head uint64) *wordEntry {
 // that is not kept.
 func (c *wordCache) insert(raw string, head uint64, first int, positions uint32) bool {
 	count := len(c.tokens) - first
-	if len(raw) == 0 || len(raw) > math.MaxUint8 || count > math.MaxUint8 || positions > math.MaxUint16 || uint64(len(c.keys)+len(raw)) > math.MaxUint32 {
+	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 || uint64(len(c.keys)+len(raw)) > math.MaxUint32 {
 		return false
 	}
 	if c.count*4 >= len(c.slots)*3 {
 		c.grow()
 	}
 	e := wordEntry{head: head, hash: hashWord(raw, head), rest: uint32(len(c.keys)), first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
+	if count == 1 && c.tokens[first].offset == 0 {
+		e.first, e.count = c.tokens[first].term, alone
+		c.tokens = c.tokens[:first]
+	}
 	if len(raw) > headBytes {
 		c.keys = append(c.keys, raw[headBytes:]...)
 	}

@@ -96,6 +96,11 @@ func (w *worker) text(field int, text string) {
 	w.analyzer.Words(text, func(start, end int) bool {
 		head := wordHead(text, start, end)
 		if e := w.words.find(text[start:end], head); e != nil {
+			if e.count == alone {
+				w.token(field, e.first, position)
+				position += uint32(e.positions)
+				return true
+			}
 			position = w.occur(field, w.words.tokens[e.first:][:e.count], position, uint32(e.positions))
 			return true
 		}
@@ -108,13 +113,17 @@ func (w *worker) text(field int, text string) {
 // occur adds the tokens of a word at a position; it returns that of the next word.
 func (w *worker) occur(field int, tokens []token, position, positions uint32) uint32 {
 	for _, t := range tokens {
-		if t.term&tokenForm != 0 {
-			w.builder.Form(field, t.term&^tokenForm)
-		} else {
-			w.builder.Token(field, t.term, position+t.offset)
-		}
+		w.token(field, t.term, position+t.offset)
 	}
 	return position + positions
+}
+
+func (w *worker) token(field int, term, position uint32) {
+	if term&tokenForm != 0 {
+		w.builder.Form(field, term&^tokenForm)
+	} else {
+		w.builder.Token(field, term, position)
+	}
 }
 
 // learn analyzes a raw word that is not known.

@@ -48,12 +48,15 @@ func (w *bitWriter) below(v, n uint64) {
 // bits that its bounds leave, then those before and those after (Moffat and
 // Stuiver, Binary Interpolative Coding for Effective Index Compression, 2000).
 func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
-	for len(numbers) > 0 {
+	for len(numbers) > 1 {
 		m := len(numbers) / 2
 		least := lo + uint64(m)
 		w.below(numbers[m]-least, hi-uint64(len(numbers)-1-m)-least+1)
 		w.set(numbers[:m], lo, numbers[m]-1)
 		lo, numbers = numbers[m]+1, numbers[m+1:]
+	}
+	if len(numbers) == 1 {
+		w.below(numbers[0]-lo, hi-lo+1)
 	}
 }
 

@@ -97,11 +97,16 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 			}
 			w.bits.put(0, 1)
 		}
+		hi := uint64(lengths[i]) + how.extra - 1 + how.twice*uint64(n-1)
+		if n == 1 {
+			w.bits.below(uint64(all[at-1]), hi+1)
+			continue
+		}
 		w.numbers = w.numbers[:0]
 		for j, p := range all[at-n : at] {
 			w.numbers = append(w.numbers, uint64(p)+how.twice*uint64(j))
 		}
-		w.bits.set(w.numbers, 0, uint64(lengths[i])+how.extra-1+how.twice*uint64(n-1))
+		w.bits.set(w.numbers, 0, hi)
 	}
 	w.bits.flush()
 	out := w.bits.out

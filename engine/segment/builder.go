@@ -3,6 +3,7 @@ package segment
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"sheaf/engine/postings"
 	"sheaf/engine/vector"
@@ -19,9 +20,9 @@ type Builder struct {
 	arena        postings.Arena
 	names        names // of terms
 	termBytes    int64
-	sorted       []uint32   // the terms that the last flush knew, by name
-	lists        [][]uint32 // [field][term]: accumulator + 1
-	accumulators []postings.Accumulator
+	sorted       []uint32          // the terms that the last flush knew, by name
+	accumulators [][]*accumulators // [field][term / len(accumulators)]
+	pages        int               // how many of these there are
 
 	ids     []string
 	docs    []string
@@ -37,6 +38,10 @@ type Builder struct {
 	vectors map[string]*vector.Buffer
 	bytes   int64 // of everything but arena and tables
 }
+
+// accumulators are those of terms with neighboring numbers, in one field. Terms that
+// come early, and so often, are neighbors.
+type accumulators [16]postings.Accumulator
 
 // runs are ordinals as bounds of runs: start, end, start, end ...
 type runs struct{ bounds []uint32 }
@@ -64,9 +69,12 @@ func NewBuilder(fields []string) *Builder {
 // chunks that come, which have most of them.
 func (b *Builder) Reset() {
 	b.arena.Reset()
-	b.accumulators = b.accumulators[:0]
 	for f := range b.fields {
-		clear(b.lists[f])
+		for _, page := range b.accumulators[f] {
+			if page != nil {
+				*page = accumulators{}
+			}
+		}
 		b.lengths[f] = b.lengths[f][:0]
 	}
 	clear(b.ids)
@@ -87,14 +95,14 @@ func (b *Builder) Reset() {
 // Forget makes b empty and gives its memory back.
 func (b *Builder) Forget() {
 	*b = Builder{
-		fields:  b.fields,
-		byID:    map[string]uint32{},
-		byDoc:   map[string][]uint32{},
-		dead:    map[uint32]struct{}{},
-		columns: map[string]uint32{},
-		vectors: map[string]*vector.Buffer{},
-		lists:   make([][]uint32, len(b.fields)),
-		lengths: make([][]uint32, len(b.fields)),
+		fields:       b.fields,
+		byID:         map[string]uint32{},
+		byDoc:        map[string][]uint32{},
+		dead:         map[uint32]struct{}{},
+		columns:      map[string]uint32{},
+		vectors:      map[string]*vector.Buffer{},
+		accumulators: make([][]*accumulators, len(b.fields)),
+		lengths:      make([][]uint32, len(b.fields)),
 	}
 }
 
@@ -148,18 +156,34 @@ func (b *Builder) Form(field int, term uint32) {
 }
 
 func (b *Builder) accumulator(field int, term uint32) *postings.Accumulator {
-	list := b.lists[field]
-	if int(term) >= len(list) {
-		list = append(list, make([]uint32, int(term)+1-len(list)+len(list)/2)...)
-		b.lists[field] = list
+	pages, at := b.accumulators[field], int(term/uint32(len(accumulators{})))
+	if at >= len(pages) || pages[at] == nil {
+		return b.newAccumulator(field, term)
 	}
-	slot := list[term]
-	if slot == 0 {
-		b.accumulators = append(b.accumulators, postings.Accumulator{})
-		slot = uint32(len(b.accumulators))
-		list[term] = slot
+	return &pages[at][term%uint32(len(accumulators{}))]
+}
+
+func (b *Builder) newAccumulator(field int, term uint32) *postings.Accumulator {
+	pages, at := b.accumulators[field], int(term/uint32(len(accumulators{})))
+	if at >= len(pages) {
+		pages = append(pages, make([]*accumulators, at+1-len(pages)+len(pages)/2)...)
+		b.accumulators[field] = pages
 	}
-	return &b.accumulators[slot-1]
+	pages[at] = new(accumulators)
+	b.pages++
+	return &pages[at][term%uint32(len(accumulators{}))]
+}
+
+// list is what there is of a term in a field; nil for nothing.
+func (b *Builder) list(field int, term uint32) *postings.Accumulator {
+	pages, at := b.accumulators[field], int(term/uint32(len(accumulators{})))
+	if at >= len(pages) || pages[at] == nil {
+		return nil
+	}
+	if list := &pages[at][term%uint32(len(accumulators{}))]; list.DF() > 0 {
+		return list
+	}
+	return nil
 }
 
 // Column is the number of a value of a column inside this builder, which Mark takes,
@@ -238,10 +262,10 @@ func (b *Builder) Empty() bool { return len(b.ids) == 0 }
 // Bytes is about how much memory the builder takes.
 func (b *Builder) Bytes() int64 {
 	slots := 0
-	for _, list := range b.lists {
-		slots += cap(list)
+	for _, pages := range b.accumulators {
+		slots += cap(pages)
 	}
-	return b.arena.Bytes() + b.termBytes + b.bytes + int64(4*slots+24*cap(b.accumulators))
+	return b.arena.Bytes() + b.termBytes + b.bytes + int64(8*slots) + int64(b.pages)*int64(unsafe.Sizeof(accumulators{}))
 }
 
 // sortTerms puts all terms into sorted: those that came since the last time are

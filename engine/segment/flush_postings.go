@@ -162,15 +162,6 @@ func (e *rangeEncoder) next(r termRange) (name string) {
 	return name
 }
 
-// list is what the part holds of a term in a field; nil for nothing.
-func (p *flushPart) list(field int, term uint32) *postings.Accumulator {
-	list := p.lists[field]
-	if int(term) >= len(list) || list[term] == 0 {
-		return nil
-	}
-	return &p.accumulators[list[term]-1]
-}
-
 func (e *rangeEncoder) copyList(encoder *postings.Encoder, p *flushPart, list *postings.Accumulator, lengths []uint32, form bool) {
 	e.replay.Start(&p.arena, list)
 	for ordinal, positions, ok := e.replay.Next(); ok; ordinal, positions, ok = e.replay.Next() {

@@ -27,6 +27,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/httpstore"
+	"sheaf/backend/textplan"
 )
 
 // Dialect is the kind of server.
@@ -90,8 +91,10 @@ const defaultTimeout = 30 * time.Second
 
 // Store is an open index.
 type Store struct {
-	o      Options
-	client *httpstore.Client
+	// written analyzes what is written.
+	written *textplan.Writer
+	o       Options
+	client  *httpstore.Client
 
 	calls *httpstore.Calls
 
@@ -136,7 +139,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, client: newClient(o), calls: httpstore.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, clauses: 1024}
+	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, clauses: 1024}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	if err := s.prepare(ctx); err != nil {

@@ -13,7 +13,6 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/httpstore"
-	"sheaf/backend/textplan"
 )
 
 // Bounds of what one request carries.
@@ -153,7 +152,7 @@ func (s *Store) document(c *backend.Chunk, words map[string]bool) []byte {
 	terms, forms, texts := object{}, object{}, object{}
 	for _, f := range c.Fields {
 		texts[escape(f.Name)] = escape(f.Text)
-		a := textplan.Analyze(s.o.Analyzer, f.Text)
+		a := s.written.Analyze(f.Text)
 		if a.Length == 0 {
 			continue
 		}

@@ -26,6 +26,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/backend/textplan"
 )
 
 // Options say where a store is and what it is made with.
@@ -67,6 +68,8 @@ const defaultTimeout = 30 * time.Second
 type Store struct {
 	o    Options
 	pool *pgxpool.Pool
+	// written analyzes what is written.
+	written *textplan.Writer
 	// writing holds a token while nobody writes.
 	writing chan struct{}
 
@@ -127,7 +130,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, sheaf.Invalidf("postgres: %w", err)
 	}
-	s := &Store{o: o, pool: pool, writing: make(chan struct{}, 1), terms: map[string]int32{}}
+	s := &Store{o: o, pool: pool, written: textplan.NewWriter(o.Analyzer), writing: make(chan struct{}, 1), terms: map[string]int32{}}
 	s.writing <- struct{}{}
 	if err := s.prepare(ctx); err != nil {
 		pool.Close()

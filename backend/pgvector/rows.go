@@ -149,7 +149,10 @@ func (w *load) postingRows(chunks []analyzed, before int64) *rows {
 		}
 	}
 	slices.SortFunc(list, func(a, b posting) int {
-		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.field, b.field), cmp.Compare(a.chunk, b.chunk))
+		if a.term != b.term {
+			return cmp.Compare(a.term, b.term)
+		}
+		return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.chunk, b.chunk))
 	})
 	out := &rows{b: make([]byte, 0, 80*len(list))}
 	for _, p := range list {

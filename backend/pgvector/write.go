@@ -5,18 +5,15 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/errgroup"
 
 	"sheaf"
 	"sheaf/backend"
-	"sheaf/backend/textplan"
 )
 
 // Write implements [backend.Backend].
@@ -24,49 +21,16 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 	if err := s.check(&batch, nil); err != nil {
 		return err
 	}
-	load, err := s.Bulk(ctx)
+	bulk, err := s.Bulk(ctx)
 	if err != nil {
 		return err
 	}
-	defer load.Close()
-	if err := addParts(ctx, load, batch); err != nil {
+	defer bulk.Close()
+	w := bulk.(*load)
+	if err := w.addParts(ctx, &batch); err != nil {
 		return err
 	}
-	return load.Commit(ctx)
-}
-
-// partChunks is how many chunks are analyzed while the server takes those before them.
-const partChunks = 128
-
-// addParts adds a batch in parts, so that this program and the server work at the same
-// time.
-func addParts(ctx context.Context, load backend.BulkWriter, batch backend.Batch) error {
-	if len(batch.Chunks) <= partChunks {
-		return load.Add(ctx, batch)
-	}
-	if len(batch.Replace) > 0 { // before any of the chunks
-		if err := load.Add(ctx, backend.Batch{Replace: batch.Replace}); err != nil {
-			return err
-		}
-	}
-	last := make(map[sheaf.ID]int, len(batch.Chunks))
-	for i := range batch.Chunks {
-		last[batch.Chunks[i].ID] = i
-	}
-	var group errgroup.Group
-	group.SetLimit(2)
-	part := make([]backend.Chunk, 0, partChunks)
-	for i := range batch.Chunks {
-		if last[batch.Chunks[i].ID] == i { // the last of equal IDs counts, in whichever part
-			part = append(part, batch.Chunks[i])
-		}
-		if n := len(part); n == partChunks || n > 0 && i == len(batch.Chunks)-1 {
-			chunks := part
-			group.Go(func() error { return load.Add(ctx, backend.Batch{Chunks: chunks}) })
-			part = make([]backend.Chunk, 0, partChunks)
-		}
-	}
-	return group.Wait()
+	return w.Commit(ctx)
 }
 
 // Delete implements [backend.Backend].
@@ -109,9 +73,12 @@ type load struct {
 	vector map[string]vectorTable
 	ids    map[string]int32 // of the terms of the batch that is written
 	fresh  map[string]int32 // terms that this transaction looked up or added
-	total  struct{ chunks, vectors int64 }
-	broken error // why the transaction cannot go on
-	closed bool
+	// wordless is that the dictionary was empty, as it is before there are fields, and
+	// fresh has every term.
+	wordless bool
+	total    struct{ chunks, vectors int64 }
+	broken   error // why the transaction cannot go on
+	closed   bool
 }
 
 // field is a row of the table field with what the transaction adds to it.
@@ -187,6 +154,7 @@ func (w *load) begin(ctx context.Context) error {
 	var id int32
 	var name string
 	_, err = pgx.ForEachRow(rows, []any{&id, &name}, func() error { w.fields[name] = &field{id: id}; return nil })
+	w.wordless = len(w.fields) == 0
 	return err
 }
 
@@ -209,7 +177,22 @@ func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 	if err := w.s.check(&batch, nil); err != nil {
 		return err
 	}
-	prepared := w.s.analyze(&batch)
+	if len(batch.Replace)+len(batch.Chunks) == 0 {
+		return fail("write", ctx.Err())
+	}
+	chunks := lastOfEqual(batch.Chunks)
+	w.s.analyze(chunks)
+	return w.change(ctx, &batch, func(ctx context.Context) error {
+		if err := w.remove(ctx, batch.Replace, idsOf(chunks)); err != nil {
+			return err
+		}
+		return w.put(ctx, chunks)
+	})
+}
+
+// change lets f change what is stored, in the transaction, while nobody else does, with
+// what is in batch, which it checks before.
+func (w *load) change(ctx context.Context, batch *backend.Batch, f func(ctx context.Context) error) error {
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
 	w.mu.Lock()
@@ -219,18 +202,16 @@ func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 		return errEnded
 	case w.broken != nil:
 		return w.broken
-	case len(batch.Replace)+len(batch.Chunks) == 0:
-		return fail("write", ctx.Err())
 	}
 	err := ctx.Err()
 	if err == nil && w.conn == nil {
 		err = w.begin(ctx)
 	}
 	if err == nil {
-		if err = w.s.check(&batch, w.vector); err != nil {
+		if err = w.s.check(batch, w.vector); err != nil {
 			return err
 		}
-		err = w.add(ctx, &batch, prepared)
+		err = f(ctx)
 	}
 	if err != nil {
 		err = fail(fmt.Sprintf("write %d chunks", len(batch.Chunks)), err)
@@ -238,42 +219,6 @@ func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 		w.end()
 	}
 	return err
-}
-
-// analyzed is a chunk with its terms.
-type analyzed struct {
-	source *backend.Chunk
-	fields []textplan.Field // as source.Fields
-}
-
-// minAnalyzed is how many chunks a goroutine analyzes at least.
-const minAnalyzed = 32
-
-// analyze keeps the last of chunks with equal IDs.
-func (s *Store) analyze(batch *backend.Batch) []analyzed {
-	last := map[sheaf.ID]int{}
-	for i := range batch.Chunks {
-		last[batch.Chunks[i].ID] = i
-	}
-	out := make([]analyzed, 0, len(last))
-	for i := range batch.Chunks {
-		if c := &batch.Chunks[i]; last[c.ID] == i {
-			out = append(out, analyzed{source: c, fields: make([]textplan.Field, len(c.Fields))})
-		}
-	}
-	var group errgroup.Group
-	for part := range slices.Chunk(out, max(minAnalyzed, (len(out)-1)/runtime.GOMAXPROCS(0)+1)) {
-		group.Go(func() error {
-			for i := range part {
-				for j, f := range part[i].source.Fields {
-					part[i].fields[j] = textplan.Analyze(s.o.Analyzer, f.Text)
-				}
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // nothing can fail
-	return out
 }
 
 func hashes(ids []sheaf.ID) [][]byte {
@@ -285,11 +230,8 @@ func hashes(ids []sheaf.ID) [][]byte {
 	return out
 }
 
-// add writes a batch; it needs w.mu and the transaction.
-func (w *load) add(ctx context.Context, batch *backend.Batch, chunks []analyzed) error {
-	if err := w.remove(ctx, batch.Replace, chunks); err != nil {
-		return err
-	}
+// put writes chunks that are not there; it needs w.mu and the transaction.
+func (w *load) put(ctx context.Context, chunks []analyzed) error {
 	if len(chunks) == 0 {
 		return nil
 	}
@@ -325,14 +267,14 @@ func (s *Store) model(vectorField string) string {
 	return ""
 }
 
-// remove deletes the chunks of documents, and those that chunks take the place
-// of.
-func (w *load) remove(ctx context.Context, docs []sheaf.ID, chunks []analyzed) error {
-	ids := make([]sheaf.ID, len(chunks))
-	for i := range chunks {
-		ids[i] = chunks[i].source.ID
-	}
-	rows, _ := w.tx.Query(ctx, `DELETE FROM chunk WHERE sha256(doc) = ANY($1) OR sha256(id) = ANY($2) RETURNING ord, lens`, hashes(docs), hashes(ids))
+// removeChunks joins, because the server plans a list of constants one by one.
+const removeChunks = `DELETE FROM chunk WHERE ord IN (
+	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
+	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens`
+
+// remove deletes the chunks of documents, and those with IDs.
+func (w *load) remove(ctx context.Context, docs, ids []sheaf.ID) error {
+	rows, _ := w.tx.Query(ctx, removeChunks, hashes(docs), hashes(ids))
 	byID := map[int32]*field{}
 	for _, f := range w.fields {
 		byID[f.id] = f
@@ -392,6 +334,9 @@ func (w *load) intern(ctx context.Context, chunks []analyzed) error {
 				w.fields[name] = &field{id: int32(len(w.fields) + 1), fresh: true}
 			}
 			for _, p := range f.Postings {
+				if _, ok := w.ids[p.Term]; ok {
+					continue
+				}
 				if id, ok := w.s.terms[p.Term]; ok {
 					w.ids[p.Term] = id
 				} else if id, ok := w.fresh[p.Term]; ok {
@@ -408,8 +353,11 @@ func (w *load) intern(ctx context.Context, chunks []analyzed) error {
 	}
 	texts := slices.Sorted(maps.Keys(missing))
 	found := map[string]int32{}
-	if err := lookUp(ctx, w.tx, texts, found); err != nil {
-		return err
+	if !w.wordless {
+		rows, _ := w.tx.Query(ctx, "SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word", texts)
+		if err := readTerms(rows, found); err != nil {
+			return err
+		}
 	}
 	fresh := slices.DeleteFunc(texts, func(text string) bool { _, ok := found[text]; return ok })
 	if err := w.addTerms(ctx, fresh, found); err != nil {
@@ -417,6 +365,7 @@ func (w *load) intern(ctx context.Context, chunks []analyzed) error {
 	}
 	if len(w.fresh) > maxRemembered {
 		clear(w.fresh)
+		w.wordless = false
 	}
 	maps.Copy(w.ids, found)
 	maps.Copy(w.fresh, found)

@@ -34,7 +34,7 @@ func (s *Store) document(c *backend.Chunk, token string) object {
 	fields := object{"id": url.PathEscape(string(c.ID)), "document_id": url.PathEscape(string(c.Doc)),
 		"chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "write": token}
 	for _, f := range c.Fields {
-		if text := terms(textplan.Analyze(s.o.Analyzer, f.Text)); text != "" {
+		if text := terms(s.written.Analyze(f.Text)); text != "" {
 			fields[wordField(f.Name)] = text
 		}
 	}

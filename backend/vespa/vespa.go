@@ -29,6 +29,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/httpstore"
+	"sheaf/backend/textplan"
 )
 
 // Options say where a store is and what it is made with.
@@ -82,10 +83,12 @@ const (
 
 // Store is an open schema.
 type Store struct {
-	o      Options
-	client *httpstore.Client
-	feeder *httpstore.Client
-	calls  *httpstore.Calls
+	// written analyzes what is written.
+	written *textplan.Writer
+	o       Options
+	client  *httpstore.Client
+	feeder  *httpstore.Client
+	calls   *httpstore.Calls
 }
 
 var _ interface {
@@ -134,7 +137,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // newStore has asked the server nothing yet; o is prepared.
 func newStore(o Options) *Store {
-	return &Store{o: o, client: newClient(&o, o.URL), feeder: newFeeder(&o), calls: httpstore.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, o.ReadOnly)}
+	return &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(&o, o.URL), feeder: newFeeder(&o), calls: httpstore.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, o.ReadOnly)}
 }
 
 // prepare fills in defaults and refuses what no server could take.

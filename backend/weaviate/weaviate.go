@@ -31,6 +31,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/httpstore"
+	"sheaf/backend/textplan"
 )
 
 // Options say where a store is and what it is made with.
@@ -72,9 +73,11 @@ const (
 
 // Store is an open class.
 type Store struct {
-	o      Options
-	client *httpstore.Client
-	calls  *httpstore.Calls
+	// written analyzes what is written.
+	written *textplan.Writer
+	o       Options
+	client  *httpstore.Client
+	calls   *httpstore.Calls
 	// alone is that the server takes one query a request from us.
 	alone atomic.Bool
 
@@ -114,7 +117,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, client: newClient(o), calls: httpstore.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly), vectors: map[string]backend.VectorField{}}
+	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly), vectors: map[string]backend.VectorField{}}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	err := s.verify(ctx)

@@ -172,7 +172,7 @@ func (s *Store) objects(c *backend.Chunk, token string) []object {
 	chunk := maps.Clone(facts)
 	chunk[keptProperty] = keep(c)
 	for _, f := range c.Fields {
-		if text := terms(textplan.Analyze(s.o.Analyzer, f.Text)); text != "" {
+		if text := terms(s.written.Analyze(f.Text)); text != "" {
 			chunk[textProperty(f.Name)] = text
 		}
 	}

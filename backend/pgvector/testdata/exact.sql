@@ -65,8 +65,9 @@ commit;
 begin;
 SELECT id, name, dims, model FROM vector_field;
 SELECT id, name FROM field;
-DELETE FROM chunk WHERE sha256(doc) = ANY($1) OR sha256(id) = ANY($2) RETURNING ord, lens;
-SELECT id, text FROM term WHERE text = ANY($1);
+DELETE FROM chunk WHERE ord IN (
+	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
+	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens;
 SELECT setval(s, nextval(s) + $2)::int FROM (SELECT pg_get_serial_sequence($1, 'id')::regclass AS s) q;
 COPY term FROM STDIN (FORMAT binary);
 INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id;
@@ -250,6 +251,7 @@ SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DE
 # a field
 
 # terms of other characters
+SELECT id, text FROM term WHERE text = ANY($1);
 
 # phrase
 WITH counted AS (SELECT chunks FROM total),

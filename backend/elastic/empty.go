@@ -6,36 +6,36 @@ import (
 	"sheaf"
 )
 
-// Empty implements [backend.Emptier], some chunks at a time. The dictionary stays: what
-// nothing holds finds nothing.
+// Empty implements [backend.Emptier]: the index is removed and made again with the
+// settings, the mapping and the second names that it has, because chunks that are only
+// deleted count in statistics until the server merges them away. The dictionary stays:
+// what nothing holds finds nothing.
 func (s *Store) Empty(ctx context.Context) error {
-	for more := true; more; {
-		err := s.calls.Write(ctx, func(ctx context.Context) (err error) {
-			more, err = s.emptySome(ctx)
-			return err
-		})
-		if err != nil {
+	return s.calls.Write(ctx, func(ctx context.Context) error {
+		var found map[string]struct {
+			Aliases  map[string]any `json:"aliases"`
+			Mappings map[string]any `json:"mappings"`
+			Settings struct {
+				Index map[string]any `json:"index"`
+			} `json:"settings"`
+		}
+		if err := s.client.Call(ctx, "GET", "/"+s.o.Index, nil, &found); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// emptySome removes some chunks, and tells whether there may be more.
-func (s *Store) emptySome(ctx context.Context) (more bool, err error) {
-	var found answer
-	query := object{"size": pageSize, "_source": false, "query": object{"match_all": object{}}, "sort": []string{"_doc"}}
-	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", query, &found); err != nil {
-		return false, err
-	}
-	out := bulk{s: s, rejected: map[sheaf.ID]error{}}
-	for _, h := range found.Hits.Hits {
-		if err := out.drop(ctx, h.Key); err != nil {
-			return false, err
+		if len(found) != 1 {
+			return s.fault(sheaf.ErrInvalid, "the name stands for %d indices: name one", len(found))
 		}
-	}
-	if err := out.flush(ctx); err != nil {
-		return false, err
-	}
-	return len(found.Hits.Hits) == pageSize, s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil)
+		for name, index := range found {
+			for _, own := range []string{"uuid", "creation_date", "provided_name", "version"} { // which the server gives
+				delete(index.Settings.Index, own)
+			}
+			if err := s.client.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil {
+				return err
+			}
+			if err := s.client.Call(ctx, "PUT", "/"+name, index, nil); err != nil {
+				return s.fault(err, "the index %s was removed and could not be made again", name)
+			}
+		}
+		return nil
+	})
 }

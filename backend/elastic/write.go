@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,9 +18,12 @@ import (
 
 // Bounds of what one request carries.
 const (
-	maxBulk  = 8 << 20 // bytes
-	maxID    = 32_000  // bytes of an ID: a word of the index takes 32,766
-	pageSize = 5000    // keys read at a time
+	maxBulk = 1 << 19 // bytes, but for a document of more
+	// bulks is how many are sent at a time: the server works on each with one
+	// thread.
+	bulks    = 2
+	maxID    = 32_000 // bytes of an ID: a word of the index takes 32,766
+	pageSize = 5000   // keys read at a time
 	// bulkAttempts is how often an action that the server is too busy for is
 	// sent.
 	bulkAttempts = 5
@@ -90,29 +94,20 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sh
 			return err
 		}
 	}
-	out := bulk{s: s, rejected: rejected}
-	words := map[string]bool{}
-	for _, k := range slices.Sorted(maps.Keys(chunks)) {
-		if err := out.add(ctx, k, chunks[k].Doc, s.document(chunks[k], words)); err != nil {
-			return err
-		}
-	}
 	gone := make([]sheaf.ID, 0, len(batch.Replace))
 	for _, id := range batch.Replace {
 		if rejected[id] == nil {
 			gone = append(gone, id)
 		}
 	}
+	out, ctxOut := s.bulk(ctx, rejected)
+	words, err := out.all(ctxOut, chunks)
+	if err != nil {
+		return out.end(err)
+	}
 	// The dictionary is an index of its own, so the server fills both at once.
-	both, ctxBoth := errgroup.WithContext(ctx)
-	both.Go(func() error { return s.learn(ctxBoth, words) })
-	both.Go(func() error {
-		if err := out.remove(ctxBoth, gone, chunks); err != nil {
-			return err
-		}
-		return out.flush(ctxBoth)
-	})
-	if err := both.Wait(); err != nil {
+	out.sending.Go(func() error { return s.learn(ctxOut, words) })
+	if err := out.end(out.remove(ctxOut, gone, chunks)); err != nil {
 		return err
 	}
 	if len(rejected) > 0 {
@@ -147,8 +142,8 @@ func newFields(s *Store, chunks map[string]*backend.Chunk) []backend.VectorField
 	return out
 }
 
-// document is a chunk as the index keeps it; words collects its terms.
-func (s *Store) document(c *backend.Chunk, words map[string]bool) []byte {
+// document is a chunk as the index keeps it, and its terms.
+func (s *Store) document(c *backend.Chunk) (source []byte, words []string) {
 	terms, forms, texts := object{}, object{}, object{}
 	for _, f := range c.Fields {
 		texts[escape(f.Name)] = escape(f.Text)
@@ -157,7 +152,7 @@ func (s *Store) document(c *backend.Chunk, words map[string]bool) []byte {
 			continue
 		}
 		for _, p := range a.Postings {
-			words[p.Term] = true
+			words = append(words, p.Term)
 		}
 		t, form := fieldTexts(a)
 		terms[plainField(f.Name)] = t
@@ -180,32 +175,56 @@ func (s *Store) document(c *backend.Chunk, words map[string]bool) []byte {
 		}
 		out[vectorPath(v.Name)] = passages
 	}
-	return encode(out)
+	return encode(out), words
 }
 
-// bulk sends documents and deletions in requests of bounded size.
+// bulk sends documents and deletions in requests of bounded size, some at a time. Each
+// chunk is in one of them, so their order does not matter.
 type bulk struct {
-	s        *Store
-	size     int        // of all lines
-	docs     []sheaf.ID // of each action
-	lines    [][]byte   // the actions
+	s       *Store
+	sending *errgroup.Group
+	size    int        // of all lines
+	docs    []sheaf.ID // of each action
+	lines   [][]byte   // the actions
+
+	mu       sync.Mutex
 	rejected map[sheaf.ID]error
 }
 
-func (b *bulk) add(ctx context.Context, key string, doc sheaf.ID, source []byte) error {
-	action := encode(object{"index": object{"_id": key}})
-	return b.put(ctx, doc, slices.Concat(action, []byte("\n"), source, []byte("\n")))
+// bulk is for actions that end with the context that is returned.
+func (s *Store) bulk(ctx context.Context, rejected map[sheaf.ID]error) (*bulk, context.Context) {
+	b := &bulk{s: s, rejected: rejected}
+	b.sending, ctx = errgroup.WithContext(ctx)
+	b.sending.SetLimit(bulks)
+	return b, ctx
 }
 
-func (b *bulk) put(ctx context.Context, doc sheaf.ID, lines []byte) error {
-	if b.size > 0 && b.size+len(lines) > maxBulk {
-		if err := b.flush(ctx); err != nil {
-			return err
+// all writes chunks, by their keys, and returns their terms. They are analyzed and
+// encoded while those before them are sent.
+func (b *bulk) all(ctx context.Context, chunks map[string]*backend.Chunk) (map[string]bool, error) {
+	type made struct {
+		source []byte
+		words  []string
+	}
+	all := map[string]bool{}
+	return all, httpstore.InOrder(ctx, slices.Sorted(maps.Keys(chunks)), func(key string) (made, error) {
+		source, words := b.s.document(chunks[key])
+		return made{slices.Concat(encode(object{"index": object{"_id": key}}), []byte("\n"), source, []byte("\n")), words}, nil
+	}, func(_ context.Context, key string, m made) error {
+		for _, word := range m.words {
+			all[word] = true
 		}
+		b.put(ctx, chunks[key].Doc, m.source) // which goes on after all are made
+		return ctx.Err()
+	})
+}
+
+func (b *bulk) put(ctx context.Context, doc sheaf.ID, lines []byte) {
+	if b.size > 0 && b.size+len(lines) > maxBulk {
+		b.flush(ctx)
 	}
 	b.size += len(lines)
 	b.docs, b.lines = append(b.docs, doc), append(b.lines, lines)
-	return nil
 }
 
 // remove deletes the chunks of documents, without those that are written anew.
@@ -215,19 +234,25 @@ func (b *bulk) remove(ctx context.Context, docs []sheaf.ID, fresh map[string]*ba
 		return err
 	}
 	for _, k := range keys {
-		if fresh[k] != nil {
-			continue
-		}
-		if err := b.drop(ctx, k); err != nil {
-			return err
+		if fresh[k] == nil {
+			b.drop(ctx, k)
 		}
 	}
+	b.flush(ctx)
 	return nil
 }
 
 // drop deletes a chunk.
-func (b *bulk) drop(ctx context.Context, key string) error {
-	return b.put(ctx, "", append(encode(object{"delete": object{"_id": key}}), '\n'))
+func (b *bulk) drop(ctx context.Context, key string) {
+	b.put(ctx, "", append(encode(object{"delete": object{"_id": key}}), '\n'))
+}
+
+// end waits until everything is sent. err is what went wrong before.
+func (b *bulk) end(err error) error {
+	if sent := b.sending.Wait(); sent != nil {
+		return sent // which may be why
+	}
+	return err
 }
 
 // keysOf finds the chunks of documents.
@@ -260,13 +285,16 @@ func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 	return keys, nil
 }
 
-// flush sends what was collected, in several requests where it is too large for one.
-func (b *bulk) flush(ctx context.Context) error {
+// flush has sent what was collected, in several requests where it is too large for one.
+func (b *bulk) flush(ctx context.Context) {
 	docs, lines := b.docs, b.lines
 	b.size, b.docs, b.lines = 0, nil, nil
-	if len(docs) == 0 {
-		return nil
+	if len(docs) > 0 {
+		b.sending.Go(func() error { return b.sendAll(ctx, docs, lines) })
 	}
+}
+
+func (b *bulk) sendAll(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
 	all := make([]int, len(docs))
 	for i := range all {
 		all[i] = i
@@ -274,8 +302,14 @@ func (b *bulk) flush(ctx context.Context) error {
 	return httpstore.Halve(all, func(some []int) error {
 		return b.send(ctx, docs[some[0]:some[len(some)-1]+1], lines[some[0]:some[len(some)-1]+1])
 	}, func(i int, err error) {
-		b.rejected[docs[i]] = fmt.Errorf("a chunk of %d bytes as it is sent: %w", len(lines[i]), err)
+		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent: %w", len(lines[i]), err))
 	})
+}
+
+func (b *bulk) reject(doc sheaf.ID, because error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rejected[doc] = because
 }
 
 // send sends actions. Those that the server is too busy for are sent again; others
@@ -307,7 +341,7 @@ func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error 
 				case docs[i] == "":
 					return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
 				default:
-					b.rejected[docs[i]] = fmt.Errorf("%s: status %d: %s", b.s.o.Dialect, result.Status, result.Error)
+					b.reject(docs[i], fmt.Errorf("%s: status %d: %s", b.s.o.Dialect, result.Status, result.Error))
 				}
 			}
 		}
@@ -326,11 +360,8 @@ func (s *Store) retract(ctx context.Context, rejected map[sheaf.ID]error) error 
 	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil); err != nil {
 		return err
 	}
-	out := bulk{s: s, rejected: map[sheaf.ID]error{}}
-	if err := out.remove(ctx, slices.Collect(maps.Keys(rejected)), nil); err != nil {
-		return err
-	}
-	return out.flush(ctx)
+	out, ctx := s.bulk(ctx, map[sheaf.ID]error{})
+	return out.end(out.remove(ctx, slices.Collect(maps.Keys(rejected)), nil))
 }
 
 // answer is what a search answers.

@@ -9,13 +9,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/sync/errgroup"
 
 	"sheaf"
 	"sheaf/backend"
@@ -219,62 +216,30 @@ type sender struct {
 	rejected map[sheaf.ID]error
 }
 
-// prepared is how many chunks are analyzed and encoded while others are sent.
-const prepared = 64
-
 // all sends the objects of chunks, in order. They are analyzed and encoded beside.
 func (b *sender) all(ctx context.Context, order []sheaf.ID, chunks map[sheaf.ID]*backend.Chunk, token string) error {
-	parts := make(chan chan [][]byte, prepared)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		defer close(parts)
-		workers := make(chan struct{}, runtime.GOMAXPROCS(0))
-		for _, id := range order {
-			one := make(chan [][]byte, 1)
-			select {
-			case parts <- one:
-			case <-ctx.Done():
-				return ctx.Err()
+	err := httpstore.InOrder(ctx, order, func(id sheaf.ID) ([][]byte, error) {
+		objects := b.s.objects(chunks[id], token)
+		list := make([][]byte, len(objects))
+		for i, o := range objects {
+			var err error
+			if list[i], err = json.Marshal(o); err != nil {
+				return nil, err
 			}
-			workers <- struct{}{}
-			group.Go(func() error {
-				defer func() { <-workers }()
-				objects := b.s.objects(chunks[id], token)
-				list := make([][]byte, len(objects))
-				for i, o := range objects {
-					var err error
-					if list[i], err = json.Marshal(o); err != nil {
-						return err
-					}
-				}
-				one <- list
-				return nil
-			})
+		}
+		return list, nil
+	}, func(ctx context.Context, id sheaf.ID, list [][]byte) error {
+		for _, o := range list {
+			if err := b.add(ctx, chunks[id].Doc, o); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
-	group.Go(func() error {
-		for _, id := range order {
-			var one chan [][]byte
-			select {
-			case one = <-parts:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			select {
-			case list := <-one:
-				for _, o := range list {
-					if err := b.add(ctx, chunks[id].Doc, o); err != nil {
-						return err
-					}
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return b.flush(ctx)
-	})
-	return group.Wait()
+	if err != nil {
+		return err
+	}
+	return b.flush(ctx)
 }
 
 func (b *sender) add(ctx context.Context, doc sheaf.ID, o []byte) error {

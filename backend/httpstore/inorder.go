@@ -1,0 +1,59 @@
+package httpstore
+
+import (
+	"context"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// ahead is how many of a list are made before they are used.
+const ahead = 64
+
+// InOrder makes something of each of list, several at a time, and uses what was made in
+// the order of list, one at a time, while others are made. The first error ends it.
+func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, error), use func(ctx context.Context, one T, made M) error) error {
+	waiting := make(chan chan M, ahead)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(waiting)
+		workers := make(chan struct{}, runtime.GOMAXPROCS(0))
+		for _, one := range list {
+			made := make(chan M, 1)
+			select {
+			case waiting <- made:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			workers <- struct{}{}
+			group.Go(func() error {
+				defer func() { <-workers }()
+				m, err := produce(one)
+				if err == nil {
+					made <- m
+				}
+				return err
+			})
+		}
+		return nil
+	})
+	group.Go(func() error {
+		for _, one := range list {
+			select {
+			case made := <-waiting:
+				select {
+				case m := <-made:
+					if err := use(ctx, one, m); err != nil {
+						return err
+					}
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}

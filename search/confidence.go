@@ -56,6 +56,21 @@ func (e Evidence) Confidence(fit *calibrate.Logistic, first bool) float64 {
 	return c
 }
 
+// Answers reports whether the first answer to a query of the profile is such as
+// queries have that something answers. It says nothing of which answer is meant: of
+// several good ones each is unlikely to be, and yet the query is answered. So it
+// looks at its words with some of its meaning, and at meaning that is very near, as
+// fitted to eight public collections of documentation (doc/quality.md); for other profiles and models confidence tells it.
+func (s *Searcher) Answers(first Evidence, profile string, confidence float64) bool {
+	switch {
+	case first.Named > 0 || first.Holds:
+		return true
+	case AverageConfidence(profile, s.model) != nil:
+		return min(first.Words, 1)+0.34*first.Meaning >= 0.47 || first.Meaning >= 0.55
+	}
+	return LevelOf(confidence) != None
+}
+
 // Features are the evidence as numbers for calibrate.Logistic, each about within
 // -1..2. Those of a first answer have weights of their own, and the share of words
 // counts also up to all of them: a second field that holds them says less than the
@@ -92,14 +107,6 @@ func LevelOf(confidence float64) Level {
 		return Low
 	}
 	return None
-}
-
-// Level is the confidence of the hit in a word, "" when it has none.
-func (h *Hit) Level() Level {
-	if h.Confidence == nil {
-		return ""
-	}
-	return LevelOf(*h.Confidence)
 }
 
 // judged is what the run remembers to judge its answers by.
@@ -228,8 +235,16 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		hit.Evidence = &e
 		if r.confidence != nil {
 			c := e.Confidence(r.confidence, i == 0)
-			hit.Confidence = &c
-			*r.result.Answerable = *r.result.Answerable || LevelOf(c) != None
+			hit.Confidence, hit.Level = &c, LevelOf(c)
+			if i == 0 && r.searcher.Answers(e, r.result.Profile, c) {
+				*r.result.Answerable = true
+				if hit.Level == None {
+					hit.Level = Low
+				}
+			}
+			if !*r.result.Answerable {
+				hit.Level = None
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sheaf/eval/calibrate"
+	"sheaf/inference/static/english"
 	words "sheaf/query"
 	"sheaf/search"
 )
@@ -21,6 +22,9 @@ func TestConfidence(t *testing.T) {
 			t.Fatalf("profile %q, answerable %v", asked, r.Answerable)
 		}
 		h := r.Hits[0]
+		if want := search.LevelOf(*h.Confidence); h.Level != want && h.Level != search.Low {
+			t.Errorf("level %s of confidence %v", h.Level, *h.Confidence)
+		}
 		if h.Evidence == nil || h.Confidence == nil {
 			t.Fatalf("the first answer has evidence %v and confidence %v", h.Evidence, h.Confidence)
 		}
@@ -41,6 +45,8 @@ func TestConfidence(t *testing.T) {
 	fit.Bias = -20
 	if r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{}); *r.Answerable || len(r.Hits) == 0 {
 		t.Errorf("answerable is %v of %d hits that nothing speaks for", *r.Answerable, len(r.Hits))
+	} else if r.Hits[0].Level != search.None {
+		t.Errorf("level %s of a result that is no answer", r.Hits[0].Level)
 	}
 	s.Confidence = nil
 	r, err := s.Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{Evidence: true})
@@ -94,6 +100,38 @@ func TestLevels(t *testing.T) {
 	}{{1, search.High}, {0.75, search.High}, {0.7, search.Medium}, {0.45, search.Medium}, {0.2, search.Low}, {0.15, search.Low}, {0.1, search.None}, {0, search.None}} {
 		if got := search.LevelOf(c.confidence); got != c.want {
 			t.Errorf("%v is %s, want %s", c.confidence, got, c.want)
+		}
+	}
+}
+
+// Whether a query has an answer is told by words and meaning, not by how many
+// others are as good, where both are known; else by the confidence.
+func TestAnswers(t *testing.T) {
+	own, model := searcher(animals()), searcher(animals())
+	e, err := english.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model.SetModel(e, model.Analyzer, 1)
+	for _, c := range []struct {
+		s          *search.Searcher
+		profile    string
+		e          search.Evidence
+		confidence float64
+		want       bool
+	}{
+		{model, "sheaf", search.Evidence{Words: 0.4, Meaning: 0.5}, 0.01, true},
+		{model, "sheaf", search.Evidence{Words: 0.3, Meaning: 0.3, Lead: 1}, 0.9, false},
+		{model, "sheaf", search.Evidence{Words: 1.7}, 0.01, true},
+		{model, "sheaf", search.Evidence{Words: 0.1, Meaning: 0.54}, 0.9, false},
+		{model, "sheaf", search.Evidence{Words: 0.1, Meaning: 0.56}, 0.01, true},
+		{model, "sheaf", search.Evidence{Named: 3}, 0.01, true},
+		{model, "sheaf", search.Evidence{Holds: true}, 0.01, true},
+		{model, "rrf", search.Evidence{Words: 1}, 0.14, false},
+		{own, "sheaf", search.Evidence{}, 0.15, true},
+	} {
+		if got := c.s.Answers(c.e, c.profile, c.confidence); got != c.want {
+			t.Errorf("%s, %+v, %v: %v", c.profile, c.e, c.confidence, got)
 		}
 	}
 }

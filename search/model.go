@@ -17,7 +17,7 @@ import (
 // collection, of which a is the analyzer and chunks the number of chunks: a word
 // of every page says little of what is asked.
 func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks int) {
-	s.Analyzer = a
+	s.Analyzer, s.model = a, e.Model()
 	if knower, ok := e.(inference.Knower); ok {
 		s.Known = knower.Known
 	}

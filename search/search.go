@@ -45,6 +45,7 @@ type Searcher struct {
 	// Confidence gives what tells how sure the answers of a profile are, by
 	// their evidence; nil, or a nil answer, says nothing of it.
 	Confidence func(profile string) *calibrate.Logistic
+	model      string // that of SetModel
 	// Known is the share of a text, 0..1, that the model knows; nil is 1.
 	Known func(text string) float64
 	// Reads says, in a sentence each, which words of a text the model reads as
@@ -102,9 +103,9 @@ type Result struct {
 	Total int
 	// Facets are those of Options.Facets, each with at most 100 values.
 	Facets []backend.Facet
-	// Answerable is false when no answer is likely to be right, an empty
-	// result included; nil when the searcher cannot tell, and for a query
-	// without words, such as one of filters alone.
+	// Answerable is false when nothing found is likely to answer the query,
+	// an empty result included, by [Searcher.Answers]; nil when the searcher
+	// cannot tell, and for a query without words, such as one of filters alone.
 	Answerable *bool
 	// Degraded says that a branch failed and the answer is that of the
 	// others; Warnings say which and why.
@@ -166,8 +167,11 @@ type Hit struct {
 	// Score orders the hits; it does not say how sure the answer is.
 	Score float64
 	// Confidence, within 0..1, says how sure the answer is; nil when the
-	// searcher cannot tell. Evidence is what it was made of.
+	// searcher cannot tell. Level is that in a word, "" without it: none when
+	// the result is not answerable, and at least low for the first hit of one
+	// that is. Evidence is what they were made of.
 	Confidence *float64
+	Level      Level
 	Evidence   *Evidence
 	// Legs are rank and raw score in each of Result.Legs; Rank 0 where the
 	// branch did not find it.

@@ -18,7 +18,7 @@ type Answer struct {
 	Facets     map[string][]Facet `json:"facets,omitempty" doc:"For each facet asked for, its values with the number of chunks, of all that match, that have them."`
 	Next       string             `json:"next,omitempty" doc:"The cursor of the next page; absent on the last one."`
 	Generation uint64             `json:"generation" doc:"The generation of the index that all pages of this query show."`
-	Answerable *bool              `json:"answerable,omitempty" doc:"Whether one of the answers is likely to be right; absent when that is not known."`
+	Answerable *bool              `json:"answerable,omitempty" doc:"Whether something found is likely to answer the query; absent when that is not known."`
 	Degraded   bool               `json:"degraded" doc:"Whether a part of the ranking failed and the others answer."`
 	Warnings   []string           `json:"warnings" doc:"What makes the answer another than it would be: a part of the ranking that failed, an index that could not be brought up to date, files that changed."`
 	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise."`

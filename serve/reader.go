@@ -382,7 +382,7 @@ type textOf struct {
 func (r *Reader) result(docs documents, h *search.Highlighter, hit *search.Hit, legs []string, texts map[sheaf.ID]textOf) Result {
 	out := Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
-		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Level: hit.Level(), Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
+		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Level: hit.Level, Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
 		Explanation: hit.Explanation, File: r.file(hit.Doc.Tree(), hit.Path),
 	}
 	for i, leg := range hit.Legs {

@@ -134,7 +134,9 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 func (a *app) printConfidence(r *confidence.Report) {
 	fmt.Fprintf(a.stdout, "profile %s: %s, %s nothing answers; the first answer was right %d times\n", r.Profile,
 		terminal.Plural(r.Queries, "question", "questions"), terminal.Count(r.Impossible), r.Right)
-	fmt.Fprintf(a.stdout, "expected calibration error %.3f, Brier score %.3f, on questions that were not learned from\n\n", r.Error, r.Brier)
+	fmt.Fprintf(a.stdout, "expected calibration error %.3f, Brier score %.3f, on questions that were not learned from\n", r.Error, r.Brier)
+	fmt.Fprintf(a.stdout, "called answerable: %d of %d questions of which a right answer was found, %d of %d of other subjects\n\n",
+		r.Found.Answerable, r.Found.Queries, r.Foreign.Answerable, r.Foreign.Queries)
 	rows := [][]string{{"confidence", "answers", "said", "right"}}
 	for _, b := range r.Bins {
 		if b.Count > 0 {

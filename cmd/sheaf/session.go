@@ -291,7 +291,7 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 	tree := hit.Doc.Tree()
 	r = resultJSON{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
-		Span: spanOf(hit.Span), Line: 1, Score: finite(hit.Score), Confidence: rounded(hit.Confidence), Level: hit.Level(), Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
+		Span: spanOf(hit.Span), Line: 1, Score: finite(hit.Score), Confidence: rounded(hit.Confidence), Level: hit.Level, Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
 		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
 	}
 	if s.scanner != nil {

@@ -44,6 +44,23 @@ type Report struct {
 	Error float64         `json:"error"`
 	Brier float64         `json:"brier"`
 	Bins  []calibrate.Bin `json:"bins"`
+	// Found are the questions of which one of the first answers was right,
+	// Foreign those that speak of what the documents do not.
+	Found   Answerable `json:"found"`
+	Foreign Answerable `json:"foreign"`
+}
+
+// Answerable counts questions, and those among them that were called answerable.
+type Answerable struct {
+	Queries    int `json:"queries"`
+	Answerable int `json:"answerable"`
+}
+
+func (a *Answerable) add(answerable bool) {
+	a.Queries++
+	if answerable {
+		a.Answerable++
+	}
 }
 
 const (
@@ -94,7 +111,31 @@ func Calibrate(ctx context.Context, s *search.Searcher, source knownitem.Source,
 			o.Progress(i+1, len(items))
 		}
 	}
-	return r, r.fit(samples, o)
+	if err := r.fit(samples, o); err != nil {
+		return r, err
+	}
+	r.count(s, samples, items)
+	return r, nil
+}
+
+// count counts what is called answerable.
+func (r *Report) count(s *search.Searcher, samples []sample, items []knownitem.Item) {
+	right, answerable := make([]bool, len(items)), make([]bool, len(items))
+	for i := range samples {
+		x := &samples[i]
+		right[x.query] = right[x.query] || x.right
+		if x.first {
+			answerable[x.query] = s.Answers(x.evidence, r.Profile, x.evidence.Confidence(&r.Fit, true))
+		}
+	}
+	for i := range items {
+		if right[i] {
+			r.Found.add(answerable[i])
+		}
+		if items[i].Kind == knownitem.Foreign {
+			r.Foreign.add(answerable[i])
+		}
+	}
 }
 
 // ask searches for one item and says what spoke for each of the answers.

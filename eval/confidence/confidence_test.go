@@ -96,6 +96,12 @@ func TestOwnDocuments(t *testing.T) {
 	if r.Error > 0.2 || r.Brier > 0.24 {
 		t.Errorf("calibration error %v, Brier score %v", r.Error, r.Brier)
 	}
+	if f := r.Found; f.Queries < r.Right || f.Answerable*10 < f.Queries*9 {
+		t.Errorf("%d of %d questions with an answer are called answerable", f.Answerable, f.Queries)
+	}
+	if f := r.Foreign; f.Queries < 20 || f.Answerable*10 > f.Queries {
+		t.Errorf("%d of %d questions of other subjects are called answerable", f.Answerable, f.Queries)
+	}
 	again, err := calibrated(t, docs, 60)
 	if err != nil || !reflect.DeepEqual(r, again) {
 		t.Errorf("another run learned something else: %v", err)

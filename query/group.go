@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	"sheaf"
@@ -12,7 +13,8 @@ type group struct {
 	should           []sheaf.TextQuery
 	must, mustNot    []sheaf.TextQuery
 	filters, refused []sheaf.Filter
-	about            []string // what is wanted, as text without marks, in order
+	filterWords      []sheaf.TextQuery // of the filters, those of the refused ones negated; nil for each without
+	about            []string          // what is wanted, as text without marks, in order
 }
 
 // part is one operand: words or a filter.
@@ -21,6 +23,9 @@ type part struct {
 	plain  string // a word without marks
 	query  sheaf.TextQuery
 	filter sheaf.Filter
+	// words find about the same as the filter beside OR, where a filter cannot
+	// stand; nil when none do.
+	words sheaf.TextQuery
 	// strict says that the words are required by themselves: a phrase, a
 	// field, brackets.
 	strict bool
@@ -62,7 +67,7 @@ func (p *parser) part(depth int) part {
 			plain := strings.Join(inner.plain, " ")
 			return part{plain: plain, about: plain}
 		}
-		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), strict: true, about: strings.Join(inner.about, " ")}
+		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), words: allOf(inner.filterWords), strict: true, about: strings.Join(inner.about, " ")}
 	case tokenOr:
 		p.note("OR does not stand between two alternatives; it was searched as a word")
 		return part{plain: strings.ToLower(t.text)}
@@ -80,47 +85,62 @@ func (p *parser) part(depth int) part {
 	return out
 }
 
-// either joins alternatives: filters with filters, words with words.
+// either joins alternatives: filters with filters, words with words. Where both
+// stand, filters that words can stand for become words.
 func (p *parser) either(alternatives []part) part {
+	var out part
+	var about []string
 	var filters sheaf.Or
 	var words sheaf.Bool
-	strict := false
-	var about []string
+	mixed := slices.ContainsFunc(alternatives, func(a part) bool { return a.plain != "" || a.query != nil })
 	for _, a := range alternatives {
 		if a.about != "" && a.sign != '-' {
 			about = append(about, a.about)
 		}
-		switch {
-		case a.filter != nil && a.query == nil:
-			f := a.filter
-			if a.sign == '-' {
-				f = sheaf.Not{Filter: f}
-			}
-			filters = append(filters, f)
-			continue
-		case a.plain != "":
-			words.Should = append(words.Should, sheaf.Match{Text: a.plain})
-		case a.query != nil:
-			words.Should = append(words.Should, a.query)
+		query := a.query
+		if a.plain != "" {
+			query = sheaf.Match{Text: a.plain}
 		}
-		if a.sign == '-' {
+		if a.filter != nil && query == nil {
+			a = a.signed()
+		} else if a.sign == '-' {
 			p.note(`"-" beside OR was left out`)
 		}
-		strict = strict || a.strict || a.sign == '+'
+		if mixed && a.filter != nil && a.words != nil {
+			if query != nil {
+				query = sheaf.Bool{Must: []sheaf.TextQuery{query, a.words}}
+			} else {
+				query = a.words
+			}
+			a.filter, a.strict = nil, true
+		}
+		if a.filter != nil {
+			filters = append(filters, a.filter)
+		}
+		if query != nil {
+			words.Should = append(words.Should, query)
+			out.strict = out.strict || a.strict || a.sign == '+'
+		}
 	}
-	switch {
-	case len(words.Should) == 0:
-		return part{filter: filters, strict: true}
-	case len(filters) > 0:
-		p.note("OR cannot stand between words and filters; both were applied")
-		return part{query: words, filter: filters, strict: strict, about: strings.Join(about, " ")}
+	out.about = strings.Join(about, " ")
+	if len(filters) > 0 {
+		out.filter = filters
 	}
-	return part{query: words, strict: strict, about: strings.Join(about, " ")}
+	if !mixed {
+		out.strict, out.words = true, eitherWords(alternatives)
+		return out
+	}
+	if len(filters) > 0 {
+		p.note("OR cannot stand between words and filters other than tags and folders; both were applied")
+	}
+	out.query = words
+	return out
 }
 
 // add puts a part where its sign and kind say.
 func (g *group) add(a part) {
 	if a.filter != nil {
+		g.filterWords = append(g.filterWords, a.signed().words)
 		if a.sign == '-' {
 			g.refused = append(g.refused, a.filter)
 		} else {

@@ -107,9 +107,9 @@ func (p *parser) tag(t token) part {
 		p.note(quoted(t.text) + ` is no tag; it was searched as words`)
 		return part{plain: t.text}
 	case star:
-		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnTag, Prefix: stem}, strict: true}
+		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnTag, Prefix: stem}, words: tagWords(stem, true), strict: true}
 	}
-	return part{filter: sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(name)}}, strict: true}
+	return part{filter: sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(name)}}, words: tagWords(name, false), strict: true}
 }
 
 // path reads a folder, a file, or the beginning of a path. A file's name with its
@@ -134,7 +134,11 @@ func (p *parser) path(t token) part {
 		if value == t.text && !strings.Contains(value, "/") {
 			any = append(any, sheaf.In{Column: sheaf.ColumnFile, Values: []sheaf.Value{folder}})
 		}
-		return part{filter: any, strict: true}
+		out := part{filter: any, strict: true}
+		if strings.HasSuffix(value, "/") {
+			out.words = sheaf.Phrase{Text: folder.String(), Field: sheaf.FieldPath}
+		}
+		return out
 	}
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }

@@ -55,6 +55,12 @@ func (a *app) command() *cobra.Command {
 		}
 		return cmd.Help()
 	}
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if a.json && a.jsonl {
+			return sheaf.Invalidf("--json and --jsonl exclude each other")
+		}
+		return nil
+	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

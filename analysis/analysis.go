@@ -11,7 +11,8 @@
 //     Hebrew ones removed; where a stemmer needs the diacritics, words that have
 //     some are found without them as well;
 //   - identifiers are kept whole and in parts: getUserName, snake_case, v1.2.3,
-//     node.js, Get-Item, user@host, #tag, C++;
+//     node.js, Get-Item, user@host, #tag, C++; a whole of letters alone is the
+//     term that it makes in lower case, as people type it;
 //   - scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao,
 //     Khmer, Burmese) give overlapping pairs of characters, and the first and the
 //     last character of each run by themselves, so that any single character is
@@ -39,7 +40,7 @@ import (
 var ErrUnknown = errors.New("unknown analyzer")
 
 // version changes whenever the same text may give other terms.
-const version = "sheaf-2"
+const version = "sheaf-3"
 
 // Options choose an analyzer.
 type Options struct {

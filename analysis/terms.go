@@ -194,7 +194,14 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 		}
 	}
 	whole := strip(lower(raw))
-	dst = append(dst, Term{Text: whole, End: len(raw)})
+	if n := len(dst); isLetters(raw) {
+		// As it is typed without its capitals.
+		if dst = a.word(dst, raw, 0, 0, len(raw)); len(dst) > n {
+			whole = dst[n].Text
+		}
+	} else {
+		dst = append(dst, Term{Text: whole, End: len(raw)})
+	}
 	if joined, ok := withoutMarks(whole); ok {
 		dst = append(dst, Term{Text: joined, End: len(raw)})
 	}
@@ -206,6 +213,17 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 		}
 	}
 	return dst
+}
+
+// isLetters reports whether a raw word is a name of several words that are told
+// apart by capitals alone.
+func isLetters(raw string) bool {
+	for _, r := range raw {
+		if r < utf8.RuneSelf && !isLetter(byte(r)) || r >= utf8.RuneSelf && !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			return false
+		}
+	}
+	return true
 }
 
 // withoutMarks is 1000000 for 1,000,000 and usa for u.s.a; ok is false for

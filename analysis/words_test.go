@@ -37,7 +37,7 @@ func TestTokens(t *testing.T) {
 	for _, c := range []struct{ language, text, want string }{
 		{"en", "Running dogs", "0:run (0:running) 1:dog (1:dogs)"},
 		{"", "Running dogs", "0:running 1:dogs"},
-		{"en", "getUserName", "0:getusername 0:get 1:user 2:name"},
+		{"en", "getUserName", "0:getusernam (0:getusername) 0:get 1:user 2:name"},
 		{"en", "HTTPServer2", "0:httpserver2 0:http 1:server 2:2"},
 		{"en", "snake_case_name", "0:snake_case_name 0:snake 1:case 2:name"},
 		{"en", "__init__", "0:__init__ 0:init"},
@@ -79,10 +79,27 @@ func TestQueryTokens(t *testing.T) {
 		{"Running", "0:run"},
 		{"東京都", "0:東京 1:京都"},
 		{"猫", "0:猫*"},
-		{"getUserName", "0:getusername 0:get 1:user 2:name"},
+		{"getUserName", "0:getusernam 0:get 1:user 2:name"},
 	} {
 		if got := show(analyzer(t, "en").QueryTokens(c.text)); got != c.want {
 			t.Errorf("%q: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestIdentifiersInLowerCase: whoever types the name of a thing without its capitals
+// finds it, although the word that was typed is stemmed.
+func TestIdentifiersInLowerCase(t *testing.T) {
+	for _, language := range []string{"", "en", "de", "fr", "ru", "ar"} {
+		a := analyzer(t, language)
+		for _, name := range []string{"PowerShell", "getUserNames", "TypeScript", "HTTPServers", "SQLite", "WebRTC", "OAuth2", "ÄnderungsListen", "МойКласс"} {
+			terms := map[string]bool{}
+			for _, token := range a.Tokens(name) {
+				terms[token.Term] = true
+			}
+			if typed := a.QueryTokens(strings.ToLower(name)); !terms[typed[0].Term] {
+				t.Errorf("%q: %s is looked for in lower case as %q, and indexed as %s", language, name, typed[0].Term, show(a.Tokens(name)))
+			}
 		}
 	}
 }

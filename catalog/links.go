@@ -3,6 +3,7 @@ package catalog
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -161,10 +162,11 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	found = slices.Compact(found)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.links) >= maxLinks {
+	if v.linked += 1 + len(found); v.linked > maxLinks {
 		clear(v.links)
+		v.linked = 1 + len(found)
 	}
-	v.links[doc] = found
+	v.links[sheaf.ID(strings.Clone(string(doc)))] = found
 	return slices.Clone(found)
 }
 

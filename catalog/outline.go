@@ -2,7 +2,10 @@ package catalog
 
 import (
 	"strings"
+	"sync/atomic"
 	"unsafe"
+
+	"github.com/zeebo/xxh3"
 
 	"sheaf"
 )
@@ -33,7 +36,24 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 
 // Node is where the chunk called id stands, nil when there is none. It is shared
 // and must not be changed.
-func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
+func (v *View) Node(id sheaf.ID) *sheaf.Node {
+	met := v.nodes.Load()
+	slot := &met[xxh3.HashString(string(id))%uint64(len(met))]
+	if n := slot.Load(); n != nil && n.ID == id {
+		return n
+	}
+	n := sheaf.NodeIn(v.Outline, id)
+	if n != nil {
+		slot.Store(n)
+	}
+	return n
+}
+
+// metNodes are chunks that were asked for, each at the place that its ID hashes to,
+// where another may take it: a query asks for hundreds, and one look here takes the
+// place of finding the document and comparing the IDs of its chunks. They are parts
+// of outlines, and go when outlines do.
+type metNodes [1 << 15]atomic.Pointer[sheaf.Node]
 
 // outline decodes the outline of a document.
 func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {

@@ -14,6 +14,8 @@ type recent[T any] struct {
 	mu          sync.RWMutex
 	now, before map[sheaf.ID]aged[T]
 	bytes       int // of now
+	// turn is called when what was asked for before goes; it may be nil.
+	turn func()
 }
 
 type aged[T any] struct {
@@ -44,6 +46,9 @@ func (c *recent[T]) put(id sheaf.ID, value *T, size int) {
 	defer c.mu.Unlock()
 	if c.bytes > c.limit || c.now == nil {
 		c.before, c.now, c.bytes = c.now, map[sheaf.ID]aged[T]{}, 0
+		if c.turn != nil {
+			c.turn()
+		}
 	}
 	if c.now[id].value == nil {
 		c.now[id] = aged[T]{value, size}

@@ -31,12 +31,14 @@ type View struct {
 	segments   []*segment // oldest first
 	refs       atomic.Int32
 	outlines   recent[sheaf.Outline]
+	nodes      atomic.Pointer[metNodes]
 	records    recent[Record]
 	texts      recent[sourceText]
 
 	mu        sync.Mutex
 	names     map[calledBy][]sheaf.ID
 	links     map[sheaf.ID][]sheaf.ID
+	linked    int // documents in links, and those they link to
 	backlinks map[sheaf.ID][]sheaf.ID
 	folders   map[string]int // sizes, by tree, ":" and folder
 	faults    []error
@@ -45,11 +47,11 @@ type View struct {
 	live    func() ([][]bool, error)
 }
 
-// maxLinks bounds how many lists of links a view keeps, which every query asks for,
-// maxDecoded how many of back-links, recordBytes about the memory of decoded
+// maxLinks bounds how many documents with all that they link to a view keeps, which
+// every query asks for, maxDecoded how many of back-links, recordBytes about the memory of decoded
 // documents.
 const (
-	maxLinks    = 8192
+	maxLinks    = 64 << 10
 	maxDecoded  = 512
 	recordBytes = 16 << 20
 )
@@ -59,6 +61,8 @@ func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *V
 		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: recent[sourceText]{limit: keptTextBytes},
 		names: map[calledBy][]sheaf.ID{}, links: map[sheaf.ID][]sheaf.ID{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
+	v.outlines.turn = func() { v.nodes.Store(new(metNodes)) }
+	v.outlines.turn()
 	v.pending = sync.OnceValues(v.readPending)
 	v.live = sync.OnceValues(v.findLive)
 	return v
@@ -193,15 +197,21 @@ func (v *View) Err() error {
 // Record returns all that the catalog keeps of a document, without its text. It
 // is shared and must not be changed.
 func (v *View) Record(doc sheaf.ID) (*Record, error) {
+	r, err := v.recordOf(doc)
+	if err == nil && r == nil {
+		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	}
+	return r, err
+}
+
+// recordOf is Record, nil when there is no such document.
+func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	if r := v.records.get(doc); r != nil {
 		return r, nil
 	}
 	s, st, err := v.find(doc)
-	if err != nil {
+	if err != nil || s == nil {
 		return nil, err
-	}
-	if s == nil {
-		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
 	}
 	r, err := s.record(doc, st)
 	if err != nil {
@@ -243,8 +253,8 @@ func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 // first, then what stands before its last '#'. For a document without a root
 // chunk, chunk is nil.
 func (v *View) Lookup(id sheaf.ID) (*Record, *sheaf.Chunk, error) {
-	r, err := v.Record(id)
-	if err == nil {
+	r, err := v.recordOf(id)
+	if r != nil {
 		if len(r.Document.Chunks) > 0 && r.Document.Chunks[0].ID == id {
 			return r, &r.Document.Chunks[0], nil
 		}
@@ -252,6 +262,9 @@ func (v *View) Lookup(id sheaf.ID) (*Record, *sheaf.Chunk, error) {
 	}
 	hash := strings.LastIndexByte(string(id), '#')
 	if hash < 0 {
+		if err == nil {
+			err = fmt.Errorf("document %q: %w", id, sheaf.ErrNotFound)
+		}
 		return nil, nil, err
 	}
 	if r, err = v.Record(id[:hash]); err != nil {

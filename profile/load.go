@@ -191,6 +191,7 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 			return nil, err
 		}
 	}
+	p.plans = &plans{}
 	return p, nil
 }
 

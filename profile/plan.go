@@ -41,6 +41,22 @@ func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 
 // PlanFor is [Profile.Plan] for a query of which more is known.
 func (p *Profile) PlanFor(limit int, set map[string]string, asked Asked) (*Plan, error) {
+	if p.plans == nil {
+		return p.plan(limit, set, asked)
+	}
+	key := planKey(limit, set, asked)
+	if plan := p.plans.get(key); plan != nil {
+		return plan, nil
+	}
+	plan, err := p.plan(limit, set, asked)
+	if err == nil {
+		p.plans.put(key, plan)
+	}
+	return plan, err
+}
+
+// plan makes the plan of PlanFor.
+func (p *Profile) plan(limit int, set map[string]string, asked Asked) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
 	}

@@ -36,6 +36,8 @@ type Profile struct {
 	limits     *step
 	candidates *phase
 	main       phase
+
+	plans *plans // nil keeps none
 }
 
 // Parameter is a number or a word of a profile that a query may set.
@@ -99,7 +101,8 @@ const (
 	RetrieveVector Retrieve = "vector" // by meaning, the nearest passage
 )
 
-// Plan is a profile bound to a query: every number is known and checked.
+// Plan is a profile bound to a query: every number is known and checked. It is
+// shared and must not be changed.
 type Plan struct {
 	Profile *Profile
 	// Limit is the number of results that the query wants.

@@ -27,8 +27,10 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	whole := make(map[sheaf.ID]bool) // documents of which the text is there
 	out := make(sheaf.Ranking, 0, len(in))
 	for i := range in {
-		doc := documentOf(in[i].ID, env.Facts)
-		all := isWhole(in[i].ID, env.Facts)
+		doc, all := in[i].ID, false
+		if c := nodeOf(env.Facts, doc); c != nil {
+			doc, all = c.Doc, isWhole(c, env.Facts)
+		}
 		if int(counts[doc]) == p.Max || all && whole[doc] {
 			continue
 		}
@@ -41,13 +43,12 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 
 // isWhole reports whether a chunk is a document, or the only section of one under
 // the same title.
-func isWhole(id sheaf.ID, facts Facts) bool {
-	c := nodeOf(facts, id)
-	if c == nil || c.Parent == "" {
-		return c != nil
+func isWhole(c *sheaf.Node, facts Facts) bool {
+	if c.Parent == "" || c.SiblingCount != 1 {
+		return c.Parent == ""
 	}
 	above := nodeOf(facts, c.Parent)
-	return above != nil && above.Parent == "" && c.SiblingCount == 1 && c.Title == above.Title
+	return above != nil && above.Parent == "" && c.Title == above.Title
 }
 
 // MMR orders the first N hits by marginal relevance: again and again it takes

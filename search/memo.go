@@ -18,7 +18,7 @@ type memo struct {
 	documents map[sheaf.ID]*sheaf.Document
 	outlines  map[sheaf.ID]*sheaf.Outline
 	last      *sheaf.Outline // of those, the one asked for last
-	chunks    map[sheaf.ID]known[sheaf.Chunk]
+	chunks    map[sheaf.ID]*sheaf.Chunk
 	dates     map[sheaf.ID]known[sheaf.Dated]
 }
 
@@ -58,26 +58,44 @@ var _ rank.Outliner = (*memo)(nil)
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
 	return &memo{Facts: facts, short: short, documents: map[sheaf.ID]*sheaf.Document{},
-		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]known[sheaf.Chunk]{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
+		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]*sheaf.Chunk{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
 }
 
-// Chunk implements rank.Facts. Chunks come from their documents: several chunks
-// of one cost the look-up of one.
+// Chunk implements rank.Facts.
 func (m *memo) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	return recall(m.chunks, id, func(id sheaf.ID) (sheaf.Chunk, bool) {
-		doc := id
-		if at := strings.LastIndexByte(string(id), '#'); at > 0 {
-			doc = id[:at]
-		}
-		if d := m.document(doc); d != nil {
-			for i := range d.Chunks {
-				if d.Chunks[i].ID == id {
-					return d.Chunks[i], true
-				}
+	if c := m.chunk(id); c != nil {
+		return *c, true
+	}
+	return sheaf.Chunk{}, false
+}
+
+// chunk is the chunk called id, nil when there is none. Chunks come from their
+// documents: several of one cost the look-up of one.
+func (m *memo) chunk(id sheaf.ID) *sheaf.Chunk {
+	c, seen := m.chunks[id]
+	if !seen {
+		c = m.findChunk(id)
+		m.chunks[id] = c
+	}
+	return c
+}
+
+func (m *memo) findChunk(id sheaf.ID) *sheaf.Chunk {
+	doc := id
+	if at := strings.LastIndexByte(string(id), '#'); at > 0 {
+		doc = id[:at]
+	}
+	if d := m.document(doc); d != nil {
+		for i := range d.Chunks {
+			if d.Chunks[i].ID == id {
+				return &d.Chunks[i]
 			}
 		}
-		return m.Facts.Chunk(id)
-	})
+	}
+	if c, ok := m.Facts.Chunk(id); ok {
+		return &c
+	}
+	return nil
 }
 
 // Document implements rank.Facts.
@@ -119,8 +137,8 @@ func (m *memo) Node(id sheaf.ID) *sheaf.Node {
 	var n *sheaf.Node
 	if m.short != nil {
 		n = m.short.Node(id)
-	} else if c, ok := m.Chunk(id); ok {
-		node := sheaf.NodeOf(&c)
+	} else if c := m.chunk(id); c != nil {
+		node := sheaf.NodeOf(c)
 		n = &node
 	}
 	if n != nil {

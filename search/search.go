@@ -11,6 +11,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -219,7 +220,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 		return nil, err
 	}
 	r := &run{searcher: s, query: q, opt: opt, facts: newMemo(s.Facts), now: time.Now,
-		result: &Result{Profile: p.Name, Parameters: plan.Values, Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
+		result: &Result{Profile: p.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 	}
@@ -413,8 +414,14 @@ func (r *run) finish(ranking sheaf.Ranking) {
 	byMeaning := r.byMeaning(ranking)
 	for i := range ranking {
 		h := &ranking[i]
-		c, _ := r.facts.Chunk(h.ID)
-		d, _ := r.facts.Document(c.Doc)
+		c := r.facts.chunk(h.ID)
+		if c == nil { // it went away meanwhile
+			c = &sheaf.Chunk{}
+		}
+		d := r.facts.document(c.Doc)
+		if d == nil {
+			d = &sheaf.Document{}
+		}
 		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb, Path: d.Path,
 			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation}
 		hit.ByMeaning = byMeaning[h.ID]
@@ -426,7 +433,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 			}
 		}
 		for _, inside := range h.Constituents {
-			if c, ok := r.facts.Chunk(inside.ID); ok {
+			if c := r.facts.chunk(inside.ID); c != nil {
 				hit.Constituents = append(hit.Constituents, Constituent{inside.ID, c.Title, c.Span, inside.Score})
 			}
 		}

@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -308,7 +307,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	if err != nil {
 		return loadedProfile{}, err
 	}
-	if known && reflect.DeepEqual(p, before.profile) {
+	if known && p.Equal(before.profile) {
 		before.at = time.Now()
 		cache.loaded[name] = before
 		return before, nil

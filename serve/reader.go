@@ -406,14 +406,14 @@ func (r *Reader) result(docs documents, h *search.Highlighter, hit *search.Hit, 
 	}
 	// A later page may show a chunk that was changed or deleted meanwhile.
 	doc, known := docs.Document(hit.Doc)
-	now, there := docs.Chunk(hit.ID)
+	now := chunkIn(&doc, hit.ID)
 	text, read := texts[hit.Doc]
 	if !read {
 		text.content, text.err = docs.text(hit.Doc)
 		texts[hit.Doc] = text
 	}
 	content := text.content
-	if !known || !there || text.err != nil {
+	if !known || now == nil || text.err != nil {
 		out.Stale = true
 		return out
 	}
@@ -444,9 +444,8 @@ func (r *Reader) file(tree, docPath string) string {
 func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) []sheaf.Span {
 	var spans []sheaf.Span
 	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {
-		i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.ID == hit.ID })
-		if i >= 0 && doc.Chunks[i].Body == hit.Body {
-			spans = append(spans, cut.Span(doc, &doc.Chunks[i], content, hit.Passage))
+		if c := chunkIn(doc, hit.ID); c != nil && c.Body == hit.Body {
+			spans = append(spans, cut.Span(doc, c, content, hit.Passage))
 		}
 	}
 	spans = append(spans, hit.Body)
@@ -460,6 +459,16 @@ func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chun
 		}
 	}
 	return slices.Compact(spans)
+}
+
+// chunkIn is the chunk of a document called id, nil when there is none.
+func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
+	for i := range doc.Chunks { // chunks are large
+		if doc.Chunks[i].ID == id {
+			return &doc.Chunks[i]
+		}
+	}
+	return nil
 }
 
 // BestSnippet is that of the first span with a match, else of the first with

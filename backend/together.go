@@ -19,8 +19,7 @@ type Batcher interface {
 	CountAll(ctx context.Context, reqs []Request) ([]int, error)
 }
 
-// together is how many requests are asked for at once where a store takes one at a
-// time.
+// together is how many requests are asked for at once.
 const together = 4
 
 // RetrieveAll answers requests by b, all at once when it is a Batcher, else some at a
@@ -30,7 +29,7 @@ func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Rankin
 		return all.RetrieveAll(ctx, reqs)
 	}
 	out := make([]sheaf.Ranking, len(reqs))
-	return out, each(ctx, len(reqs), func(ctx context.Context, i int) (err error) {
+	return out, Each(ctx, len(reqs), func(ctx context.Context, i int) (err error) {
 		out[i], err = b.Retrieve(ctx, reqs[i])
 		return err
 	})
@@ -43,14 +42,15 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 		return all.CountAll(ctx, reqs)
 	}
 	out := make([]int, len(reqs))
-	return out, each(ctx, len(reqs), func(ctx context.Context, i int) (err error) {
+	return out, Each(ctx, len(reqs), func(ctx context.Context, i int) (err error) {
 		out[i], err = c.Count(ctx, reqs[i])
 		return err
 	})
 }
 
-// each calls f for 0..n-1, some at a time, and returns the first error.
-func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+// Each calls f for 0..n-1, a few at a time, so that one caller does not take every
+// connection. The first error ends it, and the context of the others.
+func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	if n == 1 {
 		return f(ctx, 0)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/backend/httpstore"
 )
 
@@ -21,29 +22,27 @@ func newClient(o Options) *httpstore.Client {
 	}}
 }
 
-// said is the answer to a GraphQL query.
+// said is the answer to a GraphQL query; Data, when it is a pointer, is decoded in the
+// same pass.
 type said struct {
-	Data   json.RawMessage
+	Data   any
 	Errors []struct{ Message string }
 }
 
 // ask sends a GraphQL query and decodes its data.
 func (s *Store) ask(ctx context.Context, query string, out any) error {
-	var answer said
+	answer := said{Data: out}
 	if err := s.client.Call(ctx, "POST", "/v1/graphql", object{"query": query}, &answer); err != nil {
 		return err
 	}
-	return s.decode(&answer, out)
+	return s.refused(answer.Errors)
 }
 
-func (s *Store) decode(answer *said, out any) error {
-	if len(answer.Errors) > 0 {
-		return s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", answer.Errors[0].Message)
+func (s *Store) refused(errors []struct{ Message string }) error {
+	if len(errors) == 0 {
+		return nil
 	}
-	if err := json.Unmarshal(answer.Data, out); err != nil {
-		return s.fault(sheaf.ErrUnavailable, "the answer is not what such a server says: %v", err)
-	}
-	return nil
+	return s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", errors[0].Message)
 }
 
 // askAll sends GraphQL queries in one request, which the server works on together,
@@ -55,7 +54,10 @@ func (s *Store) askAll(ctx context.Context, queries []string, out func(i int) an
 		for i, q := range queries {
 			body[i] = object{"query": q}
 		}
-		var answers []said
+		var answers []struct {
+			Data   json.RawMessage
+			Errors []struct{ Message string }
+		}
 		err := s.client.Call(ctx, "POST", "/v1/graphql/batch", body, &answers)
 		switch {
 		case errors.Is(err, errForbidden):
@@ -66,14 +68,17 @@ func (s *Store) askAll(ctx context.Context, queries []string, out func(i int) an
 			return s.fault(sheaf.ErrUnavailable, "the server answered %d of %d queries", len(answers), len(queries))
 		default:
 			for i := range answers {
-				if err := s.decode(&answers[i], out(i)); err != nil {
+				if err := s.refused(answers[i].Errors); err != nil {
 					return err
+				}
+				if err := json.Unmarshal(answers[i].Data, out(i)); err != nil {
+					return s.fault(sheaf.ErrUnavailable, "the answer is not what such a server says: %v", err)
 				}
 			}
 			return nil
 		}
 	}
-	return each(ctx, len(queries), func(ctx context.Context, i int) error { return s.ask(ctx, queries[i], out(i)) })
+	return backend.Each(ctx, len(queries), func(ctx context.Context, i int) error { return s.ask(ctx, queries[i], out(i)) })
 }
 
 // errForbidden is that the server does not let us do what it knows.

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/textplan"
@@ -395,15 +393,6 @@ func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[
 	return nil
 }
 
-// each runs f for 0..n-1, all together, and returns the first error.
-func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	for i := range n {
-		g.Go(func() error { return f(ctx, i) })
-	}
-	return g.Wait()
-}
-
 // enough asks for more and more hits until those that count are settled: the server
 // breaks ties in an order of its own, passages are more than chunks, and a loose
 // filter lets too much through.
@@ -411,7 +400,7 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 	if len(a.lists) > 0 {
 		return s.joined(ctx, a)
 	}
-	for a.want = min(limit+limit/4+20, MaxLimit); ; a.want = min(a.want*4, MaxLimit) {
+	for a.want = s.guess(a.class, limit); ; a.want = min(a.want*4, MaxLimit) {
 		pages, err := s.pages(ctx, []asked{a})
 		if err != nil {
 			return nil, err
@@ -434,6 +423,7 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 		if last == nil || len(out) > limit && out[limit-1].Score > *last {
 			return out, nil
 		}
+		s.note(a.class, len(found), len(out))
 		if a.want == MaxLimit {
 			if len(out) >= limit {
 				return out, nil
@@ -441,4 +431,22 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the filter or the query narrower", MaxLimit, limit)
 		}
 	}
+}
+
+// guess is how many hits to ask a class for, so that limit chunks are among them.
+func (s *Store) guess(class string, limit int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return min(int(float64(limit+limit/4)*max(1, s.spread[class]))+20, MaxLimit)
+}
+
+// note remembers that hits of a class were of fewer chunks, and too few: a request more
+// costs more than hits that are not needed.
+func (s *Store) note(class string, hits, chunks int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spread == nil {
+		s.spread = map[string]float64{}
+	}
+	s.spread[class] = max(s.spread[class], float64(hits)/float64(max(chunks, 1)))
 }

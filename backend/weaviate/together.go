@@ -96,5 +96,5 @@ func (s *Store) together(ctx context.Context, reqs []backend.Request, prepare fu
 			return err
 		}
 	}
-	return each(ctx, len(alone), func(ctx context.Context, k int) error { return one(ctx, alone[k]) })
+	return backend.Each(ctx, len(alone), func(ctx context.Context, k int) error { return one(ctx, alone[k]) })
 }

@@ -81,7 +81,10 @@ type Store struct {
 	// alone is that the server takes one query a request from us.
 	alone atomic.Bool
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// spread is how many hits there were of a chunk, by class, where that made
+	// another request necessary.
+	spread  map[string]float64
 	vectors map[string]backend.VectorField
 	texts   map[string]bool // properties that hold terms
 }

@@ -49,7 +49,7 @@ type Load struct {
 	began   time.Time // or the end of the last commit
 
 	mu      sync.Mutex
-	seen    map[uint64]struct{} // hashes of chunks and documents added
+	seen    hashSet             // of chunks and documents added
 	removed map[string]struct{} // documents to remove from what is committed
 	flushed []*flushed
 	closed  bool
@@ -80,7 +80,7 @@ func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 	}
 	n := runtime.GOMAXPROCS(0)
 	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(),
-		seen: map[uint64]struct{}{}, removed: map[string]struct{}{}, began: time.Now()}
+		removed: map[string]struct{}{}, began: time.Now()}
 	for range n {
 		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer, columns: map[sharedColumn][]uint32{}}
 		l.all = append(l.all, w)
@@ -263,18 +263,14 @@ func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	defer l.mu.Unlock()
 	for _, doc := range replace {
 		l.removed[doc] = struct{}{}
-		if _, ok := l.seen[l.hash("d", doc)]; ok {
-			known = true
-		}
+		known = known || l.seen.has(l.hash("d", doc))
 	}
 	for i := range chunks {
-		h := l.hash("c", chunks[i].ID)
-		if _, ok := l.seen[h]; ok {
+		if !l.seen.add(l.hash("c", chunks[i].ID)) {
 			again = true
 		}
-		l.seen[h] = struct{}{}
 		if i == 0 || chunks[i].Doc != chunks[i-1].Doc {
-			l.seen[l.hash("d", chunks[i].Doc)] = struct{}{}
+			l.seen.add(l.hash("d", chunks[i].Doc))
 		}
 	}
 	return known, again
@@ -388,7 +384,7 @@ func (l *Load) Commit(ctx context.Context) error {
 	if err := l.index.commit(l.removed, l.flushed); err != nil {
 		return err
 	}
-	l.flushed, l.removed, l.seen = nil, map[string]struct{}{}, map[uint64]struct{}{}
+	l.flushed, l.removed, l.seen = nil, map[string]struct{}{}, hashSet{}
 	l.index.mergeInBackground()
 	l.index.loaded.Add(int64(time.Since(l.began)))
 	l.began = time.Now()

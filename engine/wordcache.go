@@ -11,6 +11,7 @@ import (
 // unusual length or with very many tokens are not kept.
 type wordCache struct {
 	slots  []wordEntry
+	rests  []wordRest // of the same entries
 	count  int
 	keys   []byte
 	tokens []token
@@ -18,12 +19,16 @@ type wordCache struct {
 
 type wordEntry struct {
 	head      uint64 // see wordHead
-	hash      uint32
-	rest      uint32 // where the bytes after the head begin in keys
 	first     uint32 // of its tokens, or the term of the only one
 	size      uint8  // of the word; an entry without any is free
 	count     uint8  // of its tokens, or alone
 	positions uint16
+}
+
+// wordRest is what is seldom looked at of an entry.
+type wordRest struct {
+	hash uint32
+	key  uint32 // where the bytes after the head begin in keys
 }
 
 const (
@@ -57,7 +62,7 @@ func load64(s string) uint64 {
 }
 
 func (c *wordCache) bytes() int64 {
-	return int64(len(c.slots))*int64(unsafe.Sizeof(wordEntry{})) + int64(cap(c.keys)) + int64(cap(c.tokens))*8
+	return int64(len(c.slots))*int64(unsafe.Sizeof(wordEntry{})+unsafe.Sizeof(wordRest{})) + int64(cap(c.keys)) + int64(cap(c.tokens))*8
 }
 
 // hashWord is the hash of a word with this head.
@@ -84,7 +89,7 @@ func (c *wordCache) find(raw string, head uint64) *wordEntry {
 		if e.size == 0 {
 			return nil
 		}
-		if e.head == head && int(e.size) == len(raw) && (len(raw) <= headBytes || string(c.keys[e.rest:][:len(raw)-headBytes]) == raw[headBytes:]) {
+		if e.head == head && int(e.size) == len(raw) && (len(raw) <= headBytes || string(c.keys[c.rests[i].key:][:len(raw)-headBytes]) == raw[headBytes:]) {
 			return e
 		}
 	}
@@ -100,7 +105,8 @@ func (c *wordCache) insert(raw string, head uint64, first int, positions uint32)
 	if c.count*4 >= len(c.slots)*3 {
 		c.grow()
 	}
-	e := wordEntry{head: head, hash: hashWord(raw, head), rest: uint32(len(c.keys)), first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
+	e := wordEntry{head: head, first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
+	rest := wordRest{hash: hashWord(raw, head), key: uint32(len(c.keys))}
 	if count == 1 && c.tokens[first].offset == 0 {
 		e.first, e.count = c.tokens[first].term, alone
 		c.tokens = c.tokens[:first]
@@ -109,25 +115,26 @@ func (c *wordCache) insert(raw string, head uint64, first int, positions uint32)
 		c.keys = append(c.keys, raw[headBytes:]...)
 	}
 	c.count++
-	c.place(e)
+	c.place(e, rest)
 	return true
 }
 
-func (c *wordCache) place(e wordEntry) {
+func (c *wordCache) place(e wordEntry, rest wordRest) {
 	mask := uint32(len(c.slots) - 1)
-	i := e.hash & mask
+	i := rest.hash & mask
 	for c.slots[i].size != 0 {
 		i = (i + 1) & mask
 	}
-	c.slots[i] = e
+	c.slots[i], c.rests[i] = e, rest
 }
 
 func (c *wordCache) grow() {
-	old := c.slots
-	c.slots = make([]wordEntry, max(1024, 2*len(old)))
-	for _, e := range old {
+	old, rests := c.slots, c.rests
+	n := max(1024, 2*len(old))
+	c.slots, c.rests = make([]wordEntry, n), make([]wordRest, n)
+	for i, e := range old {
 		if e.size != 0 {
-			c.place(e)
+			c.place(e, rests[i])
 		}
 	}
 }

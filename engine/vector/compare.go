@@ -149,6 +149,7 @@ type nearest struct {
 	// floor is what it needs from the beginning, if floored.
 	floor   float64
 	floored bool
+	few     bool // of those that score as the k-th best, any will do: no more than k are kept
 
 	scores []float64  // of cut
 	merged []Neighbor // of merge
@@ -239,10 +240,22 @@ func (t *nearest) cut() {
 		t.scores = append(t.scores, found[i].Score)
 	}
 	t.least, t.bounds = largest(t.scores, t.k), true
+	room := math.MaxInt
+	if t.few {
+		room = t.k
+	}
+	for i := range found {
+		if found[i].Score > t.least {
+			room--
+		}
+	}
 	kept := found[:0]
 	for _, n := range found {
-		if n.Score >= t.least {
+		if n.Score > t.least {
 			kept = append(kept, n)
+		} else if n.Score == t.least && room > 0 {
+			kept = append(kept, n)
+			room--
 		}
 	}
 	t.list = t.list[:t.start+len(kept)]

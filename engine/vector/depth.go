@@ -175,6 +175,7 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 	var codes []uint64
 	for _, q := range list {
 		q.nearest.reset(p.Set, nil, 100)
+		q.nearest.few = true // a model that gives many texts one vector must not fill the memory
 	}
 	for at := 0; at < p.Count; at += blockRows {
 		if err := ctx.Err(); err != nil {

@@ -199,3 +199,25 @@ func BenchmarkPrepare(b *testing.B) {
 		e.prepare(&q, v)
 	}
 }
+
+// TestSampleOfEqual: of many equal vectors a measurement keeps no more than it needs,
+// chunks of several passages or not.
+func TestSampleOfEqual(t *testing.T) {
+	for _, passages := range []uint32{1, 3} {
+		b := NewBuffer(64)
+		v := unit(rand.New(rand.NewPCG(3, 1)), 64)
+		for i := range uint32(3 * exactRows) {
+			b.Add(i/passages, v)
+		}
+		p := Part{Set: b.Set(3*exactRows, nil)}
+		q := &sample{}
+		p.Encoder.prepare(&q.query, v)
+		q.counts = make([]int32, 2*planeMost*p.Encoder.padded+1)
+		if err := p.sample(t.Context(), []*sample{q}); err != nil {
+			t.Fatal(err)
+		}
+		if len(q.near) != 100 || cap(q.nearest.merged) > 1000 || cap(q.nearest.scores) > 1000 {
+			t.Errorf("%d chunks are kept, in memory for %d and %d", len(q.near), cap(q.nearest.merged), cap(q.nearest.scores))
+		}
+	}
+}

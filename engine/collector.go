@@ -166,9 +166,9 @@ func (c *collector) add(f found) {
 func (c *collector) hits() ([]Hit, error) {
 	slices.SortFunc(c.heap, func(x, y found) int {
 		switch {
-		case c.worse(&y, &x):
+		case x.score > y.score || x.score == y.score && c.worse(&y, &x):
 			return -1
-		case c.worse(&x, &y):
+		case x.score < y.score || c.worse(&x, &y):
 			return 1
 		}
 		return 0
@@ -193,7 +193,7 @@ func (c *collector) id(view int, ordinal uint32) string {
 	c.fail(err)
 	text := string(id)
 	if c.places != nil && err == nil {
-		c.places.put(&standing{text, view, ordinal})
+		c.places.put(text, view, ordinal)
 	}
 	return text
 }

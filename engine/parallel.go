@@ -15,7 +15,7 @@ import (
 
 // parallelPostings is the number of postings of a query from which a second goroutine
 // is worth waking: a few hundred microseconds of work. Tests lower it.
-var parallelPostings = 100_000
+var parallelPostings = 60_000
 
 // maxHelpers bounds the goroutines that help with one query.
 const maxHelpers = 7

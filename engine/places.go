@@ -22,6 +22,7 @@ type standing struct {
 	id      string
 	view    int
 	ordinal uint32
+	slot    uint32 // of byID
 }
 
 var placeSeed = maphash.MakeSeed()
@@ -32,16 +33,17 @@ func ordinalSlot(view int, ordinal uint32) int {
 
 func idSlot(id string) int { return int(maphash.String(placeSeed, id) % placeSlots) }
 
-// put remembers p, which does not change any more.
-func (c *places) put(p *standing) {
-	c.byOrdinal[ordinalSlot(p.view, p.ordinal)].Store(p)
-	c.byID[idSlot(p.id)].Store(p)
+// put remembers the chunk called id.
+func (c *places) put(id string, view int, ordinal uint32) {
+	p := &standing{id, view, ordinal, uint32(idSlot(id))}
+	c.byOrdinal[ordinalSlot(view, ordinal)].Store(p)
+	c.byID[p.slot].Store(p)
 }
 
 // again lets a chunk that is remembered by its ordinal be found by its identifier
 // too, whatever has taken that place meanwhile.
 func (c *places) again(p *standing) {
-	if slot := &c.byID[idSlot(p.id)]; slot.Load() != p {
+	if slot := &c.byID[p.slot]; slot.Load() != p {
 		slot.Store(p)
 	}
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"sync"
 
 	"sheaf/analysis"
 	"sheaf/engine/bm25"
@@ -35,7 +34,6 @@ type plan struct {
 	listed   int // the first of fields, which the request lists
 	root     part
 	cursor   *postings.Cursor // for counting
-	walks    []*segment.Terms // that terms stand in
 }
 
 // part is a part of a plan; it makes the node for one segment.
@@ -238,38 +236,20 @@ func (k knownTerms) term(p *plan, key string, fields []int, factor float64) (*pl
 	return t, err
 }
 
-var walks = sync.Pool{New: func() any { return new(segment.Terms) }}
-
-// walk is a walk of the terms of a segment, which the plan keeps.
-func (p *plan) walk(r *segment.Reader) *segment.Terms {
-	w := walks.Get().(*segment.Terms)
-	w.Reset(r)
-	p.walks = append(p.walks, w)
-	return w
-}
-
-// close gives memory back: the plan's terms are gone then.
-func (p *plan) close() {
-	for _, w := range p.walks {
-		walks.Put(w)
-	}
-	p.walks = nil
-}
-
 // term looks a term up in every segment and counts the chunks that hold it.
 func (p *plan) term(key []byte, fields []int, factor float64) (*planTerm, error) {
 	t := &planTerm{key: key, fields: fields, factor: factor, refs: make([]*segment.Term, len(p.snapshot.views))}
 	df := make([]int, len(fields))
 	for i, v := range p.snapshot.views {
-		walk := p.walk(v.reader)
-		if !walk.Find(key) {
-			if err := walk.Err(); err != nil {
-				return nil, err
-			}
+		ref, err := v.term(key)
+		if err != nil {
+			return nil, err
+		}
+		if ref == nil {
 			continue
 		}
-		t.refs[i] = walk.Term()
-		if err := p.addDF(df, key, i, walk.Term(), fields); err != nil {
+		t.refs[i] = ref
+		if err := p.addDF(df, key, i, ref, fields); err != nil {
 			return nil, err
 		}
 	}

@@ -89,7 +89,7 @@ func (s *Snapshot) within(ids []string) ([]segment.Bitset, error) {
 			if ok {
 				sets[i].Set(ordinal)
 				if v.deleted == nil || !v.deleted.Has(ordinal) { // it is asked for again for the next word
-					s.places.put(&standing{strings.Clone(id), i, ordinal})
+					s.places.put(strings.Clone(id), i, ordinal)
 				}
 			}
 		}
@@ -105,7 +105,6 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 	if err != nil {
 		return err
 	}
-	defer p.close()
 	terms, flat := p.root.flat()
 	var pruned []*maxScore
 	defer func() {
@@ -117,7 +116,7 @@ func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bits
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if flat && !few(allowed[i], s.views[i]) {
+		if flat && !few(allowed[i], s.views[i], req.Limit) {
 			m, err := p.maxScore(terms, i, top)
 			if err != nil {
 				return err
@@ -152,9 +151,14 @@ func (s *Snapshot) largestFirst() []int {
 	return order
 }
 
-// few reports whether so few chunks are allowed that visiting each is cheapest.
-func few(allowed segment.Bitset, v *view) bool {
-	return allowed != nil && allowed.Count() < v.live/256
+// few reports whether so few chunks are allowed that visiting each is cheapest: all
+// the more where all of them are wanted, so that none can be passed over.
+func few(allowed segment.Bitset, v *view, limit int) bool {
+	if allowed == nil {
+		return false
+	}
+	n := allowed.Count()
+	return n < v.live/256 || n <= limit && n < v.live/24
 }
 
 // exhaust scores every match that is allowed, in the order of ordinals.

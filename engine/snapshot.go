@@ -13,6 +13,7 @@ import (
 type handle struct {
 	name   string
 	reader *segment.Reader
+	terms  termCache
 	refs   atomic.Int32
 }
 

@@ -13,8 +13,9 @@ type places struct {
 	byOrdinal, byID [placeSlots]atomic.Pointer[standing]
 }
 
-// placeSlots is several times what the branches of one search find.
-const placeSlots = 8 << 10
+// placeSlots is enough for the chunks of a folder of notes, which all turn up sooner or
+// later: reading an identifier takes several times as long as finding it here.
+const placeSlots = 32 << 10
 
 // standing is where a chunk stands that is not deleted: an identifier has one
 // place in a snapshot.
@@ -28,7 +29,7 @@ type standing struct {
 var placeSeed = maphash.MakeSeed()
 
 func ordinalSlot(view int, ordinal uint32) int {
-	return int((uint64(ordinal)*0x9e3779b97f4a7c15 + uint64(view)*0xbf58476d1ce4e5b9) >> 51 % placeSlots)
+	return int((uint64(ordinal)*0x9e3779b97f4a7c15 + uint64(view)*0xbf58476d1ce4e5b9) >> 40 % placeSlots)
 }
 
 func idSlot(id string) int { return int(maphash.String(placeSeed, id) % placeSlots) }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sheaf/analysis"
+	"sheaf/catalog"
 	"sheaf/ingest"
 )
 
@@ -12,11 +13,16 @@ import (
 // vault must not decide for all that follow.
 const littleText = 16 << 10
 
+// guessedKey is where the settings keep that the language was detected from little
+// text, until it is looked at when there is more.
+const guessedKey = "language_guessed"
+
 // languageOutgrown reports whether the language that was detected from little
 // text is another one now. Only what lies in folders can be indexed again.
 func (s *session) languageOutgrown(ctx context.Context) bool {
 	settings := s.view.Settings()
-	if !settings.LanguageDetected || s.config.Language != "auto" || s.view.SourceBytes() > littleText || s.view.Docs() == 0 {
+	little, guessed := s.view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""
+	if !settings.LanguageDetected || s.config.Language != "auto" || !little && !guessed || s.view.Docs() == 0 {
 		return false
 	}
 	for _, t := range settings.Trees {
@@ -25,7 +31,22 @@ func (s *session) languageOutgrown(ctx context.Context) bool {
 		}
 	}
 	now, err := s.detectLanguage(ctx)
+	s.settled = err == nil && !little
 	return err == nil && now != "" && now != settings.Language
+}
+
+// recordLanguage puts what is known of the language into the settings.
+func (s *session) recordLanguage(settings *catalog.Settings) {
+	if s.settled {
+		delete(settings.Extra, guessedKey)
+	}
+	if s.view.Settings().Analyzer != "" {
+		return
+	}
+	settings.Language, settings.LanguageDetected = s.language, s.detected
+	if s.detected && s.sampled <= littleText {
+		settings.Extra[guessedKey] = "little"
+	}
 }
 
 // Bounds of what is read to find out the language of a folder.
@@ -45,5 +66,7 @@ func (s *session) detectLanguage(ctx context.Context) (string, error) {
 		}
 		s.walk = walk
 	}
-	return analysis.Detect(s.walk.Sample(sampleFiles, sampleBytes)), nil
+	sample := s.walk.Sample(sampleFiles, sampleBytes)
+	s.sampled = len(sample)
+	return analysis.Detect(sample), nil
 }

@@ -115,7 +115,7 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err == nil && s.outdated == nil && o.scans {
 		err = s.checkProfile(o.set)
 	}
-	if err == nil && s.outdated == nil && o.refresh && a.config.Refresh && s.languageOutgrown(ctx) {
+	if err == nil && s.outdated == nil && (o.refresh && a.config.Refresh || o.make && !o.refresh) && s.languageOutgrown(ctx) {
 		s.outdated = errors.New("the language of the index was guessed from little text and is another now that there is more")
 	}
 	if err == nil && s.outdated != nil && !o.asIs {

@@ -136,9 +136,7 @@ func (s *session) ingestOptions() ingest.Options {
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = s.analyzer.Name()
 			settings.Chunker = s.chunker
-			if s.view.Settings().Analyzer == "" {
-				settings.Language, settings.LanguageDetected = s.language, s.detected
-			}
+			s.recordLanguage(settings)
 			if s.embedder != nil {
 				settings.Embedder, settings.Dims = s.embedder.Model(), s.embedder.Dims()
 			}

@@ -57,6 +57,16 @@ func words(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Chtimes(path, past, past))
 }
 
+// copies runs "copies FROM N TO": it makes a file of N times another.
+func copies(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: copies FROM N TO")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Repeat(ts.ReadFile(args[0]), n)), 0o644))
+}
+
 // give runs "give INDEX TREE PATH TEXT": it puts a document that has no file into
 // an index.
 func give(ts *testscript.TestScript, neg bool, args []string) {

@@ -30,6 +30,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"unprivileged": unprivileged,
 	"reformat":     reformat,
 	"words":        words,
+	"copies":       copies,
 	"give":         give,
 	"scratch":      scratch,
 	"tmpfs":        tmpfs,

@@ -65,9 +65,12 @@ type session struct {
 	// outdated is why the index must be made again before its vectors can be
 	// used; nil when it need not.
 	outdated error
-	// language and detected are those of a new index.
+	// language and detected are those of a new index, sampled is how much text
+	// told; settled says that it was looked at again when there was enough.
 	language string
 	detected bool
+	sampled  int
+	settled  bool
 	// walk is what the folder held a moment ago; nil when it was not walked.
 	walk *ingest.Walk
 	// asIs says that the index is only looked at.

@@ -107,6 +107,7 @@ type yamlEntry struct {
 	list   bool
 	null   bool
 	nested bool
+	within bool // there are lists or maps within the list, or an alias of one
 	values []yamlScalar
 }
 
@@ -141,6 +142,7 @@ func (f *frontmatter) take(entries []yamlEntry) {
 	if repeats > maxRepeats {
 		f.warn(repeatedAt, "%d more keys were given before; the last one counts", repeats-maxRepeats)
 	}
+	f.warnWithin(entries)
 	dropped := 0
 	for i, e := range entries {
 		if last[e.key] != i || e.nested || e.null {
@@ -171,6 +173,29 @@ func (f *frontmatter) take(entries []yamlEntry) {
 				f.warn(e.line, "more than %d properties; the rest is left out", maxProperties)
 			}
 		}
+	}
+}
+
+// warnWithin says, once, what lists are not kept whole: aliases can make them of any
+// size.
+func (f *frontmatter) warnWithin(entries []yamlEntry) {
+	var first *yamlEntry
+	more := 0
+	for i := range entries {
+		switch {
+		case !entries[i].within:
+		case first == nil:
+			first = &entries[i]
+		default:
+			more++
+		}
+	}
+	switch {
+	case first == nil:
+	case more == 0:
+		f.warn(first.line, "%q has a list or map within a list, or an alias of one; that is left out", showable(first.key))
+	default:
+		f.warn(first.line, "%q and %d more have a list or map within a list, or an alias of one; that is left out", showable(first.key), more)
 	}
 }
 

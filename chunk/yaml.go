@@ -120,8 +120,13 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 		case *ast.SequenceNode:
 			e.list = true
 			for _, item := range n.Values {
-				if s, ok := r.scalar(r.bare(item)); ok {
-					e.values = append(e.values, s)
+				switch item := r.bare(item).(type) {
+				case *ast.SequenceNode, *ast.MappingNode, *ast.MappingValueNode, *ast.AliasNode:
+					e.within = true
+				default:
+					if s, ok := r.scalar(item); ok {
+						e.values = append(e.values, s)
+					}
 				}
 			}
 		case nil, *ast.NullNode:
@@ -130,7 +135,8 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 			if s, ok := r.scalar(n); ok {
 				e.values = append(e.values, s)
 			} else {
-				e.nested = true
+				_, alias := n.(*ast.AliasNode)
+				e.nested, e.within = true, alias
 			}
 		}
 		entries = append(entries, e)

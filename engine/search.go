@@ -215,11 +215,10 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 		if near, err = index.Search(ctx, near[:0], req.Vector, allowed[i], top.limit, o); err != nil {
 			return err
 		}
-		for _, n := range near {
-			if n.Score < top.threshold() {
-				break
+		for _, n := range slices.Backward(near) { // each better than those before: the heap is in order
+			if n.Score >= top.threshold() {
+				top.offer(found{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
 			}
-			top.offer(found{score: n.Score, view: i, ordinal: n.Ordinal, passage: n.Passage})
 		}
 	}
 	return nil

@@ -29,8 +29,9 @@ type Evidence struct {
 	// Named is how many of the documents found are called exactly what was
 	// asked for, or have such a heading, this one among them; 0 when it is not.
 	Named int `json:"named"`
-	// Holds says that it holds every rare word of a query mainly of such words.
-	Holds bool `json:"holds"`
+	// Holds is how many of the documents found hold every rare word of a query
+	// mainly of such words, this one among them; 0 when it does not.
+	Holds int `json:"holds"`
 }
 
 // How often first answers were right of which only this was looked at, rounded
@@ -50,8 +51,8 @@ func (e Evidence) Confidence(fit *calibrate.Logistic, first bool) float64 {
 	if first && e.Named > 0 {
 		c = max(c, namedRight/float64(e.Named))
 	}
-	if first && e.Holds {
-		c = max(c, holdsRight)
+	if first && e.Holds > 0 {
+		c = max(c, holdsRight/float64(e.Holds))
 	}
 	return c
 }
@@ -63,7 +64,7 @@ func (e Evidence) Confidence(fit *calibrate.Logistic, first bool) float64 {
 // fitted to eight public collections of documentation (doc/quality.md); for other profiles and models confidence tells it.
 func (s *Searcher) Answers(first Evidence, profile string, confidence float64) bool {
 	switch {
-	case first.Named > 0 || first.Holds:
+	case first.Named > 0 || first.Holds > 0:
 		return true
 	case AverageConfidence(profile, s.model) != nil:
 		return min(first.Words, 1)+0.34*first.Meaning >= 0.47 || first.Meaning >= 0.55
@@ -229,9 +230,11 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		at := slices.IndexFunc(ranking, func(h sheaf.Hit) bool { return h.ID == hit.ID })
 		e := r.evidence(&ranking[at], hit.Doc, known, length)
 		if rank.Called(r.facts, hit.ID, r.query.Text) {
-			e.Named = r.named()
+			e.Named = r.documents(func(id sheaf.ID) bool { return rank.Called(r.facts, id, r.query.Text) })
 		}
-		e.Holds = r.holds != nil && r.holds(hit.ID)
+		if r.holds != nil && r.holds(hit.ID) {
+			e.Holds = r.documents(r.holds)
+		}
 		hit.Evidence = &e
 		if r.confidence != nil {
 			c := e.Confidence(r.confidence, i == 0)
@@ -249,12 +252,12 @@ func (r *run) judge(ranking sheaf.Ranking) {
 	}
 }
 
-// named is how many documents of the fusion are called exactly what was asked
-// for, or have such a heading; 1 at least.
-func (r *run) named() int {
+// documents is how many documents of the fusion have a hit for which is holds; 1
+// at least.
+func (r *run) documents(is func(sheaf.ID) bool) int {
 	docs := map[sheaf.ID]bool{}
 	for i := range r.judged.found {
-		if id := r.judged.found[i].ID; rank.Called(r.facts, id, r.query.Text) {
+		if id := r.judged.found[i].ID; is(id) {
 			docs[r.facts.Node(id).Doc] = true
 		}
 	}

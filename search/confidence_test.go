@@ -83,8 +83,9 @@ func TestConfidenceOfNamesAndRareWords(t *testing.T) {
 		{search.Evidence{Named: 1}, doubt, true, search.High},
 		{search.Evidence{Named: 2}, doubt, true, search.Medium},
 		{search.Evidence{Named: 20}, doubt, true, search.None},
-		{search.Evidence{Named: 20, Holds: true}, doubt, true, search.High},
-		{search.Evidence{Named: 1, Holds: true}, doubt, false, search.None},
+		{search.Evidence{Named: 20, Holds: 1}, doubt, true, search.High},
+		{search.Evidence{Holds: 5}, doubt, true, search.Low},
+		{search.Evidence{Named: 1, Holds: 1}, doubt, false, search.None},
 		{search.Evidence{Named: 20}, sure, true, search.High},
 	} {
 		if got := search.LevelOf(c.e.Confidence(c.fit, c.first)); got != c.want {
@@ -126,7 +127,7 @@ func TestAnswers(t *testing.T) {
 		{model, "sheaf", search.Evidence{Words: 0.1, Meaning: 0.54}, 0.9, false},
 		{model, "sheaf", search.Evidence{Words: 0.1, Meaning: 0.56}, 0.01, true},
 		{model, "sheaf", search.Evidence{Named: 3}, 0.01, true},
-		{model, "sheaf", search.Evidence{Holds: true}, 0.01, true},
+		{model, "sheaf", search.Evidence{Holds: 1}, 0.01, true},
 		{model, "rrf", search.Evidence{Words: 1}, 0.14, false},
 		{own, "sheaf", search.Evidence{}, 0.15, true},
 	} {

@@ -207,7 +207,7 @@ func (r *Report) fit(samples []sample, o Options) error {
 func fitOf(samples []sample, train []int) calibrate.Logistic {
 	others := slices.DeleteFunc(slices.Clone(train), func(i int) bool {
 		e := &samples[i].evidence
-		return samples[i].first && (e.Named > 0 || e.Holds)
+		return samples[i].first && (e.Named > 0 || e.Holds > 0)
 	})
 	if n := rightOf(samples, others); n >= minEach && len(others)-n >= minEach {
 		train = others

@@ -81,7 +81,8 @@ type Options struct {
 	Shards int
 	// Replicas is the number of copies of each shard of a new index.
 	Replicas int
-	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
+	// Timeout bounds every call that carries no earlier deadline; of a write, the time
+	// between two answers of the server. 0 is 30 s.
 	Timeout time.Duration
 	// ReadOnly opens an index that exists, and forbids writing.
 	ReadOnly bool

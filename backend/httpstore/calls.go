@@ -44,12 +44,28 @@ func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, stop, nil
 }
 
-// Write runs f, bounded, while nobody else writes.
+// answered is told in the context of a write of each answer of the server.
+type answered struct{}
+
+// patient is a context that ends when no answer came for a time, and what ends it.
+func patient(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(timeout, func() { end(context.DeadlineExceeded) })
+	more := func() {
+		if timer.Stop() { // else it has ended
+			timer.Reset(timeout)
+		}
+	}
+	return context.WithValue(ctx, answered{}, more), func() { timer.Stop(); end(nil) }
+}
+
+// Write runs f while nobody else writes. However much there is to write, it goes on as
+// long as the server answers each request in time.
 func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
 	if c.readOnly {
 		return fmt.Errorf("%s: %w: the store is open for reading only", c.store, sheaf.ErrUnsupported)
 	}
-	ctx, stop, err := c.Begin(ctx)
+	wait, stop, err := c.Begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -57,12 +73,14 @@ func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error 
 	select {
 	case <-c.writing:
 		defer func() { c.writing <- struct{}{} }()
-	case <-ctx.Done():
-		return OutOfTime(ctx, ctx.Err())
+	case <-wait.Done():
+		return OutOfTime(wait, wait.Err())
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	ctx, end := patient(ctx, c.timeout)
+	defer end()
 	return f(ctx)
 }
 

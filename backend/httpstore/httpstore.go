@@ -17,6 +17,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -128,7 +129,7 @@ func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 // OutOfTime is the error of a call whose context ended: that of a caller who went
 // away, or sheaf.ErrUnavailable for a server that took too long.
 func OutOfTime(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.Canceled) {
+	if errors.Is(ctx.Err(), context.Canceled) && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
 	return fmt.Errorf("%w: no answer in time: %w", sheaf.ErrUnavailable, err)
@@ -161,8 +162,14 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return nil, -1, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	case err != nil:
-		return nil, 0, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+		if once := new(*url.Error); errors.As(err, once) {
+			err = (*once).Err // the request is named already
+		}
+		return nil, 0, fmt.Errorf("%w: %s is not reached: %w", sheaf.ErrUnavailable, c.URL, err)
 	case resp.StatusCode < 300:
+		if more, ok := ctx.Value(answered{}).(func()); ok {
+			more()
+		}
 		return answer, 0, nil
 	case c.Refusal != nil:
 		return nil, patience(resp), c.Refusal(resp.StatusCode, answer)

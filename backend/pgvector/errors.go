@@ -36,7 +36,20 @@ func fail(what string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("postgres: %s: %w: no answer in time: %w", what, sheaf.ErrUnavailable, err)
 	}
-	return fmt.Errorf("postgres: %s: %w: %w", what, sheaf.ErrUnavailable, err)
+	return fmt.Errorf("postgres: %s: %w%s: %w", what, sheaf.ErrUnavailable, unreached(err), err)
+}
+
+// unreached is what a person can do about a server that was not reached.
+func unreached(err error) string {
+	switch message := err.Error(); {
+	case strings.Contains(message, "server refused TLS"):
+		return " (let the server speak TLS, or add sslmode=disable to the address)"
+	case strings.Contains(message, "dial error"):
+		return " (does a server run there?)"
+	case strings.Contains(message, "failed to receive message"), strings.Contains(message, "unexpected message"):
+		return " (is that PostgreSQL?)"
+	}
+	return ""
 }
 
 // category is that of an SQLSTATE; nil when it is none of ours.
@@ -44,7 +57,7 @@ func category(code string) error {
 	switch {
 	case code == "53100", code == "53200", code == "53300", strings.HasPrefix(code, "57"), strings.HasPrefix(code, "08"), strings.HasPrefix(code, "40"):
 		return sheaf.ErrUnavailable
-	case strings.HasPrefix(code, "28"), code == "42501", code == "3D000", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
+	case strings.HasPrefix(code, "28"), code == "42501", code == "3D000", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
 		return sheaf.ErrInvalid
 	case code == "58P01", code == "0A000":
 		return sheaf.ErrUnsupported
@@ -61,6 +74,10 @@ func remedy(e *pgconn.PgError) string {
 		return " (check user and password of the URL, PGPASSWORD or the password file)"
 	case e.Code == "42501":
 		return " (the user needs the right to create a schema in this database, or to use the one that is there)"
+	case e.Code == "42704" && strings.HasPrefix(e.Message, "unrecognized configuration parameter"):
+		return " (options of the address are schema, hnsw, rls, timeout and those of PostgreSQL)"
+	case strings.HasPrefix(e.Code, "42"):
+		return " (what is there is not as this program makes it: fill it again, or name another schema)"
 	case e.Code == "3D000":
 		return " (make the database first, or name another one in the URL)"
 	case e.Code == "53100":

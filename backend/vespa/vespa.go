@@ -67,7 +67,8 @@ type Options struct {
 	// Feeds is how many documents are written at a time at most; 0 is 32. The
 	// server may bring it down to one.
 	Feeds int
-	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
+	// Timeout bounds every call that carries no earlier deadline; of a write, the time
+	// between two answers of the server. 0 is 30 s.
 	Timeout time.Duration
 	// ReadOnly opens a schema that was filled before, and forbids writing.
 	ReadOnly bool

@@ -57,7 +57,8 @@ type Options struct {
 	// first passage in backend.VectorBody, so that the server can join both by
 	// itself; see Store.Fuse.
 	Hybrid bool
-	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
+	// Timeout bounds every call that carries no earlier deadline; of a write, the time
+	// between two answers of the server. 0 is 30 s.
 	Timeout time.Duration
 	// ReadOnly opens a class that exists, and forbids writing.
 	ReadOnly bool

@@ -1,0 +1,57 @@
+package httpstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/backend/httpstore"
+)
+
+// TestWriteTakesItsTime: a write may take longer than the timeout as long as the server
+// answers; a request that it does not answer ends it, with an error that is no
+// cancellation, unless the caller went away.
+func TestWriteTakesItsTime(t *testing.T) {
+	const timeout = 300 * time.Millisecond
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/never" {
+			<-r.Context().Done()
+			return
+		}
+		time.Sleep(timeout / 4)
+		fmt.Fprint(w, "{}")
+	}))
+	defer server.Close()
+	client := &httpstore.Client{Store: "test", URL: server.URL, HTTP: server.Client()}
+	calls := httpstore.NewCalls("test", server.Client(), timeout, false)
+	began := time.Now()
+	err := calls.Write(t.Context(), func(ctx context.Context) error {
+		for range 8 {
+			if err := client.Call(ctx, "GET", "/", nil, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if took := time.Since(began); err != nil || took < timeout {
+		t.Errorf("%v after %v, want nothing wrong after more than %v", err, took, timeout)
+	}
+	err = calls.Write(t.Context(), func(ctx context.Context) error { return client.Call(ctx, "GET", "/never", nil, nil) })
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
+		t.Errorf("a request without an answer: %v, want sheaf.ErrUnavailable", err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), timeout/4)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	err = calls.Write(ctx, func(ctx context.Context) error { return client.Call(ctx, "GET", "/", nil, nil) })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller who went away: %v, want context.Canceled", err)
+	}
+}

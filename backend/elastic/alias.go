@@ -28,7 +28,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 			return err
 		}
 		if len(own) != 1 {
-			return s.fault(sheaf.ErrInvalid, "the name stands for %d indices: name one", len(own))
+			return s.several(len(own))
 		}
 		others, err := s.behind(ctx, name+suffix)
 		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
@@ -45,6 +45,14 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 		actions = append(actions, object{"add": object{"index": own[0], "alias": name + suffix}})
 	}
 	return s.client.Call(ctx, "POST", "/_aliases", object{"actions": actions}, nil)
+}
+
+// several is that a name stands for so many indices instead of one.
+func (s *Store) several(n int) error {
+	if n == 0 {
+		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not what such a server says")
+	}
+	return s.fault(sheaf.ErrInvalid, "the name stands for %d indices: name one", n)
 }
 
 // whose forgets which terms the dictionary has when the name has moved to another

@@ -49,5 +49,8 @@ func refusal(status int, body []byte) error {
 	if status == http.StatusNotFound && said.Error.Type == "index_not_found_exception" {
 		return errMissing
 	}
+	if said.Error.Type == "cluster_block_exception" {
+		return fmt.Errorf("%w: status %d (the server blocks this, as it does when its disk is full: make space and lift the block): %.500s", sheaf.ErrUnavailable, status, said.Error.String())
+	}
 	return httpstore.Refused(status, fmt.Sprintf("%.500s", said.Error.String()))
 }

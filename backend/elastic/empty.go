@@ -1,10 +1,6 @@
 package elastic
 
-import (
-	"context"
-
-	"sheaf"
-)
+import "context"
 
 // Empty implements [backend.Emptier]: the index is removed and made again with the
 // settings, the mapping and the second names that it has, because chunks that are only
@@ -23,7 +19,7 @@ func (s *Store) Empty(ctx context.Context) error {
 			return err
 		}
 		if len(found) != 1 {
-			return s.fault(sheaf.ErrInvalid, "the name stands for %d indices: name one", len(found))
+			return s.several(len(found))
 		}
 		for name, index := range found {
 			for _, own := range []string{"uuid", "creation_date", "provided_name", "version"} { // which the server gives

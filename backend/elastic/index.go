@@ -178,7 +178,7 @@ func (s *Store) verify(ctx context.Context) error {
 		return err
 	}
 	if len(found) != 1 {
-		return s.fault(sheaf.ErrInvalid, "the name stands for %d indices: name one", len(found))
+		return s.several(len(found))
 	}
 	for _, index := range found {
 		var m meta

@@ -252,6 +252,9 @@ type class struct {
 func (s *Store) verify(ctx context.Context) error {
 	var all struct{ Classes []class }
 	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
+		if errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "status 400") {
+			return fmt.Errorf("%w (is that Weaviate?)", err)
+		}
 		return err
 	}
 	found := false

@@ -146,13 +146,14 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.Support{Strength: a.number("strength"), Each: a.number("each"), Among: a.integer("among")}
 		}},
-	{name: "whole", about: "raises hits of which the document has more of the query's words elsewhere, by strength x the share of what the query is worth that other places add", short: "strength",
+	{name: "whole", about: "raises hits of which the document has more of the query's words elsewhere, by strength x the share of what the query is worth that other places add, and by coverage x the shares of its words, and of words side by side, that the document has anywhere", short: "strength",
 		options: []option{
 			number("strength", "0.2", 0, 1000, "how much the other places count together"),
 			number("saturation", "2", 0.001, 1000, "how little repetitions count: the smaller, the less"),
+			number("coverage", "0", 0, 1000, "how much it counts to have words of the query anywhere, and pairs of them side by side"),
 			integer("documents", "20", 1, 1000, "how many documents are looked at, best first")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Whole{Strength: a.number("strength"), Saturation: a.number("saturation"), Documents: a.integer("documents")}
+			return rank.Whole{Strength: a.number("strength"), Saturation: a.number("saturation"), Coverage: a.number("coverage"), Documents: a.integer("documents")}
 		}},
 	{name: "recency", about: "lowers old documents",
 		options: []option{

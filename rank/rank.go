@@ -49,7 +49,8 @@ type Env struct {
 	// Rare tells whether a chunk holds every rare word of the query. Nil
 	// when the query has none, or nobody counted.
 	Rare func(sheaf.ID) bool
-	// Words tells how the words of the query stand in some chunks, all different;
+	// Words tells how the words of the query, and pairs of words that stand side
+	// by side in it, stand in some chunks, all different;
 	// none when that could not be found out. Nil when the query has none, or
 	// nobody counted.
 	Words func(chunks []sheaf.ID) ([]Word, error)

@@ -2,41 +2,57 @@ package rank
 
 import (
 	"fmt"
+	"slices"
 
 	"sheaf"
 )
 
-// Word is a word of the query, or another part of it that is matched by itself.
+// Word is a word of the query, another part of it that is matched by itself, or a
+// pair of its words.
 type Word struct {
 	Text string
-	// Worth is what it is worth to have it, 0 or more: its idf.
+	// Worth is what it is worth to have it, 0 or more: its idf, of a pair those of
+	// its words together.
 	Worth float64
+	// Pair says that it is two words that stand side by side in the query; In is
+	// above 0 where they stand so.
+	Pair bool
 	// In is how strongly each of the chunks asked for has it, in their order, 0 or
 	// more: BM25's part that depends on frequency and length.
 	In []float64
 }
 
-// Whole raises every hit by the query's words that its document has elsewhere. A
-// page that says each of several words somewhere is about all of them, though no
-// place has them all; the best place alone does not show it. Of the first
-// Documents documents, all hits of one get, with x a word's strength in a place,
+// Whole raises every hit by what its document as a whole has of the query. A page
+// that says each of several words somewhere is about all of them, though no place
+// has them all; the best place alone does not show it. Of the first Documents
+// documents, all hits of one get Strength x has x more + Coverage x (words + pairs).
+// With x a word's strength in a place, and sums over the query's words or pairs,
 //
-//	Strength x has x more
 //	has = sum of worth x min(1, x in the best hit) / sum of worth
 //	more = sum of worth x (s(sum of x over all places) - s(x in the best hit)) / sum of worth
 //	s(x) = x (1 + Saturation)/(x + Saturation)
+//	words = sum of worth of those that stand anywhere in the document / sum of worth
+//	pairs = sum of worth of those that stand side by side anywhere / sum of worth of pairs
 //
-// so that repetitions count less and less, documents of one place get nothing, and
-// words that are spread over a document do not pass a place that has them together.
+// so that repetitions count less and less, words that are spread over a document
+// add the more the more of the query its best place has, and of two documents that
+// say little of it in any place, the one that leaves fewer of its words unsaid, and
+// says them as they were asked, comes first. Documents of one place get nothing:
+// they were looked at whole.
 //
-// Example, Strength 0.2, Saturation 2: of two words of equal worth the best hit has
-// the first with 1; another place has the second with 1: 0.2 x 0.5 x 0.5 = 0.05.
+// Example, Strength 0.2, Saturation 2, Coverage 0: of two words of equal worth the
+// best hit has the first with 1; another place has the second with 1: 0.2 x 0.5 x
+// 0.5 = 0.05. With Coverage 0.4 it gets 0.4 x 1 more, and 0.4 x 1 again when they
+// stand side by side in a third.
 //
-// It is BM25 over whole documents in shape, made of what the index of places
-// knows: lengths are those of places.
+// The first part is BM25 over whole documents in shape, made of what the index of
+// places knows: lengths are those of places. The second is coordination level
+// matching over words, and over pairs of them as in the sequential dependence model
+// (Metzler and Croft 2005), each counted once.
 type Whole struct {
 	Strength   float64 // 0..1e6
 	Saturation float64 // above 0, at most 1e6
+	Coverage   float64 // 0..1e6
 	Documents  int     // 1..1000
 }
 
@@ -48,11 +64,11 @@ const MaxPlaces = 32
 func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "whole document"
 	if err := firstError(env.needFacts(stage), within(stage, "strength", w.Strength, 0, 1e6), positive(stage, "saturation", w.Saturation),
-		within(stage, "saturation", w.Saturation, 0, 1e6), within(stage, "documents", float64(w.Documents), 1, 1000)); err != nil {
+		within(stage, "saturation", w.Saturation, 0, 1e6), within(stage, "coverage", w.Coverage, 0, 1e6), within(stage, "documents", float64(w.Documents), 1, 1000)); err != nil {
 		return nil, err
 	}
 	factors := map[sheaf.ID]*factor{}
-	if env.Words != nil && w.Strength > 0 {
+	if env.Words != nil && w.Strength+w.Coverage > 0 {
 		pages, all := w.pages(in, env.Facts)
 		if len(all) > 0 {
 			words, err := env.Words(all)
@@ -114,13 +130,33 @@ func (w Whole) pages(in sheaf.Ranking, facts Facts) (pages []page, all []sheaf.I
 	return pages, all
 }
 
-// factor is what the places of a document add to those words that its best hit
-// has; nil for nothing.
+// factor is what a document as a whole gives to its hits; nil for nothing.
 func (w Whole) factor(words []Word, p page, explain bool) *factor {
+	more, covers := w.more(words, p, explain), w.covers(words, p, explain)
+	switch {
+	case more == nil:
+		return covers
+	case covers == nil:
+		return more
+	}
+	f := &factor{value: more.value + covers.value - 1}
+	if explain {
+		// Each is one and what it adds.
+		why := combined("the whole document", f.value, sheaf.CombineSum, append(more.why.Parts, covers.why.Parts[1])...)
+		f.why = &why
+	}
+	return f
+}
+
+// more is what other places add to those words that the best hit has.
+func (w Whole) more(words []Word, p page, explain bool) *factor {
 	total, gained, has := 0.0, 0.0, 0.0
 	var parts []sheaf.Explanation
 	for i := range words {
 		word := &words[i]
+		if word.Pair {
+			continue
+		}
 		total += word.Worth
 		best, sum := word.In[p.from], 0.0
 		has += word.Worth * min(1, best)
@@ -133,7 +169,7 @@ func (w Whole) factor(words []Word, p page, explain bool) *factor {
 			parts = append(parts, part(fmt.Sprintf("%q elsewhere in the document", word.Text), more))
 		}
 	}
-	if !(total > 0) || !(gained > 0) || !(has > 0) {
+	if !(total > 0) || !(gained > 0) || !(has > 0) || w.Strength == 0 {
 		return nil
 	}
 	share := gained / total
@@ -147,6 +183,49 @@ func (w Whole) factor(words []Word, p page, explain bool) *factor {
 			combined("share of the query in the best place", has/total, sheaf.CombineQuotient, part("words of the best place", has), worth),
 			combined("share of the query that other places add", share, sheaf.CombineQuotient,
 				combined("words that other places add", gained, sheaf.CombineSum, parts...), worth)))
+	return &factor{value: 1 + raised, why: &why}
+}
+
+// covers is what it counts to have words and pairs of the query anywhere.
+func (w Whole) covers(words []Word, p page, explain bool) *factor {
+	var total, held [2]float64 // of words and of pairs
+	var parts [2][]sheaf.Explanation
+	for i := range words {
+		word, kind := &words[i], 0
+		if word.Pair {
+			kind = 1
+		}
+		total[kind] += word.Worth
+		if !slices.ContainsFunc(word.In[p.from:p.to], func(x float64) bool { return x > 0 }) {
+			continue
+		}
+		held[kind] += word.Worth
+		if explain {
+			parts[kind] = append(parts[kind], part(fmt.Sprintf("%q", word.Text), word.Worth))
+		}
+	}
+	share := 0.0
+	for kind := range held {
+		if total[kind] > 0 {
+			share += held[kind] / total[kind]
+		}
+	}
+	raised := w.Coverage * share
+	if !(raised > 0) {
+		return nil
+	}
+	if !explain {
+		return &factor{value: 1 + raised}
+	}
+	var shares []sheaf.Explanation
+	for kind, name := range [...]string{"words", "words side by side"} {
+		if held[kind] > 0 {
+			shares = append(shares, combined("share of the query's "+name, held[kind]/total[kind], sheaf.CombineQuotient,
+				combined(name+" in the document", held[kind], sheaf.CombineSum, parts[kind]...), part("all "+name, total[kind])))
+		}
+	}
+	why := combined("what the document covers", 1+raised, sheaf.CombineSum, part("one", 1),
+		combined("coverage", raised, sheaf.CombineProduct, part("coverage", w.Coverage), combined("shares of the query", share, sheaf.CombineSum, shares...)))
 	return &factor{value: 1 + raised, why: &why}
 }
 

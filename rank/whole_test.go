@@ -67,6 +67,21 @@ func TestWhole(t *testing.T) {
 	if slices.Sort(asked); !slices.Equal(asked, []sheaf.ID{"a", "a#1", "a#2", "c", "c#1"}) {
 		t.Errorf("asked for %v", asked)
 	}
+	// Coverage: all of the words, and nowhere side by side; c has half of them.
+	pairs := wordsIn([]rank.Word{{Text: "one", Worth: 3}, {Text: "two", Worth: 3}, {Text: "one two", Worth: 6, Pair: true}, {Text: "two three", Worth: 3, Pair: true}},
+		map[sheaf.ID]float64{"a": 1, "c": 1}, map[sheaf.ID]float64{"a#2": 1}, map[sheaf.ID]float64{"c#1": 0.1}, nil)
+	for _, strength := range []float64{0, 0.2} {
+		want := map[sheaf.ID]float64{"a": .5 + strength/4 + .4, "b": .52, "c": .48 + .4*(.5+2./3), "a#1": .1 + strength/4 + .4}
+		covered, err := rank.Whole{Strength: strength, Saturation: 2, Coverage: 0.4, Documents: 20}.Apply(in, rank.Env{Facts: facts, Words: pairs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range covered {
+			if math.Abs(h.Score-want[h.ID]) > 1e-12 || math.Abs(h.Explanation.Recombine()-h.Score) > 1e-12 {
+				t.Errorf("strength %v: %s scores %v, explained by %v, want %v", strength, h.ID, h.Score, h.Explanation.Recombine(), want[h.ID])
+			}
+		}
+	}
 	// Only the first documents are looked at.
 	if out, _ = (rank.Whole{Strength: 0.2, Saturation: 2, Documents: 1}).Apply(in, env); out[0].ID != "b" {
 		t.Errorf("of one document: %v", out)
@@ -76,7 +91,7 @@ func TestWhole(t *testing.T) {
 	if _, err := (rank.Whole{Strength: 0.2, Saturation: 2, Documents: 20}).Apply(in, broken); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("a store that fails: %v", err)
 	}
-	for _, bad := range []rank.Whole{{-1, 2, 20}, {0.2, 0, 20}, {0.2, math.Inf(1), 20}, {0.2, 2, 0}, {math.NaN(), 2, 20}} {
+	for _, bad := range []rank.Whole{{-1, 2, 0, 20}, {0.2, 0, 0, 20}, {0.2, math.Inf(1), 0, 20}, {0.2, 2, 0, 0}, {math.NaN(), 2, 0, 20}, {0.2, 2, -1, 20}, {0.2, 2, math.NaN(), 20}} {
 		if _, err := bad.Apply(in, env); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}
@@ -84,12 +99,12 @@ func TestWhole(t *testing.T) {
 }
 
 // TestWholeHolds: nothing is lowered or lost, hits of a document keep their
-// order, what is added is at most the strength times what a word can gain, and
-// without words nothing changes.
+// order, what is added is at most the strength times what a word can gain and the
+// coverage of all words and pairs, and without words nothing changes.
 func TestWholeHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		facts := parts{of: map[sheaf.ID][]sheaf.ID{}}
-		strengths := []map[sheaf.ID]float64{{}, {}}
+		strengths := []map[sheaf.ID]float64{{}, {}, {}}
 		var in sheaf.Ranking
 		for _, doc := range []sheaf.ID{"a", "b", "c", "d"} {
 			for n := range rapid.IntRange(1, 4).Draw(t, "places") {
@@ -106,8 +121,8 @@ func TestWholeHolds(t *testing.T) {
 		}
 		in.Sort()
 		before := slices.Clone(in)
-		stage := rank.Whole{Strength: 0.2, Saturation: 2, Documents: rapid.IntRange(1, 5).Draw(t, "documents")}
-		out, err := stage.Apply(in, rank.Env{Facts: facts, Words: wordsIn([]rank.Word{{Text: "x", Worth: 1}, {Text: "y", Worth: 2.5}}, strengths...)})
+		stage := rank.Whole{Strength: 0.2, Saturation: 2, Coverage: rapid.SampledFrom([]float64{0, 0.4}).Draw(t, "coverage"), Documents: rapid.IntRange(1, 5).Draw(t, "documents")}
+		out, err := stage.Apply(in, rank.Env{Facts: facts, Words: wordsIn([]rank.Word{{Text: "x", Worth: 1}, {Text: "y", Worth: 2.5}, {Text: "x y", Worth: 3.5, Pair: true}}, strengths...)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +139,7 @@ func TestWholeHolds(t *testing.T) {
 				t.Fatalf("hits of %s gain %v and %v", c.Doc, other, by)
 			}
 			gained[c.Doc] = by
-			if by < 0 || by > stage.Strength*(1+stage.Saturation) || len(facts.of[c.Doc]) == 1 && by != 0 {
+			if by < 0 || by > stage.Strength*(1+stage.Saturation)+2*stage.Coverage+1e-12 || len(facts.of[c.Doc]) == 1 && by != 0 {
 				t.Fatalf("%s gains %v with %d places", h.ID, by, len(facts.of[c.Doc]))
 			}
 		}

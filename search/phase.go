@@ -338,8 +338,8 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 				}
 				r.holds = env.Rare
 			}
-			if _, ok := step.Stage.(rank.Whole); ok && env.Words == nil {
-				if env.Words, err = r.wordsIn(ctx); err != nil {
+			if whole, ok := step.Stage.(rank.Whole); ok {
+				if env.Words, err = r.wordsIn(ctx, whole.Coverage > 0); err != nil {
 					return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 				}
 			}

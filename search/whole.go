@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"sheaf"
@@ -10,8 +11,8 @@ import (
 	"sheaf/rank"
 )
 
-// maxWholeWords is how many words of a query are looked for in whole documents:
-// those that are worth most.
+// maxWholeWords is how many words of a query are looked for in whole documents, and
+// how many pairs of them: those that are worth most.
 const maxWholeWords = 8
 
 // learnWords notes how the first branch of words looks for them.
@@ -25,8 +26,9 @@ func (r *run) learnWords(outcomes []outcome) {
 }
 
 // wordsIn tells how the query's words stand in chunks, on the scale of the branch
-// of words; nil when no branch searches words, or the store cannot count.
-func (r *run) wordsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Word, error), error) {
+// of words, and with pairs, which of them stand side by side; nil when no branch
+// searches words, or the store cannot count.
+func (r *run) wordsIn(ctx context.Context, pairs bool) (func(chunks []sheaf.ID) ([]rank.Word, error), error) {
 	if r.lookup == nil {
 		return nil, nil
 	}
@@ -35,39 +37,110 @@ func (r *run) wordsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Word
 		return nil, err
 	}
 	parts := slices.DeleteFunc(slices.Clone(w.parts), func(v valued) bool { return !(v.worth > 0 && v.idf > 0) })
-	slices.SortStableFunc(parts, func(a, b valued) int { return cmp.Compare(b.worth, a.worth) })
+	mostWorth(parts)
 	parts = parts[:min(len(parts), maxWholeWords)]
+	var neighbors []valued
+	if pairs && r.searcher.Analyzer != nil {
+		neighbors = r.neighbors(parts)
+	}
 	return func(chunks []sheaf.ID) ([]rank.Word, error) {
-		words := make([]rank.Word, len(parts))
-		var reqs []backend.Request
-		var asked []int // the word of each request
-		for i, p := range parts {
-			words[i] = rank.Word{Text: p.text, Worth: p.worth, In: make([]float64, len(chunks))}
-			if p.chunks > 0 {
-				reqs, asked = append(reqs, r.alone(p.query, chunks)), append(asked, i)
+		words, err := r.standing(ctx, parts, neighbors, chunks)
+		if len(neighbors) > 0 && errors.Is(err, sheaf.ErrUnsupported) {
+			r.note("%s cannot look for words side by side: each word counts by itself", r.searcher.storeName())
+			words, err = r.standing(ctx, parts, nil, chunks)
+		}
+		return words, err
+	}, nil
+}
+
+// standing looks for parts and pairs of the query in chunks; nil when time ran out.
+func (r *run) standing(ctx context.Context, parts, pairs []valued, chunks []sheaf.ID) ([]rank.Word, error) {
+	all := slices.Concat(parts, pairs)
+	words := make([]rank.Word, len(all))
+	var reqs []backend.Request
+	var asked []int // the word of each request
+	for i, p := range all {
+		words[i] = rank.Word{Text: p.text, Worth: p.worth, Pair: i >= len(parts), In: make([]float64, len(chunks))}
+		if p.chunks > 0 {
+			reqs, asked = append(reqs, r.alone(p.query, chunks)), append(asked, i)
+		}
+	}
+	found, err := backend.RetrieveAll(ctx, r.searcher.Backend, reqs)
+	if ctx.Err() != nil {
+		r.warn("time ran out before the query's words were looked for in whole documents: each place counts by itself")
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	places := make(map[sheaf.ID]int, len(chunks))
+	for at, id := range chunks {
+		places[id] = at
+	}
+	for k, hits := range found {
+		for _, h := range hits {
+			if at, ok := places[h.ID]; ok {
+				words[asked[k]].In[at] = h.Score / all[asked[k]].idf
 			}
 		}
-		found, err := backend.RetrieveAll(ctx, r.searcher.Backend, reqs)
-		if ctx.Err() != nil {
-			r.warn("time ran out before the query's words were looked for in whole documents: each place counts by itself")
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		places := make(map[sheaf.ID]int, len(chunks))
-		for at, id := range chunks {
-			places[id] = at
-		}
-		for k, hits := range found {
-			for _, h := range hits {
-				if at, ok := places[h.ID]; ok {
-					words[asked[k]].In[at] = h.Score / parts[asked[k]].idf
+	}
+	return words, nil
+}
+
+// mostWorth puts the parts of a query that are worth most first.
+func mostWorth(parts []valued) {
+	slices.SortStableFunc(parts, func(a, b valued) int { return cmp.Compare(b.worth, a.worth) })
+}
+
+// neighbors are the pairs of words that stand side by side in the query, at least
+// one of them among parts, function words included: "look up" is not "look". They
+// are worth what those of their words are that some chunk holds, and none holds
+// them when a word is nowhere.
+func (r *run) neighbors(parts []valued) []valued {
+	known := make(map[string]*valued, len(parts))
+	for i := range parts {
+		known[parts[i].text] = &parts[i]
+	}
+	var pairs []valued
+	seen := map[string]bool{}
+	for _, text := range plain(r.query.Words) {
+		for i, tokens := 1, r.searcher.Analyzer.QueryTokens(text); i < min(len(tokens), maxWorth); i++ {
+			a, b := tokens[i-1], tokens[i]
+			if b.Start < a.End { // a word and its parts, or characters that overlap
+				continue
+			}
+			pair := valued{query: sheaf.Phrase{Text: text[a.Start:b.End]}, text: text[a.Start:b.End], chunks: 1}
+			for _, word := range [...]string{text[a.Start:a.End], text[b.Start:b.End]} {
+				if p := known[word]; p != nil {
+					pair.worth += p.idf
+					pair.chunks = min(pair.chunks, p.chunks)
 				}
 			}
+			if pair.worth > 0 && !seen[pair.text] {
+				seen[pair.text], pair.idf = true, pair.worth
+				pairs = append(pairs, pair)
+			}
 		}
-		return words, nil
-	}, nil
+	}
+	mostWorth(pairs)
+	return pairs[:min(len(pairs), maxWholeWords)]
+}
+
+// plain are the texts of a query of which any word may be found.
+func plain(q sheaf.TextQuery) []string {
+	switch q := q.(type) {
+	case sheaf.Match:
+		return []string{q.Text}
+	case sheaf.Boost:
+		return plain(q.Query)
+	case sheaf.Bool:
+		var texts []string
+		for _, part := range slices.Concat(q.Must, q.Should) {
+			texts = append(texts, plain(part)...)
+		}
+		return texts
+	}
+	return nil
 }
 
 // alone looks for one part of the query, as the branch of words does.

@@ -1,0 +1,86 @@
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	"sheaf/search"
+)
+
+// noPhrases is a store that cannot look for phrases.
+type noPhrases struct{ *memory.Backend }
+
+func (n noPhrases) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if req.Text != nil {
+		if _, ok := req.Text.Query.(sheaf.Phrase); ok {
+			return nil, fmt.Errorf("%w: phrases", sheaf.ErrUnsupported)
+		}
+	}
+	return n.Backend.Retrieve(ctx, req)
+}
+
+// TestWordsSideBySide: of documents that have the same words equally often, the one
+// that has them as they were asked comes first; on a store without phrases they
+// count by themselves, which is said.
+func TestWordsSideBySide(t *testing.T) {
+	notes := newShelf(map[string][]string{
+		"a.md": {"First: trees were planted by the old wall where apple pips fell", "Second: soil"},
+		"b.md": {"First: pips fell by the old wall where apple trees were planted", "Second: soil"},
+		"c.md": {"First: stones", "Second: stones"}, "d.md": {"First: walls", "Second: water"}, "e.md": {"First: paths", "Second: gates"},
+	})
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New(a)
+	if err := store.Write(context.Background(), backend.Batch{Chunks: notes.stored}); err != nil {
+		t.Fatal(err)
+	}
+	p := load(t, "sheaf")
+	ask := func(b backend.Backend, coverage string) (*search.Result, map[string]string) {
+		s := &search.Searcher{Backend: b, Store: "shelf", Facts: notes, Analyzer: a}
+		r := mustSearch(t, s, query("apple trees", 5), p, search.Options{Explain: true, Parameters: map[string]string{"coverage": coverage}})
+		why := map[string]string{}
+		for _, h := range r.Hits {
+			checkReason(t, string(h.ID), h.Score, h.Explanation)
+			why[h.Path] += fmt.Sprintf("%+v", *h.Explanation)
+		}
+		return r, why
+	}
+	scores := func(r *search.Result) (a, b float64) {
+		at := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.Path == "a.md" })
+		bt := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.Path == "b.md" })
+		if at < 0 || bt < 0 {
+			t.Fatalf("found %v", found(r))
+		}
+		return r.Hits[at].Score, r.Hits[bt].Score
+	}
+	const pair = `"apple trees"`
+	r, why := ask(store, "0.4")
+	if x, y := scores(r); y < x+0.39 || r.Hits[0].Path != "b.md" {
+		t.Errorf("apart %v, side by side %v", x, y)
+	}
+	if strings.Contains(why["a.md"], pair) || !strings.Contains(why["b.md"], pair) {
+		t.Errorf("explained by %s\nand %s", why["a.md"], why["b.md"])
+	}
+	if r, _ = ask(store, "0"); len(r.Notes) > 1 {
+		t.Errorf("notes %q", r.Notes)
+	}
+	if x, y := scores(r); x != y {
+		t.Errorf("without coverage: apart %v, side by side %v", x, y)
+	}
+	r, why = ask(noPhrases{store}, "0.4")
+	if x, y := scores(r); x != y || r.Degraded || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "shelf cannot look for words side by side") }) {
+		t.Errorf("without phrases: apart %v, side by side %v; degraded %t, notes %q", x, y, r.Degraded, r.Notes)
+	}
+	if !strings.Contains(why["a.md"], "what the document covers") {
+		t.Errorf("words alone are explained by %s", why["a.md"])
+	}
+}

@@ -254,7 +254,10 @@ func each(ctx context.Context, n, workers int, do func(i int) error) error {
 			return err
 		}
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return ctx.Err() // not all were begun
 }
 
 // allocated is how many bytes the program has allocated so far.

@@ -286,6 +286,17 @@ func TestFaultsOfRuns(t *testing.T) {
 	if _, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{Depth: 10}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
+	for range 20 { // between two queries or within one
+		canceled, cancel = context.WithCancel(ctx)
+		stop := func(done, _ int) {
+			if done == 3 {
+				cancel()
+			}
+		}
+		if r, err := c.Run(canceled, eval.Column{Profile: builtin(t, "sheaf")}, eval.Options{Depth: 10, Progress: stop}); !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled after three queries: %v, %v", r, err)
+		}
+	}
 	if _, _, err := eval.Evaluate(ctx, nil, eval.Evaluation{}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("%v", err)
 	}

@@ -37,8 +37,8 @@ type Word struct {
 // so that repetitions count less and less, words that are spread over a document
 // add the more the more of the query its best place has, and of two documents that
 // say little of it in any place, the one that leaves fewer of its words unsaid, and
-// says them as they were asked, comes first. Documents of one place get nothing:
-// they were looked at whole.
+// says them as they were asked, comes first. Where every document has one place
+// nothing changes: each was looked at whole.
 //
 // Example, Strength 0.2, Saturation 2, Coverage 0: of two words of equal worth the
 // best hit has the first with 1; another place has the second with 1: 0.2 x 0.5 x
@@ -101,9 +101,10 @@ type page struct {
 	from, to int
 }
 
-// pages are the first documents with all their places; those of one place are left
-// out.
+// pages are the first documents with all their places; none when each has one, which
+// was looked at whole. Those of one place are left out where only other places count.
 func (w Whole) pages(in sheaf.Ranking, facts Facts) (pages []page, all []sheaf.ID) {
+	several := false
 	seen := make(map[sheaf.ID]bool, w.Documents)
 	for i := range in {
 		if len(seen) == w.Documents {
@@ -115,9 +116,10 @@ func (w Whole) pages(in sheaf.Ranking, facts Facts) (pages []page, all []sheaf.I
 		}
 		seen[c.Doc] = true
 		o := outlineOf(facts, c.Doc)
-		if o == nil || len(o.Nodes) < 2 {
+		if o == nil || len(o.Nodes) < 2 && w.Coverage == 0 {
 			continue
 		}
+		several = several || len(o.Nodes) > 1
 		from := len(all)
 		all = append(all, in[i].ID)
 		for j := range o.Nodes[:min(len(o.Nodes), MaxPlaces)] {
@@ -126,6 +128,9 @@ func (w Whole) pages(in sheaf.Ranking, facts Facts) (pages []page, all []sheaf.I
 			}
 		}
 		pages = append(pages, page{c.Doc, from, len(all)})
+	}
+	if !several {
+		return nil, nil
 	}
 	return pages, all
 }

@@ -11,8 +11,8 @@
 #
 #   NOTES='FOLDER FOLDER'  folders of documents without judgements, for confidence,
 #                          self-evaluation, tuning and adapting; copied first
-#   TABLES='parts own'     makes these only; of: parts others languages confidence
-#                          own adapt transformer
+#   TABLES='parts own'     makes these only; of: parts coverage others languages
+#                          confidence own adapt transformer
 #   TRANSFORMER=FOLDER     a transformer is fetched into it, started and compared
 set -eu
 [ $# = 2 ] || { sed -n '4s/^# *//p' "$0" >&2; exit 2; }
@@ -94,6 +94,9 @@ row_adapt() {
 table_parts() {
 	evaluate "$english" --metrics nDCG@10,R@100 --by class --param meaning=0,0.22,1
 }
+table_coverage() {
+	evaluate "$english anchors-react-ja" --metrics nDCG@10 --by class --param coverage=0.4,0.2,0
+}
 table_others() {
 	evaluate "$english" --metrics nDCG@10 --param similarity=0.3,0.2 --param whole=0.2,0
 }
@@ -124,9 +127,9 @@ table_transformer() {
 	SHEAF_EMBEDDER_URL=$url SHEAF_EMBEDDER_MODEL=all-MiniLM-L6-v2 evaluate "$small" --metrics nDCG@10 --param meaning=0.22,1
 }
 
-for table in ${TABLES:-parts others languages confidence own adapt transformer}; do
+for table in ${TABLES:-parts coverage others languages confidence own adapt transformer}; do
 	keep "$table.md" "table_$table"
 done
-for table in parts others languages confidence own adapt transformer; do
+for table in parts coverage others languages confidence own adapt transformer; do
 	[ ! -s "$out/$table.md" ] || { printf '## %s\n\n' "$table"; cat "$out/$table.md"; echo; }
 done | tee "$out/report.md"

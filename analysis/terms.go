@@ -230,7 +230,7 @@ func isLetters(raw string) bool {
 // anything else.
 func withoutMarks(s string) (string, bool) {
 	if strings.ContainsAny(s, ",'") && strings.Trim(s, "0123456789,'") == "" {
-		return strings.NewReplacer(",", "", "'", "").Replace(s), true
+		return digitMarks.Replace(s), true
 	}
 	if len(s) < 3 || len(s)%2 == 0 {
 		return "", false
@@ -242,6 +242,9 @@ func withoutMarks(s string) (string, bool) {
 	}
 	return strings.ReplaceAll(s, ".", ""), true
 }
+
+// digitMarks are what digits are grouped by.
+var digitMarks = strings.NewReplacer(",", "", "'", "")
 
 type part struct{ start, end int }
 

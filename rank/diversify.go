@@ -25,7 +25,7 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	counts := tableFor(len(in))
 	defer giveBack(counts, len(in))
 	whole := make(map[sheaf.ID]bool) // documents of which the text is there
-	out := make(sheaf.Ranking, 0, len(in))
+	keep := make([]int32, 0, len(in)) // hits are large
 	for i := range in {
 		doc, all := in[i].ID, false
 		if c := nodeOf(env.Facts, doc); c != nil {
@@ -35,8 +35,17 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			continue
 		}
 		counts[doc]++
-		whole[doc] = whole[doc] || all
-		out = append(out, in[i])
+		if all {
+			whole[doc] = true
+		}
+		keep = append(keep, int32(i))
+	}
+	if len(keep) == len(in) {
+		return in, nil
+	}
+	out := make(sheaf.Ranking, len(keep))
+	for i, at := range keep {
+		out[i] = in[at]
 	}
 	return out, nil
 }

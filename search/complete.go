@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"sheaf"
@@ -107,7 +108,9 @@ func (r *run) lookUp(ctx context.Context, o *outcome, ids []sheaf.ID) error {
 	if err := found.Valid("scores of the store"); err != nil {
 		return err
 	}
-	o.ranking = append(o.ranking[:len(o.ranking):len(o.ranking)], found...)
-	o.ranking.Sort()
+	if len(found) > 0 { // what the branch retrieved is the store's
+		o.ranking = slices.Concat(o.ranking, found)
+		o.ranking.Sort()
+	}
 	return nil
 }

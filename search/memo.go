@@ -14,38 +14,43 @@ import (
 type memo struct {
 	rank.Facts
 	short     rank.Outliner // the same facts, when they can tell in short
-	nodes     []seenNode    // see slot
+	nodes     table[sheaf.Node]
+	brief     table[sheaf.Outline] // from short
 	documents map[sheaf.ID]*sheaf.Document
-	outlines  map[sheaf.ID]*sheaf.Outline
-	last      *sheaf.Outline // of those, the one asked for last
+	outlines  map[sheaf.ID]*sheaf.Outline // made of documents
 	chunks    map[sheaf.ID]*sheaf.Chunk
 	dates     map[sheaf.ID]known[sheaf.Dated]
 }
 
-// seenNode is a chunk that was asked for. Stages ask for the same hits one after
-// another, each with the very string that the hit has: where that lies in memory
-// tells them apart, and no text is read.
-type seenNode struct {
-	id   sheaf.ID
-	node *sheaf.Node
+// table keeps what was found of IDs, each in a slot that another may take. Stages ask
+// for the same hits one after another, each with the very string that the hit has:
+// where that lies in memory tells IDs apart, and no text is read.
+type table[T any] []seen[T]
+
+type seen[T any] struct {
+	id    sheaf.ID
+	value *T
 }
 
-// fewNodes is the room for nodes when nobody said how many there are.
-const fewNodes = 256
+// fewHits is the room of a table when nobody said how much is needed.
+const fewHits = 256
 
-// slot is where the node of id is kept, which may be taken by another's.
-func (m *memo) slot(id sheaf.ID) *seenNode {
-	if m.nodes == nil {
-		m.nodes = make([]seenNode, fewNodes)
+// room makes a table that has twice the slots that n IDs need, if it is smaller.
+func (t *table[T]) room(n int) {
+	if size := max(fewHits, 2<<bits.Len(uint(n))); size > len(*t) {
+		*t = make(table[T], size)
+	}
+}
+
+// slot is that of id. It holds what was found of this very id when found is true.
+func (t *table[T]) slot(id sheaf.ID) (slot *seen[T], found bool) {
+	if *t == nil {
+		t.room(0)
 	}
 	const mix = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio: its multiples spread
-	place := uint64(uintptr(unsafe.Pointer(unsafe.StringData(string(id))))) * mix
-	return &m.nodes[place>>(64-bits.Len(uint(len(m.nodes)-1)))]
-}
-
-// is reports whether the slot holds the node of this very id.
-func (s *seenNode) is(id sheaf.ID) bool {
-	return s.node != nil && len(s.id) == len(id) && unsafe.StringData(string(s.id)) == unsafe.StringData(string(id))
+	at := unsafe.StringData(string(id))
+	slot = &(*t)[uint64(uintptr(unsafe.Pointer(at)))*mix>>(64-bits.Len(uint(len(*t)-1)))]
+	return slot, slot.value != nil && len(slot.id) == len(id) && unsafe.StringData(string(slot.id)) == at
 }
 
 type known[T any] struct {
@@ -130,9 +135,9 @@ func (m *memo) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 
 // Node implements rank.Outliner.
 func (m *memo) Node(id sheaf.ID) *sheaf.Node {
-	slot := m.slot(id)
-	if slot.is(id) {
-		return slot.node
+	slot, found := m.nodes.slot(id)
+	if found {
+		return slot.value
 	}
 	var n *sheaf.Node
 	if m.short != nil {
@@ -142,7 +147,7 @@ func (m *memo) Node(id sheaf.ID) *sheaf.Node {
 		n = &node
 	}
 	if n != nil {
-		*slot = seenNode{id, n}
+		*slot = seen[sheaf.Node]{id, n}
 	}
 	return n
 }
@@ -157,33 +162,38 @@ func (m *memo) has(id sheaf.ID) bool {
 	return facts.Node(id) != nil
 }
 
-// expect makes room for the nodes of n candidates.
+// expect makes room for n candidates.
 func (m *memo) expect(n int) {
-	if size := 2 << bits.Len(uint(n)); size > len(m.nodes) {
-		m.nodes = make([]seenNode, max(fewNodes, size))
-	}
+	m.nodes.room(n)
+	m.brief.room(n)
 }
 
 // Outline implements rank.Outliner.
 func (m *memo) Outline(id sheaf.ID) *sheaf.Outline {
-	if m.last == nil || m.last.ID != id { // a stage asks several things of one candidate
-		m.last = m.outline(id)
+	if m.short == nil {
+		return m.outline(id)
 	}
-	return m.last
+	slot, found := m.brief.slot(id)
+	if !found {
+		o := m.short.Outline(id)
+		if o == nil {
+			return nil
+		}
+		*slot = seen[sheaf.Outline]{id, o}
+	}
+	return slot.value
 }
 
+// outline makes the outline of a document.
 func (m *memo) outline(id sheaf.ID) *sheaf.Outline {
 	o, seen := m.outlines[id]
-	if seen {
-		return o
+	if !seen {
+		if d := m.document(id); d != nil {
+			date, _ := m.Date(id)
+			o = sheaf.OutlineOf(d, date)
+		}
+		m.outlines[id] = o
 	}
-	if m.short != nil {
-		o = m.short.Outline(id)
-	} else if d := m.document(id); d != nil {
-		date, _ := m.Date(id)
-		o = sheaf.OutlineOf(d, date)
-	}
-	m.outlines[id] = o
 	return o
 }
 

@@ -325,6 +325,7 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 // steps applies stages one after another.
 func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
 	env := r.env()
+	r.facts.expect(len(ranking))
 	for _, step := range steps {
 		start := time.Now()
 		var next sheaf.Ranking

@@ -24,7 +24,7 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	}
 	counts := tableFor(len(in))
 	defer giveBack(counts, len(in))
-	whole := make(map[sheaf.ID]bool) // documents of which the text is there
+	whole := make(map[sheaf.ID]bool)  // documents of which the text is there
 	keep := make([]int32, 0, len(in)) // hits are large
 	for i := range in {
 		doc, all := in[i].ID, false

@@ -73,7 +73,9 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err := in.Valid("tree"); err != nil {
 		return nil, err
 	}
-	l := lift{facts: env.Facts, index: make(map[sheaf.ID]int, 2*len(in))}
+	// Most parents are shared; what is above them is little.
+	l := lift{facts: env.Facts, index: tableFor(2 * len(in)), nodes: make([]treeNode, 0, 2*len(in))}
+	defer giveBack(l.index, 2*len(in))
 	for i := range in {
 		if n, ok := l.node(in[i].ID, math.MaxInt); ok && l.nodes[n].own == nil {
 			l.nodes[n].own, l.nodes[n].first = &in[i], i
@@ -95,7 +97,7 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 type lift struct {
 	facts Facts
 	nodes []treeNode
-	index map[sheaf.ID]int
+	index map[sheaf.ID]int32
 	// parents are the nodes with matching children, by depth.
 	parents [][]int
 }
@@ -120,7 +122,7 @@ type treeNode struct {
 // less than below: depths fall on the way up, so the way ends.
 func (l *lift) node(id sheaf.ID, below int) (int, bool) {
 	if n, ok := l.index[id]; ok {
-		return n, l.nodes[n].depth < below
+		return int(n), l.nodes[n].depth < below
 	}
 	c := nodeOf(l.facts, id)
 	if c == nil || c.Depth < 0 || c.Depth >= below {
@@ -133,7 +135,7 @@ func (l *lift) node(id sheaf.ID, below int) (int, bool) {
 		}
 	}
 	n := len(l.nodes)
-	l.index[id] = n
+	l.index[id] = int32(n)
 	l.nodes = append(l.nodes, treeNode{id: id, parent: parent, depth: c.Depth, siblings: max(c.SiblingCount, 1), first: -1})
 	return n, true
 }

@@ -25,7 +25,8 @@ type WindowOptions struct {
 	Large bool
 	// TitlePrefix and MetadataSuffix say that the document's title and its
 	// properties are embedded with every window (see Enrichment): they count
-	// in Size, as in Onyx, and leave that much less for the text.
+	// in Size, as in Onyx, and leave that much less for the text. What embeds
+	// passages under their titles anyway needs TitlePrefix for the count only.
 	TitlePrefix, MetadataSuffix bool
 	// Tokens yields the tokens that Size counts, nil those of words;
 	// TokensName names it in indexes, in one word: that of the embedding

@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/chunk"
 	"sheaf/inference"
 	"sheaf/inference/cache"
 	"sheaf/inference/hashed"
@@ -99,5 +100,53 @@ func TestEmbedding(t *testing.T) {
 	generation := w.generation()
 	if r := w.run(); r.Changes() || w.generation() != generation {
 		t.Errorf("nothing changed: %+v", r)
+	}
+}
+
+// windowModel is a model for which windows are cheap, made of the other one.
+type windowModel struct{ *model }
+
+func (m windowModel) AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32, error) {
+	v, err := m.Embed(ctx, inference.Passage, []string{heading + "\n" + body})
+	if err != nil {
+		return nil, err
+	}
+	return append(dst, v[0]...), nil
+}
+
+// TestMetadataSuffix: the properties of a document are embedded with its windows
+// when these are made so, but not who may see it.
+func TestMetadataSuffix(t *testing.T) {
+	m := &model{Embedder: hashed.New(256)}
+	for name, e := range map[string]inference.Embedder{"texts": m, "windows": windowModel{m}} {
+		for _, suffix := range []bool{false, true} {
+			w := newWorld(t)
+			w.o.Embedder = e
+			w.o.Chunk = chunk.Options{Chunker: "window", Window: chunk.WindowOptions{MetadataSuffix: suffix}}
+			w.write("a.md", "---\ncolor: crimson\naccess: [ann]\n---\nflour and water\n")
+			w.write("b.md", "---\ncolor: turquoise\naccess: [bob]\n---\nflour and water\n")
+			w.run()
+			for query, want := range map[string]sheaf.ID{"crimson": "t:a.md#0", "turquoise": "t:b.md#0", "ann": "t:a.md#0"} {
+				score := func(id sheaf.ID) float64 {
+					v, err := m.Embedder.Embed(t.Context(), inference.Query, []string{query})
+					if err != nil {
+						t.Fatal(err)
+					}
+					hits, err := w.o.Backend.Retrieve(t.Context(), backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: backend.VectorBody, Vector: v[0]}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, h := range hits {
+						if h.ID == id {
+							return h.Score
+						}
+					}
+					return 0
+				}
+				if near := score(want) > 0.1; near != (suffix && query != "ann") {
+					t.Errorf("%s, suffix %v: %s is found by %q with %.3f", name, suffix, want, query, score(want))
+				}
+			}
+		}
 	}
 }

@@ -48,7 +48,7 @@ func IsText(name string) bool { return !chunk.IsFieldProperty(name) && accessCol
 // Embed gives the entries of one document their vectors: passages of the text,
 // each under the titles above it, and the title.
 func Embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, entries []backend.Chunk) error {
-	return embed(ctx, e, doc, chunksOf(doc), entries, &space{})
+	return embed(ctx, e, doc, chunksOf(doc), entries, "", &space{})
 }
 
 // Read is the text of a file, as [Run] reads it. left says, by reason and detail,

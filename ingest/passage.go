@@ -31,17 +31,32 @@ func PassagesOf(e inference.Embedder) chunk.Passages {
 	return servedPassages
 }
 
-// passages are the texts of one chunk that are embedded.
-func passages(c *sheaf.Chunk, body string, p chunk.Passages) []string {
+// suffixOf is what is embedded behind every passage of a document: its properties,
+// when windows are made so, without those that say who may see it.
+func (o *Options) suffixOf(doc *sheaf.Document) string {
+	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
+		return ""
+	}
+	open := sheaf.Document{Title: doc.Title}
+	for _, p := range doc.Properties {
+		if IsText(p.Name) {
+			open.Properties = append(open.Properties, p)
+		}
+	}
+	return o.Chunk.Window.Enrich(&open).Suffix
+}
+
+// passages are the texts of one chunk that are embedded, with suffix behind each.
+func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []string {
 	heading := strings.Join(c.Hierarchy, headingMark)
 	starts := p.Starts(body)
 	if len(starts) == 0 {
-		return []string{heading}
+		return []string{heading + suffix}
 	}
 	out := make([]string, p.Count(len(starts)))
 	for i := range out {
 		w := p.Window(starts, len(body), i)
-		out[i] = heading + "\n" + strings.TrimSpace(body[w.Start:w.End])
+		out[i] = heading + "\n" + strings.TrimSpace(body[w.Start:w.End]) + suffix
 	}
 	return out
 }
@@ -49,11 +64,11 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages) []string {
 // headingMark stands between the titles above a passage.
 const headingMark = " › "
 
-// embed gives the chunks of one document their vectors; at are the chunks by ID.
-// Vectors of windows lie in the memory of to, until it is used again.
-func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, to *space) error {
+// embed gives the chunks of one document their vectors; at are the chunks by ID,
+// suffix stands behind every passage. Vectors of windows lie in the memory of to, until it is used again.
+func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, suffix string, to *space) error {
 	if w, ok := e.(inference.WindowEmbedder); ok {
-		if err := to.embed(ctx, w, at, chunks); err != nil {
+		if err := to.embed(ctx, w, at, chunks, suffix); err != nil {
 			return fmt.Errorf("embed %s: %w", doc.ID, err)
 		}
 		return nil
@@ -62,7 +77,7 @@ func embed(ctx context.Context, e inference.Embedder, doc *sheaf.Document, at ma
 	counts := make([]int, len(chunks))
 	for i := range chunks {
 		c := at[chunks[i].ID]
-		parts := passages(c, bodyOf(&chunks[i]), PassagesOf(e))
+		parts := passages(c, bodyOf(&chunks[i]), PassagesOf(e), suffix)
 		counts[i] = len(parts)
 		texts = append(append(texts, parts...), c.Title)
 	}
@@ -92,7 +107,9 @@ type space struct {
 }
 
 // embed does what the function embed does, with an embedder that takes whole texts.
-func (s *space) embed(ctx context.Context, e inference.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk) error {
+// The suffix stands with the titles, above the passages, where that embedder wants
+// what they share.
+func (s *space) embed(ctx context.Context, e inference.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, suffix string) error {
 	p, dims := PassagesOf(e), e.Dims()
 	s.numbers, s.counts = s.numbers[:0], s.counts[:0]
 	add := func(heading, body string) (err error) {
@@ -104,7 +121,7 @@ func (s *space) embed(ctx context.Context, e inference.WindowEmbedder, at map[sh
 	}
 	for i := range chunks {
 		c := at[chunks[i].ID]
-		if err := add(strings.Join(c.Hierarchy, headingMark), bodyOf(&chunks[i])); err != nil {
+		if err := add(strings.Join(c.Hierarchy, headingMark)+suffix, bodyOf(&chunks[i])); err != nil {
 			return err
 		}
 		if err := add(c.Title, ""); err != nil {

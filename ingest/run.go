@@ -453,7 +453,7 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	if fault != nil {
 		return fault
 	}
-	err := embed(ctx, r.o.Embedder, doc, at, chunks, to)
+	err := embed(ctx, r.o.Embedder, doc, at, chunks, r.o.suffixOf(doc), to)
 	if err != nil && ctx.Err() == nil {
 		r.mu.Lock()
 		r.embedFault = err

@@ -227,6 +227,7 @@ func (c *Config) loadEnvironment(environ []string) error {
 		byVariable[keys[i].Variable()] = &keys[i]
 		names = append(names, keys[i].Variable())
 	}
+	byVariable["SHEAF_"+strings.ToUpper(embedderGroup)] = Lookup(embedderGroup) // short, as in files
 	environ = slices.Clone(environ)
 	slices.Sort(environ)
 	for _, entry := range environ {

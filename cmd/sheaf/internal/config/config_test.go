@@ -102,6 +102,15 @@ func TestEmptyFilesAreFine(t *testing.T) {
 	}
 }
 
+func TestShortNameOfTheEmbedder(t *testing.T) {
+	for environ, want := range map[string]string{"SHEAF_EMBEDDER=none": "none", "SHEAF_EMBEDDER=none SHEAF_EMBEDDER_USE=auto": "auto"} {
+		c, err := config.Load(config.Options{Environ: strings.Fields(environ)})
+		if err != nil || c.Embedder.Use != want || len(c.Notices) > 0 {
+			t.Errorf("%s: %v, %q, notices %q", environ, err, c.Embedder.Use, c.Notices)
+		}
+	}
+}
+
 func TestMisspelledVariableIsNoticed(t *testing.T) {
 	c, err := config.Load(config.Options{Environ: []string{"SHEAF_LIMTI=3", "SHEAF_SOMETHING_ELSE=1"}})
 	if err != nil {

@@ -61,6 +61,8 @@ type Chunk struct {
 	WindowSize, WindowOverlap int
 	WindowBoundary            string
 	WindowLarge               bool
+	WindowTitlePrefix         bool
+	WindowMetadataSuffix      bool
 	GitHubSlugs               bool
 }
 
@@ -178,6 +180,12 @@ var keys = []Key{
 	{Name: "chunk.window_large", Kind: KindBool, Default: "false",
 		Help:  "chunker window: also make a large chunk of every four windows",
 		field: func(v *Values) any { return &v.Chunk.WindowLarge }},
+	{Name: "chunk.window_title_prefix", Kind: KindBool, Default: "false",
+		Help:  "chunker window: count the title, which is embedded with every window, in its size",
+		field: func(v *Values) any { return &v.Chunk.WindowTitlePrefix }},
+	{Name: "chunk.window_metadata_suffix", Kind: KindBool, Default: "false",
+		Help:  "chunker window: embed the properties with every window, and count them in its size",
+		field: func(v *Values) any { return &v.Chunk.WindowMetadataSuffix }},
 	{Name: "chunk.github_slugs", Kind: KindBool, Default: "false",
 		Help:  "ignore the {#id} that authors give to headings",
 		field: func(v *Values) any { return &v.Chunk.GitHubSlugs }},

@@ -36,8 +36,11 @@ const (
 	// thickWindow is the number of blocks that a window may hold on average of a
 	// clause that is bounded block by block.
 	thickWindow = 4
-	// probes is the number of windows that are evaluated first.
-	probes = 8
+	// probes is the number of windows that are evaluated first at most: one, and one
+	// more for each probeEvery windows. They are evaluated by one processor, and with
+	// less known than in order.
+	probes     = 8
+	probeEvery = 32
 )
 
 // scratch is memory that evaluations use one after another.
@@ -90,7 +93,13 @@ func (m *maxScore) boundWindows() {
 
 // probe evaluates the windows with the largest bounds of all segments.
 func probe(segments []*maxScore) {
-	for range probes {
+	windows := 0
+	for _, m := range segments {
+		if m.most != nil {
+			windows += m.windows
+		}
+	}
+	for range min(probes, 1+windows/probeEvery) {
 		var m *maxScore
 		best := 0.0
 		for _, other := range segments {

@@ -45,6 +45,9 @@ func (s *Store) prepare(ctx context.Context) error {
 func (s *Store) server(ctx context.Context) error {
 	var settings struct{ Defaults map[string]any }
 	err := s.client.Call(ctx, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=defaults.indices.query.bool.max_clause_count,defaults.indices*", nil, &settings)
+	if errors.Is(err, sheaf.ErrNotFound) {
+		return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect)
+	}
 	if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
 		return err // a user without the right to ask gets the usual number
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -273,7 +274,7 @@ func secret(settings, env, file string) (string, error) {
 		if key == "" {
 			return "", sheaf.Invalidf("%skey_env: the variable %s is not set", settings, env)
 		}
-		return key, nil
+		return key, oneLine(key, settings+"key_env: "+env)
 	}
 	if file == "" {
 		return "", nil
@@ -282,5 +283,14 @@ func secret(settings, env, file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%skey_file: %w", settings, fileFault(err))
 	}
-	return strings.TrimSpace(string(key)), nil
+	text := strings.TrimSpace(string(key))
+	return text, oneLine(text, settings+"key_file: "+file)
+}
+
+// oneLine refuses a key that no server would be told as it is.
+func oneLine(key, from string) error {
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		return sheaf.Invalidf("%s: the key has several lines or control characters: it must be one line", from)
+	}
+	return nil
 }

@@ -48,7 +48,7 @@ const (
 	// more than the pieces that a span touches.
 	pieceBytes = 1 << 20
 	// maxBlocks bounds how many unpacked blocks a segment keeps.
-	maxBlocks = 64
+	maxBlocks = 256
 )
 
 // segment is an open segment file, shared by views. Errors of its methods wrap

@@ -20,6 +20,7 @@ import (
 	"sheaf/inference"
 	"sheaf/inference/hashed"
 	"sheaf/ingest"
+	"sheaf/profile"
 	words "sheaf/query"
 	"sheaf/scan"
 	"sheaf/search"
@@ -123,6 +124,33 @@ func indexed(t testing.TB, root string, model inference.Embedder, o chunk.Option
 	t.Cleanup(view.Close)
 	return &search.Searcher{Backend: store, Store: name, Facts: view, Embed: embed, Scanner: scanner,
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
+}
+
+// TestDocumentsOfPieces: a document that is cut into windows or sections has no chunk
+// of its own, and is shown with what is known of it when it is an answer.
+func TestDocumentsOfPieces(t *testing.T) {
+	for _, s := range systems {
+		if s.chunk.Chunker == "" {
+			continue
+		}
+		searcher := collection(t, s.chunk)
+		p, err := profile.Load(s.profile, profile.Builtin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := searcher.Search(t.Context(), query("undo commit", 5), p, search.Options{Parameters: s.set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(result.Hits) == 0 {
+			t.Errorf("%s: nothing found", s.name)
+		}
+		for _, h := range result.Hits {
+			if h.Path == "" || h.Title == "" || h.Doc == "" || h.Breadcrumb == "" || h.Span.Len() == 0 || h.Body.Len() == 0 {
+				t.Errorf("%s: %s is shown as %+v", s.name, h.ID, h)
+			}
+		}
+	}
 }
 
 // Each system, from files to the ranking, on the embedded engine. The rankings are

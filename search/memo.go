@@ -122,6 +122,24 @@ func (m *memo) document(id sheaf.ID) *sheaf.Document {
 	return d
 }
 
+// whole is a document that has no chunk of its own, because it is cut into pieces, as
+// though it had one; an empty chunk when it is none, or went away meanwhile.
+func (m *memo) whole(id sheaf.ID) *sheaf.Chunk {
+	d := m.document(id)
+	if d == nil || len(d.Chunks) == 0 {
+		return &sheaf.Chunk{}
+	}
+	c := &sheaf.Chunk{ID: id, Doc: id, Title: d.Title, SiblingCount: 1, Span: d.Chunks[0].Span}
+	for i := range d.Chunks {
+		c.Span.Start, c.Span.End = min(c.Span.Start, d.Chunks[i].Span.Start), max(c.Span.End, d.Chunks[i].Span.End)
+	}
+	c.Body = c.Span
+	if d.Title != "" {
+		c.Hierarchy, c.Breadcrumb = []string{d.Title}, "> "+d.Title
+	}
+	return c
+}
+
 // Date implements rank.Facts.
 func (m *memo) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	if m.short == nil {

@@ -415,8 +415,8 @@ func (r *run) finish(ranking sheaf.Ranking) {
 	for i := range ranking {
 		h := &ranking[i]
 		c := r.facts.chunk(h.ID)
-		if c == nil { // it went away meanwhile
-			c = &sheaf.Chunk{}
+		if c == nil {
+			c = r.facts.whole(h.ID)
 		}
 		d := r.facts.document(c.Doc)
 		if d == nil {

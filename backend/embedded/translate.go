@@ -14,8 +14,11 @@ func valueOf(v sheaf.Value) segment.Value {
 // request translates a valid request.
 func request(req backend.Request) (engine.Request, error) {
 	out := engine.Request{Limit: req.Limit, Bounded: req.Within != nil}
-	for _, id := range req.Within {
-		out.Within = append(out.Within, string(id))
+	if len(req.Within) > 0 {
+		out.Within = make([]string, len(req.Within))
+	}
+	for i, id := range req.Within {
+		out.Within[i] = string(id)
 	}
 	var err error
 	if req.Filter != nil {

@@ -37,9 +37,9 @@ func (r *run) wordsIn(ctx context.Context, pairs bool) (func(chunks []sheaf.ID) 
 		return nil, err
 	}
 	parts := slices.DeleteFunc(slices.Clone(w.parts), func(v valued) bool { return !(v.worth > 0 && v.idf > 0) })
-	mostWorth(parts)
+	slices.SortStableFunc(parts, func(a, b valued) int { return cmp.Compare(b.worth, a.worth) })
 	parts = parts[:min(len(parts), maxWholeWords)]
-	var neighbors []valued
+	var neighbors []neighbor
 	if pairs && r.searcher.Analyzer != nil {
 		neighbors = r.neighbors(parts)
 	}
@@ -54,54 +54,90 @@ func (r *run) wordsIn(ctx context.Context, pairs bool) (func(chunks []sheaf.ID) 
 }
 
 // standing looks for parts and pairs of the query in chunks; nil when time ran out.
-func (r *run) standing(ctx context.Context, parts, pairs []valued, chunks []sheaf.ID) ([]rank.Word, error) {
-	all := slices.Concat(parts, pairs)
-	words := make([]rank.Word, len(all))
-	var reqs []backend.Request
-	var asked []int // the word of each request
-	for i, p := range all {
-		words[i] = rank.Word{Text: p.text, Worth: p.worth, Pair: i >= len(parts), In: make([]float64, len(chunks))}
-		if p.chunks > 0 {
-			reqs, asked = append(reqs, r.alone(p.query, chunks)), append(asked, i)
+// A store that answers many requests in one round trip gets them all; others look
+// for pairs only where both words were found, which is few places.
+func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, chunks []sheaf.ID) ([]rank.Word, error) {
+	words := make([]rank.Word, 0, len(parts)+len(pairs))
+	for _, p := range parts {
+		words = append(words, rank.Word{Text: p.text, Worth: p.worth, In: make([]float64, len(chunks))})
+	}
+	var looks []look
+	for i, p := range parts {
+		looks = append(looks, look{p, chunks, words[i].In})
+	}
+	_, together := r.searcher.Backend.(backend.Batcher)
+	if !together && len(pairs) > 0 {
+		if ok, err := r.lookAll(ctx, looks, chunks); !ok || err != nil {
+			return nil, err
 		}
+		looks = nil
+	}
+	for _, p := range pairs {
+		in, where := make([]float64, len(chunks)), chunks
+		words = append(words, rank.Word{Text: p.text, Worth: p.worth, Pair: true, In: in})
+		if !together {
+			where = nil
+			for at, id := range chunks {
+				if !slices.ContainsFunc(p.of, func(i int) bool { return words[i].In[at] <= 0 }) {
+					where = append(where, id)
+				}
+			}
+		}
+		looks = append(looks, look{p.valued, where, in})
+	}
+	if ok, err := r.lookAll(ctx, looks, chunks); !ok || err != nil {
+		return nil, err
+	}
+	return words, nil
+}
+
+// look is a part of the query that is looked for in some of the chunks, and how
+// strongly it stands in each of all.
+type look struct {
+	part  valued
+	where []sheaf.ID
+	in    []float64
+}
+
+// lookAll looks for parts of the query; false when time ran out.
+func (r *run) lookAll(ctx context.Context, looks []look, chunks []sheaf.ID) (bool, error) {
+	looks = slices.DeleteFunc(looks, func(l look) bool { return l.part.chunks == 0 || len(l.where) == 0 })
+	reqs := make([]backend.Request, len(looks))
+	for i, l := range looks {
+		reqs[i] = r.alone(l.part.query, l.where)
 	}
 	found, err := backend.RetrieveAll(ctx, r.searcher.Backend, reqs)
 	if ctx.Err() != nil {
 		r.warn("time ran out before the query's words were looked for in whole documents: each place counts by itself")
-		return nil, nil
+		return false, nil
 	}
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	places := make(map[sheaf.ID]int, len(chunks))
 	for at, id := range chunks {
 		places[id] = at
 	}
-	for k, hits := range found {
+	for i, hits := range found {
 		for _, h := range hits {
 			if at, ok := places[h.ID]; ok {
-				words[asked[k]].In[at] = h.Score / all[asked[k]].idf
+				looks[i].in[at] = h.Score / looks[i].part.idf
 			}
 		}
 	}
-	return words, nil
-}
-
-// mostWorth puts the parts of a query that are worth most first.
-func mostWorth(parts []valued) {
-	slices.SortStableFunc(parts, func(a, b valued) int { return cmp.Compare(b.worth, a.worth) })
+	return true, nil
 }
 
 // neighbors are the pairs of words that stand side by side in the query, at least
 // one of them among parts, function words included: "look up" is not "look". They
 // are worth what those of their words are that some chunk holds, and none holds
 // them when a word is nowhere.
-func (r *run) neighbors(parts []valued) []valued {
-	known := make(map[string]*valued, len(parts))
+func (r *run) neighbors(parts []valued) []neighbor {
+	known := make(map[string]int, len(parts))
 	for i := range parts {
-		known[parts[i].text] = &parts[i]
+		known[parts[i].text] = i
 	}
-	var pairs []valued
+	var pairs []neighbor
 	seen := map[string]bool{}
 	for _, text := range plain(r.query.Words) {
 		for i, tokens := 1, r.searcher.Analyzer.QueryTokens(text); i < min(len(tokens), maxWorth); i++ {
@@ -109,11 +145,12 @@ func (r *run) neighbors(parts []valued) []valued {
 			if b.Start < a.End { // a word and its parts, or characters that overlap
 				continue
 			}
-			pair := valued{query: sheaf.Phrase{Text: text[a.Start:b.End]}, text: text[a.Start:b.End], chunks: 1}
+			pair := neighbor{valued: valued{query: sheaf.Phrase{Text: text[a.Start:b.End]}, text: text[a.Start:b.End], chunks: 1}}
 			for _, word := range [...]string{text[a.Start:a.End], text[b.Start:b.End]} {
-				if p := known[word]; p != nil {
-					pair.worth += p.idf
-					pair.chunks = min(pair.chunks, p.chunks)
+				if p, ok := known[word]; ok {
+					pair.of = append(pair.of, p)
+					pair.worth += parts[p].idf
+					pair.chunks = min(pair.chunks, parts[p].chunks)
 				}
 			}
 			if pair.worth > 0 && !seen[pair.text] {
@@ -122,8 +159,15 @@ func (r *run) neighbors(parts []valued) []valued {
 			}
 		}
 	}
-	mostWorth(pairs)
+	slices.SortStableFunc(pairs, func(a, b neighbor) int { return cmp.Compare(b.worth, a.worth) })
 	return pairs[:min(len(pairs), maxWholeWords)]
+}
+
+// neighbor is a pair of words; of are those of its words that are known, by their
+// index among the parts.
+type neighbor struct {
+	valued
+	of []int
 }
 
 // plain are the texts of a query of which any word may be found.

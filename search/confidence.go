@@ -18,8 +18,8 @@ type Evidence struct {
 	Words float64 `json:"words"`
 	// Meaning is the best cosine of a passage or title, 0 without a model.
 	Meaning float64 `json:"meaning"`
-	// Lead is how far its document's score is above the best of another one,
-	// as a share of the best; negative for what is not first. Where no other
+	// Lead is how far its document's score is above the best of another one, with
+	// what whole documents have, as a share of the best fused score; negative for what is not first. Where no other
 	// document was found it is a usual one, since nothing was to choose from.
 	Lead float64 `json:"lead"`
 	// Known is the share of the query that the model knows, Length the number
@@ -114,9 +114,12 @@ func LevelOf(confidence float64) Level {
 type judged struct {
 	text   []bool    // by leg: whether it searches words
 	ideals []float64 // by leg
-	// first and second are the two best documents of the fusion.
+	// first and second are the two best documents of the fusion, or of the stage
+	// that looks at whole documents, scores the best of each document; best is that
+	// of the fusion.
 	first, second sheaf.ID
-	scores        map[sheaf.ID]float64 // best fused score by document
+	scores        map[sheaf.ID]float64
+	best          float64
 	found         sheaf.Ranking
 }
 
@@ -125,7 +128,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
 	}
-	j := &judged{scores: map[sheaf.ID]float64{}, found: ranking}
+	j := &judged{found: ranking}
 	if s, ok := fusion.(rank.Scores); ok {
 		j.ideals = s.Ideals
 	}
@@ -145,8 +148,17 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 		}
 		j.ideals = append(j.ideals, ideal)
 	}
+	j.compare(r.facts, ranking)
+	j.best = j.scores[j.first]
+	r.judged = j
+	return nil
+}
+
+// compare remembers how far documents are apart in a ranking.
+func (j *judged) compare(facts *memo, ranking sheaf.Ranking) {
+	j.scores, j.first, j.second = make(map[sheaf.ID]float64, len(j.scores)), "", ""
 	for i := range ranking {
-		c := r.facts.Node(ranking[i].ID)
+		c := facts.Node(ranking[i].ID)
 		if c == nil {
 			continue
 		}
@@ -161,8 +173,6 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 			j.second = c.Doc
 		}
 	}
-	r.judged = j
-	return nil
 }
 
 // evidence is what speaks for a hit of a document.
@@ -189,8 +199,8 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, known float64, length int) Ev
 	const usualLead = 0.2
 	if j.second == "" {
 		e.Lead = usualLead
-	} else if best := j.scores[j.first]; best > 0 {
-		e.Lead = (j.scores[doc] - j.scores[other]) / best
+	} else if j.best > 0 {
+		e.Lead = (j.scores[doc] - j.scores[other]) / j.best
 	}
 	return e
 }

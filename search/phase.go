@@ -350,6 +350,9 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 			return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
 		ranking = next
+		if _, ok := step.Stage.(rank.Whole); ok && r.judged != nil && at == (lane{}) {
+			r.judged.compare(r.facts, ranking)
+		}
 		r.took(at.step(step.Name), start)
 		r.trace(at, step.Text, ranking)
 	}

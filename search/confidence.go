@@ -214,7 +214,7 @@ func AverageConfidence(profile, model string) *calibrate.Logistic {
 	if profile != "sheaf" || model != "sheaf-en-1" {
 		return nil
 	}
-	return &calibrate.Logistic{Bias: -1.9, Weights: []float64{-0.23, 1.15, 2.56, -0.52, -0.78, 0.43, -0.56, 0.55, 0.02, 0.58, 1.73, 1.54, 0.39}}
+	return &calibrate.Logistic{Bias: -2.35, Weights: []float64{0.27, 1.55, 4.66, 0.01, -0.12, -0.71, 0.49, -0.17, 0.93, -0.44, -0.41, 0.83, -1.43}}
 }
 
 // judge gives the hits of the result their evidence and confidence, and says

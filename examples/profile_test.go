@@ -64,5 +64,5 @@ func Example_profile() {
 	// Output:
 	// title_weight 5: reset.md undo.md
 	// title_weight 0.1: undo.md reset.md
-	// 2 parameters: invalid: parameter title_weight of profile titles-first is "0": must be a number within 0.1..100
+	// 2 parameters/title_weight: invalid: parameter title_weight of profile titles-first is "0": must be a number within 0.1..100
 }

@@ -19,6 +19,17 @@ type Batcher interface {
 	CountAll(ctx context.Context, reqs []Request) ([]int, error)
 }
 
+// Batches reports whether b answers several requests in one round trip: it is a
+// Batcher, and when it stands in front of another backend, as one that has a method
+// Batches says, that one is too.
+func Batches(b Backend) bool {
+	if front, ok := b.(interface{ Batches() bool }); ok {
+		return front.Batches()
+	}
+	_, ok := b.(Batcher)
+	return ok
+}
+
 // together is how many requests are asked for at once.
 const together = 4
 

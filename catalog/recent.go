@@ -45,8 +45,9 @@ func (c *recent[T]) put(id sheaf.ID, value *T, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.bytes > c.limit || c.now == nil {
+		first := c.now == nil
 		c.before, c.now, c.bytes = c.now, map[sheaf.ID]aged[T]{}, 0
-		if c.turn != nil {
+		if c.turn != nil && !first {
 			c.turn()
 		}
 	}

@@ -43,7 +43,7 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if errors.Is(err, errTouched) {
 		return nil, fmt.Errorf("%s: %w", name, ErrStale)
 	}
-	if err == nil && len(text) <= longestText {
+	if err == nil && len(text) <= longestText && st.file.matches(v.catalog.o.Source, name) {
 		v.texts.put(sheaf.ID(strings.Clone(string(doc))), &sourceText{name, st.file, text}, len(text)+len(doc)+len(name)+256)
 	}
 	return text, err

@@ -122,7 +122,7 @@ func (o WindowOptions) firstTokens(text string, n int) string {
 func DocumentMetadata(doc *sheaf.Document) []Metadata {
 	var out []Metadata
 	for _, p := range doc.Properties {
-		if IsFieldProperty(p.Name) {
+		if IsFieldProperty(p.Name) || IsAccessProperty(p.Name) {
 			continue
 		}
 		m := Metadata{Name: p.Name}
@@ -132,6 +132,16 @@ func DocumentMetadata(doc *sheaf.Document) []Metadata {
 		out = append(out, m)
 	}
 	return out
+}
+
+// IsAccessProperty reports whether a property says who may see the document, which
+// is no text of it.
+func IsAccessProperty(name string) bool {
+	switch strings.ToLower(name) {
+	case "tenant", "access", "sets":
+		return true
+	}
+	return false
 }
 
 // IsFieldProperty reports whether a property is a field of its own: title,

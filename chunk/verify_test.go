@@ -1,6 +1,7 @@
 package chunk_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,5 +54,25 @@ func TestVerifyFindsFaults(t *testing.T) {
 		if err := chunk.Verify(&doc, content); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
 		}
+	}
+}
+
+// TestWindowsOfHiddenProperties: who may see a document does not move its windows.
+func TestWindowsOfHiddenProperties(t *testing.T) {
+	k, err := chunk.New(chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 40, MetadataSuffix: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := strings.Repeat("some words of a note\n", 40)
+	lengths := func(front string) (all []int) {
+		doc := k.Chunk("t", "n.md", []byte("---\nauthor: ann\n"+front+"---\n"+body))
+		for i := range doc.Chunks {
+			all = append(all, doc.Chunks[i].Body.Len())
+		}
+		return all
+	}
+	open, closed := lengths(""), lengths("access: [ann, bob, carl, dora, emil]\n")
+	if !slices.Equal(open, closed) || len(open) < 2 {
+		t.Errorf("windows of %v bytes, and of %v with an access list", open, closed)
 	}
 }

@@ -100,7 +100,7 @@ func pathWords(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 func propertyText(doc *sheaf.Document) string {
 	var parts []string
 	for _, p := range doc.Properties {
-		if chunk.IsFieldProperty(p.Name) || accessColumn(p.Name) != "" {
+		if !IsText(p.Name) {
 			continue
 		}
 		for _, v := range p.Values {

@@ -43,7 +43,7 @@ func ChunkColumns(document []backend.Column, depth int) []backend.Column {
 
 // IsText reports whether the values of the property called name are text to
 // search, and neither a field of their own nor who may see the document.
-func IsText(name string) bool { return !chunk.IsFieldProperty(name) && accessColumn(name) == "" }
+func IsText(name string) bool { return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(name) }
 
 // Embed gives the entries of one document their vectors: passages of the text,
 // each under the titles above it, and the title.

@@ -37,13 +37,7 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
 		return ""
 	}
-	open := sheaf.Document{Title: doc.Title}
-	for _, p := range doc.Properties {
-		if IsText(p.Name) {
-			open.Properties = append(open.Properties, p)
-		}
-	}
-	return o.Chunk.Window.Enrich(&open).Suffix
+	return o.Chunk.Window.Enrich(doc).Suffix
 }
 
 // passages are the texts of one chunk that are embedded, with suffix behind each.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"sheaf"
 	"sheaf/eval/calibrate"
@@ -218,7 +219,7 @@ func AverageConfidence(profile, model string) *calibrate.Logistic {
 }
 
 // judge gives the hits of the result their evidence and confidence, and says
-// whether one of them may be an answer.
+// whether the first of them is such as answers are.
 func (r *run) judge(ranking sheaf.Ranking) {
 	if r.opt.Order != nil {
 		return
@@ -235,15 +236,19 @@ func (r *run) judge(ranking sheaf.Ranking) {
 	if a := r.searcher.Analyzer; a != nil {
 		length = len(a.MatchTokens(text))
 	}
+	called := sync.OnceValue(func() int {
+		return r.documents(func(id sheaf.ID) bool { return rank.Called(r.facts, id, r.query.Text) })
+	})
+	holding := sync.OnceValue(func() int { return r.documents(r.holds) })
 	for i := range r.result.Hits {
 		hit := &r.result.Hits[i]
 		at := slices.IndexFunc(ranking, func(h sheaf.Hit) bool { return h.ID == hit.ID })
 		e := r.evidence(&ranking[at], hit.Doc, known, length)
 		if rank.Called(r.facts, hit.ID, r.query.Text) {
-			e.Named = r.documents(func(id sheaf.ID) bool { return rank.Called(r.facts, id, r.query.Text) })
+			e.Named = called()
 		}
 		if r.holds != nil && r.holds(hit.ID) {
-			e.Holds = r.documents(r.holds)
+			e.Holds = holding()
 		}
 		hit.Evidence = &e
 		if r.confidence != nil {
@@ -268,7 +273,9 @@ func (r *run) documents(is func(sheaf.ID) bool) int {
 	docs := map[sheaf.ID]bool{}
 	for i := range r.judged.found {
 		if id := r.judged.found[i].ID; is(id) {
-			docs[r.facts.Node(id).Doc] = true
+			if c := r.facts.Node(id); c != nil {
+				docs[c.Doc] = true
+			}
 		}
 	}
 	return max(1, len(docs))

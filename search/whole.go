@@ -65,7 +65,7 @@ func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, ch
 	for i, p := range parts {
 		looks = append(looks, look{p, chunks, words[i].In})
 	}
-	_, together := r.searcher.Backend.(backend.Batcher)
+	together := backend.Batches(r.searcher.Backend)
 	if !together && len(pairs) > 0 {
 		if ok, err := r.lookAll(ctx, looks, chunks); !ok || err != nil {
 			return nil, err
@@ -130,8 +130,8 @@ func (r *run) lookAll(ctx context.Context, looks []look, chunks []sheaf.ID) (boo
 
 // neighbors are the pairs of words that stand side by side in the query, at least
 // one of them among parts, function words included: "look up" is not "look". They
-// are worth what those of their words are that some chunk holds, and none holds
-// them when a word is nowhere.
+// are worth what those of their words are that are among parts, and none holds them
+// when a word is nowhere.
 func (r *run) neighbors(parts []valued) []neighbor {
 	known := make(map[string]int, len(parts))
 	for i := range parts {

@@ -159,6 +159,9 @@ func (g *guard) Count(ctx context.Context, req backend.Request) (int, error) {
 	return counts[0], nil
 }
 
+// Batches reports whether the store answers several requests in one round trip.
+func (g *guard) Batches() bool { return g.legs == nil && backend.Batches(g.store) }
+
 // RetrieveAll implements backend.Batcher; what is remembered is asked for one by one.
 func (g *guard) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]sheaf.Ranking, error) {
 	if g.legs != nil {

@@ -1,6 +1,16 @@
 package elastic
 
-import "context"
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"sheaf"
+)
+
+// remakeTimeout bounds making an index again.
+const remakeTimeout = 30 * time.Second
 
 // Empty implements [backend.Emptier]: the index is removed and made again with the
 // settings, the mapping and the second names that it has, because chunks that are only
@@ -25,10 +35,16 @@ func (s *Store) Empty(ctx context.Context) error {
 			for _, own := range []string{"uuid", "creation_date", "provided_name", "version"} { // which the server gives
 				delete(index.Settings.Index, own)
 			}
-			if err := s.client.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil {
+			// A request that is sent again, because its answer was lost, finds done
+			// what it asks for; and what is removed is made again even when the
+			// caller goes away.
+			if err := s.client.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 				return err
 			}
-			if err := s.client.Call(ctx, "PUT", "/"+name, index, nil); err != nil {
+			again, stop := context.WithTimeout(context.WithoutCancel(ctx), remakeTimeout)
+			err := s.client.Call(again, "PUT", "/"+name, index, nil)
+			stop()
+			if err != nil && !strings.Contains(err.Error(), "resource_already_exists") {
 				return s.fault(err, "the index %s was removed and could not be made again", name)
 			}
 		}

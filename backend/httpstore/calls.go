@@ -10,8 +10,8 @@ import (
 	"sheaf"
 )
 
-// Calls lets the calls of an open store through: each for a bounded time, one at a
-// time that writes, none after Close. It is safe for concurrent use.
+// Calls lets the calls of an open store through: each for a bounded time, or, when it
+// writes, while the server answers; one at a time that writes, none after Close. It is safe for concurrent use.
 type Calls struct {
 	store    string
 	http     *http.Client

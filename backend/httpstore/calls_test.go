@@ -46,11 +46,18 @@ func TestWriteTakesItsTime(t *testing.T) {
 	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
 		t.Errorf("a request without an answer: %v, want sheaf.ErrUnavailable", err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), timeout/4)
-	defer stop()
-	ctx, cancel := context.WithCancel(ctx)
-	cancel()
-	err = calls.Write(ctx, func(ctx context.Context) error { return client.Call(ctx, "GET", "/", nil, nil) })
+	many := make([]int, 1000)
+	err = calls.Write(t.Context(), func(ctx context.Context) error {
+		return httpstore.InOrder(ctx, many, func(int) (int, error) { return 0, nil }, func(ctx context.Context, _, _ int) error {
+			return client.Call(ctx, "GET", "/never", nil, nil)
+		})
+	})
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
+		t.Errorf("one of many requests without an answer: %v, want sheaf.ErrUnavailable", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(timeout/8, cancel)
+	err = calls.Write(ctx, func(ctx context.Context) error { return client.Call(ctx, "GET", "/never", nil, nil) })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who went away: %v, want context.Canceled", err)
 	}

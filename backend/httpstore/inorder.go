@@ -23,7 +23,7 @@ func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, er
 			select {
 			case waiting <- made:
 			case <-ctx.Done():
-				return ctx.Err()
+				return nil // who uses what was made says why
 			}
 			workers <- struct{}{}
 			group.Go(func() error {
@@ -47,10 +47,10 @@ func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, er
 						return err
 					}
 				case <-ctx.Done():
-					return ctx.Err()
+					return OutOfTime(ctx, ctx.Err())
 				}
 			case <-ctx.Done():
-				return ctx.Err()
+				return OutOfTime(ctx, ctx.Err())
 			}
 		}
 		return nil

@@ -42,8 +42,9 @@ func (w *Writer) Analyze(text string) Field {
 	if !ok || len(m.names) > maxNames {
 		m = &memory{analyzer: w.analyzer, words: map[string]word{}, ids: map[string]int{}}
 	}
-	defer w.memories.Put(m)
-	return m.analyze(text)
+	field := m.analyze(text)
+	w.memories.Put(m) // not after a panic, which leaves it half done
+	return field
 }
 
 const (

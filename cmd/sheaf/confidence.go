@@ -31,7 +31,7 @@ type confidenceJSON struct {
 	*confidence.Report
 }
 
-const confidenceSchema = "sheaf.confidence/1"
+const confidenceSchema = "sheaf.confidence/2"
 
 type confidenceOptions struct {
 	queries    int
@@ -155,7 +155,7 @@ func (s *session) confidence(profile string) *calibrate.Logistic {
 	if err == nil {
 		var kept confidenceJSON
 		kept.Report = &confidence.Report{}
-		if json.Unmarshal(content, &kept) == nil && kept.Schema == confidenceSchema && kept.Profile == profile && kept.Model == model && len(kept.Fit.Weights) > 0 {
+		if json.Unmarshal(content, &kept) == nil && kept.Schema == confidenceSchema && kept.Profile == profile && kept.Model == model && len(kept.Fit.Weights) == len(search.Evidence{}.Features()) {
 			return &kept.Fit
 		}
 	}

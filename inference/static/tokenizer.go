@@ -200,7 +200,7 @@ var class, lower = func() (class, lower [256]uint8) {
 }()
 
 // foreign reads a run of text outside ASCII. The run begins and ends at
-// characters, so decomposing it by itself equals decomposing the whole text but
+// characters, so decomposing it by itself equals decomposing the whole text
 // but for marks that follow an ASCII letter, and those are dropped anyway.
 func (t *Tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	t.normal = t.normal[:0]

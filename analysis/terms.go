@@ -170,7 +170,8 @@ func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term 
 	return dst
 }
 
-// stemmable reports whether a word is letters only.
+// stemmable reports whether a word has no ASCII character but letters and
+// apostrophes.
 func stemmable(word string) bool {
 	for _, r := range word {
 		if r < utf8.RuneSelf && !isLetter(byte(r)) && r != '\'' {
@@ -215,8 +216,8 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 	return dst
 }
 
-// isLetters reports whether a raw word is a name of several words that are told
-// apart by capitals alone.
+// isLetters reports whether a raw word has letters and their marks only, so that
+// capitals alone tell the words of a name apart.
 func isLetters(raw string) bool {
 	for _, r := range raw {
 		if r < utf8.RuneSelf && !isLetter(byte(r)) || r >= utf8.RuneSelf && !unicode.IsLetter(r) && !unicode.IsMark(r) {

@@ -14,7 +14,7 @@ import (
 // over is below the threshold that another has reached, whenever that is.
 
 // parallelPostings is the number of postings of a query from which a second goroutine
-// is worth waking: a few hundred microseconds of work. Tests lower it.
+// is worth waking. Tests lower it.
 var parallelPostings = 60_000
 
 // maxHelpers bounds the goroutines that help with one query.

@@ -440,6 +440,10 @@ func (s *Store) guess(class string, limit int) int {
 	return min(int(float64(limit+limit/4)*max(1, s.spread[class]))+20, MaxLimit)
 }
 
+// maxSpread bounds what one odd query, whose hits are all of one long chunk, makes of
+// those that come after it.
+const maxSpread = 8
+
 // note remembers that hits of a class were of fewer chunks, and too few: a request more
 // costs more than hits that are not needed.
 func (s *Store) note(class string, hits, chunks int) {
@@ -448,5 +452,5 @@ func (s *Store) note(class string, hits, chunks int) {
 	if s.spread == nil {
 		s.spread = map[string]float64{}
 	}
-	s.spread[class] = max(s.spread[class], float64(hits)/float64(max(chunks, 1)))
+	s.spread[class] = max(s.spread[class], min(maxSpread, float64(hits)/float64(max(chunks, 1))))
 }

@@ -70,7 +70,7 @@ func packFrame(dst []byte, values []uint32, width uint) []byte {
 }
 
 // Exceptions take time to decode, so they count for more bits than they take: with
-// less, frames are a hundredth smaller and queries slower.
+// less, frames are a little smaller and queries slower.
 const (
 	onePenalty  = 4
 	morePenalty = 8

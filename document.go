@@ -128,6 +128,30 @@ type Document struct {
 	Chunks []Chunk
 }
 
+// Part is the chunk called id, nil when there is none; it belongs to d. A document
+// that is cut into pieces has no chunk of its own name: its ID gives the whole of it as
+// though it were one chunk, whose Body is all that its chunks cover, and which belongs
+// to the caller.
+func (d *Document) Part(id ID) *Chunk {
+	for i := range d.Chunks { // chunks are large
+		if d.Chunks[i].ID == id {
+			return &d.Chunks[i]
+		}
+	}
+	if id != d.ID || len(d.Chunks) == 0 {
+		return nil
+	}
+	c := &Chunk{ID: id, Doc: id, Title: d.Title, SiblingCount: 1, Span: d.Chunks[0].Span}
+	for i := range d.Chunks {
+		c.Span.Start, c.Span.End = min(c.Span.Start, d.Chunks[i].Span.Start), max(c.Span.End, d.Chunks[i].Span.End)
+	}
+	c.Body = c.Span
+	if d.Title != "" {
+		c.Hierarchy, c.Breadcrumb = []string{d.Title}, "> "+d.Title
+	}
+	return c
+}
+
 // Chunk is a part of a document that can be found by itself. A node of the
 // heading tree is a chunk; the root of that tree is the document.
 type Chunk struct {

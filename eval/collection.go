@@ -399,7 +399,7 @@ func (c *Collection) Searcher() *search.Searcher {
 		s.Facts = c.facts
 	}
 	if c.Reranker != nil {
-		s.Rerank, s.Text = c.Reranker.Rerank, search.TextOf(c.View.Chunk, c.View.Text)
+		s.Rerank, s.Text = c.Reranker.Rerank, search.TextOf(c.View, c.View.Text)
 	}
 	if c.Embedder != nil {
 		s.SetModel(c.Embedder, c.Analyzer, c.View.Chunks())

@@ -122,22 +122,19 @@ func (m *memo) document(id sheaf.ID) *sheaf.Document {
 	return d
 }
 
-// whole is a document that has no chunk of its own, because it is cut into pieces, as
-// though it had one; an empty chunk when it is none, or went away meanwhile.
-func (m *memo) whole(id sheaf.ID) *sheaf.Chunk {
-	d := m.document(id)
-	if d == nil || len(d.Chunks) == 0 {
-		return &sheaf.Chunk{}
+// Part is the chunk called id, or the document called so, which is an answer too where
+// documents are cut into pieces, as though it were one chunk ([sheaf.Document.Part]);
+// false when there is neither.
+func Part(facts rank.Facts, id sheaf.ID) (sheaf.Chunk, bool) {
+	if c, ok := facts.Chunk(id); ok {
+		return c, true
 	}
-	c := &sheaf.Chunk{ID: id, Doc: id, Title: d.Title, SiblingCount: 1, Span: d.Chunks[0].Span}
-	for i := range d.Chunks {
-		c.Span.Start, c.Span.End = min(c.Span.Start, d.Chunks[i].Span.Start), max(c.Span.End, d.Chunks[i].Span.End)
+	if d, ok := facts.Document(id); ok {
+		if c := d.Part(id); c != nil {
+			return *c, true
+		}
 	}
-	c.Body = c.Span
-	if d.Title != "" {
-		c.Hierarchy, c.Breadcrumb = []string{d.Title}, "> "+d.Title
-	}
-	return c
+	return sheaf.Chunk{}, false
 }
 
 // Date implements rank.Facts.

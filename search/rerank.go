@@ -11,11 +11,11 @@ import (
 	"sheaf/rank"
 )
 
-// TextOf gives the text of a chunk without its sub-headings, as Searcher.Text
-// wants it, from what reads whole documents.
-func TextOf(chunk func(id sheaf.ID) (sheaf.Chunk, bool), content func(doc sheaf.ID) ([]byte, error)) func(id sheaf.ID) (string, error) {
+// TextOf gives the text of a chunk without its sub-headings, or of a document that
+// is cut into pieces, as Searcher.Text wants it, from what reads whole documents.
+func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(id sheaf.ID) (string, error) {
 	return func(id sheaf.ID) (string, error) {
-		c, ok := chunk(id)
+		c, ok := Part(facts, id)
 		if !ok {
 			return "", fmt.Errorf("%w: %s", sheaf.ErrNotFound, id)
 		}
@@ -75,7 +75,7 @@ func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rer
 	defer cancel()
 	texts := make([]string, len(hits))
 	for i := range hits {
-		c, _ := r.facts.Chunk(hits[i].ID)
+		c, _ := Part(r.facts, hits[i].ID)
 		text, err := r.searcher.Text(hits[i].ID)
 		if err != nil { // the file changed or is gone: its titles still speak for it
 			r.note("the text of %s cannot be read for reranking: %v", hits[i].ID, err)

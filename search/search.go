@@ -414,10 +414,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 	byMeaning := r.byMeaning(ranking)
 	for i := range ranking {
 		h := &ranking[i]
-		c := r.facts.chunk(h.ID)
-		if c == nil {
-			c = r.facts.whole(h.ID)
-		}
+		c, _ := Part(r.facts, h.ID)
 		d := r.facts.document(c.Doc)
 		if d == nil {
 			d = &sheaf.Document{}

@@ -30,7 +30,7 @@ type Absence struct {
 // sheaf.ErrNotFound.
 func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID) (*Absence, error) {
 	if s.Facts != nil && !p.Scans() {
-		if _, ok := s.Facts.Chunk(id); !ok {
+		if _, ok := Part(s.Facts, id); !ok {
 			return nil, fmt.Errorf("%s is not indexed: %w", id, sheaf.ErrNotFound)
 		}
 	}

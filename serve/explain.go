@@ -93,7 +93,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := r.guard.Chunk(id); !ok && !p.profile.Scans() {
+	if _, ok := search.Part(r.guard, id); !ok && !p.profile.Scans() {
 		return nil, notFound(id)
 	}
 	a, err := r.lab().WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)

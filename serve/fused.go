@@ -60,7 +60,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	for i := range result.Hits {
 		h := &result.Hits[i]
 		f := FusedResult{ID: h.ID, Score: Finite(h.Score), VectorRank: rank(h, vector), TextRank: rank(h, words)}
-		f.Chunk, _ = r.guard.Chunk(h.ID)
+		f.Chunk, _ = search.Part(r.guard, h.ID)
 		f.Document, _ = r.guard.Document(h.Doc)
 		content, err := r.guard.text(h.Doc)
 		if err != nil {

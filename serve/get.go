@@ -14,6 +14,7 @@ import (
 	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/ingest"
+	"sheaf/search"
 	"sheaf/search/salient"
 	"sheaf/serve/address"
 )
@@ -100,7 +101,7 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 	if o.Neighbors < 0 || o.Neighbors > MaxNeighbors {
 		return nil, fieldError("neighbors", "%d: must be within 0..%d", o.Neighbors, MaxNeighbors)
 	}
-	c, ok := r.guard.Chunk(id)
+	c, ok := search.Part(r.guard, id)
 	if !ok {
 		if err := r.Err(); err != nil {
 			return nil, err

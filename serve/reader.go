@@ -204,7 +204,7 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 func (r *Reader) searcher() *search.Searcher {
 	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now}
 	if r.c.o.Rerank != nil {
-		s.Rerank, s.Text = r.c.o.Rerank.Rerank, search.TextOf(r.guard.Chunk, r.guard.text)
+		s.Rerank, s.Text = r.c.o.Rerank.Rerank, search.TextOf(r.guard, r.guard.text)
 	}
 	if r.c.o.Scanner != nil {
 		s.Scanner = visibleFiles{r.c.o.Scanner, r.guard}
@@ -406,7 +406,7 @@ func (r *Reader) result(docs documents, h *search.Highlighter, hit *search.Hit, 
 	}
 	// A later page may show a chunk that was changed or deleted meanwhile.
 	doc, known := docs.Document(hit.Doc)
-	now := chunkIn(&doc, hit.ID)
+	now := doc.Part(hit.ID)
 	text, read := texts[hit.Doc]
 	if !read {
 		text.content, text.err = docs.text(hit.Doc)

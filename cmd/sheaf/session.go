@@ -105,7 +105,7 @@ func (s *session) searcher() *search.Searcher {
 	}
 	searcher.Expander = s.expander
 	if s.reranker != nil && s.view != nil {
-		searcher.Rerank, searcher.Text = s.reranker.Rerank, search.TextOf(s.view.Chunk, s.view.Text)
+		searcher.Rerank, searcher.Text = s.reranker.Rerank, search.TextOf(s.view, s.view.Text)
 	}
 	searcher.Known, searcher.Analyzer, searcher.Confidence = s.known(), s.analyzer, s.confidence
 	if e := s.localModel(); e != nil && s.scanner == nil && searcher.Embed != nil {

@@ -1,0 +1,102 @@
+package serve_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheaf/chunk"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+// readsTexts is a reranking model that keeps what it was given to read.
+type readsTexts struct{ texts []string }
+
+func (*readsTexts) Model() string { return "keeps" }
+
+func (m *readsTexts) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
+	m.texts = texts
+	return make([]float64, len(texts)), nil
+}
+
+// gathers is a profile that answers with documents, read again by a model, under the
+// name of the one that Fused takes.
+const gathers = `name: rrf
+about: Documents by words and meaning.
+parameters:
+  method: {default: rrf, one_of: [rrf, weighted_sum], about: How both join.}
+  rrf_k: {default: 60, min: 1, max: 1000, integer: true, about: The constant.}
+branches:
+  - name: vector
+    retrieve: vector
+    limit: 50
+    then: [aggregate: {to: document, method: max_p}]
+  - name: text
+    retrieve: text
+    fields: {body: 1}
+    limit: 50
+    then: [aggregate: {to: document, method: max_p}]
+fuse: {method: $method, k: rrf_k}
+then:
+  - rerank: {n: 10}
+  - top: limit
+`
+
+// TestDocumentsOfPieces: a document that is cut into pieces has no chunk of its own
+// name, and as an answer it is shown, read and explained like any other.
+func TestDocumentsOfPieces(t *testing.T) {
+	for _, chunker := range []string{"window", "sections"} {
+		t.Run(chunker, func(t *testing.T) {
+			model := &readsTexts{}
+			f := servetest.Open(t, map[string]string{
+				"port.md": "---\ntags: [sea]\n---\n# Port\n\nShips come and go.\n\n## Cranes\n\nThe harbor has nine cranes.\n",
+				"farm.md": "# Farm\n\nCows and barley.\n",
+			}, func(o *serve.Options) {
+				o.Ingest.Chunk = chunk.Options{Chunker: chunker}
+				o.Rerank = model
+				if err := os.MkdirAll(o.ProfileDirs[0], 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(o.ProfileDirs[0], "rrf.yaml"), []byte(gathers), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			})
+			r := reader(t, f, access.Unrestricted())
+			for _, profile := range []string{"sonar", "bench"} {
+				a := find(t, r, serve.SearchRequest{Text: "harbor", Profile: profile})
+				if len(a.Results) == 0 || a.Results[0].ID != "notes:port.md" {
+					t.Fatalf("%s: %+v", profile, a)
+				}
+				if first := a.Results[0]; len(a.Warnings) > 0 || first.Stale || !strings.Contains(first.Snippet, "nine cranes") || len(first.Matches) == 0 || first.Line < 6 {
+					t.Errorf("%s: %+v, warnings %q", profile, first, a.Warnings)
+				}
+				why, err := r.WhyNot(t.Context(), serve.SearchRequest{Text: "harbor", Profile: profile}, "notes:port.md")
+				if err != nil || why.Rank != 1 {
+					t.Errorf("%s: why not: %+v, %v", profile, why, err)
+				}
+				why, err = r.WhyNot(t.Context(), serve.SearchRequest{Text: "+harbor", Profile: profile}, "notes:farm.md")
+				if err != nil || why.Rank != 0 || len(why.Reasons) == 0 {
+					t.Errorf("%s: why not the other: %+v, %v", profile, why, err)
+				}
+			}
+			part, err := r.Get(t.Context(), "notes:port.md", serve.GetOptions{Neighbors: 1})
+			if err != nil || !strings.Contains(part.Text, "nine cranes") || part.Title != "Port" {
+				t.Errorf("get: %+v, %v", part, err)
+			}
+			fused, err := r.Fused(t.Context(), "harbor", "rrf", 60, 5)
+			if err != nil || len(fused.Results) == 0 {
+				t.Fatalf("fused: %+v, %v", fused, err)
+			}
+			if first := fused.Results[0]; first.ID != "notes:port.md" || first.Chunk.ID != first.ID || first.Chunk.Title == "" || !strings.Contains(first.Content, "nine cranes") {
+				t.Errorf("fused: %+v", first)
+			}
+			if len(model.texts) == 0 || !strings.Contains(model.texts[0], "Port") || !strings.Contains(model.texts[0], "nine cranes") {
+				t.Errorf("the model read %q", model.texts)
+			}
+		})
+	}
+}

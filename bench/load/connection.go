@@ -37,7 +37,7 @@ func connect(o options) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{options: o, conn: conn, in: bufio.NewReaderSize(conn, 32<<10), out: fmt.Appendf(nil, "Host: %s\r\n", u.Host)}, nil
+	return &connection{options: o, conn: conn, in: bufio.NewReaderSize(conn, 32<<10), header: fmt.Appendf(nil, "Host: %s\r\n", u.Host)}, nil
 }
 
 // search asks for the answer to a query and checks it. The time is that from the

@@ -30,7 +30,7 @@ change of chunker, language or model, or when it is damaged.`,
 			if len(args) == 1 {
 				a.in = args[0]
 			}
-			s, err := a.open(cmd, openOptions{make: true, rebuild: rebuild})
+			s, err := a.open(cmd, openOptions{asked: true, make: true, rebuild: rebuild})
 			if err != nil {
 				return err
 			}

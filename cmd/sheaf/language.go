@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"sheaf/analysis"
 	"sheaf/catalog"
@@ -17,22 +18,32 @@ const littleText = 16 << 10
 // text, until it is looked at when there is more.
 const guessedKey = "language_guessed"
 
-// languageOutgrown reports whether the language that was detected from little
-// text is another one now. Only what lies in folders can be indexed again.
-func (s *session) languageOutgrown(ctx context.Context) bool {
+// languageOutgrown is why the index must be made again when the language that was
+// detected from little text is another one now; else nil. Only what lies in folders
+// can be indexed again. A server takes no other language before it is emptied, and
+// others may search there: there only a person is told.
+func (s *session) languageOutgrown(ctx context.Context) error {
 	settings := s.view.Settings()
 	little, guessed := s.view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""
 	if !settings.LanguageDetected || s.config.Language != "auto" || !little && !guessed || s.view.Docs() == 0 {
-		return false
+		return nil
 	}
 	for _, t := range settings.Trees {
 		if t.Root == "" {
-			return false
+			return nil
 		}
 	}
 	now, err := s.detectLanguage(ctx)
+	outgrown := err == nil && now != "" && now != settings.Language
+	if outgrown && s.target != nil {
+		s.notice("the language of the index was guessed from little text and is %q now that there is more: to fill %s again, when nobody else searches there: sheaf index --rebuild", now, s.target)
+		return nil
+	}
 	s.settled = err == nil && !little
-	return err == nil && now != "" && now != settings.Language
+	if !outgrown {
+		return nil
+	}
+	return errors.New("the language of the index was guessed from little text and is another now that there is more")
 }
 
 // recordLanguage puts what is known of the language into the settings.

@@ -46,7 +46,7 @@ and kept up to date while the server runs. The tools only read.
 // mcp serves the folder until the client goes away or the command is
 // interrupted. Nothing but the protocol is written to standard output.
 func (a *app) mcp(cmd *cobra.Command, address string) error {
-	s, err := a.open(cmd, openOptions{make: true})
+	s, err := a.open(cmd, openOptions{updates: true, make: true})
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,10 @@ import (
 type openOptions struct {
 	// refresh brings it up to date first, unless the settings say otherwise.
 	refresh bool
+	// updates says that the command brings it up to date itself, so that a language
+	// guessed from little text is looked at again first, as refresh does; asked does
+	// the same whatever the settings say.
+	updates, asked bool
 	// make makes one when there is none; else that is an error.
 	make bool
 	// asIs leaves a damaged index alone and reports the damage.
@@ -115,8 +119,8 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err == nil && s.outdated == nil && o.scans {
 		err = s.checkProfile(o.set)
 	}
-	if err == nil && s.outdated == nil && (o.refresh && a.config.Refresh || o.make && !o.refresh) && s.languageOutgrown(ctx) {
-		s.outdated = errors.New("the language of the index was guessed from little text and is another now that there is more")
+	if err == nil && s.outdated == nil && (o.asked || (o.refresh || o.updates) && a.config.Refresh) {
+		s.outdated = s.languageOutgrown(ctx)
 	}
 	if err == nil && s.outdated != nil && !o.asIs {
 		if err = s.remake(ctx, s.outdated, false); readOnly(err) {

@@ -191,10 +191,14 @@ func (s *session) dropLocked(keep bool) error {
 	err = s.keepCopy(w)
 	if err == nil {
 		err = w.Replace(func(settings *catalog.Settings) {
+			guessed, found := settings.Extra[guessedKey]
 			if !keep {
-				*settings = catalog.Settings{}
+				*settings, found = catalog.Settings{}, false
 			}
 			settings.Trees, settings.Extra = trees, map[string]string{remakingKey: mark}
+			if found {
+				settings.Extra[guessedKey] = guessed
+			}
 		})
 	}
 	return errors.Join(err, w.Close(), s.writeRecord())

@@ -80,7 +80,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.open(cmd, openOptions{make: true})
+	s, err := a.open(cmd, openOptions{updates: true, make: true})
 	if err != nil {
 		return err
 	}

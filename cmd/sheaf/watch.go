@@ -23,7 +23,7 @@ every run that changed something is one line of JSON.`,
 			if len(args) == 1 {
 				a.in = args[0]
 			}
-			s, err := a.open(cmd, openOptions{make: true})
+			s, err := a.open(cmd, openOptions{updates: true, make: true})
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"slices"
 	"strings"
 
 	"sheaf"
@@ -10,7 +9,10 @@ import (
 // A filter is no part of a query of words, so that it cannot be one of several
 // alternatives with them. Tags and folders are fields too: beside OR they are looked
 // for there. A tag of a whole document is found at the document, not at each of its
-// parts, and a folder wherever its names follow each other in a path.
+// parts, and a folder wherever its names follow each other in a path. That will do for
+// what is found besides: to refuse it, or to want it of the part that holds other words
+// or tags, would let through and leave out the wrong parts of a document, so such a
+// filter has no words.
 
 // tagWords find a tag in the field of tags; of a tag that only begins so, a single
 // word.
@@ -29,22 +31,8 @@ func (a part) signed() part {
 	if a.sign != '-' {
 		return a
 	}
-	a.filter, a.sign = sheaf.Not{Filter: a.filter}, 0
-	if a.words != nil {
-		a.words = sheaf.Bool{MustNot: []sheaf.TextQuery{a.words}}
-	}
+	a.filter, a.words, a.sign = sheaf.Not{Filter: a.filter}, nil, 0
 	return a
-}
-
-// allOf finds what all parts find; nil when there is none, or one of them is nil.
-func allOf(parts []sheaf.TextQuery) sheaf.TextQuery {
-	switch {
-	case len(parts) == 0 || slices.ContainsFunc(parts, func(q sheaf.TextQuery) bool { return q == nil }):
-		return nil
-	case len(parts) == 1:
-		return parts[0]
-	}
-	return sheaf.Bool{Must: parts}
 }
 
 // eitherWords find what the filters of any alternative let through; nil when those of

@@ -13,7 +13,7 @@ type group struct {
 	should           []sheaf.TextQuery
 	must, mustNot    []sheaf.TextQuery
 	filters, refused []sheaf.Filter
-	filterWords      []sheaf.TextQuery // of the filters, those of the refused ones negated; nil for each without
+	filterWords      []sheaf.TextQuery // of all filters; nil for each without
 	about            []string          // what is wanted, as text without marks, in order
 }
 
@@ -67,7 +67,7 @@ func (p *parser) part(depth int) part {
 			plain := strings.Join(inner.plain, " ")
 			return part{plain: plain, about: plain}
 		}
-		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), words: allOf(inner.filterWords), strict: true, about: strings.Join(inner.about, " ")}
+		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), words: inner.loneFilter(), strict: true, about: strings.Join(inner.about, " ")}
 	case tokenOr:
 		p.note("OR does not stand between two alternatives; it was searched as a word")
 		return part{plain: strings.ToLower(t.text)}
@@ -107,12 +107,7 @@ func (p *parser) either(alternatives []part) part {
 			p.note(`"-" beside OR was left out`)
 		}
 		if mixed && a.filter != nil && a.words != nil {
-			if query != nil {
-				query = sheaf.Bool{Must: []sheaf.TextQuery{query, a.words}}
-			} else {
-				query = a.words
-			}
-			a.filter, a.strict = nil, true
+			query, a.filter, a.strict = a.words, nil, true
 		}
 		if a.filter != nil {
 			filters = append(filters, a.filter)
@@ -131,7 +126,7 @@ func (p *parser) either(alternatives []part) part {
 		return out
 	}
 	if len(filters) > 0 {
-		p.note("OR cannot stand between words and filters other than tags and folders; both were applied")
+		p.note(`OR cannot stand between words and filters other than tags and folders that stand alone and without "-"; both were applied`)
 	}
 	out.query = words
 	return out
@@ -185,6 +180,15 @@ func (g *group) filter() sheaf.Filter {
 		return all[0]
 	}
 	return all
+}
+
+// loneFilter are the words of the only filter of a group that holds nothing else, or
+// nil.
+func (g *group) loneFilter() sheaf.TextQuery {
+	if len(g.filterWords) != 1 || g.words() != nil {
+		return nil
+	}
+	return g.filterWords[0]
 }
 
 // words is the query of all parts, or nil.

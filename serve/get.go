@@ -187,7 +187,7 @@ func outlineOf(c *sheaf.Chunk) Outline { return Outline{c.ID, c.Title, c.Depth, 
 func (r *Reader) link(from sheaf.ID, l sheaf.Link) Link {
 	out := Link{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text}
 	if id, ok := r.view.Resolve(from, l); ok {
-		if _, ok := r.guard.Chunk(id); ok {
+		if _, ok := search.Part(r.guard, id); ok {
 			out.To = id
 		}
 	}
@@ -309,7 +309,7 @@ func (r *Reader) Documents(_ context.Context, prefix, after string, limit int) (
 // Similar finds chunks of other documents that are like the one called id. The
 // request's Text is not used.
 func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*Answer, error) {
-	c, ok := r.guard.Chunk(id)
+	c, ok := search.Part(r.guard, id)
 	if !ok {
 		return nil, notFound(id)
 	}

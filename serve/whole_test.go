@@ -54,7 +54,8 @@ func TestDocumentsOfPieces(t *testing.T) {
 			model := &readsTexts{}
 			f := servetest.Open(t, map[string]string{
 				"port.md": "---\ntags: [sea]\n---\n# Port\n\nShips come and go.\n\n## Cranes\n\nThe harbor has nine cranes.\n",
-				"farm.md": "# Farm\n\nCows and barley.\n",
+				"farm.md": "# Farm\n\nCows and barley, far from [the port](port.md).\n",
+				"dock.md": "# Dock\n\nNine cranes stand there, where ships come.\n",
 			}, func(o *serve.Options) {
 				o.Ingest.Chunk = chunk.Options{Chunker: chunker}
 				o.Rerank = model
@@ -86,6 +87,14 @@ func TestDocumentsOfPieces(t *testing.T) {
 			part, err := r.Get(t.Context(), "notes:port.md", serve.GetOptions{Neighbors: 1})
 			if err != nil || !strings.Contains(part.Text, "nine cranes") || part.Title != "Port" {
 				t.Errorf("get: %+v, %v", part, err)
+			}
+			like, err := r.Similar(t.Context(), "notes:port.md", serve.SearchRequest{})
+			if err != nil || len(like.Results) == 0 || like.Results[0].Doc != "notes:dock.md" {
+				t.Errorf("similar: %+v, %v", like, err)
+			}
+			from, err := r.Get(t.Context(), "notes:farm.md", serve.GetOptions{})
+			if err != nil || len(from.Links) != 1 || from.Links[0].To != "notes:port.md" {
+				t.Errorf("links of the farm: %+v, %v", from, err)
 			}
 			fused, err := r.Fused(t.Context(), "harbor", "rrf", 60, 5)
 			if err != nil || len(fused.Results) == 0 {

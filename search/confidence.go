@@ -254,7 +254,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		if r.confidence != nil {
 			c := e.Confidence(r.confidence, i == 0)
 			hit.Confidence, hit.Level = &c, LevelOf(c)
-			if i == 0 && r.searcher.Answers(e, r.result.Profile, c) {
+			if i == 0 && (r.searcher.Answers(e, r.result.Profile, c) || e.Words > 0 && alternatives(r.query.Words)) {
 				*r.result.Answerable = true
 				if hit.Level == None {
 					hit.Level = Low
@@ -265,6 +265,13 @@ func (r *run) judge(ranking sheaf.Ranking) {
 			}
 		}
 	}
+}
+
+// alternatives reports whether any one of several things is asked for: what has one
+// of them has little of all their words, and is an answer.
+func alternatives(q sheaf.TextQuery) bool {
+	b, ok := q.(sheaf.Bool)
+	return ok && len(b.Must) == 0 && len(b.Should) > 1
 }
 
 // documents is how many documents of the fusion have a hit for which is holds; 1

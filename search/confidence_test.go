@@ -105,6 +105,19 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// What has one of several alternatives is an answer, however little it has of the words
+// of all.
+func TestAnswersAlternatives(t *testing.T) {
+	s := searcher(animals())
+	s.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: -20} }
+	for text, want := range map[string]bool{"cat OR zebra OR tapir OR okapi": true, "cat zebra tapir okapi": false, "zebra OR tapir": false} {
+		r := mustSearch(t, s, words.Parse(text, words.Options{Limit: 3}), load(t, "sheaf"), search.Options{})
+		if r.Answerable == nil || *r.Answerable != want {
+			t.Errorf("%s: answerable is %v, want %v", text, r.Answerable, want)
+		}
+	}
+}
+
 // Whether a query has an answer is told by words and meaning, not by how many
 // others are as good, where both are known; else by the confidence.
 func TestAnswers(t *testing.T) {

@@ -18,8 +18,8 @@ type found struct {
 // placesPool has tables for everyHit: making one takes longer than filling it.
 var placesPool = sync.Pool{New: func() any { return map[sheaf.ID]int{} }}
 
-// maxPlaces is the most hits for which a kept table is used.
-const maxPlaces = 2_000
+// maxTable is the most hits for which a kept table is used.
+const maxTable = 2_000
 
 // everyHit is what the branches found, in the order in which it first appears.
 func everyHit(outcomes []outcome) found {
@@ -29,7 +29,7 @@ func everyHit(outcomes []outcome) found {
 	}
 	all := found{make([]sheaf.ID, 0, n), make([][]bool, len(outcomes))}
 	var places map[sheaf.ID]int
-	if n <= maxPlaces {
+	if n <= maxTable {
 		places = placesPool.Get().(map[sheaf.ID]int)
 		defer func() {
 			clear(places)

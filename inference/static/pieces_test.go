@@ -1,8 +1,6 @@
 package static_test
 
 import (
-	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -87,14 +85,7 @@ func around(text string, at int) string {
 // TestPiecesEqualEncode checks the texts that the reference tokenizer was asked
 // for, each by itself and all of them in one, which is read in several blocks.
 func TestPiecesEqualEncode(t *testing.T) {
-	raw, err := os.ReadFile("testdata/encodings.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases [][2]any
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
+	cases := encodings(t)
 	v := vocabulary(t)
 	tokenizer, other := static.NewTokenizer(v), static.NewTokenizer(v)
 	var all strings.Builder

@@ -27,9 +27,9 @@ func vocabulary(t testing.TB) *static.Vocabulary {
 	return v
 }
 
-// TestEqualsReference compares with the reference tokenizer on texts in many
-// scripts, words made of pieces, and random characters.
-func TestEqualsReference(t *testing.T) {
+// encodings are texts, each with what the reference tokenizer made of it.
+func encodings(t *testing.T) [][2]any {
+	t.Helper()
 	raw, err := os.ReadFile("testdata/encodings.json")
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +41,13 @@ func TestEqualsReference(t *testing.T) {
 	if len(cases) < 500 {
 		t.Fatalf("only %d cases", len(cases))
 	}
+	return cases
+}
+
+// TestEqualsReference compares with the reference tokenizer on texts in many
+// scripts, words made of pieces, and random characters.
+func TestEqualsReference(t *testing.T) {
+	cases := encodings(t)
 	tokenizer := static.NewTokenizer(vocabulary(t))
 	for _, c := range cases {
 		text := c[0].(string)

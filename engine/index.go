@@ -86,7 +86,7 @@ type Options struct {
 	// which matters where one loads alone; 0 is all of it.
 	Memory, WorkerMemory int64
 	// MergeRate bounds how many bytes background merges write in a second; 0
-	// is DefaultMergeRate.
+	// is DefaultMergeRate, NoMerges pauses them until ResumeMerges.
 	MergeRate int64
 	// ReadOnly forbids writing.
 	ReadOnly bool
@@ -136,6 +136,7 @@ func Open(o Options) (*Index, error) {
 	if o.Memory <= 0 {
 		o.Memory = DefaultMemory
 	}
+	paused := o.MergeRate < 0
 	if o.MergeRate <= 0 {
 		o.MergeRate = DefaultMergeRate
 	}
@@ -148,6 +149,9 @@ func Open(o Options) (*Index, error) {
 	ix := &Index{options: o, fs: o.FS, writer: make(chan struct{}, 1)}
 	ix.writer <- struct{}{}
 	ix.stop, ix.cancel = context.WithCancel(context.Background())
+	if paused {
+		ix.PauseMerges()
+	}
 	if err := ix.load(); err != nil {
 		ix.cancel()
 		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)

@@ -51,6 +51,13 @@ func (ix *Index) ResumeMerges() {
 	}
 }
 
+// pausedMerges reports whether merges are paused.
+func (ix *Index) pausedMerges() bool {
+	ix.merge.mu.Lock()
+	defer ix.merge.mu.Unlock()
+	return ix.merge.paused
+}
+
 // pause waits while merges are paused.
 func (ix *Index) pause(ctx context.Context) error {
 	ix.merge.mu.Lock()
@@ -95,9 +102,11 @@ func (ix *Index) mergeInBackground() {
 }
 
 // Merge makes one segment of the whole index, without deleted chunks. Background
-// merges are waited for.
+// merges are waited for; while merges are paused, so is this one.
 func (ix *Index) Merge(ctx context.Context) error {
-	ix.merging.Wait()
+	if !ix.waitForMerges(ctx) {
+		return ctx.Err()
+	}
 	_, err := ix.mergeOnce(ctx, math.MaxInt64, func(views []*view) []*view {
 		if len(views) > 1 || len(views) == 1 && views[0].deleted != nil {
 			return views
@@ -134,6 +143,9 @@ func tiers(views []*view) []*view {
 // mergeOnce merges the segments that choose picks, writing at most rate bytes a
 // second; again says that it did.
 func (ix *Index) mergeOnce(ctx context.Context, rate int64, choose func([]*view) []*view) (again bool, err error) {
+	if err := ix.pause(ctx); err != nil {
+		return false, err // a small merge would end before it waits
+	}
 	snapshot := ix.hold()
 	if snapshot == nil {
 		return false, ErrClosed

@@ -26,7 +26,7 @@ const (
 // to later loads.
 func (ix *Index) settle() {
 	budget := min(time.Duration(ix.loaded.Swap(0))/settleShare, settleMost)
-	if budget < time.Millisecond || ix.stop.Err() != nil {
+	if budget < time.Millisecond || ix.stop.Err() != nil || ix.pausedMerges() {
 		return
 	}
 	end := time.Now().Add(budget)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -82,5 +83,40 @@ func TestMergeRate(t *testing.T) {
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("closing waited %v for a slow merge", took)
+	}
+}
+
+// TestMergeIsCancelled: who waits for merges in the background, which may be slow or
+// paused, can stop waiting.
+func TestMergeIsCancelled(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	ix.PauseMerges()
+	rng := rand.New(rand.NewPCG(25, 26))
+	for n := range tierFactor {
+		commit(t, ix, nil, randomChunks(rng, n*100, 50, 300))
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- ix.Merge(ctx) }()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a merge that is no longer wanted: %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("a merge that is no longer wanted goes on")
+	}
+	ix.ResumeMerges()
+	if err := ix.Merge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if st := s.Stats(); st.Segments != 1 {
+		t.Errorf("%d segments are left of one merge", st.Segments)
 	}
 }

@@ -8,6 +8,9 @@ import (
 // DefaultMergeRate is how many bytes background merges write in a second, at most.
 const DefaultMergeRate = 64 << 20
 
+// NoMerges is a rate of merges: none.
+const NoMerges = -1
+
 // throttle slows a merge down to a rate, so that searches and loads keep their
 // share of the disk.
 type throttle struct {

@@ -35,10 +35,17 @@ type Options struct {
 	// 256 MiB. WorkerBytes bounds what one goroutine holds of it, which matters
 	// where one adds alone, as for a long document; 0 is all of it.
 	MemoryBytes, WorkerBytes int64
+	// MergeRate bounds how many bytes merges in the background write in a second;
+	// 0 is 64 MiB. With NoMerges they wait for ResumeMerges, and indexes that are
+	// written to often grow slow.
+	MergeRate int64
 	// ReadOnly forbids writing; then the folder need not be writable, but it
 	// must exist.
 	ReadOnly bool
 }
+
+// NoMerges is a merge rate: none.
+const NoMerges = engine.NoMerges
 
 // Store is an open index.
 type Store struct{ index *engine.Index }
@@ -72,7 +79,7 @@ func Open(o Options) (*Store, error) {
 		models[i] = engine.VectorModel{Field: v.Name, Model: v.Model, Dims: v.Dims}
 	}
 	index, err := engine.Open(engine.Options{FS: o.FS, Dir: o.Dir, Analyzer: o.Analyzer, Fields: sheaf.Fields[:],
-		Vectors: models, Memory: o.MemoryBytes, WorkerMemory: o.WorkerBytes, ReadOnly: o.ReadOnly})
+		Vectors: models, Memory: o.MemoryBytes, WorkerMemory: o.WorkerBytes, MergeRate: o.MergeRate, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, category(err)
 	}
@@ -244,6 +251,13 @@ func (s *Store) Check(ctx context.Context, progress func(done, total int64)) []e
 // Merge makes one segment of the whole index, without deleted chunks: searches
 // are fastest then. It takes as long as writing the index once.
 func (s *Store) Merge(ctx context.Context) error { return category(s.index.Merge(ctx)) }
+
+// PauseMerges stops merges in the background, and those that are asked for, where they
+// are until ResumeMerges. Searches and writes go on.
+func (s *Store) PauseMerges() { s.index.PauseMerges() }
+
+// ResumeMerges lets merges go on.
+func (s *Store) ResumeMerges() { s.index.ResumeMerges() }
 
 // Close implements [backend.Backend].
 func (s *Store) Close() error { return category(s.index.Close()) }

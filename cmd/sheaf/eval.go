@@ -20,6 +20,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/memory"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
@@ -224,7 +225,7 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eva
 		}
 	}()
 	for _, name := range o.stores {
-		if in.Store, err = evalStore(name); err != nil {
+		if in.Store, err = evalStore(a.config, name); err != nil {
 			return nil, err
 		}
 		c, err := a.openCollection(ctx, d, in)
@@ -425,11 +426,11 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, e
 }
 
 // evalStore is the store of that name.
-func evalStore(name string) (eval.Store, error) {
+func evalStore(c *config.Config, name string) (eval.Store, error) {
 	switch name {
 	case "embedded":
 		return eval.Store{Name: name, Open: func(dir string, an *analysis.Analyzer, e inference.Embedder) (backend.Backend, error) {
-			return openEngine(dir, an, e, true)
+			return openEngine(c, dir, an, e, true)
 		}}, nil
 	case "memory":
 		return eval.Store{Name: name, Fleeting: true, Open: func(_ string, an *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {

@@ -45,7 +45,7 @@ func (a *app) target(name string) (*storeurl.Target, error) {
 // openBackend opens the server of the session, or the engine beside its catalog.
 func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if s.target == nil {
-		store, err := openEngine(collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
+		store, err := openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
 		if err == nil && !s.remaking() {
 			err = s.engineLost(ctx, store)
 		}
@@ -144,8 +144,12 @@ const longMemory = 48 << 20
 
 // openEngine opens the engine in dir. empty says that nothing is indexed yet:
 // then what an interrupted run left there, made otherwise, is no loss.
-func openEngine(dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
-	store, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), WorkerBytes: longMemory})
+func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
+	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, WorkerBytes: min(longMemory, c.IndexMemory), MergeRate: c.MergeRate}
+	if c.MergeRate == 0 {
+		o.MergeRate = embedded.NoMerges
+	}
+	store, err := embedded.Open(o)
 	if err != nil {
 		if empty && errors.Is(err, sheaf.ErrInvalid) {
 			return nil, fmt.Errorf("%w: %w", sheaf.ErrUnsupported, err)

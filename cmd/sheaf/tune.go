@@ -156,7 +156,7 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	if in.Store, err = evalStore("embedded"); err != nil {
+	if in.Store, err = evalStore(a.config, "embedded"); err != nil {
 		return err
 	}
 	c, err := a.openCollection(cmd.Context(), d, in)

@@ -31,6 +31,8 @@ type Values struct {
 	Limit          int
 	Workers        int
 	CacheSize      int64 // bytes
+	IndexMemory    int64 // bytes
+	MergeRate      int64 // bytes a second; 0 is none
 	Refresh        bool
 	Color          string
 	LinkURL        string
@@ -268,6 +270,12 @@ var keys = []Key{
 	{Name: "cache_size", Kind: KindSize, Default: "32MiB", Max: 1 << 36,
 		Help:  "memory for remembered answers in serve and mcp; 0 remembers none",
 		field: func(v *Values) any { return &v.CacheSize }},
+	{Name: "index_memory", Kind: KindSize, Default: "256MiB", Min: 1 << 20, Max: 1 << 36,
+		Help:  "memory for the words, columns and vectors that the engine gathers before it writes them",
+		field: func(v *Values) any { return &v.IndexMemory }},
+	{Name: "merge_rate", Kind: KindSize, Default: "64MiB", Max: 1 << 36,
+		Help:  "how much the engine writes in a second, at most, while it merges parts of the index in the background; 0 pauses that",
+		field: func(v *Values) any { return &v.MergeRate }},
 	{Name: "refresh", Kind: KindBool, Default: "true",
 		Help:  "bring the index up to date before searching",
 		field: func(v *Values) any { return &v.Refresh }},

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/cmd/sheaf/internal/config"
+)
+
+// TestMergeRate: a merge rate of 0 leaves the parts of an index as they are, however
+// many there are; another joins them.
+func TestMergeRate(t *testing.T) {
+	dir := t.TempDir()
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := func() int {
+		names, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(names)
+	}
+	const writes = 20
+	for _, rate := range []int64{0, 64 << 20} {
+		store, err := openEngine(&config.Config{Values: config.Values{IndexMemory: 1 << 20, MergeRate: rate}}, dir, a, nil, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range writes {
+			id := sheaf.ID(fmt.Sprintf("t:%d-%d", rate, i))
+			c := backend.Chunk{ID: id, Doc: id, Fields: []backend.Field{{Name: sheaf.FieldBody, Text: "a word"}}}
+			if err := store.Write(t.Context(), backend.Batch{Replace: []sheaf.ID{id}, Chunks: []backend.Chunk{c}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for end := time.Now().Add(10 * time.Second); rate > 0 && parts() >= writes && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := parts(); (n < writes) != (rate > 0) {
+			t.Errorf("merge rate %d: %d parts after writes %d", rate, n, writes)
+		}
+	}
+}

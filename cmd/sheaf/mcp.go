@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -76,7 +76,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		if err != nil {
 			return err
 		}
-		return server.Run(ctx, &sdk.StdioTransport{})
+		return server.Run(ctx, mcp.Stdio(os.Stdin, os.Stdout))
 	})
 	err = group.Wait()
 	if errors.Is(err, context.Canceled) && cmd.Context().Err() == nil {

@@ -87,13 +87,20 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 	}
 	var w textWriter
 	if no := out.Absence; no != nil {
-		w.line("%s has rank %d (0: not among the results).", no.ID, no.Rank)
+		switch {
+		case no.Rank > 0 && no.Inside != "" && no.Inside != no.ID:
+			w.line("%s has rank %d, inside %s.", oneLine(string(no.ID)), no.Rank, oneLine(string(no.Inside)))
+		case no.Rank > 0:
+			w.line("%s has rank %d.", oneLine(string(no.ID)), no.Rank)
+		default:
+			w.line("%s is not among the results.", oneLine(string(no.ID)))
+		}
 		for _, reason := range no.Reasons {
 			w.line("- %s", oneLine(reason))
 		}
 	}
 	for _, e := range out.Results {
-		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), e.ID)
+		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), oneLine(string(e.ID)))
 		w.line("%s", e.Arithmetic)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil

@@ -189,7 +189,7 @@ func getContent(out *getOut) []sdk.Content {
 	for i := range out.Parts {
 		p := &out.Parts[i]
 		w.line("%s", oneLine(p.Breadcrumb))
-		w.line("id %s, %s:%d, %d lines", p.ID, p.Path, p.Line, p.Lines)
+		w.line("id %s, %s:%d, %d lines", oneLine(string(p.ID)), oneLine(p.Path), p.Line, p.Lines)
 		w.quote(p.ID, p.Text)
 		if p.Truncated {
 			w.line("Note: the budget cut this text off; read on from a line with path:line:count.")

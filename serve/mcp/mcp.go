@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -72,7 +73,24 @@ func New(o Options, grant access.Grant) (*sdk.Server, error) {
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas})
 	s.addTools(m)
 	s.addResources(m)
+	m.AddReceivingMiddleware(s.guard)
 	return m, nil
+}
+
+// guard turns a panic into an error of its request: on standard input and output
+// it would end the server, and every request that runs.
+func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
+		defer func() {
+			if fault := recover(); fault != nil {
+				if s.o.Log != nil {
+					s.o.Log.Error("panic", "method", method, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
+				}
+				result, err = nil, errors.New("the server failed; its log says why")
+			}
+		}()
+		return next(ctx, method, req)
+	}
 }
 
 // maxRequestBytes bounds a request over HTTP.

@@ -142,12 +142,15 @@ func TestTools(t *testing.T) {
 		{"get", map[string]any{"id": "git.md#stash", "neighbors": 1}, "move the branch back"},
 		{"multi_get", map[string]any{"ids": []string{"git.md#stash", "nosuch.md", "deep/far.md"}}, "Not given: nosuch.md: not found"},
 		{"context", map[string]any{"text": "How do I undo a commit with git?"}, "notes:git.md"},
+		{"context", map[string]any{"text": "How do I undo a commit with git?"}, `for "the text given" in notes`},
 		{"context", map[string]any{"id": "deep/far.md"}, "notes:git.md"},
 		{"similar", map[string]any{"id": "notes:git.md#undo-a-commit"}, "notes:deep/far.md"},
 		{"list_collections", nil, "notes: 4 documents"},
 		{"status", nil, "notes: 4 documents"},
+		{"status", nil, "Profile sheaf; there are bench, "},
 		{"explain", map[string]any{"query": "undo commit", "limit": 1}, "BM25"},
-		{"explain", map[string]any{"query": "undo commit", "id": "日本.md"}, "rank 0"},
+		{"explain", map[string]any{"query": "undo commit", "id": "日本.md"}, "notes:日本.md is not among the results."},
+		{"explain", map[string]any{"query": "undo commit", "id": "git.md#undo-a-commit"}, "notes:git.md#undo-a-commit has rank 1."},
 		{"search", map[string]any{"query": "zzzz qqqq", "profile": "tree"}, "Nothing was found"},
 	} {
 		if got := call(t, s, c.tool, c.arguments, nil); !strings.Contains(got, c.want) {

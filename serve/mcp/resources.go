@@ -49,10 +49,14 @@ func (s *server) addResources(m *sdk.Server) {
 	}, s.resource)
 	m.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			if params, ok := req.GetParams().(*sdk.ListResourcesParams); ok && method == "resources/list" {
-				return s.resources(ctx, params.Cursor)
+			if method != "resources/list" {
+				return next(ctx, method, req)
 			}
-			return next(ctx, method, req)
+			cursor := ""
+			if params, ok := req.GetParams().(*sdk.ListResourcesParams); ok && params != nil { // a request for the first page may have none
+				cursor = params.Cursor
+			}
+			return s.resources(ctx, cursor)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -88,10 +89,7 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 	if (in.Text == "") == (in.ID == "") {
 		return nil, nil, sheaf.Invalidf("text and id: give one of them")
 	}
-	label := in.ID
-	if label == "" {
-		label = in.Name
-	}
+	label := cmp.Or(in.ID, in.Name, "the text given")
 	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget}, func(r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
 		if in.Text != "" {
 			return r.Context(ctx, in.Name, []byte(in.Text), q)
@@ -206,7 +204,7 @@ func searchContent(out *searchOut) []sdk.Content {
 		w.line("Note: nothing found seems to answer the query.")
 	}
 	for _, n := range out.Notes {
-		w.line("Note: %s", n)
+		w.line("Note: %s", oneLine(n))
 	}
 	if out.Truncated {
 		w.line("Note: the budget left out some texts or results; get reads any of them.")
@@ -215,12 +213,12 @@ func searchContent(out *searchOut) []sdk.Content {
 	for i := range out.Results {
 		r := &out.Results[i]
 		w.line("")
-		w.line("%d. %s", r.Rank, r.Breadcrumb)
+		w.line("%d. %s", r.Rank, oneLine(r.Breadcrumb))
 		sure := ""
 		if r.Confidence != "" {
 			sure = ", confidence " + r.Confidence
 		}
-		w.line("   id %s, %s:%d, score %.4g%s", r.ID, r.Path, r.Line, r.Score, sure)
+		w.line("   id %s, %s:%d, score %.4g%s", oneLine(string(r.ID)), oneLine(r.Path), r.Line, r.Score, sure)
 		if r.Text != "" {
 			w.quote(r.ID, r.Text)
 		} else if r.Snippet != "" {

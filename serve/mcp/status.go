@@ -2,6 +2,9 @@ package mcp
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -82,10 +85,17 @@ func (s *server) status(ctx context.Context, in statusIn) (*sdk.CallToolResult, 
 		return nil, nil, err
 	}
 	var w textWriter
-	w.line("%s: %d documents, %d passages, language %q, model %q; profile %s of %v", out.Name, out.Documents, out.Chunks, out.Language, out.Model, out.Profile, out.Profiles)
-	w.line("%d documents wait; left out: %v", out.Pending, out.Skipped)
+	w.line("%s: %d documents, %d passages, language %q, model %q", out.Name, out.Documents, out.Chunks, out.Language, out.Model)
+	w.line("Profile %s; there are %s.", out.Profile, strings.Join(out.Profiles, ", "))
+	w.line("%d documents wait.", out.Pending)
+	for _, reason := range slices.Sorted(maps.Keys(out.Skipped)) {
+		w.line("%d files were left out: %s.", out.Skipped[reason], reason)
+	}
 	if out.Watched != "" {
-		w.line("Changed files were last looked for at %s. %s", out.Watched, oneLine(out.Fault))
+		w.line("Changed files were last looked for at %s.", out.Watched)
+	}
+	if out.Fault != "" {
+		w.line("That failed: %s", oneLine(out.Fault))
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
 }

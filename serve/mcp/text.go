@@ -28,7 +28,7 @@ func (w *textWriter) quote(id sheaf.ID, text string) {
 	for strings.Contains(text, mark) {
 		mark += "<"
 	}
-	w.line("%s text of %s", mark, id)
+	w.line("%s text of %s", mark, oneLine(string(id)))
 	w.line("%s", strings.TrimRight(text, "\n"))
 	w.line("%s end of text", mark)
 }

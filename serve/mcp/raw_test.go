@@ -1,0 +1,155 @@
+package mcp_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/mcp"
+	"sheaf/serve/servetest"
+)
+
+// line is what a server wrote.
+type line struct {
+	ID     int             `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// raw speaks with a server on standard input and output, one line a message.
+type raw struct {
+	t    *testing.T
+	in   io.WriteCloser
+	out  chan line
+	last int
+}
+
+func startRaw(t *testing.T) *raw {
+	t.Helper()
+	f := servetest.Open(t, notes, nil)
+	server, err := mcp.New(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test"}, access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, ours := io.Pipe()
+	heard, said := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Run(t.Context(), mcp.Stdio(theirs, said))
+		_ = said.Close()
+	}()
+	r := &raw{t: t, in: ours, out: make(chan line, 1)}
+	go func() {
+		defer close(r.out)
+		for lines := bufio.NewScanner(heard); lines.Scan(); {
+			text := lines.Bytes()
+			if text[0] != '[' {
+				text = fmt.Appendf(nil, "[%s]", text)
+			}
+			var answers []line
+			if err := json.Unmarshal(text, &answers); err != nil {
+				t.Errorf("the server wrote %q", text)
+			}
+			for _, l := range answers {
+				r.out <- l
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = ours.Close()
+		<-done
+		for range r.out {
+		}
+	})
+	return r
+}
+
+// ask sends a request whose params are written as they are, "" for none.
+func (r *raw) ask(method, params string) line {
+	r.t.Helper()
+	r.last++
+	if params != "" {
+		params = `,"params":` + params
+	}
+	return r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q%s}`, r.last, method, params), r.last)
+}
+
+// send sends a line and waits for its answer, which has the identifier id.
+func (r *raw) send(text string, id int) line {
+	r.t.Helper()
+	shown := text[:min(len(text), 200)]
+	if _, err := fmt.Fprintln(r.in, text); err != nil {
+		r.t.Fatalf("%s: %v", shown, err)
+	}
+	select {
+	case l, ok := <-r.out:
+		if !ok || l.ID != id || (l.Error == nil) == (l.Result == nil) {
+			r.t.Fatalf("%s: %+v, %v", shown, l, ok)
+		}
+		return l
+	case <-time.After(20 * time.Second):
+		r.t.Fatalf("%s: no answer", shown)
+	}
+	return line{}
+}
+
+// TestRawRequests: clients leave params out where the protocol lets them, and
+// broken ones send anything. Each request is answered, and the server stays.
+func TestRawRequests(t *testing.T) {
+	r := startRaw(t)
+	r.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
+	fmt.Fprintln(r.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for _, method := range []string{"ping", "tools/list", "resources/list", "resources/templates/list"} {
+		for _, params := range []string{"", "{}"} {
+			if l := r.ask(method, params); l.Error != nil {
+				t.Errorf("%s %q: %+v", method, params, l.Error)
+			}
+		}
+	}
+	methods := []string{"ping", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read", "resources/subscribe",
+		"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "server/discover", "nosuch/method"}
+	for _, method := range methods {
+		for _, params := range []string{"", "null", "[]", `"x"`, "5", `{"cursor":5}`, `{"cursor":"x"}`, `{"cursor":"sheaf://notes/%zz"}`, `{"name":null}`,
+			`{"name":"search"}`, `{"name":"search","arguments":null}`, `{"name":"search","arguments":[]}`, `{"name":"search","arguments":{"query":"a","limit":null}}`,
+			`{"uri":null}`, `{"uri":"sheaf://"}`, `{"ref":{}}`, `{"_meta":{"progressToken":{}}}`} {
+			r.ask(method, params)
+		}
+	}
+	for _, text := range []string{"not JSON", `{"jsonrpc":"2.0","id":2,"method":"ping","params":`, `{"jsonrpc":"2.0","id":2,"method":"ping"} trailing`, "[1,2]", "[]", "{}", "5", "null",
+		`{"jsonrpc":"1.0","id":2,"method":"ping"}`, `{"jsonrpc":"2.0","id":{},"method":"ping"}`, `[{"jsonrpc":"2.0","id":2,"method":"ping"}]`, "\xff\xfe",
+		`{"jsonrpc":"2.0","id":2,"method":"ping","params":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", strings.Repeat("a", 17<<20)} {
+		if l := r.send(text, 0); l.Error == nil {
+			t.Errorf("%.100s: %s", text, l.Result)
+		}
+	}
+	fmt.Fprintln(r.in)
+	if l := r.ask("tools/call", `{"name":"search","arguments":{"query":"undo commit"}}`); l.Error != nil {
+		t.Errorf("after all that: %+v", l.Error)
+	}
+}
+
+// TestBatches: versions of the protocol that have lists of messages get them.
+func TestBatches(t *testing.T) {
+	r := startRaw(t)
+	r.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`, 1)
+	fmt.Fprintln(r.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for _, text := range []string{`[]`, `[5]`, `[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]`} {
+		if l := r.send(text, 0); l.Error == nil {
+			t.Errorf("%s: %s", text, l.Result)
+		}
+	}
+	fmt.Fprintln(r.in, `[{"jsonrpc":"2.0","id":7,"method":"ping"},{"jsonrpc":"2.0","id":8,"method":"ping"}]`)
+	if a, b := <-r.out, <-r.out; a.Error != nil || b.Error != nil || a.ID+b.ID != 7+8 {
+		t.Errorf("a list: %+v, %+v", a, b)
+	}
+}

@@ -1,0 +1,157 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Stdio is the transport of a server on standard input and output, one message a
+// line. A line that is no message is answered with an error and the next one is
+// read, as JSON-RPC wants it: the SDK alone ends the session instead. out is not
+// closed.
+func Stdio(in io.ReadCloser, out io.Writer) sdk.Transport {
+	said := &output{w: out}
+	return &sdk.IOTransport{Reader: &lines{in: in, buffered: bufio.NewReader(in), out: said}, Writer: said}
+}
+
+// output takes lines whole, from the server and from what refuses lines.
+type output struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (o *output) Write(line []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(line)
+}
+
+func (*output) Close() error { return nil }
+
+// lines reads those lines of in that are messages.
+type lines struct {
+	in       io.ReadCloser
+	buffered *bufio.Reader
+	out      io.Writer
+	rest     []byte
+	batches  bool // whether the version that was agreed on has batches
+}
+
+func (l *lines) Close() error { return l.in.Close() }
+
+// Read implements io.Reader.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, err := l.line()
+		if err != nil && !errors.Is(err, errLine) {
+			return 0, err
+		}
+		if err == nil {
+			if line = bytes.TrimSpace(line); len(line) == 0 {
+				continue
+			}
+			err = l.check(line)
+		}
+		if err != nil {
+			if err := l.refuse(err); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		l.rest = append(line, '\n')
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+var (
+	errLine = fmt.Errorf("a line has more than %d bytes", sdk.DefaultMaxLineLength)
+	errJSON = errors.New("a line is no JSON, or nests too deep")
+)
+
+// line is the next line. Of one that is too long nothing is kept.
+func (l *lines) line() ([]byte, error) {
+	var line []byte
+	for long := false; ; {
+		part, err := l.buffered.ReadSlice('\n')
+		if long = long || len(line)+len(part) > sdk.DefaultMaxLineLength; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil && (!errors.Is(err, io.EOF) || len(line) == 0):
+			return nil, err
+		case long:
+			return nil, errLine
+		default:
+			return line, nil
+		}
+	}
+}
+
+// lastWithBatches is the last version of the protocol that has batches.
+const lastWithBatches = "2025-03-26"
+
+// check says why a line is no message, or batch of messages.
+func (l *lines) check(line []byte) error {
+	if !json.Valid(line) {
+		return errJSON
+	}
+	if line[0] != '[' {
+		m, err := jsonrpc.DecodeMessage(line)
+		if err != nil {
+			return err
+		}
+		var start sdk.InitializeParams
+		if r, ok := m.(*jsonrpc.Request); ok && r.Method == "initialize" && json.Unmarshal(r.Params, &start) == nil {
+			l.batches = start.ProtocolVersion <= lastWithBatches
+		}
+		return nil
+	}
+	var batch []json.RawMessage
+	if err := json.Unmarshal(line, &batch); err != nil {
+		return err
+	}
+	if !l.batches || len(batch) == 0 {
+		return errors.New("a list: send one message a line")
+	}
+	seen := map[jsonrpc.ID]bool{}
+	for _, one := range batch {
+		m, err := jsonrpc.DecodeMessage(one)
+		if err != nil {
+			return err
+		}
+		if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+			if seen[r.ID] {
+				return fmt.Errorf("two messages of a list have the identifier %v", r.ID.Raw())
+			}
+			seen[r.ID] = true
+		}
+	}
+	return nil
+}
+
+// refuse answers a line that is no message. Which request it was to be is not known.
+func (l *lines) refuse(why error) error {
+	code := jsonrpc.CodeInvalidRequest
+	if errors.Is(why, errJSON) {
+		code = jsonrpc.CodeParseError
+	}
+	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": why.Error()}})
+	if err != nil {
+		return err
+	}
+	_, err = l.out.Write(append(answer, '\n'))
+	return err
+}

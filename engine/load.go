@@ -303,8 +303,12 @@ func (f *flushed) remove(docs, ids []string) error {
 }
 
 // wordShare is the part of its memory in which a worker may remember words from
-// one segment to the next.
-const wordShare = 8
+// one segment to the next, and wordBytes the most that it may, which keeps the number
+// of terms far below what a builder can hold.
+const (
+	wordShare = 8
+	wordBytes = 1 << 30
+)
 
 // flush writes the chunks of workers, of which mu is held, as one segment.
 func (l *Load) flush(workers ...*worker) error {
@@ -329,7 +333,7 @@ func (l *Load) flush(workers ...*worker) error {
 		}
 	}
 	for _, w := range workers {
-		w.reset(l.index.options.Memory / int64(len(l.all)) / wordShare)
+		w.reset(min(l.index.options.Memory/int64(len(l.all))/wordShare, wordBytes))
 		w.used.Store(w.bytes())
 	}
 	return nil

@@ -49,6 +49,43 @@ func (e *Encoder) AddCount(ordinal, frequency uint32) {
 	e.add(ordinal, 0, frequency)
 }
 
+// An Occurrence is a place of a term: the ordinal of the chunk in the bits from 32 on
+// (24 of them, see [MaxOrdinal]), the position below. The upper 8 are the caller's, the
+// same ones in all occurrences of a term.
+type Occurrence uint64
+
+func (o Occurrence) ordinal() uint32 { return uint32(o>>32) & MaxOrdinal }
+
+// AddOccurrences appends the postings of a term's occurrences, at least one, in
+// rising order. lengths are those of the field in all chunks, by ordinal. It does what Add does.
+func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
+	if e.df == 0 {
+		e.counted, e.positions = false, e.positions[:0]
+	}
+	for i := 0; i < len(list); {
+		chunk, from := list[i]>>32, i
+		for ; i < len(list) && list[i]>>32 == chunk; i++ {
+			e.all = append(e.all, uint32(list[i]))
+		}
+		ordinal := list[from].ordinal()
+		if e.df == 0 {
+			e.single = Single{Ordinal: ordinal, Frequency: uint32(i - from), Position: uint32(list[from])}
+		}
+		e.add(ordinal, lengths[ordinal], uint32(i-from))
+	}
+}
+
+// AddCounts is AddOccurrences without positions and impacts, as AddCount is.
+func (e *Encoder) AddCounts(list []Occurrence) {
+	for i := 0; i < len(list); {
+		chunk, from := list[i]>>32, i
+		for i < len(list) && list[i]>>32 == chunk {
+			i++
+		}
+		e.AddCount(list[from].ordinal(), uint32(i-from))
+	}
+}
+
 func (e *Encoder) add(ordinal, length, frequency uint32) {
 	e.docs[e.n], e.frequencies[e.n], e.lengths[e.n] = ordinal, frequency, length
 	e.n++

@@ -1,7 +1,6 @@
 // Package postings answers the question "which chunks hold this term, how often
 // and where?". An [Encoder] makes the posting list of one term in one field, a
-// [Cursor] walks it, an [Accumulator] gathers postings in memory while an index
-// is built.
+// [Cursor] walks it.
 //
 // A list is cut into blocks of [BlockLen] postings. The last chunk of each block,
 // its place and its impacts (see [Impact]) are known before it is decoded, so that

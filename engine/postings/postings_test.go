@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sheaf/engine/postings"
 )
 
@@ -178,34 +180,46 @@ func TestRewind(t *testing.T) {
 	}
 }
 
-func TestAccumulator(t *testing.T) {
+// TestAddOccurrences: a list of occurrences is the list of the postings that they are,
+// in one piece or in two, with and without positions.
+func TestAddOccurrences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	var arena postings.Arena
-	lists := make([][]posting, 60)
-	accumulators := make([]postings.Accumulator, len(lists))
-	for i := range lists {
-		lists[i] = randomList(rng, rng.IntN(600)+1, 40)
-	}
-	for i := range 600 { // interleaved, as indexing does
-		for j, list := range lists {
-			if i < len(list) {
-				for _, p := range list[i].positions {
-					accumulators[j].Add(&arena, list[i].ordinal, p)
-				}
+	var e postings.Encoder
+	for range 60 {
+		list := randomList(rng, rng.IntN(600)+1, 40)
+		lengths := make([]uint32, list[len(list)-1].ordinal+1)
+		var occurrences []postings.Occurrence
+		cut := 0
+		for i, p := range list {
+			lengths[p.ordinal] = p.length
+			if i == len(list)/2 {
+				cut = len(occurrences)
+			}
+			for _, at := range p.positions {
+				occurrences = append(occurrences, postings.Occurrence(uint64(p.ordinal)<<32|uint64(at)))
 			}
 		}
-	}
-	var r postings.Replay
-	for j, list := range lists {
-		r.Start(&arena, &accumulators[j])
-		for i, want := range list {
-			ordinal, positions, ok := r.Next()
-			if !ok || ordinal != want.ordinal || !slices.Equal(positions, want.positions) {
-				t.Fatalf("list %d posting %d: %d %v %v, want %d %v", j, i, ordinal, positions, ok, want.ordinal, want.positions)
+		second := slices.Clone(occurrences[cut:])
+		for i := range second {
+			second[i] |= 0xab << 56
+		}
+		want := encode(&e, list)
+		for _, pieces := range [][][]postings.Occurrence{{occurrences}, {occurrences[:cut], second}} {
+			for _, piece := range pieces {
+				e.AddOccurrences(piece, lengths)
+			}
+			if diff := cmp.Diff(want, e.Finish()); diff != "" {
+				t.Fatalf("%d postings in %d pieces: %s", len(list), len(pieces), diff)
 			}
 		}
-		if _, _, ok := r.Next(); ok || accumulators[j].DF() != len(list) {
-			t.Fatalf("list %d: more postings than the %d added", j, len(list))
+		for _, p := range list {
+			e.AddCount(p.ordinal, uint32(len(p.positions)))
+		}
+		counted := e.Finish()
+		counted.Postings, counted.Positions = slices.Clone(counted.Postings), slices.Clone(counted.Positions)
+		e.AddCounts(occurrences)
+		if diff := cmp.Diff(counted, e.Finish()); diff != "" {
+			t.Fatalf("%d postings, counted: %s", len(list), diff)
 		}
 	}
 }

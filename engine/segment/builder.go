@@ -3,7 +3,6 @@ package segment
 import (
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"sheaf/engine/postings"
 	"sheaf/engine/vector"
@@ -17,12 +16,10 @@ const maxChunks = postings.MaxOrdinal
 type Builder struct {
 	fields []string
 
-	arena        postings.Arena
-	names        names // of terms
-	termBytes    int64
-	sorted       []uint32          // the terms that the last flush knew, by name
-	accumulators [][]*accumulators // [field][term / len(accumulators)]
-	pages        int               // how many of these there are
+	texts     []occurrences // by field
+	names     names         // of terms
+	termBytes int64
+	sorted    []uint32 // the terms that the last flush knew, by name
 
 	ids     []string
 	docs    []string
@@ -36,12 +33,8 @@ type Builder struct {
 	runs    []runs
 	key     []byte
 	vectors map[string]*vector.Buffer
-	bytes   int64 // of everything but arena and tables
+	bytes   int64 // of everything but texts and terms
 }
-
-// accumulators are those of terms with neighboring numbers, in one field. Terms that
-// come early, and so often, are neighbors.
-type accumulators [16]postings.Accumulator
 
 // runs are ordinals as bounds of runs: start, end, start, end ...
 type runs struct{ bounds []uint32 }
@@ -68,13 +61,8 @@ func NewBuilder(fields []string) *Builder {
 // Reset makes b empty. It keeps the memory and the numbers of the terms for the
 // chunks that come, which have most of them.
 func (b *Builder) Reset() {
-	b.arena.Reset()
 	for f := range b.fields {
-		for _, page := range b.accumulators[f] {
-			if page != nil {
-				*page = accumulators{}
-			}
-		}
+		b.texts[f].reset()
 		b.lengths[f] = b.lengths[f][:0]
 	}
 	clear(b.ids)
@@ -95,21 +83,22 @@ func (b *Builder) Reset() {
 // Forget makes b empty and gives its memory back.
 func (b *Builder) Forget() {
 	*b = Builder{
-		fields:       b.fields,
-		byID:         map[string]uint32{},
-		byDoc:        map[string][]uint32{},
-		dead:         map[uint32]struct{}{},
-		columns:      map[string]uint32{},
-		vectors:      map[string]*vector.Buffer{},
-		accumulators: make([][]*accumulators, len(b.fields)),
-		lengths:      make([][]uint32, len(b.fields)),
+		fields:  b.fields,
+		byID:    map[string]uint32{},
+		byDoc:   map[string][]uint32{},
+		dead:    map[uint32]struct{}{},
+		columns: map[string]uint32{},
+		vectors: map[string]*vector.Buffer{},
+		texts:   make([]occurrences, len(b.fields)),
+		lengths: make([][]uint32, len(b.fields)),
 	}
 }
 
 // Begin begins a chunk and returns its ordinal. One with the same ID that was added
-// before must have been removed: Flush fails otherwise. The error is ErrTooLarge.
+// before must have been removed: Flush fails otherwise. The error is ErrTooLarge: for too
+// many chunks, or too many terms since Forget.
 func (b *Builder) Begin(id, doc string) (uint32, error) {
-	if len(b.ids) >= maxChunks {
+	if len(b.ids) >= maxChunks || len(b.names.list) > maxTerms {
 		return 0, ErrTooLarge
 	}
 	b.ids, b.docs = append(b.ids, id), append(b.docs, doc)
@@ -146,44 +135,14 @@ func (b *Builder) Term(text []byte) uint32 {
 // Token adds an occurrence of a term to a field of the chunk that was begun
 // last. Positions never fall within a field.
 func (b *Builder) Token(field int, term, position uint32) {
-	b.accumulator(field, term).Add(&b.arena, uint32(len(b.ids)-1), position)
+	b.texts[field].add(uint32(len(b.ids)-1), term, position)
 	b.lengths[field][len(b.ids)-1]++
 }
 
-// Form counts an occurrence of a form, whose term begins with FormMark.
+// Form counts an occurrence of a form, whose term begins with FormMark, in a field of
+// the chunk that was begun last.
 func (b *Builder) Form(field int, term uint32) {
-	b.accumulator(field, term).Add(&b.arena, uint32(len(b.ids)-1), 0)
-}
-
-func (b *Builder) accumulator(field int, term uint32) *postings.Accumulator {
-	pages, at := b.accumulators[field], int(term/uint32(len(accumulators{})))
-	if at >= len(pages) || pages[at] == nil {
-		return b.newAccumulator(field, term)
-	}
-	return &pages[at][term%uint32(len(accumulators{}))]
-}
-
-func (b *Builder) newAccumulator(field int, term uint32) *postings.Accumulator {
-	pages, at := b.accumulators[field], int(term/uint32(len(accumulators{})))
-	if at >= len(pages) {
-		pages = append(pages, make([]*accumulators, at+1-len(pages)+len(pages)/2)...)
-		b.accumulators[field] = pages
-	}
-	pages[at] = new(accumulators)
-	b.pages++
-	return &pages[at][term%uint32(len(accumulators{}))]
-}
-
-// list is what there is of a term in a field; nil for nothing.
-func (b *Builder) list(field int, term uint32) *postings.Accumulator {
-	pages, at := b.accumulators[field], int(term/uint32(len(accumulators{})))
-	if at >= len(pages) || pages[at] == nil {
-		return nil
-	}
-	if list := &pages[at][term%uint32(len(accumulators{}))]; list.DF() > 0 {
-		return list
-	}
-	return nil
+	b.texts[field].addForm(uint32(len(b.ids)-1), term)
 }
 
 // Column is the number of a value of a column inside this builder, which Mark takes,
@@ -261,11 +220,11 @@ func (b *Builder) Empty() bool { return len(b.ids) == 0 }
 
 // Bytes is about how much memory the builder takes.
 func (b *Builder) Bytes() int64 {
-	slots := 0
-	for _, pages := range b.accumulators {
-		slots += cap(pages)
+	n := 0
+	for f := range b.texts {
+		n += b.texts[f].count()
 	}
-	return b.arena.Bytes() + b.termBytes + b.bytes + int64(8*slots) + int64(b.pages)*int64(unsafe.Sizeof(accumulators{}))
+	return b.termBytes + b.bytes + int64(n)*occurrenceBytes
 }
 
 // sortTerms puts all terms into sorted: those that came since the last time are

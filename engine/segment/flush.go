@@ -18,6 +18,9 @@ import (
 func Flush(fs vfs.FS, path string, builders ...*Builder) error {
 	f := flusher{}
 	for _, b := range builders {
+		if len(b.names.list) > noTerm {
+			return ErrTooLarge
+		}
 		f.add(b)
 	}
 	switch {
@@ -64,6 +67,8 @@ type flushPart struct {
 	base  uint32 // ordinal of the first
 	live  int    // chunks that are left
 	remap []uint32
+
+	inversion *inversion
 }
 
 const dropped = 1<<32 - 1

@@ -2,39 +2,52 @@ package segment
 
 import (
 	"runtime"
-	"sort"
 	"sync"
 	"sync/atomic"
-
-	"sheaf/engine/postings"
 )
-
-// rangeTerms is about how many terms of one builder are encoded at a time: enough
-// to outweigh handing them over, and so few that what waits to be written is small.
-const rangeTerms = 512
 
 // postings writes the lists of all terms of all builders, by name. Ranges of terms
 // are encoded side by side and written in order.
 func (f *flusher) postings(lengths [][]uint32) {
-	var sorting sync.WaitGroup
-	for i := range f.parts {
-		sorting.Go(f.parts[i].sortTerms)
-	}
-	sorting.Wait()
+	f.eachPart(func(i int) { f.parts[i].invert() })
 	f.file.begin(sectionPostings)
-	f.encodeRanges(f.ranges(), lengths, runtime.GOMAXPROCS(0))
+	ranges := f.ranges()
+	all := 0
+	for _, r := range ranges {
+		all += r.occurrences
+	}
+	for from := 0; from < len(ranges); {
+		to, n := from, 0
+		for to < len(ranges) && (n < roundOccurrences || n < all/2) {
+			n += ranges[to].occurrences
+			to++
+		}
+		f.eachPart(func(i int) { f.parts[i].inversion.make(i, from, ranges[from:to]) })
+		f.encodeRanges(from, ranges[from:to], lengths, runtime.GOMAXPROCS(0))
+		from = to
+	}
 	f.file.endTerms()
 }
 
-// encodeRanges encodes ranges in several goroutines, each of which has one range in
-// hand while another waits to be written, and writes them.
-func (f *flusher) encodeRanges(ranges []termRange, lengths [][]uint32, goroutines int) {
+// eachPart calls do for the number of every part, side by side.
+func (f *flusher) eachPart(do func(i int)) {
+	var wait sync.WaitGroup
+	for i := range f.parts {
+		wait.Go(func() { do(i) })
+	}
+	wait.Wait()
+}
+
+// encodeRanges encodes ranges, those from the one with the number first on, in several
+// goroutines, each of which has one range in hand while another waits to be written, and
+// writes them.
+func (f *flusher) encodeRanges(first int, ranges []termRange, lengths [][]uint32, goroutines int) {
 	if goroutines = min(goroutines, len(ranges)); goroutines <= 1 {
-		e := rangeEncoder{parts: f.parts, lengths: lengths}
+		e := newRangeEncoder(f.parts, lengths)
 		var lists termLists
-		for _, r := range ranges {
+		for i, r := range ranges {
 			lists.reset()
-			e.encode(&lists, r)
+			e.encode(&lists, first+i, r)
 			f.file.lists(&lists)
 		}
 		return
@@ -51,7 +64,7 @@ func (f *flusher) encodeRanges(ranges []termRange, lengths [][]uint32, goroutine
 	var encoding sync.WaitGroup
 	for range goroutines {
 		encoding.Go(func() {
-			e := rangeEncoder{parts: f.parts, lengths: lengths}
+			e := newRangeEncoder(f.parts, lengths)
 			// Memory is taken before a range, so that the range which is
 			// written next always has some.
 			for lists := range free {
@@ -60,7 +73,7 @@ func (f *flusher) encodeRanges(ranges []termRange, lengths [][]uint32, goroutine
 					return
 				}
 				lists.reset()
-				e.encode(lists, ranges[i])
+				e.encode(lists, first+i, ranges[i])
 				results[i] <- lists
 			}
 		})
@@ -73,39 +86,6 @@ func (f *flusher) encodeRanges(ranges []termRange, lengths [][]uint32, goroutine
 	encoding.Wait()
 }
 
-// termRange is, for each part, a range of its sorted terms: in all of them those
-// of the same names.
-type termRange []struct{ from, to int }
-
-// ranges cuts the terms at every rangeTerms of the part that has most.
-func (f *flusher) ranges() []termRange {
-	most := &f.parts[0]
-	for i := range f.parts {
-		if p := &f.parts[i]; len(p.sorted) > len(most.sorted) {
-			most = p
-		}
-	}
-	var out []termRange
-	before := make([]int, len(f.parts))
-	for at := rangeTerms; ; at += rangeTerms {
-		r := make(termRange, len(f.parts))
-		for i := range f.parts {
-			p := &f.parts[i]
-			to := len(p.sorted)
-			if at < len(most.sorted) {
-				bound := most.name(at)
-				to = sort.Search(to, func(t int) bool { return p.name(t) >= bound })
-			}
-			r[i].from, r[i].to = before[i], to
-			before[i] = to
-		}
-		out = append(out, r)
-		if at >= len(most.sorted) {
-			return out
-		}
-	}
-}
-
 // name is that of the i-th of the sorted terms.
 func (p *flushPart) name(i int) string { return p.names.list[p.sorted[i]] }
 
@@ -113,24 +93,42 @@ func (p *flushPart) name(i int) string { return p.names.list[p.sorted[i]] }
 type rangeEncoder struct {
 	parts   []flushPart
 	lengths [][]uint32
-	replay  postings.Replay
-	holders []int // the parts that have the term
+	lists   [][]lists // of the range: [part][field]
+	at      []bound   // the terms of each part that are left
+	holders []int     // the parts that have the term
 }
 
-// encode walks the terms of all parts together, by name.
-func (e *rangeEncoder) encode(out *termLists, r termRange) {
+func newRangeEncoder(parts []flushPart, lengths [][]uint32) *rangeEncoder {
+	e := &rangeEncoder{parts: parts, lengths: lengths, at: make([]bound, len(parts)), lists: make([][]lists, len(parts))}
+	for i := range e.lists {
+		e.lists[i] = make([]lists, len(lengths))
+	}
+	return e
+}
+
+// encode walks the terms of all parts together, by name, in the range of this number.
+func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
+	copy(e.at, r.parts)
+	for i, b := range r.parts {
+		for field := range e.lengths {
+			e.lists[i][field].sort(e.parts[i].inversion.occurrences(field, number), b.to-b.from)
+		}
+	}
 	for {
-		name := e.next(r)
+		name := e.next()
 		if len(e.holders) == 0 {
 			return
 		}
 		for field := range e.lengths {
 			listed := false
 			for _, i := range e.holders {
-				p := &e.parts[i]
-				if list := p.list(field, p.sorted[r[i].from]); list != nil {
-					e.copyList(&out.encoder, p, list, e.lengths[field], name[0] == FormMark)
+				if list := e.lists[i][field].list(e.at[i].from - r.parts[i].from); len(list) > 0 {
 					listed = true
+					if name[0] == FormMark {
+						out.encoder.AddCounts(list)
+					} else {
+						out.encoder.AddOccurrences(list, e.lengths[field])
+					}
 				}
 			}
 			if listed {
@@ -139,20 +137,20 @@ func (e *rangeEncoder) encode(out *termLists, r termRange) {
 		}
 		out.term(name)
 		for _, i := range e.holders {
-			r[i].from++
+			e.at[i].from++
 		}
 	}
 }
 
 // next finds the first of the terms that are left, and the parts that hold it; none
 // at the end.
-func (e *rangeEncoder) next(r termRange) (name string) {
+func (e *rangeEncoder) next() (name string) {
 	e.holders = e.holders[:0]
-	for i := range e.parts {
-		if r[i].from == r[i].to {
+	for i, at := range e.at {
+		if at.from == at.to {
 			continue
 		}
-		switch other := e.parts[i].name(r[i].from); {
+		switch other := e.parts[i].name(at.from); {
 		case len(e.holders) == 0 || other < name:
 			e.holders, name = append(e.holders[:0], i), other
 		case other == name:
@@ -160,17 +158,4 @@ func (e *rangeEncoder) next(r termRange) (name string) {
 		}
 	}
 	return name
-}
-
-func (e *rangeEncoder) copyList(encoder *postings.Encoder, p *flushPart, list *postings.Accumulator, lengths []uint32, form bool) {
-	e.replay.Start(&p.arena, list)
-	for ordinal, positions, ok := e.replay.Next(); ok; ordinal, positions, ok = e.replay.Next() {
-		switch to := p.to(ordinal); {
-		case to == dropped:
-		case form:
-			encoder.AddCount(to, uint32(len(positions)))
-		default:
-			encoder.Add(to, lengths[to], positions)
-		}
-	}
 }

@@ -1,0 +1,213 @@
+package segment
+
+import (
+	"sort"
+
+	"sheaf/engine/postings"
+)
+
+// An inversion sorts the occurrences of a builder by term, in two steps of which each
+// writes to few places at a time, near each other: first into ranges of terms, and
+// then each range by its terms, see [lists] (a radix sort, the highest digit first).
+// What the first step makes takes twice the memory of the occurrences, so not all
+// ranges are made at once.
+type inversion struct {
+	part *flushPart
+	// counts are how often each of the sorted terms occurs: [field][term].
+	counts [][]uint32
+	// places are, by the number of a term, its range, shifted left by termBits, plus
+	// its number within.
+	places []uint32
+
+	first  int                     // of the ranges that are made
+	bounds [][]bound               // of these, in made: [field][range - first]
+	made   [][]postings.Occurrence // [field]; above termBits each has the number within its range
+}
+
+// bound is a half-open range.
+type bound struct{ from, to int }
+
+const (
+	termBits = 8
+	// rangeTerms is the most terms of one builder in a range.
+	rangeTerms = 1 << termBits
+	// rangeOccurrences is the most occurrences of one builder in a range of several
+	// terms: so few that sorting them stays in the processor's caches.
+	rangeOccurrences = 1 << 15
+	// roundOccurrences is how many occurrences are made into ranges at a time, at least.
+	roundOccurrences = 1 << 20
+)
+
+// invert sorts the terms and counts their occurrences.
+func (p *flushPart) invert() {
+	p.sortTerms()
+	v := &inversion{part: p, places: make([]uint32, len(p.sorted)),
+		bounds: make([][]bound, len(p.texts)), made: make([][]postings.Occurrence, len(p.texts))}
+	for field := range p.texts {
+		counts, sorted := p.texts[field].counts(len(p.sorted)), make([]uint32, len(p.sorted))
+		for i, term := range p.sorted {
+			sorted[i] = counts[term]
+		}
+		v.counts = append(v.counts, sorted)
+	}
+	p.inversion = v
+}
+
+// of is how often the i-th of the sorted terms occurs.
+func (v *inversion) of(i int) int {
+	n := 0
+	for _, counts := range v.counts {
+		n += int(counts[i])
+	}
+	return n
+}
+
+// termRange is, for each part, a range of its sorted terms: in all of them those
+// of the same names. occurrences are those in all parts.
+type termRange struct {
+	parts       []bound
+	occurrences int
+}
+
+// ranges cuts the terms of all parts into ranges.
+func (f *flusher) ranges() []termRange {
+	var out []termRange
+	from := make([]int, len(f.parts))
+	for {
+		r := termRange{parts: make([]bound, len(f.parts))}
+		end, ends, left := "", false, false
+		for i := range f.parts {
+			p := &f.parts[i]
+			to := p.inversion.reach(from[i])
+			r.parts[i] = bound{from[i], to}
+			left = left || from[i] < to
+			if to < len(p.sorted) && (!ends || p.name(to) < end) {
+				end, ends = p.name(to), true
+			}
+		}
+		if !left {
+			return out
+		}
+		for i := range f.parts {
+			p, b := &f.parts[i], &r.parts[i]
+			if ends && b.to > b.from && p.name(b.to-1) >= end {
+				b.to = b.from + sort.Search(b.to-b.from, func(t int) bool { return p.name(b.from+t) >= end })
+			}
+			from[i] = b.to
+			r.occurrences += p.inversion.place(len(out), *b)
+		}
+		out = append(out, r)
+	}
+}
+
+// reach is how far a range of sorted terms that begins at from may go.
+func (v *inversion) reach(from int) int {
+	to, n := from, 0
+	for to < len(v.places) && to-from < rangeTerms {
+		if n += v.of(to); n > rangeOccurrences && to > from {
+			break
+		}
+		to++
+	}
+	return to
+}
+
+// place says that sorted terms are a range; it returns how often they occur.
+func (v *inversion) place(number int, b bound) (occurrences int) {
+	for i := b.from; i < b.to; i++ {
+		v.places[v.part.sorted[i]] = uint32(number)<<termBits | uint32(i-b.from)
+		occurrences += v.of(i)
+	}
+	return occurrences
+}
+
+// make sorts by range the occurrences of the terms of ranges, which are those of the
+// i-th part from the range first on.
+func (v *inversion) make(i, first int, ranges []termRange) {
+	v.first = first
+	for field, counts := range v.counts {
+		bounds := grown(v.bounds[field], len(ranges))
+		n := 0
+		for k, r := range ranges {
+			bounds[k] = bound{n, n}
+			for _, count := range counts[r.parts[i].from:r.parts[i].to] {
+				n += int(count)
+			}
+		}
+		v.bounds[field], v.made[field] = bounds, grown(v.made[field], n)
+		v.scatter(field)
+	}
+}
+
+// scatter writes the occurrences of a field to the ends of their ranges.
+func (v *inversion) scatter(field int) {
+	made, bounds, places, first := v.made[field], v.bounds[field], v.places, uint32(v.first)
+	ordinal, position, dead := uint64(0), uint32(0), false
+	v.part.texts[field].each(func(page []uint32) {
+		for i := 0; i < len(page); i++ {
+			term, step := page[i]>>stepBits, page[i]&far
+			if step == far {
+				i++
+				if step = page[i]; term == noTerm {
+					to := v.part.to(step)
+					ordinal, position, dead = uint64(to)<<32, 0, to == dropped
+					continue
+				}
+			}
+			position += step
+			place := places[term]
+			if in := place>>termBits - first; in < uint32(len(bounds)) && !dead {
+				to := bounds[in].to
+				made[to] = postings.Occurrence(uint64(place)<<(64-termBits) | ordinal | uint64(position))
+				bounds[in].to = to + 1
+			}
+		}
+	})
+}
+
+// occurrences are those of a field in a range that is made.
+func (v *inversion) occurrences(field, in int) []postings.Occurrence {
+	b := v.bounds[field][in-v.first]
+	return v.made[field][b.from:b.to]
+}
+
+// lists are the occurrences of a range of terms in one field, by term.
+type lists struct {
+	sorted []postings.Occurrence
+	ends   [rangeTerms]int // of each term in sorted
+	memory []postings.Occurrence
+}
+
+// sort sorts occurrences of terms whose numbers are below n. What is there of one
+// term is sorted already: by chunk and position.
+func (l *lists) sort(made []postings.Occurrence, n int) {
+	clear(l.ends[:n])
+	if n <= 1 || len(made) == 0 {
+		l.sorted, l.ends[0] = made, len(made)
+		return
+	}
+	for _, o := range made {
+		l.ends[o>>(64-termBits)]++
+	}
+	at := 0
+	for i, count := range l.ends[:n] {
+		l.ends[i] = at
+		at += count
+	}
+	l.memory = grown(l.memory, len(made))
+	l.sorted = l.memory
+	for _, o := range made {
+		at := &l.ends[o>>(64-termBits)]
+		l.sorted[*at] = o
+		*at++
+	}
+}
+
+// list is the part of the i-th term.
+func (l *lists) list(i int) []postings.Occurrence {
+	from := 0
+	if i > 0 {
+		from = l.ends[i-1]
+	}
+	return l.sorted[from:l.ends[i]]
+}

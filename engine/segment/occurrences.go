@@ -1,0 +1,132 @@
+package segment
+
+import "slices"
+
+// occurrences are the terms of one field of all chunks, as they came: a number for
+// each occurrence, written one after another and read again in that order when they
+// are sorted by term (see inversion). So adding one touches no memory that is not at
+// hand already. The zero value is ready.
+//
+// A number is the term's, shifted left by stepBits, plus the distance from the
+// position of the occurrence before, in the same chunk. In place of a distance, far
+// says that the next number is the distance, or, with the term noTerm, that it is
+// the ordinal of the chunk which begins here, with position 0.
+type occurrences struct {
+	pages   [][]uint32 // that are full, as far as they are used
+	open    []uint32
+	free    [][]uint32
+	chunk   uint32 // ordinal of the last chunk, plus 1
+	last    uint32 // position of the last occurrence
+	counted int    // occurrences in pages that are full, with what stands between them
+}
+
+const (
+	stepBits = 4
+	far      = 1<<stepBits - 1
+	noTerm   = 1<<(32-stepBits) - 1
+	// maxTerms is how many terms a builder may have known when a chunk is begun; the
+	// others, up to noTerm, are for that chunk.
+	maxTerms = noTerm / 4
+	// pageNumbers are the numbers in a page.
+	pageNumbers = 1 << 13
+	// occurrenceBytes is the memory that an occurrence takes, and once more while half
+	// of them are sorted.
+	occurrenceBytes = 4 + 4
+)
+
+// add adds an occurrence in the chunk with this ordinal, which is the last one's or
+// larger.
+func (o *occurrences) add(ordinal, term, position uint32) {
+	step := position - o.last
+	if o.chunk != ordinal+1 || step >= far || len(o.open) == cap(o.open) {
+		o.addFar(ordinal, term, position)
+		return
+	}
+	o.last = position
+	o.open = append(o.open, term<<stepBits|step)
+}
+
+// addFar is add for what takes more than one number, or a new page.
+func (o *occurrences) addFar(ordinal, term, position uint32) {
+	if cap(o.open)-len(o.open) < 4 { // so that what belongs together is on one page
+		o.turn()
+	}
+	if o.chunk != ordinal+1 {
+		o.open = append(o.open, noTerm<<stepBits|far, ordinal)
+		o.chunk, o.last = ordinal+1, 0
+	}
+	step := position - o.last
+	o.last = position
+	if step >= far {
+		o.open = append(o.open, term<<stepBits|far, step)
+		return
+	}
+	o.open = append(o.open, term<<stepBits|step)
+}
+
+// addForm adds an occurrence without a position.
+func (o *occurrences) addForm(ordinal, term uint32) {
+	if o.chunk != ordinal+1 {
+		o.add(ordinal, term, 0)
+	} else {
+		o.add(ordinal, term, o.last)
+	}
+}
+
+// turn begins a page.
+func (o *occurrences) turn() {
+	if o.open != nil {
+		o.pages = append(o.pages, o.open)
+		o.counted += len(o.open)
+	}
+	if n := len(o.free); n > 0 {
+		o.open, o.free = o.free[n-1], o.free[:n-1]
+		return
+	}
+	o.open = make([]uint32, 0, pageNumbers)
+}
+
+// count is about how many occurrences there are.
+func (o *occurrences) count() int { return o.counted + len(o.open) }
+
+// reset makes o empty and keeps the memory.
+func (o *occurrences) reset() {
+	if o.open != nil {
+		o.turn()
+		o.free = append(o.free, o.open)
+	}
+	for _, page := range o.pages {
+		o.free = append(o.free, page[:0])
+	}
+	clear(o.pages)
+	*o = occurrences{pages: o.pages[:0], free: o.free}
+}
+
+// each calls yield for every page.
+func (o *occurrences) each(yield func(page []uint32)) {
+	for _, page := range o.pages {
+		yield(page)
+	}
+	yield(o.open)
+}
+
+// counts are how often each of so many terms occurs.
+func (o *occurrences) counts(terms int) []uint32 {
+	counts := make([]uint32, terms)
+	o.each(func(page []uint32) {
+		for i := 0; i < len(page); i++ {
+			term := page[i] >> stepBits
+			if page[i]&far == far {
+				i++
+				if term == noTerm {
+					continue
+				}
+			}
+			counts[term]++
+		}
+	})
+	return counts
+}
+
+// grown is list with length n and what it holds unknown.
+func grown[T any](list []T, n int) []T { return slices.Grow(list[:0], n)[:n] }

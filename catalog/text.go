@@ -39,11 +39,11 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if st.file.Size < 0 || st.file.Size > math.MaxInt {
 		return nil, fmt.Errorf("%s: %w: %d bytes", name, sheaf.ErrUnsupported, st.file.Size)
 	}
-	text, err := readSource(v.catalog.o.Source, name, &st.file, sheaf.Span{End: int(st.file.Size)})
+	text, same, err := readSource(v.catalog.o.Source, name, &st.file, sheaf.Span{End: int(st.file.Size)})
 	if errors.Is(err, errTouched) {
 		return nil, fmt.Errorf("%s: %w", name, ErrStale)
 	}
-	if err == nil && len(text) <= longestText && st.file.matches(v.catalog.o.Source, name) {
+	if same && len(text) <= longestText {
 		v.texts.put(sheaf.ID(strings.Clone(string(doc))), &sourceText{name, st.file, text}, len(text)+len(doc)+len(name)+256)
 	}
 	return text, err
@@ -53,7 +53,7 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 // document again takes one call that tells the file's time. Long ones would take the
 // place of many.
 const (
-	keptTextBytes = 6 << 20
+	keptTextBytes = 10 << 20
 	longestText   = 64 << 10
 )
 
@@ -67,7 +67,12 @@ type sourceText struct {
 // matches reports whether a file has the recorded size and time.
 func (f *FileState) matches(source vfs.FS, name string) bool {
 	info, err := source.Stat(name)
-	return err == nil && info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
+	return err == nil && f.same(info)
+}
+
+// same reports whether a file is described by the recorded size and time.
+func (f *FileState) same(info fs.FileInfo) bool {
+	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
 
 // TextAt returns the part of a document's text that a span covers. It reads no
@@ -95,7 +100,7 @@ func (v *View) TextAt(doc sheaf.ID, span sheaf.Span) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := readSource(v.catalog.o.Source, name, &st.file, span)
+		text, _, err := readSource(v.catalog.o.Source, name, &st.file, span)
 		if !errors.Is(err, errTouched) {
 			return text, err
 		}
@@ -139,36 +144,36 @@ func inside(doc sheaf.ID, span sheaf.Span, size int) error {
 // its whole content decides.
 var errTouched = errors.New("touched")
 
-// readSource reads a part of a source file that has the recorded state.
-func readSource(source vfs.FS, name string, recorded *FileState, span sheaf.Span) ([]byte, error) {
+// readSource reads a part of a source file that has the recorded state; same says
+// that it has the recorded time too, so that its content need not be looked at.
+func readSource(source vfs.FS, name string, recorded *FileState, span sheaf.Span) (text []byte, same bool, err error) {
 	f, err := source.Open(name)
 	if err != nil {
-		return nil, stale(name, err)
+		return nil, false, stale(name, err)
 	}
 	defer f.Close()
 	before, err := f.Stat()
 	if err != nil {
-		return nil, stale(name, err)
+		return nil, false, stale(name, err)
 	}
 	if before.Size() != recorded.Size {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes, not %d", name, ErrStale, before.Size(), recorded.Size)
+		return nil, false, fmt.Errorf("%s: %w: it has %d bytes, not %d", name, ErrStale, before.Size(), recorded.Size)
 	}
-	text := make([]byte, span.Len())
+	text = make([]byte, span.Len())
 	if n, err := f.ReadAt(text, int64(span.Start)); n < len(text) {
-		return nil, stale(name, err)
+		return nil, false, stale(name, err)
 	}
 	// Somebody may write while we read: what counts is the time after it.
 	after, err := f.Stat()
-	if err != nil {
-		return nil, stale(name, err)
-	}
 	switch {
-	case after.Size() == recorded.Size && after.ModTime().UnixNano() == recorded.ModTime:
-		return text, nil
+	case err != nil:
+		return nil, false, stale(name, err)
+	case recorded.same(after):
+		return text, true, nil
 	case span.Len() == int(recorded.Size) && HashOf(text) == recorded.Hash:
-		return text, nil
+		return text, false, nil
 	}
-	return nil, errTouched
+	return nil, false, errTouched
 }
 
 // stale says of a file that cannot be read that it is not what was indexed.

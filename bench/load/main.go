@@ -95,7 +95,7 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	times, err := l.ask(o.length)
+	answers, err := l.ask(o.length)
 	if err != nil {
 		return err
 	}
@@ -108,10 +108,18 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
+	var times []time.Duration
+	var others []int64
+	for _, a := range answers {
+		times, others = append(times, a.took), append(others, a.others)
+	}
 	slices.Sort(times)
+	slices.Sort(others)
 	at := func(p float64) time.Duration { return times[min(len(times)-1, int(p*float64(len(times))))] }
+	meanwhile := func(p float64) int64 { return others[min(len(others)-1, int(p*float64(len(others))))] }
 	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(times), took.Seconds(), float64(len(times))/took.Seconds(), o.clients)
 	fmt.Printf("p50 %.1f ms  p90 %.1f ms  p99 %.1f ms  p99.9 %.1f ms  max %.1f ms\n", ms(at(0.5)), ms(at(0.9)), ms(at(0.99)), ms(at(0.999)), ms(times[len(times)-1]))
+	fmt.Printf("answers of others meanwhile: p50 %d  p99 %d  max %d\n", meanwhile(0.5), meanwhile(0.99), others[len(others)-1])
 	switch asked = l.next.Load() - asked; {
 	case o.zipf > 0:
 		fmt.Printf("drawn by Zipf's law with exponent %v: %.1f of 100 answers were remembered\n", o.zipf, 100*(found-remembered)/float64(len(times)))
@@ -134,6 +142,7 @@ type load struct {
 	client  *http.Client
 	queries []string
 	next    atomic.Int64 // the next query, when none is to be asked twice
+	given   atomic.Int64 // answers so far
 }
 
 // rememberedMetric counts answers that the server did not have to search for.
@@ -218,11 +227,18 @@ func (l *load) openIdle() error {
 	return <-faults
 }
 
-// ask has all clients ask for some time; the result is how long each answer
-// took.
-func (l *load) ask(length time.Duration) ([]time.Duration, error) {
+// answer is how long one took, and how many others got theirs meanwhile: with an
+// even order of clients that do not pause as many as there are others, however fast
+// the machine is.
+type answer struct {
+	took   time.Duration
+	others int64
+}
+
+// ask has all clients ask for some time.
+func (l *load) ask(length time.Duration) ([]answer, error) {
 	deadline := time.Now().Add(length)
-	all := make([][]time.Duration, l.clients)
+	all := make([][]answer, l.clients)
 	faults := make([]error, l.clients)
 	var wg sync.WaitGroup
 	for i := range l.clients {
@@ -235,12 +251,13 @@ func (l *load) ask(length time.Duration) ([]time.Duration, error) {
 			defer c.conn.Close()
 			draw := l.drawer(uint64(i))
 			for time.Now().Before(deadline) {
+				given := l.given.Load()
 				took, err := c.search(draw())
 				if err != nil {
 					faults[i] = err
 					return
 				}
-				all[i] = append(all[i], took)
+				all[i] = append(all[i], answer{took, l.given.Add(1) - given - 1})
 				time.Sleep(l.pause)
 			}
 		})

@@ -18,7 +18,7 @@ import (
 )
 
 // BenchmarkServed is one search as sheaf serve answers it, from the
-// request to the bytes of the answer, by words alone and hybrid, and its
+// request to the bytes of the answer, by words alone, hybrid and fused plainly, and its
 // processor time: what a query costs a machine that has others to answer. The
 // folder is the one that SHEAF_TEST_DIR names, or one of 3,000 written files;
 // SHEAF_TEST_INDEX keeps its index for the next run.
@@ -28,7 +28,7 @@ func BenchmarkServed(b *testing.B) {
 	notes, index := benchFolders(b)
 	handler, queries := servedHandler(b, notes, index)
 	for _, kind := range []struct{ name, rest string }{
-		{"words", `"parameters": {"meaning": 0}`}, {"hybrid", `"parameters": {}`}, {"onyx-vespa", `"profile": "onyx-vespa"`},
+		{"words", `"parameters": {"meaning": 0}`}, {"hybrid", `"parameters": {}`}, {"rrf", `"profile": "rrf"`}, {"onyx-vespa", `"profile": "onyx-vespa"`},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			ask := func(i int) {

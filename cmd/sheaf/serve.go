@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -75,6 +76,12 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 // what a query takes a tenth was collecting it with half of that.
 const serveGarbage = 200
 
+// spareProcessors are those that Go's scheduler is told of beside the machine's own,
+// so that one is left while all searches that may work at once do: it reads requests
+// when they come. Without it nobody does while others wait for their turn, and those
+// who came meanwhile enter together, in any order.
+const spareProcessors = 1
+
 func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	loopback, err := isLoopback(o.addr)
 	if err != nil {
@@ -87,6 +94,12 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	defer s.close()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage)
+	}
+	if o.running == 0 {
+		o.running = runtime.GOMAXPROCS(0)
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareProcessors)
 	}
 	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
 	if err != nil {

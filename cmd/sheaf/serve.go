@@ -160,6 +160,7 @@ func mountDoors(handler *api.API, door *serve.Collection) error {
 		return err
 	}
 	handler.Mount("/", "", page)
+	handler.Mount("/ui/", "", page)
 	handler.Mount(web.DocumentPath, access.ScopeSearch, page)
 	tools, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version}, func(r *http.Request) (access.Grant, error) {
 		grant, ok := api.GrantOf(r.Context())

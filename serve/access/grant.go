@@ -142,7 +142,8 @@ func Filter(text string) (sheaf.Filter, error) {
 	}
 	q := query.Parse(text, query.Options{})
 	if len(q.Notes) > 0 {
-		return nil, sheaf.Invalidf("filter %q: %s", text, q.Notes[0])
+		wrong, _, _ := strings.Cut(q.Notes[0], "; ") // what a search made of it instead
+		return nil, sheaf.Invalidf("filter %q: %s", text, wrong)
 	}
 	if q.Filter == nil {
 		return nil, sheaf.Invalidf("filter %q: it is no filter: use tag:, path:, ext:, after:, before: or prop.NAME:", text)

@@ -102,11 +102,11 @@ type API struct {
 	page     func() []byte
 }
 
-// mount is another door below a prefix of the address.
+// mount is another door, at an address of its own.
 type mount struct {
-	prefix string
-	scope  access.Scope
-	h      http.Handler
+	path  string
+	scope access.Scope
+	h     http.Handler
 }
 
 // New makes the API of what o names. It is to be closed when it serves no more.
@@ -134,13 +134,14 @@ func New(o Options) (*API, error) {
 // Close gives back the file of answers; what the API serves stays open.
 func (a *API) Close() error { return a.remembered.close() }
 
-// Mount gives every address that begins with prefix, and is no route of the
-// API, to h. Callers need scope, "" for none; h finds their grant with
+// Mount gives the address path, which is no route of the API, to h. One that
+// ends in a slash stands for all below it too, but for the root, which stands
+// for itself. Callers need scope, "" for none; h finds their grant with
 // [GrantOf]. The checks of Host, Origin and keys have been made; limits of body
 // and time are h's own.
-func (a *API) Mount(prefix string, scope access.Scope, h http.Handler) {
-	a.mounts = append(a.mounts, mount{prefix, scope, h})
-	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.prefix) - len(x.prefix) })
+func (a *API) Mount(path string, scope access.Scope, h http.Handler) {
+	a.mounts = append(a.mounts, mount{path, scope, h})
+	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })
 }
 
 type grantKey struct{}
@@ -184,7 +185,9 @@ func (a *API) find(method, path string) (r *route, values map[string]string, met
 // mounted is the other door that serves a path; nil for none.
 func (a *API) mounted(path string) *mount {
 	for i := range a.mounts {
-		if m := &a.mounts[i]; strings.HasPrefix(path, m.prefix) {
+		m := &a.mounts[i]
+		below := strings.HasSuffix(m.path, "/") && m.path != "/"
+		if path == m.path || below && strings.HasPrefix(path, m.path) {
 			return m
 		}
 	}

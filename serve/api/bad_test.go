@@ -67,6 +67,9 @@ func TestBadBodies(t *testing.T) {
 		"a negative limit":         {`{"query": "x", "limit": -1}`, "#/limit"},
 		"half a limit":             {`{"query": "x", "limit": 1.5}`, "#/limit"},
 		"a window of nothing":      {`{"query": "x", "window": 0}`, "#/window"},
+		"half a character":         {`{"query": "x\ud800"}`, "#/query"},
+		"halves the wrong way":     {`{"query": "\udc00\ud83d"}`, "#/query"},
+		"half a name":              {`{"query": "x", "\ud83d": 1}`, "#"},
 		"a control character":      {`{"query": "x\u0000y"}`, "#/query"},
 		"an escape character":      {`{"query": "x\u001b[31my"}`, "#/query"},
 		"a long query":             {`{"query": "` + strings.Repeat("a", 1001) + `"}`, "#/query"},
@@ -93,13 +96,14 @@ func TestBadBodies(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ body, pointer string }{
 		"a filter of words":        {`{"query": "x", "filter": "word"}`, "#/filter"},
+		"a filter without an end":  {`{"query": "x", "filter": "tag:((x"}`, "#/filter"},
 		"no such profile":          {`{"query": "x", "profile": "none"}`, "#/profile"},
 		"a profile that is a file": {`{"query": "x", "profile": "/etc/x.yaml"}`, "#/profile"},
 		"no such parameter":        {`{"query": "x", "parameters": {"no/ne": 1}}`, "#/parameters/no~1ne"},
 		"a parameter out of range": {`{"query": "x", "parameters": {"meaning": 7}}`, "#/parameters/meaning"},
 	} {
 		p := s.wrong(t, 422, "POST", "/v1/search", test.body)
-		if len(p.Errors) == 0 || p.Errors[0].Pointer != test.pointer {
+		if len(p.Errors) == 0 || p.Errors[0].Pointer != test.pointer || strings.Contains(p.Detail, "was searched") {
 			t.Errorf("%s: %+v", name, p.Errors)
 		}
 	}
@@ -107,6 +111,7 @@ func TestBadBodies(t *testing.T) {
 	s.wrong(t, 404, "POST", "/v1/search?collection=other", `{"query": "x"}`)
 	s.wrong(t, 413, "POST", "/v1/search", `{"query": "`+strings.Repeat("a", 1<<20)+`"}`)
 	s.wrong(t, 415, "POST", "/v1/search", `{"query": "x"}`, "Content-Type", "text/plain")
+	s.wrong(t, 415, "POST", "/v1/search", `{"query": "x"}`, "Content-Type", "application/json", "Content-Encoding", "gzip")
 	s.wrong(t, 415, "POST", "/v1/search", `query=x`, "Content-Type", "application/x-www-form-urlencoded")
 	if after := generation(); after != before {
 		t.Errorf("generation %d, then %d: something changed", before, after)
@@ -140,12 +145,13 @@ func TestBadAddresses(t *testing.T) {
 		}
 	}
 	for path, status := range map[string]int{
-		"/v1/search?query=%zz":                              400,
-		"/v1/none":                                          404,
-		"/v1":                                               404,
-		"//v1/search?query=x":                               404,
-		"/v1/chunks/..%2f..%2fetc%2fpasswd":                 404,
-		"/v1/chunks/notes:../../../etc/passwd":              404,
+		"/v1/search?query=%zz":                 400,
+		"/v1/none":                             404,
+		"/mcpx":                                404,
+		"/v1":                                  404,
+		"//v1/search?query=x":                  404,
+		"/v1/chunks/..%2f..%2fetc%2fpasswd":    404,
+		"/v1/chunks/notes:../../../etc/passwd": 404,
 		"/v1/chunks/notes:%2e%2e/%2e%2e/etc/passwd":         404,
 		"/v1/chunks/notes:git.md%00":                        404,
 		"/v1/chunks/%0d%0aSet-Cookie:x=y":                   404,

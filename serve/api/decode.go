@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -40,7 +41,7 @@ func parseJSON(body []byte, out *faults) (any, bool) {
 		out.add(root, "byte %d is not valid UTF-8", at)
 		return nil, false
 	}
-	p := &parser{d: json.NewDecoder(bytes.NewReader(body)), out: out}
+	p := &parser{body: body, d: json.NewDecoder(bytes.NewReader(body)), out: out}
 	p.d.UseNumber()
 	v, ok := p.value("#", 0)
 	if !ok {
@@ -54,14 +55,61 @@ func parseJSON(body []byte, out *faults) (any, bool) {
 }
 
 type parser struct {
-	d   *json.Decoder
-	out *faults
+	body []byte
+	d    *json.Decoder
+	out  *faults
 }
 
-func (p *parser) value(at string, depth int) (any, bool) {
+// token reads a token. Half of a character of two, which JSON can write and no
+// text can hold, is a fault.
+func (p *parser) token(at string) (json.Token, bool) {
+	from := p.d.InputOffset()
 	token, err := p.d.Token()
 	if err != nil {
 		p.broken(at, err)
+		return nil, false
+	}
+	if s, ok := token.(string); ok && strings.ContainsRune(s, utf8.RuneError) {
+		if half := loneSurrogate(p.body[from:p.d.InputOffset()]); half != "" {
+			p.out.add(fault{Pointer: at}, "%s is half a character", half)
+			return nil, false
+		}
+	}
+	return token, true
+}
+
+// loneSurrogate is the first escape in a JSON text that is half of a surrogate
+// pair; "" for none.
+func loneSurrogate(text []byte) string {
+	unit := func(at int) rune { // the code unit of an escape at text[at], -1 for anything else
+		if at+6 > len(text) || text[at] != '\\' || text[at+1] != 'u' {
+			return -1
+		}
+		u, err := strconv.ParseUint(string(text[at+2:at+6]), 16, 16)
+		if err != nil {
+			return -1
+		}
+		return rune(u)
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		switch u := unit(i); {
+		case !utf16.IsSurrogate(u):
+			i++
+		case utf16.DecodeRune(u, unit(i+6)) == utf8.RuneError:
+			return string(text[i : i+6])
+		default:
+			i += 11
+		}
+	}
+	return ""
+}
+
+func (p *parser) value(at string, depth int) (any, bool) {
+	token, ok := p.token(at)
+	if !ok {
 		return nil, false
 	}
 	delim, ok := token.(json.Delim)
@@ -94,9 +142,8 @@ func (p *parser) object(at string, depth int) (any, bool) {
 	o := &object{}
 	seen := map[string]bool{}
 	for p.d.More() {
-		token, err := p.d.Token()
-		if err != nil {
-			p.broken(at, err)
+		token, ok := p.token(at)
+		if !ok {
 			return nil, false
 		}
 		name, _ := token.(string)

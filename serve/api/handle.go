@@ -87,7 +87,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	out, err := a.answer(c, r, values)
 	steps = c.timings
 	if err != nil {
-		a.settle(c, err, began)
+		if errors.Is(err, sheaf.ErrNotFound) {
+			serve.Settle(req.Context(), c.grant, began)
+		}
 		fail(err, r)
 		return
 	}
@@ -104,20 +106,6 @@ func noRoute(path string, methods []string) *Problem {
 	p := problem("method-not-allowed", "the address has %s", strings.Join(methods, ", "))
 	p.allow = strings.Join(methods, ", ")
 	return p
-}
-
-// settle makes the time of "not found" tell nothing: for callers from whom
-// something is kept it comes at the next full step of some milliseconds.
-func (a *API) settle(c *call, err error, began time.Time) {
-	const step = 5 * time.Millisecond
-	if !errors.Is(err, sheaf.ErrNotFound) || c.grant.SeesAll() {
-		return
-	}
-	spent := time.Since(began)
-	select {
-	case <-time.After(step - spent%step):
-	case <-c.request.Context().Done():
-	}
 }
 
 // answer runs an operation: key, body, input, turn, work.
@@ -218,6 +206,9 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	kind, _, _ := strings.Cut(c.request.Header.Get("Content-Type"), ";")
 	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "application/json" {
 		return nil, problem("media-type", "the content type is %q: must be application/json", kind)
+	}
+	if code := c.request.Header.Get("Content-Encoding"); code != "" && !strings.EqualFold(code, "identity") {
+		return nil, problem("media-type", "the body is encoded as %q: send it as it is", code)
 	}
 	limit := a.o.Limits.Body
 	if r.large {

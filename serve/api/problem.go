@@ -46,7 +46,7 @@ var kinds = map[string]struct {
 	"expired":             {http.StatusGone, "The cursor has expired"},
 	"precondition-failed": {http.StatusPreconditionFailed, "The document is another version by now"},
 	"too-large":           {http.StatusRequestEntityTooLarge, "The body is too large"},
-	"media-type":          {http.StatusUnsupportedMediaType, "The body is no JSON"},
+	"media-type":          {http.StatusUnsupportedMediaType, "The body is no plain JSON"},
 	"impossible":          {http.StatusUnprocessableEntity, "The request is well formed and cannot be carried out"},
 	"unsupported":         {http.StatusUnprocessableEntity, "The collection cannot do this"},
 	"too-many-requests":   {http.StatusTooManyRequests, "Too many requests of one caller"},

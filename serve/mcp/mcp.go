@@ -164,9 +164,12 @@ func (s *server) ready(ctx context.Context, c *serve.Collection) {
 	}
 }
 
-// with runs f on a reader of a collection and closes it.
+// with runs f on a reader of a collection and closes it. Every tool takes names
+// that may be of hidden documents, so the time of every answer is settled.
 func with[T any](ctx context.Context, s *server, collection string, f func(*serve.Reader) (T, error)) (T, error) {
 	var none T
+	began := time.Now()
+	defer func() { serve.Settle(ctx, s.grant, began) }()
 	r, err := s.reader(ctx, collection)
 	if err != nil {
 		return none, err

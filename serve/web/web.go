@@ -22,6 +22,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"sheaf"
 	"sheaf/serve"
@@ -81,7 +82,7 @@ func Handler(o Options) (http.Handler, error) {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			h.Set("Allow", "GET, HEAD")
-			http.Error(w, "only GET", http.StatusMethodNotAllowed)
+			refuse(w, http.StatusMethodNotAllowed, "the address has GET, HEAD")
 			return
 		}
 		if r.URL.Path == DocumentPath {
@@ -90,7 +91,7 @@ func Handler(o Options) (http.Handler, error) {
 		}
 		a := assets[r.URL.Path]
 		if a == nil {
-			http.Error(w, "there is no such page", http.StatusNotFound)
+			refuse(w, http.StatusNotFound, "there is nothing at this address")
 			return
 		}
 		a.serve(w, r)
@@ -159,27 +160,39 @@ type page struct {
 
 // document answers with the document that the parameter id names.
 func (o *Options) document(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
 	p, err := o.page(r)
-	if err != nil {
-		status := http.StatusInternalServerError
-		switch {
-		case errors.Is(err, errNoGrant):
-			status = http.StatusUnauthorized
-		case errors.Is(err, sheaf.ErrNotFound):
-			status = http.StatusNotFound
-		case errors.Is(err, sheaf.ErrInvalid):
-			status = http.StatusBadRequest
-		case errors.Is(err, sheaf.ErrUnavailable):
-			status = http.StatusServiceUnavailable
-		}
-		w.Header().Set("Content-Type", "application/problem+json")
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(map[string]any{"status": status, "title": http.StatusText(status), "detail": err.Error()})
+	switch {
+	case err == nil:
+	case errors.Is(err, errNoGrant):
+		refuse(w, http.StatusUnauthorized, err.Error())
+		return
+	case errors.Is(err, sheaf.ErrNotFound):
+		grant, _ := o.Grant(r.Context())
+		serve.Settle(r.Context(), grant, began)
+		refuse(w, http.StatusNotFound, err.Error())
+		return
+	case errors.Is(err, sheaf.ErrInvalid):
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	case errors.Is(err, sheaf.ErrUnavailable):
+		refuse(w, http.StatusServiceUnavailable, err.Error())
+		return
+	default:
+		refuse(w, http.StatusInternalServerError, "the document could not be read")
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = json.NewEncoder(w).Encode(p)
+}
+
+// refuse answers with a problem, as the API does.
+func refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": detail})
 }
 
 var errNoGrant = errors.New("a key is needed")

@@ -58,6 +58,7 @@ func startWith(t *testing.T, change func(*serve.Options)) (*httptest.Server, *se
 		t.Fatal(err)
 	}
 	h.Mount("/", "", site)
+	h.Mount("/ui/", "", site)
 	h.Mount(web.DocumentPath, access.ScopeSearch, site)
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -105,8 +106,10 @@ func TestFiles(t *testing.T) {
 	if total > 200_000 {
 		t.Errorf("the page has %d bytes: must be below 200 kB", total)
 	}
-	if r, _ := fetch(t, s.URL+"/ui/../web.go"); r.StatusCode != 404 {
-		t.Errorf("a file that is none: %s", r.Status)
+	for _, name := range []string{"/ui/../web.go", "/ui/", "/ui/nosuch.js", "/nosuch", "/v1/nosuch", "/ui/document?id=nosuch"} {
+		if r, body := fetch(t, s.URL+name); r.StatusCode != 404 || r.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, `"status":404`) {
+			t.Errorf("%s, where nothing is: %s %s", name, r.Status, body)
+		}
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -298,7 +297,7 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 		r.note("nothing is searched by meaning: no answer is invented")
 		return
 	}
-	start := time.Now()
+	start := clock()
 	x, err := r.searcher.Expander.Expand(ctx, r.query.Text, *plan.Expand)
 	r.took("expand", start)
 	if err != nil {

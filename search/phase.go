@@ -54,7 +54,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		r.result.Total = len(all.ids)
 	}
 	if ph.Complete {
-		start := time.Now()
+		start := clock()
 		if err := r.complete(retrieval, outcomes, all); err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		legs = append(legs, leg)
 		names = append(names, leg.Name)
 	}
-	start := time.Now()
+	start := clock()
 	fusion, err := r.fusion(retrieval, ph, outcomes)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome, wo
 	for i := range outcomes {
 		wg.Go(func() {
 			o := &outcomes[i]
-			start := time.Now()
+			start := clock()
 			o.ranking, o.err = store.Retrieve(ctx, o.request)
 			for _, req := range o.more {
 				if o.err == nil {
@@ -171,7 +171,7 @@ func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome, wo
 			if o.err == nil && o.request.Vector != nil {
 				o.ranking, o.err = matching(ctx, store, o.ranking, words)
 			}
-			o.took = time.Since(start)
+			o.took = clock().Sub(start)
 		})
 	}
 	wg.Wait()
@@ -327,7 +327,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 	env := r.env()
 	r.facts.expect(len(ranking))
 	for _, step := range steps {
-		start := time.Now()
+		start := clock()
 		var next sheaf.Ranking
 		var err error
 		if model, ok := step.Stage.(profile.Rerank); ok {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"sheaf"
 	"sheaf/backend"
@@ -30,7 +29,7 @@ func (r *run) pushDown(ctx, retrieval context.Context, ph *profile.Phase, outcom
 		r.note("not pushed down: %s", reason)
 		return nil, false, nil
 	}
-	start := time.Now()
+	start := clock()
 	found, err := store.Fuse(retrieval, req)
 	switch {
 	case ctx.Err() != nil:

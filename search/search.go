@@ -316,7 +316,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		r.note("no embedding model is configured: branches that search by meaning are left out")
 		return nil
 	}
-	start := time.Now()
+	start := clock()
 	vector, err := r.searcher.Embed(retrieval, text)
 	r.took("embed", start)
 	if ctx.Err() != nil {
@@ -375,8 +375,11 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
 }
 
+// clock is what steps are timed by.
+var clock = time.Now
+
 func (r *run) took(step string, since time.Time) {
-	r.result.Took = append(r.result.Took, Timing{step, time.Since(since)})
+	r.result.Took = append(r.result.Took, Timing{step, clock().Sub(since)})
 }
 
 func (r *run) trace(at lane, step string, ranking sheaf.Ranking) {
@@ -410,7 +413,7 @@ func (l lane) step(name string) string {
 
 // finish looks up what a reader needs to know of the final hits.
 func (r *run) finish(ranking sheaf.Ranking) {
-	start := time.Now()
+	start := clock()
 	byMeaning := r.byMeaning(ranking)
 	for i := range ranking {
 		h := &ranking[i]

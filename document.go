@@ -200,6 +200,8 @@ type Node struct {
 	Title           string
 	Depth           int
 	SiblingCount    int
+	// Outline is the outline that the node is part of; nil when it is of none.
+	Outline *Outline
 }
 
 // NodeOf is the node of a chunk.
@@ -235,7 +237,9 @@ func OutlineOf(d *Document, date Dated) *Outline {
 		}
 	}
 	for i := range d.Chunks {
-		o.Nodes = append(o.Nodes, NodeOf(&d.Chunks[i]))
+		n := NodeOf(&d.Chunks[i])
+		n.Outline = o
+		o.Nodes = append(o.Nodes, n)
 	}
 	return o
 }

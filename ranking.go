@@ -44,11 +44,12 @@ func compare(a, b *Hit) int {
 	if c := cmp.Compare(b.Score, a.Score); c != 0 {
 		return c
 	}
-	return compareEqual(a, b)
+	return CompareTied(a, b)
 }
 
-// compareEqual orders hits of equal scores.
-func compareEqual(a, b *Hit) int {
+// CompareTied orders hits of equal scores as a [Ranking] wants them: negative when a
+// comes first.
+func CompareTied(a, b *Hit) int {
 	if len(a.Legs) > 0 || len(b.Legs) > 0 {
 		if c := cmp.Compare(bestRank(a.Legs), bestRank(b.Legs)); c != 0 {
 			return c
@@ -80,13 +81,12 @@ func (r Ranking) Sorted() bool {
 // Sort brings r into the order of a ranking, in place.
 func (r Ranking) Sort() {
 	if !r.Sorted() {
-		copy(r, r.Rescored(nil))
+		copy(r, r.inOrder())
 	}
 }
 
-// Rescored is a new ranking of the hits of r with these scores, one for each of them;
-// nil leaves theirs.
-func (r Ranking) Rescored(scores []float64) Ranking {
+// inOrder is a sorted copy of r.
+func (r Ranking) inOrder() Ranking {
 	// What is moved while they are sorted is scores and places.
 	type key struct {
 		score float64
@@ -95,20 +95,16 @@ func (r Ranking) Rescored(scores []float64) Ranking {
 	keys := make([]key, len(r))
 	for i := range r {
 		keys[i] = key{r[i].Score, int32(i)}
-		if scores != nil {
-			keys[i].score = scores[i]
-		}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
 		if c := cmp.Compare(b.score, a.score); c != 0 {
 			return c
 		}
-		return cmp.Or(compareEqual(&r[a.at], &r[b.at]), cmp.Compare(a.at, b.at))
+		return cmp.Or(CompareTied(&r[a.at], &r[b.at]), cmp.Compare(a.at, b.at))
 	})
 	out := make(Ranking, len(r))
 	for i, k := range keys {
 		out[i] = r[k.at]
-		out[i].Score = k.score
 	}
 	return out
 }

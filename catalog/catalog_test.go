@@ -426,7 +426,9 @@ func TestOutlines(t *testing.T) {
 			for i := range r.Document.Chunks {
 				chunks++
 				c := &r.Document.Chunks[i]
-				if n := v.Node(c.ID); n == nil || *n != sheaf.NodeOf(c) {
+				want := sheaf.NodeOf(c)
+				want.Outline = v.Outline(id)
+				if n := v.Node(c.ID); n == nil || *n != want {
 					t.Errorf("node of %s: %+v", c.ID, n)
 				}
 			}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"math/bits"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -37,8 +38,8 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 // Node is where the chunk called id stands, nil when there is none. It is shared
 // and must not be changed.
 func (v *View) Node(id sheaf.ID) *sheaf.Node {
-	met := v.nodes.Load()
-	slot := &met[xxh3.HashString(string(id))%uint64(len(met))]
+	met := *v.nodes.Load()
+	slot := &met[xxh3.HashString(string(id))&uint64(len(met)-1)]
 	if n := slot.Load(); n != nil && n.ID == id {
 		return n
 	}
@@ -52,8 +53,19 @@ func (v *View) Node(id sheaf.ID) *sheaf.Node {
 // metNodes are chunks that were asked for, each at the place that its ID hashes to,
 // where another may take it: a query asks for hundreds, and one look here takes the
 // place of finding the document and comparing the IDs of its chunks. They are parts
-// of outlines, and go when outlines do.
-type metNodes [1 << 15]atomic.Pointer[sheaf.Node]
+// of outlines, and go when outlines do. The number of places is a power of two.
+type metNodes []atomic.Pointer[sheaf.Node]
+
+// The number of places: at least that of chunks, so that few share one, within bounds.
+const (
+	minMetNodes = 1 << 10
+	maxMetNodes = 1 << 18
+)
+
+func newMetNodes(chunks int) *metNodes {
+	met := make(metNodes, min(max(minMetNodes, 1<<bits.Len(uint(chunks))), maxMetNodes))
+	return &met
+}
 
 // outline decodes the outline of a document.
 func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {
@@ -102,7 +114,7 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	o.Path = o.ID.Path()
 	for i := range o.Nodes {
 		node := &o.Nodes[i]
-		node.Doc, node.ID, node.Title = o.ID, sheaf.ID(nodes.ids[i].of(text)), nodes.titles[i].of(text)
+		node.Outline, node.Doc, node.ID, node.Title = o, o.ID, sheaf.ID(nodes.ids[i].of(text)), nodes.titles[i].of(text)
 		switch p := nodes.parents[i]; p {
 		case 0:
 		case 1:

@@ -167,9 +167,12 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err := in.Valid("aggregate"); err != nil {
 		return nil, err
 	}
-	index := make(map[sheaf.ID]int, len(in))
+	index := NewOrdinals(len(in))
+	defer index.Release()
 	var groups []group
+	of := make([]int32, len(in)) // the group of each hit, -1 for none
 	for i := range in {
+		of[i] = -1
 		c := nodeOf(env.Facts, in[i].ID)
 		if c == nil {
 			continue
@@ -178,11 +181,20 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		if a.To == ToParent {
 			id = cmp.Or(c.Parent, c.ID)
 		}
-		g, ok := index[id]
-		if !ok {
-			g = len(groups)
-			index[id] = g
+		g, added := index.Add(id)
+		if added {
 			groups = append(groups, group{id: id, first: i})
+		}
+		of[i] = int32(g)
+		groups[g].size++
+	}
+	room := make([]*sheaf.Hit, len(in))
+	for i, g := range of {
+		if g < 0 {
+			continue
+		}
+		if at := &groups[g]; at.hits == nil {
+			at.hits, room = room[:0:at.size], room[at.size:]
 		}
 		groups[g].hits = append(groups[g].hits, &in[i])
 	}
@@ -198,80 +210,118 @@ type group struct {
 	id sheaf.ID
 	// hits hold the original candidates, the one with id among them.
 	hits []*sheaf.Hit
+	size int // of hits, where it is known before them
 	// first is the best rank, from 0, of a candidate in the ranking given.
 	first int
 	// whole says that the answer is the hit itself, as it came.
 	whole bool
 }
 
-// answers makes the hits of groups and sorts them.
+// answers makes the hits of groups, in order.
 func answers(groups []group, s Scoring, what string) sheaf.Ranking {
+	type key struct {
+		score float64
+		best  int // rank in any leg
+		at    int32
+	}
 	scores := make([]float64, 0, 8)
-	out := make(sheaf.Ranking, len(groups))
-	order := make([]int, len(groups))
+	keys := make([]key, len(groups))
 	for i := range groups {
-		order[i] = i
 		g := &groups[i]
 		if g.whole {
-			out[i] = *g.hits[0]
+			g.hits = g.hits[:1]
+		}
+		score := g.hits[0].Score
+		if !g.whole {
+			slices.SortStableFunc(g.hits, func(a, b *sheaf.Hit) int { return cmp.Compare(b.Score, a.Score) })
+			scores = scores[:0]
+			for _, h := range g.hits {
+				scores = append(scores, h.Score)
+			}
+			score = s.Score(scores)
+		}
+		keys[i] = key{score, bestRank(g.hits), int32(i)}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+		x, y := &groups[a.at], &groups[b.at]
+		return cmp.Or(cmp.Compare(a.best, b.best), cmp.Compare(x.first, y.first), cmp.Compare(x.id, y.id))
+	})
+	out := make(sheaf.Ranking, len(keys))
+	for i, k := range keys {
+		g, h := &groups[k.at], &out[i]
+		if g.whole {
+			*h = *g.hits[0]
 			continue
 		}
-		slices.SortStableFunc(g.hits, func(a, b *sheaf.Hit) int { return cmp.Compare(b.Score, a.Score) })
-		scores = scores[:0]
-		explain := false
-		for _, h := range g.hits {
-			scores = append(scores, h.Score)
-			explain = explain || h.Explanation != nil
-		}
-		h := sheaf.Hit{ID: g.id, Score: s.Score(scores), Passage: g.hits[0].Passage, Legs: bestLegs(g.hits)}
-		h.Constituents = inside(g.id, g.hits)
-		if explain {
+		h.ID, h.Score, h.Passage, h.Legs, h.Constituents = g.id, k.score, g.hits[0].Passage, bestLegs(g.hits), inside(g.id, g.hits)
+		if slices.ContainsFunc(g.hits, func(h *sheaf.Hit) bool { return h.Explanation != nil }) {
 			h.Explanation = s.explain(fmt.Sprintf("%s from %d matches", what, len(g.hits)), h.Score, g.hits)
 		}
-		out[i] = h
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		if c := cmp.Compare(out[b].Score, out[a].Score); c != 0 {
-			return c
-		}
-		if len(out[a].Legs) > 0 || len(out[b].Legs) > 0 {
-			x, y := out[a], out[b]
-			x.ID, y.ID, x.Score, y.Score = "", "", 0, 0
-			if c := sheaf.Compare(x, y); c != 0 {
-				return c
+	return out
+}
+
+// bestRank is the best rank of any of hits in any leg; the largest number for none.
+func bestRank(hits []*sheaf.Hit) int {
+	best := math.MaxInt
+	for _, h := range hits {
+		for _, leg := range h.Legs {
+			if leg.Rank > 0 {
+				best = min(best, leg.Rank)
 			}
 		}
-		if c := cmp.Compare(groups[a].first, groups[b].first); c != 0 {
-			return c
-		}
-		return cmp.Compare(out[a].ID, out[b].ID)
-	})
-	sorted := make(sheaf.Ranking, len(order))
-	for i, j := range order {
-		sorted[i] = out[j]
 	}
-	return sorted
+	return best
 }
+
+// fewConstituents is up to how many are compared with each other; more are looked up.
+const fewConstituents = 32
 
 // inside is the constituents of an answer: its candidates and theirs, flat,
 // without repeats and without the answer itself.
 func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
+	n := len(hits)
+	for _, h := range hits {
+		n += len(h.Constituents)
+	}
+	if n == 1 && hits[0].ID == id {
+		return nil
+	}
 	var out []sheaf.Hit
-	seen := make(map[sheaf.ID]bool, len(hits)+1)
-	seen[id] = true
-	add := func(h sheaf.Hit) {
-		if !seen[h.ID] {
-			seen[h.ID] = true
-			h.Constituents = nil
-			out = append(out, h)
+	var table *Ordinals
+	if n > fewConstituents {
+		table = NewOrdinals(n)
+		defer table.Release()
+	}
+	isNew := func(h *sheaf.Hit) bool {
+		switch {
+		case h.ID == id:
+			return false
+		case table != nil:
+			_, added := table.Add(h.ID)
+			return added
 		}
+		return !slices.ContainsFunc(out, func(o sheaf.Hit) bool { return o.ID == h.ID })
+	}
+	add := func(h *sheaf.Hit) {
+		if !isNew(h) {
+			return
+		}
+		if out == nil {
+			out = make([]sheaf.Hit, 0, n)
+		}
+		out = append(out, *h)
+		out[len(out)-1].Constituents = nil
 	}
 	for _, h := range hits {
-		add(*h)
+		add(h)
 	}
 	for _, h := range hits {
-		for _, c := range h.Constituents {
-			add(c)
+		for i := range h.Constituents {
+			add(&h.Constituents[i])
 		}
 	}
 	return out

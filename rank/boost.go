@@ -26,57 +26,68 @@ type factor struct {
 	why   *sheaf.Explanation
 }
 
-// boost blends into every hit the factor that f gives for it, and sorts. A nil
-// factor is none. Factors must be finite and, to be multiplied, not negative;
-// a score that overflows is sheaf.ErrInvalid.
-func boost(stage string, in sheaf.Ranking, blend Blend, f func(h *sheaf.Hit) *factor) (sheaf.Ranking, error) {
-	if blend > Add {
-		return nil, sheaf.Invalidf("%s: unknown way %d to blend", stage, blend)
-	}
-	if err := in.Valid(stage); err != nil {
-		return nil, err
-	}
-	factors, changed := make([]*factor, len(in)), false
-	for i := range in {
-		if factors[i] = f(&in[i]); factors[i] != nil {
-			changed = true
-		}
-	}
-	switch {
-	case !changed && in.Sorted():
-		return in, nil
-	case !explained(in):
-		return blend.scored(stage, in, factors)
-	}
-	out := make(sheaf.Ranking, len(in))
-	copy(out, in)
-	for i, by := range factors {
-		if by == nil {
-			continue
-		}
-		out[i].Score = blend.apply(in[i].Score, by.value)
-		if in[i].Explanation != nil {
-			out[i].Explanation = blend.explain(stage, &in[i], out[i].Score, by)
-		}
-	}
-	if err := out.Valid(stage); err != nil {
-		return nil, err
-	}
-	out.Sort()
-	return out, nil
+// boosting is what a boost does to any hit: the factor, false for none. Factors must be
+// finite and, to be multiplied, not negative.
+type boosting struct {
+	stage  string
+	blend  Blend
+	factor func(h *sheaf.Hit) (factor, bool)
 }
 
-// scored is the ranking of hits without explanations.
-func (b Blend) scored(stage string, in sheaf.Ranking, factors []*factor) (sheaf.Ranking, error) {
-	scores := make([]float64, len(in))
+// boost blends factors into the hits, and sorts. A score that overflows is
+// sheaf.ErrInvalid.
+func boost(stage string, in sheaf.Ranking, blend Blend, f func(h *sheaf.Hit) (factor, bool)) (sheaf.Ranking, error) {
+	return boosting{stage, blend, f}.apply(in)
+}
+
+func (b boosting) valid() error {
+	if b.blend > Add {
+		return sheaf.Invalidf("%s: unknown way %d to blend", b.stage, b.blend)
+	}
+	return nil
+}
+
+func (b boosting) apply(in sheaf.Ranking) (sheaf.Ranking, error) {
+	if err := firstError(b.valid(), in.Valid(b.stage)); err != nil {
+		return nil, err
+	}
+	scores, why, changed := make([]float64, len(in)), []*sheaf.Explanation(nil), false
+	if explained(in) {
+		why = make([]*sheaf.Explanation, len(in))
+	}
 	for i := range in {
-		scores[i] = in[i].Score
-		if by := factors[i]; by != nil {
-			scores[i] = b.apply(scores[i], by.value)
+		h := &in[i]
+		scores[i] = h.Score
+		f, ok := b.factor(h)
+		if why != nil {
+			why[i] = h.Explanation
+		}
+		if !ok {
+			continue
+		}
+		changed = true
+		scores[i] = b.blend.apply(h.Score, f.value)
+		if h.Explanation != nil {
+			why[i] = b.blend.explain(b.stage, h, scores[i], &f)
 		}
 	}
-	out := in.Rescored(scores)
-	return out, out.Valid(stage)
+	if !changed && in.Sorted() {
+		return in, nil
+	}
+	out := rescored(in, scores, why, len(in))
+	return out, out.Valid(b.stage)
+}
+
+// ofDocument is the factor of a chunk's document; nil is a chunk that nobody knows.
+func ofDocument(factors map[sheaf.ID]*factor, c *sheaf.Node) (factor, bool) {
+	if c == nil {
+		return factor{}, false
+	}
+	f := factors[c.Doc]
+	if f == nil {
+		return factor{}, false
+	}
+	return *f, true
 }
 
 func (b Blend) apply(score, factor float64) float64 {
@@ -105,11 +116,11 @@ func (b Blend) explain(stage string, h *sheaf.Hit, score float64, by *factor) *s
 }
 
 // capped is the factor value of why, at most limit; 0 is no limit.
-func capped(why sheaf.Explanation, limit float64) *factor {
+func capped(why sheaf.Explanation, limit float64) factor {
 	if atMost(why.Value, limit) < why.Value {
 		why = combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit))
 	}
-	return &factor{why.Value, &why}
+	return factor{why.Value, &why}
 }
 
 // atMost is the value of [capped] alone.
@@ -121,7 +132,7 @@ func atMost(value, limit float64) float64 {
 }
 
 // called names what a factor is, for programs.
-func (f *factor) called(kind string, details map[string]sheaf.Value) *factor {
+func (f factor) called(kind string, details map[string]sheaf.Value) factor {
 	f.why.Kind, f.why.Details = kind, details
 	return f
 }

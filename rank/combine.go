@@ -46,7 +46,10 @@ type Scores struct {
 }
 
 // Fuse implements [Fusion].
-func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
+func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) { return f.FuseTop(legs, math.MaxInt) }
+
+// FuseTop implements [Fusion].
+func (f Scores) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) {
 	total, err := totalWeight("fuse", legs)
 	if err != nil {
 		return nil, err
@@ -60,11 +63,11 @@ func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	for i := range u.hits {
 		f.normalize(u, scales, i, values)
 		u.hits[i].Score = f.combine(legs, values, total)
-		if u.explain {
-			f.explain(u, legs, scales, values, i, total)
-		}
 	}
-	return u.ranking(), nil
+	return u.ranking(n, func(i int) *sheaf.Explanation {
+		f.normalize(u, scales, i, values)
+		return f.explain(u, legs, scales, values, i, total)
+	}), nil
 }
 
 // scales measures every leg, repeats left out.
@@ -138,8 +141,7 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 }
 
 // explain writes out the arithmetic of combine.
-func (f Scores) explain(u *union, legs []Leg, scales []scale, values []float64, i int, total float64) {
-	h := &u.hits[i]
+func (f Scores) explain(u *union, legs []Leg, scales []scale, values []float64, i int, total float64) *sheaf.Explanation {
 	var parts []sheaf.Explanation
 	var weights float64
 	for j, leg := range u.at(i) {
@@ -159,7 +161,7 @@ func (f Scores) explain(u *union, legs []Leg, scales []scale, values []float64, 
 		}
 		parts = append(parts, f.term(legs[j].Name, w, x))
 	}
-	h.Explanation = f.whole(h.Score, parts, weights, total)
+	return f.whole(u.hits[i].Score, parts, weights, total)
 }
 
 // legReason is the raw score of hit i in leg j with its reasons.
@@ -217,15 +219,14 @@ func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total f
 // signals that are the better of two, as the title signal of Onyx on Vespa,
 // which is the nearer of title and content.
 func MaxLegs(a, b sheaf.Ranking) sheaf.Ranking {
-	index := tableFor(len(a) + len(b))
-	defer giveBack(index, len(a)+len(b))
+	index := NewOrdinals(len(a) + len(b))
+	defer index.Release()
 	out := make(sheaf.Ranking, 0, max(len(a), len(b))) // they are mostly the same hits
 	for _, leg := range [...]sheaf.Ranking{a, b} {
 		for k := range leg {
 			h := &leg[k]
-			i, ok := index[h.ID]
-			if !ok {
-				index[h.ID] = int32(len(out))
+			i, added := index.Add(h.ID)
+			if added {
 				out = append(out, *h)
 			} else if h.Score > out[i].Score {
 				out[i] = *h

@@ -22,22 +22,21 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err := firstError(env.needFacts("per_document"), in.Valid("per_document")); err != nil {
 		return nil, err
 	}
-	counts := tableFor(len(in))
-	defer giveBack(counts, len(in))
-	whole := make(map[sheaf.ID]bool)  // documents of which the text is there
-	keep := make([]int32, 0, len(in)) // hits are large
+	docs := NewOrdinals(len(in))
+	defer docs.Release()
+	counts, whole := make([]int32, len(in)), make([]bool, len(in)) // by document; whose whole text is there
+	keep := make([]int32, 0, len(in))                              // hits are large
 	for i := range in {
 		doc, all := in[i].ID, false
 		if c := nodeOf(env.Facts, doc); c != nil {
 			doc, all = c.Doc, isWhole(c, env.Facts)
 		}
-		if int(counts[doc]) == p.Max || all && whole[doc] {
+		at, _ := docs.Add(doc)
+		if int(counts[at]) == p.Max || all && whole[at] {
 			continue
 		}
-		counts[doc]++
-		if all {
-			whole[doc] = true
-		}
+		counts[at]++
+		whole[at] = whole[at] || all
 		keep = append(keep, int32(i))
 	}
 	if len(keep) == len(in) {

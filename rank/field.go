@@ -22,28 +22,32 @@ type FieldBoost struct {
 
 // Apply implements [Stage].
 func (b FieldBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return applyEach(b, in, env)
+}
+
+func (b FieldBoost) each(env Env) (boosting, error) {
 	const stage = "field boost"
 	if err := firstError(env.needFacts(stage), positive(stage, "factor", b.Factor)); err != nil {
-		return nil, err
+		return boosting{}, err
 	}
 	property, isProperty := strings.CutPrefix(b.Field, "prop.")
 	if len(b.Values) == 0 || !isProperty && b.Field != sheaf.ColumnTree && b.Field != sheaf.ColumnFolder && b.Field != sheaf.ColumnTag {
-		return nil, sheaf.Invalidf("%s: field is %q with %d values: must be tree, folder, tag or prop.NAME with at least one", stage, b.Field, len(b.Values))
+		return boosting{}, sheaf.Invalidf("%s: field is %q with %d values: must be tree, folder, tag or prop.NAME with at least one", stage, b.Field, len(b.Values))
 	}
-	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+	return boosting{stage, b.Blend, func(h *sheaf.Hit) (factor, bool) {
 		c, _ := env.Facts.Chunk(h.ID)
 		d, ok := env.Facts.Document(c.Doc)
 		if !ok {
-			return nil
+			return factor{}, false
 		}
 		for _, want := range b.Values {
 			if b.has(&c, &d, property, want) {
 				why := part(fmt.Sprintf("%s is %s", b.Field, want), b.Factor)
-				return &factor{b.Factor, &why}
+				return factor{b.Factor, &why}, true
 			}
 		}
-		return nil
-	})
+		return factor{}, false
+	}}, nil
 }
 
 func (b FieldBoost) has(c *sheaf.Chunk, d *sheaf.Document, property, want string) bool {

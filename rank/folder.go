@@ -53,19 +53,20 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			counts[k]++
 		}
 	}
-	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+	return boost(stage, in, b.Blend, func(h *sheaf.Hit) (factor, bool) {
 		k, ok := folders[hitDoc[h.ID]]
 		count := counts[k]
 		if !ok || count < b.MinDocuments {
-			return nil
+			return factor{}, false
 		}
 		total := max(env.Facts.FolderSize(k.tree, k.folder), count)
 		share := float64(count) / float64(total)
 		if share < b.MinShare {
-			return nil
+			return factor{}, false
 		}
-		return capped(folderFactor(k.folder, count, total), b.Max).called(sheaf.KindFolder, map[string]sheaf.Value{"folder": sheaf.TextValue(k.folder),
-			"documents": sheaf.NumberValue(float64(count)), "of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(share)})
+		f := capped(folderFactor(k.folder, count, total), b.Max)
+		return f.called(sheaf.KindFolder, map[string]sheaf.Value{"folder": sheaf.TextValue(k.folder),
+			"documents": sheaf.NumberValue(float64(count)), "of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(share)}), true
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"sheaf"
 )
@@ -29,6 +28,9 @@ type Fusion interface {
 	// score that is not finite is sheaf.ErrInvalid and names the leg, and so
 	// are negative weights and weights that sum to 0.
 	Fuse(legs []Leg) (sheaf.Ranking, error)
+	// FuseTop returns the first n hits of what Fuse returns, and makes no others: it
+	// takes less time the fewer are wanted.
+	FuseTop(legs []Leg, n int) (sheaf.Ranking, error)
 }
 
 // RRF is reciprocal rank fusion: a hit scores the sum over the legs of
@@ -60,7 +62,10 @@ const (
 )
 
 // Fuse implements [Fusion].
-func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) {
+func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) { return f.FuseTop(legs, math.MaxInt) }
+
+// FuseTop implements [Fusion].
+func (f RRF) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) {
 	if f.K < MinRRFK {
 		return nil, sheaf.Invalidf("rrf: k is %d: must be at least %d", f.K, MinRRFK)
 	}
@@ -95,11 +100,8 @@ func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) {
 		if f.Unit {
 			u.hits[i].Score /= best
 		}
-		if u.explain {
-			f.explain(u, legs, i, best)
-		}
 	}
-	return u.ranking(), nil
+	return u.ranking(n, func(i int) *sheaf.Explanation { return f.explain(u, legs, i, best) }), nil
 }
 
 // addRepeats replaces the scores by sums over all occurrences.
@@ -107,14 +109,16 @@ func (f RRF) addRepeats(u *union, legs []Leg) {
 	for i := range u.hits {
 		u.hits[i].Score = 0
 	}
-	for _, leg := range legs {
-		for rank, h := range leg.Hits {
-			u.hits[u.index[h.ID]].Score += leg.Weight / float64(f.K+rank+1)
+	numbers := u.numbers
+	for j := range legs {
+		for rank := range legs[j].Hits {
+			u.hits[numbers[rank]].Score += legs[j].Weight / float64(f.K+rank+1)
 		}
+		numbers = numbers[len(legs[j].Hits):]
 	}
 }
 
-func (f RRF) explain(u *union, legs []Leg, i int, best float64) {
+func (f RRF) explain(u *union, legs []Leg, i int, best float64) *sheaf.Explanation {
 	h := &u.hits[i]
 	sum := combined(fmt.Sprintf("reciprocal ranks, k %d", f.K), 0, sheaf.CombineSum)
 	term := func(j, rank int) {
@@ -146,7 +150,7 @@ func (f RRF) explain(u *union, legs []Leg, i int, best float64) {
 	if f.Unit {
 		sum = combined("share of the largest possible", h.Score, sheaf.CombineQuotient, sum, part("first in every leg", best))
 	}
-	h.Explanation = &sum
+	return &sum
 }
 
 // totalWeight checks the weights of legs and returns their sum.
@@ -170,9 +174,9 @@ func totalWeight(stage string, legs []Leg) (float64, error) {
 
 // union is every hit of several legs, once.
 type union struct {
-	hits  []united
-	index map[sheaf.ID]int32 // from tableFor(room)
-	room  int
+	hits []united
+	// numbers say which of hits those of all legs are, one leg after another.
+	numbers []int32
 	// places holds the legs of hits[i] from i*width on.
 	places []sheaf.Leg
 	width  int
@@ -186,32 +190,9 @@ type union struct {
 // united is what a fusion works out for one hit. It is smaller than a
 // sheaf.Hit, of which only the ranking holds any.
 type united struct {
-	ID          sheaf.ID
-	Score       float64
-	Passage     int
-	Explanation *sheaf.Explanation
-}
-
-// tables are those that are done with: making one for hundreds of hits takes longer
-// than filling it.
-var tables = sync.Pool{New: func() any { return map[sheaf.ID]int32{} }}
-
-// maxTable is the most entries for which a kept table is used.
-const maxTable = 2_000
-
-// tableFor is an empty table for at most n entries; giveBack takes it again.
-func tableFor(n int) map[sheaf.ID]int32 {
-	if n <= maxTable {
-		return tables.Get().(map[sheaf.ID]int32)
-	}
-	return make(map[sheaf.ID]int32, n)
-}
-
-func giveBack(table map[sheaf.ID]int32, n int) {
-	if n <= maxTable {
-		clear(table)
-		tables.Put(table)
-	}
+	ID      sheaf.ID
+	Score   float64
+	Passage int
 }
 
 // unite gathers the hits of all legs in the order in which they first appear.
@@ -223,23 +204,22 @@ func unite(stage string, legs []Leg) (*union, error) {
 			return nil, err
 		}
 		n += len(legs[i].Hits)
-		u.explain = u.explain || explained(legs[i].Hits)
-		u.nested = u.nested || slices.ContainsFunc(legs[i].Hits, func(h sheaf.Hit) bool { return h.Constituents != nil })
-	}
-	u.index, u.room = tableFor(n), n
-	numbers := make([]int32, 0, n) // of the hits of all legs, one leg after another
-	for j := range legs {
-		for k := range legs[j].Hits {
-			id := legs[j].Hits[k].ID
-			i, ok := u.index[id]
-			if !ok {
-				i = int32(len(u.index))
-				u.index[id] = i
-			}
-			numbers = append(numbers, i)
+		for k := range legs[i].Hits { // hits are large
+			u.explain = u.explain || legs[i].Hits[k].Explanation != nil
+			u.nested = u.nested || legs[i].Hits[k].Constituents != nil
 		}
 	}
-	distinct := len(u.index) // far less than n when the legs have been completed
+	index := NewOrdinals(n)
+	defer index.Release()
+	numbers := make([]int32, 0, n)
+	for j := range legs {
+		for k := range legs[j].Hits {
+			i, _ := index.Add(legs[j].Hits[k].ID)
+			numbers = append(numbers, int32(i))
+		}
+	}
+	u.numbers = numbers
+	distinct := index.Len() // far less than n when the legs have been completed
 	u.hits = make([]united, distinct)
 	u.places = make([]sheaf.Leg, distinct*u.width)
 	if u.explain || u.nested {
@@ -288,11 +268,10 @@ func (u *union) reasons(i, j int) []sheaf.Explanation {
 	return nil
 }
 
-// ranking is the hits of u in order, and the end of u. It sorts small keys instead
-// of the hits, which are large.
-func (u *union) ranking() sheaf.Ranking {
-	giveBack(u.index, u.room)
-	u.index = nil
+// ranking is the first n hits of u in order, each explained when hits are; all of
+// them when a score is no finite number, so that whoever looks finds it. It sorts small
+// keys instead of the hits, which are large.
+func (u *union) ranking(n int, explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	type key struct {
 		score float64
 		best  int32
@@ -306,9 +285,14 @@ func (u *union) ranking() sheaf.Ranking {
 				best = min(best, int32(leg.Rank))
 			}
 		}
-		keys[i] = key{u.hits[i].Score, best, int32(i)}
+		score := u.hits[i].Score
+		if math.IsNaN(score) || math.IsInf(score, 0) {
+			n = len(keys)
+		}
+		keys[i] = key{score, best, int32(i)}
 	}
-	slices.SortFunc(keys, func(a, b key) int {
+	n = min(n, len(keys))
+	sortFirst(keys, n, func(a, b key) int {
 		switch {
 		case a.score > b.score:
 			return -1
@@ -319,12 +303,15 @@ func (u *union) ranking() sheaf.Ranking {
 		}
 		return cmp.Compare(u.hits[a.hit].ID, u.hits[b.hit].ID)
 	})
-	out := make(sheaf.Ranking, len(keys))
-	for i, k := range keys {
+	out := make(sheaf.Ranking, n)
+	for i, k := range keys[:n] {
 		from := &u.hits[k.hit]
 		h := &out[i]
-		h.ID, h.Score, h.Passage, h.Explanation = from.ID, from.Score, from.Passage, from.Explanation
+		h.ID, h.Score, h.Passage = from.ID, from.Score, from.Passage
 		h.Legs = u.at(int(k.hit))
+		if u.explain {
+			h.Explanation = explain(int(k.hit))
+		}
 		if u.nested {
 			h.Constituents = u.constituents(int(k.hit), h.ID)
 		}

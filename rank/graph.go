@@ -47,14 +47,11 @@ func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	factors := b.factors(b.candidates(in, env), env.Facts)
-	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+	return boost(stage, in, b.Blend, func(h *sheaf.Hit) (factor, bool) {
 		if len(factors) == 0 {
-			return nil
+			return factor{}, false
 		}
-		if c := nodeOf(env.Facts, h.ID); c != nil {
-			return factors[c.Doc]
-		}
-		return nil
+		return ofDocument(factors, nodeOf(env.Facts, h.ID))
 	})
 }
 
@@ -187,8 +184,9 @@ func (b GraphBoost) factor(links, cited, shared int) *factor {
 			combined("ln", log, sheaf.CombineLog, combined("one and the connections", 1+sum, sheaf.CombineSum, part("one", 1),
 				counted("linked to by %d others", links, b.Backlink), counted("cited together with %d others", cited, b.CoCitation),
 				counted("sharing tags with %d others", shared, b.SharedTag)))))
-	return capped(why, b.Max).called(sheaf.KindGraph, map[string]sheaf.Value{"backlinks": sheaf.NumberValue(float64(links)),
+	f := capped(why, b.Max).called(sheaf.KindGraph, map[string]sheaf.Value{"backlinks": sheaf.NumberValue(float64(links)),
 		"co_citations": sheaf.NumberValue(float64(cited)), "shared_tags": sheaf.NumberValue(float64(shared)), "connections": sheaf.NumberValue(sum)})
+	return &f
 }
 
 func counted(format string, n int, weight float64) sheaf.Explanation {

@@ -23,25 +23,29 @@ type HeadingBoost struct {
 
 // Apply implements [Stage].
 func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return applyEach(b, in, env)
+}
+
+func (b HeadingBoost) each(env Env) (boosting, error) {
 	const stage = "heading boost"
 	if err := firstError(env.needFacts(stage), within(stage, "max", b.Max, 1, 1e6), within(stage, "decay", b.Decay, 1e-6, 1)); err != nil {
-		return nil, err
+		return boosting{}, err
 	}
-	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+	return boosting{stage, b.Blend, func(h *sheaf.Hit) (factor, bool) {
 		c := nodeOf(env.Facts, h.ID)
 		if c == nil {
-			return nil
+			return factor{}, false
 		}
 		steps := float64(max(c.Depth-1, 0))
 		decay := math.Pow(b.Decay, steps)
 		v := max(b.Max*decay, 1)
 		if h.Explanation == nil {
-			return &factor{value: v}
+			return factor{value: v}, true
 		}
 		why := combined(fmt.Sprintf("heading level %d", c.Depth), v, sheaf.CombineMax,
 			combined("decayed", b.Max*decay, sheaf.CombineProduct, part("at the top", b.Max),
 				combined("decay for the level", decay, sheaf.CombinePower, part("decay", b.Decay), part("levels below the first", steps))),
 			part("least", 1))
-		return &factor{v, &why}
-	})
+		return factor{v, &why}, true
+	}}, nil
 }

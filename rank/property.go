@@ -48,24 +48,28 @@ type PropertyBoost struct {
 
 // Apply implements [Stage].
 func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return applyEach(b, in, env)
+}
+
+func (b PropertyBoost) each(env Env) (boosting, error) {
 	const stage = "property boost"
 	if err := firstError(env.needFacts(stage), capValid(stage, b.Max)); err != nil {
-		return nil, err
+		return boosting{}, err
 	}
 	if b.Name == "" || b.Curve > Plain {
-		return nil, sheaf.Invalidf("%s: needs the name of a property and a known curve", stage)
+		return boosting{}, sheaf.Invalidf("%s: needs the name of a property and a known curve", stage)
 	}
-	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+	return boosting{stage, b.Blend, func(h *sheaf.Hit) (factor, bool) {
 		v, ok := b.number(h.ID, env.Facts)
 		if !ok {
-			return nil
+			return factor{}, false
 		}
 		f := b.Curve.Factor(v)
 		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil
+			return factor{}, false
 		}
 		if h.Explanation == nil {
-			return &factor{value: atMost(f, b.Max)}
+			return factor{value: atMost(f, b.Max)}, true
 		}
 		why := part("property "+b.Name+" is "+number(v), f)
 		if b.Curve == Feedback {
@@ -76,12 +80,16 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 				why = combined(why.Label, f, sheaf.CombineProduct, part("two", 2), logistic)
 			}
 		}
-		return capped(why, b.Max)
-	})
+		return capped(why, b.Max), true
+	}}, nil
 }
 
 func (b PropertyBoost) number(id sheaf.ID, facts Facts) (float64, bool) {
-	d := outlineOf(facts, documentOf(id, facts))
+	n := nodeOf(facts, id)
+	if n == nil { // a document that is cut into pieces
+		n = &sheaf.Node{Doc: id}
+	}
+	d := outlineOf(facts, n)
 	if d == nil {
 		return 0, false
 	}

@@ -85,7 +85,7 @@ type Outliner interface {
 	// not be changed.
 	Node(id sheaf.ID) *sheaf.Node
 	// Outline is the document called id, nil when there is none. It must not
-	// be changed.
+	// be changed. Nodes that know their outline know its date.
 	Outline(id sheaf.ID) *sheaf.Outline
 }
 
@@ -101,15 +101,27 @@ func nodeOf(facts Facts, id sheaf.ID) *sheaf.Node {
 	return nil
 }
 
-// outlineOf is a document in short, without its date; nil when there is none.
-func outlineOf(facts Facts, doc sheaf.ID) *sheaf.Outline {
-	if o, ok := facts.(Outliner); ok {
-		return o.Outline(doc)
+// outlineOf is the document of a chunk in short, without its date; nil when there is
+// none.
+func outlineOf(facts Facts, n *sheaf.Node) *sheaf.Outline {
+	if n.Outline != nil {
+		return n.Outline
 	}
-	if d, ok := facts.Document(doc); ok {
+	if o, ok := facts.(Outliner); ok {
+		return o.Outline(n.Doc)
+	}
+	if d, ok := facts.Document(n.Doc); ok {
 		return sheaf.OutlineOf(&d, sheaf.Dated{})
 	}
 	return nil
+}
+
+// dateOf is the date of a chunk's document; false when it has none.
+func dateOf(facts Facts, n *sheaf.Node) (sheaf.Dated, bool) {
+	if n.Outline != nil {
+		return n.Outline.Date, n.Outline.Date.Source != 0
+	}
+	return facts.Date(n.Doc)
 }
 
 // needFacts returns an error when a stage that cannot do without facts has

@@ -43,38 +43,42 @@ type Recency struct {
 
 // Apply implements [Stage].
 func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return applyEach(r, in, env)
+}
+
+func (r Recency) each(env Env) (boosting, error) {
 	const stage = "recency"
 	err := firstError(env.needFacts(stage), within(stage, "floor", r.Floor, 0, 1), within(stage, "undated", r.Undated.Hours()/24, 0, 1e5))
 	switch {
 	case err != nil:
-		return nil, err
+		return boosting{}, err
 	case env.Now.IsZero():
-		return nil, sheaf.Invalidf("recency: the time of the query is not known")
+		return boosting{}, sheaf.Invalidf("recency: the time of the query is not known")
 	case r.Curve > HalfLife:
-		return nil, sheaf.Invalidf("recency: unknown curve %d", r.Curve)
+		return boosting{}, sheaf.Invalidf("recency: unknown curve %d", r.Curve)
 	case r.Curve == Hyperbolic:
 		err = within(stage, "decay", r.Decay, 0, 1000)
 	default:
 		err = positive(stage, "half_life", r.HalfLife.Hours())
 	}
 	if err != nil {
-		return nil, err
+		return boosting{}, err
 	}
-	return boost(stage, in, r.Blend, func(h *sheaf.Hit) *factor {
+	return boosting{stage, r.Blend, func(h *sheaf.Hit) (factor, bool) {
 		c := nodeOf(env.Facts, h.ID)
 		if c == nil {
-			return nil
+			return factor{}, false
 		}
-		date, dated := env.Facts.Date(c.Doc)
+		date, dated := dateOf(env.Facts, c)
 		age := r.Undated
 		if dated {
 			age = env.Now.Sub(date.Time)
 		}
 		if h.Explanation == nil {
-			return &factor{value: r.Factor(age)}
+			return factor{value: r.Factor(age)}, true
 		}
-		return r.explain(date, dated, max(age, 0))
-	})
+		return r.explain(date, dated, max(age, 0)), true
+	}}, nil
 }
 
 // Factor is the factor of a document of the given age, negative ages counting
@@ -87,7 +91,7 @@ func (r Recency) Factor(age time.Duration) float64 {
 	return max(1/(1+r.Decay*years), r.Floor)
 }
 
-func (r Recency) explain(date sheaf.Dated, dated bool, age time.Duration) *factor {
+func (r Recency) explain(date sheaf.Dated, dated bool, age time.Duration) factor {
 	label := "undated"
 	if dated {
 		label = fmt.Sprintf("dated %s (%s)", date.Time.UTC().Format(time.DateOnly), date.Source)
@@ -104,5 +108,5 @@ func (r Recency) explain(date sheaf.Dated, dated bool, age time.Duration) *facto
 	}
 	v := r.Factor(age)
 	why := combined("recency", v, sheaf.CombineMax, raw, part("floor", r.Floor))
-	return &factor{v, &why}
+	return factor{v, &why}
 }

@@ -48,18 +48,18 @@ func (s Support) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 	}
 	at := 0
-	return boost(stage, in, Add, func(h *sheaf.Hit) *factor {
+	return boost(stage, in, Add, func(h *sheaf.Hit) (factor, bool) {
 		doc := docs[at]
 		at++
 		if len(others[doc]) == 0 {
-			return nil
+			return factor{}, false
 		}
 		return s.factor(in, others[doc], h.Explanation != nil)
 	})
 }
 
 // factor is what the hits at the given places of in give to their document.
-func (s Support) factor(in sheaf.Ranking, others []int, explain bool) *factor {
+func (s Support) factor(in sheaf.Ranking, others []int, explain bool) (factor, bool) {
 	none := 1.0
 	var parts []sheaf.Explanation
 	for _, i := range others {
@@ -73,11 +73,11 @@ func (s Support) factor(in sheaf.Ranking, others []int, explain bool) *factor {
 	}
 	raised := s.Strength * (1 - none)
 	if !explain {
-		return &factor{value: 1 + raised}
+		return factor{value: 1 + raised}, true
 	}
 	why := combined("other places of the document", 1+raised, sheaf.CombineSum, part("one", 1),
 		combined("support", raised, sheaf.CombineProduct, part("strength", s.Strength),
 			combined("chance that any of them says something", 1-none, sheaf.CombineDifference, part("one", 1),
 				combined("none does", none, sheaf.CombineProduct, parts...))))
-	return &factor{value: 1 + raised, why: &why}
+	return factor{value: 1 + raised, why: &why}, true
 }

@@ -28,25 +28,28 @@ type TitleBoost struct {
 
 // Apply implements [Stage].
 func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return applyEach(b, in, env)
+}
+
+func (b TitleBoost) each(env Env) (boosting, error) {
 	const stage = "exact title"
 	if err := firstError(env.needFacts(stage), within(stage, "title", b.Title, 1, 1e6), within(stage, "heading", b.Heading, 1, 1e6), within(stage, "alias", b.Alias, 1, 1e6)); err != nil {
-		return nil, err
+		return boosting{}, err
 	}
 	asked := foldName(env.Query)
-	return boost(stage, in, b.Blend, func(h *sheaf.Hit) *factor {
+	return boosting{stage, b.Blend, func(h *sheaf.Hit) (best factor, found bool) {
 		if asked == "" {
-			return nil
+			return best, false
 		}
-		var best *factor
 		names(env.Facts, h.ID, func(name string, kind nameKind) {
 			value := [...]float64{b.Title, b.Alias, b.Alias, b.Heading}[kind]
-			if (best == nil || value > best.value) && called(name, asked) {
+			if (!found || value > best.value) && called(name, asked) {
 				why := part(kind.String()+" is exactly what was asked for", value)
-				best = &factor{value, &why}
+				best, found = factor{value, &why}, true
 			}
 		})
-		return best
-	})
+		return best, found
+	}}, nil
 }
 
 // Called reports whether a chunk or document has a name that is what was asked
@@ -89,7 +92,7 @@ func names(facts Facts, id sheaf.ID, each func(name string, kind nameKind)) {
 		return
 	}
 	each(c.Title, nameTitle)
-	if d := outlineOf(facts, c.Doc); d != nil {
+	if d := outlineOf(facts, c); d != nil {
 		for _, alias := range d.Aliases {
 			each(alias, nameAlias)
 		}

@@ -74,8 +74,8 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	// Most parents are shared; what is above them is little.
-	l := lift{facts: env.Facts, index: tableFor(2 * len(in)), nodes: make([]treeNode, 0, 2*len(in))}
-	defer giveBack(l.index, 2*len(in))
+	l := lift{facts: env.Facts, index: NewOrdinals(2 * len(in)), nodes: make([]treeNode, 0, 2*len(in))}
+	defer l.index.Release()
 	for i := range in {
 		if n, ok := l.node(in[i].ID, math.MaxInt); ok && l.nodes[n].own == nil {
 			l.nodes[n].own, l.nodes[n].first = &in[i], i
@@ -97,7 +97,7 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 type lift struct {
 	facts Facts
 	nodes []treeNode
-	index map[sheaf.ID]int32
+	index *Ordinals // of nodes
 	// parents are the nodes with matching children, by depth.
 	parents [][]int
 }
@@ -121,8 +121,8 @@ type treeNode struct {
 // node finds or makes the node called id and those above it. Its depth must be
 // less than below: depths fall on the way up, so the way ends.
 func (l *lift) node(id sheaf.ID, below int) (int, bool) {
-	if n, ok := l.index[id]; ok {
-		return int(n), l.nodes[n].depth < below
+	if n, ok := l.index.Of(id); ok {
+		return n, l.nodes[n].depth < below
 	}
 	c := nodeOf(l.facts, id)
 	if c == nil || c.Depth < 0 || c.Depth >= below {
@@ -134,8 +134,7 @@ func (l *lift) node(id sheaf.ID, below int) (int, bool) {
 			parent = p
 		}
 	}
-	n := len(l.nodes)
-	l.index[id] = int32(n)
+	n, _ := l.index.Add(id) // after those above it, as in nodes
 	l.nodes = append(l.nodes, treeNode{id: id, parent: parent, depth: c.Depth, siblings: max(c.SiblingCount, 1), first: -1})
 	return n, true
 }

@@ -82,15 +82,11 @@ func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			}
 		}
 	}
-	return boost(stage, in, Add, func(h *sheaf.Hit) *factor {
+	return boost(stage, in, Add, func(h *sheaf.Hit) (factor, bool) {
 		if len(factors) == 0 {
-			return nil
+			return factor{}, false
 		}
-		c := nodeOf(env.Facts, h.ID)
-		if c == nil {
-			return nil
-		}
-		return factors[c.Doc]
+		return ofDocument(factors, nodeOf(env.Facts, h.ID))
 	})
 }
 
@@ -115,7 +111,7 @@ func (w Whole) pages(in sheaf.Ranking, facts Facts) (pages []page, all []sheaf.I
 			continue
 		}
 		seen[c.Doc] = true
-		o := outlineOf(facts, c.Doc)
+		o := outlineOf(facts, c)
 		if o == nil || len(o.Nodes) < 2 && w.Coverage == 0 {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"sheaf"
+	"sheaf/rank"
 )
 
 // found is every hit of some branches, once, with who found it.
@@ -15,12 +16,6 @@ type found struct {
 	by  [][]bool // by branch and place in ids
 }
 
-// placesPool has tables for everyHit: making one takes longer than filling it.
-var placesPool = sync.Pool{New: func() any { return map[sheaf.ID]int{} }}
-
-// maxTable is the most hits for which a kept table is used.
-const maxTable = 2_000
-
 // everyHit is what the branches found, in the order in which it first appears.
 func everyHit(outcomes []outcome) found {
 	n := 0
@@ -28,24 +23,15 @@ func everyHit(outcomes []outcome) found {
 		n += len(outcomes[i].ranking)
 	}
 	all := found{make([]sheaf.ID, 0, n), make([][]bool, len(outcomes))}
-	var places map[sheaf.ID]int
-	if n <= maxTable {
-		places = placesPool.Get().(map[sheaf.ID]int)
-		defer func() {
-			clear(places)
-			placesPool.Put(places)
-		}()
-	} else {
-		places = make(map[sheaf.ID]int, n)
-	}
+	places := rank.NewOrdinals(n)
+	defer places.Release()
+	by := make([]bool, n*len(outcomes))
 	for i := range outcomes {
-		all.by[i] = make([]bool, n)
+		all.by[i], by = by[:n:n], by[n:]
 		for k := range outcomes[i].ranking {
 			id := outcomes[i].ranking[k].ID
-			at, seen := places[id]
-			if !seen {
-				at = len(all.ids)
-				places[id] = at
+			at, added := places.Add(id)
+			if added {
 				all.ids = append(all.ids, id)
 			}
 			all.by[i][at] = true

@@ -180,7 +180,6 @@ func (m *memo) has(id sheaf.ID) bool {
 // expect makes room for n candidates.
 func (m *memo) expect(n int) {
 	m.nodes.room(n)
-	m.brief.room(n)
 }
 
 // Outline implements rank.Outliner.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -83,7 +84,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if err != nil {
 		return nil, err
 	}
-	ranking, err := fusion.Fuse(legs)
+	ranking, err := fusion.FuseTop(legs, r.wanted(ph, at))
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +97,20 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		}
 	}
 	return r.steps(retrieval, ranking, ph.Then, at)
+}
+
+// wanted is how many hits of a fusion anything looks at.
+func (r *run) wanted(ph *profile.Phase, at lane) int {
+	switch {
+	case r.opt.Trace || r.confidence != nil || r.opt.Evidence:
+	case len(ph.Then) == 0 && at.first:
+		return ph.Limit
+	case len(ph.Then) > 0:
+		if top, ok := ph.Then[0].Stage.(rank.Top); ok && top.N >= 0 {
+			return top.N
+		}
+	}
+	return math.MaxInt
 }
 
 // requests are those of the branches that can run.
@@ -237,17 +252,16 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 // others when all are wanted. Of hits that are bounded by what a first phase let
 // through, which are known, none is asked for again.
 func (r *run) found(outcomes []outcome, bounded, all bool) found {
-	if !all {
-		for i := range outcomes {
-			if !bounded {
-				outcomes[i].ranking = r.known(outcomes[i].ranking)
-			}
-		}
+	if bounded && !all {
 		return found{}
 	}
 	every := everyHit(outcomes)
-	r.facts.expect(len(every.ids))
-	if bounded || !slices.ContainsFunc(every.ids, func(id sheaf.ID) bool { return r.facts.Node(id) == nil }) {
+	known := r.facts.has // of the many of a first phase, few come back
+	if all {
+		r.facts.expect(len(every.ids))
+		known = func(id sheaf.ID) bool { return r.facts.Node(id) != nil }
+	}
+	if bounded || !slices.ContainsFunc(every.ids, func(id sheaf.ID) bool { return !known(id) }) {
 		return every
 	}
 	for i := range outcomes {
@@ -296,10 +310,12 @@ func (r *run) byMeaning(hits sheaf.Ranking) map[sheaf.ID]bool {
 	for i := range hits {
 		found[hits[i].ID] = false
 	}
-	for _, ranking := range r.similar {
-		for i := range ranking {
-			if _, asked := found[ranking[i].ID]; asked {
+	left := len(found)
+	for _, ranking := range slices.Backward(r.similar) { // that of the last phase has most of them
+		for i := 0; i < len(ranking) && left > 0; i++ {
+			if known, asked := found[ranking[i].ID]; asked && !known {
 				found[ranking[i].ID] = true
+				left--
 			}
 		}
 	}
@@ -326,8 +342,24 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
 	env := r.env()
 	r.facts.expect(len(ranking))
-	for _, step := range steps {
-		start := clock()
+	stages := make([]rank.Stage, len(steps))
+	for i := range steps {
+		stages[i] = steps[i].Stage
+	}
+	for i := 0; i < len(steps); i++ {
+		step, start := &steps[i], clock()
+		if !r.opt.Trace {
+			if together, n := rank.Together(ranking, stages[i:], env); n > 0 {
+				ranking = together
+				name := step.Name
+				for _, also := range steps[i+1 : i+n] {
+					name += " + " + also.Name
+				}
+				r.took(at.step(name), start)
+				i += n - 1
+				continue
+			}
+		}
 		var next sheaf.Ranking
 		var err error
 		if model, ok := step.Stage.(profile.Rerank); ok {

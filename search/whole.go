@@ -114,13 +114,14 @@ func (r *run) lookAll(ctx context.Context, looks []look, chunks []sheaf.ID) (boo
 	if err != nil {
 		return false, err
 	}
-	places := make(map[sheaf.ID]int, len(chunks))
-	for at, id := range chunks {
-		places[id] = at
+	places := rank.NewOrdinals(len(chunks))
+	defer places.Release()
+	for _, id := range chunks { // all different
+		places.Add(id)
 	}
 	for i, hits := range found {
 		for _, h := range hits {
-			if at, ok := places[h.ID]; ok {
+			if at, ok := places.Of(h.ID); ok {
 				looks[i].in[at] = h.Score / looks[i].part.idf
 			}
 		}

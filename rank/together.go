@@ -1,0 +1,103 @@
+package rank
+
+import (
+	"math"
+
+	"sheaf"
+)
+
+// pointwise is a stage that looks at each hit by itself, and not at where it stands:
+// of several in a row, hits have to be put in order once.
+type pointwise interface {
+	Stage
+	each(env Env) (boosting, error)
+}
+
+// applyEach is Apply of a pointwise stage.
+func applyEach(s pointwise, in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	b, err := s.each(env)
+	if err != nil {
+		return nil, err
+	}
+	return b.apply(in)
+}
+
+// Together applies several stages at once where that gives what they give one after
+// another, to the last bit, and takes less: boosts that look at each hit by itself,
+// and a [Top] after them, whose hits alone are made. It returns how many of stages, from
+// the first on, it applied; 0 says that the first is to be applied by itself. Hits with
+// explanations are, since these tell of every stage.
+func Together(in sheaf.Ranking, stages []Stage, env Env) (out sheaf.Ranking, applied int) {
+	var row []boosting
+	for _, s := range stages {
+		p, ok := s.(pointwise)
+		if !ok {
+			break
+		}
+		b, err := p.each(env)
+		if err != nil || b.valid() != nil {
+			return nil, 0 // Apply says what is wrong
+		}
+		row = append(row, b)
+	}
+	applied, n := len(row), len(in)
+	if applied > 0 && applied < len(stages) {
+		if top, ok := stages[applied].(Top); ok && top.N >= 0 {
+			n = min(n, top.N)
+			applied++
+		}
+	}
+	if applied < 2 || explained(in) {
+		return nil, 0
+	}
+	scores := make([]float64, len(in))
+	for i := range in {
+		h := &in[i]
+		score := h.Score
+		for k := range row {
+			if f, ok := row[k].factor(h); ok {
+				score = row[k].blend.apply(score, f.value)
+			}
+			if math.IsNaN(score) || math.IsInf(score, 0) {
+				return nil, 0
+			}
+		}
+		scores[i] = score
+	}
+	return rescored(in, scores, nil, n), applied
+}
+
+// rescored is the first n hits of in, in order with these scores and, unless nil,
+// these explanations.
+func rescored(in sheaf.Ranking, scores []float64, why []*sheaf.Explanation, n int) sheaf.Ranking {
+	// What is moved while they are sorted is scores and places.
+	type key struct {
+		score float64
+		at    int32
+	}
+	keys := make([]key, len(in))
+	for i := range in {
+		keys[i] = key{scores[i], int32(i)}
+	}
+	sortFirst(keys, n, func(a, b key) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		if c := sheaf.CompareTied(&in[a.at], &in[b.at]); c != 0 {
+			return c
+		}
+		return int(a.at) - int(b.at)
+	})
+	out := make(sheaf.Ranking, n)
+	for i, k := range keys[:n] {
+		out[i] = in[k.at]
+		out[i].Score = k.score
+		if why != nil {
+			out[i].Explanation = why[k.at]
+		}
+	}
+	return out
+}

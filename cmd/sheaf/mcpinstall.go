@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -107,6 +108,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 		program = "sheaf" // run by "go run": that file will be gone
 	}
 	answers := bufio.NewReader(a.stdin)
+	var faults []error // a file that cannot be read is no reason to leave out the others
 	for i := range list {
 		var change *assistant.Change
 		if o.remove {
@@ -115,13 +117,14 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 			change, err = list[i].Add(assistant.Server{Name: o.name, Command: program, Args: []string{"mcp", "--in", folder}})
 		}
 		if err != nil {
-			return err
+			faults = append(faults, err)
+			continue
 		}
 		if err := a.install(&list[i], change, answers, o.yes); err != nil {
-			return err
+			return errors.Join(append(faults, err)...)
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 // install shows a change, asks, and makes it.
@@ -147,7 +150,7 @@ func (a *app) install(to *assistant.Assistant, c *assistant.Change, answers *buf
 		answer, err := answers.ReadString('\n')
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 			if err != nil && answer == "" {
-				return withHint(sheaf.Invalidf("nobody answered, so nothing was written"), "--yes writes without asking")
+				return withHint(sheaf.Invalidf("nobody answered, so %s stays as it is", file), "--yes writes without asking")
 			}
 			fmt.Fprintln(a.stdout, "left as it is")
 			return nil

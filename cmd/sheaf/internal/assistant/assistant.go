@@ -122,57 +122,48 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 	if _, ok := value.Value.(*hujson.Object); !ok {
 		return errors.New("it is no object")
 	}
-	list, entry := "/"+a.list, "/"+a.list+"/"+pointer(s.Name)
-	var patch []map[string]any
-	if found := value.Find(entry); found != nil {
+	entry := "/" + a.list + "/" + pointer(s.Name)
+	found := value.Find(entry)
+	if found != nil {
 		c.Before = compact(found.Pack())
 	}
 	if add {
-		fields := map[string]any{"command": s.Command, "args": s.Args}
-		if a.typed {
-			fields["type"] = "stdio"
+		text := entryText(a, s)
+		c.Entry = compact(text)
+		if !c.Changes() {
+			return nil
 		}
-		text, err := json.MarshalIndent(map[string]any{s.Name: fields}, "", "  ")
-		if err != nil {
+		if err := insert(&value, a.list, s.Name, text, newlineOf(content)); err != nil {
 			return err
 		}
-		c.Entry = compact(member(text))
-		if value.Find(list) == nil {
-			patch = append(patch, map[string]any{"op": "add", "path": list, "value": map[string]any{}})
-		} else if _, ok := value.Find(list).Value.(*hujson.Object); !ok {
-			return fmt.Errorf("its member %s is no object", a.list)
+	} else if found != nil {
+		if err := value.Patch([]byte(`[{"op": "remove", "path": ` + quoteJSON(entry) + `}]`)); err != nil {
+			return err
 		}
-		patch = append(patch, map[string]any{"op": "add", "path": entry, "value": fields})
-	} else if c.Before != "" {
-		patch = append(patch, map[string]any{"op": "remove", "path": entry})
 	}
-	if !c.Changes() {
-		return nil
-	}
-	steps, err := json.Marshal(patch)
-	if err != nil {
-		return err
-	}
-	if err := value.Patch(steps); err != nil {
-		return err
-	}
-	// Comments and order stay; the layout becomes that of every JSON
-	// formatter, since an entry that is put in has none of its own.
-	value.Format()
 	c.content = value.Pack()
 	return nil
 }
 
-// member is the value of the only member of an object.
-func member(text []byte) []byte {
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil
+// entryText is an entry as JSON in one line.
+func entryText(a *Assistant, s Server) []byte {
+	args := make([]string, len(s.Args))
+	for i, arg := range s.Args {
+		args[i] = quoteJSON(arg)
 	}
-	for _, v := range m {
-		return v
+	text := `{"command": ` + quoteJSON(s.Command) + `, "args": [` + strings.Join(args, ", ") + `]`
+	if a.typed {
+		text += `, "type": "stdio"`
 	}
-	return nil
+	return []byte(text + "}")
+}
+
+func quoteJSON(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic("a text is no JSON: " + err.Error())
+	}
+	return string(b)
 }
 
 // compact is JSON in one order and without white space, so that two entries can

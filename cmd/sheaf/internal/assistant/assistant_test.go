@@ -91,6 +91,41 @@ func TestKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
+// TestLayout: what is put in is laid out as its neighbors are, and nothing else in
+// the file moves.
+func TestLayout(t *testing.T) {
+	const entry = `"sheaf": {"command": "/usr/bin/sheaf", "args": ["mcp"]}`
+	for before, want := range map[string]string{
+		"":                            "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
+		"{\"a\":1, \"b\" : [1,2]}":    "{\"a\":1, \"b\" : [1,2], \"mcpServers\": {" + entry + "}}",
+		"{\n\t\"a\": 1\n}":            "{\n\t\"a\": 1,\n\t\"mcpServers\": {\n\t\t" + entry + "\n\t}\n}",
+		"{\n\t\"a\": 1, // one\n}\n":  "{\n\t\"a\": 1, // one\n\t\"mcpServers\": {\n\t\t" + entry + "\n\t},\n}\n",
+		"{\r\n \"a\": 1\r\n}\r\n":     "{\r\n \"a\": 1,\r\n \"mcpServers\": {\r\n  " + entry + "\r\n }\r\n}\r\n",
+		"{\n  \"mcpServers\": {}\n}":  "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
+		`{"mcpServers": {"x": {}}}`:   `{"mcpServers": {"x": {}, ` + entry + `}}`,
+		`{"mcpServers": {"sheaf":5}}`: `{"mcpServers": {"sheaf":{"command": "/usr/bin/sheaf", "args": ["mcp"]}}}`,
+		"{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"} // keep\n   }, // behind\n   \"n\": 1.50\n}\n": "{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"}, // keep\n      " + entry + "\n   }, // behind\n   \"n\": 1.50\n}\n",
+	} {
+		a := find(t, places(t), "cursor")
+		if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(a.File, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := a.Add(assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp"}})
+		if err == nil {
+			err = c.Write()
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", before, err)
+		}
+		if got, err := os.ReadFile(a.File); err != nil || string(got) != want {
+			t.Errorf("%s\nbecomes\n%s\nwant\n%s", before, got, want)
+		}
+	}
+}
+
 // TestBrokenFiles: a file that cannot be understood is left alone.
 func TestBrokenFiles(t *testing.T) {
 	for _, text := range []string{"{", "[]", `{"mcpServers": 5}`, "{} {}", "null"} {

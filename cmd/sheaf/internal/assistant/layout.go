@@ -1,0 +1,108 @@
+package assistant
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// insert puts an entry into the list of servers of a file, or in place of the
+// one of its name. Nothing else in the file moves: what is put in is laid out as
+// its neighbors are.
+func insert(root *hujson.Value, list, name string, entry []byte, newline string) error {
+	value, err := hujson.Parse(entry)
+	if err != nil {
+		return err
+	}
+	if found := root.Find("/" + list + "/" + pointer(name)); found != nil {
+		found.Value = value.Value
+		return nil
+	}
+	object := root.Value.(*hujson.Object)
+	unit := "  "
+	if in := indent(object); in != nil && *in != "" {
+		unit = *in
+	}
+	if servers := root.Find("/" + list); servers != nil {
+		inner, ok := servers.Value.(*hujson.Object)
+		if !ok {
+			return fmt.Errorf("its member %s is no object", list)
+		}
+		add(inner, name, value, layout{newline, unit, 1})
+		return nil
+	}
+	servers := hujson.Value{Value: &hujson.Object{}}
+	lines := layout{newline, unit, 0}
+	if len(object.Members) > 0 && indent(object) == nil { // a file of one line
+		servers.Value = &hujson.Object{Members: []hujson.ObjectMember{member(name, value, "")}}
+	} else {
+		add(servers.Value.(*hujson.Object), name, value, layout{newline, unit, 1})
+	}
+	add(object, list, servers, lines)
+	return nil
+}
+
+// layout is how the lines of a file are made, and how deep an object lies in it.
+type layout struct {
+	newline, unit string
+	depth         int
+}
+
+// add appends a member to an object, in a line of its own unless the object is
+// in one line.
+func add(o *hujson.Object, name string, value hujson.Value, l layout) {
+	before, in := " ", indent(o)
+	if in == nil && len(o.Members) == 0 {
+		deeper := strings.Repeat(l.unit, l.depth+1)
+		in = &deeper
+	}
+	if in != nil {
+		// What stands before the line of the closing bracket, such as a
+		// comment behind the last member, stays where it is.
+		kept, closing := "", l.newline+strings.Repeat(l.unit, l.depth)
+		if at := bytes.LastIndexByte(o.AfterExtra, '\n'); at >= 0 {
+			kept = strings.TrimSuffix(string(o.AfterExtra[:at]), "\r")
+			closing = l.newline + string(o.AfterExtra[at+1:])
+		}
+		before = kept + l.newline + *in
+		o.AfterExtra = hujson.Extra(closing)
+	}
+	one := member(name, value, before)
+	if n := len(o.Members); n > 0 && o.Members[n-1].Value.AfterExtra != nil {
+		one.Value.AfterExtra = hujson.Extra{} // there is a comma behind the last one
+	}
+	o.Members = append(o.Members, one)
+}
+
+func member(name string, value hujson.Value, before string) hujson.ObjectMember {
+	value.BeforeExtra = hujson.Extra(" ")
+	return hujson.ObjectMember{Name: hujson.Value{BeforeExtra: hujson.Extra(before), Value: hujson.String(name)}, Value: value}
+}
+
+// indent is what stands before the first member of an object in its line; nil
+// when it has no line of its own.
+func indent(o *hujson.Object) *string {
+	if len(o.Members) == 0 {
+		return nil
+	}
+	before := o.Members[0].Name.BeforeExtra
+	at := bytes.LastIndexByte(before, '\n')
+	if at < 0 {
+		return nil
+	}
+	in := string(before[at+1:])
+	if strings.TrimLeft(in, " \t") != "" {
+		in = "" // a comment stands before it
+	}
+	return &in
+}
+
+// newlineOf is how lines end in a file.
+func newlineOf(content []byte) string {
+	if bytes.Contains(content, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}

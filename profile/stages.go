@@ -146,14 +146,15 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.Support{Strength: a.number("strength"), Each: a.number("each"), Among: a.integer("among")}
 		}},
-	{name: "whole", about: "raises hits of which the document has more of the query's words elsewhere, by strength x the share of what the query is worth that other places add, and by coverage x the shares of its words, and of words side by side, that the document has anywhere", short: "strength",
+	{name: "whole", about: "raises hits of which the document has more of the query's words elsewhere, by strength x (1 - place + place x the share of the query in its best place) x the share of what the query is worth that other places add, and by coverage x the shares of its words, and of words side by side, that the document has anywhere", short: "strength",
 		options: []option{
 			number("strength", "0.2", 0, 1000, "how much the other places count together"),
+			number("place", "1", 0, 1, "how far that depends on how much of the query its best place has"),
 			number("saturation", "2", 0.001, 1000, "how little repetitions count: the smaller, the less"),
 			number("coverage", "0", 0, 1000, "how much it counts to have words of the query anywhere, and pairs of them side by side"),
 			integer("documents", "20", 1, 1000, "how many documents are looked at, best first")},
 		stage: func(a arguments) rank.Stage {
-			return rank.Whole{Strength: a.number("strength"), Saturation: a.number("saturation"), Coverage: a.number("coverage"), Documents: a.integer("documents")}
+			return rank.Whole{Strength: a.number("strength"), Place: a.number("place"), Saturation: a.number("saturation"), Coverage: a.number("coverage"), Documents: a.integer("documents")}
 		}},
 	{name: "recency", about: "lowers old documents",
 		options: []option{

@@ -25,7 +25,10 @@ type Word struct {
 // Whole raises every hit by what its document as a whole has of the query. A page
 // that says each of several words somewhere is about all of them, though no place
 // has them all; the best place alone does not show it. Of the first Documents
-// documents, all hits of one get Strength x has x more + Coverage x (words + pairs).
+// documents, all hits of one get
+//
+//	Strength x (1 - Place + Place x has) x more + Coverage x (words + pairs)
+//
 // With x a word's strength in a place, and sums over the query's words or pairs,
 //
 //	has = sum of worth x min(1, x in the best hit) / sum of worth
@@ -35,15 +38,15 @@ type Word struct {
 //	pairs = sum of worth of those that stand side by side anywhere / sum of worth of pairs
 //
 // so that repetitions count less and less, words that are spread over a document
-// add the more the more of the query its best place has, and of two documents that
-// say little of it in any place, the one that leaves fewer of its words unsaid, and
-// says them as they were asked, comes first. Where every document has one place
-// nothing changes: each was looked at whole.
+// add the more the more of the query its best place has, as far as Place says, and of
+// two documents that say little of it in any place, the one that leaves fewer of its
+// words unsaid, and says them as they were asked, comes first. Where every document
+// has one place nothing changes: each was looked at whole.
 //
-// Example, Strength 0.2, Saturation 2, Coverage 0: of two words of equal worth the
-// best hit has the first with 1; another place has the second with 1: 0.2 x 0.5 x
-// 0.5 = 0.05. With Coverage 0.4 it gets 0.4 x 1 more, and 0.4 x 1 again when they
-// stand side by side in a third.
+// Example, Strength 0.2, Place 1, Saturation 2, Coverage 0: of two words of equal
+// worth the best hit has the first with 1; another place has the second with 1: 0.2 x
+// 0.5 x 0.5 = 0.05; with Place 0.5, 0.2 x 0.75 x 0.5 = 0.075. With Coverage 0.4 it gets
+// 0.4 x 1 more, and 0.4 x 1 again when they stand side by side in a third.
 //
 // The first part is BM25 over whole documents in shape, made of what the index of
 // places knows: lengths are those of places. The second is coordination level
@@ -51,6 +54,7 @@ type Word struct {
 // (Metzler and Croft 2005), each counted once.
 type Whole struct {
 	Strength   float64 // 0..1e6
+	Place      float64 // 0..1
 	Saturation float64 // above 0, at most 1e6
 	Coverage   float64 // 0..1e6
 	Documents  int     // 1..1000
@@ -63,7 +67,7 @@ const MaxPlaces = 32
 // Apply implements [Stage]. Without [Env.Words] the ranking stays as it is.
 func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "whole document"
-	if err := firstError(env.needFacts(stage), within(stage, "strength", w.Strength, 0, 1e6), positive(stage, "saturation", w.Saturation),
+	if err := firstError(env.needFacts(stage), within(stage, "strength", w.Strength, 0, 1e6), within(stage, "place", w.Place, 0, 1), positive(stage, "saturation", w.Saturation),
 		within(stage, "saturation", w.Saturation, 0, 1e6), within(stage, "coverage", w.Coverage, 0, 1e6), within(stage, "documents", float64(w.Documents), 1, 1000)); err != nil {
 		return nil, err
 	}
@@ -170,18 +174,24 @@ func (w Whole) more(words []Word, p page, explain bool) *factor {
 			parts = append(parts, part(fmt.Sprintf("%q elsewhere in the document", word.Text), more))
 		}
 	}
-	if !(total > 0) || !(gained > 0) || !(has > 0) || w.Strength == 0 {
+	if !(total > 0) || !(gained > 0) {
 		return nil
 	}
 	share := gained / total
-	raised := w.Strength * (has / total) * share
-	if !explain {
+	place := 1 - w.Place + w.Place*has/total
+	raised := w.Strength * place * share
+	switch {
+	case !(raised > 0):
+		return nil
+	case !explain:
 		return &factor{value: 1 + raised}
 	}
 	worth := part("what the query is worth", total)
 	why := combined("words of the whole document", 1+raised, sheaf.CombineSum, part("one", 1),
 		combined("what other places add", raised, sheaf.CombineProduct, part("strength", w.Strength),
-			combined("share of the query in the best place", has/total, sheaf.CombineQuotient, part("words of the best place", has), worth),
+			combined("how far the best place lets them", place, sheaf.CombineSum, part("in any case", 1-w.Place),
+				combined("for the best place", w.Place*has/total, sheaf.CombineProduct, part("place", w.Place),
+					combined("share of the query in the best place", has/total, sheaf.CombineQuotient, part("words of the best place", has), worth))),
 			combined("share of the query that other places add", share, sheaf.CombineQuotient,
 				combined("words that other places add", gained, sheaf.CombineSum, parts...), worth)))
 	return &factor{value: 1 + raised, why: &why}

@@ -48,7 +48,7 @@ func TestWhole(t *testing.T) {
 	var asked []sheaf.ID
 	env := rank.Env{Facts: facts, Words: func(ids []sheaf.ID) ([]rank.Word, error) { asked = slices.Clone(ids); return find(ids) }}
 	in := scored("b a c a#1", .52, .5, .48, .1)
-	out, err := rank.Whole{Strength: 0.2, Saturation: 2, Documents: 20}.Apply(in, env)
+	out, err := rank.Whole{Strength: 0.2, Place: 1, Saturation: 2, Documents: 20}.Apply(in, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestWhole(t *testing.T) {
 		map[sheaf.ID]float64{"a": 1, "b": 0.5, "c": 1}, map[sheaf.ID]float64{"a#2": 1}, map[sheaf.ID]float64{"c#1": 0.1}, nil)
 	for _, strength := range []float64{0, 0.2} {
 		want := map[sheaf.ID]float64{"a": .5 + strength/4 + .4, "b": .52 + .4/2, "c": .48 + .4*(.5+2./3), "a#1": .1 + strength/4 + .4}
-		covered, err := rank.Whole{Strength: strength, Saturation: 2, Coverage: 0.4, Documents: 20}.Apply(in, rank.Env{Facts: facts, Words: pairs})
+		covered, err := rank.Whole{Strength: strength, Place: 1, Saturation: 2, Coverage: 0.4, Documents: 20}.Apply(in, rank.Env{Facts: facts, Words: pairs})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,19 +84,27 @@ func TestWhole(t *testing.T) {
 		}
 	}
 	places := rank.Env{Facts: facts, Words: func([]sheaf.ID) ([]rank.Word, error) { return nil, sheaf.ErrUnavailable }}
-	if out, err := (rank.Whole{Strength: 0.2, Saturation: 2, Coverage: 0.4, Documents: 20}).Apply(scored("b", .52), places); err != nil || out[0].Score != .52 {
+	if out, err := (rank.Whole{Strength: 0.2, Place: 1, Saturation: 2, Coverage: 0.4, Documents: 20}).Apply(scored("b", .52), places); err != nil || out[0].Score != .52 {
 		t.Errorf("documents of one place: %v, %v", out, err)
 	}
+	// With Place below 1 what other places add counts also by itself.
+	if out, err = (rank.Whole{Strength: 0.2, Place: 0.5, Saturation: 2, Documents: 20}).Apply(in, env); err != nil {
+		t.Fatal(err)
+	}
+	if h := out[0]; math.Abs(h.Score-(.5+.075)) > 1e-12 || math.Abs(h.Explanation.Recombine()-h.Score) > 1e-12 {
+		t.Errorf("place 0.5: %s scores %v, explained by %v", h.ID, h.Score, h.Explanation.Recombine())
+	}
 	// Only the first documents are looked at.
-	if out, _ = (rank.Whole{Strength: 0.2, Saturation: 2, Documents: 1}).Apply(in, env); out[0].ID != "b" {
+	if out, _ = (rank.Whole{Strength: 0.2, Place: 1, Saturation: 2, Documents: 1}).Apply(in, env); out[0].ID != "b" {
 		t.Errorf("of one document: %v", out)
 	}
 	broken := env
 	broken.Words = func([]sheaf.ID) ([]rank.Word, error) { return nil, sheaf.ErrUnavailable }
-	if _, err := (rank.Whole{Strength: 0.2, Saturation: 2, Documents: 20}).Apply(in, broken); !errors.Is(err, sheaf.ErrUnavailable) {
+	if _, err := (rank.Whole{Strength: 0.2, Place: 1, Saturation: 2, Documents: 20}).Apply(in, broken); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("a store that fails: %v", err)
 	}
-	for _, bad := range []rank.Whole{{-1, 2, 0, 20}, {0.2, 0, 0, 20}, {0.2, math.Inf(1), 0, 20}, {0.2, 2, 0, 0}, {math.NaN(), 2, 0, 20}, {0.2, 2, -1, 20}, {0.2, 2, math.NaN(), 20}} {
+	for _, bad := range []rank.Whole{{-1, 1, 2, 0, 20}, {0.2, 1, 0, 0, 20}, {0.2, 1, math.Inf(1), 0, 20}, {0.2, 1, 2, 0, 0}, {math.NaN(), 1, 2, 0, 20}, {0.2, 1, 2, -1, 20}, {0.2, 1, 2, math.NaN(), 20},
+		{0.2, -0.1, 2, 0, 20}, {0.2, 1.1, 2, 0, 20}, {0.2, math.NaN(), 2, 0, 20}} {
 		if _, err := bad.Apply(in, env); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}
@@ -126,7 +134,7 @@ func TestWholeHolds(t *testing.T) {
 		}
 		in.Sort()
 		before := slices.Clone(in)
-		stage := rank.Whole{Strength: 0.2, Saturation: 2, Coverage: rapid.SampledFrom([]float64{0, 0.4}).Draw(t, "coverage"), Documents: rapid.IntRange(1, 5).Draw(t, "documents")}
+		stage := rank.Whole{Strength: 0.2, Place: rapid.SampledFrom([]float64{0, 0.75, 1}).Draw(t, "place"), Saturation: 2, Coverage: rapid.SampledFrom([]float64{0, 0.4}).Draw(t, "coverage"), Documents: rapid.IntRange(1, 5).Draw(t, "documents")}
 		out, err := stage.Apply(in, rank.Env{Facts: facts, Words: wordsIn([]rank.Word{{Text: "x", Worth: 1}, {Text: "y", Worth: 2.5}, {Text: "x y", Worth: 3.5, Pair: true}}, strengths...)})
 		if err != nil {
 			t.Fatal(err)

@@ -130,6 +130,11 @@ type Recall struct {
 	Queries  int     `json:"queries" doc:"How many queries were measured."`
 	At10     float64 `json:"recall_at_10" doc:"The share of the nearest 10 that was found."`
 	At100    float64 `json:"recall_at_100" doc:"The share of the nearest 100 that was found."`
+	// Originals and what follows are there when the vectors could be had as they were
+	// before the store rounded them.
+	Originals int     `json:"originals,omitempty" doc:"The number of chunks of which the vectors were compared as the model makes them, in float32; absent when they were not."`
+	Float10   float64 `json:"float32_recall_at_10,omitempty" doc:"The share of the nearest 10 by those that was found."`
+	Float100  float64 `json:"float32_recall_at_100,omitempty" doc:"The share of the nearest 100 by those that was found."`
 	// Exhaustive says that every vector is compared in any case.
 	Exhaustive bool `json:"exhaustive" doc:"Whether every vector is compared in any case."`
 	// The medians of what one search for 10 took.
@@ -139,9 +144,20 @@ type Recall struct {
 
 // RecallMeter is met by backends that can measure their recall.
 type RecallMeter interface {
-	// Recall compares searches with brute force over what is stored, for each
-	// vector field by name, with as many sampled queries. progress may be nil.
-	Recall(ctx context.Context, queries int, progress func(done, total int)) ([]Recall, error)
+	// Recall compares searches with brute force over what is stored, and over the
+	// vectors as they were if o gives them, for each vector field by name.
+	Recall(ctx context.Context, o RecallOptions) ([]Recall, error)
+}
+
+// RecallOptions say how recall is measured.
+type RecallOptions struct {
+	// Queries is how many are sampled for each field.
+	Queries int
+	// Originals, which may be nil, calls yield, perhaps from several goroutines,
+	// with chunks whose vectors are as they were written to the store.
+	Originals func(ctx context.Context, yield func(chunks []Chunk)) error
+	// Progress, which may be nil, is told how much is done.
+	Progress func(done, total int)
 }
 
 func partialMessage(rejected map[sheaf.ID]error) string {

@@ -17,14 +17,31 @@ type Recall struct {
 	Field    string
 	Dims     int
 	Passages int // those of deleted chunks included
+	Chunks   int // that have some, deleted ones included
 	Queries  int // 0 when the field has no vectors
 	At10     float64
 	At100    float64
 	// Exhaustive says that every vector is compared in any case: nothing can be
 	// lost.
 	Exhaustive bool
+	// Originals is the number of chunks of which the vectors were compared as they
+	// were before they were rounded, in float32; 0 when nobody gave them. Float10 and
+	// Float100 are the shares of the nearest 10 and 100 of those that are found.
+	Originals         int
+	Float10, Float100 float64
 	// Search and BruteForce are the medians of what one search for 10 took.
 	Search, BruteForce time.Duration
+}
+
+// RecallOptions say how recall is measured.
+type RecallOptions struct {
+	// Queries is how many are sampled for each field.
+	Queries int
+	// Originals give the vectors as they were; nil compares with what is stored
+	// alone.
+	Originals Originals
+	// Progress, which may be nil, is told how much is done.
+	Progress func(done, total int)
 }
 
 // Recall measures, for each vector field, searches as requests run them against
@@ -32,10 +49,12 @@ type Recall struct {
 // at random, every second one moved to a cosine of about 0.7: others than those
 // that set the depths of the segments. Stored vectors are what a chunk's vectors
 // are to this index, rounded to nine bits a dimension; the originals are not kept,
-// so what rounding loses is not in these numbers. progress, which may be nil, is
-// told how many queries are done. The same snapshot gives the same numbers, but
-// for the times.
-func (s *Snapshot) Recall(ctx context.Context, queries int, progress func(done, total int)) ([]Recall, error) {
+// so what rounding loses is in the numbers only if o gives them. The same snapshot
+// gives the same numbers, but for the times.
+func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error) {
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
 	var list []Recall
 	for _, v := range s.views {
 		for _, index := range v.reader.VectorFields() {
@@ -46,24 +65,33 @@ func (s *Snapshot) Recall(ctx context.Context, queries int, progress func(done, 
 				list = append(list, Recall{Field: f.Name, Dims: f.Dims, Exhaustive: true})
 			}
 			list[at].Passages += f.Passages
+			list[at].Chunks += f.Owned
 			list[at].Exhaustive = list[at].Exhaustive && f.Depth == vector.Depth{}
 		}
 	}
 	slices.SortFunc(list, func(a, b Recall) int { return strings.Compare(a.Field, b.Field) })
+	asked := make([][]*original, len(list))
+	total := len(list) * o.Queries
+	if o.Originals != nil {
+		for _, r := range list {
+			total += r.Chunks
+		}
+	}
 	for i := range list {
-		err := s.recall(ctx, &list[i], queries, func(done int) {
-			if progress != nil {
-				progress(i*queries+done, len(list)*queries)
-			}
-		})
+		var err error
+		asked[i], err = s.recall(ctx, &list[i], o.Queries, func(done int) { o.Progress(i*o.Queries+done, total) })
 		if err != nil {
 			return nil, err
 		}
 	}
-	return list, nil
+	if o.Originals == nil {
+		return list, nil
+	}
+	return list, against(ctx, o.Originals, list, asked, func(chunks int) { o.Progress(len(list)*o.Queries+chunks, total) })
 }
 
-func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress func(done int)) error {
+// recall measures one field, and returns what its queries found.
+func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress func(done int)) (asked []*original, err error) {
 	rng := rand.New(rand.NewPCG(uint64(r.Passages), 0x7265_6361_6c6c))
 	var found10, found100, want10, want100 int
 	var took, bruteForce []time.Duration
@@ -71,7 +99,7 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 		progress(i)
 		v, err := s.drawQuery(rng, r, i%2 == 1)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if v == nil {
 			continue
@@ -84,20 +112,21 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 		}
 		exact, _, err := search(100, true)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		most, _, err := search(100, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		ten, t, err := search(10, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		_, b, err := search(10, true)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		asked = append(asked, newOriginal(v, ten, most))
 		took, bruteForce = append(took, t), append(bruteForce, b)
 		found10, want10 = found10+recalled(ten, exact[:min(10, len(exact))]), want10+min(10, len(exact))
 		found100, want100 = found100+recalled(most, exact), want100+len(exact)
@@ -108,7 +137,7 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 		slices.Sort(bruteForce)
 		r.Search, r.BruteForce = took[len(took)/2], bruteForce[len(bruteForce)/2]
 	}
-	return nil
+	return asked, nil
 }
 
 // recalled is how many of the hits that were found are as near as the last one that

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"sheaf/analysis"
@@ -72,12 +73,28 @@ func TestRecall(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Release()
-	list, err := s.Recall(t.Context(), 40, nil)
+	// others gives the chunks as they were, with the vectors of others shift places on.
+	others := func(shift int) Originals {
+		return func(_ context.Context, yield func(field, chunk string, passages [][]float32)) error {
+			all := slices.Concat(large, small)
+			for i, c := range all {
+				if c.ID != large[3].ID {
+					yield("body", c.ID, all[(i+shift)%len(all)].Vectors[0].Passages)
+				}
+			}
+			return nil
+		}
+	}
+	list, err := s.Recall(t.Context(), RecallOptions{Queries: 40, Originals: others(0)})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	if r := list[0]; r.Field != "body" || r.Queries != 40 || r.At10 < 0.98 || r.At100 < 0.98 || r.At10 > 1 || r.Exhaustive || r.Passages < 20000 {
+	if r := list[0]; r.Field != "body" || r.Queries != 40 || r.At10 < 0.98 || r.At100 < 0.98 || r.At10 > 1 || r.Exhaustive || r.Passages < 20000 ||
+		r.Originals != 15299 || r.Float10 < 0.97 || r.Float100 < 0.97 || r.Float10 > 1 || r.Float100 > 1 || r.Float100 == r.At100 {
 		t.Errorf("%+v", r)
+	}
+	if list, err := s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: others(5000)}); err != nil || list[0].Float10 > 0.5 || list[0].Float100 > 0.5 {
+		t.Errorf("the nearest of other vectors: %+v, %v", list, err)
 	}
 	req := Request{Vector: &Vector{Field: "body", Vector: large[7].Vectors[0].Passages[0]}, Limit: 2}
 	hits, err := s.Search(t.Context(), req)
@@ -100,7 +117,7 @@ func TestRecall(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Recall(ctx, 5, nil); !errors.Is(err, context.Canceled) {
+	if _, err := s.Recall(ctx, RecallOptions{Queries: 5}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func (c *Collection) MeasureRecall() error {
 		view := c.o.Catalog.View()
 		generation := view.Generation()
 		view.Close()
-		fields, err := meter.Recall(ctx, recallQueries, nil)
+		fields, err := meter.Recall(ctx, backend.RecallOptions{Queries: recallQueries})
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.last = Recall{At: c.o.Now(), Generation: generation, Fields: orEmpty(fields)}

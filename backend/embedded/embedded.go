@@ -218,15 +218,28 @@ func (s *Store) Version() (uint64, error) {
 }
 
 // Recall implements [backend.RecallMeter].
-func (s *Store) Recall(ctx context.Context, queries int, progress func(done, total int)) ([]backend.Recall, error) {
+func (s *Store) Recall(ctx context.Context, o backend.RecallOptions) ([]backend.Recall, error) {
 	snapshot, err := s.index.Acquire()
 	if err != nil {
 		return nil, category(err)
 	}
-	measured, err := snapshot.Recall(ctx, queries, progress)
+	options := engine.RecallOptions{Queries: o.Queries, Progress: o.Progress}
+	if o.Originals != nil {
+		options.Originals = func(ctx context.Context, yield func(field, chunk string, passages [][]float32)) error {
+			return o.Originals(ctx, func(chunks []backend.Chunk) {
+				for i := range chunks {
+					for _, v := range chunks[i].Vectors {
+						yield(v.Name, string(chunks[i].ID), v.Passages)
+					}
+				}
+			})
+		}
+	}
+	measured, err := snapshot.Recall(ctx, options)
 	out := make([]backend.Recall, len(measured))
 	for i, r := range measured {
 		out[i] = backend.Recall{Field: r.Field, Dims: r.Dims, Passages: r.Passages, Queries: r.Queries, At10: r.At10, At100: r.At100,
+			Originals: r.Originals, Float10: r.Float10, Float100: r.Float100,
 			Exhaustive: r.Exhaustive, SearchMillis: r.Search.Seconds() * 1e3, BruteForceMillis: r.BruteForce.Seconds() * 1e3}
 	}
 	return out, category(errors.Join(err, snapshot.Release()))

@@ -3,10 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+	"sheaf/vfs"
 )
 
 // recallQueries is how many queries status --recall samples for each vector field:
@@ -20,10 +25,81 @@ func (s *session) recall(ctx context.Context) ([]backend.Recall, error) {
 		return nil, fmt.Errorf("measure recall: %w: this store cannot compare its searches with brute force", sheaf.ErrUnsupported)
 	}
 	progress := terminal.NewProgress(s.err, "measuring")
-	list, err := meter.Recall(ctx, recallQueries, func(done, total int) { progress.Update(done, total, int64(done), "queries") })
+	o := backend.RecallOptions{Queries: recallQueries, Progress: func(done, total int) { progress.Update(done, total, int64(done), "steps") }}
+	var missing error
+	if s.embedder != nil && s.target == nil {
+		o.Originals = func(ctx context.Context, yield func([]backend.Chunk)) error {
+			missing = s.originals(ctx, yield)
+			return ctx.Err()
+		}
+	}
+	list, err := meter.Recall(ctx, o)
 	progress.Done()
+	if missing != nil && err == nil {
+		s.notice("the vectors as the model makes them could not all be had: %v", missing)
+	}
 	return list, err
 }
+
+// originals makes the vectors of every file again, as the model makes them, and
+// yields the chunks with them; nothing is kept. What was given as a text is not
+// among them, nor what has changed since it was indexed.
+func (s *session) originals(ctx context.Context, yield func([]backend.Chunk)) error {
+	release, err := collection.Lock(s.where.Dir) // the memory of vectors is one process's
+	if err != nil {
+		return err
+	}
+	defer release()
+	dir, err := os.MkdirTemp("", "sheaf-recall-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	scratch, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
+	if err != nil {
+		return err
+	}
+	defer scratch.Close()
+	o := s.ingestOptions()
+	o.Catalog, o.Backend = scratch, yielder{yield: func(chunks []backend.Chunk) {
+		if len(chunks) > 0 && s.view.Unchanged(chunks[0].Doc) {
+			yield(chunks)
+		}
+	}}
+	report, err := ingest.Run(ctx, o)
+	if err == nil && report.EmbedError != "" {
+		err = fmt.Errorf("%s", report.EmbedError)
+	}
+	return err
+}
+
+// yielder is a store that keeps nothing: it shows what is written to it, chunks of one
+// document at a time.
+type yielder struct {
+	backend.Backend // none: nothing is asked of it
+	yield           func([]backend.Chunk)
+}
+
+// Write implements [backend.Backend].
+func (y yielder) Write(ctx context.Context, batch backend.Batch) error { return y.Add(ctx, batch) }
+
+// Delete implements [backend.Backend].
+func (yielder) Delete(context.Context, []sheaf.ID) error { return nil }
+
+// Bulk implements [backend.Bulk].
+func (y yielder) Bulk(context.Context) (backend.BulkWriter, error) { return y, nil }
+
+// Add implements [backend.BulkWriter].
+func (y yielder) Add(_ context.Context, batch backend.Batch) error {
+	y.yield(batch.Chunks)
+	return nil
+}
+
+// Commit implements [backend.BulkWriter].
+func (yielder) Commit(context.Context) error { return nil }
+
+// Close implements [backend.Backend] and [backend.BulkWriter].
+func (yielder) Close() error { return nil }
 
 // recallRows are the lines of the table of status.
 func recallRows(list []backend.Recall) [][]string {
@@ -36,6 +112,9 @@ func recallRows(list []backend.Recall) [][]string {
 			r.At10, r.At100, terminal.Plural(r.Passages, "vector", "vectors"), r.Dims, r.SearchMillis, r.BruteForceMillis)
 		if r.Exhaustive {
 			text = fmt.Sprintf("all: the %s are all compared, in %.2f ms", terminal.Plural(r.Passages, "vector", "vectors"), r.SearchMillis)
+		}
+		if r.Originals > 0 {
+			text += fmt.Sprintf("; %.4f and %.4f of what float32 finds in %s", r.Float10, r.Float100, terminal.Plural(r.Originals, "chunk", "chunks"))
 		}
 		rows = append(rows, []string{"recall, " + terminal.Clean(r.Field), text})
 	}

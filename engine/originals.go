@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Originals calls yield, perhaps from several goroutines, with the vectors of every
+// chunk as they were before they were rounded. yield keeps nothing of them.
+type Originals func(ctx context.Context, yield func(field, chunk string, passages [][]float32)) error
+
+// original compares what one query found with the originals.
+type original struct {
+	query        []float32
+	ten, hundred []Hit
+	scores       map[string]float32 // of those hits, by the originals
+	best         []float32          // the largest of all chunks, falling, recallMost at most
+}
+
+// recallMost is the most neighbors for which recall is measured.
+const recallMost = 100
+
+// unseen is less than any similarity.
+const unseen = -2
+
+func newOriginal(query []float32, ten, hundred []Hit) *original {
+	o := &original{query: query, ten: ten, hundred: hundred, scores: map[string]float32{}}
+	for _, h := range hundred {
+		o.scores[h.ID] = unseen
+	}
+	for _, h := range ten {
+		o.scores[h.ID] = unseen
+	}
+	return o
+}
+
+// offer takes the similarity of a chunk.
+func (o *original) offer(chunk string, score float32) {
+	if _, found := o.scores[chunk]; found {
+		o.scores[chunk] = score
+	}
+	if len(o.best) == recallMost && score <= o.best[recallMost-1] {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(o.best, score, func(s, score float32) int {
+		if s > score {
+			return -1
+		}
+		return 1
+	})
+	o.best = slices.Insert(o.best, at, score)
+	o.best = o.best[:min(len(o.best), recallMost)]
+}
+
+// recalled is how many of hits are among the nearest k by the originals, and how many
+// of those there are. Hits whose originals nobody gave take no part.
+func (o *original) recalled(hits []Hit, k int) (found, of int) {
+	hits = hits[:min(len(hits), k)]
+	for _, h := range hits {
+		if o.scores[h.ID] == unseen {
+			k--
+		}
+	}
+	if of = min(k, len(o.best)); of == 0 {
+		return 0, 0
+	}
+	for _, h := range hits {
+		if o.scores[h.ID] >= o.best[of-1] {
+			found++
+		}
+	}
+	return min(found, of), of // of equally near ones any will do
+}
+
+// against compares what the queries of each field found with brute force over the
+// originals.
+func against(ctx context.Context, originals Originals, list []Recall, asked [][]*original, done func(chunks int)) error {
+	var mu sync.Mutex
+	chunks := 0
+	err := originals(ctx, func(field, chunk string, passages [][]float32) {
+		at := slices.IndexFunc(list, func(r Recall) bool { return r.Field == field })
+		if at < 0 || len(passages) == 0 || len(passages[0]) != list[at].Dims {
+			return
+		}
+		scores := make([]float32, len(asked[at]))
+		for i, o := range asked[at] {
+			scores[i] = similarity(o.query, passages)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		list[at].Originals++
+		for i, o := range asked[at] {
+			o.offer(chunk, scores[i])
+		}
+		chunks++
+		done(chunks)
+	})
+	for i := range list {
+		r := &list[i]
+		var found10, of10, found100, of100 int
+		for _, o := range asked[i] {
+			found, of := o.recalled(o.ten, 10)
+			found10, of10 = found10+found, of10+of
+			found, of = o.recalled(o.hundred, recallMost)
+			found100, of100 = found100+found, of100+of
+		}
+		if of10 > 0 {
+			r.Float10, r.Float100 = float64(found10)/float64(of10), float64(found100)/float64(of100)
+		}
+	}
+	return err
+}
+
+// similarity is that of the passage nearest to the query.
+func similarity(query []float32, passages [][]float32) float32 {
+	best := float32(unseen)
+	for _, p := range passages {
+		var s0, s1, s2, s3 float32
+		p = p[:len(query)]
+		i := 0
+		for ; i+4 <= len(query); i += 4 {
+			s0 += query[i] * p[i]
+			s1 += query[i+1] * p[i+1]
+			s2 += query[i+2] * p[i+2]
+			s3 += query[i+3] * p[i+3]
+		}
+		for ; i < len(query); i++ {
+			s0 += query[i] * p[i]
+		}
+		best = max(best, s0+s1+s2+s3)
+	}
+	return best
+}

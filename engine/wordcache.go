@@ -3,37 +3,46 @@ package engine
 import (
 	"math"
 	"unsafe"
+
+	"sheaf/engine/segment"
 )
 
-// wordCache maps raw words to tokens: a hash table with open addressing. The first
-// headBytes of a word stand in its entry, so that most words are found without
-// looking elsewhere; the rest of all words lies in one string of bytes. Words of
-// unusual length or with very many tokens are not kept.
+// wordCache maps raw words to tokens: two hash tables with open addressing, one of words of
+// at most headBytes, which stand in their entries, and one of longer words. Those of up to
+// twice as many bytes stand in their entries, too; what longer ones have in their middle
+// lies in one string of bytes. So most words are found with one look at memory. Words of unusual
+// length or with very many tokens are not kept.
 type wordCache struct {
-	slots  []wordEntry
-	rests  []wordRest // of the same entries
-	count  int
-	keys   []byte
-	tokens []token
+	short         []shortWord
+	long          []longWord
+	shorts, longs int // their entries in use
+	keys          []byte
+	tokens        []segment.Token // their positions count from that of the word
 }
 
-type wordEntry struct {
-	head      uint64 // see wordHead
+// knownWord says what is known of a word.
+type knownWord struct {
 	first     uint32 // of its tokens, or the term of the only one
 	size      uint8  // of the word; an entry without any is free
 	count     uint8  // of its tokens, or alone
 	positions uint16
 }
 
-// wordRest is what is seldom looked at of an entry.
-type wordRest struct {
+type shortWord struct {
+	head uint64 // see wordHead
+	knownWord
+}
+
+type longWord struct {
+	head, tail uint64 // the first and the last headBytes
+	knownWord
 	hash uint32
-	key  uint32 // where the bytes after the head begin in keys
+	key  uint32 // where the bytes between head and tail begin in keys
 }
 
 const (
 	headBytes = 8
-	// alone stands for one token with offset 0, as most words have, which is in the
+	// alone stands for one token with position 0, as most words have, which is in the
 	// entry.
 	alone = math.MaxUint8
 )
@@ -62,35 +71,69 @@ func load64(s string) uint64 {
 }
 
 func (c *wordCache) bytes() int64 {
-	return int64(len(c.slots))*int64(unsafe.Sizeof(wordEntry{})+unsafe.Sizeof(wordRest{})) + int64(cap(c.keys)) + int64(cap(c.tokens))*8
+	return int64(len(c.short))*int64(unsafe.Sizeof(shortWord{})) + int64(len(c.long))*int64(unsafe.Sizeof(longWord{})) + int64(cap(c.keys)) + int64(cap(c.tokens))*8
 }
 
-// hashWord is the hash of a word with this head.
-func hashWord(s string, head uint64) uint32 {
-	const odd = 0x9e3779b97f4a7c15
-	h := (head ^ uint64(len(s))) * odd
-	if len(s) > headBytes {
-		for at := headBytes; at+8 < len(s); at += 8 {
-			h = (h ^ h>>29 ^ load64(s[at:])) * odd
-		}
-		h = (h ^ h>>29 ^ load64(s[len(s)-8:])) * odd
+const oddFactor = 0x9e3779b97f4a7c15
+
+// hashShort is the hash of a word of at most headBytes.
+func hashShort(head uint64, size int) uint32 {
+	return uint32((head ^ uint64(size)) * oddFactor >> 32)
+}
+
+// hashLong is the hash of a longer word with this head.
+func hashLong(s string, head, tail uint64) uint32 {
+	h := (head ^ uint64(len(s))) * oddFactor
+	for at := headBytes; at+headBytes < len(s); at += headBytes {
+		h = (h ^ h>>29 ^ load64(s[at:])) * oddFactor
 	}
+	h = (h ^ h>>29 ^ tail) * oddFactor
 	return uint32(h >> 32)
 }
 
+// middle is what a long word has between its first and last headBytes.
+func middle(raw string) string {
+	if len(raw) <= 2*headBytes {
+		return ""
+	}
+	return raw[headBytes : len(raw)-headBytes]
+}
+
 // find returns what is known of a word with this head; nil for nothing.
-func (c *wordCache) find(raw string, head uint64) *wordEntry {
-	if len(c.slots) == 0 {
+func (c *wordCache) find(raw string, head uint64) *knownWord {
+	if len(raw) > headBytes {
+		return c.findLong(raw, head)
+	}
+	if len(c.short) == 0 {
 		return nil
 	}
-	hash, mask := hashWord(raw, head), uint32(len(c.slots)-1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		e := &c.slots[i]
+	mask := uint32(len(c.short) - 1)
+	for i := hashShort(head, len(raw)) & mask; ; i = (i + 1) & mask {
+		e := &c.short[i]
+		if e.head == head && int(e.size) == len(raw) {
+			return &e.knownWord
+		}
 		if e.size == 0 {
 			return nil
 		}
-		if e.head == head && int(e.size) == len(raw) && (len(raw) <= headBytes || string(c.keys[c.rests[i].key:][:len(raw)-headBytes]) == raw[headBytes:]) {
-			return e
+	}
+}
+
+func (c *wordCache) findLong(raw string, head uint64) *knownWord {
+	if len(c.long) == 0 {
+		return nil
+	}
+	tail := load64(raw[len(raw)-headBytes:])
+	mask := uint32(len(c.long) - 1)
+	for i := hashLong(raw, head, tail) & mask; ; i = (i + 1) & mask {
+		e := &c.long[i]
+		if e.head == head && e.tail == tail && int(e.size) == len(raw) {
+			if between := middle(raw); string(c.keys[e.key:][:len(between)]) == between {
+				return &e.knownWord
+			}
+		}
+		if e.size == 0 {
+			return nil
 		}
 	}
 }
@@ -102,39 +145,63 @@ func (c *wordCache) insert(raw string, head uint64, first int, positions uint32)
 	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 || uint64(len(c.keys)+len(raw)) > math.MaxUint32 {
 		return false
 	}
-	if c.count*4 >= len(c.slots)*3 {
-		c.grow()
-	}
-	e := wordEntry{head: head, first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
-	rest := wordRest{hash: hashWord(raw, head), key: uint32(len(c.keys))}
-	if count == 1 && c.tokens[first].offset == 0 {
-		e.first, e.count = c.tokens[first].term, alone
+	known := knownWord{first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
+	if count == 1 && c.tokens[first].Position == 0 {
+		known.first, known.count = c.tokens[first].Term, alone
 		c.tokens = c.tokens[:first]
 	}
-	if len(raw) > headBytes {
-		c.keys = append(c.keys, raw[headBytes:]...)
+	if len(raw) <= headBytes {
+		if c.shorts*4 >= len(c.short)*3 {
+			c.growShort()
+		}
+		c.shorts++
+		placeShort(c.short, shortWord{head, known})
+		return true
 	}
-	c.count++
-	c.place(e, rest)
+	if c.longs*4 >= len(c.long)*3 {
+		c.growLong()
+	}
+	c.longs++
+	tail := load64(raw[len(raw)-headBytes:])
+	placeLong(c.long, longWord{head: head, tail: tail, knownWord: known, hash: hashLong(raw, head, tail), key: uint32(len(c.keys))})
+	c.keys = append(c.keys, middle(raw)...)
 	return true
 }
 
-func (c *wordCache) place(e wordEntry, rest wordRest) {
-	mask := uint32(len(c.slots) - 1)
-	i := rest.hash & mask
-	for c.slots[i].size != 0 {
+func placeShort(table []shortWord, e shortWord) {
+	mask := uint32(len(table) - 1)
+	i := hashShort(e.head, int(e.size)) & mask
+	for table[i].size != 0 {
 		i = (i + 1) & mask
 	}
-	c.slots[i], c.rests[i] = e, rest
+	table[i] = e
 }
 
-func (c *wordCache) grow() {
-	old, rests := c.slots, c.rests
-	n := max(1024, 2*len(old))
-	c.slots, c.rests = make([]wordEntry, n), make([]wordRest, n)
-	for i, e := range old {
+func placeLong(table []longWord, e longWord) {
+	mask := uint32(len(table) - 1)
+	i := e.hash & mask
+	for table[i].size != 0 {
+		i = (i + 1) & mask
+	}
+	table[i] = e
+}
+
+func (c *wordCache) growShort() {
+	table := make([]shortWord, max(1024, 2*len(c.short)))
+	for _, e := range c.short {
 		if e.size != 0 {
-			c.place(e, rests[i])
+			placeShort(table, e)
 		}
 	}
+	c.short = table
+}
+
+func (c *wordCache) growLong() {
+	table := make([]longWord, max(512, 2*len(c.long)))
+	for _, e := range c.long {
+		if e.size != 0 {
+			placeLong(table, e)
+		}
+	}
+	c.long = table
 }

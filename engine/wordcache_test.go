@@ -3,6 +3,8 @@ package engine
 import (
 	"math/rand/v2"
 	"testing"
+
+	"sheaf/engine/segment"
 )
 
 // TestWordCache: words of all lengths, many with the same beginning, in the middle
@@ -12,7 +14,7 @@ func TestWordCache(t *testing.T) {
 	var c wordCache
 	known := map[string]uint32{}
 	for round := range 20_000 {
-		text := make([]byte, 1+rng.IntN(40))
+		text := make([]byte, 1+rng.IntN(60))
 		for i := range text {
 			text[i] = "ab"[rng.IntN(2)]
 		}
@@ -22,14 +24,14 @@ func TestWordCache(t *testing.T) {
 		head := wordHead(string(text), start, end)
 		e := c.find(word, head)
 		first, ok := known[word]
-		if ok != (e != nil) || ok && (e.count == alone) != (first%3 > 0) || ok && e.count == alone && e.first != first || ok && e.count == 1 && c.tokens[e.first].term != first {
+		if ok != (e != nil) || ok && (e.count == alone) != (first%3 > 0) || ok && e.count == alone && e.first != first || ok && e.count == 1 && c.tokens[e.first].Term != first {
 			t.Fatalf("round %d: %q: found %v, want %v", round, word, e != nil, ok)
 		}
 		if !ok {
 			at := len(c.tokens)
-			c.tokens = append(c.tokens, token{term: uint32(round)})
+			c.tokens = append(c.tokens, segment.Token{Term: uint32(round)})
 			if round%3 == 0 {
-				c.tokens[at].offset = 1
+				c.tokens[at].Position = 1
 			}
 			if !c.insert(word, head, at, 1) {
 				t.Fatalf("round %d: %q is not kept", round, word)

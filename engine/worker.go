@@ -18,6 +18,7 @@ type worker struct {
 	words    wordCache
 	used     atomic.Int64 // bytes, as others may know them
 	terms    []analysis.Term
+	found    []segment.Token // of one text
 	key      []byte
 	// columns are the numbers of the values of columns whose memory several
 	// chunks of one call share, as those of a document do.
@@ -30,14 +31,6 @@ type sharedColumn struct {
 	first *segment.Value
 	count int
 }
-
-// token is a term of a raw word.
-type token struct {
-	term   uint32 // tokenForm marks a form
-	offset uint32
-}
-
-const tokenForm = 1 << 31
 
 // reset makes the worker ready for the next segment. What it learned of words
 // serves the next one too, as long as it takes no more than limit bytes: a large
@@ -91,58 +84,62 @@ func (w *worker) column(c *Column) []uint32 {
 	return numbers
 }
 
+// textTokens is about how many tokens are given to the builder at a time.
+const textTokens = 1 << 12
+
 func (w *worker) text(field int, text string) {
 	position := uint32(0)
+	found := w.found[:0]
 	w.analyzer.Words(text, func(start, end int) bool {
-		head := wordHead(text, start, end)
-		if e := w.words.find(text[start:end], head); e != nil {
-			if e.count == alone {
-				w.token(field, e.first, position)
-				position += uint32(e.positions)
-				return true
-			}
-			position = w.occur(field, w.words.tokens[e.first:][:e.count], position, uint32(e.positions))
-			return true
+		if len(found) > textTokens {
+			w.builder.Tokens(field, found)
+			found = found[:0]
 		}
-		tokens, positions := w.learn(text[start:end], head)
-		position = w.occur(field, tokens, position, positions)
+		raw, head := text[start:end], wordHead(text, start, end)
+		known := w.words.find(raw, head)
+		switch {
+		case known == nil:
+			tokens, positions := w.learn(raw, head)
+			found = appendTokens(found, tokens, position)
+			position += positions
+		case known.count == alone:
+			found = append(found, segment.Token{Term: known.first, Position: position})
+			position += uint32(known.positions)
+		default:
+			found = appendTokens(found, w.words.tokens[known.first:][:known.count], position)
+			position += uint32(known.positions)
+		}
 		return true
 	})
+	w.found = found
+	w.builder.Tokens(field, found)
 }
 
-// occur adds the tokens of a word at a position; it returns that of the next word.
-func (w *worker) occur(field int, tokens []token, position, positions uint32) uint32 {
+// appendTokens appends the tokens of a word at a position.
+func appendTokens(found, tokens []segment.Token, position uint32) []segment.Token {
 	for _, t := range tokens {
-		w.token(field, t.term, position+t.offset)
+		found = append(found, segment.Token{Term: t.Term, Position: position + t.Position})
 	}
-	return position + positions
+	return found
 }
 
-func (w *worker) token(field int, term, position uint32) {
-	if term&tokenForm != 0 {
-		w.builder.Form(field, term&^tokenForm)
-	} else {
-		w.builder.Token(field, term, position)
-	}
-}
-
-// learn analyzes a raw word that is not known.
-func (w *worker) learn(raw string, head uint64) (tokens []token, positions uint32) {
+// learn analyzes a raw word that is not known. Positions of its tokens count from its own.
+func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positions uint32) {
 	w.terms = w.analyzer.Terms(w.terms[:0], raw)
 	first := len(w.words.tokens)
 	for _, t := range w.terms {
 		w.key = w.key[:0]
 		flag := uint32(0)
 		if t.Form {
-			flag = tokenForm
+			flag = segment.FormToken
 			w.key = append(w.key, segment.FormMark)
 		}
 		w.key = append(w.key, t.Text...)
-		w.words.tokens = append(w.words.tokens, token{term: w.builder.Term(w.key) | flag, offset: uint32(t.Offset)})
+		w.words.tokens = append(w.words.tokens, segment.Token{Term: w.builder.Term(w.key) | flag, Position: uint32(t.Offset)})
 	}
 	// Positions never fall within a word: tokens of one offset stay in order.
 	tokens = w.words.tokens[first:]
-	slices.SortStableFunc(tokens, func(a, b token) int { return int(a.offset) - int(b.offset) })
+	slices.SortStableFunc(tokens, func(a, b segment.Token) int { return int(a.Position) - int(b.Position) })
 	positions = uint32(w.analyzer.Positions(w.terms))
 	if !w.words.insert(raw, head, first, positions) {
 		w.words.tokens = w.words.tokens[:first]

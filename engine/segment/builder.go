@@ -11,7 +11,7 @@ import (
 const maxChunks = postings.MaxOrdinal
 
 // Builder gathers chunks in memory, compressed, for [Flush] to write as a segment.
-// A chunk is begun with Begin; Token, Mark and Vectors add to the chunk that
+// A chunk is begun with Begin; Tokens, Mark and Vectors add to the chunk that
 // was begun last. Not safe for concurrent use.
 type Builder struct {
 	fields []string
@@ -122,7 +122,7 @@ func (b *Builder) know() {
 	}
 }
 
-// Term is the number of a term inside this builder, which Token takes,
+// Term is the number of a term of tokens inside this builder,
 // valid until Forget. It is not empty.
 func (b *Builder) Term(text []byte) uint32 {
 	term, added := b.names.number(text)
@@ -132,17 +132,26 @@ func (b *Builder) Term(text []byte) uint32 {
 	return term
 }
 
-// Token adds an occurrence of a term to a field of the chunk that was begun
-// last. Positions never fall within a field.
-func (b *Builder) Token(field int, term, position uint32) {
-	b.texts[field].add(uint32(len(b.ids)-1), term, position)
-	b.lengths[field][len(b.ids)-1]++
+// A Token is an occurrence of a term.
+type Token struct {
+	// Term is its number, plus FormToken when it is that of a form, which begins
+	// with FormMark.
+	Term     uint32
+	Position uint32
 }
 
-// Form counts an occurrence of a form, whose term begins with FormMark, in a field of
-// the chunk that was begun last.
-func (b *Builder) Form(field int, term uint32) {
-	b.texts[field].addForm(uint32(len(b.ids)-1), term)
+// FormToken marks a token that is a form: its occurrences are counted, but have no
+// position and no part in the length of the field.
+const FormToken = 1 << 31
+
+// Tokens adds tokens to a field of the chunk that was begun last. Positions never fall
+// within a field.
+func (b *Builder) Tokens(field int, tokens []Token) {
+	last := len(b.ids) - 1
+	b.texts[field].add(uint32(last), tokens)
+	for _, t := range tokens {
+		b.lengths[field][last] += 1 - t.Term>>31
+	}
 }
 
 // Column is the number of a value of a column inside this builder, which Mark takes,

@@ -13,6 +13,15 @@ import (
 	"sheaf/vfs"
 )
 
+// addToken adds a token to a field of the chunk that was begun last.
+func addToken(b *Builder, field int, name []byte, position uint32) {
+	term := b.Term(name)
+	if name[0] == FormMark {
+		term |= FormToken
+	}
+	b.Tokens(field, []Token{{term, position}})
+}
+
 // fillBuilder adds chunks that seed decides on.
 func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
 	t.Helper()
@@ -22,9 +31,9 @@ func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
 			t.Fatal(err)
 		}
 		for position := range rng.IntN(30) {
-			b.Token(rng.IntN(2), b.Term(fmt.Appendf(nil, "t%d", rng.IntN(100+10*int(seed)))), uint32(position))
+			addToken(b, rng.IntN(2), fmt.Appendf(nil, "t%d", rng.IntN(100+10*int(seed))), uint32(position))
 		}
-		b.Form(rng.IntN(2), b.Term(fmt.Appendf([]byte{FormMark}, "f%d", rng.IntN(50))))
+		addToken(b, rng.IntN(2), fmt.Appendf([]byte{FormMark}, "f%d", rng.IntN(50)), 0)
 		b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(9))}))
 		for _, name := range []string{"v", "w"}[rng.IntN(2):] {
 			if err := b.Vectors(name, [][]float32{{rng.Float32(), rng.Float32(), float32(seed)}}); err != nil {
@@ -141,7 +150,7 @@ func TestFlushSideBySide(t *testing.T) {
 			b := NewBuilder([]string{"a", "b"})
 			fillBuilder(t, b, uint64(200*round+part), 400)
 			for i := range rng.IntN(9 * rangeTerms) { // terms that no other builder has, too
-				b.Token(i%2, b.Term(fmt.Appendf(nil, "%d", rng.IntN(1e6))), 40)
+				addToken(b, i%2, fmt.Appendf(nil, "%d", rng.IntN(1e6)), 40)
 			}
 			builders = append(builders, b)
 		}

@@ -21,10 +21,10 @@ func smallSegment(t testing.TB, fs vfs.FS, path string) {
 			t.Fatal(err)
 		}
 		for p := range 3 + 150*i {
-			b.Token(1, b.Term([]byte{'a' + byte(p%7*(i+1))}), uint32(p))
+			addToken(b, 1, []byte{'a' + byte(p%7*(i+1))}, uint32(p))
 		}
-		b.Form(0, b.Term([]byte("\x01as")))
-		b.Token(0, b.Term([]byte("title")), 0)
+		addToken(b, 0, []byte("\x01as"), 0)
+		addToken(b, 0, []byte("title"), 0)
 		b.Mark(b.Column("n", Value{Kind: 2, Number: float64(i)}))
 		b.Mark(b.Column("tag", Value{Kind: 1, IsText: true, Text: id}))
 		if err := b.Vectors("v", [][]float32{{float32(i), 1}, {1, 0.5}}); err != nil {

@@ -34,42 +34,40 @@ const (
 	occurrenceBytes = 4 + 4
 )
 
-// add adds an occurrence in the chunk with this ordinal, which is the last one's or
+// add adds occurrences in the chunk with this ordinal, which is the last one's or
 // larger.
-func (o *occurrences) add(ordinal, term, position uint32) {
-	step := position - o.last
-	if o.chunk != ordinal+1 || step >= far || len(o.open) == cap(o.open) {
-		o.addFar(ordinal, term, position)
+func (o *occurrences) add(ordinal uint32, tokens []Token) {
+	if len(tokens) == 0 {
 		return
 	}
-	o.last = position
-	o.open = append(o.open, term<<stepBits|step)
-}
-
-// addFar is add for what takes more than one number, or a new page.
-func (o *occurrences) addFar(ordinal, term, position uint32) {
-	if cap(o.open)-len(o.open) < 4 { // so that what belongs together is on one page
-		o.turn()
-	}
 	if o.chunk != ordinal+1 {
+		o.room()
 		o.open = append(o.open, noTerm<<stepBits|far, ordinal)
 		o.chunk, o.last = ordinal+1, 0
 	}
-	step := position - o.last
-	o.last = position
-	if step >= far {
-		o.open = append(o.open, term<<stepBits|far, step)
-		return
+	last := o.last
+	for len(tokens) > 0 {
+		o.room()
+		open := o.open
+		n := min(len(tokens), (cap(open)-len(open))/2)
+		for _, t := range tokens[:n] {
+			step := t.Position - last
+			last = t.Position
+			if step >= far {
+				open = append(open, t.Term<<stepBits|far, step)
+			} else {
+				open = append(open, t.Term<<stepBits|step)
+			}
+		}
+		o.open, tokens = open, tokens[n:]
 	}
-	o.open = append(o.open, term<<stepBits|step)
+	o.last = last
 }
 
-// addForm adds an occurrence without a position.
-func (o *occurrences) addForm(ordinal, term uint32) {
-	if o.chunk != ordinal+1 {
-		o.add(ordinal, term, 0)
-	} else {
-		o.add(ordinal, term, o.last)
+// room makes room for two numbers at least: what belongs together is on one page.
+func (o *occurrences) room() {
+	if cap(o.open)-len(o.open) < 2 {
+		o.turn()
 	}
 }
 

@@ -149,11 +149,11 @@ func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Rea
 			length = 70_000 // longer than two bytes hold
 		}
 		for p := range length {
-			b.Token(1, b.Term(fmt.Appendf(nil, "w%d", rng.IntN(1+rng.IntN(60)))), uint32(p))
+			addToken(b, 1, fmt.Appendf(nil, "w%d", rng.IntN(1+rng.IntN(60))), uint32(p))
 		}
 		if i%3 == 0 {
-			b.Token(0, b.Term([]byte("title")), 0)
-			b.Form(0, b.Term([]byte("\x01titles")))
+			addToken(b, 0, []byte("title"), 0)
+			addToken(b, 0, []byte("\x01titles"), 0)
 			b.Mark(b.Column("third", Value{Kind: 2, Number: float64(i)}))
 		}
 		if err := b.Vectors("v", [][]float32{{float32(i), 1}}); err != nil {

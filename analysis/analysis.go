@@ -62,6 +62,7 @@ type Analyzer struct {
 	folded   bool            // words are folded before they are stemmed
 	initial  bool            // stems begin as their words do
 	known    remembered
+	words    *wordMemo // nil for one that is safe for concurrent use
 }
 
 // New returns an analyzer. The error, when Language is not two lower-case

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -31,4 +32,33 @@ func TestKnownEqualsTerms(t *testing.T) {
 		}
 		wg.Wait()
 	})
+}
+
+// TestRemembering: words have the terms that they have otherwise, also when they come
+// again, and when others took their place.
+func TestRemembering(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, language := range []string{"en", "de", "fr", ""} {
+		a, err := analysis.New(analysis.Options{Language: language, StopWords: language == "de"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		remembering := a.Remembering()
+		if remembering.Name() != a.Name() {
+			t.Fatalf("its name is %q, not %q", remembering.Name(), a.Name())
+		}
+		parts := []string{"Get", "get", "users", "die", "Häuser", "mangée", "x1", "'s", "’s", "l'homme", "_", "UTF", "8"}
+		for range 30_000 {
+			word := ""
+			for range 1 + rng.IntN(3) {
+				word += parts[rng.IntN(len(parts))]
+				if rng.IntN(3) == 0 {
+					word += string(rune('a' + rng.IntN(26)))
+				}
+			}
+			if got, want := remembering.Terms(nil, word), a.Terms(nil, word); !slices.Equal(got, want) {
+				t.Fatalf("%s: %q has %v, want %v", language, word, got, want)
+			}
+		}
+	}
 }

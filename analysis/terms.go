@@ -138,36 +138,51 @@ func isPlain(raw string) bool {
 // word appends a single word: its stem, the stem that it has without diacritics
 // and its form, when these differ from it.
 func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term {
+	var t wordTerms
+	if a.words != nil {
+		t = a.words.terms(a, word)
+	} else {
+		t = a.wordTerms(word)
+	}
+	if t.term == "" {
+		return dst
+	}
+	dst = append(dst, Term{Text: t.term, Offset: offset, Start: start, End: end})
+	if t.bare != "" && t.bare != t.term {
+		dst = append(dst, Term{Text: t.bare, Offset: offset, Start: start, End: end, Bare: true})
+	}
+	if t.form != t.term && t.form != t.bare {
+		dst = append(dst, Term{Text: t.form, Offset: offset, Start: start, End: end, Form: true})
+	}
+	return dst
+}
+
+// wordTerms are the terms of a single word: its stem, the one without diacritics, if
+// it may differ, and its form. term is empty when it has none.
+type wordTerms struct{ term, bare, form string }
+
+func (a *Analyzer) wordTerms(word string) (t wordTerms) {
 	low := lower(word)
 	if a.o.StopWords && a.function[low] {
-		return dst
+		return t
 	}
-	form := strip(low)
-	if form == "" {
-		return dst
+	if t.form = strip(low); t.form == "" {
+		return t
 	}
-	term := strings.TrimSuffix(form, "'s")
-	bare := ""
+	t.term = strings.TrimSuffix(t.form, "'s")
 	if a.stem != nil && stemmable(low) {
 		written := low
 		if a.folded {
-			written = form
+			written = t.form
 		}
 		if stemmed := strip(a.stem(written)); stemmed != "" {
-			term = stemmed
+			t.term = stemmed
 		}
-		if written != form && isASCII(form) {
-			bare = a.stem(form)
+		if written != t.form && isASCII(t.form) {
+			t.bare = a.stem(t.form)
 		}
 	}
-	dst = append(dst, Term{Text: term, Offset: offset, Start: start, End: end})
-	if bare != "" && bare != term {
-		dst = append(dst, Term{Text: bare, Offset: offset, Start: start, End: end, Bare: true})
-	}
-	if form != term && form != bare {
-		dst = append(dst, Term{Text: form, Offset: offset, Start: start, End: end, Form: true})
-	}
-	return dst
+	return t
 }
 
 // stemmable reports whether a word has no ASCII character but letters and

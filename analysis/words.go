@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,6 +67,12 @@ func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
 // wordEnd is where the word that goes on at byte i ends, at most at limit.
 func wordEnd(text string, i, limit int) int {
 	for i < len(text) && i < limit {
+		if rest := text[i:]; len(rest) >= 8 && i+8 <= limit {
+			n := plainPrefix(rest)
+			if i += n; n == 8 {
+				continue
+			}
+		}
 		c := text[i]
 		if c < utf8.RuneSelf {
 			if ascii[c] == classWord || isJoiner[c] && joins(text, i, rune(c), 1) {
@@ -95,6 +102,24 @@ func wordEnd(text string, i, limit int) int {
 		i--
 	}
 	return i
+}
+
+// plainPrefix is how many of the first 8 bytes of s, which has as many, are ASCII
+// characters of words before the first that is none. It looks at all of them at once: where a word
+// ends cannot be predicted.
+func plainPrefix(s string) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	low := x &^ tops
+	// above has the top bit of each byte that is at least first; no sum exceeds a byte.
+	above := func(bytes uint64, first byte) uint64 { return bytes + ones*uint64(0x80-first) }
+	small := low | ones*0x20
+	letters := above(small, 'a') &^ above(small, 'z'+1)
+	digits := above(low, '0') &^ above(low, '9'+1)
+	underscores := above(low, '_') &^ above(low, '_'+1)
+	others := ^(letters | digits | underscores) | x
+	return bits.TrailingZeros64(others&tops) / 8
 }
 
 // isJoiner are the ASCII marks that can stand within a word.

@@ -15,11 +15,13 @@ type worker struct {
 	mu       sync.Mutex
 	builder  *segment.Builder
 	analyzer *analysis.Analyzer
-	words    wordCache
-	used     atomic.Int64 // bytes, as others may know them
-	terms    []analysis.Term
-	found    []segment.Token // of one text
-	key      []byte
+	// remembering is the analyzer of words that are not in words; nil before the first.
+	remembering *analysis.Analyzer
+	words       wordCache
+	used        atomic.Int64 // bytes, as others may know them
+	terms       []analysis.Term
+	found       []segment.Token // of one text
+	key         []byte
 	// columns are the numbers of the values of columns whose memory several
 	// chunks of one call share, as those of a document do.
 	columns map[sharedColumn][]uint32
@@ -125,7 +127,10 @@ func appendTokens(found, tokens []segment.Token, position uint32) []segment.Toke
 
 // learn analyzes a raw word that is not known. Positions of its tokens count from its own.
 func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positions uint32) {
-	w.terms = w.analyzer.Terms(w.terms[:0], raw)
+	if w.remembering == nil {
+		w.remembering = w.analyzer.Remembering()
+	}
+	w.terms = w.remembering.Terms(w.terms[:0], raw)
 	first := len(w.words.tokens)
 	for _, t := range w.terms {
 		w.key = w.key[:0]

@@ -40,6 +40,10 @@ func (w *bitWriter) below(v, n uint64) {
 		return
 	}
 	v += short
+	if k < 32 {
+		w.put(v>>1|v&1<<k, k+1)
+		return
+	}
 	w.put(v>>1, k)
 	w.put(v&1, 1)
 }

@@ -117,7 +117,7 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 // sameAsBefore reports whether the n numbers from all[at] on equal the before
 // numbers that come before them.
 func sameAsBefore(all []uint32, at, n, before int) bool {
-	return n == before && slices.Equal(all[at:at+n], all[at-n:at])
+	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }
 
 // PositionReader reads the positions of a cursor's postings. It decodes those of

@@ -19,9 +19,10 @@ type inversion struct {
 	// its number within.
 	places []uint32
 
-	first  int                     // of the ranges that are made
-	bounds [][]bound               // of these, in made: [field][range - first]
-	made   [][]postings.Occurrence // [field]; above termBits each has the number within its range
+	first int // of the ranges that are made
+	// begins and ends are where these are in made: [field][range - first].
+	begins, ends [][]uint32
+	made         [][]postings.Occurrence // [field]; the upper bits are the number within the range
 }
 
 // bound is a half-open range.
@@ -42,7 +43,7 @@ const (
 func (p *flushPart) invert() {
 	p.sortTerms()
 	v := &inversion{part: p, places: make([]uint32, len(p.sorted)),
-		bounds: make([][]bound, len(p.texts)), made: make([][]postings.Occurrence, len(p.texts))}
+		begins: make([][]uint32, len(p.texts)), ends: make([][]uint32, len(p.texts)), made: make([][]postings.Occurrence, len(p.texts))}
 	for field := range p.texts {
 		counts, sorted := p.texts[field].counts(len(p.sorted)), make([]uint32, len(p.sorted))
 		for i, term := range p.sorted {
@@ -126,22 +127,27 @@ func (v *inversion) place(number int, b bound) (occurrences int) {
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field, counts := range v.counts {
-		bounds := grown(v.bounds[field], len(ranges))
-		n := 0
+		begins := grown(v.begins[field], len(ranges)+1)
+		n := uint32(0)
 		for k, r := range ranges {
-			bounds[k] = bound{n, n}
+			begins[k] = n
 			for _, count := range counts[r.parts[i].from:r.parts[i].to] {
-				n += int(count)
+				n += count
 			}
 		}
-		v.bounds[field], v.made[field] = bounds, grown(v.made[field], n)
+		begins[len(ranges)] = n
+		v.begins[field] = begins
+		v.ends[field] = append(v.ends[field][:0], begins...)
+		v.made[field] = grown(v.made[field], int(n)+1)
 		v.scatter(field)
 	}
 }
 
-// scatter writes the occurrences of a field to the ends of their ranges.
+// scatter writes the occurrences of a field to the ends of their ranges; those of other
+// ranges all go behind the last one, since whether a term is in a range cannot be predicted.
 func (v *inversion) scatter(field int) {
-	made, bounds, places, first := v.made[field], v.bounds[field], v.places, uint32(v.first)
+	made, ends, places, first := v.made[field], v.ends[field], v.places, uint32(v.first)
+	other := uint32(len(ends)) - 1
 	ordinal, position, dead := uint64(0), uint32(0), false
 	v.part.texts[field].each(func(page []uint32) {
 		for i := 0; i < len(page); i++ {
@@ -155,20 +161,24 @@ func (v *inversion) scatter(field int) {
 				}
 			}
 			position += step
-			place := places[term]
-			if in := place>>termBits - first; in < uint32(len(bounds)) && !dead {
-				to := bounds[in].to
-				made[to] = postings.Occurrence(uint64(place)<<(64-termBits) | ordinal | uint64(position))
-				bounds[in].to = to + 1
+			if dead {
+				continue
 			}
+			place := places[term]
+			in, next := min(place>>termBits-first, other), uint32(1)
+			if in == other {
+				next = 0
+			}
+			to := ends[in]
+			made[to] = postings.Occurrence(uint64(place)<<(64-termBits) | ordinal | uint64(position))
+			ends[in] = to + next
 		}
 	})
 }
 
 // occurrences are those of a field in a range that is made.
 func (v *inversion) occurrences(field, in int) []postings.Occurrence {
-	b := v.bounds[field][in-v.first]
-	return v.made[field][b.from:b.to]
+	return v.made[field][v.begins[field][in-v.first]:v.ends[field][in-v.first]]
 }
 
 // lists are the occurrences of a range of terms in one field, by term.

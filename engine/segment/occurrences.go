@@ -1,7 +1,5 @@
 package segment
 
-import "slices"
-
 // occurrences are the terms of one field of all chunks, as they came: a number for
 // each occurrence, written one after another and read again in that order when they
 // are sorted by term (see inversion). So adding one touches no memory that is not at
@@ -126,5 +124,11 @@ func (o *occurrences) counts(terms int) []uint32 {
 	return counts
 }
 
-// grown is list with length n and what it holds unknown.
-func grown[T any](list []T, n int) []T { return slices.Grow(list[:0], n)[:n] }
+// grown is memory for n elements, that of list when it has enough. What it holds is
+// unknown.
+func grown[T any](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n, n+n/8)
+	}
+	return list[:n]
+}

@@ -27,15 +27,14 @@ func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 	chunks := lastOfEqual(batch.Chunks)
 	ids := idsOf(chunks)
 	group, ctx := errgroup.WithContext(ctx)
-	ready := make(chan []analyzed, 1)
+	ready := make(chan part, 1)
 	group.Go(func() error {
 		defer close(ready)
 		for size := firstPart; len(chunks) > 0; size = min(2*size, maxPart) {
-			part := chunks[:min(size, len(chunks))]
-			chunks = chunks[len(part):]
-			w.s.analyze(part)
+			next := chunks[:min(size, len(chunks))]
+			chunks = chunks[len(next):]
 			select {
-			case ready <- part:
+			case ready <- w.s.analyze(next):
 			case <-ctx.Done():
 				return nil // the other says why
 			}
@@ -89,19 +88,50 @@ func idsOf(chunks []analyzed) []sheaf.ID {
 	return ids
 }
 
+// part is chunks that are written together.
+type part struct {
+	chunks []analyzed
+	// terms are those of the chunks, each once; numbers is the place in it of each
+	// posting's, in the order of chunks, fields and postings.
+	terms   []string
+	numbers []int32
+}
+
 // analyze gives chunks their terms.
-func (s *Store) analyze(chunks []analyzed) {
+func (s *Store) analyze(chunks []analyzed) part {
 	var group errgroup.Group
-	for part := range slices.Chunk(chunks, max(minAnalyzed, (len(chunks)-1)/runtime.GOMAXPROCS(0)+1)) {
+	for some := range slices.Chunk(chunks, max(minAnalyzed, (len(chunks)-1)/runtime.GOMAXPROCS(0)+1)) {
 		group.Go(func() error {
-			for i := range part {
-				part[i].fields = make([]textplan.Field, len(part[i].source.Fields))
-				for j, f := range part[i].source.Fields {
-					part[i].fields[j] = s.written.Analyze(f.Text)
+			for i := range some {
+				some[i].fields = make([]textplan.Field, len(some[i].source.Fields))
+				for j, f := range some[i].source.Fields {
+					some[i].fields[j] = s.written.Analyze(f.Text)
 				}
 			}
 			return nil
 		})
 	}
 	_ = group.Wait() // nothing can fail
+	return number(chunks)
+}
+
+// number numbers the terms of chunks.
+func number(chunks []analyzed) part {
+	out := part{chunks: chunks}
+	places := map[string]int32{}
+	for i := range chunks {
+		for _, f := range chunks[i].fields {
+			for k := range f.Postings {
+				term := f.Postings[k].Term
+				at, ok := places[term]
+				if !ok {
+					at = int32(len(out.terms))
+					places[term] = at
+					out.terms = append(out.terms, term)
+				}
+				out.numbers = append(out.numbers, at)
+			}
+		}
+	}
+	return out
 }

@@ -6,56 +6,35 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"sheaf"
 	"sheaf/backend/textplan"
 )
 
 // copy writes chunks, whose terms and fields are known, under the numbers after
-// before. Postings, which take longest, are put in order and encoded while the server
-// takes the others.
-func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error {
+// before. What does not come first is encoded while the server takes what does.
+func (w *load) copy(ctx context.Context, p *part, ids []int32, before int64) error {
 	var chunk, property, wall rows
-	vectors := map[string]*rows{}
-	for i := range chunks {
-		w.chunkRow(&chunk, &chunks[i], before+int64(i)+1)
+	for i := range p.chunks {
+		w.chunkRow(&chunk, &p.chunks[i], before+int64(i)+1)
 	}
-	ordered := make(chan *rows, 1)
-	go func() { ordered <- w.postingRows(chunks, before) }()
-	defer func() {
-		if ordered != nil {
-			<-ordered
-		}
-	}()
+	var encoding sync.WaitGroup
+	defer encoding.Wait() // it reads what is the caller's again
+	var vectors map[string]*rows
+	posting := make(chan *rows, 1)
+	encoded := make(chan struct{})
+	encoding.Go(func() {
+		w.columnRows(&property, &wall, p.chunks, before)
+		vectors = w.vectorRows(p.chunks, before)
+		close(encoded)
+		posting <- w.postingRows(p, ids, before)
+	})
 	if err := w.send(ctx, &chunk, "chunk"); err != nil {
 		return err
 	}
-	for i := range chunks {
-		c := &chunks[i]
-		ord := before + int64(i) + 1
-		if w.s.o.RowSecurity {
-			wallRow(&wall, c.source, ord)
-		}
-		for _, column := range c.source.Columns {
-			for _, v := range column.Values {
-				propertyRow(&property, ord, column.Name, v)
-			}
-		}
-		for _, v := range c.source.Vectors {
-			table := w.vector[v.Name].table()
-			if vectors[table] == nil {
-				vectors[table] = &rows{}
-			}
-			for n, p := range v.Passages {
-				vectors[table].begin(3)
-				vectors[table].int64(ord)
-				vectors[table].int32(int32(n))
-				vectors[table].vector(p)
-				w.total.vectors++
-			}
-		}
-	}
-	w.total.chunks += int64(len(chunks))
+	<-encoded
+	w.total.chunks += int64(len(p.chunks))
 	if err := w.send(ctx, &wall, "wall"); err != nil {
 		return err
 	}
@@ -67,9 +46,43 @@ func (w *load) copy(ctx context.Context, chunks []analyzed, before int64) error 
 			return err
 		}
 	}
-	posting := <-ordered
-	ordered = nil
-	return w.send(ctx, posting, "posting")
+	return w.send(ctx, <-posting, "posting")
+}
+
+// columnRows adds the columns of chunks, and who may see them where there is a wall.
+func (w *load) columnRows(property, wall *rows, chunks []analyzed, before int64) {
+	for i := range chunks {
+		c, ord := chunks[i].source, before+int64(i)+1
+		if w.s.o.RowSecurity {
+			wallRow(wall, c, ord)
+		}
+		for _, column := range c.Columns {
+			for _, v := range column.Values {
+				propertyRow(property, ord, column.Name, v)
+			}
+		}
+	}
+}
+
+// vectorRows are the passages of chunks, by table; it counts them.
+func (w *load) vectorRows(chunks []analyzed, before int64) map[string]*rows {
+	out := map[string]*rows{}
+	for i := range chunks {
+		for _, v := range chunks[i].source.Vectors {
+			table := w.vector[v.Name].table()
+			if out[table] == nil {
+				out[table] = &rows{}
+			}
+			for n, p := range v.Passages {
+				out[table].begin(3)
+				out[table].int64(before + int64(i) + 1)
+				out[table].int32(int32(n))
+				out[table].vector(p)
+				w.total.vectors++
+			}
+		}
+	}
+	return out
 }
 
 // send writes rows to a table. PostgreSQL copies none into tables behind a wall, so
@@ -127,25 +140,19 @@ type posting struct {
 
 // postingRows are the rows of chunks in the order of the table's key: the server fills
 // its index faster so, and the postings of a term lie side by side.
-func (w *load) postingRows(chunks []analyzed, before int64) *rows {
-	n := 0
-	for i := range chunks {
-		for j := range chunks[i].fields {
-			n += len(chunks[i].fields[j].Postings)
-		}
-	}
-	list := make([]posting, 0, n)
-	for i := range chunks {
-		c := &chunks[i]
+func (w *load) postingRows(in *part, ids []int32, before int64) *rows {
+	list := make([]posting, 0, len(in.numbers))
+	numbers := in.numbers
+	for i := range in.chunks {
+		c := &in.chunks[i]
 		for j, f := range c.fields {
-			if f.Length == 0 {
-				continue
+			if f.Length > 0 {
+				id := w.fields[c.source.Fields[j].Name].id
+				for k, number := range numbers[:len(f.Postings)] {
+					list = append(list, posting{ids[number], id, before + int64(i) + 1, int32(f.Length), &f.Postings[k]})
+				}
 			}
-			id := w.fields[c.source.Fields[j].Name].id
-			for k := range f.Postings {
-				p := &f.Postings[k]
-				list = append(list, posting{w.ids[p.Term], id, before + int64(i) + 1, int32(f.Length), p})
-			}
+			numbers = numbers[len(f.Postings):]
 		}
 	}
 	slices.SortFunc(list, func(a, b posting) int {

@@ -227,9 +227,15 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
+const allVectorFields = "SELECT id, name, dims, model FROM vector_field"
+
 func vectorFields(ctx context.Context, q querier) (map[string]vectorTable, error) {
+	rows, _ := q.Query(ctx, allVectorFields)
+	return readVectorFields(rows)
+}
+
+func readVectorFields(rows pgx.Rows) (map[string]vectorTable, error) {
 	out := map[string]vectorTable{}
-	rows, _ := q.Query(ctx, "SELECT id, name, dims, model FROM vector_field")
 	var v vectorTable
 	_, err := pgx.ForEachRow(rows, []any{&v.id, &v.Name, &v.Dims, &v.Model}, func() error { out[v.Name] = v; return nil })
 	return out, err

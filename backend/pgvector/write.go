@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -71,14 +72,27 @@ type load struct {
 	tx     pgx.Tx
 	fields map[string]*field
 	vector map[string]vectorTable
-	ids    map[string]int32 // of the terms of the batch that is written
 	fresh  map[string]int32 // terms that this transaction looked up or added
 	// wordless is that the dictionary was empty, as it is before there are fields, and
 	// fresh has every term.
 	wordless bool
-	total    struct{ chunks, vectors int64 }
-	broken   error // why the transaction cannot go on
-	closed   bool
+	// before is how many chunks there were, total what the transaction adds.
+	before int64
+	total  struct{ chunks, vectors int64 }
+	// ord and term are the last numbers that were given away. Who writes keeps others
+	// out, so numbers are counted here, and the server is told the last at the end.
+	ord, term sequence
+	broken    error // why the transaction cannot go on
+	closed    bool
+}
+
+// sequence counts as one of the server does.
+type sequence struct{ last, told int64 }
+
+// take gives away n numbers and returns the one before them.
+func (c *sequence) take(n int) int64 {
+	c.last += int64(n)
+	return c.last - int64(n)
 }
 
 // field is a row of the table field with what the transaction adds to it.
@@ -143,17 +157,23 @@ func (w *load) begin(ctx context.Context) error {
 	if err := w.s.show(backend.WithViewer(ctx, backend.Viewer{AnyTenant: true, AnyAccess: true}), tx); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, lock, w.s.o.Schema); err != nil {
+	var b pgx.Batch
+	b.Queue(lock, w.s.o.Schema)
+	b.Queue(allVectorFields).Query(func(rows pgx.Rows) (err error) {
+		w.vector, err = readVectorFields(rows)
 		return err
-	}
-	if w.vector, err = vectorFields(ctx, tx); err != nil {
-		return err
-	}
+	})
 	w.fields = map[string]*field{}
-	rows, _ := tx.Query(ctx, "SELECT id, name FROM field")
-	var id int32
-	var name string
-	_, err = pgx.ForEachRow(rows, []any{&id, &name}, func() error { w.fields[name] = &field{id: id}; return nil })
+	b.Queue("SELECT id, name FROM field").Query(func(rows pgx.Rows) error {
+		var id int32
+		var name string
+		_, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { w.fields[name] = &field{id: id}; return nil })
+		return err
+	})
+	b.Queue(`SELECT chunks, coalesce(pg_sequence_last_value('chunk_ord'), 0), coalesce(pg_sequence_last_value(pg_get_serial_sequence('term', 'id')::regclass), 0)
+		FROM total`).QueryRow(func(row pgx.Row) error { return row.Scan(&w.before, &w.ord.last, &w.term.last) })
+	err = tx.SendBatch(ctx, &b).Close()
+	w.ord.told, w.term.told = w.ord.last, w.term.last
 	w.wordless = len(w.fields) == 0
 	return err
 }
@@ -181,12 +201,12 @@ func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 		return fail("write", ctx.Err())
 	}
 	chunks := lastOfEqual(batch.Chunks)
-	w.s.analyze(chunks)
+	analyzed := w.s.analyze(chunks)
 	return w.change(ctx, &batch, func(ctx context.Context) error {
 		if err := w.remove(ctx, batch.Replace, idsOf(chunks)); err != nil {
 			return err
 		}
-		return w.put(ctx, chunks)
+		return w.put(ctx, analyzed)
 	})
 }
 
@@ -231,31 +251,27 @@ func hashes(ids []sheaf.ID) [][]byte {
 }
 
 // put writes chunks that are not there; it needs w.mu and the transaction.
-func (w *load) put(ctx context.Context, chunks []analyzed) error {
-	if len(chunks) == 0 {
+func (w *load) put(ctx context.Context, p part) error {
+	if len(p.chunks) == 0 {
 		return nil
 	}
-	if err := w.intern(ctx, chunks); err != nil {
+	ids, err := w.intern(ctx, &p)
+	if err != nil {
 		return err
 	}
-	for i := range chunks {
-		for _, v := range chunks[i].source.Vectors {
+	for i := range p.chunks {
+		for _, v := range p.chunks[i].source.Vectors {
 			if _, ok := w.vector[v.Name]; !ok {
 				if err := w.s.createVectors(ctx, w.tx, backend.VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)}); err != nil {
 					return err
 				}
-				var err error
 				if w.vector, err = vectorFields(ctx, w.tx); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	var next int64
-	if err := w.tx.QueryRow(ctx, "SELECT setval('chunk_ord', nextval('chunk_ord') + $1)", len(chunks)).Scan(&next); err != nil {
-		return err
-	}
-	return w.copy(ctx, chunks, next-int64(len(chunks)))
+	return w.copy(ctx, &p, ids, w.ord.take(len(p.chunks)))
 }
 
 func (s *Store) model(vectorField string) string {
@@ -274,6 +290,9 @@ const removeChunks = `DELETE FROM chunk WHERE ord IN (
 
 // remove deletes the chunks of documents, and those with IDs.
 func (w *load) remove(ctx context.Context, docs, ids []sheaf.ID) error {
+	if w.before+w.total.chunks == 0 {
+		return nil
+	}
 	rows, _ := w.tx.Query(ctx, removeChunks, hashes(docs), hashes(ids))
 	byID := map[int32]*field{}
 	for _, f := range w.fields {
@@ -323,72 +342,70 @@ func (w *load) remove(ctx context.Context, docs, ids []sheaf.ID) error {
 	return results.Close()
 }
 
-// intern sees to it that every term and field of the chunks is known.
-func (w *load) intern(ctx context.Context, chunks []analyzed) error {
-	w.ids = map[string]int32{}
-	missing := map[string]bool{}
-	w.s.mu.Lock()
-	for i := range chunks {
-		for j, f := range chunks[i].fields {
-			if name := chunks[i].source.Fields[j].Name; w.fields[name] == nil && f.Length > 0 {
+// intern sees to it that every term and field of the chunks is known, and returns the
+// IDs of the terms.
+func (w *load) intern(ctx context.Context, p *part) ([]int32, error) {
+	for i := range p.chunks {
+		for j, f := range p.chunks[i].fields {
+			if name := p.chunks[i].source.Fields[j].Name; w.fields[name] == nil && f.Length > 0 {
 				w.fields[name] = &field{id: int32(len(w.fields) + 1), fresh: true}
 			}
-			for _, p := range f.Postings {
-				if _, ok := w.ids[p.Term]; ok {
-					continue
-				}
-				if id, ok := w.s.terms[p.Term]; ok {
-					w.ids[p.Term] = id
-				} else if id, ok := w.fresh[p.Term]; ok {
-					w.ids[p.Term] = id
-				} else {
-					missing[p.Term] = true
-				}
-			}
+		}
+	}
+	ids := make([]int32, len(p.terms)) // 0 is none
+	var missing []string
+	w.s.mu.Lock()
+	for i, term := range p.terms {
+		id, ok := w.s.terms[term]
+		if !ok {
+			id, ok = w.fresh[term]
+		}
+		if ids[i] = id; !ok {
+			missing = append(missing, term)
 		}
 	}
 	w.s.mu.Unlock()
 	if len(missing) == 0 {
-		return nil
+		return ids, nil
 	}
-	texts := slices.Sorted(maps.Keys(missing))
+	slices.Sort(missing)
 	found := map[string]int32{}
 	if !w.wordless {
-		rows, _ := w.tx.Query(ctx, "SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word", texts)
+		rows, _ := w.tx.Query(ctx, "SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word", missing)
 		if err := readTerms(rows, found); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	fresh := slices.DeleteFunc(texts, func(text string) bool { _, ok := found[text]; return ok })
+	fresh := slices.DeleteFunc(missing, func(text string) bool { _, ok := found[text]; return ok })
 	if err := w.addTerms(ctx, fresh, found); err != nil {
-		return err
+		return nil, err
 	}
 	if len(w.fresh) > maxRemembered {
 		clear(w.fresh)
 		w.wordless = false
 	}
-	maps.Copy(w.ids, found)
 	maps.Copy(w.fresh, found)
-	return nil
+	for i, term := range p.terms {
+		if ids[i] == 0 {
+			ids[i] = found[term]
+		}
+	}
+	return ids, nil
 }
 
-// addTerms writes terms that are not there, in order, and adds their ids to a map. The
+// addTerms writes terms that are not there, in order, and adds their IDs to a map. The
 // lock of the writers keeps others from adding the same.
 func (w *load) addTerms(ctx context.Context, texts []string, into map[string]int32) error {
-	if len(texts) == 0 {
-		return nil
-	}
-	var last int32
-	err := w.tx.QueryRow(ctx, "SELECT setval(s, nextval(s) + $2)::int FROM (SELECT pg_get_serial_sequence($1, 'id')::regclass AS s) q", w.s.o.Schema+".term", len(texts)-1).Scan(&last)
-	if err != nil {
-		return err
+	id := w.term.take(len(texts))
+	if w.term.last > math.MaxInt32 {
+		return fmt.Errorf("%w: the dictionary has no number left for new words: fill another schema", sheaf.ErrUnsupported)
 	}
 	var term rows
-	for i, text := range texts {
-		id := last - int32(len(texts)-1-i)
-		into[text] = id
+	for _, text := range texts {
+		id++
+		into[text] = int32(id)
 		term.begin(2)
-		term.int32(id)
+		term.int32(int32(id))
 		term.bytes(text)
 	}
 	return term.copyTo(ctx, w.tx.Conn(), "term")
@@ -448,6 +465,12 @@ func (w *load) totals(ctx context.Context) error {
 		case f.chunks != 0 || f.tokens != 0:
 			b.Queue("UPDATE field SET chunks = chunks + $2, tokens = tokens + $3 WHERE id = $1", f.id, f.chunks, f.tokens)
 		}
+	}
+	if w.ord.last != w.ord.told {
+		b.Queue("SELECT setval('chunk_ord', $1)", w.ord.last)
+	}
+	if w.term.last != w.term.told {
+		b.Queue("SELECT setval(pg_get_serial_sequence('term', 'id'), $1)", w.term.last)
 	}
 	b.Queue("UPDATE total SET chunks = chunks + $1, vectors = vectors + $2, generation = generation + 1", w.total.chunks, w.total.vectors)
 	return w.tx.SendBatch(ctx, &b).Close()

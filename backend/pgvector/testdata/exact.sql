@@ -65,10 +65,8 @@ commit;
 begin;
 SELECT id, name, dims, model FROM vector_field;
 SELECT id, name FROM field;
-DELETE FROM chunk WHERE ord IN (
-	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
-	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens;
-SELECT setval(s, nextval(s) + $2)::int FROM (SELECT pg_get_serial_sequence($1, 'id')::regclass AS s) q;
+SELECT chunks, coalesce(pg_sequence_last_value('chunk_ord'), 0), coalesce(pg_sequence_last_value(pg_get_serial_sequence('term', 'id')::regclass), 0)
+		FROM total;
 COPY term FROM STDIN (FORMAT binary);
 INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id;
 CREATE TABLE vector_1 (chunk bigint NOT NULL, passage int NOT NULL, v vector(3) NOT NULL, PRIMARY KEY (chunk, passage));
@@ -83,7 +81,6 @@ ALTER TABLE vector_2 ENABLE ROW LEVEL SECURITY;
 ALTER TABLE vector_2 FORCE ROW LEVEL SECURITY;
 CREATE POLICY vector_2_read ON vector_2 FOR SELECT USING (chunk IN (SELECT chunk FROM wall));
 CREATE POLICY vector_2_write ON vector_2 FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
-SELECT setval('chunk_ord', nextval('chunk_ord') + $1);
 CREATE TEMP TABLE IF NOT EXISTS staged_chunk (LIKE chunk) ON COMMIT DROP;
 COPY staged_chunk FROM STDIN (FORMAT binary);
 INSERT INTO chunk SELECT * FROM staged_chunk;
@@ -109,6 +106,8 @@ COPY staged_posting FROM STDIN (FORMAT binary);
 INSERT INTO posting SELECT * FROM staged_posting;
 TRUNCATE staged_posting;
 INSERT INTO field VALUES ($1, $2, $3, $4);
+SELECT setval('chunk_ord', $1);
+SELECT setval(pg_get_serial_sequence('term', 'id'), $1);
 UPDATE total SET chunks = chunks + $1, vectors = vectors + $2, generation = generation + 1;
 commit;
 
@@ -492,6 +491,9 @@ SELECT count(DISTINCT chunk) FROM q0;
 
 # delete
 begin;
+DELETE FROM chunk WHERE ord IN (
+	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
+	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens;
 DELETE FROM posting WHERE chunk = ANY($1);
 DELETE FROM property WHERE chunk = ANY($1);
 DELETE FROM wall WHERE chunk = ANY($1);

@@ -44,7 +44,8 @@ func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, stop, nil
 }
 
-// answered is told in the context of a write of each answer of the server.
+// answered is told in the context of a write of each answer of the server that is a
+// success or asks for patience.
 type answered struct{}
 
 // patient is a context that ends when no answer came for a time, and what ends it.
@@ -60,7 +61,7 @@ func patient(ctx context.Context, timeout time.Duration) (context.Context, conte
 }
 
 // Write runs f while nobody else writes. However much there is to write, it goes on as
-// long as the server answers each request in time.
+// long as the server answers each request in time, if only that it is busy.
 func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
 	if c.readOnly {
 		return fmt.Errorf("%s: %w: the store is open for reading only", c.store, sheaf.ErrUnsupported)

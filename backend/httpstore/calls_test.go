@@ -62,3 +62,30 @@ func TestWriteTakesItsTime(t *testing.T) {
 		t.Errorf("a caller who went away: %v, want context.Canceled", err)
 	}
 }
+
+// TestWriteWaits: a server that says it is busy, whatever time that takes it, is there,
+// and a write goes on.
+func TestWriteWaits(t *testing.T) {
+	const timeout = 2 * time.Second
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				time.Sleep(timeout / 3)
+				if asked++; asked < 3 {
+					w.WriteHeader(status)
+					return
+				}
+				fmt.Fprint(w, "{}")
+			}))
+			defer server.Close()
+			client := &httpstore.Client{Store: "test", URL: server.URL, HTTP: server.Client()}
+			calls := httpstore.NewCalls("test", server.Client(), timeout, false)
+			err := calls.Write(t.Context(), func(ctx context.Context) error { return client.Call(ctx, "POST", "/", nil, nil) })
+			if err != nil || asked != 3 {
+				t.Errorf("%v after %d requests, want an answer to the third", err, asked)
+			}
+		})
+	}
+}

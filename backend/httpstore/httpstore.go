@@ -166,15 +166,20 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 			err = (*once).Err // the request is named already
 		}
 		return nil, 0, fmt.Errorf("%w: %s is not reached: %w", sheaf.ErrUnavailable, c.URL, err)
-	case resp.StatusCode < 300:
+	}
+	done := resp.StatusCode < 300
+	if pause = patience(resp); done || pause >= 0 {
 		if more, ok := ctx.Value(answered{}).(func()); ok {
-			more()
+			more() // a server that asks for time is there
 		}
+	}
+	switch {
+	case done:
 		return answer, 0, nil
 	case c.Refusal != nil:
-		return nil, patience(resp), c.Refusal(resp.StatusCode, answer)
+		return nil, pause, c.Refusal(resp.StatusCode, answer)
 	}
-	return nil, patience(resp), Refusal(resp.StatusCode, answer)
+	return nil, pause, Refusal(resp.StatusCode, answer)
 }
 
 // patience is how long to wait before a refused request is worth repeating; it is

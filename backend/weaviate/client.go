@@ -38,6 +38,16 @@ func (s *Store) ask(ctx context.Context, query string, out any) error {
 	return s.refused(answer.Errors)
 }
 
+// hits are what an answer has of a class. A class that was asked for and is not in
+// it is a fault: one without hits is there, and empty.
+func hits[T any](s *Store, get map[string][]T, class string) ([]T, error) {
+	list, ok := get[class]
+	if !ok {
+		return nil, s.fault(sheaf.ErrUnavailable, "an answer without the class %s: it is not what such a server says", class)
+	}
+	return list, nil
+}
+
 func (s *Store) refused(errors []struct{ Message string }) error {
 	if len(errors) == 0 {
 		return nil

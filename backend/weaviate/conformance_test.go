@@ -179,3 +179,47 @@ func TestTooLarge(t *testing.T) {
 	o := options(t)
 	backendtest.TooLarge(t, o.URL, behind(t, o), func(r *http.Request) bool { return r.Method == "POST" && r.URL.Path == "/v1/batch/objects" })
 }
+
+// TestAnswersWithoutHits: an answer that does not say which hits there are is a fault
+// that names the store, not an empty list, of which a copy would be made.
+func TestAnswersWithoutHits(t *testing.T) {
+	o := options(t)
+	var said atomic.Value
+	said.Store("")
+	b := behind(t, o)(backendtest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		answer := said.Load().(string)
+		if answer == "" || !strings.HasPrefix(r.URL.Path, "/v1/graphql") {
+			return false
+		}
+		if strings.HasSuffix(r.URL.Path, "/batch") {
+			answer = "[" + answer + "," + answer + "]"
+		}
+		_, _ = w.Write([]byte(answer))
+		return true
+	})).(*weaviate.Store)
+	defer b.Close()
+	if err := b.Write(t.Context(), backend.Batch{Chunks: []backend.Chunk{backendtest.Chunk("t:a", "body", "steadfast", "title", "steadfast")}}); err != nil {
+		t.Fatal(err)
+	}
+	req := backendtest.Words(sheaf.Match{Text: "steadfast"})
+	two := req
+	text := *req.Text
+	text.Fields = []backend.FieldWeight{{Name: "body", Weight: 1}, {Name: "title", Weight: 2}}
+	two.Text = &text
+	for _, answer := range []string{"{}", `{"data":null}`, `{"data":{}}`, `{"data":{"Get":null}}`, `{"data":{"Get":{"Other":[]}}}`} {
+		said.Store(answer)
+		calls := map[string]func() error{
+			"search":        func() error { _, err := b.Retrieve(t.Context(), req); return err },
+			"search fields": func() error { _, err := b.Retrieve(t.Context(), two); return err },
+			"count":         func() error { _, err := b.Count(t.Context(), req); return err },
+			"stream": func() error {
+				return b.Stream(t.Context(), "", func([]backend.Chunk, string) error { return nil })
+			},
+		}
+		for what, call := range calls {
+			if err := call(); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "weaviate") {
+				t.Errorf("%s: %s: %v, want sheaf.ErrUnavailable that names the store", answer, what, err)
+			}
+		}
+	}
+}

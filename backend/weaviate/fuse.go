@@ -154,7 +154,11 @@ func (s *Store) differs(ctx context.Context, req *backend.FuseRequest, h hybrid)
 	if err := s.ask(ctx, fmt.Sprintf(`{Get{%s(limit:1 where:{path:["n"] operator:GreaterThan valueInt:0}){n}}}`, class), &said); err != nil {
 		return nil, err
 	}
-	if len(said.Get[class]) > 0 {
+	longer, err := hits(s, said.Get, class)
+	if err != nil {
+		return nil, err
+	}
+	if len(longer) > 0 {
 		out = append(out, "of several passages of a chunk the first one counts")
 	}
 	return out, nil
@@ -170,8 +174,12 @@ func (s *Store) askHybrid(ctx context.Context, h hybrid) (sheaf.Ranking, error) 
 	if err := s.ask(ctx, h.query, &said); err != nil {
 		return nil, err
 	}
+	list, err := hits(s, said.Get, s.o.Class)
+	if err != nil {
+		return nil, err
+	}
 	var out sheaf.Ranking
-	for _, o := range said.Get[s.o.Class] {
+	for _, o := range list {
 		id, err := hex.DecodeString(o.CID)
 		score, bad := strconv.ParseFloat(o.Additional.Score, 64)
 		if err != nil || len(id) == 0 || bad != nil {

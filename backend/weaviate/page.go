@@ -29,8 +29,11 @@ func (s *Store) pages(ctx context.Context, list []asked) ([]page, error) {
 	}
 	out := make([]page, len(list))
 	for i, a := range list {
-		var err error
-		if out[i], err = s.page(a, answers[i].Get[a.class]); err != nil {
+		list, err := hits(s, answers[i].Get, a.class)
+		if err != nil {
+			return nil, err
+		}
+		if out[i], err = s.page(a, list); err != nil {
 			return nil, err
 		}
 	}

@@ -89,9 +89,13 @@ func (s *Store) chunks(ctx context.Context, cursor string) ([]backend.Chunk, str
 	if err := s.ask(ctx, query, &said); err != nil {
 		return nil, "", err
 	}
+	list, err := hits(s, said.Get, s.o.Class)
+	if err != nil {
+		return nil, "", err
+	}
 	var chunks []backend.Chunk
 	at := map[string]int{}
-	for _, o := range said.Get[s.o.Class] {
+	for _, o := range list {
 		id, err := hex.DecodeString(o.CID)
 		var k kept
 		switch {
@@ -154,7 +158,10 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 	if err := s.ask(ctx, fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, MaxLimit, anyOf("chunk", where).where), &said); err != nil {
 		return err
 	}
-	list := said.Get[class]
+	list, err := hits(s, said.Get, class)
+	if err != nil {
+		return err
+	}
 	if len(list) >= MaxLimit {
 		return s.fault(sheaf.ErrUnsupported, "%d chunks have more than %d vectors", len(at), MaxLimit)
 	}
@@ -165,7 +172,11 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 		return a.N - b.N
 	})
 	for _, o := range list {
-		c := &chunks[at[o.Chunk]]
+		i, ok := at[o.Chunk]
+		if !ok {
+			return s.fault(sheaf.ErrUnavailable, "a vector of a chunk that was not asked for: the answer is not what such a server says")
+		}
+		c := &chunks[i]
 		if n := len(c.Vectors); n == 0 || c.Vectors[n-1].Name != field {
 			c.Vectors = append(c.Vectors, backend.Vectors{Name: field})
 		}

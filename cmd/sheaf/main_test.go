@@ -57,8 +57,10 @@ func privateHome(env *testscript.Env) error {
 		"OPENSEARCH":      strings.TrimPrefix(os.Getenv("SHEAF_TEST_OPENSEARCH"), "http://"),
 		"WEAVIATE":        strings.TrimPrefix(os.Getenv("SHEAF_TEST_WEAVIATE"), "http://"),
 		"TRANSFORMER":     os.Getenv("SHEAF_TEST_TRANSFORMER"),
-		"STAMP":           fmt.Sprintf("script-%d", os.Getpid()), // names places on servers
-		"CLICOLOR_FORCE":  "",
+		// STAMP and SCHEMA name places on servers, which keep what earlier runs wrote.
+		"STAMP":          fmt.Sprintf("script-%d-%d", os.Getpid(), time.Now().Unix()),
+		"SCHEMA":         fmt.Sprintf("script_%d_%d", os.Getpid(), time.Now().Unix()),
+		"CLICOLOR_FORCE": "",
 		// Under the race detector a process sleeps for a second at its end.
 		"GORACE": "atexit_sleep_ms=0",
 	} {

@@ -216,7 +216,10 @@ func (s *session) prepare(o openOptions) error {
 				return s.advise(fmt.Errorf("make index: %w", err))
 			}
 		}
-		return s.advise(s.writeRecord())
+		if err := s.writeRecord(); err != nil || !o.rebuild || s.target == nil {
+			return s.advise(err)
+		}
+		return s.advise(s.drop(false)) // the server may hold something
 	}
 	_, err := collection.ReadRecord(s.where.Dir)
 	switch {
@@ -348,7 +351,8 @@ func (s *session) newAnalyzer(ctx context.Context) (err error) {
 // openEmbedder opens the model. It refuses to mix vectors of two models: an
 // index without vectors, or with those of another version of the built-in
 // model, is to be made again, which costs seconds; one that an endpoint made
-// is left to the person, because that may cost hours. A server that does not
+// is left to the person, because that may cost hours, and one in a store that others
+// may search, because nobody else knows what it was made with. A server that does not
 // answer when its first index is made leaves that index without vectors.
 func (s *session) openEmbedder(ctx context.Context) error {
 	settings := s.view.Settings()
@@ -369,7 +373,7 @@ func (s *session) openEmbedder(ctx context.Context) error {
 		s.warn("%v: words alone are searched", err)
 	case err != nil:
 		return err
-	case made != "" && !empty && (e == nil || builtIn(e) && !english.Made(made)):
+	case made != "" && !empty && (e == nil || builtIn(e) && (!english.Made(made) || s.target != nil && made != e.Model())):
 		s.warn("the index was made with the model %s, which is not configured now: words alone are searched; to use what is configured: sheaf index --rebuild", made)
 	case e == nil:
 	case builtIn(e) && !empty && made != e.Model():

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,6 +13,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"sheaf/catalog"
+	"sheaf/vfs"
 )
 
 // scriptCommands are the commands that scripts have beyond the usual ones.
@@ -20,6 +24,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"binary":       writeBinary,
 	"utf16":        writeUTF16,
 	"damage":       damage,
+	"remodel":      remodel,
 	"gone":         gone,
 	"until":        until,
 	"flips":        flips,
@@ -99,6 +104,27 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || found == 0 {
 		ts.Fatalf("nothing to damage matches %q", args)
 	}
+}
+
+// remodel runs "remodel PATTERN NAME": the catalog that matches says that its index was
+// made with a model of that name.
+func remodel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: remodel PATTERN NAME")
+	}
+	dirs, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(dirs) != 1 {
+		ts.Fatalf("%q matches %q, want one folder", args[0], dirs)
+	}
+	c, err := catalog.Open(vfs.Disk{}, dirs[0], catalog.Options{})
+	ts.Check(err)
+	view := c.View()
+	settings := view.Settings()
+	view.Close()
+	settings.Embedder = args[1]
+	ts.Check(c.Update(context.Background(), catalog.Update{Settings: &settings}))
+	ts.Check(c.Close())
 }
 
 // gone runs "gone PATTERN": it removes the files and folders that match, at least

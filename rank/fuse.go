@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"sheaf"
 )
@@ -177,14 +178,24 @@ type union struct {
 	hits []united
 	// numbers say which of hits those of all legs are, one leg after another.
 	numbers []int32
+	// seen is the last leg, from 1, in which each of hits was seen.
+	seen []int32
 	// places holds the legs of hits[i] from i*width on.
 	places []sheaf.Leg
 	width  int
+	keys   []unionKey
 	// sources are the hits in the legs, beside places; only when explaining
 	// or when there are constituents to join.
 	sources []*sheaf.Hit
 	explain bool
 	nested  bool
+}
+
+// unionKey is what hits are put in order by.
+type unionKey struct {
+	score float64
+	best  int32 // rank
+	hit   int32
 }
 
 // united is what a fusion works out for one hit. It is smaller than a
@@ -195,63 +206,88 @@ type united struct {
 	Passage int
 }
 
+// unions are those that are done with, whose memory serves again.
+var unions = sync.Pool{New: func() any { return new(union) }}
+
+// maxKeptHits is the most hits of a union that is kept.
+const maxKeptHits = 10_000
+
+// release ends the use of u.
+func (u *union) release() {
+	if cap(u.hits) > maxKeptHits || u.sources != nil {
+		return
+	}
+	clear(u.hits) // so that no text is kept
+	unions.Put(u)
+}
+
+// sized is list with n members, all zero, in its memory where that is enough.
+func sized[T any](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n)
+	}
+	list = list[:n]
+	clear(list)
+	return list
+}
+
 // unite gathers the hits of all legs in the order in which they first appear.
 func unite(stage string, legs []Leg) (*union, error) {
-	u := &union{width: len(legs)}
+	u := unions.Get().(*union)
+	u.width, u.explain, u.nested, u.sources = len(legs), false, false, nil
 	n := 0
 	for i := range legs {
-		if err := legs[i].Hits.Valid(stage + ": leg " + legs[i].Name); err != nil {
-			return nil, err
-		}
 		n += len(legs[i].Hits)
-		for k := range legs[i].Hits { // hits are large
-			u.explain = u.explain || legs[i].Hits[k].Explanation != nil
-			u.nested = u.nested || legs[i].Hits[k].Constituents != nil
-		}
 	}
 	index := NewOrdinals(n)
 	defer index.Release()
-	numbers := make([]int32, 0, n)
-	for j := range legs {
+	u.hits, u.numbers, u.seen, u.places = u.hits[:0], u.numbers[:0], u.seen[:0], u.places[:0]
+	none := make([]sheaf.Leg, u.width)
+	for j := range legs { // hits are large: each is looked at once
+		rank, counts := 0, legs[j].Weight != 0
 		for k := range legs[j].Hits {
-			i, _ := index.Add(legs[j].Hits[k].ID)
-			numbers = append(numbers, int32(i))
-		}
-	}
-	u.numbers = numbers
-	distinct := index.Len() // far less than n when the legs have been completed
-	u.hits = make([]united, distinct)
-	u.places = make([]sheaf.Leg, distinct*u.width)
-	if u.explain || u.nested {
-		u.sources = make([]*sheaf.Hit, distinct*u.width)
-	}
-	seen := make([]int32, distinct) // the last leg, from 1, in which a hit was seen
-	for j := range legs {
-		rank := 0
-		for k := range legs[j].Hits {
-			h, i := &legs[j].Hits[k], numbers[k]
-			if seen[i] == int32(j+1) {
+			h := &legs[j].Hits[k]
+			if math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {
+				return nil, legs[j].Hits.Valid(stage + ": leg " + legs[j].Name)
+			}
+			u.explain = u.explain || h.Explanation != nil
+			u.nested = u.nested || h.Constituents != nil
+			i, added := index.Add(h.ID)
+			u.numbers = append(u.numbers, int32(i))
+			if added {
+				u.hits, u.seen, u.places = append(u.hits, united{ID: h.ID}), append(u.seen, 0), append(u.places, none...)
+			}
+			if u.seen[i] == int32(j+1) {
 				continue
 			}
-			if seen[i] == 0 {
-				u.hits[i].ID = h.ID
-			}
-			seen[i] = int32(j + 1)
-			rank++
-			if legs[j].Weight == 0 {
+			u.seen[i] = int32(j + 1)
+			if rank++; !counts {
 				continue
 			}
-			u.places[int(i)*u.width+j] = sheaf.Leg{Rank: rank, Score: h.Score}
-			if u.sources != nil {
-				u.sources[int(i)*u.width+j] = h
-			}
+			u.places[i*u.width+j] = sheaf.Leg{Rank: rank, Score: h.Score}
 			if u.hits[i].Passage == 0 {
 				u.hits[i].Passage = h.Passage
 			}
 		}
-		numbers = numbers[len(legs[j].Hits):]
+	}
+	if u.explain || u.nested {
+		u.findSources(legs)
 	}
 	return u, nil
+}
+
+// findSources remembers the hits themselves.
+func (u *union) findSources(legs []Leg) {
+	u.sources = make([]*sheaf.Hit, len(u.places))
+	numbers := u.numbers
+	for j := range legs {
+		for k := range legs[j].Hits {
+			if at := &u.sources[int(numbers[k])*u.width+j]; *at == nil && legs[j].Weight != 0 {
+				*at = &legs[j].Hits[k]
+			}
+		}
+		numbers = numbers[len(legs[j].Hits):]
+	}
 }
 
 // at is where hit i stands in each leg.
@@ -272,12 +308,9 @@ func (u *union) reasons(i, j int) []sheaf.Explanation {
 // them when a score is no finite number, so that whoever looks finds it. It sorts small
 // keys instead of the hits, which are large.
 func (u *union) ranking(n int, explain func(i int) *sheaf.Explanation) sheaf.Ranking {
-	type key struct {
-		score float64
-		best  int32
-		hit   int32
-	}
-	keys := make([]key, len(u.hits))
+	defer u.release()
+	u.keys = sized(u.keys, len(u.hits))
+	keys := u.keys
 	for i := range u.hits {
 		best := int32(math.MaxInt32)
 		for _, leg := range u.at(i) {
@@ -289,10 +322,10 @@ func (u *union) ranking(n int, explain func(i int) *sheaf.Explanation) sheaf.Ran
 		if math.IsNaN(score) || math.IsInf(score, 0) {
 			n = len(keys)
 		}
-		keys[i] = key{score, best, int32(i)}
+		keys[i] = unionKey{score, best, int32(i)}
 	}
 	n = min(n, len(keys))
-	sortFirst(keys, n, func(a, b key) int {
+	sortFirst(keys, n, func(a, b unionKey) int {
 		switch {
 		case a.score > b.score:
 			return -1
@@ -303,12 +336,13 @@ func (u *union) ranking(n int, explain func(i int) *sheaf.Explanation) sheaf.Ran
 		}
 		return cmp.Compare(u.hits[a.hit].ID, u.hits[b.hit].ID)
 	})
-	out := make(sheaf.Ranking, n)
+	out, legs := make(sheaf.Ranking, n), make([]sheaf.Leg, n*u.width)
 	for i, k := range keys[:n] {
 		from := &u.hits[k.hit]
 		h := &out[i]
 		h.ID, h.Score, h.Passage = from.ID, from.Score, from.Passage
-		h.Legs = u.at(int(k.hit))
+		h.Legs, legs = legs[:u.width:u.width], legs[u.width:]
+		copy(h.Legs, u.at(int(k.hit)))
 		if u.explain {
 			h.Explanation = explain(int(k.hit))
 		}

@@ -62,7 +62,7 @@ func (n Normalize) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	for i := range in {
 		scores[i] = in[i].Score
 	}
-	norms := [...]Norm{ScaleTanh: NormZScore, ScaleMax: NormMax, ScaleZScore: NormZScore, ScaleL2: NormL2}
+	norms := [...]Norm{ScaleMinMax: NormMinMax, ScaleTanh: NormZScore, ScaleMax: NormMax, ScaleZScore: NormZScore, ScaleL2: NormL2}
 	measured := newScale(norms[n.Scale], "scores", scores)
 	out := make(sheaf.Ranking, len(in))
 	copy(out, in)

@@ -65,8 +65,15 @@ type scale struct {
 // missing hits.
 func newScale(norm Norm, name string, scores []float64) scale {
 	s := scale{norm: norm, name: name, lo: math.Inf(1), hi: math.Inf(-1), n: len(scores)}
-	if s.n == 0 {
+	switch {
+	case s.n == 0, norm == NormNone, norm == NormShare: // which ask for nothing of it
 		s.lo, s.hi = 0, 0
+		return s
+	}
+	if norm == NormMinMax || norm == NormLinear || norm == NormMinMaxOpenSearch {
+		for _, x := range scores {
+			s.lo, s.hi = min(s.lo, x), max(s.hi, x)
+		}
 		return s
 	}
 	var sum, squares float64

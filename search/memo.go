@@ -15,6 +15,8 @@ type memo struct {
 	rank.Facts
 	short     rank.Outliner // the same facts, when they can tell in short
 	nodes     table[sheaf.Node]
+	met       *rank.Ordinals       // of the hits of a first phase; nil when there is none
+	metNodes  []*sheaf.Node        // theirs
 	brief     table[sheaf.Outline] // from short
 	documents map[sheaf.ID]*sheaf.Document
 	outlines  map[sheaf.ID]*sheaf.Outline // made of documents
@@ -155,7 +157,9 @@ func (m *memo) Node(id sheaf.ID) *sheaf.Node {
 		return slot.value
 	}
 	var n *sheaf.Node
-	if m.short != nil {
+	if at, ok := m.placeOf(id); ok {
+		n = m.metNodes[at]
+	} else if m.short != nil {
 		n = m.short.Node(id)
 	} else if c := m.chunk(id); c != nil {
 		node := sheaf.NodeOf(c)
@@ -167,19 +171,52 @@ func (m *memo) Node(id sheaf.ID) *sheaf.Node {
 	return n
 }
 
-// has reports whether there is a chunk. Thousands are asked for once, of which a
-// few come back: nothing is remembered of them.
-func (m *memo) has(id sheaf.ID) bool {
-	facts := m.short
-	if facts == nil {
-		facts = m
+// placeOf is where a hit of the first phase stands in metNodes; false for any other.
+func (m *memo) placeOf(id sheaf.ID) (int, bool) {
+	if m.met == nil {
+		return 0, false
 	}
-	return facts.Node(id) != nil
+	return m.met.Of(id)
+}
+
+// meet looks at the hits of a first phase, and reports whether all are known. Their
+// IDs come again from the branches that they bound, in other memory.
+func (m *memo) meet(outcomes []outcome) bool {
+	n := 0
+	for i := range outcomes {
+		n += len(outcomes[i].ranking)
+	}
+	met, all := rank.NewOrdinals(n), true
+	m.metNodes = make([]*sheaf.Node, 0, n)
+	find := m.Node
+	if m.short != nil { // most are asked for once
+		find = m.short.Node
+	}
+	for i := range outcomes {
+		for k := range outcomes[i].ranking {
+			id := outcomes[i].ranking[k].ID
+			if _, added := met.Add(id); added {
+				node := find(id)
+				m.metNodes = append(m.metNodes, node)
+				all = all && node != nil
+			}
+		}
+	}
+	m.met = met
+	return all
 }
 
 // expect makes room for n candidates.
 func (m *memo) expect(n int) {
 	m.nodes.room(n)
+}
+
+// forget ends the use of what meet noted; m can be asked further.
+func (m *memo) forget() {
+	if m.met != nil {
+		m.met.Release()
+		m.met, m.metNodes = nil, nil
+	}
 }
 
 // Outline implements rank.Outliner.

@@ -255,13 +255,17 @@ func (r *run) found(outcomes []outcome, bounded, all bool) found {
 	if bounded && !all {
 		return found{}
 	}
-	every := everyHit(outcomes)
-	known := r.facts.has // of the many of a first phase, few come back
-	if all {
-		r.facts.expect(len(every.ids))
-		known = func(id sheaf.ID) bool { return r.facts.Node(id) != nil }
+	if !all {
+		if !r.facts.meet(outcomes) {
+			for i := range outcomes {
+				outcomes[i].ranking = r.known(outcomes[i].ranking)
+			}
+		}
+		return found{}
 	}
-	if bounded || !slices.ContainsFunc(every.ids, func(id sheaf.ID) bool { return !known(id) }) {
+	every := everyHit(outcomes)
+	r.facts.expect(len(every.ids))
+	if bounded || !slices.ContainsFunc(every.ids, func(id sheaf.ID) bool { return r.facts.Node(id) == nil }) {
 		return every
 	}
 	for i := range outcomes {
@@ -273,7 +277,7 @@ func (r *run) found(outcomes []outcome, bounded, all bool) found {
 // known are the hits that the facts know: nearly always all, and then in the same
 // memory.
 func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
-	unknown := func(h sheaf.Hit) bool { return !r.facts.has(h.ID) }
+	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
 		rest := slices.DeleteFunc(slices.Clone(ranking[i+1:]), unknown)
 		return append(ranking[:i:i], rest...)

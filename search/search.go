@@ -236,6 +236,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 		retrieval, cancel = context.WithTimeout(ctx, opt.Timeout)
 		defer cancel()
 	}
+	defer r.facts.forget()
 	ranking, err := r.plan(ctx, retrieval, plan)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"strings"
 	"sync/atomic"
+	"unique"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
@@ -94,7 +95,7 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 		o.Aliases = append(o.Aliases, strings.Clone(alias))
 	}
 	for i := range o.Numbers {
-		o.Numbers[i].Name = strings.Clone(o.Numbers[i].Name)
+		o.Numbers[i].Name = unique.Make(o.Numbers[i].Name).Value() // few are different
 	}
 	n := d.count(4)
 	nodes := nodeDecoder{decoder: d, text: make([]byte, 0, len(id)+len(h.title)+n*(len(id)+48)), parents: make([]int, n)}

@@ -30,28 +30,27 @@ func (s Support) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err := firstError(env.needFacts(stage), within(stage, "strength", s.Strength, 0, 1e6), within(stage, "each", s.Each, 0, 1), within(stage, "among", float64(s.Among), 1, 1e6)); err != nil {
 		return nil, err
 	}
-	docs := make([]sheaf.ID, len(in))
-	others := map[sheaf.ID][]int{} // hits beside the best one
-	for i := range in {
+	docs := NewOrdinals(min(len(in), s.Among))
+	defer docs.Release()
+	var others [][]int // by document, hits beside the best one
+	for i := range in[:min(len(in), s.Among)] {
 		c := nodeOf(env.Facts, in[i].ID)
 		if c == nil {
 			continue
 		}
-		docs[i] = c.Doc
-		if i >= s.Among {
-			continue
-		}
-		if list, seen := others[c.Doc]; seen {
-			others[c.Doc] = append(list, i)
+		if doc, added := docs.Add(c.Doc); added {
+			others = append(others, nil)
 		} else {
-			others[c.Doc] = nil
+			others[doc] = append(others[doc], i)
 		}
 	}
-	at := 0
 	return boost(stage, in, Add, func(h *sheaf.Hit) (factor, bool) {
-		doc := docs[at]
-		at++
-		if len(others[doc]) == 0 {
+		c := nodeOf(env.Facts, h.ID)
+		if c == nil {
+			return factor{}, false
+		}
+		doc, ok := docs.Of(c.Doc)
+		if !ok || len(others[doc]) == 0 {
 			return factor{}, false
 		}
 		return s.factor(in, others[doc], h.Explanation != nil)

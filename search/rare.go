@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 
 	"sheaf"
 	"sheaf/backend"
@@ -22,6 +23,32 @@ const (
 	// question says too little of what is asked.
 	rareWorth = 0.5
 )
+
+// frequencies counts the chunks that each of queries matches, which are words, in any
+// field; it asks only for words that were not counted for what the query is worth.
+func (r *run) frequencies(ctx context.Context, counter backend.Counter, queries []sheaf.TextQuery) ([]int, error) {
+	dfs, left := make([]int, len(queries)), []sheaf.TextQuery{}
+	var at []int
+	for i, q := range queries {
+		known := -1
+		if r.worthy != nil {
+			known = slices.IndexFunc(r.worthy.parts, func(p valued) bool { return p.query == q })
+		}
+		if known >= 0 {
+			dfs[i] = r.worthy.parts[known].chunks
+		} else {
+			left, at = append(left, q), append(at, i)
+		}
+	}
+	if len(left) == 0 {
+		return dfs, nil
+	}
+	counts, err := frequencies(ctx, counter, left)
+	for k, n := range counts {
+		dfs[at[k]] = n
+	}
+	return dfs, err
+}
 
 // rare tells whether a chunk holds every rare word of the query, in any field; nil
 // when the query is not mainly made of such words.
@@ -44,7 +71,7 @@ func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
 	for i, t := range tokens {
 		queries[i] = sheaf.Match{Text: text[t.Start:t.End]}
 	}
-	dfs, err := frequencies(ctx, counter, queries)
+	dfs, err := r.frequencies(ctx, counter, queries)
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,12 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if !at.first {
 		r.result.Total = len(all.ids)
 	}
+	if r.opt.Trace && !at.first {
+		r.windows = map[string]int{}
+		for i := range outcomes {
+			r.windows[outcomes[i].branch.Name] = len(outcomes[i].ranking)
+		}
+	}
 	if ph.Complete {
 		start := clock()
 		if err := r.complete(retrieval, outcomes, all); err != nil {

@@ -272,6 +272,9 @@ type run struct {
 	// they are counted; lookup is how a branch of words looks for them.
 	worthy *worth
 	lookup *backend.Request
+	// windows are how many hits each branch of the main phase retrieved, before those
+	// that others found were looked up in it; kept with a trace.
+	windows map[string]int
 	// similar is what vector branches found; their scores are cosines.
 	similar []sheaf.Ranking
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -352,6 +354,26 @@ func TestWhyNot(t *testing.T) {
 				t.Errorf("got\n%s\nwant %s", got, test.want)
 			}
 		})
+	}
+	// What one branch scored because another found it is no part of its window: what
+	// lies outside scores less than the last inside.
+	outside := regexp.MustCompile(`scores ([-.\d]+) and the last of the (\d+) retrieved has ([-.\d]+)`)
+	compared := 0
+	for _, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:garden.md#Visitors", "t:dogs.md", "t:garden.md"} {
+		a, err := s.WhyNot(ctx, query("cat dog", 2), load(t, "sheaf"), search.Options{Parameters: map[string]string{"pool": "2"}}, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range outside.FindAllStringSubmatch(strings.Join(a.Reasons, "\n"), -1) {
+			its, _ := strconv.ParseFloat(m[1], 64)
+			last, _ := strconv.ParseFloat(m[3], 64)
+			if compared++; m[2] != "2" || its > last {
+				t.Errorf("%s: %s", id, m[0])
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("nothing lies outside a window of 2")
 	}
 	if _, err := s.WhyNot(ctx, query("cat", 3), load(t, "rrf"), search.Options{}, "t:nowhere.md"); !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("an unknown id: %v", err)

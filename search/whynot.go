@@ -141,7 +141,7 @@ func (r *run) whyBranches(ctx context.Context, p *profile.Profile, a *Absence) (
 			a.add("branch %s: found %d of its sections, first %s at rank %d of %d, score %.4g", o.branch.Name, n, ranking[first].ID, first+1, len(ranking), ranking[first].Score)
 			continue
 		}
-		if err := r.whyUnfound(ctx, o, ranking, plan.Candidates != nil, a, r.all(a.ID)); err != nil {
+		if err := r.whyUnfound(ctx, o, ranking[:min(r.windows[o.branch.Name], len(ranking))], plan.Candidates != nil, a, r.all(a.ID)); err != nil {
 			return "", err
 		}
 	}
@@ -183,7 +183,7 @@ func (r *run) all(id sheaf.ID) []sheaf.ID {
 	return ids
 }
 
-// whyUnfound says why a branch retrieved neither a.ID nor another of all.
+// whyUnfound says why a branch, which retrieved ranking, retrieved neither a.ID nor another of all.
 func (r *run) whyUnfound(ctx context.Context, o *outcome, ranking sheaf.Ranking, bounded bool, a *Absence, all []sheaf.ID) error {
 	s, req := r.searcher, o.request
 	req.Within, req.Limit = all, 1

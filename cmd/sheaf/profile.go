@@ -140,12 +140,12 @@ func profilesOf(infos []profile.Info) []profileJSON {
 
 func (a *app) profileShowCommand() *cobra.Command {
 	var set []string
-	var plan, doc bool
+	var source, doc bool
 	cmd := &cobra.Command{
 		Use:   "show [NAME]",
-		Short: "Print a profile as written, or with --plan as it runs",
-		Long: `Prints a profile as written; with --plan as it runs, every number worked out;
-with --doc its reference, and without a name that of the whole language.`,
+		Short: "Draw the pipeline of a profile, or print it as written",
+		Long: `Draws the pipeline of a profile, every number worked out; with --source prints it
+as written; with --doc its reference, and without a name that of the whole language.`,
 		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeProfiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -172,22 +172,22 @@ with --doc its reference, and without a name that of the whole language.`,
 					return err
 				}
 				return a.printJSON(out)
-			case plan || len(set) > 0:
-				text, err := p.Show(bound.Limit, bound.Values)
-				fmt.Fprint(a.stdout, text)
+			case source:
+				_, text, err := profileSource(args[0])
+				if err != nil {
+					return err
+				}
+				_, err = a.stdout.Write(text)
 				return err
 			}
-			_, text, err := profileSource(args[0])
-			if err != nil {
-				return err
-			}
-			_, err = a.stdout.Write(text)
+			text, err := p.Show(bound.Limit, bound.Values)
+			fmt.Fprint(a.stdout, text)
 			return err
 		},
 	}
 	cmd.Flags().StringArrayVar(&set, "set", nil, "set a parameter, as in --set meaning=0.3")
 	cmd.Flags().BoolVar(&doc, "doc", false, "print the reference, as in doc/profiles.md")
-	cmd.Flags().BoolVar(&plan, "plan", false, "print it with every number worked out")
+	cmd.Flags().BoolVar(&source, "source", false, "print it as written")
 	cmd.Flags().IntP("limit", "n", 0, "the number of results to work it out for")
 	a.addJSON(cmd)
 	return cmd

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 	"unsafe"
 )
 
@@ -21,11 +22,31 @@ func (Disk) Create(name string) (File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
+// How long, and how often, something is tried that another process is in the
+// way of (on Windows): it holds a manifest for less than a millisecond.
+const (
+	patience = 2 * time.Second
+	retry    = time.Millisecond
+)
+
 // Open implements [FS].
-func (Disk) Open(name string) (File, error) { return os.Open(name) }
+func (Disk) Open(name string) (File, error) {
+	for began := time.Now(); ; time.Sleep(retry) {
+		f, err := os.Open(name)
+		if err == nil || !isReplaced(err) || time.Since(began) > patience {
+			return f, err
+		}
+	}
+}
 
 // Rename implements [FS].
-func (Disk) Rename(from, to string) error { return os.Rename(from, to) }
+func (Disk) Rename(from, to string) error {
+	for began := time.Now(); ; time.Sleep(retry) {
+		if err := os.Rename(from, to); err == nil || !isRead(err) || time.Since(began) > patience {
+			return err
+		}
+	}
+}
 
 // Remove implements [FS].
 func (Disk) Remove(name string) error { return os.Remove(name) }

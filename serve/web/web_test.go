@@ -39,7 +39,8 @@ var notes = map[string]string{
 	"deep/far.md":                     "# Far\n\nA commit to nothing much, back to [[git#Undo a commit]].\n",
 	"<img src=x onerror=alert(1)>.md": "# <b onmouseover=alert(1)>Hostile</b> & \"title\"\n\nA commit of hostile names.\n",
 	"plain.txt":                       "A commit of <b>plain</b> text.\n",
-	"notes/" + strings.Repeat("x", 80) + ".md": "# Long\n\nA commit in a long name.\n",
+	"notes/" + strings.Repeat("x", 80) + ".md":     "# Long\n\nA commit in a long name.\n",
+	"left-out/" + strings.Repeat("y", 80) + ".yml": "no document\n",
 }
 
 // start serves the notes with the page on them.
@@ -232,7 +233,7 @@ func TestPageConfidence(t *testing.T) {
 			o.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: bias} }
 		})
 		step(t, ctx, "search", chromedp.Navigate(s.URL+"/?q=commit+zebra+giraffe+elephant"), chromedp.WaitVisible("#result-0"))
-		if got := text(t, ctx, `#result-0 .place span[title^="how sure"]`); got != level {
+		if got := text(t, ctx, `#result-0 .place span[title^="how sure"]`); got != "confidence: "+level {
 			t.Errorf("bias %v: the page shows %q, want %q", bias, got, level)
 		}
 		if got := text(t, ctx, "body"); strings.Contains(got, "nothing here seems to answer it") != (level == "none") {
@@ -298,8 +299,14 @@ func TestPage(t *testing.T) {
 	step(t, ctx, "dark", chromedp.Click("#theme"), until(`getComputedStyle(document.body).backgroundColor === "rgb(22, 24, 28)"`))
 	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelectorAll("#results > li").length > 2`),
 		until(`document.documentElement.scrollWidth <= innerWidth`), shoot("phone-dark"))
+	step(t, ctx, "the keys on a phone", chromedp.Click("#help"), chromedp.WaitVisible("#keys"), until(`document.getElementById("keys").scrollTop === 0`), chromedp.KeyEvent(kb.Escape))
+	step(t, ctx, "the state on a phone", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main").textContent.includes("yyyy.yml")`), until(`document.documentElement.scrollWidth <= innerWidth`))
+	step(t, ctx, "an address without the tree", chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"), until(`document.querySelector(".hit")?.textContent === "Stash"`))
 
 	for path := range notes {
+		if strings.HasSuffix(path, ".yml") {
+			continue
+		}
 		step(t, ctx, path, chromedp.Navigate(s.URL+"/?view=document&q=commit&id="+strings.ReplaceAll(strings.ReplaceAll(path, " ", "+"), "<", "%3C")), until(`document.querySelector("article.text")?.textContent.includes("ommit")`))
 	}
 	var owned bool

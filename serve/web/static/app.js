@@ -22,6 +22,13 @@ function go(url, replace) {
   return show();
 }
 
+/** Shows the keys from the top: what has the focus is the button at the end. */
+function showKeys() {
+  const dialog = document.getElementById("keys");
+  dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
 const page = {
   go,
   /** Says how many results there are. */
@@ -118,7 +125,7 @@ document.addEventListener("keydown", (e) => {
     input.focus();
     input.select();
   } else if (e.key === "?") {
-    document.getElementById("keys").showModal();
+    showKeys();
   } else if (e.key === "l" && state().q) {
     go(`/?${new URLSearchParams({ view: "lab", q: state().q })}`);
   } else if (e.key === "Enter" && !/^(A|BUTTON)$/.test(target.tagName)) {
@@ -128,7 +135,7 @@ document.addEventListener("keydown", (e) => {
   }
 });
 
-document.getElementById("help").addEventListener("click", () => document.getElementById("keys").showModal());
+document.getElementById("help").addEventListener("click", showKeys);
 const editor = document.getElementById("editor");
 editor.value = localStorage.getItem("sheaf-editor") || "obsidian://open?path={path}";
 editor.addEventListener("change", () => localStorage.setItem("sheaf-editor", editor.value));

@@ -15,7 +15,7 @@ export async function show(main, s, page, signal) {
   else text.innerHTML = doc.html; // made by the server, with all HTML of the note as text
   const outline = make("nav", { class: "outline", "aria-label": "Headings" }, facts(doc), tree(doc, s), links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
   main.replaceChildren(make("div", { class: "document" }, outline, text));
-  const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id);
+  const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id || e.dataset.id.endsWith(`:${s.id}`)); // an address may leave the tree out
   if (hit) highlight(hit);
   if (s.q) markWords(text, s.q);
   (hit || text.querySelector("mark"))?.scrollIntoView({ block: hit ? "start" : "center" });

@@ -148,7 +148,16 @@ const short = (id) => {
   const file = (hash >= 0 ? rest.slice(0, hash) : rest).replace(/^.*\//, "").replace(/\.(md|markdown|txt)$/, "");
   return hash >= 0 ? `${cut(file, 12)} › ${rest.slice(hash + 1)}` : file;
 };
-const cut = (text, n) => (text.length > n ? text.slice(0, n - 1) + "…" : text);
+/** Text of at most n letters of Latin width; others may be twice as wide. */
+function cut(text, n) {
+  let wide = 0, out = "";
+  for (const c of text) {
+    wide += c > "\u1100" && c !== "…" && c !== "›" ? 2 : 1;
+    if (wide > n) return out.slice(0, -1) + "…";
+    out += c;
+  }
+  return out;
+}
 
 /** Draws the columns and the lines between them. */
 function chart(lab, answer, before) {
@@ -170,7 +179,7 @@ function chart(lab, answer, before) {
   };
   const label = (c, id) => {
     const rank = c.at.get(id);
-    return rank >= rows ? "" : `${rank + 1} ${moves(c, id)[1]}${cut(c.final ? titles.get(id) || short(id) : short(id), c.final ? 34 : 24)}`;
+    return rank >= rows ? "" : `${rank + 1} ${moves(c, id)[1]}${cut(c.final ? titles.get(id) || short(id) : short(id), c.final ? 32 : 22)}`;
   };
   columns.forEach((c, i) => {
     const [name, rest] = c.step.includes(":") ? [c.step.slice(0, c.step.indexOf(":")), c.step.slice(c.step.indexOf(":") + 1).trim()] : [c.step, ""];

@@ -49,7 +49,7 @@ function line(r, i, s) {
       r.date && make("time", { datetime: r.date }, r.date.slice(0, 10)),
       ...r.tags.slice(0, 6).map((t) => make("button", { type: "button", class: "chip", onclick: () => filterBy("tag", t, s) }, "#" + t)),
       r.file && make("a", { href: editorAddress(r.file, r.line), "data-editor": "" }, "open in editor"),
-      r.confidence_level && make("span", { title: "how sure it is that this answers the query" }, r.confidence_level),
+      r.confidence_level && make("span", { title: "how sure it is that this answers the query" }, `confidence: ${r.confidence_level}`),
       make("button", { type: "button", class: "chip score", "aria-expanded": "false", title: "Why does it stand here?", onclick: (e) => why(item, r, s, e.currentTarget) }, score(r.score))));
   item.addEventListener("mousedown", () => select(i, false));
   return item;
@@ -105,7 +105,9 @@ function facets(found, s) {
       make("button", { type: "button", "aria-pressed": "true", title: "take it away", onclick: () => page.go(address({ q: s.q, profile: s.profile, filter: active.split(/ (?=[a-z]+:)/).filter((x) => x !== f).join(" ") })) }, f + " ×")))));
   }
   for (const [kind, title] of [["tag", "Tags"], ["folder", "Folders"], ["ext", "Kinds"]]) {
-    const values = (found[kind] || []).filter((v) => v.value);
+    const all = (found[kind] || []).filter((v) => v.value);
+    // A folder that holds nothing but another one of the list narrows to the same.
+    const values = kind === "folder" ? all.filter((v) => !all.some((w) => w.count === v.count && w.value.startsWith(v.value + "/"))) : all;
     if (!values.length || (kind === "ext" && values.length < 2)) continue;
     const list = make("ul", {}, ...values.slice(0, 8).map((v) => make("li", {},
       make("button", { type: "button", "aria-pressed": String(active.includes(marks[kind](v.value))), onclick: () => filterBy(kind, v.value, s) }, v.value),

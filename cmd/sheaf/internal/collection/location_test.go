@@ -98,7 +98,7 @@ func TestNamedIndexMustFit(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
-	r := collection.Record{Format: collection.RecordFormat, Root: "/home/me/notes"}
+	r := collection.Record{Format: collection.RecordFormat, Root: filepath.Join(dir, "notes")}
 	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}

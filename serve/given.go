@@ -116,7 +116,7 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 	for i := range changes {
 		ch := &changes[i]
 		if err := validID(ch.ID); err != nil {
-			return err
+			return inChange(i, err)
 		}
 		tree := ch.ID.Tree()
 		own := cmp.Or(grant.Tenant, FreeTree)
@@ -126,14 +126,14 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 		case settings.Root(tree) != "":
 			return fmt.Errorf("%w: documents of the tree %s come from files", ErrForbidden, tree)
 		case seen[ch.ID]:
-			return fieldError("id", "%s is changed twice", ch.ID)
+			return inChange(i, fieldError("id", "%s is changed twice", ch.ID))
 		}
 		seen[ch.ID] = true
 		if ch.Put == nil {
 			continue
 		}
 		if err := ch.Put.valid(settings.Dims); err != nil {
-			return err
+			return inChange(i, err)
 		}
 		if len(grant.Sets) == 0 {
 			continue
@@ -148,6 +148,15 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 		}
 	}
 	return nil
+}
+
+// inChange says in which change a fault lies.
+func inChange(i int, err error) error {
+	var at *FieldError
+	if errors.As(err, &at) {
+		at.Change = i
+	}
+	return err
 }
 
 // validID returns an error unless a caller may call a document so: a tree, a
@@ -190,18 +199,19 @@ func (d *DocumentInput) valid(dims int) error {
 		ch := &d.Chunks[i]
 		slug := cmp.Or(ch.Slug, fmt.Sprint(i))
 		if slugs[slug] {
-			return fieldError("chunks", "chunk %d: the slug %s is there twice", i, slug)
+			return fieldError(fmt.Sprintf("chunks/%d/slug", i), "the slug %s is there twice", slug)
 		}
 		slugs[slug] = true
-		for _, v := range ch.Vectors {
+		for k, v := range ch.Vectors {
+			field := fmt.Sprintf("chunks/%d/vectors/%d", i, k)
 			if dims == 0 {
-				return fieldError("chunks", "chunk %d: the collection has no vectors", i)
+				return fieldError(field, "the collection has no vectors")
 			}
 			if len(v) != dims {
-				return fieldError("chunks", "chunk %d: a vector has %d dimensions: the collection's have %d", i, len(v), dims)
+				return fieldError(field, "it has %d dimensions: the collection's vectors have %d", len(v), dims)
 			}
 			if !normalize(v) {
-				return fieldError("chunks", "chunk %d: a vector has no length", i)
+				return fieldError(field, "it has no length")
 			}
 		}
 	}

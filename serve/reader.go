@@ -127,8 +127,11 @@ func (q *SearchRequest) normalize() error {
 // FieldError says that one field of a request is wrong. It wraps
 // sheaf.ErrInvalid.
 type FieldError struct {
+	// Field is its name; one within another is chunks/0/slug.
 	Field string
-	Err   error
+	// Change is in which of the changes that were to be written it is, from 0.
+	Change int
+	Err    error
 }
 
 // Error names the field.

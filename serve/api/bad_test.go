@@ -121,6 +121,33 @@ func TestBadBodies(t *testing.T) {
 	}
 }
 
+// TestBadDocuments: what is wrong with a document is pointed at where it stands.
+func TestBadDocuments(t *testing.T) {
+	s := start(t, notes, nil)
+	for body, pointer := range map[string]string{
+		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:../b", "text": "x"}]}`:                                                   "#/documents/1/id",
+		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:a.md", "text": "y"}]}`:                                                   "#/documents/1/id",
+		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:b.md"}]}`:                                                                "#/documents/1/text",
+		`{"documents": [{"id": "api:b.md"}], "async": true}`:                                                                                  "#/documents/0/text",
+		`{"documents": [{"id": "api:b.md", "text": "x", "chunks": [{"text": "x"}]}]}`:                                                         "#/documents/0/chunks",
+		`{"documents": [{"id": "api:b.md", "chunks": [{"title": "a", "text": "x", "slug": "s"}, {"title": "b", "text": "x", "slug": "s"}]}]}`: "#/documents/0/chunks/1/slug",
+		`{"documents": [{"id": "api:b.md", "chunks": [{"title": "a", "text": "x", "vectors": [[1, 2]]}]}]}`:                                   "#/documents/0/chunks/0/vectors/0",
+	} {
+		if p := s.wrong(t, 422, "POST", "/v1/documents", body); len(p.Errors) == 0 || p.Errors[0].Pointer != pointer {
+			t.Errorf("%s: %+v, want the pointer %s", body, p.Errors, pointer)
+		}
+	}
+	if p := s.wrong(t, 422, "PUT", "/v1/documents/api:..%2Fb", `{"text": "x"}`); len(p.Errors) == 0 || p.Errors[0].Parameter != "id" || p.Errors[0].Pointer != "" {
+		t.Errorf("an identifier in the path: %+v", p.Errors)
+	}
+	if p := s.wrong(t, 422, "PUT", "/v1/documents/api:b.md", `{}`); len(p.Errors) == 0 || p.Errors[0].Pointer != "#/text" {
+		t.Errorf("no text: %+v", p.Errors)
+	}
+	for _, id := range []string{"api:a.md", "api:b.md"} {
+		s.wrong(t, 404, "GET", "/v1/documents/"+id, "")
+	}
+}
+
 func TestBadAddresses(t *testing.T) {
 	s := start(t, notes, nil)
 	for path, parameter := range map[string]string{

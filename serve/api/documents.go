@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"sheaf"
@@ -122,7 +124,7 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, err
 	}
 	if !in.Body.Async && len(changes) <= batchNow {
 		stored, err := c.write(ctx, in.Where, changes)
-		return &BatchAnswer{Results: stored}, http.StatusOK, err
+		return &BatchAnswer{Results: stored}, http.StatusOK, inBatch(err)
 	}
 	collection, err := c.collection(in.Where)
 	if err != nil {
@@ -130,8 +132,17 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, err
 	}
 	task, err := collection.Submit(c.grant, c.caller, changes)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, inBatch(err)
 	}
 	c.header.Set("Location", "/v1/tasks/"+task.ID)
 	return &BatchAnswer{Results: []serve.Stored{}, Task: task}, http.StatusAccepted, nil
+}
+
+// inBatch says where in the body of a batch the fault of a change lies.
+func inBatch(err error) error {
+	var at *serve.FieldError
+	if !errors.As(err, &at) {
+		return err
+	}
+	return &serve.FieldError{Field: fmt.Sprintf("documents/%d/%s", at.Change, at.Field), Err: at.Err}
 }

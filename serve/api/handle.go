@@ -46,7 +46,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		a.metrics.request(name, status, time.Since(began), steps)
 	}()
 	fail := func(err error, r *route) {
-		p := problemOf(err, r != nil && r.body != nil)
+		p := problemOf(err, r)
 		status = p.Status
 		if status >= 500 && p.cause != nil {
 			a.o.Log.Error("request failed", "request", id, "trace", trace, "path", req.URL.Path, "error", p.cause.Error())

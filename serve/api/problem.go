@@ -81,8 +81,9 @@ func told(p *Problem, list faults) *Problem {
 	return p
 }
 
-// problemOf is the problem that tells of err.
-func problemOf(err error, body bool) *Problem {
+// problemOf is the problem that tells of an error of a route's operation; r is nil
+// where there is no route.
+func problemOf(err error, r *route) *Problem {
 	var p *Problem
 	var at *serve.FieldError
 	switch {
@@ -92,7 +93,7 @@ func problemOf(err error, body bool) *Problem {
 		p = problem("expired", "%v", err)
 	case errors.As(err, &at):
 		f := fault{Parameter: at.Field, Detail: strings.TrimPrefix(at.Err.Error(), "invalid: ")}
-		if body {
+		if r != nil && r.body != nil && r.set.byName[at.Field] == nil { // else it is a parameter
 			f = fault{Pointer: "#/" + at.Field, Detail: f.Detail}
 		}
 		// It passed the rules that the OpenAPI document writes: what is wrong

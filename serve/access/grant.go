@@ -146,7 +146,7 @@ func Filter(text string) (sheaf.Filter, error) {
 		return nil, sheaf.Invalidf("filter %q: %s", text, wrong)
 	}
 	if q.Filter == nil {
-		return nil, sheaf.Invalidf("filter %q: it is no filter: use tag:, path:, ext:, after:, before: or prop.NAME:", text)
+		return nil, sheaf.Invalidf("filter %q: it is no filter: use filters such as tag:howto, path:guides/, ext:md, after:2024-05, before:2025 or prop.status:done", text)
 	}
 	if words, ok := q.Words.(sheaf.Bool); !ok || len(words.Must)+len(words.Should)+len(words.MustNot) > 0 {
 		return nil, sheaf.Invalidf("filter %q: it holds words beside filters", text)

@@ -103,37 +103,39 @@ func build(ctx context.Context, src source, t target, root, binary string, env .
 	return nil
 }
 
-// checkReproducible builds t here, and from nothing in a copy of the sources in
-// another folder with an empty cache, and compares.
-func checkReproducible(ctx context.Context, src source, t target) error {
+// checkReproducible builds each target here, and from nothing in a copy of the
+// sources in another folder with an empty cache, and compares.
+func checkReproducible(ctx context.Context, src source, targets []target) error {
 	tmp, err := os.MkdirTemp("", "sheaf-release")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	here, there := filepath.Join(tmp, "here"), filepath.Join(tmp, "there")
-	if err := build(ctx, src, t, ".", here); err != nil {
-		return err
-	}
 	elsewhere := filepath.Join(tmp, "a", "folder", "elsewhere")
 	if err := copySources(ctx, elsewhere); err != nil {
 		return err
 	}
-	if err := build(ctx, src, t, elsewhere, there, "GOCACHE="+filepath.Join(tmp, "cache")); err != nil {
-		return err
+	here, there := filepath.Join(tmp, "here"), filepath.Join(tmp, "there")
+	for _, t := range targets {
+		if err := build(ctx, src, t, ".", here); err != nil {
+			return err
+		}
+		if err := build(ctx, src, t, elsewhere, there, "GOCACHE="+filepath.Join(tmp, "cache")); err != nil {
+			return err
+		}
+		a, err := sha256File(here)
+		if err != nil {
+			return err
+		}
+		b, err := sha256File(there)
+		if err != nil {
+			return err
+		}
+		if a != b {
+			return fmt.Errorf("two builds of %s differ: %s here, %s elsewhere", t, a, b)
+		}
+		fmt.Printf("%s: two builds in two folders, one from nothing, are the same bytes: %s\n", t, a)
 	}
-	a, err := sha256File(here)
-	if err != nil {
-		return err
-	}
-	b, err := sha256File(there)
-	if err != nil {
-		return err
-	}
-	if a != b {
-		return fmt.Errorf("two builds of %s differ: %s here, %s elsewhere", t, a, b)
-	}
-	fmt.Printf("%s: two builds in two folders, one from nothing, are the same bytes: %s\n", t, a)
 	return nil
 }
 

@@ -29,7 +29,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("release", flag.ExitOnError)
-	check := flags.Bool("check", false, "build one target twice, in two folders and from nothing, compare the bytes, and stop")
+	check := flags.Bool("check", false, "build every target twice, in two folders and from nothing, compare the bytes, and stop")
 	only := flags.String("only", "", "comma-separated `TARGETS` such as linux/amd64; empty is all")
 	url := flags.String("url", "", "where the archives will lie, for the Homebrew formula; empty is beside it")
 	out := flags.String("out", "dist", "the `FOLDER` to write into; what lies there is removed first")
@@ -43,12 +43,12 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *check {
-		return checkReproducible(ctx, src, target{"linux", "amd64"})
-	}
 	targets, err := parseTargets(*only)
 	if err != nil {
 		return err
+	}
+	if *check {
+		return checkReproducible(ctx, src, targets)
 	}
 	dir, err := filepath.Abs(*out)
 	if err != nil {

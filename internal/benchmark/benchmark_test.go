@@ -246,6 +246,21 @@ func TestTooLong(t *testing.T) {
 }
 
 // TestGrowth: times of two sizes beside one another, with their ratio.
+func TestVerdicts(t *testing.T) {
+	nan := math.NaN()
+	row := func(name string, task Task, mrr, recall float64) Row {
+		return Row{Peer: name, Task: task, MRR: mrr, Recall: recall, Result: &Result{}}
+	}
+	vectors := verdicts([]Row{row("a", TaskVectors, nan, 0.998), row("b", TaskVectors, nan, 0.99), row("c", TaskVectors, nan, 0.92), {Peer: "d", Task: TaskVectors, MRR: nan, Recall: nan, Fault: "ill"}})
+	if len(vectors) != 1 || !strings.HasPrefix(vectors[0], "c finds 0.920 of the nearest where a finds 0.998") {
+		t.Errorf("%q", vectors)
+	}
+	words := verdicts([]Row{row("a", TaskWords, 0.47, nan), row("b", TaskWords, 0.37, nan), row("c", TaskHybrid, 0.2, nan)})
+	if len(words) != 1 || !strings.HasPrefix(words[0], "c finds known chunks with an MRR of 0.200 where a has 0.470") {
+		t.Errorf("%q", words)
+	}
+}
+
 func TestGrowth(t *testing.T) {
 	class := func(micros, together float64) map[string]*Class {
 		return map[string]*Class{"hot": {Micros: [][]float64{{micros}}, ClientsMicros: []float64{together}, QPS: 100, ClientsQPS: 150}}

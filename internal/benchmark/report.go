@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -33,10 +34,48 @@ func (r *Report) Text(w io.Writer) error {
 		}
 		b.WriteString("\n\n")
 		writeTable(&b, rows)
+		for _, line := range verdicts(group) {
+			fmt.Fprintf(&b, "\n%s\n", line)
+		}
 	}
 	r.growth(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+const (
+	// equalRecall is how much less than the best engine another may find of the
+	// nearest for their times to be compared.
+	equalRecall = 0.01
+	// saneMRR is the part of the best engine's known items that one finds at least
+	// whose answers are sane: formulas and stemmers differ by less.
+	saneMRR = 0.6
+)
+
+// verdicts name the engines of a group whose times are not to be compared with those
+// of the others, because they find less.
+func verdicts(group []Row) (lines []string) {
+	value := func(r *Row) float64 {
+		if r.Task.nearest() {
+			return r.Recall
+		}
+		return r.MRR
+	}
+	best := slices.MaxFunc(group, func(a, b Row) int { return cmp.Compare(value(&a), value(&b)) }) // NaN is least
+	for i := range group {
+		row := &group[i]
+		mine, most := value(row), value(&best)
+		switch nearest := row.Task.nearest(); {
+		case row.Result == nil:
+		case nearest && mine < most-equalRecall:
+			lines = append(lines, fmt.Sprintf("%s finds %s of the nearest where %s finds %s: recall is not equal, and its times are those of an easier task.",
+				row.Peer, digits(mine), best.Peer, digits(most)))
+		case !nearest && mine < most*saneMRR:
+			lines = append(lines, fmt.Sprintf("%s finds known chunks with an MRR of %s where %s has %s: its answers are not sane, or it was stopped early, and its times mean little.",
+				row.Peer, digits(mine), best.Peer, digits(most)))
+		}
+	}
+	return lines
 }
 
 func quality(t Task) string {

@@ -32,6 +32,7 @@ import (
 type Backend struct {
 	analyzer *analysis.Analyzer
 	wanted   *wanted // nil for every term
+	kept     func(length int) int
 
 	writing sync.Mutex // held by a write, and during a bulk load
 	// vocabularies remember the words of earlier writes of a store that keeps
@@ -54,8 +55,13 @@ var (
 
 // New returns an empty store that analyzes words with a.
 func New(a *analysis.Analyzer) *Backend {
-	return &Backend{analyzer: a, chunks: map[sheaf.ID]*chunk{}, dims: map[string]int{}}
+	return &Backend{analyzer: a, kept: func(length int) int { return length }, chunks: map[sheaf.ID]*chunk{}, dims: map[string]int{}}
 }
+
+// KeepLengths makes a store score as one that keeps lengths of fields less exactly: a
+// field of n terms counts as one of kept(n). Averages stay exact. It is called before
+// anything else.
+func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
 
 // chunk is an indexed chunk.
 type chunk struct {

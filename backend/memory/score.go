@@ -312,7 +312,7 @@ func (f *field) frequency(term string) int {
 func (s *scorer) fieldScore(term, name string, f *field) float64 {
 	st := s.of(name)
 	tf := float64(f.frequency(term))
-	norm := s.req.K1 * (1 - s.req.B + s.req.B*float64(f.length)/st.average())
+	norm := s.req.K1 * (1 - s.req.B + s.req.B*float64(s.b.kept(f.length))/st.average())
 	return idf(s.count(term, []string{name}), st.chunks) * (tf / (tf + norm))
 }
 
@@ -349,7 +349,7 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 		average += w.Weight * float64(s.of(w.Name).tokens)
 		if f := c.field(w.Name); f != nil {
 			frequency += w.Weight * float64(f.frequency(term))
-			length += w.Weight * float64(f.length)
+			length += w.Weight * float64(s.b.kept(f.length))
 		}
 	}
 	if frequency == 0 {

@@ -22,20 +22,18 @@ func newClient(o Options) *httpstore.Client {
 	}}
 }
 
-// said is the answer to a GraphQL query; Data, when it is a pointer, is decoded in the
-// same pass.
-type said struct {
-	Data   any
+// said is the answer to a GraphQL query.
+type said[T any] struct {
+	Data   T
 	Errors []struct{ Message string }
 }
 
-// ask sends a GraphQL query and decodes its data.
-func (s *Store) ask(ctx context.Context, query string, out any) error {
-	answer := said{Data: out}
-	if err := s.client.Call(ctx, "POST", "/v1/graphql", object{"query": query}, &answer); err != nil {
-		return err
+// of is the data of an answer.
+func (a *said[T]) of(s *Store) (T, error) {
+	if len(a.Errors) > 0 {
+		return a.Data, s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", a.Errors[0].Message)
 	}
-	return s.refused(answer.Errors)
+	return a.Data, nil
 }
 
 // hits are what an answer has of a class. A class that was asked for and is not in
@@ -48,47 +46,48 @@ func hits[T any](s *Store, get map[string][]T, class string) ([]T, error) {
 	return list, nil
 }
 
-func (s *Store) refused(errors []struct{ Message string }) error {
-	if len(errors) == 0 {
-		return nil
+// ask sends a GraphQL query and returns its data.
+func ask[T any](ctx context.Context, s *Store, query string) (T, error) {
+	var answer said[T]
+	if err := s.client.Call(ctx, "POST", "/v1/graphql", object{"query": query}, &answer); err != nil {
+		return answer.Data, err
 	}
-	return s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", errors[0].Message)
+	return answer.of(s)
 }
 
 // askAll sends GraphQL queries in one request, which the server works on together,
-// and decodes the data of each into what out returns for it. That request takes the
-// right to read every class: who has it for ours alone sends one request each.
-func (s *Store) askAll(ctx context.Context, queries []string, out func(i int) any) error {
+// and returns the data of each. That request takes the right to read every class: who
+// has it for ours alone sends one request each.
+func askAll[T any](ctx context.Context, s *Store, queries []string) ([]T, error) {
+	out := make([]T, len(queries))
 	if len(queries) > 1 && !s.alone.Load() {
 		body := make([]object, len(queries))
 		for i, q := range queries {
 			body[i] = object{"query": q}
 		}
-		var answers []struct {
-			Data   json.RawMessage
-			Errors []struct{ Message string }
-		}
+		var answers []said[T]
 		err := s.client.Call(ctx, "POST", "/v1/graphql/batch", body, &answers)
 		switch {
 		case errors.Is(err, errForbidden):
 			s.alone.Store(true)
 		case err != nil:
-			return err
+			return nil, err
 		case len(answers) != len(queries):
-			return s.fault(sheaf.ErrUnavailable, "the server answered %d of %d queries", len(answers), len(queries))
+			return nil, s.fault(sheaf.ErrUnavailable, "the server answered %d of %d queries", len(answers), len(queries))
 		default:
 			for i := range answers {
-				if err := s.refused(answers[i].Errors); err != nil {
-					return err
-				}
-				if err := json.Unmarshal(answers[i].Data, out(i)); err != nil {
-					return s.fault(sheaf.ErrUnavailable, "the answer is not what such a server says: %v", err)
+				if out[i], err = answers[i].of(s); err != nil {
+					return nil, err
 				}
 			}
-			return nil
+			return out, nil
 		}
 	}
-	return backend.Each(ctx, len(queries), func(ctx context.Context, i int) error { return s.ask(ctx, queries[i], out(i)) })
+	err := backend.Each(ctx, len(queries), func(ctx context.Context, i int) (err error) {
+		out[i], err = ask[T](ctx, s, queries[i])
+		return err
+	})
+	return out, err
 }
 
 // errForbidden is that the server does not let us do what it knows.

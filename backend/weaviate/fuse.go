@@ -147,14 +147,12 @@ func (s *Store) differs(ctx context.Context, req *backend.FuseRequest, h hybrid)
 	if len(h.words.lists) > 1 {
 		out = append(out, "a word in several fields is scored once for all of them")
 	}
-	var said struct {
-		Get map[string][]struct{ N int }
-	}
 	class := s.passageClass(backend.VectorBody)
-	if err := s.ask(ctx, fmt.Sprintf(`{Get{%s(limit:1 where:{path:["n"] operator:GreaterThan valueInt:0}){n}}}`, class), &said); err != nil {
+	answer, err := ask[got](ctx, s, fmt.Sprintf(`{Get{%s(limit:1 where:{path:["n"] operator:GreaterThan valueInt:0}){n}}}`, class))
+	if err != nil {
 		return nil, err
 	}
-	longer, err := hits(s, said.Get, class)
+	longer, err := hits(s, answer.Get, class)
 	if err != nil {
 		return nil, err
 	}
@@ -165,16 +163,11 @@ func (s *Store) differs(ctx context.Context, req *backend.FuseRequest, h hybrid)
 }
 
 func (s *Store) askHybrid(ctx context.Context, h hybrid) (sheaf.Ranking, error) {
-	var said struct {
-		Get map[string][]struct {
-			CID        string                 `json:"cid"`
-			Additional struct{ Score string } `json:"_additional"`
-		}
-	}
-	if err := s.ask(ctx, h.query, &said); err != nil {
+	answer, err := ask[got](ctx, s, h.query)
+	if err != nil {
 		return nil, err
 	}
-	list, err := hits(s, said.Get, s.o.Class)
+	list, err := hits(s, answer.Get, s.o.Class)
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,12 @@ type page struct {
 
 // pages asks for the hits of each of list, all together.
 func (s *Store) pages(ctx context.Context, list []asked) ([]page, error) {
-	queries, answers := make([]string, len(list)), make([]got, len(list))
+	queries := make([]string, len(list))
 	for i, a := range list {
 		queries[i] = a.query()
 	}
-	if err := s.askAll(ctx, queries, func(i int) any { return &answers[i] }); err != nil {
+	answers, err := askAll[got](ctx, s, queries)
+	if err != nil {
 		return nil, err
 	}
 	out := make([]page, len(list))
@@ -51,9 +52,12 @@ func (a asked) query() string {
 	if !a.where.all {
 		arguments = append(arguments, "where:"+a.where.where)
 	}
-	fields := "cid _additional{score distance}"
-	if a.meaning {
-		fields = "n " + fields
+	fields := "cid"
+	switch {
+	case a.meaning:
+		fields = "n cid _additional{distance}"
+	case a.how != "":
+		fields = "cid _additional{score}"
 	}
 	if a.where.loose {
 		fields = "c " + fields
@@ -119,11 +123,13 @@ func (s *Store) count(ctx context.Context, a asked) (int, error) {
 	return counts[0], nil
 }
 
+// counts is the data of an answer that counts.
+type counts struct {
+	Aggregate map[string][]struct{ Meta struct{ Count int } }
+}
+
 func (s *Store) countAll(ctx context.Context, list []asked) ([]int, error) {
 	queries, out := make([]string, len(list)), make([]int, len(list))
-	answers := make([]struct {
-		Aggregate map[string][]struct{ Meta struct{ Count int } }
-	}, len(list))
 	for i, a := range list {
 		where := a.filter().where
 		if where != "" {
@@ -131,7 +137,8 @@ func (s *Store) countAll(ctx context.Context, list []asked) ([]int, error) {
 		}
 		queries[i] = fmt.Sprintf("{Aggregate{%s%s{meta{count}}}}", a.class, where)
 	}
-	if err := s.askAll(ctx, queries, func(i int) any { return &answers[i] }); err != nil {
+	answers, err := askAll[counts](ctx, s, queries)
+	if err != nil {
 		return nil, err
 	}
 	for i, a := range list {

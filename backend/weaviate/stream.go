@@ -71,25 +71,28 @@ func (s *Store) Stream(ctx context.Context, cursor string, yield func(chunks []b
 	}
 }
 
+// stored is the data of an answer with chunks as they were written.
+type stored struct {
+	Get map[string][]struct {
+		CID        string `json:"cid"`
+		Chunk      string
+		Kept       string
+		Additional struct{ ID string } `json:"_additional"`
+	}
+}
+
 func (s *Store) chunks(ctx context.Context, cursor string) ([]backend.Chunk, string, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return nil, "", err
 	}
 	defer stop()
-	var said struct {
-		Get map[string][]struct {
-			CID        string `json:"cid"`
-			Chunk      string
-			Kept       string
-			Additional struct{ ID string } `json:"_additional"`
-		}
-	}
 	query := fmt.Sprintf("{Get{%s(limit:%d after:%s){cid chunk %s _additional{id}}}}", s.o.Class, streamed, quote(cursor), keptProperty)
-	if err := s.ask(ctx, query, &said); err != nil {
+	answer, err := ask[stored](ctx, s, query)
+	if err != nil {
 		return nil, "", err
 	}
-	list, err := hits(s, said.Get, s.o.Class)
+	list, err := hits(s, answer.Get, s.o.Class)
 	if err != nil {
 		return nil, "", err
 	}
@@ -149,16 +152,16 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 		return nil
 	}
 	class := s.passageClass(field)
-	var said struct{ Get map[string][]passage }
 	var where []string
 	for hash := range at {
 		where = append(where, hash)
 	}
 	slices.Sort(where)
-	if err := s.ask(ctx, fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, MaxLimit, anyOf("chunk", where).where), &said); err != nil {
+	answer, err := ask[struct{ Get map[string][]passage }](ctx, s, fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, MaxLimit, anyOf("chunk", where).where))
+	if err != nil {
 		return err
 	}
-	list, err := hits(s, said.Get, class)
+	list, err := hits(s, answer.Get, class)
 	if err != nil {
 		return err
 	}

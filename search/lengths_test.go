@@ -1,0 +1,93 @@
+package search_test
+
+import (
+	"math/bits"
+	"path/filepath"
+	"testing"
+
+	"sheaf/analysis"
+	"sheaf/backend"
+	"sheaf/backend/memory"
+	"sheaf/eval/parity"
+	"sheaf/inference/static/english"
+	words "sheaf/query"
+	"sheaf/search"
+)
+
+// questions are longer than headings: where many words count a little each, so does how
+// exactly the length of a passage is known.
+var questions = []string{
+	"how do I fill a store on a server that others search at the same time",
+	"which settings can a folder bring along and which have to be approved first",
+	"what happens to the index when the power fails in the middle of a commit",
+	"how are headings without any text between them treated when a file is cut",
+	"why does the order of equal scores differ between two servers",
+	"what does the program do when the model that makes vectors does not answer",
+	"how much memory does it take to copy a million chunks into a server",
+	"which words of a query are worth more than others in the default ranking",
+	"how can I see which documents were left out of the index and why",
+	"what is kept of a file that was renamed since the last time it was indexed",
+	"how does the search find words that are written a little differently",
+	"when is a block of postings skipped without looking at what it holds",
+	"how do I let a group of people see some documents and hide them from others",
+	"what must be true of a profile before it may be used for a query",
+	"how are the results of words and of vectors joined into one list",
+	"which parts of the frontmatter of a note can be searched or filtered by",
+	"how do I measure whether a change of the ranking makes it better",
+	"what does the assistant see of a folder and how is it told about links",
+	"how long are vectors kept exactly and when are they compared in a shorter form",
+	"where does the program say what it could not do and what to try instead",
+}
+
+// rounded is the length that a field of n terms has on OpenSearch: Lucene keeps a byte, up
+// to 39 exactly and four significant bits of what is above 24, and the store fills fields
+// up to the nearest of these.
+func rounded(n int) int {
+	if n < 24 {
+		return n
+	}
+	step := 1 << max(bits.Len(uint(n-24))-4, 0)
+	return 24 + (n-24+(step-1)/2)/step*step
+}
+
+// TestRoundedLengths: how exactly lengths are known is all that OpenSearch's answers to
+// questions of many words differ by. Brute force that knows them as exactly answers alike.
+func TestRoundedLengths(t *testing.T) {
+	open := opener(t, "OpenSearch")
+	root, err := filepath.Abs(filepath.Join("..", "doc", "decisions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := english.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := indexed(t, root, model, window, "OpenSearch", open)
+	exactly := func(n int) int { return n }
+	for _, lengths := range []struct {
+		name string
+		kept func(int) int
+		want float64
+	}{{"exact", exactly, 0.95}, {"rounded", rounded, 0.99}} {
+		here := indexed(t, root, model, window, "brute force", func(_ testing.TB, a *analysis.Analyzer, _ []backend.VectorField) backend.Backend {
+			b := memory.New(a)
+			b.KeepLengths(lengths.kept)
+			return b
+		})
+		for _, profile := range []string{"bench", "sonar", "onyx-elastic", "rrf"} {
+			p := load(t, profile)
+			sum, least := 0.0, 1.0
+			for _, text := range questions {
+				q := words.Parse(text, words.Options{Limit: 10, Now: here.Now()})
+				want, got := mustSearch(t, here, q, p, search.Options{}), mustSearch(t, there, q, p, search.Options{})
+				agree := parity.RBO(found(want), found(got), parity.Persistence)
+				sum, least = sum+agree, min(least, agree)
+			}
+			mean := sum / float64(len(questions))
+			t.Logf("%s lengths, %s: rank-biased overlap %.4f, least %.4f", lengths.name, profile, mean, least)
+			if mean < lengths.want {
+				t.Errorf("%s lengths, %s: rank-biased overlap %.4f: must be at least %v", lengths.name, profile, mean, lengths.want)
+			}
+		}
+	}
+}

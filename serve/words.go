@@ -29,7 +29,7 @@ func (w *wordCounts) put(generation uint64, word string, n int) {
 	switch {
 	case w.generation > generation:
 		return
-	case w.generation != generation, len(w.counts) >= maxWords:
+	case w.counts == nil, w.generation != generation, len(w.counts) >= maxWords:
 		w.generation, w.counts = generation, map[string]int{}
 	}
 	w.counts[word] = n

@@ -38,6 +38,14 @@ type Fixture struct {
 // change, which may be nil, changes the options first.
 func Open(t testing.TB, files map[string]string, change func(*serve.Options)) *Fixture {
 	t.Helper()
+	f := Unindexed(t, files, change)
+	f.Index(t)
+	return f
+}
+
+// Unindexed is Open before the first run: none of the files can be found.
+func Unindexed(t testing.TB, files map[string]string, change func(*serve.Options)) *Fixture {
+	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +55,6 @@ func Open(t testing.TB, files map[string]string, change func(*serve.Options)) *F
 		f.Write(t, path, text)
 	}
 	f.open(t, change)
-	f.Index(t)
 	return f
 }
 

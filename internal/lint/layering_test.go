@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 	"eval/confidence":          {"root", "eval/calibrate", "eval/knownitem", "profile", "search"},
 	"eval/report":              {"root", "eval", "eval/stats", "eval/calibrate", "eval/dataset", "eval/metric"},
 	"search/salient":           {"root", "analysis"},
-	"serve/access":             {"root", "backend", "query"},
+	"serve/access":             {"root", "backend", "query", "vfs"},
 	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "eval/calibrate", "inference", "ingest", "profile", "query", "rank", "search", "search/salient", "serve/access", "serve/address", "vfs"},
 	"serve/address":            {"root", "catalog", "chunk", "internal/suggest"},
 	"serve/servetest":          {"root", "analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "serve/access", "vfs"},

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/vfs"
 )
 
 // Key is a secret's grant. The secret itself is not kept, only its SHA-256: it
@@ -208,7 +209,7 @@ func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("write keys: %w", err)
 	}
-	if err := os.Rename(tmp.Name(), k.path); err != nil {
+	if err := (vfs.Disk{}).Rename(tmp.Name(), k.path); err != nil { // a server may be reading it
 		return fmt.Errorf("write keys: %w", err)
 	}
 	return k.read()

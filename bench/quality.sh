@@ -12,7 +12,7 @@
 #   NOTES='FOLDER FOLDER'  folders of documents without judgements, for confidence,
 #                          self-evaluation, tuning and adapting; copied first
 #   TABLES='parts own'     makes these only; of: parts coverage others languages
-#                          confidence own adapt transformer
+#                          confidence average own adapt transformer
 #   TRANSFORMER=FOLDER     a transformer is fetched into it, started and compared
 set -eu
 [ $# = 2 ] || { sed -n '4s/^# *//p' "$0" >&2; exit 2; }
@@ -69,11 +69,15 @@ folders() {
 
 row_confidence() {
 	if ! "$sheaf" eval confidence "$1" --plot "$out/calibration-$(basename "$1").svg" --json >"$out/found.json"; then
-		echo "| $2 | too few questions | | | | |"
+		echo "| $2 | too few questions | | | | | | |"
 		return
 	fi
 	value() { field "$1" <"$out/found.json"; }
-	printf '| %s | %s | %s | %s | %.3f | %.3f |\n' "$2" "$(value queries)" "$(value impossible)" "$(value right)" "$(value error)" "$(value brier)"
+	# "found" and "foreign" hold questions and those called answerable, behind the
+	# first count of all questions.
+	part() { field "$1" "$2" <"$out/found.json"; }
+	printf '| %s | %s | %s | %s | %.3f | %.3f | %s of %s | %s of %s |\n' "$2" "$(value queries)" "$(value impossible)" "$(value right)" "$(value error)" "$(value brier)" \
+		"$(part answerable 1)" "$(part queries 2)" "$(part answerable 2)" "$(part queries 3)"
 }
 
 row_own() {
@@ -98,14 +102,23 @@ table_coverage() {
 	evaluate "$english anchors-react-ja" --metrics nDCG@10 --by class --param coverage=0.4,0.2,0
 }
 table_others() {
-	evaluate "$english" --metrics nDCG@10 --param similarity=0.3,0.2 --param whole=0.2,0
+	evaluate "$english" --metrics nDCG@10 --param similarity=0.3,0.2 --param whole=0.4,0
 }
 table_languages() {
 	evaluate "$others" --metrics nDCG@10,R@100 --param meaning=0,0.22
 }
 table_confidence() {
-	printf '| folder | questions | without an answer | right | calibration error | Brier score |\n|---|---|---|---|---|---|\n'
+	printf '| folder | questions | without an answer | right | calibration error | Brier score | answerable, of found | of other subjects |\n|---|---|---|---|---|---|---|---|\n'
 	folders confidence
+}
+table_average() {
+	set --
+	for folder in ${NOTES:-}; do
+		name=$(basename "$folder")
+		[ -d "$out/notes/$name" ] || cp -R "$folder" "$out/notes/$name"
+		set -- "$@" "$out/notes/$name"
+	done
+	[ $# -lt 2 ] || "$sheaf" eval confidence "$@"
 }
 table_own() {
 	printf '| folder | `sheaf eval self` | `sheaf tune` |\n|---|---|---|\n'
@@ -127,9 +140,9 @@ table_transformer() {
 	SHEAF_EMBEDDER_URL=$url SHEAF_EMBEDDER_MODEL=all-MiniLM-L6-v2 evaluate "$small" --metrics nDCG@10 --param meaning=0.22,1
 }
 
-for table in ${TABLES:-parts coverage others languages confidence own adapt transformer}; do
+for table in ${TABLES:-parts coverage others languages confidence average own adapt transformer}; do
 	keep "$table.md" "table_$table"
 done
-for table in parts coverage others languages confidence own adapt transformer; do
+for table in parts coverage others languages confidence average own adapt transformer; do
 	[ ! -s "$out/$table.md" ] || { printf '## %s\n\n' "$table"; cat "$out/$table.md"; echo; }
 done | tee "$out/report.md"

@@ -58,17 +58,36 @@ func (e Evidence) Confidence(fit *calibrate.Logistic, first bool) float64 {
 	return c
 }
 
+// Rule tells by the words and the meaning of a first answer whether it is one.
+type Rule struct {
+	// Share is how much meaning counts beside words, and Both the least sum of
+	// words, 1 at most, and that.
+	Share float64 `json:"share"`
+	Both  float64 `json:"both"`
+	// Alone is the least cosine that is enough by itself.
+	Alone float64 `json:"alone"`
+}
+
+// Holds reports whether the first answer is one.
+func (r Rule) Holds(first Evidence) bool {
+	return min(first.Words, 1)+r.Share*first.Meaning >= r.Both || first.Meaning >= r.Alone
+}
+
+// usualRule and the numbers of AverageConfidence are what `sheaf eval confidence`
+// prints of several public collections of documentation together (doc/quality.md).
+var usualRule = Rule{Share: 0.10, Both: 0.40, Alone: 0.50}
+
 // Answers reports whether the first answer to a query of the profile is such as
 // queries have that something answers. It says nothing of which answer is meant: of
 // several good ones each is unlikely to be, and yet the query is answered. So it
-// looks at its words with some of its meaning, and at meaning that is very near, as
-// fitted to eight public collections of documentation (doc/quality.md); for other profiles and models confidence tells it.
+// looks at its words with some of its meaning, and at meaning that is very near; for
+// other profiles and models confidence tells it.
 func (s *Searcher) Answers(first Evidence, profile string, confidence float64) bool {
 	switch {
 	case first.Named > 0 || first.Holds > 0:
 		return true
 	case AverageConfidence(profile, s.model) != nil:
-		return min(first.Words, 1)+0.34*first.Meaning >= 0.47 || first.Meaning >= 0.55
+		return usualRule.Holds(first)
 	}
 	return LevelOf(confidence) != None
 }
@@ -215,7 +234,7 @@ func AverageConfidence(profile, model string) *calibrate.Logistic {
 	if profile != "sheaf" || model != "sheaf-en-1" {
 		return nil
 	}
-	return &calibrate.Logistic{Bias: -2.35, Weights: []float64{0.27, 1.55, 4.66, 0.01, -0.12, -0.71, 0.49, -0.17, 0.93, -0.44, -0.41, 0.83, -1.43}}
+	return &calibrate.Logistic{Bias: -2.52, Weights: []float64{0.43, 1.51, 3.99, 0.12, -0.18, -0.70, 0.47, -0.07, 0.50, -0.32, -0.03, 1.00, -1.36}}
 }
 
 // judge gives the hits of the result their evidence and confidence, and says

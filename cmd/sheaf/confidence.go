@@ -14,11 +14,13 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/eval"
 	"sheaf/eval/calibrate"
 	"sheaf/eval/confidence"
 	"sheaf/eval/knownitem"
 	"sheaf/eval/report"
 	"sheaf/eval/self"
+	"sheaf/profile"
 	"sheaf/search"
 )
 
@@ -33,6 +35,13 @@ type confidenceJSON struct {
 
 const confidenceSchema = "sheaf.confidence/2"
 
+// togetherJSON is what holds for several folders together.
+type togetherJSON struct {
+	Schema  string   `json:"schema"`
+	Folders []string `json:"folders"`
+	*confidence.Average
+}
+
 type confidenceOptions struct {
 	queries    int
 	impossible int
@@ -44,7 +53,7 @@ type confidenceOptions struct {
 func (a *app) evalConfidenceCommand() *cobra.Command {
 	var o confidenceOptions
 	cmd := &cobra.Command{
-		Use:   "confidence [FOLDER]",
+		Use:   "confidence [FOLDER]...",
 		Short: "Learn how sure answers from your own documents are",
 		Long: `Asks the documents questions whose answers are known, as sheaf eval self does, and
 others that nothing answers, and learns from what spoke for the right answers and
@@ -53,9 +62,18 @@ none from then on; before, they show what holds for documents on average. What w
 learned is kept beside the index until it is made again; --reset forgets it.
 
 The error is how far the confidences are from how often answers are right, on
-questions that were not learned from (expected calibration error, ten bins).`,
-		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.evalConfidence(cmd, args, o) },
+questions that were not learned from (expected calibration error, ten bins).
+
+Several folders are learned from together, and each is judged by what the others
+show: what searches start with came from public documentation in this way. Nothing
+is kept of that.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return a.evalConfidenceTogether(cmd, args, o)
+			}
+			return a.evalConfidence(cmd, args, o)
+		},
 	}
 	f := cmd.Flags()
 	f.StringP("profile", "p", "", "ranking profile to learn for")
@@ -71,10 +89,8 @@ questions that were not learned from (expected calibration error, ten bins).`,
 }
 
 func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOptions) error {
-	for name, n := range map[string]int{"--queries": o.queries, "--impossible": o.impossible} {
-		if n < 1 || n > 100_000 {
-			return sheaf.Invalidf("%s is %d: must be within 1..100000", name, n)
-		}
+	if err := o.check(); err != nil {
+		return err
 	}
 	s, c, err := a.openOwn(cmd, args)
 	if err != nil {
@@ -88,22 +104,11 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 		}
 		return nil
 	}
-	p, _, err := s.profileOf(nil)
-	if err != nil {
+	var r *confidence.Report
+	err = a.asking(s, c, o, func(searcher *search.Searcher, source knownitem.Source, p *profile.Profile, how confidence.Options) error {
+		r, err = confidence.Calibrate(cmd.Context(), searcher, source, p, how)
 		return err
-	}
-	source, err := self.Source(c)
-	if err != nil {
-		return err
-	}
-	searcher := s.searcher()
-	searcher.Confidence = nil
-	progress := terminal.NewProgress(a.err, "asking")
-	r, err := confidence.Calibrate(cmd.Context(), searcher, source, p, confidence.Options{
-		Queries:  knownitem.Options{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed},
-		Progress: func(done, all int) { progress.Update(done, all, 0, "questions") },
 	})
-	progress.Done()
 	if err != nil {
 		return err
 	}
@@ -128,6 +133,79 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 		return a.printJSON(out)
 	}
 	a.printConfidence(r)
+	return nil
+}
+
+func (o confidenceOptions) check() error {
+	for name, n := range map[string]int{"--queries": o.queries, "--impossible": o.impossible} {
+		if n < 1 || n > 100_000 {
+			return sheaf.Invalidf("%s is %d: must be within 1..100000", name, n)
+		}
+	}
+	return nil
+}
+
+// asking gives do what a collection is asked with.
+func (a *app) asking(s *session, c *eval.Collection, o confidenceOptions,
+	do func(*search.Searcher, knownitem.Source, *profile.Profile, confidence.Options) error) error {
+	p, _, err := s.profileOf(nil)
+	if err != nil {
+		return err
+	}
+	source, err := self.Source(c)
+	if err != nil {
+		return err
+	}
+	searcher := s.searcher()
+	searcher.Confidence = nil
+	progress := terminal.NewProgress(a.err, "asking")
+	defer progress.Done()
+	return do(searcher, source, p, confidence.Options{
+		Queries:  knownitem.Options{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed},
+		Progress: func(done, all int) { progress.Update(done, all, 0, "questions") },
+	})
+}
+
+// evalConfidenceTogether learns from several folders, and keeps nothing.
+func (a *app) evalConfidenceTogether(cmd *cobra.Command, folders []string, o confidenceOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.reset || o.plot != "" {
+		return sheaf.Invalidf("--reset and --plot are for one folder")
+	}
+	var all []*confidence.Answers
+	in := a.in
+	for _, folder := range folders {
+		a.in = in
+		s, c, err := a.openOwn(cmd, []string{folder})
+		if err != nil {
+			return err
+		}
+		err = a.asking(s, c, o, func(searcher *search.Searcher, source knownitem.Source, p *profile.Profile, how confidence.Options) error {
+			answers, err := confidence.Ask(cmd.Context(), searcher, source, p, how)
+			all = append(all, answers)
+			return err
+		})
+		s.close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", folder, err)
+		}
+	}
+	r, err := confidence.Together(all)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(&togetherJSON{Schema: "sheaf.confidences/1", Folders: folders, Average: r})
+	}
+	fmt.Fprintf(a.stdout, "%s\n\n", r)
+	rows := [][]string{{"folder", "calibration error", "answerable: found", "of", "of other subjects", "of"}}
+	for i, m := range r.Collections {
+		rows = append(rows, []string{folders[i], fmt.Sprintf("%.3f", m.Error), terminal.Count(m.Found.Answerable), terminal.Count(m.Found.Queries),
+			terminal.Count(m.Foreign.Answerable), terminal.Count(m.Foreign.Queries)})
+	}
+	a.printTable(rows)
 	return nil
 }
 

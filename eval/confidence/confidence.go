@@ -85,10 +85,38 @@ type sample struct {
 	features []float64
 }
 
+// Answers are the first answers of a collection to questions of which the right
+// answer is known, or that nothing answers.
+type Answers struct {
+	profile string
+	items   []knownitem.Item
+	samples []sample
+}
+
 // Calibrate asks the collection and fits. s must not have a confidence of its
 // own. A collection that gives too few questions, or of which all answers are
 // right, is sheaf.ErrInvalid.
 func Calibrate(ctx context.Context, s *search.Searcher, source knownitem.Source, p *profile.Profile, o Options) (*Report, error) {
+	a, err := Ask(ctx, s, source, p, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Profile: a.profile, Queries: len(a.items)}
+	for i := range a.items {
+		if a.items[i].Kind.Impossible() {
+			r.Impossible++
+		}
+	}
+	if err := r.fit(a.samples, o); err != nil {
+		return r, err
+	}
+	r.Found, r.Foreign = a.count(func(e search.Evidence) bool { return s.Answers(e, r.Profile, e.Confidence(&r.Fit, true)) })
+	return r, nil
+}
+
+// Ask asks the collection. s must not have a confidence of its own. A collection
+// that gives too few questions is sheaf.ErrInvalid.
+func Ask(ctx context.Context, s *search.Searcher, source knownitem.Source, p *profile.Profile, o Options) (*Answers, error) {
 	items, err := knownitem.Make(ctx, source, o.Queries)
 	if err != nil {
 		return nil, err
@@ -96,46 +124,47 @@ func Calibrate(ctx context.Context, s *search.Searcher, source knownitem.Source,
 	if len(items) < minQueries {
 		return nil, sheaf.Invalidf("the documents give %d questions, and fewer than %d tell nothing: the collection is too small, or its notes have too few headings and links", len(items), minQueries)
 	}
-	r := &Report{Profile: p.Name, Queries: len(items)}
-	var samples []sample
+	a := &Answers{profile: p.Name, items: items}
 	for i := range items {
-		if items[i].Kind.Impossible() {
-			r.Impossible++
-		}
 		found, err := ask(ctx, s, p, &items[i], i, o.Parameters)
 		if err != nil {
 			return nil, fmt.Errorf("question %q: %w", items[i].Text, err)
 		}
-		samples = append(samples, found...)
+		a.samples = append(a.samples, found...)
 		if o.Progress != nil {
 			o.Progress(i+1, len(items))
 		}
 	}
-	if err := r.fit(samples, o); err != nil {
-		return r, err
-	}
-	r.count(s, samples, items)
-	return r, nil
+	return a, nil
 }
 
-// count counts what is called answerable.
-func (r *Report) count(s *search.Searcher, samples []sample, items []knownitem.Item) {
-	right, answerable := make([]bool, len(items)), make([]bool, len(items))
-	for i := range samples {
-		x := &samples[i]
-		right[x.query] = right[x.query] || x.right
-		if x.first {
-			answerable[x.query] = s.Answers(x.evidence, r.Profile, x.evidence.Confidence(&r.Fit, true))
+// right tells of every question whether a right answer was found.
+func (a *Answers) right() []bool {
+	right := make([]bool, len(a.items))
+	for i := range a.samples {
+		right[a.samples[i].query] = right[a.samples[i].query] || a.samples[i].right
+	}
+	return right
+}
+
+// count counts the questions of which the first answer is taken for one: those of
+// which a right answer was found, and foreign ones.
+func (a *Answers) count(answers func(first search.Evidence) bool) (found, foreign Answerable) {
+	answerable := make([]bool, len(a.items))
+	for i := range a.samples {
+		if x := &a.samples[i]; x.first {
+			answerable[x.query] = answers(x.evidence)
 		}
 	}
-	for i := range items {
-		if right[i] {
-			r.Found.add(answerable[i])
+	for i, right := range a.right() {
+		if right {
+			found.add(answerable[i])
 		}
-		if items[i].Kind == knownitem.Foreign {
-			r.Foreign.add(answerable[i])
+		if a.items[i].Kind == knownitem.Foreign {
+			foreign.add(answerable[i])
 		}
 	}
+	return found, foreign
 }
 
 // ask searches for one item and says what spoke for each of the answers.
@@ -188,14 +217,12 @@ func (r *Report) fit(samples []sample, o Options) error {
 	})
 	var p []float64
 	var right []bool
-	all := make([]int, len(samples))
 	for i := range samples {
-		all[i] = i
 		if samples[i].first {
 			p, right = append(p, held[i]), append(right, samples[i].right)
 		}
 	}
-	r.Fit = fitOf(samples, all)
+	r.Fit = fitOf(samples, indexes(samples))
 	r.Bins = calibrate.Reliability(p, right, bins)
 	r.Error, r.Brier = calibrate.Error(r.Bins), calibrate.Brier(p, right)
 	return nil

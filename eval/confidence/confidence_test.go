@@ -22,6 +22,7 @@ import (
 	"sheaf/inference"
 	"sheaf/inference/static/english"
 	"sheaf/profile"
+	"sheaf/search"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,6 +42,59 @@ func open(t *testing.T, folder string) *eval.Collection {
 	}
 	t.Cleanup(func() { c.Close() })
 	return c
+}
+
+func asked(t *testing.T, folder, name string, queries int) *confidence.Answers {
+	t.Helper()
+	c := open(t, folder)
+	source, err := self.Source(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(name, profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := confidence.Ask(context.Background(), c.Searcher(), source, p, confidence.Options{Queries: knownitem.Options{PerKind: queries, Impossible: queries, Seed: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestTogether learns from two folders of this repository: each is judged by the
+// other, what holds for both tells questions that have an answer from others, and
+// the order of the folders changes nothing but the order of what is said of them.
+func TestTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it asks hundreds of questions")
+	}
+	pages, decisions := asked(t, filepath.Join("..", "..", "doc"), "sheaf", 30), asked(t, filepath.Join("..", "..", "doc", "decisions"), "sheaf", 30)
+	r, err := confidence.Together([]*confidence.Answers{pages, decisions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Collections) != 2 || len(r.Fit.Weights) != len(search.Evidence{}.Features()) {
+		t.Fatalf("%+v", r)
+	}
+	for i, c := range r.Collections {
+		if c.Error <= 0 || c.Error > 0.3 || c.Found.Queries < 30 || c.Found.Answerable*10 < c.Found.Queries*8 || c.Foreign.Queries < 10 || c.Foreign.Answerable*3 > c.Foreign.Queries {
+			t.Errorf("collection %d by the fit of the other: %+v", i, c)
+		}
+	}
+	if all := (search.Evidence{Words: 1, Meaning: 0.5}); !r.Rule.Holds(all) || r.Rule.Holds(search.Evidence{Words: 0.1, Meaning: 0.1}) {
+		t.Errorf("the rule is %+v", r.Rule)
+	}
+	turned, err := confidence.Together([]*confidence.Answers{decisions, pages})
+	if err != nil || turned.Rule != r.Rule || !reflect.DeepEqual(turned.Collections[0], r.Collections[1]) {
+		t.Errorf("in another order: %+v, %v", turned, err)
+	}
+	if _, err := confidence.Together([]*confidence.Answers{pages}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("one collection: %v", err)
+	}
+	if _, err := confidence.Together([]*confidence.Answers{pages, asked(t, filepath.Join("..", "..", "doc", "decisions"), "rrf", 10)}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("two profiles: %v", err)
+	}
 }
 
 func calibrated(t *testing.T, folder string, queries int) (*confidence.Report, error) {

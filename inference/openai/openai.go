@@ -206,7 +206,10 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 		if at < 0 || at >= n || vectors[at] != nil {
 			return nil, e.at.fault("numbered its vectors wrongly: %d of %d", at, n)
 		}
-		if want := e.o.Dims; want != 0 && len(d.Embedding) != want || len(d.Embedding) == 0 {
+		if len(d.Embedding) == 0 {
+			return nil, e.at.fault("gave a vector without numbers for text %d: does it serve a model of embeddings?", at)
+		}
+		if want := e.o.Dims; want != 0 && len(d.Embedding) != want {
 			return nil, e.at.fault("gave a vector of %d dimensions, not %d: does it serve another model by now?", len(d.Embedding), e.o.Dims)
 		}
 		v, err := e.unit(d.Embedding, at)

@@ -94,7 +94,7 @@ func TestFaults(t *testing.T) {
 	}{
 		"fewer vectors":  {`{"data":[]}`, 200, "", "0 vectors for 1"},
 		"dimensions":     {`{"data":[{"embedding":[1,2,3]}]}`, 200, "", "3 dimensions, not 2"},
-		"no dimensions":  {`{"data":[{"embedding":[]}]}`, 200, "", "0 dimensions"},
+		"no dimensions":  {`{"data":[{"embedding":[]}]}`, 200, "", "gave a vector without numbers for text 0"},
 		"zero vector":    {`{"data":[{"embedding":[0,0]}]}`, 200, "", "no direction"},
 		"null":           {`{"data":[{"embedding":[1,null]}]}`, 200, "", "a vector holds null"},
 		"beyond":         {`{"data":[{"embedding":[1,1e400]}]}`, 200, "", "a vector holds 1e400"},

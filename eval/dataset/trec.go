@@ -159,8 +159,11 @@ func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, nam
 	if err != nil {
 		return nil, "", err
 	}
-	if run.Repeated > 0 {
-		return nil, "", sheaf.Invalidf("%s: %d documents are listed twice for a query", file, run.Repeated)
+	if again := run.Again; run.Repeated > 0 {
+		if again.Line > 0 {
+			file = fmt.Sprintf("%s:%d", file, again.Line)
+		}
+		return nil, "", sheaf.Invalidf("%s: query %q lists %q twice", file, again.Query, again.ID)
 	}
 	targets := map[string]string{}
 	for _, j := range d.Qrels {

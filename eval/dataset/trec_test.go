@@ -49,7 +49,7 @@ func TestRunFaults(t *testing.T) {
 		"q Q0 a 1 2 x\nq Q0 b 2 NaN x\n": `run:2: the score of "b" is NaN`,
 		"q Q0 a 1 inf x\n":               "must be a finite number",
 		"q Q0 a 1\n":                     "run:1: ",
-		"q Q0 a 1 2 x\nq Q0 a 2 1 x\n":   "1 documents are listed twice",
+		"q Q0 a 1 2 x\nq Q0 a 2 1 x\n":   `:2: query "q" lists "a" twice`,
 	} {
 		dir := write(t, map[string]string{"run": content})
 		if _, _, err := d.ReadRun(filepath.Join(dir, "run")); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), say) {

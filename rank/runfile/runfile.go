@@ -33,8 +33,16 @@ type Run struct {
 	// file gives, then by ID.
 	Rankings map[string]sheaf.Ranking
 	// Repeated counts hits that were there twice for one query; the better
-	// one is kept.
+	// one is kept. Again says where the first of them in the file stands.
 	Repeated int
+	Again    Again
+}
+
+// Again is a hit that was there before. Line counts from 1; 0 is not known.
+type Again struct {
+	Query string
+	ID    sheaf.ID
+	Line  int
 }
 
 // entry is a hit with its place.
@@ -110,6 +118,15 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
+// again remembers the first hit in the file that is there twice, by line, or else by
+// query and ID.
+func (p *parser) again(e entry) {
+	a, b := p.run.Again, Again{e.query, e.hit.ID, e.line}
+	if a.ID == "" || cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Query, a.Query), cmp.Compare(b.ID, a.ID)) < 0 {
+		p.run.Again = b
+	}
+}
+
 // finish sorts the rankings and leaves out what is there twice.
 func (p *parser) finish() *Run {
 	for query, entries := range p.ranks {
@@ -121,6 +138,7 @@ func (p *parser) finish() *Run {
 		for _, e := range entries {
 			if seen[e.hit.ID] {
 				p.run.Repeated++
+				p.again(e)
 				continue
 			}
 			seen[e.hit.ID] = true

@@ -82,7 +82,8 @@ type Options struct {
 	// named are not compared.
 	Vectors []VectorModel
 	// Memory bounds, roughly, what is held in memory while chunks are added;
-	// 0 is DefaultMemory. WorkerMemory bounds what one goroutine holds of it,
+	// 0 is DefaultMemory. Background merges of several segments may take half as much
+	// beside it. WorkerMemory bounds what one goroutine holds of it,
 	// which matters where one loads alone; 0 is all of it.
 	Memory, WorkerMemory int64
 	// MergeRate bounds how many bytes background merges write in a second; 0

@@ -19,8 +19,10 @@ import (
 const (
 	tierFactor = 8
 	tierFloor  = 64
-	// mergeChunks bounds the result of a merge that is not forced.
+	// mergeChunks bounds the result of a merge of several that is not forced, as memory
+	// does, of which it takes a mergeShare at most.
 	mergeChunks = 4 << 20
+	mergeShare  = 2
 )
 
 type mergeState struct {
@@ -90,7 +92,7 @@ func (ix *Index) mergeInBackground() {
 	m.running = true
 	ix.merging.Go(func() {
 		for ix.stop.Err() == nil {
-			again, err := ix.mergeOnce(ix.stop, ix.options.MergeRate, tiers)
+			again, err := ix.mergeOnce(ix.stop, ix.options.MergeRate, ix.tiers)
 			if err != nil || !again {
 				break
 			}
@@ -117,7 +119,7 @@ func (ix *Index) Merge(ctx context.Context) error {
 }
 
 // tiers chooses the segments to merge next, none when all is well.
-func tiers(views []*view) []*view {
+func (ix *Index) tiers(views []*view) []*view {
 	byTier := map[int][]*view{}
 	for _, v := range views {
 		if v.live*3 < v.reader.Chunks()*2 {
@@ -129,11 +131,12 @@ func tiers(views []*view) []*view {
 		}
 		list := append(byTier[tier], v)
 		byTier[tier] = list
-		total := 0
+		total, memory := 0, int64(0)
 		for _, one := range list {
 			total += one.live
+			memory += one.reader.MergeBytes()
 		}
-		if len(list) >= tierFactor && total <= mergeChunks {
+		if len(list) >= tierFactor && total <= mergeChunks && memory <= ix.options.Memory/mergeShare {
 			return list
 		}
 	}

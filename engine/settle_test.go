@@ -120,3 +120,35 @@ func TestMergeIsCancelled(t *testing.T) {
 		t.Errorf("%d segments are left of one merge", st.Segments)
 	}
 }
+
+// TestMergesWithinMemory: a merge of several that would take more than its share of
+// the memory is not begun in the background.
+func TestMergesWithinMemory(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	ix.PauseMerges()
+	rng := rand.New(rand.NewPCG(51, 2))
+	for n := range tierFactor {
+		commit(t, ix, nil, randomChunks(rng, n*20, 20, 40))
+	}
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	need := int64(0)
+	for _, v := range s.views {
+		need += v.reader.MergeBytes()
+	}
+	for _, c := range []struct {
+		memory int64
+		merged int
+	}{{need * mergeShare, tierFactor}, {need*mergeShare - mergeShare, 0}} {
+		ix.options.Memory = c.memory
+		if got := ix.tiers(s.views); len(got) != c.merged {
+			t.Errorf("with %d bytes of memory %d of %d segments are merged, want %d: they need %d", c.memory, len(got), len(s.views), c.merged, need)
+		}
+	}
+	ix.ResumeMerges()
+	if err := errors.Join(s.Release(), ix.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -10,12 +10,18 @@ import (
 
 // termCache remembers where the posting lists of recent terms of a segment are:
 // finding a term takes longer than scoring a short list, and one search asks for the
-// same terms several times. It forgets at random, takes no lock and never grows.
+// same terms several times. It forgets at random and takes no lock. An entry takes some
+// 200 bytes with two fields, and 1 kB with as many as there can be, so that a segment's
+// take 200 kB to 1 MB when as many terms were asked for.
 type termCache struct {
 	slots [termSlots]atomic.Pointer[knownTerm]
 }
 
-const termSlots = 1 << 10
+const (
+	termSlots = 1 << 10
+	// termBytes is the longest term that is remembered.
+	termBytes = 64
+)
 
 // knownTerm is a term, or that the segment has no such term.
 type knownTerm struct {
@@ -39,11 +45,12 @@ func (h *handle) term(key []byte) (*segment.Term, error) {
 	walk.Reset(h.reader)
 	known := &knownTerm{key: string(key)}
 	if walk.Find(key) {
-		term := *walk.Term()
-		known.term = &term
+		known.term = walk.Term().Clone()
 	} else if err := walk.Err(); err != nil {
 		return nil, err
 	}
-	slot.Store(known)
+	if len(key) <= termBytes {
+		slot.Store(known)
+	}
 	return known.term, nil
 }

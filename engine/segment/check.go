@@ -61,10 +61,10 @@ func (r *Reader) checkTerms(ctx context.Context) error {
 				}
 			}
 			if err := c.Err(); err != nil {
-				return r.file.Corrupt(sectionPostings, terms.Term().lists[f].at, "%q in %s: %v", terms.Key(), r.meta.fields[f].Name, err)
+				return r.file.Corrupt(sectionPostings, terms.Term().list(f).at, "%q in %s: %v", terms.Key(), r.meta.fields[f].Name, err)
 			}
 			if n != list.DF {
-				return r.file.Corrupt(sectionPostings, terms.Term().lists[f].at, "%q in %s has %d postings, not %d", terms.Key(), r.meta.fields[f].Name, n, list.DF)
+				return r.file.Corrupt(sectionPostings, terms.Term().list(f).at, "%q in %s has %d postings, not %d", terms.Key(), r.meta.fields[f].Name, n, list.DF)
 			}
 		}
 	}

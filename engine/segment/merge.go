@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"sheaf/engine/postings"
@@ -64,13 +65,14 @@ type merger struct {
 // input is a source with its new ordinals.
 type input struct {
 	Source
-	base   uint32
-	remap  []uint32                      // nil: base is added
-	fields []int                         // index here of each field of the result, -1 for none
-	length []func(ordinal uint32) uint32 // by field of the result
-	terms  *Terms
-	cursor tableCursor
-	more   bool
+	base    uint32
+	remap   []uint32                      // nil: base is added
+	fields  []int                         // index here of each field of the result, -1 for none
+	length  []func(ordinal uint32) uint32 // by field of the result
+	terms   *Terms
+	cursor  tableCursor
+	more    bool
+	ordinal uint32 // new, of the chunk whose identifier cursor stands at
 }
 
 func (m *merger) add(s Source) {
@@ -230,87 +232,116 @@ func (m *merger) copyList(in *input, f int, form bool, c *postings.Cursor, p *po
 	return positions, nil
 }
 
+// identifiers merges the tables of identifiers and those of documents, in the order of
+// their keys, so that none is held in memory.
 func (m *merger) identifiers() error {
-	ids, docs := make([]string, m.total), make([]string, m.total)
+	var ids tableWriter
+	ranks := make([]uint32, m.total)
+	for i := range ranks {
+		ranks[i] = dropped
+	}
 	for _, in := range m.inputs {
-		c := &in.cursor
-		for c.reset(in.Reader.ids); c.next(); {
-			ordinal, err := in.Reader.identified(c)
-			if err != nil {
-				return err
-			}
-			if to := in.to(ordinal); to != dropped {
-				ids[to] = string(c.key)
-			}
-		}
-		if c.err != nil {
-			return c.err
-		}
-		for c.reset(in.Reader.docs); c.next(); {
-			doc := ""
-			ok := c.eachRun(in.Reader.Chunks(), func(start, end int) {
-				for i := start; i < end; i++ {
-					if to := in.to(uint32(i)); to != dropped {
-						if doc == "" {
-							doc = string(c.key)
-						}
-						docs[to] = doc
-					}
-				}
-			})
-			if !ok {
-				return in.Reader.file.Corrupt(sectionDocs, 0, "the chunks of %q", c.key)
-			}
-		}
-		if c.err != nil {
-			return c.err
+		in.cursor.reset(in.Reader.ids)
+		if err := in.nextLive(); err != nil {
+			return err
 		}
 	}
-	m.file.identifiers(ids, docs)
-	return m.breathe()
+	for in := m.least(); in != nil; in = m.least() {
+		id := string(in.cursor.key)
+		if ids.count > 0 && id == string(ids.last) {
+			return fmt.Errorf("chunk %q is there twice", id)
+		}
+		if ranks[in.ordinal] != dropped {
+			return in.Reader.file.Corrupt(sectionIDs, 0, "%q is the identifier of a chunk that has another", id)
+		}
+		ranks[in.ordinal] = uint32(ids.count)
+		ids.addNumber(id, int(in.ordinal))
+		if err := errors.Join(in.nextLive(), m.breathe()); err != nil {
+			return err
+		}
+	}
+	if ids.count < m.total {
+		return m.inputs[0].Reader.file.Corrupt(sectionIDs, 0, "%d identifiers of %d chunks, with those of other segments", ids.count, m.total)
+	}
+	m.file.meta.chunks = m.total
+	m.file.section(sectionIDs, ids.finish())
+	m.file.section(sectionRanks, appendRanks(nil, ranks))
+	var docs tableWriter
+	err := m.runs(sectionDocs, func(r *Reader) *table { return r.docs }, func(doc string, runs []byte) {
+		if len(runs) > 0 {
+			docs.addRuns(doc, runs)
+			m.file.meta.documents++
+		}
+	})
+	m.file.section(sectionDocs, docs.finish())
+	return err
+}
+
+// least is the input that stands at the smallest key; nil when all are at their ends.
+func (m *merger) least() *input {
+	var least *input
+	for _, in := range m.inputs {
+		if in.more && (least == nil || bytes.Compare(in.cursor.key, least.cursor.key) < 0) {
+			least = in
+		}
+	}
+	return least
+}
+
+// nextLive moves to the next identifier of a chunk that is left.
+func (in *input) nextLive() error {
+	for in.more = in.cursor.next(); in.more; in.more = in.cursor.next() {
+		ordinal, err := in.Reader.identified(&in.cursor)
+		if err != nil {
+			return err
+		}
+		if in.ordinal = in.to(ordinal); in.ordinal != dropped {
+			return nil
+		}
+	}
+	return in.cursor.err
 }
 
 func (m *merger) columns() error {
+	err := m.runs(sectionColumns, func(r *Reader) *table { return r.columns }, m.file.column)
+	m.file.endColumns()
+	return err
+}
+
+// runs merges tables whose payloads are runs of chunks: add gets every key with the chunks
+// that are left.
+func (m *merger) runs(section string, of func(*Reader) *table, add func(key string, runs []byte)) error {
 	for _, in := range m.inputs {
-		in.cursor.reset(in.Reader.columns)
+		in.cursor.reset(of(in.Reader))
 		in.more = in.cursor.next()
 	}
 	var out runWriter
-	for {
-		var key []byte
-		for _, in := range m.inputs {
-			if in.cursor.err != nil {
-				return in.cursor.err
-			}
-			if in.more && (key == nil || bytes.Compare(in.cursor.key, key) < 0) {
-				key = in.cursor.key
-			}
-		}
-		if key == nil {
-			break
-		}
-		name := string(key)
+	for least := m.least(); least != nil; least = m.least() {
+		key := string(least.cursor.key)
 		out.reset()
 		for _, in := range m.inputs {
-			if !in.more || string(in.cursor.key) != name {
+			if !in.more || string(in.cursor.key) != key {
 				continue
 			}
-			if !eachRun(in.cursor.payload, in.Reader.Chunks(), func(start, end int) {
+			if !in.cursor.eachRun(in.Reader.Chunks(), func(start, end int) {
 				for i := start; i < end; i++ {
 					if to := in.to(uint32(i)); to != dropped {
 						out.add(int(to))
 					}
 				}
 			}) {
-				return in.Reader.file.Corrupt(sectionColumns, 0, "the chunks of %q", name)
+				return in.Reader.file.Corrupt(section, 0, "the chunks of %q", key)
 			}
 			in.more = in.cursor.next()
 		}
-		m.file.column(name, out.finish())
+		add(key, out.finish())
 		if err := m.breathe(); err != nil {
 			return err
 		}
 	}
-	m.file.endColumns()
-	return nil
+	var faults []error
+	for _, in := range m.inputs {
+		faults = append(faults, in.cursor.err)
+	}
+	return errors.Join(faults...)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 	"sort"
 	"sync"
 	"unsafe"
@@ -169,6 +171,17 @@ func (r *Reader) Field(name string) int {
 
 // Size is the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.file.Size() }
+
+// MergeBytes is about how much memory the chunks of r take in a merge, beside its
+// vectors: their lengths and numbers, and what is written of dictionaries, identifiers and
+// columns, which grows as it is written.
+func (r *Reader) MergeBytes() int64 {
+	n := int64(r.meta.chunks) * int64(4*len(r.meta.fields)+12)
+	for _, t := range []*table{r.terms, r.ids, r.docs, r.columns} {
+		n += 2 * int64(len(t.bytes.data))
+	}
+	return n
+}
 
 // Parts are the bytes of the file by what they hold.
 func (r *Reader) Parts() map[string]int64 {
@@ -351,8 +364,19 @@ func (r *Reader) Document(set Bitset, doc string) (bool, error) {
 
 // A Term is a term of the dictionary with its posting lists.
 type Term struct {
-	mask  uint64
-	lists [MaxFields]listRef
+	mask  uint64    // the fields that have it
+	lists []listRef // of these
+}
+
+// Clone is a copy of t, which stays valid when a walk goes on.
+func (t *Term) Clone() *Term { return &Term{t.mask, slices.Clone(t.lists)} }
+
+// list is where the list of a field is; nil when it has none.
+func (t *Term) list(field int) *listRef {
+	if t.mask>>field&1 == 0 {
+		return nil
+	}
+	return &t.lists[bits.OnesCount64(t.mask&(1<<field-1))]
 }
 
 type listRef struct {
@@ -365,10 +389,10 @@ type listRef struct {
 // DF is the number of chunks that hold the term in a field, those that were
 // deleted since included.
 func (t *Term) DF(field int) int {
-	if t.mask&(1<<field) == 0 {
-		return 0
+	if l := t.list(field); l != nil {
+		return l.df
 	}
-	return t.lists[field].df
+	return 0
 }
 
 // Terms walks the dictionary in the order of bytes.
@@ -424,11 +448,9 @@ func (t *Terms) decode() bool {
 	}
 	fields := len(t.reader.meta.fields)
 	t.term.mask = d.number(1<<fields - 1)
-	for f := range fields {
-		if t.term.mask&(1<<f) == 0 {
-			continue
-		}
-		l := &t.term.lists[f]
+	t.term.lists = grown(t.term.lists, bits.OnesCount64(t.term.mask))
+	for i := range t.term.lists {
+		l := &t.term.lists[i]
 		*l = listRef{at: int(t.offset)}
 		code := d.number(2*maxChunks + 1)
 		l.df = int(code >> 1)
@@ -467,10 +489,10 @@ func (t *Terms) Find(key []byte) bool {
 // asked for; it has no postings when the field does not hold the term. Its
 // slices are valid until the reader is closed.
 func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error) {
-	if t.mask&(1<<field) == 0 {
+	ref := t.list(field)
+	if ref == nil {
 		return postings.List{}, nil
 	}
-	ref := &t.lists[field]
 	list := postings.List{DF: ref.df, Single: ref.single}
 	var err error
 	if list.Postings, err = r.postings.slice(ref.at, ref.postings); err != nil {

@@ -266,9 +266,12 @@ func (c *tableCursor) readPayload() bool {
 	return true
 }
 
-// eachRun calls f with the bounds of every run of the entry of a table of runs, which
-// must lie below n.
+// eachRun calls f with the bounds of every run of the entry of a table of runs, or of
+// bytes that are runs, which must lie below n.
 func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
+	if c.table.kind == tableOfBytes {
+		return eachRun(c.payload, n, f)
+	}
 	if c.number > int64(n) {
 		return false
 	}

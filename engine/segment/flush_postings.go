@@ -18,7 +18,7 @@ func (f *flusher) postings(lengths [][]uint32) {
 	}
 	for from := 0; from < len(ranges); {
 		to, n := from, 0
-		for to < len(ranges) && (n < roundOccurrences || n < all/2) {
+		for to < len(ranges) && (n < roundOccurrences || n < all/rounds) {
 			n += ranges[to].occurrences
 			to++
 		}

@@ -34,9 +34,11 @@ const (
 	rangeTerms = 1 << termBits
 	// rangeOccurrences is the most occurrences of one builder in a range of several
 	// terms: so few that sorting them stays in the processor's caches.
-	rangeOccurrences = 1 << 15
-	// roundOccurrences is how many occurrences are made into ranges at a time, at least.
-	roundOccurrences = 1 << 20
+	rangeOccurrences = 1 << 13
+	// roundOccurrences is how many occurrences are made into ranges at a time, at least;
+	// of many it is one in rounds.
+	roundOccurrences = 1 << 18
+	rounds           = 4
 )
 
 // invert sorts the terms and counts their occurrences.
@@ -44,12 +46,15 @@ func (p *flushPart) invert() {
 	p.sortTerms()
 	v := &inversion{part: p, places: make([]uint32, len(p.sorted)),
 		begins: make([][]uint32, len(p.texts)), ends: make([][]uint32, len(p.texts)), made: make([][]postings.Occurrence, len(p.texts))}
+	counts := make([]uint32, len(p.sorted))
 	for field := range p.texts {
-		counts, sorted := p.texts[field].counts(len(p.sorted)), make([]uint32, len(p.sorted))
+		sorted := make([]uint32, len(p.sorted))
+		p.texts[field].countInto(counts)
 		for i, term := range p.sorted {
 			sorted[i] = counts[term]
 		}
 		v.counts = append(v.counts, sorted)
+		clear(counts)
 	}
 	p.inversion = v
 }

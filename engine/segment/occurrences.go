@@ -27,9 +27,9 @@ const (
 	maxTerms = noTerm / 4
 	// pageNumbers are the numbers in a page.
 	pageNumbers = 1 << 13
-	// occurrenceBytes is the memory that an occurrence takes, and once more while half
-	// of them are sorted.
-	occurrenceBytes = 4 + 4
+	// occurrenceBytes is the memory that an occurrence takes, with what it takes to sort a
+	// part of all at a time.
+	occurrenceBytes = 4 + 8/rounds
 )
 
 // add adds occurrences in the chunk with this ordinal, which is the last one's or
@@ -106,9 +106,8 @@ func (o *occurrences) each(yield func(page []uint32)) {
 	yield(o.open)
 }
 
-// counts are how often each of so many terms occurs.
-func (o *occurrences) counts(terms int) []uint32 {
-	counts := make([]uint32, terms)
+// countInto counts how often each term occurs.
+func (o *occurrences) countInto(counts []uint32) {
 	o.each(func(page []uint32) {
 		for i := 0; i < len(page); i++ {
 			term := page[i] >> stepBits
@@ -121,7 +120,6 @@ func (o *occurrences) counts(terms int) []uint32 {
 			counts[term]++
 		}
 	})
-	return counts
 }
 
 // grown is memory for n elements, that of list when it has enough. What it holds is

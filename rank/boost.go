@@ -27,17 +27,27 @@ type factor struct {
 }
 
 // boosting is what a boost does to any hit: the factor, false for none. Factors must be
-// finite and, to be multiplied, not negative.
+// finite and, to be multiplied, not negative. c is the hit's chunk, nil when there is
+// none.
 type boosting struct {
 	stage  string
 	blend  Blend
-	factor func(h *sheaf.Hit) (factor, bool)
+	facts  Facts // that know the chunk; nil when it is not asked for
+	factor func(h *sheaf.Hit, c *sheaf.Node) (factor, bool)
+}
+
+// chunk is that of a hit.
+func (b *boosting) chunk(h *sheaf.Hit) *sheaf.Node {
+	if b.facts == nil {
+		return nil
+	}
+	return nodeOf(b.facts, h.ID)
 }
 
 // boost blends factors into the hits, and sorts. A score that overflows is
 // sheaf.ErrInvalid.
-func boost(stage string, in sheaf.Ranking, blend Blend, f func(h *sheaf.Hit) (factor, bool)) (sheaf.Ranking, error) {
-	return boosting{stage, blend, f}.apply(in)
+func boost(stage string, in sheaf.Ranking, blend Blend, facts Facts, f func(h *sheaf.Hit, c *sheaf.Node) (factor, bool)) (sheaf.Ranking, error) {
+	return boosting{stage, blend, facts, f}.apply(in)
 }
 
 func (b boosting) valid() error {
@@ -58,7 +68,7 @@ func (b boosting) apply(in sheaf.Ranking) (sheaf.Ranking, error) {
 	for i := range in {
 		h := &in[i]
 		scores[i] = h.Score
-		f, ok := b.factor(h)
+		f, ok := b.factor(h, b.chunk(h))
 		if why != nil {
 			why[i] = h.Explanation
 		}

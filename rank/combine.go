@@ -74,9 +74,10 @@ func (f Scores) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) {
 func (f Scores) scales(u *union, legs []Leg) []scale {
 	scales := make([]scale, len(legs))
 	scores := make([]float64, 0, len(u.hits))
+	measured := f.Norm != NormNone && f.Norm != NormShare // which ask for nothing of the others
 	for j := range legs {
 		scores = scores[:0]
-		for i := range u.hits {
+		for i := 0; i < len(u.hits) && measured; i++ {
 			if leg := u.at(i)[j]; leg.Rank > 0 || f.Norm == NormLinear && legs[j].Weight > 0 {
 				scores = append(scores, leg.Score)
 			}

@@ -34,7 +34,7 @@ func (b FieldBoost) each(env Env) (boosting, error) {
 	if len(b.Values) == 0 || !isProperty && b.Field != sheaf.ColumnTree && b.Field != sheaf.ColumnFolder && b.Field != sheaf.ColumnTag {
 		return boosting{}, sheaf.Invalidf("%s: field is %q with %d values: must be tree, folder, tag or prop.NAME with at least one", stage, b.Field, len(b.Values))
 	}
-	return boosting{stage, b.Blend, func(h *sheaf.Hit) (factor, bool) {
+	return boosting{stage, b.Blend, nil, func(h *sheaf.Hit, _ *sheaf.Node) (factor, bool) {
 		c, _ := env.Facts.Chunk(h.ID)
 		d, ok := env.Facts.Document(c.Doc)
 		if !ok {

@@ -53,7 +53,7 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			counts[k]++
 		}
 	}
-	return boost(stage, in, b.Blend, func(h *sheaf.Hit) (factor, bool) {
+	return boost(stage, in, b.Blend, nil, func(h *sheaf.Hit, _ *sheaf.Node) (factor, bool) {
 		k, ok := folders[hitDoc[h.ID]]
 		count := counts[k]
 		if !ok || count < b.MinDocuments {

@@ -47,12 +47,11 @@ func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	factors := b.factors(b.candidates(in, env), env.Facts)
-	return boost(stage, in, b.Blend, func(h *sheaf.Hit) (factor, bool) {
-		if len(factors) == 0 {
-			return factor{}, false
-		}
-		return ofDocument(factors, nodeOf(env.Facts, h.ID))
-	})
+	facts := env.Facts
+	if len(factors) == 0 {
+		facts = nil
+	}
+	return boost(stage, in, b.Blend, facts, func(_ *sheaf.Hit, c *sheaf.Node) (factor, bool) { return ofDocument(factors, c) })
 }
 
 // candidates are the first documents of in, best first.

@@ -31,8 +31,7 @@ func (b HeadingBoost) each(env Env) (boosting, error) {
 	if err := firstError(env.needFacts(stage), within(stage, "max", b.Max, 1, 1e6), within(stage, "decay", b.Decay, 1e-6, 1)); err != nil {
 		return boosting{}, err
 	}
-	return boosting{stage, b.Blend, func(h *sheaf.Hit) (factor, bool) {
-		c := nodeOf(env.Facts, h.ID)
+	return boosting{stage, b.Blend, env.Facts, func(h *sheaf.Hit, c *sheaf.Node) (factor, bool) {
 		if c == nil {
 			return factor{}, false
 		}

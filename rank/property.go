@@ -59,8 +59,11 @@ func (b PropertyBoost) each(env Env) (boosting, error) {
 	if b.Name == "" || b.Curve > Plain {
 		return boosting{}, sheaf.Invalidf("%s: needs the name of a property and a known curve", stage)
 	}
-	return boosting{stage, b.Blend, func(h *sheaf.Hit) (factor, bool) {
-		v, ok := b.number(h.ID, env.Facts)
+	return boosting{stage, b.Blend, env.Facts, func(h *sheaf.Hit, c *sheaf.Node) (factor, bool) {
+		if c == nil { // a document that is cut into pieces
+			c = &sheaf.Node{Doc: h.ID}
+		}
+		v, ok := b.number(c, env.Facts)
 		if !ok {
 			return factor{}, false
 		}
@@ -84,12 +87,8 @@ func (b PropertyBoost) each(env Env) (boosting, error) {
 	}}, nil
 }
 
-func (b PropertyBoost) number(id sheaf.ID, facts Facts) (float64, bool) {
-	n := nodeOf(facts, id)
-	if n == nil { // a document that is cut into pieces
-		n = &sheaf.Node{Doc: id}
-	}
-	d := outlineOf(facts, n)
+func (b PropertyBoost) number(c *sheaf.Node, facts Facts) (float64, bool) {
+	d := outlineOf(facts, c)
 	if d == nil {
 		return 0, false
 	}

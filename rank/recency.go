@@ -64,8 +64,7 @@ func (r Recency) each(env Env) (boosting, error) {
 	if err != nil {
 		return boosting{}, err
 	}
-	return boosting{stage, r.Blend, func(h *sheaf.Hit) (factor, bool) {
-		c := nodeOf(env.Facts, h.ID)
+	return boosting{stage, r.Blend, env.Facts, func(h *sheaf.Hit, c *sheaf.Node) (factor, bool) {
 		if c == nil {
 			return factor{}, false
 		}

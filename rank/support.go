@@ -44,8 +44,7 @@ func (s Support) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			others[doc] = append(others[doc], i)
 		}
 	}
-	return boost(stage, in, Add, func(h *sheaf.Hit) (factor, bool) {
-		c := nodeOf(env.Facts, h.ID)
+	return boost(stage, in, Add, env.Facts, func(h *sheaf.Hit, c *sheaf.Node) (factor, bool) {
 		if c == nil {
 			return factor{}, false
 		}

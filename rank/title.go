@@ -37,11 +37,11 @@ func (b TitleBoost) each(env Env) (boosting, error) {
 		return boosting{}, err
 	}
 	asked := foldName(env.Query)
-	return boosting{stage, b.Blend, func(h *sheaf.Hit) (best factor, found bool) {
+	return boosting{stage, b.Blend, env.Facts, func(_ *sheaf.Hit, c *sheaf.Node) (best factor, found bool) {
 		if asked == "" {
 			return best, false
 		}
-		names(env.Facts, h.ID, func(name string, kind nameKind) {
+		names(env.Facts, c, func(name string, kind nameKind) {
 			value := [...]float64{b.Title, b.Alias, b.Alias, b.Heading}[kind]
 			if (!found || value > best.value) && called(name, asked) {
 				why := part(kind.String()+" is exactly what was asked for", value)
@@ -59,7 +59,7 @@ func Called(facts Facts, id sheaf.ID, query string) bool {
 	if asked == "" {
 		return false
 	}
-	names(facts, id, func(name string, _ nameKind) { found = found || called(name, asked) })
+	names(facts, nodeOf(facts, id), func(name string, _ nameKind) { found = found || called(name, asked) })
 	return found
 }
 
@@ -82,8 +82,7 @@ func (k nameKind) String() string {
 
 // names gives each every name of a chunk, or of a document; none of what facts
 // do not know.
-func names(facts Facts, id sheaf.ID, each func(name string, kind nameKind)) {
-	c := nodeOf(facts, id)
+func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 	switch {
 	case c == nil:
 		return

@@ -50,12 +50,17 @@ func Together(in sheaf.Ranking, stages []Stage, env Env) (out sheaf.Ranking, app
 	if applied < 2 || explained(in) {
 		return nil, 0
 	}
-	scores := make([]float64, len(in))
+	// Chunks first, then what is told of them: it lies far apart in memory, and a short
+	// loop waits for several at a time.
+	scores, chunks := make([]float64, len(in)), make([]*sheaf.Node, len(in))
+	for i := range in {
+		chunks[i] = nodeOf(env.Facts, in[i].ID)
+	}
 	for i := range in {
 		h := &in[i]
 		score := h.Score
 		for k := range row {
-			if f, ok := row[k].factor(h); ok {
+			if f, ok := row[k].factor(h, chunks[i]); ok {
 				score = row[k].blend.apply(score, f.value)
 			}
 			if math.IsNaN(score) || math.IsInf(score, 0) {

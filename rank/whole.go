@@ -86,12 +86,11 @@ func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			}
 		}
 	}
-	return boost(stage, in, Add, func(h *sheaf.Hit) (factor, bool) {
-		if len(factors) == 0 {
-			return factor{}, false
-		}
-		return ofDocument(factors, nodeOf(env.Facts, h.ID))
-	})
+	facts := env.Facts
+	if len(factors) == 0 {
+		facts = nil
+	}
+	return boost(stage, in, Add, facts, func(_ *sheaf.Hit, c *sheaf.Node) (factor, bool) { return ofDocument(factors, c) })
 }
 
 // page is a document and where its places stand among those of all: its best hit

@@ -103,6 +103,13 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 
 // sameStart tells quickly that most names are not the folded one.
 func sameStart(name, folded string) bool {
+	if name != "" && folded != "" && name[0] > ' ' && name[0] < utf8.RuneSelf && folded[0] < utf8.RuneSelf {
+		a, b := name[0], folded[0]
+		if 'A' <= a && a <= 'Z' {
+			a += 'a' - 'A'
+		}
+		return a == b
+	}
 	a, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(name, unicode.IsSpace))
 	b, _ := utf8.DecodeRuneInString(folded)
 	return unicode.ToLower(a) == b

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"slices"
 
 	"sheaf"
 )
@@ -72,19 +73,31 @@ func Together(in sheaf.Ranking, stages []Stage, env Env) (out sheaf.Ranking, app
 	return rescored(in, scores, nil, n), applied
 }
 
+// rescoredKey is what is moved while hits, which are large, are put in order: a score
+// and a place.
+type rescoredKey struct {
+	score float64
+	at    int32
+}
+
+// merged is two lists in order as one, behind the first in its memory where that is
+// enough.
+func merged(a, b []rescoredKey, compare func(a, b rescoredKey) int) []rescoredKey {
+	out := a[len(a):]
+	for len(a) > 0 && len(b) > 0 {
+		if compare(a[0], b[0]) <= 0 {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
 // rescored is the first n hits of in, in order with these scores and, unless nil,
 // these explanations.
 func rescored(in sheaf.Ranking, scores []float64, why []*sheaf.Explanation, n int) sheaf.Ranking {
-	// What is moved while they are sorted is scores and places.
-	type key struct {
-		score float64
-		at    int32
-	}
-	keys := make([]key, len(in))
-	for i := range in {
-		keys[i] = key{scores[i], int32(i)}
-	}
-	sortFirst(keys, n, func(a, b key) int {
+	compare := func(a, b rescoredKey) int {
 		switch {
 		case a.score > b.score:
 			return -1
@@ -95,7 +108,27 @@ func rescored(in sheaf.Ranking, scores []float64, why []*sheaf.Explanation, n in
 			return c
 		}
 		return int(a.at) - int(b.at)
-	})
+	}
+	// Hits that keep their scores are in order among themselves, as a rule.
+	keys := make([]rescoredKey, 0, 2*len(in))
+	var moved []rescoredKey
+	sorted := true
+	for i := range in {
+		k := rescoredKey{scores[i], int32(i)}
+		if scores[i] != in[i].Score {
+			moved = append(moved, k)
+			continue
+		}
+		sorted = sorted && (len(keys) == 0 || compare(keys[len(keys)-1], k) < 0)
+		keys = append(keys, k)
+	}
+	if sorted && len(moved) < len(in)/2 {
+		slices.SortFunc(moved, compare)
+		keys = merged(keys, moved, compare)
+	} else {
+		keys = append(keys, moved...)
+		sortFirst(keys, n, compare)
+	}
 	out := make(sheaf.Ranking, n)
 	for i, k := range keys[:n] {
 		out[i] = in[k.at]

@@ -105,6 +105,7 @@ type page struct {
 func (w Whole) pages(in sheaf.Ranking, facts Facts) (pages []page, all []sheaf.ID) {
 	several := false
 	seen := make(map[sheaf.ID]bool, w.Documents)
+	all = make([]sheaf.ID, 0, 8*w.Documents)
 	for i := range in {
 		if len(seen) == w.Documents {
 			break

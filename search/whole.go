@@ -65,9 +65,14 @@ func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, ch
 	for i, p := range parts {
 		looks = append(looks, look{p, chunks, words[i].In})
 	}
+	places := rank.NewOrdinals(len(chunks))
+	defer places.Release()
+	for _, id := range chunks { // all different
+		places.Add(id)
+	}
 	together := backend.Batches(r.searcher.Backend)
 	if !together && len(pairs) > 0 {
-		if ok, err := r.lookAll(ctx, looks, chunks); !ok || err != nil {
+		if ok, err := r.lookAll(ctx, looks, places); !ok || err != nil {
 			return nil, err
 		}
 		looks = nil
@@ -85,7 +90,7 @@ func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, ch
 		}
 		looks = append(looks, look{p.valued, where, in})
 	}
-	if ok, err := r.lookAll(ctx, looks, chunks); !ok || err != nil {
+	if ok, err := r.lookAll(ctx, looks, places); !ok || err != nil {
 		return nil, err
 	}
 	return words, nil
@@ -99,8 +104,9 @@ type look struct {
 	in    []float64
 }
 
-// lookAll looks for parts of the query; false when time ran out.
-func (r *run) lookAll(ctx context.Context, looks []look, chunks []sheaf.ID) (bool, error) {
+// lookAll looks for parts of the query in chunks, whose places in the looks are given;
+// false when time ran out.
+func (r *run) lookAll(ctx context.Context, looks []look, places *rank.Ordinals) (bool, error) {
 	looks = slices.DeleteFunc(looks, func(l look) bool { return l.part.chunks == 0 || len(l.where) == 0 })
 	reqs := make([]backend.Request, len(looks))
 	for i, l := range looks {
@@ -113,11 +119,6 @@ func (r *run) lookAll(ctx context.Context, looks []look, chunks []sheaf.ID) (boo
 	}
 	if err != nil {
 		return false, err
-	}
-	places := rank.NewOrdinals(len(chunks))
-	defer places.Release()
-	for _, id := range chunks { // all different
-		places.Add(id)
 	}
 	for i, hits := range found {
 		for _, h := range hits {

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"slices"
 
 	"sheaf"
 )
@@ -222,18 +223,34 @@ func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total f
 func MaxLegs(a, b sheaf.Ranking) sheaf.Ranking {
 	index := NewOrdinals(len(a) + len(b))
 	defer index.Release()
-	out := make(sheaf.Ranking, 0, max(len(a), len(b))) // they are mostly the same hits
+	type key struct {
+		score float64
+		hit   *sheaf.Hit // hits are large
+	}
+	keys := make([]key, 0, max(len(a), len(b))) // they are mostly the same hits
 	for _, leg := range [...]sheaf.Ranking{a, b} {
 		for k := range leg {
 			h := &leg[k]
 			i, added := index.Add(h.ID)
 			if added {
-				out = append(out, *h)
-			} else if h.Score > out[i].Score {
-				out[i] = *h
+				keys = append(keys, key{h.Score, h})
+			} else if h.Score > keys[i].score {
+				keys[i] = key{h.Score, h}
 			}
 		}
 	}
-	out.Sort()
+	slices.SortFunc(keys, func(a, b key) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return sheaf.CompareTied(a.hit, b.hit)
+	})
+	out := make(sheaf.Ranking, len(keys))
+	for i, k := range keys {
+		out[i] = *k.hit
+	}
 	return out
 }

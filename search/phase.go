@@ -342,7 +342,9 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 	o.ranking = ranking
 	for j := range outcomes[:i] {
 		if outcomes[j].branch.Name == o.branch.AtLeast {
+			start := clock()
 			o.ranking = rank.MaxLegs(o.ranking, outcomes[j].ranking)
+			r.took(lane{o.branch.Name, at.first}.step("at_least"), start)
 		}
 	}
 	return rank.Leg{Name: o.branch.Name, Hits: o.ranking, Weight: o.branch.Weight}, nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sheaf/engine/postings"
 	"sheaf/vfs"
@@ -183,7 +184,7 @@ func (m *merger) postings() error {
 					continue
 				}
 				var err error
-				if positions, err = m.copyList(in, f, name[0] == FormMark, &c, &p, positions); err != nil {
+				if positions, err = m.copyList(in, f, strings.HasPrefix(name, string(rune(FormMark))), &c, &p, positions); err != nil {
 					return err
 				}
 			}

@@ -3,6 +3,7 @@ package search
 import (
 	"math/bits"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"sheaf"
@@ -13,15 +14,31 @@ import (
 // the same chunks again and again. It is used by one goroutine.
 type memo struct {
 	rank.Facts
-	short     rank.Outliner // the same facts, when they can tell in short
-	nodes     table[sheaf.Node]
-	met       *rank.Ordinals       // of the hits of a first phase; nil when there is none
-	metNodes  []*sheaf.Node        // theirs
-	brief     table[sheaf.Outline] // from short
+	*tables
+	short     rank.Outliner  // the same facts, when they can tell in short
+	met       *rank.Ordinals // of the hits of a first phase; nil when there is none
+	metNodes  []*sheaf.Node  // theirs
 	documents map[sheaf.ID]*sheaf.Document
 	outlines  map[sheaf.ID]*sheaf.Outline // made of documents
 	chunks    map[sheaf.ID]*sheaf.Chunk
 	dates     map[sheaf.ID]known[sheaf.Dated]
+}
+
+// tables are the memory of a memo that other searches use again.
+type tables struct {
+	nodes table[sheaf.Node]
+	brief table[sheaf.Outline] // from short
+}
+
+var tablesPool = sync.Pool{New: func() any { return &tables{} }}
+
+// release gives the tables back; the memo is used no more.
+func (m *memo) release() {
+	t := m.tables
+	m.tables = nil
+	clear(t.nodes)
+	clear(t.brief)
+	tablesPool.Put(t)
 }
 
 // table keeps what was found of IDs, each in a slot that another may take. Stages ask
@@ -64,7 +81,7 @@ var _ rank.Outliner = (*memo)(nil)
 
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
-	return &memo{Facts: facts, short: short, documents: map[sheaf.ID]*sheaf.Document{},
+	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, documents: map[sheaf.ID]*sheaf.Document{},
 		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]*sheaf.Chunk{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
 }
 

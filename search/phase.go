@@ -176,26 +176,30 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *backend.TextRequ
 }
 
 // retrieve runs all requests together and waits for all of them. What vectors
-// find must match what the words require.
+// find must match what the words require. The last one runs here: where other
+// searches have the processors, no goroutine more is woken than helps.
 func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome, words sheaf.TextQuery) {
 	var wg sync.WaitGroup
-	for i := range outcomes {
-		wg.Go(func() {
-			o := &outcomes[i]
-			start := clock()
-			o.ranking, o.err = store.Retrieve(ctx, o.request)
-			for _, req := range o.more {
-				if o.err == nil {
-					o.ranking, o.err = larger(ctx, store, o.ranking, req)
-				}
-			}
-			if o.err == nil && o.request.Vector != nil {
-				o.ranking, o.err = matching(ctx, store, o.ranking, words)
-			}
-			o.took = clock().Sub(start)
-		})
+	last := len(outcomes) - 1
+	for i := range outcomes[:last] {
+		wg.Go(func() { outcomes[i].retrieve(ctx, store, words) })
 	}
+	outcomes[last].retrieve(ctx, store, words)
 	wg.Wait()
+}
+
+func (o *outcome) retrieve(ctx context.Context, store backend.Backend, words sheaf.TextQuery) {
+	start := clock()
+	o.ranking, o.err = store.Retrieve(ctx, o.request)
+	for _, req := range o.more {
+		if o.err == nil {
+			o.ranking, o.err = larger(ctx, store, o.ranking, req)
+		}
+	}
+	if o.err == nil && o.request.Vector != nil {
+		o.ranking, o.err = matching(ctx, store, o.ranking, words)
+	}
+	o.took = clock().Sub(start)
 }
 
 // larger joins the hits of a request with others, each with the larger of its

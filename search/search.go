@@ -204,6 +204,7 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 	if err != nil {
 		return nil, err
 	}
+	r.facts.release()
 	return r.result, nil
 }
 
@@ -419,6 +420,7 @@ func (l lane) step(name string) string {
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	byMeaning := r.byMeaning(ranking)
+	r.result.Hits = slices.Grow(r.result.Hits, len(ranking))
 	for i := range ranking {
 		h := &ranking[i]
 		c, _ := Part(r.facts, h.ID)

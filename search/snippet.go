@@ -74,7 +74,16 @@ type Highlighter struct {
 	// compared remembers what words of texts matched that are compared with
 	// those of a fuzzy query, which takes long.
 	compared map[string][]wordMatch
-	found    []wordMatch // of the word looked at
+	// met are words of the texts with what they matched, each at a place that
+	// another may take: texts that one query found have many in common.
+	met [metWords]metWord
+}
+
+const metWords = 128
+
+type metWord struct {
+	raw   string
+	found []wordMatch
 }
 
 type expandedWord struct {
@@ -345,15 +354,20 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// word returns what a word of the text matches, in order of place; it is good
-// until the next call.
+// word returns what a word of the text matches, in order of place.
 func (h *Highlighter) word(raw string) []wordMatch {
 	if len(h.fuzzy) == 0 {
 		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < h.shortest[first]) {
 			return nil
 		}
-		h.found = h.match(h.found[:0], raw)
-		return h.found
+		if raw == "" {
+			return nil
+		}
+		slot := &h.met[(int(raw[len(raw)-1])*31+int(raw[len(raw)/2])*7+len(raw))%metWords]
+		if slot.raw != raw {
+			*slot = metWord{raw, h.match(nil, raw)}
+		}
+		return slot.found
 	}
 	found, ok := h.compared[raw]
 	if !ok {

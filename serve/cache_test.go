@@ -246,23 +246,43 @@ func TestDegradedAnswersAreNotKept(t *testing.T) {
 	}
 }
 
-// What is remembered needs no turn, what is searched for does.
+// turns counts how often a turn was taken and given back.
+type turns struct {
+	taken, rested int
+	full          error
+}
+
+// Take implements serve.Turn.
+func (t *turns) Take(context.Context) error {
+	if t.full == nil {
+		t.taken++
+	}
+	return t.full
+}
+
+// Rest implements serve.Turn.
+func (t *turns) Rest() { t.rested++ }
+
+// What is remembered needs no turn, what is searched for does, but for the time in
+// which it waits for a model.
 func TestTurns(t *testing.T) {
 	f := servetest.Open(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"}, nil)
-	turns, busy := 0, errors.New("busy")
-	var full error
-	ctx := serve.WithTurn(context.Background(), func(context.Context) error { turns++; return full })
+	turn, busy := &turns{}, errors.New("busy")
 	r := reader(t, f, access.Unrestricted())
-	for i, want := range []int{1, 1} {
-		if _, err := r.Search(ctx, serve.SearchRequest{Text: "harbor"}); err != nil || turns != want {
-			t.Errorf("search %d: %d turns, want %d; %v", i, turns, want, err)
+	search := func(text string) error {
+		_, err := r.Search(serve.WithTurn(context.Background(), turn), serve.SearchRequest{Text: text})
+		return err
+	}
+	for i := range 2 {
+		if err := search("harbor"); err != nil || turn.taken != 2 || turn.rested != 1 {
+			t.Errorf("search %d: %+v, want 2 turns and a rest between; %v", i, *turn, err)
 		}
 	}
-	full = busy
-	if _, err := r.Search(ctx, serve.SearchRequest{Text: "harbor"}); err != nil {
+	turn.full = busy
+	if err := search("harbor"); err != nil {
 		t.Errorf("what is remembered, when all are busy: %v", err)
 	}
-	if _, err := r.Search(ctx, serve.SearchRequest{Text: "lighthouse"}); !errors.Is(err, busy) {
+	if err := search("lighthouse"); !errors.Is(err, busy) {
 		t.Errorf("a new search, when all are busy: %v", err)
 	}
 }

@@ -40,8 +40,10 @@ type Options struct {
 	Name    string
 	Catalog *catalog.Catalog
 	Backend backend.Backend
-	// Store names the backend in warnings; "" is "the store".
+	// Store names the backend in warnings; "" is "the store". Distant says that it
+	// answers over a network, so that others may work while it is waited for.
 	Store    string
+	Distant  bool
 	Analyzer *analysis.Analyzer
 	// Embed gives the vector of a query; nil without a model.
 	Embed func(ctx context.Context, text string) ([]float32, error)
@@ -164,7 +166,7 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 	}
 	view := c.o.Catalog.View()
 	at, told := c.stampOf(view)
-	return &Reader{c: c, grant: grant, view: view, at: at, told: told, guard: newGuard(view, &c.words, c.o.Backend, &grant)}, nil
+	return &Reader{c: c, grant: grant, view: view, at: at, told: told, guard: newGuard(view, c, &grant)}, nil
 }
 
 // stampOf is the state of the index that a view and the store are at; told is false

@@ -68,7 +68,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 
 // lab is the searcher that remembers what branches retrieved.
 func (r *Reader) lab() *search.Searcher {
-	g := newGuard(r.view, &r.c.words, r.c.o.Backend, &r.grant)
+	g := newGuard(r.view, r.c, &r.grant)
 	if r.c.cache != nil {
 		g.legs = &legs{r.c.cache, r.at}
 	}

@@ -25,6 +25,7 @@ import (
 type guard struct {
 	view    *catalog.View
 	store   backend.Backend
+	distant bool // the store is on another machine
 	words   *wordCounts
 	filter  sheaf.Filter // nil lets everything through
 	viewer  backend.Viewer
@@ -48,8 +49,8 @@ var (
 	_ rank.Outliner     = (*guard)(nil)
 )
 
-func newGuard(view *catalog.View, words *wordCounts, store backend.Backend, grant *access.Grant) *guard {
-	g := &guard{view: view, words: words, store: store, viewer: grant.Viewer(), chunks: view.Chunks}
+func newGuard(view *catalog.View, c *Collection, grant *access.Grant) *guard {
+	g := &guard{view: view, words: &c.words, store: c.o.Backend, distant: c.o.Distant, viewer: grant.Viewer(), chunks: view.Chunks}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
@@ -105,8 +106,18 @@ func (g *guard) bound(req backend.Request) backend.Request {
 	return req
 }
 
+// wait lets others work while the store does, if that is on another machine, until
+// back is called.
+func (g *guard) wait(ctx context.Context) (back func()) {
+	if !g.distant {
+		return func() {}
+	}
+	return rest(ctx)
+}
+
 // Retrieve implements backend.Backend.
 func (g *guard) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	defer g.wait(ctx)()
 	ctx = backend.WithViewer(ctx, g.viewer)
 	if g.legs != nil {
 		return g.legs.retrieve(ctx, g.bound(req), g.store)
@@ -121,6 +132,7 @@ func (g *guard) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fuse
 	if !ok {
 		return backend.Fused{}, fmt.Errorf("%w: the store joins no branches by itself", sheaf.ErrUnsupported)
 	}
+	defer g.wait(ctx)()
 	req.Filter = g.bound(backend.Request{Filter: req.Filter}).Filter
 	for i := range req.Legs {
 		req.Legs[i].Text = g.bound(backend.Request{Text: req.Legs[i].Text}).Text
@@ -134,6 +146,7 @@ func (g *guard) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 	if !ok {
 		return nil, fmt.Errorf("explain: %w by this store", sheaf.ErrUnsupported)
 	}
+	defer g.wait(ctx)()
 	ctx = backend.WithViewer(ctx, g.viewer)
 	if g.legs != nil {
 		return g.legs.explain(ctx, g.bound(req), ids, e)
@@ -167,6 +180,7 @@ func (g *guard) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]shea
 	if g.legs != nil {
 		return backend.RetrieveAll(ctx, retriever{g}, reqs)
 	}
+	defer g.wait(ctx)()
 	bound := make([]backend.Request, len(reqs))
 	for i := range reqs {
 		bound[i] = g.bound(reqs[i])
@@ -200,7 +214,9 @@ func (g *guard) CountAll(ctx context.Context, reqs []backend.Request) ([]int, er
 	if len(asked) == 0 {
 		return out, nil
 	}
+	back := g.wait(ctx)
 	counts, err := backend.CountAll(backend.WithViewer(ctx, g.viewer), counter, bound)
+	back()
 	if err != nil {
 		return nil, err
 	}
@@ -235,6 +251,7 @@ func (g *guard) Facets(ctx context.Context, req backend.Request, columns []strin
 	if !ok {
 		return nil, fmt.Errorf("facets: %w by this store", sheaf.ErrUnsupported)
 	}
+	defer g.wait(ctx)()
 	return f.Facets(backend.WithViewer(ctx, g.viewer), g.bound(req), columns, limit)
 }
 
@@ -244,6 +261,7 @@ func (g *guard) Sorted(ctx context.Context, req backend.Request, by backend.Orde
 	if !ok {
 		return nil, fmt.Errorf("order by %s: %w by this store", by.Column, sheaf.ErrUnsupported)
 	}
+	defer g.wait(ctx)()
 	return s.Sorted(backend.WithViewer(ctx, g.viewer), g.bound(req), by)
 }
 

@@ -48,43 +48,39 @@ func (f *ranked) bytes() int64 {
 	return n
 }
 
-// own copies the texts of the hits: a title is a part of all that the catalog read
-// of its document, which would stay in memory with it.
+// own copies the texts of the hits, all into one: a title is a part of all that the
+// catalog read of its document, which would stay in memory with it.
 func (f *ranked) own() {
-	all := func(list []string) []string {
-		out := make([]string, len(list))
-		for i, text := range list {
-			out[i] = strings.Clone(text)
+	var all []*string
+	list := func(texts []string) []string {
+		texts = slices.Clone(texts)
+		for i := range texts {
+			all = append(all, &texts[i])
 		}
-		return out
+		return texts
 	}
-	id := func(id sheaf.ID) sheaf.ID { return sheaf.ID(strings.Clone(string(id))) }
 	for i := range f.result.Hits {
 		h := &f.result.Hits[i]
-		h.ID, h.Doc, h.Title, h.Breadcrumb, h.Path = id(h.ID), id(h.Doc), strings.Clone(h.Title), strings.Clone(h.Breadcrumb), strings.Clone(h.Path)
-		h.Hierarchy, h.Tags = all(h.Hierarchy), all(h.Tags)
+		all = append(all, (*string)(&h.ID), (*string)(&h.Doc), &h.Title, &h.Breadcrumb, &h.Path)
+		h.Hierarchy, h.Tags = list(h.Hierarchy), list(h.Tags)
 		for j := range h.Constituents {
-			c := &h.Constituents[j]
-			c.ID, c.Title = id(c.ID), strings.Clone(c.Title)
+			all = append(all, (*string)(&h.Constituents[j].ID), &h.Constituents[j].Title)
 		}
 	}
-}
-
-type turnKey struct{}
-
-// WithTurn is a context whose searches call turn before they work. A search whose
-// answer is remembered, or is being found for somebody else, does not; turn may be
-// called more than once. Its error is that of the search.
-func WithTurn(ctx context.Context, turn func(context.Context) error) context.Context {
-	return context.WithValue(ctx, turnKey{}, turn)
-}
-
-// takeTurn waits for the turn of ctx, if it has one.
-func takeTurn(ctx context.Context) error {
-	if turn, ok := ctx.Value(turnKey{}).(func(context.Context) error); ok {
-		return turn(ctx)
+	size := 0
+	for _, text := range all {
+		size += len(*text)
 	}
-	return nil
+	var joined strings.Builder
+	joined.Grow(size)
+	for _, text := range all {
+		joined.WriteString(*text)
+	}
+	rest := joined.String()
+	for _, text := range all {
+		n := len(*text)
+		*text, rest = rest[:n], rest[n:]
+	}
 }
 
 // asked is all that a ranking depends on beside the state of the index.

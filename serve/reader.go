@@ -206,8 +206,18 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 
 func (r *Reader) searcher() *search.Searcher {
 	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now}
-	if r.c.o.Rerank != nil {
-		s.Rerank, s.Text = r.c.o.Rerank.Rerank, search.TextOf(r.guard, r.guard.text)
+	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
+		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
+			defer rest(ctx)()
+			return embed(ctx, text)
+		}
+	}
+	if reranker := r.c.o.Rerank; reranker != nil {
+		s.Rerank = func(ctx context.Context, query string, texts []string) ([]float64, error) {
+			defer rest(ctx)()
+			return reranker.Rerank(ctx, query, texts)
+		}
+		s.Text = search.TextOf(r.guard, r.guard.text)
 	}
 	if r.c.o.Scanner != nil {
 		s.Scanner = visibleFiles{r.c.o.Scanner, r.guard}
@@ -311,6 +321,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 		return search.NewHighlighter(r.c.o.Analyzer, k.query.Words, r.rarity(ctx))
 	})
 	to, stale := min(from+limit, len(result.Hits)), 0
+	a.Results = slices.Grow(a.Results, max(to-from, 0))
 	for i := from; i < to; i++ {
 		shown, ok := r.show(k, i, h, texts)
 		if !ok {

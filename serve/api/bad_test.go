@@ -235,10 +235,18 @@ func TestHeaderInjection(t *testing.T) {
 type slow struct {
 	backend.Backend
 	free chan struct{}
+	// asked, if not nil, are the words that were searched for.
+	mu    sync.Mutex
+	asked map[string]bool
 }
 
 // Retrieve implements backend.Backend.
 func (b *slow) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if b.asked != nil && req.Text != nil {
+		b.mu.Lock()
+		b.asked[fmt.Sprint(req.Text.Query)] = true
+		b.mu.Unlock()
+	}
 	select {
 	case <-b.free:
 		return b.Backend.Retrieve(ctx, req)
@@ -288,6 +296,43 @@ func TestTooManyRequests(t *testing.T) {
 			t.Errorf("a request that waited: %d", status)
 		}
 	}
+}
+
+// While one search waits for a store on another machine, others have its turn.
+func TestOthersWorkMeanwhile(t *testing.T) {
+	b := &slow{free: make(chan struct{}), asked: map[string]bool{}}
+	f := servetest.Open(t, notes, func(o *serve.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
+	s := start(t, notes, func(o *api.Options) {
+		o.Collections, o.Limits = []*serve.Collection{f.Collection}, api.Limits{Running: 1, Time: time.Minute, Patience: time.Minute}
+	})
+	var wg sync.WaitGroup
+	for _, query := range []string{"undo", "commit", "names"} {
+		wg.Go(func() {
+			res, err := http.Get(s.URL + "/v1/search?query=" + query)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			if body, _ := io.ReadAll(res.Body); res.StatusCode != 200 || !strings.Contains(string(body), `"degraded":false`) {
+				t.Errorf("%s: %d %s", query, res.StatusCode, body)
+			}
+		})
+	}
+	inStore := func() int {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.asked)
+	}
+	for deadline := time.Now().Add(30 * time.Second); inStore() < 3; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("%d of 3 searches wait for the store at once", inStore())
+			break
+		}
+	}
+	close(b.free)
+	wg.Wait()
+	waitLoad(t, s, "sheaf_requests_running 0")
 }
 
 // A program with a sign-on of its own says who asks; keys are not asked for.

@@ -182,8 +182,10 @@ func pointer(at, name string) string {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "")
 	}
-	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return at + "/" + pointerEscapes.Replace(name)
 }
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 // bind puts a parsed value into v by the rules of its field.
 func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {

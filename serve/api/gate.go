@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"sheaf/serve"
 )
 
 // gate bounds how many requests work at once, how many wait for that, and how many
@@ -42,9 +44,11 @@ func (g *gate) enter(caller string) (*place, error) {
 	return &place{gate: g, caller: caller}, nil
 }
 
-// turn waits until the request may work, with bounded patience; at once when it
+var _ serve.Turn = (*place)(nil)
+
+// Take waits until the request may work, with bounded patience; at once when it
 // may already. The error is a problem: too many wait, or it waited too long.
-func (p *place) turn(ctx context.Context) error {
+func (p *place) Take(ctx context.Context) error {
 	if p.works {
 		return nil
 	}
@@ -91,12 +95,18 @@ func (g *gate) wait(ctx context.Context) bool {
 	return false
 }
 
+// Rest lets another request work; this one stays inside.
+func (p *place) Rest() {
+	if p.works {
+		<-p.gate.running
+	}
+	p.works = false
+}
+
 // leave counts the request out.
 func (p *place) leave() {
 	g := p.gate
-	if p.works {
-		<-g.running
-	}
+	p.Rest()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.of[p.caller]--; g.of[p.caller] == 0 {

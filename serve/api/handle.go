@@ -136,8 +136,8 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	}
 	defer at.leave()
 	if r.searches {
-		ctx = serve.WithTurn(ctx, at.turn)
-	} else if err := at.turn(ctx); err != nil {
+		ctx = serve.WithTurn(ctx, at)
+	} else if err := at.Take(ctx); err != nil {
 		return nil, err
 	}
 	return r.run(ctx, c, input)

@@ -47,7 +47,7 @@ func TestRemembering(t *testing.T) {
 		if remembering.Name() != a.Name() {
 			t.Fatalf("its name is %q, not %q", remembering.Name(), a.Name())
 		}
-		parts := []string{"Get", "get", "users", "die", "Häuser", "mangée", "x1", "'s", "’s", "l'homme", "_", "UTF", "8"}
+		parts := []string{"Get", "get", "users", "die", "Häuser", "mangée", "x1", "'s", "’s", "l'homme", "_", "UTF", "8", "-", "\u0300", "\u00ad", "\u200d"}
 		for range 30_000 {
 			word := ""
 			for range 1 + rng.IntN(3) {

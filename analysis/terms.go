@@ -246,7 +246,8 @@ func isLetters(raw string) bool {
 // anything else.
 func withoutMarks(s string) (string, bool) {
 	if strings.ContainsAny(s, ",'") && strings.Trim(s, "0123456789,'") == "" {
-		return digitMarks.Replace(s), true
+		digits := digitMarks.Replace(s)
+		return digits, digits != ""
 	}
 	if len(s) < 3 || len(s)%2 == 0 {
 		return "", false

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -99,5 +100,34 @@ func TestRepeatedTogether(t *testing.T) {
 	defer s.Release()
 	if faults := s.Check(ctx, nil); s.Chunks() != 12 || len(faults) > 0 {
 		t.Errorf("%d chunks, want 12; faults %v", s.Chunks(), faults)
+	}
+}
+
+// TestInvisibleWords: words of marks that have no form of their own are indexed like
+// others, in languages that cut words at apostrophes too.
+func TestInvisibleWords(t *testing.T) {
+	for _, language := range []string{"fr", "it", "en"} {
+		a, err := analysis.New(analysis.Options{Language: language})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: []string{"body"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, text := range []string{"x-\u200d'\u200d", "Z-\u00ad'\u00ad", "É-\u0301'\u0301", "hello Z-\u0300\u2019\u0300 world"} {
+			id := fmt.Sprint(i)
+			commit(t, ix, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", text}}}})
+		}
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.Chunks(); n != 4 {
+			t.Errorf("%s: %d chunks of 4", language, n)
+		}
+		if err := errors.Join(s.Release(), ix.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

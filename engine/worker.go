@@ -133,6 +133,9 @@ func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positio
 	w.terms = w.remembering.Terms(w.terms[:0], raw)
 	first := len(w.words.tokens)
 	for _, t := range w.terms {
+		if t.Text == "" {
+			continue // a term without a name would have no place in a dictionary
+		}
 		w.key = w.key[:0]
 		flag := uint32(0)
 		if t.Form {

@@ -119,12 +119,11 @@ type Index struct {
 
 	searching atomic.Int32 // goroutines that find the best chunks
 
-	loaded  atomic.Int64 // time of loads, in nanoseconds, that settle was not called for
-	closed  atomic.Bool
-	merging sync.WaitGroup
-	stop    context.Context
-	cancel  context.CancelFunc
-	merge   mergeState
+	loaded atomic.Int64 // time of loads, in nanoseconds, that settle was not called for
+	closed atomic.Bool
+	stop   context.Context
+	cancel context.CancelFunc
+	merge  mergeState
 }
 
 // Open opens the index in a folder; one that is not there is empty, or for
@@ -376,8 +375,8 @@ func (ix *Index) Close() error {
 	}
 	ix.settle()
 	ix.cancel()
-	<-ix.writer // waits for the load that is open
-	ix.merging.Wait()
+	<-ix.writer                            // waits for the load that is open
+	ix.waitForMerges(context.Background()) // none begins any more
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
 	var err error

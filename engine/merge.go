@@ -26,10 +26,10 @@ const (
 )
 
 type mergeState struct {
-	mu      sync.Mutex
-	running bool
-	paused  bool
-	resume  chan struct{}
+	mu     sync.Mutex
+	done   chan struct{} // closed when the background merges that run have ended; nil when none do
+	paused bool
+	resume chan struct{}
 }
 
 // PauseMerges stops background merges where they are until ResumeMerges.
@@ -73,6 +73,8 @@ func (ix *Index) pause(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-ix.stop.Done():
+		return ErrClosed
 	}
 }
 
@@ -86,11 +88,11 @@ func (ix *Index) mergeInBackground() {
 	m := &ix.merge
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.running || ix.closed.Load() {
+	if m.done != nil || ix.closed.Load() {
 		return
 	}
-	m.running = true
-	ix.merging.Go(func() {
+	m.done = make(chan struct{})
+	go func() {
 		for ix.stop.Err() == nil {
 			again, err := ix.mergeOnce(ix.stop, ix.options.MergeRate, ix.tiers)
 			if err != nil || !again {
@@ -98,13 +100,32 @@ func (ix *Index) mergeInBackground() {
 			}
 		}
 		m.mu.Lock()
-		m.running = false
-		m.mu.Unlock()
-	})
+		defer m.mu.Unlock()
+		close(m.done)
+		m.done = nil
+	}()
+}
+
+// waitForMerges waits until the background merges that run have ended; false when ctx
+// ends first.
+func (ix *Index) waitForMerges(ctx context.Context) bool {
+	ix.merge.mu.Lock()
+	done := ix.merge.done
+	ix.merge.mu.Unlock()
+	if done == nil {
+		return true
+	}
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Merge makes one segment of the whole index, without deleted chunks. Background
-// merges are waited for; while merges are paused, so is this one.
+// merges are waited for; while merges are paused, so is this one. The error is
+// ErrClosed once the index is closed.
 func (ix *Index) Merge(ctx context.Context) error {
 	if !ix.waitForMerges(ctx) {
 		return ctx.Err()
@@ -185,7 +206,10 @@ func (ix *Index) mergeOnce(ctx context.Context, rate int64, choose func([]*view)
 func (ix *Index) replace(old []*view, merged *flushed) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
-	if ix.stale {
+	switch {
+	case ix.current.Load() == nil:
+		return ErrClosed // someone else may be the writer now
+	case ix.stale:
 		return errStale
 	}
 	next := ix.state

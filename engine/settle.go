@@ -43,22 +43,6 @@ func (ix *Index) settle() {
 	}
 }
 
-// waitForMerges waits until no merge runs in the background; false when ctx ends
-// first.
-func (ix *Index) waitForMerges(ctx context.Context) bool {
-	done := make(chan struct{})
-	go func() {
-		ix.merging.Wait() // Close ends merges, and so this
-		close(done)
-	}()
-	select {
-	case <-done:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // smallest chooses the segments to join so that few are left, as many of them as
 // there is time for; none when all is well or nothing can be done.
 func smallest(views []*view, left time.Duration) []*view {

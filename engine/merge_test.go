@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestMergeBesideCommits: whole merges, those in the background and commits do not get
+// in each other's way.
+func TestMergeBesideCommits(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var merging sync.WaitGroup
+	for range 3 {
+		merging.Go(func() {
+			for ctx.Err() == nil {
+				if err := ix.Merge(ctx); err != nil && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	commits := 300
+	if testing.Short() {
+		commits = 100
+	}
+	rng := rand.New(rand.NewPCG(61, 2))
+	for n := range commits {
+		commit(t, ix, nil, randomChunks(rng, n, 1, 40))
+	}
+	stop()
+	merging.Wait()
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if n := s.Chunks(); n != commits {
+		t.Errorf("%d chunks are left of %d", n, commits)
+	}
+}
+
+// TestMergesAreGivenUp: who gives up waiting for merges that are paused leaves nothing
+// behind.
+func TestMergesAreGivenUp(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	ix.PauseMerges()
+	defer ix.ResumeMerges()
+	rng := rand.New(rand.NewPCG(62, 2))
+	for n := range tierFactor {
+		commit(t, ix, nil, randomChunks(rng, n, 1, 40))
+	}
+	before := runtime.NumGoroutine()
+	for range 20 {
+		ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
+		if err := ix.Merge(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a merge that is no longer wanted: %v", err)
+		}
+		stop()
+	}
+	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before+5; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines, before 20 merges %d", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
+// TestCloseEndsMerges: closing ends a merge that waits, of however few segments.
+func TestCloseEndsMerges(t *testing.T) {
+	for _, segments := range []int{2, tierFactor} {
+		ix := testIndex(t, t.TempDir())
+		ix.PauseMerges()
+		rng := rand.New(rand.NewPCG(63, 2))
+		for n := range segments {
+			commit(t, ix, nil, randomChunks(rng, n, 1, 40))
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- ix.Merge(context.Background()) }()
+		time.Sleep(20 * time.Millisecond) // a merge that begins later is refused as well
+		if err := ix.Close(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("%d segments: %v, want ErrClosed", segments, err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("a merge of %d segments waits for an index that is closed", segments)
+		}
+	}
+}
+
+// TestMergeAfterClose: a merge that is done when the index is closed already publishes
+// nothing.
+func TestMergeAfterClose(t *testing.T) {
+	dir := t.TempDir()
+	ix := testIndex(t, dir)
+	rng := rand.New(rand.NewPCG(64, 2))
+	for n := range 2 {
+		commit(t, ix, nil, randomChunks(rng, n, 1, 40))
+	}
+	_, err := ix.mergeOnce(t.Context(), DefaultMergeRate, func(views []*view) []*view {
+		if err := ix.Close(); err != nil {
+			t.Error(err)
+		}
+		return views
+	})
+	if !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+	again := testIndex(t, dir)
+	s, err := again.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if st := s.Stats(); st.Chunks != 2 || st.Segments != 2 {
+		t.Errorf("%d chunks in %d segments, want 2 in 2", st.Chunks, st.Segments)
+	}
+}

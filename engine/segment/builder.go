@@ -10,7 +10,7 @@ import (
 
 const maxChunks = postings.MaxOrdinal
 
-// Builder gathers chunks in memory, compressed, for [Flush] to write as a segment.
+// Builder gathers chunks in memory for [Flush] to write as a segment.
 // A chunk is begun with Begin; Tokens, Mark and Vectors add to the chunk that
 // was begun last. Not safe for concurrent use.
 type Builder struct {
@@ -58,8 +58,8 @@ func NewBuilder(fields []string) *Builder {
 	return b
 }
 
-// Reset makes b empty. It keeps the memory and the numbers of the terms for the
-// chunks that come, which have most of them.
+// Reset makes b empty. It keeps the terms with their numbers for the chunks that come,
+// which have most of them; the memory of occurrences is free for any builder.
 func (b *Builder) Reset() {
 	for f := range b.fields {
 		b.texts[f].reset()

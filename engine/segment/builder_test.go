@@ -80,6 +80,42 @@ func TestBuilderAgain(t *testing.T) {
 	}
 }
 
+// TestBuilderMemory: a builder keeps about the memory that it says it does, also when
+// the occurrences of one segment are in other fields than those of the last.
+func TestBuilderMemory(t *testing.T) {
+	fields := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	b := NewBuilder(fields)
+	term := b.Term([]byte("t"))
+	tokens := make([]Token, 1<<12)
+	live := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what was spare is gone now
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := live()
+	for field := range fields {
+		for i := 0; b.Bytes() < 8<<20; i++ {
+			if _, err := b.Begin(fmt.Sprint(field, "/", i), "d"); err != nil {
+				t.Fatal(err)
+			}
+			for at := range tokens {
+				tokens[at] = Token{term, uint32(at)}
+			}
+			b.Tokens(field, tokens)
+		}
+		if kept, said := live()-before, b.Bytes(); kept > said*5/4 {
+			t.Errorf("segment %d: %d bytes are kept, %d are said to be", field, kept, said)
+		}
+		b.Reset()
+		if kept, said := live()-before, b.Bytes(); kept > said+1<<20 {
+			t.Errorf("after segment %d: %d bytes are kept, %d are said to be", field, kept, said)
+		}
+	}
+	runtime.KeepAlive(b)
+}
+
 // TestNames: a name has one number, whatever the order, and those of another do not
 // get in its way.
 func TestNames(t *testing.T) {

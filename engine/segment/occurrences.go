@@ -1,5 +1,7 @@
 package segment
 
+import "sync"
+
 // occurrences are the terms of one field of all chunks, as they came: a number for
 // each occurrence, written one after another and read again in that order when they
 // are sorted by term (see inversion). So adding one touches no memory that is not at
@@ -12,7 +14,6 @@ package segment
 type occurrences struct {
 	pages   [][]uint32 // that are full, as far as they are used
 	open    []uint32
-	free    [][]uint32
 	chunk   uint32 // ordinal of the last chunk, plus 1
 	last    uint32 // position of the last occurrence
 	counted int    // occurrences in pages that are full, with what stands between them
@@ -31,6 +32,10 @@ const (
 	// part of all at a time.
 	occurrenceBytes = 4 + 8/rounds
 )
+
+// spare are pages that no field of any builder has in use. The garbage collector takes
+// what stays there, so they are nobody's memory.
+var spare = sync.Pool{New: func() any { return new([pageNumbers]uint32) }}
 
 // add adds occurrences in the chunk with this ordinal, which is the last one's or
 // larger.
@@ -75,27 +80,22 @@ func (o *occurrences) turn() {
 		o.pages = append(o.pages, o.open)
 		o.counted += len(o.open)
 	}
-	if n := len(o.free); n > 0 {
-		o.open, o.free = o.free[n-1], o.free[:n-1]
-		return
-	}
-	o.open = make([]uint32, 0, pageNumbers)
+	o.open = spare.Get().(*[pageNumbers]uint32)[:0]
 }
 
 // count is about how many occurrences there are.
 func (o *occurrences) count() int { return o.counted + len(o.open) }
 
-// reset makes o empty and keeps the memory.
+// reset makes o empty and gives its pages to whoever needs some next.
 func (o *occurrences) reset() {
 	if o.open != nil {
-		o.turn()
-		o.free = append(o.free, o.open)
+		o.pages = append(o.pages, o.open)
 	}
 	for _, page := range o.pages {
-		o.free = append(o.free, page[:0])
+		spare.Put((*[pageNumbers]uint32)(page[:pageNumbers]))
 	}
 	clear(o.pages)
-	*o = occurrences{pages: o.pages[:0], free: o.free}
+	*o = occurrences{pages: o.pages[:0]}
 }
 
 // each calls yield for every page.

@@ -3,12 +3,14 @@ package weaviate_test
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"testing"
 
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
+	"sheaf/backend/httpstore"
 	"sheaf/backend/weaviate"
 )
 
@@ -25,6 +27,7 @@ func TestRequests(t *testing.T) {
 		if err := weaviate.Drop(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
+		empty(t, o.URL)
 	}
 	x := backendtest.NewExchanges(t, filepath.Join("testdata", "requests.json"), *update)
 	o.Client = x.Client()
@@ -52,4 +55,19 @@ func TestRequests(t *testing.T) {
 	x.Result(s.Delete(t.Context(), []sheaf.ID{"notes:a.md"}))
 	x.About = "drop"
 	x.Result(weaviate.Drop(t.Context(), o))
+}
+
+// empty fails when a server holds classes: they would be in what is recorded of it.
+func empty(t *testing.T, url string) {
+	t.Helper()
+	var schema struct {
+		Classes []struct{ Class string }
+	}
+	client := httpstore.Client{Store: "weaviate", URL: url, HTTP: http.DefaultClient}
+	if err := client.Call(t.Context(), "GET", "/v1/schema", nil, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(schema.Classes); n > 0 {
+		t.Fatalf("the server at %s holds %d classes, such as %s: update with one that is empty (scripts/servers/weaviate.sh)", url, n, schema.Classes[0].Class)
+	}
 }

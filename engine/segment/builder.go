@@ -96,10 +96,15 @@ func (b *Builder) Forget() {
 
 // Begin begins a chunk and returns its ordinal. One with the same ID that was added
 // before must have been removed: Flush fails otherwise. The error is ErrTooLarge: for too
-// many chunks, or too many terms since Forget.
+// many chunks or occurrences, or too many terms since Forget.
 func (b *Builder) Begin(id, doc string) (uint32, error) {
 	if len(b.ids) >= maxChunks || len(b.names.list) > maxTerms {
 		return 0, ErrTooLarge
+	}
+	for f := range b.texts {
+		if b.texts[f].count() > maxOccurrences {
+			return 0, ErrTooLarge
+		}
 	}
 	b.ids, b.docs = append(b.ids, id), append(b.docs, doc)
 	for f := range b.lengths {

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -114,6 +115,21 @@ func TestBuilderMemory(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(b)
+}
+
+// TestTooManyOccurrences: a builder takes no chunk after as many occurrences as can be
+// sorted, and takes it once it was reset.
+func TestTooManyOccurrences(t *testing.T) {
+	b := NewBuilder([]string{"a", "b"})
+	fillBuilder(t, b, 3, 50)
+	b.texts[1].counted = maxOccurrences + 1
+	if _, err := b.Begin("id", "doc"); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("one chunk more: %v, want ErrTooLarge", err)
+	}
+	b.Reset()
+	if _, err := b.Begin("id", "doc"); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestNames: a name has one number, whatever the order, and those of another do not

@@ -32,7 +32,8 @@ const (
 // and do not count in a field's length.
 const FormMark = 0x01
 
-// ErrTooLarge says that a segment has as many chunks as it can hold.
+// ErrTooLarge says that a segment has as many chunks, terms or occurrences as it can
+// hold: another one takes what comes.
 var ErrTooLarge = errors.New("segment is full")
 
 // Names of sections. Those with a dot are followed by the name of a field.

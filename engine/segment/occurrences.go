@@ -26,6 +26,9 @@ const (
 	// maxTerms is how many terms a builder may have known when a chunk is begun; the
 	// others, up to noTerm, are for that chunk.
 	maxTerms = noTerm / 4
+	// maxOccurrences is how many there may be in a field when a chunk is begun: with as
+	// many more in that chunk, their places (see inversion) are below 1<<32.
+	maxOccurrences = 1<<31 - 1
 	// pageNumbers are the numbers in a page.
 	pageNumbers = 1 << 13
 	// occurrenceBytes is the memory that an occurrence takes, with what it takes to sort a

@@ -80,7 +80,7 @@ func against(ctx context.Context, originals Originals, list []Recall, asked [][]
 	chunks := 0
 	err := originals(ctx, func(field, chunk string, passages [][]float32) {
 		at := slices.IndexFunc(list, func(r Recall) bool { return r.Field == field })
-		if at < 0 || len(passages) == 0 || len(passages[0]) != list[at].Dims {
+		if at < 0 || len(passages) == 0 || slices.ContainsFunc(passages, func(p []float32) bool { return len(p) != list[at].Dims }) {
 			return
 		}
 		scores := make([]float32, len(asked[at]))
@@ -117,7 +117,7 @@ func similarity(query []float32, passages [][]float32) float32 {
 	best := float32(unseen)
 	for _, p := range passages {
 		var s0, s1, s2, s3 float32
-		p = p[:len(query)]
+		p = p[:len(query)] // spares checks of bounds
 		i := 0
 		for ; i+4 <= len(query); i += 4 {
 			s0 += query[i] * p[i]

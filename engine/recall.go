@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sheaf/engine/segment"
 	"sheaf/engine/vector"
 )
 
@@ -40,7 +41,7 @@ type RecallOptions struct {
 	// Originals give the vectors as they were; nil compares with what is stored
 	// alone.
 	Originals Originals
-	// Progress, which may be nil, is told how much is done.
+	// Progress, which may be nil, is told how much is done; at the end all of it is.
 	Progress func(done, total int)
 }
 
@@ -56,7 +57,14 @@ func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error
 		o.Progress = func(int, int) {}
 	}
 	var list []Recall
+	total := 0
 	for _, v := range s.views {
+		var live segment.Bitset // nil when all are
+		if v.deleted != nil {
+			live = segment.NewBitset(v.reader.Chunks())
+			live.Fill(v.reader.Chunks())
+			live.AndNot(v.deleted)
+		}
 		for _, index := range v.reader.VectorFields() {
 			f := index.Field()
 			at := slices.IndexFunc(list, func(r Recall) bool { return r.Field == f.Name })
@@ -67,16 +75,18 @@ func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error
 			list[at].Passages += f.Passages
 			list[at].Chunks += f.Owned
 			list[at].Exhaustive = list[at].Exhaustive && f.Depth == vector.Depth{}
+			if o.Originals != nil {
+				n, err := index.Count(live)
+				if err != nil {
+					return nil, fmt.Errorf("vector field %q: %w", f.Name, err)
+				}
+				total += n
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b Recall) int { return strings.Compare(a.Field, b.Field) })
 	asked := make([][]*original, len(list))
-	total := len(list) * o.Queries
-	if o.Originals != nil {
-		for _, r := range list {
-			total += r.Chunks
-		}
-	}
+	total += len(list) * o.Queries
 	for i := range list {
 		var err error
 		asked[i], err = s.recall(ctx, &list[i], o.Queries, func(done int) { o.Progress(i*o.Queries+done, total) })
@@ -84,10 +94,14 @@ func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error
 			return nil, err
 		}
 	}
-	if o.Originals == nil {
-		return list, nil
+	if o.Originals != nil {
+		done := func(chunks int) { o.Progress(min(len(list)*o.Queries+chunks, total), total) }
+		if err := against(ctx, o.Originals, list, asked, done); err != nil {
+			return list, err
+		}
 	}
-	return list, against(ctx, o.Originals, list, asked, func(chunks int) { o.Progress(len(list)*o.Queries+chunks, total) })
+	o.Progress(total, total) // the originals of some may be gone
+	return list, nil
 }
 
 // recall measures one field, and returns what its queries found.

@@ -85,9 +85,13 @@ func TestRecall(t *testing.T) {
 			return nil
 		}
 	}
-	list, err := s.Recall(t.Context(), RecallOptions{Queries: 40, Originals: others(0)})
+	var told [][2]int
+	list, err := s.Recall(t.Context(), RecallOptions{Queries: 40, Originals: others(0), Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
+	}
+	if last := told[len(told)-2:]; last[0] != [2]int{40 + 15299, 40 + 15299} || last[1] != last[0] {
+		t.Errorf("the last that is told of progress is %v", last)
 	}
 	if r := list[0]; r.Field != "body" || r.Queries != 40 || r.At10 < 0.98 || r.At100 < 0.98 || r.At10 > 1 || r.Exhaustive || r.Passages < 20000 ||
 		r.Originals != 15299 || r.Float10 < 0.97 || r.Float100 < 0.97 || r.Float10 > 1 || r.Float100 > 1 || r.Float100 == r.At100 {
@@ -95,6 +99,18 @@ func TestRecall(t *testing.T) {
 	}
 	if list, err := s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: others(5000)}); err != nil || list[0].Float10 > 0.5 || list[0].Float100 > 0.5 {
 		t.Errorf("the nearest of other vectors: %+v, %v", list, err)
+	}
+	uneven := func(_ context.Context, yield func(field, chunk string, passages [][]float32)) error {
+		yield("body", large[7].ID, [][]float32{large[7].Vectors[0].Passages[0], {1}})
+		return nil
+	}
+	told = nil
+	list, err = s.Recall(t.Context(), RecallOptions{Queries: 5, Originals: uneven, Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
+	if err != nil || list[0].Originals != 0 {
+		t.Errorf("a passage of another model: %+v, %v", list, err)
+	}
+	if last := told[len(told)-1]; last[0] != last[1] {
+		t.Errorf("the last that is told of progress is %v", last)
 	}
 	req := Request{Vector: &Vector{Field: "body", Vector: large[7].Vectors[0].Passages[0]}, Limit: 2}
 	hits, err := s.Search(t.Context(), req)

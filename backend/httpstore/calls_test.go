@@ -89,3 +89,26 @@ func TestWriteWaits(t *testing.T) {
 		})
 	}
 }
+
+// TestWriteEnds: a proxy that does not reach the server is no answer of it: a write ends
+// in time.
+func TestWriteEnds(t *testing.T) {
+	const timeout = time.Second
+	for _, status := range []int{http.StatusBadGateway, http.StatusGatewayTimeout} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				time.Sleep(timeout / 3)
+				w.WriteHeader(status)
+			}))
+			defer server.Close()
+			client := &httpstore.Client{Store: "test", URL: server.URL, HTTP: server.Client(), Attempts: 100}
+			calls := httpstore.NewCalls("test", server.Client(), timeout, false)
+			began := time.Now()
+			err := calls.Write(t.Context(), func(ctx context.Context) error { return client.Call(ctx, "POST", "/", nil, nil) })
+			if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") || took > 2*timeout {
+				t.Errorf("%v after %v, want sheaf.ErrUnavailable after %v", err, took, timeout)
+			}
+		})
+	}
+}

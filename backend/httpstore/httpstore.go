@@ -168,8 +168,11 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 		return nil, 0, fmt.Errorf("%w: %s is not reached: %w", sheaf.ErrUnavailable, c.URL, err)
 	}
 	done := resp.StatusCode < 300
-	if pause = patience(resp); done || pause >= 0 {
-		if more, ok := ctx.Value(answered{}).(func()); ok {
+	pause = patience(resp)
+	switch resp.StatusCode {
+	case http.StatusBadGateway, http.StatusGatewayTimeout: // a proxy speaks, the server does not
+	default:
+		if more, ok := ctx.Value(answered{}).(func()); ok && (done || pause >= 0) {
 			more() // a server that asks for time is there
 		}
 	}

@@ -245,7 +245,8 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestGrowth: times of two sizes beside one another, with their ratio.
+// TestVerdicts: a peer that finds clearly less than the best one does is named, per kind
+// of task; ones that failed or are close are not.
 func TestVerdicts(t *testing.T) {
 	nan := math.NaN()
 	row := func(name string, task Task, mrr, recall float64) Row {
@@ -261,6 +262,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestGrowth: times of two sizes beside one another, with their ratio.
 func TestGrowth(t *testing.T) {
 	class := func(micros, together float64) map[string]*Class {
 		return map[string]*Class{"hot": {Micros: [][]float64{{micros}}, ClientsMicros: []float64{together}, QPS: 100, ClientsQPS: 150}}

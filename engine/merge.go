@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -124,13 +125,20 @@ func (ix *Index) waitForMerges(ctx context.Context) bool {
 }
 
 // Merge makes one segment of the whole index, without deleted chunks. Background
-// merges are waited for; while merges are paused, so is this one. The error is
+// merges are waited for; while merges are paused, so is this one. Like a load it takes
+// the index's lock: an error that wraps ErrLocked says who holds it. The error is
 // ErrClosed once the index is closed.
 func (ix *Index) Merge(ctx context.Context) error {
+	ix.publish.Lock()
+	err := ix.takeLock()
+	ix.publish.Unlock()
+	if err != nil {
+		return fmt.Errorf("merge index %s: %w", ix.options.Dir, err)
+	}
 	if !ix.waitForMerges(ctx) {
 		return ctx.Err()
 	}
-	_, err := ix.mergeOnce(ctx, math.MaxInt64, func(views []*view) []*view {
+	_, err = ix.mergeOnce(ctx, math.MaxInt64, func(views []*view) []*view {
 		if len(views) > 1 || len(views) == 1 && views[0].deleted != nil {
 			return views
 		}

@@ -126,3 +126,40 @@ func TestMergeAfterClose(t *testing.T) {
 		t.Errorf("%d chunks in %d segments, want 2 in 2", st.Chunks, st.Segments)
 	}
 }
+
+// TestMergeTakesTheLock: an index that another process writes to, or that is open for
+// reading, is not merged; the first who merges is the writer.
+func TestMergeTakesTheLock(t *testing.T) {
+	dir := t.TempDir()
+	writer := testIndex(t, dir)
+	rng := rand.New(rand.NewPCG(65, 2))
+	for n := range 3 {
+		commit(t, writer, nil, randomChunks(rng, n, 1, 40))
+	}
+	other := testIndex(t, dir)
+	if err := other.Merge(t.Context()); !errors.Is(err, ErrLocked) {
+		t.Errorf("beside a writer: %v, want ErrLocked", err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := Open(Options{Dir: dir, Analyzer: writer.options.Analyzer, Fields: testFields, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := reader.Merge(t.Context()); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("open for reading: %v, want ErrReadOnly", err)
+	}
+	if err := other.Merge(t.Context()); err != nil {
+		t.Errorf("without a writer: %v", err)
+	}
+	s, err := reader.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if st := s.Stats(); st.Chunks != 3 || st.Segments != 1 {
+		t.Errorf("%d chunks in %d segments, want 3 in 1", st.Chunks, st.Segments)
+	}
+}

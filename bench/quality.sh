@@ -54,8 +54,13 @@ evaluate() {
 	"$sheaf" eval --plain --markdown "$@"
 }
 
-# field NAME [N]: the N-th value of that name in JSON on standard input.
-field() { tr ',{}' '\n\n\n' | sed -n "s/^ *\"$1\": *//p" | sed -n "${2:-1}p"; }
+# field NAME: the first value of that name in JSON on standard input.
+field() { tr ',{}' '\n\n\n' | sed -n "s/^ *\"$1\": *//p" | sed -n 1p; }
+
+# value NAME and inside OBJECT NAME: a value of found.json itself, and of an object in
+# it. It is JSON in one line, in which these objects hold no others.
+value() { sed 's/\(.\){[^{}]*}/\1/g' "$out/found.json" | field "$1"; }
+inside() { sed -n "s/.*\"$1\": *\({[^{}]*}\).*/\1/p" "$out/found.json" | field "$2"; }
 
 # folders TABLE: a row for each folder, below what is printed before.
 folders() {
@@ -72,12 +77,8 @@ row_confidence() {
 		echo "| $2 | too few questions | | | | | | |"
 		return
 	fi
-	value() { field "$1" <"$out/found.json"; }
-	# "found" and "foreign" hold questions and those called answerable, behind the
-	# first count of all questions.
-	part() { field "$1" "$2" <"$out/found.json"; }
 	printf '| %s | %s | %s | %s | %.3f | %.3f | %s of %s | %s of %s |\n' "$2" "$(value queries)" "$(value impossible)" "$(value right)" "$(value error)" "$(value brier)" \
-		"$(part answerable 1)" "$(part queries 2)" "$(part answerable 2)" "$(part queries 3)"
+		"$(inside found answerable)" "$(inside found queries)" "$(inside foreign answerable)" "$(inside foreign queries)"
 }
 
 row_own() {
@@ -90,9 +91,8 @@ row_own() {
 row_adapt() {
 	"$sheaf" adapt "$1" --json >"$out/found.json"
 	"$sheaf" adapt "$1" --undo
-	value() { field "$@" <"$out/found.json"; }
-	printf '| %s | %s | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %s |\n' "$2" "$(value words)" "$(value before)" "$(value after)" "$(value p)" \
-		"$(value before 2)" "$(value after 2)" "$(value p 2)" "$(value kept | sed 's/true/yes/;s/false/no/')"
+	printf '| %s | %s | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %s |\n' "$2" "$(value words)" "$(inside exchanged before)" "$(inside exchanged after)" "$(inside exchanged p)" \
+		"$(inside others before)" "$(inside others after)" "$(inside others p)" "$(value kept | sed 's/true/yes/;s/false/no/')"
 }
 
 table_parts() {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -173,6 +174,17 @@ func (a *app) evalConfidenceTogether(cmd *cobra.Command, folders []string, o con
 	}
 	if o.reset || o.plot != "" {
 		return sheaf.Invalidf("--reset and --plot are for one folder")
+	}
+	var infos []fs.FileInfo
+	for i, folder := range folders {
+		info, err := os.Stat(folder)
+		if err != nil {
+			return fileFault(err)
+		}
+		if same := slices.IndexFunc(infos, func(other fs.FileInfo) bool { return os.SameFile(info, other) }); same >= 0 {
+			return sheaf.Invalidf("%s and %s are one folder: each is asked once", folders[same], folders[i])
+		}
+		infos = append(infos, info)
 	}
 	var all []*confidence.Answers
 	in := a.in

@@ -149,6 +149,13 @@ as written; with --doc its reference, and without a name that of the whole langu
 		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeProfiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, whole := range []string{"source", "doc"} {
+				for _, number := range []string{"set", "limit"} {
+					if cmd.Flags().Changed(whole) && cmd.Flags().Changed(number) {
+						return sheaf.Invalidf("--%s and --%s do not go together: it prints what holds for all numbers", whole, number)
+					}
+				}
+			}
 			if len(args) == 0 {
 				if !doc {
 					return sheaf.Invalidf("name a profile (%s), or give --doc", strings.Join(profileNames(), ", "))

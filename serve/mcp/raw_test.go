@@ -52,17 +52,11 @@ func startRaw(t *testing.T) *raw {
 	go func() {
 		defer close(r.out)
 		for lines := bufio.NewScanner(heard); lines.Scan(); {
-			text := lines.Bytes()
-			if text[0] != '[' {
-				text = fmt.Appendf(nil, "[%s]", text)
+			var l line
+			if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+				t.Errorf("the server wrote %q", lines.Bytes())
 			}
-			var answers []line
-			if err := json.Unmarshal(text, &answers); err != nil {
-				t.Errorf("the server wrote %q", text)
-			}
-			for _, l := range answers {
-				r.out <- l
-			}
+			r.out <- l
 		}
 	}()
 	t.Cleanup(func() {
@@ -138,18 +132,29 @@ func TestRawRequests(t *testing.T) {
 	}
 }
 
-// TestBatches: versions of the protocol that have lists of messages get them.
-func TestBatches(t *testing.T) {
-	r := startRaw(t)
-	r.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`, 1)
-	fmt.Fprintln(r.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	for _, text := range []string{`[]`, `[5]`, `[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]`} {
-		if l := r.send(text, 0); l.Error == nil {
-			t.Errorf("%s: %s", text, l.Result)
+// TestLists: a list of messages is refused whatever version a client names, and the
+// server stays.
+func TestLists(t *testing.T) {
+	const ping, notice = `{"jsonrpc":"2.0","id":7,"method":"ping"}`, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
+	lists := []string{"[]", "[5]", "[" + ping + "]", "[" + ping + "," + ping + "]", "[" + ping + "," + notice + "]", "[" + notice + "," + notice + "]", " [" + notice + "] "}
+	for _, version := range []string{`"protocolVersion":""`, `"protocolVersion":"2020-01-01"`, `"protocolVersion":"2025-03-26"`, `"ProtocolVersion":"2025-03-26"`, `"protocolVersion":"2025-06-18"`} {
+		r := startRaw(t)
+		refuse := func() {
+			t.Helper()
+			for _, text := range lists {
+				if l := r.send(text, 0); l.Error == nil || l.Error.Code != -32600 || !strings.Contains(l.Error.Message, "one message a line") {
+					t.Errorf("%s, %s: %+v", version, text, l)
+				}
+			}
 		}
-	}
-	fmt.Fprintln(r.in, `[{"jsonrpc":"2.0","id":7,"method":"ping"},{"jsonrpc":"2.0","id":8,"method":"ping"}]`)
-	if a, b := <-r.out, <-r.out; a.Error != nil || b.Error != nil || a.ID+b.ID != 7+8 {
-		t.Errorf("a list: %+v, %+v", a, b)
+		refuse()
+		r.ask("initialize", "{"+version+`,"capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
+		fmt.Fprintln(r.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		refuse()
+		r.ask("initialize", `{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
+		refuse()
+		if l := r.ask("ping", ""); l.Error != nil {
+			t.Errorf("%s: after all that: %+v", version, l.Error)
+		}
 	}
 }

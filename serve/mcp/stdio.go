@@ -42,7 +42,6 @@ type lines struct {
 	buffered *bufio.Reader
 	out      io.Writer
 	rest     []byte
-	batches  bool // whether the version that was agreed on has batches
 }
 
 func (l *lines) Close() error { return l.in.Close() }
@@ -58,7 +57,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			if line = bytes.TrimSpace(line); len(line) == 0 {
 				continue
 			}
-			err = l.check(line)
+			err = check(line)
 		}
 		if err != nil {
 			if err := l.refuse(err); err != nil {
@@ -100,46 +99,18 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// lastWithBatches is the last version of the protocol that has batches.
-const lastWithBatches = "2025-03-26"
-
-// check says why a line is no message, or batch of messages.
-func (l *lines) check(line []byte) error {
-	if !json.Valid(line) {
+// check says why a line is no message. Lists of messages, which the protocol had
+// in its version 2025-03-26 alone, are refused whatever version is spoken: the SDK
+// mixes up notifications in them and ends the session.
+func check(line []byte) error {
+	switch {
+	case !json.Valid(line):
 		return errJSON
+	case line[0] == '[':
+		return errors.New("a list of messages: send one message a line (lists were removed from the protocol with version 2025-06-18)")
 	}
-	if line[0] != '[' {
-		m, err := jsonrpc.DecodeMessage(line)
-		if err != nil {
-			return err
-		}
-		var start sdk.InitializeParams
-		if r, ok := m.(*jsonrpc.Request); ok && r.Method == "initialize" && json.Unmarshal(r.Params, &start) == nil {
-			l.batches = start.ProtocolVersion <= lastWithBatches
-		}
-		return nil
-	}
-	var batch []json.RawMessage
-	if err := json.Unmarshal(line, &batch); err != nil {
-		return err
-	}
-	if !l.batches || len(batch) == 0 {
-		return errors.New("a list: send one message a line")
-	}
-	seen := map[jsonrpc.ID]bool{}
-	for _, one := range batch {
-		m, err := jsonrpc.DecodeMessage(one)
-		if err != nil {
-			return err
-		}
-		if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
-			if seen[r.ID] {
-				return fmt.Errorf("two messages of a list have the identifier %v", r.ID.Raw())
-			}
-			seen[r.ID] = true
-		}
-	}
-	return nil
+	_, err := jsonrpc.DecodeMessage(line)
+	return err
 }
 
 // refuse answers a line that is no message. Which request it was to be is not known.

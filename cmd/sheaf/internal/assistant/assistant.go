@@ -90,6 +90,9 @@ func (a *Assistant) Add(s Server) (*Change, error) { return a.change(s, true) }
 // Remove is the change that takes the entry called name out.
 func (a *Assistant) Remove(name string) (*Change, error) { return a.change(Server{Name: name}, false) }
 
+// byteOrderMark is what editors on Windows begin a file with.
+const byteOrderMark = "\ufeff"
+
 func (a *Assistant) change(s Server, add bool) (*Change, error) {
 	c := &Change{File: a.File, mode: 0o600}
 	content, err := os.ReadFile(a.File)
@@ -99,6 +102,7 @@ func (a *Assistant) change(s Server, add bool) (*Change, error) {
 	if info, err := os.Stat(a.File); err == nil {
 		c.mode = info.Mode().Perm()
 	}
+	content, marked := bytes.CutPrefix(content, []byte(byteOrderMark))
 	if a.toml {
 		err = c.changeTOML(a.list, content, s, add)
 	} else {
@@ -106,6 +110,9 @@ func (a *Assistant) change(s Server, add bool) (*Change, error) {
 	}
 	if err != nil {
 		return nil, sheaf.Invalidf("%s, the configuration of %s, cannot be read, so it stays as it is: %w", a.File, a.Title, err)
+	}
+	if marked {
+		c.content = append([]byte(byteOrderMark), c.content...)
 	}
 	return c, nil
 }
@@ -121,6 +128,9 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 	}
 	if _, ok := value.Value.(*hujson.Object); !ok {
 		return errors.New("it is no object")
+	}
+	if err := errors.Join(once(content, &value, a.list), once(content, value.Find("/"+a.list), s.Name)); err != nil {
+		return err
 	}
 	entry := "/" + a.list + "/" + pointer(s.Name)
 	found := value.Find(entry)

@@ -106,6 +106,13 @@ func TestLayout(t *testing.T) {
 		`{"mcpServers": {"x": {}}}`:   `{"mcpServers": {"x": {}, ` + entry + `}}`,
 		`{"mcpServers": {"sheaf":5}}`: `{"mcpServers": {"sheaf":{"command": "/usr/bin/sheaf", "args": ["mcp"]}}}`,
 		"{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"} // keep\n   }, // behind\n   \"n\": 1.50\n}\n": "{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"}, // keep\n      " + entry + "\n   }, // behind\n   \"n\": 1.50\n}\n",
+		"{\"mcpServers\": {/* mine */}}":          "{\"mcpServers\": {/* mine */\n    " + entry + "\n  }}",
+		"{\n  \"a\": 1 /* c */}":                  "{\n  \"a\": 1, /* c */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
+		"/* top */ {/* only */}":                  "/* top */ {/* only */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
+		"{\n  \"a\": 1 // c\n  /* d\n     e */ }": "{\n  \"a\": 1, // c\n  /* d\n     e */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
+		"{\"a\": 1 /* c */}":                      "{\"a\": 1, \"mcpServers\": {" + entry + "} /* c */}",
+		"\ufeff{}\n":                              "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
+		"\ufeff":                                  "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
 	} {
 		a := find(t, places(t), "cursor")
 		if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
@@ -115,6 +122,33 @@ func TestLayout(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := a.Add(assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp"}})
+		if err == nil {
+			err = c.Write()
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", before, err)
+		}
+		if got, err := os.ReadFile(a.File); err != nil || string(got) != want {
+			t.Errorf("%s\nbecomes\n%s\nwant\n%s", before, got, want)
+		}
+	}
+}
+
+// TestTakesOut: the comments right before an entry and behind it go with it, those
+// of its neighbors stay.
+func TestTakesOut(t *testing.T) {
+	for before, want := range map[string]string{
+		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  \"sheaf\": {}, // too\n\n  // of y\n  \"y\": {} // end\n}}": "{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of y\n  \"y\": {} // end\n}}",
+		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  \"sheaf\": {}\n  /* end */\n}}":                                            "{\"mcpServers\": {\n  \"x\": {} // of x\n  /* end */\n}}",
+	} {
+		a := find(t, places(t), "cursor")
+		if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(a.File, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := a.Remove("sheaf")
 		if err == nil {
 			err = c.Write()
 		}
@@ -139,6 +173,29 @@ func TestBrokenFiles(t *testing.T) {
 		}
 		if c, err := a.Add(server); err == nil {
 			t.Errorf("%q is changed: %+v", text, c)
+		}
+	}
+}
+
+// TestTwoOfOneName: which of two members a program reads is not known, so neither
+// is changed.
+func TestTwoOfOneName(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\"mcpServers\": {\n\"sheaf\": 1,\n\"x\": {},\n\"she\\u0061f\": 2}}": `two members called "sheaf", in lines 2 and 4`,
+		"\ufeff{\"mcpServers\": {},\n\n\"mcpServers\": {}}":                   `two members called "mcpServers", in lines 1 and 3`,
+	} {
+		a := find(t, places(t), "cursor")
+		if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(a.File, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := a.Add(server); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %+v, %v", text, c, err)
+		}
+		if c, err := a.Remove("sheaf"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: taking it out: %+v, %v", text, c, err)
 		}
 	}
 }

@@ -59,12 +59,12 @@ func add(o *hujson.Object, name string, value hujson.Value, l layout) {
 		in = &deeper
 	}
 	if in != nil {
-		// What stands before the line of the closing bracket, such as a
-		// comment behind the last member, stays where it is.
-		kept, closing := "", l.newline+strings.Repeat(l.unit, l.depth)
-		if at := bytes.LastIndexByte(o.AfterExtra, '\n'); at >= 0 {
-			kept = strings.TrimSuffix(string(o.AfterExtra[:at]), "\r")
-			closing = l.newline + string(o.AfterExtra[at+1:])
+		// What stands before the closing bracket, such as a comment behind
+		// the last member, stays where it is.
+		kept, closing := strings.TrimRight(string(o.AfterExtra), " \t\r"), l.newline+strings.Repeat(l.unit, l.depth)
+		if strings.HasSuffix(kept, "\n") {
+			closing = l.newline + string(o.AfterExtra[len(kept):])
+			kept = strings.TrimSuffix(kept[:len(kept)-1], "\r")
 		}
 		before = kept + l.newline + *in
 		o.AfterExtra = hujson.Extra(closing)
@@ -97,6 +97,29 @@ func indent(o *hujson.Object) *string {
 		in = "" // a comment stands before it
 	}
 	return &in
+}
+
+// once says where an object has two members of a name.
+func once(content []byte, v *hujson.Value, name string) error {
+	if v == nil {
+		return nil
+	}
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return nil
+	}
+	first := 0
+	for _, m := range object.Members {
+		if m.Name.Value.(hujson.Literal).String() != name {
+			continue
+		}
+		line := 1 + bytes.Count(content[:m.Name.StartOffset], []byte("\n"))
+		if first > 0 {
+			return fmt.Errorf("it has two members called %q, in lines %d and %d: take one out", name, first, line)
+		}
+		first = line
+	}
+	return nil
 }
 
 // newlineOf is how lines end in a file.

@@ -30,7 +30,7 @@ type Fusion interface {
 	// are negative weights and weights that sum to 0.
 	Fuse(legs []Leg) (sheaf.Ranking, error)
 	// FuseTop returns the first n hits of what Fuse returns, and makes no others: it
-	// takes less time the fewer are wanted.
+	// takes less time the fewer are wanted. Below 0 is 0.
 	FuseTop(legs []Leg, n int) (sheaf.Ranking, error)
 }
 
@@ -324,7 +324,7 @@ func (u *union) ranking(n int, explain func(i int) *sheaf.Explanation) sheaf.Ran
 		}
 		keys[i] = unionKey{score, best, int32(i)}
 	}
-	n = min(n, len(keys))
+	n = max(0, min(n, len(keys)))
 	sortFirst(keys, n, func(a, b unionKey) int {
 		switch {
 		case a.score > b.score:

@@ -32,10 +32,16 @@ type tables struct {
 
 var tablesPool = sync.Pool{New: func() any { return &tables{} }}
 
+// maxKeptSlots is the largest table that is kept for another search.
+const maxKeptSlots = 1 << 14
+
 // release gives the tables back; the memo is used no more.
 func (m *memo) release() {
 	t := m.tables
 	m.tables = nil
+	if max(len(t.nodes), len(t.brief)) > maxKeptSlots {
+		return
+	}
 	clear(t.nodes)
 	clear(t.brief)
 	tablesPool.Put(t)

@@ -126,7 +126,7 @@ func (r *Reader) Page(ctx context.Context, cursor, text string) (*Answer, error)
 	if text != "" && text != k.request.Text {
 		return nil, fieldError("cursor", "it belongs to another query, %q", k.request.Text)
 	}
-	if err := takeTurn(ctx); err != nil {
+	if err := TakeTurn(ctx); err != nil {
 		return nil, err
 	}
 	return r.page(ctx, k, from, limit)

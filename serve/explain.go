@@ -42,7 +42,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.lab().Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: true, Trace: true})
+	result, err := r.lab(ctx).Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: true, Trace: true})
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +67,12 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 }
 
 // lab is the searcher that remembers what branches retrieved.
-func (r *Reader) lab() *search.Searcher {
+func (r *Reader) lab(ctx context.Context) *search.Searcher {
 	g := newGuard(r.view, r.c, &r.grant)
 	if r.c.cache != nil {
 		g.legs = &legs{r.c.cache, r.at}
 	}
-	s := r.searcher()
+	s := r.searcher(ctx)
 	s.Backend, s.Facts = g.searched(), g
 	return s
 }
@@ -96,7 +96,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	if _, ok := search.Part(r.guard, id); !ok && !p.profile.Scans() {
 		return nil, notFound(id)
 	}
-	a, err := r.lab().WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
+	a, err := r.lab(ctx).WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]
 	if _, err := p.profile.Plan(q.Window, change); err != nil {
 		return nil, inField("change", err)
 	}
-	_, _, moves, err := r.lab().WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
+	_, _, moves, err := r.lab(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
 	if err != nil {
 		return nil, err
 	}

@@ -328,7 +328,7 @@ func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filte
 	count := func(word string) (int, error) {
 		return r.frequency(ctx, word)
 	}
-	words, err := salient.Query(r.c.o.Analyzer, text, salient.Collection{Size: r.guard.Chunks(), Count: count})
+	words, err := salient.Query(r.c.o.Analyzer, text, salient.Collection{Size: r.guard.Chunks(ctx), Count: count})
 	if err != nil {
 		return nil, err
 	}

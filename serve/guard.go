@@ -30,8 +30,8 @@ type guard struct {
 	filter  sheaf.Filter // nil lets everything through
 	viewer  backend.Viewer
 	legs    *legs // what was retrieved before; nil asks the store
-	chunks  func() int
 	mu      sync.Mutex
+	chunks  *int // that the caller sees, once they were counted
 	seen    map[sheaf.ID]bool
 	folders map[string]int
 }
@@ -50,24 +50,33 @@ var (
 )
 
 func newGuard(view *catalog.View, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, words: &c.words, store: c.o.Backend, distant: c.o.Distant, viewer: grant.Viewer(), chunks: view.Chunks}
+	g := &guard{view: view, words: &c.words, store: c.o.Backend, distant: c.o.Distant, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
-		g.chunks = sync.OnceValue(g.countChunks)
 	}
 	return g
 }
 
 // Chunks is the number of chunks that the caller sees, 0 when it cannot be
 // counted. Searches, snippets and models ask for it many times a query.
-func (g *guard) Chunks() int { return g.chunks() }
-
-func (g *guard) countChunks() int {
-	n, err := g.Count(context.Background(), backend.Request{Limit: 1, Text: everyField(sheaf.Bool{})})
-	if err != nil {
-		return 0
+func (g *guard) Chunks(ctx context.Context) int {
+	if g.filter == nil {
+		return g.view.Chunks()
 	}
+	g.mu.Lock()
+	known := g.chunks
+	g.mu.Unlock()
+	if known != nil {
+		return *known
+	}
+	n, err := g.Count(ctx, backend.Request{Limit: 1, Text: everyField(sheaf.Bool{})})
+	if err != nil {
+		return 0 // another time it may be counted
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.chunks = &n
 	return n
 }
 
@@ -106,23 +115,24 @@ func (g *guard) bound(req backend.Request) backend.Request {
 	return req
 }
 
-// wait lets others work while the store does, if that is on another machine, until
-// back is called.
-func (g *guard) wait(ctx context.Context) (back func()) {
+// fromStore runs ask, which asks the store of g; others work meanwhile if that is on
+// another machine.
+func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (T, error) {
+	ctx = backend.WithViewer(ctx, g.viewer)
 	if !g.distant {
-		return func() {}
+		return ask(ctx)
 	}
-	return rest(ctx)
+	return elsewhere(ctx, func() (T, error) { return ask(ctx) })
 }
 
 // Retrieve implements backend.Backend.
 func (g *guard) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
-	defer g.wait(ctx)()
-	ctx = backend.WithViewer(ctx, g.viewer)
-	if g.legs != nil {
-		return g.legs.retrieve(ctx, g.bound(req), g.store)
-	}
-	return g.store.Retrieve(ctx, g.bound(req))
+	return fromStore(ctx, g, func(ctx context.Context) (sheaf.Ranking, error) {
+		if g.legs != nil {
+			return g.legs.retrieve(ctx, g.bound(req), g.store)
+		}
+		return g.store.Retrieve(ctx, g.bound(req))
+	})
 }
 
 // Fuse implements backend.Fuser, as far as the store does: both legs are bounded as
@@ -132,12 +142,11 @@ func (g *guard) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fuse
 	if !ok {
 		return backend.Fused{}, fmt.Errorf("%w: the store joins no branches by itself", sheaf.ErrUnsupported)
 	}
-	defer g.wait(ctx)()
 	req.Filter = g.bound(backend.Request{Filter: req.Filter}).Filter
 	for i := range req.Legs {
 		req.Legs[i].Text = g.bound(backend.Request{Text: req.Legs[i].Text}).Text
 	}
-	return f.Fuse(backend.WithViewer(ctx, g.viewer), req)
+	return fromStore(ctx, g, func(ctx context.Context) (backend.Fused, error) { return f.Fuse(ctx, req) })
 }
 
 // Explain implements backend.Explainer, as far as the store does.
@@ -146,12 +155,12 @@ func (g *guard) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 	if !ok {
 		return nil, fmt.Errorf("explain: %w by this store", sheaf.ErrUnsupported)
 	}
-	defer g.wait(ctx)()
-	ctx = backend.WithViewer(ctx, g.viewer)
-	if g.legs != nil {
-		return g.legs.explain(ctx, g.bound(req), ids, e)
-	}
-	return e.Explain(ctx, g.bound(req), ids)
+	return fromStore(ctx, g, func(ctx context.Context) ([]*sheaf.Explanation, error) {
+		if g.legs != nil {
+			return g.legs.explain(ctx, g.bound(req), ids, e)
+		}
+		return e.Explain(ctx, g.bound(req), ids)
+	})
 }
 
 // Supports implements backend.Selective: what the store says of requests as the
@@ -180,12 +189,11 @@ func (g *guard) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]shea
 	if g.legs != nil {
 		return backend.RetrieveAll(ctx, retriever{g}, reqs)
 	}
-	defer g.wait(ctx)()
 	bound := make([]backend.Request, len(reqs))
 	for i := range reqs {
 		bound[i] = g.bound(reqs[i])
 	}
-	return backend.RetrieveAll(backend.WithViewer(ctx, g.viewer), g.store, bound)
+	return fromStore(ctx, g, func(ctx context.Context) ([]sheaf.Ranking, error) { return backend.RetrieveAll(ctx, g.store, bound) })
 }
 
 // retriever is a guard that takes one request at a time.
@@ -214,9 +222,7 @@ func (g *guard) CountAll(ctx context.Context, reqs []backend.Request) ([]int, er
 	if len(asked) == 0 {
 		return out, nil
 	}
-	back := g.wait(ctx)
-	counts, err := backend.CountAll(backend.WithViewer(ctx, g.viewer), counter, bound)
-	back()
+	counts, err := fromStore(ctx, g, func(ctx context.Context) ([]int, error) { return backend.CountAll(ctx, counter, bound) })
 	if err != nil {
 		return nil, err
 	}
@@ -251,8 +257,7 @@ func (g *guard) Facets(ctx context.Context, req backend.Request, columns []strin
 	if !ok {
 		return nil, fmt.Errorf("facets: %w by this store", sheaf.ErrUnsupported)
 	}
-	defer g.wait(ctx)()
-	return f.Facets(backend.WithViewer(ctx, g.viewer), g.bound(req), columns, limit)
+	return fromStore(ctx, g, func(ctx context.Context) ([]backend.Facet, error) { return f.Facets(ctx, g.bound(req), columns, limit) })
 }
 
 // Sorted implements backend.Sorter, as far as the store does.
@@ -261,8 +266,7 @@ func (g *guard) Sorted(ctx context.Context, req backend.Request, by backend.Orde
 	if !ok {
 		return nil, fmt.Errorf("order by %s: %w by this store", by.Column, sheaf.ErrUnsupported)
 	}
-	defer g.wait(ctx)()
-	return s.Sorted(backend.WithViewer(ctx, g.viewer), g.bound(req), by)
+	return fromStore(ctx, g, func(ctx context.Context) (sheaf.Ranking, error) { return s.Sorted(ctx, g.bound(req), by) })
 }
 
 // errReadOnly says that readers do not write.

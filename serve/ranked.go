@@ -92,7 +92,7 @@ type asked struct {
 	sort       string
 	explain    bool
 	count      bool
-	minute     int64 // of ages; 0 when there are none
+	now        int64 // by which ages are measured, in Unix seconds; 0 when there are none
 	confidence *calibrate.Logistic
 	// What the caller may see.
 	owner  string
@@ -111,13 +111,14 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 	if err != nil {
 		return nil, nil, inParameters(err)
 	}
-	s, now := r.searcher(), r.c.now()
-	s.Now = func() time.Time { return now }
+	now := r.c.now()
 	opt := search.Options{Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Order: by}
 	seek := func() (*ranked, error) {
-		if err := takeTurn(ctx); err != nil {
+		if err := TakeTurn(ctx); err != nil {
 			return nil, err
 		}
+		s := r.searcher(ctx)
+		s.Now = func() time.Time { return now }
 		result, err := s.Search(ctx, parsed, p.profile, opt)
 		if err != nil {
 			return nil, err
@@ -146,7 +147,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 	what := asked{query: parsed, profile: p.edition, parameters: q.Parameters, facets: q.Facets, sort: q.Sort, explain: q.Explain, count: q.Count,
 		owner: r.grant.Fingerprint(), filter: r.guard.filter}
 	if plan.Dated() {
-		what.minute = now.Unix()
+		what.now = now.Unix()
 	}
 	if r.c.o.Confidence != nil {
 		what.confidence = r.c.o.Confidence(p.profile.Name)

@@ -204,18 +204,16 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 	return sheaf.And{a, b}
 }
 
-func (r *Reader) searcher() *search.Searcher {
+func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 	s := &search.Searcher{Backend: r.guard.searched(), Store: r.c.o.Store, Facts: r.guard, Embed: r.c.o.Embed, Known: r.c.o.Known, Analyzer: r.c.o.Analyzer, Confidence: r.c.o.Confidence, Now: r.c.now}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
 		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
-			defer rest(ctx)()
-			return embed(ctx, text)
+			return elsewhere(ctx, func() ([]float32, error) { return embed(ctx, text) })
 		}
 	}
 	if reranker := r.c.o.Rerank; reranker != nil {
 		s.Rerank = func(ctx context.Context, query string, texts []string) ([]float64, error) {
-			defer rest(ctx)()
-			return reranker.Rerank(ctx, query, texts)
+			return elsewhere(ctx, func() ([]float64, error) { return reranker.Rerank(ctx, query, texts) })
 		}
 		s.Text = search.TextOf(r.guard, r.guard.text)
 	}
@@ -223,7 +221,7 @@ func (r *Reader) searcher() *search.Searcher {
 		s.Scanner = visibleFiles{r.c.o.Scanner, r.guard}
 	}
 	if r.c.o.Model != nil {
-		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.guard.Chunks())
+		s.SetModel(r.c.o.Model, r.c.o.Analyzer, r.guard.Chunks(ctx))
 	}
 	return s
 }
@@ -286,7 +284,7 @@ func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
 // rarity tells snippets how rare a word is, by its idf among what the caller
 // sees.
 func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
-	size := float64(r.guard.Chunks())
+	size := float64(r.guard.Chunks(ctx))
 	return func(word string) float64 {
 		n, err := r.frequency(ctx, word)
 		if err != nil {

@@ -12,8 +12,9 @@ const settleStep = 5 * time.Millisecond
 
 // Settle makes the time of an answer that began at began tell nothing of what is
 // kept from the caller: it waits for the next full step of some milliseconds. It
-// returns at once for callers from whom nothing is kept. A door calls it before
-// it says that something was not found.
+// returns at once for callers from whom nothing is kept. Doors call it where names
+// of hidden documents are looked up: before they say that something was not found, or
+// before every answer.
 func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	if grant.SeesAll() {
 		return

@@ -85,7 +85,7 @@ func (r *Reader) Summary(ctx context.Context) (*Summary, error) {
 			s.Documents++
 		}
 	}
-	s.Chunks = r.guard.Chunks()
+	s.Chunks = r.guard.Chunks(ctx)
 	return s, r.Err()
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Turn is the right of a request to work, of which there are about as many as
-// processors.
+// processors. It is used by one goroutine at a time.
 type Turn interface {
 	// Take waits until the request may work. Its error is that of the search.
 	Take(ctx context.Context) error
@@ -19,53 +19,103 @@ type turnKey struct{}
 // turn is that of a request whose branches may work together.
 type turn struct {
 	Turn
-	mu    sync.Mutex
-	taken bool
-	// resting is how many of them wait for another machine.
-	resting int
+	// ctx is the request's: a stage with less time than the request still waits for
+	// the turn, without which the others could not go on.
+	ctx     context.Context
+	mu      sync.Mutex
+	changed sync.Cond
+	begun   bool // it was taken once
+	has     bool
+	taking  bool // one of them waits for it, mu free
+	away    int  // how many of them wait for another machine
 }
 
 // WithTurn is a context whose searches take t before they work, and give it back
 // while they wait for a model or a store on another machine. A search whose answer is
 // remembered, or is being found for somebody else, takes none.
 func WithTurn(ctx context.Context, t Turn) context.Context {
-	return context.WithValue(ctx, turnKey{}, &turn{Turn: t})
+	own := &turn{Turn: t, ctx: ctx}
+	own.changed.L = &own.mu
+	return context.WithValue(ctx, turnKey{}, own)
 }
 
-// takeTurn waits for the turn of ctx, if it has one.
-func takeTurn(ctx context.Context) error {
+// TakeTurn waits for the turn of ctx, if it has one and does not work already.
+func TakeTurn(ctx context.Context) error {
 	t, ok := ctx.Value(turnKey{}).(*turn)
 	if !ok {
 		return nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.taken {
-		return nil
-	}
-	err := t.Take(ctx)
-	t.taken = err == nil
-	return err
+	return t.take()
 }
 
-// rest gives the turn of ctx back, if it was taken, until back is called: others work
-// while this request waits. Who was let in once is not sent away: when it takes too long
-// to get the turn again, the search goes on without.
-func rest(ctx context.Context) (back func()) {
+// elsewhere runs ask, which waits for another machine, while others have the turn of
+// ctx. If it was taken before, it is taken again when all that the request asks
+// elsewhere has come; when that fails the error is that of the turn.
+func elsewhere[T any](ctx context.Context, ask func() (T, error)) (out T, err error) {
 	t, ok := ctx.Value(turnKey{}).(*turn)
 	if !ok {
-		return func() {}
+		return ask()
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.resting++; t.resting == 1 && t.taken {
-		t.Rest()
-	}
-	return func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.resting--; t.resting == 0 && t.taken {
-			_ = t.Take(ctx)
+	t.leave()
+	defer func() {
+		if back := t.back(); err == nil {
+			err = back
 		}
+	}()
+	return ask()
+}
+
+// take takes the turn for all who work on the request. Who comes while one of them
+// waits for it waits for that one.
+func (t *turn) take() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.taking {
+		t.changed.Wait()
+	}
+	if t.has || t.away > 0 {
+		return nil
+	}
+	t.taking = true
+	t.mu.Unlock()
+	err := t.Take(t.ctx)
+	t.mu.Lock()
+	t.taking = false
+	t.changed.Broadcast()
+	if err != nil {
+		return err
+	}
+	t.begun, t.has = true, true
+	if t.away > 0 {
+		t.rest()
+	}
+	return nil
+}
+
+// leave says that one of them waits for another machine.
+func (t *turn) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.away++
+	t.rest()
+}
+
+// back says that its answer has come.
+func (t *turn) back() error {
+	t.mu.Lock()
+	t.away--
+	begun := t.begun
+	t.mu.Unlock()
+	if !begun {
+		return nil
+	}
+	return t.take()
+}
+
+// rest gives the turn back if the request has it. The caller holds mu.
+func (t *turn) rest() {
+	if t.has {
+		t.has = false
+		t.Rest()
 	}
 }

@@ -79,7 +79,9 @@ const serveGarbage = 200
 // spareProcessors are those that Go's scheduler is told of beside the machine's own,
 // so that one is left while all searches that may work at once do: it reads requests
 // when they come. Without it nobody does while others wait for their turn, and those
-// who came meanwhile enter together, in any order.
+// who came meanwhile enter together, in any order. The machine's own are those that a
+// container's limit leaves when the server starts; Go does not follow a limit that
+// changes later, once it was told a number.
 const spareProcessors = 1
 
 func (a *app) serve(cmd *cobra.Command, o serveOptions) error {

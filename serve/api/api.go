@@ -67,9 +67,10 @@ type Limits struct {
 	Body, IngestBody, Bodies int64
 	// Time is how long a request may take: 10 s.
 	Time time.Duration
-	// Running is how many requests work at once: the processors;
-	// Waiting how many wait for their turn: 1024, each for at most Patience:
-	// 5 s. OfOne is how many of one caller run and wait: 256.
+	// Running is how many requests work at once: the processors. Eight times as
+	// many have begun and wait for a model or a store on another machine, or to go
+	// on after that. Waiting is how many wait to begin: 1024, each for at most
+	// Patience: 5 s. OfOne is how many of one caller run and wait: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }

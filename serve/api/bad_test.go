@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -333,6 +334,90 @@ func TestOthersWorkMeanwhile(t *testing.T) {
 	close(b.free)
 	wg.Wait()
 	waitLoad(t, s, "sheaf_requests_running 0")
+}
+
+// busy is a store whose searches take a while, and that counts them.
+type busy struct {
+	backend.Backend
+	now, most atomic.Int64
+}
+
+// Retrieve implements backend.Backend.
+func (b *busy) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	n := b.now.Add(1)
+	defer b.now.Add(-1)
+	for most := b.most.Load(); n > most && !b.most.CompareAndSwap(most, n); most = b.most.Load() {
+	}
+	time.Sleep(100 * time.Millisecond)
+	return b.Backend.Retrieve(ctx, req)
+}
+
+// A store on another machine gets no more requests at once than may have begun,
+// however many come and however impatient those are that wait to begin; what has
+// begun is answered whole.
+func TestDistantStoreIsNotFlooded(t *testing.T) {
+	b := &busy{}
+	f := servetest.Open(t, notes, func(o *serve.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
+	s := start(t, notes, func(o *api.Options) {
+		o.Collections, o.Limits = []*serve.Collection{f.Collection}, api.Limits{Running: 1, Patience: 50 * time.Millisecond, Time: time.Minute}
+	})
+	const requests = 100
+	var wg sync.WaitGroup
+	var answered, refused atomic.Int64
+	for i := range requests {
+		wg.Go(func() {
+			res, err := http.Get(fmt.Sprintf("%s/v1/search?query=undo%d", s.URL, i))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			body, _ := io.ReadAll(res.Body)
+			switch {
+			case res.StatusCode == 200 && strings.Contains(string(body), `"degraded":false`):
+				answered.Add(1)
+			case res.StatusCode == 503 && res.Header.Get("Retry-After") != "":
+				refused.Add(1)
+			default:
+				t.Errorf("%d %s", res.StatusCode, body)
+			}
+		})
+	}
+	wg.Wait()
+	const begun, branches = 8, 4 // what of the default profile asks the store at once
+	if most := b.most.Load(); most > begun*branches {
+		t.Errorf("%d calls of the store at once, want at most %d", most, begun*branches)
+	}
+	if answered.Load() < begun || refused.Load() == 0 {
+		t.Errorf("of %d requests %d were answered and %d refused, want at least %d and some", requests, answered.Load(), refused.Load(), begun)
+	}
+	waitLoad(t, s, "sheaf_requests_running 0")
+	waitLoad(t, s, "sheaf_requests_resting 0")
+}
+
+// Every route that asks a store on another machine lets others work meanwhile.
+func TestEveryRouteRests(t *testing.T) {
+	for _, ask := range [][3]string{
+		{"GET", "/v1/search?query=undo"}, {"POST", "/v1/explain", `{"query": "undo"}`},
+		{"POST", "/v1/explain/absence", `{"query": "undo", "id": "notes:git.md#undo-a-commit"}`}, {"POST", "/v1/rrf/search", `{"query": "undo"}`},
+	} {
+		b := &slow{free: make(chan struct{})}
+		f := servetest.Open(t, notes, func(o *serve.Options) { b.Backend, o.Backend, o.Distant = o.Backend, b, true })
+		s := start(t, notes, func(o *api.Options) {
+			o.Collections, o.Limits = []*serve.Collection{f.Collection}, api.Limits{Running: 1, Time: time.Minute}
+		})
+		done := make(chan string, 1)
+		go func() {
+			res, body := s.ask(t, ask[0], ask[1], ask[2])
+			done <- fmt.Sprintf("%d %s", res.StatusCode, body)
+		}()
+
+		waitLoad(t, s, "sheaf_requests_resting 1")
+		close(b.free)
+		if answer := <-done; !strings.HasPrefix(answer, "200 ") {
+			t.Errorf("%s: %s", ask[1], answer)
+		}
+	}
 }
 
 // A program with a sign-on of its own says who asks; keys are not asked for.

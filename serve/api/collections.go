@@ -161,8 +161,8 @@ func serverRoutes() []*route {
 		func(ctx context.Context, c *call, in *readyGet) (*raw, error) { return c.ready(ctx, in.Verbose) })
 	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", func(_ context.Context, c *call) ([]byte, error) {
 		var b bytes.Buffer
-		running, waiting := c.api.gate.load()
-		gauges := map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_waiting": float64(waiting)}
+		running, resting, waiting := c.api.gate.load()
+		gauges := map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_resting": float64(resting), "sheaf_requests_waiting": float64(waiting)}
 		c.api.writeAnswers(&b, gauges)
 		c.api.metrics.write(&b, gauges)
 		return b.Bytes(), nil

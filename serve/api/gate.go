@@ -2,34 +2,45 @@ package api
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"sheaf/serve"
 )
 
-// gate bounds how many requests work at once, how many wait for that, and how many
-// of one caller there are. Those that wait have their turns in the order in which
-// they came: with no more at work than there are processors each is quick, and the
-// last to come waits no longer than if all had shared them.
+// gate bounds how many requests work at once, how many have begun to, how many wait
+// for that, and how many of one caller there are. Those that wait have their turns in
+// the order in which they came: with no more at work than there are processors each is
+// quick, and the last to come waits no longer than if all had shared them. Those that
+// rested go before those that have not begun: they hold what they found, and are
+// sooner done.
 type gate struct {
-	limits  Limits
-	running chan struct{}
+	limits Limits
 
-	mu      sync.Mutex
-	waiting int
-	of      map[string]int // requests that are inside, by caller
+	mu        sync.Mutex
+	working   int
+	begun     int      // those that work, rest, or return from that
+	coming    []*place // that wait to begin
+	returning []*place // that wait to go on
+	of        map[string]int
 }
+
+// maxBegun is how many requests may have begun for each that may work: so many wait
+// for a model or a store on another machine while that one works.
+const maxBegun = 8
 
 func newGate(l Limits) *gate {
-	return &gate{limits: l, running: make(chan struct{}, l.Running), of: map[string]int{}}
+	return &gate{limits: l, of: map[string]int{}}
 }
 
-// place is a request inside the gate. It is used by one goroutine at a time.
+// place is a request inside the gate, whose lock guards it. It waits for one turn at
+// a time.
 type place struct {
-	gate   *gate
-	caller string
-	works  bool
+	gate         *gate
+	caller       string
+	works, begun bool
+	in           chan struct{} // closed when it may work
 }
 
 // enter counts a request of a caller in. The error is a problem: too many of one
@@ -46,77 +57,131 @@ func (g *gate) enter(caller string) (*place, error) {
 
 var _ serve.Turn = (*place)(nil)
 
-// Take waits until the request may work, with bounded patience; at once when it
-// may already. The error is a problem: too many wait, or it waited too long.
+// Take waits until the request may work; at once when it may already. One that has
+// not begun waits with bounded patience, and the error is a problem: too many wait, or
+// it waited too long. One that rested waits until ctx ends, whose error it is.
 func (p *place) Take(ctx context.Context) error {
-	if p.works {
+	again, err := p.join()
+	if err != nil {
+		return err
+	}
+	var impatient <-chan time.Time
+	if !again {
+		patience := time.NewTimer(p.gate.limits.Patience)
+		defer patience.Stop()
+		impatient = patience.C
+	}
+	select {
+	case <-p.in:
 		return nil
+	case <-impatient:
+	case <-ctx.Done():
 	}
-	g := p.gate
-	in, err := g.begin()
-	if err == nil && !in && !g.wait(ctx) {
-		err = problem("unavailable", "the server is busy")
+	switch p.quit(); {
+	case p.works: // let in at the last moment
+		return nil
+	case again:
+		return ctx.Err()
 	}
-	p.works = err == nil
-	return err
+	return problem("unavailable", "the server is busy")
 }
 
-// begin lets a request work, or counts it among those that wait.
-func (g *gate) begin() (in bool, err error) {
+// join lets a request work, or puts it among those that wait; again says that it has
+// begun before.
+func (p *place) join() (again bool, err error) {
+	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	select {
-	case g.running <- struct{}{}: // never past those who wait: a place that they leave goes to one of them
-		return true, nil
-	default:
+	if p.works {
+		return p.begun, nil
 	}
-	if g.waiting >= g.limits.Waiting {
+	again = p.begun
+	p.in = make(chan struct{})
+	if again {
+		g.returning = append(g.returning, p)
+		g.next()
+		return true, nil
+	}
+	g.coming = append(g.coming, p)
+	g.next()
+	if !p.works && len(g.coming) > g.limits.Waiting {
+		g.coming = without(g.coming, p)
 		return false, problem("unavailable", "%d requests are waiting already", g.limits.Waiting)
 	}
-	g.waiting++
 	return false, nil
 }
 
-// wait waits until the request may work.
-func (g *gate) wait(ctx context.Context) bool {
-	defer func() {
-		g.mu.Lock()
-		g.waiting--
-		g.mu.Unlock()
-	}()
-	patience := time.NewTimer(g.limits.Patience)
-	defer patience.Stop()
-	select {
-	case g.running <- struct{}{}:
-		return true
-	case <-patience.C:
-	case <-ctx.Done():
+// next lets in those whose turn it is. The caller holds the lock.
+func (g *gate) next() {
+	for g.working < g.limits.Running {
+		var p *place
+		switch {
+		case len(g.returning) > 0:
+			p, g.returning = g.returning[0], g.returning[1:]
+		case len(g.coming) > 0 && g.begun < maxBegun*g.limits.Running:
+			p, g.coming = g.coming[0], g.coming[1:]
+			p.begun = true
+			g.begun++
+		default:
+			return
+		}
+		p.works = true
+		g.working++
+		close(p.in)
 	}
-	return false
+}
+
+// quit ends the request's waiting, unless it may work by now.
+func (p *place) quit() {
+	g := p.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.coming, g.returning = without(g.coming, p), without(g.returning, p)
+}
+
+func without(list []*place, p *place) []*place {
+	if i := slices.Index(list, p); i >= 0 {
+		return slices.Delete(list, i, i+1)
+	}
+	return list
 }
 
 // Rest lets another request work; this one stays inside.
 func (p *place) Rest() {
+	g := p.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p.rest()
+	g.next()
+}
+
+func (p *place) rest() {
 	if p.works {
-		<-p.gate.running
+		p.works = false
+		p.gate.working--
 	}
-	p.works = false
 }
 
 // leave counts the request out.
 func (p *place) leave() {
 	g := p.gate
-	p.Rest()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	p.rest()
+	if p.begun {
+		p.begun = false
+		g.begun--
+	}
+	g.next()
 	if g.of[p.caller]--; g.of[p.caller] == 0 {
 		delete(g.of, p.caller)
 	}
 }
 
-// load is how many requests run and wait.
-func (g *gate) load() (running, waiting int) {
+// load is how many requests work, how many wait for another machine, and how many for
+// their turn.
+func (g *gate) load() (working, resting, waiting int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.running), g.waiting
+	return g.working, g.begun - g.working - len(g.returning), len(g.coming) + len(g.returning)
 }

@@ -135,10 +135,11 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 		return nil, err
 	}
 	defer at.leave()
-	if r.searches {
-		ctx = serve.WithTurn(ctx, at)
-	} else if err := at.Take(ctx); err != nil {
-		return nil, err
+	ctx = serve.WithTurn(ctx, at)
+	if !r.searches {
+		if err := serve.TakeTurn(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return r.run(ctx, c, input)
 }

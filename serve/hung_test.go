@@ -1,0 +1,61 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"sheaf/backend"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+// hung is a store that counts nothing until it is let go.
+type hung struct {
+	backend.Backend
+	free chan struct{}
+}
+
+// Count implements backend.Counter.
+func (h *hung) Count(ctx context.Context, req backend.Request) (int, error) {
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-h.free:
+		return h.Backend.(backend.Counter).Count(ctx, req)
+	}
+}
+
+// A store that does not answer holds no search beyond its time, whatever its caller
+// may see; and what it could not count then it counts another time.
+func TestStoreHangs(t *testing.T) {
+	h := &hung{free: make(chan struct{})}
+	f := servetest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"}, func(o *serve.Options) {
+		h.Backend, o.Backend, o.Distant = o.Backend, h, true
+	})
+	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(), "some": {Scopes: []access.Scope{access.ScopeSearch}}} {
+		h.free = make(chan struct{})
+		r := reader(t, f, grant)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := r.Search(ctx, serve.SearchRequest{Text: "okapi zebra"})
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: the search goes on after its time", name)
+		}
+		close(h.free)
+		if s, err := r.Summary(t.Context()); err != nil || s.Chunks == 0 {
+			t.Errorf("%s: %+v, %v: want the chunks counted when the store answers", name, s, err)
+		}
+	}
+}

@@ -31,6 +31,23 @@ var functionWords = map[string]string{
 	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
 }
 
+// questionStarts are function words that begin questions, which are told by the
+// function word after them: "how do" and "is it", but not "how to" nor "how servers".
+var questionStarts = map[string]string{
+	"en": "what how which who whom when where why do does did can am is are was have has",
+	"de": "was wer wen wem wo wann warum wie welche welcher welches welchen kann ist sind",
+	"fr": "comment quand pourquoi où quel quelle quels quelles que qui est",
+	"es": "qué cómo cuál cuáles cuándo dónde quién cuánto",
+	"it": "cosa quale quali quando dove chi perché come",
+	"pt": "qual quais onde quem quanto quando porque como",
+	"nl": "wat wie waar wanneer waarom hoe welke",
+	"sv": "vad vem hur varför vilken vilka när",
+	"da": "hvad hvem hvor hvordan hvornår hvorfor hvilken",
+	"no": "hva hvem hvor hvordan når hvorfor hvilken",
+	"fi": "mikä mitä kuka missä milloin miksi miten",
+	"ru": "что кто как где когда почему сколько какой какая какие",
+}
+
 // Limits of detection: how much of the sample is looked at, and how sure the
 // best language must be.
 const (

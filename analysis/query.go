@@ -39,10 +39,10 @@ func (a *Analyzer) QueryTokens(text string) []Token {
 const questionWords = 8
 
 // MatchTokens are those of [Analyzer.QueryTokens] that are worth looking for when
-// any of them may be found. Of a question (a text that ends with a question mark
-// or has at least eight words) the function words of the analyzer's language are
-// left out, unless there is nothing else: there they only raise long texts. In
-// shorter queries they stay; "how to" may be a title.
+// any of them may be found. Of a question (a text that ends with a question mark,
+// begins as one, as "how do" does, or has at least eight words) the function words
+// of the analyzer's language are left out, unless there is nothing else: there they
+// only raise long texts. In other queries they stay; "how to" may be a title.
 func (a *Analyzer) MatchTokens(text string) []Token {
 	tokens := a.QueryTokens(text)
 	if len(a.function) == 0 || !a.isQuestion(text) {
@@ -67,9 +67,27 @@ func (a *Analyzer) isQuestion(text string) bool {
 			return true
 		}
 	}
-	n := 0
-	a.Words(text, func(int, int) bool { n++; return n < questionWords })
-	return n == questionWords
+	n, start := 0, false
+	a.Words(text, func(first, end int) bool {
+		switch word := lower(text[first:end]); n {
+		case 0:
+			start = a.beginsQuestion(word)
+		case 1:
+			start = start && a.function[word] && word != "to"
+		}
+		n++
+		return n < questionWords && (n < 2 || !start)
+	})
+	return n == questionWords || n > 1 && start
+}
+
+func (a *Analyzer) beginsQuestion(word string) bool {
+	for start := range strings.FieldsSeq(questionStarts[a.o.Language]) {
+		if start == word {
+			return true
+		}
+	}
+	return false
 }
 
 // Piece is a part of the text of a prefix or fuzzy query.

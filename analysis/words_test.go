@@ -181,6 +181,12 @@ func TestMatchTokens(t *testing.T) {
 		{"How do I install it?", "3:instal"},
 		{"what is the way to install the server on Windows", "3:way 5:instal 7:server 9:window"},
 		{"What is this?", "0:what 1:is 2:this"},
+		{"how do I install", "3:instal"},
+		{"can i move a note", "2:move 4:note"},
+		{"how to move a note", "0:how 1:to 2:move 3:a 4:note"},
+		{"how notes move", "0:how 1:note 2:move"},
+		{"what is it", "0:what 1:is 2:it"},
+		{"move it", "0:move 1:it"},
 	} {
 		if got := show(analyzer(t, "en").MatchTokens(c.text)); got != c.want {
 			t.Errorf("%q: got %s, want %s", c.text, got, c.want)

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// Who rested goes on before those who have not begun, and waits no longer than its
+// own time.
+func TestReturningGoFirst(t *testing.T) {
+	l := Limits{Running: 1, Patience: time.Minute}
+	l.defaults()
+	g := newGate(l)
+	var places [3]*place
+	for i := range places {
+		p, err := g.enter("ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		places[i] = p
+	}
+	rested, works, comes := places[0], places[1], places[2]
+	take := func(ctx context.Context, p *place, waiting int) <-chan error {
+		done := make(chan error, 1)
+		go func() { done <- p.Take(ctx) }()
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+			if _, _, now := g.load(); now == waiting {
+				return done
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("never %d waiting", waiting)
+			}
+		}
+	}
+	if err := <-take(t.Context(), rested, 0); err != nil {
+		t.Fatal(err)
+	}
+	rested.Rest()
+	if err := <-take(t.Context(), works, 0); err != nil {
+		t.Fatal(err)
+	}
+	began := take(t.Context(), comes, 1)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := rested.Take(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("when its time has ended: %v", err)
+	}
+	back := take(t.Context(), rested, 2)
+	works.leave()
+	if err := <-back; err != nil {
+		t.Errorf("who rested: %v", err)
+	}
+	if working, resting, waiting := g.load(); working != 1 || resting != 0 || waiting != 1 {
+		t.Errorf("%d work, %d rest, %d wait: want one at work and one waiting", working, resting, waiting)
+	}
+	rested.leave()
+	if err := <-began; err != nil {
+		t.Errorf("who came: %v", err)
+	}
+	comes.leave()
+	if working, resting, waiting := g.load(); working+resting+waiting+g.begun+len(g.of) != 0 {
+		t.Errorf("when all have left: %d work, %d rest, %d wait, %d begun", working, resting, waiting, g.begun)
+	}
+}
+
+// No more begin than eight for each that may work, and a place that is left goes to
+// the next.
+func TestFewBegin(t *testing.T) {
+	l := Limits{Running: 2, Patience: time.Millisecond}
+	l.defaults()
+	g := newGate(l)
+	var places []*place
+	for i := range 2*maxBegun + 1 {
+		p, err := g.enter("ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, p)
+		if err := p.Take(t.Context()); (err == nil) != (i < 2*maxBegun) {
+			t.Errorf("request %d: %v", i, err)
+		}
+		p.Rest()
+	}
+	places[0].leave()
+	if err := places[len(places)-1].Take(t.Context()); err != nil {
+		t.Errorf("when another has left: %v", err)
+	}
+}

@@ -114,11 +114,11 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 	if n := len(cached.Dataset.Queries); n < self.MinQueries {
 		return self.TooFew(n)
 	}
-	weights := self.Weights(cached.Dataset.Queries)
-	t := &tuning{app: a, collection: cached, depth: 10, plain: true, values: func(run *eval.Run) []float64 {
+	counts := self.Weights(cached.Dataset.Queries)
+	t := &tuning{app: a, collection: cached, depth: 10, plain: true, counts: counts, values: func(run *eval.Run) []float64 {
 		v := self.Values(cached.Dataset, run)
 		for i := range v {
-			v[i] *= weights[i]
+			v[i] *= counts[i]
 		}
 		return v
 	}}
@@ -191,6 +191,7 @@ type tuning struct {
 	depth      int
 	plain      bool
 	values     func(run *eval.Run) []float64
+	counts     []float64 // by how much each query counts in values; nil for all the same
 	base       *profile.Profile
 	// weights are the weights of fields in use now, by branch; nil when they
 	// are not searched.
@@ -215,7 +216,7 @@ func (t *tuning) search(ctx context.Context, o tuneOptions) (*tune.Result, error
 	}
 	progress := terminal.NewProgress(t.err, "tuning "+t.base.Name)
 	defer progress.Done()
-	return tune.Search(ctx, tune.Problem{Parameters: params, Queries: len(t.collection.Dataset.Queries), Values: t.run}, tune.Options{
+	return tune.Search(ctx, tune.Problem{Parameters: params, Queries: len(t.collection.Dataset.Queries), Values: t.run, Weights: t.counts}, tune.Options{
 		Folds: o.folds, Statistics: eval.Statistics{Confidence: 0.95, Rounds: 10_000, Seed: o.seed},
 		Progress: func(tried int) { progress.Update(tried, 0, 0, "settings") },
 	})

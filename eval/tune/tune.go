@@ -40,6 +40,9 @@ type Problem struct {
 	// settings: parameters that are not set have their defaults. It is called
 	// once for the same settings.
 	Values func(ctx context.Context, set map[string]string) ([]float64, error)
+	// Weights are by how much each query counts, 1 on average; its values hold
+	// that already. nil counts all the same.
+	Weights []float64
 }
 
 // Options say how it is searched.
@@ -176,7 +179,7 @@ func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fo
 			heldOut[i] = values[i]
 			f.HeldOut += values[i]
 			f.Default += defaults[i]
-			n++
+			n += s.weight(i)
 		}
 	}
 	if n == 0 {
@@ -224,17 +227,24 @@ func (s *searcher) mean(set map[string]string, in func(i int) bool) (float64, er
 	if err != nil {
 		return 0, err
 	}
-	n, sum := 0, 0.0
+	n, sum := 0.0, 0.0
 	for i, v := range values {
 		if in(i) {
-			n++
+			n += s.weight(i)
 			sum += v
 		}
 	}
 	if n == 0 {
 		return 0, nil
 	}
-	return sum / float64(n), nil
+	return sum / n, nil
+}
+
+func (s *searcher) weight(i int) float64 {
+	if s.Weights == nil {
+		return 1
+	}
+	return s.Weights[i]
 }
 
 func (s *searcher) values(set map[string]string) ([]float64, error) {

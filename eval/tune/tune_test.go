@@ -82,6 +82,32 @@ func TestDefaultsStay(t *testing.T) {
 	}
 }
 
+// TestWeights: where some queries count more, the means of parts are still means.
+func TestWeights(t *testing.T) {
+	p := hill(0, 0)
+	values := p.Values
+	p.Weights = make([]float64, p.Queries)
+	for i := range p.Weights {
+		p.Weights[i] = 0.5 + float64(i%2)
+	}
+	p.Values = func(ctx context.Context, set map[string]string) ([]float64, error) {
+		out, err := values(ctx, set)
+		for i := range out {
+			out[i] *= p.Weights[i]
+		}
+		return out, err
+	}
+	r, err := tune.Search(context.Background(), p, tune.Options{Folds: 5, Statistics: statistics})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Folds {
+		if math.Abs(f.Default-r.Default) > 1e-9 || math.Abs(f.Chosen-r.Default) > 1e-9 {
+			t.Errorf("every query has the value %.4f: %+v", r.Default, f)
+		}
+	}
+}
+
 func TestSettingsAreTriedOnce(t *testing.T) {
 	p := hill(0.05, 0.1)
 	inner, seen := p.Values, map[string]bool{}

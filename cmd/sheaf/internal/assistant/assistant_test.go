@@ -114,23 +114,31 @@ func TestLayout(t *testing.T) {
 		"\ufeff{}\n":                              "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
 		"\ufeff":                                  "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
 	} {
-		a := find(t, places(t), "cursor")
-		if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(a.File, []byte(before), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c, err := a.Add(assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp"}})
-		if err == nil {
-			err = c.Write()
-		}
-		if err != nil {
-			t.Fatalf("%q: %v", before, err)
-		}
-		if got, err := os.ReadFile(a.File); err != nil || string(got) != want {
-			t.Errorf("%s\nbecomes\n%s\nwant\n%s", before, got, want)
-		}
+		edited(t, before, want, func(a assistant.Assistant) (*assistant.Change, error) {
+			return a.Add(assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp"}})
+		})
+	}
+}
+
+// edited makes a change of Cursor's file, which holds before, and looks for want.
+func edited(t *testing.T, before, want string, change func(assistant.Assistant) (*assistant.Change, error)) {
+	t.Helper()
+	a := find(t, places(t), "cursor")
+	if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(a.File, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := change(a)
+	if err == nil {
+		err = c.Write()
+	}
+	if err != nil {
+		t.Fatalf("%q: %v", before, err)
+	}
+	if got, err := os.ReadFile(a.File); err != nil || string(got) != want {
+		t.Errorf("%s\nbecomes\n%s\nwant\n%s", before, got, want)
 	}
 }
 
@@ -141,23 +149,7 @@ func TestTakesOut(t *testing.T) {
 		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  \"sheaf\": {}, // too\n\n  // of y\n  \"y\": {} // end\n}}": "{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of y\n  \"y\": {} // end\n}}",
 		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  \"sheaf\": {}\n  /* end */\n}}":                                            "{\"mcpServers\": {\n  \"x\": {} // of x\n  /* end */\n}}",
 	} {
-		a := find(t, places(t), "cursor")
-		if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(a.File, []byte(before), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c, err := a.Remove("sheaf")
-		if err == nil {
-			err = c.Write()
-		}
-		if err != nil {
-			t.Fatalf("%q: %v", before, err)
-		}
-		if got, err := os.ReadFile(a.File); err != nil || string(got) != want {
-			t.Errorf("%s\nbecomes\n%s\nwant\n%s", before, got, want)
-		}
+		edited(t, before, want, func(a assistant.Assistant) (*assistant.Change, error) { return a.Remove("sheaf") })
 	}
 }
 

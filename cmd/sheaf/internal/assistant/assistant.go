@@ -147,9 +147,7 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 			return err
 		}
 	} else if found != nil {
-		if err := value.Patch([]byte(`[{"op": "remove", "path": ` + quoteJSON(entry) + `}]`)); err != nil {
-			return err
-		}
+		takeOut(value.Find("/"+a.list).Value.(*hujson.Object), s.Name)
 	}
 	c.content = value.Pack()
 	return nil
@@ -197,73 +195,6 @@ func compact(text []byte) string {
 // pointer escapes a key for a JSON pointer.
 func pointer(key string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-}
-
-// changeTOML edits one table, from its header to the next one.
-func (c *Change) changeTOML(list string, content []byte, s Server, add bool) error {
-	header := "[" + list + "." + s.Name + "]"
-	lines := strings.SplitAfter(string(content), "\n")
-	begin, end := -1, len(lines)
-	for i, line := range lines {
-		text := strings.TrimSpace(line)
-		switch {
-		case text == header:
-			begin = i
-		case begin >= 0 && strings.HasPrefix(text, "[") && !strings.HasPrefix(text, strings.TrimSuffix(header, "]")+"."):
-			end = min(end, i)
-		}
-	}
-	if begin >= 0 {
-		c.Before = strings.TrimSpace(strings.Join(lines[begin:end], ""))
-	}
-	if add {
-		args := make([]string, len(s.Args))
-		for i, arg := range s.Args {
-			args[i] = quoteTOML(arg)
-		}
-		c.Entry = header + "\ncommand = " + quoteTOML(s.Command) + "\nargs = [" + strings.Join(args, ", ") + "]"
-	}
-	if !c.Changes() {
-		return nil
-	}
-	text := string(content)
-	if begin >= 0 {
-		rest := strings.Join(lines[end:], "")
-		text = strings.Join(lines[:begin], "")
-		if c.Entry != "" {
-			text += c.Entry + "\n"
-			if rest != "" {
-				text += "\n"
-			}
-		}
-		text += rest
-	} else {
-		if text != "" {
-			text = strings.TrimRight(text, "\n") + "\n\n"
-		}
-		text += c.Entry + "\n"
-	}
-	c.content = []byte(text)
-	return nil
-}
-
-// quoteTOML writes a basic string of TOML.
-func quoteTOML(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < 0x20 || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // Write makes the change, in one step: the file is the old or the new one.

@@ -114,22 +114,17 @@ func TestLayout(t *testing.T) {
 		"\ufeff{}\n":                              "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
 		"\ufeff":                                  "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
 	} {
-		edited(t, before, want, func(a assistant.Assistant) (*assistant.Change, error) {
+		edited(t, "cursor", before, want, func(a assistant.Assistant) (*assistant.Change, error) {
 			return a.Add(assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp"}})
 		})
 	}
 }
 
-// edited makes a change of Cursor's file, which holds before, and looks for want.
-func edited(t *testing.T, before, want string, change func(assistant.Assistant) (*assistant.Change, error)) {
+// edited makes a change of an assistant's file, which holds before, and looks for want.
+func edited(t *testing.T, name, before, want string, change func(assistant.Assistant) (*assistant.Change, error)) {
 	t.Helper()
-	a := find(t, places(t), "cursor")
-	if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(a.File, []byte(before), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	a := find(t, places(t), name)
+	put(t, a.File, before)
 	c, err := change(a)
 	if err == nil {
 		err = c.Write()
@@ -142,14 +137,73 @@ func edited(t *testing.T, before, want string, change func(assistant.Assistant) 
 	}
 }
 
-// TestTakesOut: the comments right before an entry and behind it go with it, those
-// of its neighbors stay.
+// TestTakesOut: an entry goes, and the comments beside it stay.
 func TestTakesOut(t *testing.T) {
 	for before, want := range map[string]string{
-		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  \"sheaf\": {}, // too\n\n  // of y\n  \"y\": {} // end\n}}": "{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of y\n  \"y\": {} // end\n}}",
+		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  \"sheaf\": {}, // too\n\n  // of y\n  \"y\": {} // end\n}}": "{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  // too\n\n  // of y\n  \"y\": {} // end\n}}",
 		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  \"sheaf\": {}\n  /* end */\n}}":                                            "{\"mcpServers\": {\n  \"x\": {} // of x\n  /* end */\n}}",
+		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  \"sheaf\": {} // mine\n}}":                                                 "{\"mcpServers\": {\n  \"x\": {} // of x\n  // mine\n}}",
+		"{\"mcpServers\": {\n  \"sheaf\": {} /* a */,\n  \"x\": {},\n}}":                                                        "{\"mcpServers\": {\n  /* a */\n  \"x\": {},\n}}",
+		"{\"mcpServers\": {\n  \"sheaf\": {\"a\": 1},\n  \"x\": {}\n}}":                                                         "{\"mcpServers\": {\n  \"x\": {}\n}}",
+		"{\"mcpServers\": {\r\n  \"x\": {},\r\n  \"sheaf\": {}\r\n}}\r\n":                                                       "{\"mcpServers\": {\r\n  \"x\": {}\r\n}}\r\n",
+		"{\"mcpServers\": {\n  \"x\": {},\n  \"sheaf\": {},\n}}":                                                                "{\"mcpServers\": {\n  \"x\": {},\n}}",
+		"{\"mcpServers\": {\n  // mine\n  \"sheaf\": {}\n}}":                                                                    "{\"mcpServers\": {\n  // mine\n}}",
+		"{\"mcpServers\": {\n  \"sheaf\": {} // mine\n}}":                                                                       "{\"mcpServers\": {\n  // mine\n}}",
+		"{\"mcpServers\": {\n  \"sheaf\": {}\n}}":                                                                               "{\"mcpServers\": {\n}}",
+		`{"mcpServers": {"x": {}, "sheaf": {}}}`:                                                                                `{"mcpServers": {"x": {}}}`,
+		`{"mcpServers": {"sheaf": {}, "x": {}}}`:                                                                                `{"mcpServers": {"x": {}}}`,
+		`{"mcpServers": {"x": {}, "sheaf": {}, "y": {}}}`:                                                                       `{"mcpServers": {"x": {}, "y": {}}}`,
+		`{"mcpServers": {"x": {} /* a */, /* b */ "sheaf": {} /* c */ }}`:                                                       `{"mcpServers": {"x": {} /* a */ /* b */ /* c */ }}`,
+		`{"mcpServers": {"sheaf": {}}}`:                                                                                         `{"mcpServers": {}}`,
 	} {
-		edited(t, before, want, func(a assistant.Assistant) (*assistant.Change, error) { return a.Remove("sheaf") })
+		edited(t, "cursor", before, want, func(a assistant.Assistant) (*assistant.Change, error) { return a.Remove("sheaf") })
+	}
+}
+
+// TestTOML: an entry is changed and taken out wherever it stands; comments, also
+// those before the next table, and texts that look like tables stay.
+func TestTOML(t *testing.T) {
+	const entry = "[mcp_servers.sheaf]\ncommand = \"/usr/bin/sheaf\"\nargs = [\"mcp\"]\n"
+	const tricky = "note = \"\"\"\n[mcp_servers.sheaf]\n\"\"\"\nlist = [\n  [1],\n]\n"
+	for _, c := range []struct{ before, added, removed string }{
+		{"a = 1\n", "a = 1\n\n" + entry, "a = 1\n"},
+		{"a = 1\r\n\r\n[b]\r\nc = 1\r\n", "a = 1\r\n\r\n[b]\r\nc = 1\r\n\r\n" + strings.ReplaceAll(entry, "\n", "\r\n"), "a = 1\r\n\r\n[b]\r\nc = 1\r\n"},
+		{tricky, tricky + "\n" + entry, tricky},
+		{tricky + "\n# of sheaf\n[mcp_servers.sheaf] # here\ncommand = \"x\"\nargs = [\n  [\"y\"],\n]\n\n[mcp_servers.sheaf.env]\nA = '1'\n# behind\n\n# of b\n[b]\nc = 1\n",
+			tricky + "\n# of sheaf\n" + entry + "# behind\n\n# of b\n[b]\nc = 1\n", tricky + "\n# of sheaf\n# behind\n\n# of b\n[b]\nc = 1\n"},
+		{"[ mcp_servers . \"sheaf\" ]\ncommand = \"x\"\n\n[b]\n", entry + "\n[b]\n", "[b]\n"},
+		{"[mcp_servers]\n\n[mcp_servers.sheaf]\n", "[mcp_servers]\n\n" + entry, "[mcp_servers]\n"},
+		{"[a]\n\n[mcp_servers.sheaf]\ncommand = \"x\"", "[a]\n\n" + entry, "[a]\n"},
+	} {
+		edited(t, "codex", c.before, c.added, func(a assistant.Assistant) (*assistant.Change, error) {
+			return a.Add(assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp"}})
+		})
+		edited(t, "codex", c.before, c.removed, func(a assistant.Assistant) (*assistant.Change, error) { return a.Remove("sheaf") })
+	}
+	for text, want := range map[string]string{
+		"a = \n": "line 1",
+		"mcp_servers = {sheaf = {command = \"x\"}}\n":        "mcp_servers are no tables",
+		"[mcp_servers]\nsheaf = {command = \"x\"}\n":         "no table of its own",
+		"mcp_servers.sheaf.command = \"x\"\n":                "mcp_servers are no tables",
+		"[mcp_servers.sheaf.env]\nA = \"1\"\n[b]\n":          "no table of its own",
+		"mcp_servers = {other = {command = \"x\"}}\nb = 1\n": "by hand",
+	} {
+		a := find(t, places(t), "codex")
+		put(t, a.File, text)
+		if c, err := a.Add(server); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is changed: %+v, %v, want %s", text, c, err, want)
+		}
+	}
+}
+
+// put writes a file, and its folder.
+func put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -157,12 +211,7 @@ func TestTakesOut(t *testing.T) {
 func TestBrokenFiles(t *testing.T) {
 	for _, text := range []string{"{", "[]", `{"mcpServers": 5}`, "{} {}", "null"} {
 		a := find(t, places(t), "cursor")
-		if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(a.File, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, a.File, text)
 		if c, err := a.Add(server); err == nil {
 			t.Errorf("%q is changed: %+v", text, c)
 		}
@@ -177,12 +226,7 @@ func TestTwoOfOneName(t *testing.T) {
 		"\ufeff{\"mcpServers\": {},\n\n\"mcpServers\": {}}":                   `two members called "mcpServers", in lines 1 and 3`,
 	} {
 		a := find(t, places(t), "cursor")
-		if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(a.File, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, a.File, text)
 		if c, err := a.Add(server); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %+v, %v", text, c, err)
 		}

@@ -3,6 +3,7 @@ package assistant
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -74,6 +75,44 @@ func add(o *hujson.Object, name string, value hujson.Value, l layout) {
 		one.Value.AfterExtra = hujson.Extra{} // there is a comma behind the last one
 	}
 	o.Members = append(o.Members, one)
+}
+
+// takeOut takes the member called name out of an object. The comments before and
+// behind it stay, and the line that it leaves empty goes.
+func takeOut(o *hujson.Object, name string) {
+	i := slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name })
+	gone, last := o.Members[i], i == len(o.Members)-1
+	behind := &o.AfterExtra
+	if !last {
+		behind = &o.Members[i+1].Name.BeforeExtra
+	}
+	before := slices.Clone(gone.Name.BeforeExtra)
+	if last && i > 0 { // the last one has a comma behind it unless its AfterExtra is nil
+		if extra := &o.Members[i-1].Value.AfterExtra; gone.Value.AfterExtra == nil {
+			before, *extra = append(slices.Clone(*extra), before...), nil
+		} else if *extra == nil {
+			*extra = hujson.Extra{}
+		}
+	}
+	*behind = joined(before, append(slices.Clone(gone.Value.AfterExtra), *behind...))
+	o.Members = slices.Delete(o.Members, i, i+1)
+}
+
+// joined is what stands before and behind something that is taken out.
+func joined(before, behind hujson.Extra) hujson.Extra {
+	left, right := bytes.TrimRight(before, " \t"), bytes.TrimLeft(behind, " \t")
+	switch {
+	case bytes.HasPrefix(right, []byte("\n")), bytes.HasPrefix(right, []byte("\r\n")):
+		if bytes.HasSuffix(left, []byte("\n")) { // the line is empty
+			_, right, _ = bytes.Cut(right, []byte("\n"))
+		}
+		return append(left, right...)
+	case len(left) == 0 && len(right) == 0: // all in one line
+		return before[:min(len(before), len(behind))]
+	case len(right) == 0:
+		return append(left, behind...)
+	}
+	return append(before, right...)
 }
 
 func member(name string, value hujson.Value, before string) hujson.ObjectMember {

@@ -1,0 +1,207 @@
+package assistant
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// changeTOML edits the table of one entry, with those below it. What comes out is
+// read again: but for the entry it must say what the file said.
+func (c *Change) changeTOML(list string, content []byte, s Server, add bool) error {
+	text, header, newline := string(content), "["+list+"."+s.Name+"]", newlineOf(content)
+	want, err := decode(text)
+	if err != nil {
+		return err
+	}
+	servers, listed := want[list].(map[string]any)
+	found, exists := servers[s.Name]
+	if !exists && !add {
+		return nil
+	}
+	tables := tablesOf(text)
+	if listed && !slices.ContainsFunc(tables, func(t table) bool { return t.path[0] == list }) { // TOML lets nobody add to these
+		return fmt.Errorf("its %s are no tables such as %s: change them by hand", list, header)
+	}
+	if !listed {
+		servers = map[string]any{}
+		want[list] = servers
+	}
+	delete(servers, s.Name)
+	if add {
+		c.Entry = entryTOML(header, s)
+		parsed, err := decode(c.Entry)
+		if err != nil {
+			return err
+		}
+		servers[s.Name] = parsed[list].(map[string]any)[s.Name]
+		if exists && reflect.DeepEqual(found, servers[s.Name]) {
+			c.Before = c.Entry
+			return nil
+		}
+	}
+	entry := strings.ReplaceAll(c.Entry, "\n", newline)
+	if exists {
+		begin, end := tableAt(text, tables, []string{list, s.Name})
+		if begin < 0 {
+			return fmt.Errorf("its entry %s has no table of its own, %s: change it by hand", s.Name, header)
+		}
+		c.Before = strings.ReplaceAll(strings.TrimSpace(text[begin:end]), "\r\n", "\n")
+		text = replaced(text[:begin], entry, text[end:], newline)
+	} else {
+		if text = strings.TrimRight(text, "\r\n"); text != "" {
+			text += newline + newline
+		}
+		text += entry + newline
+	}
+	after, err := decode(text)
+	if len(servers) == 0 { // the list may have gone with its last entry
+		want[list], after[list] = nil, nil
+	}
+	if err != nil || !reflect.DeepEqual(want, after) {
+		return errors.Join(fmt.Errorf("%s cannot be changed without changing something else: change it by hand", header), err)
+	}
+	c.content = []byte(text)
+	return nil
+}
+
+// entryTOML is an entry as a table.
+func entryTOML(header string, s Server) string {
+	args := make([]string, len(s.Args))
+	for i, arg := range s.Args {
+		args[i] = quoteTOML(arg)
+	}
+	return header + "\ncommand = " + quoteTOML(s.Command) + "\nargs = [" + strings.Join(args, ", ") + "]"
+}
+
+func decode(text string) (map[string]any, error) {
+	out := map[string]any{}
+	_, err := toml.Decode(text, &out)
+	return out, err
+}
+
+// replaced puts an entry, "" for none, between what stands before and behind it.
+func replaced(before, entry, behind, newline string) string {
+	switch {
+	case entry != "":
+		return before + entry + newline + behind
+	case strings.TrimSpace(before) == "" || strings.HasSuffix(before, newline+newline):
+		behind = strings.TrimLeft(behind, "\r\n") // one empty line is enough
+	}
+	if behind == "" && strings.TrimSpace(before) != "" {
+		return strings.TrimRight(before, "\r\n") + newline
+	}
+	return before + behind
+}
+
+// tableAt is where the table of a path stands with those below it: from its header
+// to the end of its last line, without the comments and empty lines that follow.
+// begin is -1 when there is none.
+func tableAt(text string, tables []table, own []string) (begin, end int) {
+	begin, end = -1, len(text)
+	for _, t := range tables {
+		switch {
+		case slices.Equal(t.path, own):
+			begin = t.at
+		case begin >= 0 && (len(t.path) < len(own) || !slices.Equal(t.path[:len(own)], own)):
+			end = min(end, t.at)
+		}
+	}
+	if begin < 0 {
+		return begin, end
+	}
+	for {
+		kept := strings.TrimSuffix(text[begin:end], "\n")
+		last := begin + strings.LastIndexByte(kept, '\n') + 1
+		if line := strings.TrimSpace(text[last:end]); line != "" && line[0] != '#' {
+			return begin, end
+		}
+		end = last
+	}
+}
+
+// table is a header of a table, or of a list of tables.
+type table struct {
+	at   int // where its line begins
+	path []string
+}
+
+// tablesOf are the headers of a text, in order; not what looks like one inside
+// texts and lists of several lines.
+func tablesOf(text string) []table {
+	var out []table
+	depth, line := 0, 0
+	skip := func(from int, end string) int { // behind end, or at the end of the text
+		if n := strings.Index(text[from:], end); n >= 0 {
+			return from + n + len(end)
+		}
+		return len(text)
+	}
+	for i := 0; i < len(text); {
+		rest := text[i:]
+		switch c := text[i]; {
+		case c == '\n':
+			line = i + 1
+			i++
+		case c == '#', c == '[' && depth == 0 && strings.TrimSpace(text[line:i]) == "":
+			header, _, _ := strings.Cut(text[line:], "\n")
+			var ignored map[string]any
+			if meta, err := toml.Decode(header, &ignored); err == nil && len(meta.Keys()) > 0 {
+				out = append(out, table{line, meta.Keys()[len(meta.Keys())-1]})
+			}
+			i = skip(i, "\n")
+			line = i
+		case strings.HasPrefix(rest, "'''"):
+			i = skip(i+3, "'''")
+		case c == '\'':
+			i = skip(i+1, "'")
+		case strings.HasPrefix(rest, `"""`):
+			i = quoted(text, i+3, `"""`)
+		case c == '"':
+			i = quoted(text, i+1, `"`)
+		default:
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth--
+			}
+			i++
+		}
+	}
+	return out
+}
+
+// quoted is behind the end of a text with escapes that begins at i.
+func quoted(text string, i int, end string) int {
+	for i < len(text) && !strings.HasPrefix(text[i:], end) {
+		if text[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return min(i+len(end), len(text))
+}
+
+// quoteTOML writes a basic string of TOML.
+func quoteTOML(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

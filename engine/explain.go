@@ -139,11 +139,15 @@ func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm,
 				}
 			}
 			length := c.lengths.Of(ordinal)
+			kept := ""
+			if n := p.params.Lengths.Of(length); n != length {
+				kept = fmt.Sprintf(", kept as %d", n)
+			}
 			label := fmt.Sprintf("%q in %s", t.key, c.model.name)
 			why.byField[c.field] = append(why.byField[c.field], explainTerm(label, []Explanation{
 				{Label: "boost", Value: t.repeats() * t.factor}, {Label: "weight of " + c.model.name, Value: c.model.weight}}, idf,
 				float64(c.cursor.Frequency()), p.norm(c.model, length),
-				fmt.Sprintf("norm of %d terms, %.4g on average", length, c.model.average)))
+				fmt.Sprintf("norm of %d terms%s, %.4g on average", length, kept, c.model.average)))
 		}
 		return
 	}

@@ -89,7 +89,7 @@ func (b *bound) normOf(length uint32) float64 {
 	if length < longField {
 		return b.norms[length]
 	}
-	return b.params.Norm(b.factor*float64(length), b.average)
+	return b.params.Norm(b.factor*float64(b.params.Lengths.Of(length)), b.average)
 }
 
 // of is the most that postings with these impacts add.
@@ -235,7 +235,7 @@ func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	}
 	b.scale = m.weight
 	b.average, b.factor = average, m.weight
-	b.norms = p.snapshot.norms.of(bm25.Parameters{K1: p.params.K1, B: p.params.B}, average/m.weight)
+	b.norms = p.snapshot.norms.of(p.params, average/m.weight)
 	return nil
 }
 

@@ -172,7 +172,7 @@ func (p *plan) virtual(fields []int, view int) (*virtual, error) {
 func (u *virtual) norm(ordinal uint32) float64 {
 	length := 0.0
 	for i, l := range u.lengths {
-		length += u.weights[i] * float64(l.Of(ordinal))
+		length += u.weights[i] * float64(u.params.Lengths.Of(l.Of(ordinal)))
 	}
 	return u.params.Norm(length, u.average)
 }

@@ -33,7 +33,7 @@ func (c *normCache) of(p bm25.Parameters, average float64) *norms {
 	}
 	n := new(norms)
 	for length := range n {
-		n[length] = p.Norm(float64(length), average)
+		n[length] = p.Norm(float64(p.Lengths.Of(uint32(length))), average)
 	}
 	if c.count.Load() < maxNorms {
 		if _, loaded := c.known.LoadOrStore(key, n); !loaded {

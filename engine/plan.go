@@ -48,7 +48,7 @@ type part interface {
 // through.
 func newPlan(s *Snapshot, words *Words, analyzer *analysis.Analyzer, allowed []segment.Bitset) (*plan, error) {
 	p := &plan{words: words, analyzer: analyzer, snapshot: s, allowed: allowed,
-		params: bm25.Parameters{K1: words.K1, B: words.B}, cursor: takeCursor()}
+		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}, cursor: takeCursor()}
 	defer releaseCursor(p.cursor)
 	for _, f := range words.Fields {
 		p.fields = append(p.fields, &model{name: f.Name, weight: f.Weight})
@@ -133,7 +133,7 @@ func (p *plan) norm(m *model, length uint32) float64 {
 	if length < longField {
 		return m.norms[length]
 	}
-	return p.params.Norm(float64(length), m.average)
+	return p.params.Norm(float64(p.params.Lengths.Of(length)), m.average)
 }
 
 // inFields are the indexes of the fields that a part with this field searches.

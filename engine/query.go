@@ -1,5 +1,7 @@
 package engine
 
+import "sheaf/engine/bm25"
+
 // Query is a tree of words. The set is closed: Match, Phrase, Prefix, Fuzzy,
 // Bool, Boost. Texts are analyzed by the index's analyzer. Field, where there is
 // one, is "" for every field of the request.
@@ -71,6 +73,8 @@ type Words struct {
 	Combine    Combine
 	TieBreaker float64
 	K1, B      float64
+	// Lengths says how exactly the lengths of fields count.
+	Lengths bm25.Lengths
 	// Candidates counts idf and average lengths over the chunks that the
 	// request's filter and bound let through, not over all chunks.
 	Candidates bool

@@ -17,6 +17,7 @@ import (
 	"sheaf/backend/embedded"
 	"sheaf/catalog"
 	"sheaf/chunk"
+	"sheaf/engine/bm25"
 	"sheaf/inference"
 	"sheaf/inference/hashed"
 	"sheaf/ingest"
@@ -84,11 +85,14 @@ func collection(t *testing.T, o chunk.Options) *search.Searcher {
 }
 
 func openEngine(t testing.TB, a *analysis.Analyzer, vectors []backend.VectorField) backend.Backend {
-	store, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors})
-	if err != nil {
-		t.Fatal(err)
+	return openEngineWith(bm25.LengthsExact)(t, a, vectors)
+}
+
+// openEngineWith opens an engine that counts lengths so.
+func openEngineWith(lengths bm25.Lengths) func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend {
+	return func(t testing.TB, a *analysis.Analyzer, vectors []backend.VectorField) backend.Backend {
+		return opened(t)(embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors, Lengths: lengths}))
 	}
-	return store
 }
 
 // indexed is a folder in a real catalog and a store, with the vectors of model.

@@ -1,13 +1,10 @@
 package search_test
 
 import (
-	"math/bits"
 	"path/filepath"
 	"testing"
 
-	"sheaf/analysis"
-	"sheaf/backend"
-	"sheaf/backend/memory"
+	"sheaf/engine/bm25"
 	"sheaf/eval/parity"
 	"sheaf/inference/static/english"
 	words "sheaf/query"
@@ -39,20 +36,10 @@ var questions = []string{
 	"where does the program say what it could not do and what to try instead",
 }
 
-// rounded is the length that a field of n terms has on OpenSearch: Lucene keeps a byte, up
-// to 39 exactly and four significant bits of what is above 24, and the store fills fields
-// up to the nearest of these.
-func rounded(n int) int {
-	if n < 24 {
-		return n
-	}
-	step := 1 << max(bits.Len(uint(n-24))-4, 0)
-	return 24 + (n-24+(step-1)/2)/step*step
-}
-
-// TestRoundedLengths: how exactly lengths are known is all that OpenSearch's answers to
-// questions of many words differ by. Brute force that knows them as exactly answers alike.
-func TestRoundedLengths(t *testing.T) {
+// TestLengthsAsLucene: how exactly lengths are known is all that OpenSearch's answers to
+// questions of many words differ by. An engine that counts lengths as Lucene keeps them
+// answers alike.
+func TestLengthsAsLucene(t *testing.T) {
 	open := opener(t, "OpenSearch")
 	root, err := filepath.Abs(filepath.Join("..", "doc", "decisions"))
 	if err != nil {
@@ -63,18 +50,13 @@ func TestRoundedLengths(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := indexed(t, root, model, window, "OpenSearch", open)
-	exactly := func(n int) int { return n }
 	for _, lengths := range []struct {
 		name string
-		kept func(int) int
+		kept bm25.Lengths
 		want float64
-	}{{"exact", exactly, 0.95}, {"rounded", rounded, 0.99}} {
-		here := indexed(t, root, model, window, "brute force", func(_ testing.TB, a *analysis.Analyzer, _ []backend.VectorField) backend.Backend {
-			b := memory.New(a)
-			b.KeepLengths(lengths.kept)
-			return b
-		})
-		for _, profile := range []string{"bench", "sonar", "onyx-elastic", "rrf"} {
+	}{{"exact", bm25.LengthsExact, 0.95}, {"as Lucene keeps them", bm25.LengthsLucene, 0.99}} {
+		here := indexed(t, root, model, window, "the engine", openEngineWith(lengths.kept))
+		for _, profile := range []string{"bench", "sonar", "onyx-elastic", "rrf", "sheaf"} {
 			p := load(t, profile)
 			sum, least := 0.0, 1.0
 			for _, text := range questions {
@@ -84,9 +66,9 @@ func TestRoundedLengths(t *testing.T) {
 				sum, least = sum+agree, min(least, agree)
 			}
 			mean := sum / float64(len(questions))
-			t.Logf("%s lengths, %s: rank-biased overlap %.4f, least %.4f", lengths.name, profile, mean, least)
+			t.Logf("lengths %s, %s: rank-biased overlap %.4f, least %.4f", lengths.name, profile, mean, least)
 			if mean < lengths.want {
-				t.Errorf("%s lengths, %s: rank-biased overlap %.4f: must be at least %v", lengths.name, profile, mean, lengths.want)
+				t.Errorf("lengths %s, %s: rank-biased overlap %.4f: must be at least %v", lengths.name, profile, mean, lengths.want)
 			}
 		}
 	}

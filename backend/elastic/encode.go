@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"sheaf"
 	"sheaf/backend/textplan"
+	"sheaf/engine/bm25"
 )
 
 // escapes is the first of 256 characters, reserved by Unicode for private use,
@@ -168,20 +168,11 @@ func fieldTexts(f textplan.Field) (terms, forms string) {
 const filler = "\x03"
 
 // filling is how many fillers make a field of n terms as long as the nearest length
-// that Lucene keeps. Above 39 it keeps four significant bits of what is more than 24,
-// and cuts the rest off: texts would count as up to an eighth shorter than they are,
-// against an average that is exact. Rounded, they are at most a sixteenth off, up as
-// often as down.
+// that Lucene keeps, which by itself cuts off what its byte cannot hold: texts would
+// count as up to an eighth shorter than they are, against an average that is exact.
+// So they are at most a sixteenth off, up as often as down.
 func filling(n int) int {
-	const exact = 24
-	if n-exact < 16 {
-		return 0
-	}
-	step := 1 << (bits.Len(uint(n-exact)) - 4)
-	if over := (n - exact) % step; 2*over > step {
-		return step - over
-	}
-	return 0
+	return max(0, int(bm25.LengthsLucene.Of(uint32(n)))-n)
 }
 
 // plainField is the name of a field in the index.

@@ -2,7 +2,8 @@
 // needs nothing but a folder. Its main type is [Store].
 //
 // It meets backend.Backend and every optional interface of that package. What it
-// answers equals what backend/memory answers.
+// answers equals what backend/memory answers, and with [Options].Lengths what
+// backend/memory answers that keeps lengths so.
 package embedded
 
 import (
@@ -14,6 +15,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/engine"
+	"sheaf/engine/bm25"
 	"sheaf/engine/vector"
 	"sheaf/vfs"
 )
@@ -31,6 +33,9 @@ type Options struct {
 	// can only be opened with the models it was made with; fields that are
 	// not named here are not compared.
 	Vectors []backend.VectorField
+	// Lengths says how exactly lengths of fields count when words are scored. It
+	// belongs to the open store, not to the index: both ways answer from the same one.
+	Lengths bm25.Lengths
 	// MemoryBytes bounds what is held in memory while chunks are added; 0 is
 	// 256 MiB. WorkerBytes bounds what one goroutine holds of it, which matters
 	// where one adds alone, as for a long document; 0 is all of it.
@@ -48,7 +53,10 @@ type Options struct {
 const NoMerges = engine.NoMerges
 
 // Store is an open index.
-type Store struct{ index *engine.Index }
+type Store struct {
+	index   *engine.Index
+	lengths bm25.Lengths
+}
 
 var _ interface {
 	backend.Backend
@@ -83,7 +91,7 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, category(err)
 	}
-	return &Store{index: index}, nil
+	return &Store{index: index, lengths: o.Lengths}, nil
 }
 
 // category puts the engine's errors into those of the root package.
@@ -176,7 +184,7 @@ func (s *Store) answer(req backend.Request, run func(*engine.Snapshot, engine.Re
 	if err := req.Validate(); err != nil {
 		return err
 	}
-	r, err := request(req)
+	r, err := request(req, s.lengths)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/engine/bm25"
 	"sheaf/inference"
 	"sheaf/inference/openai"
 	"sheaf/inference/static/english"
@@ -39,7 +40,11 @@ func (a *app) target(name string) (*storeurl.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile, CertKeyFile: o.CertKeyFile})
+	t, err := storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile, CertKeyFile: o.CertKeyFile})
+	if err == nil && a.config.Lengths == config.LengthsLucene && !t.Lucene() {
+		err = fmt.Errorf("%w: lengths: %s counts them exactly; lucene is for the engine, OpenSearch and Elasticsearch", sheaf.ErrUnsupported, t)
+	}
+	return t, err
 }
 
 // openBackend opens the server of the session, or the engine beside its catalog.
@@ -146,6 +151,9 @@ const longMemory = 48 << 20
 // then what an interrupted run left there, made otherwise, is no loss.
 func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
 	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, WorkerBytes: min(longMemory, c.IndexMemory), MergeRate: c.MergeRate}
+	if c.Lengths == config.LengthsLucene {
+		o.Lengths = bm25.LengthsLucene
+	}
 	if c.MergeRate == 0 {
 		o.MergeRate = embedded.NoMerges
 	}

@@ -5,16 +5,48 @@
 // Framework: BM25 and Beyond (2009), in the form that Lucene uses since version
 // 8: without the factor k1+1, which changes no order, and with an idf that is
 // never negative. It differs from Lucene in one thing: lengths of fields are
-// exact here, where Lucene rounds them to one byte.
+// exact here, where Lucene keeps them in one byte; see [Lengths].
 package bm25
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
-// Parameters are the two knobs of BM25. K1 (at least 0) says how soon more
+// Parameters are the knobs of BM25. K1 (at least 0) says how soon more
 // occurrences of a term stop to matter; B (0 to 1) how much a field that is
-// longer than the average counts less.
+// longer than the average counts less; Lengths how exactly its length is known.
 type Parameters struct {
-	K1, B float64
+	K1, B   float64
+	Lengths Lengths
+}
+
+// Lengths says how exactly lengths of fields are known.
+type Lengths uint8
+
+const (
+	// LengthsExact takes lengths as they are.
+	LengthsExact Lengths = iota
+	// LengthsLucene takes the nearest length that Lucene can keep
+	// (SmallFloat.intToByte4): all up to 40, and of longer ones four significant
+	// bits of what is above 24. Lucene by itself takes the nearest below, so that
+	// fields of OpenSearch are filled up to these by the store in backend/elastic.
+	LengthsLucene
+)
+
+// Of is the length that a field of n terms counts as. It never falls with n.
+func (l Lengths) Of(n uint32) uint32 {
+	const exact = 24
+	if l == LengthsExact || n < exact+16 {
+		return n
+	}
+	step := uint32(1) << (bits.Len32(n-exact) - 4)
+	if over := (n - exact) % step; 2*over <= step {
+		return n - over
+	} else if up := n + (step - over); up > n {
+		return up
+	}
+	return math.MaxUint32
 }
 
 // IDF is the weight of a term that df of n chunks hold:
@@ -25,7 +57,7 @@ func IDF(df, n int) float64 {
 
 // Norm is k1 x (1 - b + b x length / average): the frequency at which a term
 // in a field of this length reaches half of its possible score. average is
-// above 0.
+// above 0. The length is taken as it is: Lengths is for those who count it.
 func (p Parameters) Norm(length, average float64) float64 {
 	return p.K1 * (1 - p.B + p.B*length/average)
 }

@@ -47,6 +47,48 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
+// TestLengths: the lengths that Lucene keeps are those that intToByte4 and back leaves
+// as they are, a byte holds them all, the nearest is taken, and none falls.
+func TestLengths(t *testing.T) {
+	floor := func(n uint32) uint32 {
+		if n < 24 {
+			return n
+		}
+		n -= 24
+		shift := 0
+		for n>>shift >= 16 {
+			shift++
+		}
+		return 24 + n>>shift<<shift
+	}
+	kept, last, above := map[uint32]bool{}, uint32(0), uint32(0)
+	for n := range uint32(20_000) {
+		if bm25.LengthsExact.Of(n) != n {
+			t.Fatalf("%d terms count as %d", n, bm25.LengthsExact.Of(n))
+		}
+		got := bm25.LengthsLucene.Of(n)
+		if above < n {
+			for above = n; floor(above) != above; above++ {
+			}
+		}
+		if floor(got) != got || got < last || n-min(n, got) > n-floor(n) || got-min(n, got) > above-n || got != n && got != floor(n) && got != above {
+			t.Fatalf("%d terms count as %d, between %d and %d", n, got, floor(n), above)
+		}
+		if down, up := n-floor(n), above-n; down < up && got > n || up < down && got < n {
+			t.Fatalf("%d terms count as %d, which is not the nearest", n, got)
+		}
+		kept[got], last = true, got
+	}
+	if len(kept) > 256 {
+		t.Errorf("%d different lengths", len(kept))
+	}
+	for _, n := range []uint32{math.MaxUint32, math.MaxUint32 - 1, 1 << 31, 1<<31 - 1} {
+		if got := bm25.LengthsLucene.Of(n); got < n-n/16 {
+			t.Errorf("%d terms count as %d", n, got)
+		}
+	}
+}
+
 func TestStatistics(t *testing.T) {
 	var f bm25.Field
 	if f.Average() != 1 {

@@ -44,6 +44,7 @@ var allowed = map[string][]string{
 	"backend/columnword":       {"root"},
 	"backend/httpstore":        {"root"},
 	"backend/transfer":         {"root", "backend"},
+	"backend/elastic":          {"root", "backend", "backend/columnword", "backend/httpstore", "backend/textplan", "analysis", "engine/bm25"}, // which lengths Lucene keeps
 	"backend/...":              {"root", "backend", "backend/columnword", "backend/httpstore", "backend/textplan", "analysis"},
 	"inference/...":            {"inference"},
 	"inference/static/english": {"inference", "inference/static"},

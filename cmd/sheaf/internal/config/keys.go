@@ -39,6 +39,7 @@ type Values struct {
 	DataDir        string
 	Fusion         Fusion
 	Store          Store
+	Lengths        string
 }
 
 // Store is where chunks are kept; no address is the engine beside the catalog.
@@ -111,6 +112,14 @@ const (
 	EmbedderBuiltIn = "built-in"
 	// EmbedderNone searches by words alone.
 	EmbedderNone = "none"
+)
+
+// Values of Lengths.
+const (
+	// LengthsExact counts every term.
+	LengthsExact = "exact"
+	// LengthsLucene counts as OpenSearch and Elasticsearch do.
+	LengthsLucene = "lucene"
 )
 
 // embedderKey is the key that the name of its group stands for, so that
@@ -309,6 +318,9 @@ var keys = []Key{
 	{Name: "store_cert_key_file", Path: true, trust: anyValue("it names a file that says who you are"),
 		Help:  "key, PEM, of the certificate that is shown to the store's server",
 		field: func(v *Values) any { return &v.Store.CertKeyFile }},
+	{Name: "lengths", Allowed: []string{LengthsExact, LengthsLucene}, Default: LengthsExact,
+		Help:  "lengths of texts as the engine counts them for the scores of words: exact, or lucene for the order that the same index has on OpenSearch or Elasticsearch",
+		field: func(v *Values) any { return &v.Lengths }},
 	{Name: "data_dir", Path: true, trust: outsideFolder,
 		Help:  "folder that holds the indexes; empty for sheaf in the user's data folder",
 		field: func(v *Values) any { return &v.DataDir }},

@@ -159,6 +159,10 @@ func inChange(i int, err error) error {
 	return err
 }
 
+// maxIDLength is how many characters the identifier of a given document has at
+// most.
+const maxIDLength = 1024
+
 // validID returns an error unless a caller may call a document so: a tree, a
 // colon, and a relative path whose parts a file could have.
 func validID(id sheaf.ID) error {
@@ -166,8 +170,8 @@ func validID(id sheaf.ID) error {
 	if !ok || tree == "" || path == "" {
 		return fieldError("id", "%q: must be TREE:PATH, as %s:guides/git.md", id, FreeTree)
 	}
-	if len(id) > 1024 || !utf8.ValidString(string(id)) || strings.ContainsFunc(string(id), unicode.IsControl) || strings.ContainsAny(string(id), `\#`) {
-		return fieldError("id", "%q: must be valid UTF-8 of at most 1024 bytes without control characters, backslashes and #", id)
+	if utf8.RuneCountInString(string(id)) > maxIDLength || !utf8.ValidString(string(id)) || strings.ContainsFunc(string(id), unicode.IsControl) || strings.ContainsAny(string(id), `\#`) {
+		return fieldError("id", "%q: must be valid UTF-8 of at most %d characters without control characters, backslashes and #", id, maxIDLength)
 	}
 	if err := access.ValidName("id", tree); err != nil || tree == access.All {
 		return fieldError("id", "%q: its tree must not be *, nor begin or end with white space", id)
@@ -339,9 +343,9 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		switch {
 		case ch.Put == nil && !there && ch.IfMatch == "":
 			return notFound(ch.ID)
-		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !hasTag(ch.IfMatch, tag):
+		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):
 			return fmt.Errorf("%w: %s", ErrPrecondition, ch.ID)
-		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && hasTag(ch.IfNoneMatch, tag)):
+		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && HasTag(ch.IfNoneMatch, tag)):
 			return fmt.Errorf("%w: %s", ErrPrecondition, ch.ID)
 		}
 		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version}
@@ -349,8 +353,8 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 	return nil
 }
 
-// hasTag reports whether a list of tags, as a header has it, holds one.
-func hasTag(list, tag string) bool {
+// HasTag reports whether a list of tags, as the header If-Match has it, holds one.
+func HasTag(list, tag string) bool {
 	for part := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(part) == tag && tag != "" {
 			return true

@@ -126,7 +126,6 @@ func TestBadBodies(t *testing.T) {
 func TestBadDocuments(t *testing.T) {
 	s := start(t, notes, nil)
 	for body, pointer := range map[string]string{
-		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:../b", "text": "x"}]}`:                                                   "#/documents/1/id",
 		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:a.md", "text": "y"}]}`:                                                   "#/documents/1/id",
 		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:b.md"}]}`:                                                                "#/documents/1/text",
 		`{"documents": [{"id": "api:b.md"}], "async": true}`:                                                                                  "#/documents/0/text",
@@ -138,7 +137,10 @@ func TestBadDocuments(t *testing.T) {
 			t.Errorf("%s: %+v, want the pointer %s", body, p.Errors, pointer)
 		}
 	}
-	if p := s.wrong(t, 422, "PUT", "/v1/documents/api:..%2Fb", `{"text": "x"}`); len(p.Errors) == 0 || p.Errors[0].Parameter != "id" || p.Errors[0].Pointer != "" {
+	if p := s.wrong(t, 400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:../b", "text": "x"}]}`); len(p.Errors) == 0 || p.Errors[0].Pointer != "#/documents/1/id" || !strings.Contains(p.Detail, "must be TREE:PATH") {
+		t.Errorf("an identifier in a batch: %+v", p)
+	}
+	if p := s.wrong(t, 400, "PUT", "/v1/documents/api:..%2Fb", `{"text": "x"}`); len(p.Errors) == 0 || p.Errors[0].Parameter != "id" || p.Errors[0].Pointer != "" {
 		t.Errorf("an identifier in the path: %+v", p.Errors)
 	}
 	if p := s.wrong(t, 422, "PUT", "/v1/documents/api:b.md", `{}`); len(p.Errors) == 0 || p.Errors[0].Pointer != "#/text" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"sheaf"
 	"sheaf/serve"
@@ -18,7 +19,7 @@ type Nothing struct{}
 type documentGet struct {
 	Where
 	ID   sheaf.ID `path:"id" maxLength:"4096" doc:"The document's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md"`
-	None string   `header:"If-None-Match" maxLength:"1000" doc:"The ETag of a version that the caller has: 304 when it is still that one."`
+	None string   `header:"If-None-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag of a version that the caller has: 304 when it is still that one."`
 }
 
 type documentsGet struct {
@@ -80,7 +81,7 @@ func collectionRoutes() []*route {
 				}
 				c.header.Set("ETag", d.ETag)
 				c.header.Set("Cache-Control", "private, no-cache")
-				if in.None == d.ETag {
+				if in.None == "*" || serve.HasTag(strings.ReplaceAll(in.None, "W/", ""), d.ETag) { // compared weakly
 					c.status = http.StatusNotModified
 				}
 				return d, nil

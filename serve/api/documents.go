@@ -13,17 +13,17 @@ import (
 
 type documentPut struct {
 	Where
-	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"^[^:]+:.+$" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
-	Match string   `header:"If-Match" maxLength:"1000" doc:"The ETag that the document must have; * for any. Otherwise 412."`
-	None  string   `header:"If-None-Match" maxLength:"1000" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
+	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
+	Match string   `header:"If-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
 	Key   string   `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
 	Body  serve.DocumentInput
 }
 
 type documentDelete struct {
 	Where
-	ID    sheaf.ID `path:"id" maxLength:"1024" doc:"The document's identifier."`
-	Match string   `header:"If-Match" maxLength:"1000" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
+	Match string   `header:"If-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
 }
 
 // BatchBody is changes that are made together.
@@ -35,10 +35,10 @@ type BatchBody struct {
 // BatchChange puts a document, or deletes it.
 type BatchChange struct {
 	serve.DocumentInput
-	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" pattern:"^[^:]+:.+$" doc:"The document's identifier."`
+	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
 	Delete      bool     `json:"delete" doc:"Delete it; then there is no text."`
-	IfMatch     string   `json:"if_match" maxLength:"1000" doc:"The ETag that the document must have; * for any."`
-	IfNoneMatch string   `json:"if_none_match" maxLength:"1000" doc:"* when there must be none yet; or the ETag that it must not have."`
+	IfMatch     string   `json:"if_match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any."`
+	IfNoneMatch string   `json:"if_none_match" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have."`
 }
 
 type batchPost struct {

@@ -246,11 +246,44 @@ func waitTask(t *testing.T, s *server, id string) serve.Task {
 	}
 }
 
+// TestTags: what is no list of tags is refused; lists and weak tags are compared
+// as RFC 9110 has it.
+func TestTags(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/api:a.md"
+	res, _ := s.ask(t, "PUT", path, `{"text": "x"}`)
+	etag := res.Header.Get("ETag")
+	for _, c := range []struct {
+		method, header, value string
+		status                int
+	}{
+		{"PUT", "If-Match", "nonsense", 400}, {"PUT", "If-Match", ",*,i", 400}, {"PUT", "If-Match", `"a" "b"`, 400}, {"DELETE", "If-Match", "nonsense", 400},
+		{"PUT", "If-None-Match", "nonsense", 400}, {"GET", "If-None-Match", "nonsense", 400},
+		{"PUT", "If-Match", `"a", W/"b"`, 412}, {"PUT", "If-Match", "W/" + etag, 412}, {"DELETE", "If-Match", `""`, 412}, {"PUT", "If-None-Match", "*", 412}, {"PUT", "If-None-Match", `"a", ` + etag, 412},
+		{"GET", "If-None-Match", etag, 304}, {"GET", "If-None-Match", "*", 304}, {"GET", "If-None-Match", `"a",` + etag, 304}, {"GET", "If-None-Match", "W/" + etag, 304}, {"GET", "If-None-Match", `"a"`, 200},
+		{"PUT", "If-Match", `"a", ` + etag, 200},
+	} {
+		if res, body := s.ask(t, c.method, path, `{"text": "x"}`, c.header, c.value); res.StatusCode != c.status {
+			t.Errorf("%s with %s: %s: %d %s, want %d", c.method, c.header, c.value, res.StatusCode, body, c.status)
+		}
+	}
+}
+
 func TestIdentifiersThatAreNoPaths(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, id := range []string{"api:../etc/passwd", "api:a/../../b", "api:/etc/passwd", "api:a//b", "api:.", "api:a/.", "api:a%5Cb", "api:a%00b", "api:a%0Ab", "api:", "nothing", ":a",
-		"api:a%23b", "*:a", "api: a", "%20:a", "api:" + strings.Repeat("a", 1021)} {
-		if res, body := s.ask(t, "PUT", "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 400 && res.StatusCode != 422 {
+		"api:a%23b", "*:a", "api: a", "%20:a", "api:..", "api:a%20/b", "a%E2%80%83:b", "api:a%C2%85b", "api:" + strings.Repeat("a", 1021)} {
+		for _, method := range []string{"PUT", "DELETE"} {
+			if res, body := s.ask(t, method, "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 400 && (id != "api:" || res.StatusCode != 404) {
+				t.Errorf("%s %s: %d %s", method, id, res.StatusCode, body)
+			}
+		}
+	}
+	for _, id := range []string{"api:a", "api:ab", "api:a.", "api:.a", "api:...", "api:..a/b.c", "api:a%20b/c%20d", "b:c:d", "api:a:", "%C3%A4:%F0%9F%A6%93.md", "a/b:c", "api:" + strings.Repeat("%F0%9F%A6%93", 1020)} {
+		if res, body := s.ask(t, "PUT", "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 201 {
+			t.Errorf("%s: %d %s", id, res.StatusCode, body)
+		}
+		if res, body := s.ask(t, "GET", "/v1/documents/"+id, ""); res.StatusCode != 200 {
 			t.Errorf("%s: %d %s", id, res.StatusCode, body)
 		}
 	}

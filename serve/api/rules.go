@@ -25,6 +25,7 @@ type rules struct {
 	hasDeflt  bool
 	enum      []string
 	pattern   *regexp.Regexp
+	asks      string // what the pattern asks for, in words
 	min, max  *float64
 	minLength int
 	maxLength int // 0 for none
@@ -34,22 +35,34 @@ type rules struct {
 }
 
 // patterns are those that several fields share, by the name that their tags give
-// after an @.
-var patterns = map[string]string{
-	// a name: no white space, no control characters
-	"name": `^[^\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]+$`,
-	// one line
-	"line": `^[^\x{0000}-\x{001f}\x{007f}]*$`,
-	// text of several lines
-	"text": `^[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]*$`,
-	// text that is not only white space
-	"written": `^[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]*[^\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}][^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]*$`,
-	// a query or a filter
-	"query": `^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`,
+// after an @, with what they ask for in words.
+var patterns = map[string]struct{ expression, asks string }{
+	"name":    {`^` + written + `+$`, "must have no white space and no control characters"},
+	"line":    {`^[^\x{0000}-\x{001f}\x{007f}]*$`, "must be one line without control characters"},
+	"text":    {`^` + texts + `*$`, "must have no control characters but tabs and line breaks"},
+	"written": {`^` + texts + `*` + written + texts + `*$`, "must be more than white space, without control characters but tabs and line breaks"},
+	"query":   {`^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`, "must have no control characters"},
+	// a document that a caller may give: see serve.Change
+	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` + part + `)*$`,
+		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, # and control characters, whose parts are not empty, . or .., nor begin or end with white space"},
+	"tags": {`^(?:\*|` + tag + `(?: *, *` + tag + `)*)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`},
 }
 
+// Parts of patterns. Classes are written without their brackets where another is
+// made of them.
+const (
+	blank   = `\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+	written = `[^` + blank + `]`
+	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
+	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\\#` // no character of an identifier
+	outside = blank + `\\#`                           // neither its first nor its last one
+	// part of a path: one or two characters that are not dots alone, or more
+	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` + outside + `/])`
+	tag  = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
+)
+
 // memberName is what names of members of an object with any names are like.
-var memberName = regexp.MustCompile(patterns["name"])
+var memberName = regexp.MustCompile(patterns["name"].expression)
 
 // maxMemberName is how many characters such a name has at most.
 const maxMemberName = 64
@@ -71,8 +84,9 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 		r.enum = strings.Split(list, ",")
 	}
 	if p := f.Tag.Get("pattern"); p != "" {
-		if named, ok := strings.CutPrefix(p, "@"); ok {
-			p = patterns[named]
+		r.asks = "must match " + p
+		if name, ok := strings.CutPrefix(p, "@"); ok {
+			p, r.asks = patterns[name].expression, patterns[name].asks
 		}
 		r.pattern = regexp.MustCompile(p)
 	}
@@ -131,7 +145,7 @@ func (r *rules) checkText(s string, at fault, out *faults) bool {
 	case r.enum != nil && !slices.Contains(r.enum, s):
 		out.add(at, "%s: must be one of %s", quote(s), strings.Join(r.enum, ", "))
 	case r.pattern != nil && !r.pattern.MatchString(s):
-		out.add(at, "%s: must match %s", quote(s), r.pattern)
+		out.add(at, "%s: %s", quote(s), r.asks)
 	default:
 		return true
 	}

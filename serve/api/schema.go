@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"sheaf/serve"
 )
 
 // schema is a JSON Schema (2020-12), as OpenAPI 3.1 uses it.
@@ -181,9 +183,26 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 	}
 	if input {
 		out["additionalProperties"] = false
+		if forms := formsOf[t]; forms != nil {
+			out["anyOf"] = forms
+		}
 	}
 	s.named[name] = out
 	return link
+}
+
+// formsOf are the ways in which the members of a struct go together, where not
+// every way does.
+var formsOf = map[reflect.Type][]any{
+	reflect.TypeFor[serve.DocumentInput](): documentForms,
+	reflect.TypeFor[BatchChange](): append(documentForms[:len(documentForms):len(documentForms)],
+		schema{"required": []string{"delete"}, "properties": schema{"delete": schema{"const": true}}}),
+}
+
+// documentForms: a document has a text or chunks.
+var documentForms = []any{
+	schema{"required": []string{"text"}, "properties": schema{"text": schema{"minLength": 1}, "chunks": schema{"maxItems": 0}}},
+	schema{"required": []string{"chunks"}, "properties": schema{"chunks": schema{"minItems": 1}, "text": schema{"maxLength": 0}}},
 }
 
 // nullable lets a schema be null too.

@@ -2,8 +2,7 @@ package pgvector
 
 import (
 	"context"
-	"runtime"
-	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,25 +13,27 @@ import (
 
 // Parts of a batch: the first is small, so that the server has something to do soon.
 const (
-	firstPart = 16
-	maxPart   = 128
+	firstPart = 48
+	maxPart   = 512
+	// maxAhead is how many chunks send their columns and vectors before their texts.
+	maxAhead = 512
 )
 
-// addParts adds a batch in parts, of which this program analyzes some while the server
-// takes those before them.
+// addParts adds a batch in parts. Columns and vectors need no analysis and go first;
+// while the server takes them, or a part, this program makes the next.
 func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {
 		return fail("write", ctx.Err())
 	}
 	chunks := lastOfEqual(batch.Chunks)
-	ids := idsOf(chunks)
 	group, ctx := errgroup.WithContext(ctx)
 	ready := make(chan part, 1)
 	group.Go(func() error {
 		defer close(ready)
-		for size := firstPart; len(chunks) > 0; size = min(2*size, maxPart) {
-			next := chunks[:min(size, len(chunks))]
-			chunks = chunks[len(next):]
+		rest := chunks
+		for size := firstPart; len(rest) > 0; size = min(2*size, maxPart) {
+			next := rest[:min(size, len(rest))]
+			rest = rest[len(next):]
 			select {
 			case ready <- w.s.analyze(next):
 			case <-ctx.Done():
@@ -42,18 +43,68 @@ func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 		return nil
 	})
 	group.Go(func() error {
-		err := w.change(ctx, batch, func(ctx context.Context) error { return w.remove(ctx, batch.Replace, ids) })
+		err := w.change(ctx, batch, func(ctx context.Context) error { return w.remove(ctx, batch.Replace, idsOf(chunks)) })
 		if err != nil {
 			return err
 		}
-		for part := range ready {
-			if err := w.change(ctx, &backend.Batch{}, func(ctx context.Context) error { return w.put(ctx, part) }); err != nil {
-				return err
-			}
-		}
-		return nil
+		return w.sendParts(ctx, chunks, ready)
 	})
 	return group.Wait()
+}
+
+// sendParts sends chunks, whose texts are analyzed part by part. The postings of a part
+// are sent when the next is being encoded, unless that would have to be waited for.
+func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan part) error {
+	var encoding sync.WaitGroup
+	defer encoding.Wait() // it reads what is the caller's again
+	before, ahead, begun := w.ord.take(len(chunks)), 0, 0
+	var last *texts
+	for ahead < len(chunks) || begun < len(chunks) || last != nil {
+		if begun >= ahead {
+			some := chunks[ahead:min(ahead+maxAhead, len(chunks))]
+			err := w.change(ctx, &backend.Batch{}, func(ctx context.Context) error { return w.sendColumns(ctx, some, before+int64(ahead)) })
+			if err != nil {
+				return err
+			}
+			ahead += len(some)
+		}
+		p, ok := receive(ready, last == nil)
+		if !ok && last == nil && begun < len(chunks) {
+			return fail("write", ctx.Err()) // which ended the analysis
+		}
+		err := w.change(ctx, &backend.Batch{}, func(ctx context.Context) (err error) {
+			var next *texts
+			if ok {
+				if next, err = w.encode(ctx, &encoding, &p, before+int64(begun)); err != nil {
+					return err
+				}
+				begun += len(p.chunks)
+			}
+			if last != nil {
+				err = w.sendTexts(ctx, last)
+			}
+			last = next
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// receive takes the next part; it is false when there is none, or none yet and it
+// is not to wait.
+func receive(ready <-chan part, wait bool) (p part, ok bool) {
+	if wait {
+		p, ok = <-ready
+		return p, ok
+	}
+	select {
+	case p, ok = <-ready:
+	default:
+	}
+	return p, ok
 }
 
 // analyzed is a chunk with its terms.
@@ -61,9 +112,6 @@ type analyzed struct {
 	source *backend.Chunk
 	fields []textplan.Field // as source.Fields
 }
-
-// minAnalyzed is how many chunks a goroutine analyzes at least.
-const minAnalyzed = 8
 
 // lastOfEqual keeps the last of chunks with equal IDs.
 func lastOfEqual(chunks []backend.Chunk) []analyzed {
@@ -97,21 +145,19 @@ type part struct {
 	numbers []int32
 }
 
-// analyze gives chunks their terms.
+// analyze gives chunks their terms. One at a time keeps a server busy, which takes longer
+// to store them.
 func (s *Store) analyze(chunks []analyzed) part {
-	var group errgroup.Group
-	for some := range slices.Chunk(chunks, max(minAnalyzed, (len(chunks)-1)/runtime.GOMAXPROCS(0)+1)) {
-		group.Go(func() error {
-			for i := range some {
-				some[i].fields = make([]textplan.Field, len(some[i].source.Fields))
-				for j, f := range some[i].source.Fields {
-					some[i].fields[j] = s.written.Analyze(f.Text)
-				}
+	for i := range chunks {
+		c := &chunks[i]
+		c.fields = make([]textplan.Field, len(c.source.Fields))
+		for j, f := range c.source.Fields {
+			c.fields[j] = s.written.Analyze(f.Text)
+			if c.fields[j].Length == 0 {
+				c.fields[j].Postings = nil
 			}
-			return nil
-		})
+		}
 	}
-	_ = group.Wait() // nothing can fail
 	return number(chunks)
 }
 

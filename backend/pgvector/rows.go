@@ -12,41 +12,58 @@ import (
 	"sheaf/backend/textplan"
 )
 
-// copy writes chunks, whose terms and fields are known, under the numbers after
-// before. What does not come first is encoded while the server takes what does.
-func (w *load) copy(ctx context.Context, p *part, ids []int32, before int64) error {
-	var chunk, property, wall rows
-	for i := range p.chunks {
-		w.chunkRow(&chunk, &p.chunks[i], before+int64(i)+1)
-	}
-	var encoding sync.WaitGroup
-	defer encoding.Wait() // it reads what is the caller's again
-	var vectors map[string]*rows
-	posting := make(chan *rows, 1)
-	encoded := make(chan struct{})
-	encoding.Go(func() {
-		w.columnRows(&property, &wall, p.chunks, before)
-		vectors = w.vectorRows(p.chunks, before)
-		close(encoded)
-		posting <- w.postingRows(p, ids, before)
-	})
-	if err := w.send(ctx, &chunk, "chunk"); err != nil {
+// sendColumns sends what chunks hold besides texts; the first has the number after before.
+func (w *load) sendColumns(ctx context.Context, chunks []analyzed, before int64) error {
+	if err := w.makeVectors(ctx, chunks); err != nil {
 		return err
 	}
-	<-encoded
-	w.total.chunks += int64(len(p.chunks))
-	if err := w.send(ctx, &wall, "wall"); err != nil {
-		return err
-	}
+	var property, wall rows
+	w.columnRows(&property, &wall, chunks, before)
 	if err := w.send(ctx, &property, "property"); err != nil {
 		return err
 	}
+	if err := w.send(ctx, &wall, "wall"); err != nil {
+		return err
+	}
+	vectors := w.vectorRows(chunks, before)
 	for _, table := range slices.Sorted(maps.Keys(vectors)) {
 		if err := w.send(ctx, vectors[table], table); err != nil {
 			return err
 		}
 	}
-	return w.send(ctx, <-posting, "posting")
+	return nil
+}
+
+// texts are the encoded texts of chunks.
+type texts struct {
+	chunks  int
+	chunk   rows
+	posting chan *rows // one, once they are encoded
+}
+
+// encode encodes the texts of chunks, the first of which has the number after before.
+// Terms that are new it sends. The postings are encoded beside what follows.
+func (w *load) encode(ctx context.Context, encoding *sync.WaitGroup, p *part, before int64) (*texts, error) {
+	ids, err := w.intern(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	out := &texts{chunks: len(p.chunks), posting: make(chan *rows, 1)}
+	var fields []int32
+	for i := range p.chunks {
+		fields = w.chunkRow(&out.chunk, &p.chunks[i], before+int64(i)+1, fields)
+	}
+	encoding.Go(func() { out.posting <- postingRows(p, ids, fields, before) })
+	return out, nil
+}
+
+// sendTexts sends what was encoded.
+func (w *load) sendTexts(ctx context.Context, t *texts) error {
+	w.total.chunks += int64(t.chunks)
+	if err := w.send(ctx, &t.chunk, "chunk"); err != nil {
+		return err
+	}
+	return w.send(ctx, <-t.posting, "posting")
 }
 
 // columnRows adds the columns of chunks, and who may see them where there is a wall.
@@ -105,16 +122,20 @@ func (w *load) send(ctx context.Context, r *rows, table string) error {
 	return err
 }
 
-func (w *load) chunkRow(out *rows, c *analyzed, ord int64) {
+// chunkRow adds the row of a chunk, and to a list the IDs of its fields, 0 for those
+// without terms.
+func (w *load) chunkRow(out *rows, c *analyzed, ord int64, fields []int32) []int32 {
 	lens := make([]int32, 0, len(w.fields))
 	texts := make([]string, 0, 2*len(c.fields))
 	for j, f := range c.source.Fields {
 		texts = append(texts, f.Name, f.Text)
 		n := c.fields[j].Length
 		if n == 0 {
+			fields = append(fields, 0)
 			continue
 		}
 		at := w.fields[f.Name]
+		fields = append(fields, at.id)
 		at.chunks++
 		at.tokens += int64(n)
 		for len(lens) < int(at.id) {
@@ -128,54 +149,67 @@ func (w *load) chunkRow(out *rows, c *analyzed, ord int64) {
 	out.bytes(string(c.source.Doc))
 	out.int32s(lens)
 	out.strings(oidBytea, texts)
+	return fields
 }
 
 // posting is a row of the table posting.
 type posting struct {
-	term, field int32
-	chunk       int64
-	length      int32
-	source      *textplan.Posting
+	field, length int32
+	chunk         int64
+	source        *textplan.Posting
 }
 
-// postingRows are the rows of chunks in the order of the table's key: the server fills
-// its index faster so, and the postings of a term lie side by side.
-func (w *load) postingRows(in *part, ids []int32, before int64) *rows {
-	list := make([]posting, 0, len(in.numbers))
+// postingRows are the rows of chunks in the order of terms, then chunks: the server fills
+// its index faster so, and the postings of a term lie side by side. ids are those of the
+// part's terms, fields those of its fields.
+func postingRows(in *part, ids, fields []int32, before int64) *rows {
+	ends := make([]int, len(ids)) // where the postings of a term end, so far
+	for _, number := range in.numbers {
+		ends[number]++
+	}
+	terms := make([]int32, len(ids)) // numbers in the order of IDs
+	for i := range terms {
+		terms[i] = int32(i)
+	}
+	slices.SortFunc(terms, func(a, b int32) int { return cmp.Compare(ids[a], ids[b]) })
+	begin := 0
+	for _, number := range terms {
+		begin, ends[number] = begin+ends[number], begin
+	}
+	list := make([]posting, len(in.numbers))
 	numbers := in.numbers
 	for i := range in.chunks {
-		c := &in.chunks[i]
-		for j, f := range c.fields {
-			if f.Length > 0 {
-				id := w.fields[c.source.Fields[j].Name].id
-				for k, number := range numbers[:len(f.Postings)] {
-					list = append(list, posting{ids[number], id, before + int64(i) + 1, int32(f.Length), &f.Postings[k]})
-				}
+		for _, f := range in.chunks[i].fields {
+			for k, number := range numbers[:len(f.Postings)] {
+				list[ends[number]] = posting{fields[0], int32(f.Length), before + int64(i) + 1, &f.Postings[k]}
+				ends[number]++
 			}
-			numbers = numbers[len(f.Postings):]
+			numbers, fields = numbers[len(f.Postings):], fields[1:]
 		}
 	}
-	slices.SortFunc(list, func(a, b posting) int {
-		if a.term != b.term {
-			return cmp.Compare(a.term, b.term)
-		}
-		return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.chunk, b.chunk))
-	})
 	out := &rows{b: make([]byte, 0, 80*len(list))}
-	for _, p := range list {
-		out.begin(6)
-		out.int32(p.term)
-		out.int32(p.field)
-		out.int64(p.chunk)
-		out.int32(int32(p.source.Frequency))
-		out.int32(p.length)
-		if len(p.source.Positions) == 0 {
-			out.null()
-		} else {
-			out.int32s(p.source.Positions)
+	begin = 0
+	for _, number := range terms {
+		for _, p := range list[begin:ends[number]] {
+			p.row(out, ids[number])
 		}
+		begin = ends[number]
 	}
 	return out
+}
+
+func (p *posting) row(out *rows, term int32) {
+	out.begin(6)
+	out.int32(term)
+	out.int32(p.field)
+	out.int64(p.chunk)
+	out.int32(int32(p.source.Frequency))
+	out.int32(p.length)
+	if len(p.source.Positions) == 0 {
+		out.null()
+		return
+	}
+	out.int32s(p.source.Positions)
 }
 
 func propertyRow(out *rows, ord int64, name string, v sheaf.Value) {

@@ -255,23 +255,36 @@ func (w *load) put(ctx context.Context, p part) error {
 	if len(p.chunks) == 0 {
 		return nil
 	}
-	ids, err := w.intern(ctx, &p)
+	var encoding sync.WaitGroup
+	defer encoding.Wait() // it reads what is the caller's again
+	before := w.ord.take(len(p.chunks))
+	t, err := w.encode(ctx, &encoding, &p, before)
 	if err != nil {
 		return err
 	}
-	for i := range p.chunks {
-		for _, v := range p.chunks[i].source.Vectors {
-			if _, ok := w.vector[v.Name]; !ok {
-				if err := w.s.createVectors(ctx, w.tx, backend.VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)}); err != nil {
-					return err
-				}
-				if w.vector, err = vectorFields(ctx, w.tx); err != nil {
-					return err
-				}
+	if err := w.sendColumns(ctx, p.chunks, before); err != nil {
+		return err
+	}
+	return w.sendTexts(ctx, t)
+}
+
+// makeVectors makes the tables of vector fields that are new.
+func (w *load) makeVectors(ctx context.Context, chunks []analyzed) error {
+	for i := range chunks {
+		for _, v := range chunks[i].source.Vectors {
+			if _, ok := w.vector[v.Name]; ok {
+				continue
+			}
+			err := w.s.createVectors(ctx, w.tx, backend.VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)})
+			if err != nil {
+				return err
+			}
+			if w.vector, err = vectorFields(ctx, w.tx); err != nil {
+				return err
 			}
 		}
 	}
-	return w.copy(ctx, &p, ids, w.ord.take(len(p.chunks)))
+	return nil
 }
 
 func (s *Store) model(vectorField string) string {

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"time"
 )
 
@@ -22,7 +24,7 @@ type connection struct {
 	conn   net.Conn
 	in     *bufio.Reader
 	header []byte // that every request has
-	body   bytes.Buffer
+	body   []byte // of the last answer
 	// asked counts queries.
 	asked int
 }
@@ -54,24 +56,57 @@ func (c *connection) search(query string) (time.Duration, error) {
 	if _, err := io.WriteString(c.conn, request+"\r\n"); err != nil {
 		return 0, err
 	}
-	res, err := http.ReadResponse(c.in, nil)
+	status, err := c.readAnswer()
 	if err != nil {
 		return 0, err
 	}
-	c.body.Reset()
-	if _, err := c.body.ReadFrom(res.Body); err != nil {
-		return 0, err
-	}
 	took := time.Since(began)
-	if res.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("query %q: %d %s", query, res.StatusCode, c.body.Bytes())
+	if status != http.StatusOK {
+		return 0, fmt.Errorf("query %q: %d %s", query, status, c.body)
 	}
 	c.asked++
-	if err := right(c.body.Bytes(), query, c.asked%decodedEach == 1); err != nil {
-		return 0, fmt.Errorf("query %q: %w: %.300s", query, err, c.body.Bytes())
+	if err := right(c.body, query, c.asked%decodedEach == 1); err != nil {
+		return 0, fmt.Errorf("query %q: %w: %.300s", query, err, c.body)
 	}
 	return took, nil
 }
+
+// readAnswer reads an answer into c.body. The server tells its length, as it does
+// of what it does not compress.
+func (c *connection) readAnswer() (status int, err error) {
+	line, err := c.in.ReadSlice('\n')
+	if err != nil {
+		return 0, err
+	}
+	first, _ := bytes.CutPrefix(line, []byte("HTTP/1.1 "))
+	if status, err = strconv.Atoi(string(first[:min(3, len(first))])); err != nil {
+		return 0, fmt.Errorf("the answer begins with %q", line)
+	}
+	length := -1
+	for {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return 0, err
+		}
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			break
+		}
+		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			if length, err = strconv.Atoi(string(value)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if length < 0 || length > maxAnswer {
+		return 0, fmt.Errorf("the answer is %d bytes long", length)
+	}
+	c.body = slices.Grow(c.body[:0], length)[:length]
+	_, err = io.ReadFull(c.in, c.body)
+	return status, err
+}
+
+// maxAnswer is longer than the answer to any search.
+const maxAnswer = 16 << 20
 
 // decodedEach says how many answers of a client one is decoded of.
 const decodedEach = 50

@@ -9,6 +9,8 @@
 // k-th most frequent with a probability that falls with the S-th power of k, so
 // that what the server remembers counts. A second of warm-up is not counted. It
 // ends with status 1 when a request failed or the 99th percentile is above --p99.
+// With --pid, the server's process on this machine, it tells the processor time of
+// an answer, and how long answers would take on processors that do nothing else.
 //
 //	go run -C bench ./load --sheaf PROGRAM --in FOLDER
 //
@@ -39,7 +41,7 @@ import (
 
 type options struct {
 	address, key, profile string
-	clients, idle         int
+	clients, idle, pid    int
 	zipf                  float64
 	length, p99, pause    time.Duration
 	program, folder       string
@@ -52,6 +54,7 @@ func main() {
 	flag.StringVar(&o.profile, "profile", "", "the ranking profile; the server's own when it is empty")
 	flag.IntVar(&o.clients, "clients", 32, "clients that ask, each the next query when it has an answer")
 	flag.IntVar(&o.idle, "idle", 0, "connections that ask nothing beside them")
+	flag.IntVar(&o.pid, "pid", 0, "the server's process on this machine, whose processor time is told then")
 	flag.Float64Var(&o.zipf, "zipf", 0, "draw queries with repetition, by Zipf's law with this exponent, above 1; 0 asks none twice while there are others")
 	flag.DurationVar(&o.length, "time", time.Minute, "how long they ask")
 	flag.DurationVar(&o.pause, "pause", 0, "how long a client waits between an answer and its next query")
@@ -79,6 +82,9 @@ func run(o options) error {
 		return err
 	}
 	fmt.Printf("%d queries such as %q\n", len(l.queries), l.queries[0])
+	if err := l.readClocks(); err != nil {
+		return err
+	}
 	if err := l.openIdle(); err != nil {
 		return err
 	}
@@ -89,17 +95,18 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	asked := l.next.Load()
 	remembered, err := l.gauge(rememberedMetric)
 	if err != nil {
 		return err
 	}
+	began, own, theirs := time.Now(), l.own(), l.server()
+	asked := l.next.Load()
 	answers, err := l.ask(o.length)
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
+	own, theirs = l.own()-own, l.server()-theirs
 	found, err := l.gauge(rememberedMetric)
 	if err != nil {
 		return err
@@ -108,34 +115,23 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	var times []time.Duration
-	var others []int64
-	for _, a := range answers {
-		times, others = append(times, a.took), append(others, a.others)
-	}
-	slices.Sort(times)
-	slices.Sort(others)
-	at := func(p float64) time.Duration { return times[min(len(times)-1, int(p*float64(len(times))))] }
-	meanwhile := func(p float64) int64 { return others[min(len(others)-1, int(p*float64(len(others))))] }
-	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(times), took.Seconds(), float64(len(times))/took.Seconds(), o.clients)
-	fmt.Printf("p50 %.1f ms  p90 %.1f ms  p99 %.1f ms  p99.9 %.1f ms  max %.1f ms\n", ms(at(0.5)), ms(at(0.9)), ms(at(0.99)), ms(at(0.999)), ms(times[len(times)-1]))
-	fmt.Printf("answers of others meanwhile: p50 %d  p99 %d  max %d\n", meanwhile(0.5), meanwhile(0.99), others[len(others)-1])
+	l.report(answers, took)
+	l.reportWork(answers, own, theirs)
+	n := float64(len(answers))
 	switch asked = l.next.Load() - asked; {
 	case o.zipf > 0:
-		fmt.Printf("drawn by Zipf's law with exponent %v: %.1f of 100 answers were remembered\n", o.zipf, 100*(found-remembered)/float64(len(times)))
+		fmt.Printf("drawn by Zipf's law with exponent %v: %.1f of 100 answers were remembered\n", o.zipf, 100*(found-remembered)/n)
 	case asked > int64(len(l.queries)):
-		fmt.Printf("there are fewer queries than were asked: %.1f of 100 answers were remembered\n", 100*(found-remembered)/float64(len(times)))
+		fmt.Printf("there are fewer queries than were asked: %.1f of 100 answers were remembered\n", 100*(found-remembered)/n)
 	default:
-		fmt.Printf("no query was asked twice: %.1f of 100 answers were remembered\n", 100*(found-remembered)/float64(len(times)))
+		fmt.Printf("no query was asked twice: %.1f of 100 answers were remembered\n", 100*(found-remembered)/n)
 	}
 	fmt.Printf("live heap %.1f MB before, %.1f MB after\n", before/1e6, after/1e6)
-	if o.p99 > 0 && at(0.99) > o.p99 {
-		return fmt.Errorf("the 99th percentile is %v: must be at most %v", at(0.99), o.p99)
+	if p99 := measured(answers, func(a answer) time.Duration { return a.took }).at(99); o.p99 > 0 && p99 > o.p99 {
+		return fmt.Errorf("the 99th percentile is %v: must be at most %v", p99, o.p99)
 	}
 	return nil
 }
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 type load struct {
 	options
@@ -143,6 +139,9 @@ type load struct {
 	queries []string
 	next    atomic.Int64 // the next query, when none is to be asked twice
 	given   atomic.Int64 // answers so far
+	// own and server read the processor time of this process and of the server; they
+	// stand still where that is not known.
+	own, server func() time.Duration
 }
 
 // rememberedMetric counts answers that the server did not have to search for.
@@ -227,17 +226,10 @@ func (l *load) openIdle() error {
 	return <-faults
 }
 
-// answer is how long one took, and how many others got theirs meanwhile: with an
-// even order of clients that do not pause as many as there are others, however fast
-// the machine is.
-type answer struct {
-	took   time.Duration
-	others int64
-}
-
 // ask has all clients ask for some time.
 func (l *load) ask(length time.Duration) ([]answer, error) {
-	deadline := time.Now().Add(length)
+	began := time.Now()
+	deadline := began.Add(length)
 	all := make([][]answer, l.clients)
 	faults := make([]error, l.clients)
 	var wg sync.WaitGroup
@@ -251,13 +243,13 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 			defer c.conn.Close()
 			draw := l.drawer(uint64(i))
 			for time.Now().Before(deadline) {
-				given := l.given.Load()
+				given, worked := l.given.Load(), l.own()+l.server()
 				took, err := c.search(draw())
 				if err != nil {
 					faults[i] = err
 					return
 				}
-				all[i] = append(all[i], answer{took, l.given.Add(1) - given - 1})
+				all[i] = append(all[i], answer{at: time.Since(began), took: took, work: l.own() + l.server() - worked, others: l.given.Add(1) - given - 1})
 				time.Sleep(l.pause)
 			}
 		})

@@ -150,7 +150,7 @@ func measureFresh(s *served, _ options) error {
 }
 
 func measureClients(s *served, o options) error {
-	o.address, o.idle = s.address, max(o.idle, 1000)
+	o.address, o.idle, o.pid = s.address, max(o.idle, 1000), s.cmd.Process.Pid
 	fmt.Printf("with %d idle connections: ", o.idle)
 	return run(o)
 }

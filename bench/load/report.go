@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// answer is when it came, how long it took, and how many others got theirs
+// meanwhile: with an even order of clients that do not pause as many as there are
+// others, however fast the machine is. work is the processor time that the clients
+// and the server took meanwhile.
+type answer struct {
+	at, took, work time.Duration
+	others         int64
+}
+
+// quarters is in how many parts of the run the answers are told, so that warming up
+// and growth are seen.
+const quarters = 4
+
+// report prints how long answers took.
+func (l *load) report(answers []answer, took time.Duration) {
+	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(answers), took.Seconds(), float64(len(answers))/took.Seconds(), l.clients)
+	times := measured(answers, func(a answer) time.Duration { return a.took })
+	fmt.Println(times)
+	parts := make([][]answer, quarters)
+	for _, a := range answers {
+		i := min(int(a.at*quarters/took), quarters-1)
+		parts[i] = append(parts[i], a)
+	}
+	for i, part := range parts {
+		if len(part) > 0 {
+			fmt.Printf("  quarter %d: %.0f a second, %v\n", i+1, float64(len(part))*quarters/took.Seconds(), measured(part, func(a answer) time.Duration { return a.took }))
+		}
+	}
+	others := make([]int64, 0, len(answers))
+	for _, a := range answers {
+		others = append(others, a.others)
+	}
+	slices.Sort(others)
+	fmt.Printf("answers of others meanwhile: p50 %d  p99 %d  max %d\n", others[len(others)/2], others[percent(99, len(others))], others[len(others)-1])
+}
+
+// readClocks finds the clocks of processor time. That of this process may be missing,
+// that of the server must not when it was named.
+func (l *load) readClocks() (err error) {
+	l.own, l.server = func() time.Duration { return 0 }, func() time.Duration { return 0 }
+	if own, err := processorClock(0); err == nil {
+		l.own = own
+	}
+	if l.pid > 0 {
+		l.server, err = processorClock(l.pid)
+	}
+	return err
+}
+
+// reportWork prints the processor time of answers, all of which took so much of the
+// clients and of the server. An answer waits while both work for it and for others:
+// on processors that do nothing else it would take the work of that time, shared by
+// them.
+func (l *load) reportWork(answers []answer, clients, server time.Duration) {
+	n := time.Duration(len(answers))
+	if l.pid == 0 {
+		fmt.Printf("processor time of an answer: clients %.3f ms\n", ms(clients/n))
+		return
+	}
+	cores := time.Duration(runtime.NumCPU())
+	fmt.Printf("processor time of an answer: clients %.3f ms, server %.3f ms\n", ms(clients/n), ms(server/n))
+	if l.pause == 0 {
+		fmt.Printf("on %d processors that do nothing else that is %v\n", cores, measured(answers, func(a answer) time.Duration { return a.work / cores }))
+	}
+}
+
+// durations are sorted.
+type durations []time.Duration
+
+func measured(answers []answer, of func(answer) time.Duration) durations {
+	d := make(durations, 0, len(answers))
+	for _, a := range answers {
+		d = append(d, of(a))
+	}
+	slices.Sort(d)
+	return d
+}
+
+// percent is the place of a percentile among n.
+func percent(p float64, n int) int { return min(n-1, int(p/100*float64(n))) }
+
+func (d durations) at(p float64) time.Duration { return d[percent(p, len(d))] }
+
+// String tells the usual percentiles.
+func (d durations) String() string {
+	return fmt.Sprintf("p50 %.1f ms  p90 %.1f ms  p99 %.1f ms  p99.9 %.1f ms  max %.1f ms", ms(d.at(50)), ms(d.at(90)), ms(d.at(99)), ms(d.at(99.9)), ms(d[len(d)-1]))
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

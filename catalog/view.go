@@ -299,6 +299,17 @@ func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return r.Document, true
 }
 
+// SharedDocument is Document without a copy: it must not be changed. It is nil when
+// there is none.
+func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
+	r, err := v.Record(id)
+	if err != nil {
+		v.noteFault(err)
+		return nil
+	}
+	return &r.Document
+}
+
 // Date is the date of a document; false when it has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	o := v.Outline(doc)

@@ -30,10 +30,16 @@ func (Passages) AppendStarts(starts []int, text string) []int {
 func appendStarts[T string | []byte](starts []int, text T, enough int) []int {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= enough; {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+		if c := text[i]; c < utf8.RuneSelf {
+			space := c == ' ' || '\t' <= c && c <= '\r'
+			if !space && !inWord {
+				starts = append(starts, i)
+			}
+			inWord = !space
+			i++
+			continue
 		}
+		r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
 		switch {
 		case r >= 0x2E80 && unicode.IsLetter(r):
 			if dense%2 == 0 {

@@ -37,7 +37,7 @@ func (c *cleaner) run() {
 		c.code = codeSpanEnd(c.text, c.pos)
 	}
 	for c.pos < len(c.text) && c.columns < c.width {
-		if c.matchAhead() {
+		if c.matchAhead() || c.plain() {
 			continue
 		}
 		if c.fence.mark == "" && c.pos >= c.code {
@@ -64,12 +64,45 @@ func (c *cleaner) run() {
 	}
 }
 
-func (c *cleaner) put(r rune) {
+// plainBytes are the characters of one column that are no marks, and no space.
+var plainBytes = func() (plain [256]bool) {
+	for c := '!'; c <= '~'; c++ {
+		plain[c] = !strings.ContainsRune("`*![]|<", c)
+	}
+	return plain
+}()
+
+// plain copies plain characters up to the next match, as put would one by one.
+func (c *cleaner) plain() bool {
+	rest := c.text[c.pos:]
+	if len(c.matches) > 0 {
+		rest = rest[:min(len(rest), c.matches[0].start-c.pos)]
+	}
+	if rest == "" || !plainBytes[rest[0]] {
+		return false
+	}
+	c.separate()
+	n := 1
+	for most := min(len(rest), c.width-c.columns); n < most && plainBytes[rest[n]]; {
+		n++
+	}
+	c.out = append(c.out, rest[:n]...)
+	c.columns += n
+	c.pos += n
+	return true
+}
+
+// separate writes the space that is due.
+func (c *cleaner) separate() {
 	if c.space && len(c.out) > 0 {
 		c.out = append(c.out, ' ')
 		c.columns++
 	}
 	c.space = false
+}
+
+func (c *cleaner) put(r rune) {
+	c.separate()
 	c.out = utf8.AppendRune(c.out, r)
 	c.columns += runeColumns(r)
 }

@@ -16,12 +16,20 @@ type memo struct {
 	rank.Facts
 	*tables
 	short     rank.Outliner  // the same facts, when they can tell in short
+	shared    sharer         // the same facts, when they need not copy documents
 	met       *rank.Ordinals // of the hits of a first phase; nil when there is none
 	metNodes  []*sheaf.Node  // theirs
 	documents map[sheaf.ID]*sheaf.Document
 	outlines  map[sheaf.ID]*sheaf.Outline // made of documents
 	chunks    map[sheaf.ID]*sheaf.Chunk
 	dates     map[sheaf.ID]known[sheaf.Dated]
+}
+
+// sharer is facts that share the documents that they keep.
+type sharer interface {
+	// SharedDocument is the document called id, which must not be changed; nil when
+	// there is none.
+	SharedDocument(id sheaf.ID) *sheaf.Document
 }
 
 // tables are the memory of a memo that other searches use again.
@@ -87,7 +95,8 @@ var _ rank.Outliner = (*memo)(nil)
 
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
-	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, documents: map[sheaf.ID]*sheaf.Document{},
+	shared, _ := facts.(sharer)
+	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, documents: map[sheaf.ID]*sheaf.Document{},
 		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]*sheaf.Chunk{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
 }
 
@@ -139,12 +148,25 @@ func (m *memo) Document(id sheaf.ID) (sheaf.Document, bool) {
 func (m *memo) document(id sheaf.ID) *sheaf.Document {
 	d, seen := m.documents[id]
 	if !seen {
-		if value, ok := m.Facts.Document(id); ok {
+		if m.shared != nil {
+			d = m.shared.SharedDocument(id)
+		} else if value, ok := m.Facts.Document(id); ok {
 			d = &value
 		}
 		m.documents[id] = d
 	}
 	return d
+}
+
+// part is what Part is, shared; nil when there is neither.
+func (m *memo) part(id sheaf.ID) *sheaf.Chunk {
+	if c := m.chunk(id); c != nil {
+		return c
+	}
+	if d := m.document(id); d != nil {
+		return d.Part(id)
+	}
+	return nil
 }
 
 // Part is the chunk called id, or the document called so, which is an answer too where

@@ -423,7 +423,10 @@ func (r *run) finish(ranking sheaf.Ranking) {
 	r.result.Hits = slices.Grow(r.result.Hits, len(ranking))
 	for i := range ranking {
 		h := &ranking[i]
-		c, _ := Part(r.facts, h.ID)
+		c := r.facts.part(h.ID)
+		if c == nil {
+			c = &sheaf.Chunk{}
+		}
 		d := r.facts.document(c.Doc)
 		if d == nil {
 			d = &sheaf.Document{}

@@ -67,8 +67,10 @@ type Highlighter struct {
 	fuzzy    []expandedWord
 	// shortest is the length of the shortest of all these that begins with a
 	// byte, 0 for none: most words of a text are told from them by their first
-	// letter and their length.
-	shortest [256]int
+	// letter and their length. others, nil when there are beginnings, tells more by
+	// the second letter.
+	shortest [256]uint8
+	others   *analysis.Sieve
 	// typed are the words as typed, for looking far ahead.
 	typed []string
 	// compared remembers what words of texts matched that are compared with
@@ -77,9 +79,14 @@ type Highlighter struct {
 	// met are words of the texts with what they matched, each at a place that
 	// another may take: texts that one query found have many in common.
 	met [metWords]metWord
+	// What is used for one text after another.
+	matches []match
+	weights []float64
+	counts  []int
+	out     []byte
 }
 
-const metWords = 128
+const metWords = 32
 
 type metWord struct {
 	raw   string
@@ -120,19 +127,32 @@ func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(wor
 // measure notes how what is looked for begins.
 func (h *Highlighter) measure() {
 	note := func(text string) {
-		for c := range h.shortest {
-			if (text == "" || int(text[0]) == c) && (h.shortest[c] == 0 || len(text) < h.shortest[c]) {
-				h.shortest[c] = max(len(text), 1)
+		length := uint8(min(max(len(text), 1), math.MaxUint8))
+		least := func(of *uint8) {
+			if *of == 0 || length < *of {
+				*of = length
 			}
 		}
+		if text != "" {
+			least(&h.shortest[text[0]])
+			return
+		}
+		for c := range h.shortest {
+			least(&h.shortest[c])
+		}
 	}
+	terms := make([]string, 0, len(h.index))
 	for term := range h.index {
 		note(term)
+		terms = append(terms, term)
 	}
 	for _, list := range [...][]expandedWord{h.begin, h.prefixes} {
 		for i := range list {
 			note(list[i].folded)
 		}
+	}
+	if len(h.begin)+len(h.prefixes) == 0 {
+		h.others = h.analyzer.Sieve(terms)
 	}
 }
 
@@ -247,18 +267,18 @@ func (h *Highlighter) Snippet(text string, width int) Snippet {
 	width = max(width, 20)
 	matches := h.find(text, width)
 	if len(matches) == 0 {
-		return clip(text, skipSpace(text), nil, width)
+		return h.clip(text, skipSpace(text), nil, width)
+	}
+	if columns(text, 0, len(text), width) <= width {
+		return h.clip(text, skipSpace(text), matches, width)
 	}
 	first, last := h.bestWindow(matches, width)
-	if columns(text, 0, len(text), width) <= width {
-		return clip(text, skipSpace(text), matches, width)
-	}
 	used := 0
 	for _, m := range matches[first+1 : last+1] {
 		used += m.gap
 	}
 	start := snippetStart(text, matches[first].start, max((width-used)/3, 10))
-	return clip(text, start, matches[first:], width)
+	return h.clip(text, start, matches[first:], width)
 }
 
 // find returns the matches of the beginning of text or, when there is none,
@@ -268,10 +288,13 @@ func (h *Highlighter) find(text string, width int) []match {
 		return nil
 	}
 	matches := h.scan(text, 0, min(len(text), snippetScanBytes), width)
-	if shown := slices.DeleteFunc(slices.Clone(matches), func(m match) bool { return inTarget(text, m.start) }); len(shown) > 0 {
-		matches = shown
-		for i := 1; i < len(matches); i++ {
-			matches[i].gap = columns(text, matches[i-1].end, matches[i].end, width)
+	target := func(m match) bool { return inTarget(text, m.start) }
+	if slices.ContainsFunc(matches, target) {
+		if shown := slices.DeleteFunc(slices.Clone(matches), target); len(shown) > 0 {
+			matches = shown
+			for i := 1; i < len(matches); i++ {
+				matches[i].gap = columns(text, matches[i-1].end, matches[i].end, width)
+			}
 		}
 	}
 	if len(matches) > 0 || len(text) <= snippetScanBytes {
@@ -304,8 +327,10 @@ func runeStart(text string, i int) int {
 	return max(i, 0)
 }
 
+// scan returns the matches of a part of text, until it is called again.
 func (h *Highlighter) scan(text string, from, to, width int) []match {
-	var matches []match
+	matches := h.matches[:0]
+	defer func() { h.matches = matches }()
 	h.analyzer.Words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from
 		for _, w := range h.word(text[start:end]) {
@@ -339,6 +364,11 @@ func columns(text string, from, to, limit int) int {
 	}
 	n := 0
 	for i := max(from, 0); i < to; {
+		if text[i] < utf8.RuneSelf {
+			n++
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		n += runeColumns(r)
 		i += size
@@ -357,10 +387,10 @@ func runeColumns(r rune) int {
 // word returns what a word of the text matches, in order of place.
 func (h *Highlighter) word(raw string) []wordMatch {
 	if len(h.fuzzy) == 0 {
-		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < h.shortest[first]) {
+		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < int(h.shortest[first])) {
 			return nil
 		}
-		if raw == "" {
+		if raw == "" || h.others != nil && h.others.Others(raw) {
 			return nil
 		}
 		slot := &h.met[(int(raw[len(raw)-1])*31+int(raw[len(raw)/2])*7+len(raw))%metWords]
@@ -424,14 +454,17 @@ func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
 // term counts its weight, less when the text is full of it; a term met again
 // counts a little; neighbors in the text count more.
 func (h *Highlighter) bestWindow(matches []match, width int) (first, last int) {
-	weight := slices.Clone(h.weight)
-	total := make([]int, len(weight))
+	h.weights = append(h.weights[:0], h.weight...)
+	h.counts = slices.Grow(h.counts[:0], len(h.weight))[:len(h.weight)]
+	weight, counts := h.weights, h.counts
+	clear(counts)
 	for _, m := range matches {
-		total[m.term]++
+		counts[m.term]++
 	}
-	for i, n := range total {
+	for i, n := range counts {
 		weight[i] /= 1 + math.Log(float64(max(n, 1)))
 	}
+	clear(counts)
 	const again, adjacent, adjacentColumns = 0.1, 0.3, 2
 	near := func(i int) float64 {
 		a, b := matches[i-1], matches[i]
@@ -440,7 +473,6 @@ func (h *Highlighter) bestWindow(matches []match, width int) (first, last int) {
 		}
 		return adjacent * min(weight[a.term], weight[b.term])
 	}
-	counts := make([]int, len(weight))
 	add := func(i int, sign int) (gain float64) {
 		t := matches[i].term
 		if sign < 0 {
@@ -517,8 +549,8 @@ func skipSpace(text string) int {
 
 // clip cleans text from start on until width columns are full, and carries
 // the matches over.
-func clip(text string, start int, matches []match, width int) Snippet {
-	c := cleaner{text: text, pos: start, width: width, matches: matches}
+func (h *Highlighter) clip(text string, start int, matches []match, width int) Snippet {
+	c := cleaner{text: text, pos: start, width: width, matches: matches, out: h.out[:0]}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
 	if cut && start > 0 && text[start-1] != '\n' {
 		c.out = append(c.out, "…"...)
@@ -533,10 +565,10 @@ func clip(text string, start int, matches []match, width int) Snippet {
 		}
 	}
 	kept := bytes.TrimRight(c.out[:end], " ")
-	s.Text = string(kept)
 	if rest := text[c.pos:min(len(text), c.pos+4*width)]; len(kept) < len(c.out) && c.pos < len(text) || strings.TrimSpace(rest) != "" {
-		s.Text += "…"
+		kept = append(kept, "…"...)
 	}
+	s.Text, h.out = string(kept), kept
 	if len(s.Matches) > 0 {
 		s.At = c.first
 	}

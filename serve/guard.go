@@ -320,6 +320,15 @@ func (g *guard) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return d, true
 }
 
+// SharedDocument is Document without a copy; nil when there is none. It must not be
+// changed.
+func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
+	if d := g.view.SharedDocument(id); d != nil && g.visible(id) {
+		return d
+	}
+	return nil
+}
+
 // Node implements rank.Outliner.
 func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 	if n := g.view.Node(id); n != nil && g.visible(n.Doc) {

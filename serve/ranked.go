@@ -48,24 +48,36 @@ func (f *ranked) bytes() int64 {
 	return n
 }
 
-// own copies the texts of the hits, all into one: a title is a part of all that the
-// catalog read of its document, which would stay in memory with it.
+// own copies what the hits hold: texts into one, lists of a kind into one. A title is a
+// part of all that the catalog read of its document, and the places in the branches a
+// part of those of every candidate, which would stay in memory with it; and few large
+// pieces of memory are less to look through for what is garbage than many small ones.
 func (f *ranked) own() {
-	var all []*string
-	list := func(texts []string) []string {
-		texts = slices.Clone(texts)
-		for i := range texts {
-			all = append(all, &texts[i])
-		}
-		return texts
+	hits := f.result.Hits
+	var texts, legs, parts int
+	for i := range hits {
+		h := &hits[i]
+		texts, legs, parts = texts+len(h.Hierarchy)+len(h.Tags), legs+len(h.Legs), parts+len(h.Constituents)
 	}
-	for i := range f.result.Hits {
-		h := &f.result.Hits[i]
+	lists, places, constituents := make([]string, 0, texts), make([]sheaf.Leg, 0, legs), make([]search.Constituent, 0, parts)
+	confidences := make([]float64, 0, len(hits))
+	all := make([]*string, 0, 5*len(hits)+texts+2*parts)
+	for i := range hits {
+		h := &hits[i]
+		h.Hierarchy, h.Tags = together(&lists, h.Hierarchy), together(&lists, h.Tags)
+		h.Legs, h.Constituents = together(&places, h.Legs), together(&constituents, h.Constituents)
+		if h.Confidence != nil {
+			confidences = append(confidences, *h.Confidence)
+			h.Confidence = &confidences[len(confidences)-1]
+		}
+		h.Evidence = nil // what the confidence was made of
 		all = append(all, (*string)(&h.ID), (*string)(&h.Doc), &h.Title, &h.Breadcrumb, &h.Path)
-		h.Hierarchy, h.Tags = list(h.Hierarchy), list(h.Tags)
 		for j := range h.Constituents {
 			all = append(all, (*string)(&h.Constituents[j].ID), &h.Constituents[j].Title)
 		}
+	}
+	for i := range lists {
+		all = append(all, &lists[i])
 	}
 	size := 0
 	for _, text := range all {
@@ -81,6 +93,17 @@ func (f *ranked) own() {
 		n := len(*text)
 		*text, rest = rest[:n], rest[n:]
 	}
+}
+
+// together appends a list to those of its kind, which has room for it, and is its copy
+// there.
+func together[T any](all *[]T, list []T) []T {
+	if list == nil {
+		return nil
+	}
+	from := len(*all)
+	*all = append(*all, list...)
+	return (*all)[from:len(*all):len(*all)]
 }
 
 // asked is all that a ranking depends on beside the state of the index.

@@ -5,17 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-	"unsafe"
 
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/catalog"
-	"sheaf/chunk"
 	"sheaf/profile"
 	"sheaf/query"
 	"sheaf/search"
@@ -314,14 +310,11 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	if len(result.Hits) >= k.request.Window {
 		a.Total.Relation = "gte"
 	}
-	texts := map[sheaf.ID]textOf{}                   // several results are often of one document
-	h := sync.OnceValue(func() *search.Highlighter { // not made for what was shown before
-		return search.NewHighlighter(r.c.o.Analyzer, k.query.Words, r.rarity(ctx))
-	})
 	to, stale := min(from+limit, len(result.Hits)), 0
 	a.Results = slices.Grow(a.Results, max(to-from, 0))
+	s := showing{Reader: r, ctx: ctx, ranking: k, left: to - from}
 	for i := from; i < to; i++ {
-		shown, ok := r.show(k, i, h, texts)
+		shown, ok := s.show(i)
 		if !ok {
 			continue // it was taken away since the first page
 		}
@@ -343,33 +336,6 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	return a, nil
 }
 
-// show is a hit of a ranking as it is shown; false when the caller may not see it
-// any more. What was shown before of the same state of the index is shown again
-// while the file is the same.
-func (r *Reader) show(k *kept, i int, h func() *search.Highlighter, texts map[sheaf.ID]textOf) (Result, bool) {
-	hit := &k.result.Hits[i]
-	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
-	if same {
-		if before := k.shown[i].Load(); before != nil && r.view.Unchanged(hit.Doc) {
-			return *before, true
-		}
-	} else if !r.guard.visible(hit.Doc) {
-		return Result{}, false
-	}
-	known := k.documents
-	if known == nil {
-		known = r.guard
-	}
-	if k.request.Plain {
-		return r.result(known, nil, hit, k.result.Legs, nil), true
-	}
-	shown := r.result(known, h(), hit, k.result.Legs, texts)
-	if same && !shown.Stale {
-		k.shown[i].Store(&shown)
-	}
-	return shown, true
-}
-
 // outdated says, when the last look for changed files failed, that what is shown
 // is older; callers from whom something is kept are not told why.
 func (r *Reader) outdated() []string {
@@ -381,127 +347,6 @@ func (r *Reader) outdated() []string {
 		return []string{"the index could not be brought up to date: the answer is as of the last time it was"}
 	}
 	return []string{fmt.Sprintf("the index could not be brought up to date (%v): the answer is as of the last time it was", w.Err)}
-}
-
-// textOf is a document's text, or why there is none.
-type textOf struct {
-	content []byte
-	err     error
-}
-
-// result is what is shown of a hit, whose document docs knows. texts are those that
-// were read for other results.
-func (r *Reader) result(docs documents, h *search.Highlighter, hit *search.Hit, legs []string, texts map[sheaf.ID]textOf) Result {
-	out := Result{
-		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
-		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Level: hit.Level, Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
-		Explanation: hit.Explanation, File: r.file(hit.Doc.Tree(), hit.Path),
-	}
-	for i, leg := range hit.Legs {
-		l := Leg{Score: Finite(leg.Score)}
-		if i < len(legs) {
-			l.Branch = legs[i]
-		}
-		if leg.Rank > 0 {
-			l.Rank = &leg.Rank
-		}
-		out.Legs = append(out.Legs, l)
-	}
-	for _, c := range hit.Constituents {
-		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
-	}
-	if d, ok := docs.Date(hit.Doc); ok && !d.Time.IsZero() {
-		out.Date = &d.Time
-	}
-	if h == nil {
-		return out
-	}
-	// A later page may show a chunk that was changed or deleted meanwhile.
-	doc, known := docs.Document(hit.Doc)
-	now := doc.Part(hit.ID)
-	text, read := texts[hit.Doc]
-	if !read {
-		text.content, text.err = docs.text(hit.Doc)
-		texts[hit.Doc] = text
-	}
-	content := text.content
-	if !known || now == nil || text.err != nil {
-		out.Stale = true
-		return out
-	}
-	current := *hit
-	current.Span, current.Body = now.Span, now.Body
-	snippet, at := BestSnippet(h, content, SnippetSpans(&doc, &current, content, r.c.o.Passages))
-	out.Snippet, out.Line = snippet.Text, catalog.Line(content, at)
-	for _, m := range snippet.Matches {
-		out.Matches = append(out.Matches, spanOf(m))
-	}
-	return out
-}
-
-// file is the absolute path of a document's file, for callers from whom nothing
-// is kept; "" for others and for documents without one.
-func (r *Reader) file(tree, docPath string) string {
-	root := r.view.Settings().Root(tree)
-	if root == "" || r.guard.filter != nil {
-		return ""
-	}
-	return filepath.Join(root, filepath.FromSlash(docPath))
-}
-
-// SnippetSpans are the parts of the file that a snippet of hit may come from,
-// the likeliest first: the passage that meaning found, cut as cut says, its own
-// body, the best chunk that it stands for, all that lies under it. Frontmatter is
-// never shown.
-func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) []sheaf.Span {
-	var spans []sheaf.Span
-	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {
-		if c := chunkIn(doc, hit.ID); c != nil && c.Body == hit.Body {
-			spans = append(spans, cut.Span(doc, c, content, hit.Passage))
-		}
-	}
-	spans = append(spans, hit.Body)
-	if len(hit.Constituents) > 0 {
-		spans = append(spans, hit.Constituents[0].Span)
-	}
-	spans = append(spans, hit.Span)
-	for i := range spans {
-		if spans[i].Start < doc.Frontmatter.End {
-			spans[i].Start = min(doc.Frontmatter.End, spans[i].End)
-		}
-	}
-	return slices.Compact(spans)
-}
-
-// chunkIn is the chunk of a document called id, nil when there is none.
-func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
-	for i := range doc.Chunks { // chunks are large
-		if doc.Chunks[i].ID == id {
-			return &doc.Chunks[i]
-		}
-	}
-	return nil
-}
-
-// BestSnippet is that of the first span with a match, else of the first with
-// text; at is its place in content.
-func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
-	at = spans[0].Start
-	found := false
-	for _, span := range spans {
-		if span.End > len(content) || span.Start > span.End {
-			continue
-		}
-		part := content[span.Start:span.End] // which a snippet reads and does not keep
-		s := h.Snippet(unsafe.String(unsafe.SliceData(part), len(part)), search.SnippetWidth)
-		if len(s.Matches) > 0 {
-			return s, span.Start + s.At
-		}
-		if !found && s.Text != "" {
-			snippet, at, found = s, span.Start+s.At, true
-		}
-	}
-	return snippet, at
 }
 
 // Finite replaces numbers that JSON cannot write by 0.

@@ -29,7 +29,9 @@ func (v visibleFiles) Scan(ctx context.Context, req search.ScanRequest) (*search
 // documents tells of the documents and chunks of results.
 type documents interface {
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
-	Document(id sheaf.ID) (sheaf.Document, bool)
+	// SharedDocument is the document called id, which must not be changed; nil when
+	// there is none.
+	SharedDocument(id sheaf.ID) *sheaf.Document
 	Date(doc sheaf.ID) (sheaf.Dated, bool)
 	text(doc sheaf.ID) ([]byte, error)
 }

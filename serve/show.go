@@ -1,0 +1,215 @@
+package serve
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"unsafe"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/chunk"
+	"sheaf/search"
+)
+
+// showing is how the results of one page are shown.
+type showing struct {
+	*Reader
+	ctx     context.Context
+	ranking *kept
+	left    int // how many results may still come
+	// words finds those of the query; it is not made for what was shown before.
+	words *search.Highlighter
+	texts map[sheaf.ID]textOf // that were read: several results are often of one document
+	// What the results are made of, all together: they are remembered together, and few
+	// large pieces of memory are less to look through than many small ones.
+	results []Result
+	legs    []Leg
+	matches []Span
+}
+
+// highlighter finds the words of the query.
+func (s *showing) highlighter() *search.Highlighter {
+	if s.words == nil {
+		s.words = search.NewHighlighter(s.c.o.Analyzer, s.ranking.query.Words, s.rarity(s.ctx))
+	}
+	return s.words
+}
+
+// remember is a copy of a result that may be kept.
+func (s *showing) remember(shown Result) *Result {
+	if s.results == nil {
+		s.results = make([]Result, 0, s.left)
+	}
+	s.results = append(s.results, shown)
+	return &s.results[len(s.results)-1]
+}
+
+// show is a hit of a ranking as it is shown; false when the caller may not see it
+// any more. What was shown before of the same state of the index is shown again
+// while the file is the same.
+func (s *showing) show(i int) (Result, bool) {
+	r, k := s.Reader, s.ranking
+	hit := &k.result.Hits[i]
+	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
+	if same {
+		if before := k.shown[i].Load(); before != nil && r.view.Unchanged(hit.Doc) {
+			return *before, true
+		}
+	} else if !r.guard.visible(hit.Doc) {
+		return Result{}, false
+	}
+	known := k.documents
+	if known == nil {
+		known = r.guard
+	}
+	shown := s.result(known, hit)
+	if k.request.Plain {
+		return shown, true
+	}
+	s.cutSnippet(known, hit, &shown)
+	if same && !shown.Stale {
+		k.shown[i].Store(s.remember(shown))
+	}
+	return shown, true
+}
+
+// textOf is a document's text, or why there is none.
+type textOf struct {
+	content []byte
+	err     error
+}
+
+// result is what is shown of a hit, whose document docs knows, without its snippet.
+func (s *showing) result(docs documents, hit *search.Hit) Result {
+	out := Result{
+		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb, Hierarchy: orEmpty(hit.Hierarchy),
+		Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score), Confidence: hit.Confidence, Level: hit.Level, Matches: []Span{}, Tags: orEmpty(hit.Tags), Legs: []Leg{},
+		Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path),
+	}
+	if from, names := len(s.legs), s.ranking.result.Legs; len(hit.Legs) > 0 {
+		if s.legs == nil {
+			s.legs = make([]Leg, 0, s.left*len(hit.Legs))
+		}
+		for i := range hit.Legs {
+			leg := &hit.Legs[i]
+			l := Leg{Score: Finite(leg.Score)}
+			if i < len(names) {
+				l.Branch = names[i]
+			}
+			if leg.Rank > 0 {
+				l.Rank = &leg.Rank
+			}
+			s.legs = append(s.legs, l)
+		}
+		out.Legs = s.legs[from:len(s.legs):len(s.legs)]
+	}
+	for _, c := range hit.Constituents {
+		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
+	}
+	if d, ok := docs.Date(hit.Doc); ok && !d.Time.IsZero() {
+		out.Date = &d.Time
+	}
+	return out
+}
+
+// cutSnippet gives a result its snippet, if the text is what was indexed.
+func (s *showing) cutSnippet(docs documents, hit *search.Hit, out *Result) {
+	// A later page may show a chunk that was changed or deleted meanwhile.
+	doc := docs.SharedDocument(hit.Doc)
+	if doc == nil {
+		out.Stale = true
+		return
+	}
+	now := doc.Part(hit.ID)
+	text, read := s.texts[hit.Doc]
+	if !read {
+		text.content, text.err = docs.text(hit.Doc)
+		if s.texts == nil {
+			s.texts = make(map[sheaf.ID]textOf, s.left)
+		}
+		s.texts[hit.Doc] = text
+	}
+	content := text.content
+	if now == nil || text.err != nil {
+		out.Stale = true
+		return
+	}
+	current := *hit
+	current.Span, current.Body = now.Span, now.Body
+	snippet, at := BestSnippet(s.highlighter(), content, SnippetSpans(doc, &current, content, s.c.o.Passages))
+	out.Snippet, out.Line = snippet.Text, catalog.Line(content, at)
+	if len(snippet.Matches) == 0 {
+		return
+	}
+	from := len(s.matches)
+	for _, m := range snippet.Matches {
+		s.matches = append(s.matches, spanOf(m))
+	}
+	out.Matches = s.matches[from:len(s.matches):len(s.matches)]
+}
+
+// file is the absolute path of a document's file, for callers from whom nothing
+// is kept; "" for others and for documents without one.
+func (r *Reader) file(tree, docPath string) string {
+	root := r.view.Settings().Root(tree)
+	if root == "" || r.guard.filter != nil {
+		return ""
+	}
+	return filepath.Join(root, filepath.FromSlash(docPath))
+}
+
+// SnippetSpans are the parts of the file that a snippet of hit may come from,
+// the likeliest first: the passage that meaning found, cut as cut says, its own
+// body, the best chunk that it stands for, all that lies under it. Frontmatter is
+// never shown.
+func SnippetSpans(doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages) []sheaf.Span {
+	var spans []sheaf.Span
+	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {
+		if c := chunkIn(doc, hit.ID); c != nil && c.Body == hit.Body {
+			spans = append(spans, cut.Span(doc, c, content, hit.Passage))
+		}
+	}
+	spans = append(spans, hit.Body)
+	if len(hit.Constituents) > 0 {
+		spans = append(spans, hit.Constituents[0].Span)
+	}
+	spans = append(spans, hit.Span)
+	for i := range spans {
+		if spans[i].Start < doc.Frontmatter.End {
+			spans[i].Start = min(doc.Frontmatter.End, spans[i].End)
+		}
+	}
+	return slices.Compact(spans)
+}
+
+// chunkIn is the chunk of a document called id, nil when there is none.
+func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
+	for i := range doc.Chunks { // chunks are large
+		if doc.Chunks[i].ID == id {
+			return &doc.Chunks[i]
+		}
+	}
+	return nil
+}
+
+// BestSnippet is that of the first span with a match, else of the first with
+// text; at is its place in content.
+func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (snippet search.Snippet, at int) {
+	at = spans[0].Start
+	found := false
+	for _, span := range spans {
+		if span.End > len(content) || span.Start > span.End {
+			continue
+		}
+		part := content[span.Start:span.End] // which a snippet reads and does not keep
+		s := h.Snippet(unsafe.String(unsafe.SliceData(part), len(part)), search.SnippetWidth)
+		if len(s.Matches) > 0 {
+			return s, span.Start + s.At
+		}
+		if !found && s.Text != "" {
+			snippet, at, found = s, span.Start+s.At, true
+		}
+	}
+	return snippet, at
+}

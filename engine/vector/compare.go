@@ -28,15 +28,13 @@ type selection struct {
 	list    []survivor // rows that wait, in their order
 	lost    int32      // no row that was dropped for want of room has a better estimate
 	index   []uint32   // rows to be compared
-	scores  []float64  // and their similarities
 	out     [blockRows]int32
 	nearest nearest // of the rows that were compared
 }
 
-// score makes c.scores the similarities of the rows in c.index, which rise.
-func (s *Set) score(q *query, c *selection) error {
-	size := s.Encoder.RowBytes()
-	c.scores = c.scores[:0]
+// compare offers the rows in c.index, which rise, to c.nearest.
+func (s *Set) compare(q *query, c *selection) error {
+	size, nearest := s.Encoder.RowBytes(), &c.nearest
 	for index := c.index; len(index) > 0; {
 		part := index[:min(len(index), blockRows)]
 		index = index[len(part):]
@@ -45,19 +43,10 @@ func (s *Set) score(q *query, c *selection) error {
 		}
 		kernels[0].dot(c.out[:], s.Rows[:s.Count*size], part, s.Codes, q.numbers)
 		for i, row := range part {
-			c.scores = append(c.scores, float64(c.out[i])*q.scale*s.scale(int(row)))
+			if score := float64(c.out[i]) * q.scale * s.scale(int(row)); !nearest.misses(score) {
+				nearest.passage(int(row), score)
+			}
 		}
-	}
-	return nil
-}
-
-// compare offers the rows in c.index, which rise, to c.nearest.
-func (s *Set) compare(q *query, c *selection) error {
-	if err := s.score(q, c); err != nil {
-		return err
-	}
-	for i, row := range c.index {
-		c.nearest.passage(int(row), c.scores[i])
 	}
 	return nil
 }
@@ -173,12 +162,13 @@ func (t *nearest) need() float64 {
 	return t.least
 }
 
-// passage takes a row into account. What its passage is in its chunk, finish says
-// of those that are kept; until then it is the row.
+// misses reports whether a passage with this score does not count, whether or not
+// its chunk is open.
+func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
+
+// passage takes a row into account that does not miss. What its passage is in its
+// chunk, finish says of those that are kept; until then it is the row.
 func (t *nearest) passage(row int, score float64) {
-	if t.bounds && score < t.least {
-		return // whether or not its chunk is open
-	}
 	ordinal := uint32(row)
 	if !t.set.single() {
 		ordinal = t.set.Owner(row)
@@ -230,6 +220,9 @@ func (t *nearest) finish() []Neighbor {
 // cut ends a round and drops what scores less than the k-th best.
 func (t *nearest) cut() {
 	t.close()
+	if t.round == len(t.list) && t.bounds {
+		return // nothing came
+	}
 	t.merge()
 	found := t.found()
 	if len(found) < t.k {

@@ -195,7 +195,9 @@ func (p *Part) sample(ctx context.Context, list []*sample) error {
 		for _, q := range list {
 			kernels[0].dot(out[:], p.Rows[:p.Count*size], index, p.Codes, q.query.numbers)
 			for i, row := range index {
-				q.nearest.passage(int(row), float64(out[i])*q.query.scale*scales[i])
+				if score := float64(out[i]) * q.query.scale * scales[i]; !q.nearest.misses(score) {
+					q.nearest.passage(int(row), score)
+				}
 			}
 			kernels[0].scan(out[:], mask[:(rows+GroupRows-1)/GroupRows], p.Codes[at/GroupRows*GroupRows*words*8:], q.query.planes, 0)
 			counts, zero := q.counts, len(q.counts)/2

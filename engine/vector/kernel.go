@@ -3,7 +3,6 @@ package vector
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 )
 
 // A kernel is the two inner loops, for one kind of processor. Every kernel gives
@@ -14,8 +13,8 @@ type kernel struct {
 	// and mask a bit for each, set when its estimate is above least. There are
 	// len(mask) groups; planes are those of a query.
 	scan func(out []int32, mask []byte, codes []byte, planes []uint64, least int32)
-	// dot multiplies a query with the rows whose numbers are in index. Like rows,
-	// codes are those of all rows.
+	// dot multiplies a query with the rows whose numbers are in index, and rise
+	// there. Like rows, codes are those of all rows.
 	dot func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16)
 }
 
@@ -94,7 +93,7 @@ func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, number
 
 func checkDot(out []int32, rows []byte, index []uint32, codes []byte, words int) {
 	_ = out[len(index)-1]
-	last := int(slices.Max(index))
+	last := int(index[len(index)-1])
 	_, _ = rows[(last+1)*words*wordBits-1], codes[codeAt(last, words-1, words)+7]
 }
 

@@ -3,6 +3,10 @@
 // The layout of codes is such that word w of eight vectors is one register of 512
 // bits, or two of 256: no kernel adds across the lanes of a register to count.
 
+// ahead is how far before codes are counted they are fetched: processors fetch what
+// comes next by themselves, but not beyond a page of memory.
+#define ahead 4096
+
 // func scanAVX512(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
 TEXT ·scanAVX512(SB), NOSPLIT, $0-52
 	MOVQ    out+0(FP), DI
@@ -23,6 +27,7 @@ group512:
 	MOVQ   CX, R10
 
 word512:
+	PREFETCHT0  ahead(BX)
 	VMOVDQU64   (BX), Z4
 	VPANDQ.BCST (R9), Z4, Z5
 	VPANDQ.BCST 8(R9), Z4, Z6
@@ -191,6 +196,7 @@ group256:
 	MOVQ  CX, R10
 
 word256:
+	PREFETCHT0 ahead(BX)
 	VPBROADCASTQ nibble<>(SB), Y4
 	VMOVDQU (BX), Y0
 	VMOVDQU 32(BX), Y2

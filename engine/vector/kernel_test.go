@@ -37,6 +37,7 @@ func newSample(r *rand.Rand, words, groups int) *kernelSample {
 	for range r.IntN(count + 1) {
 		s.index = append(s.index, uint32(r.IntN(count)))
 	}
+	slices.Sort(s.index)
 	v := make([]float32, words*wordBits)
 	for i := range v {
 		v[i] = float32(r.NormFloat64())

@@ -70,38 +70,46 @@ const (
 	roundGrowth = 4
 )
 
-// compareBest compares the n rows of c.list with the best estimates, and those that
-// look as good as the last of them. It drops them from the list, and what cannot be
-// among the nearest any more, and returns the lowest estimate of a row that can be.
+// sampled is how many of the rows with the best estimates are counted at least to
+// tell the worst of them.
+const sampled = 100
+
+// compareBest compares about n rows of c.list, those with the best estimates, or all
+// of them. It drops them from the list, and what cannot be among the nearest any more,
+// and returns the lowest estimate of a row that can be.
 func (s *Set) compareBest(q *query, c *selection, n int) (least int32, err error) {
-	edge, _ := c.edge(c.list, min(n, len(c.list)), s.Encoder.padded)
+	edge := int32(math.MinInt32)
+	if n < len(c.list) {
+		edge, _ = c.edge(c.list, n, max(1, min(n/sampled, 8)), s.Encoder.padded)
+	}
 	c.index = resize(c.index, len(c.list)+1)
+	list, index := c.list, c.index
 	best, rest := 0, 0
-	for i, row := range c.list { // no branch, which nobody could predict
-		c.list[rest], c.index[best] = row, row.row
+	for i, row := range list { // no branch, which nobody could predict
+		list[rest], index[best] = row, row.row
 		if row.estimate >= edge {
 			best++
 		}
 		rest = i + 1 - best
 	}
-	c.list, c.index = c.list[:rest], c.index[:best]
+	list, c.index = list[:rest], index[:best]
 	if err := s.compare(q, c); err != nil {
 		return 0, err
 	}
 	c.nearest.cut()
 	least = q.reach.least(c.nearest.need())
 	if least > edge { // all that is left is below
-		c.list = c.list[:0]
+		c.list = list[:0]
 		return least, nil
 	}
 	n = 0
-	for _, row := range c.list {
-		c.list[n] = row
+	for _, row := range list {
+		list[n] = row
 		if row.estimate >= least {
 			n++
 		}
 	}
-	c.list = c.list[:n]
+	c.list = list[:n]
 	return least, nil
 }
 

@@ -211,7 +211,7 @@ func (c *counter) best(dst, list []survivor, n, padded int) ([]survivor, int32) 
 	if len(list) <= n {
 		return append(dst, list...), math.MinInt32
 	}
-	last, left := c.edge(list, n, padded)
+	last, left := c.edge(list, n, 1, padded)
 	for _, s := range list {
 		if s.estimate < last || s.estimate == last && left == 0 {
 			continue
@@ -225,16 +225,16 @@ func (c *counter) best(dst, list []survivor, n, padded int) ([]survivor, int32) 
 }
 
 // edge is the estimate of the n-th best of list, which has as many, and how many with
-// that are among them.
-func (c *counter) edge(list []survivor, n, padded int) (edge int32, left int) {
+// that are among them; when only one of every so many is counted, about that.
+func (c *counter) edge(list []survivor, n, every, padded int) (edge int32, left int) {
 	zero := planeMost * padded
 	c.counts = resize(c.counts, 2*zero+1)
 	clear(c.counts)
-	for _, s := range list {
-		c.counts[int(s.estimate)+zero]++
+	for i := 0; i < len(list); i += every {
+		c.counts[int(list[i].estimate)+zero]++
 	}
 	at := len(c.counts) - 1
-	for left = n; left > int(c.counts[at]); at-- {
+	for left = n / every; left > int(c.counts[at]); at-- {
 		left -= int(c.counts[at])
 	}
 	return int32(at - zero), left

@@ -38,6 +38,7 @@ var notes = map[string]string{
 		"## Undo a commit\n\nTo undo a commit that nobody has seen, move the branch back.\n\n## Stash\n\nPut work aside.\n",
 	"deep/far.md":                     "# Far\n\nA commit to nothing much, back to [[git#Undo a commit]].\n",
 	"<img src=x onerror=alert(1)>.md": "# <b onmouseover=alert(1)>Hostile</b> & \"title\"\n\nA commit of hostile names.\n",
+	"untitled.md":                     "A commit that is called as its file is.\n",
 	"plain.txt":                       "A commit of <b>plain</b> text.\n",
 	"notes/" + strings.Repeat("x", 80) + ".md":     "# Long\n\nA commit in a long name.\n",
 	"left-out/" + strings.Repeat("y", 80) + ".yml": "no document\n",
@@ -300,14 +301,15 @@ func TestPage(t *testing.T) {
 	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelectorAll("#results > li").length > 2`),
 		until(`document.documentElement.scrollWidth <= innerWidth`), shoot("phone-dark"))
 	step(t, ctx, "the keys on a phone", chromedp.Click("#help"), chromedp.WaitVisible("#keys"), until(`document.getElementById("keys").scrollTop === 0`), chromedp.KeyEvent(kb.Escape))
-	step(t, ctx, "the state on a phone", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main").textContent.includes("yyyy.yml")`), until(`document.documentElement.scrollWidth <= innerWidth`))
+	step(t, ctx, "the state on a phone", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main details[open] li")?.textContent.includes("yyyy.yml")`), until(`document.documentElement.scrollWidth <= innerWidth`))
 	step(t, ctx, "an address without the tree", chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"), until(`document.querySelector(".hit")?.textContent === "Stash"`))
 
 	for path := range notes {
 		if strings.HasSuffix(path, ".yml") {
 			continue
 		}
-		step(t, ctx, path, chromedp.Navigate(s.URL+"/?view=document&q=commit&id="+strings.ReplaceAll(strings.ReplaceAll(path, " ", "+"), "<", "%3C")), until(`document.querySelector("article.text")?.textContent.includes("ommit")`))
+		step(t, ctx, path, chromedp.Navigate(s.URL+"/?view=document&q=commit&id="+strings.ReplaceAll(strings.ReplaceAll(path, " ", "+"), "<", "%3C")), until(`document.querySelector("article.text")?.textContent.includes("ommit")`),
+			until(`document.querySelectorAll("article h1").length === (document.querySelector("article pre") ? 0 : 1)`))
 	}
 	var owned bool
 	step(t, ctx, "what the notes did", chromedp.Evaluate(`document.title.includes("owned") || !!document.querySelector("article script, article img, article [onerror], article [onmouseover]")`, &owned))

@@ -13,6 +13,8 @@ export async function show(main, s, page, signal) {
   const text = make("article", { class: "text", "aria-label": doc.title });
   if (doc.text !== undefined) text.append(make("pre", {}, doc.text));
   else text.innerHTML = doc.html; // made by the server, with all HTML of the note as text
+  // A note without a heading of the first level is shown under its title.
+  if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
   const outline = make("nav", { class: "outline", "aria-label": "Headings" }, facts(doc), tree(doc, s), links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
   main.replaceChildren(make("div", { class: "document" }, outline, text));
   const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id || e.dataset.id.endsWith(`:${s.id}`)); // an address may leave the tree out

@@ -78,7 +78,12 @@ function build(main, profiles, profile, s) {
     page.notes([...now.warnings, ...now.notes]);
     lab.answer = now;
     lab.chart.replaceChildren(chart(lab, now, before));
-    if (beside) lab.beside.replaceChildren(chart(lab, beside, null));
+    if (beside) {
+      lab.beside.replaceChildren(chart(lab, beside, null));
+      // Side by side there is room for the last columns: the results are what is compared.
+      if (!lab.placed) for (const box of [lab.chart, lab.beside]) box.scrollLeft = box.scrollWidth;
+      lab.placed = true;
+    }
     detail(lab);
     judgeList(lab);
   };
@@ -194,7 +199,7 @@ function chart(lab, answer, before) {
         if (a === undefined || b === undefined) continue;
         // A line begins behind its label, so that both can be read.
         const x2 = x(i) - 6, x1 = Math.min(x(k) + 14 + 6.6 * label(from, id).length, x2 - 20), bend = Math.min(60, (x2 - x1) / 2);
-        svg.append(draw("path", { class: "thread", "data-id": id, d: `M${x1} ${y(a)}C${x2 - bend} ${y(a)} ${x2 - bend} ${y(b)} ${x2} ${y(b)}` }));
+        svg.append(draw("path", { class: k < i - 1 ? "thread over" : "thread", "data-id": id, d: `M${x1} ${y(a)}C${x2 - bend} ${y(a)} ${x2 - bend} ${y(b)} ${x2} ${y(b)}` }));
       }
     }
   });

@@ -34,8 +34,22 @@ export async function show(main, s, page, signal) {
     ]));
   }
   if (st.pending.length) sections.push(table(`Waiting (${number(st.pending.length)})`, st.pending.slice(0, 500).map((p) => row(p.id, p.reason))));
-  if (st.skipped.length) sections.push(table(`Left out (${number(st.skipped.length)})`, st.skipped.slice(0, 500).map((k) => row(k.path || k.Path, `${k.reason || k.Reason}${k.detail || k.Detail ? ` (${k.detail || k.Detail})` : ""}`))));
+  if (st.skipped.length) sections.push(leftOut(st.skipped));
   main.replaceChildren(...sections);
+}
+
+/** The files that were left out, by the reason why; a reason of many files is folded. */
+function leftOut(files) {
+  const why = new Map();
+  for (const f of files) {
+    const reason = f.detail ? `${f.reason} (${f.detail})` : f.reason;
+    if (!why.has(reason)) why.set(reason, []);
+    why.get(reason).push(f.path);
+  }
+  return make("section", {}, make("h2", {}, `Left out (${number(files.length)})`),
+    ...[...why].sort((a, b) => a[1].length - b[1].length).map(([reason, paths]) => make("details", { open: paths.length < 6 },
+      make("summary", {}, `${reason}: ${number(paths.length)}`),
+      make("ul", {}, ...paths.slice(0, 500).map((path) => make("li", {}, path))))));
 }
 
 /** How many of the nearest passages searches find, as it was last measured. */

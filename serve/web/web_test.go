@@ -309,7 +309,7 @@ func TestPage(t *testing.T) {
 			continue
 		}
 		step(t, ctx, path, chromedp.Navigate(s.URL+"/?view=document&q=commit&id="+strings.ReplaceAll(strings.ReplaceAll(path, " ", "+"), "<", "%3C")), until(`document.querySelector("article.text")?.textContent.includes("ommit")`),
-			until(`document.querySelectorAll("article h1").length === (document.querySelector("article pre") ? 0 : 1)`))
+			until(`document.querySelectorAll("article h1").length === (document.querySelector("article > pre:only-child") ? 0 : 1)`))
 	}
 	var owned bool
 	step(t, ctx, "what the notes did", chromedp.Evaluate(`document.title.includes("owned") || !!document.querySelector("article script, article img, article [onerror], article [onmouseover]")`, &owned))

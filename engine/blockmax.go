@@ -58,6 +58,7 @@ type scratch struct {
 	clauses []clause
 	all     []bound // of the clauses
 	order   []*bound
+	ordered []*bound
 	rests   []float64
 	pending []candidate
 	placed  [][]float64 // in blocks, by clause
@@ -239,7 +240,7 @@ func (m *maxScore) rewind() {
 }
 
 // window evaluates the ordinals from at to the end of the window that begins at
-// start, and returns that end. It leaves the clauses ordered by their bounds there.
+// start, and returns that end.
 func (m *maxScore) window(start, at uint32) uint32 {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {
@@ -248,14 +249,14 @@ func (m *maxScore) window(start, at uint32) uint32 {
 		}
 	}
 	need := m.top.threshold()
-	for _, b := range m.bounds {
+	for _, b := range m.ordered {
 		b.wMost = b.windows[start/windowLen]
 		b.key = b.wMost
 	}
-	arrange(m.bounds)
+	arrange(m.ordered)
 	rest := append(m.scratch.rest[:0], 0)
 	first := 0
-	for i, b := range m.bounds {
+	for i, b := range m.ordered {
 		rest = append(rest, rest[i]+b.wMost)
 		if rest[i+1]*slack < need {
 			first = i + 1
@@ -264,9 +265,9 @@ func (m *maxScore) window(start, at uint32) uint32 {
 	m.scratch.rest = rest
 	n := 0
 	switch {
-	case first == len(m.bounds):
+	case first == len(m.ordered):
 		return end
-	case first == len(m.bounds)-1:
+	case first == len(m.ordered)-1:
 		n = m.scanOne(at, end, rest[first])
 	default:
 		n = m.scanMany(start, at, end, first, rest[first])
@@ -299,7 +300,7 @@ func (m *maxScore) offerAll(n int) {
 // essential: the chunks that can be wanted if the others add rest. Blocks that bring
 // nothing up are not decoded. It returns the number of candidates.
 func (m *maxScore) scanOne(at, end uint32, rest float64) int {
-	b, s := m.bounds[len(m.bounds)-1], m.scratch
+	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
 	n := 0
 	for at < end {
@@ -334,7 +335,7 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 // add rest. It returns their number.
 func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
 	s := m.scratch
-	for _, b := range m.bounds[first:] {
+	for _, b := range m.ordered[first:] {
 		for b.seek(max(at, b.ordinal)); b.ordinal < end; {
 			ordinals, frequencies := b.cursor.Run(end)
 			m.touched += len(ordinals)
@@ -411,7 +412,7 @@ func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32) {
 // Candidates and postings are both in order and near one another: blocks are walked,
 // not searched.
 func (m *maxScore) filter(clause, n int, rest float64) int {
-	b, s := m.bounds[clause], m.scratch
+	b, s := m.ordered[clause], m.scratch
 	need := m.top.threshold()/slack - rest
 	b.found = false
 	var docs, frequencies []uint32 // of the block, once they are needed

@@ -148,6 +148,7 @@ func (b *bound) atBlock(target uint32) float64 {
 // maxScore is the evaluation of one segment.
 type maxScore struct {
 	bounds    []*bound
+	ordered   []*bound  // the same by their bounds in the window of now
 	rest      []float64 // rest[i]: the most that bounds[:i] add together
 	essential int       // bounds[essential:] are
 	allowed   segment.Bitset
@@ -186,6 +187,8 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 	m := &maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s, pending: s.pending[:0],
 		sums: p.words.Combine == CombineSum, scores: scores{byField: make([]float64, len(p.fields))}}
 	if m.bounds, err = p.bounds(s, terms); err == nil {
+		m.ordered = s.ordered
+		copy(m.ordered, m.bounds)
 		var match *planMatch
 		if match, m.shares = p.root.(*planMatch); m.shares && m.sums {
 			m.exact, err = match.over(p, view, clauses)
@@ -204,7 +207,8 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 // bounds makes the bounds of the clauses.
 func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 	n := len(s.clauses)
-	s.all, s.order, s.rests = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n], slices.Grow(s.rests[:0], n+1)[:n+1]
+	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n], slices.Grow(s.ordered[:0], n)[:n]
+	s.rests = slices.Grow(s.rests[:0], n+1)[:n+1]
 	for i := range s.clauses {
 		b, c := &s.all[i], &s.clauses[i]
 		s.order[i] = b
@@ -252,7 +256,10 @@ func (m *maxScore) begin() {
 // run offers every chunk of its range that can be among the best, but those of
 // windows that were probed.
 func (m *maxScore) run() {
-	m.restore()
+	for _, b := range m.bounds {
+		b.key = b.most
+	}
+	arrange(m.bounds)
 	m.rest = m.scratch.rests
 	m.rest[0] = 0
 	for i := range m.bounds {
@@ -270,7 +277,6 @@ func (m *maxScore) run() {
 			at = m.sparse(m.next(at))
 		case m.wanted(at):
 			at = m.window(at&^(windowLen-1), at)
-			m.restore()
 		default:
 			at = at&^(windowLen-1) + windowLen
 		}
@@ -308,14 +314,6 @@ func (m *maxScore) dense() bool {
 		postings += b.cursor.DF()
 	}
 	return postings/m.windows >= denseWindow
-}
-
-// restore brings the clauses back into the order of their bounds by list.
-func (m *maxScore) restore() {
-	for _, b := range m.bounds {
-		b.key = b.most
-	}
-	arrange(m.bounds)
 }
 
 // next is the first chunk at or after target that an essential clause holds.

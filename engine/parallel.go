@@ -35,7 +35,8 @@ func (ix *Index) takeTurn() (end func()) {
 type stretch struct {
 	of       *maxScore
 	from, to uint32
-	whole    bool // of itself evaluates it
+	whole    bool      // of itself evaluates it
+	by       *maxScore // that did
 }
 
 // prune finds the best chunks of all segments that MaxScore evaluates: what may
@@ -57,11 +58,11 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		defer searching.Add(int32(-helpers))
 	}
 	stretches := cut(segments, helpers+1)
-	var next, touched atomic.Int64
+	var next atomic.Int64
 	errs := make([]error, helpers+1)
 	run := func(me int) {
 		for i := int(next.Add(1)) - 1; i < len(stretches) && errs[me] == nil; i = int(next.Add(1)) - 1 {
-			errs[me] = p.runStretch(ctx, terms, &stretches[i], &touched)
+			errs[me] = p.runStretch(ctx, terms, &stretches[i])
 		}
 	}
 	var wait sync.WaitGroup
@@ -70,14 +71,43 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 	}
 	run(0)
 	wait.Wait()
-	if work != nil {
-		work.Postings += int64(all)
-		work.Scored += touched.Load()
-	}
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(errs...); err != nil {
+		closeOthers(stretches)
 		return err
 	}
-	return errors.Join(errs...)
+	// Only now is the threshold where it ends, so that few chunks have to be scored.
+	for i := range stretches {
+		m := stretches[i].by
+		m.confirm()
+		errs = append(errs, p.faultOf(m))
+		if work != nil {
+			work.Scored += int64(m.touched)
+		}
+	}
+	closeOthers(stretches)
+	if work != nil {
+		work.Postings += int64(all)
+	}
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// closeOthers gives back the memory of the evaluations that were made for single stretches.
+func closeOthers(stretches []stretch) {
+	for _, s := range stretches {
+		if !s.whole && s.by != nil {
+			s.by.close()
+		}
+	}
+}
+
+// faultOf is what was wrong with a list that m read.
+func (p *plan) faultOf(m *maxScore) error {
+	for _, b := range m.bounds {
+		if fault := b.cursor.Err(); fault != nil {
+			return p.snapshot.views[m.view].reader.Corrupt(fault)
+		}
+	}
+	return m.exact.err()
 }
 
 // cut makes the stretches of segments, some for each of so many goroutines. Segments
@@ -97,9 +127,9 @@ func cut(segments []*maxScore, goroutines int) []stretch {
 	return out
 }
 
-// runStretch evaluates a stretch: the first of a segment with what it has, others
-// with cursors of their own.
-func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, touched *atomic.Int64) error {
+// runStretch evaluates a stretch, but for the exact scores of what it found: the first of a
+// segment with what it has, others with cursors of their own.
+func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -109,19 +139,12 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, to
 		if m, err = p.maxScore(terms, m.view, m.top); err != nil {
 			return err
 		}
-		defer m.close()
 		m.share(s.of)
 	}
+	s.by = m
 	m.from, m.to = s.from, s.to
 	m.run()
-	m.confirm()
-	touched.Add(int64(m.touched))
-	for _, b := range m.bounds {
-		if fault := b.cursor.Err(); fault != nil {
-			return p.snapshot.views[m.view].reader.Corrupt(fault)
-		}
-	}
-	return m.exact.err()
+	return nil
 }
 
 // share gives m what begin computed for another evaluation of the same segment.

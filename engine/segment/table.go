@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"sort"
+	"sync/atomic"
 )
 
 // A table is a sorted list of distinct keys, each with a payload. Keys share
@@ -123,6 +123,33 @@ type table struct {
 	count  int
 	blocks int
 	ends   int // offset of the block offsets
+	// heads are the heads of the first keys of the blocks that were looked at, 0 for the others:
+	// looking for a key compares these, which lie together, and not keys all over the file.
+	heads atomic.Pointer[[]atomic.Uint64]
+}
+
+// headOf is the first eight bytes of a key as a number, zeros after a shorter one: where two
+// differ, the keys are in the same order.
+func headOf(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	head := uint64(0)
+	for i, b := range key {
+		head |= uint64(b) << (56 - 8*i)
+	}
+	return head
+}
+
+// headsOf is memory for the heads of all blocks.
+func (t *table) headsOf() []atomic.Uint64 {
+	heads := t.heads.Load()
+	if heads == nil {
+		made := make([]atomic.Uint64, t.blocks)
+		t.heads.CompareAndSwap(nil, &made)
+		heads = t.heads.Load()
+	}
+	return *heads
 }
 
 func openTable(g *guarded, kind tableKind) (*table, error) {
@@ -300,15 +327,25 @@ func (c *tableCursor) seek(target []byte) bool {
 // toBlock moves to before the last block whose first key is not after target, or
 // before the first one.
 func (c *tableCursor) toBlock(target []byte) {
-	block := sort.Search(c.table.blocks, func(i int) bool {
-		if c.err != nil {
-			return true
+	heads, head := c.table.headsOf(), headOf(target)
+	from, to := 0, len(heads) // blocks before from begin at target or before, those from to on after it
+	for from < to && c.err == nil {
+		middle := int(uint(from+to) / 2)
+		after := false
+		if known := heads[middle].Load(); known != 0 && known != head {
+			after = known > head
+		} else {
+			first, err := c.table.firstKey(middle)
+			heads[middle].Store(headOf(first))
+			after, c.err = bytes.Compare(first, target) > 0, err
 		}
-		first, err := c.table.firstKey(i)
-		c.err = err
-		return bytes.Compare(first, target) > 0
-	}) - 1
-	c.at = max(block, 0)*tableBlock - 1
+		if after {
+			to = middle
+		} else {
+			from = middle + 1
+		}
+	}
+	c.at = max(from-1, 0)*tableBlock - 1
 }
 
 // advance moves to the first key at or after target, which is not before the one

@@ -1,0 +1,52 @@
+package segment
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+)
+
+// TestTableSeek: keys are found, and those that are not there lead to the next one, whether
+// the heads of blocks are known or not; keys share their first eight bytes, end before
+// them, and hold zeros.
+func TestTableSeek(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 7))
+	letters := []string{"", "\x00", "\x00\x00", "a", "b", "\xff", "long beginning ", "\x00\x00\x00\x00\x00\x00\x00\x00"}
+	random := func() string {
+		key := ""
+		for range 1 + rng.IntN(4) {
+			key += letters[rng.IntN(len(letters))]
+		}
+		return key + fmt.Sprint(rng.IntN(40))
+	}
+	var keys []string
+	for range 2000 {
+		keys = append(keys, random())
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	var w tableWriter
+	for i, key := range keys {
+		w.addNumber(key, i)
+	}
+	data := w.finish()
+	table, err := openTable(trusted(nil, data), tableOfNumbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c tableCursor
+	for range 20_000 {
+		target := random()
+		if rng.IntN(2) == 0 {
+			target = keys[rng.IntN(len(keys))]
+		}
+		c.reset(table)
+		found := c.seek([]byte(target))
+		at := sort.SearchStrings(keys, target)
+		if found != (at < len(keys)) || found && (string(c.key) != keys[at] || c.number != int64(at)) {
+			t.Fatalf("%q: %v, %q at %d; want place %d", target, found, c.key, c.number, at)
+		}
+	}
+}

@@ -367,7 +367,7 @@ func (p *plan) idfs(df []int, fields []int) []float64 {
 	idf := make([]float64, len(fields))
 	for i, f := range fields {
 		n := int(p.fields[f].stats.Chunks)
-		if p.words.Combine == CombineBM25F {
+		if p.words.Combine == CombineBM25F || p.words.AllChunks {
 			n = p.chunks
 		}
 		if df[i] > 0 {

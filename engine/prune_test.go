@@ -125,7 +125,7 @@ func exhaustive(t testing.TB, s *Snapshot, req Request) []Hit {
 func randomRequest(rng *rand.Rand, vocabulary int) Request {
 	w := &Words{K1: []float64{0, 0.5, 1.2, 3}[rng.IntN(4)], B: []float64{0, 0.4, 0.75, 1}[rng.IntN(4)],
 		Combine: Combine(rng.IntN(3)), TieBreaker: []float64{0, 0.3, 1}[rng.IntN(3)], Candidates: rng.IntN(4) == 0,
-		Lengths: bm25.Lengths(rng.IntN(2))}
+		Lengths: bm25.Lengths(rng.IntN(2)), AllChunks: rng.IntN(3) == 0}
 	for _, f := range testFields {
 		if rng.IntN(3) > 0 || len(w.Fields) == 0 {
 			w.Fields = append(w.Fields, FieldWeight{f, []float64{0.1, 1, 2.5}[rng.IntN(3)]})

@@ -75,6 +75,8 @@ type Words struct {
 	K1, B      float64
 	// Lengths says how exactly the lengths of fields count.
 	Lengths bm25.Lengths
+	// AllChunks counts, for idf, the chunks without the field too.
+	AllChunks bool
 	// Candidates counts idf and average lengths over the chunks that the
 	// request's filter and bound let through, not over all chunks.
 	Candidates bool

@@ -85,13 +85,17 @@ func collection(t *testing.T, o chunk.Options) *search.Searcher {
 }
 
 func openEngine(t testing.TB, a *analysis.Analyzer, vectors []backend.VectorField) backend.Backend {
-	return openEngineWith(bm25.LengthsExact)(t, a, vectors)
+	return openEngineLike("")(t, a, vectors)
 }
 
-// openEngineWith opens an engine that counts lengths so.
-func openEngineWith(lengths bm25.Lengths) func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend {
+// openEngineLike opens an engine that counts words as a store does; "" as itself.
+func openEngineLike(store string) func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend {
 	return func(t testing.TB, a *analysis.Analyzer, vectors []backend.VectorField) backend.Backend {
-		return opened(t)(embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors, Lengths: lengths}))
+		o := embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors, AllChunks: store == "Weaviate"}
+		if store == "OpenSearch" {
+			o.Lengths = bm25.LengthsLucene
+		}
+		return opened(t)(embedded.Open(o))
 	}
 }
 

@@ -2,8 +2,7 @@
 // needs nothing but a folder. Its main type is [Store].
 //
 // It meets backend.Backend and every optional interface of that package. What it
-// answers equals what backend/memory answers, and with [Options].Lengths what
-// backend/memory answers that keeps lengths so.
+// answers equals what backend/memory answers that counts alike.
 package embedded
 
 import (
@@ -33,9 +32,11 @@ type Options struct {
 	// can only be opened with the models it was made with; fields that are
 	// not named here are not compared.
 	Vectors []backend.VectorField
-	// Lengths says how exactly lengths of fields count when words are scored. It
-	// belongs to the open store, not to the index: both ways answer from the same one.
-	Lengths bm25.Lengths
+	// Lengths says how exactly lengths of fields count when words are scored, and
+	// AllChunks that idf counts the chunks without the field too. They belong to the
+	// open store, not to the index: all ways answer from the same one.
+	Lengths   bm25.Lengths
+	AllChunks bool
 	// MemoryBytes bounds what is held in memory while chunks are added; 0 is
 	// 256 MiB. WorkerBytes bounds what one goroutine holds of it, which matters
 	// where one adds alone, as for a long document; 0 is all of it.
@@ -54,8 +55,9 @@ const NoMerges = engine.NoMerges
 
 // Store is an open index.
 type Store struct {
-	index   *engine.Index
-	lengths bm25.Lengths
+	index     *engine.Index
+	lengths   bm25.Lengths
+	allChunks bool
 }
 
 var _ interface {
@@ -91,7 +93,7 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, category(err)
 	}
-	return &Store{index: index, lengths: o.Lengths}, nil
+	return &Store{index: index, lengths: o.Lengths, allChunks: o.AllChunks}, nil
 }
 
 // category puts the engine's errors into those of the root package.
@@ -184,9 +186,12 @@ func (s *Store) answer(req backend.Request, run func(*engine.Snapshot, engine.Re
 	if err := req.Validate(); err != nil {
 		return err
 	}
-	r, err := request(req, s.lengths)
+	r, err := request(req)
 	if err != nil {
 		return err
+	}
+	if r.Words != nil {
+		r.Words.Lengths, r.Words.AllChunks = s.lengths, s.allChunks
 	}
 	snapshot, err := s.index.Acquire()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/engine"
-	"sheaf/engine/bm25"
 	"sheaf/engine/segment"
 )
 
@@ -12,8 +11,8 @@ func valueOf(v sheaf.Value) segment.Value {
 	return segment.Value{Kind: byte(v.Kind), IsText: v.Kind == sheaf.KindText, Text: v.Text, Number: v.Number}
 }
 
-// request translates a valid request for a store that counts lengths so.
-func request(req backend.Request, lengths bm25.Lengths) (engine.Request, error) {
+// request translates a valid request.
+func request(req backend.Request) (engine.Request, error) {
 	out := engine.Request{Limit: req.Limit, Bounded: req.Within != nil}
 	if len(req.Within) > 0 {
 		out.Within = make([]string, len(req.Within))
@@ -32,7 +31,7 @@ func request(req backend.Request, lengths bm25.Lengths) (engine.Request, error) 
 		return out, nil
 	}
 	t := req.Text
-	w := &engine.Words{TieBreaker: t.TieBreaker, K1: t.K1, B: t.B, Lengths: lengths, Combine: engine.Combine(t.Combine),
+	w := &engine.Words{TieBreaker: t.TieBreaker, K1: t.K1, B: t.B, Combine: engine.Combine(t.Combine),
 		Candidates: t.Statistics == backend.StatisticsCandidates}
 	for _, f := range t.Fields {
 		w.Fields = append(w.Fields, engine.FieldWeight{Name: f.Name, Weight: f.Weight})

@@ -33,6 +33,7 @@ type Backend struct {
 	analyzer *analysis.Analyzer
 	wanted   *wanted // nil for every term
 	kept     func(length int) int
+	whole    bool // idf counts all chunks
 
 	writing sync.Mutex // held by a write, and during a bulk load
 	// vocabularies remember the words of earlier writes of a store that keeps
@@ -62,6 +63,10 @@ func New(a *analysis.Analyzer) *Backend {
 // field of n terms counts as one of kept(n). Averages stay exact. It is called before
 // anything else.
 func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
+
+// CountAllChunks makes a store score as one whose idf counts all chunks, also those
+// without the field. It is called before anything else.
+func (b *Backend) CountAllChunks() { b.whole = true }
 
 // chunk is an indexed chunk.
 type chunk struct {

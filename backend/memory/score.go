@@ -313,7 +313,11 @@ func (s *scorer) fieldScore(term, name string, f *field) float64 {
 	st := s.of(name)
 	tf := float64(f.frequency(term))
 	norm := s.req.K1 * (1 - s.req.B + s.req.B*float64(s.b.kept(f.length))/st.average())
-	return idf(s.count(term, []string{name}), st.chunks) * (tf / (tf + norm))
+	n := st.chunks
+	if s.b.whole {
+		n = len(s.over)
+	}
+	return idf(s.count(term, []string{name}), n) * (tf / (tf + norm))
 }
 
 func idf(df, n int) float64 {

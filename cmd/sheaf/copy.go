@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 )
 
@@ -77,7 +78,7 @@ func (a *app) with(store string) *app {
 		store = ""
 	}
 	b, c := *a, *a.config
-	c.Store.URL, c.Refresh = store, true
+	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
 	b.config = &c
 	return &b
 }

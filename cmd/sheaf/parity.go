@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval/parity"
 	"sheaf/profile"
@@ -34,6 +35,10 @@ func (a *app) parityCommand() *cobra.Command {
 input), with one profile, and compares each store with the first: for every stage of
 the profile whether the same hits come in the same order, Kendall's tau, rank-biased
 overlap (p = 0.9), the largest difference of a score, and the reason for it.
+
+Some servers count what scores of words are made of in ways of their own: Lucene
+rounds lengths, Weaviate's idf counts all chunks. Beside such a server the engine
+counts likewise (setting bm25), and the overlap with exact counting stands beside.
 
 A store is "embedded" or an address as in sheaf copy; each is filled, or brought up
 to date, before it is asked.`,
@@ -66,8 +71,22 @@ type parityJSON struct {
 
 // parityStoreJSON is one store against the first.
 type parityStoreJSON struct {
-	Store  string             `json:"store"`
-	Stages []*parityStageJSON `json:"stages"`
+	Store string `json:"store"`
+	// Counted is the setting bm25 that the engine was asked with: the server's
+	// way to count, or "exact".
+	Counted string             `json:"counted"`
+	Stages  []*parityStageJSON `json:"stages"`
+}
+
+// Alike says in words how both sides counted; "" when each did as it does by itself.
+func (s *parityStoreJSON) Alike() string {
+	switch s.Counted {
+	case config.BM25Lucene:
+		return "the engine counts lengths as Lucene keeps them; exact: with exact lengths"
+	case config.BM25Weaviate:
+		return "the engine's idf counts all chunks, as Weaviate's; exact: the chunks that have the field"
+	}
+	return ""
 }
 
 // parityStageJSON is one stage, over all queries.
@@ -84,6 +103,9 @@ type parityStageJSON struct {
 	Tau      float64 `json:"kendall_tau"`
 	RBO      float64 `json:"rbo"`
 	LeastRBO float64 `json:"least_rbo"`
+	// Exact is the mean of the overlap while the engine counts exactly; null where
+	// it does so anyway.
+	Exact *float64 `json:"exact_rbo"`
 	// ScoreDifference and ScoreShare are the largest of all queries.
 	ScoreDifference float64 `json:"score_difference"`
 	ScoreShare      float64 `json:"score_share"`
@@ -122,18 +144,16 @@ func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set
 		return err
 	}
 	out := &parityJSON{Schema: "sheaf.parity/1", Profile: p.Name, Limit: a.config.Limit, Queries: len(queries)}
-	var first []answered
+	asked := make([]*askedStore, len(stores))
 	for i, store := range stores {
-		name, all, err := a.askStore(cmd, store, p, queries, search.Options{Parameters: parameters, Trace: true})
-		if err != nil {
+		if asked[i], err = a.askStore(cmd, store, stores, p, queries, search.Options{Parameters: parameters, Trace: true}); err != nil {
 			return err
 		}
-		if i == 0 {
-			first, out.First = all, name
-			continue
+		if i > 0 {
+			out.Stores = append(out.Stores, compareCounted(queries, asked[0], asked[i]))
 		}
-		out.Stores = append(out.Stores, compareStores(name, store, queries, first, all))
 	}
+	out.First = asked[0].name
 	if html != "" {
 		if err := writePage(html, out); err != nil {
 			return err
@@ -186,27 +206,99 @@ func (a *answered) pushed() bool {
 	return a.refused == "" && !slices.ContainsFunc(a.trace, func(s search.Snapshot) bool { return s.Branch != "" })
 }
 
-func (a *app) askStore(cmd *cobra.Command, store string, p *profile.Profile, queries []string, o search.Options) (string, []answered, error) {
-	s, err := a.with(store).open(cmd, openOptions{refresh: true, make: true})
+// askedStore is a store with what it answered.
+type askedStore struct {
+	name, address string
+	// answers are by the setting bm25; a server has only "exact", which is its own
+	// way to count.
+	answers map[string][]answered
+}
+
+// kind is that of the address; "embedded" is the engine.
+func (s *askedStore) kind() string {
+	kind, _, _ := strings.Cut(s.address, ":")
+	kind, _, _ = strings.Cut(kind, "+")
+	return kind
+}
+
+const engineKind = "embedded"
+
+// askStore asks a store everything, the engine in every way to count that one of the
+// stores has.
+func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *profile.Profile, queries []string, o search.Options) (*askedStore, error) {
+	out := &askedStore{address: store, answers: map[string][]answered{}}
+	ways := []string{config.BM25Exact}
+	if out.kind() == engineKind {
+		for _, other := range stores {
+			if way := countsAs((&askedStore{address: other}).kind()); !slices.Contains(ways, way) {
+				ways = append(ways, way)
+			}
+		}
+	}
+	for _, way := range ways {
+		with := a.with(store)
+		with.config.BM25 = way
+		if err := with.askAll(cmd, out, way, p, queries, o); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile.Profile, queries []string, o search.Options) error {
+	s, err := a.open(cmd, openOptions{refresh: true, make: true})
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	defer s.close()
-	progress := terminal.NewProgress(s.err, "asking "+s.storeName())
+	out.name = s.storeName()
+	progress := terminal.NewProgress(s.err, "asking "+out.name)
 	defer progress.Done()
-	out := make([]answered, len(queries))
+	all := make([]answered, len(queries))
 	for i, text := range queries {
 		r, err := s.ask(cmd.Context(), text, p, o)
 		if errors.Is(err, sheaf.ErrUnsupported) {
 			r, err = answered{refused: err.Error()}, nil
 		}
 		if err != nil {
-			return "", nil, err
+			return err
 		}
-		out[i] = r
+		all[i] = r
 		progress.Update(i+1, len(queries), 0, "queries")
 	}
-	return s.storeName(), out, nil
+	out.answers[way] = all
+	return nil
+}
+
+// compareCounted compares two stores. Where one is the engine it counts as the other
+// does, and the overlap with exact counting is noted beside.
+func compareCounted(queries []string, first, other *askedStore) *parityStoreJSON {
+	way := config.BM25Exact
+	switch {
+	case first.kind() == engineKind:
+		way = countsAs(other.kind())
+	case other.kind() == engineKind:
+		way = countsAs(first.kind())
+	}
+	exact := compareStores(queries, first, other, config.BM25Exact)
+	if way == config.BM25Exact {
+		return exact
+	}
+	out := compareStores(queries, first, other, way)
+	for i, s := range out.Stages {
+		if i < len(exact.Stages) && exact.Stages[i].Stage == s.Stage {
+			s.Exact = &exact.Stages[i].RBO
+		}
+	}
+	return out
+}
+
+// counted are the answers when it counts in some way, if it can, else in its own.
+func (s *askedStore) counted(way string) []answered {
+	if all, ok := s.answers[way]; ok {
+		return all
+	}
+	return s.answers[config.BM25Exact]
 }
 
 func (s *session) ask(ctx context.Context, text string, p *profile.Profile, o search.Options) (answered, error) {
@@ -238,8 +330,9 @@ func stageName(s search.Snapshot) string {
 	return name
 }
 
-func compareStores(name, address string, queries []string, first, other []answered) *parityStoreJSON {
-	out := &parityStoreJSON{Store: name}
+func compareStores(queries []string, one, two *askedStore, way string) *parityStoreJSON {
+	out := &parityStoreJSON{Store: two.name, Counted: way}
+	first, other := one.counted(way), two.counted(way)
 	stages := map[string]*parityStageJSON{}
 	for i, query := range queries {
 		for n, a := range first[i].trace {
@@ -263,7 +356,7 @@ func compareStores(name, address string, queries []string, first, other []answer
 				continue
 			}
 			g := parity.Compare(a.Ranking, b)
-			at.add(parityQueryJSON{Query: query, Agreement: g, Reasons: orEmpty(parity.Reasons(a.Ranking, b, g, stepOf(a, address, other[i].warnings)))})
+			at.add(parityQueryJSON{Query: query, Agreement: g, Reasons: orEmpty(parity.Reasons(a.Ranking, b, g, stepOf(a, one, two, way, other[i].warnings)))})
 		}
 	}
 	for _, s := range out.Stages {
@@ -273,11 +366,13 @@ func compareStores(name, address string, queries []string, first, other []answer
 	return out
 }
 
-// stepOf says what a stage does on the store at an address.
-func stepOf(s search.Snapshot, address string, warnings []string) parity.Step {
-	kind, _, _ := strings.Cut(address, ":")
-	kind, _, _ = strings.Cut(kind, "+")
-	step := parity.Step{Store: kind, Approximate: strings.Contains(address, "hnsw=")}
+// stepOf says what a stage does on the second of two stores, or where that is the
+// engine on the first.
+func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []string) parity.Step {
+	if two.kind() == engineKind {
+		two = one
+	}
+	step := parity.Step{Store: two.kind(), Approximate: strings.Contains(two.address, "hnsw="), Alike: way != config.BM25Exact}
 	if s.Step != "retrieve" {
 		return step
 	}
@@ -310,6 +405,14 @@ func (s *parityStageJSON) add(q parityQueryJSON) {
 	s.Queries = append(s.Queries, q)
 }
 
+// ExactText is Exact for people, "" where there is none.
+func (s *parityStageJSON) ExactText() string {
+	if s.Exact == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.4f", *s.Exact)
+}
+
 // Because lists the reasons, the most frequent first.
 func (s *parityStageJSON) Because() []string {
 	var out []string
@@ -333,9 +436,17 @@ func (a *app) printParity(out *parityJSON) {
 	for _, store := range out.Stores {
 		fmt.Fprintf(a.stdout, "\n%s\n", terminal.Clean(store.Store))
 		rows := [][]string{{"stage", "refused", "same set", "same order", "tau", "RBO", "least", "score", "because"}}
+		if alike := store.Alike(); alike != "" {
+			fmt.Fprintln(a.stdout, alike)
+			rows[0] = slices.Insert(rows[0], 7, "exact")
+		}
 		for _, s := range store.Stages {
-			rows = append(rows, []string{s.Stage, fmt.Sprint(s.Refused), fmt.Sprint(s.SameSet), fmt.Sprint(s.SameOrder), fmt.Sprintf("%.4f", s.Tau), fmt.Sprintf("%.4f", s.RBO),
-				fmt.Sprintf("%.4f", s.LeastRBO), fmt.Sprintf("%.2g", s.ScoreDifference), terminal.Clean(strings.Join(s.Because(), "; "))})
+			row := []string{s.Stage, fmt.Sprint(s.Refused), fmt.Sprint(s.SameSet), fmt.Sprint(s.SameOrder), fmt.Sprintf("%.4f", s.Tau), fmt.Sprintf("%.4f", s.RBO),
+				fmt.Sprintf("%.4f", s.LeastRBO), fmt.Sprintf("%.2g", s.ScoreDifference), terminal.Clean(strings.Join(s.Because(), "; "))}
+			if exact := s.ExactText(); exact != "" {
+				row = slices.Insert(row, 7, exact)
+			}
+			rows = append(rows, row)
 		}
 		a.printTable(rows)
 	}

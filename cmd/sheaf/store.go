@@ -41,10 +41,21 @@ func (a *app) target(name string) (*storeurl.Target, error) {
 		return nil, err
 	}
 	t, err := storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile, CertKeyFile: o.CertKeyFile})
-	if err == nil && a.config.Lengths == config.LengthsLucene && !t.Lucene() {
-		err = fmt.Errorf("%w: lengths: %s counts them exactly; lucene is for the engine, OpenSearch and Elasticsearch", sheaf.ErrUnsupported, t)
+	if want := a.config.BM25; err == nil && want != config.BM25Exact && want != countsAs(t.Kind) {
+		err = fmt.Errorf("%w: bm25: %s does not count as %s: leave that to the engine", sheaf.ErrUnsupported, t, want)
 	}
 	return t, err
+}
+
+// countsAs is the value of bm25 that has the engine count as a kind of store does.
+func countsAs(kind string) string {
+	switch kind {
+	case "opensearch", "elasticsearch":
+		return config.BM25Lucene
+	case "weaviate":
+		return config.BM25Weaviate
+	}
+	return config.BM25Exact
 }
 
 // openBackend opens the server of the session, or the engine beside its catalog.
@@ -151,9 +162,10 @@ const longMemory = 48 << 20
 // then what an interrupted run left there, made otherwise, is no loss.
 func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
 	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, WorkerBytes: min(longMemory, c.IndexMemory), MergeRate: c.MergeRate}
-	if c.Lengths == config.LengthsLucene {
+	if c.BM25 == config.BM25Lucene {
 		o.Lengths = bm25.LengthsLucene
 	}
+	o.AllChunks = c.BM25 == config.BM25Weaviate
 	if c.MergeRate == 0 {
 		o.MergeRate = embedded.NoMerges
 	}

@@ -150,6 +150,8 @@ type Step struct {
 	// Approximate says that its vectors are found through a graph.
 	Store       string
 	Approximate bool
+	// Alike says that the other store counts lengths and idf as this one does.
+	Alike bool
 	// Failed is why the store did not answer.
 	Failed string
 }
@@ -187,6 +189,10 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 		}
 	case step.Meaning:
 		out = append(out, "precision of vectors: similarities are summed in float32 or from rounded vectors")
+	case step.Alike && (step.Store == "opensearch" || step.Store == "elasticsearch"):
+		out = append(out, "statistics: average lengths are those of rounded lengths, and replaced chunks count until they are merged away")
+	case step.Alike:
+		out = append(out, "statistics: replaced chunks count until they are merged away")
 	case step.Store == "opensearch" || step.Store == "elasticsearch":
 		out = append(out, "length norm precision: Lucene keeps four bits of lengths above 39 terms; replaced chunks count until they are merged away")
 	case step.Store == "weaviate":

@@ -39,7 +39,7 @@ type Values struct {
 	DataDir        string
 	Fusion         Fusion
 	Store          Store
-	Lengths        string
+	BM25           string
 }
 
 // Store is where chunks are kept; no address is the engine beside the catalog.
@@ -114,12 +114,14 @@ const (
 	EmbedderNone = "none"
 )
 
-// Values of Lengths.
+// Values of BM25.
 const (
-	// LengthsExact counts every term.
-	LengthsExact = "exact"
-	// LengthsLucene counts as OpenSearch and Elasticsearch do.
-	LengthsLucene = "lucene"
+	// BM25Exact counts every term, and for idf the chunks that have the field.
+	BM25Exact = "exact"
+	// BM25Lucene rounds lengths as OpenSearch and Elasticsearch do.
+	BM25Lucene = "lucene"
+	// BM25Weaviate counts, for idf, all chunks.
+	BM25Weaviate = "weaviate"
 )
 
 // embedderKey is the key that the name of its group stands for, so that
@@ -318,9 +320,9 @@ var keys = []Key{
 	{Name: "store_cert_key_file", Path: true, trust: anyValue("it names a file that says who you are"),
 		Help:  "key, PEM, of the certificate that is shown to the store's server",
 		field: func(v *Values) any { return &v.Store.CertKeyFile }},
-	{Name: "lengths", Allowed: []string{LengthsExact, LengthsLucene}, Default: LengthsExact,
-		Help:  "lengths of texts as the engine counts them for the scores of words: exact, or lucene for the order that the same index has on OpenSearch or Elasticsearch",
-		field: func(v *Values) any { return &v.Lengths }},
+	{Name: "bm25", Allowed: []string{BM25Exact, BM25Lucene, BM25Weaviate}, Default: BM25Exact,
+		Help:  "how the engine counts what scores of words are made of: exact, or lucene or weaviate for the order that the same index has on OpenSearch and Elasticsearch, or on Weaviate",
+		field: func(v *Values) any { return &v.BM25 }},
 	{Name: "data_dir", Path: true, trust: outsideFolder,
 		Help:  "folder that holds the indexes; empty for sheaf in the user's data folder",
 		field: func(v *Values) any { return &v.DataDir }},

@@ -151,9 +151,6 @@ func (t *Target) String() string {
 	return u.String()
 }
 
-// Lucene reports whether Lucene scores the words there.
-func (t *Target) Lucene() bool { return t.Kind == "opensearch" || t.Kind == "elasticsearch" }
-
 // Named is the address of the same store under another name, its alias.
 func (t *Target) Named(alias string) (*Target, error) {
 	if t.Kind == "postgres" || t.Kind == "weaviate" {

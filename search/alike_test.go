@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sheaf/engine/bm25"
 	"sheaf/eval/parity"
 	"sheaf/inference/static/english"
 	words "sheaf/query"
@@ -36,11 +35,10 @@ var questions = []string{
 	"where does the program say what it could not do and what to try instead",
 }
 
-// TestLengthsAsLucene: how exactly lengths are known is all that OpenSearch's answers to
-// questions of many words differ by. An engine that counts lengths as Lucene keeps them
-// answers alike.
-func TestLengthsAsLucene(t *testing.T) {
-	open := opener(t, "OpenSearch")
+// TestCountedAlike: lengths that Lucene rounds, and Weaviate's idf, which counts all
+// chunks, are all that their answers differ by. An engine that counts as they do answers
+// alike, questions of many words too.
+func TestCountedAlike(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", "doc", "decisions"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,27 +47,37 @@ func TestLengthsAsLucene(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := indexed(t, root, model, window, "OpenSearch", open)
-	for _, lengths := range []struct {
-		name string
-		kept bm25.Lengths
-		want float64
-	}{{"exact", bm25.LengthsExact, 0.95}, {"as Lucene keeps them", bm25.LengthsLucene, 0.99}} {
-		here := indexed(t, root, model, window, "the engine", openEngineWith(lengths.kept))
-		for _, profile := range []string{"bench", "sonar", "onyx-elastic", "rrf", "sheaf"} {
-			p := load(t, profile)
-			sum, least := 0.0, 1.0
-			for _, text := range questions {
-				q := words.Parse(text, words.Options{Limit: 10, Now: here.Now()})
-				want, got := mustSearch(t, here, q, p, search.Options{}), mustSearch(t, there, q, p, search.Options{})
-				agree := parity.RBO(found(want), found(got), parity.Persistence)
-				sum, least = sum+agree, min(least, agree)
+	for _, store := range []string{"OpenSearch", "Weaviate"} {
+		t.Run(store, func(t *testing.T) {
+			there := indexed(t, root, model, window, store, opener(t, store))
+			for _, as := range []struct {
+				store string
+				want  float64
+			}{{"", 0.95}, {store, 0.99}} {
+				here := indexed(t, root, model, window, "the engine", openEngineLike(as.store))
+				for _, profile := range []string{"bench", "sonar", "onyx-elastic", "rrf"} {
+					mean, least := agreeing(t, here, there, profile)
+					t.Logf("counted as %q, %s: rank-biased overlap %.4f, least %.4f", as.store, profile, mean, least)
+					if mean < as.want {
+						t.Errorf("counted as %q, %s: rank-biased overlap %.4f: must be at least %v", as.store, profile, mean, as.want)
+					}
+				}
 			}
-			mean := sum / float64(len(questions))
-			t.Logf("lengths %s, %s: rank-biased overlap %.4f, least %.4f", lengths.name, profile, mean, least)
-			if mean < lengths.want {
-				t.Errorf("lengths %s, %s: rank-biased overlap %.4f: must be at least %v", lengths.name, profile, mean, lengths.want)
-			}
-		}
+		})
 	}
+}
+
+// agreeing is the rank-biased overlap of what two stores answer to the questions, the
+// mean and the least.
+func agreeing(t *testing.T, here, there *search.Searcher, profile string) (mean, least float64) {
+	t.Helper()
+	p := load(t, profile)
+	sum, least := 0.0, 1.0
+	for _, text := range questions {
+		q := words.Parse(text, words.Options{Limit: 10, Now: here.Now()})
+		want, got := mustSearch(t, here, q, p, search.Options{}), mustSearch(t, there, q, p, search.Options{})
+		agree := parity.RBO(found(want), found(got), parity.Persistence)
+		sum, least = sum+agree, min(least, agree)
+	}
+	return sum / float64(len(questions)), least
 }

@@ -33,14 +33,17 @@ type part struct {
 	about string
 }
 
-// group reads parts up to the end or the bracket that closes.
-func (p *parser) group(depth int) *group {
+// group reads parts up to the end or the bracket that closes. refused says that a
+// dash stands before the bracket that opened.
+func (p *parser) group(depth int, refused bool) *group {
 	g := &group{}
+	first := p.at
 	for p.at < len(p.tokens) {
 		if p.tokens[p.at].kind == tokenClose && depth > 0 {
 			p.at++
 			return g
 		}
+		begin := p.at
 		alternatives := []part{p.part(depth)}
 		for p.at+1 < len(p.tokens) && p.tokens[p.at].kind == tokenOr && p.tokens[p.at+1].kind != tokenOr && p.tokens[p.at+1].kind != tokenClose {
 			p.at++
@@ -49,7 +52,8 @@ func (p *parser) group(depth int) *group {
 		if len(alternatives) == 1 {
 			g.add(alternatives[0])
 		} else {
-			g.add(p.either(alternatives))
+			alone := begin == first && p.at < len(p.tokens) && p.tokens[p.at].kind == tokenClose
+			g.add(p.either(alternatives, refused && alone))
 		}
 	}
 	return g
@@ -61,7 +65,7 @@ func (p *parser) part(depth int) part {
 	p.at++
 	switch t.kind {
 	case tokenOpen:
-		inner := p.group(depth + 1)
+		inner := p.group(depth+1, t.sign == '-')
 		if t.sign == 0 && inner.wordsOnly() {
 			// An aside, as in prose: its words are as good as the others.
 			plain := strings.Join(inner.plain, " ")
@@ -86,13 +90,15 @@ func (p *parser) part(depth int) part {
 }
 
 // either joins alternatives: filters with filters, words with words. Where both
-// stand, filters that words can stand for become words.
-func (p *parser) either(alternatives []part) part {
+// stand, filters that words can stand for become words. That is not needed when all
+// are refused: each is then refused by itself.
+func (p *parser) either(alternatives []part, refused bool) part {
 	var out part
 	var about []string
 	var filters sheaf.Or
 	var words sheaf.Bool
 	mixed := slices.ContainsFunc(alternatives, func(a part) bool { return a.plain != "" || a.query != nil })
+	refused = refused && !slices.ContainsFunc(alternatives, func(a part) bool { return a.filter != nil && a.query != nil })
 	for _, a := range alternatives {
 		if a.about != "" && a.sign != '-' {
 			about = append(about, a.about)
@@ -106,7 +112,7 @@ func (p *parser) either(alternatives []part) part {
 		} else if a.sign == '-' {
 			p.note(`"-" beside OR was left out`)
 		}
-		if mixed && a.filter != nil && a.words != nil {
+		if mixed && !refused && a.filter != nil && a.words != nil {
 			query, a.filter, a.strict = a.words, nil, true
 		}
 		if a.filter != nil {
@@ -125,7 +131,7 @@ func (p *parser) either(alternatives []part) part {
 		out.strict, out.words = true, eitherWords(alternatives)
 		return out
 	}
-	if len(filters) > 0 {
+	if len(filters) > 0 && !refused {
 		p.note(`OR cannot stand between words and filters other than tags and folders that stand alone and without "-"; both were applied`)
 	}
 	out.query = words

@@ -66,7 +66,7 @@ func Parse(text string, o Options) sheaf.Query {
 	}
 	text = strings.ToValidUTF8(text, " ")
 	p.tokens = p.lex(text)
-	g := p.group(0)
+	g := p.group(0, false)
 	q.Filter = g.filter()
 	q.Words = g.words()
 	q.Meaning = strings.Join(g.about, " ")

@@ -24,6 +24,7 @@ type Step struct {
 	Step   string   `json:"step" doc:"The stage, as the profile writes it; retrieve for what a branch retrieved."`
 	Found  int      `json:"found" doc:"How many hits the ranking has."`
 	Hits   []Scored `json:"hits" doc:"The best of them."`
+	Ranks  []int    `json:"ranks,omitempty" doc:"The ranks of hits, from 1, when some between them are left out; only when brief was asked for."`
 }
 
 // Scored is an identifier with its score.
@@ -35,14 +36,18 @@ type Scored struct {
 // MaxStepHits is how many hits of every step are shown.
 const MaxStepHits = 100
 
+// drawnHits is how many of the best of every step a brief explanation follows through
+// all steps.
+const drawnHits = 5
+
 // Explain answers a query and says what every step did.
 func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, error) {
-	q.Explain = true
+	q.Explain, q.Plain = !q.Brief, q.Plain || q.Brief
 	parsed, p, err := r.prepare(&q)
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.lab(ctx).Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: true, Trace: true})
+	result, err := r.lab(ctx).Search(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters, Explain: q.Explain, Trace: true})
 	if err != nil {
 		return nil, err
 	}
@@ -55,15 +60,47 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	out := &Explanation{Answer: answer, Steps: []Step{}}
+	var drawn map[sheaf.ID]bool // nil for all
+	if q.Brief {
+		drawn = followed(answer, result.Trace)
+	}
+	out := &Explanation{Answer: answer, Steps: make([]Step, 0, len(result.Trace))}
 	for _, t := range result.Trace {
-		step := Step{Branch: t.Branch, First: t.First, Step: t.Step, Found: len(t.Ranking), Hits: []Scored{}}
-		for _, h := range t.Ranking[:min(len(t.Ranking), MaxStepHits)] {
-			step.Hits = append(step.Hits, Scored{h.ID, Finite(h.Score)})
-		}
-		out.Steps = append(out.Steps, step)
+		out.Steps = append(out.Steps, stepOf(t, drawn))
 	}
 	return out, r.Err()
+}
+
+// followed are the results and the best hits of every step.
+func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
+	ids := make(map[sheaf.ID]bool, len(answer.Results)+drawnHits*len(trace))
+	for i := range answer.Results {
+		ids[answer.Results[i].ID] = true
+	}
+	for _, t := range trace {
+		for _, h := range t.Ranking[:min(len(t.Ranking), drawnHits)] {
+			ids[h.ID] = true
+		}
+	}
+	return ids
+}
+
+// stepOf is a step with the best of its hits, of which only those drawn are told when
+// drawn is not nil.
+func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
+	best := t.Ranking[:min(len(t.Ranking), MaxStepHits)]
+	step := Step{Branch: t.Branch, First: t.First, Step: t.Step, Found: len(t.Ranking), Hits: make([]Scored, 0, len(best))}
+	for i := range best {
+		h := &best[i]
+		if drawn != nil {
+			if !drawn[h.ID] {
+				continue
+			}
+			step.Ranks = append(step.Ranks, i+1)
+		}
+		step.Hits = append(step.Hits, Scored{h.ID, Finite(h.Score)})
+	}
+	return step
 }
 
 // lab is the searcher that remembers what branches retrieved.

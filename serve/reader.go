@@ -90,6 +90,10 @@ type SearchRequest struct {
 	Count bool
 	// Plain leaves snippets out.
 	Plain bool
+	// Brief has [Reader.Explain] say only what a drawing of the steps needs: no
+	// snippets and no arithmetic, and of every step only the hits that are results,
+	// or among the best five of a step.
+	Brief bool
 
 	// like is the query that Similar made, label what it shows.
 	like  *sheaf.Query

@@ -99,9 +99,15 @@ type similarPost struct {
 	Body SimilarBody
 }
 
+// ExplainBody asks how results came about.
+type ExplainBody struct {
+	SearchBody
+	Brief bool `json:"brief" doc:"Only what a drawing of the steps needs: no snippets and no arithmetic, and of every step only the hits that are results, or among the best five of a step, with their ranks."`
+}
+
 type explainPost struct {
 	Where
-	Body SearchBody
+	Body ExplainBody
 }
 
 // AbsenceBody asks why a chunk is not among the results of a search.
@@ -169,7 +175,9 @@ func searchRoutes() []*route {
 					return nil, err
 				}
 				defer r.Close()
-				e, err := r.Explain(ctx, in.Body.request(in.Body.Parameters))
+				q := in.Body.request(in.Body.Parameters)
+				q.Brief = in.Body.Brief
+				e, err := r.Explain(ctx, q)
 				if err != nil {
 					return nil, err
 				}

@@ -67,7 +67,14 @@ function build(main, profiles, profile, s) {
       return;
     }
     const began = performance.now();
-    const ask = (name, parameters) => post("/v1/explain", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: name, parameters, limit: rows }, signal);
+    const ask = async (name, parameters) => {
+      const body = { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: name, parameters: { ...parameters }, limit: rows };
+      const answer = await post("/v1/explain", { ...body, brief: true }, signal);
+      // The arithmetic is most of an answer, and of one result at a time: it comes when it is looked at.
+      let whole = null;
+      answer.arithmetic = async (id) => (await (whole ||= post("/v1/explain", body))).results.find((r) => r.id === id)?.explanation;
+      return answer;
+    };
     // What numbers do not change is asked for once.
     const asked = JSON.stringify([lab.query, lab.filter]);
     if (lab.asked !== asked) [lab.asked, lab.was, lab.other] = [asked, null, null];
@@ -136,7 +143,8 @@ function columnsOf(answer) {
       if (st.branch !== branch) continue;
       const before = columns.filter((c) => (branch ? c.branch === branch : c.branch === "")).at(-1);
       const from = before ? [before] : branch ? [] : branches.map((b) => columns.filter((c) => c.branch === b).at(-1)).filter(Boolean);
-      columns.push({ branch, step: st.step, found: st.found, hits: st.hits, from, at: new Map(st.hits.map((h, i) => [h.id, i])) });
+      const at = new Map(st.hits.map((h, i) => [h.id, (st.ranks?.[i] ?? i + 1) - 1]));
+      columns.push({ branch, step: st.step, found: st.found, hits: st.hits, from, at, scores: new Map(st.hits.map((h) => [h.id, h.score])) });
     }
   }
   if (columns.length && answer.results.length) {
@@ -173,7 +181,7 @@ function chart(lab, answer, before) {
   const h = top + (rows + 1) * high + 24;
   const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `How ${columns.length} steps order the results` });
   const shown = new Set(answer.results.slice(0, rows).map((r) => r.id));
-  for (const c of columns) c.hits.slice(0, 5).forEach((x) => shown.add(x.id));
+  for (const c of columns) c.hits.slice(0, 5).forEach((hit) => shown.add(hit.id));
   const x = (i) => left + i * width;
   const y = (rank) => top + Math.min(rank, rows) * high + 10;
   const was = before && new Map(before.results.map((r, i) => [r.id, i]));
@@ -249,10 +257,11 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
     make("thead", {}, make("tr", {}, ...["branch", "step", "rank", "score"].map((t, i) => make("th", { scope: "col", class: i > 1 ? "number" : "" }, t)))),
     make("tbody", {}, ...columns.filter((c) => !c.final).map((c) => {
       const rank = c.at.get(id);
-      return make("tr", {}, make("td", {}, c.branch || "all"), make("td", {}, c.step), make("td", { class: "number" }, rank === undefined ? "–" : String(rank + 1)), make("td", { class: "number" }, rank === undefined ? "" : score(c.hits[rank].score)));
+      return make("tr", {}, make("td", {}, c.branch || "all"), make("td", {}, c.step), make("td", { class: "number" }, rank === undefined ? "–" : String(rank + 1)), make("td", { class: "number" }, rank === undefined ? "" : score(c.scores.get(id))));
     })));
   lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, lab.query) }, result ? result.breadcrumb.replace(/^> /, "") : id)), table);
-  if (result?.explanation) lab.detail.append(arithmetic(result.explanation));
+  if (!result) return;
+  answer.arithmetic(id).then((reasons) => { if (reasons && table.isConnected) lab.detail.append(arithmetic(reasons)); }).catch((e) => page.notes([e.message]));
 }
 
 async function whyNot(lab, id) {

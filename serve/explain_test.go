@@ -1,0 +1,71 @@
+package serve_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"sheaf"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+// TestBriefExplanation: what is left out of a brief explanation is what it says; the
+// results, their order and scores, and where the hits stand are those of the whole one.
+func TestBriefExplanation(t *testing.T) {
+	notes := map[string]string{}
+	for i := range 40 {
+		notes[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Note %d\n\nUndo a commit%s.\n", i, map[bool]string{true: ", and undo it again", false: ""}[i%3 == 0])
+	}
+	f := servetest.Open(t, notes, nil)
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ask := func(brief bool) *serve.Explanation {
+		e, err := r.Explain(context.Background(), serve.SearchRequest{Text: "undo commit", Profile: "sheaf", Limit: 4, Brief: brief})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	whole, brief := ask(false), ask(true)
+	var results []sheaf.ID
+	for i, b := range brief.Results {
+		w := whole.Results[i]
+		if b.ID != w.ID || b.Score != w.Score || b.Breadcrumb != w.Breadcrumb {
+			t.Errorf("result %d is %s with %v, %s with %v in the whole one", i+1, b.ID, b.Score, w.ID, w.Score)
+		}
+		if b.Explanation != nil || b.Snippet != "" || w.Explanation == nil || w.Snippet == "" {
+			t.Errorf("result %d: brief has %v and %q, whole %v and %q", i+1, b.Explanation, b.Snippet, w.Explanation, w.Snippet)
+		}
+		results = append(results, b.ID)
+	}
+	if len(results) != 4 || len(brief.Steps) != len(whole.Steps) {
+		t.Fatalf("%d results and %d steps, %d steps in the whole one", len(results), len(brief.Steps), len(whole.Steps))
+	}
+	left := 0
+	for k, w := range whole.Steps {
+		b := brief.Steps[k]
+		if b.Step != w.Step || b.Branch != w.Branch || b.Found != w.Found || len(b.Ranks) != len(b.Hits) || w.Ranks != nil {
+			t.Errorf("step %d is %+v, %+v in the whole one", k, b, w)
+		}
+		for i, rank := range b.Ranks {
+			if b.Hits[i] != w.Hits[rank-1] {
+				t.Errorf("step %s: %v at rank %d, %v in the whole one", b.Step, b.Hits[i], rank, w.Hits[rank-1])
+			}
+		}
+		for i, h := range w.Hits {
+			if (i < 5 || slices.Contains(results, h.ID)) && !slices.Contains(b.Ranks, i+1) {
+				t.Errorf("step %s: rank %d is missing", b.Step, i+1)
+			}
+		}
+		left += len(w.Hits) - len(b.Hits)
+	}
+	if left == 0 {
+		t.Error("nothing is left out")
+	}
+}

@@ -114,6 +114,14 @@ type Versioned interface {
 	Version() (uint64, error)
 }
 
+// Pinner is met by backends that can hold still.
+type Pinner interface {
+	// Pin is the backend as it is now: whatever is written later, every request to
+	// it is answered of this state, and none asks whether there is a newer one.
+	// Closing it ends that, and leaves the backend open.
+	Pin() (Backend, error)
+}
+
 // Checker is met by backends that can verify their files.
 type Checker interface {
 	// Check reads everything and returns one error for each fault found,

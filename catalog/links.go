@@ -3,7 +3,6 @@ package catalog
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -166,7 +165,7 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 		clear(v.links)
 		v.linked = 1 + len(found)
 	}
-	v.links[sheaf.ID(strings.Clone(string(doc)))] = found
+	v.links[r.Document.ID] = found
 	return slices.Clone(found)
 }
 

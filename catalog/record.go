@@ -192,16 +192,20 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 // does not, the slug is stored.
 func plainSlug(title string) string {
 	var space [64]byte
-	slug := space[:0]
+	return string(plainSlugIn(space[:0], title))
+}
+
+// plainSlugIn is plainSlug in a piece of memory, if it has room.
+func plainSlugIn(slug []byte, title string) []byte {
 	for i := range len(title) {
 		if title[i] >= 0x80 {
-			return ""
+			return slug[:0]
 		}
 		if c, ok := plainSlugByte(title[i]); ok {
 			slug = append(slug, c)
 		}
 	}
-	return string(slug)
+	return slug
 }
 
 // plainSlugByte is what a byte of a title is in its slug; false when it is left
@@ -280,13 +284,13 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	if n == 0 {
 		return
 	}
-	chunks := make([]sheaf.Chunk, 0, n)
+	chunks, top := make([]sheaf.Chunk, 0, n), []string{doc.Title}
 	end := 0
 	for i := range n {
 		flags := d.byte()
 		c := sheaf.Chunk{Doc: doc.ID, Position: i, Title: doc.Title}
 		parent := d.uint()
-		above := []string{doc.Title}
+		above := top
 		switch {
 		case parent == 1:
 			c.Parent = doc.ID
@@ -300,9 +304,10 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 			c.Title = d.str()
 		}
 		if flags&chunkSlug != 0 {
-			c.Slug = d.str()
+			c.ID, c.Slug = chunkID(doc.ID, d.str())
 		} else {
-			c.Slug = plainSlug(c.Title)
+			var space [64]byte
+			c.ID, c.Slug = chunkID(doc.ID, view(plainSlugIn(space[:0], c.Title)))
 		}
 		decodeHierarchy(d, &c, flags, above)
 		end = decodeSpans(d, &c, flags, end)
@@ -313,16 +318,22 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 				c.Members = append(c.Members, sheaf.ID(d.str()))
 			}
 		}
-		c.ID = doc.ID
-		if c.Slug != "" {
-			c.ID = sheaf.ChunkID(doc.ID, c.Slug)
-		}
 		if d.bad {
 			return
 		}
 		chunks = append(chunks, c)
 	}
 	doc.Chunks = chunks
+}
+
+// chunkID is the ID of the chunk with a slug, which is then a part of it; the
+// document's own without one.
+func chunkID(doc sheaf.ID, slug string) (id sheaf.ID, own string) {
+	if slug == "" {
+		return doc, ""
+	}
+	id = sheaf.ChunkID(doc, slug)
+	return id, string(id[len(id)-len(slug):])
 }
 
 func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {

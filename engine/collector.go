@@ -17,21 +17,37 @@ type collector struct {
 	limit  int
 	least  atomic.Uint64 // the score, by its bits, that the worst hit has at least
 
-	mu       sync.Mutex // guards what follows
+	mu sync.Mutex // guards what follows
+	*collected
+	fault error
+}
+
+// collected is the memory of a collector that others use again.
+type collected struct {
 	heap     []found
 	promised []float64 // the limit best lower bounds of scores, a heap with the least on top
 	a, b     []byte
-	fault    error
 }
 
+var collectedPool = sync.Pool{New: func() any { return &collected{} }}
+
+// mostCollected is how many hits there is room for in what is kept for another search.
+const mostCollected = 1 << 12
+
 func newCollector(s *Snapshot, limit int) *collector {
-	c := &collector{views: s.views, places: &s.places, limit: limit, heap: make([]found, 0, min(limit, usualLimit)), promised: make([]float64, 0, min(limit, usualLimit))}
+	c := &collector{views: s.views, places: &s.places, limit: limit, collected: collectedPool.Get().(*collected)}
+	c.heap, c.promised = c.heap[:0], c.promised[:0]
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
 }
 
-// usualLimit is the number of hits that there is room for from the beginning.
-const usualLimit = 100
+// release gives the memory back; the collector is used no more.
+func (c *collector) release() {
+	if cap(c.heap) <= mostCollected {
+		collectedPool.Put(c.collected)
+	}
+	c.collected = nil
+}
 
 // found is a hit before its identifier is read.
 type found struct {

@@ -22,6 +22,7 @@ func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
 	}
 	defer s.index.takeTurn()()
 	top := newCollector(s, req.Limit)
+	defer top.release()
 	if req.Vector != nil {
 		err = s.nearest(ctx, req.Vector, allowed, top)
 	} else {

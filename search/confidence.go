@@ -176,7 +176,11 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 
 // compare remembers how far documents are apart in a ranking.
 func (j *judged) compare(facts *memo, ranking sheaf.Ranking) {
-	j.scores, j.first, j.second = make(map[sheaf.ID]float64, len(j.scores)), "", ""
+	if j.scores == nil {
+		j.scores = make(map[sheaf.ID]float64, len(ranking))
+	}
+	clear(j.scores)
+	j.first, j.second = "", ""
 	for i := range ranking {
 		c := facts.Node(ranking[i].ID)
 		if c == nil {

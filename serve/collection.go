@@ -164,16 +164,23 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 	if c.closed.Load() {
 		return nil, fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 	}
+	// What the store holds still is older than the view, which then knows its documents.
+	store, pinned := c.o.Backend, backend.Backend(nil)
+	if p, ok := store.(backend.Pinner); ok {
+		if held, err := p.Pin(); err == nil { // else its requests say why
+			store, pinned = held, held
+		}
+	}
 	view := c.o.Catalog.View()
-	at, told := c.stampOf(view)
-	return &Reader{c: c, grant: grant, view: view, at: at, told: told, guard: newGuard(view, c, &grant)}, nil
+	at, told := stampOf(view, store)
+	return &Reader{c: c, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, store, c, &grant)}, nil
 }
 
-// stampOf is the state of the index that a view and the store are at; told is false
+// stampOf is the state of the index that a view and a store are at; told is false
 // when the store does not tell its own.
-func (c *Collection) stampOf(view *catalog.View) (s stamp, told bool) {
+func stampOf(view *catalog.View, store backend.Backend) (s stamp, told bool) {
 	s.generation = view.Generation()
-	v, ok := c.o.Backend.(backend.Versioned)
+	v, ok := store.(backend.Versioned)
 	if !ok {
 		return s, false
 	}

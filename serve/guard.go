@@ -49,8 +49,8 @@ var (
 	_ rank.Outliner     = (*guard)(nil)
 )
 
-func newGuard(view *catalog.View, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, words: &c.words, store: c.o.Backend, distant: c.o.Distant, viewer: grant.Viewer()}
+func newGuard(view *catalog.View, store backend.Backend, c *Collection, grant *access.Grant) *guard {
+	g := &guard{view: view, words: &c.words, store: store, distant: c.o.Distant, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}

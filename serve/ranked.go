@@ -188,7 +188,7 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 			return nil, false, err
 		}
 		whole := !found.result.Degraded && len(found.result.Warnings) == 0
-		if at, told := r.c.stampOf(r.view); whole && told && at == r.at {
+		if at, told := stampOf(r.view, r.guard.store); whole && told && at == r.at {
 			found.own()
 			cache.put(r.at, key, found, found.bytes())
 		}

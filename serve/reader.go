@@ -29,10 +29,17 @@ type Reader struct {
 	// its own.
 	at   stamp
 	told bool
+	// pinned is the store held still, nil for one that does not.
+	pinned backend.Backend
 }
 
 // Close ends the use of the reader.
-func (r *Reader) Close() { r.view.Close() }
+func (r *Reader) Close() {
+	if r.pinned != nil {
+		_ = r.pinned.Close() // it was only read
+	}
+	r.view.Close()
+}
 
 // Grant is what the caller may see and do.
 func (r *Reader) Grant() access.Grant { return r.grant }

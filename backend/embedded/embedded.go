@@ -58,6 +58,8 @@ type Store struct {
 	index     *engine.Index
 	lengths   bm25.Lengths
 	allChunks bool
+	// pinned is the state that requests are answered of, nil for the newest.
+	pinned *engine.Snapshot
 }
 
 var _ interface {
@@ -65,6 +67,7 @@ var _ interface {
 	backend.Bulk
 	backend.Explainer
 	backend.Counter
+	backend.Pinner
 	backend.Reporter
 	backend.Checker
 	backend.RecallMeter
@@ -181,7 +184,16 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 	return ranking, nil
 }
 
-// answer translates a request and runs it on the newest snapshot.
+// Pin implements [backend.Pinner].
+func (s *Store) Pin() (backend.Backend, error) {
+	snapshot, err := s.index.Acquire()
+	if err != nil {
+		return nil, category(err)
+	}
+	return &Store{index: s.index, lengths: s.lengths, allChunks: s.allChunks, pinned: snapshot}, nil
+}
+
+// answer translates a request and runs it on the newest snapshot, or the pinned one.
 func (s *Store) answer(req backend.Request, run func(*engine.Snapshot, engine.Request) error) error {
 	if err := req.Validate(); err != nil {
 		return err
@@ -192,6 +204,9 @@ func (s *Store) answer(req backend.Request, run func(*engine.Snapshot, engine.Re
 	}
 	if r.Words != nil {
 		r.Words.Lengths, r.Words.AllChunks = s.lengths, s.allChunks
+	}
+	if s.pinned != nil {
+		return category(run(s.pinned, r))
 	}
 	snapshot, err := s.index.Acquire()
 	if err != nil {
@@ -223,6 +238,9 @@ func (s *Store) Stats(context.Context) (backend.Stats, error) {
 
 // Version implements [backend.Versioned]. It grows.
 func (s *Store) Version() (uint64, error) {
+	if s.pinned != nil {
+		return s.pinned.Generation(), nil
+	}
 	snapshot, err := s.index.Acquire()
 	if err != nil {
 		return 0, category(err)
@@ -286,4 +304,9 @@ func (s *Store) PauseMerges() { s.index.PauseMerges() }
 func (s *Store) ResumeMerges() { s.index.ResumeMerges() }
 
 // Close implements [backend.Backend].
-func (s *Store) Close() error { return category(s.index.Close()) }
+func (s *Store) Close() error {
+	if s.pinned != nil {
+		return category(s.pinned.Release())
+	}
+	return category(s.index.Close())
+}

@@ -185,3 +185,53 @@ func TestOpenedBeforeFirstCommit(t *testing.T) {
 		}
 	}
 }
+
+// TestPin: what is pinned stays as it is while others write, and what is open stays
+// open when it is closed.
+func TestPin(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, embedded.Options{Dir: t.TempDir()})
+	write := func(id string) {
+		t.Helper()
+		if err := s.Write(ctx, backend.Batch{Chunks: []backend.Chunk{note(id, id, "Foxes", "A fox.")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("t:a")
+	pinned, err := s.Pin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Version()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("t:b")
+	if err := s.Merge(ctx); err != nil {
+		t.Fatal(err)
+	}
+	held, err := pinned.(backend.Versioned).Version()
+	if err != nil || held != before {
+		t.Errorf("pinned at version %d: %d (%v)", before, held, err)
+	}
+	for _, test := range []struct {
+		of    backend.Backend
+		wants int
+	}{{pinned, 1}, {s, 2}} {
+		hits, err := test.of.Retrieve(ctx, words(sheaf.Match{Text: "fox"}))
+		if err != nil || len(hits) != test.wants {
+			t.Errorf("found %v (%v), want %d", ids(hits), err, test.wants)
+		}
+		n, err := test.of.(backend.Counter).Count(ctx, words(sheaf.Match{Text: "fox"}))
+		if err != nil || n != test.wants {
+			t.Errorf("counted %d (%v), want %d", n, err, test.wants)
+		}
+	}
+	if err := pinned.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write("t:c")
+	if hits, err := s.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); err != nil || len(hits) != 3 {
+		t.Errorf("found %v (%v) after the pinned one was closed, want 3", ids(hits), err)
+	}
+}

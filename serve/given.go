@@ -59,6 +59,9 @@ type Change struct {
 	// condition. IfNoneMatch is "*" when there must be none, or the tag that it
 	// must not have.
 	IfMatch, IfNoneMatch string
+	// Within are the only sets whose documents may be replaced and deleted, none
+	// being all. They are the caller's, filled in by Write and Submit.
+	Within []string
 }
 
 // Stored is a document as it was stored.
@@ -129,6 +132,7 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 			return inChange(i, fieldError("id", "%s is changed twice", ch.ID))
 		}
 		seen[ch.ID] = true
+		ch.Within = grant.Sets
 		if ch.Put == nil {
 			continue
 		}
@@ -340,7 +344,12 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		if there {
 			tag, version = ETag(rec), rec.File.Hash
 		}
+		outside := there && !ch.within(rec)
 		switch {
+		case outside && ch.Put == nil: // as if there were none
+			return notFound(ch.ID)
+		case outside:
+			return fmt.Errorf("%w: there is a document %s that is none of this key's", ErrForbidden, ch.ID)
 		case ch.Put == nil && !there && ch.IfMatch == "":
 			return notFound(ch.ID)
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):
@@ -351,6 +360,13 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version}
 	}
 	return nil
+}
+
+// within reports whether the caller may replace and delete a document.
+func (ch *Change) within(rec *catalog.Record) bool {
+	bounds := access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: ch.Within}
+	filter := bounds.Filter()
+	return filter == nil || filter.Match(&backend.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)})
 }
 
 // HasTag reports whether a list of tags, as the header If-Match has it, holds one.

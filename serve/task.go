@@ -55,6 +55,7 @@ type keptChange struct {
 	Put         *DocumentInput `json:"put,omitempty"`
 	IfMatch     string         `json:"if_match,omitempty"`
 	IfNoneMatch string         `json:"if_none_match,omitempty"`
+	Within      []string       `json:"within,omitempty"`
 }
 
 // tasks are the accepted tasks, waiting ones in order.

@@ -396,6 +396,41 @@ func TestTenantsAndScopes(t *testing.T) {
 }
 
 // What cannot be seen and what is not there differ in nothing but the name.
+// TestWritesStayWithinSets: a key that is bound to sets neither replaces nor deletes
+// a document of another set, now or as a task.
+func TestWritesStayWithinSets(t *testing.T) {
+	ingest := []access.Scope{access.ScopeIngest}
+	s, keys := keyed(t, notes, map[string]access.Grant{
+		"all":     {Scopes: ingest, Tenant: "acme"},
+		"finance": {Scopes: ingest, Tenant: "acme", Sets: []string{"finance"}},
+	})
+	working(t, s.fixture.Collection)
+	for _, id := range []string{"sales.md", "finance.md"} {
+		set, _, _ := strings.Cut(id, ".")
+		if status, body := s.as(t, keys["all"], "PUT", "/v1/documents/acme:"+id, `{"text": "Budget.\n", "sets": ["`+set+`"]}`); status != 201 {
+			t.Fatalf("%s: %d %s", id, status, body)
+		}
+	}
+	for _, c := range []struct {
+		key, method, path, body string
+		status                  int
+	}{
+		{"finance", "PUT", "/v1/documents/acme:sales.md", `{"text": "x"}`, 403},
+		{"finance", "DELETE", "/v1/documents/acme:sales.md", "", 404},
+		{"finance", "DELETE", "/v1/documents/acme:nosuch.md", "", 404},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", "delete": true}]}`, 404},
+		{"finance", "PUT", "/v1/documents/acme:finance.md", `{"text": "x"}`, 200},
+		{"finance", "DELETE", "/v1/documents/acme:finance.md", "", 200},
+		{"all", "DELETE", "/v1/documents/acme:new.md", "", 404},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:sales.md", "delete": true}], "async": true}`, 202},
+		{"all", "DELETE", "/v1/documents/acme:sales.md", "", 200},
+	} {
+		if status, body := s.as(t, keys[c.key], c.method, c.path, c.body); status != c.status {
+			t.Errorf("%s: %s %s %s: %d %s, want %d", c.key, c.method, c.path, c.body, status, body, c.status)
+		}
+	}
+}
+
 func TestNotFoundTellsNothing(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{"public": {Scopes: []access.Scope{access.ScopeSearch}}})
 	strip := func(body, id string) string {

@@ -178,12 +178,18 @@ func (l *sought) worth(dfs []int, chunks int) *worth {
 	return w
 }
 
-// chunks is the number of chunks of the collection.
+// chunks is the number of chunks of the collection, as far as the caller sees them.
+// Facts that know it save asking the store.
 func (r *run) chunks(ctx context.Context, counter backend.Counter) (int, error) {
-	if f, ok := r.searcher.Facts.(interface{ Chunks() int }); ok {
-		if n := f.Chunks(); n > 0 {
-			return n, nil
-		}
+	known := 0
+	switch f := r.searcher.Facts.(type) {
+	case interface{ Chunks() int }:
+		known = f.Chunks()
+	case interface{ Chunks(context.Context) int }:
+		known = f.Chunks(ctx)
+	}
+	if known > 0 {
+		return known, nil
 	}
 	if r.size == 0 {
 		n, err := counter.Count(ctx, backend.Request{Limit: 1, Text: &backend.TextRequest{Query: sheaf.Bool{}, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}})

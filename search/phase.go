@@ -43,7 +43,9 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		}
 		return r.steps(retrieval, ranking, ph.Then, at)
 	}
+	counted := r.countAhead(retrieval, ph)
 	retrieve(retrieval, r.searcher.Backend, outcomes, r.query.Words)
+	counted()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -103,6 +105,18 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		}
 	}
 	return r.steps(retrieval, ranking, ph.Then, at)
+}
+
+// countAhead counts the words of the query while the branches retrieve, where that is
+// a round trip that would come after them, and every score is measured by it. What it
+// returns waits. A fault is that of who asks again.
+func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
+	if !ph.Complete || !backend.Batches(r.searcher.Backend) {
+		return func() {}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = r.worth(ctx) })
+	return wg.Wait
 }
 
 // wanted is how many hits of a fusion anything looks at.

@@ -46,10 +46,9 @@ var origins = []struct {
 }
 
 // agreement is the mean of the rank-biased overlap with the embedded engine that each
-// store has to reach: 0.98 where lengths are rounded and idf is counted otherwise, less
-// what an edit of the documentation moves, and nearly 1 where only the engine's own
-// rounding of vectors differs.
-var agreement = map[string]float64{"OpenSearch": 0.975, "Weaviate": 0.975, "PostgreSQL": 0.995, "no store": 1 - 1e-9}
+// store has to reach. The engine counts as the store does, so that what differs is the
+// engine's own rounding of vectors, and on OpenSearch the average of rounded lengths.
+var agreement = map[string]float64{"OpenSearch": 0.985, "Weaviate": 0.99, "PostgreSQL": 0.995, "no store": 1 - 1e-9}
 
 // TestSystemsOnTheirStores: each of the nine systems runs on the store that it comes
 // from, over the documentation of this repository, and answers as on the embedded
@@ -75,7 +74,7 @@ func TestSystemsOnTheirStores(t *testing.T) {
 	for _, o := range origins {
 		t.Run(o.system, func(t *testing.T) {
 			open := opener(t, o.store)
-			here, there := fill("the engine", o.chunk, openEngine), *fill(o.store, o.chunk, open)
+			here, there := fill("the engine as "+o.store, o.chunk, openEngineLike(o.store)), *fill(o.store, o.chunk, open)
 			if o.store == "no store" {
 				there.Backend = nil
 			}

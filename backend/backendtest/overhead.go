@@ -88,8 +88,10 @@ type Tap struct {
 	// HTTP speaks to the server.
 	HTTP http.RoundTripper
 
-	mu   sync.Mutex
-	sent []Sent
+	mu    sync.Mutex
+	sent  []Sent
+	open  int // requests that are not answered yet
+	round int
 }
 
 // Sent is a request that was sent.
@@ -97,6 +99,9 @@ type Sent struct {
 	Method, URL string
 	Header      http.Header
 	Body        []byte
+	// Round counts from 0: a request that was sent when all before it were answered
+	// begins the next.
+	Round int
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -106,8 +111,17 @@ func (t *Tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	t.mu.Lock()
-	t.sent = append(t.sent, Sent{req.Method, req.URL.String(), req.Header.Clone(), body})
+	if t.open == 0 && len(t.sent) > 0 {
+		t.round++
+	}
+	t.open++
+	t.sent = append(t.sent, Sent{req.Method, req.URL.String(), req.Header.Clone(), body, t.round})
 	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.open--
+	}()
 	again := req.Clone(req.Context())
 	again.Body = io.NopCloser(bytes.NewReader(body))
 	return t.HTTP.RoundTrip(again)
@@ -117,7 +131,7 @@ func (t *Tap) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t *Tap) Take() []Sent {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	defer func() { t.sent = nil }()
+	defer func() { t.sent, t.round = nil, 0 }()
 	return t.sent
 }
 
@@ -138,7 +152,9 @@ func (t *Tap) Send(ctx context.Context, s Sent) error {
 }
 
 // Overhead runs what answers queries through this program beside the requests that it
-// sends for each alone, all of one at once; see [Overhead].
+// sends for each alone, in the same rounds, those of one at once; see [Overhead]. It
+// reports how many rounds there are: what a later one asks for follows from the answers
+// to those before.
 func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 	b.Helper()
 	requests := make([][]Sent, queries)
@@ -152,7 +168,31 @@ func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 		}
 		requests[i] = t.Take()
 	}
-	Overhead(b, queries, whole, func(i int) error { return t.Together(b.Context(), requests[i]) })
+	rounds := 0
+	for _, list := range requests {
+		for i, s := range list {
+			if i == 0 || s.Round != list[i-1].Round {
+				rounds++
+			}
+		}
+	}
+	Overhead(b, queries, whole, func(i int) error { return t.rounds(b.Context(), requests[i]) })
+	b.ReportMetric(float64(rounds)/float64(queries), "rounds")
+}
+
+// rounds sends requests, those of a round at the same time.
+func (t *Tap) rounds(ctx context.Context, list []Sent) error {
+	for len(list) > 0 {
+		n := slices.IndexFunc(list, func(s Sent) bool { return s.Round != list[0].Round })
+		if n < 0 {
+			n = len(list)
+		}
+		if err := t.Together(ctx, list[:n]); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
 }
 
 // Together sends requests at the same time.

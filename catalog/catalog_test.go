@@ -428,6 +428,9 @@ func TestOutlines(t *testing.T) {
 				c := &r.Document.Chunks[i]
 				want := sheaf.NodeOf(c)
 				want.Outline = v.Outline(id)
+				if want.Parent != "" {
+					want.Above = v.Outline(id).Node(want.Parent)
+				}
 				if n := v.Node(c.ID); n == nil || *n != want {
 					t.Errorf("node of %s: %+v", c.ID, n)
 				}

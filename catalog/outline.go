@@ -126,9 +126,11 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 		switch p := nodes.parents[i]; p {
 		case 0:
 		case 1:
-			node.Parent = o.ID
+			if node.Parent = o.ID; i > 0 && o.Nodes[0].ID == o.ID {
+				node.Above = &o.Nodes[0]
+			}
 		default:
-			node.Parent = o.Nodes[p-2].ID
+			node.Parent, node.Above = o.Nodes[p-2].ID, &o.Nodes[p-2]
 		}
 	}
 	return o

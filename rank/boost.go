@@ -26,9 +26,9 @@ type factor struct {
 	why   *sheaf.Explanation
 }
 
-// boosting is what a boost does to any hit: the factor, false for none. Factors must be
-// finite and, to be multiplied, not negative. c is the hit's chunk, nil when there is
-// none.
+// boosting is what a boost does to any hit by itself: the factor, false for none.
+// Factors must be finite and, to be multiplied, not negative. h is the hit as the row
+// began with it, c its chunk, nil when there is none.
 type boosting struct {
 	stage  string
 	blend  Blend
@@ -36,68 +36,11 @@ type boosting struct {
 	factor func(h *sheaf.Hit, c *sheaf.Node) (factor, bool)
 }
 
-// chunk is that of a hit.
-func (b *boosting) chunk(h *sheaf.Hit) *sheaf.Node {
-	if b.facts == nil {
-		return nil
-	}
-	return nodeOf(b.facts, h.ID)
-}
-
-// boost blends factors into the hits, and sorts. A score that overflows is
-// sheaf.ErrInvalid.
-func boost(stage string, in sheaf.Ranking, blend Blend, facts Facts, f func(h *sheaf.Hit, c *sheaf.Node) (factor, bool)) (sheaf.Ranking, error) {
-	return boosting{stage, blend, facts, f}.apply(in)
-}
-
-func (b boosting) valid() error {
+func (b *boosting) valid() error {
 	if b.blend > Add {
 		return sheaf.Invalidf("%s: unknown way %d to blend", b.stage, b.blend)
 	}
 	return nil
-}
-
-func (b boosting) apply(in sheaf.Ranking) (sheaf.Ranking, error) {
-	if err := firstError(b.valid(), in.Valid(b.stage)); err != nil {
-		return nil, err
-	}
-	scores, why, changed := make([]float64, len(in)), []*sheaf.Explanation(nil), false
-	if explained(in) {
-		why = make([]*sheaf.Explanation, len(in))
-	}
-	for i := range in {
-		h := &in[i]
-		scores[i] = h.Score
-		f, ok := b.factor(h, b.chunk(h))
-		if why != nil {
-			why[i] = h.Explanation
-		}
-		if !ok {
-			continue
-		}
-		changed = true
-		scores[i] = b.blend.apply(h.Score, f.value)
-		if h.Explanation != nil {
-			why[i] = b.blend.explain(b.stage, h, scores[i], &f)
-		}
-	}
-	if !changed && in.Sorted() {
-		return in, nil
-	}
-	out := rescored(in, scores, why, len(in))
-	return out, out.Valid(b.stage)
-}
-
-// ofDocument is the factor of a chunk's document; nil is a chunk that nobody knows.
-func ofDocument(factors map[sheaf.ID]*factor, c *sheaf.Node) (factor, bool) {
-	if c == nil {
-		return factor{}, false
-	}
-	f := factors[c.Doc]
-	if f == nil {
-		return factor{}, false
-	}
-	return *f, true
 }
 
 func (b Blend) apply(score, factor float64) float64 {
@@ -110,17 +53,17 @@ func (b Blend) apply(score, factor float64) float64 {
 	return score * factor
 }
 
-func (b Blend) explain(stage string, h *sheaf.Hit, score float64, by *factor) *sheaf.Explanation {
-	before := *h.Explanation
+// explain says how a factor made score of the one before, which has its own reasons.
+func (b Blend) explain(stage string, why *sheaf.Explanation, before, score float64, by *factor) *sheaf.Explanation {
 	var e sheaf.Explanation
 	switch {
 	case b == Add:
-		e = combined(stage, score, sheaf.CombineSum, before,
+		e = combined(stage, score, sheaf.CombineSum, *why,
 			combined("factor - 1", by.value-1, sheaf.CombineDifference, *by.why, part("one", 1)))
-	case h.Score < 0 && by.value > 0:
-		e = combined(stage+" of a negative score", score, sheaf.CombineQuotient, before, *by.why)
+	case before < 0 && by.value > 0:
+		e = combined(stage+" of a negative score", score, sheaf.CombineQuotient, *why, *by.why)
 	default:
-		e = combined(stage, score, sheaf.CombineProduct, before, *by.why)
+		e = combined(stage, score, sheaf.CombineProduct, *why, *by.why)
 	}
 	return &e
 }

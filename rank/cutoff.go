@@ -10,32 +10,38 @@ import (
 type Top struct{ N int }
 
 // Apply implements [Stage].
-func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
+func (t Top) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(t, in, env) }
+
+func (t Top) work(r *Row, _ Env) error {
 	if t.N < 0 {
-		return nil, sheaf.Invalidf("top: n is %d: must be 0 or more", t.N)
+		return sheaf.Invalidf("top: n is %d: must be 0 or more", t.N)
 	}
-	if err := in.Valid("top"); err != nil {
-		return nil, err
+	if err := r.valid("top"); err != nil {
+		return err
 	}
-	return prefix(in, t.N), nil
+	r.cut(t.N)
+	return nil
 }
 
 // MinScore keeps the hits before the first one that scores less than Score.
 type MinScore struct{ Score float64 }
 
 // Apply implements [Stage].
-func (m MinScore) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
+func (m MinScore) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(m, in, env) }
+
+func (m MinScore) work(r *Row, _ Env) error {
 	if math.IsNaN(m.Score) {
-		return nil, sheaf.Invalidf("min_score: score is not a number")
+		return sheaf.Invalidf("min_score: score is not a number")
 	}
-	if err := in.Valid("min_score"); err != nil {
-		return nil, err
+	if err := r.valid("min_score"); err != nil {
+		return err
 	}
-	n := 0
-	for n < len(in) && in[n].Score >= m.Score {
+	n, keys := 0, r.inOrder()
+	for n < len(keys) && keys[n].score >= m.Score {
 		n++
 	}
-	return prefix(in, n), nil
+	r.cut(n)
+	return nil
 }
 
 // Elbow cuts where scores fall off: before the first hit whose score is less
@@ -53,23 +59,31 @@ type Elbow struct {
 }
 
 // Apply implements [Stage].
-func (e Elbow) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
-	if err := firstError(within("elbow", "ratio", e.Ratio, 0, 1), in.Valid("elbow")); err != nil {
-		return nil, err
+func (e Elbow) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(e, in, env) }
+
+func (e Elbow) work(r *Row, _ Env) error {
+	if err := firstError(within("elbow", "ratio", e.Ratio, 0, 1), r.valid("elbow")); err != nil {
+		return err
 	}
 	if e.Max < 0 {
-		return nil, sheaf.Invalidf("elbow: max is %d: must be 0 or more", e.Max)
+		return sheaf.Invalidf("elbow: max is %d: must be 0 or more", e.Max)
 	}
-	return prefix(in, min(e.Find(in), e.Max)), nil
+	keys := r.inOrder()
+	r.cut(min(e.find(len(keys), func(i int) float64 { return keys[i].score }), e.Max))
+	return nil
 }
 
 // Find is the number of hits before the elbow; all of them when there is none.
 func (e Elbow) Find(in sheaf.Ranking) int {
-	if len(in) < 2 {
-		return len(in)
+	return e.find(len(in), func(i int) float64 { return in[i].Score })
+}
+
+func (e Elbow) find(n int, score func(i int) float64) int {
+	if n < 2 {
+		return n
 	}
-	for i := range in[1:] {
-		current, next := in[i].Score, in[i+1].Score
+	for i := range n - 1 {
+		current, next := score(i), score(i+1)
 		switch {
 		case current <= 0:
 			return i
@@ -77,7 +91,7 @@ func (e Elbow) Find(in sheaf.Ranking) int {
 			return i + 1
 		}
 	}
-	return len(in)
+	return n
 }
 
 // prefix is the ranking of the first n hits.

@@ -16,37 +16,39 @@ type PerDocument struct{ Max int }
 
 // Apply implements [Stage].
 func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return alone(p, in, env)
+}
+
+func (p PerDocument) work(r *Row, env Env) error {
 	if p.Max < 1 {
-		return nil, sheaf.Invalidf("per_document: max is %d: must be at least 1", p.Max)
+		return sheaf.Invalidf("per_document: max is %d: must be at least 1", p.Max)
 	}
-	if err := firstError(env.needFacts("per_document"), in.Valid("per_document")); err != nil {
-		return nil, err
+	if err := firstError(env.needFacts("per_document"), r.valid("per_document")); err != nil {
+		return err
 	}
-	docs := NewOrdinals(len(in))
-	defer docs.Release()
-	counts, whole := make([]int32, len(in)), make([]bool, len(in)) // by document; whose whole text is there
-	keep := make([]int32, 0, len(in))                              // hits are large
-	for i := range in {
-		doc, all := in[i].ID, false
-		if c := nodeOf(env.Facts, doc); c != nil {
-			doc, all = c.Doc, isWhole(c, env.Facts)
+	r.findDocuments(env.Facts)
+	kept := make([]struct {
+		hits  int
+		whole bool // its whole text is among them
+	}, r.index.Len()+len(r.keys))
+	keep := r.keys[:0]
+	for _, k := range r.inOrder() {
+		doc, all := int(r.docs[k.at]), false
+		if doc >= 0 {
+			all = isWhole(r.nodes[k.at], env.Facts)
+		} else {
+			doc, _ = r.index.Add(r.hits[k.at].ID)
 		}
-		at, _ := docs.Add(doc)
-		if int(counts[at]) == p.Max || all && whole[at] {
+		at := &kept[doc]
+		if at.hits == p.Max || all && at.whole {
 			continue
 		}
-		counts[at]++
-		whole[at] = whole[at] || all
-		keep = append(keep, int32(i))
+		at.hits++
+		at.whole = at.whole || all
+		keep = append(keep, k)
 	}
-	if len(keep) == len(in) {
-		return in, nil
-	}
-	out := make(sheaf.Ranking, len(keep))
-	for i, at := range keep {
-		out[i] = in[at]
-	}
-	return out, nil
+	r.keys = keep
+	return nil
 }
 
 // isWhole reports whether a chunk is a document, or the only section of one under
@@ -55,7 +57,7 @@ func isWhole(c *sheaf.Node, facts Facts) bool {
 	if c.Parent == "" || c.SiblingCount != 1 {
 		return c.Parent == ""
 	}
-	above := nodeOf(facts, c.Parent)
+	above := aboveOf(facts, c)
 	return above != nil && above.Parent == "" && c.Title == above.Title
 }
 

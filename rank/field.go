@@ -22,7 +22,15 @@ type FieldBoost struct {
 
 // Apply implements [Stage].
 func (b FieldBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return applyEach(b, in, env)
+	return alone(b, in, env)
+}
+
+func (b FieldBoost) work(row *Row, env Env) error {
+	each, err := b.each(env)
+	if err != nil {
+		return err
+	}
+	return row.boost(&each)
 }
 
 func (b FieldBoost) each(env Env) (boosting, error) {

@@ -30,44 +30,43 @@ type FolderBoost struct {
 
 // Apply implements [Stage].
 func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return alone(b, in, env)
+}
+
+func (b FolderBoost) work(r *Row, env Env) error {
 	const stage = "folder boost"
-	if err := firstError(env.needFacts(stage), within(stage, "min_share", b.MinShare, 0, 1), capValid(stage, b.Max)); err != nil {
-		return nil, err
+	if err := firstError(env.needFacts(stage), within(stage, "min_share", b.MinShare, 0, 1), capValid(stage, b.Max), r.valid(stage)); err != nil {
+		return err
 	}
 	type key struct{ tree, folder string }
-	folders := make(map[sheaf.ID]key, len(in)) // by document
-	hitDoc := make(map[sheaf.ID]sheaf.ID, len(in))
-	counts := map[key]int{}
-	for i := range in {
-		c, ok := env.Facts.Chunk(in[i].ID)
-		if !ok {
+	r.findDocuments(env.Facts)
+	folders, known, counts := make([]key, r.index.Len()), make([]bool, r.index.Len()), map[key]int{} // by document
+	for _, k := range r.keys {
+		doc := r.docs[k.at]
+		if doc < 0 || known[doc] {
 			continue
 		}
-		hitDoc[in[i].ID] = c.Doc
-		if _, seen := folders[c.Doc]; seen {
-			continue
-		}
-		if d, ok := env.Facts.Document(c.Doc); ok {
-			k := key{d.Tree, folderOf(d.Path)}
-			folders[c.Doc] = k
-			counts[k]++
+		if d, ok := env.Facts.Document(r.nodes[k.at].Doc); ok {
+			folders[doc], known[doc] = key{d.Tree, folderOf(d.Path)}, true
+			counts[folders[doc]]++
 		}
 	}
-	return boost(stage, in, b.Blend, nil, func(h *sheaf.Hit, _ *sheaf.Node) (factor, bool) {
-		k, ok := folders[hitDoc[h.ID]]
+	factors := make([]docFactor, len(folders))
+	for doc, k := range folders {
 		count := counts[k]
-		if !ok || count < b.MinDocuments {
-			return factor{}, false
+		if !known[doc] || count < b.MinDocuments {
+			continue
 		}
 		total := max(env.Facts.FolderSize(k.tree, k.folder), count)
 		share := float64(count) / float64(total)
 		if share < b.MinShare {
-			return factor{}, false
+			continue
 		}
 		f := capped(folderFactor(k.folder, count, total), b.Max)
-		return f.called(sheaf.KindFolder, map[string]sheaf.Value{"folder": sheaf.TextValue(k.folder),
-			"documents": sheaf.NumberValue(float64(count)), "of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(share)}), true
-	})
+		factors[doc] = docFactor{f.called(sheaf.KindFolder, map[string]sheaf.Value{"folder": sheaf.TextValue(k.folder),
+			"documents": sheaf.NumberValue(float64(count)), "of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(share)}), true}
+	}
+	return r.boostDocuments(stage, b.Blend, factors)
 }
 
 func folderFactor(folder string, count, total int) sheaf.Explanation {

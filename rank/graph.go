@@ -39,74 +39,86 @@ type GraphBoost struct {
 
 // Apply implements [Stage].
 func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return alone(b, in, env)
+}
+
+func (b GraphBoost) work(r *Row, env Env) error {
 	const stage = "graph boost"
 	if err := firstError(env.needFacts(stage), capValid(stage, b.Max),
 		within(stage, "backlink", b.Backlink, 0, 1e6), within(stage, "co_citation", b.CoCitation, 0, 1e6),
 		within(stage, "shared_tag", b.SharedTag, 0, 1e6), within(stage, "strength", b.Strength, 0, 1e6),
-		within(stage, "candidates", float64(b.Candidates), 1, 1e6), within(stage, "min_similarity", b.MinSimilarity, -1, 1)); err != nil {
-		return nil, err
+		within(stage, "candidates", float64(b.Candidates), 1, 1e6), within(stage, "min_similarity", b.MinSimilarity, -1, 1), r.valid(stage)); err != nil {
+		return err
 	}
-	factors := b.factors(b.candidates(in, env), env.Facts)
-	facts := env.Facts
-	if len(factors) == 0 {
-		facts = nil
-	}
-	return boost(stage, in, b.Blend, facts, func(_ *sheaf.Hit, c *sheaf.Node) (factor, bool) { return ofDocument(factors, c) })
+	r.findDocuments(env.Facts)
+	return r.boostDocuments(stage, b.Blend, b.factors(b.candidates(r, env), r, env.Facts))
 }
 
-// candidates are the first documents of in, best first.
-func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
-	gate := b.MinSimilarity != 0 && env.Similarity != nil
+// candidate is a document that others may be connected with.
+type candidate struct {
+	id  sheaf.ID
+	doc int32 // its number in the row
+}
+
+// candidates are the first documents, best first.
+func (b GraphBoost) candidates(r *Row, env Env) []candidate {
+	gate, keys := b.MinSimilarity != 0 && env.Similarity != nil, r.inOrder()
 	if gate {
 		// Without a single similarity there is nothing to judge by.
-		gate = slices.ContainsFunc(in, func(h sheaf.Hit) bool { _, ok := env.Similarity(h.ID); return ok })
+		gate = slices.ContainsFunc(keys, func(k rowKey) bool { _, ok := env.Similarity(r.hits[k.at].ID); return ok })
 	}
-	seen := map[sheaf.ID]bool{}
-	var out []sheaf.ID
-	for i := range in {
-		c := nodeOf(env.Facts, in[i].ID)
-		if c == nil || seen[c.Doc] {
+	seen := make([]bool, r.index.Len())
+	var out []candidate
+	for _, k := range keys {
+		doc := r.docs[k.at]
+		if doc < 0 || seen[doc] {
 			continue
 		}
 		if gate {
-			if s, ok := env.Similarity(in[i].ID); !ok || s < b.MinSimilarity {
+			if s, ok := env.Similarity(r.hits[k.at].ID); !ok || s < b.MinSimilarity {
 				continue
 			}
 		}
-		seen[c.Doc] = true
-		if out = append(out, c.Doc); len(out) == b.Candidates {
+		seen[doc] = true
+		if out = append(out, candidate{r.nodes[k.at].Doc, doc}); len(out) == b.Candidates {
 			break
 		}
 	}
 	return out
 }
 
-// factors are those of the candidates that are connected.
-func (b GraphBoost) factors(candidates []sheaf.ID, facts Facts) map[sheaf.ID]*factor {
+// factors are those of the candidates that are connected, by document.
+func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFactor {
 	n := len(candidates)
 	if n < 2 {
 		return nil
 	}
-	index := make(map[sheaf.ID]int, n)
-	for i, doc := range candidates {
-		index[doc] = i
+	places := make([]int32, r.index.Len()) // of candidates, from 1, by document
+	for i, c := range candidates {
+		places[c.doc] = int32(i + 1)
+	}
+	among := func(doc sheaf.ID) (int, bool) {
+		at, ok := r.index.Of(doc)
+		if !ok || places[at] == 0 {
+			return 0, false
+		}
+		return int(places[at]) - 1, true
 	}
 	var links, cited, shared []int
 	if b.CoCitation > 0 {
-		links, cited = backlinks(candidates, index, facts)
+		links, cited = backlinks(candidates, among, facts)
 	} else {
-		links, cited = forwardLinks(candidates, index, facts), make([]int, n)
+		links, cited = forwardLinks(candidates, among, facts), make([]int, n)
 	}
 	if b.SharedTag > 0 {
 		shared = sharedTags(candidates, facts)
 	} else {
 		shared = make([]int, n)
 	}
-	factors := map[sheaf.ID]*factor{}
-	for i, doc := range candidates {
-		if f := b.factor(links[i], cited[i], shared[i]); f != nil {
-			factors[doc] = f
-		}
+	factors := make([]docFactor, r.index.Len())
+	for i, c := range candidates {
+		at := &factors[c.doc]
+		at.factor, at.ok = b.factor(links[i], cited[i], shared[i], r.why != nil)
 	}
 	return factors
 }
@@ -114,11 +126,11 @@ func (b GraphBoost) factors(candidates []sheaf.ID, facts Facts) map[sheaf.ID]*fa
 // forwardLinks counts the candidates that link to each. It asks for links, which
 // stand in the document, and not for the documents that link to one, which may be
 // a large part of the collection.
-func forwardLinks(candidates []sheaf.ID, index map[sheaf.ID]int, facts Facts) []int {
+func forwardLinks(candidates []candidate, among func(sheaf.ID) (int, bool), facts Facts) []int {
 	counts := make([]int, len(candidates))
-	for i, doc := range candidates {
-		for _, target := range facts.Links(doc) {
-			if j, ok := index[target]; ok && j != i {
+	for i, c := range candidates {
+		for _, target := range facts.Links(c.id) {
+			if j, ok := among(target); ok && j != i {
 				counts[j]++
 			}
 		}
@@ -128,18 +140,18 @@ func forwardLinks(candidates []sheaf.ID, index map[sheaf.ID]int, facts Facts) []
 
 // backlinks counts the candidates that link to each, and those that some document
 // links to together with it.
-func backlinks(candidates []sheaf.ID, index map[sheaf.ID]int, facts Facts) (links, cited []int) {
+func backlinks(candidates []candidate, among func(sheaf.ID) (int, bool), facts Facts) (links, cited []int) {
 	citedBy := map[sheaf.ID][]int{} // candidates by the documents that link to them
 	linked, together := make([]map[int]bool, len(candidates)), make([]map[int]bool, len(candidates))
 	for i := range candidates {
 		linked[i], together[i] = map[int]bool{}, map[int]bool{}
 	}
-	for i, doc := range candidates {
-		for _, source := range facts.Backlinks(doc) {
-			if source == doc {
+	for i, c := range candidates {
+		for _, source := range facts.Backlinks(c.id) {
+			if source == c.id {
 				continue
 			}
-			if j, ok := index[source]; ok {
+			if j, ok := among(source); ok {
 				linked[i][j] = true
 			}
 			for _, j := range citedBy[source] {
@@ -155,10 +167,10 @@ func backlinks(candidates []sheaf.ID, index map[sheaf.ID]int, facts Facts) (link
 }
 
 // sharedTags counts the candidates that share a tag with each.
-func sharedTags(candidates []sheaf.ID, facts Facts) []int {
+func sharedTags(candidates []candidate, facts Facts) []int {
 	tags := make([]map[string]bool, len(candidates))
-	for i, doc := range candidates {
-		tags[i] = documentTags(doc, facts)
+	for i, c := range candidates {
+		tags[i] = documentTags(c.id, facts)
 	}
 	counts := make([]int, len(candidates))
 	for i := range tags {
@@ -171,21 +183,24 @@ func sharedTags(candidates []sheaf.ID, facts Facts) []int {
 	return counts
 }
 
-func (b GraphBoost) factor(links, cited, shared int) *factor {
+// factor is that of a document with so many connections; false for none.
+func (b GraphBoost) factor(links, cited, shared int, explain bool) (factor, bool) {
 	l, c, t := b.Backlink*float64(links), b.CoCitation*float64(cited), b.SharedTag*float64(shared)
 	sum := l + c + t
 	if sum == 0 {
-		return nil
+		return factor{}, false
 	}
 	log := math.Log(1 + sum)
+	if !explain {
+		return factor{value: atMost(1+b.Strength*log, b.Max)}, true
+	}
 	why := combined("connections in the ranking", 1+b.Strength*log, sheaf.CombineSum, part("one", 1),
 		combined("growth", b.Strength*log, sheaf.CombineProduct, part("strength", b.Strength),
 			combined("ln", log, sheaf.CombineLog, combined("one and the connections", 1+sum, sheaf.CombineSum, part("one", 1),
 				counted("linked to by %d others", links, b.Backlink), counted("cited together with %d others", cited, b.CoCitation),
 				counted("sharing tags with %d others", shared, b.SharedTag)))))
-	f := capped(why, b.Max).called(sheaf.KindGraph, map[string]sheaf.Value{"backlinks": sheaf.NumberValue(float64(links)),
-		"co_citations": sheaf.NumberValue(float64(cited)), "shared_tags": sheaf.NumberValue(float64(shared)), "connections": sheaf.NumberValue(sum)})
-	return &f
+	return capped(why, b.Max).called(sheaf.KindGraph, map[string]sheaf.Value{"backlinks": sheaf.NumberValue(float64(links)),
+		"co_citations": sheaf.NumberValue(float64(cited)), "shared_tags": sheaf.NumberValue(float64(shared)), "connections": sheaf.NumberValue(sum)}), true
 }
 
 func counted(format string, n int, weight float64) sheaf.Explanation {

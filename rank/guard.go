@@ -18,28 +18,32 @@ import (
 type Guard struct{ Rank int }
 
 // Apply implements [Stage]. Without [Env.Rare] the ranking stays as it is.
-func (g Guard) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+func (g Guard) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(g, in, env) }
+
+func (g Guard) work(r *Row, env Env) error {
 	const stage = "guard"
 	if g.Rank < 1 || g.Rank > 1000 {
-		return nil, sheaf.Invalidf("%s: rank is %d: must be within 1..1000", stage, g.Rank)
+		return sheaf.Invalidf("%s: rank is %d: must be within 1..1000", stage, g.Rank)
 	}
-	if err := in.Valid(stage); err != nil {
-		return nil, err
+	if err := r.valid(stage); err != nil {
+		return err
 	}
-	if env.Rare == nil || len(in) <= g.Rank {
-		return in, nil
+	if env.Rare == nil || len(r.keys) <= g.Rank {
+		return nil
 	}
 	if err := env.needFacts(stage); err != nil {
-		return nil, err
+		return err
 	}
-	held := make([]bool, len(in)) // the best hit of a document that holds them
+	keys := r.inOrder()
+	held := make([]bool, len(keys)) // the best hit of a document that holds them
 	seen := map[sheaf.ID]bool{}
 	count, below := 0, 0
-	for i := range in {
-		if !env.Rare(in[i].ID) {
+	for i, k := range keys {
+		id := r.hits[k.at].ID
+		if !env.Rare(id) {
 			continue
 		}
-		doc := documentOf(in[i].ID, env.Facts)
+		doc := documentOf(id, env.Facts)
 		if seen[doc] {
 			continue
 		}
@@ -49,15 +53,15 @@ func (g Guard) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			below++
 		}
 	}
-	if below == 0 || count > g.Rank {
-		return in, nil
+	if below > 0 && count <= g.Rank {
+		g.raise(r, held, below)
 	}
-	return g.raise(in, held, below), nil
+	return nil
 }
 
 // raise gives the last of the first Rank places to the hits that are held: the
 // lowest others make room, from the hit at first on.
-func (g Guard) raise(in sheaf.Ranking, held []bool, below int) sheaf.Ranking {
+func (g Guard) raise(r *Row, held []bool, below int) {
 	first := g.Rank
 	for room := 0; room < below; {
 		if first--; !held[first] {
@@ -65,38 +69,37 @@ func (g Guard) raise(in sheaf.Ranking, held []bool, below int) sheaf.Ranking {
 		}
 	}
 	raised := 0
-	for i := first; i < len(in); i++ {
+	for i := first; i < len(held); i++ {
 		if held[i] {
 			raised++
 		}
 	}
-	floor := in[first].Score
+	floor := r.keys[first].score
 	above := floor + 1
 	if first > 0 {
-		above = in[first-1].Score
+		above = r.keys[first-1].score
 	}
-	out := append(make(sheaf.Ranking, 0, len(in)), in[:first]...)
+	out := append(make([]rowKey, 0, len(r.keys)), r.keys[:first]...)
 	n := 0
-	for i := first; i < len(in); i++ {
-		if !held[i] {
+	for i, k := range r.keys[first:] {
+		if !held[first+i] {
 			continue
 		}
 		n++
-		h := in[i]
 		// Evenly between the last that stays above and the first that makes room.
 		score := above - (above-floor)*float64(n)/float64(raised+1)
-		if h.Explanation != nil {
+		if r.why != nil && r.why[k.at] != nil {
 			e := combined(fmt.Sprintf("holds every rare word: not below rank %d", g.Rank), score, sheaf.CombineSum,
-				*h.Explanation, part("raised by", score-h.Score))
-			h.Explanation = &e
+				*r.why[k.at], part("raised by", score-k.score))
+			r.why[k.at] = &e
 		}
-		h.Score = score
-		out = append(out, h)
+		k.score = score
+		out = append(out, k)
 	}
-	for i := first; i < len(in); i++ {
-		if !held[i] {
-			out = append(out, in[i])
+	for i, k := range r.keys[first:] {
+		if !held[first+i] {
+			out = append(out, k)
 		}
 	}
-	return out
+	r.keys = out
 }

@@ -23,7 +23,15 @@ type HeadingBoost struct {
 
 // Apply implements [Stage].
 func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return applyEach(b, in, env)
+	return alone(b, in, env)
+}
+
+func (b HeadingBoost) work(row *Row, env Env) error {
+	each, err := b.each(env)
+	if err != nil {
+		return err
+	}
+	return row.boost(&each)
 }
 
 func (b HeadingBoost) each(env Env) (boosting, error) {

@@ -48,7 +48,15 @@ type PropertyBoost struct {
 
 // Apply implements [Stage].
 func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return applyEach(b, in, env)
+	return alone(b, in, env)
+}
+
+func (b PropertyBoost) work(row *Row, env Env) error {
+	each, err := b.each(env)
+	if err != nil {
+		return err
+	}
+	return row.boost(&each)
 }
 
 func (b PropertyBoost) each(env Env) (boosting, error) {

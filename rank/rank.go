@@ -101,6 +101,14 @@ func nodeOf(facts Facts, id sheaf.ID) *sheaf.Node {
 	return nil
 }
 
+// aboveOf is the chunk above one that has a parent, nil when nobody knows it.
+func aboveOf(facts Facts, n *sheaf.Node) *sheaf.Node {
+	if n.Above != nil {
+		return n.Above
+	}
+	return nodeOf(facts, n.Parent)
+}
+
 // outlineOf is the document of a chunk in short, without its date; nil when there is
 // none.
 func outlineOf(facts Facts, n *sheaf.Node) *sheaf.Outline {

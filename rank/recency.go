@@ -43,7 +43,15 @@ type Recency struct {
 
 // Apply implements [Stage].
 func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return applyEach(r, in, env)
+	return alone(r, in, env)
+}
+
+func (r Recency) work(row *Row, env Env) error {
+	each, err := r.each(env)
+	if err != nil {
+		return err
+	}
+	return row.boost(&each)
 }
 
 func (r Recency) each(env Env) (boosting, error) {

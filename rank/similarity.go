@@ -34,25 +34,29 @@ func (s Similarity) Of(c float64) float64 {
 type AsSimilarity struct{ To Similarity }
 
 // Apply implements [Stage].
-func (a AsSimilarity) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
+func (a AsSimilarity) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return alone(a, in, env)
+}
+
+func (a AsSimilarity) work(r *Row, _ Env) error {
 	if a.To > HalfCosine {
-		return nil, sheaf.Invalidf("similarity: unknown form %d", a.To)
+		return sheaf.Invalidf("similarity: unknown form %d", a.To)
 	}
-	if err := in.Valid("similarity"); err != nil {
-		return nil, err
+	if err := r.valid("similarity"); err != nil {
+		return err
 	}
-	out := make(sheaf.Ranking, len(in))
-	copy(out, in)
-	for i := range out {
-		out[i].Score = a.To.Of(in[i].Score)
-		if e := in[i].Explanation; e != nil {
-			label := "1 / (1 + arccos of the cosine)"
-			if a.To == HalfCosine {
-				label = "(1 + cosine) / 2"
-			}
-			out[i].Explanation = &sheaf.Explanation{Label: label, Value: out[i].Score, Parts: []sheaf.Explanation{*e}}
+	for i := range r.keys {
+		k := &r.keys[i]
+		k.score = a.To.Of(k.score)
+		if r.why == nil || r.why[k.at] == nil {
+			continue
 		}
+		label := "1 / (1 + arccos of the cosine)"
+		if a.To == HalfCosine {
+			label = "(1 + cosine) / 2"
+		}
+		r.why[k.at] = &sheaf.Explanation{Label: label, Value: k.score, Parts: []sheaf.Explanation{*r.why[k.at]}}
 	}
-	out.Sort()
-	return out, nil
+	r.loose = true
+	return nil
 }

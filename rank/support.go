@@ -25,57 +25,55 @@ type Support struct {
 }
 
 // Apply implements [Stage].
-func (s Support) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+func (s Support) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(s, in, env) }
+
+func (s Support) work(r *Row, env Env) error {
 	const stage = "support"
-	if err := firstError(env.needFacts(stage), within(stage, "strength", s.Strength, 0, 1e6), within(stage, "each", s.Each, 0, 1), within(stage, "among", float64(s.Among), 1, 1e6)); err != nil {
-		return nil, err
+	if err := firstError(env.needFacts(stage), within(stage, "strength", s.Strength, 0, 1e6), within(stage, "each", s.Each, 0, 1),
+		within(stage, "among", float64(s.Among), 1, 1e6), r.valid(stage)); err != nil {
+		return err
 	}
-	docs := NewOrdinals(min(len(in), s.Among))
-	defer docs.Release()
-	var others [][]int // by document, hits beside the best one
-	for i := range in[:min(len(in), s.Among)] {
-		c := nodeOf(env.Facts, in[i].ID)
-		if c == nil {
-			continue
-		}
-		if doc, added := docs.Add(c.Doc); added {
-			others = append(others, nil)
-		} else {
-			others[doc] = append(others[doc], i)
+	r.findDocuments(env.Facts)
+	factors, others := make([]docFactor, r.index.Len()), make([][]rowKey, r.index.Len()) // hits beside the best one
+	met := make([]bool, r.index.Len())
+	keys := r.inOrder()
+	for _, k := range keys[:min(len(keys), s.Among)] {
+		switch doc := r.docs[k.at]; {
+		case doc < 0:
+		case !met[doc]:
+			met[doc] = true
+		default:
+			others[doc] = append(others[doc], k)
 		}
 	}
-	return boost(stage, in, Add, env.Facts, func(h *sheaf.Hit, c *sheaf.Node) (factor, bool) {
-		if c == nil {
-			return factor{}, false
+	for doc, of := range others {
+		if len(of) > 0 {
+			factors[doc] = docFactor{s.factor(r, of), true}
 		}
-		doc, ok := docs.Of(c.Doc)
-		if !ok || len(others[doc]) == 0 {
-			return factor{}, false
-		}
-		return s.factor(in, others[doc], h.Explanation != nil)
-	})
+	}
+	return r.boostDocuments(stage, Add, factors)
 }
 
-// factor is what the hits at the given places of in give to their document.
-func (s Support) factor(in sheaf.Ranking, others []int, explain bool) (factor, bool) {
+// factor is what other hits give to their document.
+func (s Support) factor(r *Row, others []rowKey) factor {
 	none := 1.0
 	var parts []sheaf.Explanation
-	for _, i := range others {
-		score := min(1, max(0, in[i].Score))
+	for _, k := range others {
+		score := min(1, max(0, k.score))
 		miss := 1 - s.Each*score
 		none *= miss
-		if explain {
-			parts = append(parts, combined(fmt.Sprintf("%s says nothing", in[i].ID), miss, sheaf.CombineDifference, part("one", 1),
+		if r.why != nil {
+			parts = append(parts, combined(fmt.Sprintf("%s says nothing", r.hits[k.at].ID), miss, sheaf.CombineDifference, part("one", 1),
 				combined("chance that it does", s.Each*score, sheaf.CombineProduct, part("each", s.Each), part("score, within 0..1", score))))
 		}
 	}
 	raised := s.Strength * (1 - none)
-	if !explain {
-		return factor{value: 1 + raised}, true
+	if r.why == nil {
+		return factor{value: 1 + raised}
 	}
 	why := combined("other places of the document", 1+raised, sheaf.CombineSum, part("one", 1),
 		combined("support", raised, sheaf.CombineProduct, part("strength", s.Strength),
 			combined("chance that any of them says something", 1-none, sheaf.CombineDifference, part("one", 1),
 				combined("none does", none, sheaf.CombineProduct, parts...))))
-	return factor{value: 1 + raised, why: &why}, true
+	return factor{value: 1 + raised, why: &why}
 }

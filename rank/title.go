@@ -28,7 +28,15 @@ type TitleBoost struct {
 
 // Apply implements [Stage].
 func (b TitleBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	return applyEach(b, in, env)
+	return alone(b, in, env)
+}
+
+func (b TitleBoost) work(row *Row, env Env) error {
+	each, err := b.each(env)
+	if err != nil {
+		return err
+	}
+	return row.boost(&each)
 }
 
 func (b TitleBoost) each(env Env) (boosting, error) {

@@ -65,69 +65,67 @@ type Whole struct {
 const MaxPlaces = 32
 
 // Apply implements [Stage]. Without [Env.Words] the ranking stays as it is.
-func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+func (w Whole) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) { return alone(w, in, env) }
+
+func (w Whole) work(r *Row, env Env) error {
 	const stage = "whole document"
 	if err := firstError(env.needFacts(stage), within(stage, "strength", w.Strength, 0, 1e6), within(stage, "place", w.Place, 0, 1), positive(stage, "saturation", w.Saturation),
-		within(stage, "saturation", w.Saturation, 0, 1e6), within(stage, "coverage", w.Coverage, 0, 1e6), within(stage, "documents", float64(w.Documents), 1, 1000)); err != nil {
-		return nil, err
+		within(stage, "saturation", w.Saturation, 0, 1e6), within(stage, "coverage", w.Coverage, 0, 1e6), within(stage, "documents", float64(w.Documents), 1, 1000), r.valid(stage)); err != nil {
+		return err
 	}
-	factors := map[sheaf.ID]*factor{}
+	var factors []docFactor
 	if env.Words != nil && w.Strength+w.Coverage > 0 {
-		pages, all := w.pages(in, env.Facts)
+		pages, all := w.pages(r, env.Facts)
 		if len(all) > 0 {
 			words, err := env.Words(all)
 			if err != nil {
-				return nil, err
+				return err
 			}
+			factors = make([]docFactor, r.index.Len())
 			for _, p := range pages {
-				if f := w.factor(words, p, explained(in)); f != nil {
-					factors[p.doc] = f
-				}
+				factors[p.doc].factor, factors[p.doc].ok = w.factor(words, p, r.why != nil)
 			}
 		}
 	}
-	facts := env.Facts
-	if len(factors) == 0 {
-		facts = nil
-	}
-	return boost(stage, in, Add, facts, func(_ *sheaf.Hit, c *sheaf.Node) (factor, bool) { return ofDocument(factors, c) })
+	return r.boostDocuments(stage, Add, factors)
 }
 
 // page is a document and where its places stand among those of all: its best hit
 // first, then the others in its order.
 type page struct {
-	doc      sheaf.ID
+	doc      int32
 	from, to int
 }
 
 // pages are the first documents with all their places; none when each has one, which
 // was looked at whole. Those of one place are left out where only other places count.
-func (w Whole) pages(in sheaf.Ranking, facts Facts) (pages []page, all []sheaf.ID) {
-	several := false
-	seen := make(map[sheaf.ID]bool, w.Documents)
-	all = make([]sheaf.ID, 0, 8*w.Documents)
-	for i := range in {
-		if len(seen) == w.Documents {
+func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
+	several, n := false, 0
+	r.findDocuments(facts)
+	seen := make([]bool, r.index.Len())
+	for _, k := range r.inOrder() {
+		if n == w.Documents {
 			break
 		}
-		c := nodeOf(facts, in[i].ID)
-		if c == nil || seen[c.Doc] {
+		doc := r.docs[k.at]
+		if doc < 0 || seen[doc] {
 			continue
 		}
-		seen[c.Doc] = true
-		o := outlineOf(facts, c)
+		seen[doc] = true
+		n++
+		o := outlineOf(facts, r.nodes[k.at])
 		if o == nil || len(o.Nodes) < 2 && w.Coverage == 0 {
 			continue
 		}
 		several = several || len(o.Nodes) > 1
-		from := len(all)
-		all = append(all, in[i].ID)
+		from, best := len(all), r.hits[k.at].ID
+		all = append(slices.Grow(all, min(len(o.Nodes), MaxPlaces)+1), best)
 		for j := range o.Nodes[:min(len(o.Nodes), MaxPlaces)] {
-			if id := o.Nodes[j].ID; id != in[i].ID {
+			if id := o.Nodes[j].ID; id != best {
 				all = append(all, id)
 			}
 		}
-		pages = append(pages, page{c.Doc, from, len(all)})
+		pages = append(pages, page{doc, from, len(all)})
 	}
 	if !several {
 		return nil, nil
@@ -135,26 +133,27 @@ func (w Whole) pages(in sheaf.Ranking, facts Facts) (pages []page, all []sheaf.I
 	return pages, all
 }
 
-// factor is what a document as a whole gives to its hits; nil for nothing.
-func (w Whole) factor(words []Word, p page, explain bool) *factor {
-	more, covers := w.more(words, p, explain), w.covers(words, p, explain)
+// factor is what a document as a whole gives to its hits; false for nothing.
+func (w Whole) factor(words []Word, p page, explain bool) (factor, bool) {
+	more, adds := w.more(words, p, explain)
+	covers, covered := w.covers(words, p, explain)
 	switch {
-	case more == nil:
-		return covers
-	case covers == nil:
-		return more
+	case !adds:
+		return covers, covered
+	case !covered:
+		return more, true
 	}
-	f := &factor{value: more.value + covers.value - 1}
+	f := factor{value: more.value + covers.value - 1}
 	if explain {
 		// Each is one and what it adds.
 		why := combined("the whole document", f.value, sheaf.CombineSum, append(more.why.Parts, covers.why.Parts[1])...)
 		f.why = &why
 	}
-	return f
+	return f, true
 }
 
 // more is what other places add to those words that the best hit has.
-func (w Whole) more(words []Word, p page, explain bool) *factor {
+func (w Whole) more(words []Word, p page, explain bool) (factor, bool) {
 	total, gained, has := 0.0, 0.0, 0.0
 	var parts []sheaf.Explanation
 	for i := range words {
@@ -175,16 +174,16 @@ func (w Whole) more(words []Word, p page, explain bool) *factor {
 		}
 	}
 	if !(total > 0) || !(gained > 0) {
-		return nil
+		return factor{}, false
 	}
 	share := gained / total
 	place := 1 - w.Place + w.Place*has/total
 	raised := w.Strength * place * share
 	switch {
 	case !(raised > 0):
-		return nil
+		return factor{}, false
 	case !explain:
-		return &factor{value: 1 + raised}
+		return factor{value: 1 + raised}, true
 	}
 	worth := part("what the query is worth", total)
 	why := combined("words of the whole document", 1+raised, sheaf.CombineSum, part("one", 1),
@@ -194,11 +193,11 @@ func (w Whole) more(words []Word, p page, explain bool) *factor {
 					combined("share of the query in the best place", has/total, sheaf.CombineQuotient, part("words of the best place", has), worth))),
 			combined("share of the query that other places add", share, sheaf.CombineQuotient,
 				combined("words that other places add", gained, sheaf.CombineSum, parts...), worth)))
-	return &factor{value: 1 + raised, why: &why}
+	return factor{value: 1 + raised, why: &why}, true
 }
 
 // covers is what it counts to have words and pairs of the query anywhere.
-func (w Whole) covers(words []Word, p page, explain bool) *factor {
+func (w Whole) covers(words []Word, p page, explain bool) (factor, bool) {
 	var total, held [2]float64 // of words and of pairs
 	var parts [2][]sheaf.Explanation
 	for i := range words {
@@ -223,10 +222,10 @@ func (w Whole) covers(words []Word, p page, explain bool) *factor {
 	}
 	raised := w.Coverage * share
 	if !(raised > 0) {
-		return nil
+		return factor{}, false
 	}
 	if !explain {
-		return &factor{value: 1 + raised}
+		return factor{value: 1 + raised}, true
 	}
 	var shares []sheaf.Explanation
 	for kind, name := range [...]string{"words", "words side by side"} {
@@ -237,7 +236,7 @@ func (w Whole) covers(words []Word, p page, explain bool) *factor {
 	}
 	why := combined("what the document covers", 1+raised, sheaf.CombineSum, part("one", 1),
 		combined("coverage", raised, sheaf.CombineProduct, part("coverage", w.Coverage), combined("shares of the query", share, sheaf.CombineSum, shares...)))
-	return &factor{value: 1 + raised, why: &why}
+	return factor{value: 1 + raised, why: &why}, true
 }
 
 func (w Whole) saturated(x float64) float64 { return x * (1 + w.Saturation) / (x + w.Saturation) }

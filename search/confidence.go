@@ -168,35 +168,28 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 		}
 		j.ideals = append(j.ideals, ideal)
 	}
-	j.compare(r.facts, ranking)
+	j.compare(r.facts, rank.NewRow(ranking))
 	j.best = j.scores[j.first]
 	r.judged = j
 	return nil
 }
 
-// compare remembers how far documents are apart in a ranking.
-func (j *judged) compare(facts *memo, ranking sheaf.Ranking) {
+// compare remembers how far documents are apart in a row.
+func (j *judged) compare(facts *memo, row *rank.Row) {
 	if j.scores == nil {
-		j.scores = make(map[sheaf.ID]float64, len(ranking))
+		j.scores = make(map[sheaf.ID]float64, row.Len())
 	}
 	clear(j.scores)
 	j.first, j.second = "", ""
-	for i := range ranking {
-		c := facts.Node(ranking[i].ID)
-		if c == nil {
-			continue
-		}
-		if _, seen := j.scores[c.Doc]; seen {
-			continue
-		}
-		j.scores[c.Doc] = ranking[i].Score
+	row.EachDocument(facts, func(doc sheaf.ID, score float64) {
+		j.scores[doc] = score
 		switch {
 		case j.first == "":
-			j.first = c.Doc
+			j.first = doc
 		case j.second == "":
-			j.second = c.Doc
+			j.second = doc
 		}
-	}
+	})
 }
 
 // evidence is what speaks for a hit of a document.

@@ -370,53 +370,70 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 
 // steps applies stages one after another.
 func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
+	if len(steps) == 0 {
+		return ranking, nil
+	}
 	env := r.env()
 	r.facts.expect(len(ranking))
-	stages := make([]rank.Stage, len(steps))
+	row := rank.NewRow(ranking)
 	for i := range steps {
-		stages[i] = steps[i].Stage
-	}
-	for i := 0; i < len(steps); i++ {
 		step, start := &steps[i], clock()
-		if !r.opt.Trace {
-			if together, n := rank.Together(ranking, stages[i:], env); n > 0 {
-				ranking = together
-				name := step.Name
-				for _, also := range steps[i+1 : i+n] {
-					name += " + " + also.Name
-				}
-				r.took(at.step(name), start)
-				i += n - 1
-				continue
-			}
-		}
-		var next sheaf.Ranking
-		var err error
-		if model, ok := step.Stage.(profile.Rerank); ok {
-			next, err = r.rerank(ctx, ranking, model)
-		} else {
-			if _, ok := step.Stage.(rank.Guard); ok && env.Rare == nil {
-				if env.Rare, err = r.rare(ctx); err != nil {
-					return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
-				}
-				r.holds = env.Rare
-			}
-			if whole, ok := step.Stage.(rank.Whole); ok {
-				if env.Words, err = r.wordsIn(ctx, whole.Coverage > 0); err != nil {
-					return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
-				}
-			}
-			next, err = step.Stage.Apply(ranking, env)
+		err := r.prepare(ctx, step.Stage, &env)
+		if err == nil {
+			row, err = r.step(ctx, row, step.Stage, env)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
-		ranking = next
 		if _, ok := step.Stage.(rank.Whole); ok && r.judged != nil && at == (lane{}) {
-			r.judged.compare(r.facts, ranking)
+			r.judged.compare(r.facts, row)
+		}
+		last := i == len(steps)-1
+		if r.opt.Trace || last {
+			ranking = row.Ranking()
 		}
 		r.took(at.step(step.Name), start)
 		r.trace(at, step.Text, ranking)
+		if r.opt.Trace && !last {
+			row = rank.NewRow(ranking)
+		}
 	}
 	return ranking, nil
+}
+
+// prepare tells env what a stage asks of the query's words.
+func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err error) {
+	switch stage := stage.(type) {
+	case rank.Guard:
+		if env.Rare == nil {
+			env.Rare, err = r.rare(ctx)
+			r.holds = env.Rare
+		}
+	case rank.Whole:
+		env.Words, err = r.wordsIn(ctx, stage.Coverage > 0)
+	}
+	return err
+}
+
+// step applies one stage; those that ask for the hits themselves end the row and begin
+// another.
+func (r *run) step(ctx context.Context, row *rank.Row, stage rank.Stage, env rank.Env) (*rank.Row, error) {
+	model, reranks := stage.(profile.Rerank)
+	if reranks && model.N == 0 {
+		return row, nil
+	}
+	if applied, err := row.Apply(stage, env); applied || err != nil {
+		return row, err
+	}
+	var ranking sheaf.Ranking
+	var err error
+	if reranks {
+		ranking, err = r.rerank(ctx, row.Ranking(), model)
+	} else {
+		ranking, err = stage.Apply(row.Ranking(), env)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rank.NewRow(ranking), nil
 }

@@ -34,9 +34,6 @@ func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(i
 // stays as it is and the result says why.
 func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	s := r.searcher
-	if stage.N == 0 {
-		return ranking, nil
-	}
 	if s.Rerank == nil || s.Text == nil {
 		r.note("no reranking model is configured: the ranking is not reranked")
 		return ranking, nil

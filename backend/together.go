@@ -59,6 +59,17 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 	})
 }
 
+// Scorer is met by backends that tell how strongly given chunks match words without
+// making rankings of them.
+type Scorer interface {
+	// Scores tells how strongly each of ids, which are all different, matches each of
+	// reqs, which are about words: out[i][k] is the score of ids[k] in what Retrieve
+	// answers to reqs[i] with ids as its Within and room for all of them, and 0 when it is
+	// not in it. What reqs say of Within and limits does not count. A backend in front of
+	// one that is no Scorer is sheaf.ErrUnsupported: Retrieve tells it then.
+	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
+}
+
 // Each calls f for 0..n-1, a few at a time, so that one caller does not take every
 // connection. The first error ends it, and the context of the others.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {

@@ -37,30 +37,37 @@ func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
 // allow computes, for each view, the chunks that a request lets through; nil
 // stands for all of them.
 func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
-	bounded := req.Bounded || req.Within != nil
-	var allowed []segment.Bitset
-	if bounded {
-		var err error
-		if allowed, err = s.within(req.Within); err != nil {
-			return nil, err
-		}
-	} else {
-		allowed = make([]segment.Bitset, len(s.views))
+	if !req.Bounded && req.Within == nil {
+		return s.among(req.Filter, nil)
 	}
+	within, err := s.within(req.Within)
+	if err != nil {
+		return nil, err
+	}
+	return s.among(req.Filter, within)
+}
+
+// among are the chunks of each view that a filter lets through and that are not
+// deleted, among those of within, nil for all of them, which becomes part of the answer
+// when there is no filter; nil stands for all.
+func (s *Snapshot) among(filter Filter, within []segment.Bitset) ([]segment.Bitset, error) {
+	allowed := make([]segment.Bitset, len(s.views))
 	var pool bitsets
 	for i, v := range s.views {
 		r := v.reader
 		switch {
-		case req.Filter != nil:
+		case filter != nil:
 			set := segment.NewBitset(r.Chunks())
-			if err := req.Filter.add(set, r, &pool); err != nil {
+			if err := filter.add(set, r, &pool); err != nil {
 				return nil, err
 			}
-			if bounded {
-				set.And(allowed[i])
+			if within != nil {
+				set.And(within[i])
 			}
 			allowed[i] = set
-		case v.deleted != nil && !bounded:
+		case within != nil:
+			allowed[i] = within[i]
+		case v.deleted != nil:
 			allowed[i] = segment.NewBitset(r.Chunks())
 			allowed[i].Fill(r.Chunks())
 		}
@@ -78,24 +85,34 @@ func (s *Snapshot) within(ids []string) ([]segment.Bitset, error) {
 		sets[i] = segment.NewBitset(v.reader.Chunks())
 	}
 	for _, id := range ids {
-		if p := s.places.of(id); p != nil {
-			sets[p.view].Set(p.ordinal)
-			continue
-		}
-		for i, v := range s.views {
-			ordinal, ok, err := v.reader.Find(id)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				sets[i].Set(ordinal)
-				if v.deleted == nil || !v.deleted.Has(ordinal) { // it is asked for again for the next word
-					s.places.put(strings.Clone(id), i, ordinal)
-				}
-			}
+		if err := s.locate(id, func(view int, ordinal uint32) { sets[view].Set(ordinal) }); err != nil {
+			return nil, err
 		}
 	}
 	return sets, nil
+}
+
+// locate gives found every place of an identifier: where it stands, and where it
+// stood when segments still have what was deleted.
+func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
+	if p := s.places.of(id); p != nil {
+		found(p.view, p.ordinal)
+		return nil
+	}
+	for i, v := range s.views {
+		ordinal, ok, err := v.reader.Find(id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		found(i, ordinal)
+		if v.deleted == nil || !v.deleted.Has(ordinal) { // it is asked for again for the next word
+			s.places.put(strings.Clone(id), i, ordinal)
+		}
+	}
+	return nil
 }
 
 func (s *Snapshot) analyzer() *analysis.Analyzer { return s.index.options.Analyzer }

@@ -175,6 +175,11 @@ func (t *timedStore) Count(ctx context.Context, req backend.Request) (int, error
 	return t.Store.Count(ctx, req)
 }
 
+func (t *timedStore) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.ID) ([][]float64, error) {
+	defer t.timed()()
+	return t.Store.Scores(ctx, reqs, ids)
+}
+
 func (t *timedStore) timed() (done func()) {
 	t.mu.Lock()
 	start := processor()

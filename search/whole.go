@@ -53,81 +53,116 @@ func (r *run) wordsIn(ctx context.Context, pairs bool) (func(chunks []sheaf.ID) 
 	}, nil
 }
 
-// standing looks for parts and pairs of the query in chunks; nil when time ran out.
-// A store that answers many requests in one round trip gets them all; others look
-// for pairs only where both words were found, which is few places.
+// standing looks for parts and pairs of the query in chunks, all different; nil when
+// time ran out.
 func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, chunks []sheaf.ID) ([]rank.Word, error) {
-	words := make([]rank.Word, 0, len(parts)+len(pairs))
-	for _, p := range parts {
-		words = append(words, rank.Word{Text: p.text, Worth: p.worth, In: make([]float64, len(chunks))})
+	words, looks := make([]rank.Word, 0, len(parts)+len(pairs)), make([]look, 0, len(parts)+len(pairs))
+	room := make([]float64, (len(parts)+len(pairs))*len(chunks))
+	add := func(p valued, pair bool) {
+		in := room[:len(chunks):len(chunks)]
+		room = room[len(chunks):]
+		words, looks = append(words, rank.Word{Text: p.text, Worth: p.worth, Pair: pair, In: in}), append(looks, look{p, in})
 	}
-	var looks []look
-	for i, p := range parts {
-		looks = append(looks, look{p, chunks, words[i].In})
+	for _, p := range parts {
+		add(p, false)
+	}
+	for _, p := range pairs {
+		add(p.valued, true)
+	}
+	err := r.lookAll(ctx, looks, pairs, chunks)
+	if ctx.Err() != nil {
+		r.warn("time ran out before the query's words were looked for in whole documents: each place counts by itself")
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return words, nil
+}
+
+// look is a part of the query that is looked for, and how strongly it stands in each
+// of the chunks.
+type look struct {
+	part valued
+	in   []float64
+}
+
+// lookAll looks for parts of the query, the last of which are pairs, in chunks. A store
+// that gives scores of chunks, or answers many requests in one round trip, is asked for
+// all at once; others for pairs only where both words were found, which is few places.
+func (r *run) lookAll(ctx context.Context, looks []look, pairs []neighbor, chunks []sheaf.ID) error {
+	if scorer, ok := r.searcher.Backend.(backend.Scorer); ok {
+		if err := r.score(ctx, scorer, looks, chunks); !errors.Is(err, sheaf.ErrUnsupported) {
+			return err
+		}
 	}
 	places := rank.NewOrdinals(len(chunks))
 	defer places.Release()
 	for _, id := range chunks { // all different
 		places.Add(id)
 	}
-	together := backend.Batches(r.searcher.Backend)
-	if !together && len(pairs) > 0 {
-		if ok, err := r.lookAll(ctx, looks, places); !ok || err != nil {
-			return nil, err
-		}
-		looks = nil
+	where := make([][]sheaf.ID, len(looks))
+	for i := range where {
+		where[i] = chunks
 	}
-	for _, p := range pairs {
-		in, where := make([]float64, len(chunks)), chunks
-		words = append(words, rank.Word{Text: p.text, Worth: p.worth, Pair: true, In: in})
-		if !together {
-			where = nil
-			for at, id := range chunks {
-				if !slices.ContainsFunc(p.of, func(i int) bool { return words[i].In[at] <= 0 }) {
-					where = append(where, id)
-				}
+	if len(pairs) == 0 || backend.Batches(r.searcher.Backend) {
+		return r.retrieveLooks(ctx, looks, where, places)
+	}
+	words := len(looks) - len(pairs)
+	if err := r.retrieveLooks(ctx, looks[:words], where, places); err != nil {
+		return err
+	}
+	for i, p := range pairs {
+		at := &where[words+i]
+		*at = nil
+		for k, id := range chunks {
+			if !slices.ContainsFunc(p.of, func(word int) bool { return looks[word].in[k] <= 0 }) {
+				*at = append(*at, id)
 			}
 		}
-		looks = append(looks, look{p.valued, where, in})
 	}
-	if ok, err := r.lookAll(ctx, looks, places); !ok || err != nil {
-		return nil, err
-	}
-	return words, nil
+	return r.retrieveLooks(ctx, looks[words:], where[words:], places)
 }
 
-// look is a part of the query that is looked for in some of the chunks, and how
-// strongly it stands in each of all.
-type look struct {
-	part  valued
-	where []sheaf.ID
-	in    []float64
-}
-
-// lookAll looks for parts of the query in chunks, whose places in the looks are given;
-// false when time ran out.
-func (r *run) lookAll(ctx context.Context, looks []look, places *rank.Ordinals) (bool, error) {
-	looks = slices.DeleteFunc(looks, func(l look) bool { return l.part.chunks == 0 || len(l.where) == 0 })
+// score has the store tell how strongly parts of the query stand in chunks.
+func (r *run) score(ctx context.Context, scorer backend.Scorer, looks []look, chunks []sheaf.ID) error {
+	looks = slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return l.part.chunks == 0 })
 	reqs := make([]backend.Request, len(looks))
 	for i, l := range looks {
-		reqs[i] = r.alone(l.part.query, l.where)
+		reqs[i] = r.alone(l.part.query, nil)
+	}
+	found, err := scorer.Scores(ctx, reqs, chunks)
+	for i, scores := range found {
+		for k, score := range scores {
+			looks[i].in[k] = score / looks[i].part.idf
+		}
+	}
+	return err
+}
+
+// retrieveLooks retrieves parts of the query, each in chunks of its own, whose places in
+// the looks are given.
+func (r *run) retrieveLooks(ctx context.Context, looks []look, where [][]sheaf.ID, places *rank.Ordinals) error {
+	var reqs []backend.Request
+	var of []int
+	for i, l := range looks {
+		if l.part.chunks > 0 && len(where[i]) > 0 {
+			reqs, of = append(reqs, r.alone(l.part.query, where[i])), append(of, i)
+		}
 	}
 	found, err := backend.RetrieveAll(ctx, r.searcher.Backend, reqs)
-	if ctx.Err() != nil {
-		r.warn("time ran out before the query's words were looked for in whole documents: each place counts by itself")
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	for i, hits := range found {
-		for _, h := range hits {
-			if at, ok := places.Of(h.ID); ok {
-				looks[i].in[at] = h.Score / looks[i].part.idf
+		l := &looks[of[i]]
+		for k := range hits {
+			if at, ok := places.Of(hits[k].ID); ok {
+				l.in[at] = hits[k].Score / l.part.idf
 			}
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // neighbors are the pairs of words that stand side by side in the query, at least

@@ -196,6 +196,20 @@ func (g *guard) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]shea
 	return fromStore(ctx, g, func(ctx context.Context) ([]sheaf.Ranking, error) { return backend.RetrieveAll(ctx, g.store, bound) })
 }
 
+// Scores implements backend.Scorer, as far as the store does; what is remembered is
+// asked for by Retrieve.
+func (g *guard) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.ID) ([][]float64, error) {
+	scorer, ok := g.store.(backend.Scorer)
+	if !ok || g.legs != nil {
+		return nil, fmt.Errorf("scores of given chunks: %w by this store", sheaf.ErrUnsupported)
+	}
+	bound := make([]backend.Request, len(reqs))
+	for i := range reqs {
+		bound[i] = g.bound(reqs[i])
+	}
+	return fromStore(ctx, g, func(ctx context.Context) ([][]float64, error) { return scorer.Scores(ctx, bound, ids) })
+}
+
 // retriever is a guard that takes one request at a time.
 type retriever struct{ backend.Backend }
 

@@ -193,26 +193,61 @@ func (s *Store) Pin() (backend.Backend, error) {
 	return &Store{index: s.index, lengths: s.lengths, allChunks: s.allChunks, pinned: snapshot}, nil
 }
 
-// answer translates a request and runs it on the newest snapshot, or the pinned one.
-func (s *Store) answer(req backend.Request, run func(*engine.Snapshot, engine.Request) error) error {
-	if err := req.Validate(); err != nil {
-		return err
+// Scores implements [backend.Scorer].
+func (s *Store) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.ID) ([][]float64, error) {
+	translated, names := make([]engine.Request, len(reqs)), make([]string, len(ids))
+	for i, req := range reqs {
+		if req.Text == nil {
+			return nil, sheaf.Invalidf("scores: request %d is not about words", i+1)
+		}
+		req.Within, req.Limit = nil, 1
+		var err error
+		if translated[i], err = s.translate(req); err != nil {
+			return nil, err
+		}
 	}
-	r, err := request(req)
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	var out [][]float64
+	err := s.read(func(snapshot *engine.Snapshot) (err error) {
+		out, err = snapshot.Scores(ctx, translated, names)
+		return err
+	})
+	return out, err
+}
+
+// answer translates a request and runs it.
+func (s *Store) answer(req backend.Request, run func(*engine.Snapshot, engine.Request) error) error {
+	r, err := s.translate(req)
 	if err != nil {
 		return err
 	}
-	if r.Words != nil {
+	return s.read(func(snapshot *engine.Snapshot) error { return run(snapshot, r) })
+}
+
+// translate checks a request and translates it.
+func (s *Store) translate(req backend.Request) (engine.Request, error) {
+	if err := req.Validate(); err != nil {
+		return engine.Request{}, err
+	}
+	r, err := request(req)
+	if err == nil && r.Words != nil {
 		r.Words.Lengths, r.Words.AllChunks = s.lengths, s.allChunks
 	}
+	return r, err
+}
+
+// read runs something on the newest snapshot, or the pinned one.
+func (s *Store) read(run func(*engine.Snapshot) error) error {
 	if s.pinned != nil {
-		return category(run(s.pinned, r))
+		return category(run(s.pinned))
 	}
 	snapshot, err := s.index.Acquire()
 	if err != nil {
 		return category(err)
 	}
-	err = run(snapshot, r)
+	err = run(snapshot)
 	return category(errors.Join(err, snapshot.Release()))
 }
 

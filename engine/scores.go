@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"sheaf/engine/segment"
+)
+
+// Scores tells how strongly each of some chunks matches each of some requests about
+// words: out[i][k] is the score that ids[k] has in an answer to reqs[i], and 0 when it
+// is in none. A request's own bounds and limit mean nothing here. Identifiers are
+// looked up once for all requests, and hits, which would be as many as the chunks,
+// are neither made nor put in order.
+func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string) ([][]float64, error) {
+	asked := make([][]askedChunk, len(s.views))
+	for k, id := range ids {
+		if err := s.locate(id, func(view int, ordinal uint32) { asked[view] = append(asked[view], askedChunk{ordinal, int32(k)}) }); err != nil {
+			return nil, err
+		}
+	}
+	within := make([]segment.Bitset, len(s.views))
+	for i, list := range asked {
+		v := s.views[i]
+		slices.SortFunc(list, func(a, b askedChunk) int { return int(a.ordinal) - int(b.ordinal) })
+		within[i] = segment.NewBitset(v.reader.Chunks())
+		for _, a := range list {
+			if v.deleted == nil || !v.deleted.Has(a.ordinal) {
+				within[i].Set(a.ordinal)
+			}
+		}
+	}
+	out, errs := make([][]float64, len(reqs)), make([]error, len(reqs))
+	one := func(i int) {
+		defer s.index.takeTurn()()
+		out[i] = make([]float64, len(ids))
+		errs[i] = s.scoreAmong(ctx, reqs[i], asked, within, out[i])
+	}
+	var wait sync.WaitGroup
+	for i := 1; i < len(reqs); i++ {
+		wait.Go(func() { one(i) })
+	}
+	if len(reqs) > 0 {
+		one(0)
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// askedChunk is a chunk of a view, and where its identifier stands in a question.
+type askedChunk struct {
+	ordinal uint32
+	at      int32
+}
+
+// scoreAmong scores the chunks of each view that are asked for, of which within are
+// the sets without those that are deleted; requests share them.
+func (s *Snapshot) scoreAmong(ctx context.Context, req Request, asked [][]askedChunk, within []segment.Bitset, out []float64) error {
+	allowed := within
+	if req.Filter != nil {
+		var err error
+		if allowed, err = s.among(req.Filter, within); err != nil {
+			return err
+		}
+	}
+	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
+	if err != nil {
+		return err
+	}
+	for i, list := range asked {
+		if len(list) == 0 {
+			continue
+		}
+		root, err := p.root.node(p, i)
+		if err != nil {
+			return err
+		}
+		p.exhaust(ctx, i, root, func(ordinal uint32, score float64) {
+			for len(list) > 0 && list[0].ordinal <= ordinal { // both rise
+				if list[0].ordinal == ordinal {
+					out[list[0].at] = score
+				}
+				list = list[1:]
+			}
+		})
+		err = root.err()
+		root.close()
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

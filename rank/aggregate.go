@@ -304,7 +304,12 @@ func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 			_, added := table.Add(h.ID)
 			return added
 		}
-		return !slices.ContainsFunc(out, func(o sheaf.Hit) bool { return o.ID == h.ID })
+		for i := range out { // hits are large
+			if out[i].ID == h.ID {
+				return false
+			}
+		}
+		return true
 	}
 	add := func(h *sheaf.Hit) {
 		if !isNew(h) {

@@ -216,26 +216,30 @@ func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total f
 	return &e
 }
 
-// MaxLegs is the ranking in which every hit has the larger of its scores in a
-// and b; a hit that only one of them found has its score there. It serves
-// signals that are the better of two, as the title signal of Onyx on Vespa,
-// which is the nearer of title and content.
-func MaxLegs(a, b sheaf.Ranking) sheaf.Ranking {
-	index := NewOrdinals(len(a) + len(b))
-	defer index.Release()
+// MaxLegs is leg a with the hits of b too: each has the larger of its scores in both,
+// and one that only one of them found has its score there. It serves signals that are
+// the better of two, as the title signal of Onyx on Vespa, which is the nearer of title
+// and content.
+func MaxLegs(a, b Leg) Leg {
+	which := identify(nil, a, b)
+	defer which.release()
 	type key struct {
-		score float64
-		hit   *sheaf.Hit // hits are large
+		score  float64
+		hit    *sheaf.Hit // hits are large
+		number int32
 	}
-	keys := make([]key, 0, max(len(a), len(b))) // they are mostly the same hits
-	for _, leg := range [...]sheaf.Ranking{a, b} {
-		for k := range leg {
-			h := &leg[k]
-			i, added := index.Add(h.ID)
+	keys := make([]key, 0, max(len(a.Hits), len(b.Hits))) // they are mostly the same hits
+	for _, leg := range [...]*Leg{&a, &b} {
+		for k := range leg.Hits {
+			h := &leg.Hits[k]
+			i, added := which.place(leg, k)
 			if added {
-				keys = append(keys, key{h.Score, h})
+				keys = append(keys, key{score: h.Score, hit: h})
+				if which.table == nil {
+					keys[i].number = leg.Numbers[k]
+				}
 			} else if h.Score > keys[i].score {
-				keys[i] = key{h.Score, h}
+				keys[i].score, keys[i].hit = h.Score, h
 			}
 		}
 	}
@@ -248,9 +252,15 @@ func MaxLegs(a, b sheaf.Ranking) sheaf.Ranking {
 		}
 		return sheaf.CompareTied(a.hit, b.hit)
 	})
-	out := make(sheaf.Ranking, len(keys))
+	out := Leg{Name: a.Name, Weight: a.Weight, Hits: make(sheaf.Ranking, len(keys))}
+	if which.table == nil {
+		out.Numbers = make([]int32, len(keys))
+	}
 	for i, k := range keys {
-		out[i] = *k.hit
+		out.Hits[i] = *k.hit
+		if out.Numbers != nil {
+			out.Numbers[i] = k.number
+		}
 	}
 	return out
 }

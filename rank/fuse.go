@@ -19,6 +19,65 @@ type Leg struct {
 	// its hits with nothing, behind all others, and is not recorded in
 	// Hit.Legs, so that it decides no tie.
 	Weight float64
+	// Numbers, where every leg of a fusion has them, are what Hits have in one numbering of
+	// IDs, from 0: equal where IDs are equal. They spare it the look at each ID. Nil, or
+	// another number of them than of Hits, says nothing.
+	Numbers []int32
+}
+
+// countNumbers is how many numbers the hits of legs have; 0 when not all have one.
+func countNumbers(legs ...Leg) int {
+	most := int32(-1)
+	for i := range legs {
+		if len(legs[i].Numbers) != len(legs[i].Hits) {
+			return 0
+		}
+		for _, n := range legs[i].Numbers {
+			if n < 0 {
+				return 0
+			}
+			most = max(most, n)
+		}
+	}
+	return int(most) + 1
+}
+
+// identity tells which hits of legs are the same: by their numbers, or by their IDs.
+type identity struct {
+	places []int32 // by number, from 1; of the order in which they are met
+	met    int
+	table  *Ordinals // nil where there are numbers
+}
+
+// identify begins with legs; places serve again as memory.
+func identify(places []int32, legs ...Leg) identity {
+	if n := countNumbers(legs...); n > 0 {
+		return identity{places: sized(places, n)}
+	}
+	n := 0
+	for i := range legs {
+		n += len(legs[i].Hits)
+	}
+	return identity{places: places, table: NewOrdinals(n)}
+}
+
+// place is that of hit k of a leg, among those of all; added when it is a new one.
+func (d *identity) place(leg *Leg, k int) (at int, added bool) {
+	if d.table != nil {
+		return d.table.Add(leg.Hits[k].ID)
+	}
+	p := &d.places[leg.Numbers[k]]
+	if added = *p == 0; added {
+		d.met++
+		*p = int32(d.met)
+	}
+	return int(*p) - 1, added
+}
+
+func (d *identity) release() {
+	if d.table != nil {
+		d.table.Release()
+	}
 }
 
 // Fusion joins the rankings of several branches into one.
@@ -184,6 +243,7 @@ type union struct {
 	places []sheaf.Leg
 	width  int
 	keys   []unionKey
+	number []int32 // memory alone
 	// sources are the hits in the legs, beside places; only when explaining
 	// or when there are constituents to join.
 	sources []*sheaf.Hit
@@ -214,10 +274,11 @@ const maxKeptHits = 10_000
 
 // release ends the use of u.
 func (u *union) release() {
-	if cap(u.hits) > maxKeptHits || u.sources != nil {
+	if cap(u.hits) > maxKeptHits {
 		return
 	}
 	clear(u.hits) // so that no text is kept
+	clear(u.sources)
 	unions.Put(u)
 }
 
@@ -234,13 +295,10 @@ func sized[T any](list []T, n int) []T {
 // unite gathers the hits of all legs in the order in which they first appear.
 func unite(stage string, legs []Leg) (*union, error) {
 	u := unions.Get().(*union)
-	u.width, u.explain, u.nested, u.sources = len(legs), false, false, nil
-	n := 0
-	for i := range legs {
-		n += len(legs[i].Hits)
-	}
-	index := NewOrdinals(n)
-	defer index.Release()
+	u.width, u.explain, u.nested = len(legs), false, false
+	which := identify(u.number, legs...)
+	u.number = which.places
+	defer which.release()
 	u.hits, u.numbers, u.seen, u.places = u.hits[:0], u.numbers[:0], u.seen[:0], u.places[:0]
 	none := make([]sheaf.Leg, u.width)
 	for j := range legs { // hits are large: each is looked at once
@@ -252,7 +310,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 			}
 			u.explain = u.explain || h.Explanation != nil
 			u.nested = u.nested || h.Constituents != nil
-			i, added := index.Add(h.ID)
+			i, added := which.place(&legs[j], k)
 			u.numbers = append(u.numbers, int32(i))
 			if added {
 				u.hits, u.seen, u.places = append(u.hits, united{ID: h.ID}), append(u.seen, 0), append(u.places, none...)
@@ -278,7 +336,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 
 // findSources remembers the hits themselves.
 func (u *union) findSources(legs []Leg) {
-	u.sources = make([]*sheaf.Hit, len(u.places))
+	u.sources = sized(u.sources, len(u.places))
 	numbers := u.numbers
 	for j := range legs {
 		for k := range legs[j].Hits {

@@ -35,14 +35,14 @@ func TestRRF(t *testing.T) {
 		legs []rank.Leg
 		want string
 	}{
-		{"the specification's example", rank.RRF{K: 60}, []rank.Leg{{"v", vector, 1}, {"t", text, 1}}, "B .0325 A .0323 D .0161 C .0159"},
-		{"k 1", rank.RRF{K: 1}, []rank.Leg{{"v", vector, 1}, {"t", text, 1}}, "B .8333 A .7500 D .3333 C .2500"},
-		{"Sonar's weights, scaled", rank.RRF{K: 60, Unit: true}, []rank.Leg{{"v", vector, 0.6}, {"t", text, 0.4}}, "B .9903 A .9873 C .5810 D .3935"},
-		{"ties by best rank, then id", rank.RRF{K: 60}, []rank.Leg{{"v", listed([]string{"x", "y"}), 1}, {"t", listed([]string{"z", "w"}), 1}}, "x .0164 z .0164 w .0161 y .0161"},
-		{"repeats close up", rank.RRF{K: 50}, []rank.Leg{{"v", listed([]string{"a", "b", "a", "c"}), 1}}, "a .0196 b .0192 c .0189"},
-		{"repeats add up", rank.RRF{K: 50, Repeats: true}, []rank.Leg{{"v", listed([]string{"a", "b", "a"}), 1}}, "a .0385 b .0192"},
-		{"weight 0 adds members behind all others", rank.RRF{K: 60}, []rank.Leg{{"v", listed([]string{"a"}), 1}, {"t", listed([]string{"b"}), 0}}, "a .0164 b .0000"},
-		{"one leg is empty", rank.RRF{K: 60}, []rank.Leg{{"v", nil, 1}, {"t", listed([]string{"b"}), 1}}, "b .0164"},
+		{"the specification's example", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: vector, Weight: 1}, {Name: "t", Hits: text, Weight: 1}}, "B .0325 A .0323 D .0161 C .0159"},
+		{"k 1", rank.RRF{K: 1}, []rank.Leg{{Name: "v", Hits: vector, Weight: 1}, {Name: "t", Hits: text, Weight: 1}}, "B .8333 A .7500 D .3333 C .2500"},
+		{"Sonar's weights, scaled", rank.RRF{K: 60, Unit: true}, []rank.Leg{{Name: "v", Hits: vector, Weight: 0.6}, {Name: "t", Hits: text, Weight: 0.4}}, "B .9903 A .9873 C .5810 D .3935"},
+		{"ties by best rank, then id", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"x", "y"}), Weight: 1}, {Name: "t", Hits: listed([]string{"z", "w"}), Weight: 1}}, "x .0164 z .0164 w .0161 y .0161"},
+		{"repeats close up", rank.RRF{K: 50}, []rank.Leg{{Name: "v", Hits: listed([]string{"a", "b", "a", "c"}), Weight: 1}}, "a .0196 b .0192 c .0189"},
+		{"repeats add up", rank.RRF{K: 50, Repeats: true}, []rank.Leg{{Name: "v", Hits: listed([]string{"a", "b", "a"}), Weight: 1}}, "a .0385 b .0192"},
+		{"weight 0 adds members behind all others", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"a"}), Weight: 1}, {Name: "t", Hits: listed([]string{"b"}), Weight: 0}}, "a .0164 b .0000"},
+		{"one leg is empty", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: nil, Weight: 1}, {Name: "t", Hits: listed([]string{"b"}), Weight: 1}}, "b .0164"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

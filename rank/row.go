@@ -207,6 +207,26 @@ func (r *Row) merge() {
 	}
 }
 
+// Arrange gives what is left, in its order, of numbers, one for each hit that the row
+// began with; nil, and what are not as many, give nil.
+func (r *Row) Arrange(numbers []int32) []int32 {
+	if len(numbers) != len(r.hits) {
+		return nil
+	}
+	keys, same := r.inOrder(), true
+	for i := 0; i < len(keys) && same; i++ {
+		same = int(keys[i].at) == i
+	}
+	if same {
+		return numbers[:len(keys):len(keys)]
+	}
+	out := make([]int32, len(keys))
+	for i, k := range keys {
+		out[i] = numbers[k.at]
+	}
+	return out
+}
+
 // inOrder is what is left, in order.
 func (r *Row) inOrder() []rowKey {
 	r.settle(len(r.keys))

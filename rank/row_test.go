@@ -90,6 +90,32 @@ func TestFuseTop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		numbers := map[sheaf.ID]int32{}
+		for i := range legs {
+			legs[i].Numbers = []int32{}
+			for _, h := range legs[i].Hits {
+				if _, ok := numbers[h.ID]; !ok {
+					numbers[h.ID] = int32(3 * len(numbers)) // with gaps
+				}
+				legs[i].Numbers = append(legs[i].Numbers, numbers[h.ID])
+			}
+		}
+		if byNumber, err := f.Fuse(legs); err != nil || !reflect.DeepEqual(byNumber, whole) {
+			t.Fatalf("seed %d, %+v by numbers: %s, want %s (%v)", seed, f, written(byNumber), written(whole), err)
+		}
+		if len(legs) > 1 {
+			larger := rank.MaxLegs(legs[0], legs[1])
+			a, b := legs[0], legs[1]
+			a.Numbers, b.Numbers = nil, nil
+			if want := rank.MaxLegs(a, b); !reflect.DeepEqual(larger.Hits, want.Hits) || want.Numbers != nil {
+				t.Fatalf("seed %d, larger by numbers: %s, want %s", seed, written(larger.Hits), written(want.Hits))
+			}
+			for i, h := range larger.Hits {
+				if larger.Numbers[i] != numbers[h.ID] {
+					t.Fatalf("seed %d: the larger of two legs has other numbers", seed)
+				}
+			}
+		}
 		if whole = whole[:min(n, len(whole))]; len(first) != len(whole) || len(whole) > 0 && !reflect.DeepEqual(whole, first) {
 			t.Fatalf("seed %d, %+v, first %d: %s, want %s", seed, f, n, written(first), written(whole))
 		}

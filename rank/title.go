@@ -71,8 +71,30 @@ func Called(facts Facts, id sheaf.ID, query string) bool {
 	return found
 }
 
-// called reports whether a name is the folded one.
-func called(name, folded string) bool { return sameStart(name, folded) && foldName(name) == folded }
+// called reports whether a name is the folded one: it reads both side by side, as far
+// as they agree.
+func called(name, folded string) bool {
+	text, gap := false, false // some text was read, and white space after it
+	for _, r := range name {
+		if unicode.IsSpace(r) {
+			gap = text
+			continue
+		}
+		if gap {
+			if !strings.HasPrefix(folded, " ") {
+				return false
+			}
+			folded = folded[1:]
+		}
+		text, gap = true, false
+		want, size := utf8.DecodeRuneInString(folded)
+		if size == 0 || unicode.ToLower(r) != want {
+			return false
+		}
+		folded = folded[size:]
+	}
+	return folded == ""
+}
 
 // nameKind says what a name is.
 type nameKind int
@@ -107,20 +129,6 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 		each(file, nameFile)
 		each(strings.TrimSuffix(file, path.Ext(file)), nameFile)
 	}
-}
-
-// sameStart tells quickly that most names are not the folded one.
-func sameStart(name, folded string) bool {
-	if name != "" && folded != "" && name[0] > ' ' && name[0] < utf8.RuneSelf && folded[0] < utf8.RuneSelf {
-		a, b := name[0], folded[0]
-		if 'A' <= a && a <= 'Z' {
-			a += 'a' - 'A'
-		}
-		return a == b
-	}
-	a, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(name, unicode.IsSpace))
-	b, _ := utf8.DecodeRuneInString(folded)
-	return unicode.ToLower(a) == b
 }
 
 // foldName brings names that people take for the same to one form.

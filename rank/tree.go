@@ -3,6 +3,7 @@ package rank
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"sheaf"
 )
@@ -74,10 +75,11 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	// Most parents are shared; what is above them is little.
-	l := lift{facts: env.Facts, index: NewOrdinals(2 * len(in)), nodes: make([]treeNode, 0, 2*len(in))}
-	defer l.index.Release()
+	l := lifts.Get().(*lift)
+	defer l.release()
+	l.facts, l.index = env.Facts, NewOrdinals(2*len(in))
 	for i := range in {
-		if n, ok := l.node(in[i].ID, math.MaxInt); ok && l.nodes[n].own == nil {
+		if n, ok := l.node(in[i].ID, nil, math.MaxInt); ok && l.nodes[n].own == nil {
 			l.nodes[n].own, l.nodes[n].first = &in[i], i
 			l.match(n)
 		}
@@ -102,6 +104,22 @@ type lift struct {
 	parents [][]int
 }
 
+// lifts are those that are done with, whose memory serves again.
+var lifts = sync.Pool{New: func() any { return new(lift) }}
+
+func (l *lift) release() {
+	l.index.Release()
+	if cap(l.nodes) > maxKeptHits {
+		return
+	}
+	clear(l.nodes) // so that no text is kept
+	for depth := range l.parents {
+		l.parents[depth] = l.parents[depth][:0]
+	}
+	*l = lift{nodes: l.nodes[:0], parents: l.parents[:0]}
+	lifts.Put(l)
+}
+
 type treeNode struct {
 	id sheaf.ID
 	// parent is an index into nodes, -1 for a root.
@@ -111,26 +129,31 @@ type treeNode struct {
 	// own is the node's own hit; first the best rank inside it.
 	own   *sheaf.Hit
 	first int
+	// inside are hits that were moved to it.
+	inside []*sheaf.Hit
+	// children are how many match: the first and last of them, each with the one after it
+	// in next, 0 for none and 1 for the first of nodes.
+	children, head, tail, next int
 	// matched: it is a hit or was lifted to. lifted: it took the place of
 	// its children. gone: another took its place.
 	matched, lifted, gone bool
-	children              []int // those that match
-	inside                []*sheaf.Hit
 }
 
-// node finds or makes the node called id and those above it. Its depth must be
-// less than below: depths fall on the way up, so the way ends.
-func (l *lift) node(id sheaf.ID, below int) (int, bool) {
+// node finds or makes the node called id, which c is when it is not nil, and those
+// above it. Its depth must be less than below: depths fall on the way up, so the way ends.
+func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) (int, bool) {
 	if n, ok := l.index.Of(id); ok {
 		return n, l.nodes[n].depth < below
 	}
-	c := nodeOf(l.facts, id)
+	if c == nil {
+		c = nodeOf(l.facts, id)
+	}
 	if c == nil || c.Depth < 0 || c.Depth >= below {
 		return 0, false
 	}
 	parent := -1
 	if c.Parent != "" {
-		if p, ok := l.node(c.Parent, c.Depth); ok {
+		if p, ok := l.node(c.Parent, c.Above, c.Depth); ok {
 			parent = p
 		}
 	}
@@ -148,24 +171,33 @@ func (l *lift) match(n int) {
 	}
 	depth := l.nodes[p].depth
 	for len(l.parents) <= depth {
-		l.parents = append(l.parents, nil)
+		if len(l.parents) < cap(l.parents) { // with the memory of another time
+			l.parents = l.parents[:len(l.parents)+1]
+		} else {
+			l.parents = append(l.parents, nil)
+		}
 	}
-	if len(l.nodes[p].children) == 0 {
+	above := &l.nodes[p]
+	if above.children == 0 {
 		l.parents[depth] = append(l.parents[depth], p)
+		above.head = n + 1
+	} else {
+		l.nodes[above.tail-1].next = n + 1
 	}
-	l.nodes[p].children = append(l.nodes[p].children, n)
+	above.tail = n + 1
+	above.children++
 }
 
 // lift lets node p take the place of its matching children when they are
 // enough.
 func (l *lift) lift(p int, threshold float64, minMatches int) {
-	children := l.nodes[p].children
-	share := float64(len(children)) / float64(l.nodes[children[0]].siblings)
-	if share < threshold || len(children) < minMatches {
+	above := &l.nodes[p]
+	share := float64(above.children) / float64(l.nodes[above.head-1].siblings)
+	if share < threshold || above.children < minMatches {
 		return
 	}
-	for _, c := range children {
-		l.absorb(p, c)
+	for c := above.head; c > 0; c = l.nodes[c-1].next {
+		l.absorb(p, c-1)
 	}
 	l.nodes[p].lifted = true
 	if !l.nodes[p].matched {
@@ -207,7 +239,13 @@ func (l *lift) swallow() {
 
 // groups are the answers that are left.
 func (l *lift) groups() []group {
-	var out []group
+	matched := 0
+	for n := range l.nodes {
+		if l.nodes[n].matched && !l.nodes[n].gone {
+			matched++
+		}
+	}
+	out, own := make([]group, 0, matched), make([]*sheaf.Hit, 0, matched)
 	for n := range l.nodes {
 		node := &l.nodes[n]
 		if !node.matched || node.gone {
@@ -215,7 +253,8 @@ func (l *lift) groups() []group {
 		}
 		g := group{id: node.id, first: node.first, whole: !node.lifted}
 		if node.own != nil {
-			g.hits = append(g.hits, node.own)
+			own = append(own, node.own)
+			g.hits = own[len(own)-1 : len(own) : len(own)]
 		}
 		g.hits = append(g.hits, node.inside...)
 		out = append(out, g)

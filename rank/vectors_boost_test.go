@@ -108,7 +108,7 @@ func TestVectorsVespaFirstPhase(t *testing.T) {
 		case "admin_search":
 			weights = [2]float64{5, 1}
 		}
-		out, err := rank.Scores{Norm: rank.NormNone, Mean: rank.MeanSum}.Fuse([]rank.Leg{{"title", title, weights[0]}, {"content", body, weights[1]}})
+		out, err := rank.Scores{Norm: rank.NormNone, Mean: rank.MeanSum}.Fuse([]rank.Leg{{Name: "title", Hits: title, Weight: weights[0]}, {Name: "content", Hits: body, Weight: weights[1]}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,12 +134,12 @@ func TestVectorsVespaGlobalPhase(t *testing.T) {
 	}
 	each(t, "onyx_vespa_global_phase.json", func(t *testing.T, _ vector, in in, want want) {
 		body := signal(in.Docs, func(d onyxDoc) float64 { return d.BodyVector })
-		title := rank.MaxLegs(body, signal(in.Docs, func(d onyxDoc) float64 { return d.TitleVector }))
+		title := rank.MaxLegs(rank.Leg{Hits: body}, rank.Leg{Hits: signal(in.Docs, func(d onyxDoc) float64 { return d.TitleVector })}).Hits
 		a, r := in.Alpha, in.Ratio
 		out, err := rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}.Fuse([]rank.Leg{
-			{"title vector", withReasons(title), a * r}, {"content vector", withReasons(body), a * (1 - r)},
-			{"title words", withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.TitleWords })), (1 - a) * r},
-			{"content words", withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.BodyWords })), (1 - a) * (1 - r)},
+			{Name: "title vector", Hits: withReasons(title), Weight: a * r}, {Name: "content vector", Hits: withReasons(body), Weight: a * (1 - r)},
+			{Name: "title words", Hits: withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.TitleWords })), Weight: (1 - a) * r},
+			{Name: "content words", Hits: withReasons(signal(in.Docs, func(d onyxDoc) float64 { return d.BodyWords })), Weight: (1 - a) * (1 - r)},
 		})
 		if err != nil {
 			t.Fatal(err)

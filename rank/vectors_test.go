@@ -98,7 +98,7 @@ func TestVectorsRRF(t *testing.T) {
 		Text   *int    `json:"text_rank"`
 	}
 	each(t, "rrf_fusion.json", func(t *testing.T, _ vector, in in, want []want) {
-		out, err := rank.RRF{K: in.K}.Fuse([]rank.Leg{{"vector", listed(in.Vector), 1}, {"text", listed(in.Text), 1}})
+		out, err := rank.RRF{K: in.K}.Fuse([]rank.Leg{{Name: "vector", Hits: listed(in.Vector), Weight: 1}, {Name: "text", Hits: listed(in.Text), Weight: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestVectorsRRFValidation(t *testing.T) {
 		if in.Method != "rrf" || in.K == nil || *in.K != float64(int(*in.K)) {
 			t.Skip("about the request, not the fusion")
 		}
-		_, err := rank.RRF{K: int(*in.K)}.Fuse([]rank.Leg{{"text", listed([]string{"a"}), 1}})
+		_, err := rank.RRF{K: int(*in.K)}.Fuse([]rank.Leg{{Name: "text", Hits: listed([]string{"a"}), Weight: 1}})
 		if (err == nil) != (want.Status == 200) || err != nil && !strings.Contains(err.Error(), strings.TrimPrefix(want.Error, "rrf_k ")) {
 			t.Errorf("got %v, want %+v", err, want)
 		}
@@ -176,7 +176,7 @@ func TestVectorsSonarRRF(t *testing.T) {
 			if err := json.Unmarshal(v.Input, &in); err != nil {
 				t.Fatal(err)
 			}
-			legs := []rank.Leg{{"embedding", listed(in.Embedding), in.EmbeddingWeight}, {"bm25", listed(in.BM25), in.BM25Weight}}
+			legs := []rank.Leg{{Name: "embedding", Hits: listed(in.Embedding), Weight: in.EmbeddingWeight}, {Name: "bm25", Hits: listed(in.BM25), Weight: in.BM25Weight}}
 			out, err := rank.RRF{K: in.K, Unit: v.Op == "fuse_normalized_order"}.Fuse(legs)
 			if err != nil {
 				t.Fatal(err)
@@ -302,7 +302,7 @@ func fuseOne(t *testing.T, norm rank.Norm, scores []float64) sheaf.Ranking {
 	for i, s := range scores {
 		r = append(r, hit(sheaf.ID(fmt.Sprintf("%03d", i)), s))
 	}
-	out, err := rank.Scores{Norm: norm, Mean: rank.MeanSum}.Fuse([]rank.Leg{{"leg", r, 1}})
+	out, err := rank.Scores{Norm: norm, Mean: rank.MeanSum}.Fuse([]rank.Leg{{Name: "leg", Hits: r, Weight: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,14 @@ import (
 type found struct {
 	ids []sheaf.ID
 	by  [][]bool // by branch and place in ids
+	// places number the ids.
+	places *rank.Ordinals
+}
+
+func (f *found) release() {
+	if f.places != nil {
+		f.places.Release()
+	}
 }
 
 // everyHit is what the branches found, in the order in which it first appears.
@@ -22,15 +30,15 @@ func everyHit(outcomes []outcome) found {
 	for i := range outcomes {
 		n += len(outcomes[i].ranking)
 	}
-	all := found{make([]sheaf.ID, 0, n), make([][]bool, len(outcomes))}
-	places := rank.NewOrdinals(n)
-	defer places.Release()
-	by := make([]bool, n*len(outcomes))
+	all := found{make([]sheaf.ID, 0, n), make([][]bool, len(outcomes)), rank.NewOrdinals(n)}
+	by, numbers := make([]bool, n*len(outcomes)), make([]int32, n)
 	for i := range outcomes {
 		all.by[i], by = by[:n:n], by[n:]
+		outcomes[i].numbers, numbers = split(numbers, len(outcomes[i].ranking))
 		for k := range outcomes[i].ranking {
 			id := outcomes[i].ranking[k].ID
-			at, added := places.Add(id)
+			at, added := all.places.Add(id)
+			outcomes[i].numbers[k] = int32(at)
 			if added {
 				all.ids = append(all.ids, id)
 			}
@@ -39,6 +47,9 @@ func everyHit(outcomes []outcome) found {
 	}
 	return all
 }
+
+// split is the first n of list, and the rest.
+func split(list []int32, n int) (first, rest []int32) { return list[:n:n], list[n:] }
 
 // missing are those that a branch did not find.
 func (f *found) missing(branch int) []sheaf.ID {
@@ -58,7 +69,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all found) error
 	faults := make([]error, len(outcomes))
 	var wg sync.WaitGroup
 	for i := range outcomes {
-		wg.Go(func() { faults[i] = r.lookUp(ctx, &outcomes[i], all.missing(i)) })
+		wg.Go(func() { faults[i] = r.lookUp(ctx, &outcomes[i], all.missing(i), all.places) })
 	}
 	wg.Wait()
 	for i, err := range faults {
@@ -73,8 +84,8 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all found) error
 	return nil
 }
 
-// lookUp adds the hits called ids, which the branch lacks.
-func (r *run) lookUp(ctx context.Context, o *outcome, ids []sheaf.ID) error {
+// lookUp adds the hits called ids, which the branch lacks and places number.
+func (r *run) lookUp(ctx context.Context, o *outcome, ids []sheaf.ID, places *rank.Ordinals) error {
 	req := o.request
 	req.Within = ids
 	if len(req.Within) == 0 || req.Text != nil && len(o.ranking) < req.Limit && len(o.more) == 0 {
@@ -96,7 +107,25 @@ func (r *run) lookUp(ctx context.Context, o *outcome, ids []sheaf.ID) error {
 	}
 	if len(found) > 0 { // what the branch retrieved is the store's
 		o.ranking = slices.Concat(o.ranking, found)
-		o.ranking.Sort()
+		o.number(places)
 	}
 	return nil
+}
+
+// number puts the hits of a branch in order to which others were added, and numbers
+// these.
+func (o *outcome) number(places *rank.Ordinals) {
+	if !o.ranking.Sorted() {
+		o.ranking.Sort()
+		o.numbers = o.numbers[:0]
+	}
+	o.numbers = slices.Grow(o.numbers, len(o.ranking)-len(o.numbers))
+	for k := len(o.numbers); k < len(o.ranking); k++ {
+		at, ok := places.Of(o.ranking[k].ID)
+		if !ok { // the store was asked for others
+			o.numbers = nil
+			return
+		}
+		o.numbers = append(o.numbers, int32(at))
+	}
 }

@@ -231,16 +231,19 @@ func (m *memo) meet(outcomes []outcome) bool {
 	for i := range outcomes {
 		n += len(outcomes[i].ranking)
 	}
-	met, all := rank.NewOrdinals(n), true
+	met, all, numbers := rank.NewOrdinals(n), true, make([]int32, n)
 	m.metNodes = make([]*sheaf.Node, 0, n)
 	find := m.Node
 	if m.short != nil { // most are asked for once
 		find = m.short.Node
 	}
 	for i := range outcomes {
+		outcomes[i].numbers, numbers = split(numbers, len(outcomes[i].ranking))
 		for k := range outcomes[i].ranking {
 			id := outcomes[i].ranking[k].ID
-			if _, added := met.Add(id); added {
+			at, added := met.Add(id)
+			outcomes[i].numbers[k] = int32(at)
+			if added {
 				node := find(id)
 				m.metNodes = append(m.metNodes, node)
 				all = all && node != nil
@@ -249,6 +252,23 @@ func (m *memo) meet(outcomes []outcome) bool {
 	}
 	m.met = met
 	return all
+}
+
+// number gives the hits of branches that are bounded by those of a first phase the
+// numbers that they have there.
+func (m *memo) number(outcomes []outcome) {
+	for i := range outcomes {
+		o := &outcomes[i]
+		o.numbers = make([]int32, len(o.ranking))
+		for k := range o.ranking {
+			at, ok := m.placeOf(o.ranking[k].ID)
+			if !ok {
+				o.numbers = nil
+				break
+			}
+			o.numbers[k] = int32(at)
+		}
+	}
 }
 
 // expect makes room for n candidates.

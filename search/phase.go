@@ -26,6 +26,9 @@ type outcome struct {
 	// more are requests whose hits count with the larger of their scores.
 	more    []backend.Request
 	ranking sheaf.Ranking
+	// numbers tell which hits of the branches of a phase are the same, as rank.Leg has
+	// them; nil when nobody looked.
+	numbers []int32
 	err     error
 	took    time.Duration
 }
@@ -41,7 +44,8 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		if err != nil {
 			return nil, err
 		}
-		return r.steps(retrieval, ranking, ph.Then, at)
+		ranking, _, err = r.steps(retrieval, ranking, nil, ph.Then, at)
+		return ranking, err
 	}
 	counted := r.countAhead(retrieval, ph)
 	retrieve(retrieval, r.searcher.Backend, outcomes, r.query.Words)
@@ -53,6 +57,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		return nil, err
 	}
 	all := r.found(outcomes, within != nil, ph.Complete || !at.first)
+	defer all.release()
 	if !at.first {
 		r.result.Total = len(all.ids)
 	}
@@ -104,7 +109,8 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 			return nil, err
 		}
 	}
-	return r.steps(retrieval, ranking, ph.Then, at)
+	ranking, _, err = r.steps(retrieval, ranking, nil, ph.Then, at)
+	return ranking, err
 }
 
 // countAhead counts the words of the query while the branches retrieve, where that is
@@ -126,8 +132,11 @@ func (r *run) wanted(ph *profile.Phase, at lane) int {
 	case len(ph.Then) == 0 && at.first:
 		return ph.Limit
 	case len(ph.Then) > 0:
-		if top, ok := ph.Then[0].Stage.(rank.Top); ok && top.N >= 0 {
-			return top.N
+		switch first := ph.Then[0].Stage.(type) {
+		case rank.Top:
+			return max(first.N, 0)
+		case rank.Elbow:
+			return max(first.Max, 2) // a lone hit stays that others would show to be one too many
 		}
 	}
 	return math.MaxInt
@@ -277,12 +286,13 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 // through, which are known, none is asked for again.
 func (r *run) found(outcomes []outcome, bounded, all bool) found {
 	if bounded && !all {
+		r.facts.number(outcomes)
 		return found{}
 	}
 	if !all {
 		if !r.facts.meet(outcomes) {
 			for i := range outcomes {
-				outcomes[i].ranking = r.known(outcomes[i].ranking)
+				outcomes[i].ranking, outcomes[i].numbers = r.known(outcomes[i].ranking), nil
 			}
 		}
 		return found{}
@@ -292,6 +302,7 @@ func (r *run) found(outcomes []outcome, bounded, all bool) found {
 	if bounded || !slices.ContainsFunc(every.ids, func(id sheaf.ID) bool { return r.facts.Node(id) == nil }) {
 		return every
 	}
+	every.release()
 	for i := range outcomes {
 		outcomes[i].ranking = r.known(outcomes[i].ranking)
 	}
@@ -353,25 +364,27 @@ func (r *run) byMeaning(hits sheaf.Ranking) map[sheaf.ID]bool {
 // leg applies the stages of a branch.
 func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank.Leg, error) {
 	o := &outcomes[i]
-	ranking, err := r.steps(ctx, o.ranking, o.branch.Then, lane{o.branch.Name, at.first})
-	if err != nil {
+	var err error
+	if o.ranking, o.numbers, err = r.steps(ctx, o.ranking, o.numbers, o.branch.Then, lane{o.branch.Name, at.first}); err != nil {
 		return rank.Leg{}, err
 	}
-	o.ranking = ranking
+	leg := rank.Leg{Name: o.branch.Name, Hits: o.ranking, Weight: o.branch.Weight, Numbers: o.numbers}
 	for j := range outcomes[:i] {
 		if outcomes[j].branch.Name == o.branch.AtLeast {
 			start := clock()
-			o.ranking = rank.MaxLegs(o.ranking, outcomes[j].ranking)
+			leg = rank.MaxLegs(leg, rank.Leg{Hits: outcomes[j].ranking, Numbers: outcomes[j].numbers})
+			o.ranking, o.numbers = leg.Hits, leg.Numbers
 			r.took(lane{o.branch.Name, at.first}.step("at_least"), start)
 		}
 	}
-	return rank.Leg{Name: o.branch.Name, Hits: o.ranking, Weight: o.branch.Weight}, nil
+	return leg, nil
 }
 
-// steps applies stages one after another.
-func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
+// steps applies stages one after another. Numbers of hits, when there are some, are
+// lost where a stage makes others of them.
+func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, numbers []int32, steps []profile.Step, at lane) (sheaf.Ranking, []int32, error) {
 	if len(steps) == 0 {
-		return ranking, nil
+		return ranking, numbers, nil
 	}
 	env := r.env()
 	r.facts.expect(len(ranking))
@@ -379,17 +392,20 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 	for i := range steps {
 		step, start := &steps[i], clock()
 		err := r.prepare(ctx, step.Stage, &env)
-		if err == nil {
-			row, err = r.step(ctx, row, step.Stage, env)
+		if before := row; err == nil {
+			if row, err = r.step(ctx, row, step.Stage, env); row != before {
+				numbers = nil
+			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
+			return nil, nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
 		if _, ok := step.Stage.(rank.Whole); ok && r.judged != nil && at == (lane{}) {
 			r.judged.compare(r.facts, row)
 		}
 		last := i == len(steps)-1
 		if r.opt.Trace || last {
+			numbers = row.Arrange(numbers)
 			ranking = row.Ranking()
 		}
 		r.took(at.step(step.Name), start)
@@ -398,7 +414,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 			row = rank.NewRow(ranking)
 		}
 	}
-	return ranking, nil
+	return ranking, numbers, nil
 }
 
 // prepare tells env what a stage asks of the query's words.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sheaf"
 )
@@ -320,7 +321,7 @@ func (b *branch) checkAtLeast(n *node, before []branch) error {
 func (b *branch) decodeFields(n *node, params []Parameter) error {
 	fields := n.get("fields")
 	if fields == nil {
-		return n.errorf("text branch %s has no fields: name at least one with its weight (%s)", b.name, fmt.Sprint(sheaf.Fields))
+		return n.errorf("text branch %s has no fields: name at least one with its weight (%s)", b.name, strings.Join(sheaf.Fields[:], ", "))
 	}
 	if err := fields.want(nodeMapping, "fields"); err != nil {
 		return err
@@ -393,7 +394,7 @@ func decodeStep(k *kind, n *node, params []Parameter) (*step, error) {
 	given := n
 	if n.kind == nodeScalar || n.kind == nodeList {
 		if k.short == "" {
-			return nil, n.errorf("%s takes no single value: write its settings as a mapping (%s)", k.name, fmt.Sprint(k.optionNames()))
+			return nil, n.errorf("%s takes no single value: write its settings as a mapping (%s)", k.name, strings.Join(k.optionNames(), ", "))
 		}
 		short := n.null()
 		short.kind = nodeMapping

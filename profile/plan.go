@@ -274,7 +274,7 @@ func (ph *phase) plan(v values) (*Phase, error) {
 		out.Branches = append(out.Branches, *b)
 	}
 	if total == 0 {
-		return nil, ph.node.errorf("the weights of all branches are 0: at least one must be above 0")
+		return nil, ph.weightNode().errorf("the weights of all branches are 0: at least one must be above 0")
 	}
 	args, err := compute(ph.fuse.settings, v)
 	if err != nil {
@@ -290,6 +290,18 @@ func (ph *phase) plan(v values) (*Phase, error) {
 	}
 	out.Then, err = planSteps(ph.then, v)
 	return out, err
+}
+
+// weightNode is where the first weight of a branch is written, or else the phase.
+func (ph *phase) weightNode() *node {
+	for i := range ph.branches {
+		for _, s := range ph.branches[i].settings {
+			if s.option.name == "weight" && s.node != nil {
+				return s.node
+			}
+		}
+	}
+	return ph.node
 }
 
 func (b *branch) plan(v values) (*Branch, error) {
@@ -313,7 +325,11 @@ func (b *branch) plan(v values) (*Branch, error) {
 			}
 		}
 		if len(out.Text.Fields) == 0 {
-			return nil, b.node.errorf("the weights of all fields of branch %s are 0: at least one must be above 0", b.name)
+			at := b.node
+			if b.fields[0].weight.node != nil {
+				at = b.fields[0].weight.node
+			}
+			return nil, at.errorf("the weights of all fields of branch %s are 0: at least one must be above 0", b.name)
 		}
 		slices.SortStableFunc(out.Text.Fields, func(x, y Field) int { return fieldOrder(x.Name) - fieldOrder(y.Name) })
 	}

@@ -211,8 +211,12 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	zero := strings.Replace(strings.Replace(whole, "weight: 1 - alpha", "weight: 0", 1), "weight: alpha", "weight: 0", 1)
-	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil || !strings.Contains(err.Error(), "weights of all branches are 0") {
+	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil || !strings.Contains(err.Error(), "weights of all branches are 0") || !strings.Contains(err.Error(), place(zero, "weight: 0", len("weight: "))) {
 		t.Errorf("weights that sum to 0: %v", err)
+	}
+	zero = strings.Replace(whole, "{title: 2, body: 1}", "{title: 0, body: 0}", 1)
+	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil || !strings.Contains(err.Error(), place(zero, "{title: 0", len("{title: "))) {
+		t.Errorf("fields whose weights sum to 0: %v", err)
 	}
 }
 
@@ -582,4 +586,12 @@ func BenchmarkPlan(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// place is where in a profile something stands, as errors tell it, so many bytes after
+// the first occurrence of a text.
+func place(profile, text string, after int) string {
+	at := strings.Index(profile, text) + after
+	line := strings.Count(profile[:at], "\n") + 1
+	return fmt.Sprintf("p.yaml:%d:%d:", line, at-strings.LastIndexByte(profile[:at], '\n'))
 }

@@ -146,7 +146,10 @@ func Load(opts Options) (*Config, error) {
 // from a file against that file's folder.
 func (c *Config) set(key *Key, value any, origin Origin) error {
 	parsed, err := key.parse(value)
-	if err != nil {
+	switch {
+	case err != nil && origin.Source == SourceFlag: // which is called like the key
+		return sheaf.Invalidf("%s %w", origin, err)
+	case err != nil:
 		return sheaf.Invalidf("%s: %s: %w", origin, key.Name, err)
 	}
 	if p, ok := parsed.(string); ok && key.Path && p != "" {

@@ -170,22 +170,26 @@ func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 	fields := p.inFields(q.Field)
 	match := &planMatch{}
 	var parts []part // one a term, when one of them is the beginning of others
-	expands, known := false, knownTerms{}
-	for _, t := range p.analyzer.MatchTokens(q.Text) {
+	known, tokens := knownTerms{}, p.analyzer.MatchTokens(q.Text)
+	expands := slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Prefix })
+	for _, t := range tokens {
 		if t.Prefix {
 			expand, err := p.expandPrefix(t.Term, fields, factor, false)
 			if err != nil {
 				return nil, err
 			}
-			parts, expands = append(parts, expand), true
+			parts = append(parts, expand)
 			continue
 		}
 		term, err := known.term(p, t.Term, fields, factor)
 		if err != nil {
 			return nil, err
 		}
-		match.terms = append(match.terms, term)
-		parts = append(parts, &planMatch{terms: []*planTerm{term}})
+		if expands {
+			parts = append(parts, &planMatch{terms: []*planTerm{term}})
+		} else {
+			match.terms = append(match.terms, term)
+		}
 	}
 	if expands {
 		return &planBool{should: parts}, nil

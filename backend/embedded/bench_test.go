@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -52,15 +54,13 @@ func load(b *testing.B, s *embedded.Store, c *collection, workers int) {
 
 func BenchmarkBuild(b *testing.B) {
 	c := collect()
-	var before, after runtime.MemStats
 	for _, merged := range []bool{false, true} {
 		b.Run(fmt.Sprintf("merged=%t", merged), func(b *testing.B) {
 			b.SetBytes(c.bytes)
 			b.ReportAllocs()
 			var cpu time.Duration
 			for range b.N {
-				runtime.GC()
-				runtime.ReadMemStats(&before)
+				peak := watchMemory()
 				cpu -= backendtest.CPU()
 				s := open(b, embedded.Options{Dir: b.TempDir()})
 				load(b, s, c, runtime.GOMAXPROCS(0))
@@ -71,7 +71,7 @@ func BenchmarkBuild(b *testing.B) {
 				}
 				b.StopTimer()
 				cpu += backendtest.CPU()
-				runtime.ReadMemStats(&after)
+				b.ReportMetric(float64(peak())/1e6, "MB-peak")
 				st, err := s.Stats(context.Background())
 				if err != nil {
 					b.Fatal(err)
@@ -81,11 +81,40 @@ func BenchmarkBuild(b *testing.B) {
 				}
 				b.ReportMetric(float64(st.Bytes)/float64(c.bytes), "index/input")
 				b.ReportMetric(float64(st.Chunks), "chunks")
-				b.ReportMetric(float64(after.Sys-before.Sys)/1e6, "MB-grown")
 				b.StartTimer()
 			}
 			b.ReportMetric(float64(c.bytes)*float64(b.N)/1e6/max(cpu.Seconds(), 1e-9), "MB/cpu-s")
 		})
+	}
+}
+
+// watchMemory looks at how much memory the program holds, garbage included, until the
+// returned function is called, which says by how much that grew at most.
+func watchMemory() (most func() uint64) {
+	held := func() uint64 {
+		samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+		metrics.Read(samples)
+		return samples[0].Value.Uint64() - samples[1].Value.Uint64()
+	}
+	debug.FreeOSMemory() // what is free now would be taken without being seen
+	before := held()
+	stop, ended := make(chan struct{}), make(chan uint64)
+	go func() {
+		peak := before
+		for tick := time.NewTicker(5 * time.Millisecond); ; {
+			select {
+			case <-tick.C:
+				peak = max(peak, held())
+			case <-stop:
+				tick.Stop()
+				ended <- max(peak, held()) - before
+				return
+			}
+		}
+	}()
+	return func() uint64 {
+		close(stop)
+		return <-ended
 	}
 }
 

@@ -103,7 +103,7 @@ func (p *plan) count() error {
 			switch {
 			case f < 0:
 			case over == v.live:
-				stats, err := v.field(f)
+				stats, err := v.fieldAs(f, p.params.Lengths)
 				if err != nil {
 					return err
 				}
@@ -115,7 +115,7 @@ func (p *plan) count() error {
 				}
 				for o := p.allowed[i].Next(0); o >= 0; o = p.allowed[i].Next(o + 1) {
 					if n := lengths.Of(uint32(o)); n > 0 {
-						m.stats.Add(bm25.Field{Chunks: 1, Tokens: int64(n)})
+						m.stats.Add(bm25.Field{Chunks: 1, Tokens: p.params.Lengths.Sum(n)})
 					}
 				}
 			}

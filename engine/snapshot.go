@@ -32,13 +32,14 @@ type view struct {
 	runs    []byte                       // deleted, as the manifest records it
 	live    int                          // chunks that are left
 	fields  []atomic.Pointer[bm25.Field] // statistics of those, once they are counted
+	lucene  []atomic.Pointer[bm25.Field] // likewise, with lengths as Lucene keeps them
 	counts  dfCache
 }
 
 // newView makes a view of h, which it takes over; runs are the deleted chunks.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
-	v := &view{handle: h, runs: runs, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields()))}
+	v := &view{handle: h, runs: runs, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())), lucene: make([]atomic.Pointer[bm25.Field], len(r.Fields()))}
 	if len(runs) == 0 {
 		return v, nil
 	}
@@ -70,6 +71,29 @@ func (v *view) field(f int) (bm25.Field, error) {
 		}
 	}
 	v.fields[f].Store(&stats)
+	return stats, nil
+}
+
+// fieldAs is field for lengths that count otherwise: all of them are looked at when it is
+// first asked for.
+func (v *view) fieldAs(f int, as bm25.Lengths) (bm25.Field, error) {
+	if as == bm25.LengthsExact {
+		return v.field(f)
+	}
+	if known := v.lucene[f].Load(); known != nil {
+		return *known, nil
+	}
+	lengths, err := v.reader.Lengths(f)
+	if err != nil {
+		return bm25.Field{}, err
+	}
+	var stats bm25.Field
+	for i := range uint32(v.reader.Chunks()) {
+		if n := lengths.Of(i); n > 0 && (v.deleted == nil || !v.deleted.Has(i)) {
+			stats.Add(bm25.Field{Chunks: 1, Tokens: as.Sum(n)})
+		}
+	}
+	v.lucene[f].Store(&stats)
 	return stats, nil
 }
 

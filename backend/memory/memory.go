@@ -60,7 +60,8 @@ func New(a *analysis.Analyzer) *Backend {
 }
 
 // KeepLengths makes a store score as one that keeps lengths of fields less exactly: a
-// field of n terms counts as one of kept(n). Averages stay exact. It is called before
+// field of n terms counts as one of kept(n), in averages as the larger of the two, as
+// where the store fills fields up and the server forgets the rest. It is called before
 // anything else.
 func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
 

@@ -63,7 +63,7 @@ func (b *Backend) scorer(req *backend.TextRequest, allowed []*chunk) *scorer {
 				s.stats[c.fields[i].name] = st
 			}
 			st.chunks++
-			st.tokens += c.fields[i].length
+			st.tokens += max(c.fields[i].length, b.kept(c.fields[i].length))
 		}
 		if !c.blank {
 			s.holding = append(s.holding, c)

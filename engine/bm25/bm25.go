@@ -49,6 +49,10 @@ func (l Lengths) Of(n uint32) uint32 {
 	return math.MaxUint32
 }
 
+// Sum is what a field of n terms adds to the sum of lengths that averages are made of:
+// fillers count there, and what Lucene cuts off.
+func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
+
 // IDF is the weight of a term that df of n chunks hold:
 // ln(1 + (n - df + 0.5) / (df + 0.5)). It is above 0 for 0 <= df <= n.
 func IDF(df, n int) float64 {

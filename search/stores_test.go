@@ -47,7 +47,7 @@ var origins = []struct {
 
 // agreement is the mean of the rank-biased overlap with the embedded engine that each
 // store has to reach. The engine counts as the store does, so that what differs is the
-// engine's own rounding of vectors, and on OpenSearch the average of rounded lengths.
+// engine's own rounding of vectors.
 var agreement = map[string]float64{"OpenSearch": 0.985, "Weaviate": 0.99, "PostgreSQL": 0.995, "no store": 1 - 1e-9}
 
 // TestSystemsOnTheirStores: each of the nine systems runs on the store that it comes

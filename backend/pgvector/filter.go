@@ -26,6 +26,14 @@ func (s *statement) with(prefix, body string) string {
 	return name
 }
 
+// once is with for an expression that is computed once: without statistics of its tables
+// the server may move what is in one into a loop over what it is joined with.
+func (s *statement) once(prefix, body string) string {
+	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
+	s.parts = append(s.parts, name+" AS MATERIALIZED ("+body+")")
+	return name
+}
+
 func (s *statement) text(final string) string {
 	if len(s.parts) == 0 {
 		return final

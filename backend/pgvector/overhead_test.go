@@ -18,8 +18,8 @@ import (
 	"sheaf/serve/servetest"
 )
 
-// fresh is a new, empty store, which the end of the benchmark removes.
-func fresh(b *testing.B, o Options) *Store {
+// fresh is a new, empty store, which the end of the test removes.
+func fresh(b testing.TB, o Options) *Store {
 	b.Helper()
 	o.URL = os.Getenv("SHEAF_TEST_POSTGRES")
 	if o.URL == "" {

@@ -334,7 +334,7 @@ func (w *words) fielded(l looked, where string) string {
 		return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s FROM unnest(%s, %s, %s, %s) AS l(term, field, f, n)
 	JOIN posting p ON p.term = l.term AND p.field = l.field%s`, w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"), where)
 	}
-	look := w.with("look", fmt.Sprintf(`SELECT l.term, l.field, l.f, l.n, l.factor * `+idf+` AS factor, st.average
+	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.field, l.f, l.n, l.factor * `+idf+` AS factor, st.average
 	FROM unnest(%s, %s, %s, %s, %s) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field%s) d`,
 		"st.chunks", w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), w.over()))
@@ -363,7 +363,7 @@ func (w *words) virtual(l looked, fields []int, where string) string {
 	}
 	list := w.arg(ids, "int[]")
 	all := w.with("every", "SELECT chunks::float8 AS chunks, CASE WHEN chunks = 0 OR "+average+" = 0 THEN 1 ELSE ("+average+") / chunks END AS average FROM counted")
-	look := w.with("look", fmt.Sprintf(`SELECT l.term, l.n, l.factor * `+idf+` AS factor, e.average
+	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.n, l.factor * `+idf+` AS factor, e.average
 	FROM unnest(%s, %s, %s) AS l(term, n, factor) CROSS JOIN %s e
 	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = ANY(%s)%s) d`,
 		"e.chunks", w.arg(l.term, "int[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), all, list, w.over()))

@@ -189,8 +189,6 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 		}
 	case step.Meaning:
 		out = append(out, "precision of vectors: similarities are summed in float32 or from rounded vectors")
-	case step.Alike && (step.Store == "opensearch" || step.Store == "elasticsearch"):
-		out = append(out, "statistics: average lengths are those of rounded lengths, and replaced chunks count until they are merged away")
 	case step.Alike:
 		out = append(out, "statistics: replaced chunks count until they are merged away")
 	case step.Store == "opensearch" || step.Store == "elasticsearch":

@@ -107,7 +107,7 @@ func TestReasons(t *testing.T) {
 		{"other documents", ranking("x", 3.0, "b", 2.0, "c", 1.0), parity.Step{Words: true}, 1, "the store finds others"},
 		{"a graph", ranking("b", 2.0, "c", 1.0), parity.Step{Meaning: true, Approximate: true}, 1, "ANN recall"},
 		{"lengths", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch"}, 1, "length norm"},
-		{"lengths alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Alike: true}, 1, "average lengths are those of rounded"},
+		{"lengths alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Alike: true}, 1, "replaced chunks count"},
 		{"idf", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate"}, 1, "idf counts all chunks"},
 		{"idf alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "weaviate", Alike: true}, 1, "replaced chunks count"},
 		{"a failure", nil, parity.Step{Words: true, Failed: "unsupported"}, 1, "did not answer"},

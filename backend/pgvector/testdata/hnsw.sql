@@ -126,7 +126,7 @@ WITH counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
@@ -140,7 +140,7 @@ WITH counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
@@ -156,7 +156,7 @@ counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
 every3 AS (SELECT chunks::float8 AS chunks, CASE WHEN chunks = 0 OR 0 + $1::float8 * coalesce((SELECT tokens FROM stats WHERE id = 1), 0) + $2::float8 * coalesce((SELECT tokens FROM stats WHERE id = 2), 0) = 0 THEN 1 ELSE (0 + $1::float8 * coalesce((SELECT tokens FROM stats WHERE id = 1), 0) + $2::float8 * coalesce((SELECT tokens FROM stats WHERE id = 2), 0)) / chunks END AS average FROM counted),
-look4 AS (SELECT l.term, l.n, l.factor * ln(1 + (e.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, e.average
+look4 AS MATERIALIZED (SELECT l.term, l.n, l.factor * ln(1 + (e.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, e.average
 	FROM unnest($4::int[], $5::int[], $6::float8[]) AS l(term, n, factor) CROSS JOIN every3 e
 	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = ANY($3::int[])) d),
 q5 AS (SELECT x.chunk, 0 AS f, x.n, x.term, x.factor * (x.frequency / (x.frequency + $7::float8 * (1 - $8::float8 + $9::float8 * (0 + $1::float8 * coalesce(c.lens[1], 0) + $2::float8 * coalesce(c.lens[2], 0)) / x.average))) AS s
@@ -174,7 +174,7 @@ counts AS (SELECT f.id, count(*) FILTER (WHERE a.lens[f.id] > 0) AS chunks, coal
 	FROM field f CROSS JOIN allowed0 a GROUP BY f.id),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($3::int[], $4::int[], $5::int[], $6::int[], $7::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field AND p.chunk IN (SELECT ord FROM allowed0)) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $8::float8 * (1 - $9::float8 + $10::float8 * p.len / l.average))) AS s
@@ -188,12 +188,12 @@ WITH counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
-look5 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look5 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
@@ -208,22 +208,22 @@ WITH counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
-look5 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look5 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
 	FROM look5 l JOIN posting p ON p.term = l.term AND p.field = l.field),
-look7 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look7 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($17::int[], $18::int[], $19::int[], $20::int[], $21::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q8 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $22::float8 * (1 - $23::float8 + $24::float8 * p.len / l.average))) AS s
 	FROM look7 l JOIN posting p ON p.term = l.term AND p.field = l.field),
-look9 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look9 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($25::int[], $26::int[], $27::int[], $28::int[], $29::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q10 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $30::float8 * (1 - $31::float8 + $32::float8 * p.len / l.average))) AS s
@@ -239,7 +239,7 @@ counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
 q3 AS (SELECT ord AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s FROM (SELECT ord FROM chunk) a),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
@@ -263,7 +263,7 @@ all3 AS (SELECT p.chunk, p.field FROM posting p WHERE p.term = ANY($1::int[]) AN
 	GROUP BY p.chunk, p.field HAVING count(*) = $3::int),
 held4 AS (SELECT a.chunk, a.field FROM all3 a WHERE EXISTS (SELECT 1 FROM (SELECT o - b.at AS low FROM unnest($6::int[], $7::int[]) b(term, at) JOIN posting p ON p.term = b.term AND p.chunk = a.chunk AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o) starts WHERE NOT EXISTS (
 	SELECT 1 FROM unnest($4::int[], $5::int[]) t(term, at) WHERE NOT EXISTS (SELECT 1 FROM posting p WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND EXISTS (SELECT 1 FROM unnest(p.pos) o WHERE o - t.at - low BETWEEN 0 AND $8::int))))),
-look5 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look5 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
@@ -278,7 +278,7 @@ WITH counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look3 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
@@ -323,7 +323,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($2::int[], $3::int[], $4::int[], $5::int[], $6::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $7::float8 * (1 - $8::float8 + $9::float8 * p.len / l.average))) AS s
@@ -338,7 +338,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($12::int[], $13::int[], $14::int[], $15::int[], $16::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $17::float8 * (1 - $18::float8 + $19::float8 * p.len / l.average))) AS s
@@ -353,7 +353,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($8::int[], $9::int[], $10::int[], $11::int[], $12::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $13::float8 * (1 - $14::float8 + $15::float8 * p.len / l.average))) AS s
@@ -368,7 +368,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
@@ -383,7 +383,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
@@ -398,7 +398,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($4::int[], $5::int[], $6::int[], $7::int[], $8::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $9::float8 * (1 - $10::float8 + $11::float8 * p.len / l.average))) AS s
@@ -413,7 +413,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
@@ -428,7 +428,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($7::int[], $8::int[], $9::int[], $10::int[], $11::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
@@ -443,7 +443,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($7::int[], $8::int[], $9::int[], $10::int[], $11::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
@@ -458,7 +458,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
@@ -481,7 +481,7 @@ counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-look4 AS (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
+look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s

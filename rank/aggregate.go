@@ -169,7 +169,7 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	}
 	index := NewOrdinals(len(in))
 	defer index.Release()
-	var groups []group
+	groups := make([]group, 0, len(in))
 	of := make([]int32, len(in)) // the group of each hit, -1 for none
 	for i := range in {
 		of[i] = -1
@@ -249,14 +249,20 @@ func answers(groups []group, s Scoring, what string) sheaf.Ranking {
 		x, y := &groups[a.at], &groups[b.at]
 		return cmp.Or(cmp.Compare(a.best, b.best), cmp.Compare(x.first, y.first), cmp.Compare(x.id, y.id))
 	})
-	out := make(sheaf.Ranking, len(keys))
+	candidates := 0
+	for i := range groups {
+		if !groups[i].whole {
+			candidates += count(groups[i].hits)
+		}
+	}
+	out, room := make(sheaf.Ranking, len(keys)), make([]sheaf.Hit, 0, candidates)
 	for i, k := range keys {
 		g, h := &groups[k.at], &out[i]
 		if g.whole {
 			*h = *g.hits[0]
 			continue
 		}
-		h.ID, h.Score, h.Passage, h.Legs, h.Constituents = g.id, k.score, g.hits[0].Passage, bestLegs(g.hits), inside(g.id, g.hits)
+		h.ID, h.Score, h.Passage, h.Legs, h.Constituents = g.id, k.score, g.hits[0].Passage, bestLegs(g.hits), inside(g.id, g.hits, &room)
 		if slices.ContainsFunc(g.hits, func(h *sheaf.Hit) bool { return h.Explanation != nil }) {
 			h.Explanation = s.explain(fmt.Sprintf("%s from %d matches", what, len(g.hits)), h.Score, g.hits)
 		}
@@ -281,16 +287,13 @@ func bestRank(hits []*sheaf.Hit) int {
 const fewConstituents = 32
 
 // inside is the constituents of an answer: its candidates and theirs, flat,
-// without repeats and without the answer itself.
-func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
-	n := len(hits)
-	for _, h := range hits {
-		n += len(h.Constituents)
-	}
+// without repeats and without the answer itself. They lie in room, which has enough.
+func inside(id sheaf.ID, hits []*sheaf.Hit, room *[]sheaf.Hit) []sheaf.Hit {
+	n := count(hits)
 	if n == 1 && hits[0].ID == id {
 		return nil
 	}
-	var out []sheaf.Hit
+	out := (*room)[len(*room):]
 	var table *Ordinals
 	if n > fewConstituents {
 		table = NewOrdinals(n)
@@ -315,9 +318,6 @@ func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 		if !isNew(h) {
 			return
 		}
-		if out == nil {
-			out = make([]sheaf.Hit, 0, n)
-		}
 		out = append(out, *h)
 		out[len(out)-1].Constituents = nil
 	}
@@ -329,7 +329,20 @@ func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 			add(&h.Constituents[i])
 		}
 	}
-	return out
+	if len(out) == 0 {
+		return nil
+	}
+	*room = (*room)[:len(*room)+len(out)]
+	return out[:len(out):len(out)]
+}
+
+// count is how many candidates hits are and have.
+func count(hits []*sheaf.Hit) int {
+	n := len(hits)
+	for _, h := range hits {
+		n += len(h.Constituents)
+	}
+	return n
 }
 
 // bestLegs is, leg by leg, where the best-ranked of hits stands; nil when they

@@ -421,8 +421,31 @@ func (u *union) constituents(i int, id sheaf.ID) []sheaf.Hit {
 		}
 	}
 	slices.SortStableFunc(legs, func(a, b int) int { return cmp.Compare(u.at(i)[a].Rank, u.at(i)[b].Rank) })
-	var out []sheaf.Hit
-	seen := map[sheaf.ID]bool{id: true}
+	most := 0
+	for _, j := range legs {
+		most += len(u.sources[i*u.width+j].Constituents)
+	}
+	if most == 0 {
+		return nil
+	}
+	out := make([]sheaf.Hit, 0, most)
+	seen := func(c *sheaf.Hit) bool {
+		if c.ID == id {
+			return true
+		}
+		for k := range out { // hits are large
+			if out[k].ID == c.ID {
+				return true
+			}
+		}
+		return false
+	}
+	if most > fewConstituents {
+		met := NewOrdinals(most + 1)
+		defer met.Release()
+		met.Add(id)
+		seen = func(c *sheaf.Hit) bool { _, added := met.Add(c.ID); return !added }
+	}
 	for n, more := 0, true; more; n++ {
 		more = false
 		for _, j := range legs {
@@ -431,11 +454,13 @@ func (u *union) constituents(i int, id sheaf.ID) []sheaf.Hit {
 				continue
 			}
 			more = true
-			if c := inside[n]; !seen[c.ID] {
-				seen[c.ID] = true
-				out = append(out, c)
+			if c := &inside[n]; !seen(c) {
+				out = append(out, *c)
 			}
 		}
+	}
+	if len(out) == 0 {
+		return nil
 	}
 	return out
 }

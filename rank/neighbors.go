@@ -111,7 +111,9 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 		h := in[i]
 		if joined := members[i]; joined != nil {
-			h.Constituents = inside(h.ID, append([]*sheaf.Hit{&in[i]}, joined...))
+			all := append([]*sheaf.Hit{&in[i]}, joined...)
+			room := make([]sheaf.Hit, 0, count(all))
+			h.Constituents = inside(h.ID, all, &room)
 		}
 		out = append(out, h)
 	}

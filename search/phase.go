@@ -389,8 +389,9 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, numbers []int32,
 	env := r.env()
 	r.facts.expect(len(ranking))
 	row := rank.NewRow(ranking)
+	start := clock()
 	for i := range steps {
-		step, start := &steps[i], clock()
+		step := &steps[i]
 		err := r.prepare(ctx, step.Stage, &env)
 		if before := row; err == nil {
 			if row, err = r.step(ctx, row, step.Stage, env); row != before {
@@ -408,7 +409,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, numbers []int32,
 			numbers = row.Arrange(numbers)
 			ranking = row.Ranking()
 		}
-		r.took(at.step(step.Name), start)
+		start = r.took(at.step(step.Name), start)
 		r.trace(at, step.Text, ranking)
 		if r.opt.Trace && !last {
 			row = rank.NewRow(ranking)

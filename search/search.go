@@ -383,8 +383,11 @@ func (r *run) warn(format string, args ...any) {
 // clock is what steps are timed by.
 var clock = time.Now
 
-func (r *run) took(step string, since time.Time) {
-	r.result.Took = append(r.result.Took, Timing{step, clock().Sub(since)})
+// took notes how long a step took, and returns when it ended.
+func (r *run) took(step string, since time.Time) time.Time {
+	now := clock()
+	r.result.Took = append(r.result.Took, Timing{step, now.Sub(since)})
+	return now
 }
 
 func (r *run) trace(at lane, step string, ranking sheaf.Ranking) {

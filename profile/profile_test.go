@@ -340,6 +340,12 @@ func TestOnyxElasticParameters(t *testing.T) {
 		if words.Text.TieBreaker != 0.3 || words.Limit != 20 || meaning.Limit != 20 || plan.Main.FusionText != test.fusion || meaning.Vector.Candidates != test.candidates {
 			t.Errorf("%+v: got %+v %+v %s", test, words, meaning, plan.Main.FusionText)
 		}
+		if words.Weight != meaning.Weight {
+			t.Errorf("%+v: words weigh %v and meaning %v: ranks decide alone", test, words.Weight, meaning.Weight)
+		}
+	}
+	if _, err := p.Plan(10, map[string]string{"alpha": "0.2"}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("words and meaning are weighted by alpha: %v", err)
 	}
 }
 

@@ -153,6 +153,9 @@ func TestBadDocuments(t *testing.T) {
 
 func TestBadAddresses(t *testing.T) {
 	s := start(t, notes, nil)
+	if p := s.wrong(t, 404, "POST", "/v1/stages/sort", `{"rankings": [[]]}`); !strings.Contains(p.Detail, "the stages are fuse, aggregate") {
+		t.Errorf("a stage that is none: %+v", p)
+	}
 	for path, parameter := range map[string]string{
 		"/v1/search?query=x&limit=ten":       "limit",
 		"/v1/search?query=x&limit=0":         "limit",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"sheaf"
@@ -138,6 +139,9 @@ func collectionRoutes() []*route {
 		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`, summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
 			about: "Stages are pure functions: the same rankings and settings give the same ranking."},
 			func(ctx context.Context, c *call, in *stagePost) (*Ranking, error) {
+				if !slices.Contains(serve.Stages(), in.Name) {
+					return nil, fmt.Errorf("%w: there is no stage %q: the stages are %s", sheaf.ErrNotFound, in.Name, strings.Join(serve.Stages(), ", "))
+				}
 				r, err := c.reader(in.Where)
 				if err != nil {
 					return nil, err

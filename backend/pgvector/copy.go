@@ -6,16 +6,26 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"iter"
 	"math"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // rows are rows of one table in the binary format of COPY: a count of columns,
 // then each column as its length in bytes and its bytes, numbers big-endian.
-type rows struct{ b []byte }
+type rows struct {
+	b []byte
+	// cuts are where pieces end that are sent by themselves, but the last.
+	cuts []int
+}
 
-var copyHeader = append([]byte("PGCOPY\n\xff\r\n\x00"), make([]byte, 8)...)
+// pieceBytes is about how much is sent at a time: a server has the whole timeout for
+// each piece, however much there is.
+const pieceBytes = 4 << 20
+
+var (
+	copyHeader = append([]byte("PGCOPY\n\xff\r\n\x00"), make([]byte, 8)...)
+	copyEnd    = []byte{0xff, 0xff}
+)
 
 // Codes of the types of array elements.
 const (
@@ -24,7 +34,16 @@ const (
 	oidText  = 25
 )
 
-func (r *rows) begin(columns int) { r.b = binary.BigEndian.AppendUint16(r.b, uint16(columns)) }
+func (r *rows) begin(columns int) {
+	last := 0
+	if n := len(r.cuts); n > 0 {
+		last = r.cuts[n-1]
+	}
+	if len(r.b)-last >= pieceBytes {
+		r.cuts = append(r.cuts, len(r.b))
+	}
+	r.b = binary.BigEndian.AppendUint16(r.b, uint16(columns))
+}
 
 func (r *rows) length(n int) { r.b = binary.BigEndian.AppendUint32(r.b, uint32(n)) }
 
@@ -98,15 +117,32 @@ func (r *rows) vector(v []float32) {
 	}
 }
 
-// copyTo writes the rows to a table, whose columns they fill in their order, and
-// empties r.
-func (r *rows) copyTo(ctx context.Context, conn *pgx.Conn, table string) error {
-	if len(r.b) == 0 {
-		return nil
+// pieces are the rows in their order, some at a time.
+func (r *rows) pieces() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		from := 0
+		for _, to := range r.cuts {
+			if !yield(r.b[from:to]) {
+				return
+			}
+			from = to
+		}
+		if from < len(r.b) {
+			yield(r.b[from:])
+		}
 	}
-	r.b = binary.BigEndian.AppendUint16(r.b, math.MaxUint16) // end
-	source := io.MultiReader(bytes.NewReader(copyHeader), bytes.NewReader(r.b))
-	_, err := conn.PgConn().CopyFrom(ctx, source, fmt.Sprintf("COPY %s FROM STDIN (FORMAT binary)", table))
-	r.b = r.b[:0]
+}
+
+func (r *rows) empty() { r.b, r.cuts = r.b[:0], r.cuts[:0] }
+
+// copyPiece writes rows to a table, whose columns they fill in their order.
+func (w *load) copyPiece(ctx context.Context, piece []byte, table string) error {
+	ctx, stop := w.s.bounded(ctx)
+	defer stop()
+	source := io.MultiReader(bytes.NewReader(copyHeader), bytes.NewReader(piece), bytes.NewReader(copyEnd))
+	_, err := w.tx.Conn().PgConn().CopyFrom(ctx, source, fmt.Sprintf("COPY %s FROM STDIN (FORMAT binary)", table))
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("copy to %s: %w: %w", table, ctx.Err(), err) // else the driver tells of a closed connection alone
+	}
 	return err
 }

@@ -25,13 +25,7 @@ func (w *load) sendColumns(ctx context.Context, chunks []analyzed, before int64)
 	if err := w.send(ctx, &wall, "wall"); err != nil {
 		return err
 	}
-	vectors := w.vectorRows(chunks, before)
-	for _, table := range slices.Sorted(maps.Keys(vectors)) {
-		if err := w.send(ctx, vectors[table], table); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.sendVectors(ctx, chunks, before)
 }
 
 // texts are the encoded texts of chunks.
@@ -81,44 +75,75 @@ func (w *load) columnRows(property, wall *rows, chunks []analyzed, before int64)
 	}
 }
 
-// vectorRows are the passages of chunks, by table; it counts them.
-func (w *load) vectorRows(chunks []analyzed, before int64) map[string]*rows {
-	out := map[string]*rows{}
+// sendVectors sends the passages of chunks, and counts them. A document may have more of
+// them than should be encoded at once.
+func (w *load) sendVectors(ctx context.Context, chunks []analyzed, before int64) error {
+	byTable := map[string]*rows{}
 	for i := range chunks {
 		for _, v := range chunks[i].source.Vectors {
 			table := w.vector[v.Name].table()
-			if out[table] == nil {
-				out[table] = &rows{}
+			if byTable[table] == nil {
+				byTable[table] = &rows{}
 			}
+			out := byTable[table]
 			for n, p := range v.Passages {
-				out[table].begin(3)
-				out[table].int64(before + int64(i) + 1)
-				out[table].int32(int32(n))
-				out[table].vector(p)
+				out.begin(3)
+				out.int64(before + int64(i) + 1)
+				out.int32(int32(n))
+				out.vector(p)
 				w.total.vectors++
+				if len(out.b) < pieceBytes {
+					continue
+				}
+				if err := w.send(ctx, out, table); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	return out
+	for _, table := range slices.Sorted(maps.Keys(byTable)) {
+		if err := w.send(ctx, byTable[table], table); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// send writes rows to a table. PostgreSQL copies none into tables behind a wall, so
-// there they pass through a table of the transaction.
+// send writes rows to a table and empties them. PostgreSQL copies none into tables behind
+// a wall, so there they pass through a table of the transaction.
 func (w *load) send(ctx context.Context, r *rows, table string) error {
-	if !w.s.o.RowSecurity || len(r.b) == 0 {
-		return r.copyTo(ctx, w.tx.Conn(), table)
-	}
+	defer r.empty()
 	staged := "staged_" + table
-	if _, err := w.tx.Exec(ctx, fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (LIKE %s) ON COMMIT DROP", staged, table)); err != nil {
-		return err
+	if w.s.o.RowSecurity && len(r.b) > 0 {
+		if err := w.exec(ctx, fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (LIKE %s) ON COMMIT DROP", staged, table)); err != nil {
+			return err
+		}
 	}
-	if err := r.copyTo(ctx, w.tx.Conn(), staged); err != nil {
-		return err
+	for piece := range r.pieces() {
+		if !w.s.o.RowSecurity {
+			if err := w.copyPiece(ctx, piece, table); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.copyPiece(ctx, piece, staged); err != nil {
+			return err
+		}
+		if err := w.exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", table, staged)); err != nil {
+			return err
+		}
+		if err := w.exec(ctx, "TRUNCATE "+staged); err != nil {
+			return err
+		}
 	}
-	if _, err := w.tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", table, staged)); err != nil {
-		return err
-	}
-	_, err := w.tx.Exec(ctx, "TRUNCATE "+staged)
+	return nil
+}
+
+// exec runs a statement, which has the whole timeout.
+func (w *load) exec(ctx context.Context, sql string) error {
+	ctx, stop := w.s.bounded(ctx)
+	defer stop()
+	_, err := w.tx.Exec(ctx, sql)
 	return err
 }
 

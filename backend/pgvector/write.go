@@ -143,6 +143,8 @@ func storable(s string) bool {
 
 // begin starts the transaction; it needs w.mu.
 func (w *load) begin(ctx context.Context) error {
+	ctx, stop := w.s.bounded(ctx)
+	defer stop()
 	conn, err := w.s.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -211,10 +213,8 @@ func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 }
 
 // change lets f change what is stored, in the transaction, while nobody else does, with
-// what is in batch, which it checks before.
+// what is in batch, which it checks before. Each statement has the whole timeout.
 func (w *load) change(ctx context.Context, batch *backend.Batch, f func(ctx context.Context) error) error {
-	ctx, stop := w.s.bounded(ctx)
-	defer stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -275,6 +275,8 @@ func (w *load) makeVectors(ctx context.Context, chunks []analyzed) error {
 			if _, ok := w.vector[v.Name]; ok {
 				continue
 			}
+			ctx, stop := w.s.bounded(ctx)
+			defer stop()
 			err := w.s.createVectors(ctx, w.tx, backend.VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)})
 			if err != nil {
 				return err
@@ -306,7 +308,9 @@ func (w *load) remove(ctx context.Context, docs, ids []sheaf.ID) error {
 	if w.before+w.total.chunks == 0 {
 		return nil
 	}
-	rows, _ := w.tx.Query(ctx, removeChunks, hashes(docs), hashes(ids))
+	one, stop := w.s.bounded(ctx)
+	defer stop()
+	rows, _ := w.tx.Query(one, removeChunks, hashes(docs), hashes(ids))
 	byID := map[int32]*field{}
 	for _, f := range w.fields {
 		byID[f.id] = f
@@ -341,7 +345,9 @@ func (w *load) remove(ctx context.Context, docs, ids []sheaf.ID) error {
 		b.Queue("DELETE FROM "+w.vector[name].table()+" WHERE chunk = ANY($1)", ords)
 		vectors++
 	}
-	results := w.tx.SendBatch(ctx, &b)
+	rest, stopRest := w.s.bounded(ctx)
+	defer stopRest()
+	results := w.tx.SendBatch(rest, &b)
 	for i := range others + vectors {
 		tag, err := results.Exec()
 		if err != nil {
@@ -384,6 +390,8 @@ func (w *load) intern(ctx context.Context, p *part) ([]int32, error) {
 	slices.Sort(missing)
 	found := map[string]int32{}
 	if !w.wordless {
+		ctx, stop := w.s.bounded(ctx)
+		defer stop()
 		rows, _ := w.tx.Query(ctx, "SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word", missing)
 		if err := readTerms(rows, found); err != nil {
 			return nil, err
@@ -421,7 +429,12 @@ func (w *load) addTerms(ctx context.Context, texts []string, into map[string]int
 		term.int32(int32(id))
 		term.bytes(text)
 	}
-	return term.copyTo(ctx, w.tx.Conn(), "term")
+	for piece := range term.pieces() {
+		if err := w.copyPiece(ctx, piece, "term"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const termsByText = "SELECT id, text FROM term WHERE text = ANY($1)"

@@ -79,7 +79,7 @@ func (a *app) with(store string) *app {
 	}
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
-	b.config = &c
+	b.config, b.elsewhere = &c, true
 	return &b
 }
 
@@ -97,14 +97,14 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 			return err
 		}
 	}
-	s, err := a.with(to).open(cmd, openOptions{refresh: from == "", make: true})
+	s, err := a.with(to).open(cmd, openOptions{refresh: from == "", whole: true, make: true})
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	out, err := s.verifyCopy(cmd.Context())
 	if err != nil {
-		return withHint(err, "fill it anew: SHEAF_STORE=%s sheaf index --rebuild", to)
+		return withHint(err, "fill it anew: %s", s.app.rebuildCommand())
 	}
 	if out.Alias = alias; alias != "" {
 		if err := s.moveAlias(cmd.Context(), alias); err != nil {

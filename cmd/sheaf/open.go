@@ -33,6 +33,8 @@ type openOptions struct {
 	// guessed from little text is looked at again first, as refresh does; asked does
 	// the same whatever the settings say.
 	updates, asked bool
+	// whole says that an answer as of the last time it was indexed is none.
+	whole bool
 	// make makes one when there is none; else that is an error.
 	make bool
 	// asIs leaves a damaged index alone and reports the damage.
@@ -99,7 +101,7 @@ const answerGarbage = 400
 
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
-	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, rebuilds: o.rebuild, waits: mixed, started: time.Now()}
+	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, rebuilds: o.rebuild, waits: mixed, started: time.Now(), whole: o.whole}
 	if o.refresh {
 		s.waits = hasty
 	}

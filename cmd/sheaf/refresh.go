@@ -50,12 +50,13 @@ func (s *session) whenFree(ctx context.Context, try func() error) error {
 
 // refresh brings the index up to date before an answer. When it cannot be
 // written, or another process does so, the answer comes from what is
-// committed, with a note.
+// committed, with a note, unless the command needs it whole.
 func (s *session) refresh(ctx context.Context) error {
 	fresh := s.view.Docs() == 0 || s.remaking()
+	must := fresh || s.whole
 	var report *ingest.Report
 	var err error
-	if fresh {
+	if must {
 		report, err = s.ingestWhenFree(ctx, s.ingestOptions())
 	} else {
 		report, err = s.ingest(ctx, s.ingestOptions())
@@ -64,9 +65,9 @@ func (s *session) refresh(ctx context.Context) error {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, sheaf.ErrUnavailable) && !fresh:
+	case errors.Is(err, sheaf.ErrUnavailable) && !must:
 		s.warn("%v: the answer is as of the last time it was indexed", err)
-	case (readOnly(err) || noSpace(err)) && !fresh:
+	case (readOnly(err) || noSpace(err)) && !must:
 		s.warn("the index cannot be written (%v): the answer is as of the last time it was indexed", err)
 	default:
 		return fmt.Errorf("index %s: %w", s.where.Root, err)

@@ -37,6 +37,8 @@ type session struct {
 	// folder is the searched folder; where is the index that serves it.
 	folder string
 	where  collection.Location
+	// whole says that no answer will do that is as of the last time it was indexed.
+	whole bool
 	// rebuilds says that everything is to be made again.
 	rebuilds bool
 	// base is where the index lies; what a server was given lies inside.

@@ -58,6 +58,14 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
+// rebuildCommand empties the store of a and fills it again.
+func (a *app) rebuildCommand() string {
+	if !a.elsewhere {
+		return "sheaf index --rebuild"
+	}
+	return fmt.Sprintf("SHEAF_STORE='%s' sheaf index --rebuild", a.config.Store.URL)
+}
+
 // openBackend opens the server of the session, or the engine beside its catalog.
 func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if s.target == nil {
@@ -75,7 +83,7 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	}
 	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), s.asIs && s.view.Docs() > 0)
 	if errors.Is(err, backend.ErrMadeOtherwise) {
-		err = withHint(err, "fill it again from the files, when nobody else searches there: sheaf index --rebuild")
+		err = withHint(err, "fill it again from the files, when nobody else searches there: %s", s.app.rebuildCommand())
 	}
 	if err != nil {
 		return nil, storeError{err}
@@ -83,7 +91,7 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if r, ok := store.(backend.Reporter); ok && s.view.Chunks() > 0 && !s.remaking() {
 		stats, err := r.Stats(ctx)
 		if err == nil && stats.Chunks == 0 {
-			err = withHint(fmt.Errorf("%w: %s holds nothing, and %d chunks were written to it", sheaf.ErrNotFound, s.target, s.view.Chunks()), "fill it again: sheaf index --rebuild")
+			err = withHint(fmt.Errorf("%w: %s holds nothing, and %d chunks were written to it", sheaf.ErrNotFound, s.target, s.view.Chunks()), "fill it again: %s", s.app.rebuildCommand())
 		}
 		if err != nil {
 			return nil, storeError{errors.Join(err, store.Close())}

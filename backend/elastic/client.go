@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"sheaf"
 	"sheaf/backend/httpstore"
@@ -48,6 +49,14 @@ func refusal(status int, body []byte) error {
 	}
 	if status == http.StatusNotFound && said.Error.Type == "index_not_found_exception" {
 		return errMissing
+	}
+	switch text := said.Error.String(); {
+	case strings.Contains(text, "No handler for type [dense_vector]"):
+		return fmt.Errorf("%w: status %d (is that OpenSearch? then the address begins with opensearch://): %.500s", sheaf.ErrInvalid, status, text)
+	case strings.Contains(text, "No handler for type [knn_vector]"), strings.Contains(text, "unknown setting [index.knn"):
+		return fmt.Errorf("%w: status %d (the plug-in opensearch-knn is missing, or that is Elasticsearch: then the address begins with elasticsearch://): %.500s", sheaf.ErrUnsupported, status, text)
+	case said.Error.Type == "index_closed_exception":
+		return fmt.Errorf("%w: status %d (open the index with POST /INDEX/_open): %.500s", sheaf.ErrUnavailable, status, text)
 	}
 	if said.Error.Type == "cluster_block_exception" {
 		return fmt.Errorf("%w: status %d (the server blocks this, as it does when its disk is full: make space and lift the block): %.500s", sheaf.ErrUnavailable, status, said.Error.String())

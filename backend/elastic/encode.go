@@ -1,11 +1,11 @@
 package elastic
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -114,24 +114,30 @@ const (
 	betweenTerms  = "\x1f" // between terms at one position; alone it is a gap
 )
 
-// places writes terms with their positions as the server's analyzer reads them.
+// placed is a term at a position.
+type placed struct {
+	position int32
+	term     string
+}
+
+// places writes terms as the server's analyzer reads them; it sorts them by position.
 // Positions that are far apart (which only stop words in great numbers make) take
 // no more than maxGap.
-func places(at map[int32][]string) string {
-	positions := make([]int32, 0, len(at))
-	for p := range at {
-		positions = append(positions, p)
-	}
-	slices.Sort(positions)
+func places(terms []placed) string {
+	slices.SortStableFunc(terms, func(a, b placed) int { return cmp.Compare(a.position, b.position) })
 	var out strings.Builder
-	for i, p := range positions {
-		if i > 0 {
-			for range min(p-positions[i-1]-1, maxGap) {
+	for i, t := range terms {
+		switch {
+		case i == 0:
+		case t.position == terms[i-1].position:
+			out.WriteString(betweenTerms)
+		default:
+			for range min(t.position-terms[i-1].position-1, maxGap) {
 				out.WriteString(betweenPlaces + betweenTerms)
 			}
 			out.WriteString(betweenPlaces)
 		}
-		out.WriteString(strings.Join(at[p], betweenTerms))
+		out.WriteString(t.term)
 	}
 	return out.String()
 }
@@ -144,7 +150,7 @@ const present = "\x02"
 
 // fieldTexts are the terms of a field and its forms as they are sent.
 func fieldTexts(f textplan.Field) (terms, forms string) {
-	at := map[int32][]string{}
+	at := make([]placed, 0, f.Length)
 	rest := []string{present}
 	for _, p := range f.Postings {
 		if form, ok := strings.CutPrefix(p.Term, textplan.FormMark); ok {
@@ -154,12 +160,12 @@ func fieldTexts(f textplan.Field) (terms, forms string) {
 			continue
 		}
 		for _, place := range p.Positions {
-			at[place] = append(at[place], p.Term)
+			at = append(at, placed{place, p.Term})
 		}
 	}
 	if n := filling(f.Length); n > 0 && len(at) > 0 {
-		end := slices.Max(slices.Collect(maps.Keys(at)))
-		at[end+1] = slices.Repeat([]string{filler}, n)
+		end := slices.MaxFunc(at, func(a, b placed) int { return cmp.Compare(a.position, b.position) }).position
+		at = append(at, slices.Repeat([]placed{{end + 1, filler}}, n)...)
 	}
 	return places(at), strings.Join(rest, betweenPlaces)
 }

@@ -389,9 +389,9 @@ func (w *words) expand(n textplan.Expand, fields []int) object {
 
 // phrase demands the phrase and scores its terms, field by field.
 func (w *words) phrase(n textplan.Phrase, fields []int) object {
-	at := map[int32][]string{}
-	for _, t := range n.Tokens {
-		at[int32(t.Position)] = append(at[int32(t.Position)], t.Text)
+	at := make([]placed, len(n.Tokens))
+	for i, t := range n.Tokens {
+		at[i] = placed{int32(t.Position), t.Text}
 	}
 	text := places(at)
 	var parts []any

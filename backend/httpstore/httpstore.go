@@ -16,9 +16,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"sheaf"
@@ -132,7 +134,7 @@ func OutOfTime(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	return fmt.Errorf("%w: no answer in time: %w", sheaf.ErrUnavailable, err)
+	return fmt.Errorf("%w: no answer in time (raise timeout in the address, as in ?timeout=2m, when the server is slow): %w", sheaf.ErrUnavailable, err)
 }
 
 // once sends a request one time. A negative pause says that trying again is of no
@@ -165,7 +167,7 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 		if once := new(*url.Error); errors.As(err, once) {
 			err = (*once).Err // the request is named already
 		}
-		return nil, 0, fmt.Errorf("%w: %s is not reached: %w", sheaf.ErrUnavailable, c.URL, err)
+		return nil, 0, fmt.Errorf("%w: %s is not reached%s: %w", sheaf.ErrUnavailable, c.URL, c.unreached(err), err)
 	}
 	done := resp.StatusCode < 300
 	pause = patience(resp)
@@ -183,6 +185,22 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 		return nil, pause, c.Refusal(resp.StatusCode, answer)
 	}
 	return nil, pause, Refusal(resp.StatusCode, answer)
+}
+
+// unreached is what a person can do about a server that was not reached.
+func (c *Client) unreached(err error) string {
+	dial := new(net.OpError)
+	switch {
+	case errors.As(err, new(*net.DNSError)):
+		return " (is the host spelled right?)"
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return " (does a server run there?)"
+	case errors.As(err, new(tls.RecordHeaderError)), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
+		return " (the server speaks no TLS: leave +https out of the address)"
+	case strings.Contains(err.Error(), "malformed HTTP"), errors.Is(err, io.EOF):
+		return fmt.Sprintf(" (is that %s, and does it speak TLS or not as the address says?)", c.Store)
+	}
+	return ""
 }
 
 // patience is how long to wait before a refused request is worth repeating; it is

@@ -72,6 +72,8 @@ func remedy(e *pgconn.PgError) string {
 	switch {
 	case strings.HasPrefix(e.Code, "28"):
 		return " (check user and password of the URL, PGPASSWORD or the password file)"
+	case e.Code == "42501" && (strings.Contains(e.Message, "for table ") || strings.Contains(e.Message, "for sequence ")):
+		return " (the tables belong to another user: sheaf doctor says which rights to grant)"
 	case e.Code == "42501":
 		return " (the user needs the right to create a schema in this database, or to use the one that is there)"
 	case e.Code == "42704" && strings.HasPrefix(e.Message, "unrecognized configuration parameter"):

@@ -3,6 +3,7 @@ package pgvector
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -71,7 +72,7 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
 	case installed != nil:
 		vector.Found = "vector " + *installed
 	case available != nil:
-		vector.Found = "vector " + *available + " can be installed here"
+		vector.Found, vector.Err = examineInstall(ctx, conn, *available)
 	default:
 		vector.Err = fmt.Errorf("%w: the server has no extension vector: install pgvector 0.8 or newer on it", sheaf.ErrUnsupported)
 	}
@@ -83,20 +84,51 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
 	return []backend.Finding{server, vector, clock}
 }
 
+// examineInstall installs the extension and undoes that, since who may do so differs
+// between servers.
+func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string, error) {
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return "", fail("begin", err)
+	}
+	defer func() { _ = tx.Rollback(ctx) }() // the server does so when we leave
+	if _, err := tx.Exec(ctx, createExtension); err != nil {
+		return "", notInstalled(err)
+	}
+	return "vector " + version + " can be installed here", nil
+}
+
+// rightsOf are the names of what is in a schema that the user may not read and write.
+const rightsOf = `SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class WHERE relnamespace = to_regnamespace($1) AND CASE relkind
+	WHEN 'r' THEN NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+	WHEN 'S' THEN NOT (has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'UPDATE')) ELSE false END`
+
 func examineRights(ctx context.Context, conn *pgx.Conn, schema string) backend.Finding {
 	var there, create, use bool
-	var user string
-	err := conn.QueryRow(ctx, `SELECT current_user, to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
-		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false)`, schema).Scan(&user, &there, &create, &use)
+	var user, database string
+	err := conn.QueryRow(ctx, `SELECT current_user, current_database(), to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
+		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE') AND has_schema_privilege(to_regnamespace($1), 'USAGE'), false)`, schema).Scan(&user, &database, &there, &create, &use)
+	var closed []string
+	if err == nil {
+		err = conn.QueryRow(ctx, rightsOf, schema).Scan(&closed)
+	}
 	out := backend.Finding{Check: "rights", Found: user + " may write", Err: fail("ask for rights", err)}
 	switch {
 	case err != nil:
 	case there && !use:
-		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT USAGE, CREATE ON SCHEMA %s TO %s", sheaf.ErrInvalid, schema, user)
+		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT USAGE, CREATE ON SCHEMA %s TO %s; %s", sheaf.ErrInvalid, schema, user, grantAll(schema, user))
 	case !there && !create:
-		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT CREATE ON DATABASE ... TO %s, or make the schema %s for it", sheaf.ErrInvalid, user, schema)
+		out.Found, out.Err = user, fmt.Errorf("%w: run GRANT CREATE ON DATABASE %s TO %s, or make the schema %s for it", sheaf.ErrInvalid, database, user, schema)
+	case len(closed) > 0:
+		out.Found, out.Err = user, fmt.Errorf("%w: the user may not read and write %s: run %s", sheaf.ErrInvalid, strings.Join(closed, ", "), grantAll(schema, user))
 	}
 	return out
+}
+
+// grantAll are statements that give a user what a store does with the tables of a schema
+// that another made.
+func grantAll(schema, user string) string {
+	return fmt.Sprintf("GRANT ALL ON ALL TABLES IN SCHEMA %s TO %s; GRANT ALL ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s", schema, user)
 }
 
 func (s *Store) examineSchema(ctx context.Context, conn *pgx.Conn) backend.Finding {

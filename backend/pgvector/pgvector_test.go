@@ -305,8 +305,14 @@ func TestMissingExtension(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Path, u.User = "/"+name, url.User(name)
-	_, err = pgvector.Open(ctx, pgvector.Options{URL: u.String(), Schema: "notes", Analyzer: backendtest.Analyzer(t, "en")})
-	if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "let an administrator run CREATE EXTENSION vector") {
+	o := pgvector.Options{URL: u.String(), Schema: "notes", Analyzer: backendtest.Analyzer(t, "en")}
+	_, err = pgvector.Open(ctx, o)
+	for _, f := range pgvector.Examine(ctx, o) {
+		if f.Check == "extension" {
+			err = errors.Join(err, f.Err)
+		}
+	}
+	if !errors.Is(err, sheaf.ErrUnsupported) || strings.Count(fmt.Sprint(err), "let an administrator run CREATE EXTENSION vector") != 2 {
 		t.Error(err)
 	}
 }

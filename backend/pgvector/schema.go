@@ -141,13 +141,19 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	}
 	// Inside a savepoint, so that the message of a refusal can be ours.
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "CREATE EXTENSION vector SCHEMA public")
+		_, err := tx.Exec(ctx, createExtension)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("postgres: %w: the extension vector is not installed in this database and could not be: let an administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
+		return notInstalled(err)
 	}
 	return nil
+}
+
+const createExtension = "CREATE EXTENSION vector SCHEMA public"
+
+func notInstalled(err error) error {
+	return fmt.Errorf("postgres: %w: the extension vector is not installed in this database and could not be: let an administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
 }
 
 func old(version string) bool {

@@ -258,10 +258,7 @@ func (t *Target) Vespa(a *analysis.Analyzer, vectors []backend.VectorField, read
 	if o.Client, err = t.client(); err != nil {
 		return o, err
 	}
-	if o.K1, err = t.number("k1"); err != nil {
-		return o, err
-	}
-	if o.B, err = t.number("b"); err != nil {
+	if o.K1, o.B, err = t.bm25(); err != nil {
 		return o, err
 	}
 	feeds, err := t.number("feeds")
@@ -372,12 +369,15 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorFi
 		return o, err
 	}
 	numbers := map[string]float64{}
-	for _, key := range []string{"k1", "b", "shards", "replicas"} {
+	for _, key := range []string{"shards", "replicas"} {
 		if numbers[key], err = t.number(key); err != nil {
 			return o, err
 		}
 	}
-	o.K1, o.B, o.Shards, o.Replicas = numbers["k1"], numbers["b"], int(numbers["shards"]), int(numbers["replicas"])
+	o.Shards, o.Replicas = int(numbers["shards"]), int(numbers["replicas"])
+	if o.K1, o.B, err = t.bm25(); err != nil {
+		return o, err
+	}
 	if o.HNSW, err = t.flag("hnsw"); err != nil {
 		return o, err
 	}
@@ -391,10 +391,7 @@ func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []backend.VectorF
 	if o.Client, err = t.client(); err != nil {
 		return o, err
 	}
-	if o.K1, err = t.number("k1"); err != nil {
-		return o, err
-	}
-	if o.B, err = t.number("b"); err != nil {
+	if o.K1, o.B, err = t.bm25(); err != nil {
 		return o, err
 	}
 	if o.Hybrid, err = t.flag("hybrid"); err != nil {
@@ -460,6 +457,23 @@ func (t *Target) number(key string) (float64, error) {
 		return 0, sheaf.Invalidf("store %s: %s is %q: must be a number from 0 on", t, key, text)
 	}
 	return n, nil
+}
+
+// bm25 are the parameters of the address; when one is named, the other is the usual one.
+func (t *Target) bm25() (k1, b float64, err error) {
+	if k1, err = t.number("k1"); err != nil {
+		return 0, 0, err
+	}
+	if b, err = t.number("b"); err != nil {
+		return 0, 0, err
+	}
+	switch {
+	case t.options.Get("k1") == "" && t.options.Get("b") != "":
+		k1 = backend.DefaultK1
+	case t.options.Get("k1") != "" && t.options.Get("b") == "":
+		b = backend.DefaultB
+	}
+	return k1, b, nil
 }
 
 func (t *Target) duration(key string) (time.Duration, error) {

@@ -2,8 +2,10 @@ package httpstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,20 +46,64 @@ func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, stop, nil
 }
 
-// answered is told in the context of a write of each answer of the server that is a
-// success or asks for patience.
-type answered struct{}
+// silence is for how long a server has been asked without an answer in a write; it ends
+// what takes too long. What this program does between requests does not count.
+type silence struct {
+	timeout time.Duration
 
-// patient is a context that ends when no answer came for a time, and what ends it.
-func patient(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	ctx, end := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(timeout, func() { end(context.DeadlineExceeded) })
-	more := func() {
-		if timer.Stop() { // else it has ended
-			timer.Reset(timeout)
+	mu     sync.Mutex
+	asking int // requests that wait for their answers
+	timer  *time.Timer
+}
+
+// silenceKey finds the silence of a context.
+type silenceKey struct{}
+
+// silenceOf is nil in a context without one.
+func silenceOf(ctx context.Context) *silence {
+	s, _ := ctx.Value(silenceKey{}).(*silence)
+	return s
+}
+
+// ask begins to count unless another request does; the function that it returns ends
+// that.
+func (s *silence) ask() func() {
+	if s == nil {
+		return func() {}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asking++; s.asking == 1 {
+		s.timer.Reset(s.timeout)
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.asking--; s.asking == 0 {
+			s.timer.Stop()
 		}
 	}
-	return context.WithValue(ctx, answered{}, more), func() { timer.Stop(); end(nil) }
+}
+
+// answered begins anew, after an answer that is a success or asks for patience.
+func (s *silence) answered() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asking > 0 && s.timer.Stop() { // else it has ended
+		s.timer.Reset(s.timeout)
+	}
+}
+
+// patient is a context that ends when requests get no answer for a time, and what ends
+// it.
+func patient(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	s := &silence{timeout: timeout, timer: time.AfterFunc(timeout, func() { end(context.DeadlineExceeded) })}
+	s.timer.Stop()
+	return context.WithValue(ctx, silenceKey{}, s), func() { s.timer.Stop(); end(nil) }
 }
 
 // Write runs f while nobody else writes. However much there is to write, it goes on as
@@ -82,7 +128,11 @@ func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error 
 	}
 	ctx, end := patient(ctx, c.timeout)
 	defer end()
-	return f(ctx)
+	err = f(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) && !strings.HasPrefix(err.Error(), c.store) {
+		return fmt.Errorf("%s: write: %w", c.store, err)
+	}
+	return err
 }
 
 // Close waits for a write that is running, gives connections back that nobody uses,

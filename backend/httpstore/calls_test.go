@@ -55,6 +55,14 @@ func TestWriteTakesItsTime(t *testing.T) {
 	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
 		t.Errorf("one of many requests without an answer: %v, want sheaf.ErrUnavailable", err)
 	}
+	err = calls.Write(t.Context(), func(ctx context.Context) error {
+		return httpstore.InOrder(ctx, []int{1}, func(int) (int, error) { time.Sleep(2 * timeout); return 0, nil }, func(ctx context.Context, _, _ int) error {
+			return client.Call(ctx, "GET", "/", nil, nil)
+		})
+	})
+	if err != nil {
+		t.Errorf("a document that takes longer to make: %v", err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(timeout/8, cancel)
 	err = calls.Write(ctx, func(ctx context.Context) error { return client.Call(ctx, "GET", "/never", nil, nil) })

@@ -87,6 +87,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 			return sheaf.Invalidf("%s: %w", what, err)
 		}
 	}
+	defer silenceOf(ctx).ask()()
 	for attempt := 1; ; attempt++ {
 		answer, pause, err := c.once(ctx, method, path, contentType, data)
 		if err == nil {
@@ -94,7 +95,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 				return nil
 			}
 			if err := json.Unmarshal(answer, out); err != nil {
-				return fmt.Errorf("%s: %w: the answer is not what such a server says: %w: %.200q", what, sheaf.ErrUnavailable, err, answer)
+				return fmt.Errorf("%s: %w: the answer is not what such a server says (is that %s?): %w: %.200q", what, sheaf.ErrUnavailable, c.Store, err, answer)
 			}
 			return nil
 		}
@@ -174,8 +175,8 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	switch resp.StatusCode {
 	case http.StatusBadGateway, http.StatusGatewayTimeout: // a proxy speaks, the server does not
 	default:
-		if more, ok := ctx.Value(answered{}).(func()); ok && (done || pause >= 0) {
-			more() // a server that asks for time is there
+		if done || pause >= 0 {
+			silenceOf(ctx).answered() // a server that asks for time is there
 		}
 	}
 	switch {

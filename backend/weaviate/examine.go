@@ -38,6 +38,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 		{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))},
 		{Check: "version", Found: "weaviate " + about.Version},
 	}
+	out = append(out, s.examineClock(ctx))
 	making := backend.Finding{Check: "rights", Found: "a class can be made"}
 	probe := &Store{o: o, client: s.client}
 	probe.o.Class = fmt.Sprintf("%s_probe_%d", o.Class, time.Now().UnixNano())
@@ -59,4 +60,22 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 		class.Found, class.Err = fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", n), err
 	}
 	return append(out, class)
+}
+
+// maxSkew is how far the clocks of two machines may differ before dates are worth
+// a thought.
+const maxSkew = time.Minute
+
+func (s *Store) examineClock(ctx context.Context) backend.Finding {
+	skew, err := s.client.Clock(ctx, "/v1/meta")
+	out := backend.Finding{Check: "clock", Found: fmt.Sprintf("differs by about %v", skew.Round(time.Second))}
+	switch {
+	case errors.Is(err, sheaf.ErrUnsupported):
+		out.Found = "not told"
+	case err != nil:
+		out.Found, out.Err = "", err
+	case skew > maxSkew:
+		out.Err = fmt.Errorf("weaviate: %w: the clocks differ by more than %v: set both from the network", sheaf.ErrInvalid, maxSkew)
+	}
+	return out
 }

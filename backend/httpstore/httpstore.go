@@ -21,6 +21,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"sheaf"
@@ -198,7 +199,7 @@ func (c *Client) unreached(err error) string {
 		return " (does a server run there?)"
 	case errors.As(err, new(tls.RecordHeaderError)), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
 		return " (the server speaks no TLS: leave +https out of the address)"
-	case strings.Contains(err.Error(), "malformed HTTP"), errors.Is(err, io.EOF):
+	case strings.Contains(err.Error(), "malformed HTTP"), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
 		return fmt.Sprintf(" (is that %s, and does it speak TLS or not as the address says?)", c.Store)
 	}
 	return ""

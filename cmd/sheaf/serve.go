@@ -73,8 +73,10 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 }
 
 // serveGarbage is the garbage that a server may make, in percent of what it uses: of
-// what a query takes a tenth was collecting it with half of that.
-const serveGarbage = 200
+// what a query takes a tenth was collecting it with a third of that, and requests that
+// come while it is collected wait about twice as long as others. What a server uses is
+// bounded: mostly what it remembers of documents and answers.
+const serveGarbage = 300
 
 // spareProcessors are those that Go's scheduler is told of beside the machine's own,
 // so that one is left while all searches that may work at once do: it reads requests

@@ -241,7 +241,7 @@ func shared(s *Snapshot, name string) *handle {
 func (ix *Index) hold() *Snapshot {
 	for {
 		s := ix.current.Load()
-		if s == nil || s.acquire() {
+		if s == nil || s.Acquire() {
 			return s
 		}
 	}

@@ -174,8 +174,8 @@ type Snapshot struct {
 	places     places
 }
 
-// acquire counts a user; false when the snapshot is gone.
-func (s *Snapshot) acquire() bool {
+// Acquire counts one more user, who releases it too; false when the last one has.
+func (s *Snapshot) Acquire() bool {
 	for {
 		n := s.refs.Load()
 		if n == 0 {

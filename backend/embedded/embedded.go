@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"sync/atomic"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -58,8 +59,10 @@ type Store struct {
 	index     *engine.Index
 	lengths   bm25.Lengths
 	allChunks bool
-	// pinned is the state that requests are answered of, nil for the newest.
-	pinned *engine.Snapshot
+	// pinned is the state that requests are answered of, nil for the newest;
+	// released, that it was given back.
+	pinned   *engine.Snapshot
+	released atomic.Bool
 }
 
 var _ interface {
@@ -184,13 +187,26 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 	return ranking, nil
 }
 
-// Pin implements [backend.Pinner].
+// Pin implements [backend.Pinner]. What is written to it, or merged, goes to the
+// index and is not seen.
 func (s *Store) Pin() (backend.Backend, error) {
-	snapshot, err := s.index.Acquire()
+	snapshot, err := s.acquire()
 	if err != nil {
-		return nil, category(err)
+		return nil, err
 	}
 	return &Store{index: s.index, lengths: s.lengths, allChunks: s.allChunks, pinned: snapshot}, nil
+}
+
+// acquire is the pinned snapshot, or the newest; release it.
+func (s *Store) acquire() (*engine.Snapshot, error) {
+	if s.pinned == nil {
+		snapshot, err := s.index.Acquire()
+		return snapshot, category(err)
+	}
+	if s.released.Load() || !s.pinned.Acquire() {
+		return nil, category(engine.ErrClosed)
+	}
+	return s.pinned, nil
 }
 
 // Scores implements [backend.Scorer].
@@ -240,12 +256,9 @@ func (s *Store) translate(req backend.Request) (engine.Request, error) {
 
 // read runs something on the newest snapshot, or the pinned one.
 func (s *Store) read(run func(*engine.Snapshot) error) error {
-	if s.pinned != nil {
-		return category(run(s.pinned))
-	}
-	snapshot, err := s.index.Acquire()
+	snapshot, err := s.acquire()
 	if err != nil {
-		return category(err)
+		return err
 	}
 	err = run(snapshot)
 	return category(errors.Join(err, snapshot.Release()))
@@ -263,9 +276,9 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 
 // Stats implements [backend.Reporter].
 func (s *Store) Stats(context.Context) (backend.Stats, error) {
-	snapshot, err := s.index.Acquire()
+	snapshot, err := s.acquire()
 	if err != nil {
-		return backend.Stats{}, category(err)
+		return backend.Stats{}, err
 	}
 	st := snapshot.Stats()
 	return backend.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors, Generation: st.Generation}, category(snapshot.Release())
@@ -273,21 +286,18 @@ func (s *Store) Stats(context.Context) (backend.Stats, error) {
 
 // Version implements [backend.Versioned]. It grows.
 func (s *Store) Version() (uint64, error) {
-	if s.pinned != nil {
-		return s.pinned.Generation(), nil
-	}
-	snapshot, err := s.index.Acquire()
+	snapshot, err := s.acquire()
 	if err != nil {
-		return 0, category(err)
+		return 0, err
 	}
 	return snapshot.Generation(), category(snapshot.Release())
 }
 
 // Recall implements [backend.RecallMeter].
 func (s *Store) Recall(ctx context.Context, o backend.RecallOptions) ([]backend.Recall, error) {
-	snapshot, err := s.index.Acquire()
+	snapshot, err := s.acquire()
 	if err != nil {
-		return nil, category(err)
+		return nil, err
 	}
 	options := engine.RecallOptions{Queries: o.Queries, Progress: o.Progress}
 	if o.Originals != nil {
@@ -313,9 +323,9 @@ func (s *Store) Recall(ctx context.Context, o backend.RecallOptions) ([]backend.
 
 // Check implements [backend.Checker].
 func (s *Store) Check(ctx context.Context, progress func(done, total int64)) []error {
-	snapshot, err := s.index.Acquire()
+	snapshot, err := s.acquire()
 	if err != nil {
-		return []error{category(err)}
+		return []error{err}
 	}
 	faults := snapshot.Check(ctx, progress)
 	for i, err := range faults {
@@ -340,8 +350,11 @@ func (s *Store) ResumeMerges() { s.index.ResumeMerges() }
 
 // Close implements [backend.Backend].
 func (s *Store) Close() error {
-	if s.pinned != nil {
-		return category(s.pinned.Release())
+	if s.pinned == nil {
+		return category(s.index.Close())
 	}
-	return category(s.index.Close())
+	if s.released.Swap(true) {
+		return nil
+	}
+	return category(s.pinned.Release())
 }

@@ -226,8 +226,27 @@ func TestPin(t *testing.T) {
 		if err != nil || n != test.wants {
 			t.Errorf("counted %d (%v), want %d", n, err, test.wants)
 		}
+		stats, err := test.of.(backend.Reporter).Stats(ctx)
+		if err != nil || stats.Chunks != test.wants {
+			t.Errorf("%d chunks (%v), want %d", stats.Chunks, err, test.wants)
+		}
 	}
-	if err := pinned.Close(); err != nil {
+	again, err := pinned.(backend.Pinner).Pin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time has no effect
+		if err := pinned.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := pinned.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("%v from a pinned store that is closed", err)
+	}
+	if hits, err := again.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); err != nil || len(hits) != 1 {
+		t.Errorf("found %v (%v) in what was pinned again, want 1", ids(hits), err)
+	}
+	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
 	write("t:c")

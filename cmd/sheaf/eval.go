@@ -434,7 +434,13 @@ func evalStore(c *config.Config, name string) (eval.Store, error) {
 		}}, nil
 	case "memory":
 		return eval.Store{Name: name, Fleeting: true, Open: func(_ string, an *analysis.Analyzer, _ inference.Embedder) (backend.Backend, error) {
-			return memory.New(an), nil
+			oracle := memory.New(an)
+			if lengths, allChunks := counting(c); allChunks {
+				oracle.CountAllChunks()
+			} else {
+				oracle.KeepLengths(func(n int) int { return int(lengths.Of(uint32(n))) })
+			}
+			return oracle, nil
 		}}, nil
 	}
 	return eval.Store{}, sheaf.Invalidf("store %q: must be embedded or memory", name)

@@ -104,7 +104,7 @@ type parityStageJSON struct {
 	RBO      float64 `json:"rbo"`
 	LeastRBO float64 `json:"least_rbo"`
 	// Exact is the mean of the overlap while the engine counts exactly; null where
-	// it does so anyway.
+	// it does so anyway, or then has no such stage.
 	Exact *float64 `json:"exact_rbo"`
 	// ScoreDifference and ScoreShare are the largest of all queries.
 	ScoreDifference float64 `json:"score_difference"`
@@ -285,8 +285,8 @@ func compareCounted(queries []string, first, other *askedStore) *parityStoreJSON
 		return exact
 	}
 	out := compareStores(queries, first, other, way)
-	for i, s := range out.Stages {
-		if i < len(exact.Stages) && exact.Stages[i].Stage == s.Stage {
+	for _, s := range out.Stages {
+		if i := slices.IndexFunc(exact.Stages, func(e *parityStageJSON) bool { return e.Stage == s.Stage }); i >= 0 {
 			s.Exact = &exact.Stages[i].RBO
 		}
 	}
@@ -405,10 +405,10 @@ func (s *parityStageJSON) add(q parityQueryJSON) {
 	s.Queries = append(s.Queries, q)
 }
 
-// ExactText is Exact for people, "" where there is none.
+// ExactText is Exact for people.
 func (s *parityStageJSON) ExactText() string {
 	if s.Exact == nil {
-		return ""
+		return "-"
 	}
 	return fmt.Sprintf("%.4f", *s.Exact)
 }
@@ -436,15 +436,16 @@ func (a *app) printParity(out *parityJSON) {
 	for _, store := range out.Stores {
 		fmt.Fprintf(a.stdout, "\n%s\n", terminal.Clean(store.Store))
 		rows := [][]string{{"stage", "refused", "same set", "same order", "tau", "RBO", "least", "score", "because"}}
-		if alike := store.Alike(); alike != "" {
+		alike := store.Alike()
+		if alike != "" {
 			fmt.Fprintln(a.stdout, alike)
 			rows[0] = slices.Insert(rows[0], 7, "exact")
 		}
 		for _, s := range store.Stages {
 			row := []string{s.Stage, fmt.Sprint(s.Refused), fmt.Sprint(s.SameSet), fmt.Sprint(s.SameOrder), fmt.Sprintf("%.4f", s.Tau), fmt.Sprintf("%.4f", s.RBO),
 				fmt.Sprintf("%.4f", s.LeastRBO), fmt.Sprintf("%.2g", s.ScoreDifference), terminal.Clean(strings.Join(s.Because(), "; "))}
-			if exact := s.ExactText(); exact != "" {
-				row = slices.Insert(row, 7, exact)
+			if alike != "" {
+				row = slices.Insert(row, 7, s.ExactText())
 			}
 			rows = append(rows, row)
 		}

@@ -166,14 +166,19 @@ func vectorFields(e inference.Embedder) []backend.VectorField {
 // part of it. What the commits of short ones hold on one core is less.
 const longMemory = 48 << 20
 
+// counting is how words are scored with the setting bm25.
+func counting(c *config.Config) (lengths bm25.Lengths, allChunks bool) {
+	if c.BM25 == config.BM25Lucene {
+		lengths = bm25.LengthsLucene
+	}
+	return lengths, c.BM25 == config.BM25Weaviate
+}
+
 // openEngine opens the engine in dir. empty says that nothing is indexed yet:
 // then what an interrupted run left there, made otherwise, is no loss.
 func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
 	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, WorkerBytes: min(longMemory, c.IndexMemory), MergeRate: c.MergeRate}
-	if c.BM25 == config.BM25Lucene {
-		o.Lengths = bm25.LengthsLucene
-	}
-	o.AllChunks = c.BM25 == config.BM25Weaviate
+	o.Lengths, o.AllChunks = counting(c)
 	if c.MergeRate == 0 {
 		o.MergeRate = embedded.NoMerges
 	}

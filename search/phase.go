@@ -393,8 +393,9 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, numbers []int32,
 	for i := range steps {
 		step := &steps[i]
 		err := r.prepare(ctx, step.Stage, &env)
-		if before := row; err == nil {
-			if row, err = r.step(ctx, row, step.Stage, env); row != before {
+		if err == nil {
+			var same bool
+			if row, same, err = r.step(ctx, row, step.Stage, env); !same {
 				numbers = nil
 			}
 		}
@@ -433,14 +434,14 @@ func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err
 }
 
 // step applies one stage; those that ask for the hits themselves end the row and begin
-// another.
-func (r *run) step(ctx context.Context, row *rank.Row, stage rank.Stage, env rank.Env) (*rank.Row, error) {
+// another, which is not the same then, though it may use the same memory.
+func (r *run) step(ctx context.Context, row *rank.Row, stage rank.Stage, env rank.Env) (_ *rank.Row, same bool, _ error) {
 	model, reranks := stage.(profile.Rerank)
 	if reranks && model.N == 0 {
-		return row, nil
+		return row, true, nil
 	}
 	if applied, err := row.Apply(stage, env); applied || err != nil {
-		return row, err
+		return row, true, err
 	}
 	var ranking sheaf.Ranking
 	var err error
@@ -450,7 +451,7 @@ func (r *run) step(ctx context.Context, row *rank.Row, stage rank.Stage, env ran
 		ranking, err = stage.Apply(row.Ranking(), env)
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return rank.NewRow(ranking), nil
+	return rank.NewRow(ranking), false, nil
 }

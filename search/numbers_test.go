@@ -1,0 +1,90 @@
+package search_test
+
+import (
+	"slices"
+	"testing"
+
+	"sheaf"
+	"sheaf/chunk"
+	"sheaf/profile"
+	words "sheaf/query"
+	"sheaf/search"
+)
+
+// A fusion finds the hits of a branch again by the numbers that retrieval gave them. Stages
+// that make other hits leave none: what is fused then is each hit once, with the rank that it
+// had at the end of its branch.
+func TestBranchStagesThatMakeOtherHits(t *testing.T) {
+	s := collection(t, chunk.Options{})
+	queries := []string{"the", "flour water salt", "release", "bread dough salt", "how we release", "undo changes"}
+	for _, stage := range []string{
+		"reading_order: 1000000",
+		"aggregate: {to: document, method: max_p}",
+		"mmr: {n: 50, lambda: 0.3}",
+		"neighbours: {before: 1, after: 1}",
+	} {
+		for _, limit := range []string{"1", "50"} {
+			p := twoBranches(t, stage, limit)
+			for _, text := range queries {
+				q := words.Parse(text, words.Options{Limit: 10, Now: s.Now()})
+				ends := branchEnds(mustSearch(t, s, q, p, search.Options{Trace: true}))
+				checkLegs(t, stage+", limit "+limit+", "+text, mustSearch(t, s, q, p, search.Options{}).Hits, ends)
+			}
+		}
+	}
+}
+
+// twoBranches is a profile with a stage in both of its branches, which fuses what is left.
+func twoBranches(t *testing.T, stage, limit string) *profile.Profile {
+	t.Helper()
+	p, err := profile.Parse("two.yaml", []byte(`
+name: two
+about: two branches of words
+branches:
+  - name: words
+    retrieve: text
+    fields: {title: 2, body: 1}
+    limit: `+limit+`
+    then: [{`+stage+`}]
+  - name: titles
+    retrieve: text
+    fields: {title: 1}
+    limit: `+limit+`
+    then: [{`+stage+`}]
+fuse: {method: rrf, k: 60}
+then:
+  - top: limit
+`), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// branchEnds are the rankings in which the stages of both branches ended.
+func branchEnds(r *search.Result) []sheaf.Ranking {
+	ends := make([]sheaf.Ranking, 2)
+	for _, step := range r.Trace {
+		if b := slices.Index([]string{"words", "titles"}, step.Branch); b >= 0 {
+			ends[b] = step.Ranking
+		}
+	}
+	return ends
+}
+
+func checkLegs(t *testing.T, what string, fused []search.Hit, ends []sheaf.Ranking) {
+	t.Helper()
+	seen := map[sheaf.ID]bool{}
+	for i := range fused {
+		h := &fused[i]
+		if seen[h.ID] {
+			t.Errorf("%s: %s is there twice", what, h.ID)
+		}
+		seen[h.ID] = true
+		for b, leg := range h.Legs {
+			if want := 1 + slices.IndexFunc(ends[b], func(e sheaf.Hit) bool { return e.ID == h.ID }); leg.Rank != want {
+				t.Errorf("%s: %s has rank %d of branch %d, want %d", what, h.ID, leg.Rank, b, want)
+			}
+		}
+	}
+}

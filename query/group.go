@@ -15,7 +15,23 @@ type group struct {
 	filters, refused []sheaf.Filter
 	filterWords      []sheaf.TextQuery // of all filters; nil for each without
 	about            []string          // what is wanted, as text without marks, in order
+	apart            bool              // refused alternatives that are all there is: words and filters each by themselves
 }
+
+// place is where a bracket stands, which decides what refusing alternatives in it means.
+type place uint8
+
+const (
+	// amid holds with all the rest of the query: what is refused there is refused for
+	// all that is found.
+	amid place = iota
+	// refused is a bracket amid the query behind a dash: alternatives that are all of it
+	// are refused each by itself, words as words and filters as filters.
+	refused
+	// bound is within what is refused, or one of several alternatives: a filter taken out
+	// of it would hold where it was not asked for.
+	bound
+)
 
 // part is one operand: words or a filter.
 type part struct {
@@ -33,9 +49,8 @@ type part struct {
 	about string
 }
 
-// group reads parts up to the end or the bracket that closes. refused says that a
-// dash stands before the bracket that opened.
-func (p *parser) group(depth int, refused bool) *group {
+// group reads parts up to the end or the bracket that closes; at is where they stand.
+func (p *parser) group(depth int, at place) *group {
 	g := &group{}
 	first := p.at
 	for p.at < len(p.tokens) {
@@ -44,34 +59,67 @@ func (p *parser) group(depth int, refused bool) *group {
 			return g
 		}
 		begin := p.at
-		alternatives := []part{p.part(depth)}
-		for p.at+1 < len(p.tokens) && p.tokens[p.at].kind == tokenOr && p.tokens[p.at+1].kind != tokenOr && p.tokens[p.at+1].kind != tokenClose {
+		alternatives := []part{p.part(depth, at)}
+		for p.or(p.at) {
 			p.at++
-			alternatives = append(alternatives, p.part(depth))
+			alternatives = append(alternatives, p.part(depth, bound))
 		}
 		if len(alternatives) == 1 {
 			g.add(alternatives[0])
 		} else {
 			alone := begin == first && p.at < len(p.tokens) && p.tokens[p.at].kind == tokenClose
-			g.add(p.either(alternatives, refused && alone))
+			g.apart = at == refused && alone
+			g.add(p.either(alternatives, g.apart))
 		}
 	}
 	return g
 }
 
-// part reads one operand.
-func (p *parser) part(depth int) part {
+// or reports whether the token at i stands between two alternatives.
+func (p *parser) or(i int) bool {
+	return i+1 < len(p.tokens) && p.tokens[i].kind == tokenOr && p.tokens[i+1].kind != tokenOr && p.tokens[i+1].kind != tokenClose
+}
+
+// bracket is where the bracket that was just read stands, in a group at outer.
+func (p *parser) bracket(sign byte, outer place) place {
+	if outer != amid {
+		return bound
+	}
+	behind := p.at
+	for depth := 1; depth > 0 && behind < len(p.tokens); behind++ {
+		switch p.tokens[behind].kind {
+		case tokenOpen:
+			depth++
+		case tokenClose:
+			depth--
+		}
+	}
+	switch {
+	case p.or(behind):
+		return bound
+	case sign == '-':
+		return refused
+	}
+	return amid
+}
+
+// part reads one operand of a group at outer.
+func (p *parser) part(depth int, outer place) part {
 	t := p.tokens[p.at]
 	p.at++
 	switch t.kind {
 	case tokenOpen:
-		inner := p.group(depth+1, t.sign == '-')
+		inner := p.group(depth+1, p.bracket(t.sign, outer))
 		if t.sign == 0 && inner.wordsOnly() {
 			// An aside, as in prose: its words are as good as the others.
 			plain := strings.Join(inner.plain, " ")
 			return part{plain: plain, about: plain}
 		}
-		return part{sign: t.sign, query: inner.words(), filter: inner.filter(), words: inner.loneFilter(), strict: true, about: strings.Join(inner.about, " ")}
+		out := part{sign: t.sign, query: inner.words(), filter: inner.filter(), words: inner.loneFilter(), strict: true, about: strings.Join(inner.about, " ")}
+		if t.sign == '-' && out.query != nil && out.filter != nil && !inner.apart {
+			p.note(`"-" before brackets with words and filters refuses what has the words and also what the filters let through, not only what is both`)
+		}
+		return out
 	case tokenOr:
 		p.note("OR does not stand between two alternatives; it was searched as a word")
 		return part{plain: strings.ToLower(t.text)}

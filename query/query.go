@@ -66,7 +66,7 @@ func Parse(text string, o Options) sheaf.Query {
 	}
 	text = strings.ToValidUTF8(text, " ")
 	p.tokens = p.lex(text)
-	g := p.group(0, false)
+	g := p.group(0, amid)
 	q.Filter = g.filter()
 	q.Words = g.words()
 	q.Meaning = strings.Join(g.about, " ")

@@ -172,6 +172,7 @@ func TestTOML(t *testing.T) {
 		{tricky + "\n# of sheaf\n[mcp_servers.sheaf] # here\ncommand = \"x\"\nargs = [\n  [\"y\"],\n]\n\n[mcp_servers.sheaf.env]\nA = '1'\n# behind\n\n# of b\n[b]\nc = 1\n",
 			tricky + "\n# of sheaf\n" + entry + "# behind\n\n# of b\n[b]\nc = 1\n", tricky + "\n# of sheaf\n# behind\n\n# of b\n[b]\nc = 1\n"},
 		{"[ mcp_servers . \"sheaf\" ]\ncommand = \"x\"\n\n[b]\n", entry + "\n[b]\n", "[b]\n"},
+		{"[mcp_servers.sheaf]\ncommand = \"x\" # mine\nargs = [\n  \"a\", # [first]\n  \"b\" # last\n]\n\n[b]\n", entry + "\n[b]\n", "[b]\n"},
 		{"[mcp_servers]\n\n[mcp_servers.sheaf]\n", "[mcp_servers]\n\n" + entry, "[mcp_servers]\n"},
 		{"[a]\n\n[mcp_servers.sheaf]\ncommand = \"x\"", "[a]\n\n" + entry, "[a]\n"},
 	} {

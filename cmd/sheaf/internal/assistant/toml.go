@@ -147,7 +147,10 @@ func tablesOf(text string) []table {
 		case c == '\n':
 			line = i + 1
 			i++
-		case c == '#', c == '[' && depth == 0 && strings.TrimSpace(text[line:i]) == "":
+		case c == '#':
+			i = skip(i, "\n")
+			line = i
+		case c == '[' && depth == 0 && strings.TrimSpace(text[line:i]) == "":
 			header, _, _ := strings.Cut(text[line:], "\n")
 			var ignored map[string]any
 			if meta, err := toml.Decode(header, &ignored); err == nil && len(meta.Keys()) > 0 {

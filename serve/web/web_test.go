@@ -318,6 +318,27 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestLabArithmetic: a fault while the arithmetic is read is none of the next look,
+// and arithmetic of a newer index than is drawn says so.
+func TestLabArithmetic(t *testing.T) {
+	ctx := browser(t)
+	s, f := start(t)
+	look := chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].at(-1).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, nil)
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"))
+	step(t, ctx, "a fault", chromedp.Evaluate(`(() => { const real = window.fetch; window.fetch = () => { window.fetch = real; return Promise.reject(new TypeError("down")); }; })()`, nil),
+		look, until(`document.getElementById("notes").textContent.includes("does not answer")`))
+	step(t, ctx, "the next look", look, until(`document.querySelector(".why")`))
+	if got := text(t, ctx, "[aria-label=Arithmetic]"); strings.Contains(got, "since this was drawn") {
+		t.Errorf("nothing has changed, and the lab says:\n%s", got)
+	}
+	step(t, ctx, "the lab again", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"))
+	for i := range 30 {
+		f.Write(t, fmt.Sprintf("more/%d.md", i), "# Commit\n\nA commit, and a commit.\n")
+	}
+	f.Index(t)
+	step(t, ctx, "a look at what has changed", look, until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("since this was drawn")`))
+}
+
 func quote(s string) string {
 	return "`" + strings.NewReplacer("`", "\\`", "$", "\\$", `\`, `\\`).Replace(s) + "`"
 }

@@ -62,6 +62,7 @@ function build(main, profiles, profile, s) {
     waiting = setTimeout(() => judgeAll(lab), 400);
   };
   lab.update = async (signal) => {
+    lab.signal = signal;
     if (!lab.query && !lab.filter) {
       lab.chart.replaceChildren(make("p", { class: "empty" }, "Type a query to see how it is ranked."));
       return;
@@ -71,8 +72,9 @@ function build(main, profiles, profile, s) {
       const body = { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: name, parameters: { ...parameters }, limit: rows };
       const answer = await post("/v1/explain", { ...body, brief: true }, signal);
       // The arithmetic is most of an answer, and of one result at a time: it comes when it is looked at.
+      // An answer may be drawn longer than what it was asked by, so it is the lab's request; one that failed is not kept.
       let whole = null;
-      answer.arithmetic = async (id) => (await (whole ||= post("/v1/explain", body))).results.find((r) => r.id === id)?.explanation;
+      answer.arithmetic = async (id) => (await (whole ||= post("/v1/explain", body, lab.signal).catch((e) => { whole = null; throw e; }))).results.find((r) => r.id === id);
       return answer;
     };
     // What numbers do not change is asked for once.
@@ -261,7 +263,13 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
     })));
   lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, lab.query) }, result ? result.breadcrumb.replace(/^> /, "") : id)), table);
   if (!result) return;
-  answer.arithmetic(id).then((reasons) => { if (reasons && table.isConnected) lab.detail.append(arithmetic(reasons)); }).catch((e) => page.notes([e.message]));
+  answer.arithmetic(id).then((now) => {
+    if (!table.isConnected) return;
+    // The arithmetic was asked for later than what is drawn.
+    if (!now) lab.detail.append(make("p", {}, "The index has changed since this was drawn: it is no longer among the results."));
+    else if (Math.abs(now.score - result.score) > 1e-9 * Math.abs(result.score)) lab.detail.append(make("p", {}, `The score has changed since this was drawn, from ${score(result.score)} to ${score(now.score)}:`));
+    if (now?.explanation) lab.detail.append(arithmetic(now.explanation));
+  }).catch((e) => { if (e.name !== "AbortError") page.notes([e.message]); });
 }
 
 async function whyNot(lab, id) {

@@ -10,7 +10,8 @@
 // that what the server remembers counts. A second of warm-up is not counted. It
 // ends with status 1 when a request failed or the 99th percentile is above --p99.
 // With --pid, the server's process on this machine, it tells the processor time of
-// an answer, and how long answers would take on processors that do nothing else.
+// an answer, and how long answers would take, were all work shared evenly by
+// processors that do nothing else.
 //
 //	go run -C bench ./load --sheaf PROGRAM --in FOLDER
 //
@@ -76,6 +77,9 @@ func run(o options) error {
 	if o.zipf != 0 && !(o.zipf > 1) {
 		return fmt.Errorf("--zipf is %v: must be above 1, or 0", o.zipf)
 	}
+	if o.clients < 1 {
+		return fmt.Errorf("--clients is %d: must be at least 1", o.clients)
+	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.clients + o.idle, MaxConnsPerHost: 0}, Timeout: time.Minute}
 	l := &load{options: o, client: client}
 	if err := l.readQueries(); err != nil {
@@ -114,6 +118,9 @@ func run(o options) error {
 	after, err := l.gauge("sheaf_heap_live_bytes")
 	if err != nil {
 		return err
+	}
+	if len(answers) == 0 {
+		return fmt.Errorf("nobody had an answer within --time %v: must be longer", o.length)
 	}
 	l.report(answers, took)
 	l.reportWork(answers, own, theirs)

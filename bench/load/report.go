@@ -58,8 +58,8 @@ func (l *load) readClocks() (err error) {
 
 // reportWork prints the processor time of answers, all of which took so much of the
 // clients and of the server. An answer waits while both work for it and for others:
-// on processors that do nothing else it would take the work of that time, shared by
-// them.
+// were all work shared evenly by processors that do nothing else, it would take so
+// long, which is a model and no measurement.
 func (l *load) reportWork(answers []answer, clients, server time.Duration) {
 	n := time.Duration(len(answers))
 	if l.pid == 0 {
@@ -69,7 +69,7 @@ func (l *load) reportWork(answers []answer, clients, server time.Duration) {
 	cores := time.Duration(runtime.NumCPU())
 	fmt.Printf("processor time of an answer: clients %.3f ms, server %.3f ms\n", ms(clients/n), ms(server/n))
 	if l.pause == 0 {
-		fmt.Printf("on %d processors that do nothing else that is %v\n", cores, measured(answers, func(a answer) time.Duration { return a.work / cores }))
+		fmt.Printf("were all work shared evenly by %d processors that do nothing else, that would be %v\n", cores, measured(answers, func(a answer) time.Duration { return a.work / cores }))
 	}
 }
 

@@ -188,6 +188,8 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 			return nil, false, err
 		}
 		whole := !found.result.Degraded && len(found.result.Warnings) == 0
+		// A pinned store stands still, so this is asked for those that others write to
+		// while they are searched.
 		if at, told := stampOf(r.view, r.guard.store); whole && told && at == r.at {
 			found.own()
 			cache.put(r.at, key, found, found.bytes())

@@ -395,7 +395,6 @@ func TestTenantsAndScopes(t *testing.T) {
 	}
 }
 
-// What cannot be seen and what is not there differ in nothing but the name.
 // TestWritesStayWithinSets: a key that is bound to sets neither replaces nor deletes
 // a document of another set, now or as a task.
 func TestWritesStayWithinSets(t *testing.T) {
@@ -431,6 +430,7 @@ func TestWritesStayWithinSets(t *testing.T) {
 	}
 }
 
+// What cannot be seen and what is not there differ in nothing but the name.
 func TestNotFoundTellsNothing(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{"public": {Scopes: []access.Scope{access.ScopeSearch}}})
 	strip := func(body, id string) string {

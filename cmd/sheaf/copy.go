@@ -72,11 +72,8 @@ type copyJSON struct {
 	TookMS   float64 `json:"took_ms"`
 }
 
-// with is the app with another store in its settings; "embedded" is the engine.
+// with is the app with another store in its settings.
 func (a *app) with(store string) *app {
-	if store == "embedded" {
-		store = ""
-	}
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
 	b.config, b.elsewhere = &c, true
@@ -169,7 +166,7 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 // storeName names the store of the session for people.
 func (s *session) storeName() string {
 	if s.target == nil {
-		return "embedded"
+		return engineStore
 	}
 	return s.target.String()
 }

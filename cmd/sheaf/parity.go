@@ -214,21 +214,19 @@ type askedStore struct {
 	answers map[string][]answered
 }
 
-// kind is that of the address; "embedded" is the engine.
+// kind is that of the address; engineStore is the engine's.
 func (s *askedStore) kind() string {
 	kind, _, _ := strings.Cut(s.address, ":")
 	kind, _, _ = strings.Cut(kind, "+")
 	return kind
 }
 
-const engineKind = "embedded"
-
 // askStore asks a store everything, the engine in every way to count that one of the
 // stores has.
 func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *profile.Profile, queries []string, o search.Options) (*askedStore, error) {
 	out := &askedStore{address: store, answers: map[string][]answered{}}
 	ways := []string{config.BM25Exact}
-	if out.kind() == engineKind {
+	if out.kind() == engineStore {
 		for _, other := range stores {
 			if way := countsAs((&askedStore{address: other}).kind()); !slices.Contains(ways, way) {
 				ways = append(ways, way)
@@ -275,9 +273,9 @@ func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile
 func compareCounted(queries []string, first, other *askedStore) *parityStoreJSON {
 	way := config.BM25Exact
 	switch {
-	case first.kind() == engineKind:
+	case first.kind() == engineStore:
 		way = countsAs(other.kind())
-	case other.kind() == engineKind:
+	case other.kind() == engineStore:
 		way = countsAs(first.kind())
 	}
 	exact := compareStores(queries, first, other, config.BM25Exact)
@@ -369,7 +367,7 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 // stepOf says what a stage does on the second of two stores, or where that is the
 // engine on the first.
 func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []string) parity.Step {
-	if two.kind() == engineKind {
+	if two.kind() == engineStore {
 		two = one
 	}
 	step := parity.Step{Store: two.kind(), Approximate: strings.Contains(two.address, "hnsw="), Alike: way != config.BM25Exact}

@@ -30,10 +30,13 @@ type storeError struct{ error }
 
 func (e storeError) Unwrap() error { return e.error }
 
+// engineStore names the engine wherever the address of a store is asked for.
+const engineStore = "embedded"
+
 // target is the server that the settings name; nil is the engine.
 func (a *app) target(name string) (*storeurl.Target, error) {
 	o := a.config.Store
-	if o.URL == "" {
+	if o.URL == "" || o.URL == engineStore {
 		return nil, nil
 	}
 	key, err := secret("store_", o.KeyEnv, o.KeyFile)
@@ -63,7 +66,12 @@ func (a *app) rebuildCommand() string {
 	if !a.elsewhere {
 		return "sheaf index --rebuild"
 	}
-	return fmt.Sprintf("SHEAF_STORE='%s' sheaf index --rebuild", a.config.Store.URL)
+	return "SHEAF_STORE=" + shellQuoted(a.config.Store.URL) + " sheaf index --rebuild"
+}
+
+// shellQuoted is text as one word of a POSIX shell.
+func shellQuoted(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // openBackend opens the server of the session, or the engine beside its catalog.

@@ -303,7 +303,7 @@ var keys = []Key{
 		Help:  "constant of its reciprocal ranks, within 10 and 100 in most uses",
 		field: func(v *Values) any { return &v.Fusion.K }},
 	{Name: "store", trust: anyValue("it names a server that texts are sent to"),
-		Help:  "address of the server that keeps the index, such as postgres://me@host/db or opensearch://host:9200; empty for the engine on this machine",
+		Help:  "address of the server that keeps the index, such as postgres://me@host/db or opensearch://host:9200; empty, or embedded, for the engine on this machine",
 		field: func(v *Values) any { return &v.Store.URL }},
 	{Name: "store_key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`), trust: anyValue("it names a secret that is sent out"),
 		Help:  "environment variable that holds the store's password, key or token",

@@ -43,7 +43,7 @@ func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 		return nil
 	})
 	group.Go(func() error {
-		err := w.change(ctx, batch, func(ctx context.Context) error { return w.remove(ctx, batch.Replace, idsOf(chunks)) })
+		err := w.change(ctx, len(batch.Chunks), batch, func(ctx context.Context) error { return w.remove(ctx, batch.Replace, idsOf(chunks)) })
 		if err != nil {
 			return err
 		}
@@ -60,9 +60,9 @@ func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan pa
 	before, ahead, begun := w.ord.take(len(chunks)), 0, 0
 	var last *texts
 	for ahead < len(chunks) || begun < len(chunks) || last != nil {
-		if begun >= ahead {
+		if begun >= ahead && ahead < len(chunks) {
 			some := chunks[ahead:min(ahead+maxAhead, len(chunks))]
-			err := w.change(ctx, &backend.Batch{}, func(ctx context.Context) error { return w.sendColumns(ctx, some, before+int64(ahead)) })
+			err := w.change(ctx, len(chunks), nil, func(ctx context.Context) error { return w.sendColumns(ctx, some, before+int64(ahead)) })
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan pa
 		if !ok && last == nil && begun < len(chunks) {
 			return fail("write", ctx.Err()) // which ended the analysis
 		}
-		err := w.change(ctx, &backend.Batch{}, func(ctx context.Context) (err error) {
+		err := w.change(ctx, len(chunks), nil, func(ctx context.Context) (err error) {
 			var next *texts
 			if ok {
 				if next, err = w.encode(ctx, &encoding, &p, before+int64(begun)); err != nil {

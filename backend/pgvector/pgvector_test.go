@@ -193,8 +193,8 @@ func TestCutConnections(t *testing.T) {
 	p.mu.Unlock()
 	p.cut()
 	long := text("t:d", strings.Repeat("many different words here ", 10_000))
-	if err := b.Write(t.Context(), long); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("a write that is cut: %v", err)
+	if err := b.Write(t.Context(), long); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "write 1 chunks") {
+		t.Errorf("a write of one chunk that is cut: %v", err)
 	}
 	if n := count(t, direct, "different"); n != 0 {
 		t.Errorf("%d chunks of a write that was cut", n)

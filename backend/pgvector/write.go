@@ -204,7 +204,7 @@ func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 	}
 	chunks := lastOfEqual(batch.Chunks)
 	analyzed := w.s.analyze(chunks)
-	return w.change(ctx, &batch, func(ctx context.Context) error {
+	return w.change(ctx, len(batch.Chunks), &batch, func(ctx context.Context) error {
 		if err := w.remove(ctx, batch.Replace, idsOf(chunks)); err != nil {
 			return err
 		}
@@ -212,9 +212,10 @@ func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 	})
 }
 
-// change lets f change what is stored, in the transaction, while nobody else does, with
-// what is in batch, which it checks before. Each statement has the whole timeout.
-func (w *load) change(ctx context.Context, batch *backend.Batch, f func(ctx context.Context) error) error {
+// change lets f change what is stored, in the transaction, while nobody else does. chunks
+// is how many an error speaks of; batch is checked before, but for nil, which was. Each
+// statement has the whole timeout.
+func (w *load) change(ctx context.Context, chunks int, batch *backend.Batch, f func(ctx context.Context) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -227,14 +228,16 @@ func (w *load) change(ctx context.Context, batch *backend.Batch, f func(ctx cont
 	if err == nil && w.conn == nil {
 		err = w.begin(ctx)
 	}
-	if err == nil {
-		if err = w.s.check(batch, w.vector); err != nil {
+	if err == nil && batch != nil {
+		if err := w.s.check(batch, w.vector); err != nil {
 			return err
 		}
+	}
+	if err == nil {
 		err = f(ctx)
 	}
 	if err != nil {
-		err = fail(fmt.Sprintf("write %d chunks", len(batch.Chunks)), err)
+		err = fail(fmt.Sprintf("write %d chunks", chunks), err)
 		w.broken = fmt.Errorf("nothing since the last commit is written, it can be repeated: %w", err)
 		w.end()
 	}

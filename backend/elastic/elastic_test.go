@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -158,6 +159,49 @@ func TestExamine(t *testing.T) {
 	o.URL = "http://127.0.0.1:1"
 	if found := elastic.Examine(t.Context(), o); len(found) != 1 || !errors.Is(found[0].Err, sheaf.ErrUnavailable) {
 		t.Errorf("nobody listens: %v", found)
+	}
+}
+
+// TestExamineBlocked: the doctor names each block of an index and of its dictionary, and
+// what it says lifts them, in the order in which it says so.
+func TestExamineBlocked(t *testing.T) {
+	o := options(t)
+	if err := stores().Open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	set := func(index, settings string) {
+		t.Helper()
+		req := must(http.NewRequest("PUT", o.URL+"/"+index+"/_settings", strings.NewReader(settings)))
+		req.Header.Set("Content-Type", "application/json")
+		resp := must(http.DefaultClient.Do(req))
+		resp.Body.Close()
+		if resp.StatusCode != 200 {
+			t.Fatalf("%s %s: %s", index, settings, resp.Status)
+		}
+	}
+	last := func() backend.Finding {
+		found := elastic.Examine(t.Context(), o)
+		return found[len(found)-1]
+	}
+	if f := last(); f.Err != nil {
+		t.Fatalf("nothing is blocked: %v", f.Err)
+	}
+	set(o.Index, `{"index.blocks.write":true,"index.blocks.read_only_allow_delete":true,"index.blocks.read_only":true}`)
+	set(o.Index+"-terms", `{"index.blocks.read":true,"index.blocks.write":true}`)
+	advised := regexp.MustCompile(`PUT /(\S+)/_settings (\{[^}]*\})`)
+	f := last()
+	if !errors.Is(f.Err, sheaf.ErrUnavailable) || !strings.Contains(f.Err.Error(), "make space") {
+		t.Fatalf("two indices are blocked: %v", f.Err)
+	}
+	lifts := advised.FindAllStringSubmatch(f.Err.Error(), -1)
+	if len(lifts) != 5 {
+		t.Fatalf("five blocks, and %d ways to lift them: %v", len(lifts), f.Err)
+	}
+	for _, lift := range lifts {
+		set(lift[1], lift[2])
+	}
+	if f := last(); f.Err != nil {
+		t.Errorf("what was advised is done: %v", f.Err)
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"sheaf"
@@ -103,6 +106,9 @@ func (s *Store) examineMaking(ctx context.Context) backend.Finding {
 func (s *Store) examineIndex(ctx context.Context) backend.Finding {
 	out := backend.Finding{Check: "index " + s.o.Index, Found: "not made yet"}
 	err := s.verify(ctx)
+	if err == nil {
+		err = s.examineBlocks(ctx)
+	}
 	switch {
 	case errors.Is(err, sheaf.ErrNotFound):
 	case err != nil:
@@ -112,4 +118,37 @@ func (s *Store) examineIndex(ctx context.Context) backend.Finding {
 		out.Found, out.Err = fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", n), err
 	}
 	return out
+}
+
+// examineBlocks is an error when something may not be done with the index or its
+// dictionary: the server itself blocks an index when its disk is nearly full.
+func (s *Store) examineBlocks(ctx context.Context) error {
+	var found map[string]struct{ Settings map[string]string }
+	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s,%s-terms/_settings/index.blocks.*?flat_settings=true&ignore_unavailable=true", s.o.Index, s.o.Index), nil, &found)
+	if errors.Is(err, sheaf.ErrInvalid) {
+		return nil // without the right to ask, writing will tell
+	}
+	if err != nil {
+		return err
+	}
+	var lifts []string
+	space := ""
+	for _, index := range slices.Sorted(maps.Keys(found)) {
+		// Those of reading only come first: they keep the others from being changed. Each
+		// is a request of its own: together they are refused. (That of metadata refuses
+		// this request, and says so.)
+		for _, block := range []string{"read_only_allow_delete", "read_only", "write", "read"} {
+			if found[index].Settings["index.blocks."+block] != "true" {
+				continue
+			}
+			lifts = append(lifts, fmt.Sprintf(`PUT /%s/_settings {"index.blocks.%s":null}`, index, block))
+			if block == "read_only_allow_delete" {
+				space = "make space where the server's disk is nearly full, then "
+			}
+		}
+	}
+	if len(lifts) == 0 {
+		return nil
+	}
+	return s.fault(sheaf.ErrUnavailable, "the server blocks it (%d settings index.blocks): %slift that, one after another: %s", len(lifts), space, strings.Join(lifts, ", "))
 }

@@ -43,9 +43,13 @@ func newCollector(s *Snapshot, limit int) *collector {
 
 // release gives the memory back; the collector is used no more.
 func (c *collector) release() {
-	if cap(c.heap) <= mostCollected {
-		collectedPool.Put(c.collected)
+	if cap(c.heap) > mostCollected {
+		c.heap = nil
 	}
+	if cap(c.promised) > mostCollected {
+		c.promised = nil
+	}
+	collectedPool.Put(c.collected)
 	c.collected = nil
 }
 

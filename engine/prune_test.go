@@ -200,3 +200,21 @@ func TestPruningIsExact(t *testing.T) {
 		}
 	}
 }
+
+// TestCollectorRelease: what a search for many hits took is not kept for others.
+func TestCollectorRelease(t *testing.T) {
+	s, err := testIndex(t, t.TempDir()).Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCollector(s, 2*mostCollected)
+	kept := c.collected
+	c.promise(make([]float64, 2*mostCollected))
+	c.release()
+	if n := cap(kept.promised); n > mostCollected {
+		t.Errorf("room for %d promises is kept", n)
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
+}

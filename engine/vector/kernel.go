@@ -3,6 +3,7 @@ package vector
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // A kernel is the two inner loops, for one kind of processor. Every kernel gives
@@ -93,7 +94,7 @@ func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, number
 
 func checkDot(out []int32, rows []byte, index []uint32, codes []byte, words int) {
 	_ = out[len(index)-1]
-	last := int(index[len(index)-1])
+	last := int(slices.Max(index)) // that they rise is for the caller to see to, not to be trusted with memory
 	_, _ = rows[(last+1)*words*wordBits-1], codes[codeAt(last, words-1, words)+7]
 }
 

@@ -85,6 +85,25 @@ func TestKernels(t *testing.T) {
 	}
 }
 
+// TestKernelBounds: a row that is not there is a panic of every kernel, wherever in the
+// index it stands.
+func TestKernelBounds(t *testing.T) {
+	s := newSample(rand.New(rand.NewPCG(2, 3)), 4, 2)
+	const count = 2 * GroupRows
+	for _, k := range kernels {
+		for _, index := range [][]uint32{{count}, {0, count, 1}, {math.MaxUint32, 0}} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: rows %d of %d", k.name, index, count)
+					}
+				}()
+				k.dot(make([]int32, len(index)), s.rows, index, s.codes, s.q.numbers)
+			}()
+		}
+	}
+}
+
 // TestPlainKernel holds the plain kernel to the definition: numbers of a query
 // times signed numbers of a row, and estimates by the number of each dimension.
 func TestPlainKernel(t *testing.T) {

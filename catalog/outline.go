@@ -58,7 +58,9 @@ func (v *View) Node(id sheaf.ID) *sheaf.Node {
 type metNodes []atomic.Pointer[metNode]
 
 // metNode is a chunk under the ID that it was asked for by: stores that know their IDs
-// give the very same string again, and no text has to be compared then.
+// give the very same string again, and no text has to be compared then. One is made for
+// each miss, which decodes or searches an outline anyway: three words in the place itself
+// could not be read whole without a lock, which those that find would pay for.
 type metNode struct {
 	id   sheaf.ID
 	node *sheaf.Node

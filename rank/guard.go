@@ -54,14 +54,14 @@ func (g Guard) work(r *Row, env Env) error {
 		}
 	}
 	if below > 0 && count <= g.Rank {
-		g.raise(r, held, below)
+		return g.raise(stage, r, held, below)
 	}
 	return nil
 }
 
 // raise gives the last of the first Rank places to the hits that are held: the
 // lowest others make room, from the hit at first on.
-func (g Guard) raise(r *Row, held []bool, below int) {
+func (g Guard) raise(stage string, r *Row, held []bool, below int) error {
 	first := g.Rank
 	for room := 0; room < below; {
 		if first--; !held[first] {
@@ -94,6 +94,9 @@ func (g Guard) raise(r *Row, held []bool, below int) {
 			r.why[k.at] = &e
 		}
 		k.score = score
+		if err := r.gives(stage, &k); err != nil {
+			return err
+		}
 		out = append(out, k)
 	}
 	for i, k := range r.keys[first:] {
@@ -102,4 +105,5 @@ func (g Guard) raise(r *Row, held []bool, below int) {
 		}
 	}
 	r.keys = out
+	return nil
 }

@@ -1,6 +1,7 @@
 package rank_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -111,4 +112,13 @@ func TestGuardHolds(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A stage that makes a score infinite is an error, not the next one's.
+func TestGuardOverflow(t *testing.T) {
+	in := scored("A B C", math.MaxFloat64, -math.MaxFloat64, -math.MaxFloat64)
+	env := rank.Env{Facts: alone{}, Rare: func(id sheaf.ID) bool { return id == "C" }}
+	if out, err := (rank.Guard{Rank: 2}).Apply(in, env); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `"C"`) {
+		t.Errorf("%v, error %v: want one that names C", out, err)
+	}
 }

@@ -17,6 +17,8 @@ import (
 type Row struct {
 	hits sheaf.Ranking // as they came
 	keys []rowKey      // what is left of them
+	// finite says that all scores were finite numbers as they came.
+	finite bool
 	// loose says that scores have changed since the keys were put in order.
 	loose bool
 	// why are the explanations, by hit; nil when hits carry none.
@@ -52,10 +54,11 @@ var rows = sync.Pool{New: func() any { return new(Row) }}
 // NewRow begins a row with the hits of in, which must not be changed afterwards.
 func NewRow(in sheaf.Ranking) *Row {
 	r := rows.Get().(*Row)
-	r.hits, r.loose = in, false
+	r.hits, r.loose, r.finite = in, false, true
 	r.keys = slices.Grow(r.keys[:0], len(in))[:len(in)]
 	for i := range in {
 		r.keys[i] = rowKey{in[i].Score, int32(i), false}
+		r.finite = r.finite && finite(in[i].Score)
 	}
 	if explained(in) {
 		r.reasons = sized(r.reasons, len(in))
@@ -71,7 +74,7 @@ func NewRow(in sheaf.Ranking) *Row {
 func (r *Row) Len() int { return len(r.keys) }
 
 // Apply applies a stage; false says that this one asks for the hits themselves, and
-// that nothing was done. Errors are those of the stage; the row serves no more then.
+// that nothing was done. Errors are those of the stage; the row is for Release then.
 func (r *Row) Apply(s Stage, env Env) (applied bool, err error) {
 	if s, ok := s.(rowStage); ok {
 		return true, s.work(r, env)
@@ -94,21 +97,22 @@ func (r *Row) Ranking() sheaf.Ranking {
 			}
 		}
 	}
-	r.release()
+	r.Release()
 	return out
 }
 
 // asTheyCame reports whether what is left are the first hits as they came.
 func (r *Row) asTheyCame() bool {
 	for i, k := range r.keys {
-		if int(k.at) != i || k.score != r.hits[i].Score || r.why != nil && r.why[i] != r.hits[i].Explanation {
+		if int(k.at) != i || math.Float64bits(k.score) != math.Float64bits(r.hits[i].Score) || r.why != nil && r.why[i] != r.hits[i].Explanation {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *Row) release() {
+// Release ends a row whose ranking nobody asks for; its memory serves again.
+func (r *Row) Release() {
 	if r.index != nil {
 		r.index.Release()
 	}
@@ -124,18 +128,26 @@ func (r *Row) release() {
 func alone(s rowStage, in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	r := NewRow(in)
 	if err := s.work(r, env); err != nil {
+		r.Release()
 		return nil, err
 	}
 	return r.Ranking(), nil
 }
 
 // valid is an error when a score that the row began with is no finite number. Stages
-// keep those finite that they change.
-func (r *Row) valid(stage string) error { return r.hits.Valid(stage) }
+// see to those that they change, by gives.
+func (r *Row) valid(stage string) error {
+	if r.finite {
+		return nil
+	}
+	return r.hits.Valid(stage)
+}
 
-// finite is an error unless a stage gave hit a finite score.
-func (r *Row) finite(stage string, k *rowKey) error {
-	if math.IsNaN(k.score) || math.IsInf(k.score, 0) {
+func finite(score float64) bool { return !math.IsNaN(score) && !math.IsInf(score, 0) }
+
+// gives is an error unless a stage gave a hit a finite score.
+func (r *Row) gives(stage string, k *rowKey) error {
+	if !finite(k.score) {
 		return sheaf.Invalidf("%s: the score of %q becomes %v: must be a finite number", stage, r.hits[k.at].ID, k.score)
 	}
 	return nil
@@ -308,7 +320,7 @@ func (r *Row) boost(b *boosting) error {
 func (r *Row) blend(stage string, how Blend, k *rowKey, f *factor) error {
 	before := k.score
 	k.score = how.apply(before, f.value)
-	if err := r.finite(stage, k); err != nil {
+	if err := r.gives(stage, k); err != nil {
 		return err
 	}
 	k.moved = k.moved || k.score != before

@@ -1,10 +1,13 @@
 package rank_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"sheaf"
@@ -60,6 +63,37 @@ func TestRow(t *testing.T) {
 	}
 	if applied < 500 {
 		t.Errorf("%d times stages were applied in a row", applied)
+	}
+}
+
+// A score that a stage makes 0 of is that, also where it was -0 and compares as equal.
+func TestRowKeepsTheSignOfZero(t *testing.T) {
+	l := newShelf()
+	id := l.add("t:a.md").ID
+	out := apply(t, rank.HeadingBoost{Max: 1, Decay: 1, Blend: rank.Add}, sheaf.Ranking{hit(id, math.Copysign(0, -1))}, rank.Env{Facts: l})
+	if got := out[0].Score; got != 0 || math.Signbit(got) {
+		t.Errorf("-0 + (1 - 1) is %v, want 0", got)
+	}
+}
+
+// Every stage that works on rows tells of a score that the row began with, also when it
+// is not the first.
+func TestRowTellsOfScores(t *testing.T) {
+	l := newShelf()
+	a, b := l.add("t:a.md").ID, l.add("t:b.md").ID
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		row := rank.NewRow(sheaf.Ranking{hit(a, 1), hit(b, bad)})
+		for _, s := range []rank.Stage{rank.Top{N: 2}, rank.AsSimilarity{}, rank.HeadingBoost{Max: 1, Decay: 1}} {
+			if _, err := row.Apply(s, rank.Env{Facts: l}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), string(b)) {
+				t.Errorf("%T, score %v: error %v, want one that names %s", s, bad, err, b)
+			}
+		}
+		row.Release()
+		row = rank.NewRow(sheaf.Ranking{hit(a, 1)}) // maybe in the same memory
+		if _, err := row.Apply(rank.Top{N: 2}, rank.Env{}); err != nil {
+			t.Errorf("after score %v: %v", bad, err)
+		}
+		row.Release()
 	}
 }
 

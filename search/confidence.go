@@ -168,7 +168,9 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 		}
 		j.ideals = append(j.ideals, ideal)
 	}
-	j.compare(r.facts, rank.NewRow(ranking))
+	row := rank.NewRow(ranking)
+	j.compare(r.facts, row)
+	row.Release()
 	j.best = j.scores[j.first]
 	r.judged = j
 	return nil

@@ -400,6 +400,9 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, numbers []int32,
 			}
 		}
 		if err != nil {
+			if row != nil {
+				row.Release()
+			}
 			return nil, nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
 		if _, ok := step.Stage.(rank.Whole); ok && r.judged != nil && at == (lane{}) {
@@ -434,7 +437,8 @@ func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err
 }
 
 // step applies one stage; those that ask for the hits themselves end the row and begin
-// another, which is not the same then, though it may use the same memory.
+// another, which is not the same then, though it may use the same memory. After an error
+// there may be none.
 func (r *run) step(ctx context.Context, row *rank.Row, stage rank.Stage, env rank.Env) (_ *rank.Row, same bool, _ error) {
 	model, reranks := stage.(profile.Rerank)
 	if reranks && model.N == 0 {

@@ -241,15 +241,15 @@ func OutlineOf(d *Document, date Dated) *Outline {
 	if len(d.Chunks) > 0 {
 		o.Nodes = make([]Node, len(d.Chunks)) // in their places: others point at them
 	}
+	last := make(map[ID]*Node, len(d.Chunks)) // by ID, of those before
 	for i := range d.Chunks {
 		n := &o.Nodes[i]
 		*n = NodeOf(&d.Chunks[i])
 		n.Outline = o
-		for above := i - 1; above >= 0 && n.Parent != "" && n.Above == nil; above-- { // mostly one of the last
-			if o.Nodes[above].ID == n.Parent {
-				n.Above = &o.Nodes[above]
-			}
+		if n.Parent != "" {
+			n.Above = last[n.Parent]
 		}
+		last[n.ID] = n
 	}
 	return o
 }

@@ -1,0 +1,54 @@
+package sheaf_test
+
+import (
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sheaf"
+)
+
+// TestOutlineParents: the node above is the nearest one before that has the parent's ID,
+// whatever the tree, also where IDs repeat and parents are missing.
+func TestOutlineParents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id := rapid.Map(rapid.IntRange(0, 12), func(n int) sheaf.ID { return sheaf.ID("t:a.md#" + strconv.Itoa(n)) })
+		d := sheaf.Document{ID: "t:a.md", Chunks: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) sheaf.Chunk {
+			return sheaf.Chunk{ID: id.Draw(t, "id"), Parent: rapid.OneOf(id, rapid.Just(sheaf.ID(""))).Draw(t, "parent")}
+		}), 0, 20).Draw(t, "chunks")}
+		o := sheaf.OutlineOf(&d, sheaf.Dated{})
+		for i := range o.Nodes {
+			var want *sheaf.Node
+			for j := range i {
+				if d.Chunks[i].Parent != "" && d.Chunks[j].ID == d.Chunks[i].Parent {
+					want = &o.Nodes[j]
+				}
+			}
+			if o.Nodes[i].Above != want {
+				t.Fatalf("above chunk %d: %+v, want %+v", i, o.Nodes[i].Above, want)
+			}
+		}
+	})
+}
+
+// flat is a document with n chunks under its root.
+func flat(n int) *sheaf.Document {
+	d := &sheaf.Document{ID: "t:a.md", Chunks: []sheaf.Chunk{{ID: "t:a.md"}}}
+	for i := range n {
+		d.Chunks = append(d.Chunks, sheaf.Chunk{ID: sheaf.ID("t:a.md#" + strconv.Itoa(i)), Parent: d.ID, Depth: 1})
+	}
+	return d
+}
+
+func BenchmarkOutlineOf(b *testing.B) {
+	for _, n := range []int{10, 100, 10_000} {
+		d := flat(n)
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				sheaf.OutlineOf(d, sheaf.Dated{})
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/chunk"
+	"sheaf/profile"
 	words "sheaf/query"
 	"sheaf/rank"
 	"sheaf/search"
@@ -54,6 +55,27 @@ func (d *distant) Count(ctx context.Context, req backend.Request) (int, error) {
 	return n[0], nil
 }
 
+// uncounted is a store that fails to count words, and notes how often it is asked.
+type uncounted struct {
+	backend.Backend
+	fault error
+	asked int
+}
+
+func (u *uncounted) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]sheaf.Ranking, error) {
+	return backend.RetrieveAll(ctx, struct{ backend.Backend }{u.Backend}, reqs)
+}
+
+func (u *uncounted) CountAll(context.Context, []backend.Request) ([]int, error) {
+	u.asked++ // one after another, as the test sees
+	return nil, u.fault
+}
+
+func (u *uncounted) Count(context.Context, backend.Request) (int, error) {
+	u.asked++
+	return 0, u.fault
+}
+
 // sized are facts as a caller may see them, who sees so many chunks.
 type sized struct{ rank.Facts }
 
@@ -76,6 +98,46 @@ func TestCountedAhead(t *testing.T) {
 		}
 		if len(got.Hits) == 0 {
 			t.Errorf("%s: nothing found", name)
+		}
+	}
+}
+
+// TestCountedOnce: a store that cannot count, or fails to, is asked for the query's words
+// once, though they were counted ahead and every score is measured by them.
+func TestCountedOnce(t *testing.T) {
+	s := collection(t, chunk.Options{})
+	p, err := profile.Parse("measured.yaml", []byte(`
+name: measured
+about: scores measured by what the query is worth
+branches:
+  - name: words
+    retrieve: text
+    fields: {body: 1}
+    limit: 50
+fuse: {method: scores, norm: share, mean: sum, complete: true}
+then:
+  - whole: {strength: 0.4, place: 0.75, saturation: 2, coverage: 0.4, documents: 50}
+`), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := errors.New("the store is down")
+	for _, fault := range []error{down, sheaf.ErrUnsupported} {
+		for name, facts := range map[string]rank.Facts{"of a known size": sized{s.Facts}, "of an unknown size": struct{ rank.Facts }{s.Facts}} {
+			far := &uncounted{Backend: s.Backend, fault: fault}
+			there := *s
+			there.Backend, there.Facts = far, facts
+			q := words.Parse("flour water salt", words.Options{Limit: 10, Now: s.Now()})
+			r, err := there.Search(context.Background(), q, p, search.Options{})
+			switch {
+			case fault == down && !errors.Is(err, down):
+				t.Errorf("%s: error %v, want %v", name, err, down)
+			case fault != down && (err != nil || len(r.Hits) == 0):
+				t.Errorf("%s, %v: error %v", name, fault, err)
+			}
+			if far.asked != 1 {
+				t.Errorf("%s, %v: asked %d times, want once", name, fault, far.asked)
+			}
 		}
 	}
 }

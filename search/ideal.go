@@ -51,11 +51,24 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	return w.sum, nil
 }
 
-// worth is what the words of the query are worth; nil when the store cannot count.
+// worth is what the words of the query are worth; nil when the store cannot count. The
+// store is asked once, whatever comes of it.
 func (r *run) worth(ctx context.Context) (*worth, error) {
+	if !r.weighed {
+		r.weighed = true
+		r.worthy, r.uncounted = r.weigh(ctx)
+		if errors.Is(r.uncounted, sheaf.ErrUnsupported) {
+			r.uncounted = nil
+		}
+	}
+	return r.worthy, r.uncounted
+}
+
+// weigh asks the store what the words of the query are worth.
+func (r *run) weigh(ctx context.Context) (*worth, error) {
 	counter, ok := r.searcher.Backend.(backend.Counter)
-	if !ok || r.worthy != nil {
-		return r.worthy, nil
+	if !ok {
+		return nil, nil
 	}
 	n, err := r.chunks(ctx, counter)
 	if err != nil {
@@ -64,14 +77,10 @@ func (r *run) worth(ctx context.Context) (*worth, error) {
 	list := sought{analyzer: r.searcher.Analyzer}
 	list.add(r.query.Words, 1)
 	dfs, err := frequencies(ctx, counter, list.queries)
-	switch {
-	case errors.Is(err, sheaf.ErrUnsupported):
-		return nil, nil
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
-	r.worthy = list.worth(dfs, n)
-	return r.worthy, nil
+	return list.worth(dfs, n), nil
 }
 
 // maxWorth bounds how many words of a query are counted; those after them are

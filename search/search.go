@@ -270,9 +270,12 @@ type run struct {
 	// size is the number of chunks, 0 before it is known.
 	size int
 	// worthy are the words of the query with what they are worth, nil before
-	// they are counted; lookup is how a branch of words looks for them.
-	worthy *worth
-	lookup *backend.Request
+	// they are counted, and uncounted is why they could not be; weighed says that the
+	// store was asked. lookup is how a branch of words looks for them.
+	worthy    *worth
+	uncounted error
+	weighed   bool
+	lookup    *backend.Request
 	// windows are how many hits each branch of the main phase retrieved, before those
 	// that others found were looked up in it; kept with a trace.
 	windows map[string]int

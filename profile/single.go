@@ -21,17 +21,27 @@ func Stages() []string {
 
 // NewStage makes one stage of the kind called name, for rankings that come
 // from elsewhere. set are its settings, written as in a profile, lists with
-// commas; limit is what expressions know by that name, 1..MaxLimit. Anything
-// wrong is sheaf.ErrInvalid.
+// commas; limit is what expressions know by that name, 1..MaxLimit where one asks for
+// it. Anything wrong is sheaf.ErrInvalid.
 func NewStage(name string, set map[string]string, limit int) (Step, error) {
-	at := &node{file: "stage", line: 1, col: 1, kind: nodeScalar, text: name}
+	return newStage(name, set, limit, "setting ")
+}
+
+// newStage makes a stage; errors call its settings by their names after called.
+func newStage(name string, set map[string]string, limit int, called string) (Step, error) {
+	at := &node{file: "stage", kind: nodeScalar, text: name}
 	i := slices.Index(Stages(), name)
 	if i < 0 {
 		return Step{}, at.unknown("stage", Stages())
 	}
-	s, err := decodeStep(&stages[i], settingsNode("stage "+name, &stages[i], set), nil)
+	s, err := decodeStep(&stages[i], settingsNode("stage "+name, called, &stages[i], set), nil)
 	if err != nil {
 		return Step{}, err
+	}
+	for i := range s.settings {
+		if s := &s.settings[i]; s.number != nil && (limit < 1 || limit > MaxLimit) && slices.Contains(s.number.names(), "limit") {
+			return Step{}, s.errorf("%s counts on limit, which is %d: must be within 1..%d", s.where, limit, MaxLimit)
+		}
 	}
 	v, err := limitOnly(limit)
 	if err != nil {
@@ -47,7 +57,15 @@ func NewStage(name string, set map[string]string, limit int) (Step, error) {
 // NewFusion makes a fusion, for rankings that come from elsewhere; set are its
 // settings, written as in a profile.
 func NewFusion(set map[string]string) (rank.Fusion, error) {
-	s, err := decodeStep(&fusion, settingsNode("fuse", &fusion, set), nil)
+	return newFusion(set, "setting ")
+}
+
+// NewRunFusion is NewFusion for rankings of other systems; errors call settings as flags
+// are written.
+func NewRunFusion(set map[string]string) (rank.Fusion, error) { return newFusion(set, "--") }
+
+func newFusion(set map[string]string, called string) (rank.Fusion, error) {
+	s, err := decodeStep(&fusion, settingsNode("fuse", called, &fusion, set), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +85,13 @@ func limitOnly(limit int) (values, error) {
 }
 
 // settingsNode is the mapping that a profile would hold.
-func settingsNode(file string, k *kind, set map[string]string) *node {
-	n := &node{file: file, line: 1, col: 1, kind: nodeMapping}
+func settingsNode(what, called string, k *kind, set map[string]string) *node {
+	n := &node{file: what, kind: nodeMapping}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		p := scalarPair(n, name, set[name])
+		p := scalarPair(&node{file: called + name}, name, set[name])
 		for i := range k.options {
 			if k.options[i].name == name && k.options[i].kind == typeTexts {
-				p.value = node{file: file, line: 1, col: 1, kind: nodeList}
+				p.value = node{file: called + name, kind: nodeList}
 				for _, text := range strings.Split(set[name], ",") {
 					item := p.value.null()
 					item.kind, item.text = nodeScalar, strings.TrimSpace(text)
@@ -95,9 +113,10 @@ var runStages = []string{"aggregate", "top", "min_score", "elbow", "adaptive", "
 func RunStages() []string { return slices.Clone(runStages) }
 
 // NewRunStage is [NewStage] for rankings of which no more is known than which
-// document a chunk belongs to. A stage that needs more is sheaf.ErrUnsupported.
+// document a chunk belongs to. A stage that needs more is sheaf.ErrUnsupported. Errors
+// call settings as flags are written.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
-	step, err := NewStage(name, set, limit)
+	step, err := newStage(name, set, limit, "--")
 	if err != nil {
 		return step, err
 	}
@@ -130,7 +149,7 @@ func FusionOptions() []Option {
 
 // StageHelp describes a kind of stage and its settings, a line each.
 func StageHelp(name string) (string, error) {
-	at := &node{file: "stage", line: 1, col: 1, kind: nodeScalar, text: name}
+	at := &node{file: "stage", kind: nodeScalar, text: name}
 	i := slices.Index(Stages(), name)
 	if i < 0 {
 		return "", at.unknown("stage", Stages())

@@ -51,8 +51,12 @@ type pair struct {
 	value node
 }
 
-// errorf is an error that wraps sheaf.ErrInvalid and begins with the place.
+// errorf is an error that wraps sheaf.ErrInvalid and begins with the place, which has
+// no line outside files.
 func (n *node) errorf(format string, args ...any) error {
+	if n.line == 0 {
+		return sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
+	}
 	return sheaf.Invalidf("%s:%d:%d: %s", n.file, n.line, n.col, fmt.Sprintf(format, args...))
 }
 

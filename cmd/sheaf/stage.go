@@ -44,7 +44,7 @@ doc/stages.md.`,
 			if o.name == "" || len(o.files) != 1 {
 				return sheaf.Invalidf("want a stage and one run: sheaf stage NAME [--SETTING=VALUE...] RUN")
 			}
-			step, err := profile.NewRunStage(o.name, o.set, min(o.limit, profile.MaxLimit))
+			step, err := profile.NewRunStage(o.name, o.set, o.limit)
 			if err != nil {
 				return err
 			}

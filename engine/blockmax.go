@@ -61,6 +61,7 @@ type scratch struct {
 	ordered []*bound
 	rests   []float64
 	pending []candidate
+	brought []candidate
 	placed  [][]float64 // in blocks, by clause
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"sheaf/engine/bm25"
 	"sheaf/engine/postings"
@@ -167,6 +168,11 @@ type maxScore struct {
 	pending   []candidate // sums are those, for now
 	touched   int         // postings scored
 	scratch   *scratch
+
+	// What evaluations of other stretches of the segment found, and scored.
+	bringing  sync.Mutex // guards it while they do
+	brought   []candidate
+	elsewhere int
 }
 
 // candidate is a chunk with about its score.
@@ -184,7 +190,7 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 	}
 	s.clauses = clauses
 	chunks := uint32(p.snapshot.views[view].reader.Chunks())
-	m := &maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s, pending: s.pending[:0],
+	m := &maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s, pending: s.pending[:0], brought: s.brought[:0],
 		sums: p.words.Combine == CombineSum, scores: scores{byField: make([]float64, len(p.fields))}}
 	if m.bounds, err = p.bounds(s, terms); err == nil {
 		m.ordered = s.ordered
@@ -294,7 +300,7 @@ func (m *maxScore) close() {
 	s := m.scratch
 	clear(s.clauses) // keep no slice of a mapped file
 	clear(s.all)
-	s.pending = m.pending
+	s.pending, s.brought = m.pending, m.brought
 	scratches.Put(s)
 }
 

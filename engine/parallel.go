@@ -35,8 +35,7 @@ func (ix *Index) takeTurn() (end func()) {
 type stretch struct {
 	of       *maxScore
 	from, to uint32
-	whole    bool      // of itself evaluates it
-	by       *maxScore // that did
+	whole    bool // of itself evaluates it
 }
 
 // prune finds the best chunks of all segments that MaxScore evaluates: what may
@@ -58,11 +57,33 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		defer searching.Add(int32(-helpers))
 	}
 	stretches := cut(segments, helpers+1)
+	if err := together(helpers, len(stretches), func(i int) error { return p.runStretch(ctx, terms, &stretches[i]) }); err != nil {
+		return err
+	}
+	// Only now is the threshold where it ends, so that few chunks have to be scored.
+	err := together(min(helpers, len(segments)-1), len(segments), func(i int) error {
+		m := segments[i]
+		m.pending = append(m.pending, m.brought...)
+		m.confirm()
+		return p.faultOf(m)
+	})
+	if work != nil {
+		work.Postings += int64(all)
+		for _, m := range segments {
+			work.Scored += int64(m.touched + m.elsewhere)
+		}
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+// together does n things by so many goroutines and this one. Each ends with its first
+// error.
+func together(helpers, n int, do func(i int) error) error {
 	var next atomic.Int64
-	errs := make([]error, helpers+1)
+	errs := make([]error, max(helpers, 0)+1)
 	run := func(me int) {
-		for i := int(next.Add(1)) - 1; i < len(stretches) && errs[me] == nil; i = int(next.Add(1)) - 1 {
-			errs[me] = p.runStretch(ctx, terms, &stretches[i])
+		for i := int(next.Add(1)) - 1; i < n && errs[me] == nil; i = int(next.Add(1)) - 1 {
+			errs[me] = do(i)
 		}
 	}
 	var wait sync.WaitGroup
@@ -71,33 +92,7 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 	}
 	run(0)
 	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		closeOthers(stretches)
-		return err
-	}
-	// Only now is the threshold where it ends, so that few chunks have to be scored.
-	for i := range stretches {
-		m := stretches[i].by
-		m.confirm()
-		errs = append(errs, p.faultOf(m))
-		if work != nil {
-			work.Scored += int64(m.touched)
-		}
-	}
-	closeOthers(stretches)
-	if work != nil {
-		work.Postings += int64(all)
-	}
-	return errors.Join(append(errs, ctx.Err())...)
-}
-
-// closeOthers gives back the memory of the evaluations that were made for single stretches.
-func closeOthers(stretches []stretch) {
-	for _, s := range stretches {
-		if !s.whole && s.by != nil {
-			s.by.close()
-		}
-	}
+	return errors.Join(errs...)
 }
 
 // faultOf is what was wrong with a list that m read.
@@ -128,23 +123,34 @@ func cut(segments []*maxScore, goroutines int) []stretch {
 }
 
 // runStretch evaluates a stretch, but for the exact scores of what it found: the first of a
-// segment with what it has, others with cursors of their own.
+// segment with what it has, others with cursors of their own, which end with it.
 func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	m := s.of
-	if !s.whole {
-		var err error
-		if m, err = p.maxScore(terms, m.view, m.top); err != nil {
-			return err
-		}
-		m.share(s.of)
+	if s.whole {
+		s.of.from, s.of.to = s.from, s.to
+		s.of.run()
+		return nil
 	}
-	s.by = m
+	m, err := p.maxScore(terms, s.of.view, s.of.top)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	m.share(s.of)
 	m.from, m.to = s.from, s.to
 	m.run()
-	return nil
+	s.of.bring(m)
+	return p.faultOf(m)
+}
+
+// bring takes over what another evaluation, of a stretch of m, found.
+func (m *maxScore) bring(other *maxScore) {
+	m.bringing.Lock()
+	defer m.bringing.Unlock()
+	m.brought = append(m.brought, other.pending...)
+	m.elsewhere += other.touched
 }
 
 // share gives m what begin computed for another evaluation of the same segment.

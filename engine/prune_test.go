@@ -3,10 +3,13 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"sheaf/analysis"
@@ -213,6 +216,45 @@ func TestCollectorRelease(t *testing.T) {
 	c.release()
 	if n := cap(kept.promised); n > mostCollected {
 		t.Errorf("room for %d promises is kept", n)
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStretchesGiveBack: a query takes memory for the goroutines that evaluate it at once,
+// and not for each of the stretches that they do one after another.
+func TestStretchesGiveBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
+	usual, construct := parallelPostings, scratches.New
+	t.Cleanup(func() {
+		parallelPostings = usual
+		scratches = sync.Pool{New: construct}
+	})
+	parallelPostings = 0
+	const processors = 4
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+	ix := testIndex(t, t.TempDir())
+	commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(5, 77)), 0, 4*processors*windowLen, 400))
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The least of several queries: a pool may drop what it is given.
+	least := int64(math.MaxInt64)
+	for range 20 {
+		var made atomic.Int64
+		scratches = sync.Pool{New: func() any { made.Add(1); return construct() }}
+		req := Request{Limit: 10, Words: &Words{K1: 1.2, B: 0.75, Query: Match{Text: "w0x w1x w2x w3x"}, Fields: []FieldWeight{{"body", 1}}}}
+		if hits, err := s.Search(t.Context(), req); err != nil || len(hits) != req.Limit {
+			t.Fatal(hits, err)
+		}
+		least = min(least, made.Load())
+	}
+	if most := int64(1 + processors); least > most {
+		t.Errorf("one segment and %d goroutines took %d scratches, at most %d are used at once", processors, least, most)
 	}
 	if err := s.Release(); err != nil {
 		t.Fatal(err)

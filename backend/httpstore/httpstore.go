@@ -19,9 +19,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"sheaf"
@@ -199,10 +199,11 @@ func (c *Client) unreached(err error) string {
 		return " (does a server run there?)"
 	case errors.As(err, new(tls.RecordHeaderError)), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
 		return " (the server speaks no TLS: leave +https out of the address)"
-	case strings.Contains(err.Error(), "malformed HTTP"), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
-		return fmt.Sprintf(" (is that %s, and does it speak TLS or not as the address says?)", c.Store)
+	case os.IsTimeout(err), errors.Is(err, context.Canceled):
+		return ""
 	}
-	return ""
+	// The connection ended before an answer, or what came is none.
+	return fmt.Sprintf(" (is that %s, and does it speak TLS or not as the address says?)", c.Store)
 }
 
 // patience is how long to wait before a refused request is worth repeating; it is

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"sheaf"
 )
@@ -115,6 +116,24 @@ func (c *cache) put(at stamp, key cacheKey, value any, bytes int64) {
 		return
 	}
 	c.entries[key] = c.order.PushFront(&cached{key, value, bytes})
+	c.take(bytes)
+}
+
+// grow says that a value takes so many bytes more, if it is remembered.
+func (c *cache) grow(key cacheKey, value any, bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries[key]
+	if e == nil || e.Value.(*cached).value != value {
+		return
+	}
+	e.Value.(*cached).bytes += bytes
+	c.take(bytes)
+}
+
+// take counts bytes, and forgets what was used longest ago where they are too many;
+// c.mu must be held.
+func (c *cache) take(bytes int64) {
 	for c.bytes += bytes; c.bytes > c.limit; {
 		oldest := c.order.Remove(c.order.Back()).(*cached)
 		delete(c.entries, oldest.key)
@@ -270,7 +289,7 @@ func appendElements(b []byte, v reflect.Value) []byte {
 // Sizes in memory, about.
 const (
 	hitBytes    = 128
-	partBytes   = 112
+	partBytes   = int64(unsafe.Sizeof(sheaf.Explanation{}))
 	detailBytes = 100
 )
 

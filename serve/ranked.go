@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"sheaf"
 	"sheaf/eval/calibrate"
@@ -23,27 +24,44 @@ type ranked struct {
 	// those that have been.
 	at    stamp
 	shown []atomic.Pointer[Result]
+	// key is what it is remembered by.
+	key cacheKey
 }
 
-// bytes is about what it takes when all of it has been shown.
+// bytes is about what it takes before any of it is shown.
 func (f *ranked) bytes() int64 {
 	const (
-		fixed   = 2 << 10 // the result, its parameters and times
-		hit     = 1 << 10 // of search.Hit and Result
-		snippet = 2 * search.SnippetWidth
+		fixed  = 5 << 10                                                                          // the result, its parameters and times
+		hit    = int64(unsafe.Sizeof(search.Hit{}) + unsafe.Sizeof(atomic.Pointer[Result]{}) + 8) // with its confidence
+		header = int64(unsafe.Sizeof(""))
 	)
 	n := int64(fixed)
 	for i := range f.result.Hits {
 		h := &f.result.Hits[i]
-		n += hit + snippet + int64(3*len(h.ID)+4*len(h.Breadcrumb)) + explanationBytes(h.Explanation)
+		n += hit + int64(len(h.ID)+len(h.Doc)+len(h.Title)+len(h.Breadcrumb)+len(h.Path)) + int64(len(h.Legs))*int64(unsafe.Sizeof(sheaf.Leg{})) + explanationBytes(h.Explanation)
+		for _, texts := range [...][]string{h.Hierarchy, h.Tags} {
+			for _, text := range texts {
+				n += header + int64(len(text))
+			}
+		}
 		for _, c := range h.Constituents {
-			n += hitBytes + int64(len(c.ID)+len(c.Title))
+			n += int64(unsafe.Sizeof(c)) + int64(len(c.ID)+len(c.Title))
 		}
 	}
 	for _, facet := range f.result.Facets {
 		for _, v := range facet.Values {
 			n += hitBytes + int64(len(v.Value.Text))
 		}
+	}
+	return n
+}
+
+// shownBytes is about what a result takes that is shown of a hit, beside the hit.
+func shownBytes(r *Result) int64 {
+	n := int64(unsafe.Sizeof(*r)) + int64(len(r.Snippet)+len(r.File)) + int64(len(r.Legs))*int64(unsafe.Sizeof(Leg{})) + int64(len(r.Matches))*int64(unsafe.Sizeof(Span{}))
+	n += int64(len(r.Constituents)) * int64(unsafe.Sizeof(Constituent{}))
+	if r.Date != nil {
+		n += int64(unsafe.Sizeof(*r.Date))
 	}
 	return n
 }
@@ -192,6 +210,7 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 		// while they are searched.
 		if at, told := stampOf(r.view, r.guard.store); whole && told && at == r.at {
 			found.own()
+			found.key = key
 			cache.put(r.at, key, found, found.bytes())
 		}
 		return found, whole, nil

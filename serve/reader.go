@@ -334,6 +334,9 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 		}
 		a.Results = append(a.Results, shown)
 	}
+	if s.bytes > 0 && r.c.cache != nil {
+		r.c.cache.grow(k.ranked.key, k.ranked, s.bytes)
+	}
 	if err := r.Err(); err != nil { // of what is shown of the results
 		return nil, fmt.Errorf("read index: %w", err)
 	}

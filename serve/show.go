@@ -26,6 +26,7 @@ type showing struct {
 	results []Result
 	legs    []Leg
 	matches []Span
+	bytes   int64 // that what is remembered of them takes
 }
 
 // highlighter finds the words of the query.
@@ -69,7 +70,10 @@ func (s *showing) show(i int) (Result, bool) {
 	}
 	s.cutSnippet(known, hit, &shown)
 	if same && !shown.Stale {
-		k.shown[i].Store(s.remember(shown))
+		kept := s.remember(shown)
+		if k.shown[i].Swap(kept) == nil {
+			s.bytes += shownBytes(kept)
+		}
 	}
 	return shown, true
 }

@@ -19,7 +19,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -191,7 +190,7 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 
 // unreached is what a person can do about a server that was not reached.
 func (c *Client) unreached(err error) string {
-	dial := new(net.OpError)
+	dial, late := new(net.OpError), net.Error(nil)
 	switch {
 	case errors.As(err, new(*net.DNSError)):
 		return " (is the host spelled right?)"
@@ -199,7 +198,7 @@ func (c *Client) unreached(err error) string {
 		return " (does a server run there?)"
 	case errors.As(err, new(tls.RecordHeaderError)), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
 		return " (the server speaks no TLS: leave +https out of the address)"
-	case os.IsTimeout(err), errors.Is(err, context.Canceled):
+	case errors.As(err, &late) && late.Timeout(), errors.Is(err, context.Canceled):
 		return ""
 	}
 	// The connection ended before an answer, or what came is none.

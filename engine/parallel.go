@@ -105,14 +105,19 @@ func (p *plan) faultOf(m *maxScore) error {
 	return m.exact.err()
 }
 
-// cut makes the stretches of segments, some for each of so many goroutines. Segments
+// cut makes the stretches of segments, together at least some for each of so many
+// goroutines: one that is not a whole segment has to be prepared for once more. Segments
 // without windows have so few postings that they stay whole.
 func cut(segments []*maxScore, goroutines int) []stretch {
+	most := 1 // of a segment
+	if goroutines > 1 {
+		most = (2*goroutines + len(segments) - 1) / len(segments)
+	}
 	var out []stretch
 	for _, m := range segments {
 		parts := 1
-		if goroutines > 1 && m.most != nil {
-			parts = min(2*goroutines, m.windows)
+		if m.most != nil {
+			parts = min(most, m.windows)
 		}
 		for i := range parts {
 			from, to := uint32(i*m.windows/parts*windowLen), uint32((i+1)*m.windows/parts*windowLen)

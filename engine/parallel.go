@@ -111,7 +111,7 @@ func (p *plan) faultOf(m *maxScore) error {
 func cut(segments []*maxScore, goroutines int) []stretch {
 	most := 1 // of a segment
 	if goroutines > 1 {
-		most = (2*goroutines + len(segments) - 1) / len(segments)
+		most = (2*goroutines + len(segments) - 1) / max(len(segments), 1)
 	}
 	var out []stretch
 	for _, m := range segments {

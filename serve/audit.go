@@ -360,7 +360,7 @@ func (t *trial) pages(q SearchRequest) error {
 		if err := t.answer("search", a); err != nil {
 			return err
 		}
-		if *a.Matches > 0 && t.seen == 0 {
+		if a.Matches != nil && *a.Matches > 0 && t.seen == 0 {
 			t.leak("search", "", "it counts %d matches and nothing may be seen", *a.Matches)
 		}
 		if a.Next == "" {

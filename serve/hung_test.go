@@ -3,9 +3,11 @@ package serve_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
+	"sheaf"
 	"sheaf/backend"
 	"sheaf/serve"
 	"sheaf/serve/access"
@@ -57,5 +59,46 @@ func TestStoreHangs(t *testing.T) {
 		if s, err := r.Summary(t.Context()); err != nil || s.Chunks == 0 {
 			t.Errorf("%s: %+v, %v: want the chunks counted when the store answers", name, s, err)
 		}
+	}
+}
+
+// slow is a store that counts single words, as rankings do, and never what all words
+// of a query match.
+type slow struct{ backend.Backend }
+
+// Count implements backend.Counter.
+func (s slow) Count(ctx context.Context, req backend.Request) (int, error) {
+	if m, ok := req.Text.Query.(sheaf.Match); !ok || strings.Contains(m.Text, " ") {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return s.Backend.(backend.Counter).Count(ctx, req)
+}
+
+// What was found is the answer when time runs out while what matches is counted: it
+// says that the number is missing. The next search counts again.
+func TestCountHangs(t *testing.T) {
+	var store *slow
+	f := servetest.Open(t, map[string]string{"a.md": "# Okapi\n\nzebra\n", "b.md": "# Zebra\n\nokapi\n"}, func(o *serve.Options) {
+		store = &slow{o.Backend}
+		o.Backend = store
+	})
+	r := reader(t, f, access.Unrestricted())
+	want := find(t, r, serve.SearchRequest{Text: "okapi zebra"})
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		a, err := r.Search(ctx, serve.SearchRequest{Text: "okapi zebra", Count: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !a.Degraded || a.Matches != nil || len(a.Warnings) != 1 || len(a.Results) != len(want.Results) || len(want.Results) == 0 {
+			t.Errorf("degraded %v, matches %v, warnings %q, %d results of %d", a.Degraded, a.Matches, a.Warnings, len(a.Results), len(want.Results))
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Search(ctx, serve.SearchRequest{Text: "okapi zebra", Count: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller who went away is answered %v", err)
 	}
 }

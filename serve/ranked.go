@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -169,9 +170,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		}
 		found, err := r.newRanked(result)
 		if err == nil && q.Count {
-			var n int
-			n, err = r.count(ctx, parsed)
-			found.matches = &n
+			err = r.countInto(ctx, found, parsed)
 		}
 		return found, err
 	}
@@ -194,6 +193,22 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		what.confidence = r.c.o.Confidence(p.profile.Name)
 	}
 	return r.remembered(ctx, keyOf("rank", what, r.guard.viewer), seek)
+}
+
+// countInto counts what matches beside what was found. What was found is the answer
+// also when the store cannot count or time runs out: without the number, and saying so.
+func (r *Reader) countInto(ctx context.Context, found *ranked, q sheaf.Query) error {
+	n, err := r.count(ctx, q)
+	switch {
+	case err == nil:
+		found.matches = &n
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sheaf.ErrUnavailable):
+		found.result.Degraded = true
+		found.result.Warnings = append(found.result.Warnings, fmt.Sprintf("what matches was not counted: %v", err))
+	default:
+		return err
+	}
+	return nil
 }
 
 // remembered is what is remembered of key, or else what seek finds, which is

@@ -240,7 +240,19 @@ func (a *app) printConfidence(r *confidence.Report) {
 // what holds for documents on average; nil when neither is known for the profile
 // and the model in use.
 func (s *session) confidence(profile string) *calibrate.Logistic {
-	model := s.view.Settings().Embedder
+	return s.confidenceWith(profile, s.view.Settings().Embedder)
+}
+
+// confidenceNow is confidence for a server, whose index gets its first vectors, or
+// others, after it was opened.
+func (s *session) confidenceNow(profile string) *calibrate.Logistic {
+	view := s.catalog.View()
+	defer view.Close()
+	return s.confidenceWith(profile, view.Settings().Embedder)
+}
+
+// confidenceWith is confidence where a model made the vectors; "" when there are none.
+func (s *session) confidenceWith(profile, model string) *calibrate.Logistic {
 	content, err := os.ReadFile(filepath.Join(s.where.Dir, collection.ConfidenceName))
 	if err == nil {
 		var kept confidenceJSON

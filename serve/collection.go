@@ -154,9 +154,9 @@ func (c *Collection) Name() string { return c.o.Name }
 // Profile is the name of the ranking profile when a request names none.
 func (c *Collection) Profile() string { return c.o.Profile }
 
-// ErrExpired says that a cursor is no longer good: search again. It wraps
-// sheaf.ErrNotFound.
-var ErrExpired = fmt.Errorf("%w: the cursor has expired: search again without it", sheaf.ErrNotFound)
+// ErrExpired says that a cursor is no longer good, or never was: search again. It
+// wraps sheaf.ErrNotFound.
+var ErrExpired = fmt.Errorf("%w: there is no such cursor, or it is kept no longer: search again without it", sheaf.ErrNotFound)
 
 // For is the collection at this moment as a caller with grant may see it. Close
 // the Reader when done.

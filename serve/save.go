@@ -92,7 +92,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	if _, err := profile.Parse(file, content, c.o.Profiles); err != nil {
 		return nil, inParameters(err)
 	}
-	return saved(name, file, content, in.Replace)
+	return saved(c.o.ProfileDirs[0], name, content, in.Replace)
 }
 
 // scalar is a value as YAML would read it, so that numbers are written as such.
@@ -146,22 +146,26 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 	if err != nil {
 		return nil, err
 	}
-	return saved(name, filepath.Join(c.o.Judged, name+".yaml"), content, in.Replace)
+	return saved(c.o.Judged, name, content, in.Replace)
 }
 
-// saved writes a file whole and durably; one that is there is replaced when that
+// saved writes the file of a name into a folder, whole and durably; one that is there is replaced when that
 // is asked for.
-func saved(name, file string, content []byte, replace bool) (*Saved, error) {
+func saved(dir, name string, content []byte, replace bool) (*Saved, error) {
+	base := name + ".yaml"
+	if name == "" || filepath.Base(base) != base || !filepath.IsLocal(base) { // con.yaml is the console on Windows
+		return nil, fieldError("name", "%q: no file can be called so here, take another name", name)
+	}
+	file := filepath.Join(dir, base)
 	if _, err := os.Stat(file); err == nil && !replace {
 		return nil, fmt.Errorf("%w: there is a saved %s: take another name, or replace it", ErrConflict, name)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("save %s: %w", name, err)
 	}
-	if err := writeDurably(dir, filepath.Base(file), content); err != nil {
+	if err := writeDurably(dir, base, content); err != nil {
 		return nil, fmt.Errorf("save %s: %w", name, err)
 	}
 	return &Saved{name, file}, vfs.Disk{}.SyncDir(dir)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -97,6 +98,15 @@ func TestSaveJudged(t *testing.T) {
 	}
 	if _, err := f.SaveJudged(access.Unrestricted(), "mine", in); !errors.Is(err, serve.ErrConflict) {
 		t.Errorf("a name that is taken: %v", err)
+	}
+	outside := []string{"../mine2", "a/b", ""}
+	if runtime.GOOS == "windows" {
+		outside = append(outside, "con", "nul", "com1", `a\b`, "a:b")
+	}
+	for _, name := range outside {
+		if _, err := f.SaveJudged(access.Unrestricted(), name, in); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("the name %q: %v, want that no file can be called so", name, err)
+		}
 	}
 	in.Queries[0].Expect = []sheaf.ID{"notes:nothing.md"}
 	if _, err := f.SaveJudged(access.Unrestricted(), "other", in); !errors.Is(err, sheaf.ErrNotFound) {

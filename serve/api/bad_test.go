@@ -108,7 +108,12 @@ func TestBadBodies(t *testing.T) {
 			t.Errorf("%s: %+v", name, p.Errors)
 		}
 	}
-	s.wrong(t, 410, "POST", "/v1/search", `{"cursor": "AAAAAAAAAAAAAAAAAAAAAA"}`)
+	if p := s.wrong(t, 404, "POST", "/v1/search", `{"cursor": "AAAAAAAAAAAAAAAAAAAAAA"}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/cursor" || p.Type != "urn:sheaf:problem:expired" {
+		t.Errorf("a cursor that nobody gave: %+v", p)
+	}
+	if p := s.wrong(t, 404, "GET", "/v1/search?cursor=AAAAAAAAAAAAAAAAAAAAAA", ""); len(p.Errors) != 1 || p.Errors[0].Parameter != "cursor" {
+		t.Errorf("a cursor that nobody gave: %+v", p)
+	}
 	s.wrong(t, 404, "POST", "/v1/search?collection=other", `{"query": "x"}`)
 	s.wrong(t, 413, "POST", "/v1/search", `{"query": "`+strings.Repeat("a", 1<<20)+`"}`)
 	s.wrong(t, 415, "POST", "/v1/search", `{"query": "x"}`, "Content-Type", "text/plain")

@@ -43,7 +43,7 @@ var kinds = map[string]struct {
 	"method-not-allowed":  {http.StatusMethodNotAllowed, "The address does not have this method"},
 	"not-acceptable":      {http.StatusNotAcceptable, "No such form of the answer"},
 	"conflict":            {http.StatusConflict, "The request conflicts with an earlier one"},
-	"expired":             {http.StatusGone, "The cursor has expired"},
+	"expired":             {http.StatusNotFound, "The cursor is not known, or no longer"},
 	"precondition-failed": {http.StatusPreconditionFailed, "The document is another version by now"},
 	"too-large":           {http.StatusRequestEntityTooLarge, "The body is too large"},
 	"media-type":          {http.StatusUnsupportedMediaType, "The body is no plain JSON"},
@@ -90,12 +90,9 @@ func problemOf(err error, r *route) *Problem {
 	case errors.As(err, &p):
 		return p
 	case errors.Is(err, serve.ErrExpired):
-		p = problem("expired", "%v", err)
+		p = told(problem("expired", "%v", err), faults{r.fault("cursor", err.Error())})
 	case errors.As(err, &at):
-		f := fault{Parameter: at.Field, Detail: strings.TrimPrefix(at.Err.Error(), "invalid: ")}
-		if r != nil && r.body != nil && r.set.byName[at.Field] == nil { // else it is a parameter
-			f = fault{Pointer: "#/" + at.Field, Detail: f.Detail}
-		}
+		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
 		// It passed the rules that the OpenAPI document writes: what is wrong
 		// depends on the profile, the stage or the collection.
 		p = told(problem("impossible", "%s", at.Field+": "+f.Detail), faults{f})
@@ -121,6 +118,15 @@ func problemOf(err error, r *route) *Problem {
 	}
 	p.cause = err
 	return p
+}
+
+// fault is what is wrong with a field of a request of the route; r is nil where
+// there is none.
+func (r *route) fault(field, detail string) fault {
+	if r != nil && r.body != nil && r.set.byName[field] == nil { // else it is a parameter
+		return fault{Pointer: "#/" + field, Detail: detail}
+	}
+	return fault{Parameter: field, Detail: detail}
 }
 
 // write sends the problem.

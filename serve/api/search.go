@@ -140,11 +140,11 @@ type Moves struct {
 func searchRoutes() []*route {
 	const about = "Finds passages by words and by meaning. total.value is the number of results that paging shows, exactly; it is gte when the window was filled. Pages belong to one ranking of one generation of the index: nothing is shown twice or lost while the index changes."
 	return []*route{
-		operation(route{method: "GET", path: "/v1/search", id: "search", searches: true, summary: "Search", about: about, scope: access.ScopeSearch, fails: []int{410, 422}},
+		operation(route{method: "GET", path: "/v1/search", id: "search", searches: true, summary: "Search", about: about, scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *searchGet) (*serve.Answer, error) {
 				return c.search(ctx, in.Where, in.Cursor, in.request(nil))
 			}),
-		operation(route{method: "POST", path: "/v1/search", id: "searchPost", searches: true, example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`, summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, fails: []int{410, 422}},
+		operation(route{method: "POST", path: "/v1/search", id: "searchPost", searches: true, example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`, summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *searchPost) (*serve.Answer, error) {
 				return c.search(ctx, in.Where, in.Body.Cursor, in.Body.request(in.Body.Parameters))
 			}),

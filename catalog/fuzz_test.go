@@ -68,7 +68,7 @@ func FuzzSegment(f *testing.F) {
 			t.Fatal(err)
 		}
 		for i, section := range [][]byte{data, states, ids, groups, blocks, texts, pieces, names, targets, labels} {
-			w.Paged(fuzzed[i], section)
+			w.Section(fuzzed[i], section)
 		}
 		if _, err := w.Close(); err != nil {
 			t.Fatal(err)

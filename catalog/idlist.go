@@ -37,8 +37,8 @@ func (w *idWriter) add(id string) {
 }
 
 func (w *idWriter) write(file *sectionfile.Writer) {
-	file.Paged(sectionIDs, w.data)
-	file.Paged(sectionGroups, w.groups)
+	file.Section(sectionIDs, w.data)
+	file.Section(sectionGroups, w.groups)
 }
 
 // idList is a sorted list of IDs in a segment. Errors wrap

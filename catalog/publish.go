@@ -204,13 +204,19 @@ func (v *View) readList(kind, name string, list any) error {
 		return translate(err)
 	}
 	defer r.Close()
-	for _, section := range []string{sectionList, sectionSize} {
-		if err := r.Verify(section); err != nil {
+	var packed, size []byte
+	for _, section := range []struct {
+		name string
+		to   *[]byte
+	}{{sectionList, &packed}, {sectionSize, &size}} {
+		p, err := r.Paged(section.name)
+		if err == nil {
+			*section.to, err = p.All()
+		}
+		if err != nil {
 			return translate(err)
 		}
 	}
-	packed, _ := r.Section(sectionList)
-	size, _ := r.Section(sectionSize)
 	if len(size) != 8 {
 		return translate(r.Corrupt(sectionSize, 0, "it has %d bytes, not 8", len(size)))
 	}

@@ -209,14 +209,14 @@ func (w *segmentWriter) block(list []byte, b packedBlock) []byte {
 // finish writes the tables and closes the file.
 func (w *segmentWriter) finish() error {
 	w.flush()
-	w.file.Paged(sectionStates, w.states)
+	w.file.Section(sectionStates, w.states)
 	w.ids.write(w.file)
-	w.file.Paged(sectionBlocks, w.blocks)
-	w.file.Paged(sectionTexts, w.texts)
-	w.file.Paged(sectionPieces, w.pieces)
-	w.file.Paged(sectionNames, encodeKeys(w.names))
-	w.file.Paged(sectionTargets, encodeKeys(w.targets))
-	w.file.Paged(sectionLabels, w.labels.encode())
+	w.file.Section(sectionBlocks, w.blocks)
+	w.file.Section(sectionTexts, w.texts)
+	w.file.Section(sectionPieces, w.pieces)
+	w.file.Section(sectionNames, encodeKeys(w.names))
+	w.file.Section(sectionTargets, encodeKeys(w.targets))
+	w.file.Section(sectionLabels, w.labels.encode())
 	_, err := w.file.Close()
 	return err
 }

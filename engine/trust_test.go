@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -22,6 +23,7 @@ import (
 	"sheaf/engine/segment"
 	"sheaf/vfs"
 	"sheaf/vfs/manifest"
+	"sheaf/vfs/sectionfile"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -148,28 +150,7 @@ func TestFlippedBits(t *testing.T) {
 		}
 		unseen := 0
 		for i := 0; i < len(data); i += step {
-			bad := slices.Clone(data)
-			bad[i] ^= 1 << (i % 8)
-			if err := os.WriteFile(path, bad, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			got, err := answers(dir)
-			switch {
-			case err == nil && got != want:
-				t.Fatalf("byte %d of %s flipped: other answers:\n%s", i, entry.Name(), got)
-			case err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrVersion) && !errors.Is(err, ErrMismatch):
-				t.Fatalf("byte %d of %s flipped: %v", i, entry.Name(), err)
-			}
-			found := faults(dir)
-			for _, err := range found {
-				if !strings.Contains(err.Error(), entry.Name()) || errors.Is(err, ErrCorrupt) && !place.MatchString(err.Error()) {
-					t.Fatalf("byte %d of %s flipped, and the fault does not say where: %v", i, entry.Name(), err)
-				}
-			}
-			if len(found) == 0 {
-				if data[i] != 0 {
-					t.Fatalf("byte %d of %s flipped: no fault is found", i, entry.Name())
-				}
+			if !flip(t, dir, path, data, i, want) {
 				unseen++
 			}
 		}
@@ -183,9 +164,102 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
+// flip changes byte i of a file, data, of the index in dir, asks and checks: see
+// [TestFlippedBits]. It reports whether Check finds a fault.
+func flip(t *testing.T, dir, path string, data []byte, i int, want string) bool {
+	t.Helper()
+	name := filepath.Base(path)
+	bad := slices.Clone(data)
+	bad[i] ^= 1 << (i % 8)
+	if err := os.WriteFile(path, bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := answers(dir)
+	switch {
+	case err == nil && got != want:
+		t.Fatalf("byte %d of %s flipped: other answers:\n%s", i, name, got)
+	case err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrVersion) && !errors.Is(err, ErrMismatch):
+		t.Fatalf("byte %d of %s flipped: %v", i, name, err)
+	}
+	found := faults(dir)
+	for _, err := range found {
+		if !strings.Contains(err.Error(), name) || errors.Is(err, ErrCorrupt) && !place.MatchString(err.Error()) {
+			t.Fatalf("byte %d of %s flipped, and the fault does not say where: %v", i, name, err)
+		}
+	}
+	if len(found) == 0 && data[i] != 0 {
+		t.Fatalf("byte %d of %s flipped: no fault is found", i, name)
+	}
+	return len(found) > 0
+}
+
+// TestFlippedLists does so with an index whose sections have lists of checksums behind
+// them: with each byte of these, and with others far apart.
+func TestFlippedLists(t *testing.T) {
+	dir := t.TempDir()
+	smallIndex(t, dir)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(6, 6)), 0, 2000, 3000))
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := s.views[len(s.views)-1].name
+	if err := errors.Join(s.Release(), ix.Close()); err != nil {
+		t.Fatal(err)
+	}
+	want, err := answers(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := sectionfile.Open(vfs.Disk{}, path, "segment", segment.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var places []int
+	for _, name := range file.Names() {
+		section, _ := file.Section(name)
+		if len(section) <= 2<<10 {
+			continue
+		}
+		end := bytes.Index(data, section) + len(section)
+		for i := range 4 * ((len(section) + 2<<10 - 1) / (2 << 10)) {
+			places = append(places, end+i)
+		}
+	}
+	if len(places) < 100 {
+		t.Fatalf("%d bytes of checksums in a file of %d", len(places), len(data))
+	}
+	lists := len(places)
+	for i := 0; i < len(data); i += 1009 {
+		places = append(places, i)
+	}
+	for n, i := range places {
+		if testing.Short() && n%7 > 0 {
+			continue
+		}
+		if !flip(t, dir, path, data, i, want) && n < lists {
+			t.Errorf("byte %d of %s, a checksum, flipped: no fault is found", i, name)
+		}
+	}
+}
+
 // TestGolden opens an index that an earlier build of this version wrote.
 func TestGolden(t *testing.T) {
-	dir := filepath.Join("testdata", "version6")
+	dir := filepath.Join("testdata", "version7")
 	if *update {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -217,7 +291,7 @@ func TestGolden(t *testing.T) {
 
 // TestOlderVersion: an index of an earlier version is refused with advice.
 func TestOlderVersion(t *testing.T) {
-	for _, version := range []string{"version1", "version2", "version4", "version5"} {
+	for _, version := range []string{"version1", "version2", "version4", "version5", "version6"} {
 		_, err := answers(ofThisAnalyzer(t, filepath.Join("testdata", version)))
 		if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "build the index anew") {
 			t.Errorf("an index of %s: %v", version, err)

@@ -114,7 +114,7 @@ func (r *Reader) checkColumns(context.Context) error {
 
 func (r *Reader) checkVectors(context.Context) error {
 	for _, v := range r.vectors {
-		if _, err := v.rows.all(); err != nil {
+		if _, err := v.rows.All(); err != nil {
 			return err
 		}
 		if _, err := v.Set(); err != nil {

@@ -21,7 +21,7 @@ import (
 const (
 	kind = "segment"
 	// Version is the version of the format that this package writes and reads.
-	Version = 6
+	Version = 7
 	// MaxFields is the most text fields that a segment can have.
 	MaxFields = 16
 )
@@ -39,7 +39,6 @@ var ErrTooLarge = errors.New("segment is full")
 // Names of sections. Those with a dot are followed by the name of a field.
 const (
 	sectionMeta     = "meta"
-	sectionSums     = "sums"
 	sectionPostings = "postings"
 	sectionTerms    = "terms"
 	sectionLengths  = "lengths."

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"sheaf/vfs/sectionfile"
 )
 
 // Ranks are the places of the identifiers of chunks among those of the segment, by
@@ -48,19 +50,19 @@ func appendRanks(dst []byte, ranks []uint32) []byte {
 }
 
 // rankOf reads the rank of a chunk of a section that has all headers.
-func rankOf(g *guarded, ordinal int, chunks int) (uint32, error) {
+func rankOf(section *sectionfile.Paged, ordinal int, chunks int) (uint32, error) {
 	at := ordinal / rankBlock * rankHeader
-	header, err := g.slice(at, rankHeader)
+	header, err := section.Slice(at, rankHeader)
 	if err != nil {
 		return 0, err
 	}
 	least, width := get24(header), int(header[ordinalBytes])
 	place := uint64(rankBlocks(chunks)*rankHeader) + uint64(binary.LittleEndian.Uint32(header[ordinalBytes+1:]))
 	bit := ordinal % rankBlock * width
-	if width > 8*ordinalBytes || place > uint64(len(g.data)) {
-		return 0, g.corrupt(at, "ranks of %d bits at byte %d of %d", width, place, len(g.data))
+	if width > 8*ordinalBytes || place > uint64(section.Len()) {
+		return 0, section.Corrupt(at, "ranks of %d bits at byte %d of %d", width, place, section.Len())
 	}
-	b, err := g.slice(int(place)+bit/8, ordinalBytes+1)
+	b, err := section.Slice(int(place)+bit/8, ordinalBytes+1)
 	if err != nil {
 		return 0, err
 	}

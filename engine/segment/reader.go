@@ -36,13 +36,13 @@ const (
 type Reader struct {
 	file     *sectionfile.Reader
 	meta     *meta
-	sections map[string]*guarded
-	postings *guarded
+	sections map[string]*sectionfile.Paged
+	postings *sectionfile.Paged
 	terms    *table
 	ids      *table
 	docs     *table
 	columns  *table
-	ranks    *guarded
+	ranks    *sectionfile.Paged
 	vectors  []*VectorIndex
 }
 
@@ -52,7 +52,7 @@ func Open(fs vfs.FS, path string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{file: file, sections: map[string]*guarded{}}
+	r := &Reader{file: file, sections: map[string]*sectionfile.Paged{}}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -60,30 +60,34 @@ func Open(fs vfs.FS, path string) (*Reader, error) {
 }
 
 func (r *Reader) open() error {
-	if err := r.openSections(); err != nil {
+	for _, name := range r.file.Names() {
+		section, err := r.file.Paged(name)
+		if err != nil {
+			return err
+		}
+		r.sections[name] = section
+	}
+	section, err := r.section(sectionMeta)
+	if err != nil {
 		return err
 	}
-	g := r.sections[sectionMeta]
-	if g == nil {
-		return r.file.Corrupt(sectionMeta, 0, "the section is missing")
-	}
-	data, err := g.all()
+	data, err := section.All()
 	if err != nil {
 		return err
 	}
 	if r.meta, err = decodeMeta(data); err != nil {
-		return g.corrupt(0, "%v", err)
+		return section.Corrupt(0, "%v", err)
 	}
 	for _, t := range []struct {
 		name string
 		kind tableKind
 		to   **table
 	}{{sectionTerms, tableOfTerms, &r.terms}, {sectionIDs, tableOfNumbers, &r.ids}, {sectionDocs, tableOfRuns, &r.docs}, {sectionColumns, tableOfBytes, &r.columns}} {
-		g := r.sections[t.name]
-		if g == nil {
-			return r.file.Corrupt(t.name, 0, "the section is missing")
+		section, err := r.section(t.name)
+		if err != nil {
+			return err
 		}
-		if *t.to, err = openTable(g, t.kind); err != nil {
+		if *t.to, err = openTable(section, t.kind); err != nil {
 			return err
 		}
 	}
@@ -91,13 +95,13 @@ func (r *Reader) open() error {
 	switch {
 	case r.postings == nil:
 		return r.file.Corrupt(sectionPostings, 0, "the section is missing")
-	case r.ranks == nil || len(r.ranks.data) < rankBlocks(r.meta.chunks)*rankHeader || r.ids.count != r.meta.chunks:
+	case r.ranks == nil || r.ranks.Len() < rankBlocks(r.meta.chunks)*rankHeader || r.ids.count != r.meta.chunks:
 		return r.file.Corrupt(sectionRanks, 0, "want those of %d chunks", r.meta.chunks)
 	}
 	for _, f := range r.meta.fields {
-		g := r.sections[sectionLengths+f.Name]
+		section := r.sections[sectionLengths+f.Name]
 		size := r.meta.chunks * f.width
-		if g == nil || len(g.data) < size || (len(g.data)-size)%8 != 0 {
+		if section == nil || section.Len() < size || (section.Len()-size)%8 != 0 {
 			return r.file.Corrupt(sectionLengths+f.Name, 0, "want %d lengths", r.meta.chunks)
 		}
 	}
@@ -111,27 +115,12 @@ func (r *Reader) open() error {
 	return nil
 }
 
-// openSections reads the checksums of the granules.
-func (r *Reader) openSections() error {
-	sums, ok := r.file.Section(sectionSums)
-	if !ok {
-		return r.file.Corrupt(sectionSums, 0, "the section is missing")
+func (r *Reader) section(name string) (*sectionfile.Paged, error) {
+	section := r.sections[name]
+	if section == nil {
+		return nil, r.file.Corrupt(name, 0, "the section is missing")
 	}
-	if err := r.file.Verify(sectionSums); err != nil {
-		return err
-	}
-	d := decoder{b: sums}
-	for len(d.b) > 0 {
-		name := d.text()
-		n := int(d.number(math.MaxInt32))
-		data, ok := r.file.Section(name)
-		if d.bad || !ok || n != (len(data)+granule-1)/granule || n*4 > len(d.b) {
-			return r.file.Corrupt(sectionSums, len(sums)-len(d.b), "checksums of %q", name)
-		}
-		r.sections[name] = guard(r.file, name, data, d.b[:4*n])
-		d.b = d.b[4*n:]
-	}
-	return nil
+	return section, nil
 }
 
 // Close unmaps the file. No slice that came from r may be used after it.
@@ -178,7 +167,7 @@ func (r *Reader) Size() int64 { return r.file.Size() }
 func (r *Reader) MergeBytes() int64 {
 	n := int64(r.meta.chunks) * int64(4*len(r.meta.fields)+12)
 	for _, t := range []*table{r.terms, r.ids, r.docs, r.columns} {
-		n += 2 * int64(len(t.bytes.data))
+		n += 2 * int64(t.bytes.Len())
 	}
 	return n
 }
@@ -186,14 +175,14 @@ func (r *Reader) MergeBytes() int64 {
 // Parts are the bytes of the file by what they hold.
 func (r *Reader) Parts() map[string]int64 {
 	parts := map[string]int64{"positions": r.meta.positions}
-	for name, g := range r.sections {
+	for name, section := range r.sections {
 		for i := range name {
 			if name[i] == '.' {
 				name = name[:i]
 				break
 			}
 		}
-		parts[name] += int64(len(g.data))
+		parts[name] += int64(section.Len())
 	}
 	parts[sectionPostings] -= r.meta.positions
 	return parts
@@ -209,7 +198,7 @@ type Lengths struct {
 // Lengths returns the lengths of a field by its index.
 func (r *Reader) Lengths(field int) (Lengths, error) {
 	f := r.meta.fields[field]
-	data, err := r.sections[sectionLengths+f.Name].all()
+	data, err := r.sections[sectionLengths+f.Name].All()
 	if err != nil {
 		return Lengths{}, err
 	}
@@ -442,7 +431,7 @@ func (t *Terms) Err() error { return t.cursor.err }
 
 func (t *Terms) decode() bool {
 	d := decoder{b: t.cursor.rest}
-	limit := uint64(len(t.reader.postings.data))
+	limit := uint64(t.reader.postings.Len())
 	if t.cursor.at%tableBlock == 0 {
 		t.offset = d.number(limit)
 	}
@@ -495,11 +484,11 @@ func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error)
 	}
 	list := postings.List{DF: ref.df, Single: ref.single}
 	var err error
-	if list.Postings, err = r.postings.slice(ref.at, ref.postings); err != nil {
+	if list.Postings, err = r.postings.Slice(ref.at, ref.postings); err != nil {
 		return postings.List{}, err
 	}
 	if positions {
-		list.Positions, err = r.postings.slice(ref.at+ref.postings, ref.positions)
+		list.Positions, err = r.postings.Slice(ref.at+ref.postings, ref.positions)
 	}
 	return list, err
 }

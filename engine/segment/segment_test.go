@@ -15,46 +15,32 @@ import (
 	"sheaf/vfs/sectionfile"
 )
 
-// anyFile is a section file, which faults are said to be in.
-func anyFile(t testing.TB) *sectionfile.Reader {
+// trusted is a section of data under right checksums, so that what is tested is the
+// decoder.
+func trusted(t testing.TB, data []byte) *sectionfile.Paged {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "f")
-	w, err := sectionfile.Create(vfs.Disk{}, path, kind, Version)
+	mem := vfs.NewMem()
+	w, err := sectionfile.Create(mem, "f", kind, Version)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Section("x", []byte("x"))
+	w.Section("x", data)
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	file, err := sectionfile.Open(vfs.Disk{}, path, kind, Version)
+	file, err := sectionfile.Open(mem, "f", kind, Version)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := file.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return file
-}
-
-// trusted makes a section of data with the right checksums, so that what is
-// tested is the decoder.
-func trusted(file *sectionfile.Reader, data []byte) *guarded {
-	var sums []byte
-	for rest := data; len(rest) > 0; {
-		n := min(len(rest), granule)
-		sum := sectionfile.Checksum(rest[:n])
-		sums = append(sums, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
-		rest = rest[n:]
+	section, err := file.Paged("x")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return guard(file, "x", data, sums)
+	return section
 }
 
 func TestTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	file := anyFile(t)
 	for _, n := range []int{0, 1, 15, 16, 17, 1000} {
 		keys := map[string]bool{}
 		for len(keys) < n {
@@ -69,7 +55,7 @@ func TestTable(t *testing.T) {
 		for _, k := range sorted {
 			w.add(k, []byte("="+k))
 		}
-		table, err := openTable(trusted(file, w.finish()), tableOfBytes)
+		table, err := openTable(trusted(t, w.finish()), tableOfBytes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,9 +276,8 @@ func kindTables() map[tableKind][]byte {
 // TestTableKinds: numbers and runs come back as they were written, from wherever the
 // cursor begins.
 func TestTableKinds(t *testing.T) {
-	file := anyFile(t)
 	for kind, data := range kindTables() {
-		table, err := openTable(trusted(file, data), kind)
+		table, err := openTable(trusted(t, data), kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,14 +310,13 @@ func TestTableKinds(t *testing.T) {
 // TestRanks: ranks come back as they were written, near each other or not.
 func TestRanks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	file := anyFile(t)
 	for _, n := range []int{1, 63, 64, 65, 1000} {
 		for _, spread := range []int{1, 5, 300, maxChunks} {
 			ranks := make([]uint32, n)
 			for i := range ranks {
 				ranks[i] = uint32(min(i+rng.IntN(spread), maxChunks))
 			}
-			g := trusted(file, appendRanks(nil, ranks))
+			g := trusted(t, appendRanks(nil, ranks))
 			for i, want := range ranks {
 				if got, err := rankOf(g, i, n); err != nil || got != want {
 					t.Fatalf("rank %d of %d is %d, %v, want %d", i, n, got, err, want)
@@ -346,9 +330,8 @@ func TestRanks(t *testing.T) {
 func FuzzRanks(f *testing.F) {
 	f.Add(appendRanks(nil, []uint32{5, 3, 9, 1 << 20}), uint16(4))
 	f.Add([]byte{0, 0, 0, 24, 255, 255, 255, 255}, uint16(3))
-	file := anyFile(f)
 	f.Fuzz(func(t *testing.T, data []byte, n uint16) {
-		g := trusted(file, data)
+		g := trusted(t, data)
 		for i := range int(n) {
 			if rank, err := rankOf(g, i, int(n)); err == nil && rank > 2*maxChunks+1 {
 				t.Fatalf("rank %d of %d is %d", i, n, rank)
@@ -363,9 +346,8 @@ func FuzzTable(f *testing.F) {
 		f.Add(data, []byte("key010"), byte(kind))
 	}
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0}, []byte{}, byte(tableOfTerms))
-	file := anyFile(f)
 	f.Fuzz(func(t *testing.T, data, target []byte, kind byte) {
-		table, err := openTable(trusted(file, data), tableKind(kind%4))
+		table, err := openTable(trusted(t, data), tableKind(kind%4))
 		if err != nil {
 			return
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"sync/atomic"
+
+	"sheaf/vfs/sectionfile"
 )
 
 // A table is a sorted list of distinct keys, each with a payload. Keys share
@@ -119,7 +121,7 @@ func (w *tableWriter) finish() []byte {
 // table reads what tableWriter wrote.
 type table struct {
 	kind   tableKind
-	bytes  *guarded
+	bytes  *sectionfile.Paged
 	count  int
 	blocks int
 	ends   int // offset of the block offsets
@@ -152,26 +154,26 @@ func (t *table) headsOf() []atomic.Uint64 {
 	return *heads
 }
 
-func openTable(g *guarded, kind tableKind) (*table, error) {
-	size := len(g.data)
+func openTable(section *sectionfile.Paged, kind tableKind) (*table, error) {
+	size := section.Len()
 	if size < tableFooter {
-		return nil, g.corrupt(0, "a table of %d bytes", size)
+		return nil, section.Corrupt(0, "a table of %d bytes", size)
 	}
-	footer, err := g.slice(size-tableFooter, tableFooter)
+	footer, err := section.Slice(size-tableFooter, tableFooter)
 	if err != nil {
 		return nil, err
 	}
 	count, blocks := uint64(binary.LittleEndian.Uint32(footer)), uint64(binary.LittleEndian.Uint32(footer[4:]))
 	if blocks != (count+tableBlock-1)/tableBlock || blocks*4 > uint64(size-tableFooter) {
-		return nil, g.corrupt(size-tableFooter, "%d keys in %d blocks", count, blocks)
+		return nil, section.Corrupt(size-tableFooter, "%d keys in %d blocks", count, blocks)
 	}
-	return &table{kind: kind, bytes: g, count: int(count), blocks: int(blocks), ends: size - tableFooter - int(blocks)*4}, nil
+	return &table{kind: kind, bytes: section, count: int(count), blocks: int(blocks), ends: size - tableFooter - int(blocks)*4}, nil
 }
 
 // block returns the bytes of a block.
 func (t *table) block(i int) ([]byte, error) {
 	n := min(2, t.blocks-i)
-	offsets, err := t.bytes.slice(t.ends+4*i, 4*n)
+	offsets, err := t.bytes.Slice(t.ends+4*i, 4*n)
 	if err != nil {
 		return nil, err
 	}
@@ -180,9 +182,9 @@ func (t *table) block(i int) ([]byte, error) {
 		end = int64(binary.LittleEndian.Uint32(offsets[4:]))
 	}
 	if start > end || end > int64(t.ends) {
-		return nil, t.bytes.corrupt(t.ends+4*i, "block %d lies at %d to %d", i, start, end)
+		return nil, t.bytes.Corrupt(t.ends+4*i, "block %d lies at %d to %d", i, start, end)
 	}
-	return t.bytes.slice(int(start), int(end-start))
+	return t.bytes.Slice(int(start), int(end-start))
 }
 
 // tableCursor walks a table. key and payload are valid until next or seek.
@@ -308,7 +310,7 @@ func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
 }
 
 func (c *tableCursor) fail(what string) bool {
-	c.err = c.table.bytes.corrupt(0, "%s of entry %d of %d", what, c.at, c.table.count)
+	c.err = c.table.bytes.Corrupt(0, "%s of entry %d of %d", what, c.at, c.table.count)
 	return false
 }
 
@@ -389,7 +391,7 @@ func (t *table) firstKey(block int) ([]byte, error) {
 	}
 	shared, n, ok := keyBytes(&b)
 	if !ok || shared != 0 || n > uint64(len(b)) {
-		return nil, t.bytes.corrupt(0, "first key of block %d", block)
+		return nil, t.bytes.Corrupt(0, "first key of block %d", block)
 	}
 	return b[:n], nil
 }

@@ -32,7 +32,7 @@ func TestTableSeek(t *testing.T) {
 		w.addNumber(key, i)
 	}
 	data := w.finish()
-	table, err := openTable(trusted(nil, data), tableOfNumbers)
+	table, err := openTable(trusted(t, data), tableOfNumbers)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"sheaf/engine/vector"
+	"sheaf/vfs/sectionfile"
 )
 
 // The passages of a vector field are five sections, as doc/formats/vectors.md
@@ -90,8 +91,8 @@ func (c *codeWriter) finish() {
 type VectorIndex struct {
 	field  VectorField
 	set    vector.Set
-	rows   *guarded
-	others []*guarded // codes, scales, owners and firsts
+	rows   *sectionfile.Paged
+	others []*sectionfile.Paged // codes, scales, owners and firsts
 	ready  atomic.Bool
 }
 
@@ -108,17 +109,17 @@ func (r *Reader) openVectors(field VectorField) (*VectorIndex, error) {
 		{sectionFirsts, &v.set.Firsts, -1},
 	} {
 		g := r.sections[s.name+field.Name]
-		if g == nil || s.size >= 0 && len(g.data) != s.size {
+		if g == nil || s.size >= 0 && g.Len() != s.size {
 			return nil, r.file.Corrupt(s.name+field.Name, 0, "want %d bytes, for %d passages of %d dimensions", s.size, field.Passages, field.Dims)
 		}
-		*s.to = g.data
+		*s.to = g.Bytes()
 		if v.rows == nil {
 			v.rows = g
 			continue
 		}
 		v.others = append(v.others, g)
 	}
-	v.set.Verify = func(rows []uint32) error { return v.rows.verifyRecords(rows, e.RowBytes()) }
+	v.set.Verify = func(rows []uint32) error { return v.rows.Records(rows, e.RowBytes()) }
 	return v, nil
 }
 
@@ -132,12 +133,12 @@ func (v *VectorIndex) Set() (*vector.Set, error) {
 		return &v.set, nil
 	}
 	for _, g := range v.others {
-		if _, err := g.all(); err != nil {
+		if _, err := g.All(); err != nil {
 			return nil, err
 		}
 	}
 	if err := v.set.Check(); err != nil {
-		return nil, v.rows.corrupt(0, "%v", err)
+		return nil, v.rows.Corrupt(0, "%v", err)
 	}
 	v.ready.Store(true)
 	return &v.set, nil

@@ -95,7 +95,7 @@ func (m *merger) copyVectors(name string, sources []vectorSource) (vector.OwnerL
 	size := encoder.RowBytes()
 	m.file.begin(sectionVectors + name)
 	for _, s := range sources {
-		if _, err := s.Reader.VectorField(name).rows.all(); err != nil {
+		if _, err := s.Reader.VectorField(name).rows.All(); err != nil {
 			return owners, err
 		}
 		if err := s.each(m, func(row int, owner uint32) {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"strings"
 
@@ -23,12 +22,6 @@ type fileWriter struct {
 	err  error
 
 	written int64
-
-	sums    []byte // section sums: for each section name, count, checksums
-	name    string // of the open section
-	current []byte // checksums of its granules
-	part    int    // bytes in its last granule
-	partSum uint32
 
 	terms   tableWriter
 	offset  uint64 // where the next list begins
@@ -49,44 +42,13 @@ func (w *fileWriter) fail(err error) {
 	}
 }
 
-func (w *fileWriter) begin(name string) {
-	w.endSection()
-	w.name = name
-	w.file.Begin(name)
-}
+func (w *fileWriter) begin(name string) { w.file.Begin(name) }
 
-// write appends to the open section, and keeps the checksums of its granules.
+// write appends to the open section.
 func (w *fileWriter) write(b []byte) {
 	_, err := w.file.Write(b)
 	w.fail(err)
 	w.written += int64(len(b))
-	for len(b) > 0 {
-		n := min(len(b), granule-w.part)
-		w.partSum = crc32.Update(w.partSum, castagnoli, b[:n])
-		w.part += n
-		b = b[n:]
-		if w.part == granule {
-			w.endGranule()
-		}
-	}
-}
-
-func (w *fileWriter) endGranule() {
-	w.current = binary.LittleEndian.AppendUint32(w.current, w.partSum)
-	w.part, w.partSum = 0, 0
-}
-
-func (w *fileWriter) endSection() {
-	if w.name == "" {
-		return
-	}
-	if w.part > 0 {
-		w.endGranule()
-	}
-	w.sums = appendString(w.sums, w.name)
-	w.sums = binary.AppendUvarint(w.sums, uint64(len(w.current)/4))
-	w.sums = append(w.sums, w.current...)
-	w.name, w.current = "", w.current[:0]
 }
 
 func (w *fileWriter) section(name string, data []byte) {
@@ -208,8 +170,6 @@ func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()
 // finish writes what the segment says about itself, syncs and closes the file.
 func (w *fileWriter) finish() error {
 	w.section(sectionMeta, w.meta.encode())
-	w.endSection()
-	w.file.Section(sectionSums, w.sums)
 	if w.err != nil {
 		return errors.Join(w.err, w.file.Abort())
 	}

@@ -2,6 +2,7 @@ package benchmark
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -20,7 +21,7 @@ import (
 // SHEAF_TEST_DIR is written to the folder SHEAF_TEST_INDEX, and indexed there, when it
 // is not there yet. One pass over all queries of a class is one iteration; quantiles
 // are those of each query's fastest pass, on the wall and of the processors, which
-// other work on the machine disturbs least.
+// other work on the machine disturbs least. Words/open opens the index and closes it.
 func BenchmarkWords(b *testing.B) {
 	corpus, index := keptCorpus(b)
 	engine := Own(TaskWords, Meta{})
@@ -37,6 +38,15 @@ func BenchmarkWords(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	b.Run("open", func(b *testing.B) {
+		used := processTime()
+		for range b.N {
+			if err := errors.Join(engine.Open(index), engine.Close()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64((processTime()-used).Microseconds())/float64(b.N), "cpu-µs/op")
+	})
 	if err := engine.Open(index); err != nil {
 		b.Fatal(err)
 	}

@@ -75,6 +75,7 @@ var allowed = map[string][]string{
 	"internal/edits":           {},
 	"internal/suggest":         {"internal/edits"},
 	"internal/worked":          {},
+	"internal/touched":         {"vfs"},
 	"internal/benchmark":       {"root", "analysis", "backend", "backend/embedded", "chunk", "inference", "rank"},
 	"cmd/...":                  {"..."},
 	"model/...":                {"inference/..."},

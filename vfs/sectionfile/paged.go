@@ -5,25 +5,35 @@ import (
 	"sync/atomic"
 )
 
-// pageBytes is the number of bytes under one checksum of a paged section.
-const pageBytes = 16 << 10
+const (
+	// pageBytes is the number of bytes under one checksum. A reader verifies a
+	// page when it first uses it: a whole section may have hundreds of megabytes,
+	// and neither opening nor one search must read it. What a search uses lies far
+	// apart, so a page is small: each costs a short one its verification.
+	pageBytes = 2 << 10
+	sumBytes  = 4
+	// fanOut is the number of pages whose checksums fill a page.
+	fanOut = pageBytes / sumBytes
+)
 
-// sumsSuffix ends the name of the section with the checksums of another's pages.
-const sumsSuffix = ".sums"
+// pages is the number of pages of n bytes.
+func pages(n int) int { return (n + pageBytes - 1) / pageBytes }
 
-// Paged writes a section that readers verify page by page: beside it stands a
-// section with a checksum for each 16 KiB of it. A section of one page needs
-// none, since it has its own.
-func (w *Writer) Paged(name string, data []byte) {
-	w.Section(name, data)
-	if len(data) <= pageBytes {
-		return
+// eachList calls f with the length of every list of checksums behind a section of
+// n bytes: that of its pages, that of the pages of this list, and so on until one
+// list is a page. A section of one page has none.
+func eachList(n int, f func(length int)) {
+	for n > pageBytes {
+		n = sumBytes * pages(n)
+		f(n)
 	}
-	var sums []byte
-	for from := 0; from < len(data); from += pageBytes {
-		sums = binary.LittleEndian.AppendUint32(sums, Checksum(data[from:min(from+pageBytes, len(data))]))
-	}
-	w.Section(name+sumsSuffix, sums)
+}
+
+// listBytes is the length of all lists of checksums behind a section of n bytes.
+func listBytes(n int) int {
+	sum := 0
+	eachList(n, func(length int) { sum += length })
+	return sum
 }
 
 // Paged is a section of which every page is verified when it is first used, so
@@ -32,39 +42,51 @@ func (w *Writer) Paged(name string, data []byte) {
 type Paged struct {
 	r     *Reader
 	entry entry
-	data  []byte
-	sums  []byte          // CRC-32C of each page; nil when there is one page
-	done  []atomic.Uint64 // one bit a page: verified
+	level         // the section itself
+	lists []level // of checksums, each of the pages of the one before
+	left  atomic.Int64
 }
 
-// Paged opens a section that Writer.Paged wrote. The error wraps ErrCorrupt.
+// level is bytes that are verified page by page.
+type level struct {
+	data   []byte
+	offset int             // in the file
+	done   []atomic.Uint64 // one bit a page: verified
+}
+
+func (r *Reader) levelAt(offset, length int) level {
+	return level{r.data[offset : offset+length : offset+length], offset, make([]atomic.Uint64, (pages(length)+63)/64)}
+}
+
+// Paged opens a section. It reads nothing of it. The error wraps ErrCorrupt.
 func (r *Reader) Paged(name string) (*Paged, error) {
-	data, ok := r.Section(name)
-	if !ok {
-		return nil, r.corrupt(name, 0, "the section is missing")
-	}
-	p := &Paged{r: r, data: data, done: make([]atomic.Uint64, (len(data)+64*pageBytes-1)/(64*pageBytes))}
 	for _, e := range r.entries {
 		if e.name == name {
-			p.entry = e
+			return r.paged(e), nil
 		}
 	}
-	if len(data) <= pageBytes {
-		return p, nil
-	}
-	sums := name + sumsSuffix
-	if err := r.Verify(sums); err != nil {
-		return nil, err
-	}
-	p.sums, _ = r.Section(sums)
-	if want := 4 * ((len(data) + pageBytes - 1) / pageBytes); len(p.sums) != want {
-		return nil, r.Corrupt(sums, 0, "it has %d bytes, not %d", len(p.sums), want)
-	}
-	return p, nil
+	return nil, r.corrupt(name, 0, "the section is missing")
+}
+
+func (r *Reader) paged(e entry) *Paged {
+	at, length := int(e.offset), int(e.length)
+	p := &Paged{r: r, entry: e, level: r.levelAt(at, length)}
+	p.left.Store(int64(pages(length)))
+	at += length
+	eachList(length, func(length int) {
+		p.lists = append(p.lists, r.levelAt(at, length))
+		at += length
+	})
+	return p
 }
 
 // Len is the number of bytes of the section.
 func (p *Paged) Len() int { return len(p.data) }
+
+// Bytes are those of the section, not verified: a slice of the mapped file that is
+// valid until the reader is closed. Whoever uses some has made sure of them with
+// Slice, Records or All.
+func (p *Paged) Bytes() []byte { return p.data }
 
 // Slice returns n bytes from offset on, verified: the mapped bytes themselves,
 // valid until the reader is closed. The error wraps ErrCorrupt; a range that does
@@ -76,8 +98,11 @@ func (p *Paged) Slice(offset, n int) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	for i := offset / pageBytes; i <= (offset+n-1)/pageBytes; i++ {
-		if p.done[i>>6].Load()&(1<<(i&63)) == 0 {
+	for i, last := offset/pageBytes, (offset+n-1)/pageBytes; i <= last; i++ {
+		switch done := p.done[i>>6].Load(); {
+		case done == ^uint64(0): // so are those up to the next word
+			i |= 63
+		case done&(1<<(i&63)) == 0:
 			if err := p.verify(i); err != nil {
 				return nil, err
 			}
@@ -86,24 +111,77 @@ func (p *Paged) Slice(offset, n int) ([]byte, error) {
 	return p.data[offset : offset+n : offset+n], nil
 }
 
+// Records verifies the records of size bytes each with these numbers, which rise.
+// The error wraps ErrCorrupt; a record that does not lie in the section is one.
+func (p *Paged) Records(numbers []uint32, size int) error {
+	if n := len(numbers); n > 0 && p.left.Load() == 0 && (int(numbers[n-1])+1)*size <= len(p.data) {
+		return nil
+	}
+	next := 0 // those before it are verified
+	for _, n := range numbers {
+		start := int(n) * size
+		if size > len(p.data)-start {
+			return p.Corrupt(len(p.data), "%d bytes at %d of a section of %d", size, start, len(p.data))
+		}
+		for next = max(next, start/pageBytes); next*pageBytes < start+size; next++ {
+			if p.done[next>>6].Load()&(1<<(next&63)) == 0 {
+				if err := p.verify(next); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // All returns the whole section, verified.
 func (p *Paged) All() ([]byte, error) { return p.Slice(0, len(p.data)) }
 
+// verify verifies a page of the section.
 func (p *Paged) verify(i int) error {
-	page := p.data[i*pageBytes : min((i+1)*pageBytes, len(p.data))]
-	want := p.entry.checksum
-	if p.sums != nil {
-		want = binary.LittleEndian.Uint32(p.sums[4*i:])
+	want, err := p.sum(0, i)
+	if err == nil {
+		err = p.verifyPage(&p.level, i, want, "")
 	}
-	if err := Verify(page, want); err != nil {
-		return p.Corrupt(i*pageBytes, "%v", err)
+	if err != nil {
+		return err
 	}
-	p.done[i>>6].Or(1 << (i & 63))
+	if bit := uint64(1) << (i & 63); p.done[i>>6].Or(bit)&bit == 0 {
+		p.left.Add(-1)
+	}
+	return nil
+}
+
+// sum is the checksum of page i of what list number list is about, once the page
+// of the list that it stands in is verified. That of the last list is in the table of contents.
+func (p *Paged) sum(list, i int) (uint32, error) {
+	if list == len(p.lists) {
+		return p.entry.checksum, nil
+	}
+	l := &p.lists[list]
+	if page := i / fanOut; l.done[page>>6].Load()&(1<<(page&63)) == 0 {
+		want, err := p.sum(list+1, page)
+		if err == nil {
+			err = p.verifyPage(l, page, want, "checksums of pages: ")
+		}
+		if err != nil {
+			return 0, err
+		}
+		l.done[page>>6].Or(1 << (page & 63))
+	}
+	return binary.LittleEndian.Uint32(l.data[sumBytes*i:]), nil
+}
+
+func (p *Paged) verifyPage(l *level, i int, want uint32, what string) error {
+	from := i * pageBytes
+	if err := Verify(l.data[from:min(from+pageBytes, len(l.data))], want); err != nil {
+		return p.r.corrupt(p.entry.name, l.offset+from, "%s%v", what, err)
+	}
 	return nil
 }
 
 // Corrupt returns an error that wraps ErrCorrupt and names the file, this
 // section, the offset within it, and what is wrong.
 func (p *Paged) Corrupt(offset int, format string, args ...any) error {
-	return p.r.corrupt(p.entry.name, int(p.entry.offset)+offset, format, args...)
+	return p.r.corrupt(p.entry.name, p.offset+offset, format, args...)
 }

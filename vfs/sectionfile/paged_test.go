@@ -13,6 +13,11 @@ import (
 	"sheaf/vfs/sectionfile"
 )
 
+const (
+	page    = 2 << 10
+	perPage = page / 4 // checksums
+)
+
 // pages writes a file with one paged section to memory and returns its bytes.
 func pages(t testing.TB, data []byte) []byte {
 	t.Helper()
@@ -21,7 +26,7 @@ func pages(t testing.TB, data []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Paged("numbers", data)
+	w.Section("numbers", data)
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +64,7 @@ func random(n int) []byte {
 // TestPaged: slices of sections of all sizes are the bytes that were written, and
 // what does not lie in the section is a fault.
 func TestPaged(t *testing.T) {
-	const page = 16 << 10
-	for _, size := range []int{0, 1, page - 1, page, page + 1, 3*page + 5, 70 * page} {
+	for _, size := range []int{0, 1, page - 1, page, page + 1, 3*page + 5, 70 * page, perPage * page, perPage*page + 1, 2*perPage*page + 3*page + 7} {
 		data := random(size)
 		r, err := openBytes(t, pages(t, data))
 		if err != nil {
@@ -97,15 +101,33 @@ func TestPaged(t *testing.T) {
 }
 
 // TestPagedFlips: a flipped byte is told, with the page it lies in, by everything
-// that reads the page, and by nothing that does not.
+// that reads the page, and by nothing that does not. One of a list of checksums is
+// told by everything that reads a page that it is about.
 func TestPagedFlips(t *testing.T) {
-	const page, size = 16 << 10, 5*(16<<10) + 100
+	const size = 2*perPage*page + 100
+	const list, above = size, size + 4*(2*perPage+1) // where the lists of checksums begin
+	const end = above + 4*3
 	data := random(size)
 	file := pages(t, data)
 	start := bytes.Index(file, data)
-	for _, at := range []int{0, page - 1, page, 3*page + 7, size - 1} {
+	for _, flip := range []struct {
+		at         int
+		from, to   int // the pages that cannot be read
+		place, why string
+	}{
+		{0, 0, 1, fmt.Sprint(start), "checksum is"},
+		{page - 1, 0, 1, fmt.Sprint(start), "checksum is"},
+		{page, 1, 2, fmt.Sprint(start + page), "checksum is"},
+		{3*page + 7, 3, 4, fmt.Sprint(start + 3*page), "checksum is"},
+		{size - 1, 2 * perPage, 2*perPage + 1, fmt.Sprint(start + size - 100), "checksum is"},
+		{list, 0, perPage, fmt.Sprint(start + list), "checksums of pages: checksum is"},
+		{list + page + 9, perPage, 2 * perPage, fmt.Sprint(start + list + page), "checksums of pages: checksum is"},
+		{above - 1, 2 * perPage, 2*perPage + 1, fmt.Sprint(start + list + 2*page), "checksums of pages: checksum is"},
+		{above, 0, 2*perPage + 1, fmt.Sprint(start + above), "checksums of pages: checksum is"},
+		{end - 1, 0, 2*perPage + 1, fmt.Sprint(start + above), "checksums of pages: checksum is"},
+	} {
 		flipped := bytes.Clone(file)
-		flipped[start+at] ^= 4
+		flipped[start+flip.at] ^= 4
 		r, err := openBytes(t, flipped)
 		if err != nil {
 			t.Fatal(err)
@@ -114,19 +136,26 @@ func TestPagedFlips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for from := 0; from < size; from += page {
-			_, err := p.Slice(from, min(page, size-from))
-			if bad := at/page == from/page; bad != errors.Is(err, sectionfile.ErrCorrupt) {
-				t.Errorf("byte %d flipped, page from %d: %v", at, from, err)
-			} else if bad && !strings.Contains(err.Error(), fmt.Sprintf(`section "numbers" at byte %d:`, start+from)) {
-				t.Errorf("byte %d flipped: %v", at, err)
+		want := fmt.Sprintf(`section "numbers" at byte %s: %s`, flip.place, flip.why)
+		for i := 0; i*page < size; i++ {
+			_, err := p.Slice(i*page, min(page, size-i*page))
+			if bad := flip.from <= i && i < flip.to; bad != errors.Is(err, sectionfile.ErrCorrupt) {
+				t.Errorf("byte %d flipped, page %d: %v", flip.at, i, err)
+			} else if bad && !strings.Contains(err.Error(), want) {
+				t.Errorf("byte %d flipped: %v, want %s", flip.at, err, want)
 			}
 		}
 		if _, err := p.All(); !errors.Is(err, sectionfile.ErrCorrupt) {
-			t.Errorf("byte %d flipped, all of it: %v", at, err)
+			t.Errorf("byte %d flipped, all of it: %v", flip.at, err)
+		}
+		if err := p.Records([]uint32{0, perPage, 2*perPage - 1}, page); (err != nil) != (flip.at < page || flip.at >= list && flip.at != above-1) {
+			t.Errorf("byte %d flipped, some records: %v", flip.at, err)
 		}
 	}
-	for at := start + size; at < len(file); at++ { // checksums of pages, table, footer
+	for at := start + list; at < len(file); at++ { // checksums of pages, table, footer
+		if at < start+above-64 && at%211 > 0 {
+			continue
+		}
 		flipped := bytes.Clone(file)
 		flipped[at] ^= 4
 		r, err := openBytes(t, flipped)
@@ -137,6 +166,33 @@ func TestPagedFlips(t *testing.T) {
 		}
 		if err != nil && !errors.Is(err, sectionfile.ErrCorrupt) {
 			t.Errorf("byte %d flipped: %v", at, err)
+		}
+	}
+}
+
+// TestRecords: records that lie in the section are sound, before and after all of it
+// was read, and others are a fault.
+func TestRecords(t *testing.T) {
+	r, err := openBytes(t, pages(t, random(100*page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Paged("numbers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, size := range []int{1, 300, page, 3*page + 1} {
+			last := uint32(100*page/size) - 1
+			if err := p.Records([]uint32{0, 1, last / 2, last}, size); err != nil {
+				t.Errorf("records of %d bytes: %v", size, err)
+			}
+			if err := p.Records([]uint32{0, last + 1}, size); !errors.Is(err, sectionfile.ErrCorrupt) {
+				t.Errorf("record %d of %d bytes: %v", last+1, size, err)
+			}
+		}
+		if _, err := p.All(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -1,7 +1,8 @@
 // Package sectionfile is the container of everything that is written once: a
-// file of named sections, each with a checksum, and a table of contents at the
-// end. Writing goes from front to back; opening reads the table only, whatever
-// the size of the file; a section is a slice of the mapped file.
+// file of named sections, with a checksum for each page of them, and a table of
+// contents at the end. Writing goes from front to back; opening reads the table
+// only, whatever the size of the file; a section is a slice of the mapped file,
+// verified page by page as it is used.
 //
 // The format is documented in doc/formats/sectionfile.md.
 package sectionfile
@@ -27,7 +28,7 @@ var ErrVersion = vfs.ErrVersion
 const (
 	magic = "SHEAFSEC"
 	// Version is the version of the container's format.
-	Version = 1
+	Version = 2
 
 	headerBytes = 64
 	alignment   = 64
@@ -60,8 +61,11 @@ type entry struct {
 	name     string
 	offset   uint64
 	length   uint64
-	checksum uint32
+	checksum uint32 // of the section, or of the last list of checksums behind it
 }
+
+// end is where what belongs to a section ends: its bytes and their lists of checksums.
+func (e *entry) end() uint64 { return e.offset + e.length + uint64(listBytes(int(e.length))) }
 
 // Reader is an open section file. It is safe for concurrent use until Close,
 // after which no slice that came from it may be used.
@@ -146,7 +150,7 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 		}
 		e.name = string(table[pos : pos+name])
 		pos += name
-		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) || e.length > uint64(start)-e.offset {
+		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) || e.length > uint64(start)-e.offset || e.end() > uint64(start) {
 			return r.corrupt(e.name, int(min(e.offset, math.MaxInt32)), "%d bytes at %d do not lie in the file", e.length, e.offset)
 		}
 		r.entries = append(r.entries, e)
@@ -164,8 +168,8 @@ func trimZeros(b []byte) []byte {
 	return b
 }
 
-// Section returns the bytes of a section, without verifying them; ok is false
-// when there is none of that name. The bytes are aligned to 64, must not be
+// Section returns the bytes of a section, without verifying them (see Paged); ok is
+// false when there is none of that name. The bytes are aligned to 64, must not be
 // changed, and must not be used after Close.
 func (r *Reader) Section(name string) (data []byte, ok bool) {
 	for i := range r.entries {
@@ -176,31 +180,14 @@ func (r *Reader) Section(name string) (data []byte, ok bool) {
 	return nil, false
 }
 
-// Verify compares the bytes of a section with their checksum. The error wraps
-// ErrCorrupt.
-func (r *Reader) Verify(name string) error {
-	for _, e := range r.entries {
-		if e.name == name {
-			return r.verify(e)
-		}
-	}
-	return r.corrupt(name, 0, "the section is missing")
-}
-
-func (r *Reader) verify(e entry) error {
-	if err := Verify(r.data[e.offset:e.offset+e.length], e.checksum); err != nil {
-		return r.corrupt(e.name, int(e.offset), "%v", err)
-	}
-	return nil
-}
-
 // Check verifies every section, and that nothing but zeros lies between them.
-// It returns one error for each fault, each wrapping ErrCorrupt.
+// It returns one error for each section with a fault, and each fault between
+// them, each wrapping ErrCorrupt.
 func (r *Reader) Check() []error {
 	var faults []error
 	end := uint64(headerBytes)
 	for _, e := range r.entries {
-		if err := r.verify(e); err != nil {
+		if _, err := r.paged(e).All(); err != nil {
 			faults = append(faults, err)
 		}
 		if e.offset < end {
@@ -219,7 +206,7 @@ func (r *Reader) Check() []error {
 		case between < e.offset:
 			faults = append(faults, r.corrupt(e.name, int(between), "the space before it is not empty"))
 		}
-		end = e.offset + e.length
+		end = e.end()
 	}
 	return faults
 }

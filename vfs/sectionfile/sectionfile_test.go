@@ -36,7 +36,7 @@ func TestWorkedExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	le := binary.LittleEndian
-	if len(data) != 130 || string(data[:8]) != "SHEAFSEC" || le.Uint32(data[8:]) != 1 || le.Uint32(data[12:]) != 7 || string(data[16:24]) != "example\x00" {
+	if len(data) != 130 || string(data[:8]) != "SHEAFSEC" || le.Uint32(data[8:]) != 2 || le.Uint32(data[12:]) != 7 || string(data[16:24]) != "example\x00" {
 		t.Errorf("%d bytes, header % x", len(data), data[:64])
 	}
 	if string(data[64:69]) != "hello" || le.Uint64(data[69:]) != 64 || le.Uint64(data[77:]) != 5 || le.Uint32(data[85:]) != 0x9a71bb4c || string(data[93:98]) != "words" {
@@ -44,6 +44,20 @@ func TestWorkedExample(t *testing.T) {
 	}
 	if le.Uint64(data[98:]) != 69 || le.Uint32(data[106:]) != 1 || string(data[118:126]) != "SHEAFSEC" {
 		t.Errorf("footer % x", data[98:])
+	}
+}
+
+// TestWorkedLists is the second example of doc/formats/sectionfile.md.
+func TestWorkedLists(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	write(t, path, map[string][]byte{"words": bytes.Repeat([]byte("x"), 2049)}, "words")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	if len(data) != 64+2049+8+29+32 || le.Uint32(data[2113:]) != 0xe8ee8c91 || le.Uint32(data[2117:]) != 0xa93c5f93 || le.Uint64(data[2129:]) != 2049 || le.Uint32(data[2137:]) != 0x19d29a6d {
+		t.Errorf("%d bytes, list % x, table % x", len(data), data[2113:2121], data[2121:2150])
 	}
 }
 
@@ -57,11 +71,16 @@ func TestRoundTrip(t *testing.T) {
 	}
 	defer r.Close()
 	for name, want := range sections {
-		if got, ok := r.Section(name); !ok || !bytes.Equal(got, want) || r.Verify(name) != nil {
-			t.Errorf("%s: %d bytes", name, len(got))
+		p, err := r.Paged(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := p.All()
+		if got, ok := r.Section(name); !ok || !bytes.Equal(got, want) || err != nil || !bytes.Equal(all, want) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
-	if _, ok := r.Section("none"); ok || !errors.Is(r.Verify("none"), sectionfile.ErrCorrupt) {
+	if _, ok := r.Section("none"); ok {
 		t.Error("a section that is not there")
 	}
 	if faults := r.Check(); len(faults) > 0 || strings.Join(r.Names(), " ") != "a empty b" {

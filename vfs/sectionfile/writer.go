@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"sheaf/vfs"
 )
@@ -20,7 +21,9 @@ type Writer struct {
 	buf     *bufio.Writer
 	pos     uint64
 	entries []entry
-	open    bool // a section is being written
+	open    bool   // a section is being written
+	sums    []byte // the checksums of its whole pages
+	sum     uint32 // of the page that is not whole
 	err     error
 }
 
@@ -59,6 +62,7 @@ func (w *Writer) put(b []byte) {
 // Begin ends the section before and begins one of this name, which no other
 // section has. Errors of names and of writing are returned by Close.
 func (w *Writer) Begin(name string) {
+	w.end()
 	w.open = true
 	if w.err == nil && (len(name) == 0 || len(name) > maxName || len(w.entries) >= maxSections) {
 		w.err = fmt.Errorf("write %s: section name %q: must have 1 to %d bytes, of at most %d sections", w.path, name, maxName, maxSections)
@@ -83,14 +87,52 @@ func (w *Writer) Write(b []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	e := &w.entries[len(w.entries)-1]
 	w.put(b)
 	if w.err != nil {
 		return 0, w.err
 	}
-	e.length += uint64(len(b))
-	e.checksum = crc32.Update(e.checksum, castagnoli, b)
+	length := &w.entries[len(w.entries)-1].length
+	for rest := b; len(rest) > 0; {
+		n := min(len(rest), pageBytes-int(*length%pageBytes))
+		w.sum = crc32.Update(w.sum, castagnoli, rest[:n])
+		rest = rest[n:]
+		if *length += uint64(n); *length%pageBytes == 0 {
+			w.endPage()
+		}
+	}
 	return len(b), nil
+}
+
+func (w *Writer) endPage() {
+	w.sums = binary.LittleEndian.AppendUint32(w.sums, w.sum)
+	w.sum = 0
+}
+
+// end ends the section that is open: it writes the lists of checksums behind it.
+func (w *Writer) end() {
+	if !w.open {
+		return
+	}
+	e := &w.entries[len(w.entries)-1]
+	if e.length%pageBytes != 0 {
+		w.endPage()
+	}
+	switch list := w.sums; {
+	case e.length > pageBytes:
+		w.put(list)
+		for len(list) > pageBytes {
+			var above []byte
+			for page := range slices.Chunk(list, pageBytes) {
+				above = binary.LittleEndian.AppendUint32(above, Checksum(page))
+			}
+			w.put(above)
+			list = above
+		}
+		e.checksum = Checksum(list)
+	case e.length > 0:
+		e.checksum = binary.LittleEndian.Uint32(list)
+	}
+	w.open, w.sums = false, w.sums[:0]
 }
 
 // Section writes a whole section.
@@ -110,6 +152,7 @@ func (w *Writer) Offset() int64 {
 // Close writes the table of contents, syncs and closes the file. After an
 // error the file is removed. The folder is not synced: see vfs.FS.SyncDir.
 func (w *Writer) Close() (size int64, err error) {
+	w.end()
 	var table []byte
 	le := binary.LittleEndian
 	for _, e := range w.entries {

@@ -1,0 +1,101 @@
+//go:build unix && !aix
+
+package touched
+
+import (
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"sheaf/vfs"
+)
+
+// By returns what open reads of files on disk: it is called once, and then once more
+// for every page of every file that it mapped, with that page out of reach; where it
+// fails, it looks at the page. It must work in one goroutine, and close what it opened.
+func By(t testing.TB, open func(fs vfs.FS) error) Read {
+	t.Helper()
+	fs := &protecting{Disk: vfs.Disk{}, files: map[string]kept{}}
+	defer fs.unmap(t)
+	if err := open(fs); err != nil {
+		t.Fatal(err)
+	}
+	read := Read{Files: len(fs.files), Bytes: fs.bytes}
+	for name, file := range fs.files {
+		read.Size += len(file)
+		for from := 0; from < len(file); from += unix.Getpagesize() {
+			page := file[from:min(from+unix.Getpagesize(), len(file))]
+			fs.protect(t, page, unix.PROT_NONE)
+			var err error
+			fault := vfs.Safely(func() { err = open(fs) })
+			if err != nil || fault != nil {
+				read.Pages++
+			}
+			fs.protect(t, page, unix.PROT_READ)
+		}
+		if len(fs.files) != read.Files {
+			t.Fatalf("%s: another try opens other files", name)
+		}
+	}
+	if err := open(fs); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// protecting is the host's file system with mappings that stay.
+type protecting struct {
+	vfs.Disk
+	files map[string]kept
+	bytes int
+}
+
+// kept is a mapping that Close leaves alone.
+type kept []byte
+
+func (k kept) Bytes() []byte { return k }
+func (k kept) Close() error  { return nil }
+
+// Map implements [vfs.FS].
+func (p *protecting) Map(name string) (vfs.Mapping, error) {
+	if file, ok := p.files[name]; ok {
+		return file, nil
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := unix.Mmap(-1, 0, max(len(content), 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, err
+	}
+	copy(file, content)
+	p.files[name] = file[:len(content)]
+	return p.files[name], nil
+}
+
+// Open implements [vfs.FS].
+func (p *protecting) Open(name string) (vfs.File, error) {
+	file, err := p.Disk.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return counted{file, &p.bytes}, nil
+}
+
+func (p *protecting) protect(t testing.TB, page []byte, to int) {
+	t.Helper()
+	if err := unix.Mprotect(page, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *protecting) unmap(t testing.TB) {
+	t.Helper()
+	for _, file := range p.files {
+		if err := unix.Munmap(file[:cap(file)]); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -303,6 +303,9 @@ func TestPage(t *testing.T) {
 	step(t, ctx, "the keys on a phone", chromedp.Click("#help"), chromedp.WaitVisible("#keys"), until(`document.getElementById("keys").scrollTop === 0`), chromedp.KeyEvent(kb.Escape))
 	step(t, ctx, "the state on a phone", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main details[open] li")?.textContent.includes("yyyy.yml")`), until(`document.documentElement.scrollWidth <= innerWidth`))
 	step(t, ctx, "an address without the tree", chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"), until(`document.querySelector(".hit")?.textContent === "Stash"`))
+	step(t, ctx, "text at 200 % on a small screen", emulation.SetDeviceMetricsOverride(320, 240, 2, true), chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"),
+		until(`document.querySelector(".hit")?.textContent === "Stash"`), until(`document.querySelector(".hit").getBoundingClientRect().top >= document.querySelector("header").getBoundingClientRect().bottom`), shoot("small"))
+	step(t, ctx, "the lab on a small screen", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(`document.documentElement.scrollWidth <= innerWidth`))
 
 	for path := range notes {
 		if strings.HasSuffix(path, ".yml") {

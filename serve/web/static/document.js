@@ -17,6 +17,7 @@ export async function show(main, s, page, signal) {
   if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
   const outline = make("nav", { class: "outline", "aria-label": "Headings" }, facts(doc), tree(doc, s), links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
   main.replaceChildren(make("div", { class: "document" }, outline, text));
+  for (const wide of text.querySelectorAll("pre, table")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0; // the arrows move it
   const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id || e.dataset.id.endsWith(`:${s.id}`)); // an address may leave the tree out
   if (hit) highlight(hit);
   if (s.q) markWords(text, s.q);

@@ -181,7 +181,7 @@ function chart(lab, answer, before) {
   const lastWide = 240;
   const w = left + columns.length * width + lastWide - width + 20;
   const h = top + (rows + 1) * high + 24;
-  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `How ${columns.length} steps order the results` });
+  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps order the results` });
   const shown = new Set(answer.results.slice(0, rows).map((r) => r.id));
   for (const c of columns) c.hits.slice(0, 5).forEach((hit) => shown.add(hit.id));
   const x = (i) => left + i * width;

@@ -350,12 +350,12 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 			return notFound(ch.ID)
 		case outside:
 			return fmt.Errorf("%w: there is a document %s that is none of this key's", ErrForbidden, ch.ID)
-		case ch.Put == nil && !there && ch.IfMatch == "":
+		case ch.Put == nil && !there: // whatever the conditions: RFC 9110, section 13.2.1
 			return notFound(ch.ID)
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):
-			return fmt.Errorf("%w: %s", ErrPrecondition, ch.ID)
+			return inChange(i, fieldError("if_match", "%w: %s", ErrPrecondition, ch.ID))
 		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && HasTag(ch.IfNoneMatch, tag)):
-			return fmt.Errorf("%w: %s", ErrPrecondition, ch.ID)
+			return inChange(i, fieldError("if_none_match", "%w: %s", ErrPrecondition, ch.ID))
 		}
 		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version}
 	}

@@ -73,7 +73,7 @@ func documentRoutes() []*route {
 			func(ctx context.Context, c *call, in *documentDelete) (*serve.Stored, error) {
 				stored, err := c.write(ctx, in.Where, []serve.Change{{ID: in.ID, IfMatch: in.Match}})
 				if err != nil {
-					return nil, err
+					return nil, inHeader(err)
 				}
 				return &stored[0], nil
 			}),
@@ -104,7 +104,7 @@ func (c *call) write(ctx context.Context, w Where, changes []serve.Change) ([]se
 func (c *call) put(ctx context.Context, in *documentPut) (*serve.Stored, int, error) {
 	stored, err := c.write(ctx, in.Where, []serve.Change{{ID: in.ID, Put: &in.Body, IfMatch: in.Match, IfNoneMatch: in.None}})
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, inHeader(err)
 	}
 	c.header.Set("ETag", stored[0].ETag)
 	if stored[0].Created {
@@ -136,6 +136,18 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, err
 	}
 	c.header.Set("Location", "/v1/tasks/"+task.ID)
 	return &BatchAnswer{Results: []serve.Stored{}, Task: task}, http.StatusAccepted, nil
+}
+
+// conditions are the headers of fields of a change.
+var conditions = map[string]string{"if_match": "If-Match", "if_none_match": "If-None-Match"}
+
+// inHeader says in which header of a request for one document a fault lies.
+func inHeader(err error) error {
+	var at *serve.FieldError
+	if errors.As(err, &at) && conditions[at.Field] != "" {
+		return &serve.FieldError{Field: conditions[at.Field], Err: at.Err}
+	}
+	return err
 }
 
 // inBatch says where in the body of a batch the fault of a change lies.

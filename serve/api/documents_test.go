@@ -194,7 +194,7 @@ func TestBatchesAndTasks(t *testing.T) {
 		t.Errorf("%+v", answer)
 	}
 	// One wrong change and nothing is done.
-	if res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries.\n"}, {"id": "api:a.md", "text": "x", "if_none_match": "*"}]}`); res.StatusCode != 412 {
+	if res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries.\n"}, {"id": "api:a.md", "text": "x", "if_none_match": "*"}]}`); res.StatusCode != 412 || !strings.Contains(string(body), `"pointer":"#/documents/1/if_none_match"`) {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	if ids := found(t, s, "cherries"); len(ids) != 0 {
@@ -265,7 +265,13 @@ func TestTags(t *testing.T) {
 	} {
 		if res, body := s.ask(t, c.method, path, `{"text": "x"}`, c.header, c.value); res.StatusCode != c.status {
 			t.Errorf("%s with %s: %s: %d %s, want %d", c.method, c.header, c.value, res.StatusCode, body, c.status)
+		} else if c.status == 412 && !strings.Contains(string(body), `"errors":[{"parameter":"`+c.header+`"`) {
+			t.Errorf("%s with %s: %s: %s does not say in which header", c.method, c.header, c.value, body)
 		}
+	}
+	// RFC 9110, section 13.2.1: what fails without the condition fails so with it.
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:none.md", "", "If-Match", `"a"`); res.StatusCode != 404 {
+		t.Errorf("delete of no document, with a condition: %d %s", res.StatusCode, body)
 	}
 }
 

@@ -91,13 +91,13 @@ func problemOf(err error, r *route) *Problem {
 		return p
 	case errors.Is(err, serve.ErrExpired):
 		p = told(problem("expired", "%v", err), faults{r.fault("cursor", err.Error())})
+	case errors.Is(err, serve.ErrPrecondition) && errors.As(err, &at):
+		p = told(problem("precondition-failed", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
 	case errors.As(err, &at):
 		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
 		// It passed the rules that the OpenAPI document writes: what is wrong
 		// depends on the profile, the stage or the collection.
 		p = told(problem("impossible", "%s", at.Field+": "+f.Detail), faults{f})
-	case errors.Is(err, serve.ErrPrecondition):
-		p = problem("precondition-failed", "%v", err)
 	case errors.Is(err, serve.ErrConflict):
 		p = problem("conflict", "%v", err)
 	case errors.Is(err, serve.ErrForbidden):

@@ -168,9 +168,20 @@ func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 	if err != nil || len(c.Notices) != 0 || c.DataDir != filepath.Join(dir, ".index") {
 		t.Errorf("%v, notices %q, data_dir %s", err, c.Notices, c.DataDir)
 	}
-	write(t, project, "data_dir: out/tmp\n")
-	if c, err = config.Load(config.Options{Dir: dir}); err != nil || len(c.Notices) != 1 {
-		t.Errorf("a link out of the folder: %v, notices %q", err, c.Notices)
+	elsewhere := t.TempDir()
+	for link, to := range map[string]string{"other": elsewhere, "nowhere": filepath.Join(elsewhere, "none"), "in": filepath.Join(dir, "ranking")} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "ranking"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, notices := range map[string]int{"out": 1, "other": 1, "other/none/deeper": 1, "nowhere": 1, "nowhere/x": 1, "in": 0, "in/none/deeper": 0, "none/deeper": 0} {
+		write(t, project, "data_dir: "+path+"\n")
+		if c, err = config.Load(config.Options{Dir: dir}); err != nil || len(c.Notices) != notices {
+			t.Errorf("%s: %v, notices %q, want %d", path, err, c.Notices, notices)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -365,7 +366,7 @@ func followsLinks(value any, _ string) string {
 func outsideFolder(value any, dir string) string {
 	p, ok := value.(string)
 	if ok && (p == "" || !strings.HasPrefix(p, "~") && !filepath.IsAbs(p) && filepath.IsLocal(filepath.FromSlash(p))) {
-		if inside, err := filepath.EvalSymlinks(filepath.Join(dir, p)); err != nil || within(dir, inside) {
+		if staysIn(dir, p) {
 			return ""
 		}
 	}
@@ -380,11 +381,24 @@ func outsideFile(value any, dir string) string {
 	return outsideFolder(value, dir)
 }
 
-// within reports whether the real path inside lies in dir, links resolved.
-func within(dir, inside string) bool {
+// staysIn reports whether the path p lies in dir, links resolved. Of one that is not
+// there yet, the part that is there tells: what is made below a link lies where it
+// leads.
+func staysIn(dir, p string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return false
+	}
+	at := filepath.Join(dir, p)
+	for at != filepath.Clean(dir) {
+		if _, err := os.Lstat(at); err == nil {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	inside, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return false // a link that leads nowhere yet
 	}
 	rel, err := filepath.Rel(real, inside)
 	return err == nil && filepath.IsLocal(rel)

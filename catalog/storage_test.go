@@ -16,6 +16,7 @@ import (
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/vfs"
+	"sheaf/vfs/sectionfile"
 )
 
 // TestStoredTexts: texts without a source file of all sizes come back, whole and
@@ -165,5 +166,70 @@ func TestCutShort(t *testing.T) {
 	}
 	if faults := v.Check(); len(faults) == 0 || !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
 		t.Errorf("check: %v", faults)
+	}
+}
+
+// TestContainer1: a catalog in files of version 1 of the container opens with all that it
+// holds, a text among it that is in no other file; damage is found; the next update goes
+// into a file of today.
+func TestContainer1(t *testing.T) {
+	dir := filepath.Join("testdata", "container1")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, e := range entries {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fsys := restore(t, files)
+	holds := func(c *catalog.Catalog) error {
+		v := c.View()
+		defer v.Close()
+		text, err := v.Text("notes:given.md")
+		if err == nil && string(text) != sample {
+			err = fmt.Errorf("the text that was given is %q", text)
+		}
+		return errors.Join(append(v.Check(), err)...)
+	}
+	c := openIn(t, fsys, "/c")
+	if err := holds(c); err != nil {
+		t.Error(err)
+	}
+	for name, data := range files {
+		for i := 0; i < len(data); i += 7 {
+			flipped := slices.Clone(data)
+			flipped[i] ^= 16
+			writeAll(t, fsys, "/c/"+name, flipped)
+			c, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: true})
+			if err == nil {
+				err = holds(c)
+				c.Close()
+			}
+			switch where := fmt.Sprintf("%s, byte %d", name, i); {
+			case err != nil:
+				told(t, where, name, []error{err})
+			case data[i] != 0:
+				t.Errorf("%s flipped: nobody noticed", where)
+			}
+		}
+		writeAll(t, fsys, "/c/"+name, data)
+	}
+	put(t, c, record(t, "new.md", "# N\n"))
+	if err := holds(openIn(t, fsys, "/c")); err != nil {
+		t.Error(err)
+	}
+	written := 0
+	for name, data := range folder(t, fsys) {
+		if files[name] == nil && strings.HasPrefix(name, "catalog-") {
+			if written++; data[8] != sectionfile.Version {
+				t.Errorf("%s is written in version %d of the container", name, data[8])
+			}
+		}
+	}
+	if written == 0 {
+		t.Error("no file is written")
 	}
 }

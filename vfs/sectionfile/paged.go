@@ -58,26 +58,45 @@ func (r *Reader) levelAt(offset, length int) level {
 	return level{r.data[offset : offset+length : offset+length], offset, make([]atomic.Uint64, (pages(length)+63)/64)}
 }
 
-// Paged opens a section. It reads nothing of it. The error wraps ErrCorrupt.
+// Paged opens a section. It reads nothing of it, but of one in a container of version
+// 1 all. The error wraps ErrCorrupt.
 func (r *Reader) Paged(name string) (*Paged, error) {
 	for _, e := range r.entries {
 		if e.name == name {
-			return r.paged(e), nil
+			return r.paged(e)
 		}
 	}
 	return nil, r.corrupt(name, 0, "the section is missing")
 }
 
-func (r *Reader) paged(e entry) *Paged {
+func (r *Reader) paged(e entry) (*Paged, error) {
 	at, length := int(e.offset), int(e.length)
 	p := &Paged{r: r, entry: e, level: r.levelAt(at, length)}
+	if r.whole {
+		if err := Verify(p.data, e.checksum); err != nil {
+			return nil, p.Corrupt(0, "%v", err)
+		}
+		for i := range p.done {
+			p.done[i].Store(^uint64(0))
+		}
+		return p, nil
+	}
 	p.left.Store(int64(pages(length)))
 	at += length
 	eachList(length, func(length int) {
 		p.lists = append(p.lists, r.levelAt(at, length))
 		at += length
 	})
-	return p
+	return p, nil
+}
+
+// verify verifies all of a section.
+func (r *Reader) verify(e entry) error {
+	p, err := r.paged(e)
+	if err == nil {
+		_, err = p.All()
+	}
+	return err
 }
 
 // Len is the number of bytes of the section.

@@ -27,8 +27,10 @@ var ErrVersion = vfs.ErrVersion
 
 const (
 	magic = "SHEAFSEC"
-	// Version is the version of the container's format.
+	// Version is the version of the container's format that is written. The one before
+	// is read too: what was given to a catalog of it is nowhere else.
 	Version = 2
+	oldest  = 1
 
 	headerBytes = 64
 	alignment   = 64
@@ -64,9 +66,6 @@ type entry struct {
 	checksum uint32 // of the section, or of the last list of checksums behind it
 }
 
-// end is where what belongs to a section ends: its bytes and their lists of checksums.
-func (e *entry) end() uint64 { return e.offset + e.length + uint64(listBytes(int(e.length))) }
-
 // Reader is an open section file. It is safe for concurrent use until Close,
 // after which no slice that came from it may be used.
 type Reader struct {
@@ -74,7 +73,7 @@ type Reader struct {
 	mapping vfs.Mapping
 	data    []byte
 	entries []entry
-	version uint32
+	whole   bool // version 1: a section has one checksum, and no lists behind it
 }
 
 // Open maps a file that holds content of this kind, at most 16 bytes of ASCII,
@@ -109,15 +108,16 @@ func (r *Reader) open(kind string, version uint32) error {
 	if got, want := Checksum(data[:headerBytes-4]), le.Uint32(data[headerBytes-4:]); got != want {
 		return r.corrupt("header", 0, "checksum is %08x, its bytes have %08x", want, got)
 	}
-	if v := le.Uint32(data[8:]); v != Version {
-		return fmt.Errorf("%s: container %w %d, this program reads %d", filepath.Base(r.path), ErrVersion, v, Version)
+	container := le.Uint32(data[8:])
+	if container < oldest || container > Version {
+		return fmt.Errorf("%s: container %w %d, this program reads %d", filepath.Base(r.path), ErrVersion, container, Version)
 	}
+	r.whole = container == oldest
 	if k := string(trimZeros(data[16 : 16+kindBytes])); k != kind {
 		return r.corrupt("header", 16, "it holds %q, not %q", k, kind)
 	}
-	r.version = le.Uint32(data[12:])
-	if r.version != version {
-		return fmt.Errorf("%s: %s %w %d, this program reads %d", filepath.Base(r.path), kind, ErrVersion, r.version, version)
+	if v := le.Uint32(data[12:]); v != version {
+		return fmt.Errorf("%s: %s %w %d, this program reads %d", filepath.Base(r.path), kind, ErrVersion, v, version)
 	}
 	footer := data[len(data)-footerBytes:]
 	if got, want := Checksum(footer[:footerBytes-4]), le.Uint32(footer[footerBytes-4:]); got != want || string(footer[20:28]) != magic {
@@ -150,7 +150,7 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 		}
 		e.name = string(table[pos : pos+name])
 		pos += name
-		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) || e.length > uint64(start)-e.offset || e.end() > uint64(start) {
+		if e.offset < headerBytes || e.offset%alignment != 0 || e.offset > uint64(start) || e.length > uint64(start)-e.offset || r.end(&e) > uint64(start) {
 			return r.corrupt(e.name, int(min(e.offset, math.MaxInt32)), "%d bytes at %d do not lie in the file", e.length, e.offset)
 		}
 		r.entries = append(r.entries, e)
@@ -159,6 +159,14 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 		return r.corrupt("table of contents", start+pos, "%d bytes too many", len(table)-pos)
 	}
 	return nil
+}
+
+// end is where what belongs to a section ends: its bytes and their lists of checksums.
+func (r *Reader) end(e *entry) uint64 {
+	if r.whole {
+		return e.offset + e.length
+	}
+	return e.offset + e.length + uint64(listBytes(int(e.length)))
 }
 
 func trimZeros(b []byte) []byte {
@@ -187,7 +195,7 @@ func (r *Reader) Check() []error {
 	var faults []error
 	end := uint64(headerBytes)
 	for _, e := range r.entries {
-		if _, err := r.paged(e).All(); err != nil {
+		if err := r.verify(e); err != nil {
 			faults = append(faults, err)
 		}
 		if e.offset < end {
@@ -206,7 +214,7 @@ func (r *Reader) Check() []error {
 		case between < e.offset:
 			faults = append(faults, r.corrupt(e.name, int(between), "the space before it is not empty"))
 		}
-		end = e.end()
+		end = r.end(&e)
 	}
 	return faults
 }

@@ -49,18 +49,20 @@ func (s Bitset) Fill(n int) { s.setRange(0, n) }
 
 // setRange adds the ordinals from start up to end.
 func (s Bitset) setRange(start, end int) {
-	for start < end && start&63 != 0 {
-		s.Set(uint32(start))
-		start++
+	if start >= end {
+		return
 	}
-	for start+64 <= end {
-		s[start>>6] = ^uint64(0)
-		start += 64
+	first, last := start>>6, (end-1)>>6
+	head, tail := ^uint64(0)<<(start&63), ^uint64(0)>>(-end&63)
+	if first == last {
+		s[first] |= head & tail
+		return
 	}
-	for start < end {
-		s.Set(uint32(start))
-		start++
+	s[first] |= head
+	for i := first + 1; i < last; i++ {
+		s[i] = ^uint64(0)
 	}
+	s[last] |= tail
 }
 
 // And keeps what is in t too.

@@ -11,9 +11,9 @@ import (
 	"sheaf/vfs"
 )
 
-// By returns what open reads of files on disk: it is called once, and then once more
-// for every page of every file that it mapped, with that page out of reach; where it
-// fails, it looks at the page. It must work in one goroutine, and close what it opened.
+// By returns what open reads of files on disk: it is called again and again with pages
+// of what it mapped out of reach; where it fails, it looks at one of them. It must work in
+// one goroutine, and close what it opened.
 func By(t testing.TB, open func(fs vfs.FS) error) Read {
 	t.Helper()
 	fs := &protecting{Disk: vfs.Disk{}, files: map[string]kept{}}
@@ -24,16 +24,7 @@ func By(t testing.TB, open func(fs vfs.FS) error) Read {
 	read := Read{Files: len(fs.files), Bytes: fs.bytes}
 	for name, file := range fs.files {
 		read.Size += len(file)
-		for from := 0; from < len(file); from += unix.Getpagesize() {
-			page := file[from:min(from+unix.Getpagesize(), len(file))]
-			fs.protect(t, page, unix.PROT_NONE)
-			var err error
-			fault := vfs.Safely(func() { err = open(fs) })
-			if err != nil || fault != nil {
-				read.Pages++
-			}
-			fs.protect(t, page, unix.PROT_READ)
-		}
+		read.Pages += fs.looked(t, file, open)
 		if len(fs.files) != read.Files {
 			t.Fatalf("%s: another try opens other files", name)
 		}
@@ -49,6 +40,29 @@ type protecting struct {
 	vfs.Disk
 	files map[string]kept
 	bytes int
+}
+
+// looked is how many of these pages open looks at.
+func (p *protecting) looked(t testing.TB, pages kept, open func(fs vfs.FS) error) int {
+	t.Helper()
+	if len(pages) == 0 {
+		return 0
+	}
+	p.protect(t, pages, unix.PROT_NONE)
+	var err error
+	fault := vfs.Safely(func() { err = open(p) })
+	p.protect(t, pages, unix.PROT_READ)
+	size := unix.Getpagesize()
+	half := len(pages) / size / 2 * size
+	switch {
+	case err == nil && fault == nil:
+		return 0
+	case len(pages) <= size:
+		return 1
+	case half == 0:
+		half = size
+	}
+	return p.looked(t, pages[:half], open) + p.looked(t, pages[half:], open)
 }
 
 // kept is a mapping that Close leaves alone.

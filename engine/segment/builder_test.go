@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"syscall"
 	"testing"
 
 	"sheaf/vfs"
@@ -268,6 +271,32 @@ func TestEachShared(t *testing.T) {
 		}
 		if !maps.Equal(got, want) {
 			t.Fatalf("round %d: %d are shared, want %d", round, len(got), len(want))
+		}
+	}
+}
+
+// TestNoSpace: a segment that finds no space leaves no file, and the error names the
+// file once.
+func TestNoSpace(t *testing.T) {
+	for _, failing := range []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpClose} {
+		mem := vfs.NewMem()
+		faulty := &vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
+			if op == failing {
+				return syscall.ENOSPC
+			}
+			return nil
+		}}
+		b := NewBuilder([]string{"body"})
+		if _, err := b.Begin("a", "a"); err != nil {
+			t.Fatal(err)
+		}
+		addToken(b, 0, []byte("word"), 0)
+		err := Flush(faulty, "s.seg", b)
+		if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), "s.seg") != 1 {
+			t.Errorf("%s fails: %v", failing, err)
+		}
+		if _, err := mem.Stat("s.seg"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s fails: the file is there: %v", failing, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -37,7 +38,12 @@ func createFile(fs vfs.FS, path string) (*fileWriter, error) {
 }
 
 func (w *fileWriter) fail(err error) {
-	if w.err == nil && err != nil {
+	var named *fs.PathError
+	switch {
+	case w.err != nil || err == nil:
+	case errors.As(err, &named): // the file system's, which names the file
+		w.err = err
+	default:
 		w.err = fmt.Errorf("write %s: %w", w.path, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -106,7 +107,8 @@ func BenchmarkOverhead(b *testing.B) {
 	})
 }
 
-// BenchmarkBulk fills a schema beside COPY of the same rows into the same tables.
+// BenchmarkBulk fills a schema beside COPY of the same rows into the same tables: with one
+// batch, and with one for each document, as indexing a folder does.
 func BenchmarkBulk(b *testing.B) {
 	collected := &backendtest.Collected{}
 	f := servetest.Open(b, servetest.Documentation(b), func(o *serve.Options) { o.Backend = collected })
@@ -117,7 +119,7 @@ func BenchmarkBulk(b *testing.B) {
 	if err := full.Write(ctx, batch); err != nil {
 		b.Fatal(err)
 	}
-	tables := []string{"chunk", "term", "posting", "property", "vector_1", "vector_2"}
+	tables := []string{"chunk", "term", "posting", "property", "vector_1", "vector_2", "field"}
 	copies := make([][]byte, len(tables))
 	conn, err := full.pool.Acquire(ctx)
 	if err != nil {
@@ -130,9 +132,15 @@ func BenchmarkBulk(b *testing.B) {
 		}
 		copies[i] = rows.Bytes()
 	}
+	var counts string
+	if err := conn.QueryRow(ctx, `SELECT format('UPDATE total SET chunks = %s, vectors = %s, generation = generation + 1;
+		SELECT setval(''chunk_ord'', %s), setval(pg_get_serial_sequence(''term'', ''id''), %s)', chunks, vectors,
+		(SELECT max(ord) FROM chunk), (SELECT max(id) FROM term)) FROM total`).Scan(&counts); err != nil {
+		b.Fatal(err)
+	}
 	conn.Release()
 	var into *Store
-	backendtest.Ratio(b, func() { into = fresh(b, o) }, func() error { return into.Write(ctx, batch) }, func() error {
+	plain := func() error {
 		conn, err := into.pool.Acquire(ctx)
 		if err != nil {
 			return err
@@ -147,6 +155,39 @@ func BenchmarkBulk(b *testing.B) {
 				return err
 			}
 		}
+		if _, err := conn.Conn().PgConn().Exec(ctx, counts).ReadAll(); err != nil {
+			return err
+		}
 		return tx.Commit(ctx)
+	}
+	b.Run("batch", func(b *testing.B) {
+		backendtest.Ratio(b, func() { into = fresh(b, o) }, func() error { return into.Write(ctx, batch) }, plain)
 	})
+	b.Run("documents", func(b *testing.B) {
+		backendtest.Ratio(b, func() { into = fresh(b, o) }, func() error { return into.addDocuments(ctx, batch.Chunks) }, plain)
+	})
+}
+
+// addDocuments adds each document by itself, two at a time.
+func (s *Store) addDocuments(ctx context.Context, chunks []backend.Chunk) error {
+	w, err := s.Bulk(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	var g errgroup.Group
+	g.SetLimit(2)
+	for len(chunks) > 0 {
+		n := slices.IndexFunc(chunks, func(c backend.Chunk) bool { return c.Doc != chunks[0].Doc })
+		if n < 0 {
+			n = len(chunks)
+		}
+		one := backend.Batch{Replace: []sheaf.ID{chunks[0].Doc}, Chunks: chunks[:n]}
+		chunks = chunks[n:]
+		g.Go(func() error { return w.Add(ctx, one) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return w.Commit(ctx)
 }

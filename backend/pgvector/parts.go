@@ -1,8 +1,9 @@
 package pgvector
 
 import (
+	"cmp"
 	"context"
-	"sync"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -11,100 +12,164 @@ import (
 	"sheaf/backend/textplan"
 )
 
-// Parts of a batch: the first is small, so that the server has something to do soon.
+// What is sent together: as much as has come when the server is done with what it had,
+// at least firstPart chunks, at most maxPart and a step, or what was added at once.
 const (
 	firstPart = 48
 	maxPart   = 512
+	step      = 4
 	// maxAhead is how many chunks send their columns and vectors before their texts.
 	maxAhead = 512
 )
 
 // addParts adds a batch in parts. Columns and vectors need no analysis and go first;
-// while the server takes them, or a part, this program makes the next.
+// while the server takes them, or a part, this program makes the next. It needs w.mu.
 func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {
 		return fail("write", ctx.Err())
 	}
 	chunks := lastOfEqual(batch.Chunks)
+	w.sending = len(batch.Chunks)
 	group, ctx := errgroup.WithContext(ctx)
-	ready := make(chan part, 1)
+	ready := make(chan *part) // without room: a part grows until it is wanted
 	group.Go(func() error {
 		defer close(ready)
-		rest := chunks
-		for size := firstPart; len(rest) > 0; size = min(2*size, maxPart) {
-			next := rest[:min(size, len(rest))]
-			rest = rest[len(next):]
-			select {
-			case ready <- w.s.analyze(next):
-			case <-ctx.Done():
-				return nil // the other says why
+		next := &part{}
+		for rest := chunks; len(rest) > 0 || len(next.chunks) > 0; {
+			some := rest[:min(step, len(rest))]
+			rest = rest[len(some):]
+			next.add(w.s.analyze(some))
+			switch n := len(next.chunks); {
+			case len(rest) == 0, n >= maxPart:
+				next.sort() // while it is not wanted yet
+				select {
+				case ready <- next:
+				case <-ctx.Done():
+					return nil // the other says why
+				}
+				next = &part{}
+			case n >= firstPart:
+				select {
+				case ready <- next:
+					next = &part{}
+				default:
+				}
 			}
 		}
 		return nil
 	})
 	group.Go(func() error {
-		err := w.change(ctx, len(batch.Chunks), batch, func(ctx context.Context) error { return w.remove(ctx, batch.Replace, idsOf(chunks)) })
-		if err != nil {
-			return err
-		}
-		return w.sendParts(ctx, chunks, ready)
+		return w.change(ctx, func(ctx context.Context) error {
+			if err := w.s.check(batch, w.next.dims); err != nil {
+				return err
+			}
+			if err := w.remove(ctx, batch.Replace, idsOf(chunks)); err != nil {
+				return err
+			}
+			return w.sendParts(ctx, chunks, ready)
+		})
 	})
 	return group.Wait()
 }
 
-// sendParts sends chunks, whose texts are analyzed part by part. The postings of a part
-// are sent when the next is being encoded, unless that would have to be waited for.
-func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan part) error {
-	var encoding sync.WaitGroup
-	defer encoding.Wait() // it reads what is the caller's again
-	before, ahead, begun := w.ord.take(len(chunks)), 0, 0
-	var last *texts
-	for ahead < len(chunks) || begun < len(chunks) || last != nil {
+// sendParts sends chunks, whose texts are analyzed part by part.
+func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan *part) error {
+	before := w.ord.take(len(chunks))
+	for ahead, begun := 0, 0; begun < len(chunks); {
 		if begun >= ahead && ahead < len(chunks) {
 			some := chunks[ahead:min(ahead+maxAhead, len(chunks))]
-			err := w.change(ctx, len(chunks), nil, func(ctx context.Context) error { return w.sendColumns(ctx, some, before+int64(ahead)) })
-			if err != nil {
+			if err := w.sendColumns(ctx, some, before+int64(ahead)); err != nil {
 				return err
 			}
 			ahead += len(some)
 		}
-		p, ok := receive(ready, last == nil)
-		if !ok && last == nil && begun < len(chunks) {
+		p, ok := <-ready
+		if !ok {
 			return fail("write", ctx.Err()) // which ended the analysis
 		}
-		err := w.change(ctx, len(chunks), nil, func(ctx context.Context) (err error) {
-			var next *texts
-			if ok {
-				if next, err = w.encode(ctx, &encoding, &p, before+int64(begun)); err != nil {
-					return err
-				}
-				begun += len(p.chunks)
-			}
-			if last != nil {
-				err = w.sendTexts(ctx, last)
-			}
-			last = next
-			return err
-		})
-		if err != nil {
+		if err := w.sendTexts(ctx, p, before+int64(begun)); err != nil {
 			return err
 		}
+		begun += len(p.chunks)
 	}
 	return nil
 }
 
-// receive takes the next part; it is false when there is none, or none yet and it
-// is not to wait.
-func receive(ready <-chan part, wait bool) (p part, ok bool) {
-	if wait {
-		p, ok = <-ready
-		return p, ok
+// waiting is what a load was given and has not sent.
+type waiting struct {
+	part
+	replace []sheaf.ID
+	ids     map[sheaf.ID]bool // of chunks
+	docs    map[sheaf.ID]bool // that chunks are of
+	dims    map[string]int    // of vector fields; nil before the transaction
+	bytes   int               // of texts and vectors, about
+}
+
+// gather lets a batch wait to be sent, and says how many chunks and replaced documents
+// wait then. It is 0 when what waits must go first: because it is enough, or the batch
+// replaces some of it.
+func (w *load) gather(batch *backend.Batch, chunks []analyzed) (int, error) {
+	w.gathering.Lock()
+	defer w.gathering.Unlock()
+	next := &w.next
+	if next.dims == nil || next.size() >= maxPart {
+		return 0, nil
 	}
-	select {
-	case p, ok = <-ready:
-	default:
+	if err := w.s.check(batch, next.dims); err != nil {
+		return 0, err
 	}
-	return p, ok
+	for _, doc := range batch.Replace {
+		if next.docs[doc] {
+			return 0, nil
+		}
+	}
+	for i := range chunks {
+		if next.ids[chunks[i].source.ID] {
+			return 0, nil
+		}
+	}
+	if next.ids == nil {
+		next.ids, next.docs = map[sheaf.ID]bool{}, map[sheaf.ID]bool{}
+	}
+	for i := range chunks {
+		c := chunks[i].source
+		next.ids[c.ID], next.docs[c.Doc] = true, true
+		for _, f := range c.Fields {
+			next.bytes += len(f.Text)
+		}
+		for _, v := range c.Vectors {
+			next.dims[v.Name] = len(v.Passages[0])
+			next.bytes += 4 * len(v.Passages) * len(v.Passages[0])
+		}
+	}
+	next.replace = append(next.replace, batch.Replace...)
+	next.add(chunks)
+	return next.size(), nil
+}
+
+// size is how many chunks and replaced documents wait, or as many as may when they are
+// large.
+func (w *waiting) size() int {
+	if w.bytes >= pieceBytes {
+		return maxPart
+	}
+	return len(w.chunks) + len(w.replace)
+}
+
+// kept makes copies of what is the caller's again after Add: chunks and their vectors.
+func kept(chunks []analyzed) []analyzed {
+	for i := range chunks {
+		c := *chunks[i].source
+		c.Vectors = slices.Clone(c.Vectors)
+		for j, v := range c.Vectors {
+			c.Vectors[j].Passages = make([][]float32, len(v.Passages))
+			for k, p := range v.Passages {
+				c.Vectors[j].Passages[k] = slices.Clone(p)
+			}
+		}
+		chunks[i].source = &c
+	}
+	return chunks
 }
 
 // analyzed is a chunk with its terms.
@@ -143,11 +208,63 @@ type part struct {
 	// posting's, in the order of chunks, fields and postings.
 	terms   []string
 	numbers []int32
+	places  map[string]int32
+	// sorted has the places of the terms in the order of their texts, which is the one
+	// in which the server takes them fastest.
+	sorted []int32
+}
+
+// sort fills sorted: what is new is sorted and merged with what was.
+func (p *part) sort() {
+	if len(p.sorted) == len(p.terms) {
+		return
+	}
+	byText := func(a, b int32) int { return cmp.Compare(p.terms[a], p.terms[b]) }
+	var fresh []int32
+	for i := len(p.sorted); i < len(p.terms); i++ {
+		fresh = append(fresh, int32(i))
+	}
+	slices.SortFunc(fresh, byText)
+	old, all := p.sorted, make([]int32, 0, len(p.terms))
+	for len(old) > 0 && len(fresh) > 0 {
+		from := &old
+		if byText(fresh[0], old[0]) < 0 {
+			from = &fresh
+		}
+		all = append(all, (*from)[0])
+		*from = (*from)[1:]
+	}
+	p.sorted = append(append(all, old...), fresh...)
+}
+
+// add adds chunks and numbers their terms.
+func (p *part) add(chunks []analyzed) {
+	if p.places == nil {
+		p.places = map[string]int32{}
+	}
+	p.chunks = append(p.chunks, chunks...)
+	for i := range chunks {
+		for _, f := range chunks[i].fields {
+			for k := range f.Postings {
+				term := f.Postings[k].Term
+				at, ok := p.places[term]
+				if !ok {
+					at = int32(len(p.terms))
+					p.places[term] = at
+					p.terms = append(p.terms, term)
+				}
+				p.numbers = append(p.numbers, at)
+			}
+		}
+	}
+	if 4*(len(p.terms)-len(p.sorted)) > len(p.terms) { // so that little is left to do when the part is wanted
+		p.sort()
+	}
 }
 
 // analyze gives chunks their terms. One at a time keeps a server busy, which takes longer
 // to store them.
-func (s *Store) analyze(chunks []analyzed) part {
+func (s *Store) analyze(chunks []analyzed) []analyzed {
 	for i := range chunks {
 		c := &chunks[i]
 		c.fields = make([]textplan.Field, len(c.source.Fields))
@@ -158,26 +275,5 @@ func (s *Store) analyze(chunks []analyzed) part {
 			}
 		}
 	}
-	return number(chunks)
-}
-
-// number numbers the terms of chunks.
-func number(chunks []analyzed) part {
-	out := part{chunks: chunks}
-	places := map[string]int32{}
-	for i := range chunks {
-		for _, f := range chunks[i].fields {
-			for k := range f.Postings {
-				term := f.Postings[k].Term
-				at, ok := places[term]
-				if !ok {
-					at = int32(len(out.terms))
-					places[term] = at
-					out.terms = append(out.terms, term)
-				}
-				out.numbers = append(out.numbers, at)
-			}
-		}
-	}
-	return out
+	return chunks
 }

@@ -175,11 +175,16 @@ func TestCutConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.cut()
-	if err := w.Add(t.Context(), text("t:c", "during")); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("add after a cut: %v", err)
+	if err := w.Add(t.Context(), text("t:c", "during")); err != nil {
+		t.Errorf("what waits with others to be sent: %v", err)
 	}
-	if err := w.Commit(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("commit after a cut: %v", err)
+	for range 2 {
+		if err := w.Commit(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "nothing since the last commit is written, it can be repeated: postgres: write 2 chunks") {
+			t.Errorf("commit after a cut: %v", err)
+		}
+	}
+	if err := w.Add(t.Context(), text("t:c", "during")); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("add after that: %v", err)
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
@@ -204,6 +209,61 @@ func TestCutConnections(t *testing.T) {
 	}
 	if n := count(t, direct, "different"); n != 1 {
 		t.Errorf("%d chunks of the write that was repeated", n)
+	}
+}
+
+// TestGathered: batches that wait together to be sent are written as if each had been
+// sent by itself, whatever they replace of each other, and vectors are the caller's again.
+func TestGathered(t *testing.T) {
+	b := stores().Open(t, options(t))
+	defer b.Close()
+	w, err := b.(backend.Bulk).Bulk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	vector := []float32{0, 1}
+	add := func(batch backend.Batch) {
+		t.Helper()
+		for i := range batch.Chunks {
+			batch.Chunks[i].Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{vector}}}
+		}
+		if err := w.Add(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := text("t:again", "former")
+	again.Replace = []sheaf.ID{"t:again"}
+	add(again)
+	again = text("t:again", "later")
+	again.Replace = []sheaf.ID{"t:again"}
+	add(again)
+	add(text("t:same", "former"))
+	add(text("t:same", "later"))
+	add(text("t:gone", "former"))
+	add(backend.Batch{Replace: []sheaf.ID{"t:gone"}})
+	vector[0], vector[1] = 1, 0
+	for i := range 600 { // more than is sent together
+		add(text(fmt.Sprintf("t:%d", i), "later"))
+	}
+	wide := text("t:wide", "former")
+	wide.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{{1, 0, 0}}}}
+	if err := w.Add(t.Context(), wide); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a vector of another width than one that waits: %v", err)
+	}
+	if n := count(t, b, "later"); n != 0 {
+		t.Errorf("%d found before the commit", n)
+	}
+	if err := w.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := b.(backend.Reporter).Stats(t.Context())
+	if former := count(t, b, "former"); err != nil || former != 0 || stats.Chunks != 602 || stats.Vectors != 602 {
+		t.Errorf("%d of the former, and %+v, %v: want 602 chunks and vectors", former, stats, err)
+	}
+	near, err := b.Retrieve(t.Context(), backend.Request{Limit: 3, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{0, 1}}})
+	if err != nil || len(near) != 3 || near[0].ID != "t:again" || near[1].ID != "t:same" || near[2].Score != 0 {
+		t.Errorf("nearest are %v, %v", near, err)
 	}
 }
 

@@ -6,58 +6,94 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"sheaf"
 	"sheaf/backend/textplan"
 )
 
+// piece is rows of a table that are sent together.
+type piece struct {
+	table string
+	rows  *rows
+}
+
 // sendColumns sends what chunks hold besides texts; the first has the number after before.
+// While the server takes some, the next are encoded.
 func (w *load) sendColumns(ctx context.Context, chunks []analyzed, before int64) error {
 	if err := w.makeVectors(ctx, chunks); err != nil {
 		return err
 	}
-	var property, wall rows
-	w.columnRows(&property, &wall, chunks, before)
-	if err := w.send(ctx, &property, "property"); err != nil {
-		return err
-	}
-	if err := w.send(ctx, &wall, "wall"); err != nil {
-		return err
-	}
-	return w.sendVectors(ctx, chunks, before)
+	group, ctx := errgroup.WithContext(ctx)
+	pieces := make(chan piece, 1)
+	group.Go(func() error {
+		defer close(pieces)
+		give := func(table string, r *rows) bool {
+			select {
+			case pieces <- piece{table, r}:
+				return true
+			case <-ctx.Done():
+				return false // the other says why
+			}
+		}
+		var property, wall rows
+		w.columnRows(&property, &wall, chunks, before)
+		if give("property", &property) && give("wall", &wall) {
+			w.vectorRows(chunks, before, give)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		for p := range pieces {
+			if err := w.send(ctx, p.rows, p.table); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return group.Wait()
 }
 
-// texts are the encoded texts of chunks.
-type texts struct {
-	chunks  int
-	chunk   rows
-	posting chan *rows // one, once they are encoded
-}
-
-// encode encodes the texts of chunks, the first of which has the number after before.
-// Terms that are new it sends. The postings are encoded beside what follows.
-func (w *load) encode(ctx context.Context, encoding *sync.WaitGroup, p *part, before int64) (*texts, error) {
-	ids, err := w.intern(ctx, p)
+// sendTexts sends the texts of chunks, with terms that are new. What goes later is encoded
+// beside what goes first.
+func (w *load) sendTexts(ctx context.Context, p *part, before int64) error {
+	ids, fresh, err := w.intern(ctx, p)
 	if err != nil {
-		return nil, err
-	}
-	out := &texts{chunks: len(p.chunks), posting: make(chan *rows, 1)}
-	var fields []int32
-	for i := range p.chunks {
-		fields = w.chunkRow(&out.chunk, &p.chunks[i], before+int64(i)+1, fields)
-	}
-	encoding.Go(func() { out.posting <- postingRows(p, ids, fields, before) })
-	return out, nil
-}
-
-// sendTexts sends what was encoded.
-func (w *load) sendTexts(ctx context.Context, t *texts) error {
-	w.total.chunks += int64(t.chunks)
-	if err := w.send(ctx, &t.chunk, "chunk"); err != nil {
 		return err
 	}
-	return w.send(ctx, <-t.posting, "posting")
+	w.total.chunks += int64(len(p.chunks))
+	var chunk, posting *rows
+	chunks, all := make(chan bool), make(chan bool)
+	go func() {
+		defer close(all)
+		var fields []int32
+		chunk = &rows{}
+		for i := range p.chunks {
+			fields = w.chunkRow(chunk, &p.chunks[i], before+int64(i)+1, fields)
+		}
+		close(chunks)
+		posting = postingRows(p, ids, fields, before)
+		w.remember(p, ids, fresh)
+	}()
+	defer func() { <-all }() // also after an error: it reads what is the caller's again
+	var terms rows
+	for _, number := range fresh {
+		terms.begin(2)
+		terms.int32(ids[number])
+		terms.bytes(p.terms[number])
+	}
+	for piece := range terms.pieces() {
+		if err := w.copyPiece(ctx, piece, "term"); err != nil {
+			return err
+		}
+	}
+	<-chunks
+	if err := w.send(ctx, chunk, "chunk"); err != nil {
+		return err
+	}
+	<-all
+	return w.send(ctx, posting, "posting")
 }
 
 // columnRows adds the columns of chunks, and who may see them where there is a wall.
@@ -75,9 +111,9 @@ func (w *load) columnRows(property, wall *rows, chunks []analyzed, before int64)
 	}
 }
 
-// sendVectors sends the passages of chunks, and counts them. A document may have more of
+// vectorRows gives the passages of chunks, and counts them. A document may have more of
 // them than should be encoded at once.
-func (w *load) sendVectors(ctx context.Context, chunks []analyzed, before int64) error {
+func (w *load) vectorRows(chunks []analyzed, before int64, give func(table string, r *rows) bool) {
 	byTable := map[string]*rows{}
 	for i := range chunks {
 		for _, v := range chunks[i].source.Vectors {
@@ -85,8 +121,8 @@ func (w *load) sendVectors(ctx context.Context, chunks []analyzed, before int64)
 			if byTable[table] == nil {
 				byTable[table] = &rows{}
 			}
-			out := byTable[table]
 			for n, p := range v.Passages {
+				out := byTable[table]
 				out.begin(3)
 				out.int64(before + int64(i) + 1)
 				out.int32(int32(n))
@@ -95,18 +131,18 @@ func (w *load) sendVectors(ctx context.Context, chunks []analyzed, before int64)
 				if len(out.b) < pieceBytes {
 					continue
 				}
-				if err := w.send(ctx, out, table); err != nil {
-					return err
+				if !give(table, out) {
+					return
 				}
+				byTable[table] = &rows{}
 			}
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(byTable)) {
-		if err := w.send(ctx, byTable[table], table); err != nil {
-			return err
+		if !give(table, byTable[table]) {
+			return
 		}
 	}
-	return nil
 }
 
 // send writes rows to a table and empties them. PostgreSQL copies none into tables behind

@@ -1,6 +1,7 @@
 package pgvector
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -28,7 +29,10 @@ func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
 	}
 	defer bulk.Close()
 	w := bulk.(*load)
-	if err := w.addParts(ctx, &batch); err != nil {
+	w.mu.Lock()
+	err = w.addParts(ctx, &batch)
+	w.mu.Unlock()
+	if err != nil {
 		return err
 	}
 	return w.Commit(ctx)
@@ -67,6 +71,11 @@ func (s *Store) Bulk(ctx context.Context) (backend.BulkWriter, error) {
 type load struct {
 	s *Store
 
+	// gathering guards next, which Add fills while something else is sent.
+	gathering sync.Mutex
+	next      waiting
+
+	// mu guards what follows; who holds it sends. It comes before gathering.
 	mu     sync.Mutex
 	conn   *pgxpool.Conn // nil between a Commit and the next Add
 	tx     pgx.Tx
@@ -82,6 +91,7 @@ type load struct {
 	// ord and term are the last numbers that were given away. Who writes keeps others
 	// out, so numbers are counted here, and the server is told the last at the end.
 	ord, term sequence
+	sending   int   // chunks, of which an error speaks
 	broken    error // why the transaction cannot go on
 	closed    bool
 }
@@ -104,9 +114,8 @@ type field struct {
 
 var errEnded = fmt.Errorf("postgres: the load has ended: %w", sheaf.ErrUnavailable)
 
-// check refuses what cannot be written; dims are those of vector fields that are
-// known.
-func (s *Store) check(batch *backend.Batch, known map[string]vectorTable) error {
+// check refuses what cannot be written; known has the dimensions of vector fields.
+func (s *Store) check(batch *backend.Batch, known map[string]int) error {
 	if err := batch.Validate(); err != nil {
 		return err
 	}
@@ -114,9 +123,7 @@ func (s *Store) check(batch *backend.Batch, known map[string]vectorTable) error 
 	for _, v := range s.o.Vectors {
 		dims[v.Name] = v.Dims
 	}
-	for name, v := range known {
-		dims[name] = v.Dims
-	}
+	maps.Copy(dims, known)
 	for i := range batch.Chunks {
 		c := &batch.Chunks[i]
 		for _, f := range c.Fields {
@@ -177,7 +184,16 @@ func (w *load) begin(ctx context.Context) error {
 	err = tx.SendBatch(ctx, &b).Close()
 	w.ord.told, w.term.told = w.ord.last, w.term.last
 	w.wordless = len(w.fields) == 0
-	return err
+	if err != nil {
+		return err
+	}
+	w.gathering.Lock()
+	defer w.gathering.Unlock()
+	w.next = waiting{dims: map[string]int{}}
+	for name, v := range w.vector {
+		w.next.dims[name] = v.Dims
+	}
+	return nil
 }
 
 // end gives the connection back, undoing what was not committed; it needs w.mu.
@@ -190,34 +206,49 @@ func (w *load) end() {
 	_ = w.tx.Rollback(ctx) // after a commit it does nothing; else the server forgets with the connection
 	w.conn.Release()
 	w.conn, w.tx = nil, nil
+	w.gathering.Lock()
+	defer w.gathering.Unlock()
+	w.next = waiting{}
 }
 
-// Add implements [backend.BulkWriter]. Texts are analyzed before the connection is
-// asked for, which takes one batch at a time. After an error of the
-// server everything since the last Commit is lost, and Commit says so.
+// Add implements [backend.BulkWriter]. What it is given waits for more, so that little
+// batches are sent together. After an error of the server everything since the last
+// Commit is lost, and the next call says so.
 func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 	if err := w.s.check(&batch, nil); err != nil {
 		return err
 	}
-	if len(batch.Replace)+len(batch.Chunks) == 0 {
-		return fail("write", ctx.Err())
+	if err := ctx.Err(); err != nil || len(batch.Replace)+len(batch.Chunks) == 0 {
+		return fail("write", err)
 	}
-	chunks := lastOfEqual(batch.Chunks)
-	analyzed := w.s.analyze(chunks)
-	return w.change(ctx, len(batch.Chunks), &batch, func(ctx context.Context) error {
-		if err := w.remove(ctx, batch.Replace, idsOf(chunks)); err != nil {
+	chunks := w.s.analyze(kept(lastOfEqual(batch.Chunks)))
+	for {
+		n, err := w.gather(&batch, chunks)
+		switch {
+		case err != nil:
+			return err
+		case n >= maxPart, n >= firstPart && w.mu.TryLock():
+			if n >= maxPart {
+				w.mu.Lock()
+			}
+			defer w.mu.Unlock()
+			return w.change(ctx, w.flush)
+		case n > 0:
+			return nil
+		}
+		w.mu.Lock()
+		w.sending = len(chunks) // if the transaction does not even begin
+		err = w.change(ctx, w.flush)
+		w.mu.Unlock()
+		if err != nil {
 			return err
 		}
-		return w.put(ctx, analyzed)
-	})
+	}
 }
 
-// change lets f change what is stored, in the transaction, while nobody else does. chunks
-// is how many an error speaks of; batch is checked before, but for nil, which was. Each
-// statement has the whole timeout.
-func (w *load) change(ctx context.Context, chunks int, batch *backend.Batch, f func(ctx context.Context) error) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// change lets f change what is stored, in the transaction, while nobody else does. Each
+// statement has the whole timeout. It needs w.mu.
+func (w *load) change(ctx context.Context, f func(ctx context.Context) error) error {
 	switch {
 	case w.closed:
 		return errEnded
@@ -228,20 +259,35 @@ func (w *load) change(ctx context.Context, chunks int, batch *backend.Batch, f f
 	if err == nil && w.conn == nil {
 		err = w.begin(ctx)
 	}
-	if err == nil && batch != nil {
-		if err := w.s.check(batch, w.vector); err != nil {
-			return err
-		}
-	}
 	if err == nil {
 		err = f(ctx)
 	}
 	if err != nil {
-		err = fail(fmt.Sprintf("write %d chunks", chunks), err)
+		err = fail(fmt.Sprintf("write %d chunks", w.sending), err)
 		w.broken = fmt.Errorf("nothing since the last commit is written, it can be repeated: %w", err)
 		w.end()
 	}
 	return err
+}
+
+// flush sends what waits; it needs w.mu and the transaction.
+func (w *load) flush(ctx context.Context) error {
+	w.gathering.Lock()
+	next := w.next
+	w.next = waiting{dims: next.dims}
+	w.gathering.Unlock()
+	w.sending = len(next.chunks)
+	if len(next.replace)+len(next.chunks) == 0 {
+		return nil
+	}
+	if err := w.remove(ctx, next.replace, idsOf(next.chunks)); err != nil || len(next.chunks) == 0 {
+		return err
+	}
+	before := w.ord.take(len(next.chunks))
+	if err := w.sendColumns(ctx, next.chunks, before); err != nil {
+		return err
+	}
+	return w.sendTexts(ctx, &next.part, before)
 }
 
 func hashes(ids []sheaf.ID) [][]byte {
@@ -251,24 +297,6 @@ func hashes(ids []sheaf.ID) [][]byte {
 		out[i] = h[:]
 	}
 	return out
-}
-
-// put writes chunks that are not there; it needs w.mu and the transaction.
-func (w *load) put(ctx context.Context, p part) error {
-	if len(p.chunks) == 0 {
-		return nil
-	}
-	var encoding sync.WaitGroup
-	defer encoding.Wait() // it reads what is the caller's again
-	before := w.ord.take(len(p.chunks))
-	t, err := w.encode(ctx, &encoding, &p, before)
-	if err != nil {
-		return err
-	}
-	if err := w.sendColumns(ctx, p.chunks, before); err != nil {
-		return err
-	}
-	return w.sendTexts(ctx, t)
 }
 
 // makeVectors makes the tables of vector fields that are new.
@@ -364,9 +392,9 @@ func (w *load) remove(ctx context.Context, docs, ids []sheaf.ID) error {
 	return results.Close()
 }
 
-// intern sees to it that every term and field of the chunks is known, and returns the
-// IDs of the terms.
-func (w *load) intern(ctx context.Context, p *part) ([]int32, error) {
+// intern gives the terms of a part their IDs, and the fields that are new. It returns
+// the IDs, and the terms that are to be written.
+func (w *load) intern(ctx context.Context, p *part) (ids, fresh []int32, err error) {
 	for i := range p.chunks {
 		for j, f := range p.chunks[i].fields {
 			if name := p.chunks[i].source.Fields[j].Name; w.fields[name] == nil && f.Length > 0 {
@@ -374,70 +402,68 @@ func (w *load) intern(ctx context.Context, p *part) ([]int32, error) {
 			}
 		}
 	}
-	ids := make([]int32, len(p.terms)) // 0 is none
-	var missing []string
+	p.sort()
+	ids = make([]int32, len(p.terms)) // 0 is none
 	w.s.mu.Lock()
-	for i, term := range p.terms {
-		id, ok := w.s.terms[term]
+	for _, number := range p.sorted {
+		id, ok := w.s.terms[p.terms[number]]
 		if !ok {
-			id, ok = w.fresh[term]
+			id, ok = w.fresh[p.terms[number]]
 		}
-		if ids[i] = id; !ok {
-			missing = append(missing, term)
+		if ids[number] = id; !ok {
+			fresh = append(fresh, number)
 		}
 	}
 	w.s.mu.Unlock()
-	if len(missing) == 0 {
-		return ids, nil
-	}
-	slices.Sort(missing)
-	found := map[string]int32{}
-	if !w.wordless {
-		ctx, stop := w.s.bounded(ctx)
-		defer stop()
-		rows, _ := w.tx.Query(ctx, "SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word", missing)
-		if err := readTerms(rows, found); err != nil {
-			return nil, err
+	if len(fresh) > 0 && !w.wordless {
+		if fresh, err = w.find(ctx, p, ids, fresh); err != nil {
+			return nil, nil, err
 		}
 	}
-	fresh := slices.DeleteFunc(missing, func(text string) bool { _, ok := found[text]; return ok })
-	if err := w.addTerms(ctx, fresh, found); err != nil {
+	id := w.term.take(len(fresh)) // others are kept from adding the same
+	if w.term.last > math.MaxInt32 {
+		return nil, nil, fmt.Errorf("%w: the dictionary has no number left for new words: fill another schema", sheaf.ErrUnsupported)
+	}
+	for _, number := range fresh {
+		id++
+		ids[number] = int32(id)
+	}
+	return ids, fresh, nil
+}
+
+// find looks terms up that are not remembered, and returns those that are not there.
+func (w *load) find(ctx context.Context, p *part, ids, missing []int32) (fresh []int32, err error) {
+	texts := make([]string, len(missing))
+	for i, number := range missing {
+		texts[i] = p.terms[number]
+	}
+	ctx, stop := w.s.bounded(ctx)
+	defer stop()
+	rows, _ := w.tx.Query(ctx, "SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word", texts)
+	found := map[string]int32{}
+	if err := readTerms(rows, found); err != nil {
 		return nil, err
 	}
+	for _, number := range missing {
+		if id, ok := found[p.terms[number]]; ok {
+			ids[number] = id
+			w.fresh[p.terms[number]] = id
+			continue
+		}
+		fresh = append(fresh, number)
+	}
+	return fresh, nil
+}
+
+// remember notes the IDs of terms that the transaction adds.
+func (w *load) remember(p *part, ids, fresh []int32) {
 	if len(w.fresh) > maxRemembered {
 		clear(w.fresh)
 		w.wordless = false
 	}
-	maps.Copy(w.fresh, found)
-	for i, term := range p.terms {
-		if ids[i] == 0 {
-			ids[i] = found[term]
-		}
+	for _, number := range fresh {
+		w.fresh[p.terms[number]] = ids[number]
 	}
-	return ids, nil
-}
-
-// addTerms writes terms that are not there, in order, and adds their IDs to a map. The
-// lock of the writers keeps others from adding the same.
-func (w *load) addTerms(ctx context.Context, texts []string, into map[string]int32) error {
-	id := w.term.take(len(texts))
-	if w.term.last > math.MaxInt32 {
-		return fmt.Errorf("%w: the dictionary has no number left for new words: fill another schema", sheaf.ErrUnsupported)
-	}
-	var term rows
-	for _, text := range texts {
-		id++
-		into[text] = int32(id)
-		term.begin(2)
-		term.int32(int32(id))
-		term.bytes(text)
-	}
-	for piece := range term.pieces() {
-		if err := w.copyPiece(ctx, piece, "term"); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 const termsByText = "SELECT id, text FROM term WHERE text = ANY($1)"
@@ -459,13 +485,11 @@ func readTerms(rows pgx.Rows, into map[string]int32) error {
 func (w *load) Commit(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case w.closed:
-		return errEnded
-	case w.broken != nil:
-		return w.broken
-	case w.conn == nil:
+	if !w.closed && w.broken == nil && w.conn == nil {
 		return fail("commit", ctx.Err())
+	}
+	if err := w.change(ctx, w.flush); err != nil {
+		return cmp.Or(w.broken, err)
 	}
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
@@ -485,25 +509,25 @@ func (w *load) Commit(ctx context.Context) error {
 
 // totals brings the counts of fields and chunks up to date.
 func (w *load) totals(ctx context.Context) error {
-	var b pgx.Batch
+	var ids []int32
+	var names []string
+	var chunks, tokens []int64
 	for _, name := range slices.Sorted(maps.Keys(w.fields)) {
-		f := w.fields[name]
-		switch {
-		case f.fresh:
-			b.Queue("INSERT INTO field VALUES ($1, $2, $3, $4)", f.id, name, f.chunks, f.tokens)
-		case f.chunks != 0 || f.tokens != 0:
-			b.Queue("UPDATE field SET chunks = chunks + $2, tokens = tokens + $3 WHERE id = $1", f.id, f.chunks, f.tokens)
+		if f := w.fields[name]; f.fresh || f.chunks != 0 || f.tokens != 0 {
+			ids, names, chunks, tokens = append(ids, f.id), append(names, name), append(chunks, f.chunks), append(tokens, f.tokens)
 		}
 	}
-	if w.ord.last != w.ord.told {
-		b.Queue("SELECT setval('chunk_ord', $1)", w.ord.last)
-	}
-	if w.term.last != w.term.told {
-		b.Queue("SELECT setval(pg_get_serial_sequence('term', 'id'), $1)", w.term.last)
-	}
-	b.Queue("UPDATE total SET chunks = chunks + $1, vectors = vectors + $2, generation = generation + 1", w.total.chunks, w.total.vectors)
-	return w.tx.SendBatch(ctx, &b).Close()
+	_, err := w.tx.Exec(ctx, addTotals, pgx.QueryExecModeExec, // which is one round trip
+		w.total.chunks, w.total.vectors, ids, names, chunks, tokens, w.ord.last, w.ord.last != w.ord.told, w.term.last, w.term.last != w.term.told)
+	return err
 }
+
+const addTotals = `WITH fields AS (
+	INSERT INTO field SELECT * FROM unnest($3::int[], $4::text[], $5::bigint[], $6::bigint[])
+	ON CONFLICT (id) DO UPDATE SET chunks = field.chunks + excluded.chunks, tokens = field.tokens + excluded.tokens)
+UPDATE total SET chunks = chunks + $1::bigint, vectors = vectors + $2::bigint, generation = generation + 1
+RETURNING CASE WHEN $8::boolean THEN setval('chunk_ord', $7::bigint) END,
+	CASE WHEN $10::boolean THEN setval(pg_get_serial_sequence('term', 'id'), $9::bigint) END`
 
 // maxRemembered bounds the terms that a store and a load keep in memory.
 const maxRemembered = 1_000_000

@@ -107,10 +107,12 @@ CREATE TEMP TABLE IF NOT EXISTS staged_posting (LIKE posting) ON COMMIT DROP;
 COPY staged_posting FROM STDIN (FORMAT binary);
 INSERT INTO posting SELECT * FROM staged_posting;
 TRUNCATE staged_posting;
-INSERT INTO field VALUES ($1, $2, $3, $4);
-SELECT setval('chunk_ord', $1);
-SELECT setval(pg_get_serial_sequence('term', 'id'), $1);
-UPDATE total SET chunks = chunks + $1, vectors = vectors + $2, generation = generation + 1;
+WITH fields AS (
+	INSERT INTO field SELECT * FROM unnest($3::int[], $4::text[], $5::bigint[], $6::bigint[])
+	ON CONFLICT (id) DO UPDATE SET chunks = field.chunks + excluded.chunks, tokens = field.tokens + excluded.tokens)
+UPDATE total SET chunks = chunks + $1::bigint, vectors = vectors + $2::bigint, generation = generation + 1
+RETURNING CASE WHEN $8::boolean THEN setval('chunk_ord', $7::bigint) END,
+	CASE WHEN $10::boolean THEN setval(pg_get_serial_sequence('term', 'id'), $9::bigint) END;
 commit;
 
 # words
@@ -516,6 +518,11 @@ DELETE FROM property WHERE chunk = ANY($1);
 DELETE FROM wall WHERE chunk = ANY($1);
 DELETE FROM vector_1 WHERE chunk = ANY($1);
 DELETE FROM vector_2 WHERE chunk = ANY($1);
-UPDATE field SET chunks = chunks + $2, tokens = tokens + $3 WHERE id = $1;
+WITH fields AS (
+	INSERT INTO field SELECT * FROM unnest($3::int[], $4::text[], $5::bigint[], $6::bigint[])
+	ON CONFLICT (id) DO UPDATE SET chunks = field.chunks + excluded.chunks, tokens = field.tokens + excluded.tokens)
+UPDATE total SET chunks = chunks + $1::bigint, vectors = vectors + $2::bigint, generation = generation + 1
+RETURNING CASE WHEN $8::boolean THEN setval('chunk_ord', $7::bigint) END,
+	CASE WHEN $10::boolean THEN setval(pg_get_serial_sequence('term', 'id'), $9::bigint) END;
 commit;
 

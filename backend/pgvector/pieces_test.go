@@ -1,13 +1,18 @@
 package pgvector_test
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
+	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/backendtest"
 	"sheaf/backend/pgvector"
 )
 
@@ -91,5 +96,19 @@ func TestLongLoad(t *testing.T) {
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestSilent: what takes a connection and never says anything is perhaps no PostgreSQL.
+func TestSilent(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	o := pgvector.Options{URL: "postgres://me@" + listener.Addr().String() + "/notes?sslmode=disable", Analyzer: backendtest.Analyzer(t, "en"), Timeout: time.Second}
+	_, err = pgvector.Open(t.Context(), o)
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "what listens at 127.0.0.1:") || !strings.Contains(err.Error(), "is that PostgreSQL?") {
+		t.Error(err)
 	}
 }

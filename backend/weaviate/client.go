@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"sheaf"
 	"sheaf/backend"
@@ -28,8 +30,16 @@ type said[T any] struct {
 	Errors []struct{ Message string }
 }
 
+// forbidden reports whether the server refused the query for want of rights.
+func (a *said[T]) forbidden() bool {
+	return len(a.Errors) > 0 && strings.Contains(a.Errors[0].Message, "authorization, forbidden")
+}
+
 // of is the data of an answer.
 func (a *said[T]) of(s *Store) (T, error) {
+	if a.forbidden() {
+		return a.Data, s.fault(sheaf.ErrInvalid, "the user lacks a right (let the key read and write the class %s): %.300s", s.o.Class, a.Errors[0].Message)
+	}
 	if len(a.Errors) > 0 {
 		return a.Data, s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", a.Errors[0].Message)
 	}
@@ -56,8 +66,9 @@ func ask[T any](ctx context.Context, s *Store, query string) (T, error) {
 }
 
 // askAll sends GraphQL queries in one request, which the server works on together,
-// and returns the data of each. That request takes the right to read every class: who
-// has it for ours alone sends one request each.
+// and returns the data of each. That request takes the right to read every class, and
+// Weaviate 1.35.2 then asks for the rights of nobody instead of those of the key: who
+// is refused so sends one request each.
 func askAll[T any](ctx context.Context, s *Store, queries []string) ([]T, error) {
 	out := make([]T, len(queries))
 	if len(queries) > 1 && !s.alone.Load() {
@@ -74,6 +85,8 @@ func askAll[T any](ctx context.Context, s *Store, queries []string) ([]T, error)
 			return nil, err
 		case len(answers) != len(queries):
 			return nil, s.fault(sheaf.ErrUnavailable, "the server answered %d of %d queries", len(answers), len(queries))
+		case slices.ContainsFunc(answers, func(a said[T]) bool { return a.forbidden() }):
+			s.alone.Store(true)
 		default:
 			for i := range answers {
 				if out[i], err = answers[i].of(s); err != nil {

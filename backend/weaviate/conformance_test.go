@@ -21,7 +21,8 @@ import (
 )
 
 // server is the address of a Weaviate server for tests, which skip without one:
-// scripts/servers/weaviate.sh starts one.
+// scripts/servers/weaviate.sh starts one, and with KEY one that wants a key, which
+// SHEAF_TEST_WEAVIATE_KEY tells.
 func server(t testing.TB) string {
 	url := os.Getenv("SHEAF_TEST_WEAVIATE")
 	if url == "" {
@@ -34,7 +35,7 @@ var classes atomic.Int64
 
 // options are those of a new, empty store, which the end of the test removes.
 func options(t testing.TB) weaviate.Options {
-	o := weaviate.Options{URL: server(t), Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1)), Analyzer: backendtest.Analyzer(t, "en")}
+	o := weaviate.Options{URL: server(t), Key: os.Getenv("SHEAF_TEST_WEAVIATE_KEY"), Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1)), Analyzer: backendtest.Analyzer(t, "en")}
 	t.Cleanup(func() {
 		if err := weaviate.Drop(context.Background(), o); err != nil {
 			t.Error(err)
@@ -178,6 +179,42 @@ func TestPatienceEnds(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	o := options(t)
 	backendtest.TooLarge(t, o.URL, behind(t, o), func(r *http.Request) bool { return r.Method == "POST" && r.URL.Path == "/v1/batch/objects" })
+}
+
+// TestRightsInBatches: a server that forgets in a batch of queries whose key it was, as
+// 1.35.2 does where it asks for rights, is asked one by one; what is forbidden then too
+// says so.
+func TestRightsInBatches(t *testing.T) {
+	o := options(t)
+	const refused = `{"data":{"Get":{"X":null}},"errors":[{"message":"rbac: authorization, forbidden action: user 'anonymous' has insufficient permissions to read_data"}]}`
+	var closed atomic.Bool
+	b := behind(t, o)(backendtest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/graphql/batch"):
+			n := strings.Count(string(body), `"query"`)
+			_, _ = w.Write([]byte("[" + strings.Repeat(refused+",", n-1) + refused + "]"))
+			return true
+		case closed.Load() && strings.HasSuffix(r.URL.Path, "/graphql"):
+			_, _ = w.Write([]byte(refused))
+			return true
+		}
+		return false
+	}))
+	defer b.Close()
+	batch := backend.Batch{Chunks: []backend.Chunk{backendtest.Chunk("t:a", "body", "steadfast", "title", "steadfast")}}
+	if err := b.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	req := backendtest.Words(sheaf.Match{Text: "steadfast"})
+	req.Text.Fields = []backend.FieldWeight{{Name: "body", Weight: 1}, {Name: "title", Weight: 2}}
+	found, err := b.Retrieve(t.Context(), req)
+	if err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	closed.Store(true)
+	if _, err := b.Retrieve(t.Context(), req); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "let the key read and write the class "+o.Class) {
+		t.Errorf("without the right: %v", err)
+	}
 }
 
 // TestAnswersWithoutHits: an answer that does not say which hits there are is a fault

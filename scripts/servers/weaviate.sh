@@ -7,7 +7,7 @@
 # The server is built from its Go module, which takes some minutes the first time;
 # DIR keeps it. What it stores is thrown away when it stops. It takes six ports in a
 # row, from PORT on; two of them listen on every address, which it cannot be told
-# not to do.
+# not to do. With KEY set it lets only that key in, and asks for its rights.
 set -eu
 version=v1.35.2
 
@@ -23,7 +23,11 @@ start() {
 		GOBIN="$dir/bin" CGO_ENABLED=0 go install "github.com/weaviate/weaviate/cmd/weaviate-server@$version" >&2
 	rm -rf "$dir/data"
 	port=${PORT:-$(free_port)}
-	env PERSISTENCE_DATA_PATH="$dir/data" AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=true DEFAULT_VECTORIZER_MODULE=none \
+	access="AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=true"
+	[ -z "${KEY:-}" ] || access="AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=false AUTHENTICATION_APIKEY_ENABLED=true AUTHENTICATION_APIKEY_ALLOWED_KEYS=$KEY \
+		AUTHENTICATION_APIKEY_USERS=tester AUTHORIZATION_ADMINLIST_ENABLED=true AUTHORIZATION_ADMINLIST_USERS=tester"
+	# shellcheck disable=SC2086 # each word of access is one setting
+	env PERSISTENCE_DATA_PATH="$dir/data" $access DEFAULT_VECTORIZER_MODULE=none \
 		API_BASED_MODULES_DISABLED=true DISABLE_TELEMETRY=true GO_PROFILING_DISABLE=true LOG_LEVEL=warning \
 		CLUSTER_HOSTNAME=node1 CLUSTER_ADVERTISE_ADDR=127.0.0.1 CLUSTER_BIND_ADDR=127.0.0.1 \
 		CLUSTER_GOSSIP_BIND_PORT=$((port + 1)) CLUSTER_DATA_BIND_PORT=$((port + 2)) \

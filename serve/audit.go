@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/profile"
 	"sheaf/serve/access"
@@ -62,26 +63,46 @@ func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) 
 func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
-	a := &auditor{c: c, open: open, o: o, told: map[string]int{}, random: rand.New(rand.NewPCG(o.Seed, 0xacce55)), out: &Audit{Seed: o.Seed, Leaks: []Leak{}}}
+	a := &auditor{c: c, open: open, o: o, out: &Audit{Seed: o.Seed, Leaks: []Leak{}}}
 	if err := a.learn(view); err != nil {
 		return nil, err
 	}
 	if len(a.docs) == 0 {
 		return nil, fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index", sheaf.ErrNotFound)
 	}
-	for a.out.Checks < o.Checks {
-		if err := a.round(ctx); err != nil {
+	told := map[string]int{}
+	for begun := uint64(0); a.out.Checks < o.Checks; begun += roundsTogether {
+		found := make([]*Audit, min(roundsTogether, (o.Checks-a.out.Checks+checksOfRound-1)/checksOfRound))
+		err := backend.Each(ctx, len(found), func(ctx context.Context, i int) (err error) {
+			found[i], err = a.round(ctx, begun+uint64(i))
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		for _, f := range found {
+			a.out.Checks += f.Checks
+			a.out.Hidden += f.Hidden
+			for _, l := range f.Leaks {
+				if told[l.Door]++; told[l.Door] <= maxLeaks {
+					a.out.Leaks = append(a.out.Leaks, l)
+				}
+			}
 		}
 		if o.Progress != nil {
 			o.Progress(a.out.Checks, len(a.out.Leaks))
 		}
 	}
+	a.out.Documents = len(a.docs)
 	return a.out, nil
 }
+
+// checksOfRound is how many checks a round makes, and roundsTogether how many rounds go
+// on at the same time: a store that is a server is waited for most of the time.
+const (
+	checksOfRound  = 10
+	roundsTogether = 8
+)
 
 // audited is a document with what it says of who may see it.
 type audited struct {
@@ -97,15 +118,14 @@ type auditor struct {
 	c        *Collection
 	open     func(access.Grant) (*Reader, error)
 	o        AuditOptions
-	random   *rand.Rand
-	out      *Audit
+	random   *rand.Rand // of a round
+	out      *Audit     // likewise
 	docs     []audited
 	at       map[sheaf.ID]int // documents and chunks
 	tenants  []string
 	people   []string
 	sets     []string
 	profiles []string
-	told     map[string]int // leaks by door
 }
 
 // learn reads the documents and what they say.
@@ -236,8 +256,11 @@ func (a *auditor) query(hidden []int) string {
 	return strings.Join(words, " ")
 }
 
-// round makes a grant and asks through every door.
-func (a *auditor) round(ctx context.Context) error {
+// round makes a grant and asks through every door. What it asks follows from its number.
+func (of *auditor) round(ctx context.Context, number uint64) (*Audit, error) {
+	own := *of
+	a := &own
+	a.random, a.out = rand.New(rand.NewPCG(a.o.Seed, 0xacce55+number)), &Audit{}
 	g := a.grant()
 	var hidden []int
 	seen := 0
@@ -250,7 +273,7 @@ func (a *auditor) round(ctx context.Context) error {
 	}
 	r, err := a.open(g)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close()
 	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r, hidden: hidden, seen: seen}
@@ -259,11 +282,10 @@ func (a *auditor) round(ctx context.Context) error {
 		a.out.Checks++
 		a.out.Hidden += len(hidden)
 		if err := ask(); err != nil {
-			return fmt.Errorf("audit, query %q: %w", t.text, err)
+			return nil, fmt.Errorf("audit, query %q: %w", t.text, err)
 		}
 	}
-	a.out.Documents = len(a.docs)
-	return nil
+	return a.out, nil
 }
 
 // trial is the questions of one grant.
@@ -278,9 +300,7 @@ type trial struct {
 }
 
 func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
-	if t.told[door]++; t.told[door] <= maxLeaks {
-		t.out.Leaks = append(t.out.Leaks, Leak{t.grant, door, t.text, doc, fmt.Sprintf(format, args...)})
-	}
+	t.out.Leaks = append(t.out.Leaks, Leak{t.grant, door, t.text, doc, fmt.Sprintf(format, args...)})
 }
 
 // answer looks for hidden documents in all that came back, as a caller would

@@ -71,7 +71,7 @@ func category(code string) error {
 func remedy(e *pgconn.PgError) string {
 	switch {
 	case strings.HasPrefix(e.Code, "28"):
-		return " (check the user in the address, and the password: store_key_env, store_key_file, PGPASSWORD or the password file of PostgreSQL)"
+		return " (check user and password: the user in the address, the password in store_key_env, store_key_file, PGPASSWORD or the password file of PostgreSQL)"
 	case e.Code == "42501" && (strings.Contains(e.Message, "for table ") || strings.Contains(e.Message, "for sequence ")):
 		return " (the tables belong to another user: sheaf doctor says which rights to grant)"
 	case e.Code == "42501":

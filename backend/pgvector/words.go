@@ -32,6 +32,8 @@ type words struct {
 	// allowed is the relation of chunks that filter and bound let through; ""
 	// is all.
 	allowed string
+	// named is that they are among chunks that the request names.
+	named bool
 	// buildOptions say what the statement is for.
 	buildOptions
 }
@@ -300,7 +302,7 @@ func (w *words) leaf(parts []textplan.Node, among string) string {
 	}
 	where := ""
 	if w.allowed != "" {
-		where = " WHERE p.chunk IN (SELECT ord FROM " + w.allowed + ")"
+		where = " WHERE " + w.let()
 	}
 	if among != "" {
 		where += strings.Replace(" AND "+among, " AND", map[bool]string{true: " WHERE", false: " AND"}[where == ""], 1)
@@ -321,9 +323,21 @@ func (w *words) leaf(parts []textplan.Node, among string) string {
 // theirs.
 func (w *words) over() string {
 	if w.req.Statistics == backend.StatisticsCandidates && w.allowed != "" {
-		return " AND p.chunk IN (SELECT ord FROM " + w.allowed + ")"
+		return " AND " + w.let()
 	}
 	return ""
+}
+
+// let holds for postings of chunks that filter and bound let through. The server cannot
+// know how many a filter does, and takes it for one: joined with it, every posting of
+// each chunk would be read to find those of a word, or every chunk for each posting. IS
+// TRUE has it look into a hash table instead. How many are named one by one it knows.
+func (w *words) let() string {
+	let := "p.chunk IN (SELECT ord FROM " + w.allowed + ")"
+	if w.named {
+		return let
+	}
+	return "(" + let + ") IS TRUE"
 }
 
 const idf = "ln(1 + (%s - d.df + 0.5) / (d.df + 0.5))"
@@ -436,7 +450,7 @@ func (w *words) among() string {
 	if w.allowed == "" {
 		return ""
 	}
-	return " AND p.chunk IN (SELECT ord FROM " + w.allowed + ")"
+	return " AND " + w.let()
 }
 
 func (w *words) bool(q textplan.Bool) string {
@@ -535,7 +549,7 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *backend.Requ
 	if err := w.resolve(ctx, s, conn); err != nil {
 		return nil, "", err
 	}
-	w.allowed = w.bound(req)
+	w.allowed, w.named = w.bound(req), req.Within != nil
 	w.statistics()
 	return w, w.node(w.plan.Root), nil
 }

@@ -178,9 +178,9 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($3::int[], $4::int[], $5::int[], $6::int[], $7::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
-	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field AND p.chunk IN (SELECT ord FROM allowed0)) d),
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field AND (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $8::float8 * (1 - $9::float8 + $10::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $11::bigint;
@@ -344,7 +344,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($12::int[], $13::int[], $14::int[], $15::int[], $16::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $17::float8 * (1 - $18::float8 + $19::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($20::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $20::bigint;
@@ -359,7 +359,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($8::int[], $9::int[], $10::int[], $11::int[], $12::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $13::float8 * (1 - $14::float8 + $15::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($16::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $16::bigint;
@@ -374,7 +374,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
@@ -389,7 +389,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $13::bigint;
@@ -404,7 +404,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($4::int[], $5::int[], $6::int[], $7::int[], $8::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $9::float8 * (1 - $10::float8 + $11::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($12::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $12::bigint;
@@ -419,7 +419,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $13::bigint;
@@ -434,7 +434,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($7::int[], $8::int[], $9::int[], $10::int[], $11::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint;
@@ -449,7 +449,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($7::int[], $8::int[], $9::int[], $10::int[], $11::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint;
@@ -464,7 +464,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 near6 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $13::real[]::vector) AS score, passage FROM vector_1 v WHERE v.chunk = ANY(ARRAY(SELECT ord FROM allowed0)) ORDER BY chunk, score DESC, passage),
 scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk),
 text_ranked8 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, 0::float8 AS share FROM (SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($14::bigint) ROWS WITH TIES) r
@@ -487,7 +487,7 @@ look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.c
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
 q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
-	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
+	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 near6 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $13::real[]::vector) AS score, passage FROM vector_1 v WHERE v.chunk = ANY(ARRAY(SELECT ord FROM allowed0)) ORDER BY chunk, score DESC, passage),
 scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk),
 text_ranked8 AS (SELECT *, row_number() OVER (ORDER BY score DESC, id) AS rank, coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1) AS share FROM (SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($14::bigint) ROWS WITH TIES) r

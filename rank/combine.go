@@ -55,6 +55,17 @@ func (f Scores) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.Norm == NormNone && f.Mean <= MeanArithmetic { // which keep the order of scores
+		x := make([]float64, 1)
+		if out, ok := lone(legs, n, false, func(leg sheaf.Leg) float64 { x[0] = leg.Score; return f.combine(legs, x, total) }); ok {
+			return out, nil
+		}
+	}
+	return f.fuseTop(legs, n, total)
+}
+
+// fuseTop is FuseTop of any legs, for weights that are valid.
+func (f Scores) fuseTop(legs []Leg, n int, total float64) (sheaf.Ranking, error) {
 	u, err := unite("fuse", legs)
 	if err != nil {
 		return nil, err

@@ -136,13 +136,32 @@ func (f RRF) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := unite("rrf", legs)
-	if err != nil {
-		return nil, err
-	}
 	best := 1.0
 	if f.Unit {
 		best = total / float64(f.K+1)
+	}
+	if !f.Repeats {
+		if out, ok := lone(legs, n, true, func(leg sheaf.Leg) float64 { return f.lone(legs[0].Weight, leg.Rank, best) }); ok {
+			return out, nil
+		}
+	}
+	return f.fuseTop(legs, n, best)
+}
+
+// lone is the score of a hit that one leg alone has.
+func (f RRF) lone(weight float64, rank int, best float64) float64 {
+	score := weight / float64(f.K+rank)
+	if f.Unit {
+		score /= best
+	}
+	return score
+}
+
+// fuseTop is FuseTop of any legs, for numbers that are valid.
+func (f RRF) fuseTop(legs []Leg, n int, best float64) (sheaf.Ranking, error) {
+	u, err := unite("rrf", legs)
+	if err != nil {
+		return nil, err
 	}
 	for i := range u.hits {
 		var score float64

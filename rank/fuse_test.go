@@ -334,3 +334,22 @@ func BenchmarkFuse(b *testing.B) {
 		}
 	}
 }
+
+// One branch alone, of whose hits few are looked at.
+func BenchmarkFuseOneLeg(b *testing.B) {
+	leg := rank.Leg{Name: "leg", Weight: 1}
+	for i := range 100 {
+		leg.Hits = append(leg.Hits, hit(sheaf.ID(fmt.Sprintf("notes:folder/of/some/length/document-%05d.md#a-section", i)), float64(100-i)))
+		leg.Numbers = append(leg.Numbers, int32(i))
+	}
+	for _, f := range []rank.Fusion{rank.RRF{K: 60}, rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}} {
+		b.Run(fmt.Sprintf("%T", f), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := f.FuseTop([]rank.Leg{leg}, 20); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

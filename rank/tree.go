@@ -99,7 +99,9 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 type lift struct {
 	facts Facts
 	nodes []treeNode
-	index *Ordinals // of nodes
+	// index numbers IDs; by these, made are the nodes from 1, 0 for one that is not made.
+	index *Ordinals
+	made  []int32
 	// parents are the nodes with matching children, by depth.
 	parents [][]int
 }
@@ -116,7 +118,7 @@ func (l *lift) release() {
 	for depth := range l.parents {
 		l.parents[depth] = l.parents[depth][:0]
 	}
-	*l = lift{nodes: l.nodes[:0], parents: l.parents[:0]}
+	*l = lift{nodes: l.nodes[:0], made: l.made[:0], parents: l.parents[:0]}
 	lifts.Put(l)
 }
 
@@ -142,7 +144,10 @@ type treeNode struct {
 // node finds or makes the node called id, which c is when it is not nil, and those
 // above it. Its depth must be less than below: depths fall on the way up, so the way ends.
 func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) (int, bool) {
-	if n, ok := l.index.Of(id); ok {
+	at, added := l.index.Add(id)
+	if added {
+		l.made = append(l.made, 0)
+	} else if n := int(l.made[at]) - 1; n >= 0 {
 		return n, l.nodes[n].depth < below
 	}
 	if c == nil {
@@ -157,9 +162,9 @@ func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) (int, bool) {
 			parent = p
 		}
 	}
-	n, _ := l.index.Add(id) // after those above it, as in nodes
 	l.nodes = append(l.nodes, treeNode{id: id, parent: parent, depth: c.Depth, siblings: max(c.SiblingCount, 1), first: -1})
-	return n, true
+	l.made[at] = int32(len(l.nodes))
+	return len(l.nodes) - 1, true
 }
 
 // match records that node n matches.

@@ -208,8 +208,11 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 	if err := extends.want(nodeScalar, "extends"); err != nil {
 		return nil, err
 	}
-	if name := n.get("name"); name != nil {
-		above = append(above, name.text)
+	own := n.get("name")
+	if own != nil && own.text == extends.text && !slices.Contains(above, own.text) && slices.Contains(builtinNames(), own.text) {
+		find = Builtin // what it changes under its own name
+	} else if own != nil {
+		above = append(above, own.text)
 	}
 	if slices.Contains(above, extends.text) {
 		return nil, extends.errorf("the profile extends itself: %s", strings.Join(append(above, extends.text), " extends "))

@@ -1,6 +1,7 @@
 package profile_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -393,6 +394,38 @@ func TestExtendsInCircles(t *testing.T) {
 		}
 	}
 	if _, err := profile.Load("a", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "a extends b extends c extends b") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A profile in a folder may be called like the built-in one that it changes, and others
+// may extend it; what is not built in extends itself in vain.
+func TestExtendsTheBuiltinOfItsName(t *testing.T) {
+	dir := t.TempDir()
+	sonar, err := profile.Load("sonar", profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := profile.New("sonar", sonar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("decay: 0.95"), []byte("decay: 0.5"), 1)
+	for name, text := range map[string]string{"sonar": string(text), "mine": "name: mine\nextends: sonar\n", "own": "name: own\nextends: own\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"sonar", "mine"} {
+		p, err := profile.Load(name, profile.In(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan, err := p.Plan(10, nil); err != nil || plan.Values["decay"] != "0.5" {
+			t.Errorf("%s: decay %s, want 0.5 (%v)", name, plan.Values["decay"], err)
+		}
+	}
+	if _, err := profile.Load("own", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "extends itself: own extends own") {
 		t.Errorf("got %v", err)
 	}
 }

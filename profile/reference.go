@@ -108,7 +108,7 @@ what to do with the result. This page is made from the program's own tables
 - ` + "`candidates`" + ` is a first phase: branches, ` + "`fuse`, `then`" + ` and a ` + "`limit`" + ` of its own; its hits bound what the branches find.
   Or ` + "`candidates: {scan: {...}}`" + `: the candidates are found in the files themselves, without an index, and the branches search those.
 - ` + "`expand`" + ` has a chat model put the query in other words; ` + "`limits`" + ` says how many results may be wanted.
-- ` + "`extends`" + ` names a profile that this one changes, one in the same folder first. Parameters are joined by name, and a single value is a new default;
+- ` + "`extends`" + ` names a profile that this one changes, one in the same folder first; a profile that is called like a built-in one may change that. Parameters are joined by name, and a single value is a new default;
   ` + "`branches`" + ` written as a mapping changes branches by name; every other key replaces that of the extended profile.
 
 Where a number stands, an expression may: numbers, ` + "`limit`" + ` (how many results are wanted),

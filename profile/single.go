@@ -157,13 +157,17 @@ func StageHelp(name string) (string, error) {
 	k := &stages[i]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s.\n", k.name, k.about)
+	width := 0
+	for j := range k.options {
+		width = max(width, len(k.options[j].name))
+	}
 	for j := range k.options {
 		o := &k.options[j]
 		standard := "must be given"
 		if o.standard != "" {
 			standard = "default " + o.standard
 		}
-		fmt.Fprintf(&b, "  --%s\t%s (%s; %s)\n", o.name, o.about, o.allowed(), standard)
+		fmt.Fprintf(&b, "  --%-*s  %s (%s; %s)\n", width, o.name, o.about, o.allowed(), standard)
 	}
 	return b.String(), nil
 }

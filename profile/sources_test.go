@@ -125,7 +125,7 @@ func TestRunStages(t *testing.T) {
 		if !runs && err == nil {
 			t.Errorf("%s works on runs and is not listed", name)
 		}
-		if help, err := profile.StageHelp(name); err != nil || !strings.HasPrefix(help, name+" ") {
+		if help, err := profile.StageHelp(name); err != nil || !strings.HasPrefix(help, name+" ") || strings.Contains(help, "\t") {
 			t.Errorf("%s: %q, %v", name, help, err)
 		}
 	}

@@ -3,11 +3,14 @@ package search_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/chunk"
 	"sheaf/profile"
@@ -139,5 +142,52 @@ then:
 				t.Errorf("%s, %v: asked %d times, want once", name, fault, far.asked)
 			}
 		}
+	}
+}
+
+// TestGuardOfAStoreThatCannotCount: rare words are kept in sight where they can be
+// counted, and the answer says where they cannot; a fault of the store is an error.
+func TestGuardOfAStoreThatCannotCount(t *testing.T) {
+	s := collection(t, chunk.Options{})
+	p, err := profile.Parse("guarded.yaml", []byte(`
+name: guarded
+about: rare words in sight
+branches:
+  - name: words
+    retrieve: text
+    fields: {body: 1}
+    limit: 50
+fuse: {method: rrf}
+then:
+  - guard: {rank: 1}
+`), profile.Builtin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(store backend.Backend) (*search.Result, error) {
+		there := *s
+		there.Backend, there.Store, there.Analyzer = store, "the far store", a
+		return there.Search(context.Background(), words.Parse("flour water salt", words.Options{Limit: 10, Now: s.Now()}), p, search.Options{})
+	}
+	const note = "the far store cannot count the words of this query: what holds its rare words is not kept in sight (stage guard)"
+	for name, store := range map[string]backend.Backend{
+		"not at all":       struct{ backend.Backend }{s.Backend},
+		"not this request": &uncounted{Backend: s.Backend, fault: fmt.Errorf("count: %w", sheaf.ErrUnsupported)},
+	} {
+		r, err := ask(store)
+		if err != nil || len(r.Hits) == 0 || r.Degraded || !slices.Contains(r.Notes, note) {
+			t.Errorf("%s: %+v, %v, want hits and the note %q", name, r, err, note)
+		}
+	}
+	if r, err := ask(s.Backend); err != nil || slices.Contains(r.Notes, note) {
+		t.Errorf("a store that counts: %v, notes %v", err, r.Notes)
+	}
+	down := errors.New("the store is down")
+	if _, err := ask(&uncounted{Backend: s.Backend, fault: down}); !errors.Is(err, down) {
+		t.Errorf("a store that is down: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -28,7 +29,7 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 		weigher, ok := e.(inference.WeightEmbedder)
 		counter, countable := s.Backend.(backend.Counter)
 		words := strings.Fields(text)
-		if !ok || !countable || len(words) > maxWeighed {
+		plain := func() ([]float32, error) {
 			vectors, err := e.Embed(ctx, inference.Query, []string{text})
 			if err != nil {
 				return nil, err
@@ -37,6 +38,9 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 				return nil, fmt.Errorf("model %s gave %d vectors for one text", e.Model(), len(vectors))
 			}
 			return vectors[0], nil
+		}
+		if !ok || !countable || len(words) > maxWeighed {
+			return plain()
 		}
 		weights := make(map[string]float64, len(words))
 		var known []string
@@ -52,7 +56,10 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 			}
 		}
 		dfs, err := frequencies(ctx, counter, queries)
-		if err != nil {
+		switch {
+		case errors.Is(err, sheaf.ErrUnsupported): // then all words weigh alike
+			return plain()
+		case err != nil:
 			return nil, err
 		}
 		for i, word := range known {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"sheaf"
@@ -51,13 +52,28 @@ func (r *run) frequencies(ctx context.Context, counter backend.Counter, queries 
 }
 
 // rare tells whether a chunk holds every rare word of the query, in any field; nil
-// when the query is not mainly made of such words.
+// when the query is not mainly made of such words, and, with a note, when the store
+// cannot count or find them.
 func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
-	counter, ok := r.searcher.Backend.(backend.Counter)
-	a := r.searcher.Analyzer
-	if !ok || a == nil || r.query.Words == nil {
+	if r.searcher.Analyzer == nil || r.query.Words == nil {
 		return nil, nil
 	}
+	counter, ok := r.searcher.Backend.(backend.Counter)
+	err := error(sheaf.ErrUnsupported)
+	var holds func(sheaf.ID) bool
+	if ok {
+		holds, err = r.holdsRare(ctx, counter)
+	}
+	if errors.Is(err, sheaf.ErrUnsupported) {
+		r.note("%s cannot count the words of this query: what holds its rare words is not kept in sight (stage guard)", r.searcher.storeName())
+		return nil, nil
+	}
+	return holds, err
+}
+
+// holdsRare is rare on a store that counts.
+func (r *run) holdsRare(ctx context.Context, counter backend.Counter) (func(sheaf.ID) bool, error) {
+	a := r.searcher.Analyzer
 	chunks, err := r.chunks(ctx, counter)
 	if err != nil {
 		return nil, err

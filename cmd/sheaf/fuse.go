@@ -84,7 +84,7 @@ func parseWeights(text string) ([]float64, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		w, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if err != nil || !(w >= 0 && w <= 1000) {
-			return nil, sheaf.Invalidf("--weights %s: %q: must be a number within 0..1000", text, part)
+			return nil, sheaf.Invalidf("--weights %q: %q: must be a number within 0..1000", text, part)
 		}
 		list = append(list, w)
 	}

@@ -383,6 +383,10 @@ func (a *app) profileNewCommand() *cobra.Command {
 		Args:  arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := args[0]
+			if _, _, err := profile.Builtin(name); err == nil && name != from {
+				return withHint(sheaf.Invalidf("%q is a built-in profile, whose place this one would take", name),
+					"choose another name, or change it under its own name: sheaf profile new %s --from %s", name, name)
+			}
 			p, err := loadProfile(from)
 			if err != nil {
 				return err

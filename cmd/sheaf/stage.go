@@ -109,7 +109,7 @@ func parseStageArguments(args []string) (stageArguments, error) {
 		case "limit":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 {
-				return o, sheaf.Invalidf("--limit %s: must be a whole number of at least 1", value)
+				return o, sheaf.Invalidf("--limit %q: must be a whole number of at least 1", value)
 			}
 			o.limit = n
 		case "name":

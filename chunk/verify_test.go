@@ -76,3 +76,42 @@ func TestWindowsOfHiddenProperties(t *testing.T) {
 		t.Errorf("windows of %v bytes, and of %v with an access list", open, closed)
 	}
 }
+
+// A leaf has text, whatever else is blank, and identifiers stay when text changes and
+// when sections come behind or go: they are made of headings, not of places or bytes.
+func TestLeavesAndIdentifiersOfTree(t *testing.T) {
+	k, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before = "# Guide\n\n## Install\n\nOn Linux.\n\n## Use\n\n### Search\n\nType.\n\n### Index\n\n\n## Blank\n\n"
+	ids := func(text string) (out []sheaf.ID) {
+		doc := k.Chunk("t", "guide.md", []byte(text))
+		parents := map[sheaf.ID]bool{}
+		for _, c := range doc.Chunks {
+			parents[c.Parent] = true
+		}
+		for _, c := range doc.Chunks {
+			out = append(out, c.ID)
+			if body := text[c.Body.Start:c.Body.End]; !parents[c.ID] && strings.TrimSpace(body) == "" {
+				t.Errorf("the leaf %s has no text", c.ID)
+			}
+		}
+		return out
+	}
+	want := []sheaf.ID{"t:guide.md", "t:guide.md#guide", "t:guide.md#install", "t:guide.md#use", "t:guide.md#search"}
+	for name, text := range map[string]string{
+		"as it was":      before,
+		"other text":     strings.Replace(before, "On Linux.", "On Linux, on macOS,\nand in a container.", 1),
+		"a preamble":     "---\ntags: [x]\n---\nFirst.\n\n" + before,
+		"another level":  strings.Replace(before, "### Search", "#### Search", 1),
+		"windows' lines": strings.ReplaceAll(before, "\n", "\r\n"),
+	} {
+		if got := ids(text); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	if got := ids(before + "More.\n\n## Search\n\nAgain.\n"); !slices.Equal(got[:len(want)], want) || len(got) != len(want)+2 {
+		t.Errorf("with sections behind: %v", got)
+	}
+}

@@ -462,3 +462,40 @@ func BenchmarkStages(b *testing.B) {
 		})
 	}
 }
+
+// Only the first documents are looked at for links, only those that are as similar as
+// asked for when a branch of meaning ran, and a document alone is connected with none.
+func TestGraphBoostLooksAtSome(t *testing.T) {
+	l := newShelf()
+	for _, id := range []sheaf.ID{"t:a.md", "t:b.md", "t:c.md"} {
+		l.add(id)
+	}
+	l.link("t:b.md", "t:a.md")
+	l.link("t:c.md", "t:a.md")
+	l.link("t:a.md", "t:c.md")
+	in := ranking(hit("t:a.md", 3), hit("t:b.md", 2), hit("t:c.md", 1))
+	similar := func(of map[sheaf.ID]float64) func(sheaf.ID) (float64, bool) {
+		return func(id sheaf.ID) (float64, bool) { s, ok := of[id]; return s, ok }
+	}
+	one, two := 1+0.1*math.Log(2), 1+0.1*math.Log(3)
+	tests := []struct {
+		name       string
+		candidates int
+		similarity func(sheaf.ID) (float64, bool)
+		a, c       float64
+	}{
+		{"all", 10, nil, two, one},
+		{"the first two", 2, nil, one, 1},
+		{"the first alone", 1, nil, 1, 1},
+		{"those of 0.75", 10, similar(map[sheaf.ID]float64{"t:a.md": 0.75, "t:b.md": 0.7499, "t:c.md": 0.9}), one, one},
+		{"not those that meaning did not find", 10, similar(map[sheaf.ID]float64{"t:a.md": 0.8, "t:b.md": 0.8}), one, 1},
+		{"one that is similar", 10, similar(map[sheaf.ID]float64{"t:a.md": 0.8}), 1, 1},
+		{"meaning found none of them", 10, similar(nil), two, one},
+	}
+	for _, test := range tests {
+		stage := rank.GraphBoost{Candidates: test.candidates, Backlink: 1, Strength: 0.1, Max: 1.15, MinSimilarity: 0.75}
+		out := apply(t, stage, withReasons(in), rank.Env{Facts: l, Similarity: test.similarity})
+		checkReasons(t, test.name, out)
+		nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 3 * test.a, "t:b.md": 2, "t:c.md": test.c})
+	}
+}

@@ -78,9 +78,10 @@ func TreeName(root string) string {
 	return string(name)
 }
 
-// chunkShare is the share of the memory that cut files may take; the rest is the
-// index's.
-const chunkShare = 0.35
+// split parts the memory between cut files and the index, 35 to 65.
+func split(memory int64) (cut, index int64) {
+	return int64(0.35 * float64(memory)), int64(0.65 * float64(memory))
+}
 
 // Scan implements search.Scanner.
 func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
@@ -106,9 +107,10 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 		return nil, err
 	}
 	took("scan")
-	s.cache.resize(int64(chunkShare * float64(req.MemoryBytes)))
+	cut, index := split(req.MemoryBytes)
+	s.cache.resize(cut)
 	store := memory.NewFor(s.o.Analyzer, req.Words)
-	g, err := s.gather(ctx, found, req, store, int64((1-chunkShare)*float64(req.MemoryBytes)))
+	g, err := s.gather(ctx, found, req, store, index)
 	if err != nil {
 		return nil, err
 	}

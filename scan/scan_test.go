@@ -98,10 +98,10 @@ func sections(n int, text string) string {
 // The specification's example: properties of a note are found through every
 // chunk of it, lists up to ten values, keys and nested values not.
 func TestPropertiesAreReplicated(t *testing.T) {
-	front := "---\nauthor: Alice\nstatus: draft\npriority: 1\ntags: [project/web]\naliases: [Plan]\nlist: [v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11]\nnested: {inner: hidden}\n---\n"
+	front := "---\nauthor: Alice\nstatus: draft\npriority: 1\ntags: [project/web]\naliases: [Plan]\nlist: [v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11]\nnested: {inner: hidden}\nyear: 1987\ndone: true\nsince: 2024-05-06\nempty: null\n---\n"
 	s := searcher(t, folder(t, map[string]string{"project-notes.md": front + sections(3, "text"), "other.md": "Nothing of that.\n"}))
 	all := []string{"project-notes.md#0", "project-notes.md#1", "project-notes.md#2"}
-	for _, q := range []string{"Alice", "draft", "v10", "project", "Plan"} {
+	for _, q := range []string{"Alice", "draft", "v10", "project", "Plan", "1987", "true", "2024-05-06"} {
 		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, all) {
 			t.Errorf("%q finds %v, want %v", q, got, all)
 		}
@@ -109,7 +109,7 @@ func TestPropertiesAreReplicated(t *testing.T) {
 	if got := ids(ask(t, s, "v11", search.Options{Parameters: map[string]string{"list_values": "11"}})); !slices.Equal(got, all) {
 		t.Errorf("v11 of 11 values finds %v", got)
 	}
-	for _, q := range []string{"author", "v11", "hidden"} {
+	for _, q := range []string{"author", "v11", "hidden", "null"} {
 		if got := ids(ask(t, s, q, search.Options{})); len(got) != 0 {
 			t.Errorf("%q finds %v", q, got)
 		}

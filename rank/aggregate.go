@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"sheaf"
 )
@@ -219,13 +220,10 @@ type group struct {
 
 // answers makes the hits of groups, in order.
 func answers(groups []group, s Scoring, what string) sheaf.Ranking {
-	type key struct {
-		score float64
-		best  int // rank in any leg
-		at    int32
-	}
-	scores := make([]float64, 0, 8)
-	keys := make([]key, len(groups))
+	work := answerings.Get().(*answering)
+	defer work.release()
+	keys, scores := sized(work.keys, len(groups)), work.scores
+	work.keys = keys
 	for i := range groups {
 		g := &groups[i]
 		if g.whole {
@@ -240,29 +238,32 @@ func answers(groups []group, s Scoring, what string) sheaf.Ranking {
 			}
 			score = s.Score(scores)
 		}
-		keys[i] = key{score, bestRank(g.hits), int32(i)}
+		keys[i] = answerKey{score, bestRank(g.hits), int32(i)}
 	}
-	slices.SortFunc(keys, func(a, b key) int {
+	work.scores = scores
+	slices.SortFunc(keys, func(a, b answerKey) int {
 		if c := cmp.Compare(b.score, a.score); c != 0 {
 			return c
 		}
 		x, y := &groups[a.at], &groups[b.at]
 		return cmp.Or(cmp.Compare(a.best, b.best), cmp.Compare(x.first, y.first), cmp.Compare(x.id, y.id))
 	})
-	candidates := 0
+	candidates, places := 0, 0
 	for i := range groups {
 		if !groups[i].whole {
 			candidates += count(groups[i].hits)
+			places += width(groups[i].hits)
 		}
 	}
 	out, room := make(sheaf.Ranking, len(keys)), make([]sheaf.Hit, 0, candidates)
+	legs := make([]sheaf.Leg, places)
 	for i, k := range keys {
 		g, h := &groups[k.at], &out[i]
 		if g.whole {
 			*h = *g.hits[0]
 			continue
 		}
-		h.ID, h.Score, h.Passage, h.Legs, h.Constituents = g.id, k.score, g.hits[0].Passage, bestLegs(g.hits), inside(g.id, g.hits, &room)
+		h.ID, h.Score, h.Passage, h.Legs, h.Constituents = g.id, k.score, g.hits[0].Passage, bestLegs(g.hits, &legs), inside(g.id, g.hits, &room)
 		if slices.ContainsFunc(g.hits, func(h *sheaf.Hit) bool { return h.Explanation != nil }) {
 			h.Explanation = s.explain(fmt.Sprintf("%s from %d matches", what, len(g.hits)), h.Score, g.hits)
 		}
@@ -346,13 +347,15 @@ func count(hits []*sheaf.Hit) int {
 }
 
 // bestLegs is, leg by leg, where the best-ranked of hits stands; nil when they
-// have no legs.
-func bestLegs(hits []*sheaf.Hit) []sheaf.Leg {
-	var legs []sheaf.Leg
+// have no legs. It lies in room, which has enough.
+func bestLegs(hits []*sheaf.Hit, room *[]sheaf.Leg) []sheaf.Leg {
+	n := width(hits)
+	if n == 0 {
+		return nil
+	}
+	legs := (*room)[:n:n]
+	*room = (*room)[n:]
 	for _, h := range hits {
-		if len(h.Legs) > len(legs) {
-			legs = append(legs, make([]sheaf.Leg, len(h.Legs)-len(legs))...)
-		}
 		for j, leg := range h.Legs {
 			if leg.Rank > 0 && (legs[j].Rank == 0 || leg.Rank < legs[j].Rank) {
 				legs[j] = leg
@@ -360,4 +363,34 @@ func bestLegs(hits []*sheaf.Hit) []sheaf.Leg {
 		}
 	}
 	return legs
+}
+
+// width is the most legs that one of hits has.
+func width(hits []*sheaf.Hit) int {
+	n := 0
+	for _, h := range hits {
+		n = max(n, len(h.Legs))
+	}
+	return n
+}
+
+// answering is the memory in which answers are put in order; it serves again.
+type answering struct {
+	keys   []answerKey
+	scores []float64
+}
+
+// answerKey is what answers are put in order by.
+type answerKey struct {
+	score float64
+	best  int // rank in any leg
+	at    int32
+}
+
+var answerings = sync.Pool{New: func() any { return new(answering) }}
+
+func (a *answering) release() {
+	if cap(a.keys) <= maxKeptHits {
+		answerings.Put(a)
+	}
 }

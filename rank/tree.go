@@ -79,8 +79,9 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	defer l.release()
 	l.facts, l.index = env.Facts, NewOrdinals(2*len(in))
 	for i := range in {
-		if n, ok := l.node(in[i].ID, nil, math.MaxInt); ok && l.nodes[n].own == nil {
-			l.nodes[n].own, l.nodes[n].first = &in[i], i
+		if n, ok := l.node(in[i].ID, nil, math.MaxInt); ok && l.nodes[n].own == 0 {
+			l.held = append(l.held, heldHit{hit: &in[i]})
+			l.nodes[n].own, l.nodes[n].first = len(l.held), i
 			l.match(n)
 		}
 	}
@@ -104,6 +105,17 @@ type lift struct {
 	made  []int32
 	// parents are the nodes with matching children, by depth.
 	parents [][]int
+	// held are the hits, in lists: those inside a node one after another.
+	held []heldHit
+	// out and room are memory alone, of what groups gives.
+	out  []group
+	room []*sheaf.Hit
+}
+
+// heldHit is a hit in a list; next is the one after it, from 1, 0 for none.
+type heldHit struct {
+	hit  *sheaf.Hit
+	next int
 }
 
 // lifts are those that are done with, whose memory serves again.
@@ -115,10 +127,13 @@ func (l *lift) release() {
 		return
 	}
 	clear(l.nodes) // so that no text is kept
+	clear(l.held)
+	clear(l.out)
+	clear(l.room)
 	for depth := range l.parents {
 		l.parents[depth] = l.parents[depth][:0]
 	}
-	*l = lift{nodes: l.nodes[:0], made: l.made[:0], parents: l.parents[:0]}
+	*l = lift{nodes: l.nodes[:0], made: l.made[:0], parents: l.parents[:0], held: l.held[:0], out: l.out[:0], room: l.room[:0]}
 	lifts.Put(l)
 }
 
@@ -128,11 +143,10 @@ type treeNode struct {
 	parent, depth int
 	// siblings is the number of children of the parent.
 	siblings int
-	// own is the node's own hit; first the best rank inside it.
-	own   *sheaf.Hit
-	first int
-	// inside are hits that were moved to it.
-	inside []*sheaf.Hit
+	// own is the node's own hit, from 1 in held, 0 for none; first the best rank inside it.
+	own, first int
+	// inside are the first and last of the hits that were moved to it, 0 for none.
+	inside, insideTail int
 	// children are how many match: the first and last of them, each with the one after it
 	// in next, 0 for none and 1 for the first of nodes.
 	children, head, tail, next int
@@ -213,14 +227,26 @@ func (l *lift) lift(p int, threshold float64, minMatches int) {
 // absorb moves everything inside node c, and its own hit, to node p.
 func (l *lift) absorb(p, c int) {
 	child, outer := &l.nodes[c], &l.nodes[p]
-	if child.own != nil {
-		outer.inside = append(outer.inside, child.own)
+	if child.own != 0 {
+		l.append(outer, child.own, child.own)
 	}
-	outer.inside = append(outer.inside, child.inside...)
+	if child.inside != 0 {
+		l.append(outer, child.inside, child.insideTail)
+	}
 	if outer.first < 0 || child.first < outer.first {
 		outer.first = child.first
 	}
-	child.gone, child.inside = true, nil
+	child.gone, child.inside, child.insideTail = true, 0, 0
+}
+
+// append puts a list of hits behind those inside a node.
+func (l *lift) append(outer *treeNode, head, tail int) {
+	if outer.inside == 0 {
+		outer.inside = head
+	} else {
+		l.held[outer.insideTail-1].next = head
+	}
+	outer.insideTail = tail
 }
 
 // swallow moves every answer that lies inside another into the outermost one.
@@ -242,28 +268,23 @@ func (l *lift) swallow() {
 	}
 }
 
-// groups are the answers that are left.
+// groups are the answers that are left, in the memory of l.
 func (l *lift) groups() []group {
-	matched := 0
-	for n := range l.nodes {
-		if l.nodes[n].matched && !l.nodes[n].gone {
-			matched++
-		}
-	}
-	out, own := make([]group, 0, matched), make([]*sheaf.Hit, 0, matched)
+	l.room = slices.Grow(l.room, len(l.held)) // each hit is in one of them
 	for n := range l.nodes {
 		node := &l.nodes[n]
 		if !node.matched || node.gone {
 			continue
 		}
-		g := group{id: node.id, first: node.first, whole: !node.lifted}
-		if node.own != nil {
-			own = append(own, node.own)
-			g.hits = own[len(own)-1 : len(own) : len(own)]
+		from := len(l.room)
+		if node.own != 0 {
+			l.room = append(l.room, l.held[node.own-1].hit)
 		}
-		g.hits = append(g.hits, node.inside...)
-		out = append(out, g)
+		for at := node.inside; at != 0; at = l.held[at-1].next {
+			l.room = append(l.room, l.held[at-1].hit)
+		}
+		l.out = append(l.out, group{id: node.id, first: node.first, whole: !node.lifted, hits: l.room[from:len(l.room):len(l.room)]})
 	}
-	slices.SortStableFunc(out, func(a, b group) int { return a.first - b.first })
-	return out
+	slices.SortStableFunc(l.out, func(a, b group) int { return a.first - b.first })
+	return l.out
 }

@@ -258,8 +258,8 @@ type Found struct {
 
 // Sections are the chunks of sections, one section after the other, each in the
 // order of the document, without large chunks. Filters guard every section. What
-// is not there or not to be seen is left out; a range that ends before it starts
-// is sheaf.ErrInvalid.
+// is not there or not to be seen is left out; a section of no document, and a range
+// below 0 or that ends before it starts, is sheaf.ErrInvalid.
 func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Found, error) {
 	filter, err := f.Filter(x.now())
 	if err != nil {
@@ -267,7 +267,12 @@ func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Fo
 	}
 	var out []Found
 	for _, s := range sections {
-		if s.Min != nil && s.Max != nil && *s.Min > *s.Max {
+		switch {
+		case s.Document.Tree() == "":
+			return nil, sheaf.Invalidf("section of document %q: its ID must be TREE:NAME", s.Document)
+		case s.Min != nil && *s.Min < 0, s.Max != nil && *s.Max < 0:
+			return nil, sheaf.Invalidf("document %s: chunk %d: chunks count from 0", s.Document, min(*cmp.Or(s.Min, s.Max), *cmp.Or(s.Max, s.Min)))
+		case s.Min != nil && s.Max != nil && *s.Min > *s.Max:
 			return nil, sheaf.Invalidf("document %s: chunks %d..%d: the range ends before it starts", s.Document, *s.Min, *s.Max)
 		}
 		d, ok, err := x.contents.Load(s.Document)
@@ -320,8 +325,12 @@ func (x *Index) Plain(ctx context.Context, words sheaf.TextQuery, f Filters, n i
 		Fields: []backend.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB}}, f)
 }
 
-// Semantic finds chunks by the nearness of a vector of unit length.
+// Semantic finds chunks by the nearness of a vector of unit length to those of a
+// field, backend.VectorBody or backend.VectorTitle; another one is sheaf.ErrInvalid.
 func (x *Index) Semantic(ctx context.Context, field string, vector []float32, f Filters, n int) (sheaf.Ranking, error) {
+	if field != backend.VectorBody && field != backend.VectorTitle {
+		return nil, sheaf.Invalidf("vector field %q: must be %q or %q", field, backend.VectorBody, backend.VectorTitle)
+	}
 	return x.retrieve(ctx, backend.Request{Limit: n, Vector: &backend.VectorRequest{Field: field, Vector: vector}}, f)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -219,8 +220,19 @@ func TestSections(t *testing.T) {
 		if want := []int{3, 4, 6, 10, 11, 0}; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
-		if _, err := x.Sections(ctx, []onyx.Section{{Document: "t:a", Min: ptr(3), Max: ptr(2)}}, onyx.Filters{}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: a range that ends before it starts: %v", name, err)
+		for want, bad := range map[string]onyx.Section{
+			"chunks 3..2: the range ends before it starts": {Document: "t:a", Min: ptr(3), Max: ptr(2)},
+			"chunk -2: chunks count from 0":                {Document: "t:a", Min: ptr(-2)},
+			"chunk -3: chunks count from 0":                {Document: "t:a", Min: ptr(1), Max: ptr(-3)},
+			"document \"\": its ID must be TREE:NAME":      {Min: ptr(0)},
+			"document \"a.md\": its ID must be TREE:NAME":  {Document: "a.md"},
+		} {
+			if _, err := x.Sections(ctx, []onyx.Section{{Document: "t:a"}, bad}, onyx.Filters{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+		}
+		if _, err := x.Semantic(ctx, "text", []float32{1, 0}, onyx.Filters{}, 3); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `vector field "text": must be "body" or "title"`) {
+			t.Errorf("%s: a field that is not there: %v", name, err)
 		}
 	}
 }

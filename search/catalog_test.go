@@ -160,3 +160,51 @@ func TestFaultsOfTheCatalogAreTold(t *testing.T) {
 		t.Errorf("degraded %v, warnings %v", r.Degraded, r.Warnings)
 	}
 }
+
+// whole counts the documents that are asked for with all that is known of them.
+type whole struct {
+	*catalog.View
+	asked map[sheaf.ID]bool
+}
+
+func (w whole) Document(id sheaf.ID) (sheaf.Document, bool) {
+	w.asked[id] = true
+	return w.View.Document(id)
+}
+
+func (w whole) SharedDocument(id sheaf.ID) *sheaf.Document {
+	w.asked[id] = true
+	return w.View.SharedDocument(id)
+}
+
+func (w whole) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
+	c, ok := w.View.Chunk(id)
+	w.asked[c.Doc] = true
+	return c, ok
+}
+
+// What is shown of a hit is looked up for the final results alone: of the others,
+// ranks, scores and places are enough.
+func TestOnlyFinalResultsAreLookedUp(t *testing.T) {
+	files := map[string]string{}
+	for i := range 60 {
+		files[fmt.Sprintf("%02d.md", i)] = fmt.Sprintf("# Number %d\n\nA cat.%s\n", i, strings.Repeat(" And more.", i))
+	}
+	store, view := notes(t, files)
+	for _, name := range []string{"rrf", "bench", "sonar", "onyx-elastic", "onyx-vespa"} {
+		s, facts := searcher(store), whole{view, map[sheaf.ID]bool{}}
+		s.Facts = facts
+		r := mustSearch(t, s, query("cat", 3), load(t, name), search.Options{})
+		if len(r.Hits) != 3 || r.Total < 12 {
+			t.Fatalf("%s: %d hits of %d", name, len(r.Hits), r.Total)
+		}
+		if len(facts.asked) != 3 {
+			t.Errorf("%s: %d documents are looked up for 3 results", name, len(facts.asked))
+		}
+		for _, h := range r.Hits {
+			if !facts.asked[h.Doc] {
+				t.Errorf("%s: %s was not looked up", name, h.Doc)
+			}
+		}
+	}
+}

@@ -253,6 +253,9 @@ func TestNormalize(t *testing.T) {
 	}{
 		{rank.Normalize{Low: 0.02, High: 0.98}, []float64{0.98, 0.04343548610317169, 0.02}},
 		{rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1}, []float64{1, 0.5, 0}},
+		// z is 1.4139, -0.6807 and -0.7332.
+		{rank.Normalize{Scale: rank.ScaleTanh, Low: 0.02, High: 0.98, Spread: 2}, []float64{0.8043787372670084, 0.3360965785644582, 0.32450350457552724}},
+		{rank.Normalize{Scale: rank.ScaleTanh, Low: 0.3, High: 0.8, Spread: 2}, []float64{0.8, 0.3360965785644582, 0.32450350457552724}},
 		{rank.Normalize{Scale: rank.ScaleMax}, []float64{1, 1.3114 / 33.7378, 0.5 / 33.7378}},
 		{rank.Normalize{Scale: rank.ScaleSigmoid, Low: 0, High: 1, Middle: 0.5, Spread: 2}, []float64{1 / (1 + math.Exp(-(33.7378-0.5)/2)), 1 / (1 + math.Exp(-(1.3114-0.5)/2)), 0.5}},
 	} {
@@ -260,8 +263,10 @@ func TestNormalize(t *testing.T) {
 		checkReasons(t, "normalize", out)
 		nearList(t, out, test.want)
 	}
-	one := apply(t, rank.Normalize{Low: 0.02, High: 0.98}, ranking(hit("a", 7)), rank.Env{})
-	nearList(t, one, []float64{0.5})
+	for _, scale := range []rank.Scale{rank.ScaleMinMax, rank.ScaleTanh} {
+		one := apply(t, rank.Normalize{Scale: scale, Low: 0.02, High: 0.98, Spread: 2}, ranking(hit("a", 7)), rank.Env{})
+		nearList(t, one, []float64{0.5})
+	}
 }
 
 func TestPerDocument(t *testing.T) {

@@ -115,3 +115,30 @@ func TestLeavesAndIdentifiersOfTree(t *testing.T) {
 		t.Errorf("with sections behind: %v", got)
 	}
 }
+
+// The span of a section, read from the file, is the section with all that lies under
+// it, without the line of its heading; its body is the part that is no child's.
+func TestSpanHoldsWhatLiesBelow(t *testing.T) {
+	k, err := chunk.New(chunk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "First.\n# Guide\nOne.\n## Use\nTwo.\n### Search\nThree.\n## Last\nFour.\n"
+	doc := k.Chunk("t", "guide.md", []byte(text))
+	for id, want := range map[sheaf.ID][2]string{
+		"t:guide.md":        {text, "First.\n"},
+		"t:guide.md#guide":  {"One.\n## Use\nTwo.\n### Search\nThree.\n## Last\nFour.\n", "One.\n"},
+		"t:guide.md#use":    {"Two.\n### Search\nThree.\n", "Two.\n"},
+		"t:guide.md#search": {"Three.\n", "Three.\n"},
+		"t:guide.md#last":   {"Four.\n", "Four.\n"},
+	} {
+		i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.ID == id })
+		if i < 0 {
+			t.Fatalf("%s is not there", id)
+		}
+		c := &doc.Chunks[i]
+		if span, body := text[c.Span.Start:c.Span.End], text[c.Body.Start:c.Body.End]; span != want[0] || body != want[1] {
+			t.Errorf("%s: span %q and body %q, want %q and %q", id, span, body, want[0], want[1])
+		}
+	}
+}

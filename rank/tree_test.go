@@ -86,6 +86,17 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// What lies inside what is told by parents: names that begin alike, as "Set" and "Set
+// up" do, in one document or in two, say nothing.
+func TestTreeOfNamesThatBeginAlike(t *testing.T) {
+	l := newShelf()
+	l.add("t:a.md", "Set", "Set up", "X", "Y", "Z")
+	l.add("t:a.md.md", "Other", "More", "Last")
+	set, up, other := sheaf.ChunkID("t:a.md", "Set"), sheaf.ChunkID("t:a.md", "Set up"), sheaf.ChunkID("t:a.md.md", "Other")
+	out := apply(t, specification(), ranking(hit(set, 5), hit(up, 4), hit(other, 3)), rank.Env{Facts: l})
+	equal(t, "tree", lines(out), fmt.Sprintf("%s 5\n%s 4\n%s 3", set, up, other))
+}
+
 // An outer answer that is no more than what lies inside says whose score it has
 // (rule A18).
 func TestTreeSaysWhoseScore(t *testing.T) {

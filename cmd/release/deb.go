@@ -45,6 +45,18 @@ func debVersion(version string) string {
 	return number + "~" + strings.ReplaceAll(pre, "-", ".")
 }
 
+// debCopyright names the license; every Debian has its text.
+const debCopyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: sheaf
+
+Files: *
+Copyright: the Sheaf authors
+License: Apache-2.0
+ On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.
+ What is linked into the program, and under which licenses, is in NOTICE.md
+ beside this file.
+`
+
 // inDebian says where a file of share lies on Debian, "" for nowhere, and how.
 func inDebian(name string, content []byte) (string, []byte, error) {
 	switch {
@@ -55,7 +67,7 @@ func inDebian(name string, content []byte) (string, []byte, error) {
 		packed, err := gz(content)
 		return "usr/share/doc/sheaf/changelog.gz", packed, err
 	case name == "LICENSE":
-		return "usr/share/doc/sheaf/copyright", content, nil
+		return "usr/share/doc/sheaf/copyright", []byte(debCopyright), nil
 	case name == "NOTICE.md", name == "README.md":
 		return "usr/share/doc/sheaf/" + name, content, nil
 	case name == "completions/sheaf.bash":

@@ -30,7 +30,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `.TH "TOOL\-DO" 1 "2026\-01\-02" "tool 1.2"
+	want := `.TH "TOOL\-DO" 1 2026-01-02 "tool 1.2"
 .nh
 .SH NAME
 tool\-do \- Does one thing

@@ -120,8 +120,9 @@ func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }
 
-// PositionReader reads the positions of a cursor's postings. It decodes those of
-// a whole block once.
+// PositionReader reads the positions of a cursor's postings. Those of a block lie one
+// after another without a place where one begins: it decodes them up to the posting
+// that is asked for, once, and later from there.
 type PositionReader struct {
 	lengths   func(ordinal uint32) uint32
 	positions []uint32
@@ -129,6 +130,9 @@ type PositionReader struct {
 	starts    [BlockLen + 1]uint32
 	block     int
 	pending   *Cursor
+	bits      bitReader // behind what was decoded of the block
+	how       special
+	decoded   int // postings of the block
 }
 
 // Reset forgets the block that was decoded last; call it when the cursor is given
@@ -146,7 +150,7 @@ func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	if c.list.DF == 1 && c.list.Single.Frequency == 1 {
 		return append(dst, c.list.Single.Position)
 	}
-	if (p.pending != c || p.block != c.current) && !p.decode(c) {
+	if (p.pending != c || p.block != c.current) && !p.begin(c) || p.decoded <= c.i && !p.decode(c, c.i) {
 		p.pending = nil
 		c.fail("positions")
 		return dst
@@ -154,9 +158,10 @@ func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	return append(dst, p.positions[p.starts[c.i]:p.starts[c.i+1]]...)
 }
 
-func (p *PositionReader) decode(c *Cursor) bool {
-	c.decodeFrequencies()
+// begin finds the positions of the block that c is in.
+func (p *PositionReader) begin(c *Cursor) bool {
 	p.pending, p.block = c, c.current
+	p.positions, p.decoded = p.positions[:0], 0
 	if c.n == 0 {
 		return false
 	}
@@ -164,31 +169,42 @@ func (p *PositionReader) decode(c *Cursor) bool {
 	if int64(at) > int64(len(c.list.Positions)) {
 		return false
 	}
-	r := bitReader{src: c.list.Positions[at:]}
-	var how special
-	if !how.read(&r) {
+	p.bits = bitReader{src: c.list.Positions[at:]}
+	return p.how.read(&p.bits)
+}
+
+// decode reads positions up to those of a posting of the block.
+func (p *PositionReader) decode(c *Cursor, last int) bool {
+	if c.decodeFrequencies(); last >= c.n { // c may have been elsewhere and have come back
 		return false
 	}
-	p.positions = p.positions[:0]
-	for i, f := range c.frequencies[:c.n] {
-		p.starts[i] = uint32(len(p.positions))
+	r, how, positions := p.bits, p.how, p.positions
+	for i := p.decoded; i <= last; i++ {
+		f := c.frequencies[i]
+		p.starts[i] = uint32(len(positions))
 		length := p.lengths(c.docs[i])
-		if f > length || !r.ok() || len(p.positions) > 1<<30 {
+		if f > length || !r.ok() || len(positions) > 1<<30 {
 			return false // a field has a term as often as it has terms, at most
 		}
 		if how.same && i > 0 && r.get(1) == 1 {
 			if f != c.frequencies[i-1] {
 				return false
 			}
-			p.positions = append(p.positions, p.positions[p.starts[i-1]:]...)
+			positions = append(positions, positions[p.starts[i-1]:]...)
+			continue
+		}
+		hi := uint64(length) + how.extra - 1 + how.twice*uint64(f-1)
+		if f == 1 {
+			positions = append(positions, uint32(r.below(hi+1)))
 			continue
 		}
 		p.numbers = slices.Grow(p.numbers[:0], int(f))[:f]
-		r.set(p.numbers, 0, uint64(length)+how.extra-1+how.twice*uint64(f-1))
+		r.set(p.numbers, 0, hi)
 		for j, v := range p.numbers {
-			p.positions = append(p.positions, uint32(v-how.twice*uint64(j)))
+			positions = append(positions, uint32(v-how.twice*uint64(j)))
 		}
 	}
-	p.starts[c.n] = uint32(len(p.positions))
+	p.starts[last+1] = uint32(len(positions))
+	p.bits, p.positions, p.decoded = r, positions, last+1
 	return r.ok()
 }

@@ -318,10 +318,15 @@ func accepts(req *http.Request, coding string) bool {
 
 // serverTiming is the header of that name: every step, then the whole.
 func serverTiming(steps []timing, total time.Duration) string {
-	var b strings.Builder
-	for _, s := range steps {
-		fmt.Fprintf(&b, "%s;dur=%.3f, ", s.name, float64(s.took.Microseconds())/1000)
+	b := make([]byte, 0, 1<<10)
+	add := func(name string, took time.Duration) {
+		b = append(append(b, name...), ";dur="...)
+		b = strconv.AppendFloat(b, float64(took.Microseconds())/1000, 'f', 3, 64)
 	}
-	fmt.Fprintf(&b, "total;dur=%.3f", float64(total.Microseconds())/1000)
-	return b.String()
+	for _, s := range steps {
+		add(s.name, s.took)
+		b = append(b, ", "...)
+	}
+	add("total", total)
+	return string(b)
 }

@@ -1,9 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"context"
-	"regexp"
-	"strings"
+	"slices"
 
 	"sheaf"
 	"sheaf/search"
@@ -66,13 +66,27 @@ func (c *call) search(ctx context.Context, w Where, cursor string, q serve.Searc
 	return a, nil
 }
 
-var noToken = regexp.MustCompile(`[^A-Za-z0-9]+`)
-
 // took notes the steps of a search, under names that a header can hold.
 func (c *call) took(steps []search.Timing) {
+	c.timings = slices.Grow(c.timings, len(steps))
 	for _, s := range steps {
-		c.timings = append(c.timings, timing{strings.Trim(noToken.ReplaceAllString(s.Step, "-"), "-"), s.Duration})
+		c.timings = append(c.timings, timing{headerName(s.Step), s.Duration})
 	}
+}
+
+// headerName is a name with a dash in place of every run of what a name in a header
+// cannot have, and none at its ends.
+func headerName(step string) string {
+	name := make([]byte, 0, 64)
+	for i := range len(step) {
+		switch c := step[i]; {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
+			name = append(name, c)
+		case len(name) > 0 && name[len(name)-1] != '-':
+			name = append(name, '-')
+		}
+	}
+	return string(bytes.TrimSuffix(name, []byte("-")))
 }
 
 type chunkGet struct {

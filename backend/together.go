@@ -71,10 +71,18 @@ type Scorer interface {
 }
 
 // Each calls f for 0..n-1, a few at a time, so that one caller does not take every
-// connection. The first error ends it, and the context of the others.
+// connection, and one after another where ctx is one of Alone. The first error ends it, and the context of the others.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	if n == 1 {
 		return f(ctx, 0)
+	}
+	if IsAlone(ctx) {
+		for i := range n {
+			if err := f(ctx, i); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(together)

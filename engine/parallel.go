@@ -87,7 +87,7 @@ func together(helpers, n int, do func(i int) error) error {
 		}
 	}
 	var wait sync.WaitGroup
-	for me := range helpers {
+	for me := range max(helpers, 0) {
 		wait.Go(func() { run(me + 1) })
 	}
 	run(0)

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"sheaf/engine/segment"
 )
@@ -12,8 +11,8 @@ import (
 // words: out[i][k] is the score that ids[k] has in an answer to reqs[i], and 0 when it
 // is in none. A request's own bounds and limit mean nothing here. Identifiers are
 // looked up once for all requests, and hits, which would be as many as the chunks,
-// are neither made nor put in order.
-func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string) ([][]float64, error) {
+// are neither made nor put in order. So many goroutines help, at most.
+func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, helpers int) ([][]float64, error) {
 	asked := make([][]askedChunk, len(s.views))
 	for k, id := range ids {
 		if err := s.locate(id, func(view int, ordinal uint32) { asked[view] = append(asked[view], askedChunk{ordinal, int32(k)}) }); err != nil {
@@ -31,24 +30,14 @@ func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string) ([]
 			}
 		}
 	}
-	out, errs := make([][]float64, len(reqs)), make([]error, len(reqs))
-	one := func(i int) {
+	out := make([][]float64, len(reqs))
+	err := together(min(helpers, len(reqs)-1), len(reqs), func(i int) error {
 		defer s.index.takeTurn()()
 		out[i] = make([]float64, len(ids))
-		errs[i] = s.scoreAmong(ctx, reqs[i], asked, within, out[i])
-	}
-	var wait sync.WaitGroup
-	for i := 1; i < len(reqs); i++ {
-		wait.Go(func() { one(i) })
-	}
-	if len(reqs) > 0 {
-		one(0)
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+		return s.scoreAmong(ctx, reqs[i], asked, within, out[i])
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/rank"
 )
 
@@ -67,11 +67,7 @@ func (f *found) missing(branch int) []sheaf.ID {
 // what it did, so ranks stay as they are.
 func (r *run) complete(ctx context.Context, outcomes []outcome, all found) error {
 	faults := make([]error, len(outcomes))
-	var wg sync.WaitGroup
-	for i := range outcomes {
-		wg.Go(func() { faults[i] = r.lookUp(ctx, &outcomes[i], all.missing(i), all.places) })
-	}
-	wg.Wait()
+	backend.Together(ctx, len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.missing(i), all.places) })
 	for i, err := range faults {
 		if ctx.Err() != nil {
 			r.warn("time ran out before every branch scored what others found: what is missing counts as not found")

@@ -199,16 +199,9 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *backend.TextRequ
 }
 
 // retrieve runs all requests together and waits for all of them. What vectors
-// find must match what the words require. The last one runs here: where other
-// searches have the processors, no goroutine more is woken than helps.
+// find must match what the words require.
 func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome, words sheaf.TextQuery) {
-	var wg sync.WaitGroup
-	last := len(outcomes) - 1
-	for i := range outcomes[:last] {
-		wg.Go(func() { outcomes[i].retrieve(ctx, store, words) })
-	}
-	outcomes[last].retrieve(ctx, store, words)
-	wg.Wait()
+	backend.Together(ctx, len(outcomes), func(i int) { outcomes[i].retrieve(ctx, store, words) })
 }
 
 func (o *outcome) retrieve(ctx context.Context, store backend.Backend, words sheaf.TextQuery) {

@@ -345,7 +345,8 @@ func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
 
 // Node implements rank.Outliner.
 func (g *guard) Node(id sheaf.ID) *sheaf.Node {
-	if n := g.view.Node(id); n != nil && g.visible(n.Doc) {
+	n := g.view.Node(id)
+	if g.filter == nil || n != nil && g.visible(n.Doc) { // most lie in no cache of the processor
 		return n
 	}
 	return nil

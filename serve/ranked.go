@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/eval/calibrate"
 	"sheaf/search"
 )
@@ -158,6 +159,10 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 	seek := func() (*ranked, error) {
 		if err := TakeTurn(ctx); err != nil {
 			return nil, err
+		}
+		ctx := ctx
+		if !r.guard.distant && crowded(ctx) {
+			ctx = backend.Alone(ctx)
 		}
 		s := r.searcher(ctx)
 		s.Now = func() time.Time { return now }

@@ -14,6 +14,10 @@ type Turn interface {
 	Rest()
 }
 
+// A Turn may have a method Full() bool too, which reports whether as many requests work
+// as may: then a search does one thing after another, since whoever helped it would take
+// the processor of another.
+
 type turnKey struct{}
 
 // turn is that of a request whose branches may work together.
@@ -46,6 +50,17 @@ func TakeTurn(ctx context.Context) error {
 		return nil
 	}
 	return t.take()
+}
+
+// crowded reports whether others than the request of ctx work on every processor but
+// one.
+func crowded(ctx context.Context) bool {
+	t, ok := ctx.Value(turnKey{}).(*turn)
+	if !ok {
+		return false
+	}
+	full, ok := t.Turn.(interface{ Full() bool })
+	return ok && full.Full()
 }
 
 // elsewhere runs ask, which waits for another machine, while others have the turn of

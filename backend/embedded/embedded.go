@@ -225,9 +225,13 @@ func (s *Store) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.
 	for i, id := range ids {
 		names[i] = string(id)
 	}
+	helpers := len(reqs) - 1
+	if backend.IsAlone(ctx) {
+		helpers = 0
+	}
 	var out [][]float64
 	err := s.read(func(snapshot *engine.Snapshot) (err error) {
-		out, err = snapshot.Scores(ctx, translated, names)
+		out, err = snapshot.Scores(ctx, translated, names, helpers)
 		return err
 	})
 	return out, err

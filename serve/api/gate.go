@@ -162,6 +162,14 @@ func (p *place) rest() {
 	}
 }
 
+// Full reports whether as many requests work as may.
+func (p *place) Full() bool {
+	g := p.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.working >= g.limits.Running
+}
+
 // leave counts the request out.
 func (p *place) leave() {
 	g := p.gate

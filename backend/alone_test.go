@@ -1,0 +1,37 @@
+package backend_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"sheaf/backend"
+)
+
+// What is done together meets; what is done alone is done in order, by the goroutine
+// that asked for it.
+func TestTogether(t *testing.T) {
+	for n := range 4 {
+		var meet sync.WaitGroup // nobody goes on before all have come
+		meet.Add(n)
+		backend.Together(t.Context(), n, func(int) { meet.Done(); meet.Wait() })
+		var order []int // of one goroutine: the race detector tells
+		backend.Together(backend.Alone(t.Context()), n, func(i int) { order = append(order, i) })
+		if want := []int{0, 1, 2, 3}[:n]; !slices.Equal(order, want) {
+			t.Errorf("alone: %v, want %v", order, want)
+		}
+	}
+	var order []int
+	last := errors.New("the last")
+	err := backend.Each(backend.Alone(t.Context()), 5, func(_ context.Context, i int) error {
+		if order = append(order, i); i == 2 {
+			return last
+		}
+		return nil
+	})
+	if !errors.Is(err, last) || !slices.Equal(order, []int{0, 1, 2}) {
+		t.Errorf("each alone: %v, %v", order, err)
+	}
+}

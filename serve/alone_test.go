@@ -1,0 +1,66 @@
+package serve_test
+
+import (
+	"context"
+	"reflect"
+	"sync/atomic"
+	"testing"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+// helped counts the requests that others may help with, and those that nobody may.
+type helped struct {
+	backend.Backend
+	together, alone atomic.Int32
+}
+
+func (h *helped) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if backend.IsAlone(ctx) {
+		h.alone.Add(1)
+	} else {
+		h.together.Add(1)
+	}
+	return h.Backend.Retrieve(ctx, req)
+}
+
+// everyTurn is a turn of which full says whether all others are taken too.
+type everyTurn struct{ full bool }
+
+func (*everyTurn) Take(context.Context) error { return nil }
+func (*everyTurn) Rest()                      {}
+func (e *everyTurn) Full() bool               { return e.full }
+
+// While others have the processors a search does one thing after another, and finds the
+// same; one on another machine asks for all at once as ever.
+func TestAloneWhenFull(t *testing.T) {
+	files := map[string]string{"port.md": "# Port\n\nShips come and go in the harbor.\n", "dock.md": "# Dock\n\nNine cranes, near the harbor.\n"}
+	for _, distant := range []bool{false, true} {
+		store := &helped{}
+		r := reader(t, servetest.Open(t, files, func(o *serve.Options) {
+			o.Backend, store.Backend = store, o.Backend
+			o.CacheBytes, o.Distant = 0, distant
+		}), access.Unrestricted())
+		var found [2]*serve.Answer
+		for i, full := range []bool{false, true} {
+			store.together.Store(0)
+			store.alone.Store(0)
+			a, err := r.Search(serve.WithTurn(t.Context(), &everyTurn{full}), serve.SearchRequest{Text: "harbor cranes", Limit: 1 + i, Window: 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[i] = a
+			if together, alone := store.together.Load(), store.alone.Load(); (together > 0) == (full && !distant) || (alone > 0) != (full && !distant) {
+				t.Errorf("distant %v, full %v: %d requests together, %d alone", distant, full, together, alone)
+			}
+		}
+		a, b := found[0].Results, found[1].Results
+		if len(a) != 1 || len(b) != 2 || !reflect.DeepEqual(a[0], b[0]) {
+			t.Errorf("distant %v: %+v, alone %+v", distant, a, b)
+		}
+	}
+}

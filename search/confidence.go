@@ -8,6 +8,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval/calibrate"
+	"sheaf/profile"
 	"sheaf/rank"
 )
 
@@ -144,7 +145,7 @@ type judged struct {
 }
 
 // learn remembers the fusion of the main phase.
-func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome, ranking sheaf.Ranking) error {
+func (r *run) learn(ctx context.Context, ph *profile.Phase, fusion rank.Fusion, outcomes []outcome, ranking sheaf.Ranking) error {
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
 	}
@@ -168,11 +169,18 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome,
 		}
 		j.ideals = append(j.ideals, ideal)
 	}
+	r.judged = j
+	if slices.ContainsFunc(ph.Then, func(s profile.Step) bool { _, ok := s.Stage.(rank.Whole); return ok }) {
+		// After it documents are compared, by other scores than these.
+		if i := slices.IndexFunc(ranking, func(h sheaf.Hit) bool { return r.facts.Node(h.ID) != nil }); i >= 0 {
+			j.best = ranking[i].Score
+		}
+		return nil
+	}
 	row := rank.NewRow(ranking)
 	j.compare(r.facts, row)
 	row.Release()
 	j.best = j.scores[j.first]
-	r.judged = j
 	return nil
 }
 

@@ -105,7 +105,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	r.trace(at, ph.FusionText, ranking)
 	if !at.first {
 		r.result.Legs = names
-		if err := r.learn(retrieval, fusion, outcomes, ranking); err != nil {
+		if err := r.learn(retrieval, ph, fusion, outcomes, ranking); err != nil {
 			return nil, err
 		}
 	}

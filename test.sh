@@ -88,6 +88,7 @@ say "servers for the tests of stores and models"
 start postgres SHEAF_TEST_POSTGRES 120
 start transformer SHEAF_TEST_TRANSFORMER 180
 start opensearch SHEAF_TEST_OPENSEARCH 240
+start elasticsearch SHEAF_TEST_ELASTICSEARCH 300
 if [ -x "$servers/weaviate/bin/weaviate-server" ]; then
 	start weaviate SHEAF_TEST_WEAVIATE 60
 else

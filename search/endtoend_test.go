@@ -92,7 +92,7 @@ func openEngine(t testing.TB, a *analysis.Analyzer, vectors []backend.VectorFiel
 func openEngineLike(store string) func(testing.TB, *analysis.Analyzer, []backend.VectorField) backend.Backend {
 	return func(t testing.TB, a *analysis.Analyzer, vectors []backend.VectorField) backend.Backend {
 		o := embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors, AllChunks: store == "Weaviate"}
-		if store == "OpenSearch" {
+		if store == "OpenSearch" || store == "Elasticsearch" {
 			o.Lengths = bm25.LengthsLucene
 		}
 		return opened(t)(embedded.Open(o))

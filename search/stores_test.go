@@ -33,11 +33,13 @@ var origins = []struct {
 	set                    map[string]string
 	chunk                  chunk.Options
 }{
-	{"bench on Elasticsearch", "bench", "OpenSearch", nil, window},
+	{"bench on Elasticsearch", "bench", "Elasticsearch", nil, window},
+	{"bench on OpenSearch", "bench", "OpenSearch", nil, window},
 	{"bench on Weaviate", "bench", "Weaviate", nil, window},
 	{"sonar", "sonar", "OpenSearch", nil, window},
 	{"tree", "tree", "OpenSearch", nil, chunk.Options{}},
-	{"onyx-elastic", "onyx-elastic", "OpenSearch", nil, window},
+	{"onyx-elastic", "onyx-elastic", "Elasticsearch", nil, window},
+	{"onyx-elastic on OpenSearch", "onyx-elastic", "OpenSearch", nil, window},
 	{"onyx-vespa", "onyx-vespa", "Vespa", nil, window},
 	{"rrf", "rrf", "PostgreSQL", nil, chunk.Options{}},
 	{"rrf in one statement", "rrf", "PostgreSQL", map[string]string{"push_down": "equal"}, chunk.Options{}},
@@ -48,7 +50,7 @@ var origins = []struct {
 // agreement is the mean of the rank-biased overlap with the embedded engine that each
 // store has to reach. The engine counts as the store does, so that what differs is the
 // engine's own rounding of vectors.
-var agreement = map[string]float64{"OpenSearch": 0.985, "Weaviate": 0.99, "PostgreSQL": 0.995, "no store": 1 - 1e-9}
+var agreement = map[string]float64{"OpenSearch": 0.985, "Elasticsearch": 0.985, "Weaviate": 0.99, "PostgreSQL": 0.995, "no store": 1 - 1e-9}
 
 // TestSystemsOnTheirStores: each of the nine systems runs on the store that it comes
 // from, over the documentation of this repository, and answers as on the embedded
@@ -160,10 +162,15 @@ func opener(t *testing.T, store string) func(testing.TB, *analysis.Analyzer, []b
 			t.Cleanup(func() { dropped(t, pgvector.Drop(context.Background(), url, name)) })
 			return opened(t)(pgvector.Open(t.Context(), pgvector.Options{URL: url, Schema: name, Analyzer: a, Vectors: v}))
 		}
-	case "OpenSearch":
-		url := address("SHEAF_TEST_OPENSEARCH", "opensearch")
+	case "OpenSearch", "Elasticsearch":
+		o := elastic.Options{Index: name}
+		if store == "Elasticsearch" {
+			o.Dialect = elastic.Elasticsearch
+		}
+		o.URL = address("SHEAF_TEST_"+strings.ToUpper(store), strings.ToLower(store))
 		return func(t testing.TB, a *analysis.Analyzer, v []backend.VectorField) backend.Backend {
-			o := elastic.Options{URL: url, Index: name, Analyzer: a, Vectors: v}
+			o := o
+			o.Analyzer, o.Vectors = a, v
 			t.Cleanup(func() { dropped(t, elastic.Drop(context.Background(), o)) })
 			return opened(t)(elastic.Open(t.Context(), o))
 		}

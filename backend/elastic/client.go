@@ -55,6 +55,12 @@ func refusal(status int, body []byte) error {
 		return fmt.Errorf("%w: status %d (is that OpenSearch? then the address begins with opensearch://): %.500s", sheaf.ErrInvalid, status, text)
 	case strings.Contains(text, "No handler for type [knn_vector]"), strings.Contains(text, "unknown setting [index.knn"):
 		return fmt.Errorf("%w: status %d (the plug-in opensearch-knn is missing, or that is Elasticsearch: then the address begins with elasticsearch://): %.500s", sheaf.ErrUnsupported, status, text)
+	case strings.Contains(text, "script_lang not supported [painless]"):
+		return fmt.Errorf("%w: status %d (the module lang-painless is missing, which compares all vectors of an index made for the graph, or of which more than %d are asked for: install it, or ask for fewer in an index made without hnsw): %.500s", sheaf.ErrUnsupported, status, maxNear, text)
+	case strings.Contains(text, "tokenizer type [char_group]"), strings.Contains(text, "filter type [pattern_capture]"):
+		return fmt.Errorf("%w: status %d (the module analysis-common is missing: install it): %.500s", sheaf.ErrUnsupported, status, text)
+	case strings.Contains(text, "unknown retriever ["):
+		return fmt.Errorf("%w: status %d (the module rank-rrf is missing: install it, or let sheaf join the branches): %.500s", sheaf.ErrUnsupported, status, text)
 	case said.Error.Type == "index_closed_exception":
 		return fmt.Errorf("%w: status %d (open the index with POST /INDEX/_open): %.500s", sheaf.ErrUnavailable, status, text)
 	}

@@ -20,21 +20,29 @@ import (
 	"sheaf/backend/textplan"
 )
 
-// server is the address of an OpenSearch server for tests, which skip without
-// one: scripts/servers/opensearch.sh starts one.
-func server(t testing.TB) string {
-	url := os.Getenv("SHEAF_TEST_OPENSEARCH")
+// serverOf is the address of a server of a kind for tests, which skip without one: a
+// script of its name in scripts/servers starts one.
+func serverOf(t testing.TB, d elastic.Dialect) string {
+	variable := "SHEAF_TEST_" + strings.ToUpper(d.String())
+	url := os.Getenv(variable)
 	if url == "" {
-		t.Skip("no OpenSearch: SHEAF_TEST_OPENSEARCH is not set; see scripts/servers/opensearch.sh")
+		t.Skipf("no server: %s is not set; see scripts/servers/%s.sh", variable, d)
 	}
 	return url
 }
 
+// each runs a test on both kinds of server.
+func each(t *testing.T, test func(t *testing.T, s *backendtest.Stores[elastic.Options])) {
+	for _, d := range []elastic.Dialect{elastic.OpenSearch, elastic.Elasticsearch} {
+		t.Run(d.String(), func(t *testing.T) { test(t, storesOf(d)) })
+	}
+}
+
 var indices atomic.Int64
 
-// options are those of a new, empty store, which the end of the test removes.
-func options(t testing.TB) elastic.Options {
-	o := elastic.Options{URL: server(t), Index: fmt.Sprintf("sheaf-test-%d-%d", os.Getpid(), indices.Add(1)), Analyzer: backendtest.Analyzer(t, "en")}
+// optionsOf are those of a new, empty store, which the end of the test removes.
+func optionsOf(t testing.TB, d elastic.Dialect) elastic.Options {
+	o := elastic.Options{Dialect: d, URL: serverOf(t, d), Index: fmt.Sprintf("sheaf-test-%d-%d", os.Getpid(), indices.Add(1)), Analyzer: backendtest.Analyzer(t, "en")}
 	t.Cleanup(func() {
 		if err := elastic.Drop(context.Background(), o); err != nil {
 			t.Error(err)
@@ -43,9 +51,10 @@ func options(t testing.TB) elastic.Options {
 	return o
 }
 
-// stores opens stores for one test.
-func stores() *backendtest.Stores[elastic.Options] {
-	return &backendtest.Stores[elastic.Options]{New: options, With: func(ctx context.Context, o elastic.Options) (backend.Backend, error) { return elastic.Open(ctx, o) }}
+// storesOf opens stores on a kind of server for one test.
+func storesOf(d elastic.Dialect) *backendtest.Stores[elastic.Options] {
+	return &backendtest.Stores[elastic.Options]{New: func(t testing.TB) elastic.Options { return optionsOf(t, d) },
+		With: func(ctx context.Context, o elastic.Options) (backend.Backend, error) { return elastic.Open(ctx, o) }}
 }
 
 // repeats tells phrases with slop in which Lucene and the oracle differ.
@@ -73,16 +82,17 @@ func lacks(req backend.Request) bool {
 	return false
 }
 
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { each(t, conformance) }
+
+func conformance(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	for name, hnsw := range map[string]bool{"exact": false, "hnsw": true} {
 		t.Run(name, func(t *testing.T) {
 			if hnsw && os.Getenv("SHEAF_TEST_LONG") == "" {
 				t.Skip("only with SHEAF_TEST_LONG: making an index takes a second")
 			}
-			s := stores()
 			backendtest.Run(t, backendtest.Options{
 				Open: func(t testing.TB) backend.Backend {
-					o := options(t)
+					o := s.New(t)
 					o.HNSW = hnsw
 					return s.Open(t, o)
 				},
@@ -118,7 +128,7 @@ func (r *rewritten) Write(ctx context.Context, b backend.Batch) error {
 	if err := elastic.Drop(ctx, r.o); err != nil {
 		return err
 	}
-	r.Store = stores().Open(r.t, r.o).(*elastic.Store)
+	r.Store = storesOf(r.o.Dialect).Open(r.t, r.o).(*elastic.Store)
 	return r.Store.Write(ctx, backend.Batch{Chunks: slices.Collect(maps.Values(r.chunks))})
 }
 
@@ -128,7 +138,9 @@ func (r *rewritten) Delete(ctx context.Context, docs []sheaf.ID) error {
 
 // TestRandomHistories compares the store with the oracle; a failure names its
 // seed. Lengths, of which Lucene keeps four bits, count in no score here.
-func TestRandomHistories(t *testing.T) {
+func TestRandomHistories(t *testing.T) { each(t, randomHistories) }
+
+func randomHistories(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	histories, steps := 2, 6
 	if os.Getenv("SHEAF_TEST_LONG") != "" {
 		histories, steps = 20, 40
@@ -137,9 +149,9 @@ func TestRandomHistories(t *testing.T) {
 	for n := range histories {
 		seed := first + uint64(n)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			o := options(t)
+			o := s.New(t)
 			o.K1 = 1.2
-			r := &rewritten{Store: stores().Open(t, o).(*elastic.Store), t: t, o: o, chunks: map[sheaf.ID]backend.Chunk{}}
+			r := &rewritten{Store: s.Open(t, o).(*elastic.Store), t: t, o: o, chunks: map[sheaf.ID]backend.Chunk{}}
 			defer func() { r.Close() }()
 			backendtest.Limited(r, backendtest.Options{Tolerance: 1e-5, Lacks: repeats, Shape: func(req *backend.Request) {
 				req.Text.K1, req.Text.B, req.Text.Statistics, req.Text.Combine = 1.2, 0, backend.StatisticsCorpus, req.Text.Combine%2

@@ -14,13 +14,13 @@ import (
 	"sheaf/backend/textplan"
 )
 
-// TestElasticsearch: what is sent to Elasticsearch has its golden form. Its server
-// cannot be had with the modules that are needed, so there are no answers beside it,
-// and the terms that a prefix or a misspelled word stands for are given here.
+// TestElasticsearch: what is sent to Elasticsearch has its golden form, of requests too
+// whose modules its server for tests lacks. So there are no answers beside it, and the
+// terms that a prefix or a misspelled word stands for are given here.
 func TestElasticsearch(t *testing.T) {
 	o := Options{URL: "http://elasticsearch", Index: "golden", Dialect: Elasticsearch, Analyzer: backendtest.Analyzer(t, "en"), HNSW: true, Shards: 1,
 		K1: backend.DefaultK1, B: backend.DefaultB, Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}}
-	s := &Store{o: o, clauses: 1024, vectors: map[string]backend.VectorField{}}
+	s := &Store{o: o, clauses: 1024, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}}
 	for _, v := range o.Vectors {
 		s.vectors[v.Name] = v
 	}

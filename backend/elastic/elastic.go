@@ -37,7 +37,7 @@ type Dialect uint8
 const (
 	// OpenSearch 2.13 or newer, with the plug-in opensearch-knn.
 	OpenSearch Dialect = iota
-	// Elasticsearch 8.12 or newer.
+	// Elasticsearch 8.15 or newer.
 	Elasticsearch
 )
 
@@ -103,7 +103,8 @@ type Store struct {
 	known    map[string]bool // terms that are in the dictionary
 	behindUs string          // the index that the name stood for when they were learned
 	vectors  map[string]backend.VectorField
-	clauses  int // the most that a query may have
+	flat     map[string]bool // vector fields that Elasticsearch itself compares one by one
+	clauses  int             // the most that a query may have
 }
 
 var _ interface {
@@ -140,7 +141,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, clauses: 1024}
+	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}, clauses: 1024}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	if err := s.prepare(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"regexp"
 	"strings"
@@ -32,10 +33,12 @@ func count(t *testing.T, b backend.Backend, word string) int {
 }
 
 // TestOpenRefuses: what cannot be opened says why and what to do.
-func TestOpenRefuses(t *testing.T) {
-	o := options(t)
+func TestOpenRefuses(t *testing.T) { each(t, testOpenRefuses) }
+
+func testOpenRefuses(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	o := s.New(t)
 	o.Vectors = []backend.VectorField{{Name: "body", Model: "small", Dims: 4}}
-	if err := stores().Open(t, o).Close(); err != nil {
+	if err := s.Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
 	german, err := analysis.New(analysis.Options{Language: "de"})
@@ -82,47 +85,55 @@ func must[T any](v T, err error) T {
 }
 
 // behind opens a new, empty store through a proxy.
-func behind(t *testing.T, o elastic.Options) func(address string) backend.Backend {
+func behind(t *testing.T, s *backendtest.Stores[elastic.Options], o elastic.Options) func(address string) backend.Backend {
 	return func(address string) backend.Backend {
 		o.URL = address
-		return stores().Open(t, o)
+		return s.Open(t, o)
 	}
 }
 
 // TestPatience: a server that is busy or hangs up is asked again.
-func TestPatience(t *testing.T) {
-	o := options(t)
-	backendtest.Patience(t, o.URL, behind(t, o), func(r *http.Request) bool {
+func TestPatience(t *testing.T) { each(t, testPatience) }
+
+func testPatience(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	o := s.New(t)
+	backendtest.Patience(t, o.URL, behind(t, s, o), func(r *http.Request) bool {
 		return strings.HasSuffix(r.URL.Path, "_bulk") || strings.HasSuffix(r.URL.Path, "_search")
 	})
 }
 
 // TestPatienceEnds: a server that stays away, answers nonsense or not at all is
 // unavailable, and a deadline is kept.
-func TestPatienceEnds(t *testing.T) {
-	backendtest.PatienceEnds(t, server(t), func(address string) backend.Backend {
-		o := options(t)
-		s := stores().Open(t, o)
-		if err := s.Close(); err != nil {
+func TestPatienceEnds(t *testing.T) { each(t, testPatienceEnds) }
+
+func testPatienceEnds(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	at := s.New(t)
+	backendtest.PatienceEnds(t, at.URL, func(address string) backend.Backend {
+		o := s.New(t)
+		if err := s.Open(t, o).Close(); err != nil {
 			t.Fatal(err)
 		}
 		o.Timeout = 5 * time.Second
-		return behind(t, o)(address)
+		return behind(t, s, o)(address)
 	})
 }
 
 // TestTooLarge: what is too large for one request is sent in parts, and what is too
 // large by itself named.
-func TestTooLarge(t *testing.T) {
-	o := options(t)
-	backendtest.TooLarge(t, o.URL, behind(t, o), func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_bulk") })
+func TestTooLarge(t *testing.T) { each(t, testTooLarge) }
+
+func testTooLarge(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	o := s.New(t)
+	backendtest.TooLarge(t, o.URL, behind(t, s, o), func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_bulk") })
 }
 
 // TestPartialFailure: documents that the server rejects are named and gone as a
 // whole, the others written.
-func TestPartialFailure(t *testing.T) {
-	o := options(t)
-	b := stores().Open(t, o)
+func TestPartialFailure(t *testing.T) { each(t, testPartialFailure) }
+
+func testPartialFailure(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	o := s.New(t)
+	b := s.Open(t, o)
 	defer b.Close()
 	// A second type for a field makes the server refuse a chunk: the mapping is
 	// narrowed behind the store's back.
@@ -149,8 +160,10 @@ func TestPartialFailure(t *testing.T) {
 
 // TestExamine: the doctor finds nothing wrong with a server that is well, and says
 // why one that does not answer cannot be used.
-func TestExamine(t *testing.T) {
-	o := options(t)
+func TestExamine(t *testing.T) { each(t, testExamine) }
+
+func testExamine(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	o := s.New(t)
 	for _, f := range elastic.Examine(t.Context(), o) {
 		if f.Err != nil {
 			t.Errorf("%s: %v", f.Check, f.Err)
@@ -164,9 +177,11 @@ func TestExamine(t *testing.T) {
 
 // TestExamineBlocked: the doctor names each block of an index and of its dictionary, and
 // what it says lifts them, in the order in which it says so.
-func TestExamineBlocked(t *testing.T) {
-	o := options(t)
-	if err := stores().Open(t, o).Close(); err != nil {
+func TestExamineBlocked(t *testing.T) { each(t, testExamineBlocked) }
+
+func testExamineBlocked(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	o := s.New(t)
+	if err := s.Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
 	set := func(index, settings string) {
@@ -207,8 +222,9 @@ func TestExamineBlocked(t *testing.T) {
 
 // TestAlias: a name moves from one index to another while it is searched, and every
 // search finds the one or the other as a whole.
-func TestAlias(t *testing.T) {
-	s := stores()
+func TestAlias(t *testing.T) { each(t, testAlias) }
+
+func testAlias(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	var versions []*elastic.Store
 	for n := range 2 {
 		b := s.Empty(t).(*elastic.Store)
@@ -220,7 +236,7 @@ func TestAlias(t *testing.T) {
 		}
 		versions = append(versions, b)
 	}
-	named := options(t)
+	named := s.New(t)
 	named.Index += "-alias"
 	if err := versions[0].Alias(t.Context(), named.Index); err != nil {
 		t.Fatal(err)
@@ -261,25 +277,81 @@ func TestAlias(t *testing.T) {
 	}
 }
 
-// TestMissingPlugin: a server without the plug-in for vectors is refused, with what to do.
-func TestMissingPlugin(t *testing.T) {
-	o := options(t)
-	o.URL = backendtest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-		if r.URL.Path != "/_cat/plugins" {
-			return false
-		}
-		_, _ = io.WriteString(w, `[{"component":"analysis-icu","version":"3.6.0"}]`)
-		return true
-	})
-	_, err := elastic.Open(t.Context(), o)
-	if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "opensearch-plugin install") {
-		t.Error(err)
+// TestUnfitServer: a server without the plug-in for vectors, or of a version that knows
+// less than is asked of it, is refused, with what to do.
+func TestUnfitServer(t *testing.T) {
+	for _, c := range []struct {
+		dialect            elastic.Dialect
+		path, answer, says string
+	}{
+		{elastic.OpenSearch, "/_cat/plugins", `[{"component":"analysis-icu","version":"3.6.0"}]`, "opensearch-plugin install"},
+		{elastic.OpenSearch, "/_cat/plugins", `[{"component":"opensearch-knn","version":"2.11.1.0"}]`, "version 2.11.1.0: upgrade it to 2.13"},
+		{elastic.Elasticsearch, "/_nodes/_local/http", `{"nodes":{"n":{"version":"8.14.3"}}}`, "version 8.14.3: upgrade it to 8.15"},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			o := optionsOf(t, c.dialect)
+			o.URL = backendtest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				if r.URL.Path != c.path {
+					return false
+				}
+				_, _ = io.WriteString(w, c.answer)
+				return true
+			})
+			_, err := elastic.Open(t.Context(), o)
+			if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), c.says) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNearAll: on Elasticsearch vectors are compared one by one by the server itself as
+// far as it takes; beyond that, and in an index made for the graph, by a script, and a
+// server without scripts says so.
+func TestNearAll(t *testing.T) {
+	s := storesOf(elastic.Elasticsearch)
+	for _, c := range []struct {
+		name       string
+		made, asks bool // hnsw of the index, and of who asks
+		limit      int
+		script     bool
+	}{
+		{"compared", false, false, 10_000, false},
+		{"compared, though the graph is asked for", false, true, 10_000, false},
+		{"more than the server compares", false, false, 10_001, true},
+		{"the graph", true, true, 10_000, false},
+		{"compared, though there is a graph", true, false, 10, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := s.New(t)
+			o.HNSW = c.made
+			b := s.Open(t, o)
+			if err := b.Write(t.Context(), backendtest.Library()); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			o.HNSW = c.asks
+			b = s.Open(t, o)
+			defer b.Close()
+			r, err := b.Retrieve(t.Context(), backend.Request{Limit: c.limit, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}})
+			missing := errors.Is(err, sheaf.ErrUnsupported) && strings.Contains(err.Error(), "lang-painless is missing")
+			if c.script && missing {
+				return
+			}
+			if err != nil || len(r) != 1 || math.Abs(r[0].Score-0.6) > 1e-6 {
+				t.Errorf("%v, %v", r, err)
+			}
+		})
 	}
 }
 
 // TestLongID: a chunk whose ID the index does not take is named, and the rest written.
-func TestLongID(t *testing.T) {
-	b := stores().Empty(t)
+func TestLongID(t *testing.T) { each(t, testLongID) }
+
+func testLongID(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	b := s.Empty(t)
 	defer b.Close()
 	long := "t:" + strings.Repeat("x", 40_000)
 	err := b.Write(t.Context(), backend.Batch{Chunks: []backend.Chunk{backendtest.Chunk(long, "body", "tea"), backendtest.Chunk("t:a", "body", "tea")}})

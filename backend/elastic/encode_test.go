@@ -2,8 +2,8 @@ package elastic
 
 import "testing"
 
-// kept is the length that Lucene keeps of one (SmallFloat.intToByte4 and back).
-func kept(n int) int {
+// lucene is the length that Lucene keeps of one (SmallFloat.intToByte4 and back).
+func lucene(n int) int {
 	if n < 40 {
 		return n
 	}
@@ -24,12 +24,12 @@ func TestFilling(t *testing.T) {
 	}
 	for n := range 5000 {
 		with := n + filling(n)
-		off := kept(with) - n
+		off := lucene(with) - n
 		if off < 0 {
 			off = -off
 		}
-		if floor := n - kept(n); off > floor || 16*off > n {
-			t.Fatalf("%d terms are kept as %d with fillers, as %d without", n, kept(with), kept(n))
+		if floor := n - lucene(n); off > floor || 16*off > n {
+			t.Fatalf("%d terms are kept as %d with fillers, as %d without", n, lucene(with), lucene(n))
 		}
 	}
 }

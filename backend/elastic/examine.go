@@ -37,7 +37,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	if err := o.validate(); err != nil {
 		return []backend.Finding{{Check: "settings", Err: err}}
 	}
-	s := &Store{o: o, client: newClient(o), known: map[string]bool{}, vectors: map[string]backend.VectorField{}}
+	s := &Store{o: o, client: newClient(o), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}}
 	var nodes struct {
 		Nodes map[string]struct{ Version string }
 	}
@@ -93,7 +93,7 @@ func (s *Store) examineMaking(ctx context.Context) backend.Finding {
 	if len(fields) == 0 {
 		fields = []backend.VectorField{{Name: backend.VectorBody, Dims: 8}}
 	}
-	err := s.client.Call(ctx, "PUT", "/"+probe, s.mapping(meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields}), nil)
+	err := s.make(ctx, probe, meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields})
 	if err == nil {
 		err = s.client.Call(ctx, "DELETE", "/"+probe, nil, nil)
 	}

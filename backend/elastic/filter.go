@@ -109,11 +109,7 @@ func (s *Store) bounds(f sheaf.Filter, within []sheaf.ID) ([]any, error) {
 		out = append(out, part)
 	}
 	if within != nil {
-		keys := make([]string, len(within))
-		for i, id := range within {
-			keys[i] = escape(string(id))
-		}
-		out = append(out, object{"terms": object{"id": keys}})
+		out = append(out, object{"terms": object{"id": kept(within)}})
 	}
 	return out, nil
 }

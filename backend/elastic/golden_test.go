@@ -21,7 +21,7 @@ func TestRequests(t *testing.T) {
 	o := elastic.Options{URL: "http://opensearch", Index: "golden", Analyzer: backendtest.Analyzer(t, "en"),
 		Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 3}}}
 	if *update {
-		o.URL = server(t)
+		o.URL = serverOf(t, elastic.OpenSearch)
 		if err := elastic.Drop(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,18 @@ func (s *Store) server(ctx context.Context) error {
 		}
 	}
 	if s.o.Dialect == Elasticsearch {
-		return nil
+		// "/" is not asked: a right for it is rarer, and not every server has it.
+		var nodes struct {
+			Nodes map[string]struct{ Version string }
+		}
+		err := s.client.Call(ctx, "GET", "/_nodes/_local/http?filter_path=nodes.*.version", nil, &nodes)
+		for _, n := range nodes.Nodes {
+			return s.recent(n.Version)
+		}
+		if errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrNotFound) {
+			return nil // without the right to ask, the mapping will tell
+		}
+		return err
 	}
 	var plugins []struct{ Component, Version string }
 	if err := s.client.Call(ctx, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
@@ -65,22 +76,47 @@ func (s *Store) server(ctx context.Context) error {
 	}
 	for _, p := range plugins {
 		if p.Component == "opensearch-knn" {
-			return nil
+			return s.recent(p.Version) // which begins with the server's
 		}
 	}
 	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it with opensearch-plugin install")
+}
+
+// recent is an error when the server has a version that lacks what is asked of it.
+func (s *Store) recent(version string) error {
+	least := map[Dialect][2]int{OpenSearch: {2, 13}, Elasticsearch: {8, 15}}[s.o.Dialect]
+	var major, minor int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n == 2 && (major < least[0] || major == least[0] && minor < least[1]) {
+		return s.fault(sheaf.ErrUnsupported, "the server has version %s: upgrade it to %d.%d or newer", version, least[0], least[1])
+	}
+	return nil
 }
 
 // create makes the index and its dictionary. Two programs that make them at once
 // do no harm: the second finds them.
 func (s *Store) create(ctx context.Context) error {
 	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: s.o.Vectors}
-	err := s.client.Call(ctx, "PUT", "/"+s.o.Index, s.mapping(m), nil)
+	err := s.make(ctx, s.o.Index, m)
 	if err == nil {
 		err = s.client.Call(ctx, "PUT", "/"+s.o.Index+"-terms", s.dictionary(), nil)
 	}
 	if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
 		return nil
+	}
+	return err
+}
+
+// vectorsInSource is a setting of Elasticsearch 9.2 and newer, which else gives vectors
+// back rounded, and only when asked to.
+const vectorsInSource = "mapping.exclude_source_vectors"
+
+// make makes an index like ours.
+func (s *Store) make(ctx context.Context, name string, m meta) error {
+	body := s.mapping(m)
+	err := s.client.Call(ctx, "PUT", "/"+name, body, nil)
+	if err != nil && strings.Contains(err.Error(), "unknown setting [index."+vectorsInSource+"]") {
+		delete(body["settings"].(object)["index"].(object), vectorsInSource)
+		err = s.client.Call(ctx, "PUT", "/"+name, body, nil)
 	}
 	return err
 }
@@ -137,6 +173,8 @@ func (s *Store) mapping(m meta) object {
 	}
 	if s.o.Dialect == OpenSearch {
 		settings["knn"] = true
+	} else {
+		settings[vectorsInSource] = false
 	}
 	text := func(positions string) object {
 		return object{"type": "text", "analyzer": "terms", "similarity": "bm25", "index_options": positions}
@@ -160,7 +198,10 @@ func vectorPath(field string) string { return "v_" + plainField(field) }
 
 // vectorMapping is a list of passages, each a document of Lucene's.
 func (s *Store) vectorMapping(dims int) object {
-	p := object{"type": "dense_vector", "dims": dims, "index": true, "similarity": "cosine", "index_options": object{"type": "hnsw", "m": 16, "ef_construction": 100}}
+	p := object{"type": "dense_vector", "dims": dims, "index": true, "similarity": "cosine", "index_options": object{"type": "flat"}}
+	if s.o.HNSW {
+		p["index_options"] = object{"type": "hnsw", "m": 16, "ef_construction": 100}
+	}
 	if s.o.Dialect == OpenSearch {
 		// The engine must be named: the default one wants a native library.
 		p = object{"type": "knn_vector", "dimension": dims, "method": object{"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil",
@@ -174,7 +215,13 @@ func (s *Store) verify(ctx context.Context) error {
 	var found map[string]struct {
 		Mappings struct {
 			Meta       struct{ Sheaf *json.RawMessage } `json:"_meta"`
-			Properties map[string]json.RawMessage
+			Properties map[string]struct {
+				Properties struct {
+					P struct {
+						Options struct{ Type string } `json:"index_options"`
+					}
+				}
+			}
 		}
 	}
 	if err := s.client.Call(ctx, "GET", "/"+s.o.Index+"/_mapping", nil, &found); err != nil {
@@ -194,6 +241,7 @@ func (s *Store) verify(ctx context.Context) error {
 		s.mu.Lock()
 		for _, v := range m.Vectors {
 			s.vectors[v.Name] = v
+			s.flat[v.Name] = index.Mappings.Properties[vectorPath(v.Name)].Properties.P.Options.Type == "flat"
 		}
 		s.mu.Unlock()
 	}
@@ -234,6 +282,7 @@ func (s *Store) addVectors(ctx context.Context, v backend.VectorField) error {
 	}
 	s.mu.Lock()
 	s.vectors[v.Name] = v
+	s.flat[v.Name] = s.o.Dialect == Elasticsearch && !s.o.HNSW
 	s.mu.Unlock()
 	return nil
 }

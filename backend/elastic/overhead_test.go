@@ -21,9 +21,9 @@ func BenchmarkOverhead(b *testing.B) {
 		b.Run(profile, func(b *testing.B) {
 			tap := &backendtest.Tap{HTTP: httpstore.Transport()}
 			_, whole := servetest.Searches(b, profile, func(o *serve.Options) {
-				at := options(b)
+				at := optionsOf(b, elastic.OpenSearch)
 				at.Client, at.Analyzer = &http.Client{Transport: tap}, o.Analyzer
-				o.Backend, o.Store = stores().Open(b, at), "OpenSearch"
+				o.Backend, o.Store = storesOf(elastic.OpenSearch).Open(b, at), "OpenSearch"
 			})
 			tap.Overhead(b, len(servetest.Asked), whole)
 		})
@@ -37,9 +37,9 @@ func BenchmarkBulk(b *testing.B) {
 	servetest.Open(b, servetest.Documentation(b), func(o *serve.Options) { o.Backend = collected })
 	tap := &backendtest.Tap{HTTP: httpstore.Transport()}
 	fresh := func() (*elastic.Store, elastic.Options) {
-		o := options(b)
+		o := optionsOf(b, elastic.OpenSearch)
 		o.Client = &http.Client{Transport: tap}
-		return stores().Open(b, o).(*elastic.Store), o
+		return storesOf(elastic.OpenSearch).Open(b, o).(*elastic.Store), o
 	}
 	store, o := fresh()
 	tap.Take()

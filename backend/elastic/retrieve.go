@@ -182,35 +182,40 @@ func (s *Store) near(req *backend.Request, clauses []any) (object, error) {
 	}
 	path := vectorPath(req.Vector.Field)
 	field := path + ".p"
-	inner := object{"size": 1, "_source": false}
-	if s.o.HNSW {
-		k := max(req.Limit, req.Vector.Candidates)
-		var knn object
-		if s.o.Dialect == OpenSearch {
-			part := object{"vector": req.Vector.Vector, "k": k}
-			if len(clauses) > 0 {
-				part["filter"] = object{"bool": object{"filter": clauses}}
-			}
-			knn = object{"knn": object{field: part}}
-		} else {
-			part := object{"field": field, "query_vector": req.Vector.Vector, "k": min(k, 10_000), "num_candidates": min(max(k, 100), 10_000)}
-			if len(clauses) > 0 {
-				part["filter"] = object{"bool": object{"filter": clauses}}
-			}
-			knn = object{"knn": part}
-		}
-		return object{"nested": object{"path": path, "score_mode": "max", "query": knn, "inner_hits": inner}}, nil
+	nested := func(query object) object {
+		return object{"nested": object{"path": path, "score_mode": "max", "query": query, "inner_hits": object{"size": 1, "_source": false}}}
+	}
+	s.mu.Lock()
+	flat := s.flat[req.Vector.Field]
+	s.mu.Unlock()
+	k := max(req.Limit, req.Vector.Candidates)
+	switch {
+	case s.o.Dialect == Elasticsearch && (s.o.HNSW || flat) && req.Limit <= maxNear:
+		k = min(k, maxNear)
+		return nested(object{"knn": bounded(object{"field": field, "query_vector": req.Vector.Vector, "k": k, "num_candidates": max(k, 100)}, clauses)}), nil
+	case s.o.Dialect == OpenSearch && s.o.HNSW:
+		return nested(object{"knn": object{field: bounded(object{"vector": req.Vector.Vector, "k": k}, clauses)}}), nil
 	}
 	script := object{"source": "(1 + cosineSimilarity(params.v, '" + field + "')) / 2", "params": object{"v": req.Vector.Vector}}
 	if s.o.Dialect == OpenSearch {
 		script = object{"lang": "knn", "source": "knn_score", "params": object{"field": field, "query_value": req.Vector.Vector, "space_type": "cosinesimil"}}
 	}
-	query := object{"nested": object{"path": path, "score_mode": "max", "inner_hits": inner,
-		"query": object{"script_score": object{"query": object{"exists": object{"field": field}}, "script": script}}}}
+	query := nested(object{"script_score": object{"query": object{"exists": object{"field": field}}, "script": script}})
 	if len(clauses) > 0 {
 		return object{"bool": object{"must": []any{query}, "filter": clauses}}, nil
 	}
 	return query, nil
+}
+
+// maxNear is how many of the nearest vectors Elasticsearch finds without a script.
+const maxNear = 10_000
+
+// bounded adds what a search for the nearest has to meet.
+func bounded(knn object, clauses []any) object {
+	if len(clauses) > 0 {
+		knn["filter"] = object{"bool": object{"filter": clauses}}
+	}
+	return knn
 }
 
 // words makes the query for a request by words.

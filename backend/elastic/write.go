@@ -82,8 +82,8 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sh
 	chunks := map[string]*backend.Chunk{} // the last of equal IDs
 	for i := range batch.Chunks {
 		c := &batch.Chunks[i]
-		if len(c.ID) > maxID || len(c.Doc) > maxID {
-			rejected[c.Doc] = sheaf.Invalidf("an ID of %d bytes: at most %d", max(len(c.ID), len(c.Doc)), maxID)
+		if n := max(len(escape(string(c.ID))), len(escape(string(c.Doc)))); n > maxID {
+			rejected[c.Doc] = sheaf.Invalidf("an ID of %d bytes as the index keeps it: at most %d", n, maxID)
 			continue
 		}
 		chunks[key(string(c.ID))] = c
@@ -255,14 +255,23 @@ func (b *bulk) end(err error) error {
 	return err
 }
 
+// kept are IDs as the index keeps them, without those that it cannot keep: a server may
+// refuse to look for them.
+func kept(ids []sheaf.ID) []string {
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if name := escape(string(id)); len(name) <= maxID {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // keysOf finds the chunks of documents.
 func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 	var keys []string
 	for part := range slices.Chunk(docs, 10_000) {
-		names := make([]string, len(part))
-		for i, id := range part {
-			names[i] = escape(string(id))
-		}
+		names := kept(part)
 		var after any
 		for {
 			query := object{"size": pageSize, "_source": false, "query": object{"terms": object{"doc": names}}, "sort": []any{object{"id": "asc"}}}

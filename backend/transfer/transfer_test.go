@@ -44,10 +44,12 @@ func servers(t testing.TB) map[string]backend.Backend {
 		b, err := pgvector.Open(ctx, pgvector.Options{URL: url, Schema: name, Analyzer: a})
 		add("postgres", b, err, func() error { return pgvector.Drop(ctx, url, name) })
 	}
-	if url := os.Getenv("SHEAF_TEST_OPENSEARCH"); url != "" {
-		o := elastic.Options{URL: url, Index: name, Analyzer: a}
-		b, err := elastic.Open(ctx, o)
-		add("opensearch", b, err, func() error { return elastic.Drop(ctx, o) })
+	for _, d := range []elastic.Dialect{elastic.OpenSearch, elastic.Elasticsearch} {
+		if url := os.Getenv("SHEAF_TEST_" + strings.ToUpper(d.String())); url != "" {
+			o := elastic.Options{Dialect: d, URL: url, Index: name, Analyzer: a}
+			b, err := elastic.Open(ctx, o)
+			add(d.String(), b, err, func() error { return elastic.Drop(ctx, o) })
+		}
 	}
 	if url := os.Getenv("SHEAF_TEST_WEAVIATE"); url != "" {
 		o := weaviate.Options{URL: url, Class: "T" + name, Analyzer: a}
@@ -96,7 +98,7 @@ func unit(r *rand.Rand) []float32 {
 func TestCopy(t *testing.T) {
 	stores := servers(t)
 	if len(stores) == 0 {
-		t.Skip("no servers: SHEAF_TEST_POSTGRES, SHEAF_TEST_OPENSEARCH and SHEAF_TEST_WEAVIATE are not set; see scripts/servers")
+		t.Skip("no servers: SHEAF_TEST_POSTGRES, SHEAF_TEST_OPENSEARCH, SHEAF_TEST_ELASTICSEARCH and SHEAF_TEST_WEAVIATE are not set; see scripts/servers")
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	var chunks []backend.Chunk

@@ -27,42 +27,19 @@ if [ "$(id -u)" = 0 ]; then
 	as() { exec setpriv --reuid=opensearch --regid=opensearch --clear-groups env HOME="$dir/node" "$@"; }
 fi
 
-# find_java prints the newest Java that is new enough.
-find_java() {
-	best=0
-	found=
-	for candidate in "${JAVA_HOME:-/none}/bin/java" /usr/lib/jvm/*/bin/java "$(command -v java || echo /none)"; do
-		[ -x "$candidate" ] || continue
-		n=$("$candidate" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
-		if [ "${n:-0}" -ge $need ] && [ "$n" -gt "$best" ]; then
-			best=$n
-			found=$candidate
-		fi
-	done
-	[ -n "$found" ] || { echo "OpenSearch $version needs Java $need or newer: install one, or set JAVA_HOME" >&2; exit 1; }
-	echo "$found"
-}
-
-# artifact GROUP:NAME:VERSION FOLDER unpacks one archive.
-artifact() {
-	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy -Dartifact="$1:zip" \
-		-DoutputDirectory="$dir/zip" -Dmdep.useBaseVersion=true >&2
-	python3 -m zipfile -e "$dir"/zip/*.zip "$2"
-	rm -rf "$dir/zip"
-}
-
 fetch() {
 	[ ! -f "$home/complete" ] || return 0
 	rm -rf "$dir/server" "$dir/zip"
-	artifact org.opensearch.distribution.integ-test-zip:opensearch:$version "$dir/server"
-	artifact org.opensearch.plugin:opensearch-knn:$version.0 "$home/plugins/opensearch-knn"
-	artifact org.opensearch.plugin:neural-search:$version.0 "$home/plugins/neural-search"
+	artifact "$dir" org.opensearch.distribution.integ-test-zip:opensearch:$version "$dir/server"
+	artifact "$dir" org.opensearch.plugin:opensearch-knn:$version.0 "$home/plugins/opensearch-knn"
+	artifact "$dir" org.opensearch.plugin:neural-search:$version.0 "$home/plugins/neural-search"
 	chmod -R a+rX "$dir/server"
 	touch "$home/complete"
 }
 
 start() {
-	java=$(find_java)
+	! running "$dir" || return 0
+	java=$(find_java $need "OpenSearch $version")
 	fetch
 	rm -rf "$dir/node"
 	mkdir -p "$dir/node/data" "$dir/node/logs" "$dir/node/tmp" "$dir/node/config"
@@ -93,7 +70,7 @@ YML
 	echo $pid >"$dir/pid"
 	address=http://127.0.0.1:$port
 	await "$pid" "$address/_cluster/health?wait_for_status=yellow&timeout=1s" "$dir/node/out" 360 || { end "$dir"; exit 1; }
-	echo "$address"
+	echo "$address" | tee "$dir/address"
 }
 
 stop() {

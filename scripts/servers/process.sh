@@ -5,6 +5,37 @@ free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(min(s.getsockname()[1], 65000))'
 }
 
+# running DIR prints the address of the server that was started in DIR and answers: one
+# folder holds one server.
+running() {
+	[ -f "$1/pid" ] && [ -f "$1/address" ] && kill -0 "$(cat "$1/pid")" 2>/dev/null &&
+		curl -s -m 5 -o /dev/null ${CURL_OPTIONS:-} "$(cat "$1/address")" && cat "$1/address"
+}
+
+# find_java NEED WHO prints the newest Java, of version NEED at least, that WHO needs.
+find_java() {
+	best=0
+	found=
+	for candidate in "${JAVA_HOME:-/none}/bin/java" /usr/lib/jvm/*/bin/java "$(command -v java || echo /none)"; do
+		[ -x "$candidate" ] || continue
+		n=$("$candidate" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
+		if [ "${n:-0}" -ge "$1" ] && [ "$n" -gt "$best" ]; then
+			best=$n
+			found=$candidate
+		fi
+	done
+	[ -n "$found" ] || { echo "$2 needs Java $1 or newer: install one, or set JAVA_HOME" >&2; return 1; }
+	echo "$found"
+}
+
+# artifact DIR GROUP:NAME:VERSION FOLDER unpacks an archive of Maven Central's.
+artifact() {
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy -Dartifact="$2:zip" \
+		-DoutputDirectory="$1/zip" -Dmdep.useBaseVersion=true >&2
+	python3 -m zipfile -e "$1"/zip/*.zip "$3"
+	rm -rf "$1/zip"
+}
+
 # await PID URL OUTPUT TRIES waits until URL answers, a quarter of a second a try. When
 # the process ends before or no try is left, it shows the end of OUTPUT and fails.
 await() {

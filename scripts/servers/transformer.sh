@@ -26,6 +26,7 @@ fetch() {
 }
 
 start() {
+	! running "$dir" || return 0
 	fetch
 	port=${PORT:-$(free_port)}
 	env PYTHONPATH="$dir/packages" OPENBLAS_NUM_THREADS=${THREADS:-1} \
@@ -33,7 +34,7 @@ start() {
 	pid=$!
 	echo $pid >"$dir/pid"
 	await "$pid" "http://127.0.0.1:$port/health" "$dir/out" 120 || { end "$dir"; exit 1; }
-	echo "http://127.0.0.1:$port/v1"
+	echo "http://127.0.0.1:$port/v1" | tee "$dir/address"
 }
 
 case $1 in

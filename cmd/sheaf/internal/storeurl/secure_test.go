@@ -209,3 +209,31 @@ func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
 		t.Errorf("%v, %v", found, err)
 	}
 }
+
+// TestWhoAsks: a key is a user's password, an API key or a bearer token, as the address
+// says.
+func TestWhoAsks(t *testing.T) {
+	for address, want := range map[string]string{
+		"elasticsearch://%s/x":                "ApiKey sesame",
+		"elasticsearch://%s/x?auth=bearer":    "Bearer sesame",
+		"opensearch://%s/x?auth=bearer":       "Bearer sesame",
+		"opensearch://me@%s/x":                "Basic bWU6c2VzYW1l",
+		"opensearch://me@%s/x?auth=bearer":    "",
+		"elasticsearch://%s/x?auth=something": "",
+	} {
+		got := ""
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = r.Header.Get("Authorization")
+			w.WriteHeader(http.StatusUnauthorized)
+		}))
+		target, err := Parse(fmt.Sprintf(address, strings.TrimPrefix(server.URL, "http://")), "x", Secrets{Key: "sesame"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false)
+		server.Close()
+		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), says) {
+			t.Errorf("%s: %q, want %q; %v", address, got, want, err)
+		}
+	}
+}

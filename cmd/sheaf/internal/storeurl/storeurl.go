@@ -68,8 +68,8 @@ var Kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate", "ves
 // known are the options of each kind.
 var known = map[string][]string{
 	"postgres":      {"schema", "hnsw", "rls", "timeout"},
-	"opensearch":    {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
-	"elasticsearch": {"hnsw", "k1", "b", "shards", "replicas", "timeout"},
+	"opensearch":    {"auth", "hnsw", "k1", "b", "shards", "replicas", "timeout"},
+	"elasticsearch": {"auth", "hnsw", "k1", "b", "shards", "replicas", "timeout"},
 	"weaviate":      {"k1", "b", "hybrid", "timeout"},
 	"vespa":         {"config", "hnsw", "k1", "b", "feeds", "timeout"},
 }
@@ -359,9 +359,14 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorFi
 	if t.Kind == "elasticsearch" {
 		o.Dialect = elastic.Elasticsearch
 	}
-	if user := t.url.User.Username(); user != "" {
+	switch user, auth := t.url.User.Username(), t.options.Get("auth"); {
+	case auth == "bearer" && user == "":
+		o.Bearer = t.secrets.Key
+	case auth != "":
+		return o, sheaf.Invalidf("store %s: auth=%q: must be bearer, with no user in the address (else the key is a user's password, or without one an API key)", t, auth)
+	case user != "":
 		o.User, o.Password = user, t.secrets.Key
-	} else {
+	default:
 		o.APIKey = t.secrets.Key
 	}
 	var err error

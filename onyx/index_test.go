@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/backend/elastic"
 	"sheaf/backend/embedded"
 	"sheaf/backend/memory"
 	"sheaf/onyx"
@@ -23,9 +26,38 @@ import (
 	"sheaf/vfs"
 )
 
-// stores are empty indexes over every store that needs nothing but this machine,
-// with both kinds of contents.
+// stores are those of local, and one on each server that Onyx runs on and that is there.
 func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
+	t.Helper()
+	out := local(t, now)
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []elastic.Dialect{elastic.OpenSearch, elastic.Elasticsearch} {
+		url := os.Getenv("SHEAF_TEST_" + strings.ToUpper(d.String()))
+		if url == "" {
+			t.Logf("no %s: SHEAF_TEST_%s is not set", d, strings.ToUpper(d.String()))
+			continue
+		}
+		o := elastic.Options{Dialect: d, URL: url, Index: fmt.Sprintf("onyx-%d-%d", os.Getpid(), rand.Uint32()), Analyzer: a, Vectors: []backend.VectorField{{Name: backend.VectorBody, Model: "m", Dims: 2}}}
+		b, err := elastic.Open(ctx, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := errors.Join(b.Close(), elastic.Drop(ctx, o)); err != nil {
+				t.Error(err)
+			}
+		})
+		out[d.String()] = onyx.New(b, &onyx.Memory{}, now)
+	}
+	return out
+}
+
+// local are empty indexes over every store that needs nothing but this machine, with
+// both kinds of contents.
+func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {

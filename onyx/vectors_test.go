@@ -19,7 +19,7 @@ import (
 
 func TestVectorsFilters(t *testing.T) {
 	onyxtest.EachFilter(t, "onyx_filters.json", func(t *testing.T, c onyxtest.Filtered, want []sheaf.ID) {
-		for name, x := range stores(t, func() time.Time { return c.Now }) {
+		for name, x := range local(t, func() time.Time { return c.Now }) {
 			if _, err := x.Write(t.Context(), c.Documents); err != nil {
 				t.Fatal(err)
 			}

@@ -220,6 +220,33 @@ func testExamineBlocked(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	}
 }
 
+// TestBlockedWrite: documents that a server does not take because it blocks writing are
+// no bad documents; when the block is lifted they are written.
+func TestBlockedWrite(t *testing.T) { each(t, testBlockedWrite) }
+
+func testBlockedWrite(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	o := s.New(t)
+	b := s.Open(t, o)
+	defer b.Close()
+	for _, block := range []string{"true", "null"} {
+		req := must(http.NewRequest("PUT", o.URL+"/"+o.Index+"/_settings", strings.NewReader(`{"index.blocks.read_only_allow_delete":`+block+`}`)))
+		req.Header.Set("Content-Type", "application/json")
+		resp := must(http.DefaultClient.Do(req))
+		resp.Body.Close()
+		if resp.StatusCode != 200 {
+			t.Fatal(resp.Status)
+		}
+		err := b.Write(t.Context(), text("t:a", "tea"))
+		var partial *backend.PartialError
+		if block == "true" && (!errors.Is(err, sheaf.ErrUnavailable) || errors.As(err, &partial) || !strings.Contains(err.Error(), "sheaf doctor")) || block == "null" && err != nil {
+			t.Errorf("block %s: %v", block, err)
+		}
+	}
+	if n := count(t, b, "tea"); n != 1 {
+		t.Errorf("%d chunks are there", n)
+	}
+}
+
 // TestAlias: a name moves from one index to another while it is searched, and every
 // search finds the one or the other as a whole.
 func TestAlias(t *testing.T) { each(t, testAlias) }

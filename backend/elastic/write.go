@@ -349,6 +349,9 @@ func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error 
 				case result.Status < 300, docs[i] == "" && result.Status == 404:
 				case docs[i] == "":
 					return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
+				case result.Status == 429, result.Status >= 500, result.Error.Type == "cluster_block_exception":
+					// That is the server's state, not the document's fault.
+					return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d; sheaf doctor says what blocks it): %s", result.Status, result.Error)
 				default:
 					b.reject(docs[i], fmt.Errorf("%s: status %d: %s", b.s.o.Dialect, result.Status, result.Error))
 				}

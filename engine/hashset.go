@@ -1,9 +1,12 @@
 package engine
 
+import "sheaf/internal/offheap"
+
 // hashSet is a set of hashes: a table with open addressing, which takes a fraction of
-// the time of a map because there is nothing to hash. The zero value is empty.
+// the time of a map because there is nothing to hash. The zero value is empty; free
+// ends it.
 type hashSet struct {
-	slots []uint64 // 0 is free
+	slots offheap.List[uint64] // 0 is free
 	count int
 }
 
@@ -14,14 +17,16 @@ func (s *hashSet) has(h uint64) bool {
 
 // add adds h; false when it is there already.
 func (s *hashSet) add(h uint64) bool {
-	if s.count*4 >= len(s.slots)*3 {
+	if s.count*4 >= len(s.slots.Items)*3 {
 		old := s.slots
-		s.slots = make([]uint64, max(64, 2*len(old)))
-		for _, h := range old {
+		s.slots = offheap.List[uint64]{}
+		s.slots.Make(max(64, 2*len(old.Items)))
+		for _, h := range old.Items {
 			if h != 0 {
 				*s.at(h) = h
 			}
 		}
+		old.Free()
 	}
 	at := s.at(h)
 	if *at != 0 {
@@ -36,10 +41,17 @@ func (s *hashSet) add(h uint64) bool {
 // equal in any case.
 func (s *hashSet) at(h uint64) *uint64 {
 	h = max(h, 1)
-	mask := uint64(len(s.slots) - 1)
+	slots := s.slots.Items
+	mask := uint64(len(slots) - 1)
 	i := h & mask
-	for s.slots[i] != 0 && s.slots[i] != h {
+	for slots[i] != 0 && slots[i] != h {
 		i = (i + 1) & mask
 	}
-	return &s.slots[i]
+	return &slots[i]
+}
+
+// free makes s empty and gives its memory back.
+func (s *hashSet) free() {
+	s.slots.Free()
+	s.count = 0
 }

@@ -9,6 +9,7 @@ import (
 func TestHashSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	var s hashSet
+	defer s.free()
 	want := map[uint64]bool{}
 	for range 50_000 {
 		h := rng.Uint64N(20_000) << (rng.Uint64N(2) * 40)

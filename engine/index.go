@@ -57,7 +57,7 @@ const (
 	manifestName  = manifest.Name
 	lockName      = "LOCK"
 	segmentSuffix = ".seg"
-	// DefaultMemory bounds what is held in memory while chunks are added.
+	// DefaultMemory bounds the memory that is taken while chunks are added.
 	DefaultMemory = 256 << 20
 )
 
@@ -81,10 +81,11 @@ type Options struct {
 	// opened only with the models it was made with; fields that are not
 	// named are not compared.
 	Vectors []VectorModel
-	// Memory bounds, roughly, what is held in memory while chunks are added;
-	// 0 is DefaultMemory. Background merges of several segments may take half as much
-	// beside it. WorkerMemory bounds what one goroutine holds of it,
-	// which matters where one loads alone; 0 is all of it.
+	// Memory bounds the memory that is taken while chunks are added, and while they are
+	// written: what of the machine's memory is this index's and no page of a file,
+	// beyond a few MB and what the caller holds; 0 is DefaultMemory. Background merges of
+	// several segments take half of it at most. WorkerMemory bounds what one
+	// goroutine holds of it, which matters where one loads alone; 0 is all of it.
 	Memory, WorkerMemory int64
 	// MergeRate bounds how many bytes background merges write in a second; 0
 	// is DefaultMergeRate, NoMerges pauses them until ResumeMerges.

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sheaf/engine/segment"
@@ -40,13 +41,16 @@ type Vectors struct {
 
 // Load is a set of changes that become durable and visible together, with
 // Commit. Add and Delete can be called by several goroutines, which build
-// segments side by side.
+// segments side by side. Close ends it: much of its memory is not the garbage collector's.
 type Load struct {
 	index   *Index
 	workers chan *worker // those that are idle
 	all     []*worker
 	seed    maphash.Seed
 	began   time.Time // or the end of the last commit
+
+	flushing sync.Mutex   // held by who makes room; see relieve
+	noted    atomic.Int64 // bytes of seen and removed
 
 	mu      sync.Mutex
 	seen    hashSet             // of chunks and documents added
@@ -108,6 +112,9 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 	defer func() { l.workers <- w }()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.ended {
+		return ErrClosed
+	}
 	clear(w.columns) // of another call: its memory may hold something else now
 	again, err := l.forget(w, replace, chunks)
 	if err != nil {
@@ -156,30 +163,72 @@ func (l *Load) addChunk(w *worker, c *Chunk) error {
 		}
 		err = w.add(c, l.index.options.Fields)
 	}
-	if err == nil && l.full(w) {
-		err = l.flush(w)
+	if err == nil {
+		err = l.relieve(w)
 	}
 	return err
 }
 
-// full reports whether the memory is used up and w holds its share of it: a
-// goroutine that loads alone makes segments as large as memory allows, or as
-// WorkerMemory does.
-func (l *Load) full(w *worker) bool {
-	used := w.bytes()
+// removedBytes is about how much memory a document takes that is to be removed, beside
+// its name.
+const removedBytes = 64
+
+// room is the memory that workers may take together: what is not kept of the names of
+// what was added, and, while merges run, not theirs. At least a quarter of it all is
+// left, or there would be a segment for every few chunks.
+func (l *Load) room() int64 {
+	room := l.index.options.Memory
+	if l.index.merge.running.Load() {
+		room -= room / mergeShare
+	}
+	return room - min(l.noted.Load(), room/2)
+}
+
+// used is the memory that workers take together.
+func (l *Load) used() (all int64) {
+	for _, w := range l.all {
+		all += w.used.Load()
+	}
+	return all
+}
+
+// relieve writes a segment when there is no more room: that of the worker which has
+// most in memory, of those that are w, whose mu is held, or idle. So a goroutine that
+// loads alone makes segments as large as memory allows, or as WorkerMemory does. A
+// worker that has less than its share goes on: one that has more is in use, and looks
+// after its next chunk. While room is being made the others wait, since they would take
+// more.
+func (l *Load) relieve(w *worker) error {
+	used, own := w.bytes(), l.index.options.WorkerMemory
 	w.used.Store(used)
-	memory, own := l.index.options.Memory, l.index.options.WorkerMemory
-	switch {
-	case own > 0 && used > own:
-		return true
-	case used <= memory/int64(len(l.all)):
-		return false
+	if own > 0 && used > own {
+		return l.flush(w)
 	}
-	all := int64(0)
+	if l.used() <= l.room() {
+		return nil
+	}
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
+	if l.used() <= l.room() {
+		return nil
+	}
+	most := w
 	for _, other := range l.all {
-		all += other.used.Load()
+		if other.used.Load() <= most.used.Load() || !other.mu.TryLock() {
+			continue
+		}
+		if most != w {
+			most.mu.Unlock()
+		}
+		most = other
 	}
-	return all > memory
+	if most != w {
+		defer most.mu.Unlock()
+	}
+	if most.used.Load() < l.room()/int64(len(l.all)) {
+		return nil
+	}
+	return l.flush(most)
 }
 
 // take waits for an idle worker; the one that was used last comes first, so that
@@ -261,8 +310,12 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	before := l.seen.slots.Bytes()
 	for _, doc := range replace {
-		l.removed[doc] = struct{}{}
+		if _, ok := l.removed[doc]; !ok {
+			l.removed[doc] = struct{}{}
+			l.noted.Add(removedBytes + int64(len(doc)))
+		}
 		known = known || l.seen.has(l.hash("d", doc))
 	}
 	for i := range chunks {
@@ -273,6 +326,7 @@ func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 			l.seen.add(l.hash("d", chunks[i].Doc))
 		}
 	}
+	l.noted.Add(l.seen.slots.Bytes() - before)
 	return known, again
 }
 
@@ -388,7 +442,9 @@ func (l *Load) Commit(ctx context.Context) error {
 	if err := l.index.commit(l.removed, l.flushed); err != nil {
 		return err
 	}
-	l.flushed, l.removed, l.seen = nil, map[string]struct{}{}, hashSet{}
+	l.flushed, l.removed = nil, map[string]struct{}{}
+	l.seen.free()
+	l.noted.Store(0)
 	l.index.mergeInBackground()
 	l.index.loaded.Add(int64(time.Since(l.began)))
 	l.began = time.Now()
@@ -413,6 +469,13 @@ func (l *Load) Close() error {
 		return nil
 	}
 	l.closed = true
+	for _, w := range l.all {
+		w.mu.Lock()
+		w.forget()
+		w.ended = true
+		w.mu.Unlock()
+	}
+	l.seen.free()
 	var errs []error
 	for _, f := range l.flushed {
 		errs = append(errs, f.release(), l.index.drop(f.name))

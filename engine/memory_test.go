@@ -2,66 +2,124 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"sheaf/analysis"
+	"sheaf/internal/offheap"
+	"sheaf/vfs"
 )
 
-// TestMemoryBounds: however much a load adds, what it keeps in memory stays within what
-// it may take, roughly: slices and tables grow by more than they need.
+// TestMemoryBounds: however much goroutines add to a load, what it takes stays within
+// what it may take: what it has beside the heap, and twice what lives on the heap, as
+// which the collector lets it grow. The chunks that are added are the test's.
 func TestMemoryBounds(t *testing.T) {
-	const memory = 8 << 20
-	rounds := 60
-	if testing.Short() {
-		rounds = 20
+	type bounds struct {
+		memory     int64
+		goroutines int
+	}
+	cases, rounds := []bounds{{2 << 20, 1}, {4 << 20, 3}}, 12
+	if !testing.Short() {
+		cases, rounds = append(cases, bounds{8 << 20, 2}, bounds{16 << 20, 1}, bounds{16 << 20, 4}), 60
 	}
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: memory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ix.Close()
-	rng := rand.New(rand.NewPCG(31, 32))
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	marked := func() int64 {
-		metrics.Read(live)
-		return int64(live[0].Value.Uint64())
-	}
-	load, err := ix.Begin(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer load.Close()
-	runtime.GC()
-	before, most, input := marked(), int64(0), 0
-	for round := range rounds {
-		chunks := randomChunks(rng, round*1000, 1000, 100_000)
-		for i := range chunks {
-			long := &chunks[i].Fields[round/(rounds/2)].Text // one segment's is not the next one's
-			*long += text(rng, 100, 100_000)
-			input += len(chunks[i].Fields[0].Text) + len(chunks[i].Fields[1].Text)
-		}
-		if err := load.Add(context.Background(), nil, chunks); err != nil {
-			t.Fatal(err)
-		}
-		most = max(most, marked()-before)
-	}
-	if err := load.Commit(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	s, err := ix.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Release()
-	t.Logf("%.1f MB of texts, %d segments, at most %.1f MB live", float64(input)/1e6, s.Stats().Segments, float64(most)/1e6)
-	if most > 3*memory {
-		t.Errorf("%d bytes live while %d bytes of texts are added, with %d allowed", most, input, memory)
+	for _, c := range cases {
+		t.Run(fmt.Sprintf("%d MiB for %d", c.memory>>20, c.goroutines), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.goroutines))
+			taken := offheap.InUse()
+			var beside atomic.Int64 // the most, at any call of the file system
+			disk := &vfs.Faulty{FS: vfs.Disk{}, Fail: func(vfs.Op, string) error {
+				now := offheap.InUse() - taken
+				for most := beside.Load(); now > most && !beside.CompareAndSwap(most, now); most = beside.Load() {
+				}
+				return nil
+			}}
+			ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: c.memory, MergeRate: NoMerges})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ix.Close()
+			load, err := ix.Begin(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer load.Close()
+			batches := make([][]Chunk, rounds)
+			rng := rand.New(rand.NewPCG(31, 32))
+			input := 0
+			for round := range batches {
+				batches[round] = randomChunks(rng, round*200, 200, 100_000)
+				for i := range batches[round] {
+					long := &batches[round][i].Fields[round/(rounds/2)].Text // one segment's is not the next one's
+					*long += text(rng, 500, 100_000)
+					input += len(batches[round][i].Fields[0].Text) + len(batches[round][i].Fields[1].Text)
+				}
+			}
+			live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+			marked := func() int64 {
+				metrics.Read(live)
+				return int64(live[0].Value.Uint64())
+			}
+			runtime.GC()
+			before, heap := marked(), int64(0)
+			var mu sync.Mutex
+			var wait sync.WaitGroup
+			next := 0
+			for range c.goroutines {
+				wait.Go(func() {
+					for {
+						mu.Lock()
+						at := next
+						next++
+						heap = max(heap, marked()-before)
+						mu.Unlock()
+						if at >= len(batches) {
+							return
+						}
+						if err := load.Add(context.Background(), nil, batches[at]); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wait.Wait()
+			if err := load.Commit(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			s, err := ix.Acquire()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Release()
+			t.Logf("%.1f MB of texts, %d segments, at most %.1f MB beside the heap and %.1f live on it", float64(input)/1e6, s.Stats().Segments, float64(beside.Load())/1e6, float64(heap)/1e6)
+			if int64(input) < 2*c.memory {
+				t.Fatalf("%d bytes of texts are no more than the load may keep", input)
+			}
+			// Lists and hash tables have room to grow, pieces of memory some at their ends.
+			if most := beside.Load(); most > c.memory+c.memory/4+int64(c.goroutines)<<19 || most < c.memory/2 {
+				t.Errorf("%d bytes are taken beside the heap, with %d allowed", most, c.memory)
+			}
+			if heap > c.memory/4+4<<20 { // what encodes lists, buffers of files, segments that are open
+				t.Errorf("%d bytes live on the heap, with %d allowed", heap, c.memory)
+			}
+			if err := load.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if left := offheap.InUse() - taken; left != 0 {
+				t.Errorf("%d bytes are not given back when a load is closed", left)
+			}
+			if err := load.Add(context.Background(), nil, batches[0]); err == nil {
+				t.Error("a load that is closed takes chunks")
+			}
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"sheaf/engine/segment"
 )
@@ -27,10 +28,11 @@ const (
 )
 
 type mergeState struct {
-	mu     sync.Mutex
-	done   chan struct{} // closed when the background merges that run have ended; nil when none do
-	paused bool
-	resume chan struct{}
+	mu      sync.Mutex
+	done    chan struct{} // closed when the background merges that run have ended; nil when none do
+	running atomic.Bool   // done is not nil
+	paused  bool
+	resume  chan struct{}
 }
 
 // PauseMerges stops background merges where they are until ResumeMerges.
@@ -93,6 +95,7 @@ func (ix *Index) mergeInBackground() {
 		return
 	}
 	m.done = make(chan struct{})
+	m.running.Store(true)
 	go func() {
 		for ix.stop.Err() == nil {
 			again, err := ix.mergeOnce(ix.stop, ix.options.MergeRate, ix.tiers)
@@ -104,6 +107,7 @@ func (ix *Index) mergeInBackground() {
 		defer m.mu.Unlock()
 		close(m.done)
 		m.done = nil
+		m.running.Store(false)
 	}()
 }
 

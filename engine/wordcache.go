@@ -2,9 +2,9 @@ package engine
 
 import (
 	"math"
-	"unsafe"
 
 	"sheaf/engine/segment"
+	"sheaf/internal/offheap"
 )
 
 // wordCache maps raw words to tokens: two hash tables with open addressing, one of words of
@@ -13,11 +13,20 @@ import (
 // lies in one string of bytes. So most words are found with one look at memory. Words of unusual
 // length or with very many tokens are not kept.
 type wordCache struct {
-	short         []shortWord
-	long          []longWord
+	short         offheap.List[shortWord]
+	long          offheap.List[longWord]
 	shorts, longs int // their entries in use
-	keys          []byte
-	tokens        []segment.Token // their positions count from that of the word
+	keys          offheap.List[byte]
+	tokens        offheap.List[segment.Token] // their positions count from that of the word
+}
+
+// free makes c empty and gives its memory back.
+func (c *wordCache) free() {
+	c.short.Free()
+	c.long.Free()
+	c.keys.Free()
+	c.tokens.Free()
+	*c = wordCache{}
 }
 
 // knownWord says what is known of a word.
@@ -71,7 +80,7 @@ func load64(s string) uint64 {
 }
 
 func (c *wordCache) bytes() int64 {
-	return int64(len(c.short))*int64(unsafe.Sizeof(shortWord{})) + int64(len(c.long))*int64(unsafe.Sizeof(longWord{})) + int64(cap(c.keys)) + int64(cap(c.tokens))*8
+	return c.short.Bytes() + c.long.Bytes() + c.keys.Bytes() + c.tokens.Bytes()
 }
 
 const oddFactor = 0x9e3779b97f4a7c15
@@ -104,12 +113,13 @@ func (c *wordCache) find(raw string, head uint64) *knownWord {
 	if len(raw) > headBytes {
 		return c.findLong(raw, head)
 	}
-	if len(c.short) == 0 {
+	table := c.short.Items
+	if len(table) == 0 {
 		return nil
 	}
-	mask := uint32(len(c.short) - 1)
+	mask := uint32(len(table) - 1)
 	for i := hashShort(head, len(raw)) & mask; ; i = (i + 1) & mask {
-		e := &c.short[i]
+		e := &table[i]
 		if e.head == head && int(e.size) == len(raw) {
 			return &e.knownWord
 		}
@@ -120,15 +130,16 @@ func (c *wordCache) find(raw string, head uint64) *knownWord {
 }
 
 func (c *wordCache) findLong(raw string, head uint64) *knownWord {
-	if len(c.long) == 0 {
+	table := c.long.Items
+	if len(table) == 0 {
 		return nil
 	}
 	tail := load64(raw[len(raw)-headBytes:])
-	mask := uint32(len(c.long) - 1)
+	mask := uint32(len(table) - 1)
 	for i := hashLong(raw, head, tail) & mask; ; i = (i + 1) & mask {
-		e := &c.long[i]
+		e := &table[i]
 		if e.head == head && e.tail == tail && int(e.size) == len(raw) {
-			if between := middle(raw); string(c.keys[e.key:][:len(between)]) == between {
+			if between := middle(raw); string(c.keys.Items[e.key:][:len(between)]) == between {
 				return &e.knownWord
 			}
 		}
@@ -141,30 +152,32 @@ func (c *wordCache) findLong(raw string, head uint64) *knownWord {
 // insert keeps a word whose tokens are those from first on; false when it is one
 // that is not kept.
 func (c *wordCache) insert(raw string, head uint64, first int, positions uint32) bool {
-	count := len(c.tokens) - first
-	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 || uint64(len(c.keys)+len(raw)) > math.MaxUint32 {
+	count := len(c.tokens.Items) - first
+	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 || uint64(len(c.keys.Items)+len(raw)) > math.MaxUint32 {
 		return false
 	}
 	known := knownWord{first: uint32(first), size: uint8(len(raw)), count: uint8(count), positions: uint16(positions)}
-	if count == 1 && c.tokens[first].Position == 0 {
-		known.first, known.count = c.tokens[first].Term, alone
-		c.tokens = c.tokens[:first]
+	if count == 1 && c.tokens.Items[first].Position == 0 {
+		known.first, known.count = c.tokens.Items[first].Term, alone
+		c.tokens.Items = c.tokens.Items[:first]
 	}
 	if len(raw) <= headBytes {
-		if c.shorts*4 >= len(c.short)*3 {
+		if c.shorts*4 >= len(c.short.Items)*3 {
 			c.growShort()
 		}
 		c.shorts++
-		placeShort(c.short, shortWord{head, known})
+		placeShort(c.short.Items, shortWord{head, known})
 		return true
 	}
-	if c.longs*4 >= len(c.long)*3 {
+	if c.longs*4 >= len(c.long.Items)*3 {
 		c.growLong()
 	}
 	c.longs++
 	tail := load64(raw[len(raw)-headBytes:])
-	placeLong(c.long, longWord{head: head, tail: tail, knownWord: known, hash: hashLong(raw, head, tail), key: uint32(len(c.keys))})
-	c.keys = append(c.keys, middle(raw)...)
+	placeLong(c.long.Items, longWord{head: head, tail: tail, knownWord: known, hash: hashLong(raw, head, tail), key: uint32(len(c.keys.Items))})
+	between := middle(raw)
+	c.keys.Grow(len(between))
+	c.keys.Items = append(c.keys.Items, between...)
 	return true
 }
 
@@ -187,21 +200,25 @@ func placeLong(table []longWord, e longWord) {
 }
 
 func (c *wordCache) growShort() {
-	table := make([]shortWord, max(1024, 2*len(c.short)))
-	for _, e := range c.short {
+	var table offheap.List[shortWord]
+	table.Make(max(1024, 2*len(c.short.Items)))
+	for _, e := range c.short.Items {
 		if e.size != 0 {
-			placeShort(table, e)
+			placeShort(table.Items, e)
 		}
 	}
+	c.short.Free()
 	c.short = table
 }
 
 func (c *wordCache) growLong() {
-	table := make([]longWord, max(512, 2*len(c.long)))
-	for _, e := range c.long {
+	var table offheap.List[longWord]
+	table.Make(max(512, 2*len(c.long.Items)))
+	for _, e := range c.long.Items {
 		if e.size != 0 {
-			placeLong(table, e)
+			placeLong(table.Items, e)
 		}
 	}
+	c.long.Free()
 	c.long = table
 }

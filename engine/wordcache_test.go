@@ -12,6 +12,7 @@ import (
 func TestWordCache(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 4))
 	var c wordCache
+	defer c.free()
 	known := map[string]uint32{}
 	for round := range 20_000 {
 		text := make([]byte, 1+rng.IntN(60))
@@ -24,14 +25,14 @@ func TestWordCache(t *testing.T) {
 		head := wordHead(string(text), start, end)
 		e := c.find(word, head)
 		first, ok := known[word]
-		if ok != (e != nil) || ok && (e.count == alone) != (first%3 > 0) || ok && e.count == alone && e.first != first || ok && e.count == 1 && c.tokens[e.first].Term != first {
+		if ok != (e != nil) || ok && (e.count == alone) != (first%3 > 0) || ok && e.count == alone && e.first != first || ok && e.count == 1 && c.tokens.Items[e.first].Term != first {
 			t.Fatalf("round %d: %q: found %v, want %v", round, word, e != nil, ok)
 		}
 		if !ok {
-			at := len(c.tokens)
-			c.tokens = append(c.tokens, segment.Token{Term: uint32(round)})
+			at := len(c.tokens.Items)
+			c.tokens.Add(segment.Token{Term: uint32(round)})
 			if round%3 == 0 {
-				c.tokens[at].Position = 1
+				c.tokens.Items[at].Position = 1
 			}
 			if !c.insert(word, head, at, 1) {
 				t.Fatalf("round %d: %q is not kept", round, word)

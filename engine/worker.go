@@ -13,6 +13,7 @@ import (
 // for is looked up by its bytes, so each distinct one is analyzed once.
 type worker struct {
 	mu       sync.Mutex
+	ended    bool
 	builder  *segment.Builder
 	analyzer *analysis.Analyzer
 	// remembering is the analyzer of words that are not in words; nil before the first.
@@ -40,11 +41,16 @@ type sharedColumn struct {
 func (w *worker) reset(limit int64) {
 	clear(w.columns)
 	if w.builder.TermBytes()+w.words.bytes() > limit {
-		w.builder.Forget()
-		w.words = wordCache{}
+		w.forget()
 		return
 	}
 	w.builder.Reset()
+}
+
+// forget gives back the memory that is not the garbage collector's.
+func (w *worker) forget() {
+	w.builder.Forget()
+	w.words.free()
 }
 
 func (w *worker) bytes() int64 { return w.builder.Bytes() + w.words.bytes() }
@@ -108,7 +114,7 @@ func (w *worker) text(field int, text string) {
 			found = append(found, segment.Token{Term: known.first, Position: position})
 			position += uint32(known.positions)
 		default:
-			found = appendTokens(found, w.words.tokens[known.first:][:known.count], position)
+			found = appendTokens(found, w.words.tokens.Items[known.first:][:known.count], position)
 			position += uint32(known.positions)
 		}
 		return true
@@ -131,7 +137,7 @@ func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positio
 		w.remembering = w.analyzer.Remembering()
 	}
 	w.terms = w.remembering.Terms(w.terms[:0], raw)
-	first := len(w.words.tokens)
+	first := len(w.words.tokens.Items)
 	for _, t := range w.terms {
 		if t.Text == "" {
 			continue // a term without a name would have no place in a dictionary
@@ -143,14 +149,14 @@ func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positio
 			w.key = append(w.key, segment.FormMark)
 		}
 		w.key = append(w.key, t.Text...)
-		w.words.tokens = append(w.words.tokens, segment.Token{Term: w.builder.Term(w.key) | flag, Position: uint32(t.Offset)})
+		w.words.tokens.Add(segment.Token{Term: w.builder.Term(w.key) | flag, Position: uint32(t.Offset)})
 	}
 	// Positions never fall within a word: tokens of one offset stay in order.
-	tokens = w.words.tokens[first:]
+	tokens = w.words.tokens.Items[first:]
 	slices.SortStableFunc(tokens, func(a, b segment.Token) int { return int(a.Position) - int(b.Position) })
 	positions = uint32(w.analyzer.Positions(w.terms))
 	if !w.words.insert(raw, head, first, positions) {
-		w.words.tokens = w.words.tokens[:first]
+		w.words.tokens.Items = w.words.tokens.Items[:first]
 	}
 	return tokens, positions
 }

@@ -38,8 +38,8 @@ type Options struct {
 	// open store, not to the index: all ways answer from the same one.
 	Lengths   bm25.Lengths
 	AllChunks bool
-	// MemoryBytes bounds what is held in memory while chunks are added; 0 is
-	// 256 MiB. WorkerBytes bounds what one goroutine holds of it, which matters
+	// MemoryBytes bounds the memory that is taken while chunks are added, beyond a few MB
+	// and what the caller holds; 0 is 256 MiB. WorkerBytes bounds what one goroutine holds of it, which matters
 	// where one adds alone, as for a long document; 0 is all of it.
 	MemoryBytes, WorkerBytes int64
 	// MergeRate bounds how many bytes merges in the background write in a second;

@@ -145,22 +145,23 @@ func TestTooManyOccurrences(t *testing.T) {
 func TestNames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 6))
 	var n names
+	defer n.free()
 	numbers := map[string]uint32{}
 	for range 30_000 {
 		name := fmt.Appendf(nil, "%0*d", rng.IntN(12), rng.IntN(8000))
 		if rng.IntN(2000) == 0 {
-			name = bytes.Repeat(name, pieceBytes/2)
+			name = bytes.Repeat(name, 32<<10)
 		}
 		want, known := numbers[string(name)]
 		got, added := n.number(name)
-		if added == known || known && got != want || n.list[got] != string(name) {
+		if added == known || known && got != want || n.list.Items[got] != string(name) {
 			t.Fatalf("%.20q is number %d (new: %v), want %d (known: %v)", name, got, added, want, known)
 		}
 		numbers[string(name)] = got
 		name[0] = 'x' // is the caller's
 	}
-	if len(n.list) != len(numbers) {
-		t.Fatalf("%d names have %d numbers", len(numbers), len(n.list))
+	if len(n.list.Items) != len(numbers) {
+		t.Fatalf("%d names have %d numbers", len(numbers), len(n.list.Items))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"sheaf/engine/vector"
+	"sheaf/internal/offheap"
 	"sheaf/vfs"
 )
 
@@ -17,8 +18,9 @@ import (
 // are.
 func Flush(fs vfs.FS, path string, builders ...*Builder) error {
 	f := flusher{}
+	defer f.free()
 	for _, b := range builders {
-		if len(b.names.list) > noTerm {
+		if len(b.names.list.Items) > noTerm {
 			return ErrTooLarge
 		}
 		f.add(b)
@@ -59,6 +61,24 @@ type flusher struct {
 	parts  []flushPart
 	chunks int // of the segment
 	file   *fileWriter
+
+	byField   []offheap.List[uint32] // lengths
+	ids, docs offheap.List[string]
+	kept      []*vector.Buffer
+}
+
+func (f *flusher) free() {
+	for i := range f.parts {
+		f.parts[i].inversion.free()
+	}
+	for i := range f.byField {
+		f.byField[i].Free()
+	}
+	f.ids.Free()
+	f.docs.Free()
+	for _, v := range f.kept {
+		v.Free()
+	}
 }
 
 // flushPart is a builder and where its chunks come in the segment.
@@ -86,9 +106,9 @@ func (f *flusher) add(b *Builder) {
 // remap gives the chunks that are left new ordinals; nil when all are.
 func (b *Builder) remap() (remap []uint32, live int) {
 	if len(b.dead) == 0 {
-		return nil, len(b.ids)
+		return nil, len(b.ids.Items)
 	}
-	remap = make([]uint32, len(b.ids))
+	remap = make([]uint32, len(b.ids.Items))
 	for i := range remap {
 		if _, dead := b.dead[uint32(i)]; dead {
 			remap[i] = dropped
@@ -110,6 +130,19 @@ func (p *flushPart) to(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
+// live is what the parts say of the chunks that are left, in out if that takes more than
+// what one part has.
+func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
+	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
+		return of(p.Builder)
+	}
+	out.Grow(f.chunks)
+	for i := range f.parts {
+		out.Items = appendLive(out.Items, of(f.parts[i].Builder), f.parts[i].remap)
+	}
+	return out.Items
+}
+
 // appendLive appends what list says of the chunks that are left.
 func appendLive[T any](out, list []T, remap []uint32) []T {
 	if remap == nil {
@@ -125,21 +158,15 @@ func appendLive[T any](out, list []T, remap []uint32) []T {
 
 func (f *flusher) lengths() [][]uint32 {
 	out := make([][]uint32, len(f.parts[0].fields))
+	f.byField = make([]offheap.List[uint32], len(out))
 	for field := range out {
-		out[field] = make([]uint32, 0, f.chunks)
-		for _, p := range f.parts {
-			out[field] = appendLive(out[field], p.lengths[field], p.remap)
-		}
+		out[field] = live(f, &f.byField[field], func(b *Builder) []uint32 { return b.lengths[field].Items })
 	}
 	return out
 }
 
 func (f *flusher) identifiers() {
-	ids, docs := make([]string, 0, f.chunks), make([]string, 0, f.chunks)
-	for _, p := range f.parts {
-		ids, docs = appendLive(ids, p.ids, p.remap), appendLive(docs, p.docs, p.remap)
-	}
-	f.file.identifiers(ids, docs)
+	f.file.identifiers(live(f, &f.ids, func(b *Builder) []string { return b.ids.Items }), live(f, &f.docs, func(b *Builder) []string { return b.docs.Items }))
 }
 
 func (f *flusher) columns() {
@@ -200,11 +227,11 @@ func (f *flusher) vectorFields() []flushField {
 			if v == nil || v.Len() == 0 {
 				continue
 			}
-			var moved func(owner uint32) (uint32, bool)
 			if p.remap != nil {
-				moved = func(owner uint32) (uint32, bool) { return p.remap[owner], p.remap[owner] != dropped }
+				v = v.Kept(func(owner uint32) (uint32, bool) { return p.remap[owner], p.remap[owner] != dropped })
+				f.kept = append(f.kept, v)
 			}
-			field.parts = append(field.parts, vectorPart{set: v.Set(p.live, moved), base: p.base})
+			field.parts = append(field.parts, vectorPart{set: v.Set(p.live), base: p.base})
 		}
 		fields = append(fields, field)
 	}

@@ -27,6 +27,9 @@ func (f *flusher) postings(lengths [][]uint32) {
 		from = to
 	}
 	f.file.endTerms()
+	for i := range f.parts {
+		f.parts[i].inversion.free()
+	}
 }
 
 // eachPart calls do for the number of every part, side by side.
@@ -87,7 +90,7 @@ func (f *flusher) encodeRanges(first int, ranges []termRange, lengths [][]uint32
 }
 
 // name is that of the i-th of the sorted terms.
-func (p *flushPart) name(i int) string { return p.names.list[p.sorted[i]] }
+func (p *flushPart) name(i int) string { return p.names.list.Items[p.sorted.Items[i]] }
 
 // rangeEncoder encodes the lists of ranges of terms.
 type rangeEncoder struct {

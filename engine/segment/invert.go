@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"sheaf/engine/postings"
+	"sheaf/internal/offheap"
 )
 
 // An inversion sorts the occurrences of a builder by term, in two steps of which each
@@ -14,15 +15,15 @@ import (
 type inversion struct {
 	part *flushPart
 	// counts are how often each of the sorted terms occurs: [field][term].
-	counts [][]uint32
+	counts []offheap.List[uint32]
 	// places are, by the number of a term, its range, shifted left by termBits, plus
 	// its number within.
-	places []uint32
+	places offheap.List[uint32]
 
 	first int // of the ranges that are made
 	// begins and ends are where these are in made: [field][range - first].
 	begins, ends [][]uint32
-	made         [][]postings.Occurrence // [field]; the upper bits are the number within the range
+	made         []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }
 
 // bound is a half-open range.
@@ -44,26 +45,47 @@ const (
 // invert sorts the terms and counts their occurrences.
 func (p *flushPart) invert() {
 	p.sortTerms()
-	v := &inversion{part: p, places: make([]uint32, len(p.sorted)),
-		begins: make([][]uint32, len(p.texts)), ends: make([][]uint32, len(p.texts)), made: make([][]postings.Occurrence, len(p.texts))}
-	counts := make([]uint32, len(p.sorted))
-	for field := range p.texts {
-		sorted := make([]uint32, len(p.sorted))
-		p.texts[field].countInto(counts)
-		for i, term := range p.sorted {
-			sorted[i] = counts[term]
-		}
-		v.counts = append(v.counts, sorted)
-		clear(counts)
-	}
+	n := len(p.texts)
+	v := &inversion{part: p, begins: make([][]uint32, n), ends: make([][]uint32, n), made: make([]offheap.List[postings.Occurrence], n), counts: make([]offheap.List[uint32], n)}
 	p.inversion = v
+	terms := p.sorted.Items
+	v.places.Resize(len(terms))
+	var memory offheap.List[uint32]
+	defer memory.Free()
+	memory.Resize(len(terms))
+	counts := memory.Items
+	for field := range p.texts {
+		if p.texts[field].count() == 0 {
+			continue
+		}
+		clear(counts)
+		p.texts[field].countInto(counts)
+		v.counts[field].Resize(len(terms))
+		for i, term := range terms {
+			v.counts[field].Items[i] = counts[term]
+		}
+	}
+}
+
+// free gives the memory of v back, which may be nil.
+func (v *inversion) free() {
+	if v == nil {
+		return
+	}
+	v.places.Free()
+	for field := range v.counts {
+		v.counts[field].Free()
+		v.made[field].Free()
+	}
 }
 
 // of is how often the i-th of the sorted terms occurs.
 func (v *inversion) of(i int) int {
 	n := 0
-	for _, counts := range v.counts {
-		n += int(counts[i])
+	for field := range v.counts {
+		if counts := v.counts[field].Items; len(counts) > 0 {
+			n += int(counts[i])
+		}
 	}
 	return n
 }
@@ -87,7 +109,7 @@ func (f *flusher) ranges() []termRange {
 			to := p.inversion.reach(from[i])
 			r.parts[i] = bound{from[i], to}
 			left = left || from[i] < to
-			if to < len(p.sorted) && (!ends || p.name(to) < end) {
+			if to < len(p.sorted.Items) && (!ends || p.name(to) < end) {
 				end, ends = p.name(to), true
 			}
 		}
@@ -109,7 +131,7 @@ func (f *flusher) ranges() []termRange {
 // reach is how far a range of sorted terms that begins at from may go.
 func (v *inversion) reach(from int) int {
 	to, n := from, 0
-	for to < len(v.places) && to-from < rangeTerms {
+	for to < len(v.places.Items) && to-from < rangeTerms {
 		if n += v.of(to); n > rangeOccurrences && to > from {
 			break
 		}
@@ -121,7 +143,7 @@ func (v *inversion) reach(from int) int {
 // place says that sorted terms are a range; it returns how often they occur.
 func (v *inversion) place(number int, b bound) (occurrences int) {
 	for i := b.from; i < b.to; i++ {
-		v.places[v.part.sorted[i]] = uint32(number)<<termBits | uint32(i-b.from)
+		v.places.Items[v.part.sorted.Items[i]] = uint32(number)<<termBits | uint32(i-b.from)
 		occurrences += v.of(i)
 	}
 	return occurrences
@@ -131,19 +153,22 @@ func (v *inversion) place(number int, b bound) (occurrences int) {
 // i-th part from the range first on.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
-	for field, counts := range v.counts {
+	for field := range v.counts {
+		counts := v.counts[field].Items
 		begins := grown(v.begins[field], len(ranges)+1)
 		n := uint32(0)
 		for k, r := range ranges {
 			begins[k] = n
-			for _, count := range counts[r.parts[i].from:r.parts[i].to] {
-				n += count
+			if len(counts) > 0 {
+				for _, count := range counts[r.parts[i].from:r.parts[i].to] {
+					n += count
+				}
 			}
 		}
 		begins[len(ranges)] = n
 		v.begins[field] = begins
 		v.ends[field] = append(v.ends[field][:0], begins...)
-		v.made[field] = grown(v.made[field], int(n)+1)
+		v.made[field].Resize(int(n) + 1)
 		v.scatter(field)
 	}
 }
@@ -151,7 +176,7 @@ func (v *inversion) make(i, first int, ranges []termRange) {
 // scatter writes the occurrences of a field to the ends of their ranges; those of other
 // ranges all go behind the last one, since whether a term is in a range cannot be predicted.
 func (v *inversion) scatter(field int) {
-	made, ends, places, first := v.made[field], v.ends[field], v.places, uint32(v.first)
+	made, ends, places, first := v.made[field].Items, v.ends[field], v.places.Items, uint32(v.first)
 	other := uint32(len(ends)) - 1
 	ordinal, position, dead := uint64(0), uint32(0), false
 	v.part.texts[field].each(func(page []uint32) {
@@ -183,7 +208,7 @@ func (v *inversion) scatter(field int) {
 
 // occurrences are those of a field in a range that is made.
 func (v *inversion) occurrences(field, in int) []postings.Occurrence {
-	return v.made[field][v.begins[field][in-v.first]:v.ends[field][in-v.first]]
+	return v.made[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
 }
 
 // lists are the occurrences of a range of terms in one field, by term.
@@ -225,4 +250,13 @@ func (l *lists) list(i int) []postings.Occurrence {
 		from = l.ends[i-1]
 	}
 	return l.sorted[from:l.ends[i]]
+}
+
+// grown is memory for n elements, that of list when it has enough. What it holds is
+// unknown.
+func grown[T any](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n, n+n/8)
+	}
+	return list[:n]
 }

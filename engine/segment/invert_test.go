@@ -144,8 +144,8 @@ func checkRanges(t *testing.T, c *invertedCase, ranges []termRange) {
 		last = most
 	}
 	for i := range c.parts {
-		if at[i] != len(c.parts[i].sorted) {
-			t.Fatalf("%d of %d terms of part %d are in a range", at[i], len(c.parts[i].sorted), i)
+		if at[i] != len(c.parts[i].sorted.Items) {
+			t.Fatalf("%d of %d terms of part %d are in a range", at[i], len(c.parts[i].sorted.Items), i)
 		}
 	}
 }

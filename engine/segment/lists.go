@@ -90,16 +90,20 @@ func (w *fileWriter) lists(l *termLists) {
 	for i := range l.terms {
 		t := &l.terms[i]
 		first := w.terms.key(t.name)
-		payload := w.terms.out
+		w.terms.out.Grow(2*binary.MaxVarintLen64 + t.end - from)
+		payload := w.terms.out.Items
 		if first {
 			payload = binary.AppendUvarint(payload, w.offset+uint64(t.start))
 		}
 		payload = binary.AppendUvarint(payload, t.mask)
-		w.terms.out = append(payload, l.entries[from:t.end]...)
+		w.terms.out.Items = append(payload, l.entries[from:t.end]...)
 		from = t.end
 	}
 	w.offset += uint64(len(l.bytes))
 	w.meta.positions += l.positions
 }
 
-func (w *fileWriter) endTerms() { w.section(sectionTerms, w.terms.finish()) }
+func (w *fileWriter) endTerms() {
+	w.section(sectionTerms, w.terms.finish())
+	w.terms.free()
+}

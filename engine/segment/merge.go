@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sheaf/engine/postings"
+	"sheaf/internal/offheap"
 	"sheaf/vfs"
 )
 
@@ -30,6 +31,7 @@ func Merge(ctx context.Context, fs vfs.FS, path string, sources []Source, pause 
 		return err
 	}
 	m := merger{ctx: ctx, pause: pause, file: w}
+	defer m.free()
 	for _, s := range sources {
 		m.add(s)
 	}
@@ -58,7 +60,8 @@ type merger struct {
 	inputs  []*input
 	total   int // chunks of the result
 	fields  []string
-	byField [][]uint32 // lengths of the result
+	byField [][]uint32             // lengths of the result
+	memory  []offheap.List[uint32] // that numbers makes
 	lists   termLists
 	steps   int
 }
@@ -100,6 +103,20 @@ func (m *merger) add(s Source) {
 	}
 }
 
+// numbers is a zero for each chunk of the result, until free.
+func (m *merger) numbers() []uint32 {
+	m.memory = append(m.memory, offheap.List[uint32]{})
+	list := &m.memory[len(m.memory)-1]
+	list.Make(m.total)
+	return list.Items
+}
+
+func (m *merger) free() {
+	for i := range m.memory {
+		m.memory[i].Free()
+	}
+}
+
 // to is the new ordinal of a chunk, or dropped.
 func (in *input) to(ordinal uint32) uint32 {
 	if in.remap == nil {
@@ -128,7 +145,7 @@ func (m *merger) lengths() error {
 	}
 	m.byField = make([][]uint32, len(m.fields))
 	for f, name := range m.fields {
-		m.byField[f] = make([]uint32, m.total)
+		m.byField[f] = m.numbers()
 		for _, in := range m.inputs {
 			local := in.Reader.Field(name)
 			in.fields, in.length = append(in.fields, local), append(in.length, nil)
@@ -237,7 +254,8 @@ func (m *merger) copyList(in *input, f int, form bool, c *postings.Cursor, p *po
 // their keys, so that none is held in memory.
 func (m *merger) identifiers() error {
 	var ids tableWriter
-	ranks := make([]uint32, m.total)
+	defer ids.free()
+	ranks := m.numbers()
 	for i := range ranks {
 		ranks[i] = dropped
 	}
@@ -268,6 +286,7 @@ func (m *merger) identifiers() error {
 	m.file.section(sectionIDs, ids.finish())
 	m.file.section(sectionRanks, appendRanks(nil, ranks))
 	var docs tableWriter
+	defer docs.free()
 	err := m.runs(sectionDocs, func(r *Reader) *table { return r.docs }, func(doc string, runs []byte) {
 		if len(runs) > 0 {
 			docs.addRuns(doc, runs)

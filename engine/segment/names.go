@@ -4,62 +4,64 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"strings"
+
+	"sheaf/internal/offheap"
 )
 
 // names numbers names from 0, in the order in which they are first asked for: a hash
-// table with open addressing. Names lie one after another in large pieces of memory, so
-// that the garbage collector has little to look at. The zero value is ready.
+// table with open addressing. The zero value is ready; free ends it.
 type names struct {
-	list  []string // by number
-	slots []uint64 // the hash of a name in the upper half, its number plus 1 below; 0 is free
+	list  offheap.List[string] // by number
+	slots offheap.List[uint64] // the hash of a name in the upper half, its number plus 1 below; 0 is free
 	seed  maphash.Seed
-	piece strings.Builder
+	texts offheap.Texts
 }
 
-const (
-	pieceBytes = 64 << 10
-	// nameBytes is about how much memory a name takes beside its bytes.
-	nameBytes = 40
-)
+func (n *names) free() {
+	n.list.Free()
+	n.slots.Free()
+	n.texts.Free()
+}
+
+// bytes is the memory that the names take.
+func (n *names) bytes() int64 { return n.list.Bytes() + n.slots.Bytes() + n.texts.Bytes() }
 
 // number is the number of a name; added says that it was not known.
 func (n *names) number(name []byte) (number uint32, added bool) {
-	if len(n.list)*4 >= len(n.slots)*3 {
+	if len(n.list.Items)*4 >= len(n.slots.Items)*3 {
 		n.grow()
 	}
 	hash := maphash.Bytes(n.seed, name) >> 32
-	mask := uint64(len(n.slots) - 1)
+	list, slots := n.list.Items, n.slots.Items
+	mask := uint64(len(slots) - 1)
 	i := hash & mask
-	for ; n.slots[i] != 0; i = (i + 1) & mask {
-		if slot := n.slots[i]; slot>>32 == hash && n.list[uint32(slot)-1] == string(name) {
+	for ; slots[i] != 0; i = (i + 1) & mask {
+		if slot := slots[i]; slot>>32 == hash && list[uint32(slot)-1] == string(name) {
 			return uint32(slot) - 1, false
 		}
 	}
-	if n.piece.Cap()-n.piece.Len() < len(name) {
-		n.piece = strings.Builder{}
-		n.piece.Grow(max(pieceBytes, len(name)))
-	}
-	from := n.piece.Len()
-	n.piece.Write(name)
-	n.list = append(n.list, n.piece.String()[from:])
-	n.slots[i] = hash<<32 | uint64(len(n.list))
-	return uint32(len(n.list)) - 1, true
+	n.list.Add(n.texts.Add(name))
+	slots[i] = hash<<32 | uint64(len(list)+1)
+	return uint32(len(list)), true
 }
 
 func (n *names) grow() {
-	if n.slots == nil {
+	if n.slots.Items == nil {
 		n.seed = maphash.MakeSeed()
 	}
 	old := n.slots
-	n.slots = make([]uint64, max(1024, 2*len(old)))
-	mask := uint64(len(n.slots) - 1)
-	for _, slot := range old {
+	defer old.Free()
+	n.slots = offheap.List[uint64]{}
+	n.slots.Make(max(1024, 2*len(old.Items)))
+	slots := n.slots.Items
+	mask := uint64(len(slots) - 1)
+	for _, slot := range old.Items {
 		if slot != 0 {
 			i := slot >> 32 & mask
-			for n.slots[i] != 0 {
+			for slots[i] != 0 {
 				i = (i + 1) & mask
 			}
-			n.slots[i] = slot
+			slots[i] = slot
 		}
 	}
 }
@@ -85,5 +87,5 @@ func (n *names) compare(x, y sortName) int {
 	case x.head > y.head:
 		return 1
 	}
-	return strings.Compare(n.list[x.number], n.list[y.number])
+	return strings.Compare(n.list.Items[x.number], n.list.Items[y.number])
 }

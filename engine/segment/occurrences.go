@@ -1,6 +1,6 @@
 package segment
 
-import "sync"
+import "sheaf/internal/offheap"
 
 // occurrences are the terms of one field of all chunks, as they came: a number for
 // each occurrence, written one after another and read again in that order when they
@@ -12,11 +12,11 @@ import "sync"
 // says that the next number is the distance, or, with the term noTerm, that it is
 // the ordinal of the chunk which begins here, with position 0.
 type occurrences struct {
-	pages   [][]uint32 // that are full, as far as they are used
-	open    []uint32
-	chunk   uint32 // ordinal of the last chunk, plus 1
-	last    uint32 // position of the last occurrence
-	counted int    // occurrences in pages that are full, with what stands between them
+	pages   []offheap.List[uint32] // the last one is open
+	open    []uint32               // its numbers; the others have all of theirs
+	chunk   uint32                 // ordinal of the last chunk, plus 1
+	last    uint32                 // position of the last occurrence
+	counted int                    // occurrences in pages that are full, with what stands between them
 }
 
 const (
@@ -30,15 +30,8 @@ const (
 	// many more in that chunk, their places (see inversion) are below 1<<32.
 	maxOccurrences = 1<<31 - 1
 	// pageNumbers are the numbers in a page.
-	pageNumbers = 1 << 13
-	// occurrenceBytes is the memory that an occurrence takes, with what it takes to sort a
-	// part of all at a time.
-	occurrenceBytes = 4 + 8/rounds
+	pageNumbers = 1 << 14
 )
-
-// spare are pages that no field of any builder has in use. The garbage collector takes
-// what stays there, so they are nobody's memory.
-var spare = sync.Pool{New: func() any { return new([pageNumbers]uint32) }}
 
 // add adds occurrences in the chunk with this ordinal, which is the last one's or
 // larger.
@@ -79,34 +72,38 @@ func (o *occurrences) room() {
 
 // turn begins a page.
 func (o *occurrences) turn() {
-	if o.open != nil {
-		o.pages = append(o.pages, o.open)
-		o.counted += len(o.open)
+	o.close()
+	o.counted += len(o.open)
+	o.pages = append(o.pages, offheap.List[uint32]{})
+	page := &o.pages[len(o.pages)-1]
+	page.Grow(pageNumbers)
+	o.open = page.Items
+}
+
+// close notes in the last page what it has.
+func (o *occurrences) close() {
+	if n := len(o.pages); n > 0 {
+		o.pages[n-1].Items = o.open
 	}
-	o.open = spare.Get().(*[pageNumbers]uint32)[:0]
 }
 
 // count is about how many occurrences there are.
 func (o *occurrences) count() int { return o.counted + len(o.open) }
 
-// reset makes o empty and gives its pages to whoever needs some next.
-func (o *occurrences) reset() {
-	if o.open != nil {
-		o.pages = append(o.pages, o.open)
+// free makes o empty and gives its memory back.
+func (o *occurrences) free() {
+	for i := range o.pages {
+		o.pages[i].Free()
 	}
-	for _, page := range o.pages {
-		spare.Put((*[pageNumbers]uint32)(page[:pageNumbers]))
-	}
-	clear(o.pages)
 	*o = occurrences{pages: o.pages[:0]}
 }
 
 // each calls yield for every page.
 func (o *occurrences) each(yield func(page []uint32)) {
-	for _, page := range o.pages {
-		yield(page)
+	o.close()
+	for i := range o.pages {
+		yield(o.pages[i].Items)
 	}
-	yield(o.open)
 }
 
 // countInto counts how often each term occurs.
@@ -123,13 +120,4 @@ func (o *occurrences) countInto(counts []uint32) {
 			counts[term]++
 		}
 	})
-}
-
-// grown is memory for n elements, that of list when it has enough. What it holds is
-// unknown.
-func grown[T any](list []T, n int) []T {
-	if cap(list) < n {
-		return make([]T, n, n+n/8)
-	}
-	return list[:n]
 }

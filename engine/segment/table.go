@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"sheaf/internal/offheap"
 	"sheaf/vfs/sectionfile"
 )
 
@@ -47,9 +48,9 @@ const (
 	tableOfTerms
 )
 
-// tableWriter makes a table. Keys are added in rising order.
+// tableWriter makes a table. Keys are added in rising order; free ends it.
 type tableWriter struct {
-	out     []byte
+	out     offheap.List[byte]
 	offsets []uint32
 	last    []byte
 	count   int
@@ -60,7 +61,7 @@ type tableWriter struct {
 func (w *tableWriter) key(key string) (first bool) {
 	shared := 0
 	if first = w.count%tableBlock == 0; first {
-		w.offsets = append(w.offsets, uint32(len(w.out)))
+		w.offsets = append(w.offsets, uint32(len(w.out.Items)))
 		w.number = 0
 	} else {
 		for shared < len(key) && shared < len(w.last) && key[shared] == w.last[shared] {
@@ -68,13 +69,14 @@ func (w *tableWriter) key(key string) (first bool) {
 		}
 	}
 	more := len(key) - shared
-	w.out = append(w.out, byte(min(shared, nibble)<<4|min(more, nibble)))
+	w.out.Grow(1 + 2*binary.MaxVarintLen64 + more)
+	out := append(w.out.Items, byte(min(shared, nibble)<<4|min(more, nibble)))
 	for _, n := range [...]int{shared, more} {
 		if n >= nibble {
-			w.out = binary.AppendUvarint(w.out, uint64(n-nibble))
+			out = binary.AppendUvarint(out, uint64(n-nibble))
 		}
 	}
-	w.out = append(w.out, key[shared:]...)
+	w.out.Items = append(out, key[shared:]...)
 	w.last = append(w.last[:0], key...)
 	w.count++
 	return first
@@ -83,14 +85,20 @@ func (w *tableWriter) key(key string) (first bool) {
 // add adds an entry to a table of bytes.
 func (w *tableWriter) add(key string, payload []byte) {
 	w.key(key)
-	w.out = binary.AppendUvarint(w.out, uint64(len(payload)))
-	w.out = append(w.out, payload...)
+	w.bytes(payload)
+}
+
+// bytes adds a payload of any bytes.
+func (w *tableWriter) bytes(payload []byte) {
+	w.out.Grow(binary.MaxVarintLen64 + len(payload))
+	w.out.Items = append(binary.AppendUvarint(w.out.Items, uint64(len(payload))), payload...)
 }
 
 // addNumber adds an entry to a table of numbers.
 func (w *tableWriter) addNumber(key string, n int) {
 	w.key(key)
-	w.out = binary.AppendVarint(w.out, int64(n-w.number))
+	w.out.Grow(binary.MaxVarintLen64)
+	w.out.Items = binary.AppendVarint(w.out.Items, int64(n-w.number))
 	w.number = n
 }
 
@@ -99,24 +107,29 @@ func (w *tableWriter) addRuns(key string, runs []byte) {
 	w.key(key)
 	start, _ := uvarint(&runs)
 	length, _ := uvarint(&runs) // less one
-	w.out = binary.AppendVarint(w.out, int64(start)-int64(w.number))
+	w.out.Grow(2 * binary.MaxVarintLen64)
+	out := binary.AppendVarint(w.out.Items, int64(start)-int64(w.number))
 	w.number = int(start + length + 1)
 	if len(runs) == 0 {
-		w.out = binary.AppendUvarint(w.out, length<<1)
+		w.out.Items = binary.AppendUvarint(out, length<<1)
 		return
 	}
-	w.out = binary.AppendUvarint(w.out, length<<1|1)
-	w.out = binary.AppendUvarint(w.out, uint64(len(runs)))
-	w.out = append(w.out, runs...)
+	w.out.Items = binary.AppendUvarint(out, length<<1|1)
+	w.bytes(runs)
 }
 
 func (w *tableWriter) finish() []byte {
+	w.out.Grow(4*len(w.offsets) + tableFooter)
+	out := w.out.Items
 	for _, offset := range w.offsets {
-		w.out = binary.LittleEndian.AppendUint32(w.out, offset)
+		out = binary.LittleEndian.AppendUint32(out, offset)
 	}
-	w.out = binary.LittleEndian.AppendUint32(w.out, uint32(w.count))
-	return binary.LittleEndian.AppendUint32(w.out, uint32(len(w.offsets)))
+	out = binary.LittleEndian.AppendUint32(out, uint32(w.count))
+	return binary.LittleEndian.AppendUint32(out, uint32(len(w.offsets)))
 }
+
+// free gives back the memory of the table, which finish returned.
+func (w *tableWriter) free() { w.out.Free() }
 
 // table reads what tableWriter wrote.
 type table struct {

@@ -176,7 +176,7 @@ func TestHostileVectorSections(t *testing.T) {
 			}
 			buffer.Add(uint32(i), []float32{1, float32(i), 2, 3, 4})
 		}
-		set := buffer.Set(100, nil)
+		set := buffer.Set(100)
 		spoil(set)
 		path := filepath.Join(t.TempDir(), "s")
 		w, err := createFile(vfs.Disk{}, path)
@@ -185,9 +185,9 @@ func TestHostileVectorSections(t *testing.T) {
 		}
 		f := flusher{file: w}
 		f.add(b)
-		f.postings(b.lengths)
-		w.lengths(b.fields, b.lengths)
-		w.identifiers(b.ids, b.docs)
+		f.postings(f.lengths())
+		w.lengths(b.fields, f.lengths())
+		w.identifiers(b.ids.Items, b.docs.Items)
 		w.endColumns()
 		w.vectors("v", vector.Depth{}, []vectorPart{{set: set}})
 		if err := w.finish(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"sheaf/internal/offheap"
 	"sheaf/vfs"
 	"sheaf/vfs/sectionfile"
 )
@@ -117,13 +118,20 @@ func lengthWidth(lengths []uint32) int {
 // identifiers writes the tables of chunks and documents.
 func (w *fileWriter) identifiers(ids, docs []string) {
 	w.meta.chunks = len(ids)
-	order := make([]uint32, len(ids))
+	var table tableWriter
+	var places, numbers offheap.List[uint32]
+	defer func() {
+		table.free()
+		places.Free()
+		numbers.Free()
+	}()
+	places.Resize(len(ids))
+	numbers.Resize(len(ids))
+	order, ranks := places.Items, numbers.Items
 	for i := range order {
 		order[i] = uint32(i)
 	}
 	slices.SortFunc(order, func(i, j uint32) int { return strings.Compare(ids[i], ids[j]) })
-	var table tableWriter
-	ranks := make([]uint32, len(ids))
 	for rank, ordinal := range order {
 		if rank > 0 && ids[order[rank-1]] == ids[ordinal] {
 			w.fail(fmt.Errorf("chunk %q is there twice", ids[ordinal]))
@@ -148,6 +156,7 @@ func (w *fileWriter) documents(docs []string) {
 	}
 	slices.SortFunc(begins, func(i, j int) int { return cmp.Or(strings.Compare(docs[i], docs[j]), i-j) })
 	var table tableWriter
+	defer table.free()
 	var out runWriter
 	for len(begins) > 0 {
 		doc := docs[begins[0]]
@@ -175,6 +184,8 @@ func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()
 
 // finish writes what the segment says about itself, syncs and closes the file.
 func (w *fileWriter) finish() error {
+	w.terms.free()
+	w.columns.free()
 	w.section(sectionMeta, w.meta.encode())
 	if w.err != nil {
 		return errors.Join(w.err, w.file.Abort())

@@ -197,7 +197,7 @@ func BenchmarkSearch(b *testing.B) {
 	for i, v := range c.vectors {
 		buffer.Add(uint32(i), v)
 	}
-	set := buffer.Set(len(c.vectors), nil)
+	set := buffer.Set(len(c.vectors))
 	encoding := time.Since(start)
 	start = time.Now()
 	depth, err := vector.Measure(context.Background(), []vector.Part{{Set: set}}, 0)

@@ -3,17 +3,18 @@ package vector
 import (
 	"encoding/binary"
 	"math"
-	"slices"
+
+	"sheaf/internal/offheap"
 )
 
-// Buffer gathers vectors in memory, encoded and laid out as a Set has them. Not
-// safe for concurrent use.
+// Buffer gathers vectors in memory, encoded and laid out as a Set has them. Free ends it.
+// Not safe for concurrent use.
 type Buffer struct {
 	encoder *Encoder
-	rows    []byte
-	codes   []byte // whole groups
-	scales  []byte
-	owners  []uint32
+	rows    offheap.List[byte]
+	codes   offheap.List[byte] // whole groups
+	scales  offheap.List[byte]
+	owners  offheap.List[uint32]
 	code    []uint64 // of the vector that was added last
 }
 
@@ -24,69 +25,71 @@ func NewBuffer(dims int) *Buffer { return &Buffer{encoder: NewEncoder(dims)} }
 func (b *Buffer) Dims() int { return b.encoder.dims }
 
 // Len is the number of vectors.
-func (b *Buffer) Len() int { return len(b.owners) }
+func (b *Buffer) Len() int { return len(b.owners.Items) }
 
-// Reset makes b empty and keeps its memory for the vectors that come.
-func (b *Buffer) Reset() {
-	b.rows, b.codes, b.scales, b.owners = b.rows[:0], b.codes[:0], b.scales[:0], b.owners[:0]
+// Bytes is the memory that the vectors take.
+func (b *Buffer) Bytes() int64 {
+	return b.rows.Bytes() + b.codes.Bytes() + b.scales.Bytes() + b.owners.Bytes()
+}
+
+// Free makes b empty and gives its memory back; sets that share it end, too.
+func (b *Buffer) Free() {
+	b.rows.Free()
+	b.codes.Free()
+	b.scales.Free()
+	b.owners.Free()
 }
 
 // Add adds a passage of a chunk; owner never falls.
 func (b *Buffer) Add(owner uint32, v []float32) {
-	if size := b.encoder.RowBytes(); cap(b.rows)-len(b.rows) < size {
-		b.rows = slices.Grow(b.rows, max(len(b.rows)/2, size)) // append alone copies them twice as often
-	}
+	b.rows.Grow(b.encoder.RowBytes())
 	var scale float32
-	b.rows, b.code, scale = b.encoder.Encode(b.rows, b.code[:0], v)
-	b.codes = appendCode(b.codes, len(b.owners), b.code)
-	b.scales = AppendScale(b.scales, scale)
-	b.owners = append(b.owners, owner)
+	b.rows.Items, b.code, scale = b.encoder.Encode(b.rows.Items, b.code[:0], v)
+	b.add(owner, scale)
 }
 
-// appendCode puts the code of vector i, the next one, into codes.
-func appendCode(codes []byte, i int, code []uint64) []byte {
+// add adds all of the next vector but its row. Its code is in b.code.
+func (b *Buffer) add(owner uint32, scale float32) {
+	i := b.Len()
 	if i%GroupRows == 0 {
-		at, size := len(codes), GroupRows*len(code)*8
-		codes = append(codes, make([]byte, size)...)
-		clear(codes[at:])
+		at, size := len(b.codes.Items), GroupRows*len(b.code)*8
+		b.codes.Grow(size)
+		b.codes.Items = b.codes.Items[:at+size]
+		clear(b.codes.Items[at:])
 	}
-	PutCode(codes, i, code)
-	return codes
+	PutCode(b.codes.Items, i, b.code)
+	b.scales.Grow(ScaleBytes)
+	b.scales.Items = AppendScale(b.scales.Items, scale)
+	b.owners.Add(owner)
 }
 
-// Set arranges the vectors to be searched. Owners become what remap makes of them,
-// in the same order, below chunks; those for which it says false are left out. A
-// nil remap changes nothing: then the set shares the memory of b, and is valid
-// until the next Add or Reset.
-func (b *Buffer) Set(chunks int, remap func(owner uint32) (to uint32, ok bool)) *Set {
-	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows, Codes: b.codes, Scales: b.scales}
-	if remap != nil {
-		b = b.copyOf(remap)
-		s.Count, s.Rows, s.Codes, s.Scales = b.Len(), b.rows, b.codes, b.scales
-	}
+// Set arranges the vectors to be searched; their owners are below chunks. The set shares
+// the memory of b, and is valid until the next Add or Free.
+func (b *Buffer) Set(chunks int) *Set {
+	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows.Items, Codes: b.codes.Items, Scales: b.scales.Items}
 	var owners OwnerList
-	for _, owner := range b.owners {
+	for _, owner := range b.owners.Items {
 		owners.Add(owner)
 	}
 	s.Owners, s.Firsts, s.Owned = owners.Owners, owners.Firsts, owners.Owned
 	return s
 }
 
-// copyOf is a buffer of the vectors that remap keeps, under their new owners.
-func (b *Buffer) copyOf(remap func(owner uint32) (to uint32, ok bool)) *Buffer {
+// Kept is a buffer of the vectors whose owners remap makes others of, in the same order;
+// those for which it says false are left out.
+func (b *Buffer) Kept(remap func(owner uint32) (to uint32, ok bool)) *Buffer {
 	e := b.encoder
 	size := e.RowBytes()
 	out := &Buffer{encoder: e}
-	for i, owner := range b.owners {
+	for i, owner := range b.owners.Items {
 		to, ok := remap(owner)
 		if !ok {
 			continue
 		}
-		out.code = Code(out.code[:0], b.codes, i, e.Words())
-		out.codes = appendCode(out.codes, out.Len(), out.code)
-		out.rows = append(out.rows, b.rows[i*size:(i+1)*size]...)
-		out.scales = append(out.scales, b.scales[i*ScaleBytes:(i+1)*ScaleBytes]...)
-		out.owners = append(out.owners, to)
+		out.rows.Grow(size)
+		out.rows.Items = append(out.rows.Items, b.rows.Items[i*size:(i+1)*size]...)
+		out.code = Code(out.code[:0], b.codes.Items, i, e.Words())
+		out.add(to, math.Float32frombits(binary.LittleEndian.Uint32(b.scales.Items[i*ScaleBytes:])))
 	}
 	return out
 }

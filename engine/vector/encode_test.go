@@ -63,7 +63,7 @@ func TestRotation(t *testing.T) {
 func TestDocumentedVector(t *testing.T) {
 	b := NewBuffer(2)
 	b.Add(3, []float32{0.6, -0.8})
-	s := b.Set(4, nil)
+	s := b.Set(4)
 	got := fmt.Sprintf("%x %x %x %x %x", s.Rows[:4], s.Codes[:9], s.Scales, s.Owners, s.Firsts)
 	if got != "24ff24ff aaaaaaaaaaaaaaaa00 f2f1333a 030000 00000000" || len(s.Rows) != 64 || len(s.Codes) != 64 {
 		t.Errorf("the example is %s", got)
@@ -102,7 +102,7 @@ func TestEncoding(t *testing.T) {
 			var made query
 			e.prepare(&made, x)
 			out := make([]int32, 1)
-			dotGo(out, row, []uint32{0}, appendCode(nil, 0, code), made.numbers)
+			dotGo(out, row, []uint32{0}, groupOf(code), made.numbers)
 			got, exact := float64(out[0])*made.scale*float64(scale), product(x, v)
 			allowed := 0.002
 			if &x[0] == &v[0] {
@@ -116,6 +116,13 @@ func TestEncoding(t *testing.T) {
 	if n := Padded(256) + CodeBytes(256, 8)/8 + ScaleBytes + OwnerBytes + 1; n > 300 {
 		t.Errorf("%d bytes for a vector of 256 dimensions", n)
 	}
+}
+
+// groupOf is a group of codes with this one as its first.
+func groupOf(code []uint64) []byte {
+	group := make([]byte, GroupRows*len(code)*8)
+	PutCode(group, 0, code)
+	return group
 }
 
 // TestHostileVectors: numbers that are no vector of unit length become zeros or
@@ -138,7 +145,7 @@ func TestHostileVectors(t *testing.T) {
 		var q query
 		e.prepare(&q, v)
 		out := make([]int32, 1)
-		dotGo(out, row, []uint32{0}, appendCode(nil, 0, code), q.numbers)
+		dotGo(out, row, []uint32{0}, groupOf(code), q.numbers)
 		got := float64(out[0]) * q.scale * float64(scale)
 		want := 0.6*float64(v[0]) - 0.8*float64(v[2])
 		if math.Abs(got-want) > 0.01*math.Max(math.Abs(float64(v[0])), math.Abs(float64(v[2]))) {
@@ -209,7 +216,7 @@ func TestSampleOfEqual(t *testing.T) {
 		for i := range uint32(3 * exactRows) {
 			b.Add(i/passages, v)
 		}
-		p := Part{Set: b.Set(3*exactRows, nil)}
+		p := Part{Set: b.Set(3 * exactRows)}
 		q := &sample{}
 		p.Encoder.prepare(&q.query, v)
 		q.counts = make([]int32, 2*planeMost*p.Encoder.padded+1)

@@ -66,7 +66,7 @@ func newRandom(r *rand.Rand, n, dims, most int) *random {
 		s.owners = append(s.owners, ordinal)
 		b.Add(ordinal, s.vectors[i])
 	}
-	s.Set = b.Set(int(ordinal)+1, nil)
+	s.Set = b.Set(int(ordinal) + 1)
 	return s
 }
 
@@ -310,19 +310,19 @@ func TestMeasureParts(t *testing.T) {
 	for i := range live {
 		live[i] = math.MaxUint64
 	}
-	want, err := vector.Measure(t.Context(), []vector.Part{{Set: whole.Set(30000, nil)}}, 8)
+	want, err := vector.Measure(t.Context(), []vector.Part{{Set: whole.Set(30000)}}, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := vector.Measure(t.Context(), []vector.Part{{Set: left.Set(10000, nil)}, {Set: right.Set(20000, nil), Live: live}}, 8)
+	got, err := vector.Measure(t.Context(), []vector.Part{{Set: left.Set(10000)}, {Set: right.Set(20000), Live: live}}, 8)
 	if err != nil || got != want {
 		t.Errorf("parts need %v, the whole %v, %v", got, want, err)
 	}
-	if d, err := vector.Measure(t.Context(), []vector.Part{{Set: left.Set(10000, func(i uint32) (uint32, bool) { return i, i < 4000 })}}, 8); d != (vector.Depth{}) || err != nil {
+	if d, err := vector.Measure(t.Context(), []vector.Part{{Set: left.Kept(func(i uint32) (uint32, bool) { return i, i < 4000 }).Set(10000)}}, 8); d != (vector.Depth{}) || err != nil {
 		t.Errorf("a small set needs %v, %v", d, err)
 	}
 	clear(live)
-	if d, err := vector.Measure(t.Context(), []vector.Part{{Set: right.Set(20000, nil), Live: live}}, 8); d != (vector.Depth{}) || err != nil {
+	if d, err := vector.Measure(t.Context(), []vector.Part{{Set: right.Set(20000), Live: live}}, 8); d != (vector.Depth{}) || err != nil {
 		t.Errorf("a set of which all is gone needs %v, %v", d, err)
 	}
 }

@@ -36,18 +36,18 @@ type Engine interface {
 	Close() error
 }
 
-// Sized is an engine that runs in other processes than its harness.
+// Sized is an engine that runs in another process than its harness.
 type Sized interface {
-	// Resident is the resident size of those processes, in bytes.
-	Resident() int64
+	// Process is the number of that process, "" when none runs.
+	Process() string
 }
 
-// residentOf is the resident size of an engine.
-func residentOf(e Engine) int64 {
+// processOf is the process of an engine, as [Resident] takes it.
+func processOf(e Engine) string {
 	if s, ok := e.(Sized); ok {
-		return s.Resident()
+		return s.Process()
 	}
-	return Resident("self")
+	return "self"
 }
 
 // Main runs an engine as the protocol says, with the arguments of the program,
@@ -106,7 +106,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	}
 	r.OpenSeconds = time.Since(began).Seconds()
 	err = measure(ctx, queries, m, r, func(ctx context.Context, i int) ([]string, error) { return e.Ask(ctx, queries[i].Text, vectors[i]) })
-	r.SearchBytes = residentOf(e)
+	r.SearchBytes = Resident(processOf(e))
 	return r, errors.Join(err, e.Close())
 }
 
@@ -124,33 +124,41 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 		}
 	}
 	debug.FreeOSMemory()
-	before := residentOf(e)
-	watched := make(chan struct{})
-	ended := make(chan int64)
-	go func() {
-		most := int64(0)
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				most = max(most, residentOf(e)-before)
-			case <-watched:
-				ended <- max(most, residentOf(e)-before)
-				return
-			}
-		}
-	}()
+	before := Anonymous(processOf(e))
+	most := watch(func() int64 { return Anonymous(processOf(e)) })
 	began := time.Now()
 	err = e.Build(ctx, index, docs, vectors)
 	r.BuildSeconds = time.Since(began).Seconds()
-	close(watched)
-	r.PeakBytes = <-ended
+	r.PeakBytes = most() - before
 	if err != nil {
 		return err
 	}
 	r.IndexBytes, err = folderBytes(index)
 	return err
+}
+
+// watch looks at an amount again and again until the returned function is called, which
+// says how much it was at most.
+func watch(amount func() int64) (most func() int64) {
+	stop, ended := make(chan struct{}), make(chan int64)
+	go func() {
+		most := amount()
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				most = max(most, amount())
+			case <-stop:
+				ended <- max(most, amount())
+				return
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		return <-ended
+	}
 }
 
 func folderBytes(dir string) (n int64, err error) {
@@ -168,16 +176,33 @@ func folderBytes(dir string) (n int64, err error) {
 }
 
 // Resident is the resident size of a process, by its number or "self", in bytes; 0
-// where it cannot be told.
+// for "" and where it cannot be told.
 func Resident(process string) int64 {
+	all, _ := pages(process)
+	return all
+}
+
+// Anonymous is what of the resident size of a process is its own memory: without pages
+// of files, which the kernel can take back at any time, and without what it shares.
+func Anonymous(process string) int64 {
+	all, shared := pages(process)
+	return all - shared
+}
+
+func pages(process string) (all, shared int64) {
+	if process == "" {
+		return 0, 0
+	}
 	b, err := os.ReadFile(filepath.Join("/proc", process, "statm"))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	fields := strings.Fields(string(b))
-	if len(fields) < 2 {
-		return 0
+	if len(fields) < 3 {
+		return 0, 0
 	}
-	n, _ := strconv.ParseInt(fields[1], 10, 64)
-	return n * int64(os.Getpagesize())
+	all, _ = strconv.ParseInt(fields[1], 10, 64)
+	shared, _ = strconv.ParseInt(fields[2], 10, 64)
+	size := int64(os.Getpagesize())
+	return all * size, shared * size
 }

@@ -21,9 +21,10 @@ func Own(task Task, m Meta) Engine {
 }
 
 type own struct {
-	task  Task
-	dims  int
-	store *embedded.Store
+	task   Task
+	dims   int
+	memory int64 // that the engine may take while it builds; 0 is its default
+	store  *embedded.Store
 }
 
 // Version implements [Engine]; the engine is this program.
@@ -35,7 +36,7 @@ func (e *own) Open(dir string) error {
 	if err != nil {
 		return err
 	}
-	o := embedded.Options{Dir: dir, Analyzer: a}
+	o := embedded.Options{Dir: dir, Analyzer: a, MemoryBytes: e.memory}
 	if e.task != TaskWords {
 		o.Vectors = []backend.VectorField{{Name: backend.VectorBody, Model: "bench", Dims: e.dims}}
 	}
@@ -51,6 +52,20 @@ const batchChunks = 2000
 
 // Build implements [Engine].
 func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error {
+	from := 0
+	return e.build(ctx, dir, func() ([]Document, [][]float32, error) {
+		to := min(from+batchChunks, len(docs))
+		part, rows := docs[from:to], [][]float32(nil)
+		if e.task != TaskWords {
+			rows = vectors[from:to]
+		}
+		from = to
+		return part, rows, nil
+	})
+}
+
+// build indexes what next returns, until that is nothing.
+func (e *own) build(ctx context.Context, dir string, next func() ([]Document, [][]float32, error)) error {
 	if err := e.Open(dir); err != nil {
 		return err
 	}
@@ -58,9 +73,16 @@ func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors []
 	if err != nil {
 		return err
 	}
-	for from := 0; from < len(docs); from += batchChunks {
+	for {
+		docs, vectors, err := next()
+		if err != nil {
+			return err
+		}
+		if len(docs) == 0 {
+			break
+		}
 		var batch backend.Batch
-		for i := from; i < min(from+batchChunks, len(docs)); i++ {
+		for i := range docs {
 			c := backend.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}
 			if e.task != TaskVectors {
 				c.Fields = []backend.Field{{Name: sheaf.FieldTitle, Text: docs[i].Title}, {Name: sheaf.FieldBody, Text: docs[i].Text}}

@@ -85,9 +85,10 @@ type Result struct {
 	// OpenSeconds is opening the index again; 0 when not measured.
 	OpenSeconds float64 `json:"open_seconds,omitempty"`
 	IndexBytes  int64   `json:"index_bytes"`
-	// PeakBytes is the largest resident size while building, less what the
-	// program held before it began; SearchBytes the resident size after all
-	// queries. Pages of mapped files count in both.
+	// PeakBytes is the most anonymous memory that was resident while building, less
+	// what the program held before it began: without pages of files, which the
+	// kernel takes back when others need memory. SearchBytes is the resident size
+	// after all queries, pages of mapped files among it.
 	PeakBytes   int64 `json:"peak_bytes"`
 	SearchBytes int64 `json:"search_bytes"`
 	// Classes are the measurements of each class of queries.

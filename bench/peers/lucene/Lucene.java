@@ -35,7 +35,7 @@ public final class Lucene {
     for (String line : Files.readAllLines(folder.resolve("corpus.jsonl"))) docs.add(object(line));
     float[][] rows = vectors ? rows(folder.resolve("vectors.f32"), dims) : null;
     System.gc();
-    long before = resident();
+    long before = anonymous();
     long began = System.nanoTime();
     IndexWriterConfig config = new IndexWriterConfig(new EnglishAnalyzer()).setRAMBufferSizeMB(256);
     try (Directory dir = FSDirectory.open(index); IndexWriter writer = new IndexWriter(dir, config)) {
@@ -53,7 +53,7 @@ public final class Lucene {
       writer.commit();
     }
     double build = (System.nanoTime() - began) / 1e9;
-    long peak = resident() - before, bytes = size(index);
+    long peak = anonymous() - before, bytes = size(index);
     docs = null;
     rows = null;
     System.gc();
@@ -177,7 +177,16 @@ public final class Lucene {
   }
 
   static long resident() throws IOException {
-    return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]) * 4096;
+    return pages(1);
+  }
+
+  /** What of the resident size is no page of a file. */
+  static long anonymous() throws IOException {
+    return pages(1) - pages(2);
+  }
+
+  static long pages(int field) throws IOException {
+    return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[field]) * 4096;
   }
 
   static long size(Path dir) throws IOException {

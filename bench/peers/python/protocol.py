@@ -22,9 +22,19 @@ def rows(name, dims):
     return numpy.fromfile(name, dtype="<f4").reshape(-1, dims)
 
 
-def resident():
+def pages():
     with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+        return [int(n) * os.sysconf("SC_PAGESIZE") for n in f.read().split()]
+
+
+def resident():
+    return pages()[1]
+
+
+def anonymous():
+    """What of the resident size is no page of a file."""
+    size = pages()
+    return size[1] - size[2]
 
 
 def folder_bytes(folder):
@@ -32,20 +42,20 @@ def folder_bytes(folder):
 
 
 class Peak:
-    """The largest resident size while something runs, less that before it."""
+    """The most anonymous memory that is resident while something runs, less that before it."""
 
     def __enter__(self):
-        self.before, self.most, self.stop = resident(), 0, threading.Event()
+        self.before, self.most, self.stop = anonymous(), 0, threading.Event()
         self.thread = threading.Thread(target=self.watch)
         self.thread.start()
         return self
 
     def watch(self):
         while not self.stop.wait(0.02):
-            self.most = max(self.most, resident() - self.before)
+            self.most = max(self.most, anonymous() - self.before)
 
     def __exit__(self, *_):
-        self.most = max(self.most, resident() - self.before)
+        self.most = max(self.most, anonymous() - self.before)
         self.stop.set()
         self.thread.join()
 

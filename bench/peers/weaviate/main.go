@@ -36,12 +36,12 @@ type engine struct {
 // Version is that of the server that setup.sh installs.
 func (e *engine) Version() string { return os.Getenv("WEAVIATE_VERSION") }
 
-// Resident is the resident size of the server.
-func (e *engine) Resident() int64 {
+// Process is the number of the server's.
+func (e *engine) Process() string {
 	if e.server == nil {
-		return 0
+		return ""
 	}
-	return benchmark.Resident(strconv.Itoa(e.server.command.Process.Pid))
+	return strconv.Itoa(e.server.command.Process.Pid)
 }
 
 func (e *engine) Open(dir string) (err error) {

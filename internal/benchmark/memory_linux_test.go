@@ -1,0 +1,84 @@
+package benchmark
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// BenchmarkBuildMemory lets our own engine index the corpus of [BenchmarkWords] with
+// the memory that each number of SHEAF_TEST_MEMORY allows, in MB (64,128,256,512 when
+// there is none). The corpus is read from disk beside it, so that what is measured is
+// the engine's: anon-MB is the most anonymous memory that was resident, less that
+// before, of which the kernel tells at any time.
+func BenchmarkBuildMemory(b *testing.B) {
+	corpus, _ := keptCorpus(b)
+	list := os.Getenv("SHEAF_TEST_MEMORY")
+	if list == "" {
+		list = "64,128,256,512"
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		allowed, err := strconv.ParseInt(name, 10, 64)
+		if err != nil {
+			b.Fatalf("SHEAF_TEST_MEMORY: %v", err)
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				dir := b.TempDir()
+				debug.FreeOSMemory()
+				before, most := Anonymous("self"), watch(func() int64 { return Anonymous("self") })
+				used, input := processTime(), int64(0)
+				b.StartTimer()
+				engine := &own{task: TaskWords, memory: allowed << 20}
+				if err := engine.build(context.Background(), dir, eachBatch(b, corpus, &input)); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				b.ReportMetric(float64(most()-before)/(1<<20), "anon-MB")
+				b.ReportMetric(float64(input)/1e6/(processTime()-used).Seconds(), "MB/cpu-s")
+				b.ReportMetric(float64(segments(b, dir)), "segments")
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+// eachBatch reads the corpus, a batch at a time; input is how much it has read.
+func eachBatch(b *testing.B, corpus string, input *int64) func() ([]Document, [][]float32, error) {
+	f, err := os.Open(filepath.Join(corpus, corpusFile))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { f.Close() })
+	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<18))
+	return func() ([]Document, [][]float32, error) {
+		docs := make([]Document, 0, batchChunks)
+		for len(docs) < batchChunks && d.More() {
+			var one Document
+			if err := d.Decode(&one); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", f.Name(), err)
+			}
+			*input += int64(len(one.Title) + len(one.Text))
+			docs = append(docs, one)
+		}
+		return docs, nil, nil
+	}
+}
+
+// segments is how many segments an index has.
+func segments(b *testing.B, dir string) int {
+	b.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return len(files)
+}

@@ -1,0 +1,5 @@
+//go:build !linux || race
+
+package offheap
+
+func remapped([]byte, int) ([]byte, bool) { return nil, false }

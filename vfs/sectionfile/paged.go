@@ -58,44 +58,34 @@ func (r *Reader) levelAt(offset, length int) level {
 	return level{r.data[offset : offset+length : offset+length], offset, make([]atomic.Uint64, (pages(length)+63)/64)}
 }
 
-// Paged opens a section. It reads nothing of it, but of one in a container of version
-// 1 all. The error wraps ErrCorrupt.
+// Paged opens a section. It reads nothing of it. The error wraps ErrCorrupt.
 func (r *Reader) Paged(name string) (*Paged, error) {
 	for _, e := range r.entries {
 		if e.name == name {
-			return r.paged(e)
+			return r.paged(e), nil
 		}
 	}
 	return nil, r.corrupt(name, 0, "the section is missing")
 }
 
-func (r *Reader) paged(e entry) (*Paged, error) {
+func (r *Reader) paged(e entry) *Paged {
 	at, length := int(e.offset), int(e.length)
 	p := &Paged{r: r, entry: e, level: r.levelAt(at, length)}
-	if r.whole {
-		if err := Verify(p.data, e.checksum); err != nil {
-			return nil, p.Corrupt(0, "%v", err)
-		}
-		for i := range p.done {
-			p.done[i].Store(^uint64(0))
-		}
-		return p, nil
-	}
 	p.left.Store(int64(pages(length)))
+	if r.whole {
+		return p
+	}
 	at += length
 	eachList(length, func(length int) {
 		p.lists = append(p.lists, r.levelAt(at, length))
 		at += length
 	})
-	return p, nil
+	return p
 }
 
 // verify verifies all of a section.
 func (r *Reader) verify(e entry) error {
-	p, err := r.paged(e)
-	if err == nil {
-		_, err = p.All()
-	}
+	_, err := r.paged(e).All()
 	return err
 }
 
@@ -156,8 +146,19 @@ func (p *Paged) Records(numbers []uint32, size int) error {
 // All returns the whole section, verified.
 func (p *Paged) All() ([]byte, error) { return p.Slice(0, len(p.data)) }
 
-// verify verifies a page of the section.
+// verify verifies a page of the section: in a container of version 1, which has no
+// checksums of pages, all of it.
 func (p *Paged) verify(i int) error {
+	if p.r.whole {
+		if err := Verify(p.data, p.entry.checksum); err != nil {
+			return p.Corrupt(0, "%v", err)
+		}
+		for i := range p.done {
+			p.done[i].Store(^uint64(0))
+		}
+		p.left.Store(0)
+		return nil
+	}
 	want, err := p.sum(0, i)
 	if err == nil {
 		err = p.verifyPage(&p.level, i, want, "")

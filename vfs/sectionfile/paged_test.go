@@ -2,6 +2,7 @@ package sectionfile_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -166,6 +167,80 @@ func TestPagedFlips(t *testing.T) {
 		}
 		if err != nil && !errors.Is(err, sectionfile.ErrCorrupt) {
 			t.Errorf("byte %d flipped: %v", at, err)
+		}
+	}
+}
+
+// without is a file of pages' in a version of the container of which n bytes before the
+// table are cut out. All checksums that opening verifies are right; that of the section
+// is of all its bytes, as version 1 has it.
+func without(t testing.TB, data []byte, n int, version byte) []byte {
+	t.Helper()
+	le := binary.LittleEndian
+	file := pages(t, data)
+	table := int(le.Uint64(file[len(file)-32:]))
+	file = append(file[:table-n:table-n], file[table:]...)
+	table -= n
+	footer := file[len(file)-32:]
+	file[8] = version
+	le.PutUint32(file[60:], sectionfile.Checksum(file[:60]))
+	le.PutUint32(file[table+16:], sectionfile.Checksum(data))
+	le.PutUint64(footer, uint64(table))
+	le.PutUint32(footer[12:], sectionfile.Checksum(file[table:len(file)-32]))
+	le.PutUint32(footer[28:], sectionfile.Checksum(footer[:28]))
+	return file
+}
+
+// TestListsLieInTheFile: a section without room for its lists of checksums before the
+// table is refused when the file is opened, before anything looks for them behind its end.
+func TestListsLieInTheFile(t *testing.T) {
+	const n = 70 // pages; their list is longer than table and footer
+	data := random(n * page)
+	for _, cut := range []int{0, 1, 4, 4*n - 1, 4 * n} {
+		r, err := openBytes(t, without(t, data, cut, sectionfile.Version))
+		switch {
+		case cut == 0 && err != nil:
+			t.Error(err)
+		case cut > 0 && (!errors.Is(err, sectionfile.ErrCorrupt) || !strings.Contains(err.Error(), "do not lie in the file")):
+			t.Errorf("%d bytes short: %v", cut, err)
+		}
+		if err == nil {
+			r.Check()
+		}
+	}
+}
+
+// TestContainer1: a section in a container of version 1 is verified as a whole, by
+// whatever first reads some of it, and not when it is opened.
+func TestContainer1(t *testing.T) {
+	data := random(70*page + 3)
+	file := without(t, data, 4*71, 1)
+	for _, flip := range []int{-1, 0, 35 * page, len(data) - 1} {
+		flipped := bytes.Clone(file)
+		if flip >= 0 {
+			flipped[64+flip] ^= 4
+		}
+		for what, read := range map[string]func(p *sectionfile.Paged) error{
+			"all":     func(p *sectionfile.Paged) error { _, err := p.All(); return err },
+			"a slice": func(p *sectionfile.Paged) error { _, err := p.Slice(page+1, 5); return err },
+			"records": func(p *sectionfile.Paged) error { return p.Records([]uint32{1, 20}, page) },
+		} {
+			r, err := openBytes(t, flipped)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := r.Paged("numbers")
+			if err != nil {
+				t.Fatalf("byte %d flipped: opening read it: %v", flip, err)
+			}
+			for range 2 {
+				if err := read(p); errors.Is(err, sectionfile.ErrCorrupt) != (flip >= 0) {
+					t.Errorf("byte %d flipped, %s: %v", flip, what, err)
+				}
+			}
+			if faults := r.Check(); (len(faults) > 0) != (flip >= 0) {
+				t.Errorf("byte %d flipped: %v", flip, faults)
+			}
 		}
 	}
 }

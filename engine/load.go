@@ -420,10 +420,16 @@ func (ix *Index) newName() string {
 }
 
 // Commit makes everything since the last one durable and visible. No Add may run
-// meanwhile.
+// meanwhile. After Close it is ErrClosed.
 func (l *Load) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	l.mu.Lock()
+	closed := l.closed
+	l.mu.Unlock()
+	if closed {
+		return ErrClosed
 	}
 	if err := l.flushAll(); err != nil {
 		return err
@@ -465,10 +471,13 @@ func (l *Load) flushAll() error {
 
 // Close drops what was not committed and ends the load.
 func (l *Load) Close() error {
-	if l.closed {
+	l.mu.Lock()
+	closed := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if closed {
 		return nil
 	}
-	l.closed = true
 	for _, w := range l.all {
 		w.mu.Lock()
 		w.forget()
@@ -480,6 +489,7 @@ func (l *Load) Close() error {
 	for _, f := range l.flushed {
 		errs = append(errs, f.release(), l.index.drop(f.name))
 	}
+	l.flushed = nil // their files are gone
 	l.index.writer <- struct{}{}
 	return errors.Join(errs...)
 }

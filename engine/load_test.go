@@ -52,6 +52,52 @@ func TestWorkerMemory(t *testing.T) {
 	}
 }
 
+// TestCommitAfterClose: a load that is closed publishes nothing, or the index would name
+// files that Close removed.
+func TestCommitAfterClose(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, WorkerMemory: 1 << 18}
+	ix, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, ix, nil, []Chunk{{ID: "kept", Doc: "kept"}})
+	load, err := ix.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)); err != nil {
+		t.Fatal(err)
+	}
+	if len(load.flushed) == 0 {
+		t.Fatal("nothing was written before the load was closed")
+	}
+	if err := load.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := load.Commit(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("a commit after Close: %v, want ErrClosed", err)
+	}
+	if err := errors.Join(load.Close(), ix.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if ix, err = Open(o); err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if s.Chunks() != 1 {
+		t.Errorf("%d chunks, want the one that was committed", s.Chunks())
+	}
+}
+
 // TestRepeatedTogether: goroutines that add again what the load has already, side by
 // side, all come to an end, and what each added last is there once.
 func TestRepeatedTogether(t *testing.T) {

@@ -356,13 +356,24 @@ func (f *flushed) remove(docs, ids []string) error {
 	return nil
 }
 
-// wordShare is the part of its memory in which a worker may remember words from
-// one segment to the next, and wordBytes the most that it may, which keeps the number
-// of terms far below what a builder can hold.
+// wordShare is the part of its share of all memory in which a worker may remember words
+// from one segment to the next, ownWordShare that of WorkerMemory: the rest is what
+// flush makes free, and a segment holds. wordBytes is the most, which keeps the number of
+// terms far below what a builder can hold.
 const (
-	wordShare = 8
-	wordBytes = 1 << 30
+	wordShare    = 8
+	ownWordShare = 4
+	wordBytes    = 1 << 30
 )
+
+// keptWords is how many bytes of words a worker may remember when it is flushed.
+func (l *Load) keptWords() int64 {
+	kept := min(l.index.options.Memory/int64(len(l.all))/wordShare, wordBytes)
+	if own := l.index.options.WorkerMemory; own > 0 {
+		kept = min(kept, own/ownWordShare)
+	}
+	return kept
+}
 
 // flush writes the chunks of workers, of which mu is held, as one segment.
 func (l *Load) flush(workers ...*worker) error {
@@ -387,7 +398,7 @@ func (l *Load) flush(workers ...*worker) error {
 		}
 	}
 	for _, w := range workers {
-		w.reset(min(l.index.options.Memory/int64(len(l.all))/wordShare, wordBytes))
+		w.reset(l.keptWords())
 		w.used.Store(w.bytes())
 	}
 	return nil

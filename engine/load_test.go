@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +50,40 @@ func TestWorkerMemory(t *testing.T) {
 		if err := ix.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestWorkerMemoryOfNewWords: words without end, of which a worker remembers less than
+// WorkerMemory from one segment to the next, or there would be one for every chunk.
+func TestWorkerMemoryOfNewWords(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 32 << 20, WorkerMemory: 1 << 20, MergeRate: NoMerges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	const all, words = 300, 200
+	var chunks []Chunk
+	for i := range all {
+		var b strings.Builder
+		for k := range words {
+			fmt.Fprintf(&b, "word%d ", i*words+k)
+		}
+		id := fmt.Sprint(i)
+		chunks = append(chunks, Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", b.String()}}})
+	}
+	commit(t, ix, nil, chunks)
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if st := s.Stats(); st.Chunks != all || st.Segments < 2 || st.Segments > all/10 {
+		t.Errorf("%d of %d chunks in %d segments, want several, of more than 10", st.Chunks, all, st.Segments)
 	}
 }
 

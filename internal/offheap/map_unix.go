@@ -3,6 +3,7 @@
 package offheap
 
 import (
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -21,8 +22,21 @@ func mapped(n int) ([]byte, bool) {
 	return b, err == nil
 }
 
+// unmap gives b back, or at least its memory where that would make more mappings than
+// the system allows.
 func unmap(b []byte) {
-	if err := unix.Munmap(b); err != nil {
+	switch err := unix.Munmap(b); err {
+	case nil:
+	case unix.ENOMEM:
+		forget(b)
+	default:
 		panic(err) // it is not what was mapped
+	}
+}
+
+// forget gives the memory of b back, which then is zeros; its addresses stay taken.
+func forget(b []byte) {
+	if runtime.GOOS != "linux" || unix.Madvise(b, unix.MADV_DONTNEED) != nil {
+		clear(b) // elsewhere that is a hint, which may leave what is there
 	}
 }

@@ -5,11 +5,13 @@
 //
 // Whoever takes memory frees it. What lies in it holds no pointers into the collector's
 // heap, which does not look here. Where the memory cannot be mapped, and in programs
-// that look for data races, it is from the heap after all: there freeing writes to it, so
-// that the detector finds whoever still uses it.
+// that look for data races, it is from the heap after all. In the latter freeing fills it
+// with 0xdb: who reads it later gets nonsense, and the detector reports that where it is another
+// goroutine; a goroutine that goes on with what it has freed itself is not reported.
 package offheap
 
 import (
+	"os"
 	"sync/atomic"
 	"unsafe"
 )
@@ -18,6 +20,7 @@ import (
 type block struct {
 	bytes  []byte
 	mapped bool
+	arena  *arena // that it is a cell of, or nil
 }
 
 var inUse atomic.Int64
@@ -25,14 +28,22 @@ var inUse atomic.Int64
 // InUse is how many bytes are taken and not freed, by the whole program.
 func InUse() int64 { return inUse.Load() }
 
-const pageBytes = 4 << 10
+// pageBytes are those of a page of the machine's memory.
+var pageBytes = os.Getpagesize()
+
+// pages is n or more, to whole pages.
+func pages(n int) int { return (n + pageBytes - 1) &^ (pageBytes - 1) }
 
 // take takes n bytes at least, zeros.
 func take(n int) block {
-	n = (n + pageBytes - 1) &^ (pageBytes - 1)
+	n = pages(n)
 	inUse.Add(int64(n))
-	if bytes, ok := mapped(n); ok {
-		return block{bytes, true}
+	if n == cellBytes {
+		if b, ok := arenas.take(); ok {
+			return b
+		}
+	} else if bytes, ok := mapped(n); ok {
+		return block{bytes: bytes, mapped: true}
 	}
 	return block{bytes: make([]byte, n)}
 }
@@ -43,18 +54,26 @@ func (b *block) free() {
 		return
 	}
 	inUse.Add(-int64(len(b.bytes)))
-	if b.mapped {
+	switch {
+	case b.arena != nil:
+		arenas.free(b)
+	case b.mapped:
 		unmap(b.bytes)
-	} else {
-		clear(b.bytes)
+	case poisoned:
+		for i := range b.bytes {
+			b.bytes[i] = poison
+		}
 	}
 	*b = block{}
 }
 
+// poison is what memory is filled with that is freed, in programs that look for data races.
+const poison = 0xdb
+
 // grow makes b larger, to n bytes at least; it may be elsewhere then.
 func (b *block) grow(n int) {
-	n = (n + pageBytes - 1) &^ (pageBytes - 1)
-	if b.mapped {
+	n = pages(n)
+	if b.mapped && b.arena == nil {
 		if bytes, ok := remapped(b.bytes, n); ok {
 			inUse.Add(int64(n - len(b.bytes)))
 			b.bytes = bytes
@@ -129,8 +148,14 @@ func (l *List[T]) Free() {
 	l.Items = nil
 }
 
-// Bytes is the memory that the elements take.
-func (l *List[T]) Bytes() int64 { return int64(len(l.Items)) * int64(unsafe.Sizeof(*new(T))) }
+// Bytes is the memory that the elements take, with the room that they have where that
+// takes memory before it is written to.
+func (l *List[T]) Bytes() int64 {
+	if !l.block.mapped {
+		return int64(len(l.block.bytes))
+	}
+	return int64(len(l.Items)) * int64(unsafe.Sizeof(*new(T)))
+}
 
 // Texts keeps texts one after another. The zero value is empty.
 type Texts struct {
@@ -140,7 +165,7 @@ type Texts struct {
 }
 
 // pieceBytes is how long a piece of texts is; longer ones have one of their own.
-const pieceBytes = 64 << 10
+const pieceBytes = cellBytes
 
 // Add keeps a text. The string is valid until Free.
 func (t *Texts) Add(text []byte) string {

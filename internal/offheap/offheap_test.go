@@ -79,3 +79,29 @@ func TestTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestPoison: in programs that look for data races, who still reads what is freed gets
+// nonsense.
+func TestPoison(t *testing.T) {
+	if !poisoned {
+		t.Skip("freed memory is gone")
+	}
+	var l List[byte]
+	l.Add('a')
+	stale := l.Items
+	if l.Free(); stale[0] != poison {
+		t.Errorf("what is freed begins with %#x", stale[0])
+	}
+}
+
+// TestRoomIsCounted: the room of a list counts where it takes memory.
+func TestRoomIsCounted(t *testing.T) {
+	var l List[byte]
+	defer l.Free()
+	l.Add('a')
+	if want := int64(pageBytes); !l.block.mapped && l.Bytes() != want {
+		t.Errorf("%d bytes, want %d of the heap", l.Bytes(), want)
+	} else if l.block.mapped && l.Bytes() != 1 {
+		t.Errorf("%d bytes, want 1 of a mapping", l.Bytes())
+	}
+}

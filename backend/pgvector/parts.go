@@ -60,7 +60,7 @@ func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 	})
 	group.Go(func() error {
 		return w.change(ctx, func(ctx context.Context) error {
-			if err := w.s.check(batch, w.next.dims); err != nil {
+			if err := w.next.checkDims(batch); err != nil {
 				return err
 			}
 			if err := w.remove(ctx, batch.Replace, idsOf(chunks)); err != nil {
@@ -115,7 +115,7 @@ func (w *load) gather(batch *backend.Batch, chunks []analyzed) (int, error) {
 	if next.dims == nil || next.size() >= maxPart {
 		return 0, nil
 	}
-	if err := w.s.check(batch, next.dims); err != nil {
+	if err := next.checkDims(batch); err != nil {
 		return 0, err
 	}
 	for _, doc := range batch.Replace {

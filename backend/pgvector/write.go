@@ -20,7 +20,7 @@ import (
 
 // Write implements [backend.Backend].
 func (s *Store) Write(ctx context.Context, batch backend.Batch) error {
-	if err := s.check(&batch, nil); err != nil {
+	if err := s.check(&batch); err != nil {
 		return err
 	}
 	bulk, err := s.Bulk(ctx)
@@ -114,8 +114,9 @@ type field struct {
 
 var errEnded = fmt.Errorf("postgres: the load has ended: %w", sheaf.ErrUnavailable)
 
-// check refuses what cannot be written; known has the dimensions of vector fields.
-func (s *Store) check(batch *backend.Batch, known map[string]int) error {
+// check refuses what cannot be written, but for the dimensions of fields that the options
+// do not name: see checkDims.
+func (s *Store) check(batch *backend.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
 	}
@@ -123,7 +124,6 @@ func (s *Store) check(batch *backend.Batch, known map[string]int) error {
 	for _, v := range s.o.Vectors {
 		dims[v.Name] = v.Dims
 	}
-	maps.Copy(dims, known)
 	for i := range batch.Chunks {
 		c := &batch.Chunks[i]
 		for _, f := range c.Fields {
@@ -138,6 +138,12 @@ func (s *Store) check(batch *backend.Batch, known map[string]int) error {
 		}
 	}
 	return batch.ValidateDims(dims, maxDims)
+}
+
+// checkDims refuses vectors of other dimensions than their fields have. What check looks
+// at as well is not looked at again: others may wait.
+func (w *waiting) checkDims(batch *backend.Batch) error {
+	return batch.ValidateDims(maps.Clone(w.dims), maxDims)
 }
 
 // storable reports whether PostgreSQL takes a text.
@@ -215,7 +221,7 @@ func (w *load) end() {
 // batches are sent together. After an error of the server everything since the last
 // Commit is lost, and the next call says so.
 func (w *load) Add(ctx context.Context, batch backend.Batch) error {
-	if err := w.s.check(&batch, nil); err != nil {
+	if err := w.s.check(&batch); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil || len(batch.Replace)+len(batch.Chunks) == 0 {

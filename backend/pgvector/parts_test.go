@@ -1,0 +1,38 @@
+package pgvector
+
+import (
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+)
+
+// TestGatherLooksAtDimensions: while a batch keeps others from adding, only what depends
+// on what they added is looked at, and a batch that is refused leaves nothing behind.
+// The rest was looked at before, as Add is told of vectors that are no unit vectors.
+func TestGatherLooksAtDimensions(t *testing.T) {
+	w := &load{s: &Store{}, next: waiting{dims: map[string]int{"body": 3}}}
+	batch := func(id string, vectors ...backend.Vectors) *backend.Batch {
+		c := backendtest.Chunk(id, sheaf.FieldBody, "tea")
+		c.Vectors = vectors
+		return &backend.Batch{Chunks: []backend.Chunk{c}}
+	}
+	long := batch("t:a#1", backend.Vectors{Name: "body", Passages: [][]float32{{3, 0, 0}}})
+	if n, err := w.gather(long, lastOfEqual(long.Chunks)); err != nil || n != 1 {
+		t.Errorf("a vector of length 3 is looked at again: %d, %v", n, err)
+	}
+	if err := w.s.check(long); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a vector of length 3: %v", err)
+	}
+	_, err := w.gather(batch("t:b#1", backend.Vectors{Name: "title", Passages: [][]float32{{1, 0}}}, backend.Vectors{Name: "body", Passages: [][]float32{{1, 0}}}), nil)
+	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `"body" has 2 dimensions, the store has 3`) {
+		t.Errorf("other dimensions: %v", err)
+	}
+	if want := map[string]int{"body": 3}; !maps.Equal(w.next.dims, want) {
+		t.Errorf("a batch that was refused left the dimensions %v, want %v", w.next.dims, want)
+	}
+}

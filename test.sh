@@ -69,18 +69,20 @@ start() {
 	eval "address=\${$2:-}"
 	if [ -z "$address" ]; then
 		if address=$(timeout "$3" scripts/servers/"$1".sh start "$servers/$1" 2>/tmp/sheaf-server.$$); then
-			started="$started $1"
+			found || started="$started $1"
 			export "$2=$address"
 		else
 			tail -3 /tmp/sheaf-server.$$
 			echo "$1: SKIPPED, no server within $3 s; its tests do not run"
-			scripts/servers/"$1".sh stop "$servers/$1" >/dev/null 2>&1 || true
+			found || scripts/servers/"$1".sh stop "$servers/$1" >/dev/null 2>&1 || true
 			address=
 		fi
 		rm -f /tmp/sheaf-server.$$
 	fi
 	[ -z "$address" ] || echo "$1: $address"
 }
+# found reports whether the server ran before: then it is not for this script to stop.
+found() { grep -q 'found its server' /tmp/sheaf-server.$$; }
 stop_servers() { for name in $started; do scripts/servers/"$name".sh stop "$servers/$name" >/dev/null 2>&1 || true; done; }
 trap stop_servers EXIT
 

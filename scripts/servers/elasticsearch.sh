@@ -86,7 +86,7 @@ YML
 	echo $pid >"$dir/pid"
 	address=http://127.0.0.1:$port
 	await "$pid" "$address/_cluster/health?wait_for_status=yellow&timeout=1s" "$dir/node/out" 360 || { end "$dir"; exit 1; }
-	echo "$address" | tee "$dir/address"
+	started "$dir" "$address"
 }
 
 stop() {

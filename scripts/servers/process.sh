@@ -5,11 +5,34 @@ free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(min(s.getsockname()[1], 65000))'
 }
 
-# running DIR prints the address of the server that was started in DIR and answers: one
-# folder holds one server.
+# running DIR [KEY] prints the address of the server that was started in DIR: one folder
+# holds one server. One that does not answer, or wants another key, is not started over.
 running() {
-	[ -f "$1/pid" ] && [ -f "$1/address" ] && kill -0 "$(cat "$1/pid")" 2>/dev/null &&
-		curl -s -m 5 -o /dev/null ${CURL_OPTIONS:-} "$(cat "$1/address")" && cat "$1/address"
+	pid=$(cat "$1/pid" 2>/dev/null || true)
+	[ -n "$pid" ] && kill -0 "$pid" 2>/dev/null || return 1
+	echo "$1: found its server, process $pid" >&2
+	address=$(cat "$1/address" 2>/dev/null || true)
+	if [ -z "$address" ] || ! answers "$address"; then
+		echo "it does not answer ${address:+at $address}: wait, or stop it (remove $1/pid when process $pid is something else)" >&2
+		exit 1
+	fi
+	if [ "${2:-}" != "$(cat "$1/key" 2>/dev/null || true)" ]; then
+		echo "it was started with another KEY, or with none: stop it first, or name another folder" >&2
+		exit 1
+	fi
+	echo "$address"
+}
+
+# started DIR ADDRESS [KEY] prints the address of a server that is ready, and notes what
+# a second start asks for.
+started() {
+	(umask 077 && echo "${3:-}" >"$1/key")
+	echo "$2" | tee "$1/address"
+}
+
+# answers ADDRESS reports whether a server answers there.
+answers() {
+	curl -s -m 5 -o /dev/null ${CURL_OPTIONS:-} "$1"
 }
 
 # find_java NEED WHO prints the newest Java, of version NEED at least, that WHO needs.
@@ -60,5 +83,5 @@ end() {
 		tries=$((tries + 1))
 		sleep 0.1
 	done
-	rm -f "$1/pid"
+	rm -f "$1/pid" "$1/address" "$1/key"
 }

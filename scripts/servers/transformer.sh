@@ -34,7 +34,7 @@ start() {
 	pid=$!
 	echo $pid >"$dir/pid"
 	await "$pid" "http://127.0.0.1:$port/health" "$dir/out" 120 || { end "$dir"; exit 1; }
-	echo "http://127.0.0.1:$port/v1" | tee "$dir/address"
+	started "$dir" "http://127.0.0.1:$port/v1"
 }
 
 case $1 in

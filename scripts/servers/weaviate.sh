@@ -19,7 +19,7 @@ mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 
 start() {
-	! running "$dir" || return 0
+	! running "$dir" "${KEY:-}" || return 0
 	[ -x "$dir/bin/weaviate-server" ] ||
 		GOBIN="$dir/bin" CGO_ENABLED=0 go install "github.com/weaviate/weaviate/cmd/weaviate-server@$version" >&2
 	rm -rf "$dir/data"
@@ -38,7 +38,7 @@ start() {
 	echo $pid >"$dir/pid"
 	address=http://127.0.0.1:$port
 	await "$pid" "$address/v1/.well-known/ready" "$dir/out" 240 || { end "$dir"; exit 1; }
-	echo "$address" | tee "$dir/address"
+	started "$dir" "$address" "${KEY:-}"
 }
 
 stop() {

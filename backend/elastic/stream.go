@@ -109,7 +109,7 @@ func (s *Store) chunk(source json.RawMessage) (backend.Chunk, error) {
 		v := backend.Vectors{Name: field.Name}
 		for _, p := range passages {
 			if len(p.P) == 0 {
-				return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the index does not give its vectors back: make it with index.%s false, and fill it again", out.ID, vectorsInSource)
+				return out, s.fault(sheaf.ErrUnsupported, "chunk %s: the index does not give its vectors back: make it with index.%s false, and fill it again", out.ID, VectorsInSource)
 			}
 			v.Passages = append(v.Passages, p.P)
 		}

@@ -11,6 +11,7 @@ import (
 	"sheaf"
 	"sheaf/analysis"
 	"sheaf/backend"
+	"sheaf/backend/elastic"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/storeurl"
 )
@@ -56,9 +57,13 @@ made by hand like this is taken as if sheaf had made it.`,
 func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 	return a.exportFor(cmd, address, kinds, func(t *storeurl.Target, an *analysis.Analyzer, fields []backend.VectorField) error {
 		text, err := t.Export(an, fields)
-		if err == nil {
-			_, err = fmt.Fprint(a.stdout, text)
+		if err != nil {
+			return err
 		}
+		if t.Kind == "elasticsearch" {
+			a.notice("Elasticsearch before 9.2 does not know one of the settings: for such a server take %q out", elastic.VectorsInSource)
+		}
+		_, err = fmt.Fprint(a.stdout, text)
 		return err
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"sheaf/inference"
 	"sheaf/inference/cache"
 	"sheaf/ingest"
+	"sheaf/internal/offheap"
 	"sheaf/vfs"
 )
 
@@ -167,7 +168,8 @@ func (s *session) rememberingEmbedder() inference.Embedder {
 
 const (
 	// indexMemory is how much memory indexing takes, beyond the size of what
-	// is indexed, before garbage is collected more eagerly.
+	// is indexed, on the collector's heap and beside it, before garbage is collected
+	// more eagerly.
 	indexMemory = 90 << 20
 	// fewBytes of files take so little memory that collecting garbage early
 	// only takes time, for which a person waits.
@@ -176,11 +178,14 @@ const (
 
 // saveMemory makes the process do with less while files of so many bytes are
 // indexed, because an index is made beside whatever else a person has open: half the
-// garbage at a little more time. restore ends that.
-func saveMemory(files int64) (restore func()) {
+// garbage at a little more time. adjust, to be called now and then, leaves the collector
+// what the engine does not take beside its heap, half at least; restore ends it all.
+func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(limit, files+indexMemory))
-	return func() {
+	allowed := files + indexMemory
+	adjust = func() { debug.SetMemoryLimit(min(limit, max(allowed-offheap.Beside(), allowed/2))) }
+	adjust()
+	return adjust, func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
 	}
@@ -194,10 +199,12 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	}
 	progress := terminal.NewProgress(s.err, "indexing")
 	defer progress.Done()
-	var restore func()
+	var adjust, restore func()
 	o.Progress = func(p ingest.Progress) {
 		if restore == nil && p.AllBytes > fewBytes {
-			restore = saveMemory(p.AllBytes)
+			adjust, restore = saveMemory(p.AllBytes)
+		} else if restore != nil {
+			adjust()
 		}
 		progress.Update(p.Files, p.AllFiles, p.Bytes, "files")
 	}

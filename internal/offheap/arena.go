@@ -47,7 +47,7 @@ func (s *arenaSet) take() (block, bool) {
 		s.open = s.open[:len(s.open)-1]
 	}
 	from := at * cellBytes
-	return block{bytes: a.bytes[from : from+cellBytes : from+cellBytes], mapped: true, arena: a}, true
+	return block{bytes: a.bytes[from : from+cellBytes : from+cellBytes], arena: a}, true
 }
 
 // free gives the memory of a cell back, and its arena with the last one.

@@ -23,10 +23,21 @@ type block struct {
 	arena  *arena // that it is a cell of, or nil
 }
 
-var inUse atomic.Int64
+var inUse, beside atomic.Int64
 
 // InUse is how many bytes are taken and not freed, by the whole program.
 func InUse() int64 { return inUse.Load() }
+
+// Beside is how many of them are beside the heap: all, where memory can be mapped.
+func Beside() int64 { return beside.Load() }
+
+// count counts n more bytes like those of b.
+func (b *block) count(n int) {
+	inUse.Add(int64(n))
+	if b.mapped {
+		beside.Add(int64(n))
+	}
+}
 
 // pageBytes are those of a page of the machine's memory.
 var pageBytes = os.Getpagesize()
@@ -35,17 +46,18 @@ var pageBytes = os.Getpagesize()
 func pages(n int) int { return (n + pageBytes - 1) &^ (pageBytes - 1) }
 
 // take takes n bytes at least, zeros.
-func take(n int) block {
+func take(n int) (b block) {
 	n = pages(n)
-	inUse.Add(int64(n))
 	if n == cellBytes {
-		if b, ok := arenas.take(); ok {
-			return b
-		}
-	} else if bytes, ok := mapped(n); ok {
-		return block{bytes: bytes, mapped: true}
+		b, b.mapped = arenas.take()
+	} else {
+		b.bytes, b.mapped = mapped(n)
 	}
-	return block{bytes: make([]byte, n)}
+	if !b.mapped {
+		b = block{bytes: make([]byte, n)}
+	}
+	b.count(n)
+	return b
 }
 
 // free gives b back.
@@ -53,7 +65,7 @@ func (b *block) free() {
 	if b.bytes == nil {
 		return
 	}
-	inUse.Add(-int64(len(b.bytes)))
+	b.count(-len(b.bytes))
 	switch {
 	case b.arena != nil:
 		arenas.free(b)
@@ -75,7 +87,7 @@ func (b *block) grow(n int) {
 	n = pages(n)
 	if b.mapped && b.arena == nil {
 		if bytes, ok := remapped(b.bytes, n); ok {
-			inUse.Add(int64(n - len(b.bytes)))
+			b.count(n - len(b.bytes))
 			b.bytes = bytes
 			return
 		}

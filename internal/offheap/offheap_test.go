@@ -104,4 +104,9 @@ func TestRoomIsCounted(t *testing.T) {
 	} else if l.block.mapped && l.Bytes() != 1 {
 		t.Errorf("%d bytes, want 1 of a mapping", l.Bytes())
 	}
+	if l.block.mapped && Beside() != InUse() {
+		t.Errorf("%d bytes are beside the heap of %d", Beside(), InUse())
+	} else if !l.block.mapped && Beside() != 0 {
+		t.Errorf("%d bytes are beside the heap, where nothing is", Beside())
+	}
 }

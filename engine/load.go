@@ -49,8 +49,8 @@ type Load struct {
 	seed    maphash.Seed
 	began   time.Time // or the end of the last commit
 
-	flushing sync.Mutex   // held by who makes room; see relieve
-	noted    atomic.Int64 // bytes of seen and removed
+	flushing chan struct{} // full while somebody makes room; see relieve
+	noted    atomic.Int64  // bytes of seen and removed
 
 	mu      sync.Mutex
 	seen    hashSet             // of chunks and documents added
@@ -83,7 +83,7 @@ func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 		return nil, fmt.Errorf("write to index %s: %w", ix.options.Dir, err)
 	}
 	n := runtime.GOMAXPROCS(0)
-	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(),
+	l := &Load{index: ix, workers: make(chan *worker, n), seed: maphash.MakeSeed(), flushing: make(chan struct{}, 1),
 		removed: map[string]struct{}{}, began: time.Now()}
 	for range n {
 		w := &worker{builder: segment.NewBuilder(ix.options.Fields), analyzer: ix.options.Analyzer, columns: map[sharedColumn][]uint32{}}
@@ -131,7 +131,7 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 		if i%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := l.addChunk(w, &chunks[i]); err != nil {
+		if err := l.addChunk(ctx, w, &chunks[i]); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func lastOfEqual(chunks []Chunk) map[string]int {
 	return last
 }
 
-func (l *Load) addChunk(w *worker, c *Chunk) error {
+func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	err := w.add(c, l.index.options.Fields)
 	if errors.Is(err, segment.ErrTooLarge) {
 		if err := l.flush(w); err != nil {
@@ -164,7 +164,7 @@ func (l *Load) addChunk(w *worker, c *Chunk) error {
 		err = w.add(c, l.index.options.Fields)
 	}
 	if err == nil {
-		err = l.relieve(w)
+		err = l.relieve(ctx, w)
 	}
 	return err
 }
@@ -192,24 +192,45 @@ func (l *Load) used() (all int64) {
 	return all
 }
 
-// relieve writes a segment when there is no more room: that of the worker which has
+// aheadShare is the part of the room that is left when a segment is begun to be written
+// while several goroutines load: the others fill it meanwhile.
+const aheadShare = 8
+
+// relieve writes a segment when there is little room: that of the worker which has
 // most in memory, of those that are w, whose mu is held, or idle. So a goroutine that
 // loads alone makes segments as large as memory allows, or as WorkerMemory does. A
 // worker that has less than its share goes on: one that has more is in use, and looks
-// after its next chunk. While room is being made the others wait, since they would take
-// more.
-func (l *Load) relieve(w *worker) error {
+// after its next chunk. When there is no room at all the others wait for what is being
+// written, since they would take more, or for the end of ctx.
+func (l *Load) relieve(ctx context.Context, w *worker) error {
 	used, own := w.bytes(), l.index.options.WorkerMemory
 	w.used.Store(used)
 	if own > 0 && used > own {
 		return l.flush(w)
 	}
-	if l.used() <= l.room() {
-		return nil
+	room := l.room()
+	enough := room
+	if len(l.workers) < len(l.all)-1 { // others load, too
+		enough -= room / aheadShare
 	}
-	l.flushing.Lock()
-	defer l.flushing.Unlock()
-	if l.used() <= l.room() {
+	switch all := l.used(); {
+	case all <= enough:
+		return nil
+	case all <= room:
+		select {
+		case l.flushing <- struct{}{}:
+		default:
+			return nil
+		}
+	default:
+		select {
+		case l.flushing <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	defer func() { <-l.flushing }()
+	if l.used() <= enough {
 		return nil
 	}
 	most := w
@@ -225,7 +246,7 @@ func (l *Load) relieve(w *worker) error {
 	if most != w {
 		defer most.mu.Unlock()
 	}
-	if most.used.Load() < l.room()/int64(len(l.all)) {
+	if most.used.Load() < enough/int64(len(l.all)) {
 		return nil
 	}
 	return l.flush(most)

@@ -7,12 +7,14 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"sheaf/analysis"
+	"sheaf/vfs"
 )
 
 // TestWorkerMemory: a goroutine that loads alone writes parts as large as
@@ -84,6 +86,76 @@ func TestWorkerMemoryOfNewWords(t *testing.T) {
 	defer s.Release()
 	if st := s.Stats(); st.Chunks != all || st.Segments < 2 || st.Segments > all/10 {
 		t.Errorf("%d of %d chunks in %d segments, want several, of more than 10", st.Chunks, all, st.Segments)
+	}
+}
+
+// TestLoadWhileWriting: while one goroutine writes a segment another goes on as long as
+// there is room; then it waits, until its context ends at the latest.
+func TestLoadWhileWriting(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	writing, goOn := make(chan struct{}), make(chan struct{})
+	var loading atomic.Bool
+	disk := &vfs.Faulty{FS: vfs.Disk{}, Fail: func(vfs.Op, string) error {
+		if loading.CompareAndSwap(true, false) {
+			close(writing)
+			<-goOn
+		}
+		return nil
+	}}
+	ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	load, err := ix.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	loading.Store(true)
+	fill := func(ctx context.Context, name string, added func(i int)) error {
+		for i := 0; ; i++ {
+			id := fmt.Sprint(name, i)
+			if err := load.Add(ctx, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", strings.Repeat("some words of a text ", 100)}}}}); err != nil {
+				return err
+			}
+			added(i)
+		}
+	}
+	var adding errgroup.Group
+	enough, stop := context.WithCancel(t.Context())
+	adding.Go(func() error { return fill(enough, "a", func(int) {}) })
+	other, err := load.take(t.Context()) // as if a second one loaded: it is one of two that do
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-writing
+	load.workers <- other
+	ctx, cancel := context.WithCancel(t.Context())
+	first, waited := make(chan struct{}), make(chan error)
+	go func() {
+		waited <- fill(ctx, "b", func(i int) {
+			if i == 0 {
+				close(first)
+			}
+		})
+	}()
+	<-first
+	for load.used() <= load.room() {
+		runtime.Gosched()
+	}
+	cancel()
+	if err := <-waited; !errors.Is(err, context.Canceled) {
+		t.Errorf("a goroutine that waited for room: %v", err)
+	}
+	stop()
+	close(goOn)
+	if err := adding.Wait(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

@@ -168,12 +168,12 @@ func (g *gatherer) choose(cut []*loaded) []*loaded {
 // cut cuts the files of matches; nil stands for one that could not be.
 func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loaded, error) {
 	docs := make([]*loaded, len(matches))
-	workers := min(runtime.GOMAXPROCS(0), len(matches))
+	n := workers(ctx, min(runtime.GOMAXPROCS(0), len(matches)))
 	group, ctx := errgroup.WithContext(ctx)
-	for w := range workers {
+	for w := range n {
 		group.Go(func() error {
 			var buffer []byte
-			for i := w; i < len(matches); i += workers {
+			for i := w; i < len(matches); i += n {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
@@ -221,7 +221,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 		g.vectors = 0
 	}
 	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(max(2, runtime.GOMAXPROCS(0)))
+	group.SetLimit(workers(ctx, max(2, runtime.GOMAXPROCS(0))))
 	for i, d := range docs[:n] {
 		if d.embedded == model {
 			continue

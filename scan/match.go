@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"sheaf/backend"
 	"sheaf/ingest"
 	"sheaf/search"
 )
@@ -42,7 +43,7 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	results := make([]match, len(files))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for range runtime.GOMAXPROCS(0) * 2 { // reading waits
+	for range workers(ctx, 2*runtime.GOMAXPROCS(0)) { // reading waits
 		group.Go(func() error {
 			w := &matcher{folder: newFolder(s.o.Analyzer), root: s.o.Root, needles: make([][]byte, len(texts))}
 			for i, text := range texts {
@@ -69,6 +70,14 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	}
 	rankMatches(out.matches, len(files), len(texts))
 	return out, nil
+}
+
+// workers is n, or 1 for a search that nobody is to help.
+func workers(ctx context.Context, n int) int {
+	if backend.IsAlone(ctx) {
+		return 1
+	}
+	return n
 }
 
 // matcher looks at files, one after another.

@@ -263,6 +263,8 @@ func (t *turns) Take(context.Context) error {
 // Rest implements serve.Turn.
 func (t *turns) Rest() { t.rested++ }
 
+func (*turns) Full() bool { return false }
+
 // What is remembered needs no turn, what is searched for does, but for the time in
 // which it waits for a model.
 func TestTurns(t *testing.T) {

@@ -346,7 +346,8 @@ func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
 // Node implements rank.Outliner.
 func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 	n := g.view.Node(id)
-	if g.filter == nil || n != nil && g.visible(n.Doc) { // most lie in no cache of the processor
+	// Where nothing is hidden the node is not read: most lie in no cache of the processor.
+	if g.filter == nil || n != nil && g.visible(n.Doc) {
 		return n
 	}
 	return nil

@@ -35,6 +35,8 @@ func (l *late) Take(ctx context.Context) error {
 
 func (*late) Rest() {}
 
+func (*late) Full() bool { return false }
+
 // TestRerankedAsTimeEnds: the opinion of a model that comes when no time is left takes
 // nothing away: the ranking before it is the answer, with a warning.
 func TestRerankedAsTimeEnds(t *testing.T) {

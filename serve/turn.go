@@ -12,11 +12,10 @@ type Turn interface {
 	Take(ctx context.Context) error
 	// Rest gives the turn back; it is taken again later.
 	Rest()
+	// Full reports whether requests work on every processor: then a search does one
+	// thing after another, since whoever helped it would take the processor of another.
+	Full() bool
 }
-
-// A Turn may have a method Full() bool too, which reports whether as many requests work
-// as may: then a search does one thing after another, since whoever helped it would take
-// the processor of another.
 
 type turnKey struct{}
 
@@ -56,11 +55,7 @@ func TakeTurn(ctx context.Context) error {
 // one.
 func crowded(ctx context.Context) bool {
 	t, ok := ctx.Value(turnKey{}).(*turn)
-	if !ok {
-		return false
-	}
-	full, ok := t.Turn.(interface{ Full() bool })
-	return ok && full.Full()
+	return ok && t.Full()
 }
 
 // elsewhere runs ask, which waits for another machine, while others have the turn of

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -162,12 +163,13 @@ func (p *place) rest() {
 	}
 }
 
-// Full reports whether as many requests work as may.
+// Full reports whether as many requests work as there are processors. Of fewer, because
+// only so many may, each has processors that nobody else uses.
 func (p *place) Full() bool {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.working >= g.limits.Running
+	return g.working >= runtime.GOMAXPROCS(0)
 }
 
 // leave counts the request out.

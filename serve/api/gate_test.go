@@ -3,8 +3,11 @@ package api
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
+
+	"sheaf/serve"
 )
 
 // Who rested goes on before those who have not begun, and waits no longer than its
@@ -86,5 +89,34 @@ func TestFewBegin(t *testing.T) {
 	places[0].leave()
 	if err := places[len(places)-1].Take(t.Context()); err != nil {
 		t.Errorf("when another has left: %v", err)
+	}
+}
+
+// A search that works by itself may be helped, however few may work, unless there is
+// one processor; when there are as many as processors nobody helps anybody.
+func TestFullIsOfProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, c := range []struct {
+		running, processors, work int
+		full                      bool
+	}{{1, 1, 1, true}, {1, 4, 1, false}, {4, 4, 1, false}, {4, 4, 3, false}, {4, 4, 4, true}, {8, 4, 4, true}} {
+		runtime.GOMAXPROCS(c.processors)
+		l := Limits{Running: c.running, Patience: time.Minute}
+		l.defaults()
+		g := newGate(l)
+		var p serve.Turn
+		for range c.work {
+			own, err := g.enter("ann")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := own.Take(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			p = own
+		}
+		if got := p.Full(); got != c.full {
+			t.Errorf("%d of %d requests work on %d processors: full is %v", c.work, c.running, c.processors, got)
+		}
 	}
 }

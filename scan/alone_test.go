@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"sheaf"
 	"sheaf/backend"
@@ -35,6 +36,8 @@ func (e *entered) Embed(ctx context.Context, p inference.Purpose, texts []string
 			close(e.second)
 		}
 		<-e.second
+	} else {
+		time.Sleep(20 * time.Millisecond) // others would come meanwhile
 	}
 	return e.Embedder.Embed(ctx, p, texts)
 }

@@ -41,8 +41,9 @@ func (f file) mode() int64 {
 var completions = map[string]string{"bash": "sheaf.bash", "zsh": "_sheaf", "fish": "sheaf.fish", "powershell": "sheaf.ps1"}
 
 // makeShare makes what is the same on every platform, with a program of this one:
-// manual pages in man/man1, completions, license and documents of the root.
-func makeShare(ctx context.Context, src source, dir string) ([]file, error) {
+// manual pages in man/man1, completions, license, documents of the root, and in NOTICE.md
+// whose work the model and what is linked into binaries are.
+func makeShare(ctx context.Context, src source, dir string, binaries []string) ([]file, error) {
 	host := target{runtime.GOOS, runtime.GOARCH}
 	tmp, err := os.MkdirTemp("", "sheaf-release")
 	if err != nil {
@@ -73,6 +74,18 @@ func makeShare(ctx context.Context, src source, dir string) ([]file, error) {
 		if err := copyFile(name, filepath.Join(share, filepath.Base(name))); err != nil {
 			return nil, err
 		}
+	}
+	linked, err := notice(ctx, binaries)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Join(share, "NOTICE.md")
+	model, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(name, slices.Concat(model, []byte("\n"), linked), 0o644); err != nil {
+		return nil, err
 	}
 	return readFiles(share)
 }

@@ -86,18 +86,20 @@ func makeAll(ctx context.Context, src source, targets []target, dir, url string)
 		return err
 	}
 	fmt.Printf("sheaf %s, commit %.12s\n", src.version, src.commit)
-	share, err := makeShare(ctx, src, dir)
-	if err != nil {
-		return err
-	}
 	var binaries []string
-	sums := map[target]string{}
 	for _, t := range targets {
 		binary := t.binary(dir)
 		if err := build(ctx, src, t, ".", binary); err != nil {
 			return err
 		}
 		binaries = append(binaries, binary)
+	}
+	share, err := makeShare(ctx, src, dir, binaries)
+	if err != nil {
+		return err
+	}
+	sums := map[target]string{}
+	for _, t := range targets {
 		archive, err := makeArchive(src, t, dir, share)
 		if err != nil {
 			return err

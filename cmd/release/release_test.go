@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"debug/buildinfo"
 	"encoding/json"
 	"io"
 	"os"
@@ -134,6 +135,34 @@ func TestSBOMNamesWhatIsLinked(t *testing.T) {
 	}
 	if len(b.Components) == 0 || !strings.HasPrefix(b.Components[len(b.Components)-1].PURL, "pkg:golang/std@1.") {
 		t.Errorf("components %+v", b.Components)
+	}
+}
+
+// The notice names each module that is linked into the program, with its terms.
+func TestNoticeNamesWhatIsLinked(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "sheaf")
+	if err := build(t.Context(), source{version: "1.2.3", commit: "ab", date: day}, target{"windows", "amd64"}, filepath.Join("..", ".."), program); err != nil {
+		t.Fatal(err)
+	}
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := notice(t.Context(), []string{program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := notice(t.Context(), []string{program, program}); err != nil || !bytes.Equal(text, again) {
+		t.Errorf("two notices of one program differ: %v", err)
+	}
+	parts := strings.Split(string(text), "\n## ")[1:]
+	if len(parts) != len(info.Deps)+1 || !strings.Contains(parts[0], "The Go Authors") {
+		t.Errorf("%d parts for Go and %d modules, the first of them\n%.300s", len(parts), len(info.Deps), parts[0])
+	}
+	for i, m := range info.Deps {
+		if part := parts[i+1]; !strings.HasPrefix(part, m.Path+" "+m.Version+"\n") || len(part) < 500 {
+			t.Errorf("of %s: %.300s", m.Path, part)
+		}
 	}
 }
 

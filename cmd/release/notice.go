@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// licenseFile is how files with the terms of a module are called.
+var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
+
+// notice names the modules that are linked into any of binaries, as those say
+// themselves, with the terms that lie in each, and those of Go, whose library is too.
+func notice(ctx context.Context, binaries []string) ([]byte, error) {
+	modules := map[string]bool{}
+	for _, binary := range binaries {
+		info, err := buildinfo.ReadFile(binary)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range info.Deps {
+			modules[m.Path] = true
+		}
+	}
+	root, err := goTool(ctx, "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	out.WriteString("# What is linked into the program\n")
+	if err := terms(&out, "The standard library of Go", root); err != nil {
+		return nil, err
+	}
+	if len(modules) == 0 {
+		return out.Bytes(), nil
+	}
+	list, err := goTool(ctx, append([]string{"list", "-m", "-f", "{{.Path}}\t{{.Version}}\t{{.Dir}}"}, slices.Sorted(maps.Keys(modules))...)...)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.SplitSeq(list, "\n") {
+		parts := strings.Split(line, "\t")
+		if len(parts) != 3 || parts[2] == "" {
+			return nil, fmt.Errorf("go list -m: %q names no module with its folder: run go mod download", line)
+		}
+		if err := terms(&out, parts[0]+" "+parts[1], parts[2]); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// terms writes the files with terms in dir, below a heading of what they are for.
+func terms(out *bytes.Buffer, what, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n## %s\n", what)
+	found := false
+	for _, e := range entries {
+		if e.IsDir() || !licenseFile.MatchString(e.Name()) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		found = true
+		fmt.Fprintf(out, "\n%s:\n\n", e.Name())
+		for line := range strings.Lines(strings.TrimRight(string(text), "\r\n ") + "\n") {
+			if line = strings.TrimRight(line, "\r\n\f "); line != "" {
+				line = "    " + line
+			}
+			out.WriteString(line + "\n")
+		}
+	}
+	if !found {
+		return fmt.Errorf("%s: %s holds no LICENSE, COPYING or NOTICE: what may be released of it is not known", what, dir)
+	}
+	return nil
+}
+
+func goTool(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	out, err := cmd.Output()
+	if err != nil {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+		}
+		return "", fmt.Errorf("go %s: %w", args[0], err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

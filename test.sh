@@ -110,6 +110,10 @@ rm -f /tmp/sheaf-server.$$
 say "tests, with the race detector"
 CGO_ENABLED=1 go test -race -timeout 20m ./...
 
+say "memory beside the heap, which is on it with the race detector"
+go test ./internal/offheap
+go test -run Memory ./engine ./engine/segment
+
 say "fuzzing, $fuzz a target"
 for pkg in $(go list ./...); do
 	for target in $(go test -list '^Fuzz' "$pkg" | grep '^Fuzz' || true); do

@@ -5,14 +5,20 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	"sheaf"
+	"sheaf/profile"
 	"sheaf/query"
 	"sheaf/search"
 )
 
 // FusedProfile is the built-in profile that [Reader.Fused] runs.
 const FusedProfile = "rrf"
+
+// fusedProfile is the built-in whatever a user's profile of its name or tuned
+// numbers say: a contract stands on it. Its edition is 0, which no loaded one has.
+var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) { return profile.Load(FusedProfile, profile.Builtin) })
 
 // Fused is the answer of plain hybrid search (spec/reciprocal-rank-fusion).
 type Fused struct {
@@ -39,12 +45,12 @@ type FusedResult struct {
 // min(max(5 x limit, 50), 1000) chunks (D10); texts are read for what is
 // returned only. When one leg fails the other answers and Degraded is true (D9).
 func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (*Fused, error) {
-	p, err := r.c.load(FusedProfile)
+	p, err := fusedProfile()
 	if err != nil {
 		return nil, err
 	}
 	q := query.Parse(text, query.Options{Now: r.c.now(), Limit: limit})
-	found, steps, err := r.rank(ctx, &SearchRequest{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}, Window: limit}, q, p)
+	found, steps, err := r.rank(ctx, &SearchRequest{Parameters: map[string]string{"method": method, "rrf_k": strconv.Itoa(k)}, Window: limit}, q, loadedProfile{profile: p})
 	if err != nil {
 		return nil, err
 	}

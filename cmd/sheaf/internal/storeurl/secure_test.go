@@ -210,6 +210,26 @@ func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
 	}
 }
 
+// TestWhoAsksWithoutKey: what says how a key is shown asks nobody without one, and
+// needs none to write the mapping.
+func TestWhoAsksWithoutKey(t *testing.T) {
+	for address, want := range map[string]string{
+		"elasticsearch://127.0.0.1:1/x?auth=bearer": "store_key_env",
+		"opensearch://127.0.0.1:1/x?auth=":          "must be bearer",
+	} {
+		target, err := Parse(address, "x", Secrets{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+		if _, err := target.Export(backendtest.Analyzer(t, "en"), nil); (err == nil) != (want == "store_key_env") {
+			t.Errorf("export %s: %v", address, err)
+		}
+	}
+}
+
 // TestWhoAsks: a key is a user's password, an API key or a bearer token, as the address
 // says.
 func TestWhoAsks(t *testing.T) {

@@ -13,6 +13,7 @@
 package storeurl
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -295,7 +296,9 @@ func (t *Target) Export(a *analysis.Analyzer, vectors []backend.VectorField) (st
 	case "vespa":
 		return "", fmt.Errorf("store %s: %w: an application package is a folder: sheaf export vespa-app DIR", t, sheaf.ErrUnsupported)
 	default:
-		o, err := t.elasticOptions(a, vectors, false)
+		keyed := *t
+		keyed.secrets.Key = cmp.Or(t.secrets.Key, "unused") // no server is asked
+		o, err := keyed.elasticOptions(a, vectors, false)
 		if err != nil {
 			return "", err
 		}
@@ -360,9 +363,11 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorFi
 		o.Dialect = elastic.Elasticsearch
 	}
 	switch user, auth := t.url.User.Username(), t.options.Get("auth"); {
+	case auth == "bearer" && user == "" && t.secrets.Key == "":
+		return o, sheaf.Invalidf("store %s: auth=bearer, and no token: name where it is found with store_key_env or store_key_file", t)
 	case auth == "bearer" && user == "":
 		o.Bearer = t.secrets.Key
-	case auth != "":
+	case t.options.Has("auth"):
 		return o, sheaf.Invalidf("store %s: auth=%q: must be bearer, with no user in the address (else the key is a user's password, or without one an API key)", t, auth)
 	case user != "":
 		o.User, o.Password = user, t.secrets.Key

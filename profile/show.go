@@ -184,7 +184,11 @@ func New(name string, p *Profile) ([]byte, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Changes the profile %s. What is not named here is as it is there.\n", p.Name)
-	fmt.Fprintf(&b, "name: %s\nabout: %s\nextends: %s\n", name, quoteYAML("Like "+p.Name+"."), p.Name)
+	about := "Like " + p.Name + "."
+	if name == p.Name {
+		about = p.About
+	}
+	fmt.Fprintf(&b, "name: %s\nabout: %s\nextends: %s\n", name, quoteYAML(about), p.Name)
 	if len(p.Parameters) > 0 {
 		b.WriteString("parameters:\n")
 		for i := range p.Parameters {

@@ -381,9 +381,9 @@ func (a *app) profileNewCommand() *cobra.Command {
 		Use:   "new NAME",
 		Short: "Make a profile of your own that changes another",
 		Args:  arguments(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
-			if _, _, err := profile.Builtin(name); err == nil && name != from {
+			if _, _, err := profile.Builtin(name); err == nil && (name != from || !cmd.Flags().Changed("from")) {
 				return withHint(sheaf.Invalidf("%q is a built-in profile, whose place this one would take", name),
 					"choose another name, or change it under its own name: sheaf profile new %s --from %s", name, name)
 			}

@@ -172,9 +172,9 @@ func (s *session) advise(err error) error {
 	switch {
 	case errors.As(err, &advised):
 	case errors.Is(err, sheaf.ErrCorrupt):
-		return withHint(err, "repair it: sheaf check --repair --in %s", s.where.Root)
+		return withHint(err, "repair it: sheaf check --repair --in %s", shellQuoted(s.where.Root))
 	case errors.Is(err, vfs.ErrVersion), errors.Is(err, collection.ErrFormat):
-		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", s.where.Root)
+		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", shellQuoted(s.where.Root))
 	case readOnly(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
 	case noSpace(err):
@@ -207,7 +207,7 @@ func readOnly(err error) bool {
 func (s *session) prepare(o openOptions) error {
 	if !s.where.Exists {
 		if !o.make {
-			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", s.folder)
+			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", shellQuoted(s.folder))
 		}
 		if err := os.MkdirAll(s.where.Dir, 0o700); err != nil {
 			return elsewhere(fmt.Errorf("make index: %w", err))

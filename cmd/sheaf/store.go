@@ -69,8 +69,14 @@ func (a *app) rebuildCommand() string {
 	return "SHEAF_STORE=" + shellQuoted(a.config.Store.URL) + " sheaf index --rebuild"
 }
 
-// shellQuoted is text as one word of a POSIX shell.
+// shellQuoted is text as one word of a POSIX shell; plain paths stay as they are.
 func shellQuoted(text string) string {
+	special := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r))
+	}
+	if text != "" && strings.IndexFunc(text, special) < 0 {
+		return text
+	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 

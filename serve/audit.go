@@ -39,11 +39,14 @@ type Leak struct {
 
 // Audit is the outcome of looking for leaks.
 type Audit struct {
-	Checks    int    `json:"checks"`
-	Documents int    `json:"documents"`
-	Hidden    int    `json:"hidden"` // documents that a check could have leaked, in all checks
-	Seed      uint64 `json:"seed"`
-	Leaks     []Leak `json:"leaks"`
+	Checks    int `json:"checks"`
+	Documents int `json:"documents"`
+	Hidden    int `json:"hidden"` // documents that a check could have leaked, in all checks
+	// Incomplete is how many of the checks had a degraded answer: a part of the ranking
+	// failed, or time ran out, and what it would have shown was not looked at.
+	Incomplete int    `json:"incomplete"`
+	Seed       uint64 `json:"seed"`
+	Leaks      []Leak `json:"leaks"`
 }
 
 // maxLeaks is how many leaks are told of each door.
@@ -71,8 +74,8 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 		return nil, fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index", sheaf.ErrNotFound)
 	}
 	told := map[string]int{}
-	for begun := uint64(0); a.out.Checks < o.Checks; begun += roundsTogether {
-		found := make([]*Audit, min(roundsTogether, (o.Checks-a.out.Checks+checksOfRound-1)/checksOfRound))
+	for begun := uint64(0); a.out.Checks < o.Checks; begun += roundsOfBatch {
+		found := make([]*Audit, min(roundsOfBatch, (o.Checks-a.out.Checks+checksOfRound-1)/checksOfRound))
 		err := backend.Each(ctx, len(found), func(ctx context.Context, i int) (err error) {
 			found[i], err = a.round(ctx, begun+uint64(i))
 			return err
@@ -83,6 +86,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 		for _, f := range found {
 			a.out.Checks += f.Checks
 			a.out.Hidden += f.Hidden
+			a.out.Incomplete += f.Incomplete
 			for _, l := range f.Leaks {
 				if told[l.Door]++; told[l.Door] <= maxLeaks {
 					a.out.Leaks = append(a.out.Leaks, l)
@@ -97,11 +101,12 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 	return a.out, nil
 }
 
-// checksOfRound is how many checks a round makes, and roundsTogether how many rounds go
-// on at the same time: a store that is a server is waited for most of the time.
+// checksOfRound is how many checks a round makes, and roundsOfBatch how many rounds end
+// before the next begin. A few of them go on at the same time (backend.Each): a store
+// that is a server is waited for most of the time.
 const (
-	checksOfRound  = 10
-	roundsTogether = 8
+	checksOfRound = 10
+	roundsOfBatch = 8
 )
 
 // audited is a document with what it says of who may see it.
@@ -278,11 +283,14 @@ func (of *auditor) round(ctx context.Context, number uint64) (*Audit, error) {
 	defer r.Close()
 	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r, hidden: hidden, seen: seen}
 	for _, ask := range []func() error{t.search, t.explain, t.similar, t.get, t.document, t.list, t.whyNot, t.whatIf, t.stage, t.count} {
-		t.text = a.query(hidden)
+		t.text, t.degraded = a.query(hidden), false
 		a.out.Checks++
 		a.out.Hidden += len(hidden)
 		if err := ask(); err != nil {
 			return nil, fmt.Errorf("audit, query %q: %w", t.text, err)
+		}
+		if t.degraded {
+			a.out.Incomplete++
 		}
 	}
 	return a.out, nil
@@ -291,12 +299,13 @@ func (of *auditor) round(ctx context.Context, number uint64) (*Audit, error) {
 // trial is the questions of one grant.
 type trial struct {
 	*auditor
-	ctx    context.Context
-	grant  access.Grant
-	reader *Reader
-	hidden []int
-	seen   int
-	text   string
+	ctx      context.Context
+	grant    access.Grant
+	reader   *Reader
+	hidden   []int
+	seen     int
+	text     string
+	degraded bool // what the check looked at
 }
 
 func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
@@ -377,6 +386,7 @@ func (t *trial) search() error {
 func (t *trial) pages(q SearchRequest) error {
 	a, err := t.reader.Search(t.ctx, q)
 	for err == nil {
+		t.degraded = t.degraded || a.Degraded
 		if err := t.answer("search", a); err != nil {
 			return err
 		}
@@ -401,6 +411,7 @@ func (t *trial) pages(q SearchRequest) error {
 func (t *trial) explain() error {
 	e, err := t.reader.Explain(t.ctx, t.request())
 	if err == nil {
+		t.degraded = e.Degraded
 		return t.answer("explain", e)
 	}
 	if refused(err) {

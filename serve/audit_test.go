@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/servetest"
@@ -99,5 +101,32 @@ func TestAuditFindsLeaks(t *testing.T) {
 		if !doors[door] {
 			t.Errorf("no leak was found through %s", door)
 		}
+	}
+}
+
+// A check whose answer lacks a part is told of.
+func TestAuditTellsOfIncompleteChecks(t *testing.T) {
+	incomplete := 0
+	for failing := range int64(10) { // 0: none of the calls
+		f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error {
+			if call == failing {
+				return errors.New("the model is away")
+			}
+			return nil
+		})
+		out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: 10, Seed: 3})
+		if failing > 0 && errors.Is(err, sheaf.ErrUnavailable) {
+			continue // a question that nothing but vectors answers
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if failing == 0 && out.Incomplete != 0 {
+			t.Errorf("the model answers: %d checks are incomplete", out.Incomplete)
+		}
+		incomplete += out.Incomplete
+	}
+	if incomplete == 0 {
+		t.Error("the model is away: no check is incomplete")
 	}
 }

@@ -148,8 +148,13 @@ func TestCacheChangesNoAnswer(t *testing.T) {
 
 // gated is a collection whose model waits; asked tells of every call.
 func gated(t *testing.T, wait func(ctx context.Context, call int64) error) (f *servetest.Fixture, calls *atomic.Int64) {
+	return gatedOf(t, map[string]string{"a.md": "# Harbor\n\nShips and a lighthouse.\n"}, wait)
+}
+
+// gatedOf is gated of other files.
+func gatedOf(t *testing.T, files map[string]string, wait func(ctx context.Context, call int64) error) (f *servetest.Fixture, calls *atomic.Int64) {
 	calls = &atomic.Int64{}
-	return servetest.Open(t, map[string]string{"a.md": "# Harbor\n\nShips and a lighthouse.\n"}, func(o *serve.Options) {
+	return servetest.Open(t, files, func(o *serve.Options) {
 		embed := o.Embed
 		o.Embed = func(ctx context.Context, text string) ([]float32, error) {
 			if err := wait(ctx, calls.Add(1)); err != nil {

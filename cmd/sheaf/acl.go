@@ -106,6 +106,9 @@ func (s *session) tellAudits(audits []*serve.Audit) error {
 			out := audits[i]
 			fmt.Fprintf(s.stdout, "%s: %s of %s, %s hidden on average, %s\n", what, terminal.Plural(out.Checks, "check", "checks"),
 				terminal.Plural(out.Documents, "document", "documents"), terminal.Count(out.Hidden/max(1, out.Checks)), terminal.Plural(len(out.Leaks), "leak", "leaks"))
+			if out.Incomplete > 0 {
+				fmt.Fprintf(s.stdout, "  %s not complete: a part of the ranking failed, or time ran out\n", terminal.Plural(out.Incomplete, "check was", "checks were"))
+			}
 		}
 		for _, l := range leaks {
 			fmt.Fprintf(s.stdout, "  %s, query %q, caller %+v: %s: %s\n", l.Door, l.Query, l.Grant, terminal.Clean(string(l.Doc)), terminal.Clean(l.What))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -168,10 +169,11 @@ then:
 	if err != nil {
 		t.Fatal(err)
 	}
+	text := "flour water salt"
 	ask := func(store backend.Backend) (*search.Result, error) {
 		there := *s
 		there.Backend, there.Store, there.Analyzer = store, "the far store", a
-		return there.Search(context.Background(), words.Parse("flour water salt", words.Options{Limit: 10, Now: s.Now()}), p, search.Options{})
+		return there.Search(context.Background(), words.Parse(text, words.Options{Limit: 10, Now: s.Now()}), p, search.Options{})
 	}
 	const note = "the far store cannot count the words of this query: what holds its rare words is not kept in sight (stage guard)"
 	for name, store := range map[string]backend.Backend{
@@ -190,4 +192,24 @@ then:
 	if _, err := ask(&uncounted{Backend: s.Backend, fault: down}); !errors.Is(err, down) {
 		t.Errorf("a store that is down: %v", err)
 	}
+	const unfound = "the far store cannot find the rare words of this query: what holds its rare words is not kept in sight (stage guard)"
+	if r, err := ask(&notAll{s.Backend}); err != nil || !slices.Contains(r.Notes, unfound) {
+		t.Errorf("a store that counts and does not find all: %+v, %v, want the note %q", r, err, unfound)
+	}
+	text = strings.Repeat("flour water salt ", 11)
+	if r, err := ask(struct{ backend.Backend }{s.Backend}); err != nil || slices.Contains(r.Notes, note) {
+		t.Errorf("more words than are guarded: %v, notes %q", err, r.Notes)
+	}
+}
+
+// notAll counts one chunk for every word and finds none of several that must match.
+type notAll struct{ backend.Backend }
+
+func (n *notAll) Count(context.Context, backend.Request) (int, error) { return 1, nil }
+
+func (n *notAll) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if b, ok := req.Text.Query.(sheaf.Bool); ok && req.Limit == 200 && len(b.Must) > 0 {
+		return nil, fmt.Errorf("all of them: %w", sheaf.ErrUnsupported)
+	}
+	return n.Backend.Retrieve(ctx, req)
 }

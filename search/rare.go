@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 )
 
@@ -58,30 +59,47 @@ func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
 	if r.searcher.Analyzer == nil || r.query.Words == nil {
 		return nil, nil
 	}
-	counter, ok := r.searcher.Backend.(backend.Counter)
-	err := error(sheaf.ErrUnsupported)
-	var holds func(sheaf.ID) bool
-	if ok {
-		holds, err = r.holdsRare(ctx, counter)
-	}
-	if errors.Is(err, sheaf.ErrUnsupported) {
-		r.note("%s cannot count the words of this query: what holds its rare words is not kept in sight (stage guard)", r.searcher.storeName())
-		return nil, nil
-	}
-	return holds, err
-}
-
-// holdsRare is rare on a store that counts.
-func (r *run) holdsRare(ctx context.Context, counter backend.Counter) (func(sheaf.ID) bool, error) {
-	a := r.searcher.Analyzer
-	chunks, err := r.chunks(ctx, counter)
-	if err != nil {
-		return nil, err
-	}
 	text := meaning(r.query)
-	tokens := a.MatchTokens(text)
+	tokens := r.searcher.Analyzer.MatchTokens(text)
 	if len(tokens) > maxGuarded {
 		return nil, nil
+	}
+	missing := func(what string) (func(sheaf.ID) bool, error) {
+		r.note("%s cannot %s words of this query: what holds its rare words is not kept in sight (stage guard)", r.searcher.storeName(), what)
+		return nil, nil
+	}
+	counter, ok := r.searcher.Backend.(backend.Counter)
+	if !ok {
+		return missing("count the")
+	}
+	all, err := r.rareWords(ctx, counter, text, tokens)
+	switch {
+	case errors.Is(err, sheaf.ErrUnsupported):
+		return missing("count the")
+	case err != nil || len(all.Must) == 0:
+		return nil, err
+	}
+	found, err := r.searcher.Backend.Retrieve(ctx, backend.Request{Filter: r.query.Filter, Limit: maxRare,
+		Text: &backend.TextRequest{Query: all, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}})
+	switch {
+	case errors.Is(err, sheaf.ErrUnsupported):
+		return missing("find the rare")
+	case err != nil:
+		return nil, err
+	}
+	holds := make(map[sheaf.ID]bool, len(found))
+	for _, h := range found {
+		holds[h.ID] = true
+	}
+	return func(id sheaf.ID) bool { return holds[id] }, nil
+}
+
+// rareWords asks for all rare words among the tokens of a text; for none when the
+// text is not mainly made of them.
+func (r *run) rareWords(ctx context.Context, counter backend.Counter, text string, tokens []analysis.Token) (sheaf.Bool, error) {
+	chunks, err := r.chunks(ctx, counter)
+	if err != nil {
+		return sheaf.Bool{}, err
 	}
 	queries := make([]sheaf.TextQuery, len(tokens))
 	for i, t := range tokens {
@@ -89,7 +107,7 @@ func (r *run) holdsRare(ctx context.Context, counter backend.Counter) (func(shea
 	}
 	dfs, err := r.frequencies(ctx, counter, queries)
 	if err != nil {
-		return nil, err
+		return sheaf.Bool{}, err
 	}
 	limit := max(rareChunks, int(rareShare*float64(chunks)))
 	all := sheaf.Bool{}
@@ -102,17 +120,8 @@ func (r *run) holdsRare(ctx context.Context, counter backend.Counter) (func(shea
 			rareOnly += rarity
 		}
 	}
-	if len(all.Must) == 0 || rareOnly < rareWorth*worth {
-		return nil, nil
+	if rareOnly < rareWorth*worth {
+		return sheaf.Bool{}, nil
 	}
-	found, err := r.searcher.Backend.Retrieve(ctx, backend.Request{Filter: r.query.Filter, Limit: maxRare,
-		Text: &backend.TextRequest{Query: all, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}})
-	if err != nil {
-		return nil, err
-	}
-	holds := make(map[sheaf.ID]bool, len(found))
-	for _, h := range found {
-		holds[h.ID] = true
-	}
-	return func(id sheaf.ID) bool { return holds[id] }, nil
+	return all, nil
 }

@@ -1,9 +1,12 @@
 package segment
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"sheaf/internal/offheap"
@@ -78,4 +81,86 @@ func TestMemoryIsCounted(t *testing.T) {
 			t.Fatalf("%+v: %d bytes are not given back", c, now)
 		}
 	}
+}
+
+// TestMemoryIsGivenBack: flushes and merges that end well, that a file system ends at any
+// of its calls, or that are cancelled there, leave nothing taken beside the heap.
+func TestMemoryIsGivenBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 3))
+	before := offheap.InUse()
+	build := func(part, chunks int) *Builder {
+		b := NewBuilder([]string{"a", "b"})
+		for i := range chunks {
+			if _, err := b.Begin(fmt.Sprintf("%d/%d", part, i), fmt.Sprintf("%d/%d", part, i/3)); err != nil {
+				t.Fatal(err)
+			}
+			addToken(b, i%2, fmt.Appendf(nil, "%d", rng.IntN(500)), 0)
+			b.Mark(b.Column("c", Value{Kind: 1, Text: fmt.Sprint(rng.IntN(50))}))
+			if err := b.Vectors("v", [][]float32{{1, rng.Float32()}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.RemoveChunk(fmt.Sprintf("%d/7", part))
+		return b
+	}
+	// atEach does work with a file system whose calls fail, or cancel, from the n-th on,
+	// for each n, until it does all of it.
+	atEach := func(name string, cancels bool, work func(ctx context.Context, disk vfs.FS) error) {
+		t.Helper()
+		failed := 0
+		for n := 0; ; n++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			calls, reached := 0, false
+			err := work(ctx, &vfs.Faulty{FS: vfs.NewMem(), Fail: func(vfs.Op, string) error {
+				if calls++; calls <= n {
+					return nil
+				}
+				reached = true
+				if cancels {
+					cancel()
+					return nil
+				}
+				return syscall.ENOSPC
+			}})
+			cancel()
+			if left := offheap.InUse() - before; left != 0 {
+				t.Fatalf("%s, stopped after %d calls: %d bytes are not given back (%v)", name, n, left, err)
+			}
+			if err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			if err != nil {
+				failed++
+			}
+			if !reached {
+				break
+			}
+		}
+		if failed == 0 {
+			t.Errorf("%s was never stopped", name)
+		}
+	}
+	atEach("flush", false, func(_ context.Context, disk vfs.FS) error {
+		one, two := build(0, 100), build(1, 100)
+		defer one.Forget()
+		defer two.Forget()
+		return Flush(disk, "s", one, two)
+	})
+	var sources []Source
+	dir := t.TempDir()
+	for part := range 2 {
+		b := build(part, 600)
+		path := filepath.Join(dir, fmt.Sprint(part))
+		if err := Flush(vfs.Disk{}, path, b); err != nil {
+			t.Fatal(err)
+		}
+		b.Forget()
+		r := openSegment(t, path)
+		deleted := NewBitset(r.Chunks())
+		deleted.Set(3)
+		sources = append(sources, Source{Reader: r, Deleted: deleted})
+	}
+	merge := func(ctx context.Context, disk vfs.FS) error { return Merge(ctx, disk, "m", sources, nil) }
+	atEach("merge", false, merge)
+	atEach("cancelled merge", true, merge)
 }

@@ -73,6 +73,7 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 	if err != nil {
 		return err
 	}
+	defer func() { _ = w.Close() }() // that of a load that ended well is below
 	for {
 		docs, vectors, err := next()
 		if err != nil {

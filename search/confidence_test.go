@@ -7,6 +7,7 @@ import (
 
 	"sheaf/eval/calibrate"
 	"sheaf/inference/static/english"
+	"sheaf/profile"
 	words "sheaf/query"
 	"sheaf/search"
 )
@@ -52,6 +53,29 @@ func TestConfidence(t *testing.T) {
 	r, err := s.Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{Evidence: true})
 	if err != nil || r.Answerable != nil || r.Hits[0].Confidence != nil || r.Hits[0].Evidence == nil {
 		t.Errorf("without a fit: %v, answerable %v, %+v", err, r.Answerable, r.Hits[0])
+	}
+}
+
+// A stage that looks at whole documents compares them by its own scores, in parts of
+// the best of the fusion: where it adds nothing the lead is that without it.
+func TestLeadOfWholeDocuments(t *testing.T) {
+	lead := func(then string) float64 {
+		p, err := profile.Parse("measured.yaml", []byte("name: measured\nabout: Words.\nbranches:\n  - {name: words, retrieve: text, fields: {body: 1}, limit: 100}\nfuse: {method: scores, norm: share, mean: sum}\nthen:\n"+then), profile.Builtin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := mustSearch(t, searcher(animals()), query("cat dog", 3), p, search.Options{Evidence: true})
+		if len(r.Hits) < 2 {
+			t.Fatalf("%d hits", len(r.Hits))
+		}
+		return r.Hits[0].Evidence.Lead
+	}
+	without := lead("  - top: {n: 10}\n")
+	if without <= 0 || without >= 1 {
+		t.Fatalf("the lead is %v", without)
+	}
+	if with := lead("  - whole: {strength: 0, coverage: 0}\n  - top: {n: 10}\n"); math.Abs(with-without) > 1e-12 {
+		t.Errorf("the lead is %v, and %v where whole documents add nothing", without, with)
 	}
 }
 

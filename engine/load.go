@@ -264,11 +264,15 @@ func (l *Load) take(ctx context.Context) (*worker, error) {
 }
 
 // fullest trades w for another idle worker that has begun a segment already, so
-// that a small load makes one segment.
+// that a small load makes one segment. One that is being flushed has none.
 func (l *Load) fullest(w *worker) *worker {
 	for range len(l.all) {
-		if !w.builder.Empty() {
-			return w
+		if w.mu.TryLock() {
+			empty := w.builder.Empty()
+			w.mu.Unlock()
+			if !empty {
+				return w
+			}
 		}
 		select {
 		case other := <-l.workers:

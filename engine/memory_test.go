@@ -113,9 +113,9 @@ func TestMemoryBounds(t *testing.T) {
 			if most := beside.Load(); most > c.memory+c.memory/4+int64(c.goroutines)<<19 || most < c.memory/2 {
 				t.Errorf("%d bytes are taken beside the heap, with %d allowed", most, c.memory)
 			}
-			// What encodes lists, buffers of files, segments that are open. Where all of it is
-			// on the heap, with the race detector, garbage between two collections counts too.
-			if mapped.Load() && heap > c.memory/4+4<<20 {
+			// What encodes lists, buffers of files, and each segment that is open. Where all of
+			// it is on the heap, with the race detector, garbage between two collections counts too.
+			if mapped.Load() && heap > c.memory/4+4<<20+int64(s.Stats().Segments)<<13 {
 				t.Errorf("%d bytes live on the heap, with %d allowed", heap, c.memory)
 			}
 			if err := load.Close(); err != nil {

@@ -24,11 +24,7 @@ dir=$(cd "$2" && pwd)
 home=$dir/server/elasticsearch-$version
 
 # Elasticsearch refuses to run as root, so root lends it to an account without rights.
-as() { exec "$@"; }
-if [ "$(id -u)" = 0 ]; then
-	id elasticsearch >/dev/null 2>&1 || useradd --system --no-create-home --shell /usr/sbin/nologin elasticsearch
-	as() { exec setpriv --reuid=elasticsearch --regid=elasticsearch --clear-groups env HOME="$dir/node" "$@"; }
-fi
+lend elasticsearch
 
 fetch() {
 	if [ ! -f "$home/complete" ]; then

@@ -21,11 +21,7 @@ dir=$(cd "$2" && pwd)
 home=$dir/server/opensearch-$version
 
 # OpenSearch refuses to run as root, so root lends it to an account without rights.
-as() { exec "$@"; }
-if [ "$(id -u)" = 0 ]; then
-	id opensearch >/dev/null 2>&1 || useradd --system --no-create-home --shell /usr/sbin/nologin opensearch
-	as() { exec setpriv --reuid=opensearch --regid=opensearch --clear-groups env HOME="$dir/node" "$@"; }
-fi
+lend opensearch
 
 fetch() {
 	[ ! -f "$home/complete" ] || return 0

@@ -85,3 +85,13 @@ end() {
 	done
 	rm -f "$1/pid" "$1/address" "$1/key"
 }
+
+# lend ACCOUNT defines as, which runs a command in place of this shell: for root as
+# ACCOUNT, which is made without rights when it is missing, at home in $dir/node.
+lend() {
+	as() { exec "$@"; }
+	[ "$(id -u)" = 0 ] || return 0
+	account=$1
+	id "$account" >/dev/null 2>&1 || useradd --system --no-create-home --shell /usr/sbin/nologin "$account"
+	as() { exec setpriv --reuid="$account" --regid="$account" --clear-groups env HOME="$dir/node" "$@"; }
+}

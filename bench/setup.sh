@@ -51,7 +51,9 @@ if "$java" -version 2>&1 | grep -qE 'version "(2[1-9]|[3-9][0-9])' && command -v
 		[ -f "bin/lucene/$m-$lucene.jar" ] || mvn -q dependency:copy -Dartifact="org.apache.lucene:$m:$lucene" -DoutputDirectory="$here/bin/lucene"
 	done
 	"${java}c" -cp "bin/lucene/*" -d bin/lucene peers/lucene/Lucene.java
-	wrap lucene "'$java' -Xmx4g --add-modules jdk.incubator.vector -cp '$here/bin/lucene/*:$here/bin/lucene' Lucene"
+	with="--add-modules jdk.incubator.vector -cp '$here/bin/lucene/*:$here/bin/lucene'"
+	wrap lucene "'$java' -Xmx4g $with Lucene" # its analyzer leaves stop words out
+	wrap lucene-all "'$java' -Xmx4g -Dwords=all $with Lucene"
 else
 	without lucene "it wants Java 21 or newer (name it in JAVA) and mvn"
 fi

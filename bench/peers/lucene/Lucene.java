@@ -4,6 +4,7 @@ import java.nio.file.*;
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.*;
+import org.apache.lucene.analysis.CharArraySet;
 import org.apache.lucene.analysis.en.EnglishAnalyzer;
 import org.apache.lucene.document.*;
 import org.apache.lucene.index.*;
@@ -14,6 +15,7 @@ import org.apache.lucene.util.Version;
 /**
  * Lucene as a peer of sheaf bench: title and text as two fields with positions,
  * any of the words, and the HNSW graph of its float vectors. internal/benchmark/peer.go has the protocol.
+ * Its English analyzer leaves stop words out; with -Dwords=all it keeps them, as the other engines do.
  */
 public final class Lucene {
   static final int TOP = 10, POOL = 50, PASSES = 3, WARMUP = 3;
@@ -25,7 +27,8 @@ public final class Lucene {
   public static void main(String[] args) throws Exception {
     Path folder = Path.of(args[0]), index = Path.of(args[2]);
     String task = args[1];
-    if (!Set.of("words", "vectors", "hybrid").contains(task)) System.exit(3);
+    boolean all = "all".equals(System.getProperty("words")); // vectors alone are the same with all words
+    if (!(all ? Set.of("words", "hybrid") : Set.of("words", "vectors", "hybrid")).contains(task)) System.exit(3);
     boolean words = !task.equals("vectors"), vectors = !task.equals("words");
     Map<String, String> meta = object(Files.readString(folder.resolve("meta.json")));
     int dims = Integer.parseInt(meta.get("dims")), clients = Integer.parseInt(meta.get("clients"));
@@ -37,7 +40,8 @@ public final class Lucene {
     System.gc();
     long before = anonymous();
     long began = System.nanoTime();
-    IndexWriterConfig config = new IndexWriterConfig(new EnglishAnalyzer()).setRAMBufferSizeMB(256);
+    EnglishAnalyzer analyzer = all ? new EnglishAnalyzer(CharArraySet.EMPTY_SET) : new EnglishAnalyzer();
+    IndexWriterConfig config = new IndexWriterConfig(analyzer).setRAMBufferSizeMB(256);
     try (Directory dir = FSDirectory.open(index); IndexWriter writer = new IndexWriter(dir, config)) {
       for (int i = 0; i < docs.size(); i++) {
         Document d = new Document();
@@ -62,7 +66,6 @@ public final class Lucene {
     IndexSearcher searcher = new IndexSearcher(DirectoryReader.open(FSDirectory.open(index)));
     double open = (System.nanoTime() - began) / 1e9;
     searcher.setQueryCache(null);
-    EnglishAnalyzer analyzer = new EnglishAnalyzer();
     List<Asked> asked = new ArrayList<>();
     float[][] queryRows = rows(folder.resolve("queryvectors.f32"), dims);
     for (String line : Files.readAllLines(folder.resolve("queries.jsonl"))) {

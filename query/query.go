@@ -10,7 +10,7 @@
 //	#auth tag:auth          documents with the tag, or one below it; tag:au* begins so
 //	path:guides/ ext:md     documents in a folder or whose path begins so
 //	path:git.md             documents of this file name in any folder; path:/git.md at the top
-//	status:draft rating:>3  properties; prop.NAME:value for any name
+//	status:draft rating:>3  properties; prop.NAME:value for any name; status:dr* begins so, status:* has any
 //	after:2024-05 before:7d dates: years, months, days, 7d 2w 3m 1y ago; date:>2024
 //	authent*  colour~       words that begin so, words that are spelt alike
 package query

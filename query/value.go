@@ -13,7 +13,7 @@ import (
 // value reads what a word or phrase asks for.
 func (p *parser) value(t token) part {
 	if name, ok := strings.CutPrefix(t.field, "prop."); ok {
-		return p.property(name, t.text)
+		return p.property(name, t)
 	}
 	switch t.field {
 	case "title":
@@ -143,12 +143,15 @@ func (p *parser) path(t token) part {
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }
 
-// property reads name:value, name:>value and the like. Text compares without
-// regard to case: its column holds it in lower case.
-func (p *parser) property(name, text string) part {
-	column := sheaf.PropertyColumn(name)
-	if text == "*" {
-		return part{filter: sheaf.Exists{Column: column}, strict: true}
+// property reads name:value, name:begin*, name:>value and the like. Text compares
+// without regard to case: its column holds it in lower case.
+func (p *parser) property(name string, t token) part {
+	column, text := sheaf.PropertyColumn(name), t.text
+	if stem, star := strings.CutSuffix(text, "*"); star && t.kind != tokenPhrase && !strings.ContainsAny(stem, "*<>=") {
+		if stem == "" {
+			return part{filter: sheaf.Exists{Column: column}, strict: true}
+		}
+		return part{filter: sheaf.HasPrefix{Column: column, Prefix: strings.ToLower(stem)}, strict: true}
 	}
 	op, value := comparison(text)
 	from, to, isDate := dates(value, p.o.Now)

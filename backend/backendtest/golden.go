@@ -1,9 +1,12 @@
 package backendtest
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"sheaf"
 )
 
 // Golden compares text with a file of testdata, or with update writes it.
@@ -21,4 +24,18 @@ func Golden(t testing.TB, path, text string, update bool) {
 	if strings.ReplaceAll(string(want), "\r\n", "\n") != text {
 		t.Errorf("%s is not what is sent now; look at the difference after go test -update", path)
 	}
+}
+
+// Written is a ranking in a golden file: identifiers, scores, and passages but for
+// the first.
+func Written(r sheaf.Ranking) string {
+	var b strings.Builder
+	for _, h := range r {
+		fmt.Fprintf(&b, " %s %.5g", h.ID, h.Score)
+		if h.Passage != 0 {
+			fmt.Fprintf(&b, " (passage %d)", h.Passage)
+		}
+		b.WriteByte(';')
+	}
+	return b.String()
 }

@@ -18,7 +18,7 @@ import (
 // whose modules its server for tests lacks. So there are no answers beside it, and the
 // terms that a prefix or a misspelled word stands for are given here.
 func TestElasticsearch(t *testing.T) {
-	o := Options{URL: "http://elasticsearch", Index: "golden", Dialect: Elasticsearch, Analyzer: backendtest.Analyzer(t, "en"), HNSW: true, Shards: 1,
+	o := Options{URL: "http://elasticsearch", Index: "golden", Dialect: Elasticsearch, Analyzer: backendtest.Analyzer(t, "en"), HNSW: true, Shards: 3, Replicas: 1,
 		K1: backend.DefaultK1, B: backend.DefaultB, Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}}
 	s := &Store{o: o, clauses: 1024, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}}
 	for _, v := range o.Vectors {
@@ -72,4 +72,23 @@ func TestElasticsearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	backendtest.Golden(t, filepath.Join("testdata", "elasticsearch.json"), text.String(), flag.Lookup("update").Value.String() == "true")
+}
+
+// TestVectorScores: both servers make similarities positive, (1 + cos)/2, and a store's
+// are cosines.
+func TestVectorScores(t *testing.T) {
+	var found answer
+	text := `{"hits":{"hits":[{"_score":0.75,"fields":{"id":["notes:a"]}},{"_score":0.25,"fields":{"id":["notes:b"]}}]}}`
+	if err := json.Unmarshal([]byte(text), &found); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		req  backend.Request
+		want string
+	}{{backend.Request{Vector: &backend.VectorRequest{}}, " notes:a 0.5; notes:b -0.5;"}, {backend.Request{}, " notes:a 0.75; notes:b 0.25;"}} {
+		hits, err := (&Store{}).ranking(&c.req, &found)
+		if got := backendtest.Written(hits); err != nil || got != c.want {
+			t.Errorf("read%s, want%s, %v", got, c.want, err)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sheaf"
@@ -15,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write golden files anew, with what the server answers")
 
 // TestRequests: everything that is sent to OpenSearch has its golden form, with what
-// it answered: how the index is made, bulk requests, a search for each thing that a
+// it answered and what the store read in that: how the index is made, bulk requests, a search for each thing that a
 // request can hold, joined branches, deletion.
 func TestRequests(t *testing.T) {
 	o := elastic.Options{URL: "http://opensearch", Index: "golden", Analyzer: backendtest.Analyzer(t, "en"),
@@ -35,16 +36,20 @@ func TestRequests(t *testing.T) {
 	}
 	x.About = "write"
 	x.Result(s.Write(t.Context(), backendtest.Library()))
+	var found strings.Builder
 	for _, r := range backendtest.Requests() {
 		x.About = r.Name
-		_, err := s.Retrieve(t.Context(), r.Request)
+		hits, err := s.Retrieve(t.Context(), r.Request)
 		x.Result(err)
+		fmt.Fprintf(&found, "%s:%s\n", r.Name, backendtest.Written(hits))
 	}
 	for _, f := range backendtest.Fusions() {
 		x.About = fmt.Sprint("join by ", f.Method)
-		_, err := s.Fuse(t.Context(), f)
+		fused, err := s.Fuse(t.Context(), f)
 		x.Result(err)
+		fmt.Fprintf(&found, "%s:%s\n", x.About, backendtest.Written(fused.Hits))
 	}
+	backendtest.Golden(t, filepath.Join("testdata", "found.txt"), found.String(), *update)
 	x.About = "count"
 	_, err = s.Count(t.Context(), backendtest.Words(sheaf.Match{Text: "tea"}))
 	x.Result(err)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -34,13 +35,65 @@ const FreeTree = "api"
 // DocumentInput is a document as a caller gives it: a text, or chunks. Patterns
 // that begin with @ are those of this name in package serve/api.
 type DocumentInput struct {
-	Text       string            `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be, as Markdown when the name says nothing."`
-	Title      string            `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
-	Date       *time.Time        `json:"date,omitempty" doc:"The date of a document whose text says none."`
-	Properties map[string]string `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"What is known of it besides, to filter by as prop.NAME."`
-	Access     []string          `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it; public for everybody of its tenant. Without any it is private."`
-	Sets       []string          `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in."`
-	Chunks     []ChunkInput      `json:"chunks,omitempty" maxItems:"10000" doc:"The document when it is cut already; then there is no text."`
+	Text       string              `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be, as Markdown when the name says nothing."`
+	Title      string              `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
+	Date       *time.Time          `json:"date,omitempty" doc:"The date of a document whose text says none."`
+	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"What is known of it besides, to filter by as prop.NAME: texts, numbers, true and false, or lists of them."`
+	Access     []string            `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it; public for everybody of its tenant. Without any it is private."`
+	Sets       []string            `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in."`
+	Chunks     []ChunkInput        `json:"chunks,omitempty" maxItems:"10000" doc:"The document when it is cut already; then there is no text."`
+}
+
+// Property is what a caller says of a document under a name: a value, or a list of
+// them. In JSON it is a text, a number, true or false, or a list of these.
+type Property struct {
+	List   bool
+	Values []sheaf.Value
+}
+
+// MaxListed is the most values that a property lists.
+const MaxListed = 1000
+
+// MarshalJSON implements [json.Marshaler].
+func (p Property) MarshalJSON() ([]byte, error) {
+	if p.List || len(p.Values) != 1 {
+		return json.Marshal(append([]sheaf.Value{}, p.Values...))
+	}
+	return json.Marshal(p.Values[0])
+}
+
+// UnmarshalJSON implements [json.Unmarshaler], for what MarshalJSON wrote.
+func (p *Property) UnmarshalJSON(text []byte) error {
+	var in any
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	list, ok := in.([]any)
+	if !ok {
+		list = []any{in}
+	}
+	*p = Property{List: ok}
+	for _, v := range list {
+		value, ok := PropertyValue(v)
+		if !ok {
+			return sheaf.Invalidf("property %s: must be texts, numbers, true or false", text)
+		}
+		p.Values = append(p.Values, value)
+	}
+	return nil
+}
+
+// PropertyValue is a text, number, or truth value of Go; ok is false for anything else.
+func PropertyValue(v any) (value sheaf.Value, ok bool) {
+	switch v := v.(type) {
+	case string:
+		return sheaf.TextValue(v), true
+	case float64:
+		return sheaf.NumberValue(v), true
+	case bool:
+		return sheaf.BoolValue(v), true
+	}
+	return sheaf.Value{}, false
 }
 
 // ChunkInput is a chunk as a caller gives it.
@@ -51,10 +104,48 @@ type ChunkInput struct {
 	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of its passages, of the collection's model and dimension; they are brought to length 1. Without any the model makes them."`
 }
 
-// Change puts a document, or deletes it when Put is nil.
+// DocumentPatch is what changes of a document beside its text. What is left out
+// stays; a list takes the place of the whole list before.
+type DocumentPatch struct {
+	Title      *string             `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
+	Date       *time.Time          `json:"date,omitempty" doc:"The date of a document whose text says none."`
+	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"Properties that have another value, by name; an empty list takes one away."`
+	Access     *[]string           `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it from now on; an empty list makes it private."`
+	Sets       *[]string           `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in from now on."`
+}
+
+// onto is a document with the changes of a patch.
+func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
+	if p.Title != nil {
+		d.Title = *p.Title
+	}
+	if p.Date != nil {
+		d.Date = p.Date
+	}
+	if p.Access != nil {
+		d.Access = *p.Access
+	}
+	if p.Sets != nil {
+		d.Sets = *p.Sets
+	}
+	all := map[string]Property{}
+	for name, v := range d.Properties { // names compare without regard to case
+		all[strings.ToLower(name)] = v
+	}
+	for name, v := range p.Properties {
+		all[strings.ToLower(name)] = v
+	}
+	maps.DeleteFunc(all, func(_ string, v Property) bool { return len(v.Values) == 0 })
+	d.Properties = all
+	return &d
+}
+
+// Change puts a document, changes it when Patch is set, or deletes it when both
+// are nil.
 type Change struct {
-	ID  sheaf.ID
-	Put *DocumentInput
+	ID    sheaf.ID
+	Put   *DocumentInput
+	Patch *DocumentPatch
 	// IfMatch is the tag that the document must have, "*" any; "" is no
 	// condition. IfNoneMatch is "*" when there must be none, or the tag that it
 	// must not have.
@@ -133,20 +224,28 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 		}
 		seen[ch.ID] = true
 		ch.Within = grant.Sets
-		if ch.Put == nil {
-			continue
+		var sets []string
+		switch {
+		case ch.Patch != nil:
+			if err := validProperties(ch.Patch.Properties); err != nil {
+				return inChange(i, err)
+			}
+			if ch.Patch.Sets != nil {
+				if sets = *ch.Patch.Sets; len(sets) == 0 && len(grant.Sets) > 0 {
+					return fmt.Errorf("%w: this key writes documents of its sets only", ErrForbidden)
+				}
+			}
+		case ch.Put != nil:
+			if err := ch.Put.valid(settings.Dims); err != nil {
+				return inChange(i, err)
+			}
+			if len(ch.Put.Sets) == 0 {
+				ch.Put.Sets = slices.Clone(grant.Sets)
+			}
+			sets = ch.Put.Sets
 		}
-		if err := ch.Put.valid(settings.Dims); err != nil {
-			return inChange(i, err)
-		}
-		if len(grant.Sets) == 0 {
-			continue
-		}
-		if len(ch.Put.Sets) == 0 {
-			ch.Put.Sets = slices.Clone(grant.Sets)
-		}
-		for _, set := range ch.Put.Sets {
-			if !slices.Contains(grant.Sets, set) {
+		for _, set := range sets {
+			if len(grant.Sets) > 0 && !slices.Contains(grant.Sets, set) {
 				return fmt.Errorf("%w: this key writes documents of its sets only", ErrForbidden)
 			}
 		}
@@ -197,10 +296,8 @@ func (d *DocumentInput) valid(dims int) error {
 	case d.Text == "" && len(d.Chunks) == 0:
 		return fieldError("text", "give text or chunks")
 	}
-	for name := range d.Properties {
-		if err := access.ValidName("properties", name); err != nil {
-			return fieldError("properties", "%v", err)
-		}
+	if err := validProperties(d.Properties); err != nil {
+		return err
 	}
 	slugs := map[string]bool{}
 	for i := range d.Chunks {
@@ -221,6 +318,15 @@ func (d *DocumentInput) valid(dims int) error {
 			if !normalize(v) {
 				return fieldError(field, "it has no length")
 			}
+		}
+	}
+	return nil
+}
+
+func validProperties(properties map[string]Property) error {
+	for name := range properties {
+		if err := access.ValidName("properties", name); err != nil {
+			return fieldError("properties", "%v", err)
 		}
 	}
 	return nil
@@ -257,6 +363,9 @@ func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, err
 	}
 	defer c.o.Ingest.Turn.Give()
 	out := make([]Stored, len(changes))
+	if err := c.patch(changes); err != nil {
+		return nil, err
+	}
 	if err := c.check(changes, out); err != nil {
 		return nil, err
 	}
@@ -326,6 +435,50 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 		}
 	}
 	return nil
+}
+
+// patch makes whole documents of patches and the documents as they are kept.
+func (c *Collection) patch(changes []Change) error {
+	view := c.o.Catalog.View()
+	defer view.Close()
+	for i := range changes {
+		ch := &changes[i]
+		if ch.Patch == nil {
+			continue
+		}
+		rec, err := view.Record(ch.ID)
+		if errors.Is(err, sheaf.ErrNotFound) || err == nil && !ch.within(rec) { // as if there were none
+			return notFound(ch.ID)
+		}
+		if err != nil {
+			return err
+		}
+		_, stored, err := c.stored(fileName(ch.ID, rec.File.Hash))
+		if err != nil {
+			return err
+		}
+		ch.Put = ch.Patch.onto(*stored.Document)
+		if n := len(ch.Put.Properties); n > maxProperties {
+			return inChange(i, fieldError("properties", "the document then has %d properties: at most %d are allowed", n, maxProperties))
+		}
+	}
+	return nil
+}
+
+// maxProperties is the most properties of a document, as DocumentInput says.
+const maxProperties = 100
+
+// stored reads a document as it is kept.
+func (c *Collection) stored(name string) ([]byte, storedDocument, error) {
+	var stored storedDocument
+	content, err := os.ReadFile(filepath.Join(c.o.Documents, name))
+	if err != nil {
+		return nil, stored, err
+	}
+	if err := json.Unmarshal(content, &stored); err != nil || stored.Document == nil {
+		return nil, stored, fmt.Errorf("%w: %s: %w", sheaf.ErrCorrupt, name, err)
+	}
+	return content, stored, nil
 }
 
 // check holds the changes' conditions against the documents as they are.
@@ -439,7 +592,7 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 	}
 	for _, name := range sortedNames(d.Properties) {
 		if !slices.ContainsFunc(g.Properties[:3], func(p sheaf.Property) bool { return strings.EqualFold(p.Name, name) }) {
-			g.Properties = append(g.Properties, sheaf.Property{Name: name, Values: texts([]string{d.Properties[name]})})
+			g.Properties = append(g.Properties, sheaf.Property{Name: name, List: d.Properties[name].List, Values: d.Properties[name].Values})
 		}
 	}
 	for i := range d.Chunks {
@@ -456,7 +609,7 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 	return g
 }
 
-func sortedNames(m map[string]string) []string {
+func sortedNames(m map[string]Property) []string {
 	names := make([]string, 0, len(m))
 	for n := range m {
 		names = append(names, n)

@@ -53,6 +53,7 @@ type keptTask struct {
 type keptChange struct {
 	ID          sheaf.ID       `json:"id"`
 	Put         *DocumentInput `json:"put,omitempty"`
+	Patch       *DocumentPatch `json:"patch,omitempty"`
 	IfMatch     string         `json:"if_match,omitempty"`
 	IfNoneMatch string         `json:"if_none_match,omitempty"`
 	Within      []string       `json:"within,omitempty"`
@@ -343,13 +344,9 @@ func (c *Collection) recover(ctx context.Context) error {
 		var puts []ingest.Given
 		size := 0
 		for len(missing) > 0 && size < ingest.DefaultCommitBytes {
-			content, err := os.ReadFile(filepath.Join(c.o.Documents, missing[0]))
+			content, stored, err := c.stored(missing[0])
 			if err != nil {
 				return err
-			}
-			var stored storedDocument
-			if err := json.Unmarshal(content, &stored); err != nil || stored.Document == nil {
-				return fmt.Errorf("%w: %s: %w", sheaf.ErrCorrupt, missing[0], err)
 			}
 			puts = append(puts, stored.Document.given(stored.ID, content))
 			size += len(content)

@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"sheaf/serve"
 )
 
 // maxDepth bounds how deep a body nests.
@@ -202,6 +204,9 @@ func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	case settingType:
 		bindSetting(in, v, at, out)
 		return
+	case propertyType:
+		bindProperty(in, v, r, at, out)
+		return
 	case timeType:
 		bindTime(in, v, at, out)
 		return
@@ -266,6 +271,35 @@ func bindSetting(in any, v reflect.Value, at fault, out *faults) {
 		return
 	}
 	v.SetString(text)
+}
+
+func bindProperty(in any, v reflect.Value, r *rules, at fault, out *faults) {
+	list, isList := in.([]any)
+	if !isList {
+		list = []any{in}
+	}
+	if len(list) > serve.MaxListed {
+		out.add(at, "it lists %d values: at most %d are allowed", len(list), serve.MaxListed)
+		return
+	}
+	p := serve.Property{List: isList}
+	for i, one := range list {
+		here := at
+		if isList {
+			here.Pointer = fmt.Sprintf("%s/%d", at.Pointer, i)
+		}
+		scalar, ok := scalarOf(one)
+		value, known := serve.PropertyValue(scalar)
+		if !ok || !known {
+			out.add(here, "%s: must be a text, a number, true or false, or a list of them", kindOf(one))
+			continue
+		}
+		if text, ok := scalar.(string); ok && !r.checkText(text, here, out) {
+			continue
+		}
+		p.Values = append(p.Values, value)
+	}
+	v.Set(reflect.ValueOf(p))
 }
 
 // maxSetting bounds the text of a setting.

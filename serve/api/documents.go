@@ -20,6 +20,13 @@ type documentPut struct {
 	Body  serve.DocumentInput
 }
 
+type documentPatch struct {
+	Where
+	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
+	Match string   `header:"If-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	Body  serve.DocumentPatch
+}
+
 type documentDelete struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
@@ -68,6 +75,16 @@ func documentRoutes() []*route {
 			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
 			func(ctx context.Context, c *call, in *documentPut) (*serve.Stored, error) {
 				return once(c, in.Key, func() (*serve.Stored, int, error) { return c.put(ctx, in) })
+			}),
+		operation(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch", example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document", scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity},
+			about: "Title, date, properties, access and sets, for a document that was put; its text stays, and is not embedded again. What is left out stays as it is."},
+			func(ctx context.Context, c *call, in *documentPatch) (*serve.Stored, error) {
+				stored, err := c.write(ctx, in.Where, []serve.Change{{ID: in.ID, Patch: &in.Body, IfMatch: in.Match}})
+				if err != nil {
+					return nil, inHeader(err)
+				}
+				c.header.Set("ETag", stored[0].ETag)
+				return &stored[0], nil
 			}),
 		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document", scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
 			func(ctx context.Context, c *call, in *documentDelete) (*serve.Stored, error) {

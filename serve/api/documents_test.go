@@ -92,6 +92,59 @@ func TestPutGetDelete(t *testing.T) {
 	}
 }
 
+// What is known of a document changes without its text, and without the vectors of
+// its chunks, which only the caller has.
+func TestPatch(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/api:zebra.md"
+	v := "[1" + strings.Repeat(",0", 63) + "]"
+	var stored, patched serve.Stored
+	s.get(t, "PUT", path, `{"title": "Zebra", "chunks": [{"text": "Stripes on savannas.", "vectors": [`+v+`]}], "access": ["user:ann"],
+		"properties": {"Status": "draft", "boost": 3, "hidden": false, "kg_entities": ["ANIMAL::zebra", "PLACE::Savanna"]}}`, &stored)
+	for _, c := range []struct {
+		query string
+		found bool
+	}{{"prop.status:draft", true}, {"prop.boost:>2", true}, {"prop.boost:>3", false}, {"prop.hidden:false", true}, {"prop.kg_entities:ANIMAL::zebra", true},
+		{"prop.kg_entities:place::*", true}, {"prop.kg_entities:place::sav", false}} {
+		if ids := found(t, s, "savannas "+c.query); len(ids) > 0 != c.found {
+			t.Errorf("%s: found %v", c.query, ids)
+		}
+	}
+	if res, body := s.ask(t, "PATCH", path, `{"title": "x"}`, "If-Match", `"other"`); res.StatusCode != 412 {
+		t.Errorf("another version: %d %s", res.StatusCode, body)
+	}
+	s.get(t, "PATCH", path, `{"properties": {"status": "done", "boost": []}, "access": ["public"], "sets": ["animals"]}`, &patched)
+	if patched.Created || patched.Chunks != 1 || patched.ETag == stored.ETag || patched.ETag == "" {
+		t.Errorf("%+v after %+v", patched, stored)
+	}
+	var d serve.Document
+	s.get(t, "GET", path, "", &d)
+	if got := fmt.Sprintln(d.Title, d.Properties); got != "Zebra map[access:[public] hidden:[false] kg_entities:[ANIMAL::zebra PLACE::Savanna] sets:[animals] status:[done] tenant:[]]\n" {
+		t.Errorf("the document is %s", got)
+	}
+	if ids := found(t, s, "savannas prop.status:done"); len(ids) != 1 {
+		t.Errorf("found %v", ids)
+	}
+	files, err := filepath.Glob(filepath.Join(s.fixture.Options.Documents, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("kept as %v, %v", files, err)
+	}
+	if kept, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(kept), `"vectors":[[1,0,`) {
+		t.Errorf("the vectors are gone: %.200s, %v", kept, err)
+	}
+	for body, status := range map[string]int{`{"text": "x"}`: 422, `{"properties": {"a": {"b": 1}}}`: 422, `{"properties": {"a": [[1]]}}`: 422, `{"properties": {"a": null}}`: 422} {
+		if res, got := s.ask(t, "PATCH", path, body); res.StatusCode != status && res.StatusCode != 400 {
+			t.Errorf("%s: %d %s", body, res.StatusCode, got)
+		}
+	}
+	if res, body := s.ask(t, "PATCH", "/v1/documents/api:nosuch.md", `{"title": "x"}`); res.StatusCode != 404 {
+		t.Errorf("no document: %d %s", res.StatusCode, body)
+	}
+	if res, body := s.ask(t, "PATCH", "/v1/documents/notes:git.md", `{"title": "x"}`); res.StatusCode != 403 {
+		t.Errorf("a document of a folder: %d %s", res.StatusCode, body)
+	}
+}
+
 func TestPutOwnChunksAndVectors(t *testing.T) {
 	s := start(t, notes, nil)
 	vector := make([]string, 64)
@@ -401,6 +454,36 @@ func TestTenantsAndScopes(t *testing.T) {
 	}
 }
 
+// TestHidden: documents that a key's filter hides from readers are found with a key
+// that has none, and come back when they say otherwise.
+func TestHidden(t *testing.T) {
+	s, keys := keyed(t, notes, map[string]access.Grant{
+		"reader": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}, Baked: "-prop.hidden:true"},
+		"keeper": {Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Access: []string{access.All}},
+	})
+	const path = "/v1/documents/api:zebra.md"
+	if status, body := s.as(t, keys["keeper"], "PUT", path, `{"text": "Savannas.\n", "properties": {"hidden": true}}`); status != 201 {
+		t.Fatal(status, body)
+	}
+	seen := func(key string) bool {
+		_, body := s.as(t, keys[key], "GET", "/v1/search?query=savannas", "")
+		status, _ := s.as(t, keys[key], "GET", "/v1/chunks/api:zebra.md", "")
+		if found := strings.Contains(body, "api:zebra.md"); found != (status == 200) {
+			t.Errorf("%s: found is %t, and reading it %d", key, found, status)
+		}
+		return status == 200
+	}
+	if seen("reader") || !seen("keeper") {
+		t.Error("a hidden document is not hidden, or from its keeper too")
+	}
+	if status, body := s.as(t, keys["keeper"], "PATCH", path, `{"properties": {"hidden": false}}`); status != 200 {
+		t.Fatal(status, body)
+	}
+	if !seen("reader") {
+		t.Error("it stays hidden")
+	}
+}
+
 // TestWritesStayWithinSets: a key that is bound to sets neither replaces nor deletes
 // a document of another set, now or as a task.
 func TestWritesStayWithinSets(t *testing.T) {
@@ -424,6 +507,10 @@ func TestWritesStayWithinSets(t *testing.T) {
 		{"finance", "DELETE", "/v1/documents/acme:sales.md", "", 404},
 		{"finance", "DELETE", "/v1/documents/acme:nosuch.md", "", 404},
 		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", "delete": true}]}`, 404},
+		{"finance", "PATCH", "/v1/documents/acme:sales.md", `{"title": "x"}`, 404},
+		{"finance", "PATCH", "/v1/documents/acme:finance.md", `{"sets": ["sales"]}`, 403},
+		{"finance", "PATCH", "/v1/documents/acme:finance.md", `{"sets": []}`, 403},
+		{"finance", "PATCH", "/v1/documents/acme:finance.md", `{"title": "x"}`, 200},
 		{"finance", "PUT", "/v1/documents/acme:finance.md", `{"text": "x"}`, 200},
 		{"finance", "DELETE", "/v1/documents/acme:finance.md", "", 200},
 		{"all", "DELETE", "/v1/documents/acme:new.md", "", 404},

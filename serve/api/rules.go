@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/serve"
 )
 
 // rules are what the tags of a field say of its values. The decoder refuses by
@@ -197,6 +198,8 @@ var (
 	settingType = reflect.TypeFor[Setting]()
 	timeType    = reflect.TypeFor[time.Time]()
 	valueType   = reflect.TypeFor[sheaf.Value]()
+
+	propertyType = reflect.TypeFor[serve.Property]()
 )
 
 func settings(in map[string]Setting) map[string]string {

@@ -51,6 +51,10 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	switch t {
 	case settingType:
 		return schema{"anyOf": []any{schema{"type": "string", "maxLength": maxSetting}, schema{"type": "number"}}}
+	case propertyType:
+		one := []any{textSchema(r), schema{"type": "number"}, schema{"type": "boolean"}}
+		list := schema{"type": "array", "items": schema{"anyOf": one}, "maxItems": serve.MaxListed}
+		return schema{"anyOf": append(slices.Clone(one), list)}
 	case timeType:
 		return schema{"type": "string", "format": "date-time"}
 	case valueType:

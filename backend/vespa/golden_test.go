@@ -82,7 +82,9 @@ func TestQueries(t *testing.T) {
 	hybrid := Hybrid{Words: sheaf.Match{Text: "green tea"}, Vector: []float32{0.6, 0.8, 0}, Alpha: 0.5, Ratio: 0.3, Decay: 0.5, TargetHits: 1000, Rerank: 1000, Limit: 10,
 		Filter: sheaf.In{Column: sheaf.ColumnAccess, Values: []sheaf.Value{text("public")}}}
 	for _, keyword := range []bool{false, true} {
-		hybrid.Keyword = keyword
+		if hybrid.Keyword = keyword; keyword {
+			hybrid.Alpha, hybrid.Ratio, hybrid.Decay, hybrid.Rerank = 0.2, 0.1, 0.25, 500
+		}
 		q, err := s.hybrid(&hybrid)
 		if err != nil {
 			t.Fatal(err)

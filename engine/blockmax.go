@@ -385,8 +385,16 @@ func (m *maxScore) gather(start uint32, rest float64) int {
 // add adds what postings of a clause score to the sums of the window that begins at
 // start.
 func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32) {
-	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
 	frequencies = frequencies[:len(ordinals)]
+	if b.given != nil {
+		for j, o := range ordinals {
+			slot := (o - start) & (windowLen - 1)
+			s.sums[slot] += b.given[frequencies[j]-1]
+			s.seen[slot>>6] |= 1 << (slot & 63)
+		}
+		return
+	}
+	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
 	for j, o := range ordinals {
 		n := uint32(longField)
 		if short != nil {

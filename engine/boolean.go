@@ -32,14 +32,20 @@ func (b *planBool) flat() ([]*planTerm, bool) {
 		return nil, false
 	}
 	var all []*planTerm
+	plain := false // of expansions alone every chunk is scored already
 	for _, part := range b.should {
+		if e, ok := part.(*planExpand); ok && e.plan.words.Combine != CombineBM25F {
+			all = append(all, &planTerm{expand: e})
+			continue
+		}
 		terms, ok := part.flat()
 		if !ok {
 			return nil, false
 		}
 		all = append(all, terms...)
+		plain = plain || len(terms) > 0
 	}
-	return all, true
+	return all, plain || len(all) == 0
 }
 
 func (b *planBool) node(p *plan, view int) (node, error) {
@@ -183,4 +189,4 @@ func (n *boolNode) close() { n.each(func(c *child) { c.close() }) }
 type planNothing struct{}
 
 func (planNothing) flat() ([]*planTerm, bool)     { return nil, true }
-func (planNothing) node(*plan, int) (node, error) { return &expandNode{}, nil }
+func (planNothing) node(*plan, int) (node, error) { return &expandNode{expansion: &expansion{}}, nil }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"sheaf/analysis"
-	"sheaf/engine/postings"
 	"sheaf/engine/segment"
 )
 
@@ -17,6 +16,7 @@ type planExpand struct {
 	accept acceptor
 	forms  bool // look at forms too
 	terms  map[string]*expanded
+	views  []expansion
 }
 
 // expanded is one term of an expansion.
@@ -74,7 +74,7 @@ func (p *plan) expandPrefix(prefix string, fields []int, factor float64, forms b
 }
 
 func (p *plan) expand(a acceptor, fields []int, factor float64, forms bool) (part, error) {
-	e := &planExpand{plan: p, fields: fields, factor: factor, accept: a, forms: forms, terms: map[string]*expanded{}}
+	e := &planExpand{plan: p, fields: fields, factor: factor, accept: a, forms: forms, terms: map[string]*expanded{}, views: make([]expansion, len(p.snapshot.views))}
 	for i := range p.snapshot.views {
 		err := e.walk(i, func(key []byte, weight float64, t *segment.Term) error {
 			x := e.terms[string(key)]
@@ -134,121 +134,11 @@ func (e *planExpand) walkPart(reader *segment.Reader, mark []byte, f func(key []
 
 func (e *planExpand) flat() ([]*planTerm, bool) { return nil, len(e.terms) == 0 }
 
-// node scores every chunk with an accepted term at once.
-func (e *planExpand) node(p *plan, view int) (node, error) {
-	v := p.snapshot.views[view]
-	n := &expandNode{found: segment.NewBitset(v.reader.Chunks()), best: make([][]float64, len(p.fields))}
-	u, err := p.virtual(e.fields, view)
-	if err != nil {
-		return nil, err
-	}
-	c := takeCursor()
-	defer releaseCursor(c)
-	err = e.walk(view, func(key []byte, _ float64, t *segment.Term) error {
-		x := e.terms[string(key)]
-		if x == nil {
-			return nil
-		}
-		if u != nil {
-			return n.addVirtual(p, v, e, x, t, u)
-		}
-		for i, f := range e.fields {
-			if err := n.addList(p, v, t, f, e.factor*x.weight*p.fields[f].weight, x.idf[i], c); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return n, err
+// node finds the chunks with an accepted term, all of which are scored at once.
+func (e *planExpand) node(_ *plan, view int) (node, error) {
+	x, err := e.in(view)
+	return &expandNode{expansion: x}, err
 }
-
-// expandNode holds the best score of every chunk by field.
-type expandNode struct {
-	found segment.Bitset
-	best  [][]float64
-	at    int
-}
-
-func (n *expandNode) addList(p *plan, v *view, t *segment.Term, f int, weight, idf float64, c *postings.Cursor) error {
-	m := p.fields[f]
-	local := v.reader.Field(m.name)
-	if local < 0 || t.DF(local) == 0 {
-		return nil
-	}
-	list, err := v.reader.List(t, local, false)
-	if err != nil {
-		return err
-	}
-	lengths, err := v.reader.Lengths(local)
-	if err != nil {
-		return err
-	}
-	if n.best[f] == nil {
-		n.best[f] = make([]float64, v.reader.Chunks())
-	}
-	best := n.best[f]
-	x := clause{cursor: c, model: m, lengths: lengths, weight: weight, idf: idf}
-	c.Reset(list, uint32(v.reader.Chunks()))
-	for docs := c.Block(); len(docs) > 0; docs = c.Block() {
-		frequencies := c.Frequencies()
-		for i, o := range docs {
-			n.found.Set(o)
-			best[o] = max(best[o], p.score(&x, o, frequencies[i]))
-		}
-		c.NextBlock()
-	}
-	if c.Err() != nil {
-		return v.reader.Corrupt(c.Err())
-	}
-	return nil
-}
-
-func (n *expandNode) addVirtual(p *plan, v *view, e *planExpand, x *expanded, t *segment.Term, u *virtual) error {
-	term := &planTerm{fields: e.fields, idf: x.idf, factor: e.factor * x.weight, refs: make([]*segment.Term, len(p.snapshot.views))}
-	for i := range p.snapshot.views {
-		if p.snapshot.views[i] == v {
-			term.refs[i] = t
-			clauses, err := p.clauses([]*planTerm{term}, i, false)
-			if err != nil {
-				return err
-			}
-			m := &matchNode{plan: p, view: v, list: clauses, virtual: u}
-			defer m.close()
-			if n.best[0] == nil {
-				n.best[0] = make([]float64, v.reader.Chunks())
-			}
-			s := scores{byField: make([]float64, len(p.fields))}
-			for o := m.seek(0); o != postings.End; o = m.seek(o + 1) {
-				n.found.Set(o)
-				m.score(&s)
-				n.best[0][o] = max(n.best[0][o], s.byField[0])
-				s.byField[0] = 0
-			}
-			return m.err()
-		}
-	}
-	return nil
-}
-
-func (n *expandNode) seek(target uint32) uint32 {
-	n.at = n.found.Next(int(target))
-	if n.at < 0 {
-		return postings.End
-	}
-	return uint32(n.at)
-}
-
-func (n *expandNode) score(s *scores) {
-	for f, best := range n.best {
-		if best != nil {
-			s.byField[f] += best[n.at]
-		}
-	}
-}
-
-func (n *expandNode) rewind()    {}
-func (n *expandNode) err() error { return nil }
-func (n *expandNode) close()     {}
 
 // prefixAcceptor accepts the terms that begin with it.
 type prefixAcceptor string

@@ -35,9 +35,10 @@ const pendingMost = 4096
 // bound is a clause with what it can add at most.
 type bound struct {
 	cursor  *postings.Cursor
-	number  int     // among the clauses
-	weight  float64 // of a saturated frequency
-	scale   float64 // that frequencies are multiplied by: 1 but for BM25F
+	number  int       // among the clauses
+	weight  float64   // of a saturated frequency
+	scale   float64   // that frequencies are multiplied by: 1 but for BM25F
+	given   []float64 // what postings add, where it is known: that of frequency f is at f-1
 	lengths segment.Lengths
 	short   []byte // lengths.Plain()
 	wide    []byte
@@ -69,6 +70,9 @@ func (b *bound) seek(target uint32) uint32 {
 }
 
 func (b *bound) at(ordinal, frequency uint32) float64 {
+	if b.given != nil {
+		return b.given[frequency-1]
+	}
 	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normAt(ordinal))
 }
 
@@ -218,6 +222,13 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 	for i := range s.clauses {
 		b, c := &s.all[i], &s.clauses[i]
 		s.order[i] = b
+		if c.given != nil {
+			*b = bound{cursor: c.cursor, number: i, given: c.given.sums, block: -1}
+			for _, sum := range b.given {
+				b.most = max(b.most, sum)
+			}
+			continue
+		}
 		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, block: -1}
 		b.short, b.wide = b.lengths.Plain()
 		b.params, b.average, b.factor = p.params, c.model.average, 1

@@ -61,9 +61,10 @@ type clause struct {
 	field   int    // index in the plan
 	model   *model
 	lengths segment.Lengths
-	weight  float64 // factor x weight of the field; for BM25F factor x idf
-	idf     float64 // 1 for BM25F
-	term    int     // number of the term, for BM25F
+	weight  float64    // factor x weight of the field; for BM25F factor x idf
+	idf     float64    // 1 for BM25F
+	term    int        // number of the term, for BM25F
+	given   *expansion // that it is, instead of a term
 }
 
 // clauses makes the clauses of terms in one view; each has a cursor that stands
@@ -75,6 +76,19 @@ func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, e
 func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, positions bool) ([]clause, error) {
 	v := p.snapshot.views[view]
 	for n, t := range terms {
+		if t.expand != nil {
+			x, err := t.expand.in(view)
+			if err != nil {
+				return nil, err
+			}
+			if len(x.ordinals) == 0 {
+				continue
+			}
+			c := clause{cursor: takeCursor(), term: n, given: x}
+			c.cursor.ResetOver(x.ordinals)
+			out = append(out, c)
+			continue
+		}
 		if t.refs[view] == nil {
 			continue
 		}

@@ -208,6 +208,7 @@ type planTerm struct {
 	refs   []*segment.Term // by view; nil where the term is not
 	more   int             // how often it is repeated, beyond once
 	only   *planTerm       // that stands for it wherever it is repeated
+	expand *planExpand     // it stands for this expansion, and has nothing else
 }
 
 // repeats is how often the query has the term.

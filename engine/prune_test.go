@@ -140,6 +140,12 @@ func randomRequest(rng *rand.Rand, vocabulary int) Request {
 		if rng.IntN(3) == 0 {
 			q = Match{Text: text(rng, 1, vocabulary), Field: testFields[rng.IntN(3)]}
 		}
+		switch rng.IntN(8) {
+		case 0:
+			q = Prefix{Text: strings.TrimRight(word(rng, vocabulary), "x")}
+		case 1:
+			q = Fuzzy{Text: word(rng, vocabulary), Distance: 1, Field: testFields[rng.IntN(3)]}
+		}
 		if rng.IntN(3) == 0 {
 			q = Boost{Query: q, Factor: 0.5 + 2*rng.Float64()}
 		}

@@ -19,7 +19,8 @@ type Cursor struct {
 	places  []byte // of the blocks after the first, placeWide bytes each
 	spots   []byte // of their positions, spotWide bytes each
 	blocks  []byte
-	full    int // number of full blocks
+	given   []uint32 // ordinals in memory, instead of blocks
+	full    int      // number of full blocks
 	tailN   int
 
 	placeWide, spotWide int
@@ -47,11 +48,25 @@ func (c *Cursor) Reset(list List, limit uint32) {
 	c.list, c.limit, c.err = list, limit, nil
 	c.shallow, c.current, c.i, c.n = 0, -1, 0, 0
 	c.hasFreq, c.freqFrame = false, nil
-	c.impacts, c.lasts, c.places, c.spots, c.blocks = nil, nil, nil, nil, nil
+	c.impacts, c.lasts, c.places, c.spots, c.blocks, c.given = nil, nil, nil, nil, nil, nil
 	c.full, c.tailN, c.placeWide, c.spotWide = 0, 0, 0, 0
 	if !c.open() {
 		c.fail("header")
 	}
+}
+
+// ResetOver makes c walk ordinals that lie in memory, rising and at most MaxOrdinal. The
+// frequency of each is its place among them, from 1.
+func (c *Cursor) ResetOver(ordinals []uint32) {
+	c.Reset(List{}, 0)
+	c.list.DF, c.given = len(ordinals), ordinals
+	c.full, c.tailN = len(ordinals)/BlockLen, len(ordinals)%BlockLen
+	c.lasts = make([]byte, 0, c.full*ordinalBytes+4)
+	for i := range c.full {
+		last := ordinals[(i+1)*BlockLen-1]
+		c.lasts = append(c.lasts, byte(last), byte(last>>8), byte(last>>16))
+	}
+	c.lasts = append(c.lasts, 0, 0, 0, 0)
 }
 
 // Rewind makes Seek and SkipTo go back to the beginning of the list. What is
@@ -315,6 +330,12 @@ func (c *Cursor) decode(block int) {
 	c.current, c.i, c.n = block, 0, 0
 	c.hasFreq, c.freqFrame = false, nil
 	switch {
+	case c.given != nil:
+		c.n = copy(c.docs[:], c.given[min(block*BlockLen, len(c.given)):])
+		for i := range c.frequencies[:c.n] {
+			c.frequencies[i] = uint32(block*BlockLen + i + 1)
+		}
+		c.hasFreq = true
 	case block < c.full:
 		c.decodeFull(block)
 	case block == c.full && c.tailN > 0:

@@ -137,13 +137,13 @@ func (v *View) current(k int, id string) (bool, error) {
 }
 
 // Links are the documents that doc links to, without doc itself and without
-// duplicates, in order of ID.
+// duplicates, in order of ID. They are shared and must not be changed.
 func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	v.mu.Lock()
 	found, ok := v.links[doc]
 	v.mu.Unlock()
 	if ok {
-		return slices.Clone(found)
+		return found
 	}
 	r, err := v.Record(doc)
 	if err != nil {
@@ -166,17 +166,17 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 		v.linked = 1 + len(found)
 	}
 	v.links[r.Document.ID] = found
-	return slices.Clone(found)
+	return found
 }
 
 // Backlinks are the documents that link to doc, without doc itself and without
-// duplicates, in order of ID.
+// duplicates, in order of ID. They are shared and must not be changed.
 func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	v.mu.Lock()
 	found, ok := v.backlinks[doc]
 	v.mu.Unlock()
 	if ok {
-		return slices.Clone(found)
+		return found
 	}
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -196,7 +196,7 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 		clear(v.backlinks)
 	}
 	v.backlinks[doc] = found
-	return slices.Clone(found)
+	return found
 }
 
 // sources tells of documents whether they have a link to doc; those it says

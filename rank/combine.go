@@ -85,8 +85,11 @@ func (f Scores) fuseTop(legs []Leg, n int, total float64) (sheaf.Ranking, error)
 // scales measures every leg, repeats left out.
 func (f Scores) scales(u *union, legs []Leg) []scale {
 	scales := make([]scale, len(legs))
-	scores := make([]float64, 0, len(u.hits))
+	var scores []float64
 	measured := f.Norm != NormNone && f.Norm != NormShare // which ask for nothing of the others
+	if measured {
+		scores = make([]float64, 0, len(u.hits))
+	}
 	for j := range legs {
 		scores = scores[:0]
 		for i := 0; i < len(u.hits) && measured; i++ {
@@ -234,35 +237,33 @@ func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total f
 func MaxLegs(a, b Leg) Leg {
 	which := identify(nil, a, b)
 	defer which.release()
-	type key struct {
-		score  float64
-		hit    *sheaf.Hit // hits are large
-		number int32
-	}
-	keys := make([]key, 0, max(len(a.Hits), len(b.Hits))) // they are mostly the same hits
+	keys := make([]maxKey, 0, max(len(a.Hits), len(b.Hits))) // they are mostly the same hits
+	raised := make([]int32, 0, len(b.Hits))                  // of keys, those that have what b says, in its order
 	for _, leg := range [...]*Leg{&a, &b} {
 		for k := range leg.Hits {
 			h := &leg.Hits[k]
 			i, added := which.place(leg, k)
-			if added {
-				keys = append(keys, key{score: h.Score, hit: h})
+			switch {
+			case added:
+				keys = append(keys, maxKey{score: h.Score, hit: h, ofB: leg == &b})
 				if which.table == nil {
 					keys[i].number = leg.Numbers[k]
 				}
-			} else if h.Score > keys[i].score {
+			case h.Score > keys[i].score:
 				keys[i].score, keys[i].hit = h.Score, h
+				if leg == &a || keys[i].ofB {
+					continue
+				}
+				keys[i].ofB = true
+			default:
+				continue
+			}
+			if leg == &b {
+				raised = append(raised, int32(i))
 			}
 		}
 	}
-	slices.SortFunc(keys, func(a, b key) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return sheaf.CompareTied(a.hit, b.hit)
-	})
+	keys = mergeMax(keys, raised)
 	out := Leg{Name: a.Name, Weight: a.Weight, Hits: make(sheaf.Ranking, len(keys))}
 	if which.table == nil {
 		out.Numbers = make([]int32, len(keys))
@@ -271,6 +272,47 @@ func MaxLegs(a, b Leg) Leg {
 		out.Hits[i] = *k.hit
 		if out.Numbers != nil {
 			out.Numbers[i] = k.number
+		}
+	}
+	return out
+}
+
+// maxKey is what is moved while the hits of [MaxLegs] are put in order: hits are large.
+type maxKey struct {
+	score  float64
+	hit    *sheaf.Hit
+	number int32
+	ofB    bool
+}
+
+func (k *maxKey) compare(other *maxKey) int {
+	switch {
+	case k.score > other.score:
+		return -1
+	case k.score < other.score:
+		return 1
+	}
+	return sheaf.CompareTied(k.hit, other.hit)
+}
+
+// mergeMax puts keys in order. Those that are raised are so among themselves, and the
+// others too, where the legs were.
+func mergeMax(keys []maxKey, raised []int32) []maxKey {
+	out := make([]maxKey, 0, len(keys))
+	at := 0
+	for len(out) < len(keys) {
+		for at < len(keys) && keys[at].ofB {
+			at++
+		}
+		if len(raised) > 0 && (at == len(keys) || keys[raised[0]].compare(&keys[at]) < 0) {
+			out, raised = append(out, keys[raised[0]]), raised[1:]
+		} else {
+			out = append(out, keys[at])
+			at++
+		}
+		if n := len(out); n > 1 && out[n-2].compare(&out[n-1]) > 0 { // legs in another order
+			slices.SortFunc(keys, func(a, b maxKey) int { return a.compare(&b) })
+			return keys
 		}
 	}
 	return out

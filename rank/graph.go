@@ -97,7 +97,14 @@ func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFa
 	for i, c := range candidates {
 		places[c.doc] = int32(i + 1)
 	}
+	var lengths [256]bool // of the candidates' IDs: they tell most others without a look at them
+	for _, c := range candidates {
+		lengths[len(c.id)%len(lengths)] = true
+	}
 	among := func(doc sheaf.ID) (int, bool) {
+		if !lengths[len(doc)%len(lengths)] {
+			return 0, false
+		}
 		at, ok := r.index.Of(doc)
 		if !ok || places[at] == 0 {
 			return 0, false

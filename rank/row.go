@@ -33,6 +33,7 @@ type Row struct {
 	reasons []*sheaf.Explanation
 	met     []*sheaf.Node
 	numbers []int32
+	read    byte
 }
 
 // rowKey is what is moved while hits are put in order.
@@ -184,7 +185,7 @@ func (r *Row) settle(n int) {
 		}
 	}
 	switch {
-	case !sorted || 2*moved >= len(r.keys) && moved > 0:
+	case !sorted:
 		for i := range r.keys {
 			r.keys[i].moved = false
 		}
@@ -252,10 +253,29 @@ func (r *Row) find(facts Facts) {
 	}
 	r.met = sized(r.met, len(r.hits))
 	r.nodes = r.met
+	short, ok := facts.(Outliner)
 	for i := range r.keys {
 		at := r.keys[i].at
-		r.nodes[at] = nodeOf(facts, r.hits[at].ID)
+		if ok {
+			r.nodes[at] = short.Node(r.hits[at].ID)
+		} else {
+			r.nodes[at] = nodeOf(facts, r.hits[at].ID)
+		}
 	}
+	r.fetch()
+}
+
+// fetch reads a little of what the chunks hold. Most of it lies in no cache of the
+// processor: read one after another, with nothing that depends on it, it comes in the
+// time of a few, where work on each in turn waits for each.
+func (r *Row) fetch() {
+	read := byte(0)
+	for _, k := range r.keys {
+		if n := r.nodes[k.at]; n != nil && len(n.Doc) > 0 && len(n.Title) > 0 {
+			read += n.Doc[len(n.Doc)-1] + n.Title[0]
+		}
+	}
+	r.read = read
 }
 
 // findDocuments numbers the documents of the hits that are left.

@@ -100,37 +100,52 @@ type page struct {
 // pages are the first documents with all their places; none when each has one, which
 // was looked at whole. Those of one place are left out where only other places count.
 func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
-	several, n := false, 0
 	r.findDocuments(facts)
+	best := make([]int32, 0, min(w.Documents, r.index.Len())) // the best hit of each
 	seen := make([]bool, r.index.Len())
 	for _, k := range r.inOrder() {
-		if n == w.Documents {
+		if len(best) == cap(best) {
 			break
 		}
-		doc := r.docs[k.at]
-		if doc < 0 || seen[doc] {
-			continue
+		if doc := r.docs[k.at]; doc >= 0 && !seen[doc] {
+			seen[doc] = true
+			best = append(best, k.at)
 		}
-		seen[doc] = true
-		n++
-		o := outlineOf(facts, r.nodes[k.at])
+	}
+	several, n := false, 0
+	outlines := make([]*sheaf.Outline, len(best))
+	for i, at := range best {
+		o := outlineOf(facts, r.nodes[at])
 		if o == nil || len(o.Nodes) < 2 && w.Coverage == 0 {
 			continue
 		}
+		outlines[i] = o
 		several = several || len(o.Nodes) > 1
-		from, best := len(all), r.hits[k.at].ID
-		all = append(slices.Grow(all, min(len(o.Nodes), MaxPlaces)+1), best)
-		for j := range o.Nodes[:min(len(o.Nodes), MaxPlaces)] {
-			if id := o.Nodes[j].ID; id != best {
-				all = append(all, id)
-			}
-		}
-		pages = append(pages, page{doc, from, len(all)})
+		n += min(len(o.Nodes), MaxPlaces) + 1
 	}
 	if !several {
 		return nil, nil
 	}
+	pages, all = make([]page, 0, len(best)), make([]sheaf.ID, 0, n)
+	for i, at := range best {
+		if outlines[i] != nil {
+			from := len(all)
+			all = places(all, r.hits[at].ID, outlines[i])
+			pages = append(pages, page{r.docs[at], from, len(all)})
+		}
+	}
 	return pages, all
+}
+
+// places adds to all the best hit of a document and then its other places.
+func places(all []sheaf.ID, best sheaf.ID, o *sheaf.Outline) []sheaf.ID {
+	all = append(all, best)
+	for i := range o.Nodes[:min(len(o.Nodes), MaxPlaces)] {
+		if id := o.Nodes[i].ID; len(id) != len(best) || id != best {
+			all = append(all, id)
+		}
+	}
+	return all
 }
 
 // factor is what a document as a whole gives to its hits; false for nothing.

@@ -58,7 +58,7 @@ func main() {
 	flag.IntVar(&o.pid, "pid", 0, "the server's process on this machine, whose processor time is told then")
 	flag.Float64Var(&o.zipf, "zipf", 0, "draw queries with repetition, by Zipf's law with this exponent, above 1; 0 asks none twice while there are others")
 	flag.DurationVar(&o.length, "time", time.Minute, "how long they ask")
-	flag.DurationVar(&o.pause, "pause", 0, "how long a client waits between an answer and its next query")
+	flag.DurationVar(&o.pause, "pause", 0, "how long a client waits between an answer and its next query; they begin one after another in that time")
 	flag.DurationVar(&o.p99, "p99", 0, "the most that the 99th percentile may be; 0 for any")
 	flag.StringVar(&o.program, "sheaf", "", "measure servers that this program makes")
 	flag.StringVar(&o.folder, "in", "", "the folder that they serve")
@@ -249,6 +249,8 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 			}
 			defer c.conn.Close()
 			draw := l.drawer(uint64(i))
+			// Who pauses does not begin with everybody else: they would stay together.
+			time.Sleep(l.pause * time.Duration(i) / time.Duration(l.clients))
 			for time.Now().Before(deadline) {
 				given, worked := l.given.Load(), l.own()+l.server()
 				took, err := c.search(draw())

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"sort"
+	"sync"
 
 	"sheaf/engine/postings"
+	"sheaf/engine/segment"
 )
 
 // planPhrase finds chunks that hold its terms one after another in one field.
@@ -46,7 +48,7 @@ func (p *plan) resolvePhrase(q Phrase, factor float64) (part, error) {
 func (ph *planPhrase) flat() ([]*planTerm, bool) { return nil, len(ph.terms) == 0 }
 
 func (ph *planPhrase) node(p *plan, view int) (node, error) {
-	n := &phraseNode{plan: p, phrase: ph, view: p.snapshot.views[view]}
+	n := &phraseNode{plan: p, phrase: ph, view: p.snapshot.views[view], allowed: p.allowed[view]}
 	if len(ph.terms) == 0 {
 		return n, nil
 	}
@@ -63,8 +65,9 @@ func (ph *planPhrase) node(p *plan, view int) (node, error) {
 			}
 		}
 		if len(field.list) == len(ph.terms) {
-			field.positions = make([]postings.PositionReader, len(ph.terms))
+			field.positions = make([]*postings.PositionReader, len(ph.terms))
 			for i := range field.positions {
+				field.positions[i] = positionReaders.Get().(*postings.PositionReader)
 				field.positions[i].Reset(field.list[i].lengths.Of)
 			}
 			field.found = make([][]uint32, len(ph.terms))
@@ -79,19 +82,25 @@ func (ph *planPhrase) node(p *plan, view int) (node, error) {
 	return n, err
 }
 
+// positionReaders have memory that is used again.
+var positionReaders = sync.Pool{New: func() any { return new(postings.PositionReader) }}
+
+// phraseNode finds the chunks with a phrase, of those that are allowed: where the others
+// have it is not looked at.
 type phraseNode struct {
-	plan   *plan
-	phrase *planPhrase
-	view   *view
-	fields []phraseField
-	any    node // for BM25F, which counts terms in every field, whichever holds the phrase
-	at     uint32
+	plan    *plan
+	phrase  *planPhrase
+	view    *view
+	allowed segment.Bitset // nil allows all
+	fields  []phraseField
+	any     node // for BM25F, which counts terms in every field, whichever holds the phrase
+	at      uint32
 }
 
 // phraseField looks for the phrase in one field.
 type phraseField struct {
 	list      []clause
-	positions []postings.PositionReader
+	positions []*postings.PositionReader
 	found     [][]uint32
 	at        uint32
 	started   bool
@@ -102,15 +111,16 @@ func (n *phraseNode) seek(target uint32) uint32 {
 	for i := range n.fields {
 		f := &n.fields[i]
 		if !f.started || f.at < target {
-			f.at, f.started = f.seek(target, n.phrase), true
+			f.at, f.started = f.seek(target, n.phrase, n.allowed), true
 		}
 		n.at = min(n.at, f.at)
 	}
 	return n.at
 }
 
-// seek finds the next chunk that holds every term, and then looks at positions.
-func (f *phraseField) seek(target uint32, ph *planPhrase) uint32 {
+// seek finds the next chunk that is allowed and holds every term, and then looks at
+// positions, which takes longest.
+func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset) uint32 {
 	for i := 0; ; {
 		c := &f.list[i]
 		c.ordinal = c.cursor.Seek(target)
@@ -125,13 +135,32 @@ func (f *phraseField) seek(target uint32, ph *planPhrase) uint32 {
 			}
 			continue
 		}
-		if i++; i == len(f.list) {
-			if f.holds(ph) {
-				return target
-			}
-			target, i = target+1, 0
+		if i++; i < len(f.list) {
+			continue
 		}
+		if next := nextAllowed(allowed, target); next != target {
+			if next == postings.End {
+				return next
+			}
+			target, i = next, 0
+			continue
+		}
+		if f.holds(ph) {
+			return target
+		}
+		target, i = target+1, 0
 	}
+}
+
+// nextAllowed is the first chunk from target on that is allowed.
+func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
+	if allowed == nil {
+		return target
+	}
+	if next := allowed.Next(int(target)); next >= 0 {
+		return uint32(next)
+	}
+	return postings.End
 }
 
 // holds reports whether the chunk at which all cursors stand has the phrase: a
@@ -227,6 +256,11 @@ func (n *phraseNode) err() error {
 func (n *phraseNode) close() {
 	for i := range n.fields {
 		closeClauses(n.fields[i].list)
+		for _, r := range n.fields[i].positions {
+			r.Reset(nil)
+			positionReaders.Put(r)
+		}
+		n.fields[i].positions = nil
 	}
 	if n.any != nil {
 		n.any.close()

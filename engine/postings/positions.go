@@ -138,7 +138,7 @@ type PositionReader struct {
 // Reset forgets the block that was decoded last; call it when the cursor is given
 // another list. lengths gives the length of the field in a chunk.
 func (p *PositionReader) Reset(lengths func(ordinal uint32) uint32) {
-	p.pending, p.lengths = nil, lengths
+	p.pending, p.lengths, p.bits = nil, lengths, bitReader{}
 }
 
 // Append appends to dst the positions, in rising order, of the posting that c

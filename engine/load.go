@@ -40,8 +40,8 @@ type Vectors struct {
 }
 
 // Load is a set of changes that become durable and visible together, with
-// Commit. Add and Delete can be called by several goroutines, which build
-// segments side by side. Close ends it: much of its memory is not the garbage collector's.
+// Commit. Add and Delete can be called by several goroutines, which gather chunks side
+// by side; segments are made of what all have. Close ends it: much of its memory is not the garbage collector's.
 type Load struct {
 	index   *Index
 	workers chan *worker // those that are idle
@@ -49,8 +49,9 @@ type Load struct {
 	seed    maphash.Seed
 	began   time.Time // or the end of the last commit
 
-	flushing chan struct{} // full while somebody makes room; see relieve
-	noted    atomic.Int64  // bytes of seen and removed
+	flushing  chan struct{} // full while somebody makes room; see relieve
+	gathering sync.RWMutex  // for reading while a chunk is added to a worker, for writing while all are flushed
+	noted     atomic.Int64  // bytes of seen and removed
 
 	mu      sync.Mutex
 	seen    hashSet             // of chunks and documents added
@@ -155,7 +156,23 @@ func lastOfEqual(chunks []Chunk) map[string]int {
 	return last
 }
 
+// addChunk adds a chunk to w, while nobody writes what all workers have.
 func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
+	for !l.gathering.TryRLock() {
+		if err := l.turn(ctx); err != nil {
+			return err
+		}
+		<-l.flushing
+	}
+	err := l.addTo(w, c)
+	l.gathering.RUnlock()
+	if err == nil {
+		err = l.relieve(ctx)
+	}
+	return err
+}
+
+func (l *Load) addTo(w *worker, c *Chunk) error {
 	err := w.add(c, l.index.options.Fields)
 	if errors.Is(err, segment.ErrTooLarge) {
 		if err := l.flush(w); err != nil {
@@ -163,10 +180,26 @@ func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 		}
 		err = w.add(c, l.index.options.Fields)
 	}
-	if err == nil {
-		err = l.relieve(ctx, w)
+	if err != nil {
+		return err
 	}
-	return err
+	used := w.bytes()
+	w.used.Store(used)
+	if own := l.index.options.WorkerMemory; own > 0 && used > own {
+		return l.flush(w)
+	}
+	return nil
+}
+
+// turn waits until nobody makes room and is then the one who does, until flushing is
+// empty again; or until ctx ends.
+func (l *Load) turn(ctx context.Context) error {
+	select {
+	case l.flushing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // removedBytes is about how much memory a document takes that is to be removed, beside
@@ -192,64 +225,23 @@ func (l *Load) used() (all int64) {
 	return all
 }
 
-// aheadShare is the part of the room that is left when a segment is begun to be written
-// while several goroutines load: the others fill it meanwhile.
-const aheadShare = 8
-
-// relieve writes a segment when there is little room: that of the worker which has
-// most in memory, of those that are w, whose mu is held, or idle. So a goroutine that
-// loads alone makes segments as large as memory allows, or as WorkerMemory does. A
-// worker that has less than its share goes on: one that has more is in use, and looks
-// after its next chunk. When there is no room at all the others wait for what is being
-// written, since they would take more, or for the end of ctx.
-func (l *Load) relieve(ctx context.Context, w *worker) error {
-	used, own := w.bytes(), l.index.options.WorkerMemory
-	w.used.Store(used)
-	if own > 0 && used > own {
-		return l.flush(w)
-	}
-	room := l.room()
-	enough := room
-	if len(l.workers) < len(l.all)-1 { // others load, too
-		enough -= room / aheadShare
-	}
-	switch all := l.used(); {
-	case all <= enough:
+// relieve writes what all workers have as one segment when there is no room. The others
+// wait at their next chunk, since what is written takes memory until its end. So however
+// many goroutines load, segments are as large as memory allows.
+func (l *Load) relieve(ctx context.Context) error {
+	if l.used() <= l.room() {
 		return nil
-	case all <= room:
-		select {
-		case l.flushing <- struct{}{}:
-		default:
-			return nil
-		}
-	default:
-		select {
-		case l.flushing <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	}
+	if err := l.turn(ctx); err != nil {
+		return err
 	}
 	defer func() { <-l.flushing }()
-	if l.used() <= enough {
+	l.gathering.Lock()
+	defer l.gathering.Unlock()
+	if l.used() <= l.room() {
 		return nil
 	}
-	most := w
-	for _, other := range l.all {
-		if other.used.Load() <= most.used.Load() || !other.mu.TryLock() {
-			continue
-		}
-		if most != w {
-			most.mu.Unlock()
-		}
-		most = other
-	}
-	if most != w {
-		defer most.mu.Unlock()
-	}
-	if most.used.Load() < enough/int64(len(l.all)) {
-		return nil
-	}
-	return l.flush(most)
+	return l.flush(l.all...)
 }
 
 // take waits for an idle worker; the one that was used last comes first, so that
@@ -264,15 +256,11 @@ func (l *Load) take(ctx context.Context) (*worker, error) {
 }
 
 // fullest trades w for another idle worker that has begun a segment already, so
-// that a small load makes one segment. One that is being flushed has none.
+// that words are remembered once in a small load.
 func (l *Load) fullest(w *worker) *worker {
 	for range len(l.all) {
-		if w.mu.TryLock() {
-			empty := w.builder.Empty()
-			w.mu.Unlock()
-			if !empty {
-				return w
-			}
+		if l.begun(w) {
+			return w
 		}
 		select {
 		case other := <-l.workers:
@@ -283,6 +271,20 @@ func (l *Load) fullest(w *worker) *worker {
 		}
 	}
 	return w
+}
+
+// begun reports whether an idle worker has begun a segment; one that is being written
+// has none.
+func (l *Load) begun(w *worker) bool {
+	if !w.mu.TryLock() {
+		return false
+	}
+	defer w.mu.Unlock()
+	if !l.gathering.TryRLock() {
+		return false
+	}
+	defer l.gathering.RUnlock()
+	return !w.builder.Empty()
 }
 
 // forget removes what chunks and replace stand for from this load, and notes what
@@ -400,7 +402,7 @@ func (l *Load) keptWords() int64 {
 	return kept
 }
 
-// flush writes the chunks of workers, of which mu is held, as one segment.
+// flush writes the chunks of workers, to which nobody adds meanwhile, as one segment.
 func (l *Load) flush(workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {

@@ -89,8 +89,8 @@ func TestWorkerMemoryOfNewWords(t *testing.T) {
 	}
 }
 
-// TestLoadWhileWriting: while one goroutine writes a segment another goes on as long as
-// there is room; then it waits, until its context ends at the latest.
+// TestLoadWhileWriting: while one goroutine writes what all have, another waits with its
+// next chunk, until its context ends at the latest.
 func TestLoadWhileWriting(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -116,46 +116,99 @@ func TestLoadWhileWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer load.Close()
+	add := func(ctx context.Context, id string) error {
+		return load.Add(ctx, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", strings.Repeat("some words of a text ", 100)}}}})
+	}
 	loading.Store(true)
-	fill := func(ctx context.Context, name string, added func(i int)) error {
-		for i := 0; ; i++ {
-			id := fmt.Sprint(name, i)
-			if err := load.Add(ctx, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", strings.Repeat("some words of a text ", 100)}}}}); err != nil {
+	var adding errgroup.Group
+	adding.Go(func() error {
+		for i := 0; loading.Load(); i++ {
+			if err := add(t.Context(), fmt.Sprint("a", i)); err != nil {
 				return err
 			}
-			added(i)
 		}
+		return nil
+	})
+	<-writing
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan error)
+	go func() { waited <- add(ctx, "b") }()
+	adding.Go(func() error { return add(t.Context(), "c") })
+	cancel()
+	if err := <-waited; !errors.Is(err, context.Canceled) {
+		t.Errorf("a goroutine that waited: %v", err)
 	}
-	var adding errgroup.Group
-	enough, stop := context.WithCancel(t.Context())
-	adding.Go(func() error { return fill(enough, "a", func(int) {}) })
-	other, err := load.take(t.Context()) // as if a second one loaded: it is one of two that do
+	close(goOn)
+	if err := adding.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSegmentsOfGoroutines: several goroutines that load together make about as few
+// segments as one alone, of which each has what all of them gathered.
+func TestSegmentsOfGoroutines(t *testing.T) {
+	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-writing
-	load.workers <- other
-	ctx, cancel := context.WithCancel(t.Context())
-	first, waited := make(chan struct{}), make(chan error)
-	go func() {
-		waited <- fill(ctx, "b", func(i int) {
-			if i == 0 {
-				close(first)
-			}
-		})
-	}()
-	<-first
-	for load.used() <= load.room() {
-		runtime.Gosched()
-	}
-	cancel()
-	if err := <-waited; !errors.Is(err, context.Canceled) {
-		t.Errorf("a goroutine that waited for room: %v", err)
-	}
-	stop()
-	close(goOn)
-	if err := adding.Wait(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	alone := 0
+	for _, goroutines := range []int{1, 4} {
+		before := runtime.GOMAXPROCS(goroutines)
+		defer runtime.GOMAXPROCS(before)
+		ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ix.Close()
+		load, err := ix.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer load.Close()
+		const batches, size = 60, 100
+		var next atomic.Int64
+		var adding errgroup.Group
+		for range goroutines {
+			adding.Go(func() error {
+				for {
+					n := int(next.Add(1)) - 1
+					if n >= batches {
+						return nil
+					}
+					batch := make([]Chunk, size)
+					rng := rand.New(rand.NewPCG(uint64(n), 8))
+					for i := range batch {
+						id := fmt.Sprint(n*size + i)
+						batch[i] = Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", text(rng, 300, 2000)}}}
+					}
+					if err := load.Add(t.Context(), nil, batch); err != nil {
+						return err
+					}
+				}
+			})
+		}
+		if err := errors.Join(adding.Wait(), load.Commit(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Release()
+		st := s.Stats()
+		t.Logf("%d goroutines: %d segments", goroutines, st.Segments)
+		if st.Chunks != batches*size {
+			t.Errorf("%d goroutines: %d of %d chunks", goroutines, st.Chunks, batches*size)
+		}
+		if faults := s.Check(t.Context(), nil); len(faults) > 0 {
+			t.Errorf("%d goroutines: %v", goroutines, faults)
+		}
+		if alone == 0 {
+			alone = st.Segments
+		}
+		if st.Segments < 2 || st.Segments > alone+alone/2 {
+			t.Errorf("%d goroutines made %d segments, one %d", goroutines, st.Segments, alone)
+		}
 	}
 }
 

@@ -2,7 +2,11 @@ package benchmark
 
 import (
 	"context"
+	"runtime"
 	"strconv"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -64,7 +68,8 @@ func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors []
 	})
 }
 
-// build indexes what next returns, until that is nothing.
+// build indexes what next returns, until that is nothing, on all processors. next is
+// called by one goroutine at a time.
 func (e *own) build(ctx context.Context, dir string, next func() ([]Document, [][]float32, error)) error {
 	if err := e.Open(dir); err != nil {
 		return err
@@ -74,28 +79,25 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 		return err
 	}
 	defer func() { _ = w.Close() }() // that of a load that ended well is below
-	for {
-		docs, vectors, err := next()
-		if err != nil {
-			return err
-		}
-		if len(docs) == 0 {
-			break
-		}
-		var batch backend.Batch
-		for i := range docs {
-			c := backend.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}
-			if e.task != TaskVectors {
-				c.Fields = []backend.Field{{Name: sheaf.FieldTitle, Text: docs[i].Title}, {Name: sheaf.FieldBody, Text: docs[i].Text}}
+	var mu sync.Mutex
+	adding, all := errgroup.WithContext(ctx)
+	for range runtime.GOMAXPROCS(0) {
+		adding.Go(func() error {
+			for {
+				mu.Lock()
+				docs, vectors, err := next()
+				mu.Unlock()
+				if err != nil || len(docs) == 0 {
+					return err
+				}
+				if err := w.Add(all, e.batch(docs, vectors)); err != nil {
+					return err
+				}
 			}
-			if e.task != TaskWords {
-				c.Vectors = []backend.Vectors{{Name: backend.VectorBody, Passages: vectors[i : i+1]}}
-			}
-			batch.Chunks = append(batch.Chunks, c)
-		}
-		if err := w.Add(ctx, batch); err != nil {
-			return err
-		}
+		})
+	}
+	if err := adding.Wait(); err != nil {
+		return err
 	}
 	if err := w.Commit(ctx); err != nil {
 		return err
@@ -104,6 +106,21 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 		return err
 	}
 	return e.Close()
+}
+
+// batch is what the engine indexes of documents.
+func (e *own) batch(docs []Document, vectors [][]float32) (batch backend.Batch) {
+	for i := range docs {
+		c := backend.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}
+		if e.task != TaskVectors {
+			c.Fields = []backend.Field{{Name: sheaf.FieldTitle, Text: docs[i].Title}, {Name: sheaf.FieldBody, Text: docs[i].Text}}
+		}
+		if e.task != TaskWords {
+			c.Vectors = []backend.Vectors{{Name: backend.VectorBody, Passages: vectors[i : i+1]}}
+		}
+		batch.Chunks = append(batch.Chunks, c)
+	}
+	return batch
 }
 
 // Ask implements [Engine].

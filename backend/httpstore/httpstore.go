@@ -246,9 +246,9 @@ func Refused(status int, reason string) error {
 	category, hint := sheaf.ErrInvalid, ""
 	switch {
 	case status == http.StatusUnauthorized:
-		hint = " (check user and password, API key or token)"
+		hint = " (check user and password, API key or token: the user is in the address, the secret where store_key_env or store_key_file says)"
 	case status == http.StatusForbidden:
-		hint = " (the user lacks a right, or the license does not cover this)"
+		hint = " (the user lacks a right, or the license does not cover this: grant it, or name the secret of another with store_key_env or store_key_file)"
 	case status == http.StatusNotFound:
 		category = sheaf.ErrNotFound
 	case status == http.StatusRequestEntityTooLarge:

@@ -38,7 +38,7 @@ func (a *said[T]) forbidden() bool {
 // of is the data of an answer.
 func (a *said[T]) of(s *Store) (T, error) {
 	if a.forbidden() {
-		return a.Data, s.fault(sheaf.ErrInvalid, "the user lacks a right (let the key read and write the class %s): %.300s", s.o.Class, a.Errors[0].Message)
+		return a.Data, s.fault(sheaf.ErrInvalid, "the user lacks a right (let the key read and write the class %s, or name another with store_key_env or store_key_file): %.300s", s.o.Class, a.Errors[0].Message)
 	}
 	if len(a.Errors) > 0 {
 		return a.Data, s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", a.Errors[0].Message)

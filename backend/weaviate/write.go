@@ -154,8 +154,9 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*backend.Chun
 	return nil
 }
 
-// objects are a chunk and its passages.
-func (s *Store) objects(c *backend.Chunk, token string) []object {
+// objects are a chunk and its passages, as JSON. A long text has tens of thousands of
+// passages, so what they share is encoded once.
+func (s *Store) objects(c *backend.Chunk, token string) ([][]byte, error) {
 	words := []string{}
 	for _, col := range c.Columns {
 		name := columnword.Column(col.Name)
@@ -165,26 +166,31 @@ func (s *Store) objects(c *backend.Chunk, token string) []object {
 			}
 		}
 	}
-	facts := object{"cid": hex.EncodeToString([]byte(c.ID)), "chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "write": token, "c": words}
-	chunk := maps.Clone(facts)
-	chunk[keptProperty] = keep(c)
+	facts := object{"cid": hex.EncodeToString([]byte(c.ID)), "chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "c": words}
+	shared, err := json.Marshal(facts)
+	if err != nil {
+		return nil, err
+	}
+	facts["write"], facts[keptProperty] = token, keep(c)
 	for _, f := range c.Fields {
 		if text := terms(s.written.Analyze(f.Text)); text != "" {
-			chunk[textProperty(f.Name)] = text
+			facts[textProperty(f.Name)] = text
 		}
 	}
-	out := []object{{"class": s.o.Class, "id": objectID(string(c.ID)), "properties": chunk}}
+	chunk := object{"class": s.o.Class, "id": objectID(string(c.ID)), "properties": facts}
+	out := make([][]byte, 1)
 	for _, v := range c.Vectors {
 		if s.o.Hybrid && v.Name == backend.VectorBody {
-			out[0]["vector"] = v.Passages[0]
+			chunk["vector"] = v.Passages[0]
 		}
+		class := s.passageClass(v.Name)
 		for n, p := range v.Passages {
-			passage := maps.Clone(facts)
-			passage["n"] = n
-			out = append(out, object{"class": s.passageClass(v.Name), "id": objectID(string(c.ID), v.Name, strconv.Itoa(n)), "properties": passage, "vector": p})
+			out = append(out, fmt.Appendf(nil, `{"class":%q,"id":%q,"properties":%s,"n":%d,"write":%q},"vector":%s}`,
+				class, objectID(string(c.ID), v.Name, strconv.Itoa(n)), shared[:len(shared)-1], n, token, numbers(p)))
 		}
 	}
-	return out
+	out[0], err = json.Marshal(chunk)
+	return out, err
 }
 
 // terms writes the terms of a field, forms left out, as often as they stand there.
@@ -219,15 +225,7 @@ type sender struct {
 // all sends the objects of chunks, in order. They are analyzed and encoded beside.
 func (b *sender) all(ctx context.Context, order []sheaf.ID, chunks map[sheaf.ID]*backend.Chunk, token string) error {
 	err := httpstore.InOrder(ctx, order, func(id sheaf.ID) ([][]byte, error) {
-		objects := b.s.objects(chunks[id], token)
-		list := make([][]byte, len(objects))
-		for i, o := range objects {
-			var err error
-			if list[i], err = json.Marshal(o); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
+		return b.s.objects(chunks[id], token)
 	}, func(ctx context.Context, id sheaf.ID, list [][]byte) error {
 		for _, o := range list {
 			if err := b.add(ctx, chunks[id].Doc, o); err != nil {

@@ -252,8 +252,25 @@ func TestWhoAsks(t *testing.T) {
 		}
 		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false)
 		server.Close()
-		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), says) {
+		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is in the address, the secret where store_key_env"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%s: %q, want %q; %v", address, got, want, err)
+		}
+	}
+}
+
+// TestSecretIsNamed: a server that knows who asks and lets them do nothing is told of
+// with where the secret comes from.
+func TestSecretIsNamed(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer server.Close()
+	for scheme, place := range map[string]string{"opensearch": "x", "elasticsearch": "x", "weaviate": "X", "vespa": "x"} {
+		target, err := Parse(scheme+"://"+strings.TrimPrefix(server.URL, "http://")+"/"+place, "x", Secrets{Key: "sesame"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false)
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
+			t.Errorf("%s: %v", scheme, err)
 		}
 	}
 }

@@ -99,9 +99,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage)
 	}
-	if o.running == 0 {
-		o.running = runtime.GOMAXPROCS(0)
-	}
+	limits := api.Limits{Running: o.running, Processors: runtime.GOMAXPROCS(0)}
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareProcessors)
 	}
@@ -124,7 +122,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	defer func() { _ = door.Close() }() // it holds nothing that could be lost
 	handler, err := api.New(api.Options{
 		Collections: []*serve.Collection{door}, Keys: keys, Answers: filepath.Join(s.where.Dir, collection.AnswersName), Open: openGrant(loopback, o.noKeys), Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
-		RRF: api.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: api.Limits{Running: o.running},
+		RRF: api.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
 	})
 	if err != nil {

@@ -73,6 +73,9 @@ type Limits struct {
 	// Patience: 5 s. OfOne is how many of one caller run and wait: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
+	// Processors is how many there are to work on, runtime.GOMAXPROCS when New is
+	// called: a program that tells Go of more than the machine has says so here.
+	Processors int
 }
 
 func (l *Limits) defaults() {
@@ -80,7 +83,8 @@ func (l *Limits) defaults() {
 	l.IngestBody = cmp.Or(l.IngestBody, 16<<20)
 	l.Bodies = cmp.Or(l.Bodies, 256<<20)
 	l.Time = cmp.Or(l.Time, 10*time.Second)
-	l.Running = cmp.Or(l.Running, runtime.GOMAXPROCS(0))
+	l.Processors = cmp.Or(l.Processors, runtime.GOMAXPROCS(0))
+	l.Running = cmp.Or(l.Running, l.Processors)
 	l.Waiting = cmp.Or(l.Waiting, 1024)
 	l.OfOne = cmp.Or(l.OfOne, 256)
 	l.Patience = cmp.Or(l.Patience, 5*time.Second)

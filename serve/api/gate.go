@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -169,7 +168,7 @@ func (p *place) Full() bool {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.working >= runtime.GOMAXPROCS(0)
+	return g.working >= g.limits.Processors
 }
 
 // leave counts the request out.

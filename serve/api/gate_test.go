@@ -97,12 +97,14 @@ func TestFewBegin(t *testing.T) {
 func TestFullIsOfProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, c := range []struct {
-		running, processors, work int
-		full                      bool
-	}{{1, 1, 1, true}, {1, 4, 1, false}, {4, 4, 1, false}, {4, 4, 3, false}, {4, 4, 4, true}, {8, 4, 4, true}} {
+		running, processors, spare, work int
+		full                             bool
+	}{{1, 1, 0, 1, true}, {1, 4, 0, 1, false}, {4, 4, 0, 1, false}, {4, 4, 0, 3, false}, {4, 4, 0, 4, true}, {8, 4, 0, 4, true},
+		{2, 2, 1, 1, false}, {2, 2, 1, 2, true}} {
 		runtime.GOMAXPROCS(c.processors)
 		l := Limits{Running: c.running, Patience: time.Minute}
 		l.defaults()
+		runtime.GOMAXPROCS(c.processors + c.spare)
 		g := newGate(l)
 		var p serve.Turn
 		for range c.work {
@@ -116,7 +118,7 @@ func TestFullIsOfProcessors(t *testing.T) {
 			p = own
 		}
 		if got := p.Full(); got != c.full {
-			t.Errorf("%d of %d requests work on %d processors: full is %v", c.work, c.running, c.processors, got)
+			t.Errorf("%d of %d requests work on %d processors and %d that only Go is told of: full is %v", c.work, c.running, c.processors, c.spare, got)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (p *Plan) Dated() bool {
 }
 
 // Most is how many results there can be at most, by what the branches that count
-// retrieve and what a first phase lets through.
+// retrieve, what a first phase lets through, and what cutoffs keep.
 func (p *Plan) Most() int {
 	most := 0
 	for i := range p.Main.Branches {
@@ -133,6 +133,14 @@ func (p *Plan) Most() int {
 	if p.Candidates != nil {
 		most = min(most, p.Candidates.Limit)
 	}
+	for _, step := range p.Main.Then {
+		switch s := step.Stage.(type) {
+		case rank.Elbow:
+			most = min(most, s.Max)
+		case rank.Adaptive:
+			most = min(most, s.Ceiling)
+		}
+	}
 	return most
 }
 
@@ -140,7 +148,7 @@ func (p *Plan) Most() int {
 // the rest would be missing without a word.
 func (p *Plan) CheckLimit(limit int) error {
 	if most := p.Most(); limit > most {
-		return sheaf.Invalidf("limit is %d: the branches of profile %s retrieve %d hits at most: ask for at most %d, or raise what they retrieve", limit, p.Profile.Name, most, most)
+		return sheaf.Invalidf("limit is %d: profile %s finds %d hits at most: ask for at most %d, or raise what its branches retrieve and its cutoffs keep", limit, p.Profile.Name, most, most)
 	}
 	return nil
 }

@@ -150,7 +150,7 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 		set  map[string]string
 		most int
 	}{
-		{"onyx-elastic", nil, 40}, {"onyx-elastic", map[string]string{"rank_window_size": "7"}, 14}, {"tree", nil, 100}, {"bench", nil, 200}, {"sonar", nil, 80},
+		{"onyx-elastic", nil, 40}, {"onyx-elastic", map[string]string{"rank_window_size": "7"}, 14}, {"tree", nil, 20}, {"tree", map[string]string{"max_results": "200"}, 100}, {"bench", nil, 200}, {"sonar", nil, 80},
 		{"onyx-vespa", map[string]string{"rerank_count": "30"}, 30}, {"tiered", nil, 20}, {"tiered", map[string]string{"semantic": "1", "semantic_weight": "1"}, 100},
 	} {
 		p, err := profile.Load(test.name, profile.Builtin)

@@ -161,11 +161,24 @@ func checkTree(t testing.TB, what string, e sheaf.Explanation) {
 	}
 }
 
+// apply runs a stage. Without the explanations of its input it gives the same hits
+// and, to the last bit, the same scores.
 func apply(t testing.TB, s rank.Stage, in sheaf.Ranking, env rank.Env) sheaf.Ranking {
 	t.Helper()
 	out, err := s.Apply(in, env)
 	if err != nil {
 		t.Fatalf("%T: %v", s, err)
+	}
+	plain := slices.Clone(in)
+	for i := range plain {
+		plain[i].Explanation = nil
+	}
+	if plain, err = s.Apply(plain, env); err != nil {
+		t.Fatalf("%T without explanations: %v", s, err)
+	}
+	same := func(a, b sheaf.Hit) bool { return a.ID == b.ID && a.Score == b.Score }
+	if !slices.EqualFunc(plain, out, same) {
+		t.Fatalf("%T: %v without explanations, %v with them", s, plain, out)
 	}
 	return out
 }

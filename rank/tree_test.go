@@ -17,6 +17,7 @@ func guide() *shelf {
 	l := newShelf()
 	l.add("t:guide.md", "A", "  A1", "  A2", "  A3", "B", "C", "    C1")
 	l.add("t:lone.md", "Only")
+	l.add("t:two.md", "X", "Y")
 	return l
 }
 
@@ -55,6 +56,7 @@ func TestTree(t *testing.T) {
 	}{
 		{"the worked example: up two levels", specification(), ranking(hit(at("A1"), 8), hit(at("A3"), 5), hit(at("B"), 2)),
 			"t:guide.md 8 [t:guide.md#A1 t:guide.md#A3 t:guide.md#B]"},
+		{"exactly half lifts", specification(), ranking(hit("t:two.md#X", 3)), "t:two.md 3 [t:two.md#X]"},
 		{"one of three children stays", specification(), ranking(hit(at("A1"), 8), hit(at("C"), 1)),
 			"t:guide.md#A1 8\nt:guide.md#C 1"},
 		{"children at different depths count together", specification(), ranking(hit(at("C1"), 4), hit(at("B"), 3)),

@@ -98,12 +98,14 @@ func (s Scoring) Score(scores []float64) float64 {
 
 // explain writes out Score for hits, best first, that scored score.
 func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) *sheaf.Explanation {
+	what = fmt.Sprintf("%s from %d matches", what, len(hits))
+	if best := s.M; best < len(hits) && (s.Method == TopMSum || s.Method == TopMAvg || s.Method == DecayedSum) {
+		what = fmt.Sprintf("%s, the best %d", what, best)
+		hits = hits[:best]
+	}
 	parts := make([]sheaf.Explanation, 0, len(hits))
 	w := 1.0
 	for i, h := range hits {
-		if i >= s.M && (s.Method == TopMSum || s.Method == TopMAvg || s.Method == DecayedSum) {
-			break
-		}
 		p := reason(h)
 		p = sheaf.Explanation{Label: string(h.ID), Value: h.Score, Combine: sheaf.CombineSum, Parts: []sheaf.Explanation{p}}
 		switch s.Method {
@@ -265,7 +267,7 @@ func answers(groups []group, s Scoring, what string) sheaf.Ranking {
 		}
 		h.ID, h.Score, h.Passage, h.Legs, h.Constituents = g.id, k.score, g.hits[0].Passage, bestLegs(g.hits, &legs), inside(g.id, g.hits, &room)
 		if slices.ContainsFunc(g.hits, func(h *sheaf.Hit) bool { return h.Explanation != nil }) {
-			h.Explanation = s.explain(fmt.Sprintf("%s from %d matches", what, len(g.hits)), h.Score, g.hits)
+			h.Explanation = s.explain(what, h.Score, g.hits)
 		}
 	}
 	return out

@@ -41,6 +41,18 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
+// What does not count is not among the reasons, and they say how many do.
+func TestAggregateSaysWhatCounts(t *testing.T) {
+	in := withReasons(ranking(hit(at("A1"), 0.8), hit(at("A2"), 0.6), hit(at("A3"), 0.5)))
+	for method, want := range map[rank.Method]string{rank.MaxP: "document from 3 matches", rank.TopMSum: "document from 3 matches, the best 2",
+		rank.TopMAvg: "mean, document from 3 matches, the best 2", rank.DecayedSum: "document from 3 matches, the best 2"} {
+		out := apply(t, rank.Aggregate{Scoring: rank.Scoring{Method: method, M: 2, Decay: 0.5}}, in, rank.Env{Facts: guide()})
+		if got := out[0].Explanation.Label; got != want {
+			t.Errorf("%d: %q, want %q", method, got, want)
+		}
+	}
+}
+
 // An aggregate keeps the best rank that any candidate had in each leg.
 func TestAggregateLegs(t *testing.T) {
 	a, b := hit(at("A1"), 2), hit(at("B"), 1)

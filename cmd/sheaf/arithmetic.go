@@ -130,10 +130,13 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 }
 
 // joinLabels is what to call a number that has two names: by its rank and the term
-// that it is about, if it has them.
+// that it is about, if it has them. A passage of the document is told by its slug.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)
+	slug := strings.LastIndexByte(outer, '#')
 	switch {
+	case strings.HasPrefix(inner, "rank ") && slug >= 0:
+		return outer[slug:] + ", " + inner
 	case strings.HasPrefix(inner, "rank "), term && !ranked && !strings.Contains(outer, `"`):
 		return inner
 	case ranked && (term || strings.HasPrefix(inner, "similarity ")):

@@ -81,8 +81,9 @@ type Options struct {
 	// Trace keeps the ranking after every step.
 	Trace bool
 	// Order, when not nil, puts what the query's words and filters match in the
-	// order of a column instead of ranking it; the profile says how words are
-	// scored, its other steps do not run.
+	// order of a column, or of [RandomOrder], instead of ranking it; the profile says
+	// how words are scored, its other steps do not run. A query of nothing matches
+	// everything then.
 	Order *backend.Order
 	// Facets are the columns by whose values everything that the words and
 	// filters match is counted.
@@ -289,6 +290,8 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 		if err := r.embed(ctx, retrieval, plan); err != nil {
 			return nil, err
 		}
+	} else if m, ok := r.query.Words.(sheaf.Match); ok && strings.TrimSpace(m.Text) == "" {
+		r.query.Words = nil
 	}
 	r.words()
 	if err := r.scan(retrieval, plan); err != nil {

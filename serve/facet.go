@@ -7,6 +7,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/query"
+	"sheaf/search"
 )
 
 // facetColumns are the columns whose values can be counted, orderColumns those
@@ -31,14 +32,17 @@ func validFacets(names []string) error {
 }
 
 // order reads the name of a column, with a dash before it for the largest first;
-// nil for "".
+// or a random order, with its seed or without; nil for "".
 func order(name string) (*backend.Order, error) {
 	if name == "" {
 		return nil, nil
 	}
+	if random, ok := search.ReadRandomOrder(name); ok {
+		return random, nil
+	}
 	column, descending := strings.CutPrefix(name, "-")
 	if !slices.Contains(orderColumns, column) && !isProperty(column) {
-		return nil, fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first", name, strings.Join(orderColumns, ", "))
+		return nil, fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first; or random, or random:7", name, strings.Join(orderColumns, ", "))
 	}
 	return &backend.Order{Column: strings.ToLower(column), Descending: descending}, nil
 }

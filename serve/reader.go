@@ -91,7 +91,7 @@ type SearchRequest struct {
 	Facets []string
 	// Sort puts everything that matches in the order of a column instead of
 	// ranking it: "date", "path" or "prop.NAME", with a dash before it for the
-	// largest first.
+	// largest first; or "random", "random:7".
 	Sort string
 	// Count asks for the exact number of chunks with words of the query.
 	Count bool
@@ -125,8 +125,12 @@ func (q *SearchRequest) normalize() error {
 		return fieldError("facets", "%d facets: must be at most %d", len(q.Facets), MaxFacets)
 	}
 	q.Window = max(q.Window, q.Limit)
-	if _, err := order(q.Sort); err != nil {
+	by, err := order(q.Sort)
+	if err != nil {
 		return err
+	}
+	if q.Sort == "random" {
+		q.Sort = by.Column // which is remembered, and paged
 	}
 	return validFacets(q.Facets)
 }

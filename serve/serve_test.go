@@ -55,6 +55,24 @@ func TestSearchGetSimilar(t *testing.T) {
 	if len(sorted.Results) < 2 || sorted.Results[0].Doc != "notes:hg.md" {
 		t.Errorf("in the order of paths: %+v", sorted.Results)
 	}
+	for _, same := range []bool{true, false} {
+		orders := map[string]bool{}
+		for range 30 {
+			q := serve.SearchRequest{Sort: "random", Limit: 2, Window: 9}
+			if same {
+				q.Sort = "random:7"
+			}
+			a := find(t, r, q)
+			b, err := r.Page(context.Background(), a.Next, "")
+			if err != nil || a.Total.Value != 7 || len(b.Results) != 2 {
+				t.Fatalf("drawn: %+v, then %+v, %v", a.Total, b, err)
+			}
+			orders[fmt.Sprint(a.Results[0].ID, a.Results[1].ID, b.Results[0].ID, b.Results[1].ID)] = true
+		}
+		if len(orders) == 1 != same {
+			t.Errorf("30 draws, the same seed %t: %d orders", same, len(orders))
+		}
+	}
 	part, err := r.Get(context.Background(), first.ID, serve.GetOptions{Neighbors: 1})
 	if err != nil || !strings.HasPrefix(part.Text, "## Undo a commit") || len(part.Before) != 1 || part.Links[0].To != "notes:cook.md" {
 		t.Errorf("get: %+v, %v", part, err)

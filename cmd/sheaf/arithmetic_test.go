@@ -20,12 +20,12 @@ func TestPrintExplanation(t *testing.T) {
 		e    sheaf.Explanation
 		want string
 	}{
-		"a leaf":         {leaf("score", 2), "2 score\n"},
-		"a formula":      {of("score", 7, sheaf.CombineSum, leaf("a", 1), of("b", 6, sheaf.CombineProduct, leaf("x", 2), leaf("y", 3))), "7 score = 1 a + 6 b (2 x x 3 y)\n"},
-		"a function":     {of("score", 3, sheaf.CombineMax, leaf("a", 1), leaf("b", 3)), "3 score = max(1 a, 3 b)\n"},
-		"times one":      {of("score", 6, sheaf.CombineProduct, leaf("boost", 1), leaf("x", 2), leaf("y", 3)), "6 score = 2 x x 3 y\n"},
-		"one divided":    {of("score", 0.5, sheaf.CombineQuotient, leaf("weight", 1), leaf("k", 2)), "0.5 score = 1 weight / 2 k\n"},
-		"the sum of one": {of("rank 1 by words", 6, sheaf.CombineSum, of(`"cat" in body`, 6, sheaf.CombineProduct, leaf("idf", 2), leaf("tf", 3))), "6 rank 1 by words: \"cat\" in body = 2 idf x 3 tf\n"},
+		"a leaf":                  {leaf("score", 2), "2 score\n"},
+		"a formula":               {of("score", 7, sheaf.CombineSum, leaf("a", 1), of("b", 6, sheaf.CombineProduct, leaf("x", 2), leaf("y", 3))), "7 score = 1 a + 6 b (2 x x 3 y)\n"},
+		"a function":              {of("score", 3, sheaf.CombineMax, leaf("a", 1), leaf("b", 3)), "3 score = max(1 a, 3 b)\n"},
+		"times one":               {of("score", 6, sheaf.CombineProduct, leaf("boost", 1), leaf("x", 2), leaf("y", 3)), "6 score = 2 x x 3 y\n"},
+		"one divided":             {of("score", 0.5, sheaf.CombineQuotient, leaf("weight", 1), leaf("k", 2)), "0.5 score = 1 weight / 2 k\n"},
+		"the sum of one":          {of("rank 1 by words", 6, sheaf.CombineSum, of(`"cat" in body`, 6, sheaf.CombineProduct, leaf("idf", 2), leaf("tf", 3))), "6 rank 1 by words: \"cat\" in body = 2 idf x 3 tf\n"},
 		"a passage of a document": {of("notes:a.md#cat", 6, sheaf.CombineSum, leaf("rank 2 by words", 6)), "6 #cat, rank 2 by words\n"},
 		"too long": {of("score", 7, sheaf.CombineSum, leaf("a", 1), of("b", 6, sheaf.CombineProduct, leaf(long, 2), leaf(long, 3))),
 			"7 score = 1 a + 6 b\n  6 b = product of\n    2 " + long + "\n    3 " + long + "\n"},

@@ -14,6 +14,7 @@ import (
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/internal/suggest"
 	"sheaf/query"
+	"sheaf/search"
 )
 
 // columnOptions are the flags that look at columns.
@@ -23,7 +24,7 @@ type columnOptions struct {
 }
 
 func addColumnFlags(f *pflag.FlagSet, o *columnOptions) {
-	f.StringVar(&o.sort, "sort", "", "order everything that matches by date, path, depth or a property; -date puts large values first")
+	f.StringVar(&o.sort, "sort", "", "order everything that matches by date, path, depth or a property; -date puts large values first, random draws some")
 	f.StringSliceVar(&o.facets, "facets", nil, "count everything that matches by tags, folder, ext, tree or properties")
 }
 
@@ -51,6 +52,9 @@ func (o *columnOptions) order() (*backend.Order, error) {
 	if name == "" {
 		return nil, sheaf.Invalidf("--sort %s: want the name of a column or a property, as in --sort date or --sort=-date", o.sort)
 	}
+	if random, ok := search.ReadRandomOrder(name); ok {
+		return random, nil
+	}
 	return &backend.Order{Column: columnOf(name), Descending: descending}, nil
 }
 
@@ -68,7 +72,7 @@ func (o *columnOptions) names() []string {
 // unknown are notes about columns that were asked for and that no document has.
 func (o *columnOptions) unknown(view *catalog.View) []string {
 	asked := slices.Clone(o.facets)
-	if o.sort != "" {
+	if _, random := search.ReadRandomOrder(o.sort); o.sort != "" && !random {
 		asked = append(asked, strings.TrimPrefix(o.sort, "-"))
 	}
 	var notes []string

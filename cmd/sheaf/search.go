@@ -84,7 +84,7 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 	}
 	defer s.close()
 	q := s.parse(text)
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(text) == "" && o.columns.sort == "" {
 		q.Notes = append(q.Notes, "the query is empty, so there is nothing to look for")
 	}
 	return s.show(cmd, q, o)
@@ -127,7 +127,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 			s.notice("%s", w)
 		}
 		notes := q.Notes
-		if len(o.set) > 0 || cmd.Flags().Changed("profile") {
+		if len(o.set) > 0 || o.columns.sort != "" || cmd.Flags().Changed("profile") {
 			notes = out.Notes // who chose a ranking is told what of it could not be
 		}
 		for _, n := range notes {

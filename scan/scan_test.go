@@ -146,6 +146,18 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
+// What the path holds counts more than what only the text holds.
+func TestPathsComeFirst(t *testing.T) {
+	files := map[string]string{"z/zebra.md": "stripes\n"}
+	for i := range 20 {
+		files[fmt.Sprintf("a/note-%02d.md", i)] = "a zebra, and another zebra\n"
+	}
+	r := ask(t, searcher(t, folder(t, files)), "zebra", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
+	if why := r.Scanned.WhyNot("vault:z/zebra.md"); why != "" || r.Scanned.Matched != 21 {
+		t.Errorf("of %d files that hold the word the one called so is no candidate: %s", r.Scanned.Matched, why)
+	}
+}
+
 // What a person may ask is found in the files although it is not spelt there:
 // inflections, accents, scripts without spaces, single characters, beginnings,
 // misspellings, phrases.

@@ -276,6 +276,9 @@ func TestMeaningIsBoundToTheCandidates(t *testing.T) {
 		if !slices.Equal(r.Legs, []string{want}) {
 			t.Errorf("weight %s: legs %v", weight, r.Legs)
 		}
+		if got := slices.Sorted(slices.Values(ids(r))); !slices.Equal(got, []string{"a.md#0", "c.md#0"}) {
+			t.Errorf("weight %s: found %v", weight, got)
+		}
 		for _, step := range r.Took {
 			if weight == "0" && (step.Step == "embed" || step.Step == "scan: embed") {
 				t.Error("vectors are computed although meaning counts nothing")

@@ -252,7 +252,7 @@ func (m *maxScore) window(start, at uint32) uint32 {
 	need := m.top.threshold()
 	for _, b := range m.ordered {
 		b.wMost = b.windows[start/windowLen]
-		b.key = b.wMost
+		b.key = b.wMost * b.rare
 	}
 	arrange(m.ordered)
 	rest := append(m.scratch.rest[:0], 0)

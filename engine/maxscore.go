@@ -17,7 +17,8 @@ import (
 // together cannot reach the score that is needed, no chunk that holds only those
 // can be wanted: they are not essential, and only looked up for chunks that
 // others bring up. Where postings are many, this is done window by window: see
-// blockmax.go.
+// blockmax.go. There a clause comes the sooner the more postings it has, too: those are
+// what it costs to be essential.
 //
 // What is computed here are upper bounds, in any order of summation. Chunks whose
 // bound reaches the threshold are scored by the node of the whole query, so that
@@ -60,7 +61,8 @@ type bound struct {
 	// The most of every window, likewise.
 	windows []float64
 	wMost   float64 // of the window
-	key     float64 // that clauses are ordered by: most or wMost
+	rare    float64 // one by the number of postings
+	key     float64 // that clauses are ordered by: most, or of a window wMost x rare
 }
 
 // seek moves to the first posting at target or later.
@@ -238,6 +240,9 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 			}
 		}
 		b.most = b.ofList()
+	}
+	for _, b := range s.order {
+		b.rare = 1 / float64(b.cursor.DF())
 	}
 	return s.order, nil
 }

@@ -257,35 +257,38 @@ func TestFlippedLists(t *testing.T) {
 	}
 }
 
-// TestGolden opens an index that an earlier build of this version wrote.
+// TestGolden opens indexes that earlier builds of this version wrote, and of the one
+// before, which is read too.
 func TestGolden(t *testing.T) {
-	dir := filepath.Join("testdata", "version7")
-	if *update {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-		smallIndex(t, dir)
-		if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
-			t.Fatal(err)
+	for _, version := range []string{"version7", "version8"} {
+		dir := filepath.Join("testdata", version)
+		if *update && version == "version8" {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			smallIndex(t, dir)
+			if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := answers(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(dir+".txt", []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		got, err := answers(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(dir+".txt", []byte(got), 0o600); err != nil {
+		want, err := os.ReadFile(dir + ".txt")
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	got, err := answers(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(dir + ".txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("answers of %s are\n%swant\n%s", dir, got, want)
+		if got != string(want) {
+			t.Errorf("answers of %s are\n%swant\n%s", dir, got, want)
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func (r *Reader) checkIdentifiers(ctx context.Context) error {
 		return c.err
 	}
 	set := NewBitset(r.meta.chunks)
-	for c.reset(r.docs); c.next(); {
+	for c.reset(r.documents()); c.next(); {
 		if !c.eachRun(r.meta.chunks, set.setRange) {
 			return r.file.Corrupt(sectionDocs, 0, "the chunks of entry %d", c.at)
 		}

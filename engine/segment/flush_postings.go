@@ -10,6 +10,7 @@ import (
 // are encoded side by side and written in order.
 func (f *flusher) postings(lengths [][]uint32) {
 	f.eachPart(func(i int) { f.parts[i].invert() })
+	f.file.writeTermsIn(f.countLetters())
 	f.file.begin(sectionPostings)
 	ranges := f.ranges()
 	all := 0
@@ -30,6 +31,26 @@ func (f *flusher) postings(lengths [][]uint32) {
 	for i := range f.parts {
 		f.parts[i].inversion.free()
 	}
+}
+
+// countLetters counts the bytes of the terms that occur.
+func (f *flusher) countLetters() *[256]int {
+	var counts [256]int
+	e := newRangeEncoder(f.parts, nil)
+	for i := range f.parts {
+		e.at[i].to = len(f.parts[i].sorted.Items)
+	}
+	for name := e.next(); len(e.holders) > 0; name = e.next() {
+		occurs := false
+		for _, i := range e.holders {
+			occurs = occurs || f.parts[i].inversion.of(e.at[i].from) > 0
+			e.at[i].from++
+		}
+		if occurs {
+			count(&counts, name)
+		}
+	}
+	return &counts
 }
 
 // eachPart calls do for the number of every part, side by side.

@@ -20,8 +20,10 @@ import (
 
 const (
 	kind = "segment"
-	// Version is the version of the format that this package writes and reads.
-	Version = 7
+	// Version is the version of the format that this package writes. The one before is
+	// read, too: its dictionary has keys as they are.
+	Version = 8
+	oldest  = 7
 	// MaxFields is the most text fields that a segment can have.
 	MaxFields = 16
 )
@@ -80,7 +82,8 @@ type meta struct {
 	documents int
 	fields    []Field
 	vectors   []VectorField
-	positions int64 // bytes of positions in the postings section
+	positions int64    // bytes of positions in the postings section
+	letters   *letters // of the terms; nil in version 7
 }
 
 func (m *meta) encode() []byte {
@@ -101,6 +104,10 @@ func (m *meta) encode() []byte {
 		for _, n := range []int{v.Passages, v.Owned, v.Depth.Ten, v.Depth.Hundred} {
 			b = binary.AppendUvarint(b, uint64(n))
 		}
+	}
+	if m.letters != nil {
+		b = append(b, byte(m.letters.pairs))
+		b = appendString(b, string(m.letters.order))
 	}
 	return b
 }
@@ -137,7 +144,7 @@ func (d *decoder) text() string {
 	return s
 }
 
-func decodeMeta(b []byte) (*meta, error) {
+func decodeMeta(b []byte, version uint32) (*meta, error) {
 	d := decoder{b: b}
 	m := &meta{}
 	m.chunks = int(d.number(maxChunks))
@@ -159,6 +166,14 @@ func decodeMeta(b []byte) (*meta, error) {
 			*n = int(d.number(math.MaxInt32))
 		}
 		m.vectors = append(m.vectors, v)
+	}
+	if version > oldest {
+		pairs, order := int(d.number(literal-1)), d.text()
+		if pairs < 1 || len(order) > literal+15*pairs {
+			d.bad = true
+		} else {
+			m.letters = makeLetters(pairs, []byte(order))
+		}
 	}
 	if d.bad || len(d.b) > 0 {
 		return nil, fmt.Errorf("%w", errMeta)

@@ -82,6 +82,46 @@ func (l *termLists) term(name string) {
 	l.open = listedTerm{}
 }
 
+// recentMasks are the fields of the terms before, in a block of the dictionary: the
+// different ones, the last first.
+type recentMasks [recentCount]uint64
+
+const (
+	recentCount = 3
+	recentBits  = 2 // of which of them; recentCount stands for others
+	// maxCode is the largest number that an entry begins with.
+	maxCode = 2*maxChunks + 1
+)
+
+// use is the i-th, which is the first one then.
+func (m *recentMasks) use(i int) uint64 {
+	mask := m[i]
+	copy(m[1:i+1], m[:i])
+	m[0] = mask
+	return mask
+}
+
+// add makes mask, which is another, the first one.
+func (m *recentMasks) add(mask uint64) uint64 {
+	m[recentCount-1] = mask
+	return m.use(recentCount - 1)
+}
+
+// find is which one mask is, recentCount for another. It is the first one then.
+func (m *recentMasks) find(mask uint64) int {
+	for i, known := range m {
+		if known == mask {
+			m.use(i)
+			return i
+		}
+	}
+	m.add(mask)
+	return recentCount
+}
+
+// code reads the number that an entry begins with.
+func (d *decoder) code() uint64 { return d.number(maxCode) }
+
 // lists writes what l holds, after everything that was written before.
 func (w *fileWriter) lists(l *termLists) {
 	w.fail(l.err)
@@ -90,13 +130,19 @@ func (w *fileWriter) lists(l *termLists) {
 	for i := range l.terms {
 		t := &l.terms[i]
 		first := w.terms.key(t.name)
-		w.terms.out.Grow(2*binary.MaxVarintLen64 + t.end - from)
+		w.terms.out.Grow(3*binary.MaxVarintLen64 + t.end - from)
 		payload := w.terms.out.Items
 		if first {
 			payload = binary.AppendUvarint(payload, w.offset+uint64(t.start))
+			w.recent = recentMasks{}
 		}
-		payload = binary.AppendUvarint(payload, t.mask)
-		w.terms.out.Items = append(payload, l.entries[from:t.end]...)
+		code, n := binary.Uvarint(l.entries[from:t.end])
+		which := w.recent.find(t.mask)
+		payload = binary.AppendUvarint(payload, code<<recentBits|uint64(which))
+		if which == recentCount {
+			payload = binary.AppendUvarint(payload, t.mask)
+		}
+		w.terms.out.Items = append(payload, l.entries[from+n:t.end]...)
 		from = t.end
 	}
 	w.offset += uint64(len(l.bytes))

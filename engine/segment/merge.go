@@ -170,6 +170,20 @@ func (m *merger) lengths() error {
 // postings merges the dictionaries: the smallest key of all inputs is the next
 // term, and the lists of those that have it follow one another.
 func (m *merger) postings() error {
+	var counts [256]int
+	for _, in := range m.inputs {
+		terms := in.Reader.Terms()
+		for terms.Next() {
+			count(&counts, terms.Key())
+			if err := m.breathe(); err != nil {
+				return err
+			}
+		}
+		if err := terms.Err(); err != nil {
+			return err
+		}
+	}
+	m.file.writeTermsIn(&counts)
 	m.file.begin(sectionPostings)
 	for _, in := range m.inputs {
 		in.terms = in.Reader.Terms()
@@ -287,7 +301,12 @@ func (m *merger) identifiers() error {
 	m.file.section(sectionRanks, appendRanks(nil, ranks))
 	var docs tableWriter
 	defer docs.free()
-	err := m.runs(sectionDocs, func(r *Reader) *table { return r.docs }, func(doc string, runs []byte) {
+	if !slices.ContainsFunc(m.inputs, func(in *input) bool { return in.Reader.docs.count > 0 }) {
+		m.file.meta.documents = m.total
+		m.file.section(sectionDocs, docs.finish())
+		return nil
+	}
+	err := m.runs(sectionDocs, (*Reader).documents, func(doc string, runs []byte) {
 		if len(runs) > 0 {
 			docs.addRuns(doc, runs)
 			m.file.meta.documents++

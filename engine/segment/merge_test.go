@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"sheaf/vfs"
@@ -54,5 +56,79 @@ func TestMergeMemory(t *testing.T) {
 	t.Logf("%d bytes of %d, looked at %d times", most, said, calls)
 	if most > said+1<<20 || calls < 50 { // buffers of files are 1 MB at most
 		t.Errorf("a merge of %d bytes by its sources took %d (looked at %d times)", said, most, calls)
+	}
+}
+
+// TestDocumentsOfOneChunk: where each chunk is a document of the same identifier no table
+// says so, and they are found, alone and merged with others.
+func TestDocumentsOfOneChunk(t *testing.T) {
+	dir := t.TempDir()
+	made := func(name string, chunks ...string) *Reader {
+		b := NewBuilder([]string{"body"})
+		defer b.Forget()
+		for _, id := range chunks {
+			doc, _, _ := strings.Cut(id, "#")
+			if _, err := b.Begin(id, doc); err != nil {
+				t.Fatal(err)
+			}
+			addToken(b, 0, []byte("word"), 0)
+		}
+		path := filepath.Join(dir, name)
+		if err := Flush(vfs.Disk{}, path, b); err != nil {
+			t.Fatal(err)
+		}
+		return openSegment(t, path)
+	}
+	merged := func(name string, readers ...*Reader) *Reader {
+		var sources []Source
+		for _, r := range readers {
+			s := Source{Reader: r}
+			if r.Chunks() > 1 {
+				s.Deleted = NewBitset(r.Chunks())
+				s.Deleted.Set(1)
+			}
+			sources = append(sources, s)
+		}
+		path := filepath.Join(dir, name)
+		if err := Merge(t.Context(), vfs.Disk{}, path, sources, nil); err != nil {
+			t.Fatal(err)
+		}
+		return openSegment(t, path)
+	}
+	single, other, mixed := made("single", "b", "gone", "a"), made("other", "c"), made("mixed", "d", "gone", "d#1", "e")
+	for _, c := range []struct {
+		name   string
+		reader *Reader
+		table  int // its entries
+		want   map[string][]uint32
+	}{
+		{"single", single, 0, map[string][]uint32{"a": {2}, "b": {0}, "d": nil}},
+		{"mixed", mixed, 3, map[string][]uint32{"d": {0, 2}, "e": {3}, "d#1": nil}},
+		{"two", merged("two", single, other), 0, map[string][]uint32{"b": {0}, "a": {1}, "c": {2}, "gone": nil}},
+		{"all", merged("all", single, mixed, other), 5, map[string][]uint32{"a": {1}, "b": {0}, "c": {5}, "d": {2, 3}, "e": {4}, "gone": nil}},
+	} {
+		if faults := c.reader.Check(t.Context()); len(faults) > 0 {
+			t.Errorf("%s: %v", c.name, faults)
+		}
+		if c.reader.docs.count != c.table {
+			t.Errorf("%s: a table of %d documents, want %d", c.name, c.reader.docs.count, c.table)
+		}
+		for doc, want := range c.want {
+			set := NewBitset(c.reader.Chunks())
+			found, err := c.reader.Document(set, doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wanted := NewBitset(c.reader.Chunks())
+			for _, o := range want {
+				wanted.Set(o)
+			}
+			if found != (want != nil) || !slices.Equal(set, wanted) {
+				t.Errorf("%s: document %q is %x, want %x", c.name, doc, set, wanted)
+			}
+		}
+	}
+	if n := single.Documents(); n != 3 {
+		t.Errorf("%d documents of single chunks, want 3", n)
 	}
 }

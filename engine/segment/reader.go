@@ -48,7 +48,7 @@ type Reader struct {
 
 // Open opens a segment file.
 func Open(fs vfs.FS, path string) (*Reader, error) {
-	file, err := sectionfile.Open(fs, path, kind, Version)
+	file, err := sectionfile.Open(fs, path, kind, Version, oldest)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (r *Reader) open() error {
 	if err != nil {
 		return err
 	}
-	if r.meta, err = decodeMeta(data); err != nil {
+	if r.meta, err = decodeMeta(data, r.file.Version()); err != nil {
 		return section.Corrupt(0, "%v", err)
 	}
 	for _, t := range []struct {
@@ -91,6 +91,7 @@ func (r *Reader) open() error {
 			return err
 		}
 	}
+	r.terms.letters = r.meta.letters
 	r.postings, r.ranks = r.sections[sectionPostings], r.sections[sectionRanks]
 	switch {
 	case r.postings == nil:
@@ -337,11 +338,19 @@ func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	return errors.Join(x.err, y.err)
 }
 
+// documents is the table of documents: that of identifiers where they are the same.
+func (r *Reader) documents() *table {
+	if r.docs.count == 0 {
+		return r.ids
+	}
+	return r.docs
+}
+
 // Document adds the ordinals of a document's chunks to set, and reports whether
 // there are any.
 func (r *Reader) Document(set Bitset, doc string) (bool, error) {
 	var c tableCursor
-	c.reset(r.docs)
+	c.reset(r.documents())
 	if !c.find([]byte(doc)) {
 		return false, c.err
 	}
@@ -389,6 +398,7 @@ type Terms struct {
 	reader *Reader
 	cursor tableCursor
 	offset uint64
+	recent recentMasks
 	term   Term
 }
 
@@ -412,12 +422,16 @@ func (t *Terms) Next() bool { return t.cursor.next() && t.decode() }
 func (t *Terms) Seek(key []byte) bool {
 	// Places of lists are sums from the beginning of the block.
 	t.cursor.toBlock(key)
-	for t.Next() {
-		if bytes.Compare(t.cursor.key, key) >= 0 {
+	same := 0
+	for {
+		reached, ok := t.cursor.toward(key, &same)
+		if !ok || !t.decode() {
+			return false
+		}
+		if reached {
 			return true
 		}
 	}
-	return false
 }
 
 // Key is the term, valid until the next move.
@@ -433,15 +447,28 @@ func (t *Terms) decode() bool {
 	d := decoder{b: t.cursor.rest}
 	limit := uint64(t.reader.postings.Len())
 	if t.cursor.at%tableBlock == 0 {
-		t.offset = d.number(limit)
+		t.offset, t.recent = d.number(limit), recentMasks{}
 	}
-	fields := len(t.reader.meta.fields)
-	t.term.mask = d.number(1<<fields - 1)
+	every, code := uint64(1)<<len(t.reader.meta.fields)-1, uint64(0)
+	if t.reader.meta.letters == nil {
+		t.term.mask = d.number(every)
+		code = d.code()
+	} else {
+		n := d.number(maxCode<<recentBits | 1<<recentBits - 1)
+		if code = n >> recentBits; n&(1<<recentBits-1) < recentCount {
+			t.term.mask = t.recent.use(int(n & (1<<recentBits - 1)))
+		} else {
+			t.term.mask = t.recent.add(d.number(every))
+		}
+		d.bad = d.bad || t.term.mask == 0
+	}
 	t.term.lists = grown(t.term.lists, bits.OnesCount64(t.term.mask))
 	for i := range t.term.lists {
 		l := &t.term.lists[i]
 		*l = listRef{at: int(t.offset)}
-		code := d.number(2*maxChunks + 1)
+		if i > 0 {
+			code = d.code()
+		}
 		l.df = int(code >> 1)
 		if l.df == 1 {
 			l.single.Ordinal = uint32(d.number(maxChunks))

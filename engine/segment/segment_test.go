@@ -344,12 +344,16 @@ func FuzzRanks(f *testing.F) {
 func FuzzTable(f *testing.F) {
 	for kind, data := range kindTables() {
 		f.Add(data, []byte("key010"), byte(kind))
+		f.Add(data, []byte("key010"), byte(kind)+128)
 	}
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0}, []byte{}, byte(tableOfTerms))
 	f.Fuzz(func(t *testing.T, data, target []byte, kind byte) {
 		table, err := openTable(trusted(t, data), tableKind(kind%4))
 		if err != nil {
 			return
+		}
+		if kind >= 128 {
+			table.letters = makeLetters(2, []byte("key01"))
 		}
 		var c tableCursor
 		c.reset(table)
@@ -374,10 +378,14 @@ func FuzzTable(f *testing.F) {
 func FuzzMeta(f *testing.F) {
 	m := meta{chunks: 3, documents: 2, fields: []Field{{Name: "body", width: 1}}, vectors: []VectorField{{Name: "v", Dims: 2, Passages: 3, Owned: 2}}}
 	f.Add(m.encode())
+	m.letters = makeLetters(2, []byte("etaoin shrdlu"))
+	f.Add(m.encode())
 	f.Add([]byte{1, 2, 3, 4})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if m, err := decodeMeta(data); err == nil && !bytes.Equal(m.encode(), data) && len(m.encode()) > len(data) {
-			t.Fatalf("%v decodes to %+v", data, m)
+		for version := uint32(oldest); version <= Version; version++ {
+			if m, err := decodeMeta(data, version); err == nil && !bytes.Equal(m.encode(), data) && len(m.encode()) > len(data) {
+				t.Fatalf("%v decodes to %+v", data, m)
+			}
 		}
 		set := NewBitset(100)
 		if set.ReadRuns(data, 100) && set.Count() > 100 {

@@ -17,7 +17,8 @@ import (
 //
 //	blocks   entries: one byte, 16 times the bytes shared with the key before (0 for
 //	         the first of a block) plus the bytes that follow; of each of the two, 15
-//	         stands for 15 and what a uvarint adds to it; the bytes that follow; payload
+//	         stands for 15 and what a uvarint adds to it; the bytes that follow, in
+//	         the letters of the table if it has some; payload
 //	offsets  4 bytes a block, little endian
 //	footer   number of entries, number of blocks, 4 bytes each
 //
@@ -50,9 +51,11 @@ const (
 
 // tableWriter makes a table. Keys are added in rising order; free ends it.
 type tableWriter struct {
+	letters *letters // that write keys; nil for keys as they are
 	out     offheap.List[byte]
 	offsets []uint32
 	last    []byte
+	packed  []byte
 	count   int
 	number  int // the one that the next one is relative to
 }
@@ -68,7 +71,12 @@ func (w *tableWriter) key(key string) (first bool) {
 			shared++
 		}
 	}
-	more := len(key) - shared
+	end := key[shared:]
+	more := len(end)
+	if w.letters != nil {
+		w.packed = w.letters.append(w.packed[:0], end)
+		more = len(w.packed)
+	}
 	w.out.Grow(1 + 2*binary.MaxVarintLen64 + more)
 	out := append(w.out.Items, byte(min(shared, nibble)<<4|min(more, nibble)))
 	for _, n := range [...]int{shared, more} {
@@ -76,7 +84,11 @@ func (w *tableWriter) key(key string) (first bool) {
 			out = binary.AppendUvarint(out, uint64(n-nibble))
 		}
 	}
-	w.out.Items = append(out, key[shared:]...)
+	if w.letters != nil {
+		w.out.Items = append(out, w.packed...)
+	} else {
+		w.out.Items = append(out, end...)
+	}
 	w.last = append(w.last[:0], key...)
 	w.count++
 	return first
@@ -133,11 +145,12 @@ func (w *tableWriter) free() { w.out.Free() }
 
 // table reads what tableWriter wrote.
 type table struct {
-	kind   tableKind
-	bytes  *sectionfile.Paged
-	count  int
-	blocks int
-	ends   int // offset of the block offsets
+	kind    tableKind
+	letters *letters // that keys are written in; nil for keys as they are
+	bytes   *sectionfile.Paged
+	count   int
+	blocks  int
+	ends    int // offset of the block offsets
 	// heads are the heads of the first keys of the blocks that were looked at, 0 for the others:
 	// looking for a key compares these, which lie together, and not keys all over the file.
 	heads atomic.Pointer[[]atomic.Uint64]
@@ -215,7 +228,10 @@ type tableCursor struct {
 func (c *tableCursor) reset(t *table) { *c = tableCursor{table: t, at: -1, key: c.key[:0]} }
 
 // next moves to the next entry; false at the end and after a fault.
-func (c *tableCursor) next() bool {
+func (c *tableCursor) next() bool { return c.step() && c.read() }
+
+// step goes on to the next entry, of which nothing is read yet.
+func (c *tableCursor) step() bool {
 	if c.err != nil || c.at+1 >= c.table.count {
 		c.at = c.table.count
 		return false
@@ -227,17 +243,22 @@ func (c *tableCursor) next() bool {
 		}
 		c.key, c.number = c.key[:0], 0
 	}
-	return c.read()
+	return true
 }
 
 func (c *tableCursor) read() bool {
-	b := c.rest
-	shared, n, ok := keyBytes(&b)
-	if !ok || shared > uint64(len(c.key)) || n > uint64(len(b)) {
+	shared, end, ok := keyBytes(&c.rest)
+	if !ok || shared > uint64(len(c.key)) {
 		return c.fail("key")
 	}
-	c.key = append(c.key[:shared], b[:n]...)
-	c.rest = b[n:]
+	if c.key, ok = c.table.appendEnd(c.key[:shared], end); !ok {
+		return c.fail("key")
+	}
+	return c.readRest()
+}
+
+// readRest reads what follows the key.
+func (c *tableCursor) readRest() bool {
 	switch c.table.kind {
 	case tableOfTerms:
 		return true
@@ -258,24 +279,37 @@ func (c *tableCursor) read() bool {
 	return true
 }
 
-// keyBytes reads how many bytes of a key are shared and how many follow.
-func keyBytes(b *[]byte) (shared, n uint64, ok bool) {
+// appendEnd appends the end of a key to dst.
+func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
+	if t.letters != nil {
+		return t.letters.appendText(dst, end)
+	}
+	return append(dst, end...), true
+}
+
+// keyBytes reads how many bytes a key shares with the one before, and its end as it is
+// written.
+func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	if len(*b) == 0 {
-		return 0, 0, false
+		return 0, nil, false
 	}
 	first := (*b)[0]
 	*b = (*b)[1:]
-	shared, n = uint64(first>>4), uint64(first&nibble)
+	shared, n := uint64(first>>4), uint64(first&nibble)
 	for _, count := range [...]*uint64{&shared, &n} {
 		if *count == nibble {
 			more, ok := uvarint(b)
 			if !ok || more > math.MaxInt32 {
-				return 0, 0, false
+				return 0, nil, false
 			}
 			*count += more
 		}
 	}
-	return shared, n, true
+	if n > uint64(len(*b)) {
+		return 0, nil, false
+	}
+	end, *b = (*b)[:n], (*b)[n:]
+	return shared, end, true
 }
 
 // add adds a difference to the number.
@@ -309,10 +343,17 @@ func (c *tableCursor) readPayload() bool {
 }
 
 // eachRun calls f with the bounds of every run of the entry of a table of runs, or of
-// bytes that are runs, which must lie below n.
+// bytes that are runs, or with the number of one of numbers. They must lie below n.
 func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
-	if c.table.kind == tableOfBytes {
+	switch c.table.kind {
+	case tableOfBytes:
 		return eachRun(c.payload, n, f)
+	case tableOfNumbers: // a run of one
+		if c.number >= int64(n) {
+			return false
+		}
+		f(int(c.number), int(c.number)+1)
+		return true
 	}
 	if c.number > int64(n) {
 		return false
@@ -331,12 +372,49 @@ func (c *tableCursor) fail(what string) bool {
 // may move backward.
 func (c *tableCursor) seek(target []byte) bool {
 	c.toBlock(target)
-	for c.next() {
-		if bytes.Compare(c.key, target) >= 0 {
+	same := 0
+	for {
+		reached, ok := c.toward(target, &same)
+		if !ok || !c.readRest() {
+			return false
+		}
+		if reached {
 			return true
 		}
 	}
-	return false
+}
+
+// toward moves to the next entry, with the cursor before target, of which the key shares
+// same bytes, and reports whether that is at or after target. Until then key is unknown:
+// most keys share more or less than that with the one before, which says where they are. What
+// follows the key is not read. ok is false at the end and after a fault.
+func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
+	if !c.step() {
+		return false, false
+	}
+	if c.at%tableBlock == 0 {
+		*same = 0
+	}
+	shared, end, ok := keyBytes(&c.rest)
+	if !ok {
+		return false, c.fail("key")
+	}
+	if shared > uint64(*same) {
+		return false, true
+	}
+	c.key = append(c.key[:0], target[:shared]...)
+	if c.key, ok = c.table.appendEnd(c.key, end); !ok {
+		return false, c.fail("key")
+	}
+	if int(shared) < *same {
+		return true, true
+	}
+	n := *same
+	for n < len(target) && n < len(c.key) && target[n] == c.key[n] {
+		n++
+	}
+	*same = n
+	return n == len(target) || n < len(c.key) && c.key[n] > target[n], true
 }
 
 // toBlock moves to before the last block whose first key is not after target, or
@@ -350,9 +428,11 @@ func (c *tableCursor) toBlock(target []byte) {
 		if known := heads[middle].Load(); known != 0 && known != head {
 			after = known > head
 		} else {
-			first, err := c.table.firstKey(middle)
-			heads[middle].Store(headOf(first))
-			after, c.err = bytes.Compare(first, target) > 0, err
+			if c.key, c.err = c.table.firstKey(c.key[:0], middle); c.err != nil {
+				break
+			}
+			heads[middle].Store(headOf(c.key))
+			after = bytes.Compare(c.key, target) > 0
 		}
 		if after {
 			to = middle
@@ -397,16 +477,19 @@ func (c *tableCursor) find(target []byte) bool {
 	return c.seek(target) && bytes.Equal(c.key, target)
 }
 
-func (t *table) firstKey(block int) ([]byte, error) {
+// firstKey appends the first key of a block to dst.
+func (t *table) firstKey(dst []byte, block int) ([]byte, error) {
 	b, err := t.block(block)
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
-	shared, n, ok := keyBytes(&b)
-	if !ok || shared != 0 || n > uint64(len(b)) {
-		return nil, t.bytes.Corrupt(0, "first key of block %d", block)
+	shared, end, ok := keyBytes(&b)
+	if ok && shared == 0 {
+		if dst, ok = t.appendEnd(dst, end); ok {
+			return dst, nil
+		}
 	}
-	return b[:n], nil
+	return dst, t.bytes.Corrupt(0, "first key of block %d", block)
 }
 
 // uvarint takes a varint off the front of b.

@@ -10,14 +10,14 @@ import (
 
 // TestTableSeek: keys are found, and those that are not there lead to the next one, whether
 // the heads of blocks are known or not; keys share their first eight bytes, end before
-// them, and hold zeros.
+// them, and hold zeros, and are written in letters or as they are.
 func TestTableSeek(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 7))
-	letters := []string{"", "\x00", "\x00\x00", "a", "b", "\xff", "long beginning ", "\x00\x00\x00\x00\x00\x00\x00\x00"}
+	parts := []string{"", "\x00", "\x00\x00", "a", "b", "\xff", "long beginning ", "\x00\x00\x00\x00\x00\x00\x00\x00"}
 	random := func() string {
 		key := ""
 		for range 1 + rng.IntN(4) {
-			key += letters[rng.IntN(len(letters))]
+			key += parts[rng.IntN(len(parts))]
 		}
 		return key + fmt.Sprint(rng.IntN(40))
 	}
@@ -27,26 +27,31 @@ func TestTableSeek(t *testing.T) {
 	}
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
-	var w tableWriter
-	for i, key := range keys {
-		w.addNumber(key, i)
-	}
-	data := w.finish()
-	table, err := openTable(trusted(t, data), tableOfNumbers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c tableCursor
-	for range 20_000 {
-		target := random()
-		if rng.IntN(2) == 0 {
-			target = keys[rng.IntN(len(keys))]
+	for _, l := range []*letters{nil, makeLetters(1, []byte("0123459\x00 glonbei"))} {
+		w := tableWriter{letters: l}
+		for i, key := range keys {
+			w.addNumber(key, i)
 		}
-		c.reset(table)
-		found := c.seek([]byte(target))
-		at := sort.SearchStrings(keys, target)
-		if found != (at < len(keys)) || found && (string(c.key) != keys[at] || c.number != int64(at)) {
-			t.Fatalf("%q: %v, %q at %d; want place %d", target, found, c.key, c.number, at)
+		table, err := openTable(trusted(t, w.finish()), tableOfNumbers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table.letters = l
+		var c tableCursor
+		for range 20_000 {
+			target := random()
+			if rng.IntN(2) == 0 {
+				target = keys[rng.IntN(len(keys))]
+			}
+			c.reset(table)
+			found := c.seek([]byte(target))
+			at := sort.SearchStrings(keys, target)
+			if found != (at < len(keys)) || found && (string(c.key) != keys[at] || c.number != int64(at)) {
+				t.Fatalf("%q: %v, %q at %d; want place %d", target, found, c.key, c.number, at)
+			}
+			if found && at+1 < len(keys) && (!c.next() || string(c.key) != keys[at+1]) {
+				t.Fatalf("after %q, from %q: %q, want %q", keys[at], target, c.key, keys[at+1])
+			}
 		}
 	}
 }

@@ -27,6 +27,7 @@ type fileWriter struct {
 
 	terms   tableWriter
 	offset  uint64 // where the next list begins
+	recent  recentMasks
 	columns tableWriter
 }
 
@@ -47,6 +48,12 @@ func (w *fileWriter) fail(err error) {
 	default:
 		w.err = fmt.Errorf("write %s: %w", w.path, err)
 	}
+}
+
+// writeTermsIn chooses the letters that write names best whose bytes come so often.
+func (w *fileWriter) writeTermsIn(counts *[256]int) {
+	w.meta.letters = newLetters(counts)
+	w.terms.letters = w.meta.letters
 }
 
 func (w *fileWriter) begin(name string) { w.file.Begin(name) }
@@ -142,12 +149,16 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 	}
 	w.section(sectionIDs, table.finish())
 	w.section(sectionRanks, appendRanks(nil, ranks))
-	w.documents(docs)
+	w.documents(ids, docs)
 }
 
-// documents writes the chunks of each document. Those of one come one after another,
-// mostly, so it is runs that are sorted.
-func (w *fileWriter) documents(docs []string) {
+// documents writes the chunks of each document, none where each chunk is a document with
+// the same identifier. Those of one come one after another, mostly, so it is runs that
+// are sorted.
+func (w *fileWriter) documents(ids, docs []string) {
+	if slices.Equal(docs, ids) {
+		w.meta.documents, docs = len(docs), nil
+	}
 	var begins []int // of the runs
 	for i, doc := range docs {
 		if i == 0 || docs[i-1] != doc {

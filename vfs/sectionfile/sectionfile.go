@@ -14,6 +14,7 @@ import (
 	"hash/crc32"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"sheaf/vfs"
 )
@@ -73,20 +74,21 @@ type Reader struct {
 	mapping vfs.Mapping
 	data    []byte
 	entries []entry
-	whole   bool // version 1: a section has one checksum, and no lists behind it
+	version uint32 // of the content
+	whole   bool   // version 1: a section has one checksum, and no lists behind it
 }
 
 // Open maps a file that holds content of this kind, at most 16 bytes of ASCII,
 // and reads its table of contents. Errors wrap ErrCorrupt when the file is
 // damaged or something else, ErrVersion when its container or content has
-// another version than wanted.
-func Open(fs vfs.FS, path, kind string, version uint32) (*Reader, error) {
+// none of the versions.
+func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
 	mapping, err := fs.Map(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Reader{path: path, mapping: mapping, data: mapping.Bytes()}
-	fault := vfs.Safely(func() { err = r.open(kind, version) })
+	fault := vfs.Safely(func() { err = r.open(kind, versions) })
 	if fault != nil {
 		err = r.corrupt("header", 0, "%v", fault)
 	}
@@ -96,7 +98,10 @@ func Open(fs vfs.FS, path, kind string, version uint32) (*Reader, error) {
 	return r, nil
 }
 
-func (r *Reader) open(kind string, version uint32) error {
+// Version is the version of the content.
+func (r *Reader) Version() uint32 { return r.version }
+
+func (r *Reader) open(kind string, versions []uint32) error {
 	data := r.data
 	if len(data) < headerBytes+footerBytes {
 		return r.corrupt("header", 0, "the file has %d bytes, at least %d are needed", len(data), headerBytes+footerBytes)
@@ -116,8 +121,8 @@ func (r *Reader) open(kind string, version uint32) error {
 	if k := string(trimZeros(data[16 : 16+kindBytes])); k != kind {
 		return r.corrupt("header", 16, "it holds %q, not %q", k, kind)
 	}
-	if v := le.Uint32(data[12:]); v != version {
-		return fmt.Errorf("%s: %s %w %d, this program reads %d", filepath.Base(r.path), kind, ErrVersion, v, version)
+	if r.version = le.Uint32(data[12:]); !slices.Contains(versions, r.version) {
+		return fmt.Errorf("%s: %s %w %d, this program reads %d", filepath.Base(r.path), kind, ErrVersion, r.version, slices.Max(versions))
 	}
 	footer := data[len(data)-footerBytes:]
 	if got, want := Checksum(footer[:footerBytes-4]), le.Uint32(footer[footerBytes-4:]); got != want || string(footer[20:28]) != magic {

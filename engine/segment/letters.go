@@ -1,0 +1,134 @@
+package segment
+
+import (
+	"cmp"
+	"slices"
+)
+
+// letters are how a dictionary writes the bytes of its keys, in units of four bits: the
+// most frequent bytes in one, those after them in two, of which the first is one of a few
+// that begin a pair, and all others in three, of which the first is literal.
+type letters struct {
+	pairs int    // how many units begin a pair: those below literal
+	order []byte // the bytes of one unit, then those of two
+	// codes has, for each byte, its units, the first one lowest; and read, for the first
+	// two units, the byte. The upper half is how many units these are, 0 for none.
+	codes [256]uint16
+	read  [256]uint16
+}
+
+const (
+	literal      = 15
+	unitsShift   = 12 // of codes
+	readShift    = 8  // of read
+	literalUnits = 3
+)
+
+// single is how many bytes have one unit.
+func (l *letters) single() int { return literal - l.pairs }
+
+// newLetters are those that write bytes which come so often in the least room.
+func newLetters(counts *[256]int) *letters {
+	var order []byte
+	for b := range counts {
+		if counts[b] > 0 {
+			order = append(order, byte(b))
+		}
+	}
+	slices.SortFunc(order, func(x, y byte) int { return cmp.Or(counts[y]-counts[x], int(x)-int(y)) })
+	best, least := 1, -1
+	for pairs := 1; pairs < literal; pairs++ {
+		units := 0
+		for i, b := range order {
+			switch {
+			case i < literal-pairs:
+				units += counts[b]
+			case i < literal+15*pairs:
+				units += 2 * counts[b]
+			default:
+				units += literalUnits * counts[b]
+			}
+		}
+		if least < 0 || units < least {
+			best, least = pairs, units
+		}
+	}
+	return makeLetters(best, order[:min(len(order), literal+15*best)])
+}
+
+// makeLetters are those with this many pairs and this order, of no more bytes than
+// they have room for.
+func makeLetters(pairs int, order []byte) *letters {
+	l := &letters{pairs: pairs, order: order}
+	for b := range l.codes {
+		l.codes[b] = uint16(literalUnits<<unitsShift | b<<4 | literal)
+	}
+	for i := range 16 {
+		l.read[i<<4|literal] = literalUnits << readShift
+	}
+	for i, b := range order {
+		if i < l.single() {
+			l.codes[b] = uint16(1<<unitsShift | i)
+			for after := range 16 {
+				l.read[after<<4|i] = 1<<readShift | uint16(b)
+			}
+			continue
+		}
+		pair := i - l.single()
+		both := pair%16<<4 | l.single() + pair/16
+		l.codes[b] = uint16(2<<unitsShift | both)
+		l.read[both] = 2<<readShift | uint16(b)
+	}
+	return l
+}
+
+// append appends a text, in whole bytes: half of one that is left is a literal without
+// the rest.
+func (l *letters) append(dst []byte, text string) []byte {
+	open, have := uint32(0), 0
+	for i := range len(text) {
+		code := l.codes[text[i]]
+		open |= uint32(code&(1<<unitsShift-1)) << (4 * have)
+		for have += int(code >> unitsShift); have >= 2; have -= 2 {
+			dst = append(dst, byte(open))
+			open >>= 8
+		}
+	}
+	if have > 0 {
+		dst = append(dst, byte(open|literal<<4))
+	}
+	return dst
+}
+
+// appendText appends the text to dst that b is; false where it is none.
+func (l *letters) appendText(dst, b []byte) (text []byte, ok bool) {
+	end, at := 2*len(b), 0 // in units
+	for at < end {
+		i := at >> 1
+		units := uint32(b[i])
+		if i+1 < len(b) {
+			units |= uint32(b[i+1]) << 8
+		}
+		units >>= 4 * (at & 1)
+		known := l.read[byte(units)]
+		switch known >> readShift {
+		case 0:
+			return dst, false
+		case literalUnits:
+			if at == end-1 {
+				return dst, true
+			}
+			known = uint16(byte(units>>4)) | literalUnits<<readShift
+		}
+		dst = append(dst, byte(known))
+		at += int(known >> readShift)
+	}
+	return dst, at == end
+}
+
+// count adds how often the bytes of a text come.
+func count[T string | []byte](counts *[256]int, text T) {
+	for i := range len(text) {
+		counts[text[i]]++
+	}
+}

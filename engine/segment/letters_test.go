@@ -1,0 +1,69 @@
+package segment
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestLetters: texts of any bytes come back as they were, whatever the letters were made
+// for.
+func TestLetters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 4))
+	random := func(n int) []byte {
+		text := make([]byte, n)
+		for i := range text {
+			text[i] = byte(rng.IntN(1 + rng.IntN(256)))
+		}
+		return text
+	}
+	for round := range 200 {
+		var counts [256]int
+		count(&counts, random(rng.IntN(2000)))
+		l := newLetters(&counts)
+		for range 50 {
+			text := random(rng.IntN(40))
+			data := l.append([]byte("before"), string(text))
+			got, ok := l.appendText([]byte("dst"), data[6:])
+			if !ok || string(got) != "dst"+string(text) {
+				t.Fatalf("round %d, letters %+v: %q came back as %q, %v", round, l.order, text, got, ok)
+			}
+		}
+	}
+}
+
+// TestLettersAreChosen: frequent bytes take fewer units than others.
+func TestLettersAreChosen(t *testing.T) {
+	var counts [256]int
+	for i := range counts {
+		counts[i] = 1 << max(0, 20-i/8)
+	}
+	l := newLetters(&counts)
+	one, two, three := len(l.append(nil, "\x00\x01\x02\x03")), len(l.append(nil, "\x20\x21\x22\x23")), len(l.append(nil, "\xfc\xfd\xfe\xff"))
+	if one != 2 || two != 4 || three != 6 {
+		t.Errorf("four bytes take %d, %d and %d", one, two, three)
+	}
+}
+
+// TestLettersWithoutAll: units that stand for nothing are a fault.
+func TestLettersWithoutAll(t *testing.T) {
+	l := makeLetters(1, []byte("ab"))
+	for data, want := range map[string]string{"": "", "\x10": "ab", "\xf1": "b", "\x1f\x06": "aa"} {
+		if text, ok := l.appendText(nil, []byte(data)); !ok || string(text) != want {
+			t.Errorf("%x is %q, %v", data, text, ok)
+		}
+	}
+	for _, data := range [][]byte{{0x02}, {0x0e}, {0xe0}, {0x0f}} {
+		if text, ok := l.appendText(nil, data); ok {
+			t.Errorf("%x is %q", data, text)
+		}
+	}
+}
+
+// TestDocumentedLetters holds the worked example of doc/formats/segment.md.
+func TestDocumentedLetters(t *testing.T) {
+	l := makeLetters(1, []byte("etaoinshrdlucm.-"))
+	if got := fmt.Sprintf("%x", l.append(nil, "team-7")); got != "01d21e7ff3" {
+		t.Errorf("the example is %s", got)
+	}
+}

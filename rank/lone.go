@@ -30,10 +30,7 @@ func lone(legs []Leg, n int, byRank bool, score func(leg sheaf.Leg) float64) (sh
 	}
 	n = max(0, min(n, len(leg.Hits)))
 	out, places := make(sheaf.Ranking, 0, n), make([]sheaf.Leg, n)
-	u := unions.Get().(*union) // for its memory
-	which := identify(u.number, legs...)
-	u.number = which.places
-	defer u.release()
+	which := identify(nil, legs...)
 	defer which.release()
 	for i := 0; i < len(leg.Hits) && len(out) < n; i++ {
 		if _, added := which.place(leg, i); !added {

@@ -1,0 +1,283 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/internal/edits"
+)
+
+// Highlighter finds the words of one query in texts. It is not safe for
+// concurrent use.
+type Highlighter struct {
+	analyzer *analysis.Analyzer
+	// stop, while the query is read, tells which words are function words.
+	stop *analysis.Analyzer
+	// rarity is that of NewHighlighter; told is what it said of each term,
+	// phrase marks the terms of phrases.
+	rarity func(word string) float64
+	told   []float64
+	phrase []bool
+	// index numbers the terms of the query; weight is what each counts: the
+	// terms of one word as typed share what that word tells.
+	index  map[string]int
+	weight []float64
+	// begin are beginnings of terms; prefixes and fuzzy are compared with
+	// terms and forms, as in the dictionary of an index.
+	begin    []expandedWord
+	prefixes []expandedWord
+	fuzzy    []expandedWord
+	// shortest is the length of the shortest of all these that begins with a
+	// byte, 0 for none: most words of a text are told from them by their first
+	// letter and their length. others, nil when there are beginnings, tells more by
+	// the second letter.
+	shortest [256]uint8
+	others   *analysis.Sieve
+	// typed are the words as typed, for looking far ahead.
+	typed []string
+	// compared remembers what words of texts matched that are compared with
+	// those of a fuzzy query, which takes long.
+	compared map[string][]wordMatch
+	// met are words of the texts with what they matched, each at a place that
+	// another may take: texts that one query found have many in common.
+	met [metWords]metWord
+	// What is used for one text after another.
+	matches []match
+	weights []float64
+	counts  []int
+	out     []byte
+}
+
+const metWords = 32
+
+type metWord struct {
+	raw   string
+	found []wordMatch
+}
+
+type expandedWord struct {
+	folded   string
+	distance int
+	term     int
+}
+
+// wordMatch is a range inside a word of the text and the term it matches.
+type wordMatch struct{ start, end, term int }
+
+// NewHighlighter takes the words that query asks for, those that it excludes
+// aside, and its function words too when it has others: "the" in every line
+// shows nothing. Phrases keep theirs. a is the analyzer that the texts were
+// indexed with. rarity, such as an idf, says how much a word tells; words that
+// tell less than a fifth of what the best one does are not shown either. nil
+// takes all words alike.
+func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
+	h := &Highlighter{analyzer: a, rarity: rarity, index: map[string]int{}}
+	if stop, err := analysis.New(analysis.Options{Language: a.Language(), StopWords: true}); err == nil {
+		h.stop = stop
+	}
+	h.collect(query)
+	if len(h.weight) == 0 && h.stop != nil {
+		h.stop = nil
+		h.collect(query)
+	}
+	h.stop, h.rarity = nil, nil
+	h.dropCommon()
+	h.measure()
+	return h
+}
+
+// measure notes how what is looked for begins.
+func (h *Highlighter) measure() {
+	note := func(text string) {
+		length := uint8(min(max(len(text), 1), math.MaxUint8))
+		least := func(of *uint8) {
+			if *of == 0 || length < *of {
+				*of = length
+			}
+		}
+		if text != "" {
+			least(&h.shortest[text[0]])
+			return
+		}
+		for c := range h.shortest {
+			least(&h.shortest[c])
+		}
+	}
+	terms := make([]string, 0, len(h.index))
+	for term := range h.index {
+		note(term)
+		terms = append(terms, term)
+	}
+	for _, list := range [...][]expandedWord{h.begin, h.prefixes} {
+		for i := range list {
+			note(list[i].folded)
+		}
+	}
+	if len(h.begin)+len(h.prefixes) == 0 {
+		h.others = h.analyzer.Sieve(terms)
+	}
+}
+
+// dropCommon forgets terms that tell little beside others.
+func (h *Highlighter) dropCommon() {
+	best := 0.0
+	for _, r := range h.told {
+		best = max(best, r)
+	}
+	const least = 0.2
+	for term, i := range h.index {
+		if h.told[i] < least*best && !h.phrase[i] {
+			delete(h.index, term)
+		}
+	}
+}
+
+func (h *Highlighter) collect(query sheaf.TextQuery) {
+	switch q := query.(type) {
+	case sheaf.Match:
+		h.addWords(q.Text, false)
+	case sheaf.Phrase:
+		h.addWords(q.Text, true)
+	case sheaf.Prefix:
+		h.addExpanded(&h.prefixes, h.analyzer.PrefixPieces(q.Text), 0)
+	case sheaf.Fuzzy:
+		h.addExpanded(&h.fuzzy, h.analyzer.FuzzyPieces(q.Text), q.Distance)
+	case sheaf.Boost:
+		h.collect(q.Query)
+	case sheaf.Bool:
+		for _, part := range slices.Concat(q.Must, q.Should) {
+			h.collect(part)
+		}
+	}
+}
+
+func (h *Highlighter) addWords(text string, phrase bool) {
+	stop := h.stop
+	if phrase {
+		stop = nil
+	}
+	h.analyzer.Words(text, func(start, end int) bool {
+		raw := text[start:end]
+		if stop != nil && len(stop.Terms(nil, raw)) == 0 {
+			return true
+		}
+		tokens := h.analyzer.QueryTokens(raw)
+		told := 1.0
+		if h.rarity != nil {
+			told = h.rarity(raw)
+		}
+		for _, t := range tokens {
+			h.addTerm(t, told, 1/float64(len(tokens)), phrase)
+		}
+		if len(tokens) > 0 && len(h.typed) < snippetJumpWords {
+			h.typed = append(h.typed, raw)
+		}
+		return true
+	})
+}
+
+func (h *Highlighter) addTerm(t analysis.Token, told, share float64, phrase bool) {
+	if _, ok := h.index[t.Term]; ok || len(h.weight) == snippetTerms {
+		return
+	}
+	h.index[t.Term] = len(h.weight)
+	if t.Prefix {
+		h.begin = append(h.begin, expandedWord{folded: t.Term, term: len(h.weight)})
+	}
+	h.addWeight(told, share, phrase)
+}
+
+func (h *Highlighter) addWeight(told, share float64, phrase bool) {
+	h.weight = append(h.weight, told*share)
+	h.told = append(h.told, told)
+	h.phrase = append(h.phrase, phrase)
+}
+
+// addExpanded takes the parts of a prefix or fuzzy query, as the index reads
+// them: whole words as phrases, the others to be compared.
+func (h *Highlighter) addExpanded(list *[]expandedWord, pieces []analysis.Piece, distance int) {
+	for _, p := range pieces {
+		if p.Exact {
+			h.addWords(p.Text, true)
+			continue
+		}
+		if len(h.weight) == snippetTerms {
+			return
+		}
+		*list = append(*list, expandedWord{folded: p.Text, distance: distance, term: len(h.weight)})
+		h.addWeight(1, 1, true)
+		if len(h.typed) < snippetJumpWords {
+			h.typed = append(h.typed, p.Text)
+		}
+	}
+}
+
+// word returns what a word of the text matches, in order of place.
+func (h *Highlighter) word(raw string) []wordMatch {
+	if len(h.fuzzy) == 0 {
+		if first := h.analyzer.Initial(raw); first != 0 && (h.shortest[first] == 0 || len(raw) < int(h.shortest[first])) {
+			return nil
+		}
+		if raw == "" || h.others != nil && h.others.Others(raw) {
+			return nil
+		}
+		slot := &h.met[(int(raw[len(raw)-1])*31+int(raw[len(raw)/2])*7+len(raw))%metWords]
+		if slot.raw != raw {
+			*slot = metWord{raw, h.match(nil, raw)}
+		}
+		return slot.found
+	}
+	found, ok := h.compared[raw]
+	if !ok {
+		if h.compared == nil {
+			h.compared = map[string][]wordMatch{}
+		}
+		found = h.match(nil, raw)
+		const longest = 64
+		if len(raw) <= longest {
+			h.compared[strings.Clone(raw)] = found
+		}
+	}
+	return found
+}
+
+// match appends what a word of the text matches, in order of place.
+func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
+	for _, t := range h.analyzer.Known(raw) {
+		for _, p := range h.prefixes {
+			if strings.HasPrefix(t.Text, p.folded) {
+				found = append(found, wordMatch{t.Start, t.End, p.term})
+			}
+		}
+		for _, f := range h.fuzzy {
+			if edits.Distance([]rune(t.Text), []rune(f.folded), f.distance) <= f.distance {
+				found = append(found, wordMatch{t.Start, t.End, f.term})
+			}
+		}
+		if t.Form {
+			continue
+		}
+		if i, ok := h.index[t.Text]; ok {
+			found = append(found, wordMatch{t.Start, t.End, i})
+		}
+		for _, b := range h.begin {
+			if strings.HasPrefix(t.Text, b.folded) {
+				_, size := utf8.DecodeRuneInString(raw[t.Start:])
+				found = append(found, wordMatch{t.Start, t.Start + size, b.term})
+			}
+		}
+	}
+	if len(found) > 1 {
+		slices.SortFunc(found, func(a, b wordMatch) int {
+			if a.start != b.start {
+				return a.start - b.start
+			}
+			return b.end - a.end
+		})
+	}
+	return found
+}

@@ -1,0 +1,144 @@
+package search
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// bestWindow returns the first and the last match of the best window. Each
+// term counts its weight, less when the text is full of it; a term met again
+// counts a little; neighbors in the text count more.
+func (h *Highlighter) bestWindow(matches []match, width int) (first, last int) {
+	h.weights = append(h.weights[:0], h.weight...)
+	h.counts = slices.Grow(h.counts[:0], len(h.weight))[:len(h.weight)]
+	weight, counts := h.weights, h.counts
+	clear(counts)
+	for _, m := range matches {
+		counts[m.term]++
+	}
+	for i, n := range counts {
+		weight[i] /= 1 + math.Log(float64(max(n, 1)))
+	}
+	clear(counts)
+	const again, adjacent, adjacentColumns = 0.1, 0.3, 2
+	near := func(i int) float64 {
+		a, b := matches[i-1], matches[i]
+		if a.term == b.term || b.gap > b.end-b.start+adjacentColumns {
+			return 0
+		}
+		return adjacent * min(weight[a.term], weight[b.term])
+	}
+	add := func(i int, sign int) (gain float64) {
+		t := matches[i].term
+		if sign < 0 {
+			counts[t]--
+		}
+		switch {
+		case counts[t] == 0:
+			gain = weight[t]
+		case counts[t] < 4:
+			gain = again * weight[t]
+		}
+		if sign > 0 {
+			counts[t]++
+		}
+		return gain * float64(sign)
+	}
+	best, score, wide := math.Inf(-1), 0.0, 0
+	l := 0
+	for r := range matches {
+		score += add(r, +1)
+		if r > l {
+			score += near(r)
+			wide += matches[r].gap
+		}
+		for l < r && wide > width-20 {
+			score += add(l, -1) - near(l+1)
+			l++
+			wide -= matches[l].gap
+		}
+		if score > best+1e-9 {
+			best, first, last = score, l, r
+		}
+	}
+	return first, last
+}
+
+// snippetStart steps back from at, by at most lead columns, to the beginning
+// of the sentence or line; else to that of a word.
+func snippetStart(text string, at, lead int) int {
+	start, word := at, at
+	for start > 0 && lead > 0 {
+		r, size := utf8.DecodeLastRuneInString(text[:start])
+		if r == '\n' || r == '\r' {
+			return start
+		}
+		if unicode.IsSpace(r) {
+			word = start
+			before, _ := utf8.DecodeLastRuneInString(text[:start-size])
+			if start < at && strings.ContainsRune(".!?", before) {
+				return start
+			}
+		} else if strings.ContainsRune("。！？", r) {
+			return start
+		} else if runeColumns(r) == 2 {
+			word = start - size
+		}
+		start -= size
+		lead -= runeColumns(r)
+	}
+	if start == 0 {
+		return 0
+	}
+	return word
+}
+
+func skipSpace(text string) int {
+	for i, r := range text {
+		if !unicode.IsSpace(r) {
+			return i
+		}
+	}
+	return 0
+}
+
+// clip cleans text from start on until width columns are full, and carries
+// the matches over.
+func (h *Highlighter) clip(text string, start int, matches []match, width int) Snippet {
+	c := cleaner{text: text, pos: start, width: width, matches: matches, out: h.out[:0]}
+	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
+	if cut && start > 0 && text[start-1] != '\n' {
+		c.out = append(c.out, "…"...)
+	}
+	c.run()
+	s := Snippet{Matches: c.ranges, At: start}
+	end := len(c.out)
+	if c.pos < len(text) {
+		end = wordEnd(c.out)
+		if n := len(s.Matches); n > 0 {
+			end = max(end, s.Matches[n-1].End)
+		}
+	}
+	kept := bytes.TrimRight(c.out[:end], " ")
+	if rest := text[c.pos:min(len(text), c.pos+4*width)]; len(kept) < len(c.out) && c.pos < len(text) || strings.TrimSpace(rest) != "" {
+		kept = append(kept, "…"...)
+	}
+	s.Text, h.out = string(kept), kept
+	if len(s.Matches) > 0 {
+		s.At = c.first
+	}
+	return s
+}
+
+// wordEnd is the end of the last whole word of out: its last space, unless
+// that would drop more than a third.
+func wordEnd(out []byte) int {
+	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {
+		return i
+	}
+	return len(out)
+}

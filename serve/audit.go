@@ -42,11 +42,14 @@ type Audit struct {
 	Checks    int `json:"checks"`
 	Documents int `json:"documents"`
 	Hidden    int `json:"hidden"` // documents that a check could have leaked, in all checks
-	// Incomplete is how many of the checks had a degraded answer: a part of the ranking
-	// failed, or time ran out, and what it would have shown was not looked at.
+	// Incomplete is how many of the checks had a degraded answer, or none: a part of the
+	// ranking failed, or time ran out, and what it would have shown was not looked at.
 	Incomplete int    `json:"incomplete"`
 	Seed       uint64 `json:"seed"`
 	Leaks      []Leak `json:"leaks"`
+
+	failed int   // checks that had no answer at all
+	fault  error // of one of them
 }
 
 // maxLeaks is how many leaks are told of each door.
@@ -56,7 +59,8 @@ const maxLeaks = 20
 // a Reader has, and looks in all that comes back for documents that the grant
 // does not let through. Who may see a document is decided here by its own
 // record, with another implementation than the guard's. The index is not
-// changed.
+// changed. A check that nothing answers, because a model is away, is counted as
+// incomplete; when none is answered, that is an error.
 func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) {
 	return c.audit(ctx, o, c.For)
 }
@@ -87,6 +91,9 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 			a.out.Checks += f.Checks
 			a.out.Hidden += f.Hidden
 			a.out.Incomplete += f.Incomplete
+			if a.out.failed += f.failed; a.out.fault == nil {
+				a.out.fault = f.fault
+			}
 			for _, l := range f.Leaks {
 				if told[l.Door]++; told[l.Door] <= maxLeaks {
 					a.out.Leaks = append(a.out.Leaks, l)
@@ -96,6 +103,9 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 		if o.Progress != nil {
 			o.Progress(a.out.Checks, len(a.out.Leaks))
 		}
+	}
+	if a.out.failed == a.out.Checks {
+		return nil, a.out.fault // nothing was looked at
 	}
 	a.out.Documents = len(a.docs)
 	return a.out, nil
@@ -287,7 +297,12 @@ func (of *auditor) round(ctx context.Context, number uint64) (*Audit, error) {
 		a.out.Checks++
 		a.out.Hidden += len(hidden)
 		if err := ask(); err != nil {
-			return nil, fmt.Errorf("audit, query %q: %w", t.text, err)
+			err = fmt.Errorf("audit, query %q: %w", t.text, err)
+			if ctx.Err() != nil || !errors.Is(err, sheaf.ErrUnavailable) {
+				return nil, err
+			}
+			t.degraded = true // a model or a part of the store is away: others may answer
+			a.out.failed, a.out.fault = a.out.failed+1, err
 		}
 		if t.degraded {
 			a.out.Incomplete++

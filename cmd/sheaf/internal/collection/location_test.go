@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +124,55 @@ func TestRecord(t *testing.T) {
 	}
 	if _, err := collection.ReadRecord(filepath.Join(dir, "none")); !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("no record: %v", err)
+	}
+}
+
+// The example of doc/formats/collection.md, the same as it was written before it had a
+// sum, and one that does not match.
+func TestRecordSum(t *testing.T) {
+	if !filepath.IsAbs("/notes") {
+		t.Skip("/notes is no absolute path here")
+	}
+	dir := t.TempDir()
+	want := collection.Record{Format: 1, Root: "/notes"}
+	for text, fault := range map[string]error{
+		"{\n  \"format\": 1,\n  \"root\": \"/notes\",\n  \"sum\": \"2ced09b5\"\n}\n": nil,
+		`{"format": 1, "root": "/notes"}`:                                            nil,
+		`{"format": 1, "root": "/motes", "sum": "2ced09b5"}`:                         sheaf.ErrCorrupt,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "collection.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := collection.ReadRecord(dir); !errors.Is(err, fault) || fault == nil && got != want {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+}
+
+// A record of which any bit is wrong is reported, or says what it said.
+func TestRecordFlips(t *testing.T) {
+	dir := t.TempDir()
+	want := collection.Record{Format: collection.RecordFormat, Root: filepath.Join(dir, "notes")}
+	if err := want.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "collection.json")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range content {
+		for bit := range 8 {
+			flipped := slices.Clone(content)
+			flipped[i] ^= 1 << bit
+			if err := os.WriteFile(file, flipped, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := collection.ReadRecord(dir)
+			if reported := errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, collection.ErrFormat); !reported && (err != nil || got != want) {
+				t.Errorf("byte %d, bit %d: %+v, %v", i, bit, got, err)
+			}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -66,6 +67,18 @@ type Record struct {
 	Root string `json:"root"`
 }
 
+// recordFile is a record as it is written. Sum is the CRC-32C of its format and root; ""
+// in records of before it was written.
+type recordFile struct {
+	Record
+	Sum string `json:"sum,omitempty"`
+}
+
+// sum is what recordFile has of a record.
+func (r Record) sum() string {
+	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d\n%s", r.Format, r.Root), crc32.MakeTable(crc32.Castagnoli)))
+}
+
 // UniqueTreeName is [TreeName] of root, with a number behind it when one of
 // taken is called so.
 func UniqueTreeName(root string, taken []string) string {
@@ -102,9 +115,13 @@ func ReadRecord(dir string) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("open index: %w", err)
 	}
-	var r Record
-	if err := json.NewDecoder(bytes.NewReader(content)).Decode(&r); err != nil {
+	var kept recordFile
+	if err := json.NewDecoder(bytes.NewReader(content)).Decode(&kept); err != nil {
 		return Record{}, fmt.Errorf("open index: %w: %s: %w", sheaf.ErrCorrupt, path, err)
+	}
+	r := kept.Record
+	if kept.Sum != "" && kept.Sum != r.sum() {
+		return Record{}, fmt.Errorf("open index: %w: %s: its checksum does not match", sheaf.ErrCorrupt, path)
 	}
 	if r.Format != RecordFormat {
 		return Record{}, fmt.Errorf("open index: %s: %w: it has format %d, this program writes %d", path, ErrFormat, r.Format, RecordFormat)
@@ -122,7 +139,7 @@ var ErrFormat = fmt.Errorf("%w: made by another version", sheaf.ErrUnsupported)
 
 // Write puts the record into dir, which must exist.
 func (r Record) Write(dir string) error {
-	content, err := json.MarshalIndent(r, "", "  ")
+	content, err := json.MarshalIndent(recordFile{r, r.sum()}, "", "  ")
 	if err != nil {
 		return err
 	}

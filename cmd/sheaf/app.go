@@ -202,7 +202,7 @@ func realFolder(dir string) (string, error) {
 	case err != nil:
 		return "", nearFile(fmt.Errorf("open folder: %w", fileFault(err)), dir)
 	case !st.IsDir():
-		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir, filepath.Dir(dir))
+		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir, terminal.ShellQuoted(filepath.Dir(dir)))
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *session) check(ctx context.Context) error {
 	default:
 		err = fmt.Errorf("%w: %s was not brought up to date to its end", sheaf.ErrCorrupt, s.where.Dir)
 	}
-	return withHint(err, "repair it: sheaf check --repair --in %s", shellQuoted(s.where.Root))
+	return withHint(err, "repair it: sheaf check --repair --in %s", terminal.ShellQuoted(s.where.Root))
 }
 
 type checkJSON struct {

@@ -189,7 +189,7 @@ func expandDatasets(args []string, o evalOptions) ([]string, error) {
 			}
 		}
 		if n == len(out) {
-			return nil, withHint(sheaf.Invalidf("%s is no data set: it has no corpus.jsonl", arg), "name the queries of a folder of notes with --queries FILE.yaml, or with --topics and --qrels; to make queries of the notes themselves: sheaf eval self %s", arg)
+			return nil, withHint(sheaf.Invalidf("%s is no data set: it has no corpus.jsonl", arg), "name the queries of a folder of notes with --queries FILE.yaml, or with --topics and --qrels; to make queries of the notes themselves: sheaf eval self %s", terminal.ShellQuoted(arg))
 		}
 	}
 	return out, nil

@@ -19,6 +19,7 @@ import (
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/inference"
 	"sheaf/inference/company"
 	"sheaf/inference/static/english"
@@ -172,9 +173,9 @@ func (s *session) advise(err error) error {
 	switch {
 	case errors.As(err, &advised):
 	case errors.Is(err, sheaf.ErrCorrupt):
-		return withHint(err, "repair it: sheaf check --repair --in %s", shellQuoted(s.where.Root))
+		return withHint(err, "repair it: sheaf check --repair --in %s", terminal.ShellQuoted(s.where.Root))
 	case errors.Is(err, vfs.ErrVersion), errors.Is(err, collection.ErrFormat):
-		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", shellQuoted(s.where.Root))
+		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
 	case readOnly(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
 	case noSpace(err):
@@ -207,7 +208,7 @@ func readOnly(err error) bool {
 func (s *session) prepare(o openOptions) error {
 	if !s.where.Exists {
 		if !o.make {
-			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", shellQuoted(s.folder))
+			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", terminal.ShellQuoted(s.folder))
 		}
 		if err := os.MkdirAll(s.where.Dir, 0o700); err != nil {
 			return elsewhere(fmt.Errorf("make index: %w", err))

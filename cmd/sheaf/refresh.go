@@ -115,7 +115,7 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 				return nil, sheaf.Invalidf("%s is indexed already: it is %q in %s", folder, rel, t.Root)
 			}
 			if _, ok := collection.Under(folder, t.Root); ok {
-				return nil, sheaf.Invalidf("%s holds %s, which is indexed already: index it by itself with sheaf init %s", folder, t.Root, folder)
+				return nil, sheaf.Invalidf("%s holds %s, which is indexed already: index it by itself with sheaf init %s", folder, t.Root, terminal.ShellQuoted(folder))
 			}
 			names = append(names, t.Name)
 		}

@@ -66,18 +66,7 @@ func (a *app) rebuildCommand() string {
 	if !a.elsewhere {
 		return "sheaf index --rebuild"
 	}
-	return "SHEAF_STORE=" + shellQuoted(a.config.Store.URL) + " sheaf index --rebuild"
-}
-
-// shellQuoted is text as one word of a POSIX shell; plain paths stay as they are.
-func shellQuoted(text string) string {
-	special := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r))
-	}
-	if text != "" && strings.IndexFunc(text, special) < 0 {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	return "SHEAF_STORE=" + terminal.ShellQuoted(a.config.Store.URL) + " sheaf index --rebuild"
 }
 
 // openBackend opens the server of the session, or the engine beside its catalog.

@@ -22,6 +22,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
 )
 
 // HereName is the name of an index inside the folder that it covers.
@@ -105,7 +106,7 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 			if f.Approved != nil && f.Approved(dir) {
 				return here, notices, nil
 			}
-			notices = append(notices, fmt.Sprintf("the index in %s was not made by you and is not used: to adopt it: sheaf init --here --in %s", here.Dir, dir))
+			notices = append(notices, fmt.Sprintf("the index in %s was not made by you and is not used: to adopt it: sheaf init --here --in %s", here.Dir, terminal.ShellQuoted(dir)))
 		}
 		if own := f.Own(dir); own.Exists {
 			return own, notices, nil

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/internal/edits"
 	"sheaf/internal/suggest"
 )
@@ -204,7 +205,7 @@ func (c *Config) loadFile(path string, source Source, trust *Trust) error {
 		if !trusted {
 			if reason := key.needsTrust(e.value, filepath.Dir(path)); reason != "" {
 				c.Notices = append(c.Notices, fmt.Sprintf("%s:%d: %s is ignored, because %s: read the file, then approve it with: sheaf config trust %s",
-					path, e.line, key.Name, reason, path))
+					path, e.line, key.Name, reason, terminal.ShellQuoted(path)))
 				continue
 			}
 		}

@@ -1,0 +1,14 @@
+package terminal
+
+import "strings"
+
+// ShellQuoted is text as one word of a POSIX shell; plain paths stay as they are.
+func ShellQuoted(text string) string {
+	special := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r))
+	}
+	if text != "" && strings.IndexFunc(text, special) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -1,0 +1,22 @@
+package terminal_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"sheaf/cmd/sheaf/internal/terminal"
+)
+
+// TestShellQuoted: a shell gives back what was quoted for it, as one word.
+func TestShellQuoted(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skipf("no sh: %v", err)
+	}
+	for _, text := range []string{"", "embedded", "/notes/a-b.md", "/my notes/x", "postgres://me@host/db?schema=a&hnsw=16", "opensearch://host/it's'", "$(id) `id` \\ \"x\" * ;\n#"} {
+		got, err := exec.Command(sh, "-c", "printf %s "+terminal.ShellQuoted(text)).Output()
+		if err != nil || string(got) != text {
+			t.Errorf("%q: a shell reads %q, %v", terminal.ShellQuoted(text), got, err)
+		}
+	}
+}

@@ -192,6 +192,7 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 		}
 	}
 	p.plans = &plans{}
+	p.digest, p.unchanged = p.compute(), p.isText(text)
 	return p, nil
 }
 

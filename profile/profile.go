@@ -37,7 +37,9 @@ type Profile struct {
 	candidates *phase
 	main       phase
 
-	plans *plans // nil keeps none
+	digest    string
+	unchanged bool   // it is a built-in one as it stands
+	plans     *plans // nil keeps none
 }
 
 // Parameter is a number or a word of a profile that a query may set.

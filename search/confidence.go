@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -83,11 +84,11 @@ var usualRule = Rule{Share: 0.10, Both: 0.40, Alone: 0.50}
 // several good ones each is unlikely to be, and yet the query is answered. So it
 // looks at its words with some of its meaning, and at meaning that is very near; for
 // other profiles and models confidence tells it.
-func (s *Searcher) Answers(first Evidence, profile string, confidence float64) bool {
+func (s *Searcher) Answers(first Evidence, p *profile.Profile, confidence float64) bool {
 	switch {
 	case first.Named > 0 || first.Holds > 0:
 		return true
-	case AverageConfidence(profile, s.model) != nil:
+	case AverageConfidence(p, s.model) != nil:
 		return usualRule.Holds(first)
 	}
 	return LevelOf(confidence) != None
@@ -236,12 +237,28 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, known float64, length int) Ev
 // collections in general; nil when that is not known. It was fitted as package
 // eval/confidence does, on questions made of several public collections of
 // documentation together (doc/quality.md), and is to be replaced by what is learned
-// from the collection itself.
-func AverageConfidence(profile, model string) *calibrate.Logistic {
-	if profile != "sheaf" || model != "sheaf-en-1" {
+// from the collection itself. It goes by what a profile computes: of one that is called
+// like the default and changes it, nothing is known.
+func AverageConfidence(p *profile.Profile, model string) *calibrate.Logistic {
+	if model != "sheaf-en-1" || !p.IsDefault() {
 		return nil
 	}
 	return &calibrate.Logistic{Bias: -2.52, Weights: []float64{0.43, 1.51, 3.99, 0.12, -0.18, -0.70, 0.47, -0.07, 0.50, -0.32, -0.03, 1.00, -1.36}}
+}
+
+// calibration is what tells how sure the answers of a plan are; nil when that is not
+// known, as where a query sets parameters to other values than the profile has.
+func (r *run) calibration(plan *profile.Plan) *calibrate.Logistic {
+	if r.searcher.Confidence == nil {
+		return nil
+	}
+	if len(r.opt.Parameters) > 0 {
+		usual, err := r.profile.PlanFor(plan.Limit, nil, r.searcher.asked(r.query))
+		if err != nil || !maps.Equal(plan.Values, usual.Values) {
+			return nil
+		}
+	}
+	return r.searcher.Confidence(r.profile)
 }
 
 // judge gives the hits of the result their evidence and confidence, and says
@@ -280,7 +297,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		if r.confidence != nil {
 			c := e.Confidence(r.confidence, i == 0)
 			hit.Confidence, hit.Level = &c, LevelOf(c)
-			if i == 0 && (r.searcher.Answers(e, r.result.Profile, c) || e.Words > 0 && alternatives(r.query.Words)) {
+			if i == 0 && (r.searcher.Answers(e, r.profile, c) || e.Words > 0 && alternatives(r.query.Words)) {
 				*r.result.Answerable = true
 				if hit.Level == None {
 					hit.Level = Low

@@ -16,7 +16,7 @@ func TestConfidence(t *testing.T) {
 	s := searcher(animals())
 	fit := &calibrate.Logistic{Bias: -1, Weights: []float64{2, 1, 3}}
 	asked := ""
-	s.Confidence = func(profile string) *calibrate.Logistic { asked = profile; return fit }
+	s.Confidence = func(p *profile.Profile) *calibrate.Logistic { asked = p.Name; return fit }
 	for _, limit := range []int{1, 3} {
 		r := mustSearch(t, s, query("cat", limit), load(t, "sheaf"), search.Options{})
 		if asked != "sheaf" || r.Answerable == nil || !*r.Answerable {
@@ -83,7 +83,7 @@ func TestLeadOfWholeDocuments(t *testing.T) {
 // what it lists is what it asked for, all of it or nothing.
 func TestConfidenceNeedsWords(t *testing.T) {
 	s := searcher(animals())
-	s.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: -20} }
+	s.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: -20} }
 	for _, text := range []string{"tag:nosuch", "-tag:nosuch", "-zebra", "path:cats.md"} {
 		r := mustSearch(t, s, words.Parse(text, words.Options{Limit: 3}), load(t, "sheaf"), search.Options{})
 		if r.Answerable != nil {
@@ -133,7 +133,7 @@ func TestLevels(t *testing.T) {
 // of all.
 func TestAnswersAlternatives(t *testing.T) {
 	s := searcher(animals())
-	s.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: -20} }
+	s.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: -20} }
 	for text, want := range map[string]bool{"cat OR zebra OR tapir OR okapi": true, "cat zebra tapir okapi": false, "zebra OR tapir": false} {
 		r := mustSearch(t, s, words.Parse(text, words.Options{Limit: 3}), load(t, "sheaf"), search.Options{})
 		if r.Answerable == nil || *r.Answerable != want {
@@ -168,8 +168,51 @@ func TestAnswers(t *testing.T) {
 		{model, "rrf", search.Evidence{Words: 1}, 0.14, false},
 		{own, "sheaf", search.Evidence{}, 0.15, true},
 	} {
-		if got := c.s.Answers(c.e, c.profile, c.confidence); got != c.want {
+		if got := c.s.Answers(c.e, load(t, c.profile), c.confidence); got != c.want {
 			t.Errorf("%s, %+v, %v: %v", c.profile, c.e, c.confidence, got)
+		}
+	}
+}
+
+// How sure answers are is known of what a profile computes, not of what it is called:
+// neither one that changes the default under its name, nor a query that sets a
+// parameter, is what it was learned of.
+func TestConfidenceIsOfOnePipeline(t *testing.T) {
+	parse := func(text string) *profile.Profile {
+		p, err := profile.Parse("own.yaml", []byte(text), profile.Builtin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for _, c := range []struct {
+		what string
+		p    *profile.Profile
+		want bool
+	}{
+		{"the default", load(t, "sheaf"), true},
+		{"the default under another description", parse("name: sheaf\nextends: sheaf\nabout: Mine.\n"), true},
+		{"the default with a parameter as it is", parse("name: mine\nextends: sheaf\nabout: Mine.\nparameters: {meaning: 0.22}\n"), true},
+		{"another default of a parameter", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nparameters: {meaning: 0.9}\n"), false},
+		{"another weight of a field", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nbranches:\n  words: {fields: {title: 3}}\n"), false},
+		{"other stages", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nthen: [{top: limit}]\n"), false},
+		{"another profile", load(t, "rrf"), false},
+	} {
+		if got := search.AverageConfidence(c.p, "sheaf-en-1") != nil; got != c.want {
+			t.Errorf("%s: known %v, want %v", c.what, got, c.want)
+		}
+	}
+
+	s := searcher(animals())
+	s.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: 20} }
+	for value, want := range map[string]bool{"": true, "0.4": true, "0.3": false} {
+		o := search.Options{}
+		if value != "" {
+			o.Parameters = map[string]string{"whole": value}
+		}
+		r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), o)
+		if got := r.Hits[0].Confidence != nil; got != want || (r.Answerable != nil) != want {
+			t.Errorf("whole %q: confidence %v, answerable %v, want %v", value, got, r.Answerable != nil, want)
 		}
 	}
 }

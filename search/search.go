@@ -44,8 +44,10 @@ type Searcher struct {
 	// are; nil takes what white space separates.
 	Analyzer *analysis.Analyzer
 	// Confidence gives what tells how sure the answers of a profile are, by
-	// their evidence; nil, or a nil answer, says nothing of it.
-	Confidence func(profile string) *calibrate.Logistic
+	// their evidence; nil, or a nil answer, says nothing of it. It is not asked
+	// where a query sets parameters to other values: what was learned is of answers
+	// without them.
+	Confidence func(p *profile.Profile) *calibrate.Logistic
 	model      string // that of SetModel
 	// Known is the share of a text, 0..1, that the model knows; nil is 1.
 	Known func(text string) float64
@@ -221,13 +223,13 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err := s.Check(plan); err != nil && (opt.Order == nil || plan.Scan != nil) { // an order needs no branches
 		return nil, err
 	}
-	r := &run{searcher: s, query: q, opt: opt, facts: newMemo(s.Facts), now: time.Now,
+	r := &run{searcher: s, query: q, opt: opt, profile: p, facts: newMemo(s.Facts), now: time.Now,
 		result: &Result{Profile: p.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 	}
-	if s.Confidence != nil && meaning(q) != "" { // filters alone list what they name: nothing is unsure
-		r.confidence = s.Confidence(p.Name)
+	if meaning(q) != "" { // filters alone list what they name: nothing is unsure
+		r.confidence = r.calibration(plan)
 	}
 	if s.Now != nil {
 		r.now = s.Now
@@ -255,6 +257,7 @@ type run struct {
 	searcher *Searcher
 	query    sheaf.Query
 	opt      Options
+	profile  *profile.Profile
 	facts    *memo
 	now      func() time.Time
 	result   *Result

@@ -55,7 +55,7 @@ type Options struct {
 	Passages chunk.Passages
 	// Confidence gives what tells how sure the answers of a profile are; nil
 	// says nothing of it.
-	Confidence func(profile string) *calibrate.Logistic
+	Confidence func(p *profile.Profile) *calibrate.Logistic
 	// Model, when it is not nil, is used instead of both: a model in the
 	// program, which can be asked for more than vectors.
 	Model inference.Embedder

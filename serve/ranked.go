@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -13,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/eval/calibrate"
+	"sheaf/profile"
 	"sheaf/search"
 )
 
@@ -156,6 +158,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 	}
 	now := r.c.now()
 	opt := search.Options{Parameters: q.Parameters, Explain: q.Explain, Facets: columnsOf(q.Facets), Order: by}
+	confidence := r.confidence(p.profile)
 	seek := func() (*ranked, error) {
 		if err := TakeTurn(ctx); err != nil {
 			return nil, err
@@ -166,6 +169,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		}
 		s := r.searcher(ctx)
 		s.Now = func() time.Time { return now }
+		s.Confidence = confidence
 		result, err := s.Search(ctx, parsed, p.profile, opt)
 		if err != nil {
 			return nil, err
@@ -194,10 +198,20 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 	if plan.Dated() {
 		what.now = now.Unix()
 	}
-	if r.c.o.Confidence != nil {
-		what.confidence = r.c.o.Confidence(p.profile.Name)
+	if confidence != nil {
+		what.confidence = confidence(p.profile)
 	}
 	return r.remembered(ctx, keyOf("rank", what, r.guard.viewer), seek)
+}
+
+// confidence is how sure the answers of a profile are, read once for a request; nil
+// when the collection says nothing of it.
+func (r *Reader) confidence(p *profile.Profile) func(*profile.Profile) *calibrate.Logistic {
+	if r.c.o.Confidence == nil {
+		return nil
+	}
+	read := sync.OnceValue(func() *calibrate.Logistic { return r.c.o.Confidence(p) })
+	return func(*profile.Profile) *calibrate.Logistic { return read() }
 }
 
 // countInto counts what matches beside what was found. What was found is the answer

@@ -239,27 +239,36 @@ func (a *app) printConfidence(r *confidence.Report) {
 // confidence is what tells how sure answers are: learned from this index, or else
 // what holds for documents on average; nil when neither is known for the profile
 // and the model in use.
-func (s *session) confidence(profile string) *calibrate.Logistic {
-	return s.confidenceWith(profile, s.view.Settings().Embedder)
+func (s *session) confidence(p *profile.Profile) *calibrate.Logistic {
+	return s.confidenceWith(p, s.view.Settings().Embedder)
 }
 
 // confidenceNow is confidence for a server, whose index gets its first vectors, or
 // others, after it was opened.
-func (s *session) confidenceNow(profile string) *calibrate.Logistic {
+func (s *session) confidenceNow(p *profile.Profile) *calibrate.Logistic {
 	view := s.catalog.View()
 	defer view.Close()
-	return s.confidenceWith(profile, view.Settings().Embedder)
+	return s.confidenceWith(p, view.Settings().Embedder)
 }
 
 // confidenceWith is confidence where a model made the vectors; "" when there are none.
-func (s *session) confidenceWith(profile, model string) *calibrate.Logistic {
+func (s *session) confidenceWith(p *profile.Profile, model string) *calibrate.Logistic {
 	content, err := os.ReadFile(filepath.Join(s.where.Dir, collection.ConfidenceName))
 	if err == nil {
 		var kept confidenceJSON
 		kept.Report = &confidence.Report{}
-		if json.Unmarshal(content, &kept) == nil && kept.Schema == confidenceSchema && kept.Profile == profile && kept.Model == model && len(kept.Fit.Weights) == len(search.Evidence{}.Features()) {
+		if json.Unmarshal(content, &kept) == nil && kept.Schema == confidenceSchema && kept.of(p) && kept.Model == model && len(kept.Fit.Weights) == len(search.Evidence{}.Features()) {
 			return &kept.Fit
 		}
 	}
-	return search.AverageConfidence(profile, model)
+	return search.AverageConfidence(p, model)
+}
+
+// of reports whether c was learned of what p computes. Before profiles had digests it
+// was noted by name, which is taken to be that of a built-in one.
+func (c *confidenceJSON) of(p *profile.Profile) bool {
+	if c.Digest == "" {
+		return c.Profile == p.Name && p.IsBuiltin()
+	}
+	return c.Digest == p.Digest()
 }

@@ -40,10 +40,10 @@ func Together(all []*Answers) (*Average, error) {
 	if len(all) < 2 {
 		return nil, sheaf.Invalidf("%d collection: at least two are needed to see what holds for those that were not learned from", len(all))
 	}
-	a := &Average{Profile: all[0].profile}
+	a := &Average{Profile: all[0].profile.Name}
 	for i, one := range all {
-		if one.profile != a.Profile {
-			return nil, sheaf.Invalidf("profiles %s and %s: what speaks for answers differs", a.Profile, one.profile)
+		if one.profile.Digest() != all[0].profile.Digest() {
+			return nil, sheaf.Invalidf("profiles %s and %s: what speaks for answers differs", a.Profile, one.profile.Name)
 		}
 		others := slices.Delete(slices.Clone(all), i, i+1)
 		fit, err := fitAll(others)

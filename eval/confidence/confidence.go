@@ -31,8 +31,10 @@ type Options struct {
 
 // Report is what was fitted, and how well it holds.
 type Report struct {
-	Profile string             `json:"profile"`
-	Fit     calibrate.Logistic `json:"fit"`
+	Profile string `json:"profile"`
+	// Digest is that of the profile: what was learned holds for what it computes.
+	Digest string             `json:"digest"`
+	Fit    calibrate.Logistic `json:"fit"`
 	// Queries counts the questions, Impossible those of them that nothing
 	// answers, Right those whose first answer was right.
 	Queries    int `json:"queries"`
@@ -88,7 +90,7 @@ type sample struct {
 // Answers are the first answers of a collection to questions of which the right
 // answer is known, or that nothing answers.
 type Answers struct {
-	profile string
+	profile *profile.Profile
 	items   []knownitem.Item
 	samples []sample
 }
@@ -101,7 +103,7 @@ func Calibrate(ctx context.Context, s *search.Searcher, source knownitem.Source,
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Profile: a.profile, Queries: len(a.items)}
+	r := &Report{Profile: a.profile.Name, Digest: a.profile.Digest(), Queries: len(a.items)}
 	for i := range a.items {
 		if a.items[i].Kind.Impossible() {
 			r.Impossible++
@@ -110,7 +112,7 @@ func Calibrate(ctx context.Context, s *search.Searcher, source knownitem.Source,
 	if err := r.fit(a.samples, o); err != nil {
 		return r, err
 	}
-	r.Found, r.Foreign = a.count(func(e search.Evidence) bool { return s.Answers(e, r.Profile, e.Confidence(&r.Fit, true)) })
+	r.Found, r.Foreign = a.count(func(e search.Evidence) bool { return s.Answers(e, a.profile, e.Confidence(&r.Fit, true)) })
 	return r, nil
 }
 
@@ -124,7 +126,7 @@ func Ask(ctx context.Context, s *search.Searcher, source knownitem.Source, p *pr
 	if len(items) < minQueries {
 		return nil, sheaf.Invalidf("the documents give %d questions, and fewer than %d tell nothing: the collection is too small, or its notes have too few headings and links", len(items), minQueries)
 	}
-	a := &Answers{profile: p.Name, items: items}
+	a := &Answers{profile: p, items: items}
 	for i := range items {
 		found, err := ask(ctx, s, p, &items[i], i, o.Parameters)
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf/eval/calibrate"
+	"sheaf/profile"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -129,7 +130,7 @@ func TestConfidence(t *testing.T) {
 	}{{5, "high", true}, {0.2, "medium", true}, {-1, "low", true}, {-5, "none", false}} {
 		s := start(t, notes, func(o *api.Options) {
 			f := servetest.Open(t, notes, func(o *serve.Options) {
-				o.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: c.bias} }
+				o.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: c.bias} }
 			})
 			o.Collections = []*serve.Collection{f.Collection}
 		})

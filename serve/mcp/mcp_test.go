@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf/eval/calibrate"
+	"sheaf/profile"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/mcp"
@@ -168,7 +169,7 @@ func TestConfidence(t *testing.T) {
 		answerable bool
 	}{{5, "high", true}, {-5, "none", false}} {
 		s := connectTo(t, access.Unrestricted(), func(o *serve.Options) {
-			o.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: c.bias} }
+			o.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: c.bias} }
 		})
 		var found struct {
 			Answerable *bool

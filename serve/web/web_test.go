@@ -25,6 +25,7 @@ import (
 
 	"sheaf/eval/calibrate"
 	"sheaf/eval/dataset"
+	"sheaf/profile"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -231,7 +232,7 @@ func TestPageConfidence(t *testing.T) {
 	ctx := browser(t)
 	for bias, level := range map[float64]string{5: "high", -5: "none"} {
 		s, _ := startWith(t, func(o *serve.Options) {
-			o.Confidence = func(string) *calibrate.Logistic { return &calibrate.Logistic{Bias: bias} }
+			o.Confidence = func(*profile.Profile) *calibrate.Logistic { return &calibrate.Logistic{Bias: bias} }
 		})
 		step(t, ctx, "search", chromedp.Navigate(s.URL+"/?q=commit+zebra+giraffe+elephant"), chromedp.WaitVisible("#result-0"))
 		if got := text(t, ctx, `#result-0 .place span[title^="how sure"]`); got != "confidence: "+level {

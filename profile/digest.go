@@ -1,0 +1,118 @@
+package profile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Digest tells what a profile computes: those that rank alike have the same, whatever
+// they are called, in whichever file they stand and however their parameters are
+// described. What was measured of one, such as how sure its answers are, holds for the
+// others too.
+func (p *Profile) Digest() string { return p.digest }
+
+// IsDefault reports whether a profile computes what the built-in profile [Default]
+// does.
+func (p *Profile) IsDefault() bool {
+	if p.unchanged {
+		return p.Name == Default
+	}
+	return p.digest == defaultDigest()
+}
+
+// IsBuiltin reports whether a profile is a built-in one as it stands.
+func (p *Profile) IsBuiltin() bool { return p.unchanged }
+
+var defaultDigest = sync.OnceValue(func() string {
+	own, err := Load(Default, Builtin)
+	if err != nil {
+		panic(err) // the files are in the binary
+	}
+	return own.digest
+})
+
+// isText reports whether a profile is a built-in one as it stands.
+func (p *Profile) isText(text []byte) bool {
+	own, err := builtin.ReadFile("builtin/" + p.Name + ".yaml")
+	return err == nil && p.Extends == "" && bytes.Equal(own, text)
+}
+
+// compute is Digest, worked out.
+func (p *Profile) compute() string {
+	var b strings.Builder
+	var params []string
+	for i := range p.Parameters {
+		params = append(params, fmt.Sprintf("%s=%q\n", p.Parameters[i].Name, p.Parameters[i].Default))
+	}
+	slices.Sort(params)
+	for _, param := range params {
+		b.WriteString(param)
+	}
+	for _, s := range []*step{p.expand, p.scan} {
+		s.digest(&b)
+	}
+	p.candidates.digest(&b)
+	p.main.digest(&b)
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (ph *phase) digest(b *strings.Builder) {
+	if ph == nil {
+		b.WriteString("no phase\n")
+		return
+	}
+	for i := range ph.branches {
+		br := &ph.branches[i]
+		fmt.Fprintf(b, "branch %q %s", br.name, br.retrieve)
+		digestSettings(b, br.settings)
+		for j := range br.fields {
+			fmt.Fprintf(b, " field %q", br.fields[j].name)
+			br.fields[j].weight.digest(b)
+		}
+		b.WriteByte('\n')
+		for j := range br.then {
+			br.then[j].digest(b)
+		}
+	}
+	ph.fuse.digest(b)
+	for i := range ph.then {
+		ph.then[i].digest(b)
+	}
+	if ph.limit != nil {
+		ph.limit.digest(b)
+	}
+}
+
+func (s *step) digest(b *strings.Builder) {
+	if s == nil {
+		b.WriteString("no step\n")
+		return
+	}
+	b.WriteString(s.kind.name)
+	digestSettings(b, s.settings)
+	b.WriteByte('\n')
+}
+
+func digestSettings(b *strings.Builder, settings []setting) {
+	for i := range settings {
+		settings[i].digest(b)
+	}
+}
+
+func (s *setting) digest(b *strings.Builder) {
+	name := ""
+	if s.option != nil {
+		name = s.option.name
+	}
+	if s.number != nil {
+		fmt.Fprintf(b, " %s=%q", name, s.number.source)
+		return
+	}
+	fmt.Fprintf(b, " %s=%q%q", name, s.text, s.texts)
+}

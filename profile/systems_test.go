@@ -41,6 +41,11 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no script %s", m[1])
 		}
 	}
+	for _, m := range regexp.MustCompile("`([a-z/]+/[a-z_]+\\.txtar)`").FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(m[1]))); err != nil {
+			t.Errorf("there is no script %s", m[1])
+		}
+	}
 	rules, err := os.ReadFile(filepath.Join("..", "chunk", "testdata", "rules.txt"))
 	if err != nil {
 		t.Fatal(err)

@@ -312,9 +312,11 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 		if err != nil {
 			return nil, err
 		}
+		first = first[:min(plan.Candidates.Limit, len(first))]
+		r.trace(lane{first: true}, fmt.Sprintf("limit: %d", plan.Candidates.Limit), first)
 		within = []sheaf.ID{}
-		for _, h := range first[:min(plan.Candidates.Limit, len(first))] {
-			within = append(within, h.ID)
+		for i := range first {
+			within = append(within, first[i].ID)
 		}
 	}
 	return r.phase(ctx, retrieval, &plan.Main, lane{}, within)

@@ -116,6 +116,9 @@ func (r *run) whyBranches(ctx context.Context, p *profile.Profile, a *Absence) (
 	if err != nil {
 		return "", err
 	}
+	if lost, err := r.whyFirst(ctx, plan, a); lost || err != nil {
+		return "", err
+	}
 	outcomes, err := r.requests(&plan.Main, nil)
 	if err != nil {
 		return "", err
@@ -141,11 +144,60 @@ func (r *run) whyBranches(ctx context.Context, p *profile.Profile, a *Absence) (
 			a.add("branch %s: found %d of its sections, first %s at rank %d of %d, score %.4g", o.branch.Name, n, ranking[first].ID, first+1, len(ranking), ranking[first].Score)
 			continue
 		}
-		if err := r.whyUnfound(ctx, o, ranking[:min(r.windows[o.branch.Name], len(ranking))], plan.Candidates != nil, a, r.all(a.ID)); err != nil {
+		if err := r.whyUnfound(ctx, "branch "+o.branch.Name, o, ranking[:min(r.windows[o.branch.Name], len(ranking))], a, r.all(a.ID)); err != nil {
 			return "", err
 		}
 	}
 	return best, nil
+}
+
+// whyFirst says why a first phase let nothing of a.ID through; lost is false when it
+// did, or when there is none.
+func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (lost bool, err error) {
+	if plan.Candidates == nil {
+		return false, nil
+	}
+	snapshot := func(branch string, back int) sheaf.Ranking { // the last of a branch, or one before it
+		for _, t := range slices.Backward(r.result.Trace) {
+			if t.First && t.Branch == branch {
+				if back == 0 {
+					return t.Ranking
+				}
+				back--
+			}
+		}
+		return nil
+	}
+	all := r.all(a.ID)
+	among := func(h sheaf.Hit) bool { return slices.Contains(all, h.ID) }
+	through, ranked := snapshot("", 0), snapshot("", 1)
+	if slices.ContainsFunc(through, among) {
+		return false, nil
+	}
+	if at := slices.IndexFunc(ranked, among); at >= 0 {
+		it := "it"
+		if ranked[at].ID != a.ID {
+			it = "its best section, " + string(ranked[at].ID) + ","
+		}
+		a.add("first phase: %s ranks %d of %d, score %.4g, and only the first %d go on%s", it, at+1, len(ranked), ranked[at].Score, len(through), lastScore(through))
+		return true, nil
+	}
+	outcomes, err := r.requests(plan.Candidates, nil)
+	if err != nil {
+		return true, err
+	}
+	for i := range outcomes {
+		o := &outcomes[i]
+		at := slices.IndexFunc(r.result.Trace, func(t Snapshot) bool { return t.Branch == o.branch.Name && t.First && t.Step == retrieved })
+		if at < 0 {
+			a.add("first phase, branch %s: it failed", o.branch.Name)
+			continue
+		}
+		if err := r.whyUnfound(ctx, "first phase, branch "+o.branch.Name, o, r.result.Trace[at].Ranking, a, all); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
 }
 
 // sectionsOf is how many hits are sections of a document, and which is the first.
@@ -183,8 +235,9 @@ func (r *run) all(id sheaf.ID) []sheaf.ID {
 	return ids
 }
 
-// whyUnfound says why a branch, which retrieved ranking, retrieved neither a.ID nor another of all.
-func (r *run) whyUnfound(ctx context.Context, o *outcome, ranking sheaf.Ranking, bounded bool, a *Absence, all []sheaf.ID) error {
+// whyUnfound says why a branch, which is called name and retrieved ranking, retrieved
+// neither a.ID nor another of all.
+func (r *run) whyUnfound(ctx context.Context, name string, o *outcome, ranking sheaf.Ranking, a *Absence, all []sheaf.ID) error {
 	s, req := r.searcher, o.request
 	req.Within, req.Limit = all, 1
 	alone, err := s.Backend.Retrieve(ctx, req)
@@ -193,7 +246,7 @@ func (r *run) whyUnfound(ctx context.Context, o *outcome, ranking sheaf.Ranking,
 		apt, err = matching(ctx, s.Backend, alone, r.query.Words)
 	}
 	if err != nil {
-		return fmt.Errorf("branch %s: %w", o.branch.Name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	it := "it"
 	if len(alone) > 0 && alone[0].ID != a.ID {
@@ -201,20 +254,18 @@ func (r *run) whyUnfound(ctx context.Context, o *outcome, ranking sheaf.Ranking,
 	}
 	switch {
 	case req.Vector != nil && len(apt) < len(alone):
-		a.add("branch %s: %s scores %.4g and does not hold what the query requires", o.branch.Name, it, alone[0].Score)
-	case len(alone) > 0 && bounded && len(ranking) < o.request.Limit:
-		a.add("branch %s: %s would score %.4g, and the first phase did not let it through", o.branch.Name, it, alone[0].Score)
+		a.add("%s: %s scores %.4g and does not hold what the query requires", name, it, alone[0].Score)
 	case len(alone) > 0 && len(ranking) > 0:
-		a.add("branch %s: %s scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window%s",
-			o.branch.Name, it, alone[0].Score, len(ranking), ranking[len(ranking)-1].Score, s.lacks(ctx, req, all))
+		a.add("%s: %s scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window%s",
+			name, it, alone[0].Score, len(ranking), ranking[len(ranking)-1].Score, s.lacks(ctx, req, all))
 	case len(alone) > 0:
-		a.add("branch %s: %s scores %.4g and was not retrieved", o.branch.Name, it, alone[0].Score)
+		a.add("%s: %s scores %.4g and was not retrieved", name, it, alone[0].Score)
 	case req.Filter != nil && s.matchesWithoutFilter(ctx, req):
-		a.add("branch %s: the filter leaves it out", o.branch.Name)
+		a.add("%s: the filter leaves it out", name)
 	case o.branch.Text != nil:
-		a.add("branch %s: the words of the query do not match it%s", o.branch.Name, s.lacks(ctx, req, all))
+		a.add("%s: the words of the query do not match it%s", name, s.lacks(ctx, req, all))
 	default:
-		a.add("branch %s: it has no vector in field %s", o.branch.Name, o.branch.Vector.Field)
+		a.add("%s: it has no vector in field %s", name, o.branch.Vector.Field)
 	}
 	return nil
 }

@@ -19,6 +19,27 @@ type remembered struct {
 type rememberedWord struct {
 	raw   string
 	terms []Term
+	room  [2]Term // for those of most words
+}
+
+// remember is a word with its terms in two pieces of memory: raw may be a part of
+// something large, and so may its terms; and many small pieces are much to look through
+// for what is garbage.
+func remember(raw string, terms []Term) *rememberedWord {
+	var space [3 * rememberedBytes]byte
+	text := append(space[:0], raw...)
+	for i := range terms {
+		text = append(text, terms[i].Text...)
+	}
+	rest := string(text)
+	w := &rememberedWord{raw: rest[:len(raw)]}
+	rest, w.terms = rest[len(raw):], w.room[:0]
+	for _, t := range terms {
+		n := len(t.Text)
+		t.Text, rest = rest[:n], rest[n:]
+		w.terms = append(w.terms, t)
+	}
+	return w
 }
 
 const (
@@ -73,8 +94,8 @@ func (a *Analyzer) Known(raw string) []Term {
 	if w := slot.Load(); w != nil && w.raw == raw {
 		return w.terms
 	}
-	raw = strings.Clone(raw) // it may be a part of something large, and so may its terms
-	w := &rememberedWord{raw, a.Terms(nil, raw)}
+	var space [4]Term
+	w := remember(raw, a.Terms(space[:0], raw))
 	slot.Store(w)
 	return w.terms
 }

@@ -284,7 +284,10 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	if n == 0 {
 		return
 	}
-	chunks, top := make([]sheaf.Chunk, 0, n), []string{doc.Title}
+	chunks := make([]sheaf.Chunk, 0, n)
+	made := made{lists: make([]string, 0, 2*n+1)}
+	made.text.Grow(n * (len(doc.ID) + len(doc.Title) + 48))
+	top := made.list(nil, doc.Title)
 	end := 0
 	for i := range n {
 		flags := d.byte()
@@ -304,12 +307,12 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 			c.Title = d.str()
 		}
 		if flags&chunkSlug != 0 {
-			c.ID, c.Slug = chunkID(doc.ID, d.str())
+			c.ID, c.Slug = made.chunkID(doc.ID, d.str())
 		} else {
 			var space [64]byte
-			c.ID, c.Slug = chunkID(doc.ID, view(plainSlugIn(space[:0], c.Title)))
+			c.ID, c.Slug = made.chunkID(doc.ID, view(plainSlugIn(space[:0], c.Title)))
 		}
-		decodeHierarchy(d, &c, flags, above)
+		made.decodeHierarchy(d, &c, flags, above)
 		end = decodeSpans(d, &c, flags, end)
 		c.SiblingCount = d.uint()
 		if flags&chunkLists != 0 {
@@ -326,18 +329,50 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	doc.Chunks = chunks
 }
 
+// made is memory for what is made of a record's chunks and not stored: catalogs keep
+// many records, and few large pieces of memory are less to look through for what is
+// garbage than many small ones.
+type made struct {
+	text  strings.Builder
+	lists []string
+}
+
 // chunkID is the ID of the chunk with a slug, which is then a part of it; the
 // document's own without one.
-func chunkID(doc sheaf.ID, slug string) (id sheaf.ID, own string) {
+func (m *made) chunkID(doc sheaf.ID, slug string) (id sheaf.ID, own string) {
 	if slug == "" {
 		return doc, ""
 	}
-	id = sheaf.ChunkID(doc, slug)
-	return id, string(id[len(id)-len(slug):])
+	from := m.text.Len()
+	m.text.WriteString(string(doc))
+	m.text.WriteByte('#')
+	m.text.WriteString(slug)
+	all := m.text.String()[from:]
+	return sheaf.ID(all), all[len(all)-len(slug):]
 }
 
-func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {
-	var extra []string
+// list is those above and more; appending to it copies it.
+func (m *made) list(above []string, more ...string) []string {
+	from := len(m.lists)
+	m.lists = append(append(m.lists, above...), more...)
+	return m.lists[from:len(m.lists):len(m.lists)]
+}
+
+// breadcrumb shows a hierarchy.
+func (m *made) breadcrumb(hierarchy []string) string {
+	from := m.text.Len()
+	m.text.WriteString("> ")
+	for i, title := range hierarchy {
+		if i > 0 {
+			m.text.WriteString(" › ")
+		}
+		m.text.WriteString(title)
+	}
+	return m.text.String()[from:]
+}
+
+func (m *made) decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {
+	c.Hierarchy = above
 	if flags&chunkExtra != 0 {
 		if shared := d.uint(); shared > 0 {
 			if shared-1 > len(above) {
@@ -345,16 +380,15 @@ func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {
 				return
 			}
 			above = above[:shared-1]
+			c.Hierarchy = above
 		}
-		extra = d.strs()
+		if extra := d.strs(); len(extra) > 0 {
+			c.Hierarchy = m.list(above, extra...)
+		}
 	} else if flags&chunkOwn != 0 {
-		extra = []string{c.Title}
+		c.Hierarchy = m.list(above, c.Title)
 	}
-	c.Hierarchy = above
-	if len(extra) > 0 {
-		c.Hierarchy = append(above[:len(above):len(above)], extra...)
-	}
-	c.Breadcrumb = "> " + strings.Join(c.Hierarchy, " › ")
+	c.Breadcrumb = m.breadcrumb(c.Hierarchy)
 }
 
 func decodeSpans(d *decoder, c *sheaf.Chunk, flags byte, end int) (bodyEnd int) {

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -238,12 +237,13 @@ func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	id = sheaf.ID(strings.Clone(string(id)))
+	// Views keep records, whose strings share this memory; blocks are larger.
+	own := append(append(make([]byte, 0, len(id)+len(b)), id...), b...)
+	id = sheaf.ID(view(own[:len(id)]))
 	r := &Record{File: st.file, HasText: st.text > 0}
 	r.Document.ID = id
 	r.Document.Tree, r.Document.Path = id.Tree(), id.Path()
-	// Views keep records, whose strings share this memory; blocks are larger.
-	if !decodeRecord(bytes.Clone(b), r) {
+	if !decodeRecord(own[len(id):], r) {
 		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}
 	return r, nil

@@ -183,7 +183,7 @@ func (c *collector) add(f found) {
 }
 
 // hits are what was kept, best first.
-func (c *collector) hits() ([]Hit, error) {
+func (c *collector) appendHits(dst []Hit) ([]Hit, error) {
 	slices.SortFunc(c.heap, func(x, y found) int {
 		switch {
 		case x.score > y.score || x.score == y.score && c.worse(&y, &x):
@@ -193,11 +193,11 @@ func (c *collector) hits() ([]Hit, error) {
 		}
 		return 0
 	})
-	hits := make([]Hit, len(c.heap))
-	for i, f := range c.heap {
-		hits[i] = Hit{ID: c.id(f.view, f.ordinal), Score: f.score, Passage: f.passage}
+	dst = slices.Grow(dst, len(c.heap))
+	for _, f := range c.heap {
+		dst = append(dst, Hit{ID: c.id(f.view, f.ordinal), Score: f.score, Passage: f.passage})
 	}
-	return hits, c.fault
+	return dst, c.fault
 }
 
 // id is the identifier of a chunk.

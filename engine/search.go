@@ -16,9 +16,14 @@ import (
 // Search answers a request: at most Limit hits, best first, equal scores by
 // identifier.
 func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
+	return s.AppendHits(ctx, nil, req)
+}
+
+// AppendHits is Search into the memory of dst.
+func (s *Snapshot) AppendHits(ctx context.Context, dst []Hit, req Request) ([]Hit, error) {
 	allowed, err := s.allow(req)
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
 	defer s.index.takeTurn()()
 	top := newCollector(s, req.Limit)
@@ -29,9 +34,9 @@ func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
 		err = s.best(ctx, req, allowed, top)
 	}
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
-	return top.hits()
+	return top.appendHits(dst)
 }
 
 // allow computes, for each view, the chunks that a request lets through; nil

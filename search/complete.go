@@ -66,8 +66,14 @@ func (f *found) missing(branch int) []sheaf.ID {
 // them. Of a branch that retrieves its best, what it did not retrieve comes after
 // what it did, so ranks stay as they are.
 func (r *run) complete(ctx context.Context, outcomes []outcome, all found) error {
-	faults := make([]error, len(outcomes))
-	backend.Together(ctx, len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.missing(i), all.places) })
+	faults, missing := make([]error, len(outcomes)), make([][]sheaf.ID, len(outcomes))
+	for i := range outcomes {
+		missing[i] = all.missing(i)
+		if !r.opt.Trace { // which keeps the rankings
+			outcomes[i].room = r.facts.room(len(outcomes[i].ranking) + len(missing[i]))
+		}
+	}
+	backend.Together(ctx, len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], missing[i], all.places) })
 	for i, err := range faults {
 		if ctx.Err() != nil {
 			r.warn("time ran out before every branch scored what others found: what is missing counts as not found")
@@ -102,7 +108,7 @@ func (r *run) lookUp(ctx context.Context, o *outcome, ids []sheaf.ID, places *ra
 		return err
 	}
 	if len(found) > 0 { // what the branch retrieved is the store's
-		o.ranking = slices.Concat(o.ranking, found)
+		o.ranking = append(append(slices.Grow(o.room, len(o.ranking)+len(found)), o.ranking...), found...)
 		o.number(places)
 	}
 	return nil

@@ -36,6 +36,8 @@ type sharer interface {
 type tables struct {
 	nodes table[sheaf.Node]
 	brief table[sheaf.Outline] // from short
+	hits  []sheaf.Ranking      // empty, for rankings that end with the search
+	taken int                  // so many of hits
 }
 
 var tablesPool = sync.Pool{New: func() any { return &tables{} }}
@@ -52,7 +54,28 @@ func (m *memo) release() {
 	}
 	clear(t.nodes)
 	clear(t.brief)
+	for i, room := range t.hits[:t.taken] {
+		if cap(room) > maxKeptSlots {
+			t.hits[i] = nil
+			continue
+		}
+		clear(room[:cap(room)])
+	}
+	t.taken = 0
 	tablesPool.Put(t)
+}
+
+// room is memory for a ranking of n hits that nothing holds when m is released.
+func (m *memo) room(n int) sheaf.Ranking {
+	if m.taken == len(m.hits) {
+		m.hits = append(m.hits, nil)
+	}
+	at := &m.hits[m.taken]
+	m.taken++
+	if cap(*at) < n {
+		*at = make(sheaf.Ranking, 0, n+n/4) // the next may be longer
+	}
+	return *at
 }
 
 // table keeps what was found of IDs, each in a slot that another may take. Stages ask

@@ -29,8 +29,10 @@ type outcome struct {
 	// numbers tell which hits of the branches of a phase are the same, as rank.Leg has
 	// them; nil when nobody looked.
 	numbers []int32
-	err     error
-	took    time.Duration
+	// room is memory for the ranking with what others found; nil takes new.
+	room sheaf.Ranking
+	err  error
+	took time.Duration
 }
 
 // phase runs the branches, their stages, the fusion and the stages after it.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"sync"
 	"sync/atomic"
 
 	"sheaf"
@@ -170,11 +171,20 @@ func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(
 
 func (b bulk) Close() error { return category(b.load.Close()) }
 
+// engineHits is memory for what the engine finds.
+var engineHits = sync.Pool{New: func() any { return new([]engine.Hit) }}
+
 // Retrieve implements [backend.Backend].
 func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
 	var ranking sheaf.Ranking
 	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) error {
-		hits, err := snapshot.Search(ctx, r)
+		room := engineHits.Get().(*[]engine.Hit)
+		hits, err := snapshot.AppendHits(ctx, (*room)[:0], r)
+		defer func() {
+			clear(hits)
+			*room = hits
+			engineHits.Put(room)
+		}()
 		ranking = make(sheaf.Ranking, len(hits))
 		for i, h := range hits {
 			ranking[i] = sheaf.Hit{ID: sheaf.ID(h.ID), Score: h.Score, Passage: h.Passage}

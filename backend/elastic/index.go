@@ -79,7 +79,7 @@ func (s *Store) server(ctx context.Context) error {
 			return s.recent(p.Version) // which begins with the server's
 		}
 	}
-	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it with opensearch-plugin install")
+	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it on each node and start that again: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0, where VERSION is that of the server")
 }
 
 // recent is an error when the server has a version that lacks what is asked of it.

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/backend"
 )
 
 // Client sends requests to one server. Its fields must not change while it is used.
@@ -248,6 +249,7 @@ func Refused(status int, reason string) error {
 	case status == http.StatusUnauthorized:
 		hint = " (check user and password, API key or token: the user is in the address, the secret where store_key_env or store_key_file says)"
 	case status == http.StatusForbidden:
+		category = backend.ErrForbidden
 		hint = " (the user lacks a right, or the license does not cover this: grant it, or name the secret of another with store_key_env or store_key_file)"
 	case status == http.StatusNotFound:
 		category = sheaf.ErrNotFound

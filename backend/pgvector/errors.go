@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"sheaf"
+	"sheaf/backend"
 )
 
 func asServer(err error, server **pgconn.PgError) bool { return errors.As(err, server) }
@@ -57,7 +58,9 @@ func category(code string) error {
 	switch {
 	case code == "53100", code == "53200", code == "53300", strings.HasPrefix(code, "57"), strings.HasPrefix(code, "08"), strings.HasPrefix(code, "40"):
 		return sheaf.ErrUnavailable
-	case strings.HasPrefix(code, "28"), code == "42501", code == "3D000", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
+	case code == "42501", code == "25006":
+		return backend.ErrForbidden
+	case strings.HasPrefix(code, "28"), code == "3D000", strings.HasPrefix(code, "42P"), code == "42703", code == "42704", strings.HasPrefix(code, "22"), strings.HasPrefix(code, "54"):
 		return sheaf.ErrInvalid
 	case code == "58P01", code == "0A000":
 		return sheaf.ErrUnsupported
@@ -76,6 +79,8 @@ func remedy(e *pgconn.PgError) string {
 		return " (the tables belong to another user: sheaf doctor says which rights to grant)"
 	case e.Code == "42501":
 		return " (the user needs the right to create a schema in this database, or to use the one that is there)"
+	case e.Code == "25006":
+		return " (the server is a copy of another, or the database is set to be read only: name the one that takes writes)"
 	case e.Code == "42704" && strings.HasPrefix(e.Message, "unrecognized configuration parameter"):
 		return " (options of the address are schema, hnsw, rls, timeout and those of PostgreSQL)"
 	case strings.HasPrefix(e.Code, "42"):

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/backend/httpstore"
 )
 
@@ -71,7 +72,11 @@ func refuse(status int, body []byte) error {
 	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		r.error = fmt.Errorf("%w: status %d (check the certificate and its key, store_cert_file and store_cert_key_file, or the token, where store_key_env or store_key_file says): %s", sheaf.ErrInvalid, status, r.reason)
+		category := sheaf.ErrInvalid
+		if status == http.StatusForbidden {
+			category = backend.ErrForbidden
+		}
+		r.error = fmt.Errorf("%w: status %d (check the certificate and its key, store_cert_file and store_cert_key_file, or the token, where store_key_env or store_key_file says): %s", category, status, r.reason)
 	case http.StatusInsufficientStorage:
 		r.error = fmt.Errorf("%w: status %d (a content node is short of memory or disk and takes no documents: give it more, or delete some): %s", sheaf.ErrUnavailable, status, r.reason)
 	default:

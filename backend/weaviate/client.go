@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 
 // newClient sends requests to the server of o.
 func newClient(o Options) *httpstore.Client {
-	return &httpstore.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: func(req *http.Request) {
+	return &httpstore.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Authorize: func(req *http.Request) {
 		if o.Key != "" {
 			req.Header.Set("Authorization", "Bearer "+o.Key)
 		}
@@ -38,7 +37,7 @@ func (a *said[T]) forbidden() bool {
 // of is the data of an answer.
 func (a *said[T]) of(s *Store) (T, error) {
 	if a.forbidden() {
-		return a.Data, s.fault(sheaf.ErrInvalid, "the user lacks a right (let the key read and write the class %s, or name another with store_key_env or store_key_file): %.300s", s.o.Class, a.Errors[0].Message)
+		return a.Data, s.fault(backend.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or name another with store_key_env or store_key_file): %.300s", s.o.Class, a.Errors[0].Message)
 	}
 	if len(a.Errors) > 0 {
 		return a.Data, s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", a.Errors[0].Message)
@@ -79,7 +78,7 @@ func askAll[T any](ctx context.Context, s *Store, queries []string) ([]T, error)
 		var answers []said[T]
 		err := s.client.Call(ctx, "POST", "/v1/graphql/batch", body, &answers)
 		switch {
-		case errors.Is(err, errForbidden):
+		case errors.Is(err, backend.ErrForbidden):
 			s.alone.Store(true)
 		case err != nil:
 			return nil, err
@@ -101,18 +100,6 @@ func askAll[T any](ctx context.Context, s *Store, queries []string) ([]T, error)
 		return err
 	})
 	return out, err
-}
-
-// errForbidden is that the server does not let us do what it knows.
-var errForbidden = errors.New("forbidden")
-
-// refusal is httpstore.Refusal that tells what is forbidden.
-func refusal(status int, body []byte) error {
-	err := httpstore.Refusal(status, body)
-	if status == http.StatusForbidden {
-		return fmt.Errorf("%w: %w", errForbidden, err)
-	}
-	return err
 }
 
 // quote writes a GraphQL string; its escapes are those of JSON.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
@@ -67,6 +68,8 @@ func (s *session) refresh(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, sheaf.ErrUnavailable) && !must:
+		s.warn("%v: the answer is as of the last time it was indexed", err)
+	case errors.Is(err, backend.ErrForbidden) && !must:
 		s.warn("%v: the answer is as of the last time it was indexed", err)
 	case (readOnly(err) || noSpace(err)) && !must:
 		s.warn("the index cannot be written (%v): the answer is as of the last time it was indexed", err)

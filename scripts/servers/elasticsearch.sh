@@ -10,7 +10,8 @@
 # beside it, from Lucene's classes; lang-painless and rank-rrf stay missing. Its
 # license, the Elastic License 2.0, lets it be run, not passed on. DIR keeps the
 # unpacked server for the next start; what it stores is thrown away when it stops. The
-# memory that it takes is HEAP, 512m.
+# memory that it takes is HEAP, 512m. With KEY set it asks who asks: the user admin with
+# that password may do all, and makes other users, API keys and tokens.
 set -eu
 version=9.5.3
 need=21
@@ -51,7 +52,7 @@ PROPERTIES
 }
 
 start() {
-	! running "$dir" || return 0
+	! running "$dir" "${KEY:-}" || return 0
 	java=$(find_java $need "Elasticsearch $version")
 	java=$(dirname "$(dirname "$(readlink -f "$java")")")
 	[ -x "$java/bin/javac" ] || { echo "Elasticsearch $version needs a Java with a compiler, which $java is not: set JAVA_HOME" >&2; exit 1; }
@@ -68,10 +69,22 @@ http.port: $port
 transport.port: 0
 path.data: $dir/node/data
 path.logs: $dir/node/logs
-xpack.security.enabled: false
+xpack.security.enabled: $([ -z "${KEY:-}" ] && echo false || echo true)
+xpack.security.authc.token.enabled: $([ -z "${KEY:-}" ] && echo false || echo true)
+xpack.license.self_generated.type: $([ -z "${KEY:-}" ] && echo basic || echo trial)
 cluster.routing.allocation.disk.threshold_enabled: false
 action.auto_create_index: false
 YML
+	if [ -n "${KEY:-}" ]; then
+		KEY=$KEY python3 - >"$dir/node/config/users" <<'PYTHON'
+import base64, hashlib, os
+salt = os.urandom(32)
+made = hashlib.pbkdf2_hmac("sha512", os.environ["KEY"].encode(), salt, 10000, 32)
+print("admin:{PBKDF2}10000$%s$%s" % (base64.b64encode(salt).decode(), base64.b64encode(made).decode()))
+PYTHON
+		echo superuser:admin >"$dir/node/config/users_roles"
+		CURL_OPTIONS="-u admin:$KEY"
+	fi
 	chmod a+x "$dir"
 	[ "$(id -u)" != 0 ] || chown -R elasticsearch: "$dir/node"
 	cd "$home"
@@ -82,7 +95,7 @@ YML
 	echo $pid >"$dir/pid"
 	address=http://127.0.0.1:$port
 	await "$pid" "$address/_cluster/health?wait_for_status=yellow&timeout=1s" "$dir/node/out" 360 || { end "$dir"; exit 1; }
-	started "$dir" "$address"
+	started "$dir" "$address" "${KEY:-}"
 }
 
 stop() {

@@ -13,6 +13,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
+	"sheaf/backend"
 	"sheaf/backend/backendtest"
 )
 
@@ -269,8 +271,30 @@ func TestSecretIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false)
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
+		if !errors.Is(err, backend.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
 			t.Errorf("%s: %v", scheme, err)
+		}
+	}
+}
+
+// TestNoAuthority: a file that is not there, or holds no certificate, is named by the
+// setting that names it.
+func TestNoAuthority(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none.pem")
+	text := filepath.Join(t.TempDir(), "text.pem")
+	if err := os.WriteFile(text, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"postgres://127.0.0.1:1/db", "opensearch+https://127.0.0.1:1/x", "weaviate+https://127.0.0.1:1/X", "vespa+https://127.0.0.1:1/x"} {
+		for file, says := range map[string]string{none: "no such file", text: "holds no certificate in PEM"} {
+			target, err := Parse(address, "x", Secrets{CAFile: file})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false)
+			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, "store_ca_file") || !strings.Contains(text, says) {
+				t.Errorf("%s, %s: %v", address, file, err)
+			}
 		}
 	}
 }

@@ -236,6 +236,11 @@ func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []ba
 
 func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (pgvector.Options, error) {
 	o := pgvector.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
+	if t.secrets.CAFile != "" { // which the driver reads again, and calls an address that it cannot read
+		if _, err := trusted(t.secrets.CAFile); err != nil {
+			return o, err
+		}
+	}
 	hnsw, err := t.number("hnsw")
 	if err != nil {
 		return o, err
@@ -432,17 +437,25 @@ func (t *Target) client() (*http.Client, error) {
 		transport.TLSClientConfig.Certificates = []tls.Certificate{pair}
 	}
 	if t.secrets.CAFile != "" {
-		pem, err := os.ReadFile(t.secrets.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("store_ca_file: %w", err)
+		var err error
+		if transport.TLSClientConfig.RootCAs, err = trusted(t.secrets.CAFile); err != nil {
+			return nil, err
 		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(pem) {
-			return nil, sheaf.Invalidf("store_ca_file %s: holds no certificate in PEM", t.secrets.CAFile)
-		}
-		transport.TLSClientConfig.RootCAs = pool
 	}
 	return &http.Client{Transport: transport}, nil
+}
+
+// trusted are the certificates of store_ca_file.
+func trusted(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("store_ca_file: %w", sheaf.WithCategory(sheaf.ErrInvalid, err))
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, sheaf.Invalidf("store_ca_file %s: holds no certificate in PEM", file)
+	}
+	return pool, nil
 }
 
 func (t *Target) flag(key string) (bool, error) {

@@ -1,0 +1,11 @@
+package backend
+
+import (
+	"fmt"
+
+	"sheaf"
+)
+
+// ErrForbidden is that a server knows who asks and does not let them do what they ask
+// for, as one that may only read and writes. It wraps sheaf.ErrInvalid.
+var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)

@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"backend/textplan":         {"root", "backend", "analysis", "internal/edits"},
 	"rank/runfile":             {"root", "rank"},
 	"backend/columnword":       {"root"},
-	"backend/httpstore":        {"root"},
+	"backend/httpstore":        {"root", "backend"},
 	"backend/transfer":         {"root", "backend"},
 	"backend/elastic":          {"root", "backend", "backend/columnword", "backend/httpstore", "backend/textplan", "analysis", "engine/bm25"}, // which lengths Lucene keeps
 	"backend/...":              {"root", "backend", "backend/columnword", "backend/httpstore", "backend/textplan", "analysis"},

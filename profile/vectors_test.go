@@ -53,6 +53,20 @@ func TestVectorsElasticParameters(t *testing.T) {
 
 // The window of each branch is 5 times the limit, at least 50 and at most 1000
 // (decision D10); the reference's two rules contradict each other.
+func TestCandidateCap(t *testing.T) {
+	for limit, want := range map[int]int{1: 50, 10: 50, 11: 55, 100: 500, 200: 1000, 1000: 1000} {
+		plan, err := builtin(t, "rrf").Plan(limit, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range plan.Main.Branches {
+			if b.Limit != want {
+				t.Errorf("%d results: %s retrieves %d, want %d", limit, b.Name, b.Limit, want)
+			}
+		}
+	}
+}
+
 func TestVectorsCandidateCap(t *testing.T) {
 	p := builtin(t, "rrf")
 	worked.Each(t, "rrf_candidate_cap.json", func(t *testing.T, in struct {

@@ -433,6 +433,26 @@ func TestCanceled(t *testing.T) {
 // The explanation in the specification's names: the field is the field and the
 // query the word, every signal that took part is there, and the score before
 // normalization is told.
+// A section is found by its title, its own heading and its path, each with its weight.
+func TestFieldsOfSections(t *testing.T) {
+	long := strings.Repeat("word ", 30)
+	s := searcher(t, folder(t, map[string]string{"barn/stable.md": "---\ntitle: Animals\n---\n# Horses\n\n" + long + "\n\n# Zebras\n\n" + long + "\n"}))
+	for query, want := range map[string]search.LexicalMatch{
+		"animals": {Field: sheaf.FieldTitle, Query: "anim", Weight: 3}, "zebras": {Field: sheaf.FieldHierarchy, Query: "zebra", Weight: 2.5}, "barn": {Field: sheaf.FieldPath, Query: "barn", Weight: 2},
+	} {
+		r := ask(t, s, query, search.Options{Explain: true, Parameters: map[string]string{"chunk_chars": "100"}})
+		matched := 0
+		for i := range r.Hits {
+			if slices.Contains(search.SignalsOf(&r.Hits[i]).LexicalMatches, want) {
+				matched++
+			}
+		}
+		if own := want.Field == sheaf.FieldHierarchy; matched == 0 || (matched < r.Scanned.Chunks) != own {
+			t.Errorf("%s: %d of %d sections match %+v", query, matched, r.Scanned.Chunks, want)
+		}
+	}
+}
+
 func TestSignals(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
 		"nextjs/auth.md": "OAuth for the app. #web\n", "nextjs/oauth config.md": "How to configure. See [[auth]]. #web\n", "other/x.md": "OAuth elsewhere\n",

@@ -197,6 +197,16 @@ func TestWeightZero(t *testing.T) {
 	if shelf.requests.Load() != 1 || len(r.Legs) != 1 || r.Degraded {
 		t.Errorf("%d requests, legs %v", shelf.requests.Load(), r.Legs)
 	}
+	shelf = animals()
+	shelf.fail = func(req backend.Request) error {
+		if !vectors(req) {
+			t.Error("searched by words for nothing")
+		}
+		return nil
+	}
+	if r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{Parameters: map[string]string{"vector_weight": "1"}}); !slices.Equal(r.Legs, []string{"vector"}) {
+		t.Errorf("legs %v", r.Legs)
+	}
 }
 
 func TestBranchesRunTogether(t *testing.T) {

@@ -48,6 +48,8 @@ type resultJSON struct {
 	Matches     []span             `json:"matches"`
 	Tags        []string           `json:"tags"`
 	Explanation *sheaf.Explanation `json:"explanation,omitempty"`
+	// Constituents are the passages that the result stands for, best first.
+	Constituents []constituentJSON `json:"constituents,omitempty"`
 	// Signals are the explanation in the names of the tiered search
 	// specification, for profiles that scan files.
 	Signals *search.Signals `json:"signals,omitempty"`
@@ -55,6 +57,14 @@ type resultJSON struct {
 	// For people only.
 	hierarchy []string
 	file      string // absolute
+}
+
+// constituentJSON is a passage that a result stands for.
+type constituentJSON struct {
+	ID    sheaf.ID `json:"id"`
+	Title string   `json:"title"`
+	Span  span     `json:"span"`
+	Score float64  `json:"score"`
 }
 
 // searchSchema names the schema of searchJSON; its number grows when a member
@@ -115,9 +125,28 @@ func (a *app) printResult(r *resultJSON) {
 	for _, line := range a.snippetLines(r, len(indent)) {
 		fmt.Fprintln(a.stdout, indent+line)
 	}
+	if line := standsFor(r.Constituents); line != "" {
+		fmt.Fprintln(a.stdout, indent+a.out.Paint(terminal.Dim, line))
+	}
 	if r.Explanation != nil {
 		printExplanation(a.stdout, a.out, *r.Explanation, len(indent))
 	}
+}
+
+// standsFor names the best passages that a result stands for, "" when there are none.
+func standsFor(list []constituentJSON) string {
+	const most = 3
+	var titles []string
+	for _, c := range list[:min(most, len(list))] {
+		titles = append(titles, terminal.Clean(c.Title))
+	}
+	switch more := len(list) - len(titles); {
+	case len(titles) == 0:
+		return ""
+	case more > 0:
+		return fmt.Sprintf("stands for %s and %d more", strings.Join(titles, ", "), more)
+	}
+	return "stands for " + strings.Join(titles, ", ")
 }
 
 // headingPath joins titles with ›, the last one bold, cut from the left to fit

@@ -299,6 +299,9 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 		Span: spanOf(hit.Span), Line: 1, Score: finite(hit.Score), Confidence: rounded(hit.Confidence), Level: hit.Level, Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
 		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
 	}
+	for _, c := range hit.Constituents {
+		r.Constituents = append(r.Constituents, constituentJSON{c.ID, c.Title, spanOf(c.Span), finite(c.Score)})
+	}
 	if s.scanner != nil {
 		r.Signals = search.SignalsOf(hit)
 	}

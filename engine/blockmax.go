@@ -36,6 +36,9 @@ const (
 	// thickWindow is the number of blocks that a window may hold on average of a
 	// clause that is bounded block by block.
 	thickWindow = 4
+	// fullWindow is the number of postings of essential clauses from which all sums of a
+	// window are looked at, on average, and not those that are marked.
+	fullWindow = 192
 	// probes is the number of windows that are evaluated first at most: one, and one
 	// more for each probeEvery windows. They are evaluated by one processor, and with
 	// less known than in order.
@@ -336,11 +339,18 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 // add rest. It returns their number.
 func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
 	s := m.scratch
+	need := m.top.threshold()/slack - rest
+	postings := 0
+	for _, b := range m.ordered[first:] {
+		postings += b.cursor.DF()
+	}
+	// What nothing was added to is below what is needed, too.
+	full := above != nil && need > 0 && postings >= fullWindow*m.windows
 	for _, b := range m.ordered[first:] {
 		for b.seek(max(at, b.ordinal)); b.ordinal < end; {
 			ordinals, frequencies := b.cursor.Run(end)
 			m.touched += len(ordinals)
-			s.add(b, start, ordinals, frequencies)
+			s.add(b, start, ordinals, frequencies, full)
 			last := b.ordinal
 			if n := len(ordinals); n > 0 {
 				last = ordinals[n-1]
@@ -348,26 +358,33 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 			b.seek(last + 1)
 		}
 	}
-	return m.gather(start, rest)
+	if full {
+		above(&s.seen, &s.sums, need)
+	}
+	return m.gather(start, need, full)
 }
 
 // gather makes candidates of the sums of the window that begins at start, and clears
-// them: of those that can be wanted if other clauses add rest. It returns their number.
-func (m *maxScore) gather(start uint32, rest float64) int {
+// them: of those that are seen and at least need. It returns their number.
+func (m *maxScore) gather(start uint32, need float64, full bool) int {
 	s := m.scratch
-	need := m.top.threshold()/slack - rest
 	n := 0
 	for w, word := range s.seen {
 		for ; word != 0; word &= word - 1 {
 			slot := w<<6 + bits.TrailingZeros64(word)
 			sum := s.sums[slot]
-			s.sums[slot] = 0
+			if !full {
+				s.sums[slot] = 0
+			}
 			s.ordinal[n], s.sum[n] = start+uint32(slot), sum
 			if sum >= need { // no branch: nobody could predict it
 				n++
 			}
 		}
 		s.seen[w] = 0
+	}
+	if full {
+		clear(s.sums[:])
 	}
 	if m.allowed == nil {
 		return n
@@ -383,8 +400,8 @@ func (m *maxScore) gather(start uint32, rest float64) int {
 }
 
 // add adds what postings of a clause score to the sums of the window that begins at
-// start.
-func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32) {
+// start. Unless it is full, what is seen is marked.
+func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, full bool) {
 	frequencies = frequencies[:len(ordinals)]
 	if b.given != nil {
 		for j, o := range ordinals {
@@ -412,7 +429,9 @@ func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32) {
 		}
 		slot := (o - start) & (windowLen - 1)
 		s.sums[slot] += weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
-		s.seen[slot>>6] |= 1 << (slot & 63)
+		if !full {
+			s.seen[slot>>6] |= 1 << (slot & 63)
+		}
 	}
 }
 
@@ -444,8 +463,12 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 		for at+8 <= len(docs) && docs[at+7] < o {
 			at += 8
 		}
-		for at < len(docs) && docs[at] < o {
-			at++
+		if at+8 <= len(docs) { // no branches: nobody could predict them
+			at += below((*[8]uint32)(docs[at:]), o)
+		} else {
+			for at < len(docs) && docs[at] < o {
+				at++
+			}
 		}
 		if at < len(docs) && docs[at] == o {
 			if frequencies == nil {
@@ -460,4 +483,11 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 		}
 	}
 	return kept
+}
+
+// below is how many of docs, which rise, are less than o; ordinals have less than 32 bits.
+func below(docs *[8]uint32, o uint32) int {
+	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
+	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31
+	return int(n)
 }

@@ -254,6 +254,26 @@ func TestChangesAreSeen(t *testing.T) {
 	if got := ids(ask(t, s, "first", search.Options{})); len(got) != 0 {
 		t.Errorf("old text is found: %v", got)
 	}
+	// The file is a candidate either way, and its sections are those of now; also of a
+	// change that leaves the size as it was.
+	now := func(found, not string) {
+		t.Helper()
+		if got := ids(ask(t, s, "+word +"+found, search.Options{})); !slices.Equal(got, []string{"a.md#0"}) {
+			t.Errorf("%q is not found: %v", found, got)
+		}
+		if got := ids(ask(t, s, "+word +"+not, search.Options{})); len(got) != 0 {
+			t.Errorf("%q is found still: %v", not, got)
+		}
+	}
+	now("second", "first")
+	name := filepath.Join(root, "a.md")
+	if err := os.WriteFile(name, []byte("fourth word, and longer\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	now("fourth", "second")
 }
 
 // With meaning, the vectors are those of the same candidates, and only they.

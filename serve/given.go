@@ -506,9 +506,9 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		case ch.Put == nil && !there: // whatever the conditions: RFC 9110, section 13.2.1
 			return notFound(ch.ID)
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):
-			return inChange(i, fieldError("if_match", "%w: %s", ErrPrecondition, ch.ID))
+			return inChange(i, unmet("if_match", ch.ID))
 		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && HasTag(ch.IfNoneMatch, tag)):
-			return inChange(i, fieldError("if_none_match", "%w: %s", ErrPrecondition, ch.ID))
+			return inChange(i, unmet("if_none_match", ch.ID))
 		}
 		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version}
 	}

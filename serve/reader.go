@@ -135,8 +135,8 @@ func (q *SearchRequest) normalize() error {
 	return validFacets(q.Facets)
 }
 
-// FieldError says that one field of a request is wrong. It wraps
-// sheaf.ErrInvalid.
+// FieldError says what is the matter with one field of a request: that it is wrong,
+// which is sheaf.ErrInvalid, or a condition that does not hold, ErrPrecondition.
 type FieldError struct {
 	// Field is its name; one within another is chunks/0/slug.
 	Field string
@@ -149,10 +149,20 @@ type FieldError struct {
 func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 
 // Unwrap gives the fault, with its category.
-func (e *FieldError) Unwrap() []error { return []error{sheaf.ErrInvalid, e.Err} }
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// invalid is an error that is sheaf.ErrInvalid too, and says so in no word.
+type invalid struct{ error }
+
+func (e invalid) Unwrap() []error { return []error{sheaf.ErrInvalid, e.error} }
 
 func fieldError(field, format string, args ...any) error {
-	return &FieldError{Field: field, Err: fmt.Errorf(format, args...)}
+	return inField(field, fmt.Errorf(format, args...))
+}
+
+// unmet says which condition of a change to a document does not hold.
+func unmet(field string, doc sheaf.ID) error {
+	return &FieldError{Field: field, Err: fmt.Errorf("%w: %s", ErrPrecondition, doc)}
 }
 
 // inField says in which field an error of invalid input lies; others stay.
@@ -160,7 +170,7 @@ func inField(field string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &FieldError{Field: field, Err: err}
+	return &FieldError{Field: field, Err: invalid{err}}
 }
 
 // inParameters says in which parameter of a profile an error lies.

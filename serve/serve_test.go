@@ -123,6 +123,26 @@ func TestRequestsOutOfRange(t *testing.T) {
 	}
 }
 
+// A condition that does not hold is no invalid input; a field that is wrong is.
+func TestConditionIsNotInvalid(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
+	for _, c := range []struct {
+		change serve.Change
+		field  string
+		is     error
+		isNot  error
+	}{
+		{serve.Change{ID: serve.FreeTree + ":a.md", Put: &serve.DocumentInput{Text: "# A\n"}, IfMatch: `"other"`}, "if_match", serve.ErrPrecondition, sheaf.ErrInvalid},
+		{serve.Change{ID: serve.FreeTree + ":../a.md", Put: &serve.DocumentInput{}}, "id", sheaf.ErrInvalid, serve.ErrPrecondition},
+	} {
+		_, err := f.Collection.Write(context.Background(), access.Unrestricted(), []serve.Change{c.change})
+		var at *serve.FieldError
+		if !errors.As(err, &at) || at.Field != c.field || !errors.Is(err, c.is) || errors.Is(err, c.isNot) {
+			t.Errorf("%s: %v", c.change.ID, err)
+		}
+	}
+}
+
 // Pages neither repeat nor lose a result while the index changes.
 func TestPagesHoldStill(t *testing.T) {
 	files := map[string]string{}

@@ -352,7 +352,7 @@ func TestWhyNot(t *testing.T) {
 		{"a document by its sections", query("cat", 1), "rrf", nil, "t:garden.md", "of its sections, first t:garden.md#Visitors at rank"},
 		{"the section of a document is followed", query("cat", 1), "tree", map[string]string{"aggregation_threshold": "1"}, "t:garden.md", "its section t:garden.md#Visitors: top: {n: 1}: lost it, from rank"},
 		{"the section of a document that the first phase left out", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "5"}, "t:garden.md", "its section t:garden.md#Visitors: top: {n: 1}: lost it, from rank"},
-		{"beyond what the first phase lets through", query("cat dog", 1), "onyx-vespa", map[string]string{"rerank_count": "1"}, "t:cats.md#Sleep", "first phase: it ranks "},
+		{"beyond what the first phase lets through", query("cat dog", 1), "onyx-vespa", map[string]string{"rerank_count": "1"}, "t:cats.md#Sleep", "and only the first goes on"},
 		{"a document of which it lets nothing through", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "1"}, "t:garden.md", "first phase: its best section, t:garden.md#Visitors, ranks "},
 		{"what the first phase does not find", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "1", "target_hits": "1"}, "t:garden.md", "first phase, branch content-words: its best section, t:garden.md#Visitors, scores"},
 		{"a document among documents", query("cat", 1), "bench", nil, "t:garden.md", "top: {n: 1}: lost it, from rank"},

@@ -179,7 +179,11 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 		if ranked[at].ID != a.ID {
 			it = "its best section, " + string(ranked[at].ID) + ","
 		}
-		a.add("first phase: %s ranks %d of %d, score %.4g, and only the first %d go on%s", it, at+1, len(ranked), ranked[at].Score, len(through), lastScore(through))
+		on := fmt.Sprintf("only the first %d go on", len(through))
+		if len(through) == 1 {
+			on = "only the first goes on"
+		}
+		a.add("first phase: %s ranks %d of %d, score %.4g, and %s%s", it, at+1, len(ranked), ranked[at].Score, on, lastScore(through))
 		return true, nil
 	}
 	outcomes, err := r.requests(plan.Candidates, nil)

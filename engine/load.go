@@ -402,6 +402,15 @@ func (l *Load) keptWords() int64 {
 	return kept
 }
 
+// spare is the memory that is left when a segment is written: none where a goroutine may
+// not take all.
+func (l *Load) spare() int64 {
+	if l.index.options.WorkerMemory > 0 {
+		return 0
+	}
+	return l.room() - l.used()
+}
+
 // flush writes the chunks of workers, to which nobody adds meanwhile, as one segment.
 func (l *Load) flush(workers ...*worker) error {
 	var builders []*segment.Builder
@@ -411,7 +420,7 @@ func (l *Load) flush(workers ...*worker) error {
 		}
 	}
 	if len(builders) > 0 {
-		err := l.write(builders)
+		err := l.write(builders, max(0, l.spare()))
 		if errors.Is(err, segment.ErrTooLarge) && len(builders) > 1 {
 			for _, w := range workers {
 				if err := l.flush(w); err != nil {
@@ -432,10 +441,10 @@ func (l *Load) flush(workers ...*worker) error {
 }
 
 // write makes a segment of builders, to be published by the next commit.
-func (l *Load) write(builders []*segment.Builder) error {
+func (l *Load) write(builders []*segment.Builder, spare int64) error {
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
-	if err := segment.Flush(l.index.fs, path, builders...); err != nil {
+	if err := segment.FlushWithin(l.index.fs, path, spare, builders...); err != nil {
 		return err
 	}
 	reader, err := segment.Open(l.index.fs, path)

@@ -291,7 +291,7 @@ func (b *Builder) flushing() int64 {
 			fields++
 		}
 	}
-	made := 8 * min(occurrences, max(occurrences/rounds, roundOccurrences)+occurrences/16)
+	made := madeBytes * min(occurrences, max(occurrences/rounds, roundOccurrences)+occurrences/16)
 	terms := int64(len(b.names.list.Items))*(flushTerm+4*fields) + b.names.texts.Bytes()/2
 	chunks := int64(len(b.ids.Items))*(flushChunk+4*fields) + b.labels.Bytes()
 	return max(made+terms, chunks)

@@ -17,7 +17,13 @@ import (
 // ErrTooLarge when there are more than one segment holds. Builders stay as they
 // are.
 func Flush(fs vfs.FS, path string, builders ...*Builder) error {
-	f := flusher{}
+	return FlushWithin(fs, path, 0, builders...)
+}
+
+// FlushWithin is Flush, which may take spare bytes of memory beyond what the builders say
+// that it takes: it is faster with them.
+func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
+	f := flusher{spare: spare}
 	defer f.free()
 	for _, b := range builders {
 		if len(b.names.list.Items) > noTerm {
@@ -60,6 +66,7 @@ func Flush(fs vfs.FS, path string, builders ...*Builder) error {
 type flusher struct {
 	parts  []flushPart
 	chunks int // of the segment
+	spare  int64
 	file   *fileWriter
 
 	byField   []offheap.List[uint32] // lengths

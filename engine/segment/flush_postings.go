@@ -10,16 +10,21 @@ import (
 // are encoded side by side and written in order.
 func (f *flusher) postings(lengths [][]uint32) {
 	f.eachPart(func(i int) { f.parts[i].invert() })
-	f.file.writeTermsIn(f.countLetters())
-	f.file.begin(sectionPostings)
+	var counts [256]int
+	var counting sync.WaitGroup
+	counting.Go(func() { f.countLetters(&counts) })
 	ranges := f.ranges()
+	counting.Wait()
+	f.file.writeTermsIn(&counts)
+	f.file.begin(sectionPostings)
 	all := 0
 	for _, r := range ranges {
 		all += r.occurrences
 	}
+	round := max(roundOccurrences, all/rounds+int(f.spare/madeBytes))
 	for from := 0; from < len(ranges); {
 		to, n := from, 0
-		for to < len(ranges) && (n < roundOccurrences || n < all/rounds) {
+		for to < len(ranges) && n < round {
 			n += ranges[to].occurrences
 			to++
 		}
@@ -34,8 +39,7 @@ func (f *flusher) postings(lengths [][]uint32) {
 }
 
 // countLetters counts the bytes of the terms that occur.
-func (f *flusher) countLetters() *[256]int {
-	var counts [256]int
+func (f *flusher) countLetters(counts *[256]int) {
 	e := newRangeEncoder(f.parts, nil)
 	for i := range f.parts {
 		e.at[i].to = len(f.parts[i].sorted.Items)
@@ -47,10 +51,9 @@ func (f *flusher) countLetters() *[256]int {
 			e.at[i].from++
 		}
 		if occurs {
-			count(&counts, name)
+			count(counts, name)
 		}
 	}
-	return &counts
 }
 
 // eachPart calls do for the number of every part, side by side.

@@ -40,6 +40,8 @@ const (
 	// of many it is one in rounds.
 	roundOccurrences = 1 << 18
 	rounds           = 4
+	// madeBytes are those of an occurrence that is made.
+	madeBytes = 8
 )
 
 // invert sorts the terms and counts their occurrences.

@@ -47,6 +47,8 @@ func unreached(err error) string {
 		return " (let the server speak TLS, or add sslmode=disable to the address)"
 	case strings.Contains(message, "dial error"):
 		return " (does a server run there?)"
+	case strings.Contains(message, "use of closed network connection"), strings.Contains(message, "connection reset"), strings.Contains(message, "broken pipe"), strings.Contains(message, "unexpected EOF"):
+		return " (the connection ended: when the server is there again, repeat this; what was not committed is not written)"
 	case strings.Contains(message, "failed to receive message"), strings.Contains(message, "unexpected message"):
 		return " (is that PostgreSQL?)"
 	}

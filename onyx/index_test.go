@@ -193,6 +193,56 @@ func TestUpdateMetadata(t *testing.T) {
 	}
 }
 
+// Groups of filters are all to be met, of a group's values one; documents without a
+// date are within windows that began long ago and have not ended.
+func TestGroupsAndWindows(t *testing.T) {
+	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+	days := func(n int) time.Time { return now.AddDate(0, 0, -n) }
+	for name, x := range local(t, func() time.Time { return now }) {
+		add := func(id sheaf.ID, m onyx.Metadata) {
+			m.Public = true
+			write(t, x, onyx.Document{ID: id, Metadata: m, Chunks: []onyx.Chunk{{Text: "cat"}}})
+		}
+		add("t:a", onyx.Metadata{Source: "web", Tags: []string{"k===v"}, Updated: days(10)})
+		add("t:b", onyx.Metadata{Source: "slack", Tags: []string{"k===w"}, Updated: days(100)})
+		add("t:c", onyx.Metadata{Source: "mail"})
+		for _, c := range []struct {
+			f    onyx.Filters
+			want string
+		}{
+			{onyx.Filters{Sources: []string{"web", "slack"}}, "[t:a#0 t:b#0]"},
+			{onyx.Filters{Sources: []string{"web", "slack"}, Tags: []string{"k===w"}}, "[t:b#0]"},
+			{onyx.Filters{Sources: []string{"web"}, Tags: []string{"k===w"}}, "[]"},
+			{onyx.Filters{Updated: onyx.Window{Start: days(30)}}, "[t:a#0]"},
+			{onyx.Filters{Updated: onyx.Window{Start: days(120)}}, "[t:a#0 t:b#0 t:c#0]"},
+			{onyx.Filters{Updated: onyx.Window{Start: days(120), End: days(50)}}, "[t:b#0]"},
+			{onyx.Filters{Updated: onyx.Window{End: days(50)}}, "[t:b#0]"},
+		} {
+			r, err := x.Keyword(ctx, cat, c.f, 10)
+			found := ids(r)
+			slices.Sort(found)
+			if got := fmt.Sprint(found); err != nil || got != c.want {
+				t.Errorf("%s: %+v finds %s, want %s, %v", name, c.f, got, c.want, err)
+			}
+		}
+	}
+}
+
+// Words of later versions: match and phrase of title and content.
+func TestKeywordQuery(t *testing.T) {
+	q, ok := onyx.KeywordQuery("green tea").(sheaf.Bool)
+	if !ok || len(q.Must)+len(q.MustNot) > 0 {
+		t.Fatalf("the query is %+v", q)
+	}
+	want := []sheaf.TextQuery{
+		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldTitle}, Factor: 0.1}, sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldTitle, Slop: 1}, Factor: 0.2},
+		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldBody}, Factor: 1}, sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldBody, Slop: 1}, Factor: 1.5},
+	}
+	if !slices.Equal(q.Should, want) {
+		t.Errorf("any of %+v, want %+v", q.Should, want)
+	}
+}
+
 // A document that turns private is gone for strangers at once, and back when it
 // turns public again; nobody has to know of a list beside the flag.
 func TestPublicToPrivate(t *testing.T) {

@@ -128,6 +128,20 @@ func TestScores(t *testing.T) {
 	}
 }
 
+// A hit that a leg did not find has 0 there, wherever that lies among its scores.
+func TestLinearOfMissingHits(t *testing.T) {
+	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("B", 1), hit("A", -1)), leg("vector", 1, hit("C", 2), hit("A", 1)))
+	equal(t, "linear", written(out), "C 1.5000 B 1.0000 A .5000")
+}
+
+// Scores that are all equal, where no leg lacks a hit, are in the middle.
+func TestLinearOfEqualScores(t *testing.T) {
+	for _, score := range []float64{0, 3, -2} {
+		out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("A", score), hit("B", score)), leg("vector", 0.5, hit("A", 2), hit("B", 1)))
+		equal(t, "linear", written(out), "A 1.0000 B .5000")
+	}
+}
+
 // A lone hit, and hits that score alike, must not depend on their raw scale:
 // OpenSearch's z-score keeps the raw score then, a known flaw.
 func TestZScoreOfEqualScores(t *testing.T) {

@@ -103,6 +103,8 @@ func TestGraphBoost(t *testing.T) {
 	out := apply(t, stage, withReasons(ranking(hit("t:b.md", 1), hit("t:c.md", 1), hit("t:a.md", 1))), rank.Env{Facts: l})
 	checkReasons(t, "graph", out)
 	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(2.3), "t:b.md": 1 + 0.1*math.Log(1.3), "t:c.md": 1})
+	stage.Strength = 5
+	nearScores(t, scoresOf(apply(t, stage, out, rank.Env{Facts: l})), map[string]float64{"t:a.md": 1.15 * (1 + 0.1*math.Log(2.3)), "t:b.md": 1.15 * (1 + 0.1*math.Log(1.3)), "t:c.md": 1})
 }
 
 // Links alone are counted from the documents that have them, with the same result
@@ -159,6 +161,9 @@ func TestPropertyBoost(t *testing.T) {
 	nearScores(t, scoresOf(out), map[string]float64{"t:a": 2 * 0.768941421370, "t:b": 1})
 	out = apply(t, rank.PropertyBoost{Name: "boost", Curve: rank.Plain}, ranking(hit("t:a", 2)), rank.Env{Facts: l})
 	nearScores(t, scoresOf(out), map[string]float64{"t:a": 2}) // a negative factor is none
+	l.add("t:c").Properties = []sheaf.Property{{Name: "chunk_boost", Values: []sheaf.Value{sheaf.NumberValue(0.7)}}}
+	out = apply(t, rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}, withReasons(ranking(hit("t:c", 2))), rank.Env{Facts: l})
+	nearScores(t, scoresOf(out), map[string]float64{"t:c": 1.4})
 }
 
 func TestHeadingBoost(t *testing.T) {
@@ -252,6 +257,7 @@ func TestAdaptive(t *testing.T) {
 		{rank.Adaptive{Floor: 1, Ceiling: 2, Relative: 0.3}, []sheaf.ID{at("A1"), at("A2")}},
 		{rank.Adaptive{Floor: 1, Ceiling: 2, Relative: 0.3, Diverse: true}, []sheaf.ID{at("A1"), "t:lone.md"}},
 		{rank.Adaptive{Floor: 4, Ceiling: 30, Relative: 0.9}, ids(in)},
+		{rank.Adaptive{Floor: 1, Ceiling: 30, Relative: 0.3, Absolute: 0.6}, []sheaf.ID{at("A1"), at("A2")}},
 	} {
 		equal(t, fmt.Sprintf("%+v", test.a), ids(apply(t, test.a, in, rank.Env{Facts: l})), test.want)
 	}
@@ -275,6 +281,8 @@ func TestNormalize(t *testing.T) {
 		checkReasons(t, "normalize", out)
 		nearList(t, out, test.want)
 	}
+	ties := ranking(hit("a", 2), hit("b", 2), hit("c", 1))
+	nearList(t, apply(t, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1}, ties, rank.Env{}), []float64{0.75, 0.75, 0})
 	for _, scale := range []rank.Scale{rank.ScaleMinMax, rank.ScaleTanh} {
 		one := apply(t, rank.Normalize{Scale: scale, Low: 0.02, High: 0.98, Spread: 2}, ranking(hit("a", 7)), rank.Env{})
 		nearList(t, one, []float64{0.5})

@@ -363,8 +363,12 @@ func TestWhyNot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(a.Reasons, "\n"); !strings.Contains(got, test.want) {
+			got := strings.Join(a.Reasons, "\n")
+			if !strings.Contains(got, test.want) {
 				t.Errorf("got\n%s\nwant %s", got, test.want)
+			}
+			if strings.HasPrefix(got, "first phase") && strings.Contains(got, "\nbranch ") {
+				t.Errorf("what the first phase lost was not lost later:\n%s", got)
 			}
 		})
 	}

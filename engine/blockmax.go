@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"sheaf/engine/bm25"
+	"sheaf/engine/postings"
 	"sheaf/engine/segment"
 )
 
@@ -56,6 +57,7 @@ type scratch struct {
 	seen    [windowLen / 64]uint64
 	ordinal [windowLen]uint32 // of the candidates
 	sum     [windowLen]float64
+	scored  [postings.BlockLen]float64 // of postings of one clause
 	rest    []float64
 
 	clauses []clause
@@ -85,7 +87,7 @@ func (m *maxScore) boundWindows() {
 	m.boundBlocks()
 	for _, b := range m.bounds {
 		b.windows = s.most[b.number*m.windows : (b.number+1)*m.windows]
-		b.spread()
+		b.spread(&s.scored)
 		for w, most := range b.windows {
 			s.bounds[w] += most
 		}
@@ -201,8 +203,9 @@ func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes what the clause adds at most to a chunk of each window.
-func (b *bound) spread() {
+// spread computes what the clause adds at most to a chunk of each window;
+// scored is memory for that.
+func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {
 	case b.thick(len(most)):
@@ -213,9 +216,9 @@ func (b *bound) spread() {
 	case b.thin(len(most)):
 		clear(most)
 		for docs := b.cursor.Block(); len(docs) > 0; docs = b.cursor.Block() {
-			for i, f := range b.cursor.Frequencies() {
+			for i, score := range b.scores(scored, docs, b.cursor.Frequencies()) {
 				w := docs[i] / windowLen
-				most[w] = max(most[w], b.at(docs[i], f))
+				most[w] = max(most[w], score)
 			}
 			b.cursor.NextBlock()
 		}
@@ -322,8 +325,8 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 		}
 		ordinals, frequencies := b.cursor.Run(end)
 		m.touched += len(ordinals)
-		for j, o := range ordinals {
-			if sum := b.at(o, frequencies[j]); (sum+rest)*slack >= need && (m.allowed == nil || m.allowed.Has(o)) {
+		for j, sum := range b.scores(&s.scored, ordinals, frequencies) {
+			if o := ordinals[j]; (sum+rest)*slack >= need && (m.allowed == nil || m.allowed.Has(o)) {
 				s.ordinal[n], s.sum[n] = o, sum
 				n++
 			}
@@ -340,12 +343,12 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
-	postings := 0
+	essential := 0
 	for _, b := range m.ordered[first:] {
-		postings += b.cursor.DF()
+		essential += b.cursor.DF()
 	}
 	// What nothing was added to is below what is needed, too.
-	full := above != nil && need > 0 && postings >= fullWindow*m.windows
+	full := above != nil && need > 0 && essential >= fullWindow*m.windows
 	for _, b := range m.ordered[first:] {
 		for b.seek(max(at, b.ordinal)); b.ordinal < end; {
 			ordinals, frequencies := b.cursor.Run(end)
@@ -402,37 +405,52 @@ func (m *maxScore) gather(start uint32, need float64, full bool) int {
 // add adds what postings of a clause score to the sums of the window that begins at
 // start. Unless it is full, what is seen is marked.
 func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, full bool) {
-	frequencies = frequencies[:len(ordinals)]
-	if b.given != nil {
-		for j, o := range ordinals {
-			slot := (o - start) & (windowLen - 1)
-			s.sums[slot] += b.given[frequencies[j]-1]
-			s.seen[slot>>6] |= 1 << (slot & 63)
-		}
-		return
-	}
-	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
-	for j, o := range ordinals {
-		n := uint32(longField)
-		if short != nil {
-			if n = uint32(short[o]); n == segment.LongByte {
-				n = longField
-			}
-		} else if wide != nil {
-			n = uint32(binary.LittleEndian.Uint16(wide[2*o:]))
-		}
-		var norm float64
-		if n < longField {
-			norm = norms[n]
-		} else {
-			norm = b.normOf(b.lengths.Of(o))
-		}
-		slot := (o - start) & (windowLen - 1)
-		s.sums[slot] += weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
+	scored := b.scores(&s.scored, ordinals, frequencies)
+	ordinals = ordinals[:len(scored)]
+	for j, score := range scored {
+		slot := (ordinals[j] - start) & (windowLen - 1)
+		s.sums[slot] += score
 		if !full {
 			s.seen[slot>>6] |= 1 << (slot & 63)
 		}
 	}
+}
+
+// scores are what postings of a block add.
+func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []uint32) []float64 {
+	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
+	ordinals = ordinals[:min(len(ordinals), len(dst))]
+	frequencies = frequencies[:len(ordinals)]
+	out := dst[:len(ordinals)]
+	switch {
+	case b.given != nil:
+		for j, f := range frequencies {
+			out[j] = b.given[f-1]
+		}
+	case short != nil:
+		for j, o := range ordinals {
+			n := short[o]
+			norm := norms[n]
+			if n == segment.LongByte {
+				norm = b.normOf(b.lengths.Of(o))
+			}
+			out[j] = weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
+		}
+	case wide != nil:
+		for j, o := range ordinals {
+			n := uint32(binary.LittleEndian.Uint16(wide[2*o:]))
+			norm := norms[n%longField]
+			if n >= longField {
+				norm = b.normOf(b.lengths.Of(o))
+			}
+			out[j] = weight * bm25.Saturation(scale*float64(frequencies[j]), norm)
+		}
+	default:
+		for j, o := range ordinals {
+			out[j] = weight * bm25.Saturation(scale*float64(frequencies[j]), b.normOf(b.lengths.Of(o)))
+		}
+	}
+	return out
 }
 
 // filter adds a clause to the sums of the first n candidates, and keeps those that

@@ -311,7 +311,7 @@ func (b *bulk) sendAll(ctx context.Context, docs []sheaf.ID, lines [][]byte) err
 	return httpstore.Halve(all, func(some []int) error {
 		return b.send(ctx, docs[some[0]:some[len(some)-1]+1], lines[some[0]:some[len(some)-1]+1])
 	}, func(i int, err error) {
-		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent: %w", len(lines[i]), err))
+		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent (the server takes http.max_content_length, 100 MB where nobody set it): %w", len(lines[i]), err))
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -17,8 +18,11 @@ import (
 // When e can weigh words, those of a query count by their rarity in the
 // collection, of which a is the analyzer and chunks the number of chunks: a word
 // of every page says little of what is asked.
+// Where the store cannot count, all words weigh alike, and searches say so.
 func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks int) {
 	s.Analyzer, s.model = a, e.Model()
+	alike := &atomic.Bool{}
+	s.alike = alike
 	if knower, ok := e.(inference.Knower); ok {
 		s.Known = knower.Known
 	}
@@ -39,7 +43,11 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 			}
 			return vectors[0], nil
 		}
-		if !ok || !countable || len(words) > maxWeighed {
+		switch {
+		case !ok || len(words) > maxWeighed:
+			return plain()
+		case !countable:
+			alike.Store(true)
 			return plain()
 		}
 		weights := make(map[string]float64, len(words))
@@ -57,7 +65,8 @@ func (s *Searcher) SetModel(e inference.Embedder, a *analysis.Analyzer, chunks i
 		}
 		dfs, err := frequencies(ctx, counter, queries)
 		switch {
-		case errors.Is(err, sheaf.ErrUnsupported): // then all words weigh alike
+		case errors.Is(err, sheaf.ErrUnsupported):
+			alike.Store(true)
 			return plain()
 		case err != nil:
 			return nil, err

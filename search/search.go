@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sheaf"
@@ -49,6 +50,9 @@ type Searcher struct {
 	// without them.
 	Confidence func(p *profile.Profile) *calibrate.Logistic
 	model      string // that of SetModel
+	// alike says that the model of SetModel could not weigh words by how rare they are;
+	// nil for another.
+	alike *atomic.Bool
 	// Known is the share of a text, 0..1, that the model knows; nil is 1.
 	Known func(text string) float64
 	// Reads says, in a sentence each, which words of a text the model reads as
@@ -347,6 +351,9 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	r.vector = vector
+	if alike := r.searcher.alike; alike != nil && alike.Load() {
+		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones", r.searcher.storeName())
+	}
 	if r.searcher.Reads != nil {
 		for _, sentence := range r.searcher.Reads(text) {
 			r.note("%s", sentence)

@@ -261,20 +261,13 @@ type union struct {
 	// places holds the legs of hits[i] from i*width on.
 	places []sheaf.Leg
 	width  int
-	keys   []unionKey
+	keys   []rowKey
 	number []int32 // memory alone
 	// sources are the hits in the legs, beside places; only when explaining
 	// or when there are constituents to join.
 	sources []*sheaf.Hit
 	explain bool
 	nested  bool
-}
-
-// unionKey is what hits are put in order by.
-type unionKey struct {
-	score float64
-	best  int32 // rank
-	hit   int32
 }
 
 // united is what a fusion works out for one hit. It is smaller than a
@@ -318,8 +311,12 @@ func unite(stage string, legs []Leg) (*union, error) {
 	which := identify(u.number, legs...)
 	u.number = which.places
 	defer which.release()
-	u.hits, u.numbers, u.seen, u.places = u.hits[:0], u.numbers[:0], u.seen[:0], u.places[:0]
-	none := make([]sheaf.Leg, u.width)
+	n := 0
+	for j := range legs {
+		n += len(legs[j].Hits)
+	}
+	u.hits, u.numbers = slices.Grow(u.hits[:0], n), slices.Grow(u.numbers[:0], n)
+	u.seen, u.places = sized(u.seen, n), sized(u.places, n*u.width)
 	for j := range legs { // hits are large: each is looked at once
 		rank, counts := 0, legs[j].Weight != 0
 		for k := range legs[j].Hits {
@@ -332,7 +329,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 			i, added := which.place(&legs[j], k)
 			u.numbers = append(u.numbers, int32(i))
 			if added {
-				u.hits, u.seen, u.places = append(u.hits, united{ID: h.ID}), append(u.seen, 0), append(u.places, none...)
+				u.hits = append(u.hits, united{ID: h.ID})
 			}
 			if u.seen[i] == int32(j+1) {
 				continue
@@ -347,6 +344,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 			}
 		}
 	}
+	u.seen, u.places = u.seen[:len(u.hits)], u.places[:len(u.hits)*u.width]
 	if u.explain || u.nested {
 		u.findSources(legs)
 	}
@@ -389,45 +387,58 @@ func (u *union) ranking(n int, explain func(i int) *sheaf.Explanation) sheaf.Ran
 	u.keys = sized(u.keys, len(u.hits))
 	keys := u.keys
 	for i := range u.hits {
-		best := int32(math.MaxInt32)
-		for _, leg := range u.at(i) {
-			if leg.Rank > 0 {
-				best = min(best, int32(leg.Rank))
-			}
-		}
 		score := u.hits[i].Score
-		if math.IsNaN(score) || math.IsInf(score, 0) {
+		if !finite(score) {
 			n = len(keys)
 		}
-		keys[i] = unionKey{score, best, int32(i)}
+		keys[i] = rowKey{score: score, at: int32(i)}
 	}
-	n = max(0, min(n, len(keys)))
-	sortFirst(keys, n, func(a, b unionKey) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		case a.best != b.best:
-			return int(a.best) - int(b.best)
-		}
-		return cmp.Compare(u.hits[a.hit].ID, u.hits[b.hit].ID)
-	})
+	if n = max(0, min(n, len(keys))); n < len(keys) {
+		sortFirst(keys, n, u.compare)
+	} else {
+		sortKeys(keys, u.tied)
+	}
 	out, legs := make(sheaf.Ranking, n), make([]sheaf.Leg, n*u.width)
 	for i, k := range keys[:n] {
-		from := &u.hits[k.hit]
+		from := &u.hits[k.at]
 		h := &out[i]
 		h.ID, h.Score, h.Passage = from.ID, from.Score, from.Passage
 		h.Legs, legs = legs[:u.width:u.width], legs[u.width:]
-		copy(h.Legs, u.at(int(k.hit)))
+		copy(h.Legs, u.at(int(k.at)))
 		if u.explain {
-			h.Explanation = explain(int(k.hit))
+			h.Explanation = explain(int(k.at))
 		}
 		if u.nested {
-			h.Constituents = u.constituents(int(k.hit), h.ID)
+			h.Constituents = u.constituents(int(k.at), h.ID)
 		}
 	}
 	return out
+}
+
+// compare is the order of hits, by the places that keys have for them.
+func (u *union) compare(a, b rowKey) int {
+	switch {
+	case a.score > b.score:
+		return -1
+	case a.score < b.score:
+		return 1
+	}
+	return u.tied(a, b)
+}
+
+// tied is the order of hits of equal score: that of the best rank in any leg comes first.
+func (u *union) tied(a, b rowKey) int {
+	return cmp.Or(cmp.Compare(u.bestRank(a.at), u.bestRank(b.at)), cmp.Compare(u.hits[a.at].ID, u.hits[b.at].ID))
+}
+
+func (u *union) bestRank(hit int32) int {
+	best := math.MaxInt
+	for _, leg := range u.at(int(hit)) {
+		if leg.Rank > 0 {
+			best = min(best, leg.Rank)
+		}
+	}
+	return best
 }
 
 // constituents joins those that hit i has in its legs, taking one of each leg

@@ -161,6 +161,11 @@ func (r *Row) compare(a, b rowKey) int {
 	case a.score < b.score:
 		return 1
 	}
+	return r.tied(a, b)
+}
+
+// tied is the order of two keys of equal score.
+func (r *Row) tied(a, b rowKey) int {
 	if c := sheaf.CompareTied(&r.hits[a.at], &r.hits[b.at]); c != 0 {
 		return c
 	}
@@ -189,7 +194,11 @@ func (r *Row) settle(n int) {
 		for i := range r.keys {
 			r.keys[i].moved = false
 		}
-		sortFirst(r.keys, n, r.compare)
+		if n < len(r.keys) {
+			sortFirst(r.keys, n, r.compare)
+		} else {
+			sortKeys(r.keys, r.tied)
+		}
 	case moved > 0:
 		r.merge()
 	}
@@ -206,7 +215,7 @@ func (r *Row) merge() {
 			kept = append(kept, k)
 		}
 	}
-	slices.SortFunc(moved, r.compare)
+	sortKeys(moved, r.tied)
 	r.spare = moved
 	for at, i := len(r.keys)-1, len(kept)-1; len(moved) > 0; at-- { // from the end on: kept lies in keys
 		last := moved[len(moved)-1]

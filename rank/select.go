@@ -48,3 +48,56 @@ func part3[T any](list []T, compare func(a, b T) int) int {
 	list[at], list[last] = list[last], list[at]
 	return at
 }
+
+// sortKeys sorts keys by their scores, the largest first; tied orders two of equal score,
+// which are never the same. It is a quicksort without a call for each comparison: those
+// are most of what it takes to sort a few hundred hits.
+func sortKeys(keys []rowKey, tied func(a, b rowKey) int) {
+	sortKeysWithin(keys, tied, 2*bits.Len(uint(len(keys))))
+}
+
+func sortKeysWithin(keys []rowKey, tied func(a, b rowKey) int, rounds int) {
+	for ; len(keys) > 12; rounds-- {
+		if rounds == 0 { // members badly chosen again and again
+			slices.SortFunc(keys, func(a, b rowKey) int {
+				switch {
+				case a.score > b.score:
+					return -1
+				case a.score < b.score:
+					return 1
+				}
+				return tied(a, b)
+			})
+			return
+		}
+		mid, last := len(keys)/2, len(keys)-1
+		for _, pair := range [...][2]int{{0, mid}, {mid, last}, {0, mid}} {
+			if a, b := &keys[pair[0]], &keys[pair[1]]; b.score > a.score || b.score == a.score && tied(*b, *a) < 0 {
+				*a, *b = *b, *a
+			}
+		}
+		keys[mid], keys[last] = keys[last], keys[mid]
+		by, at := keys[last], 0
+		for i := range keys[:last] {
+			if k := keys[i]; k.score > by.score || k.score == by.score && tied(k, by) < 0 {
+				keys[i], keys[at] = keys[at], k
+				at++
+			}
+		}
+		keys[at], keys[last] = by, keys[at]
+		if at < len(keys)/2 {
+			sortKeysWithin(keys[:at], tied, rounds-1)
+			keys = keys[at+1:]
+		} else {
+			sortKeysWithin(keys[at+1:], tied, rounds-1)
+			keys = keys[:at]
+		}
+	}
+	for i := 1; i < len(keys); i++ {
+		k, at := keys[i], i
+		for ; at > 0 && (k.score > keys[at-1].score || k.score == keys[at-1].score && tied(k, keys[at-1]) < 0); at-- {
+			keys[at] = keys[at-1]
+		}
+		keys[at] = k
+	}
+}

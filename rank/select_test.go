@@ -111,3 +111,37 @@ func TestFuseTopBelowZero(t *testing.T) {
 		}
 	}
 }
+
+// Keys come in the order of their scores, those of equal score in the order of ties,
+// however they stood and however many are equal.
+func TestSortKeys(t *testing.T) {
+	tied := func(a, b rowKey) int { return int(a.at) - int(b.at) }
+	compare := func(a, b rowKey) int { return cmp.Or(cmp.Compare(b.score, a.score), tied(a, b)) }
+	for seed := range uint64(3000) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		keys := make([]rowKey, rng.IntN(400))
+		for i := range keys {
+			keys[i] = rowKey{score: float64(rng.IntN(1 + rng.IntN(300))), at: int32(i)}
+		}
+		switch seed % 4 {
+		case 0:
+			slices.SortFunc(keys, compare)
+		case 1:
+			slices.SortFunc(keys, func(a, b rowKey) int { return compare(b, a) })
+		}
+		want := slices.Clone(keys)
+		slices.SortFunc(want, compare)
+		if sortKeys(keys, tied); !slices.Equal(keys, want) {
+			t.Fatalf("seed %d: %v, want %v", seed, keys, want)
+		}
+	}
+	// A list from which the middle one of three is chosen badly takes no longer.
+	list := killer(4000, 4000)
+	keys := make([]rowKey, len(list))
+	for i, x := range list {
+		keys[i] = rowKey{score: -float64(x.value), at: int32(i)}
+	}
+	if sortKeys(keys, tied); !slices.IsSortedFunc(keys, compare) {
+		t.Error("4,000 keys are not in order")
+	}
+}

@@ -46,7 +46,7 @@ func (b TitleBoost) each(env Env) (boosting, error) {
 	}
 	asked := foldName(env.Query)
 	return boosting{stage, b.Blend, env.Facts, func(_ *sheaf.Hit, c *sheaf.Node) (best factor, found bool) {
-		if asked == "" {
+		if asked == "" || c != nil && isSection(c) && beginsOtherwise(c.Title, asked) {
 			return best, false
 		}
 		names(env.Facts, c, func(name string, kind nameKind) {
@@ -69,6 +69,22 @@ func Called(facts Facts, id sheaf.ID, query string) bool {
 	}
 	names(facts, nodeOf(facts, id), func(name string, _ nameKind) { found = found || called(name, asked) })
 	return found
+}
+
+// beginsOtherwise reports whether a name is certainly not the folded one, by its first
+// byte alone: most are not.
+func beginsOtherwise(name, folded string) bool {
+	if name == "" {
+		return true
+	}
+	c := name[0]
+	if c >= utf8.RuneSelf || c <= ' ' {
+		return false
+	}
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c != folded[0]
 }
 
 // called reports whether a name is the folded one: it reads both side by side, as far
@@ -110,13 +126,16 @@ func (k nameKind) String() string {
 	return [...]string{"the title", "an alias", "the file name", "the heading"}[k]
 }
 
+// isSection reports whether a chunk is not that of a document.
+func isSection(c *sheaf.Node) bool { return c.Depth > 0 || c.Parent != "" }
+
 // names gives each every name of a chunk, or of a document; none of what facts
 // do not know.
 func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 	switch {
 	case c == nil:
 		return
-	case c.Depth > 0 || c.Parent != "":
+	case isSection(c):
 		each(c.Title, nameHeading)
 		return
 	}

@@ -2,7 +2,6 @@ package rank
 
 import (
 	"fmt"
-	"slices"
 
 	"sheaf"
 )
@@ -221,7 +220,7 @@ func (w Whole) covers(words []Word, p page, explain bool) (factor, bool) {
 			kind = 1
 		}
 		total[kind] += word.Worth
-		if !slices.ContainsFunc(word.In[p.from:p.to], func(x float64) bool { return x > 0 }) {
+		if !stands(word.In[p.from:p.to]) {
 			continue
 		}
 		held[kind] += word.Worth
@@ -252,6 +251,16 @@ func (w Whole) covers(words []Word, p page, explain bool) (factor, bool) {
 	why := combined("what the document covers", 1+raised, sheaf.CombineSum, part("one", 1),
 		combined("coverage", raised, sheaf.CombineProduct, part("coverage", w.Coverage), combined("shares of the query", share, sheaf.CombineSum, shares...)))
 	return factor{value: 1 + raised, why: &why}, true
+}
+
+// stands reports whether a word stands in one of some places.
+func stands(in []float64) bool {
+	for _, x := range in {
+		if x > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (w Whole) saturated(x float64) float64 { return x * (1 + w.Saturation) / (x + w.Saturation) }

@@ -56,18 +56,12 @@ func (r *run) wordsIn(ctx context.Context, pairs bool) (func(chunks []sheaf.ID) 
 // standing looks for parts and pairs of the query in chunks, all different; nil when
 // time ran out.
 func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, chunks []sheaf.ID) ([]rank.Word, error) {
-	words, looks := make([]rank.Word, 0, len(parts)+len(pairs)), make([]look, 0, len(parts)+len(pairs))
-	room := make([]float64, (len(parts)+len(pairs))*len(chunks))
-	add := func(p valued, pair bool) {
-		in := room[:len(chunks):len(chunks)]
-		room = room[len(chunks):]
-		words, looks = append(words, rank.Word{Text: p.text, Worth: p.worth, Pair: pair, In: in}), append(looks, look{p, in})
-	}
+	looks := make([]look, 0, len(parts)+len(pairs))
 	for _, p := range parts {
-		add(p, false)
+		looks = append(looks, look{part: p})
 	}
 	for _, p := range pairs {
-		add(p.valued, true)
+		looks = append(looks, look{part: p.valued})
 	}
 	err := r.lookAll(ctx, looks, pairs, chunks)
 	if ctx.Err() != nil {
@@ -76,6 +70,10 @@ func (r *run) standing(ctx context.Context, parts []valued, pairs []neighbor, ch
 	}
 	if err != nil {
 		return nil, err
+	}
+	words := make([]rank.Word, len(looks))
+	for i, l := range looks {
+		words[i] = rank.Word{Text: l.part.text, Worth: l.part.worth, Pair: i >= len(parts), In: l.in}
 	}
 	return words, nil
 }
@@ -95,6 +93,10 @@ func (r *run) lookAll(ctx context.Context, looks []look, pairs []neighbor, chunk
 		if err := r.score(ctx, scorer, looks, chunks); !errors.Is(err, sheaf.ErrUnsupported) {
 			return err
 		}
+	}
+	room := make([]float64, len(looks)*len(chunks))
+	for i := range looks {
+		looks[i].in, room = room[:len(chunks):len(chunks)], room[len(chunks):]
 	}
 	places := rank.NewOrdinals(len(chunks))
 	defer places.Release()
@@ -126,18 +128,25 @@ func (r *run) lookAll(ctx context.Context, looks []look, pairs []neighbor, chunk
 
 // score has the store tell how strongly parts of the query stand in chunks.
 func (r *run) score(ctx context.Context, scorer backend.Scorer, looks []look, chunks []sheaf.ID) error {
-	looks = slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return l.part.chunks == 0 })
-	reqs := make([]backend.Request, len(looks))
-	for i, l := range looks {
-		reqs[i] = r.alone(l.part.query, nil)
-	}
-	found, err := scorer.Scores(ctx, reqs, chunks)
-	for i, scores := range found {
-		for k, score := range scores {
-			looks[i].in[k] = score / looks[i].part.idf
+	reqs, of := make([]backend.Request, 0, len(looks)), make([]*look, 0, len(looks))
+	for i := range looks {
+		if l := &looks[i]; l.part.chunks > 0 {
+			reqs, of = append(reqs, r.alone(l.part.query, nil)), append(of, l)
+		} else {
+			l.in = make([]float64, len(chunks))
 		}
 	}
-	return err
+	found, err := scorer.Scores(ctx, reqs, chunks)
+	if err != nil {
+		return err
+	}
+	for i, l := range of {
+		l.in = found[i]
+		for k := range l.in {
+			l.in[k] /= l.part.idf
+		}
+	}
+	return nil
 }
 
 // retrieveLooks retrieves parts of the query, each in chunks of its own, whose places in

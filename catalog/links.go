@@ -272,7 +272,7 @@ func (v *View) References(doc sheaf.ID) []Reference {
 		v.noteFault(err)
 		return nil
 	}
-	from := append(v.Backlinks(doc), doc)
+	from := append(slices.Clone(v.Backlinks(doc)), doc)
 	slices.Sort(from)
 	var refs []Reference
 	for _, id := range from {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/text/unicode/norm"
@@ -218,6 +219,31 @@ func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where stri
 		t.Fatalf("%s: %v", where, err)
 	}
 	return resolved
+}
+
+// TestReferencesKeepBacklinks: who asks for the references of a document leaves the
+// back-links of the view as they are.
+func TestReferencesKeepBacklinks(t *testing.T) {
+	c := open(t, t.TempDir())
+	put(t, c, record(t, "a.md", "# A\n"), record(t, "b.md", "[[a]]\n"), record(t, "c.md", "[[a]]\n"), record(t, "d.md", "[[a]]\n"))
+	v := c.View()
+	defer v.Close()
+	want := []sheaf.ID{"notes:b.md", "notes:c.md", "notes:d.md"}
+	if got := v.Backlinks("notes:a.md"); !slices.Equal(got, want) {
+		t.Fatalf("back-links %q, want %q", got, want)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if refs := v.References("notes:a.md"); len(refs) != len(want) {
+				t.Errorf("%d references, want %d", len(refs), len(want))
+			}
+		})
+	}
+	all.Wait()
+	if got := v.Backlinks("notes:a.md"); !slices.Equal(got, want) {
+		t.Errorf("back-links after references %q, want %q", got, want)
+	}
 }
 
 // TestPlaces: which heading a link's fragment names.

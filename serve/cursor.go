@@ -66,9 +66,9 @@ func (s *rankings) keep(k *kept, from, limit int) string {
 		s.order.MoveToFront(e)
 	} else {
 		_, _ = rand.Read(k.key[:]) // it never fails: see crypto/rand
-		s.evict(len(k.result.Hits), now)
+		s.evict(k.len(), now)
 		s.byKey[k.key] = s.order.PushFront(k)
-		s.hits += len(k.result.Hits)
+		s.hits += k.len()
 	}
 	k.used = now
 	token := binary.BigEndian.AppendUint16(append([]byte{}, k.key[:]...), uint16(from))
@@ -82,7 +82,7 @@ func (s *rankings) evict(n int, now time.Time) {
 		if now.Sub(oldest.used) <= rankingAge && s.order.Len() < maxRankings && s.hits+n <= maxKeptHits {
 			return
 		}
-		s.hits -= len(oldest.result.Hits)
+		s.hits -= oldest.len()
 		delete(s.byKey, oldest.key)
 		s.order.Remove(e)
 	}
@@ -108,7 +108,7 @@ func (s *rankings) find(cursor, owner string) (k *kept, from, limit int, err err
 	k.used = time.Now()
 	s.order.MoveToFront(e)
 	from, limit = int(binary.BigEndian.Uint16(token[keyBytes:])), int(binary.BigEndian.Uint16(token[keyBytes+2:]))
-	if from > len(k.result.Hits) || limit < 1 || limit > MaxLimit {
+	if from > k.len() || limit < 1 || limit > MaxLimit {
 		return nil, 0, 0, ErrExpired // somebody changed it
 	}
 	return k, from, limit, nil

@@ -63,8 +63,8 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		}
 		return h.Legs[leg].Rank
 	}
-	for i := range result.Hits {
-		h := &result.Hits[i]
+	for i := range found.len() {
+		h := found.hit(i)
 		f := FusedResult{ID: h.ID, Score: Finite(h.Score), VectorRank: rank(h, vector), TextRank: rank(h, words)}
 		f.Chunk, _ = search.Part(r.guard, h.ID)
 		f.Document, _ = r.guard.Document(h.Doc)

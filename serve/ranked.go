@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"sheaf"
 	"sheaf/backend"
@@ -21,111 +18,52 @@ import (
 // ranked is the ranking that answers a search: what is remembered of it, for all
 // pages and for everybody who asks the same and may see the same.
 type ranked struct {
+	// result holds the hits until they are remembered, hits then.
 	result    *search.Result
+	hits      *packed
 	matches   *int
 	documents documents // of results that were found in files, else nil
-	// at is the state of the index. shown are the results as they are shown, of
-	// those that have been.
+	// at is the state of the index. shown are the snippets of the results that have been
+	// shown.
 	at    stamp
-	shown []atomic.Pointer[Result]
+	shown snippets
 	// key is what it is remembered by.
 	key cacheKey
 }
 
+// len is the number of hits.
+func (f *ranked) len() int {
+	if f.hits != nil {
+		return len(f.hits.at)
+	}
+	return len(f.result.Hits)
+}
+
+// hit is one of the hits, which must not be changed.
+func (f *ranked) hit(i int) *search.Hit {
+	if f.hits != nil {
+		return f.hits.hit(i)
+	}
+	return &f.result.Hits[i]
+}
+
+// own makes of the ranking what may be remembered: without what only the search itself
+// was for, in few pieces of memory and sharing none with anything larger.
+func (f *ranked) own() {
+	f.hits = pack(f.result.Hits)
+	f.result.Hits, f.result.Took = nil, nil
+}
+
 // bytes is about what it takes before any of it is shown.
 func (f *ranked) bytes() int64 {
-	const (
-		fixed  = 5 << 10                                                                          // the result, its parameters and times
-		hit    = int64(unsafe.Sizeof(search.Hit{}) + unsafe.Sizeof(atomic.Pointer[Result]{}) + 8) // with its confidence
-		header = int64(unsafe.Sizeof(""))
-	)
-	n := int64(fixed)
-	for i := range f.result.Hits {
-		h := &f.result.Hits[i]
-		n += hit + int64(len(h.ID)+len(h.Doc)+len(h.Title)+len(h.Breadcrumb)+len(h.Path)) + int64(len(h.Legs))*int64(unsafe.Sizeof(sheaf.Leg{})) + explanationBytes(h.Explanation)
-		for _, texts := range [...][]string{h.Hierarchy, h.Tags} {
-			for _, text := range texts {
-				n += header + int64(len(text))
-			}
-		}
-		for _, c := range h.Constituents {
-			n += int64(unsafe.Sizeof(c)) + int64(len(c.ID)+len(c.Title))
-		}
-	}
+	const fixed = 3 << 10 // the result and its parameters
+	n := fixed + f.hits.bytes()
 	for _, facet := range f.result.Facets {
 		for _, v := range facet.Values {
 			n += hitBytes + int64(len(v.Value.Text))
 		}
 	}
 	return n
-}
-
-// shownBytes is about what a result takes that is shown of a hit, beside the hit.
-func shownBytes(r *Result) int64 {
-	n := int64(unsafe.Sizeof(*r)) + int64(len(r.Snippet)+len(r.File)) + int64(len(r.Legs))*int64(unsafe.Sizeof(Leg{})) + int64(len(r.Matches))*int64(unsafe.Sizeof(Span{}))
-	n += int64(len(r.Constituents)) * int64(unsafe.Sizeof(Constituent{}))
-	if r.Date != nil {
-		n += int64(unsafe.Sizeof(*r.Date))
-	}
-	return n
-}
-
-// own copies what the hits hold: texts into one, lists of a kind into one. A title is a
-// part of all that the catalog read of its document, and the places in the branches a
-// part of those of every candidate, which would stay in memory with it; and few large
-// pieces of memory are less to look through for what is garbage than many small ones.
-func (f *ranked) own() {
-	hits := f.result.Hits
-	var texts, legs, parts int
-	for i := range hits {
-		h := &hits[i]
-		texts, legs, parts = texts+len(h.Hierarchy)+len(h.Tags), legs+len(h.Legs), parts+len(h.Constituents)
-	}
-	lists, places, constituents := make([]string, 0, texts), make([]sheaf.Leg, 0, legs), make([]search.Constituent, 0, parts)
-	confidences := make([]float64, 0, len(hits))
-	all := make([]*string, 0, 5*len(hits)+texts+2*parts)
-	for i := range hits {
-		h := &hits[i]
-		h.Hierarchy, h.Tags = together(&lists, h.Hierarchy), together(&lists, h.Tags)
-		h.Legs, h.Constituents = together(&places, h.Legs), together(&constituents, h.Constituents)
-		if h.Confidence != nil {
-			confidences = append(confidences, *h.Confidence)
-			h.Confidence = &confidences[len(confidences)-1]
-		}
-		h.Evidence = nil // what the confidence was made of
-		all = append(all, (*string)(&h.ID), (*string)(&h.Doc), &h.Title, &h.Breadcrumb, &h.Path)
-		for j := range h.Constituents {
-			all = append(all, (*string)(&h.Constituents[j].ID), &h.Constituents[j].Title)
-		}
-	}
-	for i := range lists {
-		all = append(all, &lists[i])
-	}
-	size := 0
-	for _, text := range all {
-		size += len(*text)
-	}
-	var joined strings.Builder
-	joined.Grow(size)
-	for _, text := range all {
-		joined.WriteString(*text)
-	}
-	rest := joined.String()
-	for _, text := range all {
-		n := len(*text)
-		*text, rest = rest[:n], rest[n:]
-	}
-}
-
-// together appends a list to those of its kind, which has room for it, and is its copy
-// there.
-func together[T any](all *[]T, list []T) []T {
-	if list == nil {
-		return nil
-	}
-	from := len(*all)
-	*all = append(*all, list...)
-	return (*all)[from:len(*all):len(*all)]
 }
 
 // asked is all that a ranking depends on beside the state of the index.
@@ -234,11 +172,13 @@ func (r *Reader) countInto(ctx context.Context, found *ranked, q sheaf.Query) er
 // remembered when it is whole and nothing has changed meanwhile.
 func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ranked, error)) (*ranked, []search.Timing, error) {
 	start, cache := time.Now(), r.c.cache
+	var took []search.Timing
 	value, how, err := cache.share(ctx, r.at, key, func() (any, bool, error) {
 		found, err := seek()
 		if err != nil {
 			return nil, false, err
 		}
+		took = slices.Clone(found.result.Took)
 		whole := !found.result.Degraded && len(found.result.Warnings) == 0
 		// A pinned store stands still, so this is asked for those that others write to
 		// while they are searched.
@@ -259,5 +199,5 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 	case shared:
 		return result, []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}, nil
 	}
-	return result, slices.Clone(result.result.Took), nil
+	return result, took, nil
 }

@@ -318,10 +318,10 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 
 // page is the results of a ranking from one on, as they are shown.
 func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, error) {
-	result, start := k.result, time.Now()
+	result, hits, start := k.result, k.len(), time.Now()
 	a := &Answer{Query: k.request.Text, Profile: result.Profile, Parameters: result.Parameters, Results: []Result{}, Generation: k.generation,
 		Answerable: result.Answerable, Degraded: result.Degraded, Warnings: orEmpty(slices.Clone(result.Warnings)), Notes: orEmpty(result.Notes), Facets: k.facets, Matches: k.matches,
-		Total: Total{Value: len(result.Hits), Relation: "eq"}}
+		Total: Total{Value: hits, Relation: "eq"}}
 	if from == 0 { // further pages are cut from a ranking that was made then
 		a.Timings = slices.Clone(k.steps)
 	}
@@ -332,10 +332,10 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	if a.Parameters == nil {
 		a.Parameters = map[string]string{}
 	}
-	if len(result.Hits) >= k.request.Window {
+	if hits >= k.request.Window {
 		a.Total.Relation = "gte"
 	}
-	to, stale := min(from+limit, len(result.Hits)), 0
+	to, stale := min(from+limit, hits), 0
 	a.Results = slices.Grow(a.Results, max(to-from, 0))
 	s := showing{Reader: r, ctx: ctx, ranking: k, left: to - from}
 	for i := from; i < to; i++ {
@@ -348,8 +348,8 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 		}
 		a.Results = append(a.Results, shown)
 	}
-	if s.bytes > 0 && r.c.cache != nil {
-		r.c.cache.grow(k.ranked.key, k.ranked, s.bytes)
+	if bytes := k.shown.add(hits, s.made); bytes > 0 && r.c.cache != nil {
+		r.c.cache.grow(k.ranked.key, k.ranked, bytes)
 	}
 	if err := r.Err(); err != nil { // of what is shown of the results
 		return nil, fmt.Errorf("read index: %w", err)
@@ -357,7 +357,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	if stale > 0 {
 		a.Warnings = append(a.Warnings, fmt.Sprintf("%d of the results changed since they were indexed: they have no snippet", stale))
 	}
-	if to < len(result.Hits) {
+	if to < hits {
 		a.Next = r.c.rankings.keep(k, to, limit)
 	}
 	a.Timings = append(a.Timings, search.Timing{Step: "show", Duration: time.Since(start)})

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"sync/atomic"
 
 	"sheaf"
 	"sheaf/catalog"
@@ -45,7 +44,7 @@ func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return f.Text(doc) }
 // newRanked is the ranking that a search gave. Of what was scanned it keeps the
 // documents of the results.
 func (r *Reader) newRanked(result *search.Result) (*ranked, error) {
-	found := &ranked{result: result, at: r.at, shown: make([]atomic.Pointer[Result], len(result.Hits))}
+	found := &ranked{result: result, at: r.at}
 	scanned := result.Scanned
 	if scanned == nil {
 		return found, nil

@@ -21,12 +21,10 @@ type showing struct {
 	// words finds those of the query; it is not made for what was shown before.
 	words *search.Highlighter
 	texts map[sheaf.ID]textOf // that were read: several results are often of one document
-	// What the results are made of, all together: they are remembered together, and few
-	// large pieces of memory are less to look through than many small ones.
-	results []Result
+	// What the results are made of, all together.
 	legs    []Leg
 	matches []Span
-	bytes   int64 // that what is remembered of them takes
+	made    []shownSnippet // those that may be remembered
 }
 
 // highlighter finds the words of the query.
@@ -37,27 +35,14 @@ func (s *showing) highlighter() *search.Highlighter {
 	return s.words
 }
 
-// remember is a copy of a result that may be kept.
-func (s *showing) remember(shown Result) *Result {
-	if s.results == nil {
-		s.results = make([]Result, 0, s.left)
-	}
-	s.results = append(s.results, shown)
-	return &s.results[len(s.results)-1]
-}
-
 // show is a hit of a ranking as it is shown; false when the caller may not see it
 // any more. What was shown before of the same state of the index is shown again
 // while the file is the same.
 func (s *showing) show(i int) (Result, bool) {
 	r, k := s.Reader, s.ranking
-	hit := &k.result.Hits[i]
+	hit := k.hit(i)
 	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
-	if same {
-		if before := k.shown[i].Load(); before != nil && r.view.Unchanged(hit.Doc) {
-			return *before, true
-		}
-	} else if !r.guard.visible(hit.Doc) {
+	if !same && !r.guard.visible(hit.Doc) {
 		return Result{}, false
 	}
 	known := k.documents
@@ -68,12 +53,18 @@ func (s *showing) show(i int) (Result, bool) {
 	if k.request.Plain {
 		return shown, true
 	}
+	if same {
+		if before, ok := k.shown.of(i); ok && r.view.Unchanged(hit.Doc) {
+			shown.Snippet, shown.Line, shown.Matches = before.text, before.line, before.matches
+			return shown, true
+		}
+	}
 	s.cutSnippet(known, hit, &shown)
 	if same && !shown.Stale {
-		kept := s.remember(shown)
-		if k.shown[i].Swap(kept) == nil {
-			s.bytes += shownBytes(kept)
+		if s.made == nil {
+			s.made = make([]shownSnippet, 0, s.left)
 		}
+		s.made = append(s.made, shownSnippet{i, shown.Snippet, shown.Line, shown.Matches})
 	}
 	return shown, true
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // remembered keeps the terms of words that were met lately: the words of texts are
@@ -19,21 +20,22 @@ type remembered struct {
 type rememberedWord struct {
 	raw   string
 	terms []Term
-	room  [2]Term // for those of most words
+	// Room for the terms of most words, and for all texts.
+	room [2]Term
+	text [32]byte
 }
 
-// remember is a word with its terms in two pieces of memory: raw may be a part of
-// something large, and so may its terms; and many small pieces are much to look through
-// for what is garbage.
+// remember is a word with its terms in one piece of memory, if they are as short as most:
+// raw may be a part of something large, and so may its terms; and many small pieces are
+// much to look through for what is garbage.
 func remember(raw string, terms []Term) *rememberedWord {
-	var space [3 * rememberedBytes]byte
-	text := append(space[:0], raw...)
+	w := &rememberedWord{}
+	text := append(w.text[:0], raw...)
 	for i := range terms {
 		text = append(text, terms[i].Text...)
 	}
-	rest := string(text)
-	w := &rememberedWord{raw: rest[:len(raw)]}
-	rest, w.terms = rest[len(raw):], w.room[:0]
+	rest := unsafe.String(unsafe.SliceData(text), len(text)) // which nobody changes any more
+	w.raw, rest, w.terms = rest[:len(raw)], rest[len(raw):], w.room[:0]
 	for _, t := range terms {
 		n := len(t.Text)
 		t.Text, rest = rest[:n], rest[n:]

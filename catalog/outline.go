@@ -41,12 +41,12 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 func (v *View) Node(id sheaf.ID) *sheaf.Node {
 	met := *v.nodes.Load()
 	slot := &met[xxh3.HashString(string(id))&uint64(len(met)-1)]
-	if m := slot.Load(); m != nil && m.id == id { // told by its address, nearly always
-		return m.node
+	if n := slot.Load(); n != nil && n.ID == id {
+		return n
 	}
 	n := sheaf.NodeIn(v.Outline, id)
 	if n != nil {
-		slot.Store(&metNode{id, n})
+		slot.Store(n)
 	}
 	return n
 }
@@ -55,16 +55,7 @@ func (v *View) Node(id sheaf.ID) *sheaf.Node {
 // where another may take it: a query asks for hundreds, and one look here takes the
 // place of finding the document and comparing the IDs of its chunks. They are parts
 // of outlines, and go when outlines do. The number of places is a power of two.
-type metNodes []atomic.Pointer[metNode]
-
-// metNode is a chunk under the ID that it was asked for by: stores that know their IDs
-// give the very same string again, and no text has to be compared then. One is made for
-// each miss, which decodes or searches an outline anyway: three words in the place itself
-// could not be read whole without a lock, which those that find would pay for.
-type metNode struct {
-	id   sheaf.ID
-	node *sheaf.Node
-}
+type metNodes []atomic.Pointer[sheaf.Node]
 
 // The number of places: at least that of chunks, so that few share one, within bounds.
 const (

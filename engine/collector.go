@@ -211,9 +211,8 @@ func (c *collector) id(view int, ordinal uint32) string {
 	id, err := c.views[view].reader.ID(c.a[:0], ordinal)
 	c.a = id
 	c.fail(err)
-	text := string(id)
 	if c.places != nil && err == nil {
-		c.places.put(text, view, ordinal)
+		return c.places.put(id, view, ordinal)
 	}
-	return text
+	return string(id)
 }

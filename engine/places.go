@@ -2,6 +2,8 @@ package engine
 
 import (
 	"hash/maphash"
+	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -11,7 +13,21 @@ import (
 // and never grows.
 type places struct {
 	byOrdinal, byID [placeSlots]atomic.Pointer[standing]
+	rooms           sync.Pool // of *placeRoom
 }
+
+// placeRoom is memory for what is remembered next, of several chunks at once: many small
+// pieces are much to look through for what is garbage. One that is remembered keeps those
+// that were remembered with it, so that they are few.
+type placeRoom struct {
+	standings []standing
+	ids       strings.Builder
+}
+
+const (
+	placesTogether = 16
+	placeBytes     = 1 << 10
+)
 
 // placeSlots is enough for the chunks of a folder of notes, which all turn up sooner or
 // later: reading an identifier takes several times as long as finding it here.
@@ -34,11 +50,22 @@ func ordinalSlot(view int, ordinal uint32) int {
 
 func idSlot(id string) int { return int(maphash.String(placeSeed, id) % placeSlots) }
 
-// put remembers the chunk called id.
-func (c *places) put(id string, view int, ordinal uint32) {
-	p := &standing{id, view, ordinal, uint32(idSlot(id))}
+// put remembers the chunk called id and returns its own copy of that.
+func (c *places) put(id []byte, view int, ordinal uint32) string {
+	room, _ := c.rooms.Get().(*placeRoom)
+	if room == nil || len(room.standings) == cap(room.standings) || room.ids.Cap()-room.ids.Len() < len(id) {
+		room = &placeRoom{standings: make([]standing, 0, placesTogether)}
+		room.ids.Grow(max(len(id), placeBytes))
+	}
+	start := room.ids.Len()
+	room.ids.Write(id)
+	own := room.ids.String()[start:]
+	room.standings = append(room.standings, standing{own, view, ordinal, uint32(idSlot(own))})
+	p := &room.standings[len(room.standings)-1]
+	c.rooms.Put(room)
 	c.byOrdinal[ordinalSlot(view, ordinal)].Store(p)
 	c.byID[p.slot].Store(p)
+	return own
 }
 
 // again lets a chunk that is remembered by its ordinal be found by its identifier

@@ -140,12 +140,10 @@ func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	return &d
 }
 
-// Change puts a document, changes it when Patch is set, or deletes it when both
-// are nil.
+// Change puts a document, or deletes it when Put is nil.
 type Change struct {
-	ID    sheaf.ID
-	Put   *DocumentInput
-	Patch *DocumentPatch
+	ID  sheaf.ID
+	Put *DocumentInput
 	// IfMatch is the tag that the document must have, "*" any; "" is no
 	// condition. IfNoneMatch is "*" when there must be none, or the tag that it
 	// must not have.
@@ -194,6 +192,41 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	return c.write(ctx, changes)
 }
 
+// Patch changes what is known of a document beside its text, as Write does, when its
+// tag is ifMatch; "*" is any, "" no condition. What the caller may not see cannot be
+// changed so, since a patch could make it readable: it is the sheaf.ErrNotFound of a
+// document that does not exist.
+func (c *Collection) Patch(ctx context.Context, grant access.Grant, id sheaf.ID, p *DocumentPatch, ifMatch string) (Stored, error) {
+	changes := []Change{{ID: id, IfMatch: ifMatch}}
+	if err := c.allowed(&grant, changes); err != nil {
+		return Stored{}, err
+	}
+	if err := validProperties(p.Properties); err != nil {
+		return Stored{}, err
+	}
+	if p.Sets != nil {
+		if err := mayPutIn(&grant, *p.Sets); err != nil {
+			return Stored{}, err
+		}
+	}
+	if err := c.given.tasks.settle(ctx, changes); err != nil {
+		return Stored{}, err
+	}
+	give, err := c.take(ctx)
+	if err != nil {
+		return Stored{}, err
+	}
+	defer give()
+	if changes[0].Put, err = c.patched(&grant, id, p); err != nil {
+		return Stored{}, err
+	}
+	stored, err := c.carryOut(ctx, changes)
+	if err != nil {
+		return Stored{}, err
+	}
+	return stored[0], nil
+}
+
 // allowed reports whether a caller may make changes; it fills in the sets that a
 // caller is bound to.
 func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
@@ -224,31 +257,27 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 		}
 		seen[ch.ID] = true
 		ch.Within = grant.Sets
-		var sets []string
-		switch {
-		case ch.Patch != nil:
-			if err := validProperties(ch.Patch.Properties); err != nil {
-				return inChange(i, err)
-			}
-			if ch.Patch.Sets != nil {
-				if sets = *ch.Patch.Sets; len(sets) == 0 && len(grant.Sets) > 0 {
-					return fmt.Errorf("%w: this key writes documents of its sets only", ErrForbidden)
-				}
-			}
-		case ch.Put != nil:
-			if err := ch.Put.valid(settings.Dims); err != nil {
-				return inChange(i, err)
-			}
-			if len(ch.Put.Sets) == 0 {
-				ch.Put.Sets = slices.Clone(grant.Sets)
-			}
-			sets = ch.Put.Sets
+		if ch.Put == nil {
+			continue
 		}
-		for _, set := range sets {
-			if len(grant.Sets) > 0 && !slices.Contains(grant.Sets, set) {
-				return fmt.Errorf("%w: this key writes documents of its sets only", ErrForbidden)
-			}
+		if err := ch.Put.valid(settings.Dims); err != nil {
+			return inChange(i, err)
 		}
+		if len(ch.Put.Sets) == 0 {
+			ch.Put.Sets = slices.Clone(grant.Sets)
+		}
+		if err := mayPutIn(grant, ch.Put.Sets); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayPutIn reports whether a caller may put documents into these sets and no others.
+func mayPutIn(grant *access.Grant, sets []string) error {
+	outside := func(set string) bool { return !slices.Contains(grant.Sets, set) }
+	if len(grant.Sets) > 0 && (len(sets) == 0 || slices.ContainsFunc(sets, outside)) {
+		return fmt.Errorf("%w: this key writes documents of its sets only", ErrForbidden)
 	}
 	return nil
 }
@@ -348,24 +377,35 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// write makes allowed changes.
-func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, error) {
+// take waits until it is the caller's turn to write; give ends that. A long run over
+// the folders ends first; the caller waits as long as they will, and nothing is
+// changed when they do not.
+func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: other documents are being written", sheaf.ErrUnavailable)
 	}
-	defer func() { <-c.given.turn }()
-	// A long run over the folders ends first; the caller waits as long as they
-	// will, and nothing is changed when they do not.
 	if err := c.o.Ingest.Turn.Take(ctx); err != nil {
+		<-c.given.turn
 		return nil, err
 	}
-	defer c.o.Ingest.Turn.Give()
+	return func() { c.o.Ingest.Turn.Give(); <-c.given.turn }, nil
+}
+
+// write makes allowed changes.
+func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, error) {
+	give, err := c.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
+	return c.carryOut(ctx, changes)
+}
+
+// carryOut makes allowed changes. It must be the caller's turn to write.
+func (c *Collection) carryOut(ctx context.Context, changes []Change) ([]Stored, error) {
 	out := make([]Stored, len(changes))
-	if err := c.patch(changes); err != nil {
-		return nil, err
-	}
 	if err := c.check(changes, out); err != nil {
 		return nil, err
 	}
@@ -437,32 +477,27 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	return nil
 }
 
-// patch makes whole documents of patches and the documents as they are kept.
-func (c *Collection) patch(changes []Change) error {
+// patched is a document as it is kept, with the changes of a patch. It must be the
+// caller's turn to write.
+func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch) (*DocumentInput, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
-	for i := range changes {
-		ch := &changes[i]
-		if ch.Patch == nil {
-			continue
-		}
-		rec, err := view.Record(ch.ID)
-		if errors.Is(err, sheaf.ErrNotFound) || err == nil && !ch.within(rec) { // as if there were none
-			return notFound(ch.ID)
-		}
-		if err != nil {
-			return err
-		}
-		_, stored, err := c.stored(fileName(ch.ID, rec.File.Hash))
-		if err != nil {
-			return err
-		}
-		ch.Put = ch.Patch.onto(*stored.Document)
-		if n := len(ch.Put.Properties); n > maxProperties {
-			return inChange(i, fieldError("properties", "the document then has %d properties: at most %d are allowed", n, maxProperties))
-		}
+	rec, err := view.Record(id)
+	if errors.Is(err, sheaf.ErrNotFound) || err == nil && !sees(grant, rec) { // as if there were none
+		return nil, notFound(id)
 	}
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	_, stored, err := c.stored(fileName(id, rec.File.Hash))
+	if err != nil {
+		return nil, err
+	}
+	put := p.onto(*stored.Document)
+	if n := len(put.Properties); n > maxProperties {
+		return nil, fieldError("properties", "the document then has %d properties: at most %d are allowed", n, maxProperties)
+	}
+	return put, nil
 }
 
 // maxProperties is the most properties of a document, as DocumentInput says.
@@ -517,8 +552,12 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 
 // within reports whether the caller may replace and delete a document.
 func (ch *Change) within(rec *catalog.Record) bool {
-	bounds := access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: ch.Within}
-	filter := bounds.Filter()
+	return sees(&access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: ch.Within}, rec)
+}
+
+// sees reports whether a grant lets a document through.
+func sees(grant *access.Grant, rec *catalog.Record) bool {
+	filter := grant.Filter()
 	return filter == nil || filter.Match(&backend.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)})
 }
 

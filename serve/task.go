@@ -53,7 +53,6 @@ type keptTask struct {
 type keptChange struct {
 	ID          sheaf.ID       `json:"id"`
 	Put         *DocumentInput `json:"put,omitempty"`
-	Patch       *DocumentPatch `json:"patch,omitempty"`
 	IfMatch     string         `json:"if_match,omitempty"`
 	IfNoneMatch string         `json:"if_none_match,omitempty"`
 	Within      []string       `json:"within,omitempty"`

@@ -24,6 +24,7 @@ type documentPatch struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
 	Match string   `header:"If-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	Key   string   `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
 	Body  serve.DocumentPatch
 }
 
@@ -76,15 +77,10 @@ func documentRoutes() []*route {
 			func(ctx context.Context, c *call, in *documentPut) (*serve.Stored, error) {
 				return once(c, in.Key, func() (*serve.Stored, int, error) { return c.put(ctx, in) })
 			}),
-		operation(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch", example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document", scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity},
-			about: "Title, date, properties, access and sets, for a document that was put; its text stays, and is not embedded again. What is left out stays as it is."},
+		operation(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch", example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document", scope: access.ScopeIngest, fails: written,
+			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
 			func(ctx context.Context, c *call, in *documentPatch) (*serve.Stored, error) {
-				stored, err := c.write(ctx, in.Where, []serve.Change{{ID: in.ID, Patch: &in.Body, IfMatch: in.Match}})
-				if err != nil {
-					return nil, inHeader(err)
-				}
-				c.header.Set("ETag", stored[0].ETag)
-				return &stored[0], nil
+				return once(c, in.Key, func() (*serve.Stored, int, error) { return c.patch(ctx, in) })
 			}),
 		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document", scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
 			func(ctx context.Context, c *call, in *documentDelete) (*serve.Stored, error) {
@@ -128,6 +124,19 @@ func (c *call) put(ctx context.Context, in *documentPut) (*serve.Stored, int, er
 		return &stored[0], http.StatusCreated, nil
 	}
 	return &stored[0], http.StatusOK, nil
+}
+
+func (c *call) patch(ctx context.Context, in *documentPatch) (*serve.Stored, int, error) {
+	collection, err := c.collection(in.Where)
+	if err != nil {
+		return nil, 0, err
+	}
+	stored, err := collection.Patch(ctx, c.grant, in.ID, &in.Body, in.Match)
+	if err != nil {
+		return nil, 0, inHeader(err)
+	}
+	c.header.Set("ETag", stored.ETag)
+	return &stored, http.StatusOK, nil
 }
 
 func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, error) {

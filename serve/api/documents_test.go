@@ -192,6 +192,14 @@ func TestIdempotencyKeys(t *testing.T) {
 	if res, body := s.ask(t, "PUT", path, `{"text": "Pears.\n"}`, "Idempotency-Key", "k1"); res.StatusCode != 409 {
 		t.Errorf("the same key with another request: %d %s", res.StatusCode, body)
 	}
+	patched, body := s.ask(t, "PATCH", path, `{"title": "Apples"}`, "Idempotency-Key", "k3", "If-Match", first.Header.Get("ETag"))
+	again, same = s.ask(t, "PATCH", path, `{"title": "Apples"}`, "Idempotency-Key", "k3", "If-Match", first.Header.Get("ETag"))
+	if patched.StatusCode != 200 || again.StatusCode != 200 || string(body) != string(same) || again.Header.Get("ETag") != patched.Header.Get("ETag") {
+		t.Errorf("a patch: %d %s, again %d %s", patched.StatusCode, body, again.StatusCode, same)
+	}
+	if res, body := s.ask(t, "PATCH", path, `{"title": "Pears"}`, "Idempotency-Key", "k3"); res.StatusCode != 409 {
+		t.Errorf("the same key with another patch: %d %s", res.StatusCode, body)
+	}
 	if res, _ := s.ask(t, "PUT", path, `{"text": ""}`, "Idempotency-Key", "k2"); res.StatusCode != 422 {
 		t.Errorf("a failure: %d", res.StatusCode)
 	}
@@ -387,6 +395,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		"nobody":     {Scopes: []access.Scope{search}},
 		"everything": {Scopes: []access.Scope{access.ScopeAdmin}, Tenant: access.All, Access: []string{access.All}},
 		"finance":    {Scopes: []access.Scope{ingest}, Tenant: "acme", Sets: []string{"finance"}},
+		"acme bob":   {Scopes: []access.Scope{search, ingest}, Tenant: "acme", Access: []string{"user:bob"}},
 	})
 	put := func(key, id, body string) int {
 		status, _ := s.as(t, keys[key], "PUT", "/v1/documents/"+id, body)
@@ -415,7 +424,23 @@ func TestTenantsAndScopes(t *testing.T) {
 			t.Errorf("%s: %d", what, status)
 		}
 	}
-	for key, want := range map[string]string{"acme ann": "acme:a.md acme:f.md acme:p.md", "acme": "acme:f.md acme:p.md", "umbrella": "umbrella:u.md", "nobody": "api:x.md",
+	// What a key does not see it cannot make readable.
+	for _, c := range []struct {
+		key, id, body string
+		status        int
+	}{
+		{"acme bob", "acme:a.md", `{"access": ["user:bob"]}`, 404}, {"acme bob", "acme:s.md", `{"access": ["public"]}`, 404},
+		{"acme bob", "acme:none.md", `{"access": ["user:bob"]}`, 404}, {"acme feed", "acme:s.md", `{"access": ["public"]}`, 404},
+		{"finance", "acme:p.md", `{"title": "x"}`, 404}, {"umbrella", "acme:p.md", `{"title": "x"}`, 403}, {"acme ann", "acme:a.md", `{"title": "x"}`, 403},
+		{"finance", "acme:f.md", `{"sets": ["sales"]}`, 403}, {"acme bob", "acme:p.md", `{"title": "Budgets"}`, 200}, {"umbrella", "umbrella:u.md", `{"title": "Budgets"}`, 200},
+	} {
+		began := time.Now()
+		status, body := s.as(t, keys[c.key], "PATCH", "/v1/documents/"+c.id, c.body)
+		if status != c.status || status == 404 && (time.Since(began) < 4*time.Millisecond || !strings.Contains(body, fmt.Sprintf(`nothing is called \"%s\"`, c.id))) {
+			t.Errorf("%s: PATCH %s %s: %d %s after %v, want %d", c.key, c.id, c.body, status, body, time.Since(began), c.status)
+		}
+	}
+	for key, want := range map[string]string{"acme bob": "acme:f.md acme:p.md", "acme ann": "acme:a.md acme:f.md acme:p.md", "acme": "acme:f.md acme:p.md", "umbrella": "umbrella:u.md", "nobody": "api:x.md",
 		"everything": "acme:a.md acme:f.md acme:p.md acme:s.md api:x.md umbrella:u.md"} {
 		status, body := s.as(t, keys[key], "GET", "/v1/search?query=budget&limit=50", "")
 		var a serve.Answer
@@ -490,7 +515,7 @@ func TestWritesStayWithinSets(t *testing.T) {
 	ingest := []access.Scope{access.ScopeIngest}
 	s, keys := keyed(t, notes, map[string]access.Grant{
 		"all":     {Scopes: ingest, Tenant: "acme"},
-		"finance": {Scopes: ingest, Tenant: "acme", Sets: []string{"finance"}},
+		"finance": {Scopes: ingest, Tenant: "acme", Access: []string{access.All}, Sets: []string{"finance"}},
 	})
 	working(t, s.fixture.Collection)
 	for _, id := range []string{"sales.md", "finance.md"} {

@@ -116,7 +116,7 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 	if w.ended {
 		return ErrClosed
 	}
-	clear(w.columns) // of another call: its memory may hold something else now
+	w.begins = true
 	again, err := l.forget(w, replace, chunks)
 	if err != nil {
 		return err
@@ -172,10 +172,15 @@ func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	return err
 }
 
+// addTo adds a chunk to w, of which the caller holds w.mu and may read l.gathering.
 func (l *Load) addTo(w *worker, c *Chunk) error {
+	if w.begins {
+		clear(w.columns) // of another call: its memory may hold something else now
+		w.begins = false
+	}
 	err := w.add(c, l.index.options.Fields)
 	if errors.Is(err, segment.ErrTooLarge) {
-		if err := l.flush(w); err != nil {
+		if err := l.flush(0, w); err != nil {
 			return err
 		}
 		err = w.add(c, l.index.options.Fields)
@@ -186,7 +191,7 @@ func (l *Load) addTo(w *worker, c *Chunk) error {
 	used := w.bytes()
 	w.used.Store(used)
 	if own := l.index.options.WorkerMemory; own > 0 && used > own {
-		return l.flush(w)
+		return l.flush(0, w)
 	}
 	return nil
 }
@@ -241,7 +246,7 @@ func (l *Load) relieve(ctx context.Context) error {
 	if l.used() <= l.room() {
 		return nil
 	}
-	return l.flush(l.all...)
+	return l.flush(0, l.all...)
 }
 
 // take waits for an idle worker; the one that was used last comes first, so that
@@ -290,7 +295,8 @@ func (l *Load) begun(w *worker) bool {
 // forget removes what chunks and replace stand for from this load, and notes what
 // is to be removed from what is committed. Most documents come once in a load:
 // then a look at seen is all. again says that an identifier of chunks came before,
-// perhaps among them. It is called with w.mu held, and may let go of it for a while.
+// perhaps among them. It is called with w.mu held, and may let go of it for a while,
+// in which the load may be closed.
 func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, err error) {
 	known, again := l.note(replace, chunks)
 	if !known && !again {
@@ -310,6 +316,9 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 			}
 		}
 	}()
+	if w.ended {
+		return false, ErrClosed
+	}
 	ids := make([]string, len(chunks))
 	for i := range chunks {
 		ids[i] = chunks[i].ID
@@ -402,17 +411,18 @@ func (l *Load) keptWords() int64 {
 	return kept
 }
 
-// spare is the memory that is left when a segment is written: none where a goroutine may
-// not take all.
+// spare is the memory that is left while nobody adds: none where a goroutine may not take
+// all.
 func (l *Load) spare() int64 {
 	if l.index.options.WorkerMemory > 0 {
 		return 0
 	}
-	return l.room() - l.used()
+	return max(0, l.room()-l.used())
 }
 
-// flush writes the chunks of workers, to which nobody adds meanwhile, as one segment.
-func (l *Load) flush(workers ...*worker) error {
+// flush writes the chunks of workers, to which nobody adds meanwhile, as one segment. It
+// may take spare bytes beside their memory.
+func (l *Load) flush(spare int64, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {
 		if w.builder.Len() > 0 {
@@ -420,10 +430,10 @@ func (l *Load) flush(workers ...*worker) error {
 		}
 	}
 	if len(builders) > 0 {
-		err := l.write(builders, max(0, l.spare()))
+		err := l.write(builders, spare)
 		if errors.Is(err, segment.ErrTooLarge) && len(builders) > 1 {
 			for _, w := range workers {
-				if err := l.flush(w); err != nil {
+				if err := l.flush(spare, w); err != nil {
 					return err
 				}
 			}
@@ -472,17 +482,14 @@ func (l *Load) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	l.mu.Lock()
-	closed := l.closed
-	l.mu.Unlock()
-	if closed {
-		return ErrClosed
-	}
 	if err := l.flushAll(); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return ErrClosed
+	}
 	if len(l.flushed) == 0 && len(l.removed) == 0 {
 		return nil
 	}
@@ -507,29 +514,32 @@ func (l *Load) Commit(ctx context.Context) error {
 func (l *Load) flushAll() error {
 	var workers []*worker
 	for _, w := range l.all {
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		if !w.builder.Empty() {
-			w.mu.Lock()
-			defer w.mu.Unlock()
 			workers = append(workers, w)
 		}
 	}
-	return l.flush(workers...)
+	return l.flush(l.spare(), workers...)
 }
 
 // Close drops what was not committed and ends the load.
 func (l *Load) Close() error {
-	l.mu.Lock()
-	closed := l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if closed {
-		return nil
-	}
+	// An Add may be writing what all workers have, or looking through it: with the locks of
+	// all, none is.
 	for _, w := range l.all {
 		w.mu.Lock()
+		defer w.mu.Unlock()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	for _, w := range l.all {
 		w.forget()
 		w.ended = true
-		w.mu.Unlock()
 	}
 	l.seen.free()
 	var errs []error

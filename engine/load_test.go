@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf/analysis"
-	"sheaf/vfs"
 )
 
 // TestWorkerMemory: a goroutine that loads alone writes parts as large as
@@ -86,61 +85,6 @@ func TestWorkerMemoryOfNewWords(t *testing.T) {
 	defer s.Release()
 	if st := s.Stats(); st.Chunks != all || st.Segments < 2 || st.Segments > all/10 {
 		t.Errorf("%d of %d chunks in %d segments, want several, of more than 10", st.Chunks, all, st.Segments)
-	}
-}
-
-// TestLoadWhileWriting: while one goroutine writes what all have, another waits with its
-// next chunk, until its context ends at the latest.
-func TestLoadWhileWriting(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	writing, goOn := make(chan struct{}), make(chan struct{})
-	var loading atomic.Bool
-	disk := &vfs.Faulty{FS: vfs.Disk{}, Fail: func(vfs.Op, string) error {
-		if loading.CompareAndSwap(true, false) {
-			close(writing)
-			<-goOn
-		}
-		return nil
-	}}
-	ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ix.Close()
-	load, err := ix.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer load.Close()
-	add := func(ctx context.Context, id string) error {
-		return load.Add(ctx, nil, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", strings.Repeat("some words of a text ", 100)}}}})
-	}
-	loading.Store(true)
-	var adding errgroup.Group
-	adding.Go(func() error {
-		for i := 0; loading.Load(); i++ {
-			if err := add(t.Context(), fmt.Sprint("a", i)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	<-writing
-	ctx, cancel := context.WithCancel(t.Context())
-	waited := make(chan error)
-	go func() { waited <- add(ctx, "b") }()
-	adding.Go(func() error { return add(t.Context(), "c") })
-	cancel()
-	if err := <-waited; !errors.Is(err, context.Canceled) {
-		t.Errorf("a goroutine that waited: %v", err)
-	}
-	close(goOn)
-	if err := adding.Wait(); err != nil {
-		t.Error(err)
 	}
 }
 

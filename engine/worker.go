@@ -14,6 +14,7 @@ import (
 type worker struct {
 	mu       sync.Mutex
 	ended    bool
+	begins   bool // a call, with its first chunk
 	builder  *segment.Builder
 	analyzer *analysis.Analyzer
 	// remembering is the analyzer of words that are not in words; nil before the first.

@@ -1,7 +1,11 @@
 package catalog
 
 import (
+	"encoding/binary"
 	"reflect"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,4 +42,25 @@ func FuzzDecodeRecord(f *testing.F) {
 			t.Fatalf("%d chunks became %d", len(r.Document.Chunks), len(again.Document.Chunks))
 		}
 	})
+}
+
+// TestHostileCount: a record that claims more chunks than it holds, of a document with a
+// long title, takes memory by its size, not by what it claims.
+func TestHostileCount(t *testing.T) {
+	const claimed, size, title = 1 << 13, 1 << 15, 1 << 16
+	b := append(binary.AppendUvarint(nil, claimed), slices.Repeat([]byte{0xff}, size)...)
+	doc := &sheaf.Document{ID: "t:a.md", Title: strings.Repeat("x", title)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	d := &decoder{b: b}
+	decodeChunks(d, doc)
+	runtime.ReadMemStats(&after)
+	if !d.bad || len(doc.Chunks) > 0 {
+		t.Error("the record was read")
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 64*(size+title) {
+		t.Errorf("a record of %d bytes took %d", size+title, used)
+	} else {
+		t.Logf("a record of %d bytes took %d", size+title, used)
+	}
 }

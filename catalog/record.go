@@ -286,7 +286,7 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	}
 	chunks := make([]sheaf.Chunk, 0, n)
 	made := made{lists: make([]string, 0, 2*n+1)}
-	made.text.Grow(n * (len(doc.ID) + len(doc.Title) + 48))
+	made.text.Grow(min(n*(len(doc.ID)+len(doc.Title)+48), 4*len(d.b)))
 	top := made.list(nil, doc.Title)
 	end := 0
 	for i := range n {

@@ -324,6 +324,9 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 			continue // the next block has a bound of its own
 		}
 		ordinals, frequencies := b.cursor.Run(end)
+		if len(ordinals) == 0 {
+			break // a fault, which the cursor keeps
+		}
 		m.touched += len(ordinals)
 		for j, sum := range b.scores(&s.scored, ordinals, frequencies) {
 			if o := ordinals[j]; (sum+rest)*slack >= need && (m.allowed == nil || m.allowed.Has(o)) {
@@ -492,7 +495,9 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 			if frequencies == nil {
 				frequencies = b.cursor.Frequencies()
 			}
-			sum += b.at(o, frequencies[at])
+			if at < len(frequencies) { // or there is a fault, which the cursor keeps
+				sum += b.at(o, frequencies[at])
+			}
 			m.touched++
 		}
 		s.ordinal[kept], s.sum[kept] = o, sum

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestHostileLists: a posting list of which a byte was changed before its checksum was
+// made never ends a search in a panic, whichever loop reads it; what cannot be decoded is
+// a fault.
+func TestHostileLists(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	var chunks []Chunk
+	for i := range 3000 {
+		id := fmt.Sprint(i)
+		text := strings.Repeat("pear ", i%5) + "apple" + strings.Repeat(" apple", i%7)
+		chunks = append(chunks, Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", text}}})
+	}
+	commit(t, ix, nil, chunks)
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	for _, query := range []string{"apple", "apple pear", "pear apple"} {
+		words := &Words{Query: Match{Text: query}, Fields: []FieldWeight{{"body", 1}}, K1: 1.2, B: 0.75}
+		allowed, err := s.allow(Request{Words: words})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := newPlan(s, words, s.analyzer(), allowed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms, _ := p.root.flat()
+		r := s.views[0].reader
+		list, err := r.List(terms[0].refs[0], r.Field("body"), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults, good := 0, list.Postings
+		for i := range good {
+			for _, mask := range []byte{0x7f, 0xff, 1 << (i % 8)} {
+				list.Postings = bytes.Clone(good)
+				list.Postings[i] ^= mask
+				m, err := p.maxScore(terms, 0, newCollector(s, 10))
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.bounds[0].cursor.Reset(list, uint32(r.Chunks()))
+				m.begin()
+				m.run()
+				m.confirm()
+				if p.faultOf(m) != nil {
+					faults++
+				}
+			}
+		}
+		t.Logf("%q: %d faults of %d", query, faults, 3*len(good))
+		if faults < len(good)/10 {
+			t.Errorf("%q: %d faults of %d changes", query, faults, 3*len(good))
+		}
+	}
+}

@@ -23,6 +23,9 @@ type Absence struct {
 	// Reasons are one line each: what each branch knows of it, then the step
 	// that lost it.
 	Reasons []string
+	// Degraded and Warnings are those of the answer that was looked at.
+	Degraded bool
+	Warnings []string
 }
 
 // WhyNot says why id is not among the results of q: which branch did not find
@@ -40,7 +43,7 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 		return nil, err
 	}
 	result := done.result
-	a := &Absence{ID: id}
+	a := &Absence{ID: id, Degraded: result.Degraded, Warnings: result.Warnings}
 	if scanned := result.Scanned; scanned != nil {
 		if reason := whyNoCandidate(scanned, id); reason != "" {
 			a.add("it is no candidate: %s", reason)

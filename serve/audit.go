@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sheaf"
 	"sheaf/backend"
@@ -44,12 +46,14 @@ type Audit struct {
 	Hidden    int `json:"hidden"` // documents that a check could have leaked, in all checks
 	// Incomplete is how many of the checks had a degraded answer, or none: a part of the
 	// ranking failed, or time ran out, and what it would have shown was not looked at.
-	Incomplete int    `json:"incomplete"`
-	Seed       uint64 `json:"seed"`
-	Leaks      []Leak `json:"leaks"`
+	Incomplete int `json:"incomplete"`
+	// Fault is why one of them was not complete, "" when all were.
+	Fault string `json:"fault,omitempty"`
+	Seed  uint64 `json:"seed"`
+	Leaks []Leak `json:"leaks"`
 
-	failed int   // checks that had no answer at all
-	fault  error // of one of them
+	searches, failed int            // how many searches were asked, and had no answer at all
+	lacking          map[string]int // Incomplete by door
 }
 
 // maxLeaks is how many leaks are told of each door.
@@ -60,7 +64,8 @@ const maxLeaks = 20
 // does not let through. Who may see a document is decided here by its own
 // record, with another implementation than the guard's. The index is not
 // changed. A check that nothing answers, because a model is away, is counted as
-// incomplete; when none is answered, that is an error.
+// incomplete; when no search is answered and no leak was found, that is an error.
+// Leaks are told of also when something else ended the audit early: Fault says what.
 func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) {
 	return c.audit(ctx, o, c.For)
 }
@@ -70,7 +75,7 @@ func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) 
 func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
-	a := &auditor{c: c, open: open, o: o, out: &Audit{Seed: o.Seed, Leaks: []Leak{}}}
+	a := &auditor{c: c, open: open, o: o, out: &Audit{Seed: o.Seed, Leaks: []Leak{}, lacking: map[string]int{}}}
 	if err := a.learn(view); err != nil {
 		return nil, err
 	}
@@ -84,31 +89,45 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 			found[i], err = a.round(ctx, begun+uint64(i))
 			return err
 		})
-		if err != nil {
-			return nil, err
-		}
 		for _, f := range found {
-			a.out.Checks += f.Checks
-			a.out.Hidden += f.Hidden
-			a.out.Incomplete += f.Incomplete
-			if a.out.failed += f.failed; a.out.fault == nil {
-				a.out.fault = f.fault
+			if f != nil { // it began
+				a.out.add(f, told)
 			}
-			for _, l := range f.Leaks {
-				if told[l.Door]++; told[l.Door] <= maxLeaks {
-					a.out.Leaks = append(a.out.Leaks, l)
-				}
+		}
+		if err != nil {
+			if len(a.out.Leaks) == 0 {
+				return nil, err
 			}
+			a.out.Fault = err.Error()
+			break
 		}
 		if o.Progress != nil {
 			o.Progress(a.out.Checks, len(a.out.Leaks))
 		}
 	}
-	if a.out.failed == a.out.Checks {
-		return nil, a.out.fault // nothing was looked at
+	if a.out.searches > 0 && a.out.failed == a.out.searches && len(a.out.Leaks) == 0 {
+		return nil, fmt.Errorf("%w: no search was answered, so nothing can be said of leaks: %s", sheaf.ErrUnavailable, a.out.Fault)
 	}
 	a.out.Documents = len(a.docs)
 	return a.out, nil
+}
+
+// add counts what a round found; told is how many leaks of each door there were.
+func (out *Audit) add(f *Audit, told map[string]int) {
+	out.Checks += f.Checks
+	out.Hidden += f.Hidden
+	out.Incomplete += f.Incomplete
+	out.searches += f.searches
+	out.failed += f.failed
+	for door, n := range f.lacking {
+		out.lacking[door] += n
+	}
+	out.Fault = cmp.Or(out.Fault, f.Fault)
+	for _, l := range f.Leaks {
+		if told[l.Door]++; told[l.Door] <= maxLeaks {
+			out.Leaks = append(out.Leaks, l)
+		}
+	}
 }
 
 // checksOfRound is how many checks a round makes, and roundsOfBatch how many rounds end
@@ -127,6 +146,7 @@ type audited struct {
 	access []string
 	sets   []string
 	words  []string
+	values []string // what is asked of its properties: prop.NAME:begin*
 }
 
 type auditor struct {
@@ -141,12 +161,14 @@ type auditor struct {
 	people   []string
 	sets     []string
 	profiles []string
+	sorts    []string // columns and draws
 }
 
 // learn reads the documents and what they say.
 func (a *auditor) learn(view *catalog.View) error {
 	a.at = map[sheaf.ID]int{}
 	kinds := map[string]map[string]bool{"tenant": {}, "access": {}, "sets": {}}
+	names := map[string]bool{}
 	for id := range view.Files() {
 		rec, err := view.Record(id)
 		if err != nil {
@@ -156,6 +178,12 @@ func (a *auditor) learn(view *catalog.View) error {
 		said := map[string]bool{}
 		for _, p := range rec.Document.Properties {
 			name := strings.ToLower(p.Name)
+			if isPlain(name) {
+				names[name] = true
+				for _, v := range p.Values {
+					d.values = append(d.values, begins(name, v.String()))
+				}
+			}
 			if kinds[name] == nil || said[name] {
 				continue
 			}
@@ -184,6 +212,10 @@ func (a *auditor) learn(view *catalog.View) error {
 		a.docs = append(a.docs, d)
 	}
 	a.tenants, a.people, a.sets = keysOf(kinds["tenant"]), keysOf(kinds["access"]), keysOf(kinds["sets"])
+	a.sorts = []string{"date", "-path", "random", "random:7"}
+	for _, name := range keysOf(names) {
+		a.sorts = append(a.sorts, "prop."+name, "-prop."+name)
+	}
 	infos, err := profile.List(a.c.o.ProfileDirs...)
 	if err != nil {
 		return err
@@ -194,6 +226,18 @@ func (a *auditor) learn(view *catalog.View) error {
 		}
 	}
 	return view.Err()
+}
+
+// isPlain reports whether a name of a property can stand in a query as it is.
+func isPlain(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool { return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+}
+
+// begins is the condition that a property begins as a value does.
+func begins(name, value string) string {
+	word, _, _ := strings.Cut(value, " ")
+	letters := []rune(word)
+	return "prop." + name + ":" + string(letters[:min(2, len(letters))]) + "*"
 }
 
 func keysOf(set map[string]bool) []string {
@@ -256,7 +300,10 @@ func (a *auditor) query(hidden []int) string {
 		if len(hidden) > 0 && a.random.IntN(4) > 0 {
 			d = &a.docs[hidden[a.random.IntN(len(hidden))]]
 		}
-		if len(d.words) > 0 {
+		switch {
+		case len(d.values) > 0 && a.random.IntN(6) == 0:
+			words = append(words, d.values[a.random.IntN(len(d.values))])
+		case len(d.words) > 0:
 			words = append(words, d.words[a.random.IntN(len(d.words))])
 		}
 	}
@@ -275,7 +322,7 @@ func (a *auditor) query(hidden []int) string {
 func (of *auditor) round(ctx context.Context, number uint64) (*Audit, error) {
 	own := *of
 	a := &own
-	a.random, a.out = rand.New(rand.NewPCG(a.o.Seed, 0xacce55+number)), &Audit{}
+	a.random, a.out = rand.New(rand.NewPCG(a.o.Seed, 0xacce55+number)), &Audit{lacking: map[string]int{}}
 	g := a.grant()
 	var hidden []int
 	seen := 0
@@ -292,20 +339,25 @@ func (of *auditor) round(ctx context.Context, number uint64) (*Audit, error) {
 	}
 	defer r.Close()
 	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r, hidden: hidden, seen: seen}
-	for _, ask := range []func() error{t.search, t.explain, t.similar, t.get, t.document, t.list, t.whyNot, t.whatIf, t.stage, t.count} {
-		t.text, t.degraded = a.query(hidden), false
+	for _, door := range []struct {
+		name string
+		ask  func() error
+	}{{"search", t.search}, {"explain", t.explain}, {"similar", t.similar}, {"get", t.get}, {"document", t.document},
+		{"documents", t.list}, {"why not", t.whyNot}, {"what if", t.whatIf}, {"stage", t.stage}, {"summary", t.count}} {
+		t.text, t.fault = a.query(hidden), ""
 		a.out.Checks++
 		a.out.Hidden += len(hidden)
-		if err := ask(); err != nil {
-			err = fmt.Errorf("audit, query %q: %w", t.text, err)
+		if err := door.ask(); err != nil {
+			err = fmt.Errorf("audit, %s, query %q: %w", door.name, t.text, err)
 			if ctx.Err() != nil || !errors.Is(err, sheaf.ErrUnavailable) {
-				return nil, err
+				return a.out, err
 			}
-			t.degraded = true // a model or a part of the store is away: others may answer
-			a.out.failed, a.out.fault = a.out.failed+1, err
+			t.lacks(err.Error()) // a model or a part of the store is away: others may answer
 		}
-		if t.degraded {
+		if t.fault != "" {
 			a.out.Incomplete++
+			a.out.lacking[door.name]++
+			a.out.Fault = cmp.Or(a.out.Fault, t.fault)
 		}
 	}
 	return a.out, nil
@@ -314,13 +366,25 @@ func (of *auditor) round(ctx context.Context, number uint64) (*Audit, error) {
 // trial is the questions of one grant.
 type trial struct {
 	*auditor
-	ctx      context.Context
-	grant    access.Grant
-	reader   *Reader
-	hidden   []int
-	seen     int
-	text     string
-	degraded bool // what the check looked at
+	ctx    context.Context
+	grant  access.Grant
+	reader *Reader
+	hidden []int
+	seen   int
+	text   string
+	fault  string // why what the check looked at is not all, "" when it is
+}
+
+// lacks says that what the check looked at is not all; warnings say why.
+func (t *trial) lacks(warnings ...string) {
+	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
+}
+
+// degraded says so of an answer that may be.
+func (t *trial) degraded(a *Answer) {
+	if a.Degraded {
+		t.lacks(a.Warnings...)
+	}
 }
 
 func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
@@ -360,9 +424,15 @@ func (t *trial) asked(text string, at int, name string) bool {
 }
 
 func (t *trial) request() SearchRequest {
-	q := SearchRequest{Text: t.text, Window: 100, Limit: 1 + t.random.IntN(20), Facets: []string{"tree", "folder", "tag"}, Count: true}
+	q := SearchRequest{Text: t.text, Window: 100, Limit: 1 + t.random.IntN(20), Count: true}
+	if t.random.IntN(2) == 0 { // not every store counts them
+		q.Facets = []string{"tree", "folder", "tag"}
+	}
 	if t.random.IntN(8) == 0 {
-		q.Sort = []string{"date", "-path"}[t.random.IntN(2)]
+		q.Sort = t.sorts[t.random.IntN(len(t.sorts))]
+		if t.random.IntN(2) == 0 {
+			q.Text, t.text = "", "" // of everything
+		}
 	}
 	if t.random.IntN(2) == 0 {
 		q.Profile = t.pick(t.profiles, "")
@@ -386,27 +456,39 @@ func (t *trial) search() error {
 	}
 	_, err = all.Search(t.ctx, q)
 	all.Close()
-	if err != nil && !refused(err) {
+	if err != nil && !refused(err) && !errors.Is(err, sheaf.ErrUnavailable) {
 		return err
 	}
-	for range 2 {
-		if err := t.pages(q); err != nil {
+	var failed [2]error
+	for i := range failed {
+		if err := t.pages(q); refused(err) {
+			return nil
+		} else if err != nil && !errors.Is(err, sheaf.ErrUnavailable) {
 			return err
+		} else {
+			failed[i] = err
 		}
 	}
-	return nil
+	t.out.searches++
+	if failed[0] != nil && failed[1] != nil {
+		t.out.failed++
+	}
+	return cmp.Or(failed[0], failed[1])
 }
 
 // pages looks through all pages of an answer.
 func (t *trial) pages(q SearchRequest) error {
 	a, err := t.reader.Search(t.ctx, q)
 	for err == nil {
-		t.degraded = t.degraded || a.Degraded
+		t.degraded(a)
 		if err := t.answer("search", a); err != nil {
 			return err
 		}
 		if a.Matches != nil && *a.Matches > 0 && t.seen == 0 {
 			t.leak("search", "", "it counts %d matches and nothing may be seen", *a.Matches)
+		}
+		if a.Total.Value > 0 && t.seen == 0 {
+			t.leak("search", "", "it has %d results and nothing may be seen", a.Total.Value)
 		}
 		if a.Next == "" {
 			return nil
@@ -417,16 +499,13 @@ func (t *trial) pages(q SearchRequest) error {
 			a.Matches = matches
 		}
 	}
-	if refused(err) {
-		return nil
-	}
 	return err
 }
 
 func (t *trial) explain() error {
 	e, err := t.reader.Explain(t.ctx, t.request())
 	if err == nil {
-		t.degraded = e.Degraded
+		t.degraded(e.Answer)
 		return t.answer("explain", e)
 	}
 	if refused(err) {
@@ -458,8 +537,8 @@ func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
 		if err == nil {
 			return t.answer(door, out)
 		}
-		if refused(err) || errors.Is(err, sheaf.ErrUnavailable) {
-			return nil // a chunk is no document; a file may have changed
+		if refused(err) {
+			return nil // a chunk is no document
 		}
 		return err
 	}
@@ -472,11 +551,22 @@ func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
 	if missing == nil || strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", id), "") != strings.ReplaceAll(missing.Error(), fmt.Sprintf("%q", none), "") {
 		t.leak(door, doc.id, "its error is %q, that of nothing %q", err, missing)
 	}
+	for _, err := range []error{err, missing} {
+		if errors.Is(err, sheaf.ErrUnavailable) {
+			return err
+		}
+	}
 	return nil
 }
 
 func (t *trial) similar() error {
-	return t.named("similar", func(id sheaf.ID) (any, error) { return t.reader.Similar(t.ctx, id, SearchRequest{}) })
+	return t.named("similar", func(id sheaf.ID) (any, error) {
+		a, err := t.reader.Similar(t.ctx, id, SearchRequest{})
+		if err == nil {
+			t.degraded(a)
+		}
+		return a, err
+	})
 }
 
 func (t *trial) get() error {
@@ -518,12 +608,23 @@ func (t *trial) list() error {
 }
 
 func (t *trial) whyNot() error {
-	return t.named("why not", func(id sheaf.ID) (any, error) { return t.reader.WhyNot(t.ctx, SearchRequest{Text: t.text}, id) })
+	return t.named("why not", func(id sheaf.ID) (any, error) {
+		a, err := t.reader.WhyNot(t.ctx, SearchRequest{Text: t.text}, id)
+		if err == nil && a.degraded {
+			t.lacks(a.warnings...)
+		}
+		return a, err
+	})
 }
 
 func (t *trial) whatIf() error {
-	moves, err := t.reader.WhatIf(t.ctx, SearchRequest{Text: t.text}, map[string]string{"meaning": "1"})
+	moves, answers, err := t.reader.whatIf(t.ctx, SearchRequest{Text: t.text}, map[string]string{"meaning": "1"})
 	if err == nil {
+		for _, a := range answers {
+			if a.Degraded {
+				t.lacks(a.Warnings...)
+			}
+		}
 		return t.answer("what if", moves)
 	}
 	if refused(err) {
@@ -540,8 +641,11 @@ func (t *trial) stage() error {
 		ranking = append(ranking, Scored{id, t.random.Float64()})
 	}
 	out, err := t.reader.Stage(t.ctx, "aggregate", map[string]string{"to": "document", "method": "max_p"}, [][]Scored{ranking}, t.text, 10)
-	if err != nil {
+	if refused(err) {
 		return nil // a stage may refuse what it does not know
+	}
+	if err != nil {
+		return err
 	}
 	for _, s := range out {
 		i, known := t.at[s.ID]

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf"
+	"sheaf/backend"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/servetest"
@@ -33,6 +35,7 @@ func listed(n int, random *rand.Rand) map[string]string {
 		if random.IntN(2) == 0 {
 			fmt.Fprintf(&b, "sets: [%s]\n", []string{"finance", "handbook", "board"}[random.IntN(3)])
 		}
+		fmt.Fprintf(&b, "owner: %s\n", words[random.IntN(len(words))])
 		fmt.Fprintf(&b, "tags: [%s]\n---\n# %s %s\n\n", words[random.IntN(len(words))], words[random.IntN(len(words))], words[random.IntN(len(words))])
 		for range 3 {
 			fmt.Fprintf(&b, "## %s\n\n%s %s, see [[d%03d]].\n\n", words[random.IntN(len(words))], words[random.IntN(len(words))], words[random.IntN(len(words))], random.IntN(n))
@@ -125,10 +128,94 @@ func TestAuditTellsOfIncompleteChecks(t *testing.T) {
 	if incomplete == 0 {
 		t.Error("the model is away: no check is incomplete")
 	}
-	// A model that never answers leaves the questions that words answer.
+	// One that never answers is missed by every search that asks for meaning, whichever door it is.
 	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error { return errors.New("the model is away") })
 	out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: 100, Seed: 3})
-	if err != nil || out.Checks != 100 || out.Incomplete == 0 || out.Incomplete == out.Checks || len(out.Leaks) > 0 {
+	if err != nil || out.Checks != 100 || len(out.Leaks) > 0 || !strings.Contains(out.Fault, "the model is away") {
 		t.Errorf("%+v, %v", out, err)
 	}
+	if out, err = f.Audit(context.Background(), serve.AuditOptions{Seed: 3}); err != nil || out == nil || out.Checks != 0 {
+		t.Errorf("no checks: %+v, %v", out, err)
+	}
+}
+
+// TestAuditCountsIncompleteOfEveryDoor: with the model away, every door that ranks has
+// checks that are not complete.
+func TestAuditCountsIncompleteOfEveryDoor(t *testing.T) {
+	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(context.Context, int64) error { return errors.New("the model is away") })
+	counts, err := serve.AuditIncomplete(context.Background(), f.Collection, serve.AuditOptions{Checks: 300, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, door := range []string{"search", "explain", "why not", "what if"} {
+		if counts[door] == 0 {
+			t.Errorf("no check of %s is incomplete: %v", door, counts)
+		}
+	}
+	for _, door := range []string{"get", "document", "documents", "stage", "summary"} {
+		if counts[door] != 0 {
+			t.Errorf("%s needs no model: %v", door, counts)
+		}
+	}
+}
+
+// awayStore answers nothing while away.
+type awayStore struct {
+	backend.Backend
+	away bool
+}
+
+func (s *awayStore) Retrieve(ctx context.Context, r backend.Request) (sheaf.Ranking, error) {
+	if s.away {
+		return nil, fmt.Errorf("%w: the store is away", sheaf.ErrUnavailable)
+	}
+	return s.Backend.Retrieve(ctx, r)
+}
+
+// TestAuditAway: an audit of which no search was answered is an error that says why,
+// unless it found a leak, which it tells of.
+func TestAuditAway(t *testing.T) {
+	store := &awayStore{}
+	f := servetest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *serve.Options) { store.Backend, o.Backend = o.Backend, store })
+	store.away = true
+	o := serve.AuditOptions{Checks: 100, Seed: 3}
+	if out, err := f.Audit(context.Background(), o); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "the store is away") {
+		t.Errorf("%+v, %v", out, err)
+	}
+	out, err := serve.AuditLeaking(context.Background(), f.Collection, o, func(g *access.Grant) { *g = access.Unrestricted() })
+	if err != nil || len(out.Leaks) == 0 || out.Incomplete == 0 || !strings.Contains(out.Fault, "the store is away") {
+		t.Errorf("leaks of a store that is away: %+v, %v", out, err)
+	}
+}
+
+// TestAuditOfPatched: documents whose lists were changed are seen by whom they name now,
+// also where answers are remembered from before.
+func TestAuditOfPatched(t *testing.T) {
+	f := servetest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
+	grant := access.Unrestricted()
+	who := []string{"public", "user:ann", "user:bob", "group:staff"}
+	var puts []serve.Change
+	for i := range 20 {
+		puts = append(puts, serve.Change{ID: sheaf.DocumentID(serve.FreeTree, fmt.Sprintf("d%03d.md", i)),
+			Put: &serve.DocumentInput{Text: "# Budget salary\n\nOf the merger.\n", Access: []string{who[i%4]},
+				Properties: map[string]serve.Property{"owner": {Values: []sheaf.Value{sheaf.TextValue("bert")}}}}})
+	}
+	audit := func() {
+		t.Helper()
+		out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: 400, Seed: 5})
+		if err != nil || len(out.Leaks) > 0 || out.Documents != 30 || out.Incomplete > 0 {
+			t.Errorf("%+v, %v", out, err)
+		}
+	}
+	if _, err := f.Collection.Write(context.Background(), grant, puts); err != nil {
+		t.Fatal(err)
+	}
+	audit()
+	for i, put := range puts {
+		patch := &serve.DocumentPatch{Access: &[]string{who[(i+1)%4]}, Sets: &[]string{"finance"}}
+		if _, err := f.Collection.Patch(context.Background(), grant, put.ID, patch, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	audit()
 }

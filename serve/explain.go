@@ -120,6 +120,9 @@ type Absence struct {
 	Rank    int      `json:"rank" doc:"Its place among the results; 0 when it is not there."`
 	Inside  sheaf.ID `json:"inside,omitempty" doc:"The result that stands for it."`
 	Reasons []string `json:"reasons" doc:"What every branch knows of it, then the step that lost it."`
+
+	degraded bool // a part of the ranking failed: warnings say which
+	warnings []string
 }
 
 // WhyNot says why id is not among the results of a query, or where it is. What
@@ -137,7 +140,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	if err != nil {
 		return nil, err
 	}
-	return &Absence{ID: a.ID, Rank: a.Rank, Inside: a.Inside, Reasons: orEmpty(a.Reasons)}, nil
+	return &Absence{ID: a.ID, Rank: a.Rank, Inside: a.Inside, Reasons: orEmpty(a.Reasons), degraded: a.Degraded, warnings: a.Warnings}, nil
 }
 
 // Move is how one result changes when parameters do.
@@ -154,22 +157,29 @@ type Move struct {
 // set as well: those of the second answer in their order, then those that went
 // away.
 func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, error) {
+	moves, _, err := r.whatIf(ctx, q, change)
+	return moves, err
+}
+
+// whatIf is WhatIf, with both answers.
+func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, [2]*search.Result, error) {
+	var answers [2]*search.Result
 	parsed, p, err := r.prepare(&q)
 	if err != nil {
-		return nil, err
+		return nil, answers, err
 	}
 	if _, err := p.profile.Plan(q.Window, change); err != nil {
-		return nil, inField("change", err)
+		return nil, answers, inField("change", err)
 	}
-	_, _, moves, err := r.lab(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
+	before, after, moves, err := r.lab(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
 	if err != nil {
-		return nil, err
+		return nil, answers, err
 	}
 	out := make([]Move, len(moves))
 	for i, m := range moves {
 		out[i] = Move{m.ID, m.Title, m.Before, m.After, Finite(m.ScoreBefore), Finite(m.ScoreAfter)}
 	}
-	return out, nil
+	return out, [2]*search.Result{before, after}, nil
 }
 
 // StageFuse is the name under which [Reader.Stage] runs a fusion, which joins

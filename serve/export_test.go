@@ -13,3 +13,12 @@ func AuditLeaking(ctx context.Context, c *Collection, o AuditOptions, weaken fun
 		return c.For(g)
 	})
 }
+
+// AuditIncomplete is how many checks of each door of Audit were not complete.
+func AuditIncomplete(ctx context.Context, c *Collection, o AuditOptions) (map[string]int, error) {
+	out, err := c.Audit(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return out.lacking, nil
+}

@@ -107,7 +107,9 @@ func (s *session) tellAudits(audits []*serve.Audit) error {
 			fmt.Fprintf(s.stdout, "%s: %s of %s, %s hidden on average, %s\n", what, terminal.Plural(out.Checks, "check", "checks"),
 				terminal.Plural(out.Documents, "document", "documents"), terminal.Count(out.Hidden/max(1, out.Checks)), terminal.Plural(len(out.Leaks), "leak", "leaks"))
 			if out.Incomplete > 0 {
-				fmt.Fprintf(s.stdout, "  %s not complete: a part of the ranking failed, or time ran out\n", terminal.Plural(out.Incomplete, "check was", "checks were"))
+				fmt.Fprintf(s.stdout, "  %s not complete: %s\n", terminal.Plural(out.Incomplete, "check was", "checks were"), terminal.Clean(out.Fault))
+			} else if out.Fault != "" {
+				fmt.Fprintf(s.stdout, "  it ended early: %s\n", terminal.Clean(out.Fault))
 			}
 		}
 		for _, l := range leaks {

@@ -282,6 +282,13 @@ func mayPutIn(grant *access.Grant, sets []string) error {
 	return nil
 }
 
+// Dims is how many dimensions the vectors of chunks have; 0 when there are none.
+func (c *Collection) Dims() int {
+	view := c.o.Catalog.View()
+	defer view.Close()
+	return view.Settings().Dims
+}
+
 // inChange says in which change a fault lies.
 func inChange(i int, err error) error {
 	var at *FieldError

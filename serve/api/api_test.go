@@ -337,6 +337,10 @@ func TestOpenAPI(t *testing.T) {
 			t.Errorf("the schema %s is not there", name)
 		}
 	}
+	chunks := doc.Components.Schemas["ChunkInputInput"].(map[string]any)["properties"].(map[string]any)
+	if got := fmt.Sprint(chunks["vectors"].(map[string]any)["items"]); !strings.Contains(got, "maxItems:64 minItems:64") {
+		t.Errorf("a vector is %s", got)
+	}
 	res, page := s.ask(t, "GET", "/docs", "")
 	if !strings.Contains(string(page), "/v1/rrf/search") || strings.Contains(string(page), "<script") || strings.Contains(string(page), "://") || !strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("the page: %v", res.Header)
@@ -356,11 +360,12 @@ func TestExamples(t *testing.T) {
 		} `json:"paths"`
 	}
 	s.get(t, "GET", "/openapi.json", "", &doc)
+	s.ask(t, "PUT", "/v1/documents/api:guides/git.md", `{"text": "Apples."}`) // which the example of PATCH changes
 	n := 0
 	for path, methods := range doc.Paths {
 		for method, o := range methods {
 			example := o.RequestBody.Content["application/json"].Example
-			if method != "post" && method != "put" {
+			if method != "post" && method != "put" && method != "patch" {
 				continue
 			}
 			n++

@@ -47,6 +47,7 @@ func (a *API) openAPI(keyed bool) ([]byte, error) {
 	if s.profiles, err = a.profileNames(); err != nil {
 		return nil, err
 	}
+	s.dims = a.dims()
 	failure := s.reference(reflect.TypeFor[Problem](), false)
 	plain := schema{"type": "object", "properties": schema{"error": schema{"type": "string"}}, "required": []string{"error"}, "additionalProperties": false}
 	paths := map[string]map[string]any{}
@@ -87,6 +88,18 @@ func (a *API) profileNames() ([]string, error) {
 		}
 	}
 	return names, err
+}
+
+// dims is how many dimensions the vectors of every collection have; 0 when they
+// have none, or different ones.
+func (a *API) dims() int {
+	dims := a.o.Collections[0].Dims()
+	for _, c := range a.o.Collections[1:] {
+		if c.Dims() != dims {
+			return 0
+		}
+	}
+	return dims
 }
 
 func versionText(v string) string {

@@ -19,6 +19,9 @@ type schemas struct {
 	types map[string]reflect.Type // whose schema a name is
 	// profiles are the names of the profiles that requests may name.
 	profiles []string
+	// dims is how many dimensions a vector has that requests give; 0 when
+	// collections have none, or different ones.
+	dims int
 }
 
 func newSchemas() *schemas {
@@ -34,6 +37,10 @@ func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 	}
 	if r.name == "profile" && input && len(s.profiles) > 0 {
 		out["enum"] = append([]string{""}, s.profiles...)
+	}
+	if r.name == "vectors" && input && s.dims > 0 {
+		one := out["items"].(schema)
+		one["minItems"], one["maxItems"] = s.dims, s.dims
 	}
 	if r.doc != "" {
 		out["description"] = r.doc

@@ -199,9 +199,12 @@ func TestBudget(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	for _, budget := range []int{1, 60, 150, 400, 5000} {
 		var found answer
-		call(t, s, "search", map[string]any{"query": "commit git 検索", "budget": budget}, &found)
+		text := call(t, s, "search", map[string]any{"query": "commit git 検索", "budget": budget}, &found)
 		if found.Tokens > budget {
 			t.Errorf("budget %d: %d tokens", budget, found.Tokens)
+		}
+		if strings.Contains(text, "Nothing was found") || strings.Contains(text, "larger one") != (len(found.Results) == 0) {
+			t.Errorf("budget %d, %d results: %s", budget, len(found.Results), text)
 		}
 		texts := 0
 		for _, r := range found.Results {

@@ -197,7 +197,10 @@ func searchContent(out *searchOut) []sdk.Content {
 		results = "result"
 	}
 	w.line("%d %s for %q in %s, profile %s.", len(out.Results), results, out.Query, out.Collection, out.Profile)
-	if len(out.Results) == 0 {
+	switch {
+	case len(out.Results) == 0 && out.Truncated:
+		w.line("The budget holds none of what was found: give a larger one, or none.")
+	case len(out.Results) == 0:
 		w.line("Nothing was found. Try fewer or other words.")
 	}
 	if out.Answerable != nil && !*out.Answerable && len(out.Results) > 0 {
@@ -206,7 +209,7 @@ func searchContent(out *searchOut) []sdk.Content {
 	for _, n := range out.Notes {
 		w.line("Note: %s", oneLine(n))
 	}
-	if out.Truncated {
+	if out.Truncated && len(out.Results) > 0 {
 		w.line("Note: the budget left out some texts or results; get reads any of them.")
 	}
 	links := []sdk.Content{}

@@ -19,7 +19,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -348,19 +347,20 @@ func (x *Index) Random(ctx context.Context, f Filters, n int, seed uint64) ([]sh
 	if n < 1 || n > backend.MaxLimit {
 		return nil, sheaf.Invalidf("random chunks: %d are wanted: must be within 1..%d", n, backend.MaxLimit)
 	}
-	all, err := x.retrieve(ctx, backend.Request{Limit: backend.MaxLimit, Text: &backend.TextRequest{Query: sheaf.Bool{},
-		Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB}}, f)
+	filter, err := f.Filter(x.now())
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]sheaf.ID, len(all))
-	for i := range all {
-		ids[i] = all[i].ID
+	drawn, err := search.Draw(ctx, x.store, backend.Request{Filter: filter, Limit: n, Text: &backend.TextRequest{Query: sheaf.Bool{},
+		Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB}}, seed)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(ids, func(a, b sheaf.ID) int { return cmp.Compare(a, b) })
-	r := rand.New(rand.NewPCG(seed, seed))
-	r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	return ids[:min(n, len(ids))], nil
+	ids := make([]sheaf.ID, len(drawn.Hits))
+	for i := range ids {
+		ids[i] = drawn.Hits[i].ID
+	}
+	return ids, nil
 }
 
 // Search answers a query with a profile, onyx-elastic or any other, within

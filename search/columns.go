@@ -3,10 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
-	"strconv"
-	"strings"
 
 	"sheaf"
 	"sheaf/backend"
@@ -33,52 +29,14 @@ func (r *run) matches(plan *profile.Plan) backend.Request {
 	return req
 }
 
-// columnRandom begins the column of an order that is drawn; its seed follows.
-const columnRandom = "random:"
-
-// RandomOrder is the order that a seed draws, for Options.Order.
-func RandomOrder(seed uint64) *backend.Order {
-	return &backend.Order{Column: columnRandom + strconv.FormatUint(seed, 10)}
-}
-
-// ReadRandomOrder reads "random", which draws a seed, and "random:7"; ok is false for
-// anything else.
-func ReadRandomOrder(text string) (order *backend.Order, ok bool) {
-	if text == strings.TrimSuffix(columnRandom, ":") {
-		return RandomOrder(uint64(rand.Uint32())), true
-	}
-	seed, ok := strings.CutPrefix(text, columnRandom)
-	n, err := strconv.ParseUint(seed, 10, 64)
-	return RandomOrder(n), ok && err == nil
-}
-
-// drawn finds some of what a query matches, as the seed of its order says: the same
-// for the same seed while nothing changes.
-func (r *run) drawn(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
-	want := req.Limit
-	req.Limit = backend.MaxLimit
-	ranking, err := r.searcher.Backend.Retrieve(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	column := r.opt.Order.Column
-	seed, err := strconv.ParseUint(strings.TrimPrefix(column, columnRandom), 10, 64)
-	if err != nil {
-		return nil, sheaf.Invalidf("order %q: want random:SEED, a whole number", column)
-	}
-	slices.SortFunc(ranking, func(a, b sheaf.Hit) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	random := rand.New(rand.NewPCG(seed, seed))
-	random.Shuffle(len(ranking), func(i, j int) { ranking[i], ranking[j] = ranking[j], ranking[i] })
-	r.result.Total = len(ranking)
-	r.note("drawn at random from %d: %s draws the same", len(ranking), column)
-	return r.known(ranking[:min(want, len(ranking))]), nil
-}
-
 // ordered finds what the query matches in the order of a column, or one that is drawn;
 // no branch runs.
 func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
-	if strings.HasPrefix(r.opt.Order.Column, columnRandom) {
-		return r.drawn(ctx, r.matches(plan))
+	switch seed, random, err := seedOf(r.opt.Order.Column); {
+	case err != nil:
+		return nil, err
+	case random:
+		return r.drawn(ctx, r.matches(plan), seed)
 	}
 	sorter, ok := r.searcher.Backend.(backend.Sorter)
 	if !ok {

@@ -37,8 +37,8 @@ func order(name string) (*backend.Order, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if random, ok := search.ReadRandomOrder(name); ok {
-		return random, nil
+	if random, err := search.ReadRandomOrder(name); random != nil || err != nil {
+		return random, inField("sort", err)
 	}
 	column, descending := strings.CutPrefix(name, "-")
 	if !slices.Contains(orderColumns, column) && !isProperty(column) {

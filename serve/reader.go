@@ -102,6 +102,9 @@ type SearchRequest struct {
 	// or among the best five of a step.
 	Brief bool
 
+	// fresh says that Sort was drawn for this request, so that nobody asks for it again:
+	// its pages are kept, and its ranking is not remembered.
+	fresh bool
 	// like is the query that Similar made, label what it shows.
 	like  *sheaf.Query
 	label string
@@ -130,7 +133,7 @@ func (q *SearchRequest) normalize() error {
 		return err
 	}
 	if q.Sort == "random" {
-		q.Sort = by.Column // which is remembered, and paged
+		q.Sort, q.fresh = by.Column, true
 	}
 	return validFacets(q.Facets)
 }

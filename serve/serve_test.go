@@ -123,6 +123,34 @@ func TestRequestsOutOfRange(t *testing.T) {
 	}
 }
 
+// TestDrawsRemembered: a draw that nobody can ask for again is not remembered, one with a
+// seed is; what is nearly a draw is refused.
+func TestDrawsRemembered(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n", "b.md": "# B\n\ntext\n"}, nil)
+	r := reader(t, f, access.Unrestricted())
+	for range 5 {
+		if a := find(t, r, serve.SearchRequest{Sort: "random"}); len(a.Results) != 4 {
+			t.Errorf("%d drawn of 4", len(a.Results))
+		}
+	}
+	if n := f.Cache(); n.Entries != 0 || n.Passed != 5 {
+		t.Errorf("after draws without a seed: %+v", n)
+	}
+	for range 2 {
+		find(t, r, serve.SearchRequest{Sort: "random:1234567890123456789"})
+	}
+	if n := f.Cache(); n.Entries != 1 || n.Found != 1 {
+		t.Errorf("after two with one: %+v", n)
+	}
+	for _, sort := range []string{"-random", "-random:7", "random:", "random:x", "random:18446744073709551616"} {
+		_, err := r.Search(context.Background(), serve.SearchRequest{Sort: sort})
+		var at *serve.FieldError
+		if !errors.As(err, &at) || at.Field != "sort" || !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", sort, err)
+		}
+	}
+}
+
 // A condition that does not hold is no invalid input; a field that is wrong is.
 func TestConditionIsNotInvalid(t *testing.T) {
 	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)

@@ -48,12 +48,12 @@ func (o *columnOptions) order() (*backend.Order, error) {
 	if o.sort == "" {
 		return nil, nil
 	}
+	if random, err := search.ReadRandomOrder(o.sort); random != nil || err != nil {
+		return random, err
+	}
 	name, descending := strings.CutPrefix(o.sort, "-")
 	if name == "" {
 		return nil, sheaf.Invalidf("--sort %s: want the name of a column or a property, as in --sort date or --sort=-date", o.sort)
-	}
-	if random, ok := search.ReadRandomOrder(name); ok {
-		return random, nil
 	}
 	return &backend.Order{Column: columnOf(name), Descending: descending}, nil
 }
@@ -72,7 +72,7 @@ func (o *columnOptions) names() []string {
 // unknown are notes about columns that were asked for and that no document has.
 func (o *columnOptions) unknown(view *catalog.View) []string {
 	asked := slices.Clone(o.facets)
-	if _, random := search.ReadRandomOrder(o.sort); o.sort != "" && !random {
+	if random, err := search.ReadRandomOrder(o.sort); o.sort != "" && random == nil && err == nil {
 		asked = append(asked, strings.TrimPrefix(o.sort, "-"))
 	}
 	var notes []string

@@ -20,7 +20,7 @@ type SearchFields struct {
 	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit. The ranking is made for the window, so that pages do not move against each other."`
 	Explain bool     `json:"explain" query:"explain" doc:"Say of every result how its score came about."`
 	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"^(tag|folder|tree|ext|prop\\.[^,]+)$" doc:"Columns by whose values everything that matches the words and filters is counted."`
-	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"^(-?(date|path|prop\\..+)|random(:[0-9]{1,18})?)?$" doc:"Put everything that matches in the order of a column instead of ranking it: date, path or prop.NAME, with a dash before it for the largest first. random draws some, random:7 the same each time. A query of nothing matches everything then."`
+	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"^(-?(date|path|prop\\..+)|-?random(:.*)?)?$" doc:"Put everything that matches in the order of a column instead of ranking it: date, path or prop.NAME, with a dash before it for the largest first. random draws some, random:7 the same each time: a seed is a whole number of 64 bits, and a draw has no dash. A query of nothing matches everything then."`
 	Count   bool     `json:"count" query:"count" doc:"Say how many chunks match, exactly."`
 }
 

@@ -420,64 +420,113 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change) ([]Stored, 
 	ctx = context.WithoutCancel(ctx)
 	var puts []ingest.Given
 	var deletes []sheaf.ID
-	var stale []string
+	names := make([]versions, len(changes))
 	if err := os.MkdirAll(c.o.Documents, 0o700); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
+	var err error
 	for i := range changes {
 		ch := &changes[i]
-		old := ""
 		if out[i].version != (catalog.Hash{}) {
-			old = fileName(ch.ID, out[i].version)
+			names[i].old = fileName(ch.ID, out[i].version)
 		}
 		if ch.Put == nil {
-			deletes, stale = append(deletes, ch.ID), append(stale, old)
+			deletes = append(deletes, ch.ID)
 			continue
 		}
-		content, g, err := encodeGiven(ch.ID, ch.Put)
-		if err != nil {
-			return nil, err
+		var content []byte
+		var g ingest.Given
+		if content, g, err = encodeGiven(ch.ID, ch.Put); err != nil {
+			break
 		}
-		name := fileName(ch.ID, g.Hash)
-		if err := writeDurably(c.o.Documents, name, content); err != nil {
-			return nil, err
+		names[i].fresh = fileName(ch.ID, g.Hash)
+		if _, missing := os.Lstat(filepath.Join(c.o.Documents, names[i].fresh)); missing == nil && names[i].old == "" {
+			names[i].old = names[i].fresh // of an index that is being made anew
 		}
-		if old != "" && old != name {
-			stale = append(stale, old)
+		if err = writeDurably(c.o.Documents, names[i].fresh, content); err != nil {
+			break
 		}
 		puts = append(puts, g)
 	}
-	for _, name := range stale {
-		if err := os.Remove(filepath.Join(c.o.Documents, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("write documents: %w", err)
+	// The files before stay until the catalog names the ones after: whenever this
+	// ends, what it names is there.
+	if err == nil {
+		err = c.syncDocuments()
+	}
+	if err == nil {
+		err = c.index(ctx, puts, deletes, false)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.refused(changes, names))
+	}
+	for i := range names {
+		if err := c.removeFile(names[i].old, names[i].fresh); err != nil {
+			return nil, err
 		}
 	}
-	if err := (vfs.Disk{}).SyncDir(c.o.Documents); err != nil {
-		return nil, err
-	}
-	if err := c.index(ctx, puts, deletes); err != nil {
+	if err := c.syncDocuments(); err != nil {
 		return nil, err
 	}
 	return out, c.describe(changes, out)
 }
 
-// index brings given documents into catalog and store. It must be the caller's
-// turn to write.
-func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID) error {
+// versions are the files of a document before and after a change, "" for none.
+type versions struct{ old, fresh string }
+
+// refused removes the files of changes that were not made, or of what is replaced
+// where the catalog has them all the same.
+func (c *Collection) refused(changes []Change, names []versions) error {
+	view := c.o.Catalog.View()
+	defer view.Close()
+	for i, n := range names {
+		rec, err := view.Record(changes[i].ID)
+		switch {
+		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
+			return err // both stay: see missing
+		case err == nil && fileName(changes[i].ID, rec.File.Hash) == n.fresh:
+			err = c.removeFile(n.old, n.fresh)
+		default:
+			err = c.removeFile(n.fresh, n.old)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.syncDocuments()
+}
+
+// removeFile removes the file of a document, unless it is keep or none.
+func (c *Collection) removeFile(name, keep string) error {
+	if name == "" || name == keep {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(c.o.Documents, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write documents: %w", err)
+	}
+	return nil
+}
+
+func (c *Collection) syncDocuments() error { return vfs.Disk{}.SyncDir(c.o.Documents) }
+
+// index brings given documents into catalog and store, those that are put all or
+// none, and before others are deleted; again, when the catalog has them so too. It must
+// be the caller's turn to write.
+func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID, again bool) error {
 	o := *c.o.Ingest
-	o.Progress, o.Turn = nil, nil
+	o.Progress, o.Turn, o.CommitBytes, o.Rebuild = nil, nil, 1, again
 	for i := range puts {
+		o.CommitBytes += int64(len(puts[i].Text)) // one commit
 		if !slices.ContainsFunc(o.Trees, func(t catalog.Tree) bool { return t.Name == puts[i].Tree }) {
 			o.Trees = append(slices.Clip(o.Trees), catalog.Tree{Name: puts[i].Tree})
 		}
 	}
-	if len(deletes) > 0 {
-		if err := ingest.Delete(ctx, o, deletes); err != nil {
+	if len(puts) > 0 {
+		if _, err := ingest.Put(ctx, o, puts); err != nil {
 			return err
 		}
 	}
-	if len(puts) > 0 {
-		if _, err := ingest.Put(ctx, o, puts); err != nil {
+	if len(deletes) > 0 {
+		if err := ingest.Delete(ctx, o, deletes); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -335,37 +336,64 @@ func (c *Collection) recover(ctx context.Context) error {
 		task.owner = k.Owner
 		c.given.tasks.add(&task, k.Work)
 	}
-	missing, err := c.missing()
-	if err != nil {
-		return err
-	}
-	for len(missing) > 0 && ctx.Err() == nil {
-		var puts []ingest.Given
-		size := 0
-		for len(missing) > 0 && size < ingest.DefaultCommitBytes {
-			content, stored, err := c.stored(missing[0])
-			if err != nil {
-				return err
-			}
-			puts = append(puts, stored.Document.given(stored.ID, content))
-			size += len(content)
-			missing = missing[1:]
-		}
-		if err := c.o.Ingest.Turn.Take(ctx); err != nil {
-			return err
-		}
-		err := c.index(ctx, puts, nil)
-		c.o.Ingest.Turn.Give()
-		if err != nil {
+	tried := map[string]bool{}
+	for ctx.Err() == nil {
+		if more, err := c.recoverSome(ctx, tried); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
-// missing are the files of documents that the index does not have as they are
-// kept. Of two versions of one, which a crash can leave, the newer counts.
-func (c *Collection) missing() ([]string, error) {
+// recoverSome indexes some of the documents that are missing, and reports whether
+// there were any that it has not tried. Others may write before and after.
+func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (more bool, err error) {
+	give, err := c.take(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer give()
+	missing, err := c.missing()
+	if err != nil {
+		return false, err
+	}
+	var puts []ingest.Given
+	var names []string
+	size := 0
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		if tried[name] {
+			continue
+		}
+		if size >= ingest.DefaultCommitBytes {
+			break
+		}
+		content, stored, err := c.stored(name)
+		if err != nil {
+			return false, err
+		}
+		puts, names = append(puts, stored.Document.given(stored.ID, content)), append(names, name)
+		size += len(content)
+		tried[name] = true
+	}
+	if err := c.index(ctx, puts, nil, true); err != nil {
+		return false, err
+	}
+	for _, name := range names {
+		for _, e := range missing[name] {
+			if err := c.removeFile(e.Name(), name); err != nil {
+				return false, err
+			}
+		}
+	}
+	return len(puts) > 0, nil
+}
+
+// missing are the files of documents that the index may not have as they are kept,
+// with all versions of each. Of two, which a crash can leave, that of the catalog
+// counts: the other was never acknowledged, or is replaced, and the store may have
+// either. In an index that was made anew the newer one counts. It must be the
+// caller's turn to write.
+func (c *Collection) missing() (map[string][]fs.DirEntry, error) {
 	entries, err := os.ReadDir(c.o.Documents)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -373,44 +401,38 @@ func (c *Collection) missing() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	newest := map[string]fs.DirEntry{} // by key
+	kept := map[string][]fs.DirEntry{} // by key
 	for _, e := range entries {
-		key, _, ok := strings.Cut(e.Name(), "-")
-		if !ok || !strings.HasSuffix(e.Name(), ".json") {
-			continue // an unfinished file
-		}
-		other := newest[key]
-		if other == nil {
-			newest[key] = e
-			continue
-		}
-		older, err := older(other, e)
-		if err != nil {
-			return nil, err
-		}
-		newest[key] = e
-		if older == e {
-			newest[key] = other
-		}
-		if err := os.Remove(filepath.Join(c.o.Documents, older.Name())); err != nil {
-			return nil, err
+		if key, _, ok := strings.Cut(e.Name(), "-"); ok && strings.HasSuffix(e.Name(), ".json") { // else an unfinished file
+			kept[key] = append(kept[key], e)
 		}
 	}
+	names := map[string][]fs.DirEntry{}
 	view := c.o.Catalog.View()
 	defer view.Close()
 	settings := view.Settings()
 	for id, state := range view.Files() {
-		if settings.Root(id.Tree()) == "" {
-			if e := newest[fileKey(id)]; e != nil && e.Name() == fileName(id, state.Hash) {
-				delete(newest, fileKey(id))
+		key, name := fileKey(id), fileName(id, state.Hash)
+		if list := kept[key]; settings.Root(id.Tree()) == "" && slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name }) {
+			if len(list) > 1 {
+				names[name] = list
 			}
+			delete(kept, key)
 		}
 	}
-	names := make([]string, 0, len(newest))
-	for _, e := range newest {
-		names = append(names, e.Name())
+	for _, list := range kept {
+		newest := list[0]
+		for _, e := range list[1:] {
+			older, err := older(newest, e)
+			if err != nil {
+				return nil, err
+			}
+			if older == newest {
+				newest = e
+			}
+		}
+		names[newest.Name()] = list
 	}
-	slices.Sort(names)
 	return names, view.Err()
 }
 

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
-	"strings"
 
 	"sheaf"
 	"sheaf/vfs"
@@ -44,7 +43,8 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, ErrStale)
 	}
 	if same && len(text) <= longestText {
-		v.texts.put(sheaf.ID(strings.Clone(string(doc))), &sourceText{name, st.file, text}, len(text)+len(doc)+len(name)+256)
+		named := name + string(doc) // in one piece of memory, of which there will be many
+		v.texts.put(sheaf.ID(named[len(name):]), &sourceText{named[:len(name)], st.file, text}, len(text)+len(named)+256)
 	}
 	return text, err
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -43,6 +44,8 @@ type cache struct {
 	bytes   int64
 	flights map[flightKey]*flight
 	counts  CacheCounts
+	// parameters are those of the answer that was remembered last.
+	parameters map[string]string
 }
 
 // CacheCounts say how searches were answered and what is remembered.
@@ -129,6 +132,16 @@ func (c *cache) grow(key cacheKey, value any, bytes int64) {
 	}
 	e.Value.(*cached).bytes += bytes
 	c.take(bytes)
+}
+
+// shared is parameters in memory that other answers share, if the last has the same.
+func (c *cache) shared(parameters map[string]string) map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !maps.Equal(c.parameters, parameters) {
+		c.parameters = parameters
+	}
+	return c.parameters
 }
 
 // take counts bytes, and forgets what was used longest ago where they are too many;

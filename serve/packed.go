@@ -10,13 +10,16 @@ import (
 	"sheaf/search"
 )
 
-// packed is hits as they are remembered: in three pieces of memory, none of which holds
-// a pointer, however many the hits are. What is collected as garbage is found by looking
-// at all that is not, pointer by pointer, and remembered answers would be most of it.
+// packed is hits as they are remembered: in one piece of memory that holds no pointer,
+// however many the hits are. What is collected as garbage is found by looking at all that
+// is not, pointer by pointer, and remembered answers would be most of it.
 type packed struct {
-	text   string   // of all hits; what several texts of one hit say stands in it once
-	fields string   // of one hit after another
-	at     []uint32 // where each begins in fields
+	n int
+	// data is the place of each hit in fields, four bytes each, then the fields of one hit
+	// after another, then, from text on, their texts: what several texts of one hit say
+	// stands there once.
+	data         string
+	fields, text int
 	// explanations are those of the hits, nil when none has any.
 	explanations []*sheaf.Explanation
 }
@@ -24,8 +27,8 @@ type packed struct {
 // packer is memory to pack hits in. own are the texts of one hit that were written,
 // each with its place.
 type packer struct {
-	text, fields []byte
-	own          []writtenText
+	places, fields, text []byte
+	own                  []writtenText
 }
 
 type writtenText struct {
@@ -36,13 +39,13 @@ type writtenText struct {
 var packers = sync.Pool{New: func() any { return new(packer) }}
 
 // pack copies hits, but for what their confidence was made of.
-func pack(hits []search.Hit) *packed {
+func pack(hits []search.Hit) packed {
 	w := packers.Get().(*packer)
 	defer packers.Put(w)
-	w.text, w.fields = w.text[:0], w.fields[:0]
-	p := &packed{at: make([]uint32, len(hits))}
+	w.places, w.fields, w.text = w.places[:0], w.fields[:0], w.text[:0]
+	p := packed{n: len(hits)}
 	for i := range hits {
-		p.at[i] = uint32(len(w.fields))
+		w.places = binary.LittleEndian.AppendUint32(w.places, uint32(len(w.fields)))
 		w.hit(&hits[i])
 		if e := hits[i].Explanation; e != nil {
 			if p.explanations == nil {
@@ -51,7 +54,10 @@ func pack(hits []search.Hit) *packed {
 			p.explanations[i] = e
 		}
 	}
-	p.text, p.fields = string(w.text), string(w.fields)
+	p.fields = len(w.places)
+	p.text = p.fields + len(w.fields)
+	w.places = append(append(w.places, w.fields...), w.text...)
+	p.data = string(w.places)
 	clear(w.own[:cap(w.own)]) // which are of the hits
 	return p
 }
@@ -158,7 +164,8 @@ func (w *packer) place(s string) int {
 
 // hit is hit i in memory of its own, but for its texts.
 func (p *packed) hit(i int) *search.Hit {
-	r := unpacker{p.text, p.fields[p.at[i]:]}
+	places := unpacker{fields: p.data[4*i:]}
+	r := unpacker{p.data[p.text:], p.data[p.fields+int(places.fixed(4)):]}
 	h := &search.Hit{Breadcrumb: r.str(), ID: sheaf.ID(r.str()), Doc: sheaf.ID(r.str()), Path: r.str(), Title: r.str(), Hierarchy: r.strs(), Tags: r.strs(),
 		Level: search.Level(r.str()), Rank: r.int(), Span: r.span(), Body: r.span(), Depth: r.int(), Score: r.float()}
 	if r.int() == 1 {
@@ -187,7 +194,7 @@ func (p *packed) hit(i int) *search.Hit {
 
 // bytes is what packed hits take.
 func (p *packed) bytes() int64 {
-	n := int64(len(p.text) + len(p.fields) + 4*len(p.at) + 8*len(p.explanations))
+	n := int64(len(p.data) + 8*len(p.explanations))
 	for _, e := range p.explanations {
 		n += explanationBytes(e)
 	}
@@ -227,12 +234,17 @@ func (r *unpacker) float() float64 {
 	if given == 0 {
 		return 0
 	}
+	return math.Float64frombits(r.fixed(8))
+}
+
+// fixed is a number of n bytes.
+func (r *unpacker) fixed(n int) uint64 {
 	bits := uint64(0)
-	for i := range 8 {
+	for i := range n {
 		bits |= uint64(r.fields[i]) << (8 * i)
 	}
-	r.fields = r.fields[8:]
-	return math.Float64frombits(bits)
+	r.fields = r.fields[n:]
+	return bits
 }
 
 func (r *unpacker) str() string {
@@ -252,12 +264,12 @@ func (r *unpacker) strs() []string {
 	return list
 }
 
-// snippets are the snippets of a ranking's hits that were shown, packed as the hits are.
-// They are safe for concurrent use.
+// snippets are the snippets of a ranking's hits that were shown, packed as the hits are,
+// but one after another. They are safe for concurrent use.
 type snippets struct {
-	mu           sync.Mutex
-	text, fields string
-	at           []uint32 // where that of a hit begins in fields, counted from 1; 0 for none
+	mu   sync.Mutex
+	data string
+	at   []uint32 // where that of a hit begins in data, counted from 1; 0 for none
 }
 
 // shownSnippet is the snippet of hit i, the line of its first match, and the matches,
@@ -272,7 +284,7 @@ type shownSnippet struct {
 // of is the snippet of hit i; false when it was not shown.
 func (s *snippets) of(i int) (shownSnippet, bool) {
 	s.mu.Lock()
-	text, fields, at := s.text, s.fields, uint32(0)
+	data, at := s.data, uint32(0)
 	if s.at != nil {
 		at = s.at[i]
 	}
@@ -280,11 +292,13 @@ func (s *snippets) of(i int) (shownSnippet, bool) {
 	if at == 0 {
 		return shownSnippet{}, false
 	}
-	r := unpacker{text, fields[at-1:]}
-	shown := shownSnippet{i: i, text: r.str(), line: r.int(), matches: make([]Span, r.int())}
+	r := unpacker{fields: data[at-1:]}
+	shown := shownSnippet{i: i, line: r.int(), matches: make([]Span, r.int())}
 	for i := range shown.matches {
 		shown.matches[i] = spanOf(r.span())
 	}
+	n := r.int()
+	shown.text = r.fields[:n]
 	return shown, true
 }
 
@@ -298,8 +312,8 @@ func (s *snippets) add(n int, shown []shownSnippet) int64 {
 	defer packers.Put(w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := len(s.text) + len(s.fields) + 4*len(s.at)
-	w.text, w.fields = append(w.text[:0], s.text...), append(w.fields[:0], s.fields...)
+	before := len(s.data) + 4*len(s.at)
+	w.fields = append(w.fields[:0], s.data...)
 	if s.at == nil {
 		s.at = make([]uint32, n)
 	}
@@ -308,15 +322,14 @@ func (s *snippets) add(n int, shown []shownSnippet) int64 {
 			continue
 		}
 		s.at[h.i] = uint32(len(w.fields)) + 1
-		w.own = w.own[:0] // the text of a snippet is like no other
-		w.str(h.text)
 		w.int(h.line)
 		w.int(len(h.matches))
 		for _, m := range h.matches {
 			w.span(sheaf.Span(m))
 		}
+		w.int(len(h.text))
+		w.fields = append(w.fields, h.text...)
 	}
-	clear(w.own[:cap(w.own)])
-	s.text, s.fields = string(w.text), string(w.fields)
-	return int64(len(s.text) + len(s.fields) + 4*len(s.at) - before)
+	s.data = string(w.fields)
+	return int64(len(s.data) + 4*len(s.at) - before)
 }

@@ -66,8 +66,8 @@ func TestPack(t *testing.T) {
 			}
 		}
 		p := pack(hits)
-		if len(p.at) != len(hits) {
-			t.Fatalf("%d hits of %d", len(p.at), len(hits))
+		if p.n != len(hits) {
+			t.Fatalf("%d hits of %d", p.n, len(hits))
 		}
 		for i := range hits {
 			got := p.hit(i)
@@ -83,8 +83,8 @@ func TestPack(t *testing.T) {
 func TestPackSharesTexts(t *testing.T) {
 	own := []byte("> A note › Its part")
 	h := search.Hit{Breadcrumb: string(own), ID: "t:a/note.md#its-part", Doc: "t:a/note.md", Path: "a/note.md", Title: "Its part", Hierarchy: []string{"A note", "Its part"}}
-	if p := pack([]search.Hit{h}); p.text != "> A note › Its part"+"t:a/note.md#its-part" {
-		t.Errorf("the texts take %q", p.text)
+	if p := pack([]search.Hit{h}); p.data[p.text:] != "> A note › Its part"+"t:a/note.md#its-part" {
+		t.Errorf("the texts take %q", p.data[p.text:])
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 type ranked struct {
 	// result holds the hits until they are remembered, hits then.
 	result    *search.Result
-	hits      *packed
+	hits      packed
 	matches   *int
 	documents documents // of results that were found in files, else nil
 	// at is the state of the index. shown are the snippets of the results that have been
@@ -33,25 +33,24 @@ type ranked struct {
 
 // len is the number of hits.
 func (f *ranked) len() int {
-	if f.hits != nil {
-		return len(f.hits.at)
-	}
-	return len(f.result.Hits)
+	return max(len(f.result.Hits), f.hits.n)
 }
 
 // hit is one of the hits, which must not be changed.
 func (f *ranked) hit(i int) *search.Hit {
-	if f.hits != nil {
+	if f.result.Hits == nil {
 		return f.hits.hit(i)
 	}
 	return &f.result.Hits[i]
 }
 
 // own makes of the ranking what may be remembered: without what only the search itself
-// was for, in few pieces of memory and sharing none with anything larger.
-func (f *ranked) own() {
+// was for, in few pieces of memory and sharing none with anything larger but the
+// parameters, which are mostly those of the answer before.
+func (f *ranked) own(c *cache) {
 	f.hits = pack(f.result.Hits)
 	f.result.Hits, f.result.Took = nil, nil
+	f.result.Parameters = c.shared(f.result.Parameters)
 }
 
 // bytes is about what it takes before any of it is shown.
@@ -183,7 +182,7 @@ func (r *Reader) remembered(ctx context.Context, key cacheKey, seek func() (*ran
 		// A pinned store stands still, so this is asked for those that others write to
 		// while they are searched.
 		if at, told := stampOf(r.view, r.guard.store); whole && told && at == r.at {
-			found.own()
+			found.own(cache)
 			found.key = key
 			cache.put(r.at, key, found, found.bytes())
 		}

@@ -108,7 +108,7 @@ type ChunkInput struct {
 // stays; a list takes the place of the whole list before.
 type DocumentPatch struct {
 	Title      *string             `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
-	Date       *time.Time          `json:"date,omitempty" doc:"The date of a document whose text says none."`
+	Date       **time.Time         `json:"date,omitempty" doc:"The date of a document whose text says none; null takes it away."`
 	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"Properties that have another value, by name; an empty list takes one away."`
 	Access     *[]string           `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it from now on; an empty list makes it private."`
 	Sets       *[]string           `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in from now on."`
@@ -120,7 +120,7 @@ func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 		d.Title = *p.Title
 	}
 	if p.Date != nil {
-		d.Date = p.Date
+		d.Date = *p.Date
 	}
 	if p.Access != nil {
 		d.Access = *p.Access
@@ -128,15 +128,17 @@ func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	if p.Sets != nil {
 		d.Sets = *p.Sets
 	}
-	all := map[string]Property{}
-	for name, v := range d.Properties { // names compare without regard to case
-		all[strings.ToLower(name)] = v
-	}
+	d.Properties = maps.Clone(d.Properties)
 	for name, v := range p.Properties {
-		all[strings.ToLower(name)] = v
+		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool { return strings.EqualFold(old, name) })
+		if len(v.Values) == 0 {
+			continue
+		}
+		if d.Properties == nil {
+			d.Properties = map[string]Property{}
+		}
+		d.Properties[name] = v
 	}
-	maps.DeleteFunc(all, func(_ string, v Property) bool { return len(v.Values) == 0 })
-	d.Properties = all
 	return &d
 }
 
@@ -359,10 +361,16 @@ func (d *DocumentInput) valid(dims int) error {
 	return nil
 }
 
+// validProperties checks the names of properties, which compare without regard to
+// case.
 func validProperties(properties map[string]Property) error {
-	for name := range properties {
+	names := sortedNames(properties)
+	for i, name := range names {
 		if err := access.ValidName("properties", name); err != nil {
 			return fieldError("properties", "%v", err)
+		}
+		if k := slices.IndexFunc(names[:i], func(other string) bool { return strings.EqualFold(other, name) }); k >= 0 {
+			return fieldError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case: give one of them", names[k])
 		}
 	}
 	return nil

@@ -192,6 +192,10 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // bind puts a parsed value into v by the rules of its field.
 func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	if v.Kind() == reflect.Pointer {
+		if in == nil && v.Type().Elem().Kind() == reflect.Pointer { // what may be null: it is there, and points to nothing
+			v.Set(reflect.New(v.Type().Elem()))
+			return
+		}
 		fresh := reflect.New(v.Type().Elem())
 		before := len(*out)
 		bind(in, fresh.Elem(), r, at, out)
@@ -236,7 +240,7 @@ func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 		if text, ok := scalarOf(in); ok {
 			v.Set(reflect.ValueOf(text))
 		} else {
-			out.add(at, "%s: must be a text, a number, or true or false", kindOf(in))
+			out.add(at, "%s", noScalar(in, "must be a text, a number, or true or false"))
 		}
 	default:
 		panic(fmt.Sprintf("no rule for type %s", v.Type()))
@@ -253,6 +257,14 @@ func scalarOf(in any) (any, bool) {
 		return x, err == nil
 	}
 	return nil, false
+}
+
+// noScalar says what is the matter with a value that scalarOf does not take.
+func noScalar(in any, wanted string) string {
+	if n, ok := in.(json.Number); ok {
+		return quote(n.String()) + ": it is too large"
+	}
+	return kindOf(in) + ": " + wanted
 }
 
 func bindSetting(in any, v reflect.Value, at fault, out *faults) {
@@ -291,7 +303,7 @@ func bindProperty(in any, v reflect.Value, r *rules, at fault, out *faults) {
 		scalar, ok := scalarOf(one)
 		value, known := serve.PropertyValue(scalar)
 		if !ok || !known {
-			out.add(here, "%s: must be a text, a number, true or false, or a list of them", kindOf(one))
+			out.add(here, "%s", noScalar(one, "must be a text, a number, true or false, or a list of them"))
 			continue
 		}
 		if text, ok := scalar.(string); ok && !r.checkText(text, here, out) {
@@ -310,7 +322,7 @@ func bindTime(in any, v reflect.Value, at fault, out *faults) {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		if t, err = time.Parse(time.DateOnly, s); err != nil {
-			out.add(at, "%s: must be a date such as 2024-05-01 or 2024-05-01T12:00:00Z", quote(fmt.Sprint(in)))
+			out.add(at, "%s: must be a date such as 2024-05-01 or 2024-05-01T12:00:00Z", kindOf(in))
 			return
 		}
 	}

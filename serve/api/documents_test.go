@@ -138,11 +138,26 @@ func TestPatch(t *testing.T) {
 	if kept, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(kept), `"vectors":[[1,0,`) {
 		t.Errorf("the vectors are gone: %.200s, %v", kept, err)
 	}
-	for body, status := range map[string]int{`{"text": "x"}`: 422, `{"properties": {"a": {"b": 1}}}`: 422, `{"properties": {"a": [[1]]}}`: 422, `{"properties": {"a": null}}`: 422} {
-		if res, got := s.ask(t, "PATCH", path, body); res.StatusCode != status && res.StatusCode != 400 {
-			t.Errorf("%s: %d %s", body, res.StatusCode, got)
+	for _, c := range []struct {
+		status                int
+		body, pointer, detail string
+	}{
+		{400, `{"text": "x"}`, "#/text", "there is no field of this name"},
+		{400, `{"properties": {"a": {"b": 1}}}`, "#/properties/a", "an object: must be a text"},
+		{400, `{"properties": {"a": [[1]]}}`, "#/properties/a/0", "a list: must be a text"},
+		{400, `{"properties": {"a": null}}`, "#/properties/a", "null: must be a text"},
+		{400, `{"properties": {"a": ["x", 1e999]}}`, "#/properties/a/1", `"1e999": it is too large`},
+		{400, `{"date": 5}`, "#/date", "the number \"5\": must be a date"},
+		{400, `{"date": "soon"}`, "#/date", "the text \"soon\": must be a date"},
+		{400, `{"title": null}`, "#/title", "null: must be a text"},
+		{400, `{"access": null}`, "#/access", "null: must be a list"},
+		{422, `{"properties": {"a/b": 1, "A/b": 2}}`, "#/properties/a~1b", "it differs from A/b in nothing but the case"},
+	} {
+		if p := s.wrong(t, c.status, "PATCH", path, c.body); len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer || !strings.HasPrefix(p.Errors[0].Detail, c.detail) {
+			t.Errorf("%s: %+v, want %s: %s", c.body, p.Errors, c.pointer, c.detail)
 		}
 	}
+	s.wrong(t, 422, "PUT", path, `{"text": "x", "properties": {"Status": "draft", "status": "done"}}`)
 	if res, body := s.ask(t, "PATCH", "/v1/documents/api:nosuch.md", `{"title": "x"}`); res.StatusCode != 404 {
 		t.Errorf("no document: %d %s", res.StatusCode, body)
 	}
@@ -311,6 +326,33 @@ func TestCrashesBetweenSteps(t *testing.T) {
 	names := slices.Sorted(maps.Keys(kept(t, s)))
 	if want := slices.Sorted(slices.Values([]string{apples, bananas, cherries, figs})); !slices.Equal(names, want) {
 		t.Errorf("kept are %v, want %v", names, want)
+	}
+}
+
+// What a patch leaves out stays to the letter, and a date can be taken away.
+func TestPatchLeavesTheRest(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/api:zebra.md"
+	s.ask(t, "PUT", path, `{"text": "Stripes.", "date": "2024-05-01", "properties": {"Own": 1e21, "empty": [], "Status": "draft"}}`)
+	document := func() string {
+		for _, content := range kept(t, s) {
+			return content
+		}
+		return ""
+	}
+	var before, after serve.Stored
+	s.get(t, "PATCH", path, `{"title": "Zebra"}`, &before)
+	want := document()
+	s.get(t, "PATCH", path, `{}`, &after)
+	if got := document(); got != want || after.ETag != before.ETag || !strings.Contains(got, `"Own":1e+21`) || !strings.Contains(got, `"empty":[]`) {
+		t.Errorf("kept as %s, before %s; tags %s and %s", got, want, after.ETag, before.ETag)
+	}
+	s.get(t, "PATCH", path, `{"date": null, "properties": {"STATUS": "done"}}`, &after)
+	if got := document(); strings.Contains(got, "2024") || strings.Contains(got, "draft") || !strings.Contains(got, `"STATUS":"done"`) || !strings.Contains(got, `"Own":1e+21`) {
+		t.Errorf("kept as %s", got)
+	}
+	if ids := found(t, s, "stripes after:2000"); len(ids) != 0 {
+		t.Errorf("by its date are found %v", ids)
 	}
 }
 

@@ -69,6 +69,9 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
+		if input && t.Elem().Kind() == reflect.Pointer {
+			return nullable(s.plain(t.Elem(), r, input))
+		}
 		return s.plain(t.Elem(), r, input)
 	case reflect.String:
 		return textSchema(r)

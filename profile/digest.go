@@ -6,13 +6,18 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+
+	"sheaf"
 )
 
-// Digest tells what a profile computes: those that rank alike have the same, whatever
-// they are called, in whichever file they stand and however their parameters are
-// described. What was measured of one, such as how sure its answers are, holds for the
+// Digest tells what a profile computes: those that say the same have the same, whatever
+// they are called, in whichever file they stand, in whichever order, however a number is
+// written and however their parameters are described. It is finer than how they rank: the
+// names of branches, which answers show, count, and so do parameters that nothing uses
+// and expressions that are written another way. What was measured of one, such as how sure its answers are, holds for the
 // others too.
 func (p *Profile) Digest() string { return p.digest }
 
@@ -47,7 +52,7 @@ func (p *Profile) compute() string {
 	var b strings.Builder
 	var params []string
 	for i := range p.Parameters {
-		params = append(params, fmt.Sprintf("%s=%q\n", p.Parameters[i].Name, p.Parameters[i].Default))
+		params = append(params, fmt.Sprintf("%s=%q\n", p.Parameters[i].Name, plainNumber(p.Parameters[i].Default)))
 	}
 	slices.Sort(params)
 	for _, param := range params {
@@ -71,9 +76,13 @@ func (ph *phase) digest(b *strings.Builder) {
 		br := &ph.branches[i]
 		fmt.Fprintf(b, "branch %q %s", br.name, br.retrieve)
 		digestSettings(b, br.settings)
-		for j := range br.fields {
-			fmt.Fprintf(b, " field %q", br.fields[j].name)
-			br.fields[j].weight.digest(b)
+		for _, name := range sheaf.Fields {
+			for j := range br.fields {
+				if br.fields[j].name == name {
+					fmt.Fprintf(b, " field %q", name)
+					br.fields[j].weight.digest(b)
+				}
+			}
 		}
 		b.WriteByte('\n')
 		for j := range br.then {
@@ -111,8 +120,18 @@ func (s *setting) digest(b *strings.Builder) {
 		name = s.option.name
 	}
 	if s.number != nil {
-		fmt.Fprintf(b, " %s=%q", name, s.number.source)
+		fmt.Fprintf(b, " %s=%q", name, plainNumber(s.number.source))
 		return
 	}
 	fmt.Fprintf(b, " %s=%q%q", name, s.text, s.texts)
+}
+
+// plainNumber is a number as it is written shortest; other texts, expressions among
+// them, stay.
+func plainNumber(text string) string {
+	e, err := parseExpression(text)
+	if err != nil || e.op != 'n' {
+		return text
+	}
+	return strconv.FormatFloat(e.number, 'g', -1, 64)
 }

@@ -51,8 +51,6 @@ func TestVectorsElasticParameters(t *testing.T) {
 	})
 }
 
-// The window of each branch is 5 times the limit, at least 50 and at most 1000
-// (decision D10); the reference's two rules contradict each other.
 func TestCandidateCap(t *testing.T) {
 	for limit, want := range map[int]int{1: 50, 10: 50, 11: 55, 100: 500, 200: 1000, 1000: 1000} {
 		plan, err := builtin(t, "rrf").Plan(limit, nil)
@@ -67,6 +65,8 @@ func TestCandidateCap(t *testing.T) {
 	}
 }
 
+// The window of each branch is 5 times the limit, at least 50 and at most 1000
+// (decision D10); the reference's two rules contradict each other.
 func TestVectorsCandidateCap(t *testing.T) {
 	p := builtin(t, "rrf")
 	worked.Each(t, "rrf_candidate_cap.json", func(t *testing.T, in struct {

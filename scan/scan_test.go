@@ -450,9 +450,6 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// The explanation in the specification's names: the field is the field and the
-// query the word, every signal that took part is there, and the score before
-// normalization is told.
 // A section is found by its title, its own heading and its path, each with its weight.
 func TestFieldsOfSections(t *testing.T) {
 	long := strings.Repeat("word ", 30)
@@ -473,6 +470,9 @@ func TestFieldsOfSections(t *testing.T) {
 	}
 }
 
+// The explanation in the specification's names: the field is the field and the
+// query the word, every signal that took part is there, and the score before
+// normalization is told.
 func TestSignals(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
 		"nextjs/auth.md": "OAuth for the app. #web\n", "nextjs/oauth config.md": "How to configure. See [[auth]]. #web\n", "other/x.md": "OAuth elsewhere\n",

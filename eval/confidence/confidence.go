@@ -20,8 +20,6 @@ import (
 // Options say how a collection is asked.
 type Options struct {
 	Queries knownitem.Options
-	// Parameters are those of the profile.
-	Parameters map[string]string
 	// Folds is into how many parts the queries are cut, each of which is
 	// judged by what was fitted on the others; 0 is 5.
 	Folds int
@@ -128,7 +126,7 @@ func Ask(ctx context.Context, s *search.Searcher, source knownitem.Source, p *pr
 	}
 	a := &Answers{profile: p, items: items}
 	for i := range items {
-		found, err := ask(ctx, s, p, &items[i], i, o.Parameters)
+		found, err := ask(ctx, s, p, &items[i], i)
 		if err != nil {
 			return nil, fmt.Errorf("question %q: %w", items[i].Text, err)
 		}
@@ -170,9 +168,9 @@ func (a *Answers) count(answers func(first search.Evidence) bool) (found, foreig
 }
 
 // ask searches for one item and says what spoke for each of the answers.
-func ask(ctx context.Context, s *search.Searcher, p *profile.Profile, item *knownitem.Item, number int, set map[string]string) ([]sample, error) {
+func ask(ctx context.Context, s *search.Searcher, p *profile.Profile, item *knownitem.Item, number int) ([]sample, error) {
 	q := sheaf.Query{Text: item.Text, Words: sheaf.Match{Text: item.Text}, Filter: item.Filter(), Limit: depth}
-	result, err := s.Search(ctx, q, p, search.Options{Parameters: set, Evidence: true})
+	result, err := s.Search(ctx, q, p, search.Options{Evidence: true})
 	if err != nil {
 		return nil, err
 	}

@@ -462,7 +462,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change) ([]Stored, 
 		err = c.syncDocuments()
 	}
 	if err == nil {
-		err = c.index(ctx, puts, deletes, false)
+		err = c.index(ctx, puts, deletes)
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.refused(changes, names))
@@ -517,11 +517,10 @@ func (c *Collection) removeFile(name, keep string) error {
 func (c *Collection) syncDocuments() error { return vfs.Disk{}.SyncDir(c.o.Documents) }
 
 // index brings given documents into catalog and store, those that are put all or
-// none, and before others are deleted; again, when the catalog has them so too. It must
-// be the caller's turn to write.
-func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID, again bool) error {
+// none, and before others are deleted. It must be the caller's turn to write.
+func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID) error {
 	o := *c.o.Ingest
-	o.Progress, o.Turn, o.CommitBytes, o.Rebuild = nil, nil, 1, again
+	o.Progress, o.Turn, o.CommitBytes = nil, nil, 1
 	for i := range puts {
 		o.CommitBytes += int64(len(puts[i].Text)) // one commit
 		if !slices.ContainsFunc(o.Trees, func(t catalog.Tree) bool { return t.Name == puts[i].Tree }) {

@@ -375,7 +375,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (mo
 		size += len(content)
 		tried[name] = true
 	}
-	if err := c.index(ctx, puts, nil, true); err != nil {
+	if err := c.index(ctx, puts, nil); err != nil {
 		return false, err
 	}
 	for _, name := range names {

@@ -182,7 +182,7 @@ func (c *collector) add(f found) {
 	}
 }
 
-// hits are what was kept, best first.
+// appendHits appends what was kept to dst, best first.
 func (c *collector) appendHits(dst []Hit) ([]Hit, error) {
 	slices.SortFunc(c.heap, func(x, y found) int {
 		switch {

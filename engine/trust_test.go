@@ -292,6 +292,57 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestMergeGolden: segments of this version and of the one before become one, which
+// answers like both.
+func TestMergeGolden(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{"version7", "version8"} {
+		golden := filepath.Join("testdata", version)
+		dir := filepath.Join(t.TempDir(), version)
+		if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
+			t.Fatal(err)
+		}
+		want, err := answers(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// An index of version 7 gets a segment of today, whose document goes again.
+		ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, ix, nil, []Chunk{{ID: "new", Doc: "new", Fields: []FieldText{{"body", "something new"}}}, {ID: "other", Doc: "other"}})
+		if err := ix.Merge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := s.Stats()
+		if faults := s.Check(t.Context(), nil); st.Segments != 1 || len(faults) > 0 {
+			t.Errorf("%s: %d segments, want 1; faults %v", version, st.Segments, faults)
+		}
+		if err := s.Release(); err != nil {
+			t.Error(err)
+		}
+		commit(t, ix, []string{"new", "other"}, nil)
+		if err := errors.Join(ix.Merge(t.Context()), ix.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := answers(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("answers of %s, merged, are\n%swant\n%s", version, got, want)
+		}
+	}
+}
+
 // TestOlderVersion: an index of an earlier version is refused with advice.
 func TestOlderVersion(t *testing.T) {
 	for _, version := range []string{"version1", "version2", "version4", "version5", "version6"} {

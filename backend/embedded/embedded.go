@@ -171,6 +171,9 @@ func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(
 
 func (b bulk) Close() error { return category(b.load.Close()) }
 
+// keptHits is how many hits there is room for in what is kept for another search.
+const keptHits = 1 << 12
+
 // engineHits is memory for what the engine finds.
 var engineHits = sync.Pool{New: func() any { return new([]engine.Hit) }}
 
@@ -182,7 +185,9 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 		hits, err := snapshot.AppendHits(ctx, (*room)[:0], r)
 		defer func() {
 			clear(hits)
-			*room = hits
+			if *room = hits[:0]; cap(hits) > keptHits {
+				*room = nil
+			}
 			engineHits.Put(room)
 		}()
 		ranking = make(sheaf.Ranking, len(hits))

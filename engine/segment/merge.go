@@ -298,6 +298,7 @@ func (m *merger) identifiers() error {
 	}
 	m.file.meta.chunks = m.total
 	m.file.section(sectionIDs, ids.finish())
+	ids.free() // or they would lie beside as many documents
 	m.file.section(sectionRanks, appendRanks(nil, ranks))
 	var docs tableWriter
 	defer docs.free()

@@ -164,7 +164,8 @@ func (r *Reader) Size() int64 { return r.file.Size() }
 
 // MergeBytes is about how much memory the chunks of r take in a merge, beside its
 // vectors: their lengths and numbers, and what is written of dictionaries, identifiers and
-// columns, which grows as it is written.
+// columns, which grows as it is written. Documents that are identifiers are not among it:
+// where they are written, it is when those are not held any more.
 func (r *Reader) MergeBytes() int64 {
 	n := int64(r.meta.chunks) * int64(4*len(r.meta.fields)+12)
 	for _, t := range []*table{r.terms, r.ids, r.docs, r.columns} {
@@ -355,7 +356,7 @@ func (r *Reader) Document(set Bitset, doc string) (bool, error) {
 		return false, c.err
 	}
 	if !c.eachRun(r.meta.chunks, set.setRange) {
-		return false, r.file.Corrupt(sectionDocs, 0, "the chunks of %q", doc)
+		return false, c.table.bytes.Corrupt(0, "the chunks of %q", doc)
 	}
 	return true, nil
 }
@@ -489,7 +490,7 @@ func (t *Terms) decode() bool {
 	}
 	t.cursor.rest = d.b
 	if d.bad {
-		t.cursor.err = t.reader.file.Corrupt(sectionTerms, 0, "entry %d, %q", t.cursor.at, t.cursor.key)
+		t.cursor.err = t.reader.file.Corrupt(sectionTerms, 0, "entry %d of %d", t.cursor.at, t.cursor.table.count)
 		return false
 	}
 	return true

@@ -340,7 +340,8 @@ func FuzzRanks(f *testing.F) {
 	})
 }
 
-// FuzzTable: no bytes make a table panic; keys never fall.
+// FuzzTable: no bytes make a table panic, and runs lie within their bounds. Where the keys that
+// are read are written as a table, seek finds what a walk does.
 func FuzzTable(f *testing.F) {
 	for kind, data := range kindTables() {
 		f.Add(data, []byte("key010"), byte(kind))
@@ -357,9 +358,13 @@ func FuzzTable(f *testing.F) {
 		}
 		var c tableCursor
 		c.reset(table)
+		var keys []string
 		for c.next() {
 			_ = append(c.key, c.payload...)
-			if table.kind == tableOfRuns {
+			if len(keys) < 1000 {
+				keys = append(keys, string(c.key))
+			}
+			if table.kind != tableOfTerms {
 				c.eachRun(len(target), func(start, end int) {
 					if start < 0 || end > len(target) || start >= end {
 						t.Fatalf("a run of %d to %d below %d", start, end, len(target))
@@ -371,7 +376,37 @@ func FuzzTable(f *testing.F) {
 		_ = c.seek(target)
 		c.reset(table)
 		_ = c.seekEntry(len(target))
+		slices.Sort(keys)
+		seekAll(t, slices.Compact(keys), string(target), table.letters)
 	})
+}
+
+// seekAll writes keys as a table in letters, and looks for each of them and for target.
+func seekAll(t *testing.T, keys []string, target string, l *letters) {
+	w := tableWriter{letters: l}
+	defer w.free()
+	for i, key := range keys {
+		w.addNumber(key, i)
+	}
+	table, err := openTable(trusted(t, w.finish()), tableOfNumbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.letters = l
+	var c tableCursor
+	c.reset(table)
+	for i, key := range keys {
+		if !c.next() || string(c.key) != key || c.number != int64(i) {
+			t.Fatalf("entry %d is %q: %d (%v), want %q", i, c.key, c.number, c.err, key)
+		}
+	}
+	for _, key := range append(keys, target) {
+		c.reset(table)
+		found, at := c.seek([]byte(key)), sort.SearchStrings(keys, key)
+		if found != (at < len(keys)) || c.err != nil || found && (string(c.key) != keys[at] || c.number != int64(at)) {
+			t.Fatalf("%q: %v, %q at %d (%v); want place %d of %q", key, found, c.key, c.number, c.err, at, keys)
+		}
+	}
 }
 
 // FuzzMeta: no bytes make the description of a segment or a set of runs panic.

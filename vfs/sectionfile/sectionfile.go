@@ -15,6 +15,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"sheaf/vfs"
 )
@@ -101,6 +102,12 @@ func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
 // Version is the version of the content.
 func (r *Reader) Version() uint32 { return r.version }
 
+// listed are versions as errors show them, the least first.
+func listed(versions []uint32) string {
+	s := fmt.Sprint(slices.Sorted(slices.Values(versions)))
+	return strings.ReplaceAll(s[1:len(s)-1], " ", " and ")
+}
+
 func (r *Reader) open(kind string, versions []uint32) error {
 	data := r.data
 	if len(data) < headerBytes+footerBytes {
@@ -115,14 +122,14 @@ func (r *Reader) open(kind string, versions []uint32) error {
 	}
 	container := le.Uint32(data[8:])
 	if container < oldest || container > Version {
-		return fmt.Errorf("%s: container %w %d, this program reads %d", filepath.Base(r.path), ErrVersion, container, Version)
+		return fmt.Errorf("%s: container %w %d, this program reads %d to %d", filepath.Base(r.path), ErrVersion, container, oldest, Version)
 	}
 	r.whole = container == oldest
 	if k := string(trimZeros(data[16 : 16+kindBytes])); k != kind {
 		return r.corrupt("header", 16, "it holds %q, not %q", k, kind)
 	}
 	if r.version = le.Uint32(data[12:]); !slices.Contains(versions, r.version) {
-		return fmt.Errorf("%s: %s %w %d, this program reads %d", filepath.Base(r.path), kind, ErrVersion, r.version, slices.Max(versions))
+		return fmt.Errorf("%s: %s %w %d, this program reads %s", filepath.Base(r.path), kind, ErrVersion, r.version, listed(versions))
 	}
 	footer := data[len(data)-footerBytes:]
 	if got, want := Checksum(footer[:footerBytes-4]), le.Uint32(footer[footerBytes-4:]); got != want || string(footer[20:28]) != magic {

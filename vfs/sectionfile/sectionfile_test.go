@@ -89,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 	if _, err := sectionfile.Open(vfs.Disk{}, path, "other", 7); !errors.Is(err, sectionfile.ErrCorrupt) {
 		t.Errorf("another kind: %v", err)
 	}
-	if _, err := sectionfile.Open(vfs.Disk{}, path, "example", 8); !errors.Is(err, sectionfile.ErrVersion) {
+	if _, err := sectionfile.Open(vfs.Disk{}, path, "example", 9, 8); !errors.Is(err, sectionfile.ErrVersion) || !strings.Contains(err.Error(), "version 7, this program reads 8 and 9") {
 		t.Errorf("another version: %v", err)
 	}
 }

@@ -98,7 +98,7 @@ func PropertyValue(v any) (value sheaf.Value, ok bool) {
 
 // ChunkInput is a chunk as a caller gives it.
 type ChunkInput struct {
-	Slug    string      `json:"slug,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" doc:"What ends its identifier; its number, from 0, when it is left out."`
+	Slug    string      `json:"slug,omitempty" maxLength:"100" pattern:"@slug" doc:"What ends its identifier; its number, from 0, when it is left out."`
 	Title   string      `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"Its title; the document's when it is left out."`
 	Text    string      `json:"text" required:"true" minLength:"1" maxLength:"1000000" pattern:"@written" doc:"Its text."`
 	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of its passages, of the collection's model and dimension; they are brought to length 1. Without any the model makes them."`

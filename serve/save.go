@@ -20,7 +20,7 @@ import (
 
 // ProfileInput is a profile as the lab saves it: another one with other numbers.
 type ProfileInput struct {
-	Extends    string            `json:"extends" required:"true" minLength:"1" maxLength:"64" pattern:"^[a-z][a-z0-9_-]*$" doc:"The profile that it is like."`
+	Extends    string            `json:"extends" required:"true" minLength:"1" maxLength:"64" pattern:"@own" doc:"The profile that it is like."`
 	About      string            `json:"about,omitempty" maxLength:"1000" pattern:"@line" doc:"What it is for."`
 	Parameters map[string]string `json:"-"` // doors read them in their own way
 	Replace    bool              `json:"replace" doc:"Write it instead of a saved one of this name."`

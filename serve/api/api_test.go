@@ -318,6 +318,23 @@ func TestHostAndOrigin(t *testing.T) {
 	}
 }
 
+// What does not match a pattern is answered in words, not with the expression.
+func TestPatternsInWords(t *testing.T) {
+	s := start(t, notes, nil)
+	for address, want := range map[string]string{
+		"/v1/search?sort=size":             `sort: "size": must be date, path, prop.NAME`,
+		"/v1/search?query=x&cursor=../x":   `cursor: "../x": must be the next of an earlier answer`,
+		"/v1/search?query=x&facets=tag,by": `facets: "by": must be tag, folder, tree, ext or prop.NAME`,
+	} {
+		if res, body := s.ask(t, "GET", address, ""); res.StatusCode != 400 || !strings.Contains(strings.ReplaceAll(string(body), `\"`, `"`), want) || strings.Contains(string(body), "^(") {
+			t.Errorf("%s: %d %s", address, res.StatusCode, body)
+		}
+	}
+	if res, body := s.ask(t, "PUT", "/v1/profiles/Mine", `{"extends": "sheaf"}`); res.StatusCode != 400 || !strings.Contains(string(body), "must be lower-case letters") {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
 func TestOpenAPI(t *testing.T) {
 	s := start(t, notes, nil)
 	var doc struct {

@@ -35,8 +35,7 @@ type rules struct {
 	unique    bool
 }
 
-// patterns are those that several fields share, by the name that their tags give
-// after an @, with what they ask for in words.
+// patterns are those of fields, by the name that their tags give after an @, with what they ask for in words.
 var patterns = map[string]struct{ expression, asks string }{
 	"name":    {`^` + written + `+$`, "must have no white space and no control characters"},
 	"line":    {`^[^\x{0000}-\x{001f}\x{007f}]*$`, "must be one line without control characters"},
@@ -46,7 +45,13 @@ var patterns = map[string]struct{ expression, asks string }{
 	// a document that a caller may give: see serve.Change
 	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` + part + `)*$`,
 		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, # and control characters, whose parts are not empty, . or .., nor begin or end with white space"},
-	"tags": {`^(?:\*|` + tag + `(?: *, *` + tag + `)*)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`},
+	"sort":   {`^(-?(date|path|prop\..+)|-?random(:.*)?)?$`, "must be date, path, prop.NAME, each with a dash before it for the largest first, random, or random:7"},
+	"cursor": {`^([A-Za-z0-9_-]{22})?$`, "must be the next of an earlier answer, as it stood there"},
+	"facet":  {`^(tag|folder|tree|ext|prop\.[^,]+)$`, "must be tag, folder, tree, ext or prop.NAME"},
+	"shown":  {`\S`, "must be more than white space"},
+	"slug":   {`^[A-Za-z0-9_-]*$`, "must be letters, digits, _ and -"},
+	"own":    {`^[a-z][a-z0-9_-]*$`, "must be lower-case letters, digits, _ and -, a letter first"},
+	"tags":   {`^(?:\*|` + tag + `(?: *, *` + tag + `)*)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`},
 }
 
 // Parts of patterns. Classes are written without their brackets where another is
@@ -85,11 +90,12 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 		r.enum = strings.Split(list, ",")
 	}
 	if p := f.Tag.Get("pattern"); p != "" {
-		r.asks = "must match " + p
-		if name, ok := strings.CutPrefix(p, "@"); ok {
-			p, r.asks = patterns[name].expression, patterns[name].asks
+		shared, ok := patterns[strings.TrimPrefix(p, "@")]
+		if !ok {
+			panic(fmt.Sprintf("tag pattern of field %s: there is no %s", f.Name, p))
 		}
-		r.pattern = regexp.MustCompile(p)
+		r.asks = shared.asks
+		r.pattern = regexp.MustCompile(shared.expression)
 	}
 	number := func(tag string) *float64 {
 		text, ok := f.Tag.Lookup(tag)

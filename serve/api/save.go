@@ -10,7 +10,7 @@ import (
 
 type profilePut struct {
 	Where
-	Name string `path:"name" maxLength:"64" pattern:"^[a-z][a-z0-9_-]*$" doc:"What the profile is to be called." example:"mine"`
+	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"What the profile is to be called." example:"mine"`
 	Body ProfileBody
 }
 
@@ -22,7 +22,7 @@ type ProfileBody struct {
 
 type judgedPut struct {
 	Where
-	Name string `path:"name" maxLength:"64" pattern:"^[a-z][a-z0-9_-]*$" doc:"What the judgements are to be called." example:"mine"`
+	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"What the judgements are to be called." example:"mine"`
 	Body serve.JudgedInput
 }
 

@@ -19,8 +19,8 @@ type SearchFields struct {
 	Limit   int      `json:"limit" query:"limit" min:"1" max:"100" default:"10" doc:"How many results a page has."`
 	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit. The ranking is made for the window, so that pages do not move against each other."`
 	Explain bool     `json:"explain" query:"explain" doc:"Say of every result how its score came about."`
-	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"^(tag|folder|tree|ext|prop\\.[^,]+)$" doc:"Columns by whose values everything that matches the words and filters is counted."`
-	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"^(-?(date|path|prop\\..+)|-?random(:.*)?)?$" doc:"Put everything that matches in the order of a column instead of ranking it: date, path or prop.NAME, with a dash before it for the largest first. random draws some, random:7 the same each time: a seed is a whole number of 64 bits, and a draw has no dash. A query of nothing matches everything then."`
+	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"@facet" doc:"Columns by whose values everything that matches the words and filters is counted."`
+	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"@sort" doc:"Put everything that matches in the order of a column instead of ranking it: date, path or prop.NAME, with a dash before it for the largest first. random draws some, random:7 the same each time: a seed is a whole number of 64 bits, and a draw has no dash. A query of nothing matches everything then."`
 	Count   bool     `json:"count" query:"count" doc:"Say how many chunks match, exactly."`
 }
 
@@ -32,14 +32,14 @@ func (f *SearchFields) request(parameters map[string]Setting) serve.SearchReques
 // SearchBody is the body of a search.
 type SearchBody struct {
 	SearchFields
-	Cursor     string             `json:"cursor" maxLength:"22" pattern:"^([A-Za-z0-9_-]{22})?$" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
+	Cursor     string             `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
 }
 
 type searchGet struct {
 	Where
 	SearchFields
-	Cursor string `query:"cursor" maxLength:"22" pattern:"^([A-Za-z0-9_-]{22})?$" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
+	Cursor string `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
 }
 
 type searchPost struct {

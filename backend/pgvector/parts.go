@@ -72,20 +72,30 @@ func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 	return group.Wait()
 }
 
-// sendParts sends chunks, whose texts are analyzed part by part.
+// sendParts sends chunks, whose texts are analyzed part by part. Columns and vectors go
+// while the first texts of them are still analyzed, and before any texts of theirs.
 func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan *part) error {
 	before := w.ord.take(len(chunks))
-	for ahead, begun := 0, 0; begun < len(chunks); {
-		if begun >= ahead && ahead < len(chunks) {
-			some := chunks[ahead:min(ahead+maxAhead, len(chunks))]
-			if err := w.sendColumns(ctx, some, before+int64(ahead)); err != nil {
+	ahead := 0 // of how many chunks columns are sent
+	sendAhead := func() error {
+		some := chunks[ahead:min(ahead+maxAhead, len(chunks))]
+		ahead += len(some)
+		return w.sendColumns(ctx, some, before+int64(ahead-len(some)))
+	}
+	for begun := 0; begun < len(chunks); {
+		if begun >= ahead {
+			if err := sendAhead(); err != nil {
 				return err
 			}
-			ahead += len(some)
 		}
 		p, ok := <-ready
 		if !ok {
 			return fail("write", ctx.Err()) // which ended the analysis
+		}
+		for ahead < begun+len(p.chunks) {
+			if err := sendAhead(); err != nil {
+				return err
+			}
 		}
 		if err := w.sendTexts(ctx, p, before+int64(begun)); err != nil {
 			return err

@@ -1,0 +1,180 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/serve"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// full is a store that fails to write when it is told to.
+type full struct {
+	backend.Backend
+	writes, deletes bool
+	last            backend.Batch // that was written
+}
+
+func (f *full) Write(ctx context.Context, b backend.Batch) error {
+	if f.writes {
+		return errors.New("no space left")
+	}
+	f.last = b
+	return f.Backend.Write(ctx, b)
+}
+
+func (f *full) Delete(ctx context.Context, docs []sheaf.ID) error {
+	if f.deletes {
+		return errors.New("no space left")
+	}
+	return f.Backend.Delete(ctx, docs)
+}
+
+// filling starts a server of such a store.
+func filling(t *testing.T) (*server, *full) {
+	t.Helper()
+	var store *full
+	var fixture *servetest.Fixture
+	s := start(t, notes, func(o *api.Options) {
+		fixture = servetest.Open(t, notes, func(o *serve.Options) {
+			store = &full{Backend: o.Backend}
+			o.Backend = store
+		})
+		o.Collections = []*serve.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	return s, store
+}
+
+// kept are the files of given documents, by name.
+func kept(t *testing.T, s *server) map[string]string {
+	t.Helper()
+	files, err := os.ReadDir(s.fixture.Options.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range files {
+		content, err := os.ReadFile(filepath.Join(s.fixture.Options.Documents, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[f.Name()] = string(content)
+	}
+	return out
+}
+
+// After a write that failed every document is what it was: in the index, in the
+// folder, for the next patch and after a restart.
+func TestFailedWrites(t *testing.T) {
+	s, store := filling(t)
+	var answer api.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "text": "Bananas.\n"}]}`, &answer)
+	before := kept(t, s)
+	for _, c := range []struct {
+		method, path, body string
+		store              full
+	}{
+		{"PUT", "/api:a.md", `{"text": "Pears.\n"}`, full{writes: true}}, {"PUT", "/api:a.md", `{"text": "Apples.\n"}`, full{writes: true}},
+		{"PUT", "/api:new.md", `{"text": "Pears.\n"}`, full{writes: true}}, {"PATCH", "/api:a.md", `{"title": "Pears"}`, full{writes: true}},
+		{"POST", "", `{"documents": [{"id": "api:b.md", "delete": true}, {"id": "api:a.md", "text": "Pears.\n"}]}`, full{writes: true}},
+		{"DELETE", "/api:b.md", "", full{deletes: true}},
+	} {
+		store.writes, store.deletes = c.store.writes, c.store.deletes
+		res, body := s.ask(t, c.method, "/v1/documents"+c.path, c.body)
+		if res.StatusCode != 500 {
+			t.Fatalf("%s %s %s: %d %s", c.method, c.path, c.body, res.StatusCode, body)
+		}
+		store.writes, store.deletes = false, false
+		if after := kept(t, s); !maps.Equal(after, before) {
+			t.Errorf("%s %s %s: kept are %v, before %v", c.method, c.path, c.body, after, before)
+		}
+		for _, text := range []string{"apples", "bananas", "pears"} {
+			if ids := found(t, s, text); len(ids) > 0 != (text != "pears") {
+				t.Errorf("%s %s %s: %s: found %v", c.method, c.path, c.body, text, ids)
+			}
+		}
+		for _, id := range []string{"api:a.md", "api:b.md"} {
+			if res, body := s.ask(t, "PATCH", "/v1/documents/"+id, `{}`); res.StatusCode != 200 {
+				t.Errorf("%s %s %s: then PATCH %s: %d %s", c.method, c.path, c.body, id, res.StatusCode, body)
+			}
+		}
+	}
+}
+
+// What a crash leaves between two steps of a change: what was acknowledged is there
+// after the restart, and nothing else.
+func TestCrashesBetweenSteps(t *testing.T) {
+	s, store := filling(t)
+	put := func(id, text string) (name, content string) {
+		before := kept(t, s)
+		var stored serve.Stored
+		s.get(t, "PUT", "/v1/documents/"+id, `{"text": "`+text+`", "date": "2024-05-01"}`, &stored)
+		for name, content = range kept(t, s) {
+			if _, ok := before[name]; !ok {
+				break
+			}
+		}
+		return name, content
+	}
+	write := func(name, content string, at time.Time) {
+		full := filepath.Join(s.fixture.Options.Documents, name)
+		if err := errors.Join(os.WriteFile(full, []byte(content), 0o600), os.Chtimes(full, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(s.fixture.Options.Documents, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(time.Hour)
+	// A file was written, and its text by the store, and not by the catalog.
+	pears, text := put("api:a.md", "Pears.")
+	written := store.last
+	apples, _ := put("api:a.md", "Apples.")
+	write(pears, text, later)
+	if err := store.Backend.Write(t.Context(), written); err != nil {
+		t.Fatal(err)
+	}
+	// It was indexed, and the one before is still there.
+	dates, text := put("api:b.md", "Dates.")
+	bananas, _ := put("api:b.md", "Bananas.")
+	write(dates, text, time.Now().Add(-time.Hour))
+	// It was deleted from the index, and the file is still there.
+	cherries, text := put("api:c.md", "Cherries.")
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:c.md", ""); res.StatusCode != 200 {
+		t.Fatal(res.StatusCode, string(body))
+	}
+	write(cherries, text, later)
+	// The index was made anew, and there were two versions.
+	elder, old := put("api:d.md", "Elderberries.")
+	figs, text := put("api:d.md", "Figs.")
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:d.md", ""); res.StatusCode != 200 {
+		t.Fatal(res.StatusCode, string(body))
+	}
+	write(figs, text, later)
+	write(elder, old, time.Now())
+	working(t, s.fixture.Collection)
+	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "figs")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
+		}
+	}
+	for query, want := range map[string]bool{"apples": true, "pears": false, "bananas": true, "dates": false, "cherries": true, "figs": true, "elderberries": false} {
+		if ids := found(t, s, query); len(ids) > 0 != want {
+			t.Errorf("%s: found %v", query, ids)
+		}
+	}
+	names := slices.Sorted(maps.Keys(kept(t, s)))
+	if want := slices.Sorted(slices.Values([]string{apples, bananas, cherries, figs})); !slices.Equal(names, want) {
+		t.Errorf("kept are %v, want %v", names, want)
+	}
+}

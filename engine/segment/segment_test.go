@@ -383,16 +383,7 @@ func FuzzTable(f *testing.F) {
 
 // seekAll writes keys as a table in letters, and looks for each of them and for target.
 func seekAll(t *testing.T, keys []string, target string, l *letters) {
-	w := tableWriter{letters: l}
-	defer w.free()
-	for i, key := range keys {
-		w.addNumber(key, i)
-	}
-	table, err := openTable(trusted(t, w.finish()), tableOfNumbers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table.letters = l
+	table := tableOf(t, keys, l)
 	var c tableCursor
 	c.reset(table)
 	for i, key := range keys {

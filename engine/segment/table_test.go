@@ -28,15 +28,7 @@ func TestTableSeek(t *testing.T) {
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
 	for _, l := range []*letters{nil, makeLetters(1, []byte("0123459\x00 glonbei"))} {
-		w := tableWriter{letters: l}
-		for i, key := range keys {
-			w.addNumber(key, i)
-		}
-		table, err := openTable(trusted(t, w.finish()), tableOfNumbers)
-		if err != nil {
-			t.Fatal(err)
-		}
-		table.letters = l
+		table := tableOf(t, keys, l)
 		var c tableCursor
 		for range 20_000 {
 			target := random()
@@ -54,4 +46,20 @@ func TestTableSeek(t *testing.T) {
 			}
 		}
 	}
+}
+
+// tableOf is a table that numbers keys, which rise, in their order.
+func tableOf(t *testing.T, keys []string, l *letters) *table {
+	t.Helper()
+	w := tableWriter{letters: l}
+	defer w.free()
+	for i, key := range keys {
+		w.addNumber(key, i)
+	}
+	table, err := openTable(trusted(t, w.finish()), tableOfNumbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.letters = l
+	return table
 }

@@ -77,7 +77,63 @@ func decode(n *node) (*Profile, error) {
 		return nil, err
 	}
 	p.main = *main
-	return p, nil
+	return p, p.checkNeeds()
+}
+
+// Names of what [Profile.checkNeeds] looks at.
+const (
+	similarityName = "similarity"
+	minSimilarity  = "min_similarity"
+)
+
+// checkNeeds is an error where a stage needs what only a vector branch has, and
+// stands where there is none.
+func (p *Profile) checkNeeds() error {
+	phases := []*phase{&p.main}
+	if p.candidates != nil {
+		phases = append(phases, p.candidates)
+	}
+	meaning := false
+	for _, ph := range phases {
+		meaning = meaning || slices.ContainsFunc(ph.branches, func(b branch) bool { return b.retrieve == RetrieveVector })
+	}
+	for _, ph := range phases {
+		for i := range ph.branches {
+			b := &ph.branches[i]
+			if err := needs(b.then, b.retrieve == RetrieveVector, meaning); err != nil {
+				return err
+			}
+		}
+		if err := needs(ph.then, len(ph.branches) == 1 && ph.branches[0].retrieve == RetrieveVector, meaning); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needs checks steps: cosines says that what they rank are still cosines, meaning
+// that the profile has a vector branch.
+func needs(steps []step, cosines, meaning bool) error {
+	for i := range steps {
+		s := &steps[i]
+		if s.kind.name == similarityName && !cosines {
+			return s.node.errorf("%s needs the cosines of a vector branch: write it into the then of one", similarityName)
+		}
+		if set := s.given(minSimilarity); set != nil && set.node.text != "0" && !meaning {
+			return set.node.errorf("%s needs a vector branch, to know how similar documents are: the profile has none", set.where)
+		}
+	}
+	return nil
+}
+
+// given is the setting called name, when it is written in the profile, else nil.
+func (s *step) given(name string) *setting {
+	for i := range s.settings {
+		if s.settings[i].option.name == name && s.settings[i].node != nil {
+			return &s.settings[i]
+		}
+	}
+	return nil
 }
 
 func checkName(n *node, what string) error {

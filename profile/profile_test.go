@@ -211,6 +211,18 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%q for %q:\n got %v\nwant %s", test.new, test.old, err, test.want)
 		}
 	}
+	words := "name: p\nbranches:\n  - {retrieve: text, fields: {body: 1}, then: [%s]}\nthen: [%s]\n"
+	for _, test := range []struct{ branch, then, want string }{
+		{"similarity: closeness", "", "p.yaml:3:60: similarity needs the cosines of a vector branch"},
+		{"", "similarity: closeness", "p.yaml:4:20: similarity needs the cosines of a vector branch"},
+		{"graph_boost: {min_similarity: 0.75}", "", "p.yaml:3:78: graph_boost.min_similarity needs a vector branch"},
+		{"", "graph_boost: {min_similarity: 0.75}", "p.yaml:4:38: graph_boost.min_similarity needs a vector branch"},
+	} {
+		_, err := profile.Parse("p.yaml", fmt.Appendf(nil, words, test.branch, test.then), profile.Builtin)
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), test.want) {
+			t.Errorf("%+v: got %v", test, err)
+		}
+	}
 	zero := strings.Replace(strings.Replace(whole, "weight: 1 - alpha", "weight: 0", 1), "weight: alpha", "weight: 0", 1)
 	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil || !strings.Contains(err.Error(), "weights of all branches are 0") || !strings.Contains(err.Error(), place(zero, "weight: 0", len("weight: "))) {
 		t.Errorf("weights that sum to 0: %v", err)

@@ -133,10 +133,10 @@ var stages = []kind{
 			number("co_citation", "0.5", 0, 1000, "what being linked to together with another one counts"),
 			number("shared_tag", "0.3", 0, 1000, "what sharing a tag with another one counts"),
 			number("strength", "0.1", 0, 1000, "how much the connections count: 1 + strength x ln(1 + sum)"), capOption,
-			number("min_similarity", "0", -1, 1, "the least similarity to the query of a document looked at, when vectors are searched; 0 asks for none"), blendOption},
+			number(minSimilarity, "0", -1, 1, "the least similarity to the query of a document looked at, when vectors are searched; 0 asks for none"), blendOption},
 		stage: func(a arguments) rank.Stage {
 			return rank.GraphBoost{Candidates: a.integer("candidates"), Backlink: a.number("backlink"), CoCitation: a.number("co_citation"),
-				SharedTag: a.number("shared_tag"), Strength: a.number("strength"), Max: a.number("max"), MinSimilarity: a.number("min_similarity"), Blend: blendOf(a)}
+				SharedTag: a.number("shared_tag"), Strength: a.number("strength"), Max: a.number("max"), MinSimilarity: a.number(minSimilarity), Blend: blendOf(a)}
 		}},
 	{name: "support", about: "raises hits of which the document has other good places, by strength x (1 - the product of (1 - each x score) over these)", short: "strength",
 		options: []option{
@@ -215,7 +215,7 @@ var stages = []kind{
 			return rank.Normalize{Scale: pick(scales, a.text("scale"), rank.ScaleMinMax, rank.ScaleTanh, rank.ScaleSigmoid, rank.ScalePercentile, rank.ScaleMax, rank.ScaleZScore, rank.ScaleL2),
 				Low: a.number("low"), High: a.number("high"), Spread: a.number("spread"), Middle: a.number("middle")}
 		}},
-	{name: "similarity", about: "turns the cosines of a vector branch into another measure", short: "to",
+	{name: similarityName, about: "turns the cosines of a vector branch into another measure", short: "to",
 		options: []option{choice("to", "closeness", "1/(1 + arccos c), or (1 + c)/2", "closeness", "half_cosine")},
 		stage: func(a arguments) rank.Stage {
 			return rank.AsSimilarity{To: pick([]string{"closeness", "half_cosine"}, a.text("to"), rank.Closeness, rank.HalfCosine)}

@@ -2,6 +2,7 @@ package runfile
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -41,10 +42,19 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
+// cosineError is how far beyond 1 the arithmetic of other systems may put a cosine.
+const cosineError = 1e-3
+
 // Apply applies a stage to the ranking of every query.
 func (r *Run) Apply(s rank.Stage) (*Run, error) {
 	out := &Run{Name: r.Name, Queries: r.Queries, Rankings: make(map[string]sheaf.Ranking, len(r.Rankings))}
+	_, cosines := s.(rank.AsSimilarity)
 	for _, q := range r.Queries {
+		for _, h := range r.Rankings[q] {
+			if cosines && math.Abs(h.Score) > 1+cosineError {
+				return nil, sheaf.Invalidf("query %s: the score of %q is %v: similarity wants cosines, within -1 and 1", q, h.ID, h.Score)
+			}
+		}
 		ranking, err := s.Apply(r.Rankings[q], rank.Env{Facts: Facts{}, Query: q})
 		if err != nil {
 			return nil, fmt.Errorf("query %s: %w", q, err)

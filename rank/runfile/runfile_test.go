@@ -127,6 +127,12 @@ func TestApply(t *testing.T) {
 	if got, want := written(t, out), "q Q0 t:a.md 1 5 n\nq Q0 t:b.md 2 2.5 n\nq Q0 t:c.md 3 1 n\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	if _, err := r.Apply(rank.AsSimilarity{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), `query q: the score of "t:a.md#0" is 3: similarity wants cosines`) {
+		t.Errorf("%v", err)
+	}
+	if out, err := read(t, "q Q0 a 1 1.0000001 x\n").Apply(rank.AsSimilarity{}); err != nil || out.Rankings["q"][0].Score != 1 {
+		t.Errorf("a cosine that floats made larger than 1: %v %v", out, err)
+	}
 	if _, err := r.Apply(rank.Elbow{Ratio: 2}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "query q") {
 		t.Errorf("%v", err)
 	}

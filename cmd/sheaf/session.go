@@ -199,7 +199,11 @@ func (s *session) resolve(text string) (address.Target, error) {
 		return t, s.advise(fmt.Errorf("read index: %w", fault))
 	}
 	if errors.As(err, &missing) {
-		err = withHint(err, "%s", missing.Hint)
+		hint := missing.Hint
+		if missing.Unlike {
+			hint += "; sheaf ls lists the documents"
+		}
+		err = withHint(err, "%s", hint)
 	}
 	return t, err
 }

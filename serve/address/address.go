@@ -93,6 +93,8 @@ type Resolver struct {
 type NotFound struct {
 	// Text is the address, Hint what may have been meant.
 	Text, Hint string
+	// Unlike says that nothing is called anything like it: what there is helps on.
+	Unlike bool
 }
 
 // Error says what was not found.
@@ -225,7 +227,7 @@ func (r *Resolver) notFound(text string, doc *sheaf.Document) error {
 	if near := r.nearestPath(path); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %s?", near)
 	} else {
-		e.Hint = "give an identifier, path, path#heading, path:line or path:line:count; sheaf ls lists the documents"
+		e.Hint, e.Unlike = "give an identifier, path, path#heading, path:line or path:line:count", true
 	}
 	return e
 }

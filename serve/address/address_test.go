@@ -98,9 +98,9 @@ func TestResolve(t *testing.T) {
 		"git.md#zzzz":        "the headings of git.md are undo-a-commit, more",
 		"gti.md":             "did you mean git.md?",
 		"other/b":            "did you mean deep/b.md?",
-		"zzzzzzzzzzzzzzz":    "sheaf ls lists the documents",
+		"zzzzzzzzzzzzzzz":    "path:line:count",
 		"git.md:99":          "",
-		"":                   "sheaf ls",
+		"":                   "give an identifier",
 	} {
 		_, err := r.Resolve(text)
 		if !errors.Is(err, sheaf.ErrNotFound) {

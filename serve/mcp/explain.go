@@ -11,12 +11,12 @@ import (
 )
 
 type explainIn struct {
-	Query      string            `json:"query" jsonschema:"the query"`
-	ID         string            `json:"id,omitempty" jsonschema:"say why this passage is not among the results, or where it is: an id, path or path#heading"`
-	Collection string            `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
-	Limit      int               `json:"limit,omitempty" jsonschema:"how many results to explain, 1 to 20; 3 when left out"`
-	Profile    string            `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
-	Set        map[string]string `json:"set,omitempty" jsonschema:"parameters of the profile, by name"`
+	Query      string   `json:"query" jsonschema:"the query"`
+	ID         string   `json:"id,omitempty" jsonschema:"say why this passage is not among the results, or where it is: an id, path or path#heading"`
+	Collection string   `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
+	Limit      int      `json:"limit,omitempty" jsonschema:"how many results to explain, 1 to 20; 3 when left out"`
+	Profile    string   `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
+	Set        settings `json:"set,omitempty" jsonschema:"parameters of the profile, by name: numbers or words"`
 }
 
 type explainOut struct {
@@ -54,7 +54,11 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 		in.Limit = 3
 	}
 	out, err := with(ctx, s, in.Collection, func(r *serve.Reader) (*explainOut, error) {
-		q := serve.SearchRequest{Text: in.Query, Profile: in.Profile, Parameters: in.Set, Limit: in.Limit, Explain: true, Plain: true}
+		set, err := in.Set.texts()
+		if err != nil {
+			return nil, err
+		}
+		q := serve.SearchRequest{Text: in.Query, Profile: in.Profile, Parameters: set, Limit: in.Limit, Explain: true, Plain: true}
 		if in.ID != "" {
 			t, err := r.Find(in.ID)
 			if err != nil {

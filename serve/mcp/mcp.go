@@ -185,7 +185,11 @@ func with[T any](ctx context.Context, s *server, collection string, f func(*serv
 // advise adds what an error has to say to whoever asked.
 func advise(err error) error {
 	var missing *address.NotFound
-	if errors.As(err, &missing) && missing.Hint != "" {
+	switch {
+	case !errors.As(err, &missing) || missing.Hint == "":
+	case missing.Unlike:
+		return fmt.Errorf("%w: %s; search gives identifiers", err, missing.Hint)
+	default:
 		return fmt.Errorf("%w: %s", err, missing.Hint)
 	}
 	return err

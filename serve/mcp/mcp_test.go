@@ -153,6 +153,8 @@ func TestTools(t *testing.T) {
 		{"explain", map[string]any{"query": "undo commit", "id": "日本.md"}, "notes:日本.md is not among the results."},
 		{"explain", map[string]any{"query": "undo commit", "id": "git.md#undo-a-commit"}, "notes:git.md#undo-a-commit has rank 1."},
 		{"search", map[string]any{"query": "zzzz qqqq", "profile": "tree"}, "Nothing was found"},
+		{"search", map[string]any{"query": "undo commit", "set": map[string]any{"meaning": 0}}, "notes:git.md#undo-a-commit"},
+		{"explain", map[string]any{"query": "undo commit", "limit": 1, "set": map[string]any{"meaning": 0.25}}, "0.75 weight of words"},
 	} {
 		if got := call(t, s, c.tool, c.arguments, nil); !strings.Contains(got, c.want) {
 			t.Errorf("%s %v:\n%s\nwant %q", c.tool, c.arguments, got, c.want)
@@ -181,6 +183,49 @@ func TestConfidence(t *testing.T) {
 		}
 		if !strings.Contains(text, "confidence "+c.level) || strings.Contains(text, "seems to answer") == c.answerable {
 			t.Errorf("bias %v: the text of the answer:\n%s", c.bias, text)
+		}
+	}
+}
+
+// TestLinks: results are links to resources when that is asked for, and cost
+// nothing otherwise.
+func TestLinks(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	for tool, arguments := range map[string]map[string]any{
+		"search": {"query": "undo commit"}, "similar": {"id": "notes:git.md#undo-a-commit"}, "context": {"text": "How do I undo a commit with git?"},
+	} {
+		for _, wanted := range []bool{false, true} {
+			arguments["links"] = wanted
+			r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+			if err != nil || r.IsError {
+				t.Fatalf("%s: %v %+v", tool, err, r)
+			}
+			var found answer
+			b, err := json.Marshal(r.StructuredContent)
+			if err == nil {
+				err = json.Unmarshal(b, &found)
+			}
+			if err != nil || len(found.Results) == 0 {
+				t.Fatalf("%s: %v, %s", tool, err, b)
+			}
+			var uris []string
+			for _, c := range r.Content {
+				if link, ok := c.(*sdk.ResourceLink); ok {
+					uris = append(uris, link.URI)
+				}
+			}
+			want := 0
+			if wanted {
+				want = len(found.Results)
+			}
+			if len(uris) != want || (found.Results[0].URI != "") != wanted {
+				t.Errorf("%s, links %v: %d links for %d results, uri %q", tool, wanted, len(uris), len(found.Results), found.Results[0].URI)
+			}
+			for _, u := range uris {
+				if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u}); err != nil || got.Contents[0].Text == "" {
+					t.Errorf("read %s: %v", u, err)
+				}
+			}
 		}
 	}
 }
@@ -252,6 +297,8 @@ func TestStrict(t *testing.T) {
 		{"search", map[string]any{"query": "x", "profile": "nosuch"}, "nosuch"},
 		{"search", map[string]any{"query": "x", "collection": "note"}, `did you mean "notes"?`},
 		{"search", map[string]any{"query": "x", "set": map[string]any{"nosuch": "1"}}, "nosuch"},
+		{"search", map[string]any{"query": "x", "set": map[string]any{"meaning": true}}, "set/meaning: true: must be a number or a word"},
+		{"get", map[string]any{"id": "zzzzzzzzzzzzzzz"}, "path:line:count; search gives identifiers"},
 		{"search", map[string]any{"query": strings.Repeat("x", 5000)}, "at most 4096"},
 		{"get", map[string]any{"id": "gti.md"}, "did you mean git.md?"},
 		{"get", map[string]any{"id": "../../etc/passwd"}, "not found"},
@@ -307,7 +354,7 @@ func TestResources(t *testing.T) {
 		t.Fatalf("resources: %v %v", list, err)
 	}
 	var found answer
-	call(t, s, "search", map[string]any{"query": "undo commit 検索"}, &found)
+	call(t, s, "search", map[string]any{"query": "undo commit 検索", "links": true}, &found)
 	uris := []string{}
 	for _, r := range found.Results {
 		uris = append(uris, r.URI)

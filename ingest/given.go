@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"strconv"
@@ -73,6 +72,12 @@ func JoinChunks(chunks []GivenChunk) []byte {
 // the options are not used, except that Trees is recorded; CommitBytes bounds
 // what an interruption can lose. Errors are those of [Run].
 func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
+	return Change(ctx, o, docs, nil)
+}
+
+// Change is [Put] that removes other documents in its first commit; those that
+// do not exist are no error.
+func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	o.defaults()
 	began := time.Now()
 	if _, err := chunk.New(o.Chunk); err != nil {
@@ -82,7 +87,7 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := o.put(ctx, docs, began)
+	report, err := o.change(ctx, docs, removed, began)
 	if releaseErr := release(); err == nil {
 		err = releaseErr
 	}
@@ -90,12 +95,12 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return report, err
 }
 
-func (o *Options) put(ctx context.Context, docs []Given, began time.Time) (*Report, error) {
-	report := &Report{}
+func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, began time.Time) (*Report, error) {
+	report := &Report{Removed: len(removed)}
 	view := o.Catalog.View()
 	defer view.Close()
 	o.Trees = withGiven(o.Trees, view)
-	p := &plan{pending: view.Pending()}
+	p := &plan{pending: view.Pending(), removed: removed}
 	for i := range docs {
 		g := &docs[i]
 		j := job{doc: sheaf.DocumentID(g.Tree, g.Path), tree: g.Tree, path: g.Path, size: int64(len(g.Text)), given: g}
@@ -213,27 +218,6 @@ func (r *runner) vectors(ctx context.Context, j *job, doc *sheaf.Document, at ma
 		chunks[place].Vectors = rest[i].Vectors
 	}
 	return err
-}
-
-// Delete removes documents that were given, and is no error for those that do
-// not exist. Errors are those of [Run].
-func Delete(ctx context.Context, o Options, docs []sheaf.ID) error {
-	o.defaults()
-	release, err := o.hold(ctx)
-	if err != nil {
-		return err
-	}
-	err = o.Backend.Delete(ctx, docs)
-	if err == nil {
-		view := o.Catalog.View()
-		pending := view.Pending()
-		view.Close()
-		for _, id := range docs {
-			delete(pending, id)
-		}
-		err = o.Catalog.Update(context.WithoutCancel(ctx), catalog.Update{Delete: docs, Pending: &pending})
-	}
-	return errors.Join(err, release())
 }
 
 // withGiven adds the trees without a folder that the catalog knows: their

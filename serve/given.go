@@ -23,6 +23,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/catalog"
+	"sheaf/chunk"
 	"sheaf/ingest"
 	"sheaf/serve/access"
 	"sheaf/vfs"
@@ -369,6 +370,13 @@ func validProperties(properties map[string]Property) error {
 		if err := access.ValidName("properties", name); err != nil {
 			return fieldError("properties", "%v", err)
 		}
+		if name := strings.ToLower(name); chunk.IsAccessProperty(name) {
+			use := "say it with the field " + name
+			if name == ingest.PropertyTenant {
+				use = "the tree of the identifier says it"
+			}
+			return fieldError("properties/"+pointerEscapes.Replace(names[i]), "who may see a document is no property: %s", use)
+		}
 		if k := slices.IndexFunc(names[:i], func(other string) bool { return strings.EqualFold(other, name) }); k >= 0 {
 			return fieldError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case: give one of them", names[k])
 		}
@@ -516,8 +524,8 @@ func (c *Collection) removeFile(name, keep string) error {
 
 func (c *Collection) syncDocuments() error { return vfs.Disk{}.SyncDir(c.o.Documents) }
 
-// index brings given documents into catalog and store, those that are put all or
-// none, and before others are deleted. It must be the caller's turn to write.
+// index brings changes into catalog and store, in one commit. It must be the
+// caller's turn to write.
 func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID) error {
 	o := *c.o.Ingest
 	o.Progress, o.Turn, o.CommitBytes = nil, nil, 1
@@ -527,17 +535,8 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 			o.Trees = append(slices.Clip(o.Trees), catalog.Tree{Name: puts[i].Tree})
 		}
 	}
-	if len(puts) > 0 {
-		if _, err := ingest.Put(ctx, o, puts); err != nil {
-			return err
-		}
-	}
-	if len(deletes) > 0 {
-		if err := ingest.Delete(ctx, o, deletes); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := ingest.Change(ctx, o, puts, deletes)
+	return err
 }
 
 // patched is a document as it is kept, with the changes of a patch. It must be the

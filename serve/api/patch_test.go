@@ -64,6 +64,8 @@ func TestPatch(t *testing.T) {
 		{400, `{"title": null}`, "#/title", "null: must be a text"},
 		{400, `{"access": null}`, "#/access", "null: must be a list"},
 		{422, `{"properties": {"a/b": 1, "A/b": 2}}`, "#/properties/a~1b", "it differs from A/b in nothing but the case"},
+		{422, `{"properties": {"Access": ["public"]}}`, "#/properties/Access", "who may see a document is no property: say it with the field access"},
+		{422, `{"properties": {"tenant": "acme"}}`, "#/properties/tenant", "who may see a document is no property: the tree of the identifier says it"},
 	} {
 		if p := s.wrong(t, c.status, "PATCH", path, c.body); len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer || !strings.HasPrefix(p.Errors[0].Detail, c.detail) {
 			t.Errorf("%s: %+v, want %s: %s", c.body, p.Errors, c.pointer, c.detail)

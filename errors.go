@@ -67,22 +67,3 @@ func ExitCode(err error) int {
 	}
 	return 6
 }
-
-// HTTPStatus is the status code of an HTTP answer that reports err: 200 for
-// nil, 400 for invalid input, 404, 422 for unsupported requests, 503 for
-// things that are unavailable, and 500 for corruption and everything else.
-func HTTPStatus(err error) int {
-	switch {
-	case err == nil:
-		return 200
-	case errors.Is(err, ErrInvalid):
-		return 400
-	case errors.Is(err, ErrNotFound):
-		return 404
-	case errors.Is(err, ErrUnsupported):
-		return 422
-	case errors.Is(err, ErrUnavailable):
-		return 503
-	}
-	return 500
-}

@@ -319,38 +319,6 @@ func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	return o.Date, true
 }
 
-// Children are the chunks right below a chunk, in document order; none when
-// there is no such chunk.
-func (v *View) Children(id sheaf.ID) []sheaf.Chunk {
-	r, _, err := v.Lookup(id)
-	if err != nil {
-		v.noteFault(err)
-		return nil
-	}
-	var children []sheaf.Chunk
-	for i := range r.Document.Chunks {
-		if c := &r.Document.Chunks[i]; c.Parent == id {
-			children = append(children, *c)
-		}
-	}
-	return children
-}
-
-// Neighbors are up to before chunks that stand before a chunk in its document
-// and up to after that follow it, in document order.
-func (v *View) Neighbors(id sheaf.ID, before, after int) (preceding, following []sheaf.Chunk) {
-	r, c, err := v.Lookup(id)
-	if err != nil || c == nil {
-		v.noteFault(err)
-		return nil, nil
-	}
-	chunks := r.Document.Chunks
-	at := slices.IndexFunc(chunks, func(other sheaf.Chunk) bool { return other.ID == id })
-	preceding = slices.Clone(chunks[max(0, at-max(before, 0)):at])
-	following = slices.Clone(chunks[at+1 : min(len(chunks), at+1+min(max(after, 0), len(chunks)))])
-	return preceding, following
-}
-
 // FolderSize is the number of documents that lie directly in a folder of a tree;
 // "" is the tree's top.
 func (v *View) FolderSize(tree, folder string) int {

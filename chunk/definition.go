@@ -5,9 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// definition is what a link reference definition says.
-type definition struct{ target, title string }
-
 // takeDefinitions removes the link reference definitions that the open
 // paragraph begins with, and keeps the first of each label.
 func (s *scanner) takeDefinitions() {
@@ -18,15 +15,15 @@ func (s *scanner) takeDefinitions() {
 	}
 	text, lines := joined.String(), 0
 	for strings.HasPrefix(text, "[") {
-		label, def, size := readDefinition(text)
+		label, target, size := readDefinition(text)
 		if size == 0 {
 			break
 		}
 		if s.definitions == nil {
-			s.definitions = map[string]definition{}
+			s.definitions = map[string]string{}
 		}
 		if _, ok := s.definitions[label]; !ok {
-			s.definitions[label] = def
+			s.definitions[label] = target
 		}
 		lines += strings.Count(text[:size], "\n")
 		text = text[size:]
@@ -48,35 +45,34 @@ func foldLabel(label string) string {
 // readDefinition reads "[label]: target 'title'" at the start of text, whose
 // lines all end with LF. size is 0 when there is none, else it reaches to the
 // end of a line.
-func readDefinition(text string) (label string, def definition, size int) {
+func readDefinition(text string) (label, target string, size int) {
 	end := closingBracket(text)
 	if end < 0 || end+1 >= len(text) || text[end+1] != ':' {
-		return "", def, 0
+		return "", "", 0
 	}
 	label = foldLabel(text[1:end])
 	if label == "" {
-		return "", def, 0
+		return "", "", 0
 	}
 	pos := skipSpace(text, end+2, 1)
-	target, pos := readTarget(text, pos)
+	target, pos = readTarget(text, pos)
 	if pos < 0 {
-		return "", def, 0
+		return "", "", 0
 	}
-	def.target = unescape(target)
+	target = unescape(target)
 	// The title stands apart, and nothing follows it on its line; else, when
 	// the target ends its line, the definition has none.
 	if at := skipSpace(text, pos, 1); at > pos {
-		if title, after := readTitle(text, at); after >= 0 {
+		if after := skipTitle(text, at); after >= 0 {
 			if eol := strings.IndexByte(text[after:], '\n'); eol >= 0 && blank(text[after:after+eol]) {
-				def.title = unescape(title)
-				return label, def, after + eol + 1
+				return label, target, after + eol + 1
 			}
 		}
 	}
 	if eol := strings.IndexByte(text[pos:], '\n'); eol >= 0 && blank(text[pos:pos+eol]) {
-		return label, def, pos + eol + 1
+		return label, target, pos + eol + 1
 	}
-	return "", def, 0
+	return "", "", 0
 }
 
 // maxLabel is the most bytes of a label; the specification allows 999
@@ -166,11 +162,11 @@ loop:
 	return text[i:j], j
 }
 
-// readTitle reads a link's title in quotes or round brackets at byte i. after
-// is -1 when there is none.
-func readTitle(text string, i int) (title string, after int) {
+// skipTitle is the byte behind the title of a link, in quotes or round brackets, at
+// byte i, or -1 when there is none.
+func skipTitle(text string, i int) int {
 	if i >= len(text) {
-		return "", -1
+		return -1
 	}
 	closing := text[i]
 	switch closing {
@@ -178,19 +174,19 @@ func readTitle(text string, i int) (title string, after int) {
 	case '(':
 		closing = ')'
 	default:
-		return "", -1
+		return -1
 	}
 	for j := i + 1; j < len(text); j++ {
 		switch text[j] {
 		case '\\':
 			j++
 		case closing:
-			return text[i+1 : j], j + 1
+			return j + 1
 		case '(':
 			if closing == ')' {
-				return "", -1
+				return -1
 			}
 		}
 	}
-	return "", -1
+	return -1
 }

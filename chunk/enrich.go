@@ -31,25 +31,6 @@ func MetadataSuffix(metadata []Metadata) (semantic, keyword string) {
 	return separator + "Metadata:" + strings.Join(lines, ""), separator + strings.Join(values, " ")
 }
 
-// Enrichment is what stands around the text of a document's windows when it is
-// embedded or searched by words. It is no part of any span.
-type Enrichment struct {
-	// Prefix comes before the text: the title, at most titleTokens of it.
-	Prefix string
-	// Suffix comes after text that is embedded, Keywords after text that is
-	// searched by words: the properties.
-	Suffix, Keywords string
-	// Tokens is how many tokens of text a window has: the size without those
-	// of Prefix and Suffix.
-	Tokens int
-}
-
-// Embedded is a window's text as it is embedded.
-func (e Enrichment) Embedded(text string) string { return e.Prefix + text + e.Suffix }
-
-// Searched is a window's text as it is searched by words.
-func (e Enrichment) Searched(text string) string { return e.Prefix + text + e.Keywords }
-
 // Limits of what is put around a text, as Onyx has them.
 const (
 	// titleTokens is the most tokens of a title that go before a text.
@@ -62,28 +43,30 @@ const (
 	textShare = 2
 )
 
-// Enrich says what the options put around the windows of a document.
-func (o WindowOptions) Enrich(doc *sheaf.Document) Enrichment {
+// Enrich says what the options put behind the text of a document's windows when it
+// is embedded, which is no part of any span, and how many tokens of text a window
+// has: the size without those of the suffix and of the title before the text.
+func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	size := o.Size
 	if size == 0 {
 		size = DefaultWindowSize
 	}
-	e := Enrichment{Tokens: size}
+	around := 0
 	if o.TitlePrefix && doc.Title != "" {
-		e.Prefix = o.firstTokens(doc.Title, titleTokens) + separator
+		around = o.count(o.firstTokens(doc.Title, titleTokens) + separator)
 	}
 	if o.MetadataSuffix {
-		e.Suffix, e.Keywords = MetadataSuffix(DocumentMetadata(doc))
-		if suffixShare*o.count(e.Suffix) >= size {
-			e.Suffix = ""
+		suffix, _ = MetadataSuffix(documentMetadata(doc))
+		n := o.count(suffix)
+		if suffixShare*n >= size {
+			suffix, n = "", 0
 		}
+		around += n
 	}
-	if around := o.count(e.Prefix) + o.count(e.Suffix); textShare*(size-around) > size {
-		e.Tokens = size - around
-	} else if around > 0 {
-		e.Prefix, e.Suffix = "", ""
+	if textShare*(size-around) > size {
+		return suffix, size - around
 	}
-	return e
+	return "", size
 }
 
 // each yields the tokens of a text by the options' counter.
@@ -117,9 +100,9 @@ func (o WindowOptions) firstTokens(text string, n int) string {
 	return text[:min(cut, len(text))]
 }
 
-// DocumentMetadata is the properties of a document as metadata, without those
+// documentMetadata is the properties of a document as metadata, without those
 // that are fields of their own (title, aliases, tags).
-func DocumentMetadata(doc *sheaf.Document) []Metadata {
+func documentMetadata(doc *sheaf.Document) []Metadata {
 	var out []Metadata
 	for _, p := range doc.Properties {
 		if IsFieldProperty(p.Name) || IsAccessProperty(p.Name) {

@@ -74,7 +74,7 @@ func entity(s string) (text string, size int) {
 // text while a construct fails keeps the whole linear in the text's length.
 type inline struct {
 	text        string
-	definitions map[string]definition
+	definitions map[string]string
 	// lastTicks is where the last run of so many backticks begins.
 	lastTicks map[int]int
 	// noEnd are the endings of HTML of which no further one exists.
@@ -330,8 +330,8 @@ func (r *inline) destination(k bracket, to int) (target string, end int, ok bool
 	if k.nested || len(label) > maxLabel {
 		return "", 0, false
 	}
-	def, ok := r.definitions[foldLabel(label)]
-	return def.target, end, ok
+	target, ok = r.definitions[foldLabel(label)]
+	return target, end, ok
 }
 
 // inlineTarget reads "target 'title')" from byte i on.
@@ -346,7 +346,7 @@ func inlineTarget(t string, i int) (target string, end int, ok bool) {
 	}
 	i = skipSpace(t, after, 1)
 	if i > after {
-		if _, after := readTitle(t, i); after >= 0 {
+		if after := skipTitle(t, i); after >= 0 {
 			i = skipSpace(t, after, 1)
 		}
 	}

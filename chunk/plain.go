@@ -12,7 +12,7 @@ const special = "\\`*_[<&!~\n"
 // plainText is inline Markdown as plain text on one line: marks and HTML tags
 // dropped, code, link and image texts kept, escapes and entities decoded. NUL and
 // every invalid byte show as U+FFFD.
-func plainText(content string, definitions map[string]definition) string {
+func plainText(content string, definitions map[string]string) string {
 	content = showable(content)
 	if !strings.ContainsAny(content, special) {
 		return content

@@ -68,8 +68,8 @@ type scanner struct {
 	// text are runs of bytes that may hold links and tags: lines of
 	// paragraphs, tables and headings, in order.
 	text []textRun
-	// definitions are the link reference definitions, the first of a label.
-	definitions map[string]definition
+	// definitions are the targets of link reference definitions by label, the first of each.
+	definitions map[string]string
 }
 
 // textRun is a line of text; more says that it goes on the paragraph of the

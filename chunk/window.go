@@ -123,7 +123,8 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	tokens := w.spare.Get().(*[]span)
 	defer w.spare.Put(tokens)
 	*tokens = w.tokens((*tokens)[:0], s.src, begin)
-	cut := windowCut{window: w, src: s.src, tokens: *tokens, size: w.o.Enrich(&s.doc).Tokens}
+	_, size := w.o.Enrich(&s.doc)
+	cut := windowCut{window: w, src: s.src, tokens: *tokens, size: size}
 	for _, body := range cut.bodies(begin) {
 		s.addPiece(body, s.headingAt(body.Start))
 	}

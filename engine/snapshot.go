@@ -29,7 +29,6 @@ func (h *handle) release() error {
 type view struct {
 	*handle
 	deleted segment.Bitset               // nil when none is
-	runs    []byte                       // deleted, as the manifest records it
 	live    int                          // chunks that are left
 	fields  []atomic.Pointer[bm25.Field] // statistics of those, once they are counted
 	lucene  []atomic.Pointer[bm25.Field] // likewise, with lengths as Lucene keeps them
@@ -39,7 +38,7 @@ type view struct {
 // newView makes a view of h, which it takes over; runs are the deleted chunks.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
-	v := &view{handle: h, runs: runs, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())), lucene: make([]atomic.Pointer[bm25.Field], len(r.Fields()))}
+	v := &view{handle: h, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())), lucene: make([]atomic.Pointer[bm25.Field], len(r.Fields()))}
 	if len(runs) == 0 {
 		return v, nil
 	}

@@ -37,7 +37,8 @@ func (o *Options) suffixOf(doc *sheaf.Document) string {
 	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
 		return ""
 	}
-	return o.Chunk.Window.Enrich(doc).Suffix
+	suffix, _ := o.Chunk.Window.Enrich(doc)
+	return suffix
 }
 
 // passages are the texts of one chunk that are embedded, with suffix behind each.

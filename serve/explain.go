@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"sheaf"
@@ -282,18 +281,4 @@ func (c *Collection) Profiles() ([]Profile, error) {
 		out = append(out, p)
 	}
 	return out, nil
-}
-
-// DrawProfile draws a profile as text: its parameters, then the pipeline as it
-// runs for limit results.
-func (c *Collection) DrawProfile(name string, limit int, set map[string]string) (string, error) {
-	p, err := c.Load(name)
-	if err != nil {
-		return "", err
-	}
-	text, err := p.Show(limit, set)
-	if err != nil {
-		return "", fmt.Errorf("profile %s: %w", name, err)
-	}
-	return text, nil
 }

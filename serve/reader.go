@@ -41,9 +41,6 @@ func (r *Reader) Close() {
 	r.view.Close()
 }
 
-// Grant is what the caller may see and do.
-func (r *Reader) Grant() access.Grant { return r.grant }
-
 // Collection is what the reader reads.
 func (r *Reader) Collection() *Collection { return r.c }
 

@@ -327,8 +327,7 @@ func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error 
 	for attempt := 1; len(docs) > 0; attempt++ {
 		body := bytes.Join(lines, nil)
 		var said struct {
-			Errors bool
-			Items  []map[string]struct {
+			Items []map[string]struct {
 				Status int
 				Error  serverError
 			}

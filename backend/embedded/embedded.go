@@ -360,13 +360,6 @@ func (s *Store) Check(ctx context.Context, progress func(done, total int64)) []e
 // are fastest then. It takes as long as writing the index once.
 func (s *Store) Merge(ctx context.Context) error { return category(s.index.Merge(ctx)) }
 
-// PauseMerges stops merges in the background, and those that are asked for, where they
-// are until ResumeMerges. Searches and writes go on.
-func (s *Store) PauseMerges() { s.index.PauseMerges() }
-
-// ResumeMerges lets merges go on.
-func (s *Store) ResumeMerges() { s.index.ResumeMerges() }
-
 // Close implements [backend.Backend].
 func (s *Store) Close() error {
 	if s.pinned == nil {

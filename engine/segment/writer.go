@@ -17,7 +17,6 @@ import (
 // fileWriter writes the sections of a segment in their order. Errors stick and
 // come out of finish.
 type fileWriter struct {
-	fs   vfs.FS
 	path string
 	file *sectionfile.Writer
 	meta meta
@@ -36,7 +35,7 @@ func createFile(fs vfs.FS, path string) (*fileWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fileWriter{fs: fs, path: path, file: file}, nil
+	return &fileWriter{path: path, file: file}, nil
 }
 
 func (w *fileWriter) fail(err error) {

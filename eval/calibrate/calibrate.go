@@ -2,9 +2,8 @@
 // right?". It turns scores and features into probabilities that mean what they
 // say, and measures whether they do, as pure functions of numbers.
 //
-// [FitIsotonic] and [FitPlatt] map one score, [FitLogistic] several features;
-// what they return is small, can be written as JSON and applied anywhere.
-// [HeldOut] gives every sample the probability of a fit that has not seen it,
+// [FitLogistic] finds the map, which is small, can be written as JSON and applied
+// anywhere. [HeldOut] gives every sample the probability of a fit that has not seen it,
 // and [Reliability] and [Error] say how far those are from the truth.
 package calibrate
 

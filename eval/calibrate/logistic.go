@@ -23,45 +23,20 @@ func (f Logistic) At(features ...float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// FitPlatt is the logistic map of one score (Platt: Probabilistic Outputs for
-// Support Vector Machines, 1999): the two outcomes are counted as (right + 1) /
-// (right + 2) and 1 / (wrong + 2) instead of 1 and 0, so that it never is
-// certain. Scores that are not finite count as 0.
-func FitPlatt(score []float64, right []bool) Logistic {
-	rows := make([][]float64, len(score))
-	n := 0.0
-	for i, s := range score {
-		rows[i] = []float64{s}
-		n += truth(right[i])
-	}
-	high, low := (n+1)/(n+2), 1/(float64(len(score))-n+2)
-	targets := make([]float64, len(score))
-	for i := range targets {
-		targets[i] = low
-		if right[i] {
-			targets[i] = high
-		}
-	}
-	return fit(rows, targets, 0)
-}
-
 // FitLogistic is the logistic map of several features that makes the samples
 // likeliest, with ridge/2 times the sum of the squared weights (of features
 // scaled to deviation 1) taken off, which keeps weights small where samples are
 // few; 1 is a good choice, 0 is none. Rows have the same length; values that are
 // not finite count as 0.
+//
+// The weights are found by Newton's method with step halving, on features that are
+// shifted to mean 0 and scaled to deviation 1. A tiny ridge on top keeps samples that
+// can be told apart without error from driving weights to infinity.
 func FitLogistic(rows [][]float64, right []bool, ridge float64) Logistic {
 	targets := make([]float64, len(rows))
 	for i := range targets {
 		targets[i] = truth(right[i])
 	}
-	return fit(rows, targets, ridge)
-}
-
-// fit finds the weights by Newton's method with step halving, on features that
-// are shifted to mean 0 and scaled to deviation 1. A tiny ridge on top keeps
-// samples that can be told apart without error from driving weights to infinity.
-func fit(rows [][]float64, targets []float64, ridge float64) Logistic {
 	if len(rows) == 0 {
 		return Logistic{}
 	}

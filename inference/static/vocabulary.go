@@ -75,9 +75,6 @@ func ParseVocabulary(file []byte) (*Vocabulary, error) {
 // Len is the number of pieces.
 func (v *Vocabulary) Len() int { return v.numbered }
 
-// Unknown is the number of [UNK].
-func (v *Vocabulary) Unknown() int32 { return v.unknown }
-
 // Piece is the text of a piece as its file has it, "##" included; "" for a
 // number out of range.
 func (v *Vocabulary) Piece(id int32) string {

@@ -258,9 +258,6 @@ func (r *Reader) Names() []string {
 // Size is the size of the file in bytes.
 func (r *Reader) Size() int64 { return int64(len(r.data)) }
 
-// Path is the name that the file was opened by.
-func (r *Reader) Path() string { return r.path }
-
 // Close unmaps the file.
 func (r *Reader) Close() error {
 	r.data, r.entries = nil, nil

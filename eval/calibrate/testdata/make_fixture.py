@@ -1,4 +1,4 @@
-"""Writes fixture.json: isotonic and logistic fits that SciPy finds.
+"""Writes fixture.json: logistic fits that SciPy finds.
 
 usage: pip install scipy; python make_fixture.py > fixture.json
 """
@@ -34,12 +34,8 @@ for n in [12, 60, 400]:
     score = np.unique(score)
     right = rng.random(len(score)) < 1 / (1 + np.exp(-1.5 * score))
     rows = np.round(np.c_[score, rng.normal(size=len(score)) * 10 + 3], 4)
-    p = int(right.sum())
-    platt = np.where(right, (p + 1) / (p + 2), 1 / (len(right) - p + 2))
     cases.append({
-        "score": score.tolist(), "right": right.tolist(), "rows": rows.tolist(),
-        "isotonic": optimize.isotonic_regression(right.astype(float)).x.tolist(),
-        "platt": logistic(score[:, None], platt, 0),
+        "right": right.tolist(), "rows": rows.tolist(),
         "logistic": logistic(rows, right.astype(float), 1.0),
     })
 print(json.dumps(cases))

@@ -67,7 +67,6 @@ type Style string
 
 // The styles in use.
 const (
-	Bold   Style = "1"
 	Dim    Style = "2"
 	Match  Style = "1;31"
 	Path   Style = "35"

@@ -229,20 +229,41 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 	if o.AllWords {
 		return out
 	}
-	var within []string
-	for word := range strings.FieldsSeq(query) {
-		within = append(within, letters(word))
-	}
 	for _, t := range x.Terms {
 		t = oneLine(t)
 		plain := letters(t)
-		if strings.ContainsFunc(t, unicode.IsSpace) || utf8.RuneCountInString(plain) < 2 || !slices.ContainsFunc(within, func(word string) bool { return strings.Contains(word, plain) }) || len(out.Terms) == maxTerms || slices.Contains(out.Terms, t) {
+		if strings.ContainsFunc(t, unicode.IsSpace) || utf8.RuneCountInString(plain) < 2 || !standsIn(query, plain) || len(out.Terms) == maxTerms || slices.Contains(out.Terms, t) {
 			continue
 		}
 		out.Terms = append(out.Terms, t)
 	}
 	return out
 }
+
+// standsIn reports whether a word, its letters only, is one of a query: as it is
+// written there, as a part of what is joined by marks, or within what is written
+// without spaces.
+func standsIn(query, plain string) bool {
+	spaceless := strings.ContainsFunc(plain, func(r rune) bool { return r >= 0xE00 && unicode.In(r, spacelessScripts...) })
+	for word := range strings.FieldsSeq(query) {
+		if spaceless && strings.Contains(letters(word), plain) {
+			return true
+		}
+		parts := strings.FieldsFunc(word, func(r rune) bool { return letters(string(r)) == "" })
+		for from := range parts {
+			joined := ""
+			for _, part := range parts[from:] {
+				if joined += letters(part); joined == plain {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// spacelessScripts put no spaces between words, or particles behind them.
+var spacelessScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
 
 // withoutFence is a text without the Markdown fence that many models put around
 // JSON.
@@ -305,6 +326,32 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 		return
 	}
 	r.expansion, r.result.Expansion = x, &x
+	r.noteExpansion()
+}
+
+// noteExpansion says what a model made of the query.
+func (r *run) noteExpansion() {
+	if x := r.expansion; len(x.Queries) > 0 {
+		r.note("%s also looks for: %s", r.searcher.Expander.name(), quoted(x.Queries))
+	}
+	if x := r.expansion; len(x.Terms) > 0 {
+		r.note("of the query, these words score, by %s: %s", r.searcher.Expander.name(), quoted(x.Terms))
+	}
+	if x := r.expansion; x.Passage != "" {
+		shown := firstChars(x.Passage, 200)
+		if shown != x.Passage {
+			shown += "…"
+		}
+		r.note("%s invents an answer, which is searched by meaning: %s", r.searcher.Expander.name(), quoted([]string{shown}))
+	}
+}
+
+func quoted(texts []string) string {
+	var out []string
+	for _, t := range texts {
+		out = append(out, `"`+t+`"`)
+	}
+	return strings.Join(out, ", ")
 }
 
 // words adds what the person gave besides the query to what scores, and narrows

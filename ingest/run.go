@@ -112,7 +112,11 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 	batch := w.batch
 	w.batch = backend.Batch{}
 	w.mu.Unlock()
-	return w.b.Write(ctx, batch)
+	err := w.b.Write(ctx, batch)
+	if errors.Is(err, sheaf.ErrUnavailable) {
+		return fmt.Errorf("%w; of the last %d chunks some may be written: repeat this when the store answers, and it is whole", err, len(batch.Chunks))
+	}
+	return err
 }
 
 func (w *plainWriter) Close() error { return nil }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"sheaf"
 	"sheaf/backend"
 	"sheaf/ingest"
 )
@@ -104,4 +106,37 @@ func TestProgressBegins(t *testing.T) {
 	if first == nil || first.Files != 0 || first.AllFiles != 1 || first.AllBytes == 0 {
 		t.Errorf("told first: %+v", first)
 	}
+}
+
+// halfway writes half of what it is given, and then is not there, once.
+type halfway struct {
+	backend.Backend
+	failed bool
+}
+
+func (h *halfway) Write(ctx context.Context, batch backend.Batch) error {
+	if h.failed {
+		return h.Backend.Write(ctx, batch)
+	}
+	h.failed = true
+	batch.Chunks = batch.Chunks[:len(batch.Chunks)/2]
+	return errors.Join(h.Backend.Write(ctx, batch), sheaf.ErrUnavailable)
+}
+
+// TestStoppedHalfway: when a store that knows no transactions stops in the middle, the
+// error says what may be written, and repeating it makes it whole.
+func TestStoppedHalfway(t *testing.T) {
+	w := newWorld(t)
+	for i := range 4 {
+		w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta gamma\n", i))
+	}
+	o := w.o
+	o.Backend = &halfway{Backend: w.o.Backend}
+	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "of the last 8 chunks some may be written: repeat this") {
+		t.Errorf("stopped halfway: %v", err)
+	}
+	if _, err := ingest.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	w.sameAsClean("repeated")
 }

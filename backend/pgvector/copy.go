@@ -91,9 +91,11 @@ func (r *rows) array(oid, n, size int) {
 
 func (r *rows) int32s(list []int32) {
 	r.array(oidInt4, len(list), 4*len(list))
+	b := r.b
 	for _, v := range list {
-		r.int32(v)
+		b = binary.BigEndian.AppendUint64(b, 4<<32|uint64(uint32(v))) // its length, then itself
 	}
+	r.b = b
 }
 
 func (r *rows) strings(oid int, list []string) {

@@ -192,6 +192,7 @@ func BenchmarkBulk(b *testing.B) {
 			backendtest.Ratio(b, func() { into = fresh(b, o) }, timed(0, c.ours), timed(1, c.plain))
 			if server[1] > 0 {
 				b.ReportMetric(float64(server[0])/float64(server[1]), "server-ratio")
+				b.ReportMetric(float64(server[1])/1e6/float64(b.N), "server-ms/plain")
 			}
 		})
 	}

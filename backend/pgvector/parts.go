@@ -63,7 +63,7 @@ func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 			if err := w.next.checkDims(batch); err != nil {
 				return err
 			}
-			if err := w.remove(ctx, batch.Replace, idsOf(chunks)); err != nil {
+			if err := w.remove(ctx, batch.Replace, chunks); err != nil {
 				return err
 			}
 			return w.sendParts(ctx, chunks, ready)
@@ -279,7 +279,7 @@ func (s *Store) analyze(chunks []analyzed) []analyzed {
 		c := &chunks[i]
 		c.fields = make([]textplan.Field, len(c.source.Fields))
 		for j, f := range c.source.Fields {
-			c.fields[j] = s.written.Analyze(f.Text)
+			c.fields[j] = s.written.Unsorted(f.Text)
 			if c.fields[j].Length == 0 {
 				c.fields[j].Postings = nil
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"math"
 	"slices"
@@ -60,7 +61,7 @@ func (s *Store) Bulk(ctx context.Context) (backend.BulkWriter, error) {
 	case <-ctx.Done():
 		return nil, fail("wait for another write", ctx.Err())
 	}
-	w := &load{s: s}
+	w := &load{s: s, seed: maphash.MakeSeed()}
 	s.mu.Lock()
 	s.load = w
 	s.mu.Unlock()
@@ -88,6 +89,11 @@ type load struct {
 	// before is how many chunks there were, total what the transaction adds.
 	before int64
 	total  struct{ chunks, vectors int64 }
+	// seen has the hashes of IDs of documents and chunks that the transaction writes to a
+	// schema that had none, so that nothing needs to be removed of others. It is nil when
+	// there were chunks before, or these are too many.
+	seen map[uint64]struct{}
+	seed maphash.Seed
 	// ord and term are the last numbers that were given away. Who writes keeps others
 	// out, so numbers are counted here, and the server is told the last at the end.
 	ord, term sequence
@@ -193,6 +199,10 @@ func (w *load) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.seen = nil
+	if w.before == 0 {
+		w.seen = map[uint64]struct{}{}
+	}
 	w.gathering.Lock()
 	defer w.gathering.Unlock()
 	w.next = waiting{dims: map[string]int{}}
@@ -286,7 +296,7 @@ func (w *load) flush(ctx context.Context) error {
 	if len(next.replace)+len(next.chunks) == 0 {
 		return nil
 	}
-	if err := w.remove(ctx, next.replace, idsOf(next.chunks)); err != nil || len(next.chunks) == 0 {
+	if err := w.remove(ctx, next.replace, next.chunks); err != nil || len(next.chunks) == 0 {
 		return err
 	}
 	before := w.ord.take(len(next.chunks))
@@ -340,14 +350,39 @@ const removeChunks = `DELETE FROM chunk WHERE ord IN (
 	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
 	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens`
 
-// remove deletes the chunks of documents, and those with IDs.
-func (w *load) remove(ctx context.Context, docs, ids []sheaf.ID) error {
-	if w.before+w.total.chunks == 0 {
+// unseen reports whether nothing of documents and chunks can be stored yet, and notes the
+// chunks, which will be. A hash that something else has as well costs a question, no more.
+func (w *load) unseen(docs []sheaf.ID, chunks []analyzed) bool {
+	if w.seen == nil {
+		return false
+	}
+	key := func(kind string, id sheaf.ID) uint64 { return maphash.Comparable(w.seed, [2]string{kind, string(id)}) }
+	unseen := true
+	for _, doc := range docs {
+		_, there := w.seen[key("doc", doc)]
+		unseen = unseen && !there
+	}
+	for i := range chunks {
+		id := key("chunk", chunks[i].source.ID)
+		_, there := w.seen[id]
+		unseen = unseen && !there
+		w.seen[id] = struct{}{}
+		w.seen[key("doc", chunks[i].source.Doc)] = struct{}{}
+	}
+	if len(w.seen) > maxRemembered {
+		w.seen = nil
+	}
+	return unseen
+}
+
+// remove deletes the chunks of documents, and those with the IDs of chunks.
+func (w *load) remove(ctx context.Context, docs []sheaf.ID, chunks []analyzed) error {
+	if w.unseen(docs, chunks) {
 		return nil
 	}
 	one, stop := w.s.bounded(ctx)
 	defer stop()
-	rows, _ := w.tx.Query(one, removeChunks, hashes(docs), hashes(ids))
+	rows, _ := w.tx.Query(one, removeChunks, hashes(docs), hashes(idsOf(chunks)))
 	byID := map[int32]*field{}
 	for _, f := range w.fields {
 		byID[f.id] = f

@@ -270,10 +270,12 @@ func (m *maxScore) window(start, at uint32) uint32 {
 		}
 	}
 	m.scratch.rest = rest
+	if first == len(m.ordered) {
+		return end
+	}
+	m.prefetchLengths(start, end, first)
 	n := 0
 	switch {
-	case first == len(m.ordered):
-		return end
 	case first == len(m.ordered)-1:
 		n = m.scanOne(at, end, rest[first])
 	default:
@@ -284,6 +286,28 @@ func (m *maxScore) window(start, at uint32) uint32 {
 	}
 	m.offerAll(n)
 	return end
+}
+
+// prefetchLengths asks for the lengths of the chunks from start up to end, in the fields of
+// the clauses from first on, of which postings are scored. They come while those are decoded;
+// asked for one after another they would be waited for, each.
+func (m *maxScore) prefetchLengths(start, end uint32, first int) {
+	if prefetch == nil {
+		return
+	}
+	asked := uint64(0) // fields, by number; it is well when two are taken for one
+	for _, b := range m.ordered[first:] {
+		field := uint64(1) << (b.field & 63)
+		switch {
+		case asked&field != 0:
+		case b.short != nil:
+			prefetch(b.short[start:end])
+			asked |= field
+		case b.wide != nil:
+			prefetch(b.wide[2*start : 2*end])
+			asked |= field
+		}
+	}
 }
 
 // offerAll takes the first n candidates into account.

@@ -37,6 +37,7 @@ const pendingMost = 4096
 type bound struct {
 	cursor  *postings.Cursor
 	number  int       // among the clauses
+	field   int       // index in the plan
 	weight  float64   // of a saturated frequency
 	scale   float64   // that frequencies are multiplied by: 1 but for BM25F
 	given   []float64 // what postings add, where it is known: that of frequency f is at f-1
@@ -231,7 +232,7 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 			}
 			continue
 		}
-		*b = bound{cursor: c.cursor, number: i, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, block: -1}
+		*b = bound{cursor: c.cursor, number: i, field: c.field, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, block: -1}
 		b.short, b.wide = b.lengths.Plain()
 		b.params, b.average, b.factor = p.params, c.model.average, 1
 		if p.words.Combine == CombineBM25F {

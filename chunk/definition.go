@@ -54,7 +54,7 @@ func readDefinition(text string) (label, target string, size int) {
 	if label == "" {
 		return "", "", 0
 	}
-	pos := skipSpace(text, end+2, 1)
+	pos := skipSpace(text, end+2)
 	target, pos = readTarget(text, pos)
 	if pos < 0 {
 		return "", "", 0
@@ -62,7 +62,7 @@ func readDefinition(text string) (label, target string, size int) {
 	target = unescape(target)
 	// The title stands apart, and nothing follows it on its line; else, when
 	// the target ends its line, the definition has none.
-	if at := skipSpace(text, pos, 1); at > pos {
+	if at := skipSpace(text, pos); at > pos {
 		if after := skipTitle(text, at); after >= 0 {
 			if eol := strings.IndexByte(text[after:], '\n'); eol >= 0 && blank(text[after:after+eol]) {
 				return label, target, after + eol + 1
@@ -98,8 +98,9 @@ func closingBracket(text string) int {
 	return -1
 }
 
-// skipSpace skips spaces, tabs and at most newlines line endings from byte i.
-func skipSpace(text string, i, newlines int) int {
+// skipSpace skips spaces, tabs and at most one line ending from byte i.
+func skipSpace(text string, i int) int {
+	ended := false
 	for ; i < len(text); i++ {
 		switch text[i] {
 		case ' ', '\t':
@@ -109,10 +110,10 @@ func skipSpace(text string, i, newlines int) int {
 			}
 			fallthrough
 		case '\n':
-			if newlines == 0 {
+			if ended {
 				return i
 			}
-			newlines--
+			ended = true
 		default:
 			return i
 		}

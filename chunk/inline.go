@@ -336,7 +336,7 @@ func (r *inline) destination(k bracket, to int) (target string, end int, ok bool
 
 // inlineTarget reads "target 'title')" from byte i on.
 func inlineTarget(t string, i int) (target string, end int, ok bool) {
-	i = skipSpace(t, i, 1)
+	i = skipSpace(t, i)
 	if i < len(t) && t[i] == ')' {
 		return "", i + 1, true
 	}
@@ -344,10 +344,10 @@ func inlineTarget(t string, i int) (target string, end int, ok bool) {
 	if after < 0 {
 		return "", 0, false
 	}
-	i = skipSpace(t, after, 1)
+	i = skipSpace(t, after)
 	if i > after {
 		if after := skipTitle(t, i); after >= 0 {
-			i = skipSpace(t, after, 1)
+			i = skipSpace(t, after)
 		}
 	}
 	if i == len(t) || t[i] != ')' {

@@ -93,7 +93,7 @@ func (s *scanner) line(l line) {
 	c := cursor{s: s.src[l.start:l.end]}
 	matched := s.matchContainers(&c)
 	all := matched == len(s.stack)
-	if all && s.continueLeaf(&c, l) {
+	if all && s.continueLeaf(&c) {
 		return
 	}
 	// A paragraph can go on in a line that does not repeat its containers.
@@ -210,7 +210,7 @@ func (s *scanner) matchContainers(c *cursor) int {
 
 // continueLeaf gives the line to the open leaf when that takes whole lines, and
 // reports whether it did.
-func (s *scanner) continueLeaf(c *cursor, l line) bool {
+func (s *scanner) continueLeaf(c *cursor) bool {
 	switch s.leaf {
 	case leafFence:
 		indent, next := c.indent()

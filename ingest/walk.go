@@ -232,7 +232,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 				w.byRule(out, path+"/", ReasonIgnored, f, r)
 				continue
 			}
-			if next, ok := w.enter(dir, path, name); ok {
+			if next, ok := w.enter(dir, path); ok {
 				folders = append(folders, next)
 			} else {
 				skip(path, ReasonLink, "leads to a folder that is indexed under another path")
@@ -339,7 +339,7 @@ func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) 
 }
 
 // enter prepares a folder; ok is false when links lead to it a second time.
-func (w *walker) enter(dir folder, path, name string) (next folder, ok bool) {
+func (w *walker) enter(dir folder, path string) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores}
 	if !w.o.FollowLinks {
 		return next, true

@@ -12,9 +12,9 @@ import (
 
 // explainLeg gives the hits of a branch explanations, with the store's own
 // parts where it can tell them.
-func (r *run) explainLeg(ctx context.Context, o *outcome) error {
+func (r *run) explainLeg(ctx context.Context, o *outcome) {
 	if !r.opt.Explain {
-		return nil
+		return
 	}
 	ids := make([]sheaf.ID, len(o.ranking))
 	for i := range o.ranking {
@@ -52,7 +52,6 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 		}
 		h.Explanation = e
 	}
-	return nil
 }
 
 // near compares to the precision that explanations promise.

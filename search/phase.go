@@ -79,9 +79,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	r.learnSimilarity(outcomes)
 	r.learnWords(outcomes)
 	for i := range outcomes {
-		if err := r.explainLeg(retrieval, &outcomes[i]); err != nil {
-			return nil, err
-		}
+		r.explainLeg(retrieval, &outcomes[i])
 		r.trace(lane{outcomes[i].branch.Name, at.first}, retrieved, outcomes[i].ranking)
 	}
 	legs := make([]rank.Leg, 0, len(outcomes))

@@ -105,7 +105,7 @@ func (s *Store) matching(ctx context.Context, req backend.Request) (object, erro
 		req.Text = &text
 		return s.query(ctx, &req)
 	}
-	if _, ok, err := s.vectorField(req.Vector); err != nil || !ok {
+	if ok, err := s.holds(req.Vector); err != nil || !ok {
 		return nil, err
 	}
 	clauses, err := s.bounds(req.Filter, req.Within)
@@ -163,21 +163,21 @@ func (s *Store) Supports(req backend.Request) error {
 	return nil
 }
 
-// vectorField is the field of a request; ok is false when nothing has vectors
-// there.
-func (s *Store) vectorField(req *backend.VectorRequest) (backend.VectorField, bool, error) {
+// holds reports whether anything has vectors in the field of a request, which must
+// have their dimensions.
+func (s *Store) holds(req *backend.VectorRequest) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, ok := s.vectors[req.Field]
 	if ok && v.Dims != len(req.Vector) {
-		return v, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, v.Dims)
+		return true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, v.Dims)
 	}
-	return v, ok, nil
+	return ok, nil
 }
 
 // near finds the chunks whose best passage is nearest. Scores are (1+cos)/2.
 func (s *Store) near(req *backend.Request, clauses []any) (object, error) {
-	if _, ok, err := s.vectorField(req.Vector); err != nil || !ok {
+	if ok, err := s.holds(req.Vector); err != nil || !ok {
 		return nil, err
 	}
 	path := vectorPath(req.Vector.Field)

@@ -115,31 +115,42 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err := s.prepare(o); err != nil {
 		return nil, err
 	}
-	err := s.openStores(ctx)
-	if err != nil && !o.asIs && remakable(err) {
-		err = s.remake(ctx, err, errors.Is(err, sheaf.ErrCorrupt))
-	}
-	if err == nil && s.outdated == nil && o.scans {
-		err = s.checkProfile(o.set)
-	}
-	if err == nil && s.outdated == nil && (o.asked || (o.refresh || o.updates) && a.config.Refresh) {
-		s.outdated = s.languageOutgrown(ctx)
-	}
-	if err == nil && s.outdated != nil && !o.asIs {
-		if err = s.remake(ctx, s.outdated, false); readOnly(err) {
-			err = s.openStores(ctx)
-		}
-	} else if err == nil && (o.refresh && a.config.Refresh || s.remaking() && !o.asIs && !o.rebuild) {
-		err = s.refresh(ctx)
-		if errors.Is(err, sheaf.ErrCorrupt) {
-			err = s.remake(ctx, err, true)
-		}
-	}
-	if err != nil {
+	if err := s.bringUp(ctx, o); err != nil {
 		s.close()
 		return nil, s.advise(err)
 	}
 	return s, nil
+}
+
+// bringUp opens the stores, and makes the index again or refreshes it where that is
+// needed and wanted.
+func (s *session) bringUp(ctx context.Context, o openOptions) error {
+	err := s.openStores(ctx)
+	if err != nil && !o.asIs && remakable(err) {
+		err = s.remake(ctx, err, errors.Is(err, sheaf.ErrCorrupt))
+	}
+	if err != nil {
+		return err
+	}
+	if s.outdated == nil && o.scans {
+		if err := s.checkProfile(o.set); err != nil {
+			return err
+		}
+	}
+	if s.outdated == nil && (o.asked || (o.refresh || o.updates) && s.config.Refresh) {
+		s.outdated = s.languageOutgrown(ctx)
+	}
+	switch {
+	case s.outdated != nil && !o.asIs:
+		if err = s.remake(ctx, s.outdated, false); readOnly(err) {
+			err = s.openStores(ctx)
+		}
+	case o.refresh && s.config.Refresh, s.remaking() && !o.asIs && !o.rebuild:
+		if err = s.refresh(ctx); errors.Is(err, sheaf.ErrCorrupt) {
+			err = s.remake(ctx, err, true)
+		}
+	}
+	return err
 }
 
 // locateStore finds the server that the settings name. What is known of the
@@ -371,17 +382,18 @@ func (s *session) openEmbedder(ctx context.Context) error {
 		// It answers, and the first index takes its time anyway.
 		e, err = newEmbedder(ctx, s.config, e.Dims(), mixed)
 	}
+	vectors := made != "" && !empty // of documents that stay as they are
 	switch {
 	case errors.Is(err, sheaf.ErrUnavailable) && made == "":
 		s.warn("%v: words alone are searched", err)
 	case err != nil:
 		return err
-	case made != "" && !empty && (e == nil || builtIn(e) && (!english.Made(made) || s.target != nil && made != e.Model())):
+	case vectors && (e == nil || builtIn(e) && (!english.Made(made) || s.target != nil && made != e.Model())):
 		s.warn("the index was made with the model %s, which is not configured now: words alone are searched; to use what is configured: sheaf index --rebuild", made)
 	case e == nil:
 	case builtIn(e) && !empty && made != e.Model():
 		s.outdated = fmt.Errorf("the index has %s, and the built-in model is now %s", describeModel(made), e.Model())
-	case made != "" && !empty && english.Made(made) && e.Model() != made:
+	case vectors && english.Made(made) && e.Model() != made:
 		s.notice("the index was made with the built-in model, which is used; to use %s: sheaf index --rebuild", e.Model())
 		s.embedder, err = builtInOf(made)
 		return err

@@ -79,7 +79,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			}
 			return
 		}
-		fail(noRoute(path, methods), nil)
+		fail(noRoute(methods), nil)
 		return
 	}
 	name = r.id
@@ -99,7 +99,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-func noRoute(path string, methods []string) *Problem {
+func noRoute(methods []string) *Problem {
 	if len(methods) == 0 {
 		return problem("not-found", "there is nothing at this address: see /openapi.json")
 	}

@@ -249,7 +249,7 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []backend.VectorF
 	if o.RowSecurity, err = t.flag("rls"); err != nil {
 		return o, err
 	}
-	o.Timeout, err = t.duration("timeout")
+	o.Timeout, err = t.timeout()
 	return o, err
 }
 
@@ -275,7 +275,7 @@ func (t *Target) Vespa(a *analysis.Analyzer, vectors []backend.VectorField, read
 	if o.HNSW, err = t.flag("hnsw"); err != nil {
 		return o, err
 	}
-	o.Timeout, err = t.duration("timeout")
+	o.Timeout, err = t.timeout()
 	return o, err
 }
 
@@ -396,7 +396,7 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []backend.VectorFi
 	if o.HNSW, err = t.flag("hnsw"); err != nil {
 		return o, err
 	}
-	o.Timeout, err = t.duration("timeout")
+	o.Timeout, err = t.timeout()
 	return o, err
 }
 
@@ -412,7 +412,7 @@ func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []backend.VectorF
 	if o.Hybrid, err = t.flag("hybrid"); err != nil {
 		return o, err
 	}
-	o.Timeout, err = t.duration("timeout")
+	o.Timeout, err = t.timeout()
 	return o, err
 }
 
@@ -499,14 +499,14 @@ func (t *Target) bm25() (k1, b float64, err error) {
 	return k1, b, nil
 }
 
-func (t *Target) duration(key string) (time.Duration, error) {
-	text := t.options.Get(key)
+func (t *Target) timeout() (time.Duration, error) {
+	text := t.options.Get("timeout")
 	if text == "" {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return 0, sheaf.Invalidf("store %s: %s is %q: must be a time such as 30s", t, key, text)
+		return 0, sheaf.Invalidf("store %s: timeout is %q: must be a time such as 30s", t, text)
 	}
 	return d, nil
 }

@@ -282,6 +282,13 @@ func (p *parser) meant(name string) string {
 	return "; did you mean " + quoted(near+":") + "?"
 }
 
+// IsField reports whether a name before a colon is that of a field, whatever
+// properties there are.
+func IsField(name string) bool {
+	_, ok := (&parser{}).fieldName(name)
+	return ok
+}
+
 // fieldName is the field, filter or property that a name before a colon means.
 func (p *parser) fieldName(name string) (string, bool) {
 	low := strings.ToLower(name)

@@ -42,7 +42,7 @@ const drawnHits = 5
 // Explain answers a query and says what every step did.
 func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, error) {
 	q.Explain, q.Plain = !q.Brief, q.Plain || q.Brief
-	parsed, p, err := r.prepare(&q)
+	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ type Absence struct {
 // does not exist and what the caller may not see are the same
 // sheaf.ErrNotFound.
 func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Absence, error) {
-	parsed, p, err := r.prepare(&q)
+	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]
 // whatIf is WhatIf, with both answers.
 func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, [2]*search.Result, error) {
 	var answers [2]*search.Result
-	parsed, p, err := r.prepare(&q)
+	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
 		return nil, answers, err
 	}

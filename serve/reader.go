@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"sheaf"
 	"sheaf/backend"
@@ -186,22 +187,49 @@ func inParameters(err error) error {
 // pointerEscapes writes a name as one step of a JSON pointer (RFC 6901).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// parse reads the query as this caller may mean it. Names of properties that
-// only hidden documents have are no names to a caller from whom they are kept.
-func (r *Reader) parse(q *SearchRequest) (sheaf.Query, error) {
+// maxNames is how many names of properties a query may ask for without "prop."
+// when documents are kept from the caller: each costs a look into the store.
+const maxNames = 4
+
+// properties are the names of properties that the caller may use. Those that only
+// hidden documents have are no names to a caller from whom they are kept.
+func (r *Reader) properties(ctx context.Context, text string) []string {
+	var names []string
+	if !strings.Contains(text, ":") {
+		return nil
+	}
+	if r.guard.filter == nil {
+		if counted, err := r.view.Properties(); err == nil {
+			for _, p := range counted {
+				names = append(names, p.Name)
+			}
+		}
+		return names
+	}
+	asked := 0
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' }) {
+		name, _, ok := strings.Cut(strings.TrimLeft(word, "+-"), ":")
+		if name = strings.ToLower(name); !ok || name == "" || slices.Contains(names, name) || query.IsField(name) {
+			continue
+		}
+		if asked++; asked > maxNames {
+			break
+		}
+		seen, err := r.guard.Count(ctx, backend.Request{Limit: 1, Filter: sheaf.Exists{Column: sheaf.PropertyColumn(name)}, Text: everyField(sheaf.Bool{})})
+		if err == nil && seen > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// parse reads the query as this caller may mean it.
+func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, error) {
 	var parsed sheaf.Query
 	if q.like != nil {
 		parsed = *q.like
 	} else {
-		var names []string
-		if strings.Contains(q.Text, ":") && r.guard.filter == nil {
-			if counted, err := r.view.Properties(); err == nil {
-				for _, p := range counted {
-					names = append(names, p.Name)
-				}
-			}
-		}
-		parsed = query.Parse(q.Text, query.Options{Properties: names, Now: r.c.now()})
+		parsed = query.Parse(q.Text, query.Options{Properties: r.properties(ctx, q.Text), Now: r.c.now()})
 	}
 	parsed.Limit = q.Window
 	filter, err := access.Filter(q.Filter)
@@ -248,7 +276,7 @@ func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 }
 
 // prepare reads a request: its query, its profile, its parameters.
-func (r *Reader) prepare(q *SearchRequest) (sheaf.Query, loadedProfile, error) {
+func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, loadedProfile, error) {
 	if err := q.normalize(); err != nil {
 		return sheaf.Query{}, loadedProfile{}, err
 	}
@@ -259,13 +287,13 @@ func (r *Reader) prepare(q *SearchRequest) (sheaf.Query, loadedProfile, error) {
 	if _, err := p.profile.Plan(q.Window, q.Parameters); err != nil {
 		return sheaf.Query{}, p, inParameters(err)
 	}
-	parsed, err := r.parse(q)
+	parsed, err := r.parse(ctx, q)
 	return parsed, p, err
 }
 
 // Search answers a query with its first page.
 func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
-	parsed, p, err := r.prepare(&q)
+	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
 		return nil, err
 	}

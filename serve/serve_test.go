@@ -77,6 +77,10 @@ func TestSearchGetSimilar(t *testing.T) {
 	if err != nil || !strings.HasPrefix(part.Text, "## Undo a commit") || len(part.Before) != 1 || part.Links[0].To != "notes:cook.md" {
 		t.Errorf("get: %+v, %v", part, err)
 	}
+	whole, err := r.Get(context.Background(), "notes:git.md", serve.GetOptions{Body: true, Neighbors: 1})
+	if err != nil || strings.Contains(whole.Text, "## ") || len(whole.Before) != 0 || len(whole.After) != 1 || whole.After[0].Position != 1 {
+		t.Errorf("the first chunks of a document: %+v, %v", whole, err)
+	}
 	like, err := r.Similar(context.Background(), first.ID, serve.SearchRequest{})
 	if err != nil || len(like.Results) == 0 || !strings.HasPrefix(string(like.Results[0].ID), "notes:") {
 		t.Errorf("similar: %+v, %v", like, err)

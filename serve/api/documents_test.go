@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -453,6 +454,56 @@ func TestHidden(t *testing.T) {
 	}
 	if !seen("reader") {
 		t.Error("it stays hidden")
+	}
+}
+
+// TestNamesOfProperties: a caller from whom documents are kept asks for properties
+// and document sets by their names, where a document that it sees has them; a name
+// that only others have is none.
+func TestNamesOfProperties(t *testing.T) {
+	all := []access.Scope{access.ScopeSearch, access.ScopeIngest}
+	s, keys := keyed(t, notes, map[string]access.Grant{
+		"ann":  {Scopes: all, Access: []string{"user:ann"}},
+		"acme": {Scopes: all, Tenant: "acme", Access: []string{access.All}},
+	})
+	for key, put := range map[string]string{
+		"ann":  `/v1/documents/api:graph.md {"text": "Savannas.\n", "access": ["user:ann"], "sets": ["handbook"], "properties": {"kg_entities": ["PERSON::ann"]}}`,
+		"acme": `/v1/documents/acme:graph.md {"text": "Savannas.\n", "access": ["public"], "properties": {"codename": "zebra"}}`,
+	} {
+		path, body, _ := strings.Cut(put, " ")
+		if status, answer := s.as(t, keys[key], "PUT", path, body); status != 201 {
+			t.Fatal(status, answer)
+		}
+	}
+	for _, c := range []struct {
+		key, query string
+		found      string // the document that is found, and no other
+	}{
+		{"ann", "kg_entities:PERSON::ann", "api:graph.md"}, {"ann", "savannas KG_entities:PERSON::*", "api:graph.md"}, {"ann", "(sets:handbook)", "api:graph.md"},
+		{"ann", "codename:zebra", ""}, {"acme", "codename:zebra", "acme:graph.md"}, {"acme", "kg_entities:PERSON::ann", ""},
+	} {
+		_, body := s.as(t, keys[c.key], "GET", "/v1/search?query="+url.QueryEscape(c.query), "")
+		var answer serve.Answer
+		if err := json.Unmarshal([]byte(body), &answer); err != nil {
+			t.Fatal(err)
+		}
+		unknown := strings.Contains(strings.Join(answer.Notes, " "), "is no field or property here")
+		if unknown != (c.found == "") {
+			t.Errorf("%s asks for %s: notes %q", c.key, c.query, answer.Notes)
+		}
+		for _, r := range answer.Results {
+			if !unknown && string(r.Doc) != c.found {
+				t.Errorf("%s asks for %s: %s", c.key, c.query, r.ID)
+			}
+		}
+		if !unknown && len(answer.Results) == 0 {
+			t.Errorf("%s asks for %s: nothing", c.key, c.query)
+		}
+	}
+	// Twenty names are no twenty looks into the store: further ones need prop.
+	_, body := s.as(t, keys["ann"], "GET", "/v1/search?query="+url.QueryEscape("a:1 b:1 c:1 d:1 kg_entities:PERSON::ann"), "")
+	if !strings.Contains(body, `\"kg_entities:\" is no field or property here`) {
+		t.Error(body)
 	}
 }
 

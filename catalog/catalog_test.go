@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -433,6 +434,18 @@ func TestOutlines(t *testing.T) {
 				}
 				if n := v.Node(c.ID); n == nil || *n != want {
 					t.Errorf("node of %s: %+v", c.ID, n)
+				}
+				// By where a store has it, in its newest state and an older one, and too far on.
+				for _, at := range []struct {
+					state uint64
+					place uint32
+				}{{2, uint32(chunks)}, {1, 0}, {2, math.MaxUint32}, {2, uint32(chunks)}} {
+					if n := v.NodeAt(c.ID, at.state, at.place); n == nil || *n != want {
+						t.Errorf("node of %s at %+v: %+v", c.ID, at, n)
+					}
+				}
+				if n := v.NodeAt("t:none", 2, 0); n != nil {
+					t.Errorf("node of a chunk that there is not: %+v", n)
 				}
 			}
 		}

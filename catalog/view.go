@@ -31,6 +31,7 @@ type View struct {
 	refs       atomic.Int32
 	outlines   recent[sheaf.Outline]
 	nodes      atomic.Pointer[metNodes]
+	placed     atomic.Pointer[placedNodes]
 	records    recent[Record]
 	texts      recent[sourceText]
 
@@ -60,7 +61,10 @@ func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *V
 		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: recent[sourceText]{limit: keptTextBytes},
 		names: map[calledBy][]sheaf.ID{}, links: map[sheaf.ID][]sheaf.ID{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
-	v.outlines.turn = func() { v.nodes.Store(newMetNodes(p.Chunks)) }
+	v.outlines.turn = func() {
+		v.nodes.Store(newMetNodes(p.Chunks))
+		v.placed.Store(nil)
+	}
 	v.outlines.turn()
 	v.pending = sync.OnceValues(v.readPending)
 	v.live = sync.OnceValues(v.findLive)

@@ -12,6 +12,7 @@ import (
 // scores by identifier. It is a heap with the worst hit on top.
 type collector struct {
 	views []*view
+	first []uint32 // the numbers of their first chunks
 	// places, when there are some, know identifiers, and learn those of hits.
 	places *places
 	limit  int
@@ -35,7 +36,7 @@ var collectedPool = sync.Pool{New: func() any { return &collected{} }}
 const mostCollected = 1 << 12
 
 func newCollector(s *Snapshot, limit int) *collector {
-	c := &collector{views: s.views, places: &s.places, limit: limit, collected: collectedPool.Get().(*collected)}
+	c := &collector{views: s.views, first: s.first, places: &s.places, limit: limit, collected: collectedPool.Get().(*collected)}
 	c.heap, c.promised = c.heap[:0], c.promised[:0]
 	c.least.Store(math.Float64bits(math.Inf(-1)))
 	return c
@@ -195,7 +196,7 @@ func (c *collector) appendHits(dst []Hit) ([]Hit, error) {
 	})
 	dst = slices.Grow(dst, len(c.heap))
 	for _, f := range c.heap {
-		dst = append(dst, Hit{ID: c.id(f.view, f.ordinal), Score: f.score, Passage: f.passage})
+		dst = append(dst, Hit{ID: c.id(f.view, f.ordinal), Score: f.score, Passage: f.passage, Number: c.first[f.view] + f.ordinal})
 	}
 	return dst, c.fault
 }

@@ -220,6 +220,7 @@ func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 		}
 		snapshot.views = append(snapshot.views, v)
 	}
+	snapshot.number()
 	return snapshot, nil
 }
 

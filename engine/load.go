@@ -644,6 +644,7 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 		}
 		snapshot.views = append(snapshot.views, v)
 	}
+	snapshot.number()
 	before := ix.state.files()
 	ix.state = next
 	ix.swap(snapshot)

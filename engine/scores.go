@@ -19,14 +19,15 @@ func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, hel
 			return nil, err
 		}
 	}
-	within := make([]segment.Bitset, len(s.views))
+	within := newWithin()
+	defer within.release()
+	within.begin(s)
 	for i, list := range asked {
 		v := s.views[i]
 		slices.SortFunc(list, func(a, b askedChunk) int { return int(a.ordinal) - int(b.ordinal) })
-		within[i] = segment.NewBitset(v.reader.Chunks())
 		for _, a := range list {
 			if v.deleted == nil || !v.deleted.Has(a.ordinal) {
-				within[i].Set(a.ordinal)
+				within.set(i, a.ordinal)
 			}
 		}
 	}
@@ -34,7 +35,7 @@ func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, hel
 	err := together(min(helpers, len(reqs)-1), len(reqs), func(i int) error {
 		defer s.index.takeTurn()()
 		out[i] = make([]float64, len(ids))
-		return s.scoreAmong(ctx, reqs[i], asked, within, out[i])
+		return s.scoreAmong(ctx, reqs[i], asked, within.sets, out[i])
 	})
 	if err != nil {
 		return nil, err

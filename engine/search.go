@@ -15,12 +15,18 @@ import (
 // Search answers a request: at most Limit hits, best first, equal scores by
 // identifier.
 func (s *Snapshot) Search(ctx context.Context, req Request) ([]Hit, error) {
-	return s.AppendHits(ctx, nil, req)
+	hits, err := s.AppendHits(ctx, nil, req)
+	for i := range hits {
+		hits[i].Number = 0
+	}
+	return hits, err
 }
 
 // AppendHits is Search into the memory of dst.
 func (s *Snapshot) AppendHits(ctx context.Context, dst []Hit, req Request) ([]Hit, error) {
-	allowed, err := s.allow(req)
+	within := newWithin()
+	defer within.release()
+	allowed, err := s.allowIn(&req, within)
 	if err != nil {
 		return dst, err
 	}
@@ -41,14 +47,18 @@ func (s *Snapshot) AppendHits(ctx context.Context, dst []Hit, req Request) ([]Hi
 // allow computes, for each view, the chunks that a request lets through; nil
 // stands for all of them.
 func (s *Snapshot) allow(req Request) ([]segment.Bitset, error) {
+	return s.allowIn(&req, &withinSets{})
+}
+
+// allowIn is allow in the memory of within, as far as it is enough.
+func (s *Snapshot) allowIn(req *Request, within *withinSets) ([]segment.Bitset, error) {
 	if !req.Bounded && req.Within == nil {
 		return s.among(req.Filter, nil)
 	}
-	within, err := s.within(req.Within)
-	if err != nil {
+	if err := within.add(s, req); err != nil {
 		return nil, err
 	}
-	return s.among(req.Filter, within)
+	return s.among(req.Filter, within.sets)
 }
 
 // among are the chunks of each view that a filter lets through and that are not
@@ -80,20 +90,6 @@ func (s *Snapshot) among(filter Filter, within []segment.Bitset) ([]segment.Bits
 		}
 	}
 	return allowed, nil
-}
-
-// within are the chunks with some identifiers, for each view.
-func (s *Snapshot) within(ids []string) ([]segment.Bitset, error) {
-	sets := make([]segment.Bitset, len(s.views))
-	for i, v := range s.views {
-		sets[i] = segment.NewBitset(v.reader.Chunks())
-	}
-	for _, id := range ids {
-		if err := s.locate(id, func(view int, ordinal uint32) { sets[view].Set(ordinal) }); err != nil {
-			return nil, err
-		}
-	}
-	return sets, nil
 }
 
 // locate gives found every place of an identifier: where it stands, and where it
@@ -261,7 +257,9 @@ func (p *plan) counted() (int, bool) {
 func (s *Snapshot) Count(ctx context.Context, req Request) (int, error) {
 	count := 0
 	if req.Vector != nil {
-		allowed, err := s.allow(req)
+		within := newWithin()
+		defer within.release()
+		allowed, err := s.allowIn(&req, within)
 		if err != nil {
 			return 0, err
 		}

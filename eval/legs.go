@@ -47,6 +47,7 @@ type countingBackend struct {
 // Retrieve implements backend.Backend. The ranking is shared: stages never
 // change the one they are given.
 func (b *cachedBackend) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	req.Places, req.Room = backend.Places{}, nil // what is remembered is nobody's
 	key := keyOf(&req)
 	b.mu.Lock()
 	leg, ok := b.legs[key]

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"sheaf"
@@ -12,48 +13,185 @@ import (
 
 // found is every hit of some branches, once, with who found it.
 type found struct {
+	*foundRoom
 	ids []sheaf.ID
 	by  [][]bool // by branch and place in ids
-	// places number the ids.
-	places *rank.Ordinals
+	// state is that of the places of ids, 0 when they have none.
+	state uint64
+	// numbers tell ids by their places in the store; byID where there are none.
+	byID *rank.Ordinals
+}
+
+// foundRoom is memory of what was found; what lies in it ends with the search.
+type foundRoom struct {
+	ids, missing   []sheaf.ID
+	by             []bool
+	numbers        []int32
+	places, absent []uint32 // places of ids, and of missing
+	table          placeTable
+}
+
+// forget lets go of all text, and of what is too large to keep.
+func (r *foundRoom) forget() {
+	if max(cap(r.ids), cap(r.missing)) > maxKeptSlots {
+		*r = foundRoom{}
+		return
+	}
+	clear(r.ids[:cap(r.ids)])
+	clear(r.missing[:cap(r.missing)])
 }
 
 func (f *found) release() {
-	if f.places != nil {
-		f.places.Release()
+	if f.byID != nil {
+		f.byID.Release()
 	}
 }
 
-// everyHit is what the branches found, in the order in which it first appears.
-func everyHit(outcomes []outcome) found {
-	n := 0
-	for i := range outcomes {
-		n += len(outcomes[i].ranking)
+// placeTable numbers places in a store from 0 in the order in which they are added: a
+// table with open addressing.
+type placeTable struct {
+	// slots hold a place in the upper half, and its number plus 1 in the lower; 0 is empty.
+	// Their number is a power of two, at least twice that of places.
+	slots []uint64
+	count int
+}
+
+// begin empties the table and makes room for n places.
+func (t *placeTable) begin(n int) {
+	size := 2 << bits.Len(uint(max(n, 8)))
+	if cap(t.slots) < size {
+		t.slots = make([]uint64, size)
 	}
-	all := found{make([]sheaf.ID, 0, n), make([][]bool, len(outcomes)), rank.NewOrdinals(n)}
-	by, numbers := make([]bool, n*len(outcomes)), make([]int32, n)
+	t.slots, t.count = t.slots[:size], 0
+	clear(t.slots)
+}
+
+// slot is that of a place, or the empty one where it belongs.
+func (t *placeTable) slot(place uint32) *uint64 {
+	const mix = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio: its multiples spread
+	mask := uint64(len(t.slots) - 1)
+	for at := uint64(place) * mix >> 32 & mask; ; at = (at + 1) & mask {
+		if s := &t.slots[at]; *s == 0 || uint32(*s>>32) == place {
+			return s
+		}
+	}
+}
+
+// add is the number of a place, which is added unless it is there.
+func (t *placeTable) add(place uint32) (number int, added bool) {
+	s := t.slot(place)
+	if added = *s == 0; added {
+		t.count++
+		*s = uint64(place)<<32 | uint64(t.count)
+	}
+	return int(uint32(*s)) - 1, added
+}
+
+// of is the number of a place; false when it was not added.
+func (t *placeTable) of(place uint32) (number int, ok bool) {
+	s := *t.slot(place)
+	return int(uint32(s)) - 1, s != 0
+}
+
+// everyHit is what the branches found, in the order in which it first appears. It ends
+// what everyHit gave before with the same memory.
+func everyHit(outcomes []outcome, room *foundRoom) found {
+	n, state := 0, uint64(0)
 	for i := range outcomes {
+		o := &outcomes[i]
+		if n += len(o.ranking); len(o.ranking) == 0 {
+			continue
+		}
+		if state == 0 {
+			state = o.places.State
+		}
+		if o.places.State != state || len(o.places.Of) != len(o.ranking) {
+			state = 0
+			n = countHits(outcomes)
+			break
+		}
+	}
+	all := found{foundRoom: room, state: state, by: make([][]bool, len(outcomes))}
+	if state == 0 {
+		all.byID = rank.NewOrdinals(n)
+	} else {
+		room.table.begin(n)
+	}
+	room.ids, room.places = slices.Grow(room.ids[:0], n), slices.Grow(room.places[:0], n)
+	room.by, room.numbers = cleared(room.by, n*len(outcomes)), slices.Grow(room.numbers[:0], n*len(outcomes))
+	by, numbers := room.by, room.numbers[:n*len(outcomes)]
+	for i := range outcomes {
+		o := &outcomes[i]
 		all.by[i], by = by[:n:n], by[n:]
-		outcomes[i].numbers, numbers = split(numbers, len(outcomes[i].ranking))
-		for k := range outcomes[i].ranking {
-			id := outcomes[i].ranking[k].ID
-			at, added := all.places.Add(id)
-			outcomes[i].numbers[k] = int32(at)
+		o.numbers, numbers = numbers[:len(o.ranking):n], numbers[n:] // there may be all in the end
+		for k := range o.ranking {
+			var at int
+			var added bool
+			if state == 0 {
+				at, added = all.byID.Add(o.ranking[k].ID)
+			} else if at, added = room.table.add(o.places.Of[k]); added {
+				room.places = append(room.places, o.places.Of[k])
+			}
+			o.numbers[k] = int32(at)
 			if added {
-				all.ids = append(all.ids, id)
+				room.ids = append(room.ids, o.ranking[k].ID)
 			}
 			all.by[i][at] = true
 		}
 	}
+	all.ids = room.ids
 	return all
+}
+
+func countHits(outcomes []outcome) int {
+	n := 0
+	for i := range outcomes {
+		n += len(outcomes[i].ranking)
+	}
+	return n
+}
+
+// cleared is list with n members, all zero, in its memory where that is enough.
+func cleared[T any](list []T, n int) []T {
+	list = slices.Grow(list[:0], n)[:n]
+	clear(list)
+	return list
+}
+
+// number is that of a hit, which the store has at a place; without one, state is 0. False
+// says that the hit is none of those found.
+func (f *found) number(id sheaf.ID, state uint64, place uint32) (int, bool) {
+	switch {
+	case f.state == 0:
+		return f.byID.Of(id)
+	case f.state == state:
+		return f.table.of(place)
+	}
+	at := slices.Index(f.ids, id) // the store has changed meanwhile
+	return at, at >= 0
 }
 
 // split is the first n of list, and the rest.
 func split(list []int32, n int) (first, rest []int32) { return list[:n:n], list[n:] }
 
-// missing are those that a branch did not find.
-func (f *found) missing(branch int) []sheaf.ID {
-	out := make([]sheaf.ID, 0, len(f.ids))
+// lacks are the IDs that a branch did not find, and their places.
+func (f *found) lacks(branch int) ([]sheaf.ID, backend.Places) {
+	if f.state == 0 {
+		// A store on another machine may look at them longer than it is waited for.
+		return f.appendLacking(make([]sheaf.ID, 0, len(f.ids)), branch), backend.Places{}
+	}
+	from := len(f.missing)
+	f.missing = f.appendLacking(f.missing, branch)
+	for at, place := range f.places {
+		if !f.by[branch][at] {
+			f.absent = append(f.absent, place)
+		}
+	}
+	to := len(f.missing)
+	return f.missing[from:to:to], backend.Places{State: f.state, Of: f.absent[from:to:to]}
+}
+
+func (f *found) appendLacking(out []sheaf.ID, branch int) []sheaf.ID {
 	for at, id := range f.ids {
 		if !f.by[branch][at] {
 			out = append(out, id)
@@ -65,15 +203,17 @@ func (f *found) missing(branch int) []sheaf.ID {
 // complete looks the hits of every branch up in the others that did not retrieve
 // them. Of a branch that retrieves its best, what it did not retrieve comes after
 // what it did, so ranks stay as they are.
-func (r *run) complete(ctx context.Context, outcomes []outcome, all found) error {
-	faults, missing := make([]error, len(outcomes)), make([][]sheaf.ID, len(outcomes))
+func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) error {
+	faults, looks := make([]error, len(outcomes)), make([]lookup, len(outcomes))
+	all.missing, all.absent = all.missing[:0], all.absent[:0]
 	for i := range outcomes {
-		missing[i] = all.missing(i)
+		ids, places := all.lacks(i)
+		looks[i] = lookup{ids: ids, places: places}
 		if !r.opt.Trace { // which keeps the rankings
-			outcomes[i].room = r.facts.room(len(outcomes[i].ranking) + len(missing[i]))
+			looks[i].answer, looks[i].joined = r.facts.room(len(ids)), r.facts.room(len(outcomes[i].ranking)+len(ids)).Hits
 		}
 	}
-	backend.Together(ctx, len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], missing[i], all.places) })
+	backend.Together(ctx, len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], &looks[i], all) })
 	for i, err := range faults {
 		if ctx.Err() != nil {
 			r.warn("time ran out before every branch scored what others found: what is missing counts as not found")
@@ -86,19 +226,31 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all found) error
 	return nil
 }
 
-// lookUp adds the hits called ids, which the branch lacks and places number.
-func (r *run) lookUp(ctx context.Context, o *outcome, ids []sheaf.ID, places *rank.Ordinals) error {
+// lookup is what is looked up in a branch that lacks it.
+type lookup struct {
+	ids    []sheaf.ID
+	places backend.Places
+	// answer is memory for what the store answers, joined for that with what the branch
+	// has; nil takes new.
+	answer *backend.Room
+	joined sheaf.Ranking
+}
+
+// lookUp adds the hits that a branch lacks of all.
+func (r *run) lookUp(ctx context.Context, o *outcome, look *lookup, all *found) error {
 	req := o.request
-	req.Within = ids
+	req.Within, req.Places, req.Room = look.ids, look.places, look.answer
 	if len(req.Within) == 0 || req.Text != nil && len(o.ranking) < req.Limit && len(o.more) == 0 {
 		return nil // the branch found all that matches
 	}
 	req.Limit = len(req.Within)
 	found, err := r.searcher.Backend.Retrieve(ctx, req)
+	places := placesOf(req.Room, found)
 	for _, more := range o.more {
 		if err == nil {
-			more.Within, more.Limit = req.Within, req.Limit
+			more.Within, more.Places, more.Limit = req.Within, req.Places, req.Limit
 			found, err = larger(ctx, r.searcher.Backend, found, more)
+			places = backend.Places{}
 		}
 	}
 	if err != nil {
@@ -108,26 +260,46 @@ func (r *run) lookUp(ctx context.Context, o *outcome, ids []sheaf.ID, places *ra
 		return err
 	}
 	if len(found) > 0 { // what the branch retrieved is the store's
-		o.ranking = append(append(slices.Grow(o.room, len(o.ranking)+len(found)), o.ranking...), found...)
-		o.number(places)
+		o.ranking = append(append(slices.Grow(look.joined, len(o.ranking)+len(found)), o.ranking...), found...)
+		o.number(all, places)
+		o.places = backend.Places{} // they are numbered
 	}
 	return nil
 }
 
-// number puts the hits of a branch in order to which others were added, and numbers
-// these.
-func (o *outcome) number(places *rank.Ordinals) {
-	if !o.ranking.Sorted() {
-		o.ranking.Sort()
-		o.numbers = o.numbers[:0]
+// placesOf are the places that a store told with what it answered.
+func placesOf(room *backend.Room, answered sheaf.Ranking) backend.Places {
+	if room == nil || room.Places.State == 0 || len(room.Places.Of) != len(answered) {
+		return backend.Places{}
 	}
-	o.numbers = slices.Grow(o.numbers, len(o.ranking)-len(o.numbers))
-	for k := len(o.numbers); k < len(o.ranking); k++ {
-		at, ok := places.Of(o.ranking[k].ID)
+	return room.Places
+}
+
+// number numbers the hits that were added to those of a branch, whose places are given
+// when they are known, and puts all in order.
+func (o *outcome) number(all *found, places backend.Places) {
+	had := len(o.numbers)
+	for k := had; k < len(o.ranking); k++ {
+		place := uint32(0)
+		if places.State != 0 {
+			place = places.Of[k-had]
+		}
+		at, ok := all.number(o.ranking[k].ID, places.State, place)
 		if !ok { // the store was asked for others
 			o.numbers = nil
-			return
+			break
 		}
 		o.numbers = append(o.numbers, int32(at))
+	}
+	if o.ranking.Sorted() {
+		return
+	}
+	numbers := make(map[sheaf.ID]int32, len(o.numbers))
+	for k, at := range o.numbers {
+		numbers[o.ranking[k].ID] = at
+	}
+	o.ranking.Sort()
+	for k := range o.numbers {
+		o.numbers[k] = numbers[o.ranking[k].ID]
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/rank"
 )
 
@@ -17,6 +18,7 @@ type memo struct {
 	*tables
 	short     rank.Outliner  // the same facts, when they can tell in short
 	shared    sharer         // the same facts, when they need not copy documents
+	placer    placer         // the same facts, when they know where a store has its chunks
 	met       *rank.Ordinals // of the hits of a first phase; nil when there is none
 	metNodes  []*sheaf.Node  // theirs
 	documents map[sheaf.ID]*sheaf.Document
@@ -32,12 +34,21 @@ type sharer interface {
 	SharedDocument(id sheaf.ID) *sheaf.Document
 }
 
-// tables are the memory of a memo that other searches use again.
+// placer is facts that know chunks by their places in a store.
+type placer interface {
+	// NodeAt is what Node of [rank.Outliner] says of the chunk called id, which the store
+	// in this state has at this place.
+	NodeAt(id sheaf.ID, state uint64, place uint32) *sheaf.Node
+}
+
+// tables are the memory of a memo that other searches use again. It belongs to one
+// search, until release.
 type tables struct {
 	nodes table[sheaf.Node]
 	brief table[sheaf.Outline] // from short
-	hits  []sheaf.Ranking      // empty, for rankings that end with the search
-	taken int                  // so many of hits
+	rooms []*backend.Room      // for rankings that end with the search
+	taken int                  // so many of rooms
+	found foundRoom
 }
 
 var tablesPool = sync.Pool{New: func() any { return &tables{} }}
@@ -54,28 +65,29 @@ func (m *memo) release() {
 	}
 	clear(t.nodes)
 	clear(t.brief)
-	for i, room := range t.hits[:t.taken] {
-		if cap(room) > maxKeptSlots {
-			t.hits[i] = nil
-			continue
-		}
-		clear(room[:cap(room)])
+	for _, room := range t.rooms[:t.taken] {
+		clear(room.Hits[:cap(room.Hits)])
 	}
+	t.found.forget()
 	t.taken = 0
 	tablesPool.Put(t)
 }
 
+// maxRoom is the most hits that there is memory for beforehand.
+const maxRoom = 1 << 12
+
 // room is memory for a ranking of n hits that nothing holds when m is released.
-func (m *memo) room(n int) sheaf.Ranking {
-	if m.taken == len(m.hits) {
-		m.hits = append(m.hits, nil)
+func (m *memo) room(n int) *backend.Room {
+	if m.taken == len(m.rooms) {
+		m.rooms = append(m.rooms, &backend.Room{})
 	}
-	at := &m.hits[m.taken]
+	room := m.rooms[m.taken]
 	m.taken++
-	if cap(*at) < n {
-		*at = make(sheaf.Ranking, 0, n+n/4) // the next may be longer
+	if cap(room.Hits) < n && n <= maxRoom {
+		room.Hits = make(sheaf.Ranking, 0, n+n/4) // the next may be longer
 	}
-	return *at
+	room.Places.State = 0
+	return room
 }
 
 // table keeps what was found of IDs, each in a slot that another may take. Stages ask
@@ -119,7 +131,8 @@ var _ rank.Outliner = (*memo)(nil)
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
 	shared, _ := facts.(sharer)
-	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, documents: map[sheaf.ID]*sheaf.Document{},
+	placer, _ := facts.(placer)
+	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, placer: placer, documents: map[sheaf.ID]*sheaf.Document{},
 		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]*sheaf.Chunk{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
 }
 
@@ -234,6 +247,19 @@ func (m *memo) Node(id sheaf.ID) *sheaf.Node {
 		n = &node
 	}
 	if n != nil {
+		*slot = seen[sheaf.Node]{id, n}
+	}
+	return n
+}
+
+// nodeAt is Node of a hit that the store in this state has at this place; state 0 is none.
+func (m *memo) nodeAt(id sheaf.ID, state uint64, place uint32) *sheaf.Node {
+	if state == 0 || m.placer == nil {
+		return m.Node(id)
+	}
+	n := m.placer.NodeAt(id, state, place)
+	if n != nil {
+		slot, _ := m.nodes.slot(id)
 		*slot = seen[sheaf.Node]{id, n}
 	}
 	return n

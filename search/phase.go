@@ -29,10 +29,12 @@ type outcome struct {
 	// numbers tell which hits of the branches of a phase are the same, as rank.Leg has
 	// them; nil when nobody looked.
 	numbers []int32
-	// room is memory for the ranking with what others found; nil takes new.
-	room sheaf.Ranking
-	err  error
-	took time.Duration
+	// places are those of the ranking in the store, where it told them. room is memory for
+	// what is retrieved; nil takes new.
+	places backend.Places
+	room   *backend.Room
+	err    error
+	took   time.Duration
 }
 
 // phase runs the branches, their stages, the fusion and the stages after it.
@@ -48,6 +50,11 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		}
 		ranking, _, err = r.steps(retrieval, ranking, nil, ph.Then, at)
 		return ranking, err
+	}
+	if !r.opt.Trace { // which keeps the rankings
+		for i := range outcomes {
+			outcomes[i].room = r.facts.room(outcomes[i].request.Limit)
+		}
 	}
 	counted := r.countAhead(retrieval, ph)
 	retrieve(retrieval, r.searcher.Backend, outcomes, r.query.Words)
@@ -71,7 +78,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	}
 	if ph.Complete {
 		start := clock()
-		if err := r.complete(retrieval, outcomes, all); err != nil {
+		if err := r.complete(retrieval, outcomes, &all); err != nil {
 			return nil, err
 		}
 		r.took(at.step("complete"), start)
@@ -206,14 +213,20 @@ func retrieve(ctx context.Context, store backend.Backend, outcomes []outcome, wo
 
 func (o *outcome) retrieve(ctx context.Context, store backend.Backend, words sheaf.TextQuery) {
 	start := clock()
-	o.ranking, o.err = store.Retrieve(ctx, o.request)
+	req := o.request
+	req.Room = o.room
+	o.ranking, o.err = store.Retrieve(ctx, req)
+	o.places = placesOf(o.room, o.ranking)
 	for _, req := range o.more {
 		if o.err == nil {
 			o.ranking, o.err = larger(ctx, store, o.ranking, req)
+			o.places = backend.Places{}
 		}
 	}
-	if o.err == nil && o.request.Vector != nil {
-		o.ranking, o.err = matching(ctx, store, o.ranking, words)
+	if n := len(o.ranking); o.err == nil && o.request.Vector != nil {
+		if o.ranking, o.err = matching(ctx, store, o.ranking, words); len(o.ranking) != n {
+			o.places = backend.Places{}
+		}
 	}
 	o.took = clock().Sub(start)
 }
@@ -290,16 +303,31 @@ func (r *run) found(outcomes []outcome, bounded, all bool) found {
 		}
 		return found{}
 	}
-	every := everyHit(outcomes)
+	room := &r.facts.tables.found
+	every := everyHit(outcomes, room)
 	r.facts.expect(len(every.ids))
-	if bounded || !slices.ContainsFunc(every.ids, func(id sheaf.ID) bool { return r.facts.Node(id) == nil }) {
+	if bounded || r.allKnown(&every) {
 		return every
 	}
 	every.release()
 	for i := range outcomes {
-		outcomes[i].ranking = r.known(outcomes[i].ranking)
+		outcomes[i].ranking, outcomes[i].places = r.known(outcomes[i].ranking), backend.Places{}
 	}
-	return everyHit(outcomes)
+	return everyHit(outcomes, room)
+}
+
+// allKnown reports whether the facts know every hit.
+func (r *run) allKnown(every *found) bool {
+	for i, id := range every.ids {
+		place := uint32(0)
+		if every.state != 0 {
+			place = every.foundRoom.places[i]
+		}
+		if r.facts.nodeAt(id, every.state, place) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // known are the hits that the facts know: nearly always all, and then in the same

@@ -21,6 +21,7 @@ const maxLegHits = 2000
 
 // retrieve is what by retrieves for a request, or did before.
 func (l *legs) retrieve(ctx context.Context, req backend.Request, by backend.Backend) (sheaf.Ranking, error) {
+	req.Places, req.Room = backend.Places{}, nil // what is remembered is nobody's
 	key := keyOf("retrieve", backend.ViewerOf(ctx), req)
 	if known, ok := l.cache.get(l.at, key).(sheaf.Ranking); ok {
 		return slices.Clone(known), nil

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -181,6 +182,9 @@ var engineHits = sync.Pool{New: func() any { return new([]engine.Hit) }}
 func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
 	var ranking sheaf.Ranking
 	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) error {
+		if req.Places.State == snapshot.Serial() {
+			r.Numbers = req.Places.Of
+		}
 		room := engineHits.Get().(*[]engine.Hit)
 		hits, err := snapshot.AppendHits(ctx, (*room)[:0], r)
 		defer func() {
@@ -190,16 +194,34 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 			}
 			engineHits.Put(room)
 		}()
-		ranking = make(sheaf.Ranking, len(hits))
-		for i, h := range hits {
-			ranking[i] = sheaf.Hit{ID: sheaf.ID(h.ID), Score: h.Score, Passage: h.Passage}
-		}
+		ranking = answerIn(req.Room, hits, snapshot.Serial())
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return ranking, nil
+}
+
+// answerIn is what was found by a snapshot, in the memory that was lent for it.
+func answerIn(room *backend.Room, hits []engine.Hit, state uint64) sheaf.Ranking {
+	var ranking sheaf.Ranking
+	if room != nil {
+		ranking = room.Hits[:0]
+		room.Places = backend.Places{State: state, Of: slices.Grow(room.Places.Of[:0], len(hits))}
+	}
+	if ranking == nil || cap(ranking) < len(hits) {
+		ranking = make(sheaf.Ranking, 0, len(hits))
+	}
+	ranking = ranking[:len(hits)]
+	for i := range hits {
+		h := &hits[i]
+		ranking[i] = sheaf.Hit{ID: sheaf.ID(h.ID), Score: h.Score, Passage: h.Passage}
+		if room != nil {
+			room.Places.Of = append(room.Places.Of, h.Number)
+		}
+	}
+	return ranking
 }
 
 // Pin implements [backend.Pinner]. What is written to it, or merged, goes to the

@@ -1,6 +1,8 @@
 package embedded
 
 import (
+	"unsafe"
+
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/engine"
@@ -14,11 +16,8 @@ func valueOf(v sheaf.Value) segment.Value {
 // request translates a valid request.
 func request(req backend.Request) (engine.Request, error) {
 	out := engine.Request{Limit: req.Limit, Bounded: req.Within != nil}
-	if len(req.Within) > 0 {
-		out.Within = make([]string, len(req.Within))
-	}
-	for i, id := range req.Within {
-		out.Within[i] = string(id)
+	if len(req.Within) > 0 { // which are texts there too
+		out.Within = unsafe.Slice((*string)(unsafe.SliceData(req.Within)), len(req.Within))
 	}
 	var err error
 	if req.Filter != nil {

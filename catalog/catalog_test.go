@@ -233,7 +233,7 @@ func TestResolve(t *testing.T) {
 		t.Errorf("back-links %v", got)
 	}
 	refs := v.References("notes:second.md")
-	if len(refs) != 1 || refs[0].To != "notes:second.md#part-two" || refs[0].From != "notes:a.md#a-note" {
+	if len(refs) != 1 || refs[0].Link.Fragment != "Part two" || refs[0].From != "notes:a.md#a-note" {
 		t.Errorf("references %+v", refs)
 	}
 }

@@ -97,7 +97,7 @@ func (s *segment) checkDocument(id string, i int, st *state, names, targets *[]k
 		return s.states.Corrupt(i*stateBytes, "%s has %d aliases", id, len(r.Document.Aliases))
 	}
 	if st.text > 0 {
-		if _, err := s.wholeText(st); err != nil {
+		if _, err := s.readText(st); err != nil {
 			return err
 		}
 	}

@@ -261,17 +261,11 @@ func (v *View) sources(doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 type Reference struct {
 	From sheaf.ID // the chunk that the link stands in
 	Link sheaf.Link
-	To   sheaf.ID // the document or chunk that it leads to
 }
 
 // References are the links that lead to a document or a place in it, its own
 // among them, in order of the documents they stand in.
 func (v *View) References(doc sheaf.ID) []Reference {
-	to, err := v.Record(doc)
-	if err != nil {
-		v.noteFault(err)
-		return nil
-	}
 	from := append(slices.Clone(v.Backlinks(doc)), doc)
 	slices.Sort(from)
 	var refs []Reference
@@ -284,14 +278,9 @@ func (v *View) References(doc sheaf.ID) []Reference {
 		for i := range r.Document.Chunks {
 			chunk := &r.Document.Chunks[i]
 			for _, link := range chunk.Links {
-				if target, ok := v.resolveDocument(id, link); !ok || target != doc {
-					continue
+				if target, ok := v.resolveDocument(id, link); ok && target == doc {
+					refs = append(refs, Reference{From: chunk.ID, Link: link})
 				}
-				ref := Reference{From: chunk.ID, Link: link, To: doc}
-				if link.Fragment != "" {
-					ref.To = place(&to.Document, link)
-				}
-				refs = append(refs, ref)
 			}
 		}
 	}

@@ -283,11 +283,14 @@ func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err err
 	return pieces, t.size, nil
 }
 
-// readText returns the part of a stored text that span covers, which must lie in
-// it.
-func (s *segment) readText(t storedText, span sheaf.Span) ([]byte, error) {
+// readText returns a stored text.
+func (s *segment) readText(st *state) ([]byte, error) {
+	t, err := s.text(st)
+	if err != nil {
+		return nil, err
+	}
 	text := []byte{}
-	for i := span.Start / pieceBytes; i*pieceBytes < span.End; i++ {
+	for i := range t.pieces() {
 		b, err := s.unpack(s.pieces, t.first+i)
 		if err != nil {
 			return nil, err
@@ -296,9 +299,9 @@ func (s *segment) readText(t storedText, span sheaf.Span) ([]byte, error) {
 			return nil, s.pieces.Corrupt((t.first+i)*blockBytes, "a piece has %d bytes, not %d", len(b), want)
 		}
 		if len(text) == 0 { // not before one piece is known to be sound
-			text = make([]byte, 0, span.Len())
+			text = make([]byte, 0, t.size)
 		}
-		text = append(text, b[max(span.Start-i*pieceBytes, 0):min(span.End-i*pieceBytes, len(b))]...)
+		text = append(text, b...)
 	}
 	return text, nil
 }

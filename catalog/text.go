@@ -29,7 +29,8 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
 	}
 	if st.text > 0 {
-		return s.wholeText(st)
+		text, err := s.readText(st)
+		return text, translate(err)
 	}
 	name, err := v.Source(doc)
 	if err != nil {
@@ -38,10 +39,7 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if st.file.Size < 0 || st.file.Size > math.MaxInt {
 		return nil, fmt.Errorf("%s: %w: %d bytes", name, sheaf.ErrUnsupported, st.file.Size)
 	}
-	text, same, err := readSource(v.catalog.o.Source, name, &st.file, sheaf.Span{End: int(st.file.Size)})
-	if errors.Is(err, errTouched) {
-		return nil, fmt.Errorf("%s: %w", name, ErrStale)
-	}
+	text, same, err := readSource(v.catalog.o.Source, name, &st.file)
 	if same && len(text) <= longestText {
 		named := name + string(doc) // in one piece of memory, of which there will be many
 		v.texts.put(sheaf.ID(named[len(name):]), &sourceText{named[:len(name)], st.file, text}, len(text)+len(named)+256)
@@ -75,46 +73,6 @@ func (f *FileState) same(info fs.FileInfo) bool {
 	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
 
-// TextAt returns the part of a document's text that a span covers. It reads no
-// more than that of a source file that has the recorded size and modification
-// time, and about as much of a stored text; else it does what Text does, with
-// the same errors. A span that does not lie in the text is sheaf.ErrInvalid.
-func (v *View) TextAt(doc sheaf.ID, span sheaf.Span) ([]byte, error) {
-	s, st, err := v.find(doc)
-	if err != nil {
-		return nil, err
-	}
-	if s != nil && st.text > 0 {
-		t, err := s.text(st)
-		if err != nil {
-			return nil, translate(err)
-		}
-		if err := inside(doc, span, t.size); err != nil {
-			return nil, err
-		}
-		text, err := s.readText(t, span)
-		return text, translate(err)
-	}
-	if s != nil && 0 <= span.Start && span.Start <= span.End && int64(span.End) <= st.file.Size {
-		name, err := v.Source(doc)
-		if err != nil {
-			return nil, err
-		}
-		text, _, err := readSource(v.catalog.o.Source, name, &st.file, span)
-		if !errors.Is(err, errTouched) {
-			return text, err
-		}
-	}
-	text, err := v.Text(doc)
-	if err != nil {
-		return nil, err
-	}
-	if err := inside(doc, span, len(text)); err != nil {
-		return nil, err
-	}
-	return text[span.Start:span.End], nil
-}
-
 // Unchanged reports whether the source file of a document has the recorded size and
 // time, so that Text would return what it did before; a stored text never changes.
 func (v *View) Unchanged(doc sheaf.ID) bool {
@@ -132,21 +90,9 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 	return st.file.matches(v.catalog.o.Source, name)
 }
 
-// inside returns an error when a span does not lie in the text of a document.
-func inside(doc sheaf.ID, span sheaf.Span, size int) error {
-	if span.Start < 0 || span.End < span.Start || span.End > size {
-		return sheaf.Invalidf("span [%d, %d) of document %q: must lie in its %d bytes", span.Start, span.End, doc, size)
-	}
-	return nil
-}
-
-// errTouched says that a file has the recorded size but another time, so that
-// its whole content decides.
-var errTouched = errors.New("touched")
-
-// readSource reads a part of a source file that has the recorded state; same says
-// that it has the recorded time too, so that its content need not be looked at.
-func readSource(source vfs.FS, name string, recorded *FileState, span sheaf.Span) (text []byte, same bool, err error) {
+// readSource reads a source file that is what was recorded; same says that it has the
+// recorded time too, so that its content need not be looked at.
+func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := source.Open(name)
 	if err != nil {
 		return nil, false, stale(name, err)
@@ -159,8 +105,8 @@ func readSource(source vfs.FS, name string, recorded *FileState, span sheaf.Span
 	if before.Size() != recorded.Size {
 		return nil, false, fmt.Errorf("%s: %w: it has %d bytes, not %d", name, ErrStale, before.Size(), recorded.Size)
 	}
-	text = make([]byte, span.Len())
-	if n, err := f.ReadAt(text, int64(span.Start)); n < len(text) {
+	text = make([]byte, recorded.Size)
+	if n, err := f.ReadAt(text, 0); n < len(text) {
 		return nil, false, stale(name, err)
 	}
 	// Somebody may write while we read: what counts is the time after it.
@@ -170,10 +116,10 @@ func readSource(source vfs.FS, name string, recorded *FileState, span sheaf.Span
 		return nil, false, stale(name, err)
 	case recorded.same(after):
 		return text, true, nil
-	case span.Len() == int(recorded.Size) && HashOf(text) == recorded.Hash:
+	case HashOf(text) == recorded.Hash:
 		return text, false, nil
 	}
-	return nil, false, errTouched
+	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
 }
 
 // stale says of a file that cannot be read that it is not what was indexed.
@@ -182,16 +128,6 @@ func stale(name string, err error) error {
 		return fmt.Errorf("%s: %w: %w", name, ErrStale, err)
 	}
 	return fmt.Errorf("read %s: %w", name, err)
-}
-
-// wholeText returns a stored text.
-func (s *segment) wholeText(st *state) ([]byte, error) {
-	t, err := s.text(st)
-	if err != nil {
-		return nil, translate(err)
-	}
-	text, err := s.readText(t, sheaf.Span{End: t.size})
-	return text, translate(err)
 }
 
 // Source is the name of a document's source file. The error wraps

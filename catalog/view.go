@@ -401,15 +401,9 @@ type Counted struct {
 	Docs int    `json:"docs"`
 }
 
-// Tags counts the tags of all documents, without regard to case, most frequent
-// first, then by name.
-func (v *View) Tags() ([]Counted, error) { return v.countLabels(labelTag) }
-
 // Properties counts the names of the properties of all documents, without regard
 // to case, most frequent first, then by name.
-func (v *View) Properties() ([]Counted, error) { return v.countLabels(labelProperty) }
-
-func (v *View) countLabels(kind byte) ([]Counted, error) {
+func (v *View) Properties() ([]Counted, error) {
 	live, err := v.live()
 	if err != nil {
 		return nil, translate(err)
@@ -417,7 +411,7 @@ func (v *View) countLabels(kind byte) ([]Counted, error) {
 	counts := map[string]int{}
 	for k, s := range v.segments {
 		err := decodeLabels(s.labels, s.n, func(l label) {
-			if l.kind != kind {
+			if l.kind != labelProperty {
 				return
 			}
 			n := 0

@@ -178,7 +178,7 @@ func (s *segment) rescue(id string, st *state) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	if _, err := s.wholeText(st); err != nil {
+	if _, err := s.readText(st); err != nil {
 		return entry{}, err
 	}
 	doc := &r.Document

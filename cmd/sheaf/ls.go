@@ -10,6 +10,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/serve"
 )
 
 func (a *app) listCommand() *cobra.Command {
@@ -61,7 +62,7 @@ func (s *session) list(long bool) error {
 		if _, ok := collection.Under(s.folder, s.file(doc.Tree, doc.Path)); !ok && s.folder != s.where.Root {
 			continue
 		}
-		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: title(&doc), Chunks: len(doc.Chunks),
+		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: serve.Title(&doc), Chunks: len(doc.Chunks),
 			Bytes: file.Size, Modified: time.Unix(0, file.ModTime).UTC().Format(time.RFC3339), Tags: orEmpty(doc.Tags)})
 	}
 	if err := s.view.Err(); err != nil {

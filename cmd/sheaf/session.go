@@ -300,11 +300,11 @@ func (s *session) result(h *search.Highlighter, hit *search.Hit) (r resultJSON, 
 	tree := hit.Doc.Tree()
 	r = resultJSON{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title, Breadcrumb: hit.Breadcrumb,
-		Span: spanOf(hit.Span), Line: 1, Score: finite(hit.Score), Confidence: rounded(hit.Confidence), Level: hit.Level, Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
+		Span: spanOf(hit.Span), Line: 1, Score: serve.Finite(hit.Score), Confidence: rounded(hit.Confidence), Level: hit.Level, Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
 		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
 	}
 	for _, c := range hit.Constituents {
-		r.Constituents = append(r.Constituents, constituentJSON{c.ID, c.Title, spanOf(c.Span), finite(c.Score)})
+		r.Constituents = append(r.Constituents, constituentJSON{c.ID, c.Title, spanOf(c.Span), serve.Finite(c.Score)})
 	}
 	if s.scanner != nil {
 		r.Signals = search.SignalsOf(hit)
@@ -339,9 +339,6 @@ func rounded(confidence *float64) *float64 {
 	c := math.Round(*confidence*1000) / 1000
 	return &c
 }
-
-// finite replaces numbers that JSON cannot write.
-func finite(f float64) float64 { return serve.Finite(f) }
 
 // profileOf loads the profile in force and reads the parameters set for it.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
@@ -388,9 +385,6 @@ func (s *session) loadTuned(name string) (*profile.Profile, error) {
 	}
 	return p, err
 }
-
-// title is a document's title, or its file name.
-func title(doc *sheaf.Document) string { return serve.Title(doc) }
 
 // rarity tells snippets how rare a word is, by its idf; nil when the store
 // cannot count.

@@ -4,13 +4,10 @@ import (
 	"context"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"sheaf"
 	"sheaf/chunk"
 )
-
-func isLetter(r rune) bool { return unicode.IsLetter(r) }
 
 // Numbers of the queries made from bodies.
 const (

@@ -16,6 +16,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -183,7 +184,7 @@ func (m *maker) terms(text string) []string {
 func (m *maker) says(text string, low, high int) bool {
 	n := 0
 	for _, t := range m.terms(text) {
-		if strings.ContainsFunc(t, isLetter) {
+		if strings.ContainsFunc(t, unicode.IsLetter) {
 			n++
 		}
 	}

@@ -51,14 +51,12 @@ type Finder struct {
 	Approved func(root string) bool
 }
 
-// DefaultData is the folder of all indexes when nobody names another.
-func DefaultData() string { return filepath.Join(xdg.DataHome, "sheaf") }
-
+// data is the folder of all indexes.
 func (f Finder) data() string {
 	if f.Data != "" {
 		return f.Data
 	}
-	return DefaultData()
+	return filepath.Join(xdg.DataHome, "sheaf")
 }
 
 // Own is the place of the index that covers exactly folder, in the data

@@ -3,6 +3,7 @@ package vector
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -25,7 +26,7 @@ var workers = sync.Pool{New: func() any { return &worker{} }}
 // selection is the memory in which rows are chosen and compared.
 type selection struct {
 	counter
-	list    []survivor // rows that wait, in their order
+	list    []survivor // rows that survive, in their order
 	lost    int32      // no row that was dropped for want of room has a better estimate
 	index   []uint32   // rows to be compared
 	out     [blockRows]int32
@@ -34,7 +35,8 @@ type selection struct {
 
 // compare offers the rows in c.index, which rise, to c.nearest.
 func (s *Set) compare(q *query, c *selection) error {
-	size, nearest := s.Encoder.RowBytes(), &c.nearest
+	size, nearest, scales, scale := s.Encoder.RowBytes(), &c.nearest, s.Scales, q.scale
+	least := nearest.need()
 	for index := c.index; len(index) > 0; {
 		part := index[:min(len(index), blockRows)]
 		index = index[len(part):]
@@ -42,10 +44,14 @@ func (s *Set) compare(q *query, c *selection) error {
 			return err
 		}
 		kernels[0].dot(c.out[:], s.Rows[:s.Count*size], part, s.Codes, q.numbers)
-		for i, row := range part {
-			if score := float64(c.out[i]) * q.scale * s.scale(int(row)); !nearest.misses(score) {
-				nearest.passage(int(row), score)
+		for i, product := range c.out[:len(part)] {
+			row := int(part[i])
+			score := float64(product) * scale * float64(math.Float32frombits(binary.LittleEndian.Uint32(scales[ScaleBytes*row:])))
+			if score < least {
+				continue
 			}
+			nearest.passage(row, score)
+			least = nearest.need()
 		}
 	}
 	return nil
@@ -110,13 +116,11 @@ func (s *Set) comparePassages(w *worker) error {
 	}
 	w.nearest.cut()
 	w.index = w.index[:0]
-	from := 0
 	for _, n := range w.nearest.found() {
-		first, end := s.rows(n.Ordinal, from)
+		first, end := s.around(n.Passage)
 		for row := first; row < end; row++ {
 			w.index = append(w.index, uint32(row))
 		}
-		from = end
 	}
 	w.nearest.reset(s, w.nearest.list[:w.nearest.start], w.nearest.k)
 	return s.compare(&w.query, &w.selection)
@@ -209,7 +213,7 @@ func (t *nearest) finish() []Neighbor {
 		return cmp.Compare(a.Ordinal, b.Ordinal)
 	})
 	for i := range found {
-		first, _ := t.set.rows(found[i].Ordinal, 0)
+		first, _ := t.set.around(found[i].Passage)
 		found[i].Passage -= first
 	}
 	list := t.list

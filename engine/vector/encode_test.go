@@ -154,11 +154,11 @@ func TestHostileVectors(t *testing.T) {
 	}
 }
 
-// TestBest compares the selection with sorting: by estimate, of equal ones the
+// TestLimit compares the selection with sorting: by estimate, of equal ones the
 // first rows, in the order of rows.
-func TestBest(t *testing.T) {
+func TestLimit(t *testing.T) {
 	const padded = 64
-	var c counter
+	var c selection
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		most := []int{0, 4, planeMost * padded}[seed%3]
@@ -174,12 +174,9 @@ func TestBest(t *testing.T) {
 			least = want[n-1].estimate
 		}
 		slices.SortFunc(want, func(a, b survivor) int { return cmp.Compare(a.row, b.row) })
-		got, last := c.best(nil, list, n, padded)
-		if !slices.Equal(got, want) || last != least {
-			t.Fatalf("seed %d, %d of %d: %v from %d on, want %v from %d on", seed, n, len(list), got, last, want, least)
-		}
-		if again, _ := c.best(list[:0], list, n, padded); !slices.Equal(again, want) {
-			t.Fatalf("seed %d, in place: %v, want %v", seed, again, want)
+		c.list, c.lost = slices.Clone(list), math.MinInt32
+		if c.limit(n, padded); !slices.Equal(c.list, want) || c.lost != least {
+			t.Fatalf("seed %d, %d of %d: %v from %d on, want %v from %d on", seed, n, len(list), c.list, c.lost, want, least)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A kernel is the two inner loops, for one kind of processor. Every kernel gives
+// A kernel is the inner loops, for one kind of processor. Every kernel gives
 // exactly the numbers of the one in plain Go: they are integers.
 type kernel struct {
 	name string
@@ -14,13 +14,16 @@ type kernel struct {
 	// and mask a bit for each, set when its estimate is above least. There are
 	// len(mask) groups; planes are those of a query.
 	scan func(out []int32, mask []byte, codes []byte, planes []uint64, least int32)
+	// above sets the bits of estimates above least, and clears the others. There
+	// are 8 len(mask) estimates, a multiple of wordBits.
+	above func(mask []byte, estimates []int32, least int32)
 	// dot multiplies a query with the rows whose numbers are in index, and rise
 	// there. Like rows, codes are those of all rows.
 	dot func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16)
 }
 
 // plain is the kernel in plain Go.
-var plain = kernel{"go", scanGo, dotGo}
+var plain = kernel{"go", scanGo, aboveGo, dotGo}
 
 // kernels are those that this processor has, the fastest first; the files of
 // single architectures put theirs before the plain one when the program starts.
@@ -45,6 +48,18 @@ func scanGo(out []int32, mask []byte, codes []byte, planes []uint64, least int32
 		for i, s := range sums {
 			out[g*GroupRows+i] = s
 			if s > least {
+				mask[g] |= 1 << i
+			}
+		}
+	}
+}
+
+func aboveGo(mask []byte, estimates []int32, least int32) {
+	for g := range mask {
+		part := estimates[8*g:][:8]
+		mask[g] = 0
+		for i, e := range part {
+			if e > least {
 				mask[g] |= 1 << i
 			}
 		}
@@ -77,6 +92,16 @@ func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, wor
 		}
 		_, _ = out[groups*GroupRows-1], codes[groups*words*8*GroupRows-1]
 		scan(&out[0], &mask[0], &codes[0], &planes[0], words, groups, least)
+	}
+}
+
+// aboveWith checks the bounds of what a kernel in assembly reads and writes.
+func aboveWith(above func(mask *byte, estimates *int32, words int, least int32)) func([]byte, []int32, int32) {
+	return func(mask []byte, estimates []int32, least int32) {
+		if words := 8 * len(mask) / wordBits; words > 0 {
+			_ = estimates[words*wordBits-1]
+			above(&mask[0], &estimates[0], words, least)
+		}
 	}
 }
 

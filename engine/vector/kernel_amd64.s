@@ -64,6 +64,32 @@ word512:
 	VZEROUPPER
 	RET
 
+// sixteen512 writes the bits of sixteen estimates.
+#define sixteen512(from, to) \
+	VPCMPD $1, from(SI), Z15, K1 \
+	KMOVW  K1, AX                \
+	MOVW   AX, to(DI)
+
+// func aboveAVX512(mask *byte, estimates *int32, words int, least int32)
+TEXT ·aboveAVX512(SB), NOSPLIT, $0-28
+	MOVQ mask+0(FP), DI
+	MOVQ estimates+8(FP), SI
+	MOVQ words+16(FP), CX
+	MOVL least+24(FP), AX
+	VPBROADCASTD AX, Z15
+
+above512:
+	sixteen512(0, 0)
+	sixteen512(64, 2)
+	sixteen512(128, 4)
+	sixteen512(192, 6)
+	ADDQ $256, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNZ  above512
+	VZEROUPPER
+	RET
+
 // func dotAVX512(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)
 TEXT ·dotAVX512(SB), NOSPLIT, $0-56
 	MOVQ   out+0(FP), DI
@@ -75,6 +101,16 @@ TEXT ·dotAVX512(SB), NOSPLIT, $0-56
 	MOVQ   CX, R11
 	SHLQ   $6, R11 // bytes of a row, and of a group of codes by word
 	VPXORQ Z9, Z9, Z9
+
+	// So many rows are fetched ahead: 8 kB, but no fewer than 8 rows.
+	MOVL $128, AX
+	XORL DX, DX
+	DIVL CX
+	CMPL AX, $8
+	JGE  far512
+	MOVL $8, AX
+far512:
+	MOVL AX, R15
 
 row512:
 	MOVL   (BX), AX
@@ -88,9 +124,14 @@ row512:
 	IMULQ  R11, AX
 	ADDQ   SI, AX
 	MOVQ   AX, R13 // the row to be fetched
-	CMPQ   R9, $8
+	MOVQ   DX, R14 // and its code
+	CMPQ   R9, R15
 	JLE    last512
-	MOVL   32(BX), R13
+	MOVL   (BX)(R15*4), R13
+	MOVQ   R13, R14
+	SHRQ   $3, R14
+	IMULQ  R11, R14
+	ADDQ   codes+24(FP), R14
 	IMULQ  R11, R13
 	ADDQ   SI, R13
 last512:
@@ -101,7 +142,9 @@ last512:
 
 part512:
 	PREFETCHT0 (R13)
+	PREFETCHT0 (R14)
 	ADDQ      $64, R13
+	ADDQ      $64, R14
 	KMOVQ     (DX), K1
 	KSHIFTRQ  $32, K1, K2
 	VPMOVZXBW (AX), Z2
@@ -243,6 +286,28 @@ word256:
 	ADDQ         $32, DI
 	DECQ         R8
 	JNZ          group256
+	VZEROUPPER
+	RET
+
+// func aboveAVX2(mask *byte, estimates *int32, words int, least int32)
+TEXT ·aboveAVX2(SB), NOSPLIT, $0-28
+	MOVQ mask+0(FP), DI
+	MOVQ estimates+8(FP), SI
+	MOVQ words+16(FP), CX
+	SHLQ $3, CX // groups
+	MOVL least+24(FP), AX
+	VMOVD AX, X15
+	VPBROADCASTD X15, Y15
+
+above256:
+	VMOVDQU   (SI), Y0
+	VPCMPGTD  Y15, Y0, Y0
+	VMOVMSKPS Y0, AX
+	MOVB      AX, (DI)
+	ADDQ      $32, SI
+	INCQ      DI
+	DECQ      CX
+	JNZ       above256
 	VZEROUPPER
 	RET
 

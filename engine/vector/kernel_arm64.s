@@ -88,6 +88,31 @@ word:
 	BNE   group
 	RET
 
+// func aboveNEON(mask *byte, estimates *int32, words int, least int32)
+TEXT ·aboveNEON(SB), NOSPLIT, $0-28
+	MOVD mask+0(FP), R0
+	MOVD estimates+8(FP), R1
+	MOVD words+16(FP), R2
+	MOVW least+24(FP), R3
+	LSL  $3, R2, R2 // groups
+	VDUP R3, V30.S4
+	MOVD $weights<>(SB), R4
+	VLD1 (R4), [V28.S4, V29.S4]
+
+above:
+	VLD1.P 32(R1), [V4.S4, V5.S4]
+	CMGT_4S(30, 4, 4)
+	CMGT_4S(30, 5, 5)
+	VAND  V28.B16, V4.B16, V4.B16
+	VAND  V29.B16, V5.B16, V5.B16
+	VORR  V5.B16, V4.B16, V4.B16
+	VADDV V4.S4, V4
+	VMOV  V4.B[0], R5
+	MOVB.P R5, 1(R0)
+	SUBS  $1, R2, R2
+	BNE   above
+	RET
+
 DATA halves<>+0(SB)/8, $0x0000000000000000
 DATA halves<>+8(SB)/8, $0x0101010101010101
 DATA halves<>+16(SB)/8, $0x8040201008040201

@@ -59,6 +59,15 @@ func (s *kernelSample) compare(t *testing.T, k kernel) {
 	if !slices.Equal(got, want) || !slices.Equal(gotMask, wantMask) {
 		t.Fatalf("%s: %d words, %d groups: estimates %v %v, want %v %v", k.name, s.words, s.groups, got, gotMask, want, wantMask)
 	}
+	words := make([]int32, (count+wordBits-1)/wordBits*wordBits)
+	copy(words, want)
+	wantMask, gotMask = make([]byte, len(words)/8), make([]byte, len(words)/8)
+	for _, least := range []int32{s.least, math.MinInt32, math.MaxInt32} {
+		aboveGo(wantMask, words, least)
+		if k.above(gotMask, words, least); !slices.Equal(gotMask, wantMask) {
+			t.Fatalf("%s: %v above %d: %v, want %v", k.name, words, least, gotMask, wantMask)
+		}
+	}
 	want, got = make([]int32, len(s.index)), make([]int32, len(s.index))
 	dotGo(want, s.rows, s.index, s.codes, s.q.numbers)
 	k.dot(got, s.rows, s.index, s.codes, s.q.numbers)
@@ -119,6 +128,8 @@ func TestPlainKernel(t *testing.T) {
 			t.Fatalf("number %d is %d in planes, want %d", i, small[i], want)
 		}
 	}
+	marked := make([]byte, 8)
+	aboveGo(marked, append(slices.Clone(out), make([]int32, 32)...), s.least)
 	for row := range 32 {
 		code := Code(nil, s.codes, row, 3)
 		var sum, product int32
@@ -130,7 +141,7 @@ func TestPlainKernel(t *testing.T) {
 			}
 			product += m * int32(s.q.numbers[i])
 		}
-		if out[row] != sum || estimate(s.q.planes, code) != sum || (mask[row/8]>>(row%8)&1 != 0) != (sum > s.least) {
+		if out[row] != sum || estimate(s.q.planes, code) != sum || (mask[row/8]>>(row%8)&1 != 0) != (sum > s.least) || mask[row/8] != marked[row/8] {
 			t.Errorf("row %d is estimated as %d and %d, want %d; mask %08b", row, out[row], estimate(s.q.planes, code), sum, mask[row/8])
 		}
 		got := make([]int32, 1)
@@ -176,6 +187,12 @@ func BenchmarkKernels(b *testing.B) {
 			b.Run(k.name+"/scan/"+strconv.Itoa(dims), func(b *testing.B) {
 				for b.Loop() {
 					k.scan(out, mask, s.codes, s.q.planes, 100)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/vector")
+			})
+			b.Run(k.name+"/above/"+strconv.Itoa(dims), func(b *testing.B) {
+				for b.Loop() {
+					k.above(mask, out, 100)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/vector")
 			})

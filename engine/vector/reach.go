@@ -63,59 +63,16 @@ func (r *reach) least(t float64) int32 {
 }
 
 // seedRows is how many rows are compared at once, for each chunk that is wanted, to
-// find out what it takes to be one of them; each further round takes roundGrowth
-// times as many.
+// find out what it takes to be one of them, and leastSeeds how many at least; each
+// further round takes roundGrowth times as many.
 const (
 	seedRows    = 4
-	roundGrowth = 4
+	leastSeeds  = 128
+	roundGrowth = 8
 )
 
-// sampled is how many of the rows with the best estimates are counted at least to
-// tell the worst of them.
-const sampled = 100
-
-// compareBest compares about n rows of c.list, those with the best estimates, or all
-// of them. It drops them from the list, and what cannot be among the nearest any more,
-// and returns the lowest estimate of a row that can be.
-func (s *Set) compareBest(q *query, c *selection, n int) (least int32, err error) {
-	edge := int32(math.MinInt32)
-	if n < len(c.list) {
-		edge, _ = c.edge(c.list, n, max(1, min(n/sampled, 8)), s.Encoder.padded)
-	}
-	c.index = resize(c.index, len(c.list)+1)
-	list, index := c.list, c.index
-	best, rest := 0, 0
-	for i, row := range list { // no branch, which nobody could predict
-		list[rest], index[best] = row, row.row
-		if row.estimate >= edge {
-			best++
-		}
-		rest = i + 1 - best
-	}
-	list, c.index = list[:rest], index[:best]
-	if err := s.compare(q, c); err != nil {
-		return 0, err
-	}
-	c.nearest.cut()
-	least = q.reach.least(c.nearest.need())
-	if least > edge { // all that is left is below
-		c.list = list[:0]
-		return least, nil
-	}
-	n = 0
-	for _, row := range list {
-		list[n] = row
-		if row.estimate >= least {
-			n++
-		}
-	}
-	c.list = list[:n]
-	return least, nil
-}
-
 // compareSurvivors compares the rows that survive a scan: of the best depth by their
-// estimates those that may be among the k nearest and are wanted, the best first,
-// so that the others are compared with what is known by then. all says that no
+// estimates those that may be among the k nearest and are wanted. all says that no
 // other row may be. When the caller says how many shall survive, they are all
 // compared.
 func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool, err error) {
@@ -123,14 +80,15 @@ func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64,
 	if err := s.scan(ctx, w, &job); err != nil {
 		return false, err
 	}
-	least := int32(math.MinInt32)
-	for n := seedRows * k; len(w.list) > 0; n *= roundGrowth {
-		if !job.prune || 2*n > len(w.list) {
-			n = len(w.list)
+	if !job.prune {
+		w.index = w.index[:0]
+		for _, row := range w.list {
+			w.index = append(w.index, row.row)
 		}
-		if least, err = s.compareBest(&w.query, &w.selection, n); err != nil {
+		if err := s.compare(&w.query, &w.selection); err != nil {
 			return false, err
 		}
 	}
-	return w.lost == math.MinInt32 || job.prune && w.lost < least, s.comparePassages(w)
+	all = w.lost == math.MinInt32 || job.prune && w.lost < w.query.reach.least(w.nearest.need())
+	return all, s.comparePassages(w)
 }

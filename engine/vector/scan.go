@@ -6,14 +6,12 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
 
-// The first step: estimates of all rows, of which the best survive, and of equal
-// estimates the first rows, so that which ones survive does not depend on how the
-// work is divided.
+// The first step: estimates of all rows, of which the best are compared. Which ones
+// are does not depend on how the work is divided.
 
 // survivor is a row that survives.
 type survivor struct {
@@ -26,11 +24,14 @@ const (
 	// by several cores, and this is worth the start of another one. How many
 	// there are depends on the rows alone, so that the answer does.
 	splitRows = 1 << 18
+	// stretchRows is the most rows whose estimates are kept at once. They stay in
+	// the cache next to a processor while rows are chosen by them.
+	stretchRows = 1 << 16
 	// cancelBlocks is the number of blocks after which a scan looks whether it
 	// is still wanted: about 0.1 ms.
 	cancelBlocks = 64
-	// pruneRows is by how much a list grows before it is pruned.
-	pruneRows = 1 << 10
+	// countedEvery: of so many estimates one is counted, to tell which are the best.
+	countedEvery = 32
 )
 
 // scanJob is what a scan looks for.
@@ -38,17 +39,20 @@ type scanJob struct {
 	allowed []uint64
 	depth   int // so many survive at most
 	k       int // of the chunks that are wanted
-	// prune drops rows that cannot be among the nearest while others are still
-	// being looked at.
+	// prune compares rows while others are still being looked at, and none that
+	// cannot be among the nearest by what is known then. Otherwise exactly the
+	// best depth survive, to be compared at the end.
 	prune bool
 }
 
 // scanner is the memory of the scan of one range of rows.
 type scanner struct {
 	selection
-	estimates [blockRows]int32
-	mask      [blockRows / GroupRows]byte
-	err       error
+	// Of each row of a stretch: its estimate, and whether it waits to be chosen,
+	// and is chosen, a bit each.
+	estimates       []int32
+	waiting, chosen []byte
+	err             error
 }
 
 // scan estimates all rows and leaves the best in w.list, in the order of rows, but
@@ -101,77 +105,154 @@ func (c *selection) limit(n, padded int) {
 	if len(c.list) <= n {
 		return
 	}
-	var last int32
-	c.list, last = c.best(c.list[:0], c.list, n, padded)
-	c.lost = max(c.lost, last)
+	c.reset(padded, 1)
+	for _, row := range c.list {
+		c.add(row.estimate)
+	}
+	last, left := c.edge(n)
+	kept := c.list[:0]
+	for _, row := range c.list {
+		if row.estimate < last || row.estimate == last && left == 0 {
+			continue
+		}
+		if row.estimate == last {
+			left--
+		}
+		kept = append(kept, row)
+	}
+	c.list, c.lost = kept, max(c.lost, last)
 }
 
-// run keeps the best of the rows from start, a multiple of blockRows, up to end.
+// run compares, or keeps, the best of the rows from start, a multiple of blockRows, up
+// to end.
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start, end int) error {
 	c.list, c.lost = c.list[:0], math.MinInt32
-	least := int32(math.MinInt32)
-	full := 2 * job.depth // the list is pruned when it is so long
-	if job.prune {
-		least = q.reach.least(c.nearest.need())
-		full = max(pruneRows, 8*seedRows*job.k)
-	}
-	size := GroupRows * s.Encoder.Words() * 8
-	for at, block := start, 0; at < end; at, block = at+blockRows, block+1 {
-		if block%cancelBlocks == cancelBlocks-1 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		rows := min(blockRows, end-at)
-		if job.allowed != nil && !s.anyAllowed(job.allowed, at, at+rows) {
-			continue
-		}
-		groups := (rows + GroupRows - 1) / GroupRows
-		kernels[0].scan(c.estimates[:], c.mask[:groups], s.Codes[at/GroupRows*size:], q.planes, max(least, math.MinInt32+1)-1)
-		if rows%GroupRows != 0 { // the last group is filled up
-			c.mask[groups-1] &= 1<<(rows%GroupRows) - 1
-		}
-		if c.take(s, job.allowed, at, groups); len(c.list) < full {
-			continue
-		}
+	c.reset(s.Encoder.padded, countedEvery)
+	stretches := max(1, (end-start+stretchRows-1)/stretchRows)
+	share := ((end-start+stretches-1)/stretches + blockRows - 1) / blockRows * blockRows
+	for at := start; at < end; at += share {
+		rows := min(share, end-at)
+		least := c.lost
 		if job.prune {
-			low, err := s.compareBest(q, &c.selection, seedRows*job.k)
-			if err != nil {
-				return err
+			least = q.reach.least(c.nearest.need())
+		} else if least > math.MinInt32 {
+			least++ // rows that come later lose against equal estimates
+		}
+		if err := c.estimate(ctx, s, q, job.allowed, at, rows, least); err != nil {
+			return err
+		}
+		if !job.prune {
+			c.choose(s, job.allowed, at, rows, least)
+			for _, row := range c.index {
+				c.list = append(c.list, survivor{row, c.estimates[int(row)-at]})
 			}
-			least = max(least, low)
-		}
-		if len(c.list) >= 2*job.depth {
 			c.limit(job.depth, s.Encoder.padded)
-			least = max(least, c.lost+1) // rows that come later lose against equal estimates
+			continue
 		}
-		if job.prune {
-			full = min(len(c.list)+max(pruneRows, len(c.list), 8*seedRows*job.k), max(2*job.depth, len(c.list)+1))
+		if err := c.compareStretch(s, q, job, at, rows, least); err != nil {
+			return err
 		}
 	}
-	c.limit(job.depth, s.Encoder.padded)
 	return nil
 }
 
-// take adds the allowed rows of the mask to the list; the block begins at row at.
-func (c *scanner) take(s *Set, allowed []uint64, at, groups int) {
-	single := s.single()
-	clear(c.mask[groups:min((groups+7)/8*8, len(c.mask))])
-	list := slices.Grow(c.list, groups*GroupRows)
-	for first := 0; first < groups; first += 8 {
-		for bit := binary.LittleEndian.Uint64(c.mask[first:]); bit != 0; bit &= bit - 1 {
-			i := first*GroupRows + bits.TrailingZeros64(bit)
-			if allowed != nil {
-				ordinal := uint32(at + i)
-				if !single {
-					ordinal = s.Owner(at + i)
-				}
-				if !has(allowed, ordinal) {
-					continue
-				}
+// estimate estimates a stretch of rows from at on. Those wait of which the estimate is
+// least or better.
+func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint64, at, rows int, least int32) error {
+	words := (rows + wordBits - 1) / wordBits
+	c.estimates = resize(c.estimates, words*wordBits)
+	c.waiting, c.chosen = resize(c.waiting, 8*words), resize(c.chosen, 8*words)
+	clear(c.waiting)
+	size := GroupRows * s.Encoder.Words() * 8
+	for from, block := 0, 1; from < rows; from, block = from+blockRows, block+1 {
+		if block%cancelBlocks == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		some := min(blockRows, rows-from)
+		if allowed != nil && !s.anyAllowed(allowed, at+from, at+from+some) {
+			continue
+		}
+		mask := c.waiting[from/GroupRows:][:(some+GroupRows-1)/GroupRows]
+		kernels[0].scan(c.estimates[from:], mask, s.Codes[(at+from)/GroupRows*size:], q.planes, before(least))
+	}
+	if rows%GroupRows != 0 { // the last group is filled up
+		c.waiting[rows/GroupRows] &= 1<<(rows%GroupRows) - 1
+	}
+	if allowed != nil && s.single() {
+		for w := range words {
+			var bits uint64
+			if i := at/wordBits + w; i < len(allowed) {
+				bits = allowed[i]
 			}
-			list = append(list, survivor{uint32(at + i), c.estimates[i]})
+			binary.LittleEndian.PutUint64(c.waiting[8*w:], bits&binary.LittleEndian.Uint64(c.waiting[8*w:]))
 		}
 	}
-	c.list = list
+	return nil
+}
+
+// before is the estimate below one; no row has the lowest of all.
+func before(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
+
+// compareStretch compares those of the rows of a stretch that may be among the nearest:
+// the best estimates first, so that the others are compared with what is known by then.
+func (c *scanner) compareStretch(s *Set, q *query, job *scanJob, at, rows int, least int32) error {
+	c.sample(s, job.allowed, at, rows)
+	if edge, _ := c.edge(job.depth); edge > least {
+		least, c.lost = edge, max(c.lost, before(edge))
+	}
+	for n := max(seedRows*job.k, leastSeeds); ; n *= roundGrowth {
+		low := least
+		if far, _ := c.edge(2 * n); far > least {
+			low, _ = c.edge(n)
+		}
+		c.choose(s, job.allowed, at, rows, low)
+		if err := s.compare(q, &c.selection); err != nil {
+			return err
+		}
+		c.nearest.cut()
+		if least = max(least, q.reach.least(c.nearest.need())); low <= least {
+			return nil
+		}
+	}
+}
+
+// sample counts some of the estimates of rows that wait.
+func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
+	filter := allowed != nil && !s.single()
+	for i := 0; i < rows; i += countedEvery {
+		if c.waiting[i/GroupRows]>>(i%GroupRows)&1 != 0 && (!filter || has(allowed, s.Owner(at+i))) {
+			c.add(c.estimates[i])
+		}
+	}
+}
+
+// choose writes the allowed rows of a stretch that wait and have an estimate of low or
+// better to c.index. They wait no more.
+func (c *scanner) choose(s *Set, allowed []uint64, at, rows int, low int32) {
+	kernels[0].above(c.chosen, c.estimates, before(low))
+	c.index = resize(c.index, len(c.estimates))
+	index, n := c.index, 0
+	waiting, chosen := c.waiting, c.chosen[:len(c.waiting)]
+	for w := 0; w+8 <= len(waiting); w += 8 {
+		word := binary.LittleEndian.Uint64(waiting[w:])
+		bit := word & binary.LittleEndian.Uint64(chosen[w:])
+		binary.LittleEndian.PutUint64(waiting[w:], word&^bit)
+		for base := uint32(at + 8*w); bit != 0; bit &= bit - 1 {
+			index[n] = base + uint32(bits.TrailingZeros64(bit))
+			n++
+		}
+	}
+	index = index[:n]
+	if allowed != nil && !s.single() {
+		n = 0
+		for _, row := range index {
+			index[n] = row
+			if has(allowed, s.Owner(int(row))) {
+				n++
+			}
+		}
+	}
+	c.index = index[:n]
 }
 
 func has(set []uint64, i uint32) bool {
@@ -200,42 +281,36 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// counter selects survivors by counting their estimates, of which there are few: at
-// most planeMost for each dimension, of either sign.
-type counter struct{ counts []uint32 }
-
-// best appends the best n of list to dst, both in the order of their rows, and
-// returns the lowest estimate that list must have for that when it has more than n.
-// dst may be the empty beginning of list.
-func (c *counter) best(dst, list []survivor, n, padded int) ([]survivor, int32) {
-	if len(list) <= n {
-		return append(dst, list...), math.MinInt32
-	}
-	last, left := c.edge(list, n, 1, padded)
-	for _, s := range list {
-		if s.estimate < last || s.estimate == last && left == 0 {
-			continue
-		}
-		if s.estimate == last {
-			left--
-		}
-		dst = append(dst, s)
-	}
-	return dst, last
+// counter counts estimates, of which there are few: at most planeMost for each
+// dimension, of either sign.
+type counter struct {
+	counts  []uint32 // the lowest possible one first
+	highest int      // of those that were counted, as an index
+	every   int      // one of so many is counted
 }
 
-// edge is the estimate of the n-th best of list, which has as many, and how many with
-// that are among them; when only one of every so many is counted, about that.
-func (c *counter) edge(list []survivor, n, every, padded int) (edge int32, left int) {
-	zero := planeMost * padded
-	c.counts = resize(c.counts, 2*zero+1)
+func (c *counter) reset(padded, every int) {
+	c.counts = resize(c.counts, 2*planeMost*padded+1)
 	clear(c.counts)
-	for i := 0; i < len(list); i += every {
-		c.counts[int(list[i].estimate)+zero]++
+	c.highest, c.every = 0, every
+}
+
+func (c *counter) add(estimate int32) {
+	i := int(estimate) + len(c.counts)/2
+	c.counts[i]++
+	c.highest = max(c.highest, i)
+}
+
+// edge is the estimate of the n-th best, and how many with it are among them, or about
+// that; the lowest number when there are fewer.
+func (c *counter) edge(n int) (edge int32, left int) {
+	left = n / c.every
+	for i := c.highest; i >= 0; i-- {
+		here := int(c.counts[i])
+		if left <= here {
+			return int32(i - len(c.counts)/2), left
+		}
+		left -= here
 	}
-	at := len(c.counts) - 1
-	for left = n / every; left > int(c.counts[at]); at-- {
-		left -= int(c.counts[at])
-	}
-	return int32(at - zero), left
+	return math.MinInt32, 0
 }

@@ -75,6 +75,20 @@ func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	return low, end
 }
 
+// around are the rows of the chunk that owns a row.
+func (s *Set) around(row int) (first, end int) {
+	first, end = row, row+1
+	if s.single() {
+		return first, end
+	}
+	owner := s.Owner(row)
+	for ; first > 0 && s.Owner(first-1) == owner; first-- {
+	}
+	for ; end < s.Count && s.Owner(end) == owner; end++ {
+	}
+	return first, end
+}
+
 func (s *Set) first(group int) int {
 	if FirstBytes*group >= len(s.Firsts) {
 		return s.Count

@@ -108,8 +108,9 @@ type lift struct {
 	// held are the hits, in lists: those inside a node one after another.
 	held []heldHit
 	// out and room are memory alone, of what groups gives.
-	out  []group
-	room []*sheaf.Hit
+	out   []group
+	room  []*sheaf.Hit
+	order []int
 }
 
 // heldHit is a hit in a list; next is the one after it, from 1, 0 for none.
@@ -133,7 +134,7 @@ func (l *lift) release() {
 	for depth := range l.parents {
 		l.parents[depth] = l.parents[depth][:0]
 	}
-	*l = lift{nodes: l.nodes[:0], made: l.made[:0], parents: l.parents[:0], held: l.held[:0], out: l.out[:0], room: l.room[:0]}
+	*l = lift{nodes: l.nodes[:0], made: l.made[:0], parents: l.parents[:0], held: l.held[:0], out: l.out[:0], room: l.room[:0], order: l.order[:0]}
 	lifts.Put(l)
 }
 
@@ -280,7 +281,12 @@ func (l *lift) groups() []group {
 		if node.own != 0 {
 			l.room = append(l.room, l.held[node.own-1].hit)
 		}
+		l.order = l.order[:0]
 		for at := node.inside; at != 0; at = l.held[at-1].next {
+			l.order = append(l.order, at)
+		}
+		slices.Sort(l.order) // as they were found, whatever was lifted first
+		for _, at := range l.order {
 			l.room = append(l.room, l.held[at-1].hit)
 		}
 		l.out = append(l.out, group{id: node.id, first: node.first, whole: !node.lifted, hits: l.room[from:len(l.room):len(l.room)]})

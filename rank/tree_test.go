@@ -76,6 +76,8 @@ func TestTree(t *testing.T) {
 		{"root of the sum of squares", rule(func(t *rank.Tree) { t.Scoring.Method = rank.RSS }), ranking(hit(at("A1"), 4), hit(at("A2"), 3)),
 			"t:guide.md#A 5 [t:guide.md#A1 t:guide.md#A2]"},
 		{"unknown chunks are left out", specification(), ranking(hit("t:gone.md#x", 9), hit(at("A1"), 8)), "t:guide.md#A1 8"},
+		{"constituents that score alike stand as they were found", specification(), ranking(hit(at("A1"), 5), hit(at("B"), 5), hit(at("A2"), 5)),
+			"t:guide.md 5 [t:guide.md#A1 t:guide.md#B t:guide.md#A2]"},
 		{"ties by the best rank inside", specification(), ranking(hit("t:lone.md", 5), hit(at("A1"), 5), hit(at("A2"), 1)),
 			"t:lone.md 5\nt:guide.md#A 5 [t:guide.md#A1 t:guide.md#A2]"},
 	}

@@ -33,7 +33,7 @@ const (
 	denseWindow = 24
 	// thinWindow is the number of postings up to which a window may hold on average
 	// of a clause of which all are scored for the bounds of windows.
-	thinWindow = 8
+	thinWindow = 4
 	// thickWindow is the number of blocks that a window may hold on average of a
 	// clause that is bounded block by block.
 	thickWindow = 4
@@ -216,6 +216,7 @@ func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	case b.thin(len(most)):
 		clear(most)
 		for docs := b.cursor.Block(); len(docs) > 0; docs = b.cursor.Block() {
+			b.prefetch(docs)
 			for i, score := range b.scores(scored, docs, b.cursor.Frequencies()) {
 				w := docs[i] / windowLen
 				most[w] = max(most[w], score)
@@ -289,8 +290,7 @@ func (m *maxScore) window(start, at uint32) uint32 {
 }
 
 // prefetchLengths asks for the lengths of the chunks from start up to end, in the fields of
-// the clauses from first on, of which postings are scored. They come while those are decoded;
-// asked for one after another they would be waited for, each.
+// the clauses from first on, of which postings are scored. They come while those are decoded.
 func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	if prefetch == nil {
 		return

@@ -54,6 +54,7 @@ type bound struct {
 	// not before ordinal.
 	ordinal uint32
 	found   bool
+	asked   int // the block whose lengths were asked for last, -1 for none
 
 	most   float64 // of the whole list
 	block  int     // that bMost belongs to, -1 for none
@@ -147,6 +148,26 @@ func (b *bound) ofBlock(block int) float64 {
 	return b.bMost
 }
 
+// prefetch asks for the lengths of chunks.
+func (b *bound) prefetch(ordinals []uint32) {
+	switch {
+	case prefetchEach == nil:
+	case b.short != nil:
+		prefetchEach(b.short, 1, ordinals)
+	case b.wide != nil:
+		prefetchEach(b.wide, 2, ordinals)
+	}
+}
+
+// prefetchBlock asks for the lengths of the chunks of the block that the cursor has come
+// to, once.
+func (b *bound) prefetchBlock() {
+	if block := b.cursor.CurrentBlock(); block != b.asked {
+		b.asked = block
+		b.prefetch(b.cursor.Block())
+	}
+}
+
 // atBlock is the most that the posting at target adds, if there is one.
 func (b *bound) atBlock(target uint32) float64 {
 	b.cursor.SkipTo(target)
@@ -226,13 +247,13 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 		b, c := &s.all[i], &s.clauses[i]
 		s.order[i] = b
 		if c.given != nil {
-			*b = bound{cursor: c.cursor, number: i, given: c.given.sums, block: -1}
+			*b = bound{cursor: c.cursor, number: i, given: c.given.sums, asked: -1, block: -1}
 			for _, sum := range b.given {
 				b.most = max(b.most, sum)
 			}
 			continue
 		}
-		*b = bound{cursor: c.cursor, number: i, field: c.field, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, block: -1}
+		*b = bound{cursor: c.cursor, number: i, field: c.field, weight: c.weight * c.idf, scale: 1, lengths: c.lengths, norms: c.model.norms, asked: -1, block: -1}
 		b.short, b.wide = b.lengths.Plain()
 		b.params, b.average, b.factor = p.params, c.model.average, 1
 		if p.words.Combine == CombineBM25F {
@@ -347,6 +368,7 @@ func (m *maxScore) next(target uint32) uint32 {
 		if b.ordinal < target || !b.found {
 			b.seek(max(target, b.ordinal))
 		}
+		b.prefetchBlock()
 		at = min(at, b.ordinal)
 	}
 	return at
@@ -368,6 +390,7 @@ func (m *maxScore) sparse(at uint32) uint32 {
 					m.touched++
 				}
 				b.ordinal = b.cursor.Next()
+				b.prefetchBlock()
 			}
 			next = min(next, b.ordinal)
 		}

@@ -9,9 +9,19 @@ func init() {
 			prefetchLines(&b[0], (len(b)+cacheLine-1)/cacheLine)
 		}
 	}
+	prefetchEach = func(b []byte, size int, ordinals []uint32) {
+		if len(b) > 0 && len(ordinals) > 0 {
+			prefetchAt(&b[0], size, &ordinals[0], len(ordinals))
+		}
+	}
 }
 
 // prefetchLines asks for so many lines, at least one.
 //
 //go:noescape
 func prefetchLines(from *byte, lines int)
+
+// prefetchAt asks for the lines of n ordinals, at least one.
+//
+//go:noescape
+func prefetchAt(from *byte, size int, ordinals *uint32, n int)

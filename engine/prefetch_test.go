@@ -2,23 +2,37 @@ package engine
 
 import "testing"
 
-// TestPrefetch: asking for bytes ends, and touches none, however many they are.
+// TestPrefetch: asking for bytes ends, and changes none, however many they are.
 func TestPrefetch(t *testing.T) {
 	if prefetch == nil {
 		t.Skip("this machine has none")
 	}
 	prefetch(nil)
-	b := make([]byte, 3*64)
+	prefetchEach(nil, 1, []uint32{0})
+	b, ordinals := make([]byte, 3*64), make([]uint32, 3*32)
 	for i := range b {
 		b[i] = byte(i)
+	}
+	for i := range ordinals {
+		ordinals[i] = uint32(i)
 	}
 	for from := range b {
 		prefetch(b[from:])
 		prefetch(b[:from])
 	}
+	for n := range ordinals {
+		for _, size := range []int{1, 2} {
+			prefetchEach(b, size, ordinals[:n])
+		}
+	}
 	for i := range b {
 		if b[i] != byte(i) {
 			t.Fatalf("byte %d is %d", i, b[i])
+		}
+	}
+	for i := range ordinals {
+		if ordinals[i] != uint32(i) {
+			t.Fatalf("ordinal %d is %d", i, ordinals[i])
 		}
 	}
 }

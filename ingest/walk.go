@@ -31,8 +31,6 @@ type WalkOptions struct {
 	MaxFileBytes int64
 	// FollowLinks follows symbolic links, also out of the folder.
 	FollowLinks bool
-	// NoIgnore does not read ignore files.
-	NoIgnore bool
 	// ListIgnored makes [Scan] list what rules leave out.
 	ListIgnored bool
 }
@@ -99,10 +97,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	}
 	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")), exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
 	w.more = sync.NewCond(&w.mu)
-	top := folder{}
-	if !o.NoIgnore {
-		top.ignores = outerIgnores(root)
-	}
+	top := folder{ignores: outerIgnores(root)}
 	if o.FollowLinks {
 		top.real = realPath(root)
 		w.entered = map[string]bool{top.real: true}
@@ -199,9 +194,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, reasonOf(err))
 	}
 	defer list.close()
-	if !w.o.NoIgnore {
-		dir.ignores = withIgnores(dir, full, entries)
-	}
+	dir.ignores = withIgnores(dir, full, entries)
 	for _, e := range entries {
 		name := e.Name()
 		path := dir.path + name

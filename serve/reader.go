@@ -70,9 +70,8 @@ type SearchRequest struct {
 	// Text is the query, in the query language.
 	Text string
 	// Filter is more of the query language that holds filters only; "" for
-	// none. Only is one in Go; nil for none.
+	// none.
 	Filter string
-	Only   sheaf.Filter
 	// Profile names the ranking; "" is the collection's default.
 	Profile    string
 	Parameters map[string]string
@@ -236,9 +235,7 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 	if err != nil {
 		return parsed, inField("filter", err)
 	}
-	for _, f := range []sheaf.Filter{filter, q.Only} {
-		parsed.Filter = both(parsed.Filter, f)
-	}
+	parsed.Filter = both(parsed.Filter, filter)
 	return parsed, nil
 }
 

@@ -20,9 +20,6 @@ import (
 // Options say how a collection is asked.
 type Options struct {
 	Queries knownitem.Options
-	// Folds is into how many parts the queries are cut, each of which is
-	// judged by what was fitted on the others; 0 is 5.
-	Folds int
 	// Progress is told how many queries are done; nil is told nothing.
 	Progress func(done, all int)
 }
@@ -69,10 +66,12 @@ const (
 	minQueries = 40
 	minEach    = 8
 	// depth is how many answers of each question are learned from.
-	depth        = 3
-	defaultFolds = 5
-	bins         = 10
-	ridge        = 1
+	depth = 3
+	// foldCount is into how many parts the questions are cut, each of which is
+	// judged by what was fitted on the others.
+	foldCount = 5
+	bins      = 10
+	ridge     = 1
 )
 
 // sample is one answer.
@@ -206,11 +205,7 @@ func (r *Report) fit(samples []sample, o Options) error {
 	if r.Right < minEach || wrong < minEach {
 		return sheaf.Invalidf("%d first answers are right and %d are wrong, and at least %d of each are needed to learn which are which: ask more questions", r.Right, wrong, minEach)
 	}
-	k := o.Folds
-	if k < 2 {
-		k = defaultFolds
-	}
-	folds := calibrate.Folds(len(samples), k, groups, o.Queries.Seed)
+	folds := calibrate.Folds(len(samples), foldCount, groups, o.Queries.Seed)
 	held := calibrate.HeldOut(folds, func(train []int) func(i int) float64 {
 		f := fitOf(samples, train)
 		return func(i int) float64 { return samples[i].evidence.Confidence(&f, samples[i].first) }

@@ -32,10 +32,8 @@ type Parameter struct {
 // Problem is what is searched.
 type Problem struct {
 	Parameters []Parameter
-	// Queries is the number of queries, and Group, where it is not nil, names
-	// those that stay together when they are dealt into folds.
+	// Queries is the number of queries.
 	Queries int
-	Group   []string
 	// Values gives the value of every query, larger is better, under some
 	// settings: parameters that are not set have their defaults. It is called
 	// once for the same settings.
@@ -110,7 +108,7 @@ func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	folds := calibrate.Folds(p.Queries, o.Folds, p.Group, o.Statistics.Seed)
+	folds := calibrate.Folds(p.Queries, o.Folds, nil, o.Statistics.Seed)
 	r := &Result{Queries: p.Queries, Default: stats.Mean(defaults)}
 	heldOut := make([]float64, p.Queries)
 	for fold := range o.Folds {

@@ -129,12 +129,18 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	o := s.ingestOptions()
 	o.Trees = trees
 	s.noteOtherSettings()
+	first := s.view.Docs() == 0 && !s.remaking()
 	report, err := s.ingestWhenFree(ctx, o)
 	if err != nil {
 		return s.advise(fmt.Errorf("index %s: %w", s.where.Root, err))
 	}
 	if err := s.reload(); err != nil {
 		return err
+	}
+	if first {
+		if err := s.noteStrays(ctx); err != nil {
+			return err
+		}
 	}
 	settings := s.view.Settings()
 	out := &indexJSON{

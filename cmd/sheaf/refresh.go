@@ -54,7 +54,8 @@ func (s *session) whenFree(ctx context.Context, try func() error) error {
 // written, or another process does so, the answer comes from what is
 // committed, with a note, unless the command needs it whole.
 func (s *session) refresh(ctx context.Context) error {
-	fresh := s.view.Docs() == 0 || s.remaking()
+	first := s.view.Docs() == 0 && !s.remaking()
+	fresh := first || s.remaking()
 	must := fresh || s.whole
 	var report *ingest.Report
 	var err error
@@ -79,7 +80,10 @@ func (s *session) refresh(ctx context.Context) error {
 	if report != nil {
 		s.tell(report, fresh)
 	}
-	return s.reload()
+	if err := s.reload(); err != nil || !first {
+		return err
+	}
+	return s.noteStrays(ctx)
 }
 
 // reload takes the newest snapshot.

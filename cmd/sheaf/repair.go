@@ -302,8 +302,8 @@ func (s *session) finish(ctx context.Context, o ingest.Options) error {
 	return s.noteStrays(ctx)
 }
 
-// noteStrays says when a server holds what no document here has: it was not emptied
-// when the index was made again.
+// noteStrays says when a server holds what no document here has: another folder is kept
+// there too, or it was not emptied when the index was made again.
 func (s *session) noteStrays(ctx context.Context) error {
 	r, ok := s.backend.(backend.Reporter)
 	if s.target == nil || !ok {
@@ -311,7 +311,7 @@ func (s *session) noteStrays(ctx context.Context) error {
 	}
 	stats, err := r.Stats(ctx)
 	if err == nil && stats.Chunks > s.view.Chunks() {
-		s.notice("%s holds %s more than the documents here have: to empty and fill it again, when nobody else searches there: sheaf index --rebuild", s.target,
+		s.notice("%s holds %s more than the documents here have, and counts words in them too: name another place for this folder in store, or, when nobody else searches there, empty and fill this one again: sheaf index --rebuild", s.target,
 			terminal.Plural(stats.Chunks-s.view.Chunks(), "chunk", "chunks"))
 	}
 	return err

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -29,6 +30,36 @@ func (req Request) Validate() error {
 		return err
 	}
 	return req.Text.validate()
+}
+
+// ValidateParts returns an error that wraps sheaf.ErrUnsupported, and begins with what was
+// attempted at which store, when a filter has more parts than the store takes.
+func ValidateParts(f sheaf.Filter, what string, most int) error {
+	if n := parts(f); n > most {
+		return fmt.Errorf("%s: %w: a filter of %d parts, where %d are taken: name the values of one column together, or leave parts out", what, sheaf.ErrUnsupported, n, most)
+	}
+	return nil
+}
+
+// parts is how many filters on a column there are in f.
+func parts(f sheaf.Filter) (n int) {
+	switch f := f.(type) {
+	case nil:
+		return 0
+	case sheaf.And:
+		for _, part := range f {
+			n += parts(part)
+		}
+		return n
+	case sheaf.Or:
+		for _, part := range f {
+			n += parts(part)
+		}
+		return n
+	case sheaf.Not:
+		return parts(f.Filter)
+	}
+	return 1
 }
 
 func (v *VectorRequest) validate() error {

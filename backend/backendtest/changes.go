@@ -119,10 +119,23 @@ func many(t *testing.T, o Options) {
 	bounded.Within = names
 	filtered := body(sheaf.Match{Text: "x"})
 	filtered.Filter = sheaf.In{Column: "n", Values: values}
+	alternatives := body(sheaf.Match{Text: "x"})
+	var any sheaf.Or
+	var words strings.Builder
+	for i, v := range values {
+		column := "n"
+		if i < len(values)-1 {
+			column = fmt.Sprint("n", i)
+		}
+		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{v}})
+		fmt.Fprintf(&words, "word%d ", i)
+	}
+	alternatives.Filter = any
+	long := body(sheaf.Match{Text: words.String() + "x"})
 	for what, c := range map[string]struct {
 		req  backend.Request
 		want string
-	}{"within many": {bounded, "t:b"}, "one of many values": {filtered, "t:a"}} {
+	}{"within many": {bounded, "t:b"}, "one of many values": {filtered, "t:a"}, "any of many filters": {alternatives, "t:a"}, "many words": {long, "t:a t:b"}} {
 		r, err := b.Retrieve(context.Background(), c.req)
 		if errors.Is(err, sheaf.ErrUnsupported) {
 			t.Logf("%s: %v", what, err)

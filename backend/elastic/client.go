@@ -61,6 +61,8 @@ func refusal(status int, body []byte) error {
 		return fmt.Errorf("%w: status %d (the module analysis-common is missing: install it): %.500s", sheaf.ErrUnsupported, status, text)
 	case strings.Contains(text, "unknown retriever ["):
 		return fmt.Errorf("%w: status %d (the module rank-rrf is missing: install it, or let sheaf join the branches): %.500s", sheaf.ErrUnsupported, status, text)
+	case strings.Contains(text, "maxClauseCount"), strings.Contains(text, "too_many_clauses"), strings.Contains(text, "too_many_nested_clauses"):
+		return fmt.Errorf("%w: status %d (a filter has more parts than the server takes: name the values of one column together, or raise indices.query.bool.max_clause_count): %.500s", sheaf.ErrUnsupported, status, text)
 	case said.Error.Type == "index_closed_exception":
 		return fmt.Errorf("%w: status %d (open the index with POST /INDEX/_open): %.500s", sheaf.ErrUnavailable, status, text)
 	}

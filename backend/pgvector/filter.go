@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/backend"
 )
 
 // statement collects the parts of a statement and its parameters.
@@ -40,6 +41,20 @@ func (s *statement) text(final string) string {
 	}
 	return "WITH " + strings.Join(s.parts, ",\n") + "\n" + final
 }
+
+// maxFilters is how many parts a filter has at most: the protocol numbers 65,535
+// parameters, of which a part takes five at most.
+const maxFilters = 10_000
+
+// validate refuses what no statement is made of.
+func validate(req *backend.Request) error {
+	if err := req.Validate(); err != nil {
+		return err
+	}
+	return fits(req.Filter)
+}
+
+func fits(f sheaf.Filter) error { return backend.ValidateParts(f, "postgres: search", maxFilters) }
 
 // keyBytes is how much of a text the indexes of properties hold.
 const keyBytes = 256

@@ -18,6 +18,9 @@ func (s *Store) Fuse(ctx context.Context, req backend.FuseRequest) (backend.Fuse
 	if err := req.Validate(); err != nil {
 		return out, err
 	}
+	if err := fits(req.Filter); err != nil {
+		return out, err
+	}
 	if req.Method == backend.FuseMinMaxOpenSearch {
 		return out, fmt.Errorf("postgres: %w: fuse by the min-max of OpenSearch: use minmax", sheaf.ErrUnsupported)
 	}

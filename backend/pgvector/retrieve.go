@@ -13,7 +13,7 @@ import (
 
 // Retrieve implements [backend.Backend].
 func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
-	if err := req.Validate(); err != nil {
+	if err := validate(&req); err != nil {
 		return nil, err
 	}
 	var out sheaf.Ranking
@@ -34,7 +34,7 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 
 // Count implements [backend.Counter].
 func (s *Store) Count(ctx context.Context, req backend.Request) (n int, err error) {
-	if err := req.Validate(); err != nil {
+	if err := validate(&req); err != nil {
 		return 0, err
 	}
 	err = s.read(ctx, "count", func(ctx context.Context, conn *pgxpool.Conn) error {
@@ -168,7 +168,7 @@ func hits(rows pgx.Rows, err error) (sheaf.Ranking, error) {
 
 // Explain implements [backend.Explainer].
 func (s *Store) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	if err := req.Validate(); err != nil {
+	if err := validate(&req); err != nil {
 		return nil, err
 	}
 	out := make([]*sheaf.Explanation, len(ids))

@@ -14,7 +14,7 @@ import (
 // to the server together.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
-	if err := validate(reqs); err != nil || len(reqs) == 0 {
+	if err := validateAll(reqs); err != nil || len(reqs) == 0 {
 		return out, err
 	}
 	err := s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
@@ -43,7 +43,7 @@ func (s *Store) RetrieveAll(ctx context.Context, reqs []backend.Request) ([]shea
 // CountAll implements [backend.Batcher].
 func (s *Store) CountAll(ctx context.Context, reqs []backend.Request) ([]int, error) {
 	out := make([]int, len(reqs))
-	if err := validate(reqs); err != nil || len(reqs) == 0 {
+	if err := validateAll(reqs); err != nil || len(reqs) == 0 {
 		return out, err
 	}
 	err := s.read(ctx, "count", func(ctx context.Context, conn *pgxpool.Conn) error {
@@ -66,9 +66,9 @@ func (s *Store) CountAll(ctx context.Context, reqs []backend.Request) ([]int, er
 	return out, nil
 }
 
-func validate(reqs []backend.Request) error {
+func validateAll(reqs []backend.Request) error {
 	for i := range reqs {
-		if err := reqs[i].Validate(); err != nil {
+		if err := validate(&reqs[i]); err != nil {
 			return err
 		}
 	}

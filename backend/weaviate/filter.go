@@ -8,6 +8,10 @@ import (
 	"sheaf/backend/columnword"
 )
 
+// maxParts is how many parts a filter has at most: the server takes longer for each the
+// more there are, seconds for as many and minutes for seven times as many.
+const maxParts = 10_000
+
 // condition is a filter in GraphQL, or one of the two that need no server.
 type condition struct {
 	where     string

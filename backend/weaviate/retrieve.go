@@ -127,6 +127,9 @@ func (s *Store) prepare(req *backend.Request) (asked, error) {
 	if err := s.Supports(*req); err != nil {
 		return asked{}, err
 	}
+	if err := backend.ValidateParts(req.Filter, "weaviate "+s.o.Class+": search", maxParts); err != nil {
+		return asked{}, err
+	}
 	a := asked{class: s.o.Class, where: s.filter(req.Filter), exact: req.Filter, matching: everything}
 	if req.Within != nil {
 		ids := make([]string, len(req.Within))

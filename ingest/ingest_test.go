@@ -161,6 +161,14 @@ func TestLife(t *testing.T) {
 	if r := w.run(); r.Changed != 1 { // dated by its time
 		t.Fatalf("touched: %+v", r)
 	}
+	w.write("a.md", "# A\n\nomega again\n")
+	past := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(w.root, "a.md"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.run(); r.Changed != 1 {
+		t.Fatalf("another text of an older time: %+v", r)
+	}
 	w.write("dated.md", "---\ndate: 2024-01-01\n---\nalpha\n")
 	w.run()
 	if err := os.Chtimes(filepath.Join(w.root, "dated.md"), now, now); err != nil {

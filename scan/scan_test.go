@@ -470,6 +470,21 @@ func TestFieldsOfSections(t *testing.T) {
 	}
 }
 
+// Nothing but what a note says is searched: no word of ours stands in every text,
+// keys of frontmatter neither, and a tag that begins like another one damages it not.
+func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
+	s := searcher(t, folder(t, map[string]string{
+		"a.md": "---\nauthor: Alice\n---\nTwo birds. #pro #project\n", "b.md": "# Fish\n\nOne carp. #project/sea\n",
+	}))
+	for query, want := range map[string]int{
+		"note title block content metadata": 0, "author": 0, "frontmatter": 0, "alice": 1, "#pro": 1, "#project": 2, "#project/sea": 1, "ject": 0,
+	} {
+		if r := ask(t, s, query, search.Options{}); len(r.Hits) != want {
+			t.Errorf("%s: %d found, want %d", query, len(r.Hits), want)
+		}
+	}
+}
+
 // The explanation in the specification's names: the field is the field and the
 // query the word, every signal that took part is there, and the score before
 // normalization is told.

@@ -1,57 +1,121 @@
 package engine
 
-import "sheaf/internal/offheap"
+import (
+	"math/bits"
 
-// hashSet is a set of hashes: a table with open addressing, which takes a fraction of
+	"sheaf/internal/offheap"
+)
+
+// hashSet is a set of hashes: tables with open addressing, which take a fraction of
 // the time of a map because there is nothing to hash. The zero value is empty; free
 // ends it.
+//
+// A table that grows is there twice for a moment. So one of many hashes is split into
+// hashTables, of which one grows at a time.
 type hashSet struct {
+	tables []hashTable
+	bytes  int64 // of memory that they take
+}
+
+const (
+	hashTableBits = 6
+	hashTables    = 1 << hashTableBits
+	// splitHashes is how many hashes one table holds until there are several.
+	splitHashes = 1 << 12
+	fewestSlots = 64
+)
+
+// hashTable is a table of hashes.
+type hashTable struct {
 	slots offheap.List[uint64] // 0 is free
 	count int
 }
 
-// has reports whether h is in s.
+// table is the one for h, which is not 0.
+func (s *hashSet) table(h uint64) *hashTable {
+	if len(s.tables) == 1 {
+		return &s.tables[0]
+	}
+	return &s.tables[h>>(64-hashTableBits)]
+}
+
+// has reports whether h is in s. The hash 0 is taken for 1: hashes may be equal in any
+// case.
 func (s *hashSet) has(h uint64) bool {
-	return s.count > 0 && *s.at(h) != 0
+	if len(s.tables) == 0 {
+		return false
+	}
+	h = max(h, 1)
+	t := s.table(h)
+	return t.count > 0 && *t.at(h) != 0
 }
 
 // add adds h; false when it is there already.
 func (s *hashSet) add(h uint64) bool {
-	if s.count*4 >= len(s.slots.Items)*3 {
-		old := s.slots
-		s.slots = offheap.List[uint64]{}
-		s.slots.Make(max(64, 2*len(old.Items)))
-		for _, h := range old.Items {
-			if h != 0 {
-				*s.at(h) = h
-			}
-		}
-		old.Free()
+	h = max(h, 1)
+	switch {
+	case len(s.tables) == 0:
+		s.tables = make([]hashTable, 1)
+	case len(s.tables) == 1 && s.tables[0].count >= splitHashes:
+		s.split()
 	}
-	at := s.at(h)
+	t := s.table(h)
+	if t.count*4 >= len(t.slots.Items)*3 {
+		s.grow(t)
+	}
+	at := t.at(h)
 	if *at != 0 {
 		return false
 	}
-	*at = max(h, 1)
-	s.count++
+	*at = h
+	t.count++
 	return true
 }
 
-// at is the slot that h is in, or would be. The hash 0 is taken for 1: hashes may be
-// equal in any case.
-func (s *hashSet) at(h uint64) *uint64 {
-	h = max(h, 1)
-	slots := s.slots.Items
-	mask := uint64(len(slots) - 1)
-	i := h & mask
-	for slots[i] != 0 && slots[i] != h {
-		i = (i + 1) & mask
+// split makes several tables of the first.
+func (s *hashSet) split() {
+	one := s.tables[0].slots
+	s.tables, s.bytes = make([]hashTable, hashTables), 0
+	for _, h := range one.Items {
+		if h != 0 {
+			s.add(h)
+		}
 	}
-	return &slots[i]
+	one.Free()
+}
+
+// grow gives t half as much room again.
+func (s *hashSet) grow(t *hashTable) {
+	old := t.slots
+	t.slots = offheap.List[uint64]{}
+	t.slots.Make(max(fewestSlots, len(old.Items)/2*3))
+	for _, h := range old.Items {
+		if h != 0 {
+			*t.at(h) = h
+		}
+	}
+	s.bytes += t.slots.Bytes() - old.Bytes()
+	old.Free()
+}
+
+// at is the slot that h is in, or would be.
+func (t *hashTable) at(h uint64) *uint64 {
+	slots := t.slots.Items
+	place, _ := bits.Mul64(h<<hashTableBits, uint64(len(slots)))
+	for i := int(place); ; {
+		if slots[i] == 0 || slots[i] == h {
+			return &slots[i]
+		}
+		if i++; i == len(slots) {
+			i = 0
+		}
+	}
 }
 
 // free makes s empty and gives its memory back.
 func (s *hashSet) free() {
-	s.slots.Free()
-	s.count = 0
+	for i := range s.tables {
+		s.tables[i].slots.Free()
+	}
+	*s = hashSet{}
 }

@@ -12,7 +12,10 @@ func TestHashSet(t *testing.T) {
 	defer s.free()
 	want := map[uint64]bool{}
 	for range 50_000 {
-		h := rng.Uint64N(20_000) << (rng.Uint64N(2) * 40)
+		h := rng.Uint64N(20_000) * 0x9e3779b97f4a7c15 // spread as hashes are
+		if rng.IntN(4) == 0 {
+			h = rng.Uint64N(100)
+		}
 		same := max(h, 1)
 		if s.has(h) != want[same] {
 			t.Fatalf("%d is there: %v, want %v", h, s.has(h), want[same])
@@ -24,7 +27,34 @@ func TestHashSet(t *testing.T) {
 			want[same] = true
 		}
 	}
-	if s.count != len(want) {
-		t.Errorf("%d hashes, want %d", s.count, len(want))
+	count := 0
+	for _, t := range s.tables {
+		count += t.count
+	}
+	if count != len(want) {
+		t.Errorf("%d hashes, want %d", count, len(want))
+	}
+}
+
+// TestHashSetMemory: a set of many hashes takes few bytes for each, and what is there
+// twice while it grows is a small part of it.
+func TestHashSetMemory(t *testing.T) {
+	var s hashSet
+	defer s.free()
+	rng := rand.New(rand.NewPCG(9, 10))
+	const n = 300_000
+	for i := range n {
+		s.add(rng.Uint64())
+		if i < 100_000 || i%1000 > 0 {
+			continue
+		}
+		largest, held := int64(0), int64(0)
+		for k := range s.tables {
+			bytes := s.tables[k].slots.Bytes()
+			largest, held = max(largest, bytes), held+bytes
+		}
+		if held != s.bytes || held > 18*int64(i) || largest > held/20 {
+			t.Fatalf("%d hashes take %d bytes, said to be %d, the largest table %d", i, held, s.bytes, largest)
+		}
 	}
 }

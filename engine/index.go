@@ -84,9 +84,9 @@ type Options struct {
 	// Memory bounds the memory that is taken while chunks are added, and while they are
 	// written: what of the machine's memory is this index's and no page of a file,
 	// beyond a few MB and what the caller holds; 0 is DefaultMemory. Background merges of
-	// several segments take half of it at most. WorkerMemory bounds what one
-	// goroutine holds of it, which matters where one loads alone; 0 is all of it.
-	Memory, WorkerMemory int64
+	// several segments take half of it at most. GatherMemory bounds what a load gathers
+	// of it before it writes a run; 0 is all of it.
+	Memory, GatherMemory int64
 	// MergeRate bounds how many bytes background merges write in a second; 0
 	// is DefaultMergeRate, NoMerges pauses them until ResumeMerges.
 	MergeRate int64

@@ -41,7 +41,8 @@ type Vectors struct {
 
 // Load is a set of changes that become durable and visible together, with
 // Commit. Add and Delete can be called by several goroutines, which gather chunks side
-// by side; segments are made of what all have. Close ends it: much of its memory is not the garbage collector's.
+// by side; a segment is made of what all have. What memory cannot hold is written as
+// runs, of which a commit makes a segment, see [Load.join]. Close ends it: much of its memory is not the garbage collector's.
 type Load struct {
 	index   *Index
 	workers chan *worker // those that are idle
@@ -60,7 +61,7 @@ type Load struct {
 	closed  bool
 }
 
-// flushed is a segment that is written and not yet published.
+// flushed is a segment that is written and not yet published, or a run.
 type flushed struct {
 	*handle
 	deleted segment.Bitset
@@ -180,7 +181,7 @@ func (l *Load) addTo(w *worker, c *Chunk) error {
 	}
 	err := w.add(c, l.index.options.Fields)
 	if errors.Is(err, segment.ErrTooLarge) {
-		if err := l.flush(0, w); err != nil {
+		if err := l.spill(w); err != nil {
 			return err
 		}
 		err = w.add(c, l.index.options.Fields)
@@ -188,11 +189,7 @@ func (l *Load) addTo(w *worker, c *Chunk) error {
 	if err != nil {
 		return err
 	}
-	used := w.bytes()
-	w.used.Store(used)
-	if own := l.index.options.WorkerMemory; own > 0 && used > own {
-		return l.flush(0, w)
-	}
+	w.used.Store(w.bytes())
 	return nil
 }
 
@@ -212,14 +209,23 @@ func (l *Load) turn(ctx context.Context) error {
 const removedBytes = 64
 
 // room is the memory that workers may take together: what is not kept of the names of
-// what was added, and, while merges run, not theirs. At least a quarter of it all is
-// left, or there would be a segment for every few chunks.
+// what was added, and not what joining runs or, while they run, other merges may take. At
+// least a quarter of what there is to gather is left, or there would be a run for every
+// few chunks.
 func (l *Load) room() int64 {
-	room := l.index.options.Memory
+	room := l.gather()
 	if l.index.merge.running.Load() {
-		room -= room / mergeShare
+		room = min(room, l.index.options.Memory-l.index.options.Memory/mergeShare)
 	}
 	return room - min(l.noted.Load(), room/2)
+}
+
+// gather is what a load may gather where nothing else takes memory.
+func (l *Load) gather() int64 {
+	if some := l.index.options.GatherMemory; some > 0 {
+		return min(some, l.index.options.Memory)
+	}
+	return l.index.options.Memory
 }
 
 // used is the memory that workers take together.
@@ -230,9 +236,9 @@ func (l *Load) used() (all int64) {
 	return all
 }
 
-// relieve writes what all workers have as one segment when there is no room. The others
+// relieve writes what all workers have as one run when there is no room. The others
 // wait at their next chunk, since what is written takes memory until its end. So however
-// many goroutines load, segments are as large as memory allows.
+// many goroutines load, runs are as large as memory allows.
 func (l *Load) relieve(ctx context.Context) error {
 	if l.used() <= l.room() {
 		return nil
@@ -246,7 +252,7 @@ func (l *Load) relieve(ctx context.Context) error {
 	if l.used() <= l.room() {
 		return nil
 	}
-	return l.flush(0, l.all...)
+	return l.spill(l.all...)
 }
 
 // take waits for an idle worker; the one that was used last comes first, so that
@@ -346,7 +352,7 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before := l.seen.slots.Bytes()
+	before := l.seen.bytes
 	for _, doc := range replace {
 		if _, ok := l.removed[doc]; !ok {
 			l.removed[doc] = struct{}{}
@@ -362,7 +368,7 @@ func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 			l.seen.add(l.hash("d", chunks[i].Doc))
 		}
 	}
-	l.noted.Add(l.seen.slots.Bytes() - before)
+	l.noted.Add(l.seen.bytes - before)
 	return known, again
 }
 
@@ -392,37 +398,34 @@ func (f *flushed) remove(docs, ids []string) error {
 	return nil
 }
 
-// wordShare is the part of its share of all memory in which a worker may remember words
-// from one segment to the next, ownWordShare that of WorkerMemory: the rest is what
-// flush makes free, and a segment holds. wordBytes is the most, which keeps the number of
-// terms far below what a builder can hold.
+// wordShare is the part of its share of what is gathered in which a worker may remember words
+// from one segment to the next: the rest is what flush makes free, and a segment holds.
+// wordBytes is the most, which keeps the number of terms far below what a builder can hold.
 const (
-	wordShare    = 8
-	ownWordShare = 4
-	wordBytes    = 1 << 30
+	wordShare = 8
+	wordBytes = 1 << 30
 )
 
 // keptWords is how many bytes of words a worker may remember when it is flushed.
 func (l *Load) keptWords() int64 {
-	kept := min(l.index.options.Memory/int64(len(l.all))/wordShare, wordBytes)
-	if own := l.index.options.WorkerMemory; own > 0 {
-		kept = min(kept, own/ownWordShare)
-	}
-	return kept
+	return min(l.gather()/int64(len(l.all))/wordShare, wordBytes)
 }
 
-// spare is the memory that is left while nobody adds: none where a goroutine may not take
-// all.
+// spare is the memory that is left while nobody adds: none where not all may be taken.
 func (l *Load) spare() int64 {
-	if l.index.options.WorkerMemory > 0 {
+	if l.index.options.GatherMemory > 0 {
 		return 0
 	}
 	return max(0, l.room()-l.used())
 }
 
-// flush writes the chunks of workers, to which nobody adds meanwhile, as one segment. It
-// may take spare bytes beside their memory.
-func (l *Load) flush(spare int64, workers ...*worker) error {
+// spill writes the chunks of workers, to which nobody adds meanwhile, as one run.
+func (l *Load) spill(workers ...*worker) error {
+	return l.flush(spilled, workers...)
+}
+
+// flush writes the chunks of workers, to which nobody adds meanwhile, as one file with how.
+func (l *Load) flush(how flushing, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {
 		if w.builder.Len() > 0 {
@@ -430,10 +433,10 @@ func (l *Load) flush(spare int64, workers ...*worker) error {
 		}
 	}
 	if len(builders) > 0 {
-		err := l.write(builders, spare)
+		err := l.write(how, builders)
 		if errors.Is(err, segment.ErrTooLarge) && len(builders) > 1 {
 			for _, w := range workers {
-				if err := l.flush(spare, w); err != nil {
+				if err := l.flush(how, w); err != nil {
 					return err
 				}
 			}
@@ -450,23 +453,24 @@ func (l *Load) flush(spare int64, workers ...*worker) error {
 	return nil
 }
 
-// write makes a segment of builders, to be published by the next commit.
-func (l *Load) write(builders []*segment.Builder, spare int64) error {
+// write makes a segment or a run of builders, for the next commit.
+func (l *Load) write(how flushing, builders []*segment.Builder) error {
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
-	if err := segment.FlushWithin(l.index.fs, path, spare, builders...); err != nil {
-		return err
-	}
-	reader, err := segment.Open(l.index.fs, path)
+	reader, err := how(l.index.fs, path, builders...)
 	if err != nil {
 		return err
 	}
-	h := &handle{name: name, reader: reader}
-	h.refs.Store(1)
 	l.mu.Lock()
-	l.flushed = append(l.flushed, &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())})
+	l.flushed = append(l.flushed, newFlushed(name, reader))
 	l.mu.Unlock()
 	return nil
+}
+
+func newFlushed(name string, reader *segment.Reader) *flushed {
+	h := &handle{name: name, reader: reader}
+	h.refs.Store(1)
+	return &flushed{handle: h, deleted: segment.NewBitset(reader.Chunks())}
 }
 
 func (ix *Index) newName() string {
@@ -482,7 +486,7 @@ func (l *Load) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := l.flushAll(); err != nil {
+	if err := l.flushAll(ctx); err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -511,7 +515,8 @@ func (l *Load) Commit(ctx context.Context) error {
 	return nil
 }
 
-func (l *Load) flushAll() error {
+// flushAll writes what all workers have, and makes of runs what they stand for.
+func (l *Load) flushAll(ctx context.Context) error {
 	var workers []*worker
 	for _, w := range l.all {
 		w.mu.Lock()
@@ -520,7 +525,13 @@ func (l *Load) flushAll() error {
 			workers = append(workers, w)
 		}
 	}
-	return l.flush(l.spare(), workers...)
+	if !l.hasRuns() {
+		return l.flush(l.inOne, workers...)
+	}
+	if err := l.flush(spilled, workers...); err != nil {
+		return err
+	}
+	return l.join(ctx)
 }
 
 // Close drops what was not committed and ends the load.

@@ -16,24 +16,36 @@ import (
 	"sheaf/analysis"
 )
 
-// TestWorkerMemory: a goroutine that loads alone writes parts as large as
-// WorkerMemory, however much more Memory allows; they hold everything.
-func TestWorkerMemory(t *testing.T) {
+// TestGatherMemory: a load that gathers more than GatherMemory writes runs, however much more
+// Memory allows; a commit makes one segment of them, which holds everything.
+func TestGatherMemory(t *testing.T) {
 	held := 0
 	for _, c := range []struct {
-		own   int64
-		parts bool
+		gather int64
+		runs   bool
 	}{{0, false}, {1 << 18, true}} {
 		a, err := analysis.New(analysis.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, WorkerMemory: c.own})
+		ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, GatherMemory: c.gather})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ix.PauseMerges()
-		commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300))
+		load, err := ix.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := load.Add(t.Context(), nil, randomChunks(rand.New(rand.NewPCG(4, 9)), 0, 2000, 300)); err != nil {
+			t.Fatal(err)
+		}
+		if runs := len(load.flushed); (runs > 1) != c.runs {
+			t.Errorf("GatherMemory %d: %d runs", c.gather, runs)
+		}
+		if err := errors.Join(load.Commit(t.Context()), load.Close()); err != nil {
+			t.Fatal(err)
+		}
 		s, err := ix.Acquire()
 		if err != nil {
 			t.Fatal(err)
@@ -42,8 +54,8 @@ func TestWorkerMemory(t *testing.T) {
 		if held == 0 {
 			held = st.Chunks
 		}
-		if st.Chunks != held || (st.Segments > 1) != c.parts {
-			t.Errorf("WorkerMemory %d: %d of %d chunks in %d segments", c.own, st.Chunks, held, st.Segments)
+		if faults := s.Check(t.Context(), nil); st.Chunks != held || st.Segments > 1 || len(faults) > 0 {
+			t.Errorf("GatherMemory %d: %d of %d chunks in %d segments, %v", c.gather, st.Chunks, held, st.Segments, faults)
 		}
 		if err := s.Release(); err != nil {
 			t.Error(err)
@@ -54,15 +66,15 @@ func TestWorkerMemory(t *testing.T) {
 	}
 }
 
-// TestWorkerMemoryOfNewWords: words without end, of which a worker remembers less than
-// WorkerMemory from one segment to the next, or there would be one for every chunk.
-func TestWorkerMemoryOfNewWords(t *testing.T) {
+// TestGatherMemoryOfNewWords: words without end, of which a worker remembers less than
+// GatherMemory from one run to the next, or there would be one for every chunk.
+func TestGatherMemoryOfNewWords(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 32 << 20, WorkerMemory: 1 << 20, MergeRate: NoMerges})
+	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 32 << 20, GatherMemory: 1 << 20, MergeRate: NoMerges})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,20 +89,22 @@ func TestWorkerMemoryOfNewWords(t *testing.T) {
 		id := fmt.Sprint(i)
 		chunks = append(chunks, Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", b.String()}}})
 	}
-	commit(t, ix, nil, chunks)
-	s, err := ix.Acquire()
+	load, err := ix.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Release()
-	if st := s.Stats(); st.Chunks != all || st.Segments < 2 || st.Segments > all/10 {
-		t.Errorf("%d of %d chunks in %d segments, want several, of more than 10", st.Chunks, all, st.Segments)
+	defer load.Close()
+	if err := load.Add(t.Context(), nil, chunks); err != nil {
+		t.Fatal(err)
+	}
+	if runs := len(load.flushed); runs < 2 || runs > all/10 {
+		t.Errorf("%d runs of %d chunks, want several, of more than 10", runs, all)
 	}
 }
 
-// TestSegmentsOfGoroutines: several goroutines that load together make about as few
-// segments as one alone, of which each has what all of them gathered.
-func TestSegmentsOfGoroutines(t *testing.T) {
+// TestRunsOfGoroutines: several goroutines that load together make about as few runs as one
+// alone, of which each has what all of them gathered, and one segment of these.
+func TestRunsOfGoroutines(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +145,11 @@ func TestSegmentsOfGoroutines(t *testing.T) {
 				}
 			})
 		}
-		if err := errors.Join(adding.Wait(), load.Commit(t.Context())); err != nil {
+		if err := adding.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		runs := len(load.flushed)
+		if err := load.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s, err := ix.Acquire()
@@ -140,18 +158,18 @@ func TestSegmentsOfGoroutines(t *testing.T) {
 		}
 		defer s.Release()
 		st := s.Stats()
-		t.Logf("%d goroutines: %d segments", goroutines, st.Segments)
-		if st.Chunks != batches*size {
-			t.Errorf("%d goroutines: %d of %d chunks", goroutines, st.Chunks, batches*size)
+		t.Logf("%d goroutines: %d runs", goroutines, runs)
+		if st.Chunks != batches*size || st.Segments != 1 {
+			t.Errorf("%d goroutines: %d of %d chunks in %d segments", goroutines, st.Chunks, batches*size, st.Segments)
 		}
 		if faults := s.Check(t.Context(), nil); len(faults) > 0 {
 			t.Errorf("%d goroutines: %v", goroutines, faults)
 		}
 		if alone == 0 {
-			alone = st.Segments
+			alone = runs
 		}
-		if st.Segments < 2 || st.Segments > alone+alone/2 {
-			t.Errorf("%d goroutines made %d segments, one %d", goroutines, st.Segments, alone)
+		if runs < 2 || runs > alone+alone/2 {
+			t.Errorf("%d goroutines made %d runs, one %d", goroutines, runs, alone)
 		}
 	}
 }
@@ -163,7 +181,7 @@ func TestCommitAfterClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, WorkerMemory: 1 << 18}
+	o := Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, GatherMemory: 1 << 18}
 	ix, err := Open(o)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -98,7 +99,7 @@ func (ix *Index) mergeInBackground() {
 	m.running.Store(true)
 	go func() {
 		for ix.stop.Err() == nil {
-			again, err := ix.mergeOnce(ix.stop, ix.options.MergeRate, ix.tiers)
+			again, err := ix.mergeOnce(ix.stop, ix.options.MergeRate, 1, ix.tiers)
 			if err != nil || !again {
 				break
 			}
@@ -142,7 +143,7 @@ func (ix *Index) Merge(ctx context.Context) error {
 	if !ix.waitForMerges(ctx) {
 		return ctx.Err()
 	}
-	_, err = ix.mergeOnce(ctx, math.MaxInt64, func(views []*view) []*view {
+	_, err = ix.mergeOnce(ctx, math.MaxInt64, runtime.GOMAXPROCS(0), func(views []*view) []*view {
 		if len(views) > 1 || len(views) == 1 && views[0].deleted != nil {
 			return views
 		}
@@ -177,8 +178,8 @@ func (ix *Index) tiers(views []*view) []*view {
 }
 
 // mergeOnce merges the segments that choose picks, writing at most rate bytes a
-// second; again says that it did.
-func (ix *Index) mergeOnce(ctx context.Context, rate int64, choose func([]*view) []*view) (again bool, err error) {
+// second, with so many goroutines; again says that it did.
+func (ix *Index) mergeOnce(ctx context.Context, rate int64, goroutines int, choose func([]*view) []*view) (again bool, err error) {
 	if err := ix.pause(ctx); err != nil {
 		return false, err // a small merge would end before it waits
 	}
@@ -198,7 +199,7 @@ func (ix *Index) mergeOnce(ctx context.Context, rate int64, choose func([]*view)
 	name := ix.newName()
 	path := filepath.Join(ix.options.Dir, name)
 	slow := throttle{rate: rate, pause: ix.pause}
-	if err := segment.Merge(ctx, ix.fs, path, sources, slow.wait); err != nil {
+	if err := segment.Merge(ctx, ix.fs, path, goroutines, sources, slow.wait); err != nil {
 		return false, err
 	}
 	reader, err := segment.Open(ix.fs, path)

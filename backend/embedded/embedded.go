@@ -41,9 +41,9 @@ type Options struct {
 	Lengths   bm25.Lengths
 	AllChunks bool
 	// MemoryBytes bounds the memory that is taken while chunks are added, beyond a few MB
-	// and what the caller holds; 0 is 256 MiB. WorkerBytes bounds what one goroutine holds of it, which matters
-	// where one adds alone, as for a long document; 0 is all of it.
-	MemoryBytes, WorkerBytes int64
+	// and what the caller holds; 0 is 256 MiB. GatherBytes bounds what of it is gathered
+	// before it is written to disk, to be joined when it is committed; 0 is all of it.
+	MemoryBytes, GatherBytes int64
 	// MergeRate bounds how many bytes merges in the background write in a second;
 	// 0 is 64 MiB. With NoMerges they wait for ResumeMerges, and indexes that are
 	// written to often grow slow.
@@ -97,7 +97,7 @@ func Open(o Options) (*Store, error) {
 		models[i] = engine.VectorModel{Field: v.Name, Model: v.Model, Dims: v.Dims}
 	}
 	index, err := engine.Open(engine.Options{FS: o.FS, Dir: o.Dir, Analyzer: o.Analyzer, Fields: sheaf.Fields[:],
-		Vectors: models, Memory: o.MemoryBytes, WorkerMemory: o.WorkerBytes, MergeRate: o.MergeRate, ReadOnly: o.ReadOnly})
+		Vectors: models, Memory: o.MemoryBytes, GatherMemory: o.GatherBytes, MergeRate: o.MergeRate, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, category(err)
 	}

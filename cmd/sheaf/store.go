@@ -165,9 +165,9 @@ func vectorFields(e inference.Embedder) []backend.VectorField {
 	return out
 }
 
-// longMemory is what the engine may gather of a long document before it writes a
-// part of it. What the commits of short ones hold on one core is less.
-const longMemory = 48 << 20
+// gatherMemory is what the engine may gather of a commit before it writes a part of it,
+// so that indexing takes little memory beside whatever else a person has open.
+const gatherMemory = 48 << 20
 
 // counting is how words are scored with the setting bm25.
 func counting(c *config.Config) (lengths bm25.Lengths, allChunks bool) {
@@ -180,7 +180,7 @@ func counting(c *config.Config) (lengths bm25.Lengths, allChunks bool) {
 // openEngine opens the engine in dir. empty says that nothing is indexed yet:
 // then what an interrupted run left there, made otherwise, is no loss.
 func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
-	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, WorkerBytes: min(longMemory, c.IndexMemory), MergeRate: c.MergeRate}
+	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate}
 	o.Lengths, o.AllChunks = counting(c)
 	if c.MergeRate == 0 {
 		o.MergeRate = embedded.NoMerges

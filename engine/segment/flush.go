@@ -23,6 +23,10 @@ func Flush(fs vfs.FS, path string, builders ...*Builder) error {
 // FlushWithin is Flush, which may take spare bytes of memory beyond what the builders say
 // that it takes: it is faster with them.
 func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
+	return flush(fs, path, kind, spare, builders)
+}
+
+func flush(fs vfs.FS, path, kind string, spare int64, builders []*Builder) error {
 	f := flusher{spare: spare}
 	defer f.free()
 	for _, b := range builders {
@@ -38,7 +42,7 @@ func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) erro
 		return ErrTooLarge
 	}
 	var err error
-	if f.file, err = createFile(fs, path); err != nil {
+	if f.file, err = createFile(fs, path, kind); err != nil {
 		return err
 	}
 	// Measuring reads vectors only, and takes about as long as the postings.
@@ -46,7 +50,9 @@ func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) erro
 	var measuring sync.WaitGroup
 	measuring.Go(func() {
 		for i := range fields {
-			fields[i].measure()
+			if fields[i].check(); kind != runKind {
+				fields[i].measure()
+			}
 		}
 	})
 	lengths := f.lengths()
@@ -245,13 +251,20 @@ func (f *flusher) vectorFields() []flushField {
 	return fields
 }
 
-func (f *flushField) measure() {
-	var parts []vector.Part
+func (f *flushField) check() {
 	for _, p := range f.parts {
 		if p.set.Encoder != f.parts[0].set.Encoder {
 			f.err = errors.New("vectors of one field have different numbers of dimensions")
-			return
 		}
+	}
+}
+
+func (f *flushField) measure() {
+	if f.err != nil {
+		return
+	}
+	var parts []vector.Part
+	for _, p := range f.parts {
 		parts = append(parts, vector.Part{Set: p.set})
 	}
 	f.depth, f.err = vector.Measure(context.Background(), parts, 0)

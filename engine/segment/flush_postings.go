@@ -3,7 +3,6 @@ package segment
 import (
 	"runtime"
 	"sync"
-	"sync/atomic"
 )
 
 // postings writes the lists of all terms of all builders, by name. Ranges of terms
@@ -12,7 +11,9 @@ func (f *flusher) postings(lengths [][]uint32) {
 	f.eachPart(func(i int) { f.parts[i].invert() })
 	var counts [256]int
 	var counting sync.WaitGroup
-	counting.Go(func() { f.countLetters(&counts) })
+	if f.file.kind != runKind {
+		counting.Go(func() { f.countLetters(&counts) })
+	}
 	ranges := f.ranges()
 	counting.Wait()
 	f.file.writeTermsIn(&counts)
@@ -29,7 +30,10 @@ func (f *flusher) postings(lengths [][]uint32) {
 			to++
 		}
 		f.eachPart(func(i int) { f.parts[i].inversion.make(i, from, ranges[from:to]) })
-		f.encodeRanges(from, ranges[from:to], lengths, runtime.GOMAXPROCS(0))
+		f.file.inOrder(to-from, runtime.GOMAXPROCS(0), func() func(*termLists, int) {
+			e := newRangeEncoder(f.parts, lengths)
+			return func(out *termLists, i int) { e.encode(out, from+i, ranges[from+i]) }
+		}, nil)
 		from = to
 	}
 	f.file.endTerms()
@@ -63,54 +67,6 @@ func (f *flusher) eachPart(do func(i int)) {
 		wait.Go(func() { do(i) })
 	}
 	wait.Wait()
-}
-
-// encodeRanges encodes ranges, those from the one with the number first on, in several
-// goroutines, each of which has one range in hand while another waits to be written, and
-// writes them.
-func (f *flusher) encodeRanges(first int, ranges []termRange, lengths [][]uint32, goroutines int) {
-	if goroutines = min(goroutines, len(ranges)); goroutines <= 1 {
-		e := newRangeEncoder(f.parts, lengths)
-		var lists termLists
-		for i, r := range ranges {
-			lists.reset()
-			e.encode(&lists, first+i, r)
-			f.file.lists(&lists)
-		}
-		return
-	}
-	results := make([]chan *termLists, len(ranges))
-	for i := range results {
-		results[i] = make(chan *termLists, 1)
-	}
-	free := make(chan *termLists, 2*goroutines)
-	for range cap(free) {
-		free <- &termLists{}
-	}
-	var next atomic.Int64
-	var encoding sync.WaitGroup
-	for range goroutines {
-		encoding.Go(func() {
-			e := newRangeEncoder(f.parts, lengths)
-			// Memory is taken before a range, so that the range which is
-			// written next always has some.
-			for lists := range free {
-				i := int(next.Add(1)) - 1
-				if i >= len(ranges) {
-					return
-				}
-				lists.reset()
-				e.encode(lists, first+i, ranges[i])
-				results[i] <- lists
-			}
-		})
-	}
-	for _, result := range results {
-		lists := <-result
-		f.file.lists(lists)
-		free <- lists
-	}
-	encoding.Wait()
 }
 
 // name is that of the i-th of the sorted terms.
@@ -151,11 +107,7 @@ func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 			for _, i := range e.holders {
 				if list := e.lists[i][field].list(e.at[i].from - r.parts[i].from); len(list) > 0 {
 					listed = true
-					if name[0] == FormMark {
-						out.encoder.AddCounts(list)
-					} else {
-						out.encoder.AddOccurrences(list, e.lengths[field])
-					}
+					out.add(list, name[0] == FormMark, e.lengths[field])
 				}
 			}
 			if listed {

@@ -54,7 +54,7 @@ func sectionsOf(t testing.TB, fs vfs.FS, path string) map[string][]byte {
 // writeSections makes a file whose checksums are right, whatever it holds.
 func writeSections(t testing.TB, fs vfs.FS, path string, sections map[string][]byte) {
 	t.Helper()
-	w, err := createFile(fs, path)
+	w, err := createFile(fs, path, kind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func FuzzSegment(f *testing.F) {
 		}
 		faults := r.Check(context.Background())
 		readAll(r)
-		err = Merge(context.Background(), mem, "merged", []Source{{Reader: r}}, nil)
+		err = Merge(context.Background(), mem, "merged", 2, []Source{{Reader: r}}, nil)
 		if err != nil && len(faults) == 0 && r.Chunks() > 0 {
 			t.Fatalf("section %s: Check finds no fault, a merge %v", name, err)
 		}

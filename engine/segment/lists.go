@@ -13,6 +13,8 @@ import (
 // side, each by one goroutine, and written one after the other.
 type termLists struct {
 	encoder   postings.Encoder
+	run       bool // lists are those of runs
+	runs      postings.RunEncoder
 	bytes     []byte // of the lists, as the section of postings has them
 	entries   []byte // of the lists, as the dictionary has them
 	terms     []listedTerm
@@ -36,10 +38,30 @@ func (l *termLists) reset() {
 	l.bytes, l.entries, l.terms, l.positions, l.err = l.bytes[:0], l.entries[:0], l.terms[:0], 0, nil
 }
 
-// list ends the list that was added to the encoder: that of a field of the open
-// term. An empty list leaves no trace.
+// add adds occurrences of the open term in the chunks that come next; lengths are those of
+// the field, by ordinal.
+func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32) {
+	switch {
+	case l.run && form:
+		l.runs.AddCounts(list)
+	case l.run:
+		l.runs.AddOccurrences(list)
+	case form:
+		l.encoder.AddCounts(list)
+	default:
+		l.encoder.AddOccurrences(list, lengths)
+	}
+}
+
+// list ends the list that was added: that of a field of the open term. An empty list
+// leaves no trace.
 func (l *termLists) list(field int) {
-	list := l.encoder.Finish()
+	var list postings.List
+	if l.run {
+		list = l.runs.Finish()
+	} else {
+		list = l.encoder.Finish()
+	}
 	if list.DF == 0 {
 		return
 	}

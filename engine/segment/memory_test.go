@@ -170,7 +170,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		deleted.Set(3)
 		sources = append(sources, Source{Reader: r, Deleted: deleted})
 	}
-	merge := func(ctx context.Context, disk vfs.FS) error { return Merge(ctx, disk, "m", sources, nil) }
+	merge := func(ctx context.Context, disk vfs.FS) error { return Merge(ctx, disk, "m", 2, sources, nil) }
 	atEach("merge", false, merge)
 	atEach("cancelled merge", true, merge)
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"sheaf/engine/postings"
 	"sheaf/internal/offheap"
 	"sheaf/vfs"
 )
@@ -22,15 +20,15 @@ type Source struct {
 
 // Merge writes one segment file of several: their chunks in order, without the
 // deleted ones, of which at least one is left. No identifier may be in two
-// sources. It stops, removes the file and returns the context's error when ctx
-// is done; pause, which may be nil, is called now and then with the bytes written
-// so far and may take its time.
-func Merge(ctx context.Context, fs vfs.FS, path string, sources []Source, pause func(ctx context.Context, written int64) error) error {
-	w, err := createFile(fs, path)
+// sources. Posting lists are encoded by so many goroutines side by side. It stops,
+// removes the file and returns the context's error when ctx is done; pause, which may
+// be nil, is called now and then with the bytes written so far and may take its time.
+func Merge(ctx context.Context, fs vfs.FS, path string, goroutines int, sources []Source, pause func(ctx context.Context, written int64) error) error {
+	w, err := createFile(fs, path, kind)
 	if err != nil {
 		return err
 	}
-	m := merger{ctx: ctx, pause: pause, file: w}
+	m := merger{ctx: ctx, pause: pause, file: w, goroutines: goroutines}
 	defer m.free()
 	for _, s := range sources {
 		m.add(s)
@@ -50,9 +48,6 @@ func Merge(ctx context.Context, fs vfs.FS, path string, sources []Source, pause 
 	return w.finish()
 }
 
-// listsBytes is about how much is gathered of the lists before it is written.
-const listsBytes = 64 << 10
-
 type merger struct {
 	ctx     context.Context
 	pause   func(ctx context.Context, written int64) error
@@ -62,8 +57,9 @@ type merger struct {
 	fields  []string
 	byField [][]uint32             // lengths of the result
 	memory  []offheap.List[uint32] // that numbers makes
-	lists   termLists
 	steps   int
+	// goroutines is how many encode lists side by side.
+	goroutines int
 }
 
 // input is a source with its new ordinals.
@@ -73,7 +69,6 @@ type input struct {
 	remap   []uint32                      // nil: base is added
 	fields  []int                         // index here of each field of the result, -1 for none
 	length  []func(ordinal uint32) uint32 // by field of the result
-	terms   *Terms
 	cursor  tableCursor
 	more    bool
 	ordinal uint32 // new, of the chunk whose identifier cursor stands at
@@ -131,6 +126,11 @@ func (m *merger) breathe() error {
 	if m.steps%1024 != 0 {
 		return nil
 	}
+	return m.rest()
+}
+
+// rest is where the merge may be stopped or slowed down.
+func (m *merger) rest() error {
 	if m.pause != nil {
 		if err := m.pause(m.ctx, m.file.written); err != nil {
 			return err
@@ -165,103 +165,6 @@ func (m *merger) lengths() error {
 		}
 	}
 	return nil
-}
-
-// postings merges the dictionaries: the smallest key of all inputs is the next
-// term, and the lists of those that have it follow one another.
-func (m *merger) postings() error {
-	var counts [256]int
-	for _, in := range m.inputs {
-		terms := in.Reader.Terms()
-		for terms.Next() {
-			count(&counts, terms.Key())
-			if err := m.breathe(); err != nil {
-				return err
-			}
-		}
-		if err := terms.Err(); err != nil {
-			return err
-		}
-	}
-	m.file.writeTermsIn(&counts)
-	m.file.begin(sectionPostings)
-	for _, in := range m.inputs {
-		in.terms = in.Reader.Terms()
-		in.more = in.terms.Next()
-	}
-	var c postings.Cursor
-	var p postings.PositionReader
-	var positions []uint32
-	for {
-		var key []byte
-		for _, in := range m.inputs {
-			if err := in.terms.Err(); err != nil {
-				return err
-			}
-			if in.more && (key == nil || bytes.Compare(in.terms.Key(), key) < 0) {
-				key = in.terms.Key()
-			}
-		}
-		if key == nil {
-			break
-		}
-		if err := m.breathe(); err != nil {
-			return err
-		}
-		name := string(key)
-		for f := range m.fields {
-			for _, in := range m.inputs {
-				if !in.more || in.fields[f] < 0 || string(in.terms.Key()) != name {
-					continue
-				}
-				var err error
-				if positions, err = m.copyList(in, f, strings.HasPrefix(name, string(rune(FormMark))), &c, &p, positions); err != nil {
-					return err
-				}
-			}
-			m.lists.list(f)
-		}
-		m.lists.term(name)
-		if len(m.lists.bytes)+len(m.lists.entries) >= listsBytes {
-			m.file.lists(&m.lists)
-			m.lists.reset()
-		}
-		for _, in := range m.inputs {
-			if in.more && string(in.terms.Key()) == name {
-				in.more = in.terms.Next()
-			}
-		}
-	}
-	m.file.lists(&m.lists)
-	m.file.endTerms()
-	m.file.lengths(m.fields, m.byField)
-	return nil
-}
-
-func (m *merger) copyList(in *input, f int, form bool, c *postings.Cursor, p *postings.PositionReader, positions []uint32) ([]uint32, error) {
-	list, err := in.Reader.List(in.terms.Term(), in.fields[f], !form)
-	if err != nil || list.DF == 0 {
-		return positions, err
-	}
-	c.Reset(list, uint32(in.Reader.Chunks()))
-	p.Reset(in.length[f])
-	for ordinal := c.Seek(0); ordinal != postings.End; ordinal = c.Next() {
-		to := in.to(ordinal)
-		if to == dropped {
-			continue
-		}
-		if form {
-			m.lists.encoder.AddCount(to, c.Frequency())
-			continue
-		}
-		if positions = p.Append(positions[:0], c); len(positions) > 0 {
-			m.lists.encoder.Add(to, m.byField[f][to], positions)
-		}
-	}
-	if err := c.Err(); err != nil {
-		return positions, in.Reader.Corrupt(err)
-	}
-	return positions, nil
 }
 
 // identifiers merges the tables of identifiers and those of documents, in the order of

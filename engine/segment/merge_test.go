@@ -56,7 +56,7 @@ func mergeMemory(t *testing.T, own int) {
 		return int64(m.HeapAlloc) + offheap.Beside()
 	}
 	before, most, calls := heap(), int64(0), 0
-	err := Merge(context.Background(), vfs.Disk{}, filepath.Join(dir, "m"), sources, func(context.Context, int64) error {
+	err := Merge(context.Background(), vfs.Disk{}, filepath.Join(dir, "m"), 2, sources, func(context.Context, int64) error {
 		calls++
 		most = max(most, heap()-before)
 		return nil
@@ -101,7 +101,7 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 			sources = append(sources, s)
 		}
 		path := filepath.Join(dir, name)
-		if err := Merge(t.Context(), vfs.Disk{}, path, sources, nil); err != nil {
+		if err := Merge(t.Context(), vfs.Disk{}, path, 1, sources, nil); err != nil {
 			t.Fatal(err)
 		}
 		return openSegment(t, path)

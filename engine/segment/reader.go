@@ -35,6 +35,7 @@ const (
 // until Close.
 type Reader struct {
 	file     *sectionfile.Reader
+	run      bool // its lists are those of a run
 	meta     *meta
 	sections map[string]*sectionfile.Paged
 	postings *sectionfile.Paged
@@ -48,11 +49,15 @@ type Reader struct {
 
 // Open opens a segment file.
 func Open(fs vfs.FS, path string) (*Reader, error) {
-	file, err := sectionfile.Open(fs, path, kind, Version, oldest)
+	return openKind(fs, path, kind, Version, oldest)
+}
+
+func openKind(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
+	file, err := sectionfile.Open(fs, path, kind, versions...)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{file: file, sections: map[string]*sectionfile.Paged{}}
+	r := &Reader{file: file, run: kind == runKind, sections: map[string]*sectionfile.Paged{}}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -91,7 +96,9 @@ func (r *Reader) open() error {
 			return err
 		}
 	}
-	r.terms.letters = r.meta.letters
+	if !r.run {
+		r.terms.letters = r.meta.letters
+	}
 	r.postings, r.ranks = r.sections[sectionPostings], r.sections[sectionRanks]
 	switch {
 	case r.postings == nil:

@@ -121,7 +121,7 @@ func TestSortable(t *testing.T) {
 	}
 }
 
-func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Reader {
+func filled(t testing.TB, rng *rand.Rand, prefix string, n int) *Builder {
 	t.Helper()
 	b := NewBuilder([]string{"title", "body"})
 	for i := range n {
@@ -147,7 +147,12 @@ func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Rea
 		}
 	}
 	b.RemoveDocument(prefix + "d1")
-	if err := Flush(vfs.Disk{}, path, b); err != nil {
+	return b
+}
+
+func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Reader {
+	t.Helper()
+	if err := Flush(vfs.Disk{}, path, filled(t, rng, prefix, n)); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(vfs.Disk{}, path)
@@ -230,7 +235,7 @@ func TestMerge(t *testing.T) {
 		sources = append(sources, s)
 	}
 	path := filepath.Join(dir, "merged")
-	if err := Merge(context.Background(), vfs.Disk{}, path, sources, nil); err != nil {
+	if err := Merge(context.Background(), vfs.Disk{}, path, 3, sources, nil); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(vfs.Disk{}, path)
@@ -253,7 +258,7 @@ func TestMerge(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if err := Merge(ctx, vfs.Disk{}, filepath.Join(dir, "stopped"), sources, nil); err == nil {
+	if err := Merge(ctx, vfs.Disk{}, filepath.Join(dir, "stopped"), 2, sources, nil); err == nil {
 		t.Error("a merge whose context has ended succeeds")
 	}
 	if _, err := (vfs.Disk{}).Stat(filepath.Join(dir, "stopped")); err == nil {

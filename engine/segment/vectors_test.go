@@ -124,7 +124,7 @@ func TestMergeVectors(t *testing.T) {
 		query[i] = float32(rng.NormFloat64())
 	}
 	path := filepath.Join(t.TempDir(), "merged")
-	if err := Merge(t.Context(), vfs.Disk{}, path, []Source{{Reader: a, Deleted: deleted}, {Reader: b}}, nil); err != nil {
+	if err := Merge(t.Context(), vfs.Disk{}, path, 1, []Source{{Reader: a, Deleted: deleted}, {Reader: b}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	merged := openSegment(t, path)
@@ -179,7 +179,7 @@ func TestHostileVectorSections(t *testing.T) {
 		set := buffer.Set(100)
 		spoil(set)
 		path := filepath.Join(t.TempDir(), "s")
-		w, err := createFile(vfs.Disk{}, path)
+		w, err := createFile(vfs.Disk{}, path, kind)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 // come out of finish.
 type fileWriter struct {
 	path string
+	kind string
 	file *sectionfile.Writer
 	meta meta
 	err  error
@@ -30,12 +31,12 @@ type fileWriter struct {
 	columns tableWriter
 }
 
-func createFile(fs vfs.FS, path string) (*fileWriter, error) {
+func createFile(fs vfs.FS, path, kind string) (*fileWriter, error) {
 	file, err := sectionfile.Create(fs, path, kind, Version)
 	if err != nil {
 		return nil, err
 	}
-	return &fileWriter{path: path, file: file}, nil
+	return &fileWriter{path: path, kind: kind, file: file}, nil
 }
 
 func (w *fileWriter) fail(err error) {
@@ -49,10 +50,12 @@ func (w *fileWriter) fail(err error) {
 	}
 }
 
-// writeTermsIn chooses the letters that write names best whose bytes come so often.
+// writeTermsIn chooses the letters that write names best whose bytes come so often. A run
+// has names as they are, which are read sooner.
 func (w *fileWriter) writeTermsIn(counts *[256]int) {
-	w.meta.letters = newLetters(counts)
-	w.terms.letters = w.meta.letters
+	if w.meta.letters = newLetters(counts); w.kind != runKind {
+		w.terms.letters = w.meta.letters
+	}
 }
 
 func (w *fileWriter) begin(name string) { w.file.Begin(name) }
@@ -192,13 +195,17 @@ func (w *fileWriter) column(key string, runs []byte) {
 
 func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()) }
 
-// finish writes what the segment says about itself, syncs and closes the file.
+// finish writes what the segment says about itself, syncs the file, unless it is a run,
+// and closes it.
 func (w *fileWriter) finish() error {
 	w.terms.free()
 	w.columns.free()
 	w.section(sectionMeta, w.meta.encode())
 	if w.err != nil {
 		return errors.Join(w.err, w.file.Abort())
+	}
+	if w.kind == runKind {
+		return w.file.CloseUnsynced()
 	}
 	_, err := w.file.Close()
 	return err

@@ -151,7 +151,15 @@ func (w *Writer) Offset() int64 {
 
 // Close writes the table of contents, syncs and closes the file. After an
 // error the file is removed. The folder is not synced: see vfs.FS.SyncDir.
-func (w *Writer) Close() (size int64, err error) {
+func (w *Writer) Close() (size int64, err error) { return w.close(w.file.Sync) }
+
+// CloseUnsynced is Close of a file that nobody wants after a crash.
+func (w *Writer) CloseUnsynced() error {
+	_, err := w.close(func() error { return nil })
+	return err
+}
+
+func (w *Writer) close(sync func() error) (size int64, err error) {
 	w.end()
 	var table []byte
 	le := binary.LittleEndian
@@ -174,7 +182,7 @@ func (w *Writer) Close() (size int64, err error) {
 		w.err = w.buf.Flush()
 	}
 	if w.err == nil {
-		w.err = w.file.Sync()
+		w.err = sync()
 	}
 	if err := w.file.Close(); w.err == nil {
 		w.err = err

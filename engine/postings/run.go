@@ -1,0 +1,167 @@
+package postings
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// A RunEncoder writes lists that are read once, from front to back, and then encoded to be
+// searched: [Encoder.AddRun] takes them. Writing and reading them takes a fraction of
+// what encoding takes. The zero value is ready. Not safe for concurrent use.
+//
+// Of each posting there is the uvarint of twice the gap to the one before, plus 1 where the
+// frequency is 1; the uvarint of another frequency; and those of the positions: the first,
+// and what each other exceeds the one before by. A list of one posting has the positions
+// alone, and those only where there are several.
+type RunEncoder struct {
+	out       []byte
+	df        int
+	next      uint32 // ordinal after that of the last posting
+	single    Single
+	positions int // where those of the first posting begin
+}
+
+// AddOccurrences is [Encoder.AddOccurrences].
+func (e *RunEncoder) AddOccurrences(list []Occurrence) { e.add(list, false) }
+
+// AddCounts is [Encoder.AddCounts].
+func (e *RunEncoder) AddCounts(list []Occurrence) { e.add(list, true) }
+
+func (e *RunEncoder) add(list []Occurrence, counted bool) {
+	out := e.out
+	for i := 0; i < len(list); {
+		chunk, from := list[i]>>32, i
+		for i < len(list) && list[i]>>32 == chunk {
+			i++
+		}
+		ordinal, frequency := list[from].ordinal(), uint32(i-from)
+		gap := uint64(ordinal-e.next) << 1
+		e.next = ordinal + 1
+		if frequency == 1 {
+			out = appendNumber(out, gap|1)
+		} else {
+			out = appendNumber(out, gap)
+			out = appendNumber(out, uint64(frequency))
+		}
+		if e.df == 0 {
+			e.single, e.positions = Single{Ordinal: ordinal, Frequency: frequency}, len(out)
+			if !counted {
+				e.single.Position = uint32(list[from])
+			}
+		}
+		e.df++
+		if counted {
+			continue
+		}
+		last := uint32(0)
+		for _, o := range list[from:i] {
+			out = appendNumber(out, uint64(uint32(o)-last))
+			last = uint32(o)
+		}
+	}
+	e.out = out
+}
+
+// appendNumber is binary.AppendUvarint, which is not inlined.
+func appendNumber(b []byte, v uint64) []byte {
+	if v < 0x80 {
+		return append(b, byte(v))
+	}
+	return binary.AppendUvarint(b, v)
+}
+
+// Finish returns the list of what was added and makes e ready for the next one. The
+// list's slices are valid until something is added.
+func (e *RunEncoder) Finish() List {
+	list := List{DF: e.df}
+	switch {
+	case e.df == 1:
+		list.Single = e.single
+		if e.single.Frequency > 1 {
+			list.Positions = e.out[e.positions:]
+		}
+	case e.df > 1:
+		list.Postings = e.out
+	}
+	e.out, e.df, e.next = e.out[:0], 0, 0
+	return list
+}
+
+// AddRun appends the postings of a list that a [RunEncoder] wrote, of which every ordinal is
+// below limit: those of the list plus base, or what to says of each, if that is not nil: [End] leaves
+// it out. lengths are those of the field in all chunks, by new ordinal. counted is as in AddCounts.
+func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, to, lengths []uint32) error {
+	b, next, n := list.Postings, uint32(0), list.DF
+	if n == 1 {
+		b = list.Positions
+	}
+	for range n {
+		ordinal, frequency, ok := list.Single.Ordinal, list.Single.Frequency, true
+		if n > 1 {
+			ordinal, frequency, ok = runPosting(&b, next)
+		}
+		if !ok || ordinal >= limit || frequency == 0 {
+			return fmt.Errorf("%w: a posting of a run", ErrCorrupt)
+		}
+		next = ordinal + 1
+		if ordinal += base; to != nil {
+			ordinal = to[next-1]
+		}
+		if counted {
+			if ordinal != End {
+				e.AddCount(ordinal, frequency)
+			}
+			continue
+		}
+		from := len(e.all)
+		if n == 1 && frequency == 1 {
+			e.all = append(e.all, list.Single.Position)
+		} else if !e.readPositions(&b, frequency) {
+			return fmt.Errorf("%w: positions of a run", ErrCorrupt)
+		}
+		if ordinal == End {
+			e.all = e.all[:from]
+			continue
+		}
+		if e.df == 0 {
+			e.counted, e.positions = false, e.positions[:0]
+			e.single = Single{Ordinal: ordinal, Frequency: frequency, Position: e.all[from]}
+		}
+		e.add(ordinal, lengths[ordinal], frequency)
+	}
+	if len(b) > 0 {
+		return fmt.Errorf("%w: %d bytes more than a run has", ErrCorrupt, len(b))
+	}
+	return nil
+}
+
+// runPosting reads the ordinal and frequency of a posting.
+func runPosting(b *[]byte, next uint32) (ordinal, frequency uint32, ok bool) {
+	v, ok := uvarint(b)
+	if !ok || v>>1 > MaxOrdinal {
+		return 0, 0, false
+	}
+	if v&1 == 1 {
+		return next + v>>1, 1, true
+	}
+	frequency, ok = uvarint(b)
+	return next + v>>1, frequency, ok
+}
+
+// readPositions appends to those of the open block.
+func (e *Encoder) readPositions(b *[]byte, n uint32) bool {
+	if uint64(n) > uint64(len(*b)) { // each takes a byte at least
+		return false
+	}
+	position, all, ok := uint32(0), e.all, true
+	for range n {
+		step := uint32(0)
+		if step, ok = uvarint(b); !ok || position+step < position {
+			return false
+		}
+		position += step
+		all = append(all, position)
+	}
+	e.all = all
+	return true
+}

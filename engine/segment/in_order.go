@@ -1,0 +1,66 @@
+package segment
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// inOrder writes the lists of n ranges of terms, one after the other. They are encoded side
+// by side by several goroutines, each with what begin returns, which is called with the
+// number of a range; each has one range in hand while another waits to be written. rest, which
+// may be nil, is called after each: an error of it ends the file.
+func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists, i int), rest func() error) {
+	run := w.kind == runKind
+	wrote := func(lists *termLists) {
+		if w.lists(lists); w.err == nil && rest != nil {
+			w.fail(rest())
+		}
+	}
+	if goroutines = min(goroutines, n); goroutines <= 1 {
+		encode := begin()
+		lists := termLists{run: run}
+		for i := 0; i < n && w.err == nil; i++ {
+			lists.reset()
+			encode(&lists, i)
+			wrote(&lists)
+		}
+		return
+	}
+	results := make([]chan *termLists, n)
+	for i := range results {
+		results[i] = make(chan *termLists, 1)
+	}
+	free := make(chan *termLists, 2*goroutines)
+	for range cap(free) {
+		free <- &termLists{run: run}
+	}
+	var next atomic.Int64
+	var failed atomic.Bool
+	var encoding sync.WaitGroup
+	for range goroutines {
+		encoding.Go(func() {
+			encode := begin()
+			// Memory is taken before a range, so that the range which is
+			// written next always has some.
+			for lists := range free {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if lists.reset(); !failed.Load() {
+					encode(lists, i)
+				}
+				results[i] <- lists
+			}
+		})
+	}
+	for _, result := range results {
+		lists := <-result
+		if !failed.Load() {
+			wrote(lists)
+			failed.Store(w.err != nil)
+		}
+		free <- lists
+	}
+	encoding.Wait()
+}

@@ -1,0 +1,36 @@
+package benchmark
+
+import (
+	"context"
+	"testing"
+)
+
+// BenchmarkMerge lets our own engine index the corpus of [BenchmarkWords] with 64 MB of
+// memory, which leaves many segments, and then make one of them. MB/cpu-s is what of
+// titles and bodies was indexed, by the processor time of the merge alone.
+func BenchmarkMerge(b *testing.B) {
+	corpus, _ := keptCorpus(b)
+	for b.Loop() {
+		b.StopTimer()
+		dir, input := b.TempDir(), int64(0)
+		engine := &own{task: TaskWords, memory: 64 << 20}
+		if err := engine.build(context.Background(), dir, eachBatch(b, corpus, &input)); err != nil {
+			b.Fatal(err)
+		}
+		if err := engine.Open(dir); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(segments(b, dir)), "segments")
+		used := processTime()
+		b.StartTimer()
+		if err := engine.store.Merge(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		b.ReportMetric(float64(input)/1e6/(processTime()-used).Seconds(), "MB/cpu-s")
+		if err := engine.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}

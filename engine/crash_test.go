@@ -32,8 +32,8 @@ func openOn(t *testing.T, fs vfs.FS) (*Index, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// So little memory that segments are flushed within a commit too.
-	return Open(Options{FS: fs, Dir: "index", Analyzer: a, Fields: testFields, Memory: 1 << 20})
+	// So little memory that many commits are of several runs.
+	return Open(Options{FS: fs, Dir: "index", Analyzer: a, Fields: testFields, Memory: 1 << 20, GatherMemory: 51 << 9})
 }
 
 // step makes a random commit and returns what it should lead to.

@@ -74,8 +74,8 @@ so, and say why; nothing is indexed again. --undo forgets it.`,
 }
 
 func (a *app) adapt(cmd *cobra.Command, args []string, o adaptOptions) error {
-	if o.queries < 1 || o.queries > 100_000 {
-		return sheaf.Invalidf("--queries is %d: must be within 1..100000", o.queries)
+	if err := checkCount("--queries", o.queries); err != nil {
+		return err
 	}
 	s, c, err := a.openOwn(cmd, args)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -138,12 +139,7 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 }
 
 func (o confidenceOptions) check() error {
-	for name, n := range map[string]int{"--queries": o.queries, "--impossible": o.impossible} {
-		if n < 1 || n > 100_000 {
-			return sheaf.Invalidf("%s is %d: must be within 1..100000", name, n)
-		}
-	}
-	return nil
+	return cmp.Or(checkCount("--queries", o.queries), checkCount("--impossible", o.impossible))
 }
 
 // asking gives do what a collection is asked with.

@@ -50,8 +50,8 @@ are compared with it.`,
 }
 
 func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
-	if o.queries < 1 || o.queries > 100_000 {
-		return sheaf.Invalidf("--queries is %d: must be within 1..100000", o.queries)
+	if err := checkCount("--queries", o.queries); err != nil {
+		return err
 	}
 	s, c, err := a.openOwn(cmd, args)
 	if err != nil {
@@ -78,6 +78,14 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 		}{"sheaf.eval-self/1", r})
 	}
 	return r.Text(a.stdout)
+}
+
+// checkCount refuses numbers of questions that no collection can be asked.
+func checkCount(flag string, n int) error {
+	if n < 1 || n > 100_000 {
+		return sheaf.Invalidf("%s is %d: must be within 1..100000", flag, n)
+	}
+	return nil
 }
 
 // openOwn opens the index of the folder that is named, or of the current one, as

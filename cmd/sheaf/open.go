@@ -477,7 +477,8 @@ func (s *session) embedQuery() func(ctx context.Context, text string) ([]float32
 }
 
 // queryVector does so also while there are no vectors yet, for a server that
-// will have them in a moment.
+// will have them in a moment, and for candidates that are embedded when they are
+// found.
 func (s *session) queryVector() func(ctx context.Context, text string) ([]float32, error) {
 	if s.embedder == nil {
 		return nil

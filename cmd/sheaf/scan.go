@@ -8,7 +8,6 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
-	"sheaf/inference"
 	"sheaf/ingest"
 	"sheaf/scan"
 	"sheaf/search"
@@ -83,19 +82,4 @@ func (s *session) scanned(result *search.Result) error {
 	s.close()
 	s.view, s.backend, s.files = view, result.Scanned.Backend, result.Scanned.Files
 	return nil
-}
-
-// embedScanned turns a query into a vector by the model that embeds candidates;
-// nil without one.
-func (s *session) embedScanned() func(ctx context.Context, text string) ([]float32, error) {
-	if s.embedder == nil {
-		return nil
-	}
-	return func(ctx context.Context, text string) ([]float32, error) {
-		vectors, err := s.embedder.Embed(ctx, inference.Query, []string{text})
-		if err != nil {
-			return nil, err
-		}
-		return vectors[0], nil
-	}
 }

@@ -103,7 +103,7 @@ func (s *session) storeInErrors() string {
 func (s *session) searcher() *search.Searcher {
 	searcher := &search.Searcher{Backend: s.backend, Store: s.storeInErrors(), Facts: s.view, Embed: s.embedQuery()}
 	if s.scanner != nil {
-		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.embedScanned()}
+		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.queryVector()}
 	}
 	searcher.Expander = s.expander
 	if s.reranker != nil && s.view != nil {

@@ -87,8 +87,9 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 		return sheaf.Invalidf("--apply and --undo exclude each other")
 	case o.dataset != "" && (o.apply || o.undo || len(args) > 0):
 		return sheaf.Invalidf("--dataset is measured in an index of its own: there is no folder to apply to; save what is printed as a profile instead")
-	case o.queries < 1 || o.queries > 100_000:
-		return sheaf.Invalidf("--queries is %d: must be within 1..100000", o.queries)
+	}
+	if err := checkCount("--queries", o.queries); err != nil {
+		return err
 	}
 	if o.dataset != "" {
 		return a.tuneDataset(cmd, o)

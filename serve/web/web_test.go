@@ -40,6 +40,7 @@ var notes = map[string]string{
 	"deep/far.md":                     "# Far\n\nA commit to nothing much, back to [[git#Undo a commit]].\n",
 	"<img src=x onerror=alert(1)>.md": "# <b onmouseover=alert(1)>Hostile</b> & \"title\"\n\nA commit of hostile names.\n",
 	"untitled.md":                     "A commit that is called as its file is.\n",
+	"arabic.md":                       "# كيفية التراجع\n\nللتراجع عن commit استخدم reset.\n\n## " + strings.Repeat("Unbreakable", 30) + "\n\nA commit under a long heading.\n",
 	"plain.txt":                       "A commit of <b>plain</b> text.\n",
 	"notes/" + strings.Repeat("x", 80) + ".md":     "# Long\n\nA commit in a long name.\n",
 	"left-out/" + strings.Repeat("y", 80) + ".yml": "no document\n",
@@ -300,13 +301,15 @@ func TestPage(t *testing.T) {
 
 	step(t, ctx, "dark", chromedp.Click("#theme"), until(`getComputedStyle(document.body).backgroundColor === "rgb(22, 24, 28)"`))
 	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(390, 800, 2, true), chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelectorAll("#results > li").length > 2`),
-		until(`document.documentElement.scrollWidth <= innerWidth`), shoot("phone-dark"))
+		until(`document.documentElement.scrollWidth <= 390`), shoot("phone-dark"))
 	step(t, ctx, "the keys on a phone", chromedp.Click("#help"), chromedp.WaitVisible("#keys"), until(`document.getElementById("keys").scrollTop === 0`), chromedp.KeyEvent(kb.Escape))
-	step(t, ctx, "the state on a phone", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main details[open] li")?.textContent.includes("yyyy.yml")`), until(`document.documentElement.scrollWidth <= innerWidth`))
+	step(t, ctx, "the state on a phone", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("main details[open] li")?.textContent.includes("yyyy.yml")`), until(`document.documentElement.scrollWidth <= 390`))
 	step(t, ctx, "an address without the tree", chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"), until(`document.querySelector(".hit")?.textContent === "Stash"`))
 	step(t, ctx, "text at 200 % on a small screen", emulation.SetDeviceMetricsOverride(320, 240, 2, true), chromedp.Navigate(s.URL+"/?view=document&id=git.md%23stash"),
 		until(`document.querySelector(".hit")?.textContent === "Stash"`), until(`document.querySelector(".hit").getBoundingClientRect().top >= document.querySelector("header").getBoundingClientRect().bottom`), shoot("small"))
-	step(t, ctx, "the lab on a small screen", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(`document.documentElement.scrollWidth <= innerWidth`))
+	step(t, ctx, "the lab on a small screen", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`), until(`document.documentElement.scrollWidth <= 320`), shoot("lab-small"))
+	step(t, ctx, "text from right to left", chromedp.Navigate(s.URL+"/?view=document&id=arabic.md"), until(`document.querySelector("article.text p")?.textContent.includes("reset")`),
+		until(`(() => { const range = document.createRange(), p = document.querySelector("article.text p"); range.selectNodeContents(p); const all = [...range.getClientRects()]; return Math.max(...all.map((r) => r.right)) >= p.getBoundingClientRect().right - 2 && Math.min(...all.map((r) => r.left)) > p.getBoundingClientRect().left + 2; })()`))
 
 	for path := range notes {
 		if strings.HasSuffix(path, ".yml") {

@@ -2,7 +2,7 @@
 # Has Schemathesis (pip install schemathesis) try the HTTP interface of a server of
 # its own against the OpenAPI document that it serves:
 #
-#	sh bench/api.sh                      # all phases
+#	sh bench/api.sh                      # all phases, default settings, minutes
 #	sh bench/api.sh --phases fuzzing     # more flags of "st run"
 #
 # Status 0 means that it found nothing.
@@ -22,4 +22,5 @@ until address=$(sed -n 's/^listening on //p' "$dir/out") && test -n "$address" &
 	kill -0 "$server" || { cat "$dir/err" >&2; exit 1; }
 	sleep 0.1
 done
-"$st" --config-file bench/schemathesis.toml run "$address/openapi.json" --checks all "$@" || { status=$?; cat "$dir/err" >&2; exit $status; }
+cd "$dir" # which has no configuration
+"$st" run "$address/openapi.json" "$@" || { status=$?; cat "$dir/err" >&2; exit $status; }

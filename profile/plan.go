@@ -166,6 +166,15 @@ func (e *ParameterError) Error() string { return e.Err.Error() }
 // Unwrap gives the fault, with its category.
 func (e *ParameterError) Unwrap() error { return e.Err }
 
+// ErrTogether marks errors of values of which each is allowed, and that do not go
+// together.
+var ErrTogether = errors.New("values that do not go together")
+
+// together is an error that is ErrTogether too, and says so in no word.
+type together struct{ error }
+
+func (e together) Unwrap() []error { return []error{ErrTogether, e.error} }
+
 func wrongParameter(name, format string, args ...any) error {
 	return &ParameterError{Name: name, Err: sheaf.Invalidf(format, args...)}
 }
@@ -252,7 +261,7 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) e
 	if written {
 		return param.node.errorf("the default of parameter %s is %s: must be at least %s", param.Name, plain(x), bound)
 	}
-	return wrongParameter(param.Name, "parameter %s of profile %s is %s: must be at least %s", param.Name, p.Name, plain(x), bound)
+	return &ParameterError{Name: param.Name, Err: together{sheaf.Invalidf("parameter %s of profile %s is %s: must be at least %s", param.Name, p.Name, plain(x), bound)}}
 }
 
 // only is the branch of a weight above 0 when there is just one, else nil.
@@ -282,7 +291,7 @@ func (ph *phase) plan(v values) (*Phase, error) {
 		out.Branches = append(out.Branches, *b)
 	}
 	if total == 0 {
-		return nil, ph.weightNode().errorf("the weights of all branches are 0: at least one must be above 0")
+		return nil, together{ph.weightNode().errorf("the weights of all branches are 0: at least one must be above 0")}
 	}
 	args, err := compute(ph.fuse.settings, v)
 	if err != nil {
@@ -361,7 +370,11 @@ func planSteps(steps []step, v values) ([]Step, error) {
 		// What one number allows depends on another (low below high): let
 		// the stage itself say so, with nothing to rank.
 		if _, err := stage.Apply(nil, checkEnv); err != nil {
-			return nil, steps[i].node.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
+			err = steps[i].node.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
+			if steps[i].kind.pairs {
+				err = together{err}
+			}
+			return nil, err
 		}
 		out = append(out, Step{Name: steps[i].kind.name, Text: steps[i].text(args), Stage: stage})
 	}

@@ -10,6 +10,9 @@ import (
 	"sheaf/rank"
 )
 
+// StageRerank is the stage that calls a model, which works in a search only.
+const StageRerank = "rerank"
+
 // Stages are the names of all kinds of stage, in the order of the reference.
 func Stages() []string {
 	names := make([]string, len(stages))
@@ -129,10 +132,35 @@ func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 
 // Option describes a setting.
 type Option struct {
+	// Default is "" when the setting must be given.
 	Name, About, Default string
 	// Allowed says what it takes; Flag says that it is true or false.
 	Allowed string
 	Flag    bool
+	// Number says that it is a number within Min..Max, or an expression for one;
+	// Integer asks for a whole one.
+	Number, Integer bool
+	Min, Max        float64
+	// OneOf are the words that it may be; without any, and when it is nothing of
+	// the above, it is a text.
+	OneOf []string
+}
+
+func describe(o *option) Option {
+	return Option{o.name, o.about, o.standard, o.allowed(), o.kind == typeBool, o.kind == typeNumber || o.kind == typeInteger, o.kind == typeInteger, o.min, o.max, o.choices}
+}
+
+// StageOptions are the settings of a stage; none when there is no such stage.
+func StageOptions(name string) []Option {
+	i := slices.Index(Stages(), name)
+	if i < 0 {
+		return nil
+	}
+	var out []Option
+	for _, o := range stages[i].allOptions() {
+		out = append(out, describe(o))
+	}
+	return out
 }
 
 // FusionOptions are the settings of the fusion.
@@ -141,7 +169,7 @@ func FusionOptions() []Option {
 	for i := range fusion.options {
 		o := &fusion.options[i]
 		if o.name != "direct" && o.name != "repeats" && o.name != pushDownName { // about branches; a run holds an id once
-			out = append(out, Option{o.name, o.about, o.standard, o.allowed(), o.kind == typeBool})
+			out = append(out, describe(o))
 		}
 	}
 	return out

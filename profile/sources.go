@@ -115,6 +115,19 @@ func (p *Profile) maxLimit() (int, error) {
 	return args.integer("max"), nil
 }
 
+// MostWanted is how many results may be wanted with these parameters.
+func (p *Profile) MostWanted(set map[string]string) (int, error) {
+	if p.limits == nil {
+		return MaxLimit, nil
+	}
+	v, err := p.values(Asked{Known: 1}.numbers(1), set)
+	if err != nil {
+		return 0, err
+	}
+	args, err := compute(p.limits.settings, v)
+	return args.integer("max"), err
+}
+
 // DefaultLimit is how many results a query wants when nobody says; 0 when the
 // profile leaves that open.
 func (p *Profile) DefaultLimit() int {

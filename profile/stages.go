@@ -16,8 +16,10 @@ type kind struct {
 	// short is the option that a single value gives: "top: 10".
 	short   string
 	options []option
-	stage   func(a arguments) rank.Stage
-	fusion  func(a arguments) rank.Fusion
+	// pairs says that what one of its numbers allows depends on another.
+	pairs  bool
+	stage  func(a arguments) rank.Stage
+	fusion func(a arguments) rank.Fusion
 }
 
 func (k *kind) optionNames() []string {
@@ -194,7 +196,7 @@ var stages = []kind{
 			number("ratio", "0.5", 0, 1, "cuts before a score that is less than this share of the one before it"),
 			integer("max", "20", 0, 1_000_000, "the most hits to keep")},
 		stage: func(a arguments) rank.Stage { return rank.Elbow{Ratio: a.number("ratio"), Max: a.integer("max")} }},
-	{name: "adaptive", about: "keeps as many hits as are good",
+	{name: "adaptive", about: "keeps as many hits as are good", pairs: true,
 		options: []option{
 			integer("floor", "3", 0, 1_000_000, "the least number to keep"),
 			integer("ceiling", "30", 0, 1_000_000, "the most to keep"),
@@ -204,7 +206,7 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.Adaptive{Floor: a.integer("floor"), Ceiling: a.integer("ceiling"), Relative: a.number("relative"), Absolute: a.number("absolute"), Diverse: a.flag("diverse")}
 		}},
-	{name: "normalize", about: "maps scores to a scale, in the same order", short: "scale",
+	{name: "normalize", about: "maps scores to a scale, in the same order", short: "scale", pairs: true,
 		options: []option{
 			choice("scale", "minmax", "what they are mapped by", scales...),
 			number("low", "0.02", -1e6, 1e6, "the least score, for minmax, tanh, sigmoid and percentile"),
@@ -246,7 +248,7 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.Budget{Tokens: a.integer("tokens"), BytesPerToken: a.number("bytes_per_token"), Overhead: a.integer("overhead"), Skip: a.flag("skip")}
 		}},
-	{name: "rerank", about: "orders the first hits by what a model says of them; without a model it changes nothing, and the result says so", short: "n",
+	{name: StageRerank, about: "orders the first hits by what a model says of them; without a model it changes nothing, and the result says so", short: "n",
 		options: []option{
 			integer("n", "20", 0, 1000, "how many hits the model reads; the others are left out; 0 asks no model"),
 			number("weight", "1", 0, 1, "how much the model counts against the score before; both are brought to 0..1"),

@@ -103,7 +103,7 @@ func (p *parser) tag(t token) part {
 	name := strings.ToLower(strings.Trim(strings.TrimPrefix(t.text, "#"), "/"))
 	stem, star := strings.CutSuffix(name, "*")
 	switch {
-	case !strings.ContainsFunc(stem, searchable), t.kind != tokenPhrase && strings.ContainsAny(stem, "*,"):
+	case !strings.ContainsFunc(stem, func(r rune) bool { return searchable(r) || r >= 0x80 && !unicode.IsSpace(r) }), t.kind != tokenPhrase && strings.ContainsAny(stem, "*,"):
 		p.note(quoted(t.text) + ` is no tag; it was searched as words`)
 		return part{plain: t.text}
 	case star:

@@ -355,7 +355,7 @@ var (
 	// ErrPrecondition says that a document is another version than the caller
 	// believes.
 	ErrPrecondition = errors.New("the document is another version by now")
-	// ErrConflict says that a request conflicts with an earlier one.
+	// ErrConflict says that a request conflicts with itself, or with what there is.
 	ErrConflict = errors.New("conflict")
 	// ErrForbidden says that the caller may not do what they ask for.
 	ErrForbidden = errors.New("not allowed")

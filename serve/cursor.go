@@ -116,7 +116,7 @@ func (s *rankings) find(cursor, owner string) (k *kept, from, limit int, err err
 
 // Page is the page of an earlier search that a cursor stands for. A cursor that
 // no search gave, that is no longer kept, or that was given to another caller is
-// [ErrExpired]; one of another query is sheaf.ErrInvalid. text is the query that the caller believes
+// [ErrExpired]; one of another query is [ErrConflict]. text is the query that the caller believes
 // the cursor to belong to; "" for none.
 func (r *Reader) Page(ctx context.Context, cursor, text string) (*Answer, error) {
 	k, from, limit, err := r.c.rankings.find(cursor, r.grant.Fingerprint())
@@ -124,7 +124,7 @@ func (r *Reader) Page(ctx context.Context, cursor, text string) (*Answer, error)
 		return nil, err
 	}
 	if text != "" && text != k.request.Text {
-		return nil, fieldError("cursor", "it belongs to another query, %q", k.request.Text)
+		return nil, conflictError("cursor", "it belongs to another query, %q", k.request.Text)
 	}
 	if err := TakeTurn(ctx); err != nil {
 		return nil, err

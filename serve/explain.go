@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"sheaf"
@@ -28,8 +29,8 @@ type Step struct {
 
 // Scored is an identifier with its score.
 type Scored struct {
-	ID    sheaf.ID `json:"id" minLength:"1" maxLength:"4096" doc:"The chunk's identifier."`
-	Score float64  `json:"score" doc:"Its score; larger is better."`
+	ID    sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk's identifier."`
+	Score float64  `json:"score" required:"true" doc:"Its score; larger is better."`
 }
 
 // MaxStepHits is how many hits of every step are shown.
@@ -168,7 +169,7 @@ func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]
 		return nil, answers, err
 	}
 	if _, err := p.profile.Plan(q.Window, change); err != nil {
-		return nil, answers, inField("change", err)
+		return nil, answers, inSettings("change", err)
 	}
 	before, after, moves, err := r.lab(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
 	if err != nil {
@@ -185,8 +186,21 @@ func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]
 // several rankings; the other stages change one.
 const StageFuse = "fuse"
 
-// Stages are the names of what Stage can run.
-func Stages() []string { return append([]string{StageFuse}, profile.Stages()...) }
+// Stages are the names of what Stage can run: all but the one that calls a model.
+func Stages() []string {
+	return slices.DeleteFunc(append([]string{StageFuse}, profile.Stages()...), func(name string) bool { return name == profile.StageRerank })
+}
+
+// StageOption describes a setting of a stage.
+type StageOption = profile.Option
+
+// StageOptions are the settings that Stage takes for a stage.
+func StageOptions(name string) []StageOption {
+	if name == StageFuse {
+		return profile.FusionOptions()
+	}
+	return profile.StageOptions(name)
+}
 
 // Stage runs one stage on rankings that the caller brings. What stages may know
 // of documents is what the caller may see. settings are written as in a profile;
@@ -206,7 +220,7 @@ func (r *Reader) Stage(_ context.Context, name string, settings map[string]strin
 	if name == StageFuse {
 		fusion, err := profile.NewFusion(settings)
 		if err != nil {
-			return nil, inField("settings", err)
+			return nil, inSettings("settings", err)
 		}
 		legs := make([]rank.Leg, len(lists))
 		for i := range lists {
@@ -218,7 +232,7 @@ func (r *Reader) Stage(_ context.Context, name string, settings map[string]strin
 	} else {
 		step, err := profile.NewStage(name, settings, limit)
 		if err != nil {
-			return nil, inField("settings", err)
+			return nil, inSettings("settings", err)
 		}
 		if len(lists) != 1 {
 			return nil, fieldError("rankings", "%d rankings: the stage %s changes one", len(lists), name)

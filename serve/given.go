@@ -256,7 +256,7 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 		case settings.Root(tree) != "":
 			return fmt.Errorf("%w: documents of the tree %s come from files", ErrForbidden, tree)
 		case seen[ch.ID]:
-			return inChange(i, fieldError("id", "%s is changed twice", ch.ID))
+			return inChange(i, conflictError("id", "%s is changed twice", ch.ID))
 		}
 		seen[ch.ID] = true
 		ch.Within = grant.Sets
@@ -343,7 +343,7 @@ func (d *DocumentInput) valid(dims int) error {
 		ch := &d.Chunks[i]
 		slug := cmp.Or(ch.Slug, fmt.Sprint(i))
 		if slugs[slug] {
-			return fieldError(fmt.Sprintf("chunks/%d/slug", i), "the slug %s is there twice", slug)
+			return conflictError(fmt.Sprintf("chunks/%d/slug", i), "the slug %s is there twice", slug)
 		}
 		slugs[slug] = true
 		for k, v := range ch.Vectors {
@@ -355,7 +355,7 @@ func (d *DocumentInput) valid(dims int) error {
 				return fieldError(field, "it has %d dimensions: the collection's vectors have %d", len(v), dims)
 			}
 			if !normalize(v) {
-				return fieldError(field, "it has no length")
+				return fieldError(field, "it has no length: a number of it must be at least %v, or at most -%v", LeastPart, LeastPart)
 			}
 		}
 	}
@@ -378,20 +378,25 @@ func validProperties(properties map[string]Property) error {
 			return fieldError("properties/"+pointerEscapes.Replace(names[i]), "who may see a document is no property: %s", use)
 		}
 		if k := slices.IndexFunc(names[:i], func(other string) bool { return strings.EqualFold(other, name) }); k >= 0 {
-			return fieldError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case: give one of them", names[k])
+			return conflictError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case: give one of them", names[k])
 		}
 	}
 	return nil
 }
 
+// LeastPart is how far from 0 the largest number of a vector must be: below it a
+// vector has no length.
+const LeastPart = 1e-6
+
 // normalize brings a vector to length 1, in place; false when it has none.
 func normalize(v []float32) bool {
-	var square float64
+	var square, most float64
 	for _, x := range v {
 		square += float64(x) * float64(x)
+		most = max(most, math.Abs(float64(x)))
 	}
 	length := math.Sqrt(square)
-	if length == 0 || math.IsInf(length, 0) {
+	if float32(most) < LeastPart || math.IsInf(length, 0) {
 		return false
 	}
 	for i, x := range v {
@@ -557,7 +562,7 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	}
 	put := p.onto(*stored.Document)
 	if n := len(put.Properties); n > maxProperties {
-		return nil, fieldError("properties", "the document then has %d properties: at most %d are allowed", n, maxProperties)
+		return nil, conflictError("properties", "the document then has %d properties: at most %d are allowed", n, maxProperties)
 	}
 	return put, nil
 }

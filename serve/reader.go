@@ -156,6 +156,17 @@ type invalid struct{ error }
 
 func (e invalid) Unwrap() []error { return []error{sheaf.ErrInvalid, e.error} }
 
+// conflict is an error that is ErrConflict too, and says so in no word.
+type conflict struct{ error }
+
+func (e conflict) Unwrap() []error { return []error{ErrConflict, sheaf.ErrInvalid, e.error} }
+
+// conflictError says that what a field says conflicts with another part of the
+// request, or with what there is.
+func conflictError(field, format string, args ...any) error {
+	return &FieldError{Field: field, Err: conflict{fmt.Errorf(format, args...)}}
+}
+
 func fieldError(field, format string, args ...any) error {
 	return inField(field, fmt.Errorf(format, args...))
 }
@@ -179,6 +190,14 @@ func inParameters(err error) error {
 	var wrong *profile.ParameterError
 	if errors.As(err, &wrong) {
 		field += "/" + pointerEscapes.Replace(wrong.Name)
+	}
+	return inSettings(field, err)
+}
+
+// inSettings says in which field settings are wrong, or conflict with each other.
+func inSettings(field string, err error) error {
+	if errors.Is(err, profile.ErrTogether) {
+		return &FieldError{Field: field, Err: conflict{err}}
 	}
 	return inField(field, err)
 }
@@ -281,11 +300,22 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 	if err != nil {
 		return sheaf.Query{}, p, inField("profile", err)
 	}
+	if err := q.boundWindow(p.profile); err != nil {
+		return sheaf.Query{}, p, inParameters(err)
+	}
 	if _, err := p.profile.Plan(q.Window, q.Parameters); err != nil {
 		return sheaf.Query{}, p, inParameters(err)
 	}
 	parsed, err := r.parse(ctx, q)
 	return parsed, p, err
+}
+
+// boundWindow bounds the window by what the profile lets be wanted: a window is the
+// most that all pages have.
+func (q *SearchRequest) boundWindow(p *profile.Profile) error {
+	most, err := p.MostWanted(q.Parameters)
+	q.Window = min(q.Window, most)
+	return err
 }
 
 // Search answers a query with its first page.

@@ -38,7 +38,8 @@ func TestTieredThroughADoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	answer, err := r.Search(context.Background(), serve.SearchRequest{Text: "harbor", Profile: "tiered", Limit: 2})
+	// tiered ranks 100 results at most, so that a larger window is one of 100
+	answer, err := r.Search(context.Background(), serve.SearchRequest{Text: "harbor", Profile: "tiered", Limit: 2, Window: 882})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,6 +130,7 @@ func TestBadBodies(t *testing.T) {
 // TestBadDocuments: what is wrong with a document is pointed at where it stands.
 func TestBadDocuments(t *testing.T) {
 	s := start(t, notes, nil)
+	conflicts := map[string]bool{"#/documents/1/id": true, "#/documents/0/chunks/1/slug": true} // with another part of the request
 	for body, pointer := range map[string]string{
 		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:a.md", "text": "y"}]}`:                                                   "#/documents/1/id",
 		`{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:b.md"}]}`:                                                                "#/documents/1/text",
@@ -138,7 +139,11 @@ func TestBadDocuments(t *testing.T) {
 		`{"documents": [{"id": "api:b.md", "chunks": [{"title": "a", "text": "x", "slug": "s"}, {"title": "b", "text": "x", "slug": "s"}]}]}`: "#/documents/0/chunks/1/slug",
 		`{"documents": [{"id": "api:b.md", "chunks": [{"title": "a", "text": "x", "vectors": [[1, 2]]}]}]}`:                                   "#/documents/0/chunks/0/vectors/0",
 	} {
-		if p := s.wrong(t, 422, "POST", "/v1/documents", body); len(p.Errors) == 0 || p.Errors[0].Pointer != pointer {
+		status := 422
+		if conflicts[pointer] {
+			status = 409
+		}
+		if p := s.wrong(t, status, "POST", "/v1/documents", body); len(p.Errors) == 0 || p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v, want the pointer %s", body, p.Errors, pointer)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 type documentPut struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
-	Match string   `header:"If-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
-	None  string   `header:"If-None-Match" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
 	Key   string   `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
 	Body  serve.DocumentInput
 }
@@ -23,7 +23,7 @@ type documentPut struct {
 type documentPatch struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
-	Match string   `header:"If-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
 	Key   string   `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
 	Body  serve.DocumentPatch
 }
@@ -31,7 +31,7 @@ type documentPatch struct {
 type documentDelete struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
-	Match string   `header:"If-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
 }
 
 // BatchBody is changes that are made together.

@@ -115,10 +115,12 @@ func TestPutOwnChunksAndVectors(t *testing.T) {
 	if ids := found(t, s, "ears"); len(ids) != 1 || ids[0] != "api:animals#1" {
 		t.Errorf("found %v", ids)
 	}
+	if res, got := s.ask(t, "PUT", "/v1/documents/api:bad", `{"chunks": [{"slug": "1", "text": "x"}, {"text": "y"}]}`); res.StatusCode != 409 {
+		t.Errorf("a slug twice: %d %s", res.StatusCode, got)
+	}
 	for name, bad := range map[string]string{
 		"another dimension": `{"chunks": [{"text": "x", "vectors": [[1, 2]]}]}`,
 		"no length":         `{"chunks": [{"text": "x", "vectors": [` + strings.Replace(v, "7", "0", 1) + `]}]}`,
-		"a slug twice":      `{"chunks": [{"slug": "1", "text": "x"}, {"text": "y"}]}`,
 		"text and chunks":   `{"text": "x", "chunks": [{"text": "y"}]}`,
 		"nothing":           `{}`,
 		"an empty chunk":    `{"chunks": [{"text": " "}]}`,
@@ -203,7 +205,7 @@ func TestBatchesAndTasks(t *testing.T) {
 		t.Errorf("%+v", answer)
 	}
 	// One wrong change and nothing is done.
-	if res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries.\n"}, {"id": "api:a.md", "text": "x", "if_none_match": "*"}]}`); res.StatusCode != 412 || !strings.Contains(string(body), `"pointer":"#/documents/1/if_none_match"`) {
+	if res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries.\n"}, {"id": "api:a.md", "text": "x", "if_none_match": "*"}]}`); res.StatusCode != 409 || !strings.Contains(string(body), `"pointer":"#/documents/1/if_none_match"`) {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	if ids := found(t, s, "cherries"); len(ids) != 0 {

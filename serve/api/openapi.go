@@ -5,53 +5,64 @@ import (
 	_ "embed"
 	"encoding/json"
 	"html/template"
+	"maps"
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"sheaf/serve"
 )
 
 // codePoint is a character by its code in a Go expression.
 var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
 // documentOnce gives the OpenAPI document, and writes it anew only when the
-// server begins to want keys.
+// server begins to want keys, or when profiles have changed.
 func (a *API) documentOnce() func() ([]byte, error) {
 	var mu sync.Mutex
-	var written [2][]byte // without keys, with keys
+	var written []byte
+	var of struct {
+		keyed    bool
+		profiles []serve.Profile
+	}
 	return func() ([]byte, error) {
 		keyed, err := a.o.Keys.Any()
 		if err != nil {
 			return nil, err
 		}
-		at := 0
-		if keyed {
-			at = 1
+		profiles, err := a.profiles()
+		if err != nil {
+			return nil, err
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if written[at] == nil {
-			written[at], err = a.openAPI(keyed)
+		if written == nil || of.keyed != keyed || !reflect.DeepEqual(of.profiles, profiles) {
+			if written, err = a.openAPI(keyed, profiles); err != nil {
+				return nil, err
+			}
+			of.keyed, of.profiles = keyed, profiles
 		}
-		return written[at], err
+		return written, nil
 	}
 }
 
 // openAPI writes the OpenAPI 3.1 document of the routes; keyed says that callers
 // need keys.
-func (a *API) openAPI(keyed bool) ([]byte, error) {
+func (a *API) openAPI(keyed bool, profiles []serve.Profile) ([]byte, error) {
 	s := newSchemas()
-	var err error
-	if s.profiles, err = a.profileNames(); err != nil {
-		return nil, err
-	}
-	s.dims = a.dims()
+	s.profiles, s.dims = profiles, a.dims()
 	failure := s.reference(reflect.TypeFor[Problem](), false)
 	plain := schema{"type": "object", "properties": schema{"error": schema{"type": "string"}}, "required": []string{"error"}, "additionalProperties": false}
 	paths := map[string]map[string]any{}
 	for _, r := range a.routes {
+		if r.id == "stage" {
+			a.describeStages(r, s, paths, failure, plain)
+			continue
+		}
 		if paths[r.path] == nil {
 			paths[r.path] = map[string]any{}
 		}
@@ -73,33 +84,64 @@ func (a *API) openAPI(keyed bool) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetIndent("", " ")
-	err = encoder.Encode(document)
+	err := encoder.Encode(document)
 	return b.Bytes(), err
 }
 
-// profileNames are those that every collection has now; the document names them,
-// and others that are added later can be used as well.
-func (a *API) profileNames() ([]string, error) {
-	list, err := a.o.Collections[0].Profiles()
-	var names []string
-	for _, p := range list {
-		if p.Error == "" {
-			names = append(names, p.Name)
+// profiles are those that every collection has, and has alike.
+func (a *API) profiles() ([]serve.Profile, error) {
+	var shared []serve.Profile
+	for i, c := range a.o.Collections {
+		list, err := c.Profiles()
+		if err != nil {
+			return nil, err
 		}
+		if i == 0 {
+			shared = slices.DeleteFunc(list, func(p serve.Profile) bool { return p.Error != "" })
+			continue
+		}
+		shared = slices.DeleteFunc(shared, func(p serve.Profile) bool {
+			return !slices.ContainsFunc(list, func(q serve.Profile) bool { return reflect.DeepEqual(p, q) })
+		})
 	}
-	return names, err
+	return shared, nil
 }
 
 // dims is how many dimensions the vectors of every collection have; 0 when they
-// have none, or different ones.
+// have none, unknownDims when they have different ones.
 func (a *API) dims() int {
 	dims := a.o.Collections[0].Dims()
 	for _, c := range a.o.Collections[1:] {
 		if c.Dims() != dims {
-			return 0
+			return unknownDims
 		}
 	}
 	return dims
+}
+
+// describeStages describes the route that runs a stage, once for each stage: what
+// settings there are goes by the stage.
+func (a *API) describeStages(r *route, s *schemas, paths map[string]map[string]any, failure, plain schema) {
+	body := r.input.FieldByIndex(r.body).Type
+	s.reference(body, true)
+	whole := s.named[body.Name()+"Input"]
+	delete(s.named, body.Name()+"Input")
+	for _, name := range serve.Stages() {
+		o := a.describe(r, s, failure, plain)
+		o["operationId"], o["summary"] = "stage_"+name, "Run the stage "+name+" on given rankings"
+		o["parameters"] = slices.DeleteFunc(o["parameters"].([]any), func(p any) bool { return p.(schema)["name"] == "name" })
+		own, properties := maps.Clone(whole), maps.Clone(whole["properties"].(schema))
+		rankings, settings, required := stageForms(name)
+		all := maps.Clone(properties["rankings"].(schema))
+		maps.Copy(all, rankings)
+		properties["rankings"], properties["settings"], own["properties"] = all, settings, properties
+		if required {
+			own["required"] = append(slices.Clone(own["required"].([]string)), "settings")
+		}
+		o["requestBody"] = schema{"required": true, "content": schema{"application/json": schema{"schema": own, "example": json.RawMessage(stageExample(name, r.example))}}}
+		paths[strings.Replace(r.path, "{name}", name, 1)] = map[string]any{strings.ToLower(r.method): o}
+	}
+	delete(s.named, body.Name()+"Input")
 }
 
 func versionText(v string) string {
@@ -112,8 +154,9 @@ func versionText(v string) string {
 // describe is the operation object of a route.
 func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	out := schema{"operationId": r.id, "summary": r.summary}
+	about := []string{}
 	if r.about != "" {
-		out["description"] = r.about
+		about = append(about, r.about)
 	}
 	if r.scope == "" {
 		out["security"] = []any{}
@@ -121,6 +164,10 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	var list []any
 	for _, n := range r.set.names {
 		f := r.set.byName[n]
+		if f.rules.unlisted {
+			about = append(about, "The header "+n+" may give a condition: "+f.rules.doc)
+			continue
+		}
 		p := s.of(f.typ, f.rules, true)
 		if f.in == "path" && p["minLength"] == nil {
 			p["minLength"] = 1
@@ -138,6 +185,9 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	if list != nil {
 		out["parameters"] = list
 	}
+	if len(about) > 0 {
+		out["description"] = strings.Join(about, " ")
+	}
 	if r.body != nil {
 		body := r.input.FieldByIndex(r.body).Type
 		out["requestBody"] = schema{"required": true, "content": schema{"application/json": schema{"schema": s.reference(body, true), "example": json.RawMessage(r.example)}}}
@@ -150,7 +200,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 		}
 		responses[strconv.Itoa(status)] = schema{"description": http.StatusText(status), "content": content}
 	}
-	if _, ok := r.set.byName["If-None-Match"]; ok {
+	if f, ok := r.set.byName["If-None-Match"]; ok && !f.rules.unlisted {
 		responses["304"] = schema{"description": "The caller has this version."}
 	}
 	for _, status := range r.also {
@@ -162,6 +212,9 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 
 func (a *API) success(r *route, s *schemas) schema {
 	out := schema{"description": r.summary}
+	if r.set.byName["If-None-Match"] != nil || r.method == http.MethodPatch {
+		out["headers"] = schema{"ETag": schema{"description": "The version of the document: for If-Match and If-None-Match.", "schema": schema{"type": "string"}}}
+	}
 	switch {
 	case r.status == http.StatusNoContent:
 	case r.output != nil:

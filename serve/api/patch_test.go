@@ -63,7 +63,7 @@ func TestPatch(t *testing.T) {
 		{400, `{"date": "soon"}`, "#/date", "the text \"soon\": must be a date"},
 		{400, `{"title": null}`, "#/title", "null: must be a text"},
 		{400, `{"access": null}`, "#/access", "null: must be a list"},
-		{422, `{"properties": {"a/b": 1, "A/b": 2}}`, "#/properties/a~1b", "it differs from A/b in nothing but the case"},
+		{409, `{"properties": {"a/b": 1, "A/b": 2}}`, "#/properties/a~1b", "it differs from A/b in nothing but the case"},
 		{422, `{"properties": {"Access": ["public"]}}`, "#/properties/Access", "who may see a document is no property: say it with the field access"},
 		{422, `{"properties": {"tenant": "acme"}}`, "#/properties/tenant", "who may see a document is no property: the tree of the identifier says it"},
 	} {
@@ -71,7 +71,7 @@ func TestPatch(t *testing.T) {
 			t.Errorf("%s: %+v, want %s: %s", c.body, p.Errors, c.pointer, c.detail)
 		}
 	}
-	s.wrong(t, 422, "PUT", path, `{"text": "x", "properties": {"Status": "draft", "status": "done"}}`)
+	s.wrong(t, 409, "PUT", path, `{"text": "x", "properties": {"Status": "draft", "status": "done"}}`)
 	if res, body := s.ask(t, "PATCH", "/v1/documents/api:nosuch.md", `{"title": "x"}`); res.StatusCode != 404 {
 		t.Errorf("no document: %d %s", res.StatusCode, body)
 	}

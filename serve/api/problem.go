@@ -42,7 +42,7 @@ var kinds = map[string]struct {
 	"not-found":           {http.StatusNotFound, "Not found"},
 	"method-not-allowed":  {http.StatusMethodNotAllowed, "The address does not have this method"},
 	"not-acceptable":      {http.StatusNotAcceptable, "No such form of the answer"},
-	"conflict":            {http.StatusConflict, "The request conflicts with an earlier one"},
+	"conflict":            {http.StatusConflict, "The request conflicts with itself, or with what there is"},
 	"expired":             {http.StatusNotFound, "The cursor is not known, or no longer"},
 	"precondition-failed": {http.StatusPreconditionFailed, "The document is another version by now"},
 	"too-large":           {http.StatusRequestEntityTooLarge, "The body is too large"},
@@ -91,8 +91,10 @@ func problemOf(err error, r *route) *Problem {
 		return p
 	case errors.Is(err, serve.ErrExpired):
 		p = told(problem("expired", "%v", err), faults{r.fault("cursor", err.Error())})
-	case errors.Is(err, serve.ErrPrecondition) && errors.As(err, &at):
+	case errors.Is(err, serve.ErrPrecondition) && errors.As(err, &at) && r.inHeader(at.Field):
 		p = told(problem("precondition-failed", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
+	case (errors.Is(err, serve.ErrConflict) || errors.Is(err, serve.ErrPrecondition)) && errors.As(err, &at):
+		p = told(problem("conflict", "%s: %v", at.Field, at.Err), faults{r.fault(at.Field, at.Err.Error())})
 	case errors.As(err, &at):
 		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
 		// It passed the rules that the OpenAPI document writes: what is wrong
@@ -118,6 +120,11 @@ func problemOf(err error, r *route) *Problem {
 	}
 	p.cause = err
 	return p
+}
+
+// inHeader reports whether a field of a request of the route is a header.
+func (r *route) inHeader(field string) bool {
+	return r != nil && r.set.byName[field] != nil && r.set.byName[field].in == "header"
 }
 
 // fault is what is wrong with a field of a request of the route; r is nil where

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -33,6 +34,9 @@ type rules struct {
 	minItems  int
 	maxItems  int // 0 for none
 	unique    bool
+	// unlisted says that the OpenAPI document tells of the field in words and does
+	// not list it: no schema says which values are right.
+	unlisted bool
 }
 
 // patterns are those of fields, by the name that their tags give after an @, with what they ask for in words.
@@ -52,6 +56,33 @@ var patterns = map[string]struct{ expression, asks string }{
 	"slug":   {`^[A-Za-z0-9_-]*$`, "must be letters, digits, _ and -"},
 	"own":    {`^[a-z][a-z0-9_-]*$`, "must be lower-case letters, digits, _ and -, a letter first"},
 	"tags":   {`^(?:\*|` + tag + `(?: *, *` + tag + `)*)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`},
+}
+
+// documented are patterns of fields that stand in the OpenAPI document only: what
+// they are about is told in better words, by what reads the field.
+var documented = map[string]string{
+	"sort": `^(?:-?(?:date|path|prop\.[^\x{0000}-\x{001f}]+)|random(?::0*` + between(0, math.MaxUint64) + `)?)?$`,
+}
+
+// filterPattern is the part of the query language that filters are mostly written in:
+// clauses, alternatives with OR, and brackets that do not nest. Brackets that do are
+// understood too, and are no regular language.
+func filterPattern() string {
+	const (
+		blanks = `[\x{0009}\x{000a}\x{000d} \x{0085}\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
+		first  = `[^` + blank + `"“”\x{0021}-\x{002f}\x{003a}-\x{0040}\x{005b}-\x{0060}\x{007b}-\x{007e}]`
+		value  = first + `[^` + blank + `"“”()*,:~<>=]*`
+		quoted = `"` + first + `[^"“”\x{0000}-\x{001f}\x{007f}]*"`
+		day    = `(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|1[0-9]|2[0-8]))?|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31`
+		date   = `(?:[1-9][0-9]{3}(?:-(?:` + day + `))?|[0-9]{1,3}[dwmy]|today|yesterday)`
+		number = `-?[0-9]{1,15}(?:\.[0-9]{1,15})?`
+		clause = `-?(?:(?:tags?|prop\.[A-Za-z][-_.A-Za-z]*):(?:` + value + `\*?|` + quoted + `)|#[0-9]*[A-Za-z][-_/0-9A-Za-z]*|ext:` + value +
+			`|(?:path|file|folder|in):/?` + value + `(?:/|\*|\.[0-9A-Za-z]+)|(?:(?:after|since|before):|(?:on|date):[<>]?=?)` + date +
+			`|prop\.[A-Za-z][-_.A-Za-z]*:(?:\*|[<>]=?` + number + `))`
+		either = clause + `(?: +OR +` + clause + `)*`
+		item   = `(?:-?\(` + either + `\)|` + clause + `)`
+	)
+	return `^(?:` + blanks + `*| *` + item + `(?: +(?:OR +)?` + item + `)* *)$`
 }
 
 // Parts of patterns. Classes are written without their brackets where another is
@@ -84,7 +115,7 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 	if r, ok := ruleCache.Load(key{f.Tag, name}); ok {
 		return r.(*rules)
 	}
-	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"), required: f.Tag.Get("required") == "true", unique: f.Tag.Get("unique") == "true"}
+	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"), required: f.Tag.Get("required") == "true", unique: f.Tag.Get("unique") == "true", unlisted: f.Tag.Get("unlisted") == "true"}
 	r.deflt, r.hasDeflt = f.Tag.Lookup("default")
 	if list := f.Tag.Get("enum"); list != "" {
 		r.enum = strings.Split(list, ",")
@@ -206,6 +237,7 @@ var (
 	valueType   = reflect.TypeFor[sheaf.Value]()
 
 	propertyType = reflect.TypeFor[serve.Property]()
+	settingsType = reflect.TypeFor[map[string]Setting]()
 )
 
 func settings(in map[string]Setting) map[string]string {

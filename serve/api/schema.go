@@ -17,10 +17,10 @@ type schema = map[string]any
 type schemas struct {
 	named map[string]schema
 	types map[string]reflect.Type // whose schema a name is
-	// profiles are the names of the profiles that requests may name.
-	profiles []string
+	// profiles are those that requests may name.
+	profiles []serve.Profile
 	// dims is how many dimensions a vector has that requests give; 0 when
-	// collections have none, or different ones.
+	// collections have none, unknown when they have different ones.
 	dims int
 }
 
@@ -36,11 +36,29 @@ func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 		return out
 	}
 	if r.name == "profile" && input && len(s.profiles) > 0 {
-		out["enum"] = append([]string{""}, s.profiles...)
+		names := []string{""}
+		for i := range s.profiles {
+			names = append(names, s.profiles[i].Name)
+		}
+		out["enum"] = names
 	}
-	if r.name == "vectors" && input && s.dims > 0 {
+	if r.name == "vectors" && input {
 		one := out["items"].(schema)
-		one["minItems"], one["maxItems"] = s.dims, s.dims
+		one["contains"] = schema{"anyOf": []any{schema{"type": "number", "minimum": serve.LeastPart}, schema{"type": "number", "maximum": -serve.LeastPart}}}
+		switch {
+		case s.dims > 0:
+			one["minItems"], one["maxItems"] = s.dims, s.dims
+		case s.dims == 0:
+			out["maxItems"] = 0
+		}
+	}
+	if p := documented[r.name]; p != "" && input {
+		out["pattern"] = portable(p)
+	}
+	if r.name == "filter" && input {
+		out["pattern"] = portable(filterPattern())
+		s.named["Filter"] = out
+		out = schema{"$ref": "#/components/schemas/Filter"}
 	}
 	if r.doc != "" {
 		out["description"] = r.doc
@@ -197,7 +215,7 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 	}
 	if input {
 		out["additionalProperties"] = false
-		if forms := formsOf[t]; forms != nil {
+		if forms := s.forms(t, properties); forms != nil {
 			out["anyOf"] = forms
 		}
 	}
@@ -212,6 +230,34 @@ var formsOf = map[reflect.Type][]any{
 	reflect.TypeFor[BatchChange](): append(documentForms[:len(documentForms):len(documentForms)],
 		schema{"required": []string{"delete"}, "properties": schema{"delete": schema{"const": true}}}),
 }
+
+// forms are the ways in which the members of a body go together. Members that forms
+// describe are objects and nothing else beside them.
+func (s *schemas) forms(t reflect.Type, properties schema) []any {
+	if forms := formsOf[t]; forms != nil {
+		return forms
+	}
+	var members []string
+	for _, name := range []string{"parameters", "change"} {
+		if f := jsonFields(t).byName[name]; f != nil && f.typ == settingsType {
+			members = append(members, name)
+		}
+	}
+	by := "profile"
+	if jsonFields(t).byName[by] == nil {
+		by = "extends"
+	}
+	if members == nil || jsonFields(t).byName[by] == nil || len(s.profiles) == 0 {
+		return nil
+	}
+	for _, name := range members {
+		properties[name] = schema{"type": "object", "description": properties[name].(schema)["description"]}
+	}
+	return s.profileForms(by, members)
+}
+
+// unknownDims is what dims is of collections whose vectors differ.
+const unknownDims = -1
 
 // documentForms: a document has a text or chunks.
 var documentForms = []any{

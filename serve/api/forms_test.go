@@ -1,0 +1,217 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+)
+
+type form struct {
+	Properties map[string]json.RawMessage `json:"properties"`
+}
+
+// forms are those of a body of the document, by the name of the profile.
+func forms(t *testing.T, s *server, body, by string, member string) map[string]map[string]json.RawMessage {
+	t.Helper()
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				form
+				AnyOf []form `json:"anyOf"`
+			} `json:"schemas"`
+		} `json:"components"`
+	}
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	out := map[string]map[string]json.RawMessage{}
+	for _, f := range doc.Components.Schemas[body].AnyOf {
+		var name struct{ Enum []string }
+		var link struct {
+			Ref string `json:"$ref"`
+		}
+		if json.Unmarshal(f.Properties[by], &name) != nil || json.Unmarshal(f.Properties[member], &link) != nil || len(name.Enum) != 1 {
+			t.Fatalf("the forms of %s: %s", body, f.Properties)
+		}
+		out[name.Enum[0]] = doc.Components.Schemas[strings.TrimPrefix(link.Ref, "#/components/schemas/")].Properties
+	}
+	return out
+}
+
+// TestFormsGoByProfiles: the document says which parameters each profile has, and
+// says it of a profile as soon as it is saved.
+func TestFormsGoByProfiles(t *testing.T) {
+	s := start(t, notes, func(o *api.Options) { o.Open = access.Unrestricted() })
+	for body, member := range map[string]string{"SearchBodyInput": "parameters", "ExplainBodyInput": "parameters", "ChangesBodyInput": "change"} {
+		got := forms(t, s, body, "profile", member)
+		if got[""]["meaning"] == nil || got["sheaf"]["meaning"] == nil || got["rrf"]["rrf_k"] == nil || got["rrf"]["meaning"] != nil || got["mine"] != nil {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+	if got := forms(t, s, "ProfileBodyInput", "extends", "parameters"); got["rrf"]["rrf_k"] == nil {
+		t.Errorf("a saved profile: %v", got)
+	}
+	if res, body := s.ask(t, "PUT", "/v1/profiles/mine", `{"extends": "rrf", "parameters": {"rrf_k": 7}}`); res.StatusCode != 201 {
+		t.Fatalf("%d %s", res.StatusCode, body)
+	}
+	if got := forms(t, s, "SearchBodyInput", "profile", "parameters"); got["mine"]["rrf_k"] == nil {
+		t.Errorf("after a profile was saved: %v", got)
+	}
+}
+
+// TestParametersThatTheDocumentAllows: what the document allows of the parameters of
+// a profile is carried out, or refused as a conflict of two of them.
+func TestParametersThatTheDocumentAllows(t *testing.T) {
+	s := start(t, notes, nil)
+	type allowed struct {
+		Enum             []string
+		Type, Pattern    string
+		Minimum, Maximum float64
+		AnyOf            []allowed
+	}
+	draw := rand.New(rand.NewPCG(1, 2))
+	conflicts := 0
+	for name, parameters := range forms(t, s, "SearchBodyInput", "profile", "parameters") {
+		for range 20 {
+			set := map[string]any{}
+			for p, raw := range parameters {
+				var a allowed
+				if err := json.Unmarshal(raw, &a); err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case draw.IntN(2) == 0:
+				case a.Enum != nil:
+					set[p] = a.Enum[draw.IntN(len(a.Enum))]
+				default:
+					n := a.AnyOf[0]
+					x := []float64{n.Minimum, n.Maximum, n.Minimum + draw.Float64()*(n.Maximum-n.Minimum)}[draw.IntN(3)]
+					if n.Type == "integer" {
+						x = float64(int(x))
+					}
+					set[p] = x
+					if text := strconv.FormatFloat(x, 'f', -1, 64); draw.IntN(2) == 0 && len(a.AnyOf) > 1 && regexp.MustCompile(a.AnyOf[1].Pattern).MatchString(text) {
+						set[p] = text
+					}
+				}
+			}
+			body, err := json.Marshal(map[string]any{"query": "undo a commit", "profile": name, "parameters": set})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, answer := s.ask(t, "POST", "/v1/search", string(body))
+			switch {
+			case res.StatusCode == 409 && strings.Contains(string(answer), `"pointer":"#/parameters`):
+				conflicts++
+			case res.StatusCode != 200:
+				t.Errorf("%s: %d %s", body, res.StatusCode, answer)
+			}
+		}
+	}
+	if conflicts == 0 {
+		t.Error("no two parameters were in conflict: the test draws too few")
+	}
+}
+
+// TestFiltersThatTheDocumentAllows: filters match the pattern of the document, and
+// what matches it is a filter.
+func TestFiltersThatTheDocumentAllows(t *testing.T) {
+	s := start(t, notes, nil)
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct{ Pattern string } `json:"schemas"`
+		} `json:"components"`
+	}
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	written := doc.Components.Schemas["Filter"].Pattern
+	pattern := regexp.MustCompile(regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(written, `\x{$1}`))
+	for _, c := range []struct {
+		filter string
+		allows bool
+	}{
+		{"", true}, {" ", true}, {"tag:howto", true}, {"-tag:howto path:guides/", true}, {"tag:a OR tag:b ext:md", true}, {"-(tag:a OR tag:b)", true}, {"tag:日本", true},
+		{"after:2024-05 before:7d", true}, {"date:>=2024-02-28", true}, {"on:yesterday", true}, {"prop.rating:>3.5", true}, {"prop.status:be*", true}, {"prop.x:*", true}, {`tag:"two words"`, true},
+		{"path:git.md", true}, {"path:/a/b.md", true}, {"#a/b", true}, {"tag:—", true},
+		{"howto", false}, {"tag:", false}, {"path:guides", false}, {"after:2024-13", false}, {"on:2024-02-31", false}, {"tag:a words", false}, {"(tag:a", false}, {"tag:*", false}, {"a*b", false}, {"OR", false},
+	} {
+		if pattern.MatchString(c.filter) != c.allows {
+			t.Errorf("%q: the document allows it: %v", c.filter, !c.allows)
+		}
+		body, _ := json.Marshal(map[string]string{"query": "undo", "filter": c.filter})
+		if res, answer := s.ask(t, "POST", "/v1/search", string(body)); res.StatusCode == 200 != c.allows {
+			t.Errorf("%q: %d %s", c.filter, res.StatusCode, answer)
+		}
+	}
+}
+
+// TestStagesOfTheDocument: every stage that can be run has an operation with its
+// settings, and values at the ends of what it allows are carried out.
+func TestStagesOfTheDocument(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, name := range serve.Stages() {
+		for _, o := range serve.StageOptions(name) {
+			if !o.Number {
+				continue
+			}
+			for _, x := range []float64{o.Min, o.Max} {
+				set := map[string]any{o.Name: x}
+				for _, other := range serve.StageOptions(name) {
+					switch {
+					case other.Default != "" || other.Name == o.Name:
+					case other.Number:
+						set[other.Name] = max(1, other.Min)
+					case len(other.OneOf) > 0:
+						set[other.Name] = other.OneOf[0]
+					default:
+						set[other.Name] = "tag"
+					}
+				}
+				body, err := json.Marshal(map[string]any{"rankings": [][]serve.Scored{{{ID: "notes:git.md", Score: 1}}}, "settings": set})
+				if err != nil {
+					t.Fatal(err)
+				}
+				pair := slices.Contains([]string{"normalize.low", "normalize.high", "adaptive.floor", "adaptive.ceiling"}, name+"."+o.Name) // which bound each other
+				if res, answer := s.ask(t, "POST", "/v1/stages/"+name, string(body)); res.StatusCode != 200 && !(pair && res.StatusCode == 409) {
+					t.Errorf("%s %s: %d %s", name, body, res.StatusCode, answer)
+				}
+			}
+		}
+	}
+	var doc struct{ Paths map[string]any }
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	for _, name := range serve.Stages() {
+		if doc.Paths["/v1/stages/"+name] == nil {
+			t.Errorf("the document has no stage %s", name)
+		}
+	}
+	if doc.Paths["/v1/stages/{name}"] != nil {
+		t.Error("the document has a stage of any name")
+	}
+	if p := s.wrong(t, 400, "POST", "/v1/stages/top", `{"rankings": [[{"score": 1}]]}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/rankings/0/0/id" {
+		t.Errorf("a hit without an identifier: %+v", p)
+	}
+	if res, body := s.ask(t, "POST", "/v1/stages/rerank", `{"rankings": [[]]}`); res.StatusCode != 404 {
+		t.Errorf("a stage that calls a model: %d %s", res.StatusCode, fmt.Sprintf("%.200s", body))
+	}
+}
+
+// TestCursorOfAnotherQuery: it is a conflict, and says which query the cursor
+// belongs to.
+func TestCursorOfAnotherQuery(t *testing.T) {
+	s := start(t, notes, nil)
+	var a serve.Answer
+	s.get(t, "GET", "/v1/search?query=commit&limit=1", "", &a)
+	if a.Next == "" {
+		t.Fatal("there is no next page")
+	}
+	if p := s.wrong(t, 409, "GET", "/v1/search?query=other&cursor="+a.Next, ""); len(p.Errors) != 1 || p.Errors[0].Parameter != "cursor" || !strings.Contains(p.Errors[0].Detail, `"commit"`) {
+		t.Errorf("%+v", p)
+	}
+}

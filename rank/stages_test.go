@@ -257,6 +257,9 @@ func TestAdaptive(t *testing.T) {
 		{rank.Adaptive{Floor: 1, Ceiling: 2, Relative: 0.3}, []sheaf.ID{at("A1"), at("A2")}},
 		{rank.Adaptive{Floor: 1, Ceiling: 2, Relative: 0.3, Diverse: true}, []sheaf.ID{at("A1"), "t:lone.md"}},
 		{rank.Adaptive{Floor: 4, Ceiling: 30, Relative: 0.9}, ids(in)},
+		{rank.Adaptive{Floor: 2, Ceiling: 30, Relative: 0.99}, []sheaf.ID{at("A1"), at("A2")}},
+		{rank.Adaptive{Floor: 2, Ceiling: 30, Relative: 0.99, Diverse: true}, []sheaf.ID{at("A1"), "t:lone.md"}},
+		{rank.Adaptive{Floor: 0, Ceiling: 30, Absolute: 0.5}, []sheaf.ID{at("A1"), at("A2"), "t:lone.md"}},
 		{rank.Adaptive{Floor: 1, Ceiling: 30, Relative: 0.3, Absolute: 0.6}, []sheaf.ID{at("A1"), at("A2")}},
 	} {
 		equal(t, fmt.Sprintf("%+v", test.a), ids(apply(t, test.a, in, rank.Env{Facts: l})), test.want)

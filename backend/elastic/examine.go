@@ -43,6 +43,9 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	}
 	began := time.Now()
 	if err := s.client.Call(ctx, "GET", "/_nodes/_all/http?filter_path=nodes.*.version", nil, &nodes); err != nil {
+		if errors.Is(err, sheaf.ErrNotFound) {
+			err = s.other(err)
+		}
 		return []backend.Finding{{Check: "connection", Err: err}}
 	}
 	out := []backend.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}

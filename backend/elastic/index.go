@@ -46,7 +46,7 @@ func (s *Store) server(ctx context.Context) error {
 	var settings struct{ Defaults map[string]any }
 	err := s.client.Call(ctx, "GET", "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=defaults.indices.query.bool.max_clause_count,defaults.indices*", nil, &settings)
 	if errors.Is(err, sheaf.ErrNotFound) {
-		return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect)
+		return s.other(err)
 	}
 	if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
 		return err // a user without the right to ask gets the usual number
@@ -82,11 +82,18 @@ func (s *Store) server(ctx context.Context) error {
 	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it on each node and start that again: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0, where VERSION is that of the server")
 }
 
+// other asks about a server that does not know what every one of the dialect knows.
+func (s *Store) other(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
+
 // recent is an error when the server has a version that lacks what is asked of it.
 func (s *Store) recent(version string) error {
 	least := map[Dialect][2]int{OpenSearch: {2, 13}, Elasticsearch: {8, 15}}[s.o.Dialect]
 	var major, minor int
-	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n == 2 && (major < least[0] || major == least[0] && minor < least[1]) {
+	n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	if n == 2 && s.o.Dialect == Elasticsearch && major < 5 { // which OpenSearch has, and Elasticsearch had ten years ago
+		return s.fault(sheaf.ErrUnsupported, "the server has version %s: is that OpenSearch? then the address begins with opensearch://; else upgrade it to %d.%d or newer", version, least[0], least[1])
+	}
+	if n == 2 && (major < least[0] || major == least[0] && minor < least[1]) {
 		return s.fault(sheaf.ErrUnsupported, "the server has version %s: upgrade it to %d.%d or newer", version, least[0], least[1])
 	}
 	return nil

@@ -32,7 +32,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	var about struct{ Version string }
 	began := time.Now()
 	if err := s.client.Call(ctx, "GET", "/v1/meta", nil, &about); err != nil {
-		return []backend.Finding{{Check: "connection", Err: err}}
+		return []backend.Finding{{Check: "connection", Err: other(err)}}
 	}
 	out := []backend.Finding{
 		{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))},

@@ -248,14 +248,22 @@ type class struct {
 	Properties  []struct{ Name string }
 }
 
+// other asks about a server that does not know what every Weaviate knows.
+func other(err error) error {
+	switch {
+	case errors.Is(err, sheaf.ErrNotFound): // which is said of a class that is not there
+		return fmt.Errorf("%w: %v (is that Weaviate?)", sheaf.ErrInvalid, err)
+	case errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "status 400"):
+		return fmt.Errorf("%w (is that Weaviate?)", err)
+	}
+	return err
+}
+
 // verify compares the classes that are there with the options.
 func (s *Store) verify(ctx context.Context) error {
 	var all struct{ Classes []class }
 	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
-		if errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "status 400") {
-			return fmt.Errorf("%w (is that Weaviate?)", err)
-		}
-		return err
+		return other(err)
 	}
 	found := false
 	vectors, texts := map[string]backend.VectorField{}, map[string]bool{}

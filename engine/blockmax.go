@@ -30,7 +30,7 @@ const (
 	windowLen = 2048
 	// denseWindow is how many postings a window must hold on average for windows
 	// to pay: below that, chunks are looked at one by one.
-	denseWindow = 24
+	denseWindow = 8
 	// thinWindow is the number of postings up to which a window may hold on average
 	// of a clause of which all are scored for the bounds of windows.
 	thinWindow = 4

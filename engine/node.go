@@ -61,11 +61,16 @@ type clause struct {
 	field   int    // index in the plan
 	model   *model
 	lengths segment.Lengths
-	weight  float64    // factor x weight of the field; for BM25F factor x idf
-	idf     float64    // 1 for BM25F
-	term    int        // number of the term, for BM25F
-	given   *expansion // that it is, instead of a term
+	weight  float64       // factor x weight of the field; for BM25F factor x idf
+	idf     float64       // 1 for BM25F
+	term    int           // number of the term, for BM25F
+	given   *expansion    // that it is, instead of a term
+	list    postings.List // that the cursor walks
 }
+
+// listHead is how many bytes of a list are asked for before it is opened: what it says of
+// itself, and some of its bounds.
+const listHead = 512
 
 // clauses makes the clauses of terms in one view; each has a cursor that stands
 // before the first posting.
@@ -75,6 +80,7 @@ func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, e
 
 func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, positions bool) ([]clause, error) {
 	v := p.snapshot.views[view]
+	first := len(out)
 	for n, t := range terms {
 		if t.expand != nil {
 			x, err := t.expand.in(view)
@@ -106,14 +112,22 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, position
 			if err != nil {
 				return nil, err
 			}
-			c := clause{cursor: takeCursor(), field: f, model: m, lengths: lengths, term: n}
-			c.cursor.Reset(list, uint32(v.reader.Chunks()))
+			if prefetch != nil {
+				prefetch(list.Postings[:min(len(list.Postings), listHead)])
+			}
+			c := clause{field: f, model: m, lengths: lengths, term: n, list: list}
 			if p.words.Combine == CombineBM25F {
 				c.weight, c.idf = t.repeats()*t.factor*t.idf[0], 1
 			} else {
 				c.weight, c.idf = t.repeats()*t.factor*m.weight, t.idf[i]
 			}
 			out = append(out, c)
+		}
+	}
+	for i := first; i < len(out); i++ {
+		if c := &out[i]; c.given == nil {
+			c.cursor = takeCursor()
+			c.cursor.Reset(c.list, uint32(v.reader.Chunks()))
 		}
 	}
 	return out, nil

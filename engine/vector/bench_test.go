@@ -251,6 +251,43 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
+// BenchmarkPassages searches chunks of three passages for as many neighbors as ranking
+// profiles ask for, and reports beside the times how many rows a search compares.
+func BenchmarkPassages(b *testing.B) {
+	c := collect()
+	for _, chunks := range []int{20_000, len(c.vectors) / 3} {
+		buffer := vector.NewBuffer(len(c.vectors[0]))
+		chunks = min(chunks, len(c.vectors)/3)
+		for i, v := range c.vectors[:3*chunks] {
+			buffer.Add(uint32(i/3), v)
+		}
+		set := buffer.Set(chunks)
+		var err error
+		if set.Depth, err = vector.Measure(context.Background(), []vector.Part{{Set: set}}, 0); err != nil {
+			b.Fatal(err)
+		}
+		for _, k := range []int{10, 50, 100, 500} {
+			b.Run(fmt.Sprintf("%d/top%d", chunks, k), func(b *testing.B) {
+				var found []vector.Neighbor
+				search := func(i int) {
+					if found, err = set.Search(context.Background(), found[:0], c.queries[i%len(c.queries)], nil, k, vector.Options{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				rows := 0
+				set.Verify = func(list []uint32) error { rows += len(list); return nil }
+				for i := range c.queries {
+					search(i)
+				}
+				set.Verify = nil
+				b.ResetTimer()
+				measure(b, search)
+				b.ReportMetric(float64(rows)/float64(len(c.queries)), "rows")
+			})
+		}
+	}
+}
+
 // measure reports p50 and p99 of time on the wall, and p50 of processor time.
 func measure(b *testing.B, run func(i int)) {
 	var took, used []time.Duration

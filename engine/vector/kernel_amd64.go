@@ -9,7 +9,7 @@ func init() {
 		list = append(list, kernel{"avx512", scanWith(scanAVX512), aboveWith(aboveAVX512), dotWith(dotAVX512)})
 	}
 	if x.HasAVX2 {
-		list = append(list, kernel{"avx2", scanWith(scanAVX2), aboveWith(aboveAVX2), dotGathered(dotAVX2)})
+		list = append(list, kernel{"avx2", scanWith(scanAVX2), aboveWith(aboveAVX2), dotWith(dotAVX2)})
 	}
 	kernels = append(list, kernels...)
 }
@@ -30,4 +30,4 @@ func aboveAVX2(mask *byte, estimates *int32, words int, least int32)
 func dotAVX512(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)
 
 //go:noescape
-func dotAVX2(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+func dotAVX2(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)

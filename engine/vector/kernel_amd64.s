@@ -7,6 +7,42 @@
 // comes next by themselves, but not beyond a page of memory.
 #define ahead 4096
 
+// far sets R15 to how many rows ahead are fetched: 8 kB of them, but no fewer than 8.
+// Words are in CX.
+#define far \
+	MOVL     $128, AX \
+	XORL     DX, DX   \
+	DIVL     CX       \
+	MOVL     $8, R15  \
+	CMPL     AX, R15  \
+	CMOVLGT  AX, R15
+
+// locate sets AX and DX to where a row and the first word of its code lie, of which the
+// next word is 64 bytes on, and R13 and R14 the same for the row that is to be fetched.
+// Numbers of rows are at BX, R9 are left, and a row and a group of codes by word are R11
+// bytes; R12 is changed.
+#define locate \
+	MOVL    (BX), AX        \
+	MOVQ    AX, DX          \
+	MOVQ    AX, R12         \
+	SHRQ    $3, DX          \
+	ANDQ    $7, R12         \
+	IMULQ   R11, DX         \
+	LEAQ    (DX)(R12*8), DX \
+	ADDQ    codes+24(FP), DX \
+	IMULQ   R11, AX         \
+	ADDQ    SI, AX          \
+	XORL    R13, R13        \
+	CMPQ    R9, R15         \
+	CMOVQGT R15, R13        \
+	MOVL    (BX)(R13*4), R13 \
+	MOVQ    R13, R14        \
+	SHRQ    $3, R14         \
+	IMULQ   R11, R14        \
+	ADDQ    codes+24(FP), R14 \
+	IMULQ   R11, R13        \
+	ADDQ    SI, R13
+
 // func scanAVX512(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
 TEXT ·scanAVX512(SB), NOSPLIT, $0-52
 	MOVQ    out+0(FP), DI
@@ -99,42 +135,12 @@ TEXT ·dotAVX512(SB), NOSPLIT, $0-56
 	MOVQ   words+40(FP), CX
 	MOVQ   count+48(FP), R9
 	MOVQ   CX, R11
-	SHLQ   $6, R11 // bytes of a row, and of a group of codes by word
+	SHLQ   $6, R11
 	VPXORQ Z9, Z9, Z9
-
-	// So many rows are fetched ahead: 8 kB, but no fewer than 8 rows.
-	MOVL $128, AX
-	XORL DX, DX
-	DIVL CX
-	CMPL AX, $8
-	JGE  far512
-	MOVL $8, AX
-far512:
-	MOVL AX, R15
+	far
 
 row512:
-	MOVL   (BX), AX
-	MOVQ   AX, DX
-	MOVQ   AX, R12
-	SHRQ   $3, DX
-	ANDQ   $7, R12
-	IMULQ  R11, DX
-	LEAQ   (DX)(R12*8), DX
-	ADDQ   codes+24(FP), DX // the first word of the code; the next is 64 bytes on
-	IMULQ  R11, AX
-	ADDQ   SI, AX
-	MOVQ   AX, R13 // the row to be fetched
-	MOVQ   DX, R14 // and its code
-	CMPQ   R9, R15
-	JLE    last512
-	MOVL   (BX)(R15*4), R13
-	MOVQ   R13, R14
-	SHRQ   $3, R14
-	IMULQ  R11, R14
-	ADDQ   codes+24(FP), R14
-	IMULQ  R11, R13
-	ADDQ   SI, R13
-last512:
+	locate
 	MOVQ   R8, R12
 	MOVQ   CX, R10
 	VPXORQ Z0, Z0, Z0
@@ -317,51 +323,58 @@ DATA places<>+16(SB)/8, $0x0800040002000100
 DATA places<>+24(SB)/8, $0x8000400020001000
 GLOBL places<>(SB), RODATA|NOPTR, $32
 
-// func dotAVX2(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+// half256 adds to Y0 and Y1 the products of 32 numbers of a row; Y4 and Y5 become all
+// ones where they are negative.
+#define half256(row, code, number) \
+	VPMOVZXBW    row(AX), Y2         \
+	VPMOVZXBW    row+16(AX), Y3      \
+	VPBROADCASTW code(DX), Y4        \
+	VPBROADCASTW code+2(DX), Y5      \
+	VPAND        Y15, Y4, Y4         \
+	VPAND        Y15, Y5, Y5         \
+	VPCMPEQW     Y15, Y4, Y4         \
+	VPCMPEQW     Y15, Y5, Y5         \
+	VPXOR        Y4, Y2, Y2          \
+	VPXOR        Y5, Y3, Y3          \
+	VPSUBW       Y4, Y2, Y2          \
+	VPSUBW       Y5, Y3, Y3          \
+	VPMADDWD     number(R12), Y2, Y2 \
+	VPMADDWD     number+32(R12), Y3, Y3 \
+	VPADDD       Y2, Y0, Y0          \
+	VPADDD       Y3, Y1, Y1
+
+// func dotAVX2(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)
 TEXT ·dotAVX2(SB), NOSPLIT, $0-56
 	MOVQ    out+0(FP), DI
 	MOVQ    rows+8(FP), SI
 	MOVQ    index+16(FP), BX
-	MOVQ    codes+24(FP), DX
 	MOVQ    numbers+32(FP), R8
 	MOVQ    words+40(FP), CX
 	MOVQ    count+48(FP), R9
 	MOVQ    CX, R11
-	SHLQ    $6, R11 // bytes of a row
-	SHLQ    $1, CX  // steps of 32 numbers
+	SHLQ    $6, R11
 	VMOVDQU places<>(SB), Y15
+	far
 
 row256:
-	MOVL  (BX), AX
-	IMULQ R11, AX
-	ADDQ  SI, AX
+	locate
 	MOVQ  R8, R12
 	MOVQ  CX, R10
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 
 part256:
-	VPMOVZXBW    (AX), Y2
-	VPMOVZXBW    16(AX), Y3
-	VPBROADCASTW (DX), Y4
-	VPBROADCASTW 2(DX), Y5
-	VPAND        Y15, Y4, Y4
-	VPAND        Y15, Y5, Y5
-	VPCMPEQW     Y15, Y4, Y4 // all ones where negative
-	VPCMPEQW     Y15, Y5, Y5
-	VPXOR        Y4, Y2, Y2
-	VPXOR        Y5, Y3, Y3
-	VPSUBW       Y4, Y2, Y2
-	VPSUBW       Y5, Y3, Y3
-	VPMADDWD     (R12), Y2, Y2
-	VPMADDWD     32(R12), Y3, Y3
-	VPADDD       Y2, Y0, Y0
-	VPADDD       Y3, Y1, Y1
-	ADDQ         $4, DX
-	ADDQ         $32, AX
-	ADDQ         $64, R12
-	DECQ         R10
-	JNZ          part256
+	PREFETCHT0 (R13)
+	PREFETCHT0 (R14)
+	ADDQ $64, R13
+	ADDQ $64, R14
+	half256(0, 0, 0)
+	half256(32, 4, 64)
+	ADDQ $64, DX
+	ADDQ $64, AX
+	ADDQ $128, R12
+	DECQ R10
+	JNZ  part256
 
 	VPADDD       Y1, Y0, Y0
 	VEXTRACTI128 $1, Y0, X1

@@ -16,3 +16,29 @@ func aboveNEON(mask *byte, estimates *int32, words int, least int32)
 
 //go:noescape
 func dotNEON(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
+
+// gathered is how many words of codes lie one after another for the kernel.
+const gathered = 2048
+
+// dotGathered is dotWith for a kernel that wants the codes of the rows one after
+// another.
+func dotGathered(dot func(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)) func([]int32, []byte, []uint32, []byte, []int16) {
+	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {
+		words := len(numbers) / wordBits
+		if len(index) == 0 || words == 0 {
+			return
+		}
+		checkDot(out, rows, index, codes, words)
+		var space [gathered]uint64
+		list := space[:0]
+		for len(index) > 0 {
+			n := min(len(index), gathered/words)
+			list = list[:0]
+			for _, at := range index[:n] {
+				list = Code(list, codes, int(at), words)
+			}
+			dot(&out[0], &rows[0], &index[0], &list[0], &numbers[0], words, n)
+			index, out = index[n:], out[n:]
+		}
+	}
+}

@@ -204,6 +204,9 @@ type Node struct {
 	// is the node of Parent in it; nil when there is none.
 	Outline *Outline
 	Above   *Node
+	// Number is that of the document among those that are known together: equal where Doc
+	// is equal, and nowhere else. 0 says nothing.
+	Number uint32
 }
 
 // NodeOf is the node of a chunk.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"math"
 	"math/bits"
 	"strings"
 	"sync/atomic"
@@ -32,8 +33,28 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 		v.note(translate(err))
 		return nil
 	}
+	number := v.number(s, st)
+	for i := range o.Nodes {
+		o.Nodes[i].Number = number
+	}
 	v.outlines.put(o.ID, o, outlineSize(o))
 	return o
+}
+
+// number is that of a document among those of all segments, from 1; 0 when they are more
+// than there are numbers.
+func (v *View) number(of *segment, st *state) uint32 {
+	n := uint64(st.at) + 1
+	for _, s := range v.segments {
+		if s == of {
+			break
+		}
+		n += uint64(s.n)
+	}
+	if n > math.MaxUint32 {
+		return 0
+	}
+	return uint32(n)
 }
 
 // Node is where the chunk called id stands, nil when there is none. It is shared

@@ -137,6 +137,7 @@ func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 		if err != nil || st.tombstone() {
 			return nil, nil, translate(err)
 		}
+		st.at = i
 		return s, &st, nil
 	}
 	return nil, nil, nil

@@ -50,22 +50,25 @@ type Scores struct {
 func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) { return f.FuseTop(legs, math.MaxInt) }
 
 // FuseTop implements [Fusion].
-func (f Scores) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) {
+func (f Scores) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) { return f.FuseIn(nil, legs, n) }
+
+// FuseIn implements [Fusion].
+func (f Scores) FuseIn(in *Memory, legs []Leg, n int) (sheaf.Ranking, error) {
 	total, err := totalWeight("fuse", legs)
 	if err != nil {
 		return nil, err
 	}
 	if f.Norm == NormNone && f.Mean <= MeanArithmetic { // which keep the order of scores
 		x := make([]float64, 1)
-		if out, ok := lone(legs, n, false, func(leg sheaf.Leg) float64 { x[0] = leg.Score; return f.combine(legs, x, total) }); ok {
+		if out, ok := lone(in, legs, n, false, func(leg sheaf.Leg) float64 { x[0] = leg.Score; return f.combine(legs, x, total) }); ok {
 			return out, nil
 		}
 	}
-	return f.fuseTop(legs, n, total)
+	return f.fuseTop(in, legs, n, total)
 }
 
 // fuseTop is FuseTop of any legs, for weights that are valid.
-func (f Scores) fuseTop(legs []Leg, n int, total float64) (sheaf.Ranking, error) {
+func (f Scores) fuseTop(in *Memory, legs []Leg, n int, total float64) (sheaf.Ranking, error) {
 	u, err := unite("fuse", legs)
 	if err != nil {
 		return nil, err
@@ -76,7 +79,7 @@ func (f Scores) fuseTop(legs []Leg, n int, total float64) (sheaf.Ranking, error)
 		f.normalize(u, scales, i, values)
 		u.hits[i].Score = f.combine(legs, values, total)
 	}
-	return u.ranking(n, func(i int) *sheaf.Explanation {
+	return u.ranking(in, n, func(i int) *sheaf.Explanation {
 		f.normalize(u, scales, i, values)
 		return f.explain(u, legs, scales, values, i, total)
 	}), nil
@@ -234,11 +237,13 @@ func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total f
 // and one that only one of them found has its score there. It serves signals that are
 // the better of two, as the title signal of Onyx on Vespa, which is the nearer of title
 // and content.
-func MaxLegs(a, b Leg) Leg {
+//
+// Its hits lie in memory that serves again; nil makes new.
+func MaxLegs(in *Memory, a, b Leg) Leg {
 	which := identify(nil, a, b)
 	defer which.release()
-	keys := make([]maxKey, 0, max(len(a.Hits), len(b.Hits))) // they are mostly the same hits
-	raised := make([]int32, 0, len(b.Hits))                  // of keys, those that have what b says, in its order
+	// They are mostly the same hits; raised are those of keys that have what b says, in its order.
+	keys, merged, raised := in.max(max(len(a.Hits), len(b.Hits)), len(b.Hits))
 	for _, leg := range [...]*Leg{&a, &b} {
 		for k := range leg.Hits {
 			h := &leg.Hits[k]
@@ -263,8 +268,9 @@ func MaxLegs(a, b Leg) Leg {
 			}
 		}
 	}
-	keys = mergeMax(keys, raised)
-	out := Leg{Name: a.Name, Weight: a.Weight, Hits: make(sheaf.Ranking, len(keys))}
+	keys = mergeMax(merged, keys, raised)
+	out := Leg{Name: a.Name, Weight: a.Weight}
+	out.Hits, _ = in.ranking(len(keys), 0)
 	if which.table == nil {
 		out.Numbers = make([]int32, len(keys))
 	}
@@ -296,9 +302,8 @@ func (k *maxKey) compare(other *maxKey) int {
 }
 
 // mergeMax puts keys in order. Those that are raised are so among themselves, and the
-// others too, where the legs were.
-func mergeMax(keys []maxKey, raised []int32) []maxKey {
-	out := make([]maxKey, 0, len(keys))
+// others too, where the legs were. out is memory for them.
+func mergeMax(out, keys []maxKey, raised []int32) []maxKey {
 	at := 0
 	for len(out) < len(keys) {
 		for at < len(keys) && keys[at].ofB {

@@ -27,24 +27,28 @@ func (p PerDocument) work(r *Row, env Env) error {
 		return err
 	}
 	r.findDocuments(env.Facts)
-	kept := make([]struct {
-		hits  int
-		whole bool // its whole text is among them
-	}, r.index.Len()+len(r.keys))
+	counts, wholes := r.zeros(), r.unmarked() // wholes: the whole text is among them
+	var byID map[sheaf.ID]int32               // made for the first that is unknown
 	keep := r.keys[:0]
 	for _, k := range r.inOrder() {
-		doc, all := int(r.docs[k.at]), false
+		doc, all := r.docs[k.at], false
 		if doc >= 0 {
 			all = isWhole(r.nodes[k.at], env.Facts)
 		} else {
-			doc, _ = r.index.Add(r.hits[k.at].ID)
+			if byID == nil {
+				byID = r.documentsByID()
+			}
+			id, ok := r.hits[k.at].ID, false
+			if doc, ok = byID[id]; !ok {
+				doc = int32(len(counts))
+				byID[id], counts, wholes = doc, append(counts, 0), append(wholes, false)
+			}
 		}
-		at := &kept[doc]
-		if at.hits == p.Max || all && at.whole {
+		if int(counts[doc]) == p.Max || all && wholes[doc] {
 			continue
 		}
-		at.hits++
-		at.whole = at.whole || all
+		counts[doc]++
+		wholes[doc] = wholes[doc] || all
 		keep = append(keep, k)
 	}
 	r.keys = keep

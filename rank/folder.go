@@ -40,7 +40,7 @@ func (b FolderBoost) work(r *Row, env Env) error {
 	}
 	type key struct{ tree, folder string }
 	r.findDocuments(env.Facts)
-	folders, known, counts := make([]key, r.index.Len()), make([]bool, r.index.Len()), map[key]int{} // by document
+	folders, known, counts := make([]key, r.documents), make([]bool, r.documents), map[key]int{} // by document
 	for _, k := range r.keys {
 		doc := r.docs[k.at]
 		if doc < 0 || known[doc] {

@@ -91,6 +91,8 @@ type Fusion interface {
 	// FuseTop returns the first n hits of what Fuse returns, and makes no others: it
 	// takes less time the fewer are wanted. Below 0 is 0.
 	FuseTop(legs []Leg, n int) (sheaf.Ranking, error)
+	// FuseIn is FuseTop in memory that serves again; nil makes new.
+	FuseIn(in *Memory, legs []Leg, n int) (sheaf.Ranking, error)
 }
 
 // RRF is reciprocal rank fusion: a hit scores the sum over the legs of
@@ -125,7 +127,10 @@ const (
 func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) { return f.FuseTop(legs, math.MaxInt) }
 
 // FuseTop implements [Fusion].
-func (f RRF) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) {
+func (f RRF) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) { return f.FuseIn(nil, legs, n) }
+
+// FuseIn implements [Fusion].
+func (f RRF) FuseIn(in *Memory, legs []Leg, n int) (sheaf.Ranking, error) {
 	if f.K < MinRRFK {
 		return nil, sheaf.Invalidf("rrf: k is %d: must be at least %d", f.K, MinRRFK)
 	}
@@ -141,11 +146,11 @@ func (f RRF) FuseTop(legs []Leg, n int) (sheaf.Ranking, error) {
 		best = total / float64(f.K+1)
 	}
 	if !f.Repeats {
-		if out, ok := lone(legs, n, true, func(leg sheaf.Leg) float64 { return f.lone(legs[0].Weight, leg.Rank, best) }); ok {
+		if out, ok := lone(in, legs, n, true, func(leg sheaf.Leg) float64 { return f.lone(legs[0].Weight, leg.Rank, best) }); ok {
 			return out, nil
 		}
 	}
-	return f.fuseTop(legs, n, best)
+	return f.fuseTop(in, legs, n, best)
 }
 
 // lone is the score of a hit that one leg alone has.
@@ -158,7 +163,7 @@ func (f RRF) lone(weight float64, rank int, best float64) float64 {
 }
 
 // fuseTop is FuseTop of any legs, for numbers that are valid.
-func (f RRF) fuseTop(legs []Leg, n int, best float64) (sheaf.Ranking, error) {
+func (f RRF) fuseTop(in *Memory, legs []Leg, n int, best float64) (sheaf.Ranking, error) {
 	u, err := unite("rrf", legs)
 	if err != nil {
 		return nil, err
@@ -180,7 +185,7 @@ func (f RRF) fuseTop(legs []Leg, n int, best float64) (sheaf.Ranking, error) {
 			u.hits[i].Score /= best
 		}
 	}
-	return u.ranking(n, func(i int) *sheaf.Explanation { return f.explain(u, legs, i, best) }), nil
+	return u.ranking(in, n, func(i int) *sheaf.Explanation { return f.explain(u, legs, i, best) }), nil
 }
 
 // addRepeats replaces the scores by sums over all occurrences.
@@ -382,7 +387,7 @@ func (u *union) reasons(i, j int) []sheaf.Explanation {
 // ranking is the first n hits of u in order, each explained when hits are; all of
 // them when a score is no finite number, so that whoever looks finds it. It sorts small
 // keys instead of the hits, which are large.
-func (u *union) ranking(n int, explain func(i int) *sheaf.Explanation) sheaf.Ranking {
+func (u *union) ranking(in *Memory, n int, explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	defer u.release()
 	u.keys = sized(u.keys, len(u.hits))
 	keys := u.keys
@@ -398,7 +403,7 @@ func (u *union) ranking(n int, explain func(i int) *sheaf.Explanation) sheaf.Ran
 	} else {
 		sortKeys(keys, u.tied)
 	}
-	out, legs := make(sheaf.Ranking, n), make([]sheaf.Leg, n*u.width)
+	out, legs := in.ranking(n, n*u.width)
 	for i, k := range keys[:n] {
 		from := &u.hits[k.at]
 		h := &out[i]

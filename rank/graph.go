@@ -67,8 +67,8 @@ func (b GraphBoost) candidates(r *Row, env Env) []candidate {
 		// Without a single similarity there is nothing to judge by.
 		gate = slices.ContainsFunc(keys, func(k rowKey) bool { _, ok := env.Similarity(r.hits[k.at].ID); return ok })
 	}
-	seen := make([]bool, r.index.Len())
-	var out []candidate
+	seen := r.unmarked()
+	out := make([]candidate, 0, min(b.Candidates, r.documents))
 	for _, k := range keys {
 		doc := r.docs[k.at]
 		if doc < 0 || seen[doc] {
@@ -93,24 +93,28 @@ func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFa
 	if n < 2 {
 		return nil
 	}
-	places := make([]int32, r.index.Len()) // of candidates, from 1, by document
-	for i, c := range candidates {
-		places[c.doc] = int32(i + 1)
-	}
 	var lengths [256]bool // of the candidates' IDs: they tell most others without a look at them
-	for _, c := range candidates {
-		lengths[len(c.id)%len(lengths)] = true
+	for i := range candidates {
+		lengths[len(candidates[i].id)%len(lengths)] = true
 	}
+	var places *Ordinals // of candidates; made for the first ID that is so long
 	among := func(doc sheaf.ID) (int, bool) {
 		if !lengths[len(doc)%len(lengths)] {
 			return 0, false
 		}
-		at, ok := r.index.Of(doc)
-		if !ok || places[at] == 0 {
-			return 0, false
+		if places == nil {
+			places = NewOrdinals(n)
+			for i := range candidates { // all different
+				places.Add(candidates[i].id)
+			}
 		}
-		return int(places[at]) - 1, true
+		return places.Of(doc)
 	}
+	defer func() {
+		if places != nil {
+			places.Release()
+		}
+	}()
 	var links, cited, shared []int
 	if b.CoCitation > 0 {
 		links, cited = backlinks(candidates, among, facts)
@@ -122,7 +126,7 @@ func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFa
 	} else {
 		shared = make([]int, n)
 	}
-	factors := make([]docFactor, r.index.Len())
+	factors := r.noFactors()
 	for i, c := range candidates {
 		at := &factors[c.doc]
 		at.factor, at.ok = b.factor(links[i], cited[i], shared[i], r.why != nil)

@@ -11,7 +11,7 @@ import (
 // the leg is not that of its scores, that a score is no finite number, or that hits have
 // reasons or constituents to carry on; then nothing was done. byRank says that score
 // looks at ranks alone, so that the leg may be in any order.
-func lone(legs []Leg, n int, byRank bool, score func(leg sheaf.Leg) float64) (sheaf.Ranking, bool) {
+func lone(in *Memory, legs []Leg, n int, byRank bool, score func(leg sheaf.Leg) float64) (sheaf.Ranking, bool) {
 	if len(legs) != 1 || legs[0].Weight == 0 || len(legs[0].Hits) == 0 {
 		return nil, false
 	}
@@ -29,7 +29,8 @@ func lone(legs []Leg, n int, byRank bool, score func(leg sheaf.Leg) float64) (sh
 		return nil, false
 	}
 	n = max(0, min(n, len(leg.Hits)))
-	out, places := make(sheaf.Ranking, 0, n), make([]sheaf.Leg, n)
+	out, places := in.ranking(n, n)
+	out = out[:0]
 	which := identify(nil, legs...)
 	defer which.release()
 	for i := 0; i < len(leg.Hits) && len(out) < n; i++ {

@@ -59,12 +59,12 @@ func TestLoneLegIsFusedAsAny(t *testing.T) {
 			best = leg.Weight / 61
 		}
 		got, err := rrf.FuseTop(legs, n)
-		want, wanted := rrf.fuseTop(legs, n, best)
+		want, wanted := rrf.fuseTop(nil, legs, n, best)
 		same("rrf", got, err, want, wanted)
 		for mean := MeanSum; mean <= MeanRSS; mean++ {
 			scores := Scores{Mean: mean}
 			got, err := scores.FuseTop(legs, n)
-			want, wanted := scores.fuseTop(legs, n, leg.Weight)
+			want, wanted := scores.fuseTop(nil, legs, n, leg.Weight)
 			same(fmt.Sprint("mean ", mean), got, err, want, wanted)
 		}
 	}

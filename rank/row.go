@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -23,16 +24,20 @@ type Row struct {
 	loose bool
 	// why are the explanations, by hit; nil when hits carry none.
 	why []*sheaf.Explanation
-	// nodes are the chunks of hits, and docs the numbers of their documents in index, -1 for
-	// unknown ones; each is found when a stage first asks. Both by hit.
-	nodes []*sheaf.Node
-	docs  []int32
-	index *Ordinals
-	// What follows is memory alone.
+	// nodes are the chunks of hits, and docs the numbers of their documents, of which there
+	// are documents, -1 for unknown ones; each is found when a stage first asks. Both by hit.
+	nodes     []*sheaf.Node
+	docs      []int32
+	documents int
+	// What follows is memory alone, in which nothing is kept from one stage to the next.
 	spare   []rowKey
 	reasons []*sheaf.Explanation
 	met     []*sheaf.Node
 	numbers []int32
+	table   []uint64
+	marks   []bool
+	counts  []int32
+	factors []docFactor
 	read    byte
 }
 
@@ -114,12 +119,10 @@ func (r *Row) asTheyCame() bool {
 
 // Release ends a row whose ranking nobody asks for; its memory serves again.
 func (r *Row) Release() {
-	if r.index != nil {
-		r.index.Release()
-	}
 	clear(r.met)
 	clear(r.reasons)
-	r.hits, r.why, r.nodes, r.docs, r.index = nil, nil, nil, nil, nil
+	clear(r.factors)
+	r.hits, r.why, r.nodes, r.docs = nil, nil, nil, nil
 	if cap(r.keys) <= maxKeptHits {
 		rows.Put(r)
 	}
@@ -287,34 +290,91 @@ func (r *Row) fetch() {
 	r.read = read
 }
 
-// findDocuments numbers the documents of the hits that are left.
+// findDocuments numbers the documents of the hits that are left, in the order in which
+// they are met.
 func (r *Row) findDocuments(facts Facts) {
 	if r.docs != nil {
 		return
 	}
 	r.find(facts)
-	r.index = NewOrdinals(len(r.keys))
 	r.numbers = sized(r.numbers, len(r.hits))
 	r.docs = r.numbers
-	for i := range r.keys {
-		at := r.keys[i].at
-		r.docs[at] = -1
-		if n := r.nodes[at]; n != nil {
-			doc, _ := r.index.Add(n.Doc)
-			r.docs[at] = int32(doc)
+	for _, k := range r.keys {
+		if n := r.nodes[k.at]; n == nil || n.Number == 0 {
+			r.findDocumentsByID()
+			return
 		}
 	}
+	// A table with open addressing of numbers in the upper half, and ours plus 1 in the lower.
+	r.table = sized(r.table, 2<<bits.Len(uint(len(r.keys))))
+	mask, n := uint64(len(r.table)-1), uint64(0)
+	for _, k := range r.keys {
+		number := uint64(r.nodes[k.at].Number)
+		at := number * 0x9E3779B97F4A7C15 >> 32 & mask
+		for r.table[at] != 0 && r.table[at]>>32 != number {
+			at = (at + 1) & mask
+		}
+		if r.table[at] == 0 {
+			n++
+			r.table[at] = number<<32 | n
+		}
+		r.docs[k.at] = int32(uint32(r.table[at])) - 1
+	}
+	r.documents = int(n)
 }
 
-// EachDocument gives each every document that is known, once, best first, with the
-// score of its best hit.
-func (r *Row) EachDocument(facts Facts, each func(doc sheaf.ID, score float64)) {
+// findDocumentsByID is findDocuments where they have no numbers.
+func (r *Row) findDocumentsByID() {
+	index := NewOrdinals(len(r.keys))
+	defer index.Release()
+	for _, k := range r.keys {
+		r.docs[k.at] = -1
+		if n := r.nodes[k.at]; n != nil {
+			doc, _ := index.Add(n.Doc)
+			r.docs[k.at] = int32(doc)
+		}
+	}
+	r.documents = index.Len()
+}
+
+// documentsByID are the numbers of the documents of all hits that are known.
+func (r *Row) documentsByID() map[sheaf.ID]int32 {
+	byID := make(map[sheaf.ID]int32, r.documents)
+	for at, doc := range r.docs {
+		if n := r.nodes[at]; n != nil && doc >= 0 {
+			byID[n.Doc] = doc
+		}
+	}
+	return byID
+}
+
+// unmarked is a mark for each document, none set.
+func (r *Row) unmarked() []bool {
+	r.marks = sized(r.marks, r.documents)
+	return r.marks
+}
+
+// zeros is a count for each document, 0.
+func (r *Row) zeros() []int32 {
+	r.counts = sized(r.counts, r.documents)
+	return r.counts
+}
+
+// noFactors is a factor for each document, that of nothing.
+func (r *Row) noFactors() []docFactor {
+	r.factors = sized(r.factors, r.documents)
+	return r.factors
+}
+
+// EachDocument gives each the best hit of every document that is known, best first, and
+// its score.
+func (r *Row) EachDocument(facts Facts, each func(best *sheaf.Node, score float64)) {
 	r.findDocuments(facts)
-	seen := make([]bool, r.index.Len())
+	seen := r.unmarked()
 	for _, k := range r.inOrder() {
 		if doc := r.docs[k.at]; doc >= 0 && !seen[doc] {
 			seen[doc] = true
-			each(r.nodes[k.at].Doc, k.score)
+			each(r.nodes[k.at], k.score)
 		}
 	}
 }

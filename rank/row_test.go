@@ -105,6 +105,7 @@ func TestFuseTop(t *testing.T) {
 			fusions = append(fusions, rank.Scores{Norm: norm, Mean: mean})
 		}
 	}
+	var memory [2]rank.Memory // which serve again
 	for seed := range uint64(1_000) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		_, all := randomShelf(rng)
@@ -124,6 +125,12 @@ func TestFuseTop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if again, err := f.FuseIn(&memory[0], legs, n); err != nil || len(again) != len(first) || len(first) > 0 && !reflect.DeepEqual(again, first) {
+			t.Fatalf("seed %d, %+v in memory: %s, want %s (%v)", seed, f, written(again), written(first), err)
+		}
+		if seed%3 == 0 {
+			memory[0].Clear()
+		}
 		numbers := map[sheaf.ID]int32{}
 		for i := range legs {
 			legs[i].Numbers = []int32{}
@@ -138,10 +145,10 @@ func TestFuseTop(t *testing.T) {
 			t.Fatalf("seed %d, %+v by numbers: %s, want %s (%v)", seed, f, written(byNumber), written(whole), err)
 		}
 		if len(legs) > 1 {
-			larger := rank.MaxLegs(legs[0], legs[1])
+			larger := rank.MaxLegs(&memory[1], legs[0], legs[1])
 			a, b := legs[0], legs[1]
 			a.Numbers, b.Numbers = nil, nil
-			if want := rank.MaxLegs(a, b); !reflect.DeepEqual(larger.Hits, want.Hits) || want.Numbers != nil {
+			if want := rank.MaxLegs(nil, a, b); !reflect.DeepEqual(larger.Hits, want.Hits) || want.Numbers != nil {
 				t.Fatalf("seed %d, larger by numbers: %s, want %s", seed, written(larger.Hits), written(want.Hits))
 			}
 			for i, h := range larger.Hits {

@@ -34,22 +34,24 @@ func (s Support) work(r *Row, env Env) error {
 		return err
 	}
 	r.findDocuments(env.Facts)
-	factors, others := make([]docFactor, r.index.Len()), make([][]rowKey, r.index.Len()) // hits beside the best one
-	met := make([]bool, r.index.Len())
 	keys := r.inOrder()
-	for _, k := range keys[:min(len(keys), s.Among)] {
-		switch doc := r.docs[k.at]; {
-		case doc < 0:
-		case !met[doc]:
-			met[doc] = true
-		default:
-			others[doc] = append(others[doc], k)
+	keys = keys[:min(len(keys), s.Among)]
+	factors, met := r.noFactors(), r.unmarked()
+	for i, k := range keys {
+		doc := r.docs[k.at]
+		if doc < 0 || factors[doc].ok {
+			continue
 		}
-	}
-	for doc, of := range others {
-		if len(of) > 0 {
-			factors[doc] = docFactor{s.factor(r, of), true}
+		if met[doc] { // the first beside the best one
+			r.spare = r.spare[:0]
+			for _, other := range keys[i:] {
+				if r.docs[other.at] == doc {
+					r.spare = append(r.spare, other)
+				}
+			}
+			factors[doc] = docFactor{s.factor(r, r.spare), true}
 		}
+		met[doc] = true
 	}
 	return r.boostDocuments(stage, Add, factors)
 }

@@ -80,7 +80,7 @@ func (w Whole) work(r *Row, env Env) error {
 			if err != nil {
 				return err
 			}
-			factors = make([]docFactor, r.index.Len())
+			factors = r.noFactors()
 			for _, p := range pages {
 				factors[p.doc].factor, factors[p.doc].ok = w.factor(words, p, r.why != nil)
 			}
@@ -100,8 +100,8 @@ type page struct {
 // was looked at whole. Those of one place are left out where only other places count.
 func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 	r.findDocuments(facts)
-	best := make([]int32, 0, min(w.Documents, r.index.Len())) // the best hit of each
-	seen := make([]bool, r.index.Len())
+	best := make([]int32, 0, min(w.Documents, r.documents)) // the best hit of each
+	seen := r.unmarked()
 	for _, k := range r.inOrder() {
 		if len(best) == cap(best) {
 			break

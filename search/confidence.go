@@ -139,10 +139,37 @@ type judged struct {
 	// first and second are the two best documents of the fusion, or of the stage
 	// that looks at whole documents, scores the best of each document; best is that
 	// of the fusion.
-	first, second sheaf.ID
-	scores        map[sheaf.ID]float64
+	first, second judgedDocument
+	scores        []judgedDocument
 	best          float64
 	found         sheaf.Ranking
+}
+
+// judgedDocument is the best hit of a document, nil for none, and its score.
+type judgedDocument struct {
+	node  *sheaf.Node
+	score float64
+}
+
+// is reports whether d is the document called doc, of this number, 0 for none.
+func (d *judgedDocument) is(doc sheaf.ID, number uint32) bool {
+	switch {
+	case d.node == nil:
+		return false
+	case number != 0 && d.node.Number != 0:
+		return number == d.node.Number
+	}
+	return d.node.Doc == doc
+}
+
+// score is that of a document; 0 for one of which nothing was found.
+func (j *judged) score(doc sheaf.ID, number uint32) float64 {
+	for i := range j.scores {
+		if d := &j.scores[i]; d.is(doc, number) {
+			return d.score
+		}
+	}
+	return 0
 }
 
 // learn remembers the fusion of the main phase.
@@ -181,26 +208,21 @@ func (r *run) learn(ctx context.Context, ph *profile.Phase, fusion rank.Fusion, 
 	row := rank.NewRow(ranking)
 	j.compare(r.facts, row)
 	row.Release()
-	j.best = j.scores[j.first]
+	j.best = j.first.score
 	return nil
 }
 
 // compare remembers how far documents are apart in a row.
 func (j *judged) compare(facts *memo, row *rank.Row) {
-	if j.scores == nil {
-		j.scores = make(map[sheaf.ID]float64, row.Len())
+	j.scores = j.scores[:0]
+	row.EachDocument(facts, func(best *sheaf.Node, score float64) { j.scores = append(j.scores, judgedDocument{best, score}) })
+	j.first, j.second = judgedDocument{}, judgedDocument{}
+	if len(j.scores) > 0 {
+		j.first = j.scores[0]
 	}
-	clear(j.scores)
-	j.first, j.second = "", ""
-	row.EachDocument(facts, func(doc sheaf.ID, score float64) {
-		j.scores[doc] = score
-		switch {
-		case j.first == "":
-			j.first = doc
-		case j.second == "":
-			j.second = doc
-		}
-	})
+	if len(j.scores) > 1 {
+		j.second = j.scores[1]
+	}
 }
 
 // evidence is what speaks for a hit of a document.
@@ -220,15 +242,19 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, known float64, length int) Ev
 			}
 		}
 	}
+	number := uint32(0)
+	if n := r.facts.Node(h.ID); n != nil && n.Doc == doc {
+		number = n.Number
+	}
 	other := j.first
-	if doc == j.first {
+	if j.first.is(doc, number) {
 		other = j.second
 	}
 	const usualLead = 0.2
-	if j.second == "" {
+	if j.second.node == nil {
 		e.Lead = usualLead
 	} else if j.best > 0 {
-		e.Lead = (j.scores[doc] - j.scores[other]) / j.best
+		e.Lead = (j.score(doc, number) - other.score) / j.best
 	}
 	return e
 }

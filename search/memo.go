@@ -48,6 +48,8 @@ type tables struct {
 	brief table[sheaf.Outline] // from short
 	rooms []*backend.Room      // for rankings that end with the search
 	taken int                  // so many of rooms
+	fused []*rank.Memory       // for rankings that end with the search
+	lent  int                  // so many of fused
 	found foundRoom
 }
 
@@ -68,8 +70,11 @@ func (m *memo) release() {
 	for _, room := range t.rooms[:t.taken] {
 		clear(room.Hits[:cap(room.Hits)])
 	}
+	for _, m := range t.fused[:t.lent] {
+		m.Clear()
+	}
 	t.found.forget()
-	t.taken = 0
+	t.taken, t.lent = 0, 0
 	tablesPool.Put(t)
 }
 
@@ -88,6 +93,15 @@ func (m *memo) room(n int) *backend.Room {
 	}
 	room.Places.State = 0
 	return room
+}
+
+// memory is for one ranking that nothing holds when m is released.
+func (m *memo) memory() *rank.Memory {
+	if m.lent == len(m.fused) {
+		m.fused = append(m.fused, &rank.Memory{})
+	}
+	m.lent++
+	return m.fused[m.lent-1]
 }
 
 // table keeps what was found of IDs, each in a slot that another may take. Stages ask

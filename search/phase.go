@@ -104,7 +104,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if err != nil {
 		return nil, err
 	}
-	ranking, err := fusion.FuseTop(legs, r.wanted(ph, at))
+	ranking, err := fusion.FuseIn(r.memory(), legs, r.wanted(ph, at))
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +130,14 @@ func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = r.worth(ctx) })
 	return wg.Wait
+}
+
+// memory is for one ranking of the search; nil where rankings are kept.
+func (r *run) memory() *rank.Memory {
+	if r.opt.Trace {
+		return nil
+	}
+	return r.facts.memory()
 }
 
 // wanted is how many hits of a fusion anything looks at.
@@ -393,7 +401,7 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 	for j := range outcomes[:i] {
 		if outcomes[j].branch.Name == o.branch.AtLeast {
 			start := clock()
-			leg = rank.MaxLegs(leg, rank.Leg{Hits: outcomes[j].ranking, Numbers: outcomes[j].numbers})
+			leg = rank.MaxLegs(r.memory(), leg, rank.Leg{Hits: outcomes[j].ranking, Numbers: outcomes[j].numbers})
 			o.ranking, o.numbers = leg.Hits, leg.Numbers
 			r.took(lane{o.branch.Name, at.first}.step("at_least"), start)
 		}

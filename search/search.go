@@ -437,11 +437,30 @@ func (l lane) step(name string) string {
 	return name
 }
 
+// ownLegs gives each hit legs of its own, in one piece of memory for all: those of a ranking
+// lie in memory of the search.
+func ownLegs(ranking sheaf.Ranking) func(legs []sheaf.Leg) []sheaf.Leg {
+	n := 0
+	for i := range ranking {
+		n += len(ranking[i].Legs)
+	}
+	room := make([]sheaf.Leg, 0, n)
+	return func(legs []sheaf.Leg) []sheaf.Leg {
+		if legs == nil {
+			return nil
+		}
+		from := len(room)
+		room = append(room, legs...)
+		return room[from:len(room):len(room)]
+	}
+}
+
 // finish looks up what a reader needs to know of the final hits.
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	byMeaning := r.byMeaning(ranking)
 	r.result.Hits = slices.Grow(r.result.Hits, len(ranking))
+	legs := ownLegs(ranking)
 	for i := range ranking {
 		h := &ranking[i]
 		c := r.facts.part(h.ID)
@@ -453,7 +472,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 			d = &sheaf.Document{}
 		}
 		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb, Path: d.Path,
-			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation}
+			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: legs(h.Legs), Passage: h.Passage, Explanation: h.Explanation}
 		hit.ByMeaning = byMeaning[h.ID]
 		for _, tags := range [...][]string{c.Tags, d.Tags} {
 			for _, t := range tags {

@@ -177,7 +177,7 @@ func (r *run) learn(ctx context.Context, ph *profile.Phase, fusion rank.Fusion, 
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
 	}
-	j := &judged{found: ranking}
+	j := &judged{found: ranking, scores: r.facts.judged[:0]}
 	if s, ok := fusion.(rank.Scores); ok {
 		j.ideals = s.Ideals
 	}
@@ -214,7 +214,8 @@ func (r *run) learn(ctx context.Context, ph *profile.Phase, fusion rank.Fusion, 
 
 // compare remembers how far documents are apart in a row.
 func (j *judged) compare(facts *memo, row *rank.Row) {
-	j.scores = j.scores[:0]
+	j.scores = slices.Grow(j.scores[:0], row.Len())
+	facts.judged = j.scores // which the next search uses again
 	row.EachDocument(facts, func(best *sheaf.Node, score float64) { j.scores = append(j.scores, judgedDocument{best, score}) })
 	j.first, j.second = judgedDocument{}, judgedDocument{}
 	if len(j.scores) > 0 {

@@ -51,6 +51,8 @@ type tables struct {
 	fused []*rank.Memory       // for rankings that end with the search
 	lent  int                  // so many of fused
 	found foundRoom
+	// judged are the documents of the search by which its answers are judged.
+	judged []judgedDocument
 }
 
 var tablesPool = sync.Pool{New: func() any { return &tables{} }}
@@ -74,6 +76,10 @@ func (m *memo) release() {
 		m.Clear()
 	}
 	t.found.forget()
+	clear(t.judged[:cap(t.judged)])
+	if cap(t.judged) > maxKeptSlots {
+		t.judged = nil
+	}
 	t.taken, t.lent = 0, 0
 	tablesPool.Put(t)
 }

@@ -236,6 +236,9 @@ func (r *route) failures() []int {
 	if r.body != nil {
 		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
+	if slices.Contains(r.fails, http.StatusUnprocessableEntity) && !slices.Contains(r.fails, http.StatusConflict) {
+		list = append(list, http.StatusConflict) // what is right by itself may contradict another part
+	}
 	return append(list, r.fails...)
 }
 

@@ -44,7 +44,7 @@ func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 	}
 	if r.name == "vectors" && input {
 		one := out["items"].(schema)
-		one["contains"] = schema{"anyOf": []any{schema{"type": "number", "minimum": serve.LeastPart}, schema{"type": "number", "maximum": -serve.LeastPart}}}
+		one["not"] = schema{"items": schema{"exclusiveMinimum": -serve.LeastPart, "exclusiveMaximum": serve.LeastPart}}
 		switch {
 		case s.dims > 0:
 			one["minItems"], one["maxItems"] = s.dims, s.dims

@@ -93,7 +93,11 @@ func answers(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		out = append(out, fmt.Sprint(hits))
+		var told []string
+		for _, h := range hits {
+			told = append(told, fmt.Sprintf("{%s %v %d}", h.ID, h.Score, h.Passage))
+		}
+		out = append(out, fmt.Sprint(told))
 	}
 	return strings.Join(out, "\n") + "\n", nil
 }

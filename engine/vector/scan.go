@@ -24,9 +24,9 @@ const (
 	// by several cores, and this is worth the start of another one. How many
 	// there are depends on the rows alone, so that the answer does.
 	splitRows = 1 << 18
-	// stretchRows is the most rows whose estimates are kept at once. They stay in
-	// the cache next to a processor while rows are chosen by them.
-	stretchRows = 1 << 16
+	// stretchRows is the most rows whose estimates are kept at once. With fewer more
+	// rows are compared, before it is known what is near; more leave the cache.
+	stretchRows = 1 << 18
 	// cancelBlocks is the number of blocks after which a scan looks whether it
 	// is still wanted: about 0.1 ms.
 	cancelBlocks = 64

@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -53,6 +54,9 @@ func newStage(name string, set map[string]string, limit int, called string) (Ste
 	steps, err := planSteps([]step{*s}, v)
 	if err != nil {
 		return Step{}, err
+	}
+	if len(steps) == 0 { // "when" leaves it out: every hit stays where it is
+		return Step{Name: name, Text: name + ": {when: 0}", Stage: rank.Top{N: math.MaxInt}}, nil
 	}
 	return steps[0], nil
 }

@@ -197,6 +197,9 @@ func TestStagesOfTheDocument(t *testing.T) {
 	if p := s.wrong(t, 400, "POST", "/v1/stages/top", `{"rankings": [[{"score": 1}]]}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/rankings/0/0/id" {
 		t.Errorf("a hit without an identifier: %+v", p)
 	}
+	if res, body := s.ask(t, "POST", "/v1/stages/top", `{"rankings": [[{"id": "a", "score": 2}, {"id": "b", "score": 1}]], "settings": {"n": 1, "when": 0}}`); res.StatusCode != 200 || !strings.Contains(string(body), `"id":"b"`) {
+		t.Errorf("a stage that is left out: %d %s", res.StatusCode, body)
+	}
 	if res, body := s.ask(t, "POST", "/v1/stages/rerank", `{"rankings": [[]]}`); res.StatusCode != 404 {
 		t.Errorf("a stage that calls a model: %d %s", res.StatusCode, fmt.Sprintf("%.200s", body))
 	}

@@ -170,42 +170,67 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err := in.Valid("aggregate"); err != nil {
 		return nil, err
 	}
-	index := NewOrdinals(len(in))
-	defer index.Release()
-	groups := make([]group, 0, len(in))
-	of := make([]int32, len(in)) // the group of each hit, -1 for none
-	for i := range in {
-		of[i] = -1
-		c := nodeOf(env.Facts, in[i].ID)
-		if c == nil {
-			continue
-		}
-		id := c.Doc
-		if a.To == ToParent {
-			id = cmp.Or(c.Parent, c.ID)
-		}
-		g, added := index.Add(id)
-		if added {
-			groups = append(groups, group{id: id, first: i})
-		}
-		of[i] = int32(g)
-		groups[g].size++
-	}
-	room := make([]*sheaf.Hit, len(in))
-	for i, g := range of {
-		if g < 0 {
-			continue
-		}
-		if at := &groups[g]; at.hits == nil {
-			at.hits, room = room[:0:at.size], room[at.size:]
-		}
-		groups[g].hits = append(groups[g].hits, &in[i])
-	}
+	work := answerings.Get().(*answering)
+	defer work.release()
+	groups := work.gather(in, a.To, env.Facts)
 	what := "document"
 	if a.To == ToParent {
 		what = "section"
 	}
-	return answers(groups, a.Scoring, what), nil
+	return work.answers(groups, a.Scoring, what), nil
+}
+
+// gather makes the groups of hits that have the same target, in the order in which
+// they are met. Documents are told apart by number where all have one.
+func (w *answering) gather(in sheaf.Ranking, to Level, facts Facts) []group {
+	w.nodes, w.of = sized(w.nodes, len(in)), sized(w.of, len(in))
+	numbered := to == ToDocument
+	for i := range in {
+		n := nodeOf(facts, in[i].ID)
+		w.nodes[i] = n
+		numbered = numbered && (n == nil || n.Number != 0)
+	}
+	var index *Ordinals
+	if numbered {
+		w.numbers.reset(len(in))
+	} else {
+		index = NewOrdinals(len(in))
+		defer index.Release()
+	}
+	groups := w.groups[:0]
+	for i, n := range w.nodes {
+		w.of[i] = -1
+		if n == nil {
+			continue
+		}
+		id, g, added := n.Doc, 0, false
+		if numbered {
+			g, added = w.numbers.add(n.Number)
+		} else {
+			if to == ToParent {
+				id = cmp.Or(n.Parent, n.ID)
+			}
+			g, added = index.Add(id)
+		}
+		if added {
+			groups = append(groups, group{id: id, first: i})
+		}
+		w.of[i] = int32(g)
+		groups[g].size++
+	}
+	w.groups, w.room = groups, sized(w.room, len(in))
+	room := w.room
+	for i, g := range w.of {
+		if g < 0 {
+			continue
+		}
+		at := &groups[g]
+		if at.hits == nil {
+			at.hits, room = room[:0:at.size], room[at.size:]
+		}
+		at.hits = append(at.hits, &in[i])
+	}
+	return groups
 }
 
 // group is the candidates behind one answer.
@@ -216,16 +241,16 @@ type group struct {
 	size int // of hits, where it is known before them
 	// first is the best rank, from 0, of a candidate in the ranking given.
 	first int
+	// best is the best rank of a candidate in any leg.
+	best int
 	// whole says that the answer is the hit itself, as it came.
 	whole bool
 }
 
 // answers makes the hits of groups, in order.
-func answers(groups []group, s Scoring, what string) sheaf.Ranking {
-	work := answerings.Get().(*answering)
-	defer work.release()
-	keys, scores := sized(work.keys, len(groups)), work.scores
-	work.keys = keys
+func (w *answering) answers(groups []group, s Scoring, what string) sheaf.Ranking {
+	keys, scores := sized(w.keys, len(groups)), w.scores
+	w.keys = keys
 	for i := range groups {
 		g := &groups[i]
 		if g.whole {
@@ -240,15 +265,13 @@ func answers(groups []group, s Scoring, what string) sheaf.Ranking {
 			}
 			score = s.Score(scores)
 		}
-		keys[i] = answerKey{score, bestRank(g.hits), int32(i)}
+		keys[i] = rowKey{score: score, at: int32(i)}
+		g.best = bestRank(g.hits)
 	}
-	work.scores = scores
-	slices.SortFunc(keys, func(a, b answerKey) int {
-		if c := cmp.Compare(b.score, a.score); c != 0 {
-			return c
-		}
+	w.scores = scores
+	sortKeys(keys, func(a, b rowKey) int {
 		x, y := &groups[a.at], &groups[b.at]
-		return cmp.Or(cmp.Compare(a.best, b.best), cmp.Compare(x.first, y.first), cmp.Compare(x.id, y.id))
+		return cmp.Or(cmp.Compare(x.best, y.best), cmp.Compare(x.first, y.first), cmp.Compare(x.id, y.id))
 	})
 	candidates, places := 0, 0
 	for i := range groups {
@@ -376,23 +399,27 @@ func width(hits []*sheaf.Hit) int {
 	return n
 }
 
-// answering is the memory in which answers are put in order; it serves again.
+// answering is memory for gathering groups and putting answers in order; it serves
+// again.
 type answering struct {
-	keys   []answerKey
-	scores []float64
-}
-
-// answerKey is what answers are put in order by.
-type answerKey struct {
-	score float64
-	best  int // rank in any leg
-	at    int32
+	nodes   []*sheaf.Node // of the hits
+	of      []int32       // the group of each hit, -1 for none
+	numbers numbering
+	groups  []group
+	room    []*sheaf.Hit // of the groups' hits
+	keys    []rowKey
+	scores  []float64
 }
 
 var answerings = sync.Pool{New: func() any { return new(answering) }}
 
-func (a *answering) release() {
-	if cap(a.keys) <= maxKeptHits {
-		answerings.Put(a)
+func (w *answering) release() {
+	if max(cap(w.of), cap(w.keys)) > maxKeptHits {
+		return
 	}
+	clear(w.nodes) // so that no hit is kept
+	clear(w.groups)
+	clear(w.room)
+	w.nodes, w.groups, w.room = w.nodes[:0], w.groups[:0], w.room[:0]
+	answerings.Put(w)
 }

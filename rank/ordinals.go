@@ -93,3 +93,29 @@ func (o *Ordinals) grow() {
 		o.Add(id)
 	}
 }
+
+// numbering is what [Ordinals] is for what has a number already, as the catalog's
+// documents have: it numbers them from 0 in the order in which they are added.
+type numbering struct {
+	// slots hold the number in the upper half, and its ordinal plus 1 in the lower; 0 is
+	// empty. Their number is a power of two, at least twice that of what may be added.
+	slots []uint64
+	n     int
+}
+
+// reset empties the table and makes room for n numbers.
+func (t *numbering) reset(n int) { t.slots, t.n = sized(t.slots, 2<<bits.Len(uint(n))), 0 }
+
+// add is the ordinal of a number, which is added unless it is there.
+func (t *numbering) add(number uint32) (ordinal int, added bool) {
+	mask := uint64(len(t.slots) - 1)
+	at := uint64(number) * 0x9E3779B97F4A7C15 >> 32 & mask
+	for ; t.slots[at] != 0; at = (at + 1) & mask {
+		if uint32(t.slots[at]>>32) == number {
+			return int(uint32(t.slots[at])) - 1, false
+		}
+	}
+	t.n++
+	t.slots[at] = uint64(number)<<32 | uint64(t.n)
+	return t.n - 1, true
+}

@@ -2,7 +2,6 @@ package rank
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -34,7 +33,7 @@ type Row struct {
 	reasons []*sheaf.Explanation
 	met     []*sheaf.Node
 	numbers []int32
-	table   []uint64
+	table   numbering
 	marks   []bool
 	counts  []int32
 	factors []docFactor
@@ -305,22 +304,12 @@ func (r *Row) findDocuments(facts Facts) {
 			return
 		}
 	}
-	// A table with open addressing of numbers in the upper half, and ours plus 1 in the lower.
-	r.table = sized(r.table, 2<<bits.Len(uint(len(r.keys))))
-	mask, n := uint64(len(r.table)-1), uint64(0)
+	r.table.reset(len(r.keys))
 	for _, k := range r.keys {
-		number := uint64(r.nodes[k.at].Number)
-		at := number * 0x9E3779B97F4A7C15 >> 32 & mask
-		for r.table[at] != 0 && r.table[at]>>32 != number {
-			at = (at + 1) & mask
-		}
-		if r.table[at] == 0 {
-			n++
-			r.table[at] = number<<32 | n
-		}
-		r.docs[k.at] = int32(uint32(r.table[at])) - 1
+		doc, _ := r.table.add(r.nodes[k.at].Number)
+		r.docs[k.at] = int32(doc)
 	}
-	r.documents = int(n)
+	r.documents = r.table.n
 }
 
 // findDocumentsByID is findDocuments where they have no numbers.

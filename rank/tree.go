@@ -93,7 +93,9 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if t.Nested == NestedOuter {
 		l.swallow()
 	}
-	return answers(l.groups(), t.Scoring, "section"), nil
+	work := answerings.Get().(*answering)
+	defer work.release()
+	return work.answers(l.groups(), t.Scoring, "section"), nil
 }
 
 // lift is the part of a heading tree above some hits.

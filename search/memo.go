@@ -110,7 +110,7 @@ func (m *memo) memory() *rank.Memory {
 	return m.fused[m.lent-1]
 }
 
-// table keeps what was found of IDs, each in a slot that another may take. Stages ask
+// table keeps what was found of IDs, each in a slot that another may take when it is full. Stages ask
 // for the same hits one after another, each with the very string that the hit has:
 // where that lies in memory tells IDs apart, and no text is read.
 type table[T any] []seen[T]
@@ -130,15 +130,28 @@ func (t *table[T]) room(n int) {
 	}
 }
 
-// slot is that of id. It holds what was found of this very id when found is true.
+// mostProbed is how many slots are looked at for an ID.
+const mostProbed = 8
+
+// slot is that of id. It holds what was found of this very id when found is true; else it
+// is empty, or that of another when there is none empty near its place.
 func (t *table[T]) slot(id sheaf.ID) (slot *seen[T], found bool) {
 	if *t == nil {
 		t.room(0)
 	}
 	const mix = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio: its multiples spread
-	at := unsafe.StringData(string(id))
-	slot = &(*t)[uint64(uintptr(unsafe.Pointer(at)))*mix>>(64-bits.Len(uint(len(*t)-1)))]
-	return slot, slot.value != nil && len(slot.id) == len(id) && unsafe.StringData(string(slot.id)) == at
+	start, mask := unsafe.StringData(string(id)), len(*t)-1
+	home := int(uint64(uintptr(unsafe.Pointer(start))) * mix >> (64 - bits.Len(uint(mask))))
+	for i := range mostProbed {
+		slot = &(*t)[(home+i)&mask]
+		if slot.value == nil {
+			return slot, false
+		}
+		if len(slot.id) == len(id) && unsafe.StringData(string(slot.id)) == start {
+			return slot, true
+		}
+	}
+	return &(*t)[home], false
 }
 
 type known[T any] struct {

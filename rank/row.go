@@ -316,8 +316,10 @@ func (r *Row) findDocuments(facts Facts) {
 func (r *Row) findDocumentsByID() {
 	index := NewOrdinals(len(r.keys))
 	defer index.Release()
+	for i := range r.docs { // hits that were cut before have none
+		r.docs[i] = -1
+	}
 	for _, k := range r.keys {
-		r.docs[k.at] = -1
 		if n := r.nodes[k.at]; n != nil {
 			doc, _ := index.Add(n.Doc)
 			r.docs[k.at] = int32(doc)
@@ -326,7 +328,8 @@ func (r *Row) findDocumentsByID() {
 	r.documents = index.Len()
 }
 
-// documentsByID are the numbers of the documents of all hits that are known.
+// documentsByID are the numbers of the documents of all hits that are known, where
+// findDocumentsByID found them.
 func (r *Row) documentsByID() map[sheaf.ID]int32 {
 	byID := make(map[sheaf.ID]int32, r.documents)
 	for at, doc := range r.docs {

@@ -66,6 +66,26 @@ func TestRow(t *testing.T) {
 	}
 }
 
+// A hit that a row has cut is in no document: where a document is unknown, the hits that
+// are left tell its number.
+func TestRowForgetsWhatItCut(t *testing.T) {
+	l := newShelf()
+	l.add("t:A", "1")
+	l.add("t:B", "1", "2")
+	delete(l.chunks, "t:B")
+	env := rank.Env{Facts: l, Query: "nothing"}
+	in := ranking(hit("t:A#1", 5), hit("t:B", 4), hit("t:B#1", 3), hit("t:B#2", 2))
+	row, want := rank.NewRow(in), in
+	for _, s := range []rank.Stage{rank.TitleBoost{Title: 2, Alias: 1.5, Heading: 1.2}, rank.Top{N: 3}, rank.PerDocument{Max: 1}} {
+		if ok, err := row.Apply(s, env); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		want = apply(t, s, want, env)
+	}
+	equal(t, "in a row", ids(row.Ranking()), ids(want))
+	equal(t, "one after another", ids(want), []sheaf.ID{"t:A#1", "t:B"})
+}
+
 // A score that a stage makes 0 of is that, also where it was -0 and compares as equal.
 func TestRowKeepsTheSignOfZero(t *testing.T) {
 	l := newShelf()

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -104,22 +105,50 @@ func (p *Profile) checkNeeds() error {
 				return err
 			}
 		}
-		if err := needs(ph.then, len(ph.branches) == 1 && ph.branches[0].retrieve == RetrieveVector, meaning); err != nil {
+		if err := needs(ph.then, ph.cosines(), meaning); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// needs checks steps: cosines says that what they rank are still cosines, meaning
-// that the profile has a vector branch.
+// cosines reports whether what the stages behind the fusion rank are cosines still: of
+// the only branch, whose stages and whose fusion keep them.
+func (ph *phase) cosines() bool {
+	if len(ph.branches) != 1 || ph.branches[0].retrieve != RetrieveVector || slices.ContainsFunc(ph.branches[0].then, func(s step) bool { return !s.kind.keeps }) {
+		return false
+	}
+	fuse := func(name string) string {
+		for i := range ph.fuse.settings {
+			if s := &ph.fuse.settings[i]; s.option.name == name {
+				return cmp.Or(s.text, s.option.standard)
+			}
+		}
+		return ""
+	}
+	if fuse("direct") == "true" {
+		return true
+	}
+	weighted := slices.ContainsFunc(ph.branches[0].settings, func(s setting) bool { return s.option.name == "weight" && s.node != nil && !s.is(1) })
+	return fuse("method") == "scores" && fuse("norm") == "none" && (fuse("mean") == "arithmetic" || fuse("mean") == "sum" && !weighted)
+}
+
+// is reports whether a setting is written as a number, and this one.
+func (s *setting) is(number float64) bool {
+	n, err := strconv.ParseFloat(s.node.text, 64)
+	return err == nil && n == number
+}
+
+// needs checks steps: cosines says that what they rank are cosines, until a stage
+// changes them; meaning that the profile has a vector branch.
 func needs(steps []step, cosines, meaning bool) error {
 	for i := range steps {
 		s := &steps[i]
 		if s.kind.name == similarityName && !cosines {
-			return s.node.errorf("%s needs the cosines of a vector branch: write it into the then of one", similarityName)
+			return s.node.errorf("%s needs the cosines of a vector branch: write it into the then of one, before what changes scores", similarityName)
 		}
-		if set := s.given(minSimilarity); set != nil && set.node.text != "0" && !meaning {
+		cosines = cosines && s.kind.keeps
+		if set := s.given(minSimilarity); set != nil && !set.is(0) && !meaning {
 			return set.node.errorf("%s needs a vector branch, to know how similar documents are: the profile has none", set.where)
 		}
 	}

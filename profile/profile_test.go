@@ -223,6 +223,36 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%+v: got %v", test, err)
 		}
 	}
+	// What is no cosine any more, and what is still.
+	one := "name: p\nbranches:\n  - {retrieve: vector, %s}\n%sthen: [%s]\n"
+	for _, test := range []struct {
+		branch, fuse, then string
+		right              bool
+	}{
+		{"then: [normalize: minmax, similarity: closeness]", "", "", false},
+		{"then: [title_boost, similarity: closeness]", "", "", false},
+		{"then: [similarity: closeness, similarity: closeness]", "", "", false},
+		{"then: [similarity: closeness]", "", "similarity: closeness", false},
+		{"then: [title_boost]", "", "similarity: closeness", false},
+		{"limit: 9", "fuse: rrf\n", "similarity: closeness", false},
+		{"limit: 9", "fuse: {method: scores, norm: minmax}\n", "similarity: closeness", false},
+		{"weight: 2", "fuse: {method: scores, norm: none}\n", "similarity: closeness", false},
+		{"then: [top: 5, min_score: 0.2, similarity: closeness]", "fuse: rrf\n", "", true},
+		{"then: [top: 5]", "", "top: 3, similarity: closeness", true},
+		{"limit: 9", "fuse: {method: rrf, direct: true}\n", "similarity: closeness", true},
+		{"weight: 2", "fuse: {method: scores, norm: none, mean: arithmetic}\n", "similarity: closeness", true},
+		{"weight: 1.0", "fuse: {method: scores, norm: none}\n", "similarity: closeness", true},
+	} {
+		_, err := profile.Parse("p.yaml", fmt.Appendf(nil, one, test.branch, test.fuse, test.then), profile.Builtin)
+		if right := err == nil; right != test.right || !right && !strings.Contains(err.Error(), "similarity needs the cosines of a vector branch") {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+	for _, none := range []string{"0", "0.0", "-0", "0e1"} {
+		if _, err := profile.Parse("p.yaml", fmt.Appendf(nil, words, "", "graph_boost: {min_similarity: "+none+"}"), profile.Builtin); err != nil {
+			t.Errorf("a least similarity of %s asks for none: %v", none, err)
+		}
+	}
 	zero := strings.Replace(strings.Replace(whole, "weight: 1 - alpha", "weight: 0", 1), "weight: alpha", "weight: 0", 1)
 	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil || !strings.Contains(err.Error(), "weights of all branches are 0") || !strings.Contains(err.Error(), place(zero, "weight: 0", len("weight: "))) {
 		t.Errorf("weights that sum to 0: %v", err)

@@ -17,7 +17,9 @@ type kind struct {
 	short   string
 	options []option
 	// pairs says that what one of its numbers allows depends on another.
-	pairs  bool
+	pairs bool
+	// keeps says that the hits that a stage leaves have the scores that they had.
+	keeps  bool
 	stage  func(a arguments) rank.Stage
 	fusion func(a arguments) rank.Fusion
 }
@@ -185,18 +187,18 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.FieldBoost{Field: a.text("field"), Values: a["values"].texts, Factor: a.number("factor"), Blend: blendOf(a)}
 		}},
-	{name: "top", about: "keeps the first hits", short: "n",
+	{name: "top", about: "keeps the first hits", short: "n", keeps: true,
 		options: []option{integer("n", limitName, 1, 1_000_000, "how many")},
 		stage:   func(a arguments) rank.Stage { return rank.Top{N: a.integer("n")} }},
-	{name: "min_score", about: "keeps the hits with at least a score", short: "score",
+	{name: "min_score", about: "keeps the hits with at least a score", short: "score", keeps: true,
 		options: []option{number("score", "", -1e12, 1e12, "the least score")},
 		stage:   func(a arguments) rank.Stage { return rank.MinScore{Score: a.number("score")} }},
-	{name: "elbow", about: "cuts where the scores fall off", short: "ratio",
+	{name: "elbow", about: "cuts where the scores fall off", short: "ratio", keeps: true,
 		options: []option{
 			number("ratio", "0.5", 0, 1, "cuts before a score that is less than this share of the one before it"),
 			integer("max", "20", 0, 1_000_000, "the most hits to keep")},
 		stage: func(a arguments) rank.Stage { return rank.Elbow{Ratio: a.number("ratio"), Max: a.integer("max")} }},
-	{name: "adaptive", about: "keeps as many hits as are good", pairs: true,
+	{name: "adaptive", about: "keeps as many hits as are good", keeps: true, pairs: true,
 		options: []option{
 			integer("floor", "3", 0, 1_000_000, "the least number to keep"),
 			integer("ceiling", "30", 0, 1_000_000, "the most to keep"),
@@ -222,7 +224,7 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.AsSimilarity{To: pick([]string{"closeness", "half_cosine"}, a.text("to"), rank.Closeness, rank.HalfCosine)}
 		}},
-	{name: "per_document", about: "keeps the best hits of every document; of a document and its only section of the same title, the better one", short: "max",
+	{name: "per_document", about: "keeps the best hits of every document; of a document and its only section of the same title, the better one", short: "max", keeps: true,
 		options: []option{integer("max", "3", 1, 1_000_000, "how many of one document")},
 		stage:   func(a arguments) rank.Stage { return rank.PerDocument{Max: a.integer("max")} }},
 	{name: "mmr", about: "orders by what each hit adds to those above it",
@@ -230,16 +232,16 @@ var stages = []kind{
 			number("lambda", "0.7", 0, 1, "how much relevance counts against repetition"),
 			integer("n", "100", 1, 1000, "how many hits are ordered; the others are left out")},
 		stage: func(a arguments) rank.Stage { return rank.MMR{Lambda: a.number("lambda"), N: a.integer("n")} }},
-	{name: "neighbours", about: "gives every hit the chunks around it",
+	{name: "neighbours", about: "gives every hit the chunks around it", keeps: true,
 		options: []option{
 			integer("before", "1", 0, 100, "how many before it"),
 			integer("after", "1", 0, 100, "how many after it")},
 		stage: func(a arguments) rank.Stage {
 			return rank.Neighbors{Before: a.integer("before"), After: a.integer("after")}
 		}},
-	{name: "merge_adjacent", about: "joins hits that stand next to each other in their document",
+	{name: "merge_adjacent", about: "joins hits that stand next to each other in their document", keeps: true,
 		stage: func(arguments) rank.Stage { return rank.MergeAdjacent{} }},
-	{name: "budget", about: "keeps the best hits whose texts fit a number of tokens", short: "tokens",
+	{name: "budget", about: "keeps the best hits whose texts fit a number of tokens", short: "tokens", keeps: true,
 		options: []option{
 			integer("tokens", "", 1, 1e9, "how many tokens"),
 			number("bytes_per_token", "4", 0.1, 100, "how many bytes of text make a token"),

@@ -22,7 +22,7 @@ type searchIn struct {
 	Bodies     bool     `json:"bodies,omitempty" jsonschema:"give every result its text instead of a snippet"`
 	Profile    string   `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
 	Set        settings `json:"set,omitempty" jsonschema:"parameters of the profile, by name: numbers or words"`
-	Links      bool     `json:"links,omitempty" jsonschema:"also give every result as a resource link, and its uri"`
+	Links      bool     `json:"links,omitempty" jsonschema:"also give every result as a resource link"`
 }
 
 type searchOut struct {
@@ -40,7 +40,7 @@ type searchOut struct {
 type result struct {
 	Rank       int      `json:"rank" jsonschema:"the place, from 1"`
 	ID         sheaf.ID `json:"id" jsonschema:"the identifier, for get, similar and explain"`
-	URI        string   `json:"uri,omitempty" jsonschema:"the passage as a resource, when links are asked for"`
+	URI        string   `json:"uri" jsonschema:"the passage as a resource"`
 	Breadcrumb string   `json:"breadcrumb" jsonschema:"the titles from the document down"`
 	Path       string   `json:"path" jsonschema:"the document's path"`
 	Line       int      `json:"line" jsonschema:"the line of the first match, from 1"`
@@ -86,7 +86,7 @@ type similarIn struct {
 	Collection string `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
 	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; 10 when left out"`
 	Budget     int    `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
-	Links      bool   `json:"links,omitempty" jsonschema:"also give every result as a resource link, and its uri"`
+	Links      bool   `json:"links,omitempty" jsonschema:"also give every result as a resource link"`
 }
 
 func (s *server) similar(ctx context.Context, in similarIn) (*sdk.CallToolResult, *searchOut, error) {
@@ -106,7 +106,7 @@ type contextIn struct {
 	Collection string `json:"collection,omitempty" jsonschema:"the collection to search; the first one when left out"`
 	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; 10 when left out"`
 	Budget     int    `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
-	Links      bool   `json:"links,omitempty" jsonschema:"also give every result as a resource link, and its uri"`
+	Links      bool   `json:"links,omitempty" jsonschema:"also give every result as a resource link"`
 }
 
 func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult, *searchOut, error) {
@@ -147,7 +147,7 @@ func (s *server) answer(ctx context.Context, in searchIn, find func(*serve.Reade
 	if err != nil {
 		return nil, nil, err
 	}
-	return &sdk.CallToolResult{Content: searchContent(out)}, out, nil
+	return &sdk.CallToolResult{Content: searchContent(out, in.Links)}, out, nil
 }
 
 // pack makes results of an answer, with as many texts as fit the budget. A
@@ -162,11 +162,8 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 	given := map[sheaf.ID]bool{}
 	for i := range a.Results {
 		hit := &a.Results[i]
-		one := result{Rank: hit.Rank, ID: hit.ID, Breadcrumb: hit.Breadcrumb, Path: sheaf.PathText(hit.Path), Line: hit.Line,
+		one := result{Rank: hit.Rank, ID: hit.ID, URI: uri(out.Collection, hit.ID), Breadcrumb: hit.Breadcrumb, Path: sheaf.PathText(hit.Path), Line: hit.Line,
 			Score: hit.Score, Confidence: string(hit.Level), Tags: hit.Tags, Snippet: hit.Snippet}
-		if in.Links {
-			one.URI = uri(out.Collection, hit.ID)
-		}
 		if in.Bodies || in.Budget > 0 {
 			part, err := r.Get(ctx, hit.ID, serve.GetOptions{})
 			if err == nil && !given[hit.ID] {
@@ -222,7 +219,8 @@ func Tokens(text string) float64 {
 	return math.Ceil(float64(ascii)/bytesPerToken) + float64(other)
 }
 
-func searchContent(out *searchOut) []sdk.Content {
+// searchContent is the answer as text; linked adds a link to each result.
+func searchContent(out *searchOut, linked bool) []sdk.Content {
 	var w textWriter
 	results := "results"
 	if len(out.Results) == 1 {
@@ -259,7 +257,7 @@ func searchContent(out *searchOut) []sdk.Content {
 		} else if r.Snippet != "" {
 			w.line("   %s", oneLine(r.Snippet))
 		}
-		if r.URI == "" {
+		if !linked {
 			continue
 		}
 		links = append(links, &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType})

@@ -32,6 +32,9 @@ import (
 type Options struct {
 	// Properties are the names that "name:value" may use, in any case.
 	Properties []string
+	// Skipped are names, in lower case, of which nobody asked whether they are
+	// properties; notes say so.
+	Skipped []string
 	// Now is the time against which 7d and yesterday are counted; its
 	// location is that of the dates. Zero is the current time in UTC.
 	Now time.Time
@@ -218,7 +221,11 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		if field, known := p.fieldName(name); known {
 			t.field, t.text = field, value
 		} else if !strings.HasPrefix(value, "/") && isName(name) {
-			p.note(quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words" + p.meant(name))
+			if slices.Contains(p.o.Skipped, strings.ToLower(name)) {
+				p.note(quoted(name+":") + " was not looked up, since the query asks for too many properties; " + quoted(word) + " was searched as words; did you mean " + quoted("prop."+name+":") + "?")
+			} else {
+				p.note(quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words" + p.meant(name))
+			}
 		}
 	} else if ok && name != "" {
 		if _, known := p.fieldName(name); known {

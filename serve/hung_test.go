@@ -102,3 +102,68 @@ func TestCountHangs(t *testing.T) {
 		t.Errorf("a caller who went away is answered %v", err)
 	}
 }
+
+// looks is a store that counts how often it is asked for documents with a property, and
+// fails then when it is to.
+type looks struct {
+	backend.Backend
+	fault error
+	n     int
+}
+
+// Count implements backend.Counter.
+func (l *looks) Count(ctx context.Context, req backend.Request) (int, error) {
+	if f, ok := req.Filter.(sheaf.And); ok {
+		if _, ok := f[len(f)-1].(sheaf.Exists); ok {
+			l.n++
+			if l.fault != nil {
+				return 0, l.fault
+			}
+		}
+	}
+	return l.Backend.(backend.Counter).Count(ctx, req)
+}
+
+// Version implements backend.Versioned.
+func (l *looks) Version() (uint64, error) { return l.Backend.(backend.Versioned).Version() }
+
+// Where documents are kept from the caller, names of properties are looked up in the
+// turn of the request and remembered; a look that fails is no name less, since what it
+// was to leave out would be shown.
+func TestNamesAreLookedUp(t *testing.T) {
+	var store *looks
+	f := servetest.Open(t, map[string]string{"a.md": "---\naccess: public\nstatus: draft\n---\n# Okapi\n\nzebra\n", "b.md": "---\naccess: public\n---\n# Zebra\n\nokapi\n"}, func(o *serve.Options) {
+		store = &looks{Backend: o.Backend}
+		o.Backend = store
+	})
+	r := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	for _, fault := range []error{errors.New("no connection"), context.DeadlineExceeded} {
+		store.fault = fault
+		if a, err := r.Search(t.Context(), serve.SearchRequest{Text: "okapi -status:draft"}); !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, fault) {
+			t.Errorf("%v: %+v, %v", fault, a, err)
+		}
+	}
+	store.fault = nil
+	for i, text := range []string{"okapi -status:draft", "okapi -status:draft", "zebra -status:draft"} {
+		store.n = 0
+		turn := &turns{}
+		a, err := r.Search(serve.WithTurn(t.Context(), turn), serve.SearchRequest{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Results) == 0 || strings.Contains(string(a.Results[0].ID), "a.md") {
+			t.Errorf("search %d: %+v", i, a.Results)
+		}
+		if want := []int{1, 0, 0}[i]; store.n != want {
+			t.Errorf("search %d looked %d times, want %d", i, store.n, want)
+		}
+		if i == 1 && turn.taken != 0 || i != 1 && turn.taken == 0 || i == 0 && turn.rested == 0 {
+			t.Errorf("search %d: %+v", i, *turn)
+		}
+	}
+	store.n = 0
+	busy := errors.New("busy")
+	if _, err := r.Search(serve.WithTurn(t.Context(), &turns{full: busy}), serve.SearchRequest{Text: "okapi colour:red"}); !errors.Is(err, busy) || store.n != 0 {
+		t.Errorf("all are busy: %v, %d looks", err, store.n)
+	}
+}

@@ -206,15 +206,18 @@ func inSettings(field string, err error) error {
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 // maxNames is how many names of properties a query may ask for without "prop."
-// when documents are kept from the caller: each costs a look into the store.
+// when documents are kept from the caller: each may cost a look into the store.
 const maxNames = 4
 
-// properties are the names of properties that the caller may use. Those that only
-// hidden documents have are no names to a caller from whom they are kept.
-func (r *Reader) properties(ctx context.Context, text string) []string {
-	var names []string
+// nameTime is how long such a look may take.
+const nameTime = 3 * time.Second
+
+// properties are the names of properties that the caller may use, and those that were
+// not looked up, since the query has too many. Those that only hidden documents have
+// are no names to a caller from whom they are kept.
+func (r *Reader) properties(ctx context.Context, text string) (names, skipped []string, err error) {
 	if !strings.Contains(text, ":") {
-		return nil
+		return nil, nil, nil
 	}
 	if r.guard.filter == nil {
 		if counted, err := r.view.Properties(); err == nil {
@@ -222,23 +225,73 @@ func (r *Reader) properties(ctx context.Context, text string) []string {
 				names = append(names, p.Name)
 			}
 		}
-		return names
+		return names, nil, nil
 	}
-	asked := 0
+	asked := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' }) {
 		name, _, ok := strings.Cut(strings.TrimLeft(word, "+-"), ":")
-		if name = strings.ToLower(name); !ok || name == "" || slices.Contains(names, name) || query.IsField(name) {
+		if name = strings.ToLower(name); !ok || name == "" || asked[name] || query.IsField(name) {
 			continue
 		}
-		if asked++; asked > maxNames {
-			break
+		if len(asked) == maxNames {
+			skipped = append(skipped, name)
+			continue
 		}
-		seen, err := r.guard.Count(ctx, backend.Request{Limit: 1, Filter: sheaf.Exists{Column: sheaf.PropertyColumn(name)}, Text: everyField(sheaf.Bool{})})
-		if err == nil && seen > 0 {
+		asked[name] = true
+		has, err := r.hasProperty(ctx, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if has {
 			names = append(names, name)
 		}
 	}
-	return names
+	return names, skipped, nil
+}
+
+// hasProperty reports whether a document that the caller sees has a property. That is
+// remembered as answers are. A look into the store that fails is an error: the name
+// would become a word, and what it was to leave out would be shown.
+func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
+	remember := r.c.cache != nil && r.told
+	var key cacheKey
+	if remember {
+		key = keyOf("property", name, r.grant.Fingerprint(), r.guard.filter, r.guard.viewer)
+		if has, ok := r.c.cache.get(r.at, key).(bool); ok {
+			return has, nil
+		}
+	}
+	var seen int
+	err := inTurn(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, nameTime)
+		defer cancel()
+		req := backend.Request{Limit: 1, Filter: sheaf.Exists{Column: sheaf.PropertyColumn(name)}, Text: everyField(sheaf.Bool{})}
+		var err error
+		if seen, err = r.guard.Count(ctx, req); !errors.Is(err, sheaf.ErrUnsupported) {
+			return unsure(name, err)
+		}
+		hits, err := r.guard.Retrieve(ctx, req)
+		seen = len(hits)
+		return unsure(name, err)
+	})
+	if errors.Is(err, sheaf.ErrInvalid) { // the store can have no such name
+		seen, err = 0, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if remember {
+		r.c.cache.put(r.at, key, seen > 0, 0)
+	}
+	return seen > 0, nil
+}
+
+// unsure says that nobody knows whether there is a property of a name.
+func unsure(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: whether %q is a property could not be looked up (prop.%s: asks for one without that): %w", sheaf.ErrUnavailable, name, name, err)
 }
 
 // parse reads the query as this caller may mean it.
@@ -247,7 +300,11 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 	if q.like != nil {
 		parsed = *q.like
 	} else {
-		parsed = query.Parse(q.Text, query.Options{Properties: r.properties(ctx, q.Text), Now: r.c.now()})
+		names, skipped, err := r.properties(ctx, q.Text)
+		if err != nil {
+			return parsed, err
+		}
+		parsed = query.Parse(q.Text, query.Options{Properties: names, Skipped: skipped, Now: r.c.now()})
 	}
 	parsed.Limit = q.Window
 	filter, err := access.Filter(q.Filter)

@@ -51,6 +51,29 @@ func TakeTurn(ctx context.Context) error {
 	return t.take()
 }
 
+// inTurn does some work in the turn of ctx. One that was taken for it is given back
+// behind it: who waits then for what another request finds does not keep that one out.
+func inTurn(ctx context.Context, work func() error) error {
+	t, ok := ctx.Value(turnKey{}).(*turn)
+	if !ok {
+		return work()
+	}
+	t.mu.Lock()
+	had := t.has
+	t.mu.Unlock()
+	if err := t.take(); err != nil {
+		return err
+	}
+	if !had {
+		defer func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.rest()
+		}()
+	}
+	return work()
+}
+
 // crowded reports whether others than the request of ctx work on every processor but
 // one.
 func crowded(ctx context.Context) bool {

@@ -359,7 +359,8 @@ async function save(kind, what, suggestion, body, text) {
   const put = (replace) => post(`/v1/${kind}/${name}`, { ...body, replace }, undefined, "PUT");
   try {
     const saved = await put(false).catch((e) => {
-      if (e.status === 409 && !e.message.includes("built-in") && confirm(`There is a ${what} called ${name}. Replace it?`)) return put(true);
+      const taken = e.status === 409 && !e.problem?.errors?.length; // with errors, parameters contradict each other
+      if (taken && !e.message.includes("built-in") && confirm(`There is a ${what} called ${name}. Replace it?`)) return put(true);
       throw e;
     });
     page.notes([`Saved as ${saved.file}.`]);

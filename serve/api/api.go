@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -103,7 +104,9 @@ type API struct {
 	remembered *remembered
 	// document is the OpenAPI document, page the one for people. They are
 	// written when they are first asked for: a server is ready without them.
-	document func() ([]byte, error)
+	// saved is how many profiles were saved, of which the document tells at once.
+	document func(stranger bool) ([]byte, error)
+	saved    atomic.Uint64
 	page     func() []byte
 }
 
@@ -132,7 +135,7 @@ func New(o Options) (*API, error) {
 	}
 	a := &API{o: o, remembered: remembered, metrics: newMetrics(), gate: newGate(o.Limits), bodies: semaphore.NewWeighted(o.Limits.Bodies)}
 	a.addRoutes()
-	a.document, a.page = a.documentOnce(), sync.OnceValue(a.documentPage)
+	a.document, a.page = a.documentOf(), sync.OnceValue(a.documentPage)
 	return a, nil
 }
 

@@ -180,7 +180,8 @@ func serverRoutes() []*route {
 		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true, media: "application/json"},
 			func(_ context.Context, c *call, _ *Nothing) (*raw, error) {
 				c.header.Set("Cache-Control", "no-cache")
-				document, err := c.api.document()
+				c.header.Add("Vary", "Authorization")
+				document, err := c.api.document(c.api.stranger(c.request))
 				if err != nil {
 					return nil, fmt.Errorf("write the OpenAPI document: %w", err)
 				}

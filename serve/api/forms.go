@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,8 +14,7 @@ import (
 // profile, the settings by the stage. The OpenAPI document says so form by form.
 
 // profileForms are the forms of a body that names a profile in the member by, and
-// sets parameters of it in members: one for each profile. A profile that not every
-// collection has alike is none of them.
+// sets parameters of it in members: one for each profile, and one without.
 func (s *schemas) profileForms(by string, members []string) []any {
 	var forms []any
 	form := func(p *serve.Profile, name string, required bool) {
@@ -29,13 +29,21 @@ func (s *schemas) profileForms(by string, members []string) []any {
 		forms = append(forms, one)
 	}
 	for i := range s.profiles {
-		p := &s.profiles[i]
-		if p.Default && by == "profile" {
-			form(p, "", false)
-		}
-		form(p, p.Name, true)
+		form(&s.profiles[i], s.profiles[i].Name, true)
 	}
-	return forms
+	if by != "profile" {
+		return forms
+	}
+	if i := slices.IndexFunc(s.profiles, func(p serve.Profile) bool { return p.Default }); i >= 0 {
+		form(&s.profiles[i], "", false)
+		return forms
+	}
+	// Which is the default goes by the collection, or is told to no stranger.
+	properties := schema{by: schema{"enum": []string{""}}}
+	for _, m := range members {
+		properties[m] = schema{"type": "object", "additionalProperties": s.plain(settingType, nil, true)}
+	}
+	return append(forms, schema{"properties": properties})
 }
 
 // parametersOf is a link to what may be set of a profile.
@@ -44,7 +52,10 @@ func (s *schemas) parametersOf(p *serve.Profile) schema {
 	for i := range p.Parameters {
 		q := &p.Parameters[i]
 		o := settingSchema(serve.StageOption{Number: len(q.OneOf) == 0, Integer: q.Integer, Min: q.Min, Max: q.Max, OneOf: q.OneOf})
-		o["description"] = q.About + " (" + q.Range + "; default " + q.Default + ")"
+		o["description"] = q.About + " (" + q.Range + ")"
+		if q.Default != "" {
+			o["description"] = q.About + " (" + q.Range + "; default " + q.Default + ")"
+		}
 		properties[q.Name] = o
 	}
 	name := "ParametersOf_" + p.Name

@@ -2,17 +2,25 @@ package api_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
+	"sheaf/serve/servetest"
 )
 
 type form struct {
@@ -124,14 +132,7 @@ func TestParametersThatTheDocumentAllows(t *testing.T) {
 // what matches it is a filter.
 func TestFiltersThatTheDocumentAllows(t *testing.T) {
 	s := start(t, notes, nil)
-	var doc struct {
-		Components struct {
-			Schemas map[string]struct{ Pattern string } `json:"schemas"`
-		} `json:"components"`
-	}
-	s.get(t, "GET", "/openapi.json", "", &doc)
-	written := doc.Components.Schemas["Filter"].Pattern
-	pattern := regexp.MustCompile(regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(written, `\x{$1}`))
+	pattern := filterPattern(t, s)
 	for _, c := range []struct {
 		filter string
 		allows bool
@@ -139,6 +140,9 @@ func TestFiltersThatTheDocumentAllows(t *testing.T) {
 		{"", true}, {" ", true}, {"tag:howto", true}, {"-tag:howto path:guides/", true}, {"tag:a OR tag:b ext:md", true}, {"-(tag:a OR tag:b)", true}, {"tag:日本", true},
 		{"after:2024-05 before:7d", true}, {"date:>=2024-02-28", true}, {"on:yesterday", true}, {"prop.rating:>3.5", true}, {"prop.status:be*", true}, {"prop.x:*", true}, {`tag:"two words"`, true},
 		{"path:git.md", true}, {"path:/a/b.md", true}, {"#a/b", true}, {"tag:—", true},
+		{"prop.kg:PERSON::ann", true}, {"prop.a1:x", true}, {"prop.größe:1", true}, {"#größe", true}, {"#1a*", true}, {"ext:md,txt", true}, {"after:2024-02-29", true}, {"after:2000-02-29", true},
+		{"(tag:a tag:b)", true}, {"tag:a OR (tag:b tag:c)", true}, {"-( tag:a -tag:b OR ext:md )", true}, {"prop.date:>2024-01-05", true}, {"+tag:a", true}, {"tag:a\text:md\nprop.x:!", true},
+		{"after:2023-02-29", false}, {"after:1900-02-29", false}, {"#12", false}, {"prop.x:>word", false}, {"tag:a,b", false}, {"()", false}, {"tag:a OR", false}, {"tag:a OR words", false},
 		{"howto", false}, {"tag:", false}, {"path:guides", false}, {"after:2024-13", false}, {"on:2024-02-31", false}, {"tag:a words", false}, {"(tag:a", false}, {"tag:*", false}, {"a*b", false}, {"OR", false},
 	} {
 		if pattern.MatchString(c.filter) != c.allows {
@@ -148,6 +152,166 @@ func TestFiltersThatTheDocumentAllows(t *testing.T) {
 		if res, answer := s.ask(t, "POST", "/v1/search", string(body)); res.StatusCode == 200 != c.allows {
 			t.Errorf("%q: %d %s", c.filter, res.StatusCode, answer)
 		}
+	}
+}
+
+// TestFiltersDrawnFromThePattern: every text that the pattern of the document lets
+// through is a filter.
+func TestFiltersDrawnFromThePattern(t *testing.T) {
+	parsed, err := syntax.Parse(filterPattern(t, start(t, notes, nil)).String(), syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 20_000 {
+		var b strings.Builder
+		drawn(&b, parsed, rng)
+		if _, err := access.Filter(b.String()); err != nil {
+			t.Fatalf("%q: %v", b.String(), err)
+		}
+	}
+}
+
+// drawn writes a text that e matches.
+func drawn(b *strings.Builder, e *syntax.Regexp, rng *rand.Rand) {
+	times := func(low, high int) {
+		if high < 0 {
+			high = low + 4
+		}
+		for range low + rng.IntN(high-low+1) {
+			drawn(b, e.Sub[0], rng)
+		}
+	}
+	switch e.Op {
+	case syntax.OpLiteral:
+		b.WriteString(string(e.Rune))
+	case syntax.OpCharClass:
+		at := 2 * rng.IntN(len(e.Rune)/2)
+		low, high := e.Rune[at], e.Rune[at+1]
+		c := low + rng.Int32N(high-low+1)
+		if rng.IntN(3) == 0 { // the ends are where it may be wrong
+			c = []rune{low, high}[rng.IntN(2)]
+		}
+		if c >= 0xd800 && c <= 0xdfff { // no character
+			c = high
+		}
+		b.WriteRune(c)
+	case syntax.OpStar:
+		times(0, -1)
+	case syntax.OpPlus:
+		times(1, -1)
+	case syntax.OpQuest:
+		times(0, 1)
+	case syntax.OpRepeat:
+		times(e.Min, e.Max)
+	case syntax.OpConcat, syntax.OpCapture:
+		for _, part := range e.Sub {
+			drawn(b, part, rng)
+		}
+	case syntax.OpAlternate:
+		drawn(b, e.Sub[rng.IntN(len(e.Sub))], rng)
+	case syntax.OpBeginText, syntax.OpEndText, syntax.OpEmptyMatch:
+	default:
+		panic("the pattern has " + e.Op.String())
+	}
+}
+
+// filterPattern is the pattern of filters in the document.
+func filterPattern(t *testing.T, s *server) *regexp.Regexp {
+	t.Helper()
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct{ Pattern string } `json:"schemas"`
+		} `json:"components"`
+	}
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	return regexp.MustCompile(regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(doc.Components.Schemas["Filter"].Pattern, `\x{$1}`))
+}
+
+// TestFormsOfSeveralCollections: collections with one list of profiles and another
+// default let searches without a profile through; where their lists differ, the document
+// says nothing of profiles.
+func TestFormsOfSeveralCollections(t *testing.T) {
+	var other *servetest.Fixture
+	s := start(t, notes, func(o *api.Options) {
+		other = servetest.Open(t, notes, func(o *serve.Options) { o.Name, o.Profile = "other", "rrf" })
+		o.Collections = append(o.Collections, other.Collection)
+	})
+	got := forms(t, s, "SearchBodyInput", "profile", "parameters")
+	if without, ok := got[""]; !ok || without != nil || got["sheaf"]["meaning"] == nil || got["rrf"]["rrf_k"] == nil {
+		t.Errorf("one list, two defaults: %v", got)
+	}
+	if res, body := s.ask(t, "PUT", "/v1/profiles/mine", `{"extends": "rrf"}`); res.StatusCode != 201 {
+		t.Fatalf("%d %s", res.StatusCode, body)
+	}
+	if got := forms(t, s, "SearchBodyInput", "profile", "parameters"); len(got) != 0 {
+		t.Errorf("two lists: %v", got)
+	}
+	if _, text := s.ask(t, "GET", "/openapi.json", ""); strings.Contains(string(text), "ParametersOf_") {
+		t.Error("two lists: the document names profiles")
+	}
+}
+
+// TestStrangersAndProfiles: who has no key that may search is told of no saved profile
+// and of no default of a parameter.
+func TestStrangersAndProfiles(t *testing.T) {
+	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin, access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
+	if status, body := s.as(t, keys["admin"], "PUT", "/v1/profiles/merger", `{"extends": "rrf", "about": "For the merger.", "parameters": {"rrf_k": 7}}`); status != 201 {
+		t.Fatal(status, body)
+	}
+	for _, c := range []struct {
+		key   string
+		knows bool
+	}{{"feed", false}, {"admin", true}, {"none", false}, {"admin", true}} {
+		_, text := s.as(t, keys[c.key], "GET", "/openapi.json", "")
+		if strings.Contains(text, "merger") != c.knows || strings.Contains(text, "default 7)") != c.knows || strings.Contains(text, "; default ") != c.knows || !strings.Contains(text, `"ParametersOf_rrf"`) {
+			t.Errorf("%s: the document tells of the saved profile: %v", c.key, !c.knows)
+		}
+	}
+}
+
+// TestProfilesAreAskedForOnceASecond: the document tells of a profile that was written by
+// hand when it has asked for them again.
+func TestProfilesAreAskedForOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := servetest.Open(t, notes, nil)
+		a, err := api.New(api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = a.Close() }()
+		knows := func() bool {
+			w := httptest.NewRecorder()
+			a.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/openapi.json", nil))
+			return strings.Contains(w.Body.String(), "ParametersOf_byhand")
+		}
+		before := knows()
+		dir := f.Options.ProfileDirs[0]
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "byhand.yaml"), []byte("name: byhand\nextends: rrf\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(900 * time.Millisecond)
+		soon := knows()
+		time.Sleep(100 * time.Millisecond)
+		if then := knows(); before || soon || !then {
+			t.Errorf("before %v, soon %v, a second later %v", before, soon, then)
+		}
+	})
+}
+
+// TestTakenOrContradictory: a name that is taken is a conflict of no field, by which the
+// lab knows what it may offer to replace; parameters that contradict each other are.
+func TestTakenOrContradictory(t *testing.T) {
+	s := start(t, notes, nil)
+	const mine = `{"extends": "rrf"}`
+	if res, body := s.ask(t, "PUT", "/v1/profiles/mine", mine); res.StatusCode != 201 {
+		t.Fatalf("%d %s", res.StatusCode, body)
+	}
+	if p := s.wrong(t, 409, "PUT", "/v1/profiles/mine", mine); len(p.Errors) != 0 {
+		t.Errorf("a name that is taken: %+v", p)
+	}
+	if p := s.wrong(t, 409, "PUT", "/v1/profiles/new", `{"extends": "onyx-vespa", "parameters": {"target_hits": 1}}`); len(p.Errors) == 0 {
+		t.Errorf("parameters that contradict each other: %+v", p)
 	}
 }
 

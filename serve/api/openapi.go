@@ -13,48 +13,80 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"sheaf/serve"
+	"sheaf/serve/access"
 )
 
 // codePoint is a character by its code in a Go expression.
 var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
-// documentOnce gives the OpenAPI document, and writes it anew only when the
-// server begins to want keys, or when profiles have changed.
-func (a *API) documentOnce() func() ([]byte, error) {
+// known is what the OpenAPI document is written from beside the routes.
+type known struct {
+	// keyed says that callers need keys.
+	keyed    bool
+	profiles []serve.Profile
+}
+
+// writtenDocument is an OpenAPI document and what it was written from.
+type writtenDocument struct {
+	of   known
+	text []byte
+}
+
+// profilesAge is how long profiles are as they were when they were asked for.
+const profilesAge = time.Second
+
+// documentOf gives the OpenAPI document, and writes it anew only when the server
+// begins to want keys, or when profiles have changed. A stranger, who may not search,
+// is told of built-in profiles only, and of none of their defaults, which may be tuned.
+func (a *API) documentOf() func(stranger bool) ([]byte, error) {
 	var mu sync.Mutex
-	var written []byte
-	var of struct {
-		keyed    bool
-		profiles []serve.Profile
-	}
-	return func() ([]byte, error) {
-		keyed, err := a.o.Keys.Any()
-		if err != nil {
-			return nil, err
-		}
-		profiles, err := a.profiles()
-		if err != nil {
-			return nil, err
-		}
+	var documents [2]writtenDocument // of those who may search, and of strangers
+	var profiles []serve.Profile
+	var asked time.Time // when profiles were; zero for never
+	var saves uint64    // how many had been saved then
+	return func(stranger bool) ([]byte, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if written == nil || of.keyed != keyed || !reflect.DeepEqual(of.profiles, profiles) {
-			if written, err = a.openAPI(keyed, profiles); err != nil {
+		now := known{}
+		var err error
+		if now.keyed, err = a.o.Keys.Any(); err != nil {
+			return nil, err
+		}
+		if saved := a.saved.Load(); asked.IsZero() || saved != saves || time.Since(asked) >= profilesAge {
+			if profiles, err = a.profiles(); err != nil {
 				return nil, err
 			}
-			of.keyed, of.profiles = keyed, profiles
+			asked, saves = time.Now(), saved
 		}
-		return written, nil
+		now.profiles = profiles
+		document := &documents[0]
+		if stranger {
+			document, now.profiles = &documents[1], builtins(profiles)
+		}
+		if document.text == nil || !reflect.DeepEqual(document.of, now) {
+			text, err := a.openAPI(now)
+			if err != nil {
+				return nil, err
+			}
+			*document = writtenDocument{now, text}
+		}
+		return document.text, nil
 	}
 }
 
-// openAPI writes the OpenAPI 3.1 document of the routes; keyed says that callers
-// need keys.
-func (a *API) openAPI(keyed bool, profiles []serve.Profile) ([]byte, error) {
+// stranger reports whether who sends a request may not search.
+func (a *API) stranger(req *http.Request) bool {
+	grant, _, err := a.signedOn(req)
+	return err != nil || !grant.May(access.ScopeSearch)
+}
+
+// openAPI writes the OpenAPI 3.1 document of the routes.
+func (a *API) openAPI(of known) ([]byte, error) {
 	s := newSchemas()
-	s.profiles, s.dims = profiles, a.dims()
+	s.profiles, s.dims = of.profiles, a.dims()
 	failure := s.reference(reflect.TypeFor[Problem](), false)
 	plain := schema{"type": "object", "properties": schema{"error": schema{"type": "string"}}, "required": []string{"error"}, "additionalProperties": false}
 	paths := map[string]map[string]any{}
@@ -77,7 +109,7 @@ func (a *API) openAPI(keyed bool, profiles []serve.Profile) ([]byte, error) {
 		"components":        components,
 		"jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
 	}
-	if keyed {
+	if of.keyed {
 		components["securitySchemes"] = schema{"key": schema{"type": "http", "scheme": "bearer"}}
 		document["security"] = []any{schema{"key": []string{}}}
 	}
@@ -88,7 +120,9 @@ func (a *API) openAPI(keyed bool, profiles []serve.Profile) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// profiles are those that every collection has, and has alike.
+// profiles are those of all collections; none when one has others, or allows other
+// parameters. Where they differ in what is the default, of profiles or of a
+// parameter, none is said to be.
 func (a *API) profiles() ([]serve.Profile, error) {
 	var shared []serve.Profile
 	for i, c := range a.o.Collections {
@@ -96,15 +130,53 @@ func (a *API) profiles() ([]serve.Profile, error) {
 		if err != nil {
 			return nil, err
 		}
+		list = slices.DeleteFunc(list, func(p serve.Profile) bool { return p.Error != "" })
 		if i == 0 {
-			shared = slices.DeleteFunc(list, func(p serve.Profile) bool { return p.Error != "" })
+			shared = list
 			continue
 		}
-		shared = slices.DeleteFunc(shared, func(p serve.Profile) bool {
-			return !slices.ContainsFunc(list, func(q serve.Profile) bool { return reflect.DeepEqual(p, q) })
-		})
+		if !slices.EqualFunc(shared, list, sameForms) {
+			return nil, nil
+		}
+		if !slices.EqualFunc(shared, list, func(p, q serve.Profile) bool { return p.Default == q.Default }) {
+			for k := range shared {
+				shared[k].Default = false
+			}
+		}
+		for k := range shared {
+			p, q := &shared[k], &list[k]
+			p.Builtin = p.Builtin && q.Builtin
+			for n := range p.Parameters {
+				if p.Parameters[n].Default != q.Parameters[n].Default {
+					p.Parameters[n].Default = ""
+				}
+			}
+		}
 	}
 	return shared, nil
+}
+
+// sameForms reports whether two profiles have one name and allow the same.
+func sameForms(p, q serve.Profile) bool {
+	return p.Name == q.Name && slices.EqualFunc(p.Parameters, q.Parameters, func(a, b serve.Parameter) bool {
+		return a.Name == b.Name && a.Min == b.Min && a.Max == b.Max && a.Integer == b.Integer && slices.Equal(a.OneOf, b.OneOf)
+	})
+}
+
+// builtins are the built-in ones of profiles, without the defaults of parameters.
+func builtins(profiles []serve.Profile) []serve.Profile {
+	var out []serve.Profile
+	for _, p := range profiles {
+		if !p.Builtin {
+			continue
+		}
+		p.Parameters = slices.Clone(p.Parameters)
+		for i := range p.Parameters {
+			p.Parameters[i].Default = ""
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // dims is how many dimensions the vectors of every collection have; 0 when they

@@ -66,24 +66,38 @@ var documented = map[string]string{
 
 // filterPattern is the part of the query language that filters are mostly written in:
 // clauses, alternatives with OR, and brackets that do not nest. Brackets that do are
-// understood too, and are no regular language.
+// understood too, and are no regular language. All that it matches is a filter.
 func filterPattern() string {
 	const (
 		blanks = `[\x{0009}\x{000a}\x{000d} \x{0085}\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
-		first  = `[^` + blank + `"“”\x{0021}-\x{002f}\x{003a}-\x{0040}\x{005b}-\x{0060}\x{007b}-\x{007e}]`
-		value  = first + `[^` + blank + `"“”()*,:~<>=]*`
+		marks  = `\x{0021}-\x{002f}\x{003a}-\x{0040}\x{005b}-\x{0060}\x{007b}-\x{007e}` // of ASCII
+		some   = blank + `"“”()`                                                        // ends a word or begins a phrase
+		first  = `[^` + blank + `“”` + marks + `]`
+		tagged = first + `[^` + some + `*,]*\*?`
 		quoted = `"` + first + `[^"“”\x{0000}-\x{001f}\x{007f}]*"`
-		day    = `(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|1[0-9]|2[0-8]))?|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31`
-		date   = `(?:[1-9][0-9]{3}(?:-(?:` + day + `))?|[0-9]{1,3}[dwmy]|today|yesterday)`
+		hash   = `#[-_/0-9A-Za-z]*` + letter + `(?:[-_/0-9A-Za-z]|` + first + `)*\*?`
+		path   = `/?` + first + `(?:[^` + some + `*]*[/.][^` + some + `*]*\*?|[^` + some + `*]*\*)`
+		name   = `[^` + blank + `“”\x{0021}-\x{002c}\x{002f}\x{003a}-\x{0040}\x{005b}-\x{005e}\x{0060}\x{007b}-\x{007e}]+`
+		plain  = `[^` + some + `<>=][^` + some + `]*`
+		month  = `(?:0[1-9]|1[0-2])`
+		day    = `(?:` + month + `-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)`
+		leap   = `(?:[1-9][0-9](?:0[48]|[2468][048]|[13579][26])|(?:[2468][048]|[13579][26])00)-02-29`
+		date   = `(?:[1-9][0-9]{3}(?:-(?:` + month + `|` + day + `))?|` + leap + `|[0-9]{1,3}[dwmy]|today|yesterday)`
 		number = `-?[0-9]{1,15}(?:\.[0-9]{1,15})?`
-		clause = `-?(?:(?:tags?|prop\.[A-Za-z][-_.A-Za-z]*):(?:` + value + `\*?|` + quoted + `)|#[0-9]*[A-Za-z][-_/0-9A-Za-z]*|ext:` + value +
-			`|(?:path|file|folder|in):/?` + value + `(?:/|\*|\.[0-9A-Za-z]+)|(?:(?:after|since|before):|(?:on|date):[<>]?=?)` + date +
-			`|prop\.[A-Za-z][-_.A-Za-z]*:(?:\*|[<>]=?` + number + `))`
-		either = clause + `(?: +OR +` + clause + `)*`
-		item   = `(?:-?\(` + either + `\)|` + clause + `)`
+		clause = `[-+]?(?:tags?:(?:` + tagged + `|` + quoted + `)|` + hash + `|ext:[^` + some + `]+|(?:path|file|folder|in):` + path +
+			`|(?:after|since|before):` + date + `|(?:on|date):(?:[<>]=?|=)?` + date +
+			`|prop\.` + name + `:(?:` + plain + `|` + quoted + `|[<>]=?(?:` + number + `|` + date + `)))`
 	)
-	return `^(?:` + blanks + `*| *` + item + `(?: +(?:OR +)?` + item + `)* *)$`
+	list := func(item string) string {
+		return item + `(?:` + blanks + `+(?:OR` + blanks + `+)?` + item + `)*`
+	}
+	item := `(?:` + clause + `|[-+]?\(` + blanks + `*` + list(clause) + blanks + `*\))`
+	return `^(?:` + blanks + `*|` + blanks + `*` + list(item) + blanks + `*)$`
 }
+
+// letter is a character of a tag behind # that makes it one: no digit, and no mark of
+// any script.
+const letter = `[A-Za-z\x{00c0}-\x{037d}\x{0400}-\x{0559}\x{0561}-\x{0587}\x{05d0}-\x{05ea}\x{0620}-\x{065f}\x{0904}-\x{0963}\x{0e01}-\x{0e4e}\x{3041}-\x{3096}\x{30a1}-\x{30fa}\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}]`
 
 // Parts of patterns. Classes are written without their brackets where another is
 // made of them.

@@ -44,7 +44,9 @@ func saveRoutes() []*route {
 				}
 				input := in.Body.ProfileInput
 				input.Parameters = settings(in.Body.Parameters)
-				return collection.SaveProfile(c.grant, in.Name, input)
+				saved, err := collection.SaveProfile(c.grant, in.Name, input)
+				c.api.saved.Add(1)
+				return saved, err
 			}),
 		operation(route{method: "PUT", path: "/v1/judged/{name}", id: "judgedPut", example: `{"queries": [{"query": "undo a commit", "expect": ["notes:guides/git.md#undo-a-commit"]}], "replace": true}`, summary: "Save judged queries for sheaf eval", scope: access.ScopeAdmin, large: true, status: http.StatusCreated, fails: fails,
 			about: "They are a file beside the index. A name that is taken is a conflict unless it is to be replaced."},

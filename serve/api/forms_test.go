@@ -273,8 +273,8 @@ func TestStrangersAndProfiles(t *testing.T) {
 // TestProfilesAreAskedForOnceASecond: the document tells of a profile that was written by
 // hand when it has asked for them again.
 func TestProfilesAreAskedForOnceASecond(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
 	synctest.Test(t, func(t *testing.T) {
-		f := servetest.Open(t, notes, nil)
 		a, err := api.New(api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted()})
 		if err != nil {
 			t.Fatal(err)

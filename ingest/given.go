@@ -76,7 +76,9 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 }
 
 // Change is [Put] that removes other documents in its first commit; those that
-// do not exist are no error.
+// do not exist are no error. After a [backend.PartialError] the catalog says what the
+// store has: of the documents that it names nothing, of the others of the commit what
+// was asked for; later commits are not made.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	o.defaults()
 	began := time.Now()
@@ -96,7 +98,7 @@ func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*
 }
 
 func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, began time.Time) (*Report, error) {
-	report := &Report{Removed: len(removed)}
+	report := &Report{}
 	view := o.Catalog.View()
 	defer view.Close()
 	o.Trees = withGiven(o.Trees, view)
@@ -109,6 +111,15 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 			return report, err
 		}
 		p.work = append(p.work, j)
+	}
+	for _, id := range removed {
+		_, known, err := view.File(id)
+		if err != nil {
+			return report, err
+		}
+		if known {
+			p.known++
+		}
 	}
 	var err error
 	if report.Skipped, err = view.Skipped(); err != nil {

@@ -32,6 +32,7 @@ type plan struct {
 	generation uint64 // of the catalog that it was made for
 	work       []job  // in order of tree and path
 	removed    []sheaf.ID
+	known      int                  // how many of removed there are
 	removedBy  map[catalog.Hash]int // how many of what is removed have a content
 	unchanged  int
 	ignored    int

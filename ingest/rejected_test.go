@@ -3,11 +3,13 @@ package ingest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/catalog"
 	"sheaf/ingest"
 )
 
@@ -67,5 +69,64 @@ func TestRejected(t *testing.T) {
 	}
 	if got := state(t, w.o); strings.Contains(got, "heavy") {
 		t.Errorf("the index still holds\n%s", got)
+	}
+}
+
+// TestRejectedOfBatch: where a store takes a part of the documents that are given, the
+// catalog has that part too: what was put, what was removed, and nothing of what was
+// rejected, of which the store has nothing.
+func TestRejectedOfBatch(t *testing.T) {
+	w := newWorld(t)
+	store := &picky{Backend: w.o.Backend, light: true}
+	w.o.Backend, w.o.Trees = store, []catalog.Tree{{Name: "given"}}
+	doc := func(path, text string) ingest.Given {
+		return ingest.Given{Tree: "given", Path: path, Text: []byte(text)}
+	}
+	old := []ingest.Given{doc("heavy.md", "alpha one"), doc("b.md", "alpha two")}
+	if _, err := ingest.Put(t.Context(), w.o, old); err != nil {
+		t.Fatal(err)
+	}
+	store.light = false
+	r, err := ingest.Change(t.Context(), w.o, []ingest.Given{doc("heavy.md", "alpha three"), doc("c.md", "alpha four")}, []sheaf.ID{"given:b.md", "given:none.md"})
+	var partial *backend.PartialError
+	if !errors.As(err, &partial) || partial.Rejected["given:heavy.md"] == nil {
+		t.Fatalf("%v", err)
+	}
+	if r.Added != 1 || r.Changed != 0 || r.Removed != 2 {
+		t.Errorf("%+v", r)
+	}
+	if err := w.o.Catalog.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	want := "doc given:c.md \"c\"\ncatalog given:c.md {0 10}\nchunk given:c.md\nalpha given:c.md "
+	if got := state(t, w.o); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != strings.Count(want, "\n") {
+		t.Errorf("the index holds\n%s\nwant\n%s", got, want)
+	}
+}
+
+// down is a store that does not answer.
+type down struct{ backend.Backend }
+
+func (down) Write(context.Context, backend.Batch) error {
+	return fmt.Errorf("%w: it is off", sheaf.ErrUnavailable)
+}
+
+// TestNothingRemoved: the report counts no document that does not exist as removed, nor
+// any that no store was told of, and the error says what was asked for.
+func TestNothingRemoved(t *testing.T) {
+	w := newWorld(t)
+	store := &picky{Backend: w.o.Backend}
+	w.o.Backend, w.o.Trees = store, []catalog.Tree{{Name: "given"}}
+	if _, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "a.md", Text: []byte("alpha")}}); err != nil {
+		t.Fatal(err)
+	}
+	off := w.o
+	off.Backend = down{store}
+	r, err := ingest.Change(t.Context(), off, nil, []sheaf.ID{"given:a.md"})
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "of 1 documents to be removed some may be gone") || r.Removed != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err = ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:none.md", "given:a.md"}); err != nil || r.Removed != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -34,7 +34,8 @@ func (o *Options) run(ctx context.Context, p *plan, report *Report, began time.T
 			return err
 		}
 	}
-	report.Unchanged, report.Removed, report.Ignored, report.Skipped = p.unchanged, len(p.removed), p.ignored, slices.Clone(p.skipped)
+	report.Unchanged, report.Ignored, report.Skipped = p.unchanged, p.ignored, slices.Clone(p.skipped)
+	p.known = len(p.removed)
 	return o.carryOut(ctx, p, report, began)
 }
 
@@ -72,6 +73,8 @@ type runner struct {
 	told    time.Time
 	update  catalog.Update
 	pending map[sheaf.ID]string
+	// removing is how many documents of update are removed by the plan.
+	removing int
 	// written are the files of the documents in update, by document.
 	written map[sheaf.ID]writtenFile
 	// recording ends with what the catalog says of the last commit; nil when
@@ -113,10 +116,14 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 	w.batch = backend.Batch{}
 	w.mu.Unlock()
 	err := w.b.Write(ctx, batch)
-	if errors.Is(err, sheaf.ErrUnavailable) {
-		return fmt.Errorf("%w; of the last %d chunks some may be written: repeat this when the store answers, and it is whole", err, len(batch.Chunks))
+	if !errors.Is(err, sheaf.ErrUnavailable) {
+		return err
 	}
-	return err
+	some := fmt.Sprintf("of the last %d chunks some may be written", len(batch.Chunks))
+	if len(batch.Chunks) == 0 {
+		some = fmt.Sprintf("of %d documents to be removed some may be gone", len(batch.Replace))
+	}
+	return fmt.Errorf("%w; %s: repeat this when the store answers, and it is whole", err, some)
 }
 
 func (w *plainWriter) Close() error { return nil }
@@ -127,7 +134,7 @@ func (r *runner) rounds(ctx context.Context, w backend.BulkWriter) error {
 		if err := w.Add(ctx, backend.Batch{Replace: r.plan.removed}); err != nil {
 			return err
 		}
-		r.update.Delete = r.plan.removed
+		r.update.Delete, r.removing = slices.Clip(r.plan.removed), r.plan.known
 		for _, id := range r.plan.removed {
 			delete(r.pending, id)
 		}
@@ -207,16 +214,19 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	}
 	r.tell(PhaseCommit, true)
 	var partial *backend.PartialError
+	var refused error
 	switch err := w.Commit(ctx); {
 	case errors.As(err, &partial):
-		if err := r.rejected(partial, &u); err != nil {
-			return err
+		if r.rejected(partial, &u) {
+			refused = err
 		}
 		skipped = hashSkips(r.report.Skipped)
 	case err != nil:
 		return err
 	}
 	clear(r.written)
+	r.report.Removed += r.removing
+	r.removing = 0
 	settings.Trees = r.o.Trees
 	if r.plan.settings != nil {
 		settings = *r.plan.settings
@@ -235,6 +245,9 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	// A run that is stopped now still records what the backend has.
 	ctx = context.WithoutCancel(ctx)
 	go func() { r.recording <- r.o.Catalog.Update(ctx, u) }()
+	if refused != nil {
+		return errors.Join(refused, r.recorded())
+	}
 	return nil
 }
 
@@ -247,22 +260,25 @@ type writtenFile struct {
 }
 
 // rejected leaves out the documents that the store did not take, and what it had of
-// them before: they are not read again until they change. One that was given as a text
-// is an error, since whoever gave it waits for an answer.
-func (r *runner) rejected(partial *backend.PartialError, u *catalog.Update) error {
+// them before, which it has no longer: files are not read again until they change. given
+// says that some were given as texts: that is an error, once the rest is recorded, since
+// whoever gave them waits for an answer.
+func (r *runner) rejected(partial *backend.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.written[doc]
 		if !ok || f.given {
-			return partial
+			given = true
+		} else {
+			f.skip.Detail = partial.Rejected[doc].Error()
+			r.report.Skipped = append(r.report.Skipped, f.skip)
 		}
-		f.skip.Detail = partial.Rejected[doc].Error()
-		r.report.Skipped = append(r.report.Skipped, f.skip)
 		u.Delete = append(u.Delete, doc)
 		r.report.Chunks -= f.chunks
-		if f.known {
+		switch {
+		case f.known:
 			r.report.Changed--
 			r.report.Removed++
-		} else {
+		case ok:
 			r.report.Added--
 		}
 		delete(r.pending, doc)
@@ -270,7 +286,7 @@ func (r *runner) rejected(partial *backend.PartialError, u *catalog.Update) erro
 	u.Encoded = slices.DeleteFunc(u.Encoded, func(e catalog.Encoded) bool { return partial.Rejected[e.ID()] != nil })
 	u.Put = slices.DeleteFunc(u.Put, func(rec catalog.Record) bool { return partial.Rejected[rec.Document.ID] != nil })
 	sortSkips(r.report.Skipped)
-	return nil
+	return given
 }
 
 // recorded waits until the catalog has what was committed.

@@ -183,7 +183,8 @@ func newGiven() given {
 func (g *given) counts() TaskCounts { return g.tasks.counts() }
 
 // Write makes changes for a caller, all or none, and returns when they are
-// durable and can be found. Documents are in trees without a folder: a caller
+// durable and can be found. A store without transactions may take a part of them
+// only, which is a [RejectedError]. Documents are in trees without a folder: a caller
 // writes to the tree of their tenant, or FreeTree when they have none.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
 	if err := c.allowed(&grant, changes); err != nil {
@@ -477,6 +478,10 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change) ([]Stored, 
 	if err == nil {
 		err = c.index(ctx, puts, deletes)
 	}
+	var partial *backend.PartialError
+	if errors.As(err, &partial) {
+		err = c.rejected(ctx, changes, names, partial)
+	}
 	if err != nil {
 		return nil, errors.Join(err, c.refused(changes, names))
 	}
@@ -494,8 +499,8 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change) ([]Stored, 
 // versions are the files of a document before and after a change, "" for none.
 type versions struct{ old, fresh string }
 
-// refused removes the files of changes that were not made, or of what is replaced
-// where the catalog has them all the same.
+// refused removes the files of changes that were not made, and of what is replaced or
+// deleted where the catalog says that they were all the same.
 func (c *Collection) refused(changes []Change, names []versions) error {
 	view := c.o.Catalog.View()
 	defer view.Close()
@@ -504,7 +509,7 @@ func (c *Collection) refused(changes []Change, names []versions) error {
 		switch {
 		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
 			return err // both stay: see missing
-		case err == nil && fileName(changes[i].ID, rec.File.Hash) == n.fresh:
+		case err == nil && fileName(changes[i].ID, rec.File.Hash) == n.fresh, err != nil && changes[i].Put == nil:
 			err = c.removeFile(n.old, n.fresh)
 		default:
 			err = c.removeFile(n.fresh, n.old)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/ingest"
 	"sheaf/serve/access"
 	"sheaf/vfs"
@@ -375,12 +376,22 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (mo
 		size += len(content)
 		tried[name] = true
 	}
-	if err := c.index(ctx, puts, nil); err != nil {
+	err = c.index(ctx, puts, nil)
+	var partial *backend.PartialError
+	if err != nil && !errors.As(err, &partial) {
 		return false, err
 	}
-	for _, name := range names {
+	for i, name := range names {
+		refused := partial != nil && partial.Rejected[sheaf.DocumentID(puts[i].Tree, puts[i].Path)] != nil
+		if refused && len(missing[name]) == 1 {
+			return false, err
+		}
 		for _, e := range missing[name] {
-			if err := c.removeFile(e.Name(), name); err != nil {
+			gone, keep := e.Name(), name
+			if refused { // it was never acknowledged: the version before it is next
+				gone, keep = name, ""
+			}
+			if err := c.removeFile(gone, keep); err != nil {
 				return false, err
 			}
 		}

@@ -91,7 +91,7 @@ func documentRoutes() []*route {
 				return &stored[0], nil
 			}),
 		operation(route{method: "POST", path: "/v1/documents", id: "documentsPost", example: `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`, summary: "Change many documents", scope: access.ScopeIngest, large: true, fails: written, also: []int{http.StatusAccepted},
-			about: "All changes are made or none. 202 with a task when they are done later: what was accepted is kept, whatever happens to the server."},
+			about: "All changes are made or none, unless the store has no transactions and refuses a document for itself: then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done later: what was accepted is kept, whatever happens to the server."},
 			func(ctx context.Context, c *call, in *batchPost) (*BatchAnswer, error) {
 				return once(c, in.Key, func() (*BatchAnswer, int, error) { return c.batch(ctx, in) })
 			}),

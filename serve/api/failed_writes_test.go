@@ -2,14 +2,17 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"sheaf"
 	"sheaf/backend"
 	"sheaf/serve"
 	"sheaf/serve/api"
@@ -167,5 +170,100 @@ func TestCrashesBetweenSteps(t *testing.T) {
 	names := slices.Sorted(maps.Keys(kept(t, s)))
 	if want := slices.Sorted(slices.Values([]string{apples, bananas, cherries, figs})); !slices.Equal(names, want) {
 		t.Errorf("kept are %v, want %v", names, want)
+	}
+}
+
+// picky is a store without transactions that takes no chunk of a document with "heavy"
+// in its text, removes what it had of it, and writes the rest of a batch.
+type picky struct{ backend.Backend }
+
+func (p picky) Write(ctx context.Context, batch backend.Batch) error {
+	partial := &backend.PartialError{Rejected: map[sheaf.ID]error{}}
+	taken := backend.Batch{Replace: batch.Replace}
+	for _, c := range batch.Chunks {
+		if slices.ContainsFunc(c.Fields, func(f backend.Field) bool { return strings.Contains(f.Text, "heavy") }) {
+			partial.Rejected[c.Doc] = sheaf.Invalidf("it is too heavy")
+			continue
+		}
+		taken.Chunks = append(taken.Chunks, c)
+	}
+	if err := p.Backend.Write(ctx, taken); err != nil || len(partial.Rejected) == 0 {
+		return err
+	}
+	return partial
+}
+
+// Where a store takes a part of a batch only, the answer names what it did not take,
+// which is as it was, and all the rest is done: in the store, in the catalog and in
+// the folder.
+func TestRejectedOfBatch(t *testing.T) {
+	var fixture *servetest.Fixture
+	s := start(t, notes, func(o *api.Options) {
+		fixture = servetest.Open(t, notes, func(o *serve.Options) { o.Backend = picky{o.Backend} })
+		o.Collections = []*serve.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "text": "Bananas.\n"}]}`, &api.BatchAnswer{})
+	res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Pears.\n"}, {"id": "api:a.md", "text": "Plums, heavy.\n"}, {"id": "api:new.md", "text": "Grapes, heavy.\n"}, {"id": "api:b.md", "delete": true}]}`)
+	var p api.Problem
+	if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != 422 || len(p.Errors) != 2 || p.Errors[0].Pointer != "#/documents/1" || p.Errors[1].Pointer != "#/documents/2" ||
+		!strings.Contains(p.Detail, "api:a.md (") || !strings.Contains(p.Detail, "it is too heavy") || !strings.Contains(p.Detail, "2 of 4 changes are made, and what was not taken is as it was") || strings.Contains(p.Detail, "versions") {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	for text, want := range map[string]bool{"apples": true, "pears": true, "bananas": false, "plums": false, "grapes": false} {
+		if ids := found(t, s, text); len(ids) > 0 != want {
+			t.Errorf("%s: found %v", text, ids)
+		}
+	}
+	var texts []string
+	for _, content := range kept(t, s) {
+		texts = append(texts, content)
+	}
+	if all := strings.Join(texts, ""); len(texts) != 2 || !strings.Contains(all, "Apples") || !strings.Contains(all, "Pears") {
+		t.Errorf("kept are %v", texts)
+	}
+	for id, want := range map[string]int{"api:a.md": 200, "api:c.md": 200, "api:b.md": 404, "api:new.md": 404} {
+		if res, body := s.ask(t, "PATCH", "/v1/documents/"+id, `{}`); res.StatusCode != want {
+			t.Errorf("PATCH %s: %d %s", id, res.StatusCode, body)
+		}
+	}
+	if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`); res.StatusCode != 422 || !strings.Contains(string(body), "0 of 1 changes are made") || len(found(t, s, "apples")) == 0 {
+		t.Errorf("PUT: %d %s", res.StatusCode, body)
+	}
+}
+
+// A version that the store does not take and a crash left gives way to the one before it.
+func TestRejectedAfterCrash(t *testing.T) {
+	var fixture *servetest.Fixture
+	s := start(t, notes, func(o *api.Options) {
+		fixture = servetest.Open(t, notes, func(o *serve.Options) { o.Backend = picky{o.Backend} })
+		o.Collections = []*serve.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &serve.Stored{})
+	before := kept(t, s)
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:a.md", ""); res.StatusCode != 200 {
+		t.Fatal(res.StatusCode, string(body))
+	}
+	for name, content := range before {
+		key, _, _ := strings.Cut(name, "-")
+		for _, f := range []struct {
+			name, content string
+			at            time.Time
+		}{{name, content, time.Now().Add(-time.Hour)}, {key + "-00.json", strings.Replace(content, "Apples", "heavy Apples", 1), time.Now()}} {
+			full := filepath.Join(fixture.Options.Documents, f.name)
+			if err := errors.Join(os.WriteFile(full, []byte(f.content), 0o600), os.Chtimes(full, f.at, f.at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	working(t, fixture.Collection)
+	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "apples")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
+		}
+	}
+	if after := kept(t, s); !maps.Equal(after, before) {
+		t.Errorf("kept are %v, want %v", after, before)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,9 +88,12 @@ func told(p *Problem, list faults) *Problem {
 func problemOf(err error, r *route) *Problem {
 	var p *Problem
 	var at *serve.FieldError
+	var rejected *serve.RejectedError
 	switch {
 	case errors.As(err, &p):
 		return p
+	case errors.As(err, &rejected):
+		p = told(problem("impossible", "%v", rejected), r.rejected(rejected))
 	case errors.Is(err, serve.ErrExpired):
 		p = told(problem("expired", "%v", err), faults{r.fault("cursor", err.Error())})
 	case errors.Is(err, serve.ErrPrecondition) && errors.As(err, &at) && r.inHeader(at.Field):
@@ -135,6 +140,18 @@ func (r *route) fault(field, detail string) fault {
 		return fault{Pointer: "#/" + field, Detail: detail}
 	}
 	return fault{Parameter: field, Detail: detail}
+}
+
+// rejected are the changes of a batch that the store did not take; none of a request for
+// one document.
+func (r *route) rejected(e *serve.RejectedError) (list faults) {
+	if r == nil || r.set.byName["id"] != nil {
+		return nil
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(e.Changes), func(a, b sheaf.ID) int { return e.Changes[a] - e.Changes[b] }) {
+		list = append(list, r.fault(fmt.Sprintf("documents/%d", e.Changes[id]), e.Rejected[id].Error()))
+	}
+	return list
 }
 
 // write sends the problem.

@@ -42,7 +42,8 @@ type Vectors struct {
 // Load is a set of changes that become durable and visible together, with
 // Commit. Add and Delete can be called by several goroutines, which gather chunks side
 // by side; a segment is made of what all have. What memory cannot hold is written as
-// runs, of which a commit makes a segment, see [Load.join]. Close ends it: much of its memory is not the garbage collector's.
+// runs, of which a commit makes a segment, or a few where joining them all would take too
+// much, see [Load.join]. Close ends it: much of its memory is not the garbage collector's.
 type Load struct {
 	index   *Index
 	workers chan *worker // those that are idle
@@ -208,16 +209,18 @@ func (l *Load) turn(ctx context.Context) error {
 // its name.
 const removedBytes = 64
 
-// room is the memory that workers may take together: what is not kept of the names of
-// what was added, and not what joining runs or, while they run, other merges may take. At
-// least a quarter of what there is to gather is left, or there would be a run for every
-// few chunks.
-func (l *Load) room() int64 {
-	room := l.gather()
+// room is the memory that workers may take together. Joining runs takes none of it: then
+// they have nothing.
+func (l *Load) room() int64 { return l.left(l.gather()) }
+
+// left is what is left of memory beside what other merges may take while they run, and what
+// is kept of the names of what was added: a quarter of memory at least, or there would be a
+// run for every few chunks.
+func (l *Load) left(memory int64) int64 {
 	if l.index.merge.running.Load() {
-		room = min(room, l.index.options.Memory-l.index.options.Memory/mergeShare)
+		memory = min(memory, l.index.options.Memory-l.index.options.Memory/mergeShare)
 	}
-	return room - min(l.noted.Load(), room/2)
+	return memory - min(l.noted.Load(), memory/2)
 }
 
 // gather is what a load may gather where nothing else takes memory.

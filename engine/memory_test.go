@@ -130,3 +130,67 @@ func TestMemoryBounds(t *testing.T) {
 		})
 	}
 }
+
+// TestJoinMemory: joining runs takes no more with many processors than with few.
+func TestJoinMemory(t *testing.T) {
+	if testing.Short() || raced {
+		t.Skip("4,000,000 words")
+	}
+	const memory = 6 << 20
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64))
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	var joining atomic.Bool
+	var most, looks int64
+	disk := &vfs.Faulty{FS: vfs.Disk{}, Fail: func(op vfs.Op, _ string) error {
+		if joining.Load() && op == vfs.OpWrite { // one goroutine writes
+			looks++
+			most = max(most, heap())
+		}
+		return nil
+	}}
+	ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: memory, MergeRate: NoMerges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	load, err := ix.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	rng := rand.New(rand.NewPCG(33, 34))
+	for round := range 40 {
+		chunks := randomChunks(rng, round*100, 100, 20_000)
+		for i := range chunks {
+			chunks[i].Fields[0].Text += text(rng, 1000, 20_000)
+		}
+		if err := load.Add(t.Context(), nil, chunks); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := 0
+	for _, f := range load.flushed {
+		if f.reader.Run() {
+			runs++
+		}
+	}
+	before := heap()
+	joining.Store(true)
+	if err := load.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	joining.Store(false)
+	t.Logf("%d runs; at most %.1f MB on the heap, looked at %d times", runs, float64(most-before)/1e6, looks)
+	if runs < 2 || looks < 20 || most-before > memory {
+		t.Errorf("joining %d runs took %d bytes of the heap, with %d allowed (looked at %d times)", runs, most-before, memory, looks)
+	}
+}

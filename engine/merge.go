@@ -177,9 +177,15 @@ func (ix *Index) tiers(views []*view) []*view {
 	return nil
 }
 
+// goroutines is with how many goroutines, most at most, segments are merged whose merge
+// takes so much of the memory that there is for it. One there is always.
+func goroutines(most int, memory, taken int64) int {
+	return int(max(1, min(int64(most), (memory-taken)/segment.GoroutineBytes)))
+}
+
 // mergeOnce merges the segments that choose picks, writing at most rate bytes a
-// second, with so many goroutines; again says that it did.
-func (ix *Index) mergeOnce(ctx context.Context, rate int64, goroutines int, choose func([]*view) []*view) (again bool, err error) {
+// second, with most goroutines or as many as memory allows; again says that it did.
+func (ix *Index) mergeOnce(ctx context.Context, rate int64, most int, choose func([]*view) []*view) (again bool, err error) {
 	if err := ix.pause(ctx); err != nil {
 		return false, err // a small merge would end before it waits
 	}
@@ -192,14 +198,15 @@ func (ix *Index) mergeOnce(ctx context.Context, rate int64, goroutines int, choo
 	if len(chosen) == 0 {
 		return false, nil
 	}
-	sources := make([]segment.Source, len(chosen))
+	sources, taken := make([]segment.Source, len(chosen)), int64(0)
 	for i, v := range chosen {
 		sources[i] = segment.Source{Reader: v.reader, Deleted: v.deleted}
+		taken += v.reader.MergeBytes()
 	}
 	name := ix.newName()
 	path := filepath.Join(ix.options.Dir, name)
 	slow := throttle{rate: rate, pause: ix.pause}
-	if err := segment.Merge(ctx, ix.fs, path, goroutines, sources, slow.wait); err != nil {
+	if err := segment.Merge(ctx, ix.fs, path, goroutines(most, ix.options.Memory, taken), sources, slow.wait); err != nil {
 		return false, err
 	}
 	reader, err := segment.Open(ix.fs, path)

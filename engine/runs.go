@@ -86,9 +86,11 @@ func (l *Load) nextRuns() (runs []*flushed) {
 // joinOnce makes a segment of runs; nil when nothing is left of them.
 func (l *Load) joinOnce(ctx context.Context, runs []*flushed) (*flushed, error) {
 	var sources []segment.Source
+	taken := int64(0)
 	for _, f := range runs {
 		if f.deleted.Count() < f.reader.Chunks() {
 			sources = append(sources, segment.Source{Reader: f.reader, Deleted: f.deleted})
+			taken += f.reader.MergeBytes()
 		}
 	}
 	if len(sources) == 0 {
@@ -96,7 +98,7 @@ func (l *Load) joinOnce(ctx context.Context, runs []*flushed) (*flushed, error) 
 	}
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
-	if err := segment.Merge(ctx, l.index.fs, path, runtime.GOMAXPROCS(0), sources, nil); err != nil {
+	if err := segment.Merge(ctx, l.index.fs, path, goroutines(runtime.GOMAXPROCS(0), l.left(l.index.options.Memory), taken), sources, nil); err != nil {
 		return nil, err
 	}
 	reader, err := segment.Open(l.index.fs, path)

@@ -12,6 +12,10 @@ import (
 // are gathered by each goroutine before they are written.
 const mergeRange = 256 << 10
 
+// GoroutineBytes is about how much memory a merge takes for each of its goroutines: two
+// ranges as they are encoded, and what they are encoded with.
+const GoroutineBytes = 6 * mergeRange
+
 // postings merges the dictionaries, by ranges of terms.
 func (m *merger) postings() error {
 	counts, err := m.countLetters()

@@ -19,7 +19,11 @@ func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *bac
 	}
 	var st statement
 	near := st.exact(field, req.Vector.Vector, st.bound(req))
-	found, err := hits(conn.Query(ctx, st.text("SELECT c.id, r.score, r.passage FROM "+near+" r JOIN chunk c ON c.ord = r.chunk WHERE sha256(c.id) = ANY("+st.arg(hashes(ids), "bytea[]")+")"), st.args...))
+	sql, err := st.text("SELECT c.id, r.score, r.passage FROM " + near + " r JOIN chunk c ON c.ord = r.chunk WHERE sha256(c.id) = ANY(" + st.arg(hashes(ids), "bytea[]") + ")")
+	if err != nil {
+		return nil, err
+	}
+	found, err := hits(conn.Query(ctx, sql, st.args...))
 	out := map[sheaf.ID]*sheaf.Explanation{}
 	for _, h := range found {
 		out[h.ID] = &sheaf.Explanation{Label: fmt.Sprintf("similarity of %s, passage %d", req.Vector.Field, h.Passage), Value: h.Score}
@@ -33,8 +37,11 @@ func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *backe
 	if err != nil {
 		return nil, err
 	}
-	sql := "SELECT c.id, q.f, coalesce(t.text, ''), q.s FROM " + root + " q JOIN chunk c ON c.ord = q.chunk LEFT JOIN term t ON t.id = q.term WHERE sha256(c.id) = ANY(" + w.arg(hashes(ids), "bytea[]") + ") ORDER BY c.id, q.f, q.n"
-	rows, err := conn.Query(ctx, w.text(sql), w.args...)
+	sql, err := w.text("SELECT c.id, q.f, coalesce(t.text, ''), q.s FROM " + root + " q JOIN chunk c ON c.ord = q.chunk LEFT JOIN term t ON t.id = q.term WHERE sha256(c.id) = ANY(" + w.arg(hashes(ids), "bytea[]") + ") ORDER BY c.id, q.f, q.n")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := conn.Query(ctx, sql, w.args...)
 	if err != nil {
 		return nil, err
 	}

@@ -35,15 +35,22 @@ func (s *statement) once(prefix, body string) string {
 	return name
 }
 
-func (s *statement) text(final string) string {
-	if len(s.parts) == 0 {
-		return final
+// maxArgs is how many parameters the protocol numbers.
+const maxArgs = 65_535
+
+// text is the whole statement, once all of its parameters are added.
+func (s *statement) text(final string) (string, error) {
+	if len(s.args) > maxArgs {
+		return "", fmt.Errorf("postgres: search: %w: the query and its filter take %d parameters, where the server takes %d: name the values of one column together, or leave parts out", sheaf.ErrUnsupported, len(s.args), maxArgs)
 	}
-	return "WITH " + strings.Join(s.parts, ",\n") + "\n" + final
+	if len(s.parts) == 0 {
+		return final, nil
+	}
+	return "WITH " + strings.Join(s.parts, ",\n") + "\n" + final, nil
 }
 
-// maxFilters is how many parts a filter has at most: the protocol numbers 65,535
-// parameters, of which a part takes five at most.
+// maxFilters is how many parts a filter has at most, so that one of far too many is refused
+// before a statement is made of it; see also maxArgs.
 const maxFilters = 10_000
 
 // validate refuses what no statement is made of.

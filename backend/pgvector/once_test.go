@@ -40,7 +40,11 @@ func TestCountedOnce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			rows, err := conn.Query(ctx, "EXPLAIN (ANALYZE, TIMING OFF) "+w.text(best(w.scored(root), ", 0 AS passage", w.arg(req.Limit, "bigint"))), w.args...)
+			sql, err := w.text(best(w.scored(root), ", 0 AS passage", w.arg(req.Limit, "bigint")))
+			if err != nil {
+				return err
+			}
+			rows, err := conn.Query(ctx, "EXPLAIN (ANALYZE, TIMING OFF) "+sql, w.args...)
 			if err != nil {
 				return err
 			}
@@ -86,7 +90,11 @@ func TestFilteredOnce(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		rows, err := conn.Query(ctx, "EXPLAIN (ANALYZE, TIMING OFF) "+w.text(best(w.scored(root), ", 0 AS passage", w.arg(req.Limit, "bigint"))), w.args...)
+		sql, err := w.text(best(w.scored(root), ", 0 AS passage", w.arg(req.Limit, "bigint")))
+		if err != nil {
+			return err
+		}
+		rows, err := conn.Query(ctx, "EXPLAIN (ANALYZE, TIMING OFF) "+sql, w.args...)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,9 @@ func (s *Store) statements(ctx context.Context, words, vector backend.Request) (
 			return err
 		}
 		limit := w.arg(words.Limit, "bigint")
-		sql[0] = w.text(best(w.scored(root), ", 0 AS passage", limit))
+		if sql[0], err = w.text(best(w.scored(root), ", 0 AS passage", limit)); err != nil {
+			return err
+		}
 		args[0] = w.args
 		field, ok, err := s.vectorField(ctx, conn, vector.Vector)
 		if err != nil || !ok {
@@ -58,9 +60,9 @@ func (s *Store) statements(ctx context.Context, words, vector backend.Request) (
 		}
 		var st statement
 		near := st.exact(field, vector.Vector.Vector, "")
-		sql[1] = st.text(best(near, ", r.passage", st.arg(vector.Limit, "bigint")))
+		sql[1], err = st.text(best(near, ", r.passage", st.arg(vector.Limit, "bigint")))
 		args[1] = st.args
-		return nil
+		return err
 	})
 	return sql, args, err
 }

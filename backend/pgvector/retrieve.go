@@ -54,7 +54,11 @@ func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *backe
 	}
 	var st statement
 	allowed := st.bound(req)
-	err = conn.QueryRow(ctx, st.text("SELECT count(DISTINCT v.chunk) FROM "+field.table()+" v"+inside(allowed)), st.args...).Scan(&n)
+	sql, err := st.text("SELECT count(DISTINCT v.chunk) FROM " + field.table() + " v" + inside(allowed))
+	if err != nil {
+		return 0, err
+	}
+	err = conn.QueryRow(ctx, sql, st.args...).Scan(&n)
 	return n, err
 }
 
@@ -98,7 +102,11 @@ func (s *Store) retrieveVectors(ctx context.Context, conn *pgxpool.Conn, req *ba
 	if s.o.HNSW == 0 {
 		var st statement
 		scored := st.exact(field, req.Vector.Vector, st.bound(req))
-		return hits(conn.Query(ctx, st.text(best(scored, ", r.passage", st.arg(req.Limit, "bigint"))), st.args...))
+		sql, err := st.text(best(scored, ", r.passage", st.arg(req.Limit, "bigint")))
+		if err != nil {
+			return nil, err
+		}
+		return hits(conn.Query(ctx, sql, st.args...))
 	}
 	return s.approximate(ctx, conn, req, field)
 }
@@ -137,10 +145,17 @@ func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *backen
 			vector, field.table(), inside(allowed), field.indexed("v.v"), field.indexed(vector), st.arg(passages, "bigint")))
 		near := st.with("near", "SELECT DISTINCT ON (chunk) chunk, score, passage FROM "+seen+" ORDER BY chunk, score DESC, passage")
 		found := 0
-		if err := tx.QueryRow(ctx, st.text("SELECT count(*) FROM "+seen), st.args...).Scan(&found); err != nil {
+		sql, err := st.text("SELECT count(*) FROM " + seen)
+		if err != nil {
 			return nil, err
 		}
-		out, err := hits(tx.Query(ctx, st.text(best(near, ", r.passage", st.arg(req.Limit, "bigint"))), st.args...))
+		if err := tx.QueryRow(ctx, sql, st.args...).Scan(&found); err != nil {
+			return nil, err
+		}
+		if sql, err = st.text(best(near, ", r.passage", st.arg(req.Limit, "bigint"))); err != nil {
+			return nil, err
+		}
+		out, err := hits(tx.Query(ctx, sql, st.args...))
 		if err != nil || len(out) == req.Limit || found < passages {
 			return out, err
 		}

@@ -138,7 +138,10 @@ func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, gu
 		if err != nil {
 			return false, err
 		}
-		text := w.text(q.final(w, root))
+		text, err := w.text(q.final(w, root))
+		if err != nil {
+			return false, err
+		}
 		statements, texts = append(statements, w), append(texts, text)
 	}
 	var b pgx.Batch

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"sheaf/serve"
 	"sheaf/serve/access"
@@ -158,16 +160,23 @@ func TestFiltersThatTheDocumentAllows(t *testing.T) {
 // TestFiltersDrawnFromThePattern: every text that the pattern of the document lets
 // through is a filter.
 func TestFiltersDrawnFromThePattern(t *testing.T) {
-	parsed, err := syntax.Parse(filterPattern(t, start(t, notes, nil)).String(), syntax.Perl)
+	s := start(t, notes, nil)
+	parsed, err := syntax.Parse(filterPattern(t, s).String(), syntax.Perl)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
-	for range 20_000 {
+	for i := range 20_000 {
 		var b strings.Builder
 		drawn(&b, parsed, rng)
 		if _, err := access.Filter(b.String()); err != nil {
 			t.Fatalf("%q: %v", b.String(), err)
+		}
+		if i%20 > 0 || utf8.RuneCountInString(b.String()) > 1000 {
+			continue
+		}
+		if res, body := s.ask(t, "GET", "/v1/search?query=undo&filter="+url.QueryEscape(b.String()), ""); res.StatusCode != 200 {
+			t.Fatalf("%q: %d %s", b.String(), res.StatusCode, body)
 		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 // the memory that each number of SHEAF_TEST_MEMORY allows, in MB (64,128,256,512 when
 // there is none). The corpus is read from disk beside it, so that what is measured is
 // the engine's: anon-MB is the most anonymous memory that was resident, less that
-// before, of which the kernel tells at any time.
+// before, of which the kernel tells at any time; file-MB is the same of pages of files,
+// which the kernel takes back when somebody needs memory.
 func BenchmarkBuildMemory(b *testing.B) {
 	corpus, _ := keptCorpus(b)
 	list := os.Getenv("SHEAF_TEST_MEMORY")
@@ -34,7 +35,12 @@ func BenchmarkBuildMemory(b *testing.B) {
 				b.StopTimer()
 				dir := b.TempDir()
 				debug.FreeOSMemory()
+				ofFiles := func() int64 {
+					_, shared := pages("self")
+					return shared
+				}
 				before, most := Anonymous("self"), watch(func() int64 { return Anonymous("self") })
+				filesBefore, mostOfFiles := ofFiles(), watch(ofFiles)
 				used, input := processTime(), int64(0)
 				b.StartTimer()
 				engine := &own{task: TaskWords, memory: allowed << 20}
@@ -43,6 +49,7 @@ func BenchmarkBuildMemory(b *testing.B) {
 				}
 				b.StopTimer()
 				b.ReportMetric(float64(most()-before)/(1<<20), "anon-MB")
+				b.ReportMetric(float64(mostOfFiles()-filesBefore)/(1<<20), "file-MB")
 				b.ReportMetric(float64(input)/1e6/(processTime()-used).Seconds(), "MB/cpu-s")
 				b.ReportMetric(float64(segments(b, dir)), "segments")
 				b.StartTimer()

@@ -17,26 +17,18 @@ const blockRows = 1024
 // worker is the memory of one search, kept for the next one.
 type worker struct {
 	query query
-	scans []*scanner // one for each range of rows
-	selection
+	scanner
+	others  []*scanner // one for each goroutine that scans beside this one
+	parts   []part     // one for each range of rows
+	nearest nearest    // of the rows that were compared
 }
 
 var workers = sync.Pool{New: func() any { return &worker{} }}
 
-// selection is the memory in which rows are chosen and compared.
-type selection struct {
-	counter
-	list    []survivor // rows that survive, in their order
-	lost    int32      // no row that was dropped for want of room has a better estimate
-	index   []uint32   // rows to be compared
-	out     [blockRows]int32
-	nearest nearest // of the rows that were compared
-}
-
-// compare offers the rows in c.index, which rise, to c.nearest.
-func (s *Set) compare(q *query, c *selection) error {
-	size, nearest, scales, scale := s.Encoder.RowBytes(), &c.nearest, s.Scales, q.scale
-	least := nearest.need()
+// compare offers the rows in c.index, which rise, to found.
+func (s *Set) compare(q *query, c *scanner, found *nearest) error {
+	size, scales, scale := s.Encoder.RowBytes(), s.Scales, q.scale
+	least := found.need()
 	for index := c.index; len(index) > 0; {
 		part := index[:min(len(index), blockRows)]
 		index = index[len(part):]
@@ -50,8 +42,8 @@ func (s *Set) compare(q *query, c *selection) error {
 			if score < least {
 				continue
 			}
-			nearest.passage(row, score)
-			least = nearest.need()
+			found.passage(row, score)
+			least = found.need()
 		}
 	}
 	return nil
@@ -72,7 +64,7 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 	flush := func() error {
 		err := ctx.Err()
 		if err == nil {
-			err = s.compare(&w.query, &w.selection)
+			err = s.compare(&w.query, &w.scanner, &w.nearest)
 		}
 		w.index = w.index[:0]
 		return err
@@ -123,7 +115,7 @@ func (s *Set) comparePassages(w *worker) error {
 		}
 	}
 	w.nearest.reset(s, w.nearest.list[:w.nearest.start], w.nearest.k)
-	return s.compare(&w.query, &w.selection)
+	return s.compare(&w.query, &w.scanner, &w.nearest)
 }
 
 // nearest keeps the best of many chunks: it gathers twice as many as are wanted and

@@ -158,7 +158,7 @@ func TestHostileVectors(t *testing.T) {
 // first rows, in the order of rows.
 func TestLimit(t *testing.T) {
 	const padded = 64
-	var c selection
+	var c scanner
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		most := []int{0, 4, planeMost * padded}[seed%3]
@@ -175,7 +175,13 @@ func TestLimit(t *testing.T) {
 		}
 		slices.SortFunc(want, func(a, b survivor) int { return cmp.Compare(a.row, b.row) })
 		c.list, c.lost = slices.Clone(list), math.MinInt32
-		if c.limit(n, padded); !slices.Equal(c.list, want) || c.lost != least {
+		known, left := r.IntN(len(list)+1), 0
+		for _, row := range want {
+			if int(row.row) < 3*known {
+				left++
+			}
+		}
+		if got := c.limit(n, padded, known); got != left || !slices.Equal(c.list, want) || c.lost != least {
 			t.Fatalf("seed %d, %d of %d: %v from %d on, want %v from %d on", seed, n, len(list), c.list, c.lost, want, least)
 		}
 	}

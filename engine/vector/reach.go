@@ -85,7 +85,7 @@ func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64,
 		for _, row := range w.list {
 			w.index = append(w.index, row.row)
 		}
-		if err := s.compare(&w.query, &w.selection); err != nil {
+		if err := s.compare(&w.query, &w.scanner, &w.nearest); err != nil {
 			return false, err
 		}
 	}

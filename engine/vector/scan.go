@@ -1,11 +1,13 @@
 package vector
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -30,8 +32,11 @@ const (
 	// cancelBlocks is the number of blocks after which a scan looks whether it
 	// is still wanted: about 0.1 ms.
 	cancelBlocks = 64
-	// countedEvery: of so many estimates one is counted, to tell which are the best.
+	// countedEvery: of so many estimates one is counted, to tell about how many rows
+	// are chosen by one. It is a power of two; countedShift leaves as many numbers of
+	// the top bits of 32.
 	countedEvery = 32
+	countedShift = 27
 )
 
 // scanJob is what a scan looks for.
@@ -45,74 +50,88 @@ type scanJob struct {
 	prune bool
 }
 
-// scanner is the memory of the scan of one range of rows.
+// scanner is the memory of a goroutine in which rows are chosen and compared.
 type scanner struct {
-	selection
+	counter            // of limit
+	sampled counter    // some of the estimates of the range that is scanned
+	list    []survivor // rows that survive, in their order; or those that were compared
+	lost    int32      // no row that was dropped for want of room has a better estimate
+	index   []uint32   // rows to be compared
+	out     [blockRows]int32
 	// Of each row of a stretch: its estimate, and whether it waits to be chosen,
 	// and is chosen, a bit each.
 	estimates       []int32
 	waiting, chosen []byte
-	err             error
+}
+
+// part is what a scan found in one range of rows. There may be many: what is large
+// belongs to a scanner.
+type part struct {
+	list    []survivor
+	lost    int32
+	nearest nearest
+	err     error
 }
 
 // scan estimates all rows and leaves the best in w.list, in the order of rows, but
 // for those that were compared meanwhile, which are in w.nearest.
 func (s *Set) scan(ctx context.Context, w *worker, job *scanJob) error {
 	parts := max(1, s.Count/splitRows)
-	for len(w.scans) < parts {
-		w.scans = append(w.scans, &scanner{})
+	for len(w.parts) < parts {
+		w.parts = append(w.parts, part{})
 	}
 	share := (s.Count/parts + blockRows - 1) / blockRows * blockRows
-	run := func(i int) {
-		c := w.scans[i]
-		c.nearest.floor, c.nearest.floored = w.nearest.floor, w.nearest.floored
-		c.nearest.reset(s, c.nearest.list[:0], job.k)
-		c.err = c.run(ctx, s, &w.query, job, min(i*share, s.Count), min((i+1)*share, s.Count))
-	}
-	cores := min(runtime.GOMAXPROCS(0), parts)
 	var next atomic.Int32
-	take := func() {
+	take := func(c *scanner) {
 		for i := int(next.Add(1)) - 1; i < parts; i = int(next.Add(1)) - 1 {
-			run(i)
+			p := &w.parts[i]
+			p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored
+			p.nearest.reset(s, p.nearest.list[:0], job.k)
+			p.err = c.run(ctx, s, &w.query, job, &p.nearest, min(i*share, s.Count), min((i+1)*share, s.Count))
+			p.list, p.lost = append(p.list[:0], c.list...), c.lost
 		}
 	}
 	var others sync.WaitGroup
-	for range cores - 1 {
-		others.Go(take)
+	for i := range min(runtime.GOMAXPROCS(0), parts) - 1 {
+		if i == len(w.others) {
+			w.others = append(w.others, &scanner{})
+		}
+		c := w.others[i]
+		others.Go(func() { take(c) })
 	}
-	take()
+	take(&w.scanner)
 	others.Wait()
 	w.list, w.lost = w.list[:0], math.MinInt32
-	for i, scan := range w.scans[:parts] {
-		if scan.err != nil {
-			return scan.err
+	for i := range parts {
+		p := &w.parts[i]
+		if p.err != nil {
+			return p.err
 		}
-		if w.lost = max(w.lost, scan.lost); i == 0 {
-			w.list, scan.list = scan.list, w.list
-		} else {
-			w.list = append(w.list, scan.list...)
-		}
-		w.nearest.list = append(w.nearest.list, scan.nearest.found()...)
+		w.list, w.lost = append(w.list, p.list...), max(w.lost, p.lost)
+		w.nearest.list = append(w.nearest.list, p.nearest.found()...)
 		w.nearest.cut()
 	}
-	w.limit(job.depth, s.Encoder.padded)
+	w.limit(job.depth, s.Encoder.padded, 0)
 	return ctx.Err()
 }
 
 // limit drops from the list what is not among the best n by their estimates, of equal
-// ones the last.
-func (c *selection) limit(n, padded int) {
+// ones the last. It returns how many of the first known are left.
+func (c *scanner) limit(n, padded, known int) int {
 	if len(c.list) <= n {
-		return
+		return known
 	}
 	c.reset(padded, 1)
 	for _, row := range c.list {
 		c.add(row.estimate)
 	}
 	last, left := c.edge(n)
-	kept := c.list[:0]
-	for _, row := range c.list {
+	kept, first := c.list[:0], known
+	for i, row := range c.list {
 		if row.estimate < last || row.estimate == last && left == 0 {
+			if i < first {
+				known--
+			}
 			continue
 		}
 		if row.estimate == last {
@@ -121,39 +140,62 @@ func (c *selection) limit(n, padded int) {
 		kept = append(kept, row)
 	}
 	c.list, c.lost = kept, max(c.lost, last)
+	return known
 }
 
-// run compares, or keeps, the best of the rows from start, a multiple of blockRows, up
-// to end.
-func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, start, end int) error {
+// run compares, or keeps in c.list, the best of the rows from start, a multiple of
+// blockRows, up to end.
+func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found *nearest, start, end int) error {
 	c.list, c.lost = c.list[:0], math.MinInt32
-	c.reset(s.Encoder.padded, countedEvery)
+	c.sampled.reset(s.Encoder.padded, countedEvery)
 	stretches := max(1, (end-start+stretchRows-1)/stretchRows)
 	share := ((end-start+stretches-1)/stretches + blockRows - 1) / blockRows * blockRows
 	for at := start; at < end; at += share {
 		rows := min(share, end-at)
-		least := c.lost
+		least := c.least()
 		if job.prune {
-			least = q.reach.least(c.nearest.need())
-		} else if least > math.MinInt32 {
-			least++ // rows that come later lose against equal estimates
+			least = max(least, q.reach.least(found.need()))
 		}
 		if err := c.estimate(ctx, s, q, job.allowed, at, rows, least); err != nil {
 			return err
 		}
-		if !job.prune {
-			c.choose(s, job.allowed, at, rows, least)
-			for _, row := range c.index {
-				c.list = append(c.list, survivor{row, c.estimates[int(row)-at]})
-			}
-			c.limit(job.depth, s.Encoder.padded)
-			continue
-		}
-		if err := c.compareStretch(s, q, job, at, rows, least); err != nil {
+		if err := c.takeStretch(s, q, job, found, at, rows, least); err != nil {
 			return err
 		}
 	}
+	byRow := func(a, b survivor) int { return cmp.Compare(a.row, b.row) }
+	if job.prune {
+		c.list = c.list[:0]
+	} else if !slices.IsSortedFunc(c.list, byRow) {
+		slices.SortFunc(c.list, byRow)
+	}
 	return nil
+}
+
+// least is the estimate that a row needs that comes later; it loses against equal ones.
+func (c *scanner) least() int32 {
+	if c.lost == math.MinInt32 {
+		return c.lost
+	}
+	return c.lost + 1
+}
+
+// keep adds the rows in c.index, of a stretch from at on, to c.list, and drops from both
+// what is not among the best n.
+func (c *scanner) keep(n, padded, at int) {
+	known := len(c.list)
+	c.list = slices.Grow(c.list, len(c.index))
+	for _, row := range c.index {
+		c.list = append(c.list, survivor{row, c.estimates[int(row)-at]})
+	}
+	if len(c.list) <= n {
+		return
+	}
+	known = c.limit(n, padded, known)
+	c.index = c.index[:0]
+	for _, row := range c.list[known:] {
+		c.index = append(c.index, row.row)
+	}
 }
 
 // estimate estimates a stretch of rows from at on. Those wait of which the estimate is
@@ -193,50 +235,72 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 // before is the estimate below one; no row has the lowest of all.
 func before(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
 
-// compareStretch compares those of the rows of a stretch that may be among the nearest:
-// the best estimates first, so that the others are compared with what is known by then.
-func (c *scanner) compareStretch(s *Set, q *query, job *scanJob, at, rows int, least int32) error {
+// takeStretch compares those of the rows of a stretch that may be among the nearest: the
+// best estimates first, so that the others are compared with what is known by then; or
+// keeps the best. A sample says about how many are taken at once, and nothing else hangs
+// on it: that they are among the best job.depth is counted.
+func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at, rows int, least int32) error {
 	c.sample(s, job.allowed, at, rows)
-	if edge, _ := c.edge(job.depth); edge > least {
-		least, c.lost = edge, max(c.lost, before(edge))
+	enough := job.depth + job.depth/4
+	n := enough
+	if job.prune {
+		n = seedRows * job.k
 	}
-	for n := max(seedRows*job.k, leastSeeds); ; n *= roundGrowth {
+	for n = max(n, leastSeeds); ; {
 		low := least
-		if far, _ := c.edge(2 * n); far > least {
-			low, _ = c.edge(n)
+		if far, _ := c.sampled.edge(2 * n); far > least {
+			low, _ = c.sampled.edge(n)
 		}
-		c.choose(s, job.allowed, at, rows, low)
-		if err := s.compare(q, &c.selection); err != nil {
-			return err
+		c.choose(s, job.allowed, at, low)
+		c.keep(job.depth, s.Encoder.padded, at)
+		least = max(least, c.least())
+		if job.prune {
+			if err := s.compare(q, c, found); err != nil {
+				return err
+			}
+			found.cut()
+			least = max(least, q.reach.least(found.need()))
 		}
-		c.nearest.cut()
-		if least = max(least, q.reach.least(c.nearest.need())); low <= least {
+		if low <= least {
 			return nil
+		}
+		if more := n * roundGrowth; n < enough {
+			n = min(more, enough)
+		} else {
+			n = more
 		}
 	}
 }
 
-// sample counts some of the estimates of rows that wait.
+// sample counts some of the estimates of rows that wait. They lie scattered, by the
+// golden ratio: rows that are alike, or that a filter leaves, may come at equal distances.
 func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	filter := allowed != nil && !s.single()
-	for i := 0; i < rows; i += countedEvery {
+	for from := 0; from < rows; from += countedEvery {
+		i := from + int(uint32(from/countedEvery)*0x9e3779b1>>countedShift) // beyond the last row none waits
 		if c.waiting[i/GroupRows]>>(i%GroupRows)&1 != 0 && (!filter || has(allowed, s.Owner(at+i))) {
-			c.add(c.estimates[i])
+			c.sampled.add(c.estimates[i])
 		}
 	}
 }
 
 // choose writes the allowed rows of a stretch that wait and have an estimate of low or
 // better to c.index. They wait no more.
-func (c *scanner) choose(s *Set, allowed []uint64, at, rows int, low int32) {
+func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
 	kernels[0].above(c.chosen, c.estimates, before(low))
-	c.index = resize(c.index, len(c.estimates))
-	index, n := c.index, 0
+	index, n := c.index[:cap(c.index)], 0
 	waiting, chosen := c.waiting, c.chosen[:len(c.waiting)]
 	for w := 0; w+8 <= len(waiting); w += 8 {
 		word := binary.LittleEndian.Uint64(waiting[w:])
 		bit := word & binary.LittleEndian.Uint64(chosen[w:])
+		if bit == 0 {
+			continue
+		}
 		binary.LittleEndian.PutUint64(waiting[w:], word&^bit)
+		if n+wordBits > len(index) {
+			index = slices.Grow(index[:n], len(index)+wordBits)
+			index = index[:cap(index)]
+		}
 		for base := uint32(at + 8*w); bit != 0; bit &= bit - 1 {
 			index[n] = base + uint32(bits.TrailingZeros64(bit))
 			n++

@@ -222,6 +222,94 @@ func TestTwoSteps(t *testing.T) {
 	}
 }
 
+// TestInStep: rows that a filter leaves, or that are near, at equal distances or side by
+// side are found as others are, and no more than the depth are compared for them.
+func TestInStep(t *testing.T) {
+	const rows, dims, k = 40000, 128, 10
+	r := rand.New(rand.NewPCG(*seed, 8))
+	queries := make([][]float32, 30)
+	center := mixed(r, nil, 0, dims)
+	for i := range queries {
+		queries[i] = mixed(r, center, 0.8, dims)
+	}
+	step := func(n, from int) func(int) bool { return func(i int) bool { return i%n == from } }
+	all, none := func(int) bool { return true }, func(int) bool { return false }
+	for _, c := range []struct {
+		name          string
+		near, allowed func(i int) bool // by rows and chunks
+		passages      int              // of a chunk
+	}{
+		{"odd chunks allowed", none, step(2, 1), 1},
+		{"even chunks allowed", none, step(2, 0), 1},
+		{"every 16th chunk allowed", none, step(16, 0), 1},
+		{"every 16th chunk allowed, three passages each", none, step(16, 5), 3},
+		{"every 32nd chunk allowed", none, step(32, 0), 1},
+		{"every 37th chunk allowed", none, step(37, 0), 1},
+		{"one run of chunks allowed", none, func(i int) bool { return i/4096 == 3 }, 1},
+		{"every 16th row near", step(16, 0), all, 1},
+		{"every 16th row near, three passages each", step(16, 3), all, 3},
+		{"every 32nd row near", step(32, 0), all, 1},
+		{"every 32nd row near and allowed", step(32, 7), step(32, 7), 1},
+		{"runs of rows near", func(i int) bool { return i/64%16 == 0 }, all, 1},
+	} {
+		b := vector.NewBuffer(dims)
+		allowed := make([]uint64, (rows+63)/64)
+		for i := range rows {
+			var near []float32
+			if c.near(i) {
+				near = center
+			}
+			b.Add(uint32(i/c.passages), mixed(r, near, 0.5, dims))
+			if c.allowed(i / c.passages) {
+				allowed[i/c.passages/64] |= 1 << (i / c.passages % 64)
+			}
+		}
+		s := b.Set((rows-1)/c.passages + 1)
+		s.Depth = vector.Depth{Ten: 500, Hundred: 1000}
+		found, compared, most := 0, 0, 0
+		for _, q := range queries {
+			want, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{Exact: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			s.Verify = func(list []uint32) error { n += len(list); return nil }
+			got, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{})
+			s.Verify = nil
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range want[:k] {
+				if slices.Contains(got, w) {
+					found++
+				}
+			}
+			compared, most = compared+n, max(most, n)
+		}
+		recall := float64(found) / float64(k*len(queries))
+		t.Logf("%s: recall %.3f, %d rows are compared, at most %d", c.name, recall, compared/len(queries), most)
+		if recall < 0.96 || most > max(4*s.Depth.Ten, 2*s.Depth.Ten+rows/40)+2*c.passages*k {
+			t.Errorf("seed %d, %s: recall %.3f, up to %d rows are compared", *seed, c.name, recall, most)
+		}
+	}
+}
+
+// mixed is a vector of unit length in a random direction, but for a share of near.
+func mixed(r *rand.Rand, near []float32, share float64, dims int) []float32 {
+	v, square := make([]float32, dims), 0.0
+	for j := range v {
+		v[j] = float32(r.NormFloat64())
+		if near != nil {
+			v[j] = float32(share*math.Sqrt(float64(dims))*float64(near[j]) + math.Sqrt(1-share*share)*float64(v[j]))
+		}
+		square += float64(v[j]) * float64(v[j])
+	}
+	for j := range v {
+		v[j] = float32(float64(v[j]) / math.Sqrt(square))
+	}
+	return v
+}
+
 // TestSurvivors: as many survivors as there are rows miss nothing.
 func TestSurvivors(t *testing.T) {
 	r := rand.New(rand.NewPCG(*seed, 3))

@@ -192,7 +192,7 @@ func (w *answering) gather(in sheaf.Ranking, to Level, facts Facts) []group {
 	}
 	var index *Ordinals
 	if numbered {
-		w.numbers.reset(len(in))
+		w.numbers.Reset(len(in))
 	} else {
 		index = NewOrdinals(len(in))
 		defer index.Release()
@@ -205,7 +205,7 @@ func (w *answering) gather(in sheaf.Ranking, to Level, facts Facts) []group {
 		}
 		id, g, added := n.Doc, 0, false
 		if numbered {
-			g, added = w.numbers.add(n.Number)
+			g, added = w.numbers.Add(n.Number)
 		} else {
 			if to == ToParent {
 				id = cmp.Or(n.Parent, n.ID)
@@ -404,7 +404,7 @@ func width(hits []*sheaf.Hit) int {
 type answering struct {
 	nodes   []*sheaf.Node // of the hits
 	of      []int32       // the group of each hit, -1 for none
-	numbers numbering
+	numbers Numbering
 	groups  []group
 	room    []*sheaf.Hit // of the groups' hits
 	keys    []rowKey

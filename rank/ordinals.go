@@ -94,28 +94,45 @@ func (o *Ordinals) grow() {
 	}
 }
 
-// numbering is what [Ordinals] is for what has a number already, as the catalog's
-// documents have: it numbers them from 0 in the order in which they are added.
-type numbering struct {
-	// slots hold the number in the upper half, and its ordinal plus 1 in the lower; 0 is
+// Numbering is what [Ordinals] is for what has a number already, such as a document of
+// the catalog or a chunk's place in a store: it numbers them from 0 in the order in which
+// they are added. Its memory serves again after Reset. It is used by one goroutine.
+type Numbering struct {
+	// slots hold a number in the upper half, and its ordinal plus 1 in the lower; 0 is
 	// empty. Their number is a power of two, at least twice that of what may be added.
 	slots []uint64
 	n     int
 }
 
-// reset empties the table and makes room for n numbers.
-func (t *numbering) reset(n int) { t.slots, t.n = sized(t.slots, 2<<bits.Len(uint(n))), 0 }
+// Reset empties the table and makes room for n numbers; no more may be added.
+func (t *Numbering) Reset(n int) { t.slots, t.n = sized(t.slots, 2<<bits.Len(uint(max(n, 8)))), 0 }
 
-// add is the ordinal of a number, which is added unless it is there.
-func (t *numbering) add(number uint32) (ordinal int, added bool) {
+// Len is how many numbers there are.
+func (t *Numbering) Len() int { return t.n }
+
+// Add is the ordinal of a number, which is added unless it is there.
+func (t *Numbering) Add(number uint32) (ordinal int, added bool) {
+	s := t.slot(number)
+	if added = *s == 0; added {
+		t.n++
+		*s = uint64(number)<<32 | uint64(t.n)
+	}
+	return int(uint32(*s)) - 1, added
+}
+
+// Of is the ordinal of a number; false when it was not added.
+func (t *Numbering) Of(number uint32) (ordinal int, ok bool) {
+	s := *t.slot(number)
+	return int(uint32(s)) - 1, s != 0
+}
+
+// slot is that of a number, or the empty one where it belongs.
+func (t *Numbering) slot(number uint32) *uint64 {
+	const mix = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio: its multiples spread
 	mask := uint64(len(t.slots) - 1)
-	at := uint64(number) * 0x9E3779B97F4A7C15 >> 32 & mask
-	for ; t.slots[at] != 0; at = (at + 1) & mask {
-		if uint32(t.slots[at]>>32) == number {
-			return int(uint32(t.slots[at])) - 1, false
+	for at := uint64(number) * mix >> 32 & mask; ; at = (at + 1) & mask {
+		if s := &t.slots[at]; *s == 0 || uint32(*s>>32) == number {
+			return s
 		}
 	}
-	t.n++
-	t.slots[at] = uint64(number)<<32 | uint64(t.n)
-	return t.n - 1, true
 }

@@ -54,3 +54,32 @@ func BenchmarkOrdinals(b *testing.B) {
 		o.Release()
 	}
 }
+
+// A numbering says what a map says, also when its memory serves again, with 0 and
+// numbers that collide among what is numbered.
+func TestNumbering(t *testing.T) {
+	var table rank.Numbering
+	rapid.Check(t, func(t *rapid.T) {
+		room, want := rapid.IntRange(0, 100).Draw(t, "room"), map[uint32]int{}
+		table.Reset(room)
+		for range rapid.IntRange(0, 300).Draw(t, "times") {
+			number := uint32(rapid.IntRange(0, 150).Draw(t, "number")) << rapid.IntRange(0, 20).Draw(t, "shift")
+			before, known := want[number]
+			if at, ok := table.Of(number); ok != known || ok && at != before {
+				t.Fatalf("%d is %d, %t: want %d, %t", number, at, ok, before, known)
+			}
+			if !known && len(want) == room {
+				continue
+			}
+			if !known {
+				want[number] = len(want)
+			}
+			if at, added := table.Add(number); at != want[number] || added == known {
+				t.Fatalf("added %d as %d, %t: want %d, %t", number, at, added, want[number], !known)
+			}
+		}
+		if table.Len() != len(want) {
+			t.Fatalf("%d of %d", table.Len(), len(want))
+		}
+	})
+}

@@ -33,7 +33,7 @@ type Row struct {
 	reasons []*sheaf.Explanation
 	met     []*sheaf.Node
 	numbers []int32
-	table   numbering
+	table   Numbering
 	marks   []bool
 	counts  []int32
 	factors []docFactor
@@ -304,12 +304,12 @@ func (r *Row) findDocuments(facts Facts) {
 			return
 		}
 	}
-	r.table.reset(len(r.keys))
+	r.table.Reset(len(r.keys))
 	for _, k := range r.keys {
-		doc, _ := r.table.add(r.nodes[k.at].Number)
+		doc, _ := r.table.Add(r.nodes[k.at].Number)
 		r.docs[k.at] = int32(doc)
 	}
-	r.documents = r.table.n
+	r.documents = r.table.Len()
 }
 
 // findDocumentsByID is findDocuments where they have no numbers.

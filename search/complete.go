@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"sheaf"
@@ -28,7 +27,7 @@ type foundRoom struct {
 	by             []bool
 	numbers        []int32
 	places, absent []uint32 // places of ids, and of missing
-	table          placeTable
+	table          rank.Numbering
 }
 
 // forget lets go of all text, and of what is too large to keep.
@@ -45,52 +44,6 @@ func (f *found) release() {
 	if f.byID != nil {
 		f.byID.Release()
 	}
-}
-
-// placeTable numbers places in a store from 0 in the order in which they are added: a
-// table with open addressing.
-type placeTable struct {
-	// slots hold a place in the upper half, and its number plus 1 in the lower; 0 is empty.
-	// Their number is a power of two, at least twice that of places.
-	slots []uint64
-	count int
-}
-
-// begin empties the table and makes room for n places.
-func (t *placeTable) begin(n int) {
-	size := 2 << bits.Len(uint(max(n, 8)))
-	if cap(t.slots) < size {
-		t.slots = make([]uint64, size)
-	}
-	t.slots, t.count = t.slots[:size], 0
-	clear(t.slots)
-}
-
-// slot is that of a place, or the empty one where it belongs.
-func (t *placeTable) slot(place uint32) *uint64 {
-	const mix = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio: its multiples spread
-	mask := uint64(len(t.slots) - 1)
-	for at := uint64(place) * mix >> 32 & mask; ; at = (at + 1) & mask {
-		if s := &t.slots[at]; *s == 0 || uint32(*s>>32) == place {
-			return s
-		}
-	}
-}
-
-// add is the number of a place, which is added unless it is there.
-func (t *placeTable) add(place uint32) (number int, added bool) {
-	s := t.slot(place)
-	if added = *s == 0; added {
-		t.count++
-		*s = uint64(place)<<32 | uint64(t.count)
-	}
-	return int(uint32(*s)) - 1, added
-}
-
-// of is the number of a place; false when it was not added.
-func (t *placeTable) of(place uint32) (number int, ok bool) {
-	s := *t.slot(place)
-	return int(uint32(s)) - 1, s != 0
 }
 
 // everyHit is what the branches found, in the order in which it first appears. It ends
@@ -115,7 +68,7 @@ func everyHit(outcomes []outcome, room *foundRoom) found {
 	if state == 0 {
 		all.byID = rank.NewOrdinals(n)
 	} else {
-		room.table.begin(n)
+		room.table.Reset(n)
 	}
 	room.ids, room.places = slices.Grow(room.ids[:0], n), slices.Grow(room.places[:0], n)
 	room.by, room.numbers = cleared(room.by, n*len(outcomes)), slices.Grow(room.numbers[:0], n*len(outcomes))
@@ -129,7 +82,7 @@ func everyHit(outcomes []outcome, room *foundRoom) found {
 			var added bool
 			if state == 0 {
 				at, added = all.byID.Add(o.ranking[k].ID)
-			} else if at, added = room.table.add(o.places.Of[k]); added {
+			} else if at, added = room.table.Add(o.places.Of[k]); added {
 				room.places = append(room.places, o.places.Of[k])
 			}
 			o.numbers[k] = int32(at)
@@ -165,7 +118,7 @@ func (f *found) number(id sheaf.ID, state uint64, place uint32) (int, bool) {
 	case f.state == 0:
 		return f.byID.Of(id)
 	case f.state == state:
-		return f.table.of(place)
+		return f.table.Of(place)
 	}
 	at := slices.Index(f.ids, id) // the store has changed meanwhile
 	return at, at >= 0

@@ -16,6 +16,22 @@ import (
 	"sheaf/analysis"
 )
 
+// testLoad opens an index and begins a load into it; both end with the test.
+func testLoad(t *testing.T, o Options) (*Index, *Load) {
+	t.Helper()
+	ix, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ix.Close() })
+	load, err := ix.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = load.Close() })
+	return ix, load
+}
+
 // TestGatherMemory: a load that gathers more than GatherMemory writes runs, however much more
 // Memory allows; a commit makes one segment of them, which holds everything.
 func TestGatherMemory(t *testing.T) {
@@ -113,16 +129,7 @@ func TestRunsOfGoroutines(t *testing.T) {
 	for _, goroutines := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(goroutines)
 		defer runtime.GOMAXPROCS(before)
-		ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ix.Close()
-		load, err := ix.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer load.Close()
+		ix, load := testLoad(t, Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
 		const batches, size = 60, 100
 		var next atomic.Int64
 		var adding errgroup.Group

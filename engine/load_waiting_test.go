@@ -57,15 +57,7 @@ func pauseLoad(t *testing.T) *pausedLoad {
 		}
 		return nil
 	}}
-	ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ix.Close() })
-	if p.Load, err = ix.Begin(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Close() })
+	_, p.Load = testLoad(t, Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20, MergeRate: NoMerges})
 	p.idle = <-p.workers
 	used := <-p.workers
 	p.workers <- p.idle

@@ -157,16 +157,7 @@ func TestJoinMemory(t *testing.T) {
 		}
 		return nil
 	}}
-	ix, err := Open(Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: memory, MergeRate: NoMerges})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ix.Close()
-	load, err := ix.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer load.Close()
+	_, load := testLoad(t, Options{FS: disk, Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: memory, MergeRate: NoMerges})
 	rng := rand.New(rand.NewPCG(33, 34))
 	for round := range 40 {
 		chunks := randomChunks(rng, round*100, 100, 20_000)

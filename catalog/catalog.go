@@ -148,6 +148,20 @@ type segmentInfo struct {
 	Records int `json:"records"`
 }
 
+// files names the files of the generation: segments, oldest first, and lists.
+func (p *payload) files() []string {
+	var names []string
+	for _, info := range p.Segments {
+		names = append(names, info.Name)
+	}
+	for _, name := range []string{p.Skipped, p.Pending, p.Copy} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // format is the version of the payload, the segments and the lists.
 const format = 2
 
@@ -227,6 +241,11 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 	}
 	if p.Format != format {
 		return nil, fmt.Errorf("%s: %w %d, this program reads %d", manifest.Name, manifest.ErrVersion, p.Format, format)
+	}
+	for _, name := range p.files() {
+		if !slices.Contains(m.Files, name) {
+			return nil, fmt.Errorf("%s: %w: payload: file %q is none of the generation's", manifest.Name, sheaf.ErrCorrupt, name)
+		}
 	}
 	var segments []*segment
 	for _, info := range p.Segments {

@@ -154,13 +154,14 @@ func askEverything(t *testing.T, fsys vfs.FS) {
 // FuzzPayload: whatever a manifest and a list say, the catalog opens or tells
 // what is wrong.
 func FuzzPayload(f *testing.F) {
-	f.Add([]byte(`{"format":2,"segments":[{"name":"catalog-000000000001","records":3}],"settings":{"trees":[{"name":"t","root":"/t"}]},"skipped":"l","docs":1}`), []byte(`[{"path":"p","reason":"r"}]`), uint64(30))
-	f.Add([]byte(`{"format":2,"pending":"l","copy":"l"}`), []byte(`{"t:a.md":"vectors"}`), uint64(1<<40))
+	f.Add([]byte(`{"format":2,"segments":[{"name":"catalog-000000000001","records":3}],"settings":{"trees":[{"name":"t","root":"/t"}]},"skipped":"catalog-skipped","docs":1}`), []byte(`[{"path":"p","reason":"r"}]`), uint64(30))
+	f.Add([]byte(`{"format":2,"skipped":"/l"}`), []byte{}, uint64(0))
+	f.Add([]byte(`{"format":2,"pending":"catalog-pending","copy":"catalog-settings"}`), []byte(`{"t:a.md":"vectors"}`), uint64(1<<40))
 	f.Add([]byte(`{"format":1}`), []byte{}, uint64(0))
 	f.Fuzz(func(t *testing.T, said, list []byte, size uint64) {
 		fsys := emptyFolder(t)
 		for _, kind := range []string{kindSkipped, kindPending, kindSettings} {
-			w, err := sectionfile.Create(fsys, "/c/"+kind[len(prefix):len(prefix)+1], kind, format)
+			w, err := sectionfile.Create(fsys, "/c/"+kind, kind, format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +173,7 @@ func FuzzPayload(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if err := manifest.Publish(fsys, "/c", manifest.Manifest{Generation: 1, Payload: said}); err != nil {
+		if err := manifest.Publish(fsys, "/c", manifest.Manifest{Generation: 1, Files: []string{kindSkipped, kindPending, kindSettings}, Payload: said}); err != nil {
 			t.Fatal(err)
 		}
 		askEverything(t, fsys)

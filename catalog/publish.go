@@ -121,15 +121,7 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 	if err != nil {
 		return nil, err
 	}
-	m := manifest.Manifest{Generation: generation, Payload: data}
-	for _, info := range p.Segments {
-		m.Files = append(m.Files, info.Name)
-	}
-	for _, name := range []string{p.Skipped, p.Pending, p.Copy} {
-		if name != "" {
-			m.Files = append(m.Files, name)
-		}
-	}
+	m := manifest.Manifest{Generation: generation, Files: p.files(), Payload: data}
 	open := map[string]*segment{}
 	for _, s := range view.segments {
 		open[s.name] = s

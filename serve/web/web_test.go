@@ -30,7 +30,6 @@ import (
 	"sheaf/serve/access"
 	"sheaf/serve/api"
 	"sheaf/serve/servetest"
-	"sheaf/serve/web"
 )
 
 var notes = map[string]string{
@@ -53,18 +52,7 @@ func start(t *testing.T) (*httptest.Server, *servetest.Fixture) { return startWi
 func startWith(t *testing.T, change func(*serve.Options)) (*httptest.Server, *servetest.Fixture) {
 	t.Helper()
 	f := servetest.Open(t, notes, change)
-	h, err := api.New(api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	site, err := web.Handler(web.Options{Collection: h.Collection, Grant: api.GrantOf})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.Mount("/", "", site)
-	h.Mount("/ui/", "", site)
-	h.Mount(web.DocumentPath, access.ScopeSearch, site)
-	s := httptest.NewServer(h)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
 	return s, f
 }

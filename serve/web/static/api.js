@@ -11,7 +11,7 @@ export class Fault extends Error {
 
 async function send(path, options) {
   const headers = { ...options.headers };
-  const key = sessionStorage.getItem("sheaf-key");
+  const key = sessionStorage.getItem(keyName);
   if (key) headers.Authorization = `Bearer ${key}`;
   let response;
   try {
@@ -24,7 +24,10 @@ async function send(path, options) {
     if (e.name === "AbortError" || response.ok) throw e;
     return {};
   });
-  if (response.status === 401 && (await askKey())) return send(path, options);
+  if (response.status === 401) {
+    if (await another(key, body.detail)) return send(path, options);
+    if (!key) throw new Fault(401, { detail: "this server answers with a key only: Key, above, asks for one" });
+  }
   if (!response.ok) throw new Fault(response.status, body);
   return body;
 }
@@ -42,17 +45,38 @@ export function post(path, body, signal, method = "POST") {
   return send(path, { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal });
 }
 
-function askKey() {
-  const dialog = document.getElementById("login");
-  if (dialog.open) return Promise.resolve(false);
-  dialog.showModal();
-  return new Promise((done) => {
+// The key of who uses the page, kept until the window is closed.
+const keyName = "sheaf-key";
+let asking = null; // the question for a key that is open, whoever waits for it
+let declined = false; // no key was given: nothing asks again but the button
+
+/** Whether there is a key now that a request was not refused with. */
+async function another(tried, said) {
+  if (sessionStorage.getItem(keyName) !== tried) return true; // while it was asked
+  if (declined && !tried) return false;
+  return askKey(tried ? said : "");
+}
+
+/** Asks for a key; fault says what is wrong with the one that there is. Whether one was given. */
+export function askKey(fault = "") {
+  return (asking ||= new Promise((done) => {
+    const dialog = document.getElementById("login"), field = document.getElementById("key");
+    document.getElementById("key-fault").textContent = fault;
+    document.getElementById("forget").hidden = fault || !sessionStorage.getItem(keyName);
+    document.getElementById("another").hidden = false;
+    field.value = "";
+    dialog.returnValue = "";
+    dialog.showModal();
     dialog.addEventListener("close", () => {
-      const key = document.getElementById("key").value.trim();
-      if (key) sessionStorage.setItem("sheaf-key", key);
-      done(key !== "");
+      const given = dialog.returnValue === "use";
+      if (given) sessionStorage.setItem(keyName, field.value.trim());
+      else if (fault || dialog.returnValue === "forget") sessionStorage.removeItem(keyName);
+      field.value = "";
+      declined = !given;
+      asking = null;
+      done(given);
     }, { once: true });
-  });
+  }));
 }
 
 /** Makes an element: make("a", {href: "/", class: "x"}, "text", child...). Text is always text. */

@@ -1,6 +1,6 @@
 // The page: which view is shown, the search box, the keys. State lives in the URL.
 
-import { Fault, make } from "./api.js";
+import { askKey, Fault, make } from "./api.js";
 import * as search from "./search.js";
 
 const views = { search };
@@ -34,7 +34,10 @@ const page = {
   /** Says how many results there are. */
   count(text) { document.getElementById("count").textContent = text; },
   /** Shows notes and faults above the view. */
-  notes(list) { document.getElementById("notes").replaceChildren(...list.map((n) => make("p", {}, n))); },
+  notes(list) {
+    const box = document.getElementById("notes");
+    if ([...box.children].map((p) => p.textContent).join("\n") !== list.join("\n")) box.replaceChildren(...list.map((n) => make("p", {}, n))); // else it would be read out again
+  },
 };
 
 async function show() {
@@ -66,12 +69,19 @@ async function show() {
     const shown = location.search;
     await views[name].show(main, s, page, signal);
     main.dataset.shown = shown; // for whoever waits until the view is that of the address
+    // What had the focus may be gone: the keyboard goes on at the chosen result, or where the view begins.
+    if (document.activeElement === document.body) {
+      const chosen = main.querySelector("li.selected h2 a");
+      if (chosen) chosen.focus();
+      else main.focus({ preventScroll: true });
+    }
   } catch (e) {
     if (e.name === "AbortError") return;
     if (!(e instanceof Fault)) console.error(e);
     main.replaceChildren();
     page.count("");
-    page.notes([e.message]);
+    if (e.status === 0) setTimeout(() => signal.aborted || show(), 1000);
+    page.notes([e.status === 0 ? `${e.message}: this page asks again until it does` : e.message]);
   }
 }
 
@@ -136,6 +146,12 @@ document.addEventListener("keydown", (e) => {
 });
 
 document.getElementById("help").addEventListener("click", showKeys);
+const another = document.getElementById("another");
+another.hidden = !sessionStorage.getItem("sheaf-key");
+another.addEventListener("click", async () => {
+  const had = sessionStorage.getItem("sheaf-key");
+  if ((await askKey()) || had !== sessionStorage.getItem("sheaf-key")) show();
+});
 const editor = document.getElementById("editor");
 editor.value = localStorage.getItem("sheaf-editor") || "obsidian://open?path={path}";
 editor.addEventListener("change", () => localStorage.setItem("sheaf-editor", editor.value));

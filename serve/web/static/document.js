@@ -15,7 +15,7 @@ export async function show(main, s, page, signal) {
   else text.innerHTML = doc.html; // made by the server, with all HTML of the note as text
   // A note without a heading of the first level is shown under its title.
   if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
-  const outline = make("nav", { class: "outline", "aria-label": "Headings" }, facts(doc), tree(doc, s), links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
+  const outline = make("nav", { class: "outline", "aria-label": "Headings" }, facts(doc, page), tree(doc, s), links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
   main.replaceChildren(make("div", { class: "document" }, outline, text));
   for (const wide of text.querySelectorAll("pre, table")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0; // the arrows move it
   const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id || e.dataset.id.endsWith(`:${s.id}`)); // an address may leave the tree out
@@ -24,7 +24,7 @@ export async function show(main, s, page, signal) {
   (hit || text.querySelector("mark"))?.scrollIntoView({ block: hit ? "start" : "center" });
 }
 
-function facts(doc) {
+function facts(doc, page) {
   const rows = [["file", doc.path], ["size", size(doc.bytes)]];
   if (doc.date) rows.push(["date", doc.date.slice(0, 10)]);
   if (doc.tags.length) rows.push(["tags", doc.tags.map((t) => "#" + t).join(" ")]);
@@ -33,12 +33,14 @@ function facts(doc) {
   return make("div", { class: "facts" },
     make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, String(v))])),
     file && make("a", { href: file, "data-editor": "" }, "open in editor"), " ",
-    make("button", { type: "button", onclick: (e) => similar(doc, e.currentTarget) }, "similar"));
+    make("button", { type: "button", onclick: (e) => similar(doc, e.currentTarget).catch((fault) => page.notes([fault.message])) }, "similar"));
 }
 
 async function similar(doc, button) {
   const found = await post("/v1/similar", { id: doc.id, limit: 8 });
-  button.replaceWith(make("div", {}, make("h3", {}, "Similar"), make("ul", {}, ...found.results.map((r) => make("li", {}, make("a", { href: documentAddress(r.id) }, r.breadcrumb.replace(/^> /, "")))))));
+  const list = make("div", { tabindex: "-1" }, make("h3", {}, "Similar"), make("ul", {}, ...found.results.map((r) => make("li", {}, make("a", { href: documentAddress(r.id) }, r.breadcrumb.replace(/^> /, ""))))));
+  button.replaceWith(list);
+  list.focus();
 }
 
 /** The headings, nested by depth. */

@@ -328,8 +328,16 @@ async function judgeAll(lab) {
   const ask = async (q, parameters) => (await post("/v1/search", { query: q, profile: lab.profile.name, parameters, limit: 10 })).results.map((r) => r.id);
   const lines = [];
   const changed = Object.keys(lab.values).length > 0;
+  const round = (lab.judging = {}); // a later one has the newer numbers
   for (const [q, marks] of all.slice(0, 50)) {
-    const [now, before] = await Promise.all([ask(q, lab.values).catch(() => []), changed ? ask(q, {}).catch(() => []) : null]);
+    let now, before;
+    try {
+      [now, before] = await Promise.all([ask(q, lab.values), changed ? ask(q, {}) : null]);
+    } catch (e) {
+      if (lab.judging === round) lab.scores.replaceChildren(make("p", { role: "alert" }, `${q}: ${e.message}`)); // a mean without it would be of other queries
+      return;
+    }
+    if (lab.judging !== round) return;
     lines.push({ q, now: ndcg(now, marks), before: before ? ndcg(before, marks) : null });
   }
   const mean = (name) => lines.reduce((n, l) => n + l[name], 0) / lines.length;

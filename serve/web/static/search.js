@@ -62,10 +62,14 @@ async function why(item, r, s, button) {
     button.setAttribute("aria-expanded", "false");
     return;
   }
-  const explained = await get("/v1/search", { query: s.q, filter: s.filter, profile: s.profile, limit: Math.min(100, Math.max(r.rank, 20)), explain: true });
-  const found = explained.results.find((x) => x.id === r.id);
-  if (found?.explanation) item.append(arithmetic(found.explanation));
-  button.setAttribute("aria-expanded", "true");
+  try {
+    const explained = await get("/v1/search", { query: s.q, filter: s.filter, profile: s.profile, limit: Math.min(100, Math.max(r.rank, 20)), explain: true });
+    const found = explained.results.find((x) => x.id === r.id);
+    if (found?.explanation) item.append(arithmetic(found.explanation));
+    button.setAttribute("aria-expanded", "true");
+  } catch (e) {
+    page.notes([e.message]);
+  }
 }
 
 function more(cursor, list, s) {
@@ -128,8 +132,10 @@ function select(i, scroll = true) {
   if (scroll && selected >= 0) items[selected].scrollIntoView({ block: "nearest" });
 }
 
+/** Chooses the next result and gives it the focus; above the first one is the search box. */
 export function move(step) {
   select(selected + step);
+  (document.querySelector("#results > li.selected h2 a") || document.getElementById("query")).focus();
 }
 
 export function enter() {

@@ -1,0 +1,151 @@
+package web_test
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+	"sheaf/serve/web"
+)
+
+// shown waits until the view is that of the address.
+const shown = `document.getElementById("main").dataset.shown === location.search`
+
+// site is the handler of a collection with the page on it.
+func site(t *testing.T, o api.Options) http.Handler {
+	t.Helper()
+	h, err := api.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := web.Handler(web.Options{Collection: h.Collection, Grant: api.GrantOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Mount("/", "", pages)
+	h.Mount("/ui/", "", pages)
+	h.Mount(web.DocumentPath, access.ScopeSearch, pages)
+	return h
+}
+
+// keyed serves the notes to callers with keys only, and gives their file.
+func keyed(t *testing.T) (*httptest.Server, *access.Keys) {
+	t.Helper()
+	f := servetest.Open(t, notes, nil)
+	keys, err := access.OpenKeys(filepath.Join(t.TempDir(), "keys.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Keys: keys, Version: "test"}))
+	t.Cleanup(s.Close)
+	return s, keys
+}
+
+// secret makes a key with a scope.
+func secret(t *testing.T, keys *access.Keys, name string, scope access.Scope) string {
+	t.Helper()
+	_, s, err := keys.Add(access.Grant{Name: name, Scopes: []access.Scope{scope}, Tenant: access.All, Access: []string{access.All}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestPageKey: the page asks for a key, says what is wrong with one, takes Escape for
+// an answer, and lets one be changed and forgotten.
+func TestPageKey(t *testing.T) {
+	ctx := browser(t)
+	s, keys := keyed(t)
+	search, feed := secret(t, keys, "ann", access.ScopeSearch), secret(t, keys, "feed", access.ScopeIngest)
+	asked := chromedp.WaitVisible("#login")
+	give := func(key string) chromedp.Tasks { return chromedp.Tasks{chromedp.SendKeys("#key", key+"\n")} }
+	closed := until(`!document.querySelector("dialog[open]")`)
+
+	step(t, ctx, "no key", chromedp.Navigate(s.URL+"/?q=commit"), asked, until(`document.activeElement.id === "key"`), shoot("key"))
+	step(t, ctx, "none is given", chromedp.KeyEvent(kb.Escape), closed, until(`document.getElementById("notes").textContent.includes("with a key only")`))
+	step(t, ctx, "a letter asks no more", chromedp.SendKeys("#query", "s"), until(`document.title.startsWith("commits")`),
+		chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector("dialog[open]") === null), 100))`, nil), closed)
+	step(t, ctx, "the button asks", chromedp.Click("#another"), asked)
+	step(t, ctx, "a wrong key", give("sheaf_wrong"), until(`document.getElementById("key-fault").textContent.includes("not known")`), until(`document.getElementById("key").value === ""`), shoot("key-wrong"))
+	step(t, ctx, "an empty one is none", chromedp.SendKeys("#key", "\n"), until(`document.querySelector("dialog[open]")`))
+	step(t, ctx, "Escape ends it", chromedp.KeyEvent(kb.Escape), closed, until(`sessionStorage.getItem("sheaf-key") === null`))
+
+	step(t, ctx, "a key that may not search", chromedp.Click("#another"), asked, give(feed), until(`document.getElementById("notes").textContent.includes("lacks the scope search")`), closed)
+	step(t, ctx, "another key", chromedp.Click("#another"), asked, chromedp.WaitVisible("#forget"), give(search), until(`document.querySelectorAll("#results > li").length > 2`))
+	step(t, ctx, "what asks for two things at once", chromedp.Evaluate(`sessionStorage.clear()`, nil), chromedp.Navigate(s.URL+"/?view=status"), asked, give(search), until(`document.querySelector("main").textContent.includes("analyzer")`))
+	step(t, ctx, "it is kept", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(`document.querySelector("article h1")`))
+
+	if _, err := keys.Revoke("ann"); err != nil {
+		t.Fatal(err)
+	}
+	step(t, ctx, "a key that is good no more", chromedp.Navigate(s.URL+"/?q=commit"), until(`document.getElementById("key-fault").textContent.includes("good no more")`), chromedp.KeyEvent(kb.Escape), closed)
+	again := secret(t, keys, "bob", access.ScopeSearch)
+	step(t, ctx, "forget it", chromedp.Click("#another"), asked, give(again), until(`document.querySelectorAll("#results > li").length > 2`),
+		chromedp.Click("#another"), chromedp.Click("#forget"), until(`!document.querySelector("#results > li") && sessionStorage.getItem("sheaf-key") === null`))
+}
+
+// TestPageOutage: a page whose server stops says so, and goes on when it is back.
+func TestPageOutage(t *testing.T) {
+	ctx := browser(t)
+	f := servetest.Open(t, notes, nil)
+	h := site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }() // ends with Close
+	step(t, ctx, "search", chromedp.Navigate("http://"+address+"/?q=undo"), until(`document.querySelector("#results > li")`))
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	step(t, ctx, "why, without a server", chromedp.Click("#result-0 button.score"), until(`document.getElementById("notes").textContent === "the server does not answer"`))
+	step(t, ctx, "a letter, without a server", chromedp.SendKeys("#query", " commit"), until(`document.getElementById("notes").textContent.includes("asks again")`), shoot("outage"))
+	if listener, err = net.Listen("tcp", address); err != nil {
+		t.Skipf("the port is taken: %v", err)
+	}
+	server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }() // ends with Close
+	t.Cleanup(func() { _ = server.Close() })
+	step(t, ctx, "it is back", until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && document.getElementById("notes").textContent === "" && `+shown))
+}
+
+// TestPageFocus: the keyboard alone reaches what the mouse does, and the focus is
+// never lost.
+func TestPageFocus(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	focus := func(on string) chromedp.Action { return until(`document.activeElement?.matches(` + quote(on) + `)`) }
+	step(t, ctx, "from the box to the results", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), chromedp.SendKeys("#query", "undo commit"), until(`document.querySelector("#result-0") && `+shown),
+		chromedp.KeyEvent(kb.ArrowDown), focus("#result-0 h2 a"), chromedp.KeyEvent(kb.ArrowDown), focus("#result-1 h2 a"),
+		chromedp.KeyEvent(kb.ArrowUp), focus("#result-0 h2 a"), chromedp.KeyEvent(kb.ArrowUp), focus("#query"), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), focus("#result-1 h2 a"))
+	step(t, ctx, "open", chromedp.KeyEvent(kb.Enter), until(`document.body.dataset.view === "document" && `+shown), until(`document.activeElement !== document.body`), until(`document.getElementById("main").contains(document.activeElement)`))
+	step(t, ctx, "back", chromedp.KeyEvent(kb.Escape), until(`document.body.dataset.view === "search" && `+shown), focus("#result-1 h2 a"))
+	var lost []string
+	step(t, ctx, "every control by Tab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`), chromedp.Evaluate(`window.met = new Set(), 0`, nil))
+	var controls int
+	step(t, ctx, "how many there are", chromedp.Evaluate(`document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']").length`, &controls))
+	for range controls + 5 {
+		step(t, ctx, "Tab", chromedp.KeyEvent(kb.Tab), chromedp.Evaluate(`(() => {
+			const e = document.activeElement;
+			met.add(e);
+			const style = getComputedStyle(e);
+			e.sheafRing = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+		})()`, nil))
+	}
+	step(t, ctx, "what was not met", chromedp.Evaluate(`[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((e) => e.checkVisibility() && !(met.has(e) && e.sheafRing)).map((e) => (met.has(e) ? "no ring: " : "not met: ") + e.outerHTML.slice(0, 120))`, &lost))
+	if len(lost) > 0 {
+		t.Errorf("by the keyboard: %q", lost)
+	}
+}

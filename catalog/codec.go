@@ -61,13 +61,19 @@ func (d *decoder) byte() byte {
 	return d.b[d.pos-1]
 }
 
+// f64 reads the number of a value, which is never NaN.
 func (d *decoder) f64() float64 {
 	if len(d.b)-d.pos < 8 {
 		d.fail()
 		return 0
 	}
 	d.pos += 8
-	return math.Float64frombits(binary.LittleEndian.Uint64(d.b[d.pos-8:]))
+	f := math.Float64frombits(binary.LittleEndian.Uint64(d.b[d.pos-8:]))
+	if math.IsNaN(f) {
+		d.fail()
+		return 0
+	}
+	return f
 }
 
 func (d *decoder) str() string {

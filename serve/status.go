@@ -123,6 +123,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	for _, k := range skipped {
 		s.Skipped = append(s.Skipped, Skip{k.Tree, k.Path, k.Reason, k.Detail})
 	}
+	s.Skipped = append(s.Skipped, r.c.given.leftOut()...)
 	for id, reason := range r.view.Pending() {
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}

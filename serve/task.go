@@ -189,13 +189,20 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	return &shown, nil
 }
 
+// WillWork says that Work will be called: until that has indexed what was accepted,
+// the collection is not ready. Who listens first and works then says so before.
+func (c *Collection) WillWork() {
+	c.given.recovering.Store(c.o.Ingest != nil && c.o.Documents != "")
+}
+
 // Work indexes what was accepted before this process began, then does the tasks
 // in the order in which they were accepted, until ctx ends; then it returns nil.
+// What the store does not take stays kept, and Status tells of it.
 func (c *Collection) Work(ctx context.Context) error {
 	if c.o.Ingest == nil || c.o.Documents == "" {
 		return nil
 	}
-	c.given.recovering.Store(true)
+	c.WillWork()
 	err := c.recover(ctx)
 	for wait := 100 * time.Millisecond; errors.Is(err, sheaf.ErrUnavailable) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
 		select { // another process writes
@@ -382,9 +389,11 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (mo
 		return false, err
 	}
 	for i, name := range names {
-		refused := partial != nil && partial.Rejected[sheaf.DocumentID(puts[i].Tree, puts[i].Path)] != nil
+		id := sheaf.DocumentID(puts[i].Tree, puts[i].Path)
+		refused := partial != nil && partial.Rejected[id] != nil
 		if refused && len(missing[name]) == 1 {
-			return false, err
+			c.given.leave(id, partial.Rejected[id])
+			continue
 		}
 		for _, e := range missing[name] {
 			gone, keep := e.Name(), name

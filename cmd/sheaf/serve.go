@@ -132,6 +132,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if err := mountDoors(handler, door); err != nil {
 		return err
 	}
+	door.WillWork()
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {
 		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)

@@ -267,3 +267,61 @@ func TestRejectedAfterCrash(t *testing.T) {
 		t.Errorf("kept are %v, want %v", after, before)
 	}
 }
+
+// A kept document whose only version the store does not take stays, is told of, and
+// keeps nobody else's work from being done.
+func TestRefusedAtStart(t *testing.T) {
+	var fixture *servetest.Fixture
+	docs, heavy := t.TempDir(), ""
+	s := start(t, notes, func(o *api.Options) {
+		fixture = servetest.Open(t, notes, func(o *serve.Options) { o.Documents = docs })
+		o.Collections = []*serve.Collection{fixture.Collection}
+	})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", "text": "Bananas."}]}`, &api.BatchAnswer{})
+	s = start(t, notes, func(o *api.Options) {
+		fixture = servetest.Open(t, notes, func(o *serve.Options) { o.Documents, o.Backend = docs, picky{o.Backend} })
+		o.Collections = []*serve.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	fixture.WillWork()
+	if res, body := s.ask(t, "GET", "/readyz", ""); res.StatusCode != 503 || !strings.Contains(string(body), "accepted") {
+		t.Errorf("before what was accepted is indexed: %d %s", res.StatusCode, body)
+	}
+	for name, content := range kept(t, s) {
+		if strings.Contains(content, "heavy") {
+			heavy = name
+		}
+	}
+	working(t, fixture.Collection)
+	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "bananas")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
+		}
+	}
+	refused := func() (list []serve.Skip) {
+		var st serve.Status
+		s.get(t, "GET", "/v1/status", "", &st)
+		return slices.DeleteFunc(st.Skipped, func(k serve.Skip) bool { return k.Tree != "api" })
+	}
+	for deadline := time.Now().Add(20 * time.Second); len(refused()) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the status does not tell of it")
+		}
+	}
+	if list := refused(); list[0].Path != "a.md" || !strings.Contains(list[0].Detail, "it is too heavy") {
+		t.Errorf("the status says %+v", list)
+	}
+	if _, ok := kept(t, s)[heavy]; !ok || heavy == "" {
+		t.Errorf("%q is not kept: %v", heavy, kept(t, s))
+	}
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries."}], "async": true}`, &serve.Task{})
+	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a task is not done")
+		}
+	}
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`, &serve.Stored{})
+	if list := refused(); len(list) > 0 || len(found(t, s, "apples")) == 0 {
+		t.Errorf("put again: the status says %+v", list)
+	}
+}

@@ -8,9 +8,20 @@ func init() {
 			aboveAVX2(&mask[0], &sums[0], len(mask), need)
 		}
 	}
+	if x := &cpu.X86; x.HasAVX512F && x.HasAVX512VL && x.HasPOPCNT {
+		take = func(ordinals *[windowLen]uint32, taken, sums *[windowLen]float64, start uint32, need float64) int {
+			return takeAVX512(&ordinals[0], &taken[0], &sums[0], len(sums)/8, start, need)
+		}
+	}
 }
 
 // aboveAVX2 sets so many words of mask.
 //
 //go:noescape
 func aboveAVX2(mask *uint64, sums *float64, words int, need float64)
+
+// takeAVX512 takes of eight x groups sums. It writes eight where it has so many left to
+// look at.
+//
+//go:noescape
+func takeAVX512(ordinals *uint32, taken, sums *float64, groups int, start uint32, need float64) int

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -33,6 +34,48 @@ func compareAbove(t *testing.T, sums *[windowLen]float64, need float64) {
 	}
 }
 
+func takeGo(ordinals *[windowLen]uint32, taken, sums *[windowLen]float64, start uint32, need float64) (n int) {
+	for i, sum := range sums {
+		if sum >= need {
+			ordinals[n], taken[n] = start+uint32(i), sum
+			n++
+		}
+	}
+	clear(sums[:])
+	return n
+}
+
+// compareTake is compareAbove for what takes sums at once.
+func compareTake(t *testing.T, sums *[windowLen]float64, need float64) {
+	t.Helper()
+	if take == nil {
+		return
+	}
+	const start = 7 * windowLen
+	var ordinals, wantOrdinals [windowLen]uint32
+	// What lies behind the sums is not touched.
+	guarded := struct{ before, sums, behind, taken, end [windowLen]float64 }{sums: *sums}
+	for _, guard := range []*[windowLen]float64{&guarded.before, &guarded.behind, &guarded.end} {
+		for i := range guard {
+			guard[i] = math.Pi
+		}
+	}
+	want, wantSums := [windowLen]float64{}, *sums
+	n, wantN := take(&ordinals, &guarded.taken, &guarded.sums, start, need), takeGo(&wantOrdinals, &want, &wantSums, start, need)
+	same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+	if n != wantN || !slices.Equal(ordinals[:n], wantOrdinals[:n]) || !slices.EqualFunc(guarded.taken[:n], want[:n], same) {
+		t.Fatalf("at least %v: %d, %v %v; want %d, %v %v", need, n, ordinals[:n], guarded.taken[:n], wantN, wantOrdinals[:wantN], want[:wantN])
+	}
+	if guarded.sums != wantSums {
+		t.Fatalf("sums are left: %v", guarded.sums)
+	}
+	for _, guard := range []*[windowLen]float64{&guarded.before, &guarded.behind, &guarded.end} {
+		if slices.ContainsFunc(guard[:], func(v float64) bool { return v != math.Pi }) {
+			t.Fatal("what lies beside was written to")
+		}
+	}
+}
+
 func TestAbove(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -42,6 +85,7 @@ func TestAbove(t *testing.T) {
 		}
 		for _, need := range []float64{rng.Float64(), 1, 2, sums[rng.IntN(windowLen)], math.SmallestNonzeroFloat64, math.Inf(1)} {
 			compareAbove(t, &sums, need)
+			compareTake(t, &sums, need)
 		}
 	}
 }
@@ -59,5 +103,6 @@ func FuzzAbove(f *testing.F) {
 			}
 		}
 		compareAbove(t, &sums, need)
+		compareTake(t, &sums, need)
 	})
 }

@@ -388,16 +388,18 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 			b.seek(last + 1)
 		}
 	}
+	if full && take != nil {
+		return m.lawful(take(&s.ordinal, &s.sum, &s.sums, start, need))
+	}
 	if full {
 		above(&s.seen, &s.sums, need)
 	}
-	return m.gather(start, need, full)
+	return m.lawful(s.gather(start, need, full))
 }
 
-// gather makes candidates of the sums of the window that begins at start, and clears
-// them: of those that are seen and at least need. It returns their number.
-func (m *maxScore) gather(start uint32, need float64, full bool) int {
-	s := m.scratch
+// gather makes candidates of the sums that are seen, of the window that begins at start,
+// and at least need. It returns their number.
+func (s *scratch) gather(start uint32, need float64, full bool) int {
 	n := 0
 	for w, word := range s.seen {
 		for ; word != 0; word &= word - 1 {
@@ -416,9 +418,16 @@ func (m *maxScore) gather(start uint32, need float64, full bool) int {
 	if full {
 		clear(s.sums[:])
 	}
+	return n
+}
+
+// lawful drops the candidates that the request does not allow, of the first n. It returns
+// how many are left.
+func (m *maxScore) lawful(n int) int {
 	if m.allowed == nil {
 		return n
 	}
+	s := m.scratch
 	kept := 0
 	for i, o := range s.ordinal[:n] {
 		if m.allowed.Has(o) {

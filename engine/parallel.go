@@ -35,8 +35,17 @@ func (ix *Index) takeTurn() (end func()) {
 type stretch struct {
 	of       *maxScore
 	from, to uint32
-	whole    bool // of itself evaluates it
+	first    bool // of itself evaluates it
 }
+
+// hand is what a goroutine evaluates stretches of a segment with, one after another.
+type hand struct {
+	of, with *maxScore // with is of, or another evaluation of the same segment
+}
+
+// stretchesEach is how many stretches there are for each goroutine, about: those that are
+// done sooner take more of them.
+const stretchesEach = 4
 
 // prune finds the best chunks of all segments that MaxScore evaluates: what may
 // bring the best comes first, wherever it is.
@@ -57,11 +66,16 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 		defer searching.Add(int32(-helpers))
 	}
 	stretches := cut(segments, helpers+1)
-	if err := together(helpers, len(stretches), func(i int) error { return p.runStretch(ctx, terms, &stretches[i]) }); err != nil {
+	hands := make([]hand, helpers+1)
+	err := together(helpers, len(stretches), func(me, i int) error { return p.runStretch(ctx, terms, &stretches[i], &hands[me]) })
+	for i := range hands {
+		err = errors.Join(err, p.rest(&hands[i]))
+	}
+	if err != nil {
 		return err
 	}
 	// Only now is the threshold where it ends, so that few chunks have to be scored.
-	err := together(min(helpers, len(segments)-1), len(segments), func(i int) error {
+	err = together(min(helpers, len(segments)-1), len(segments), func(_, i int) error {
 		m := segments[i]
 		m.pending = append(m.pending, m.brought...)
 		m.confirm()
@@ -76,14 +90,15 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 	return errors.Join(err, ctx.Err())
 }
 
-// together does n things by so many goroutines and this one. Each ends with its first
-// error.
-func together(helpers, n int, do func(i int) error) error {
+// together does n things by so many goroutines and this one, each of which takes them by rising
+// numbers. do is told which of the goroutines calls it, and the number of the thing.
+// Each ends with its first error.
+func together(helpers, n int, do func(me, i int) error) error {
 	var next atomic.Int64
 	errs := make([]error, max(helpers, 0)+1)
 	run := func(me int) {
 		for i := int(next.Add(1)) - 1; i < n && errs[me] == nil; i = int(next.Add(1)) - 1 {
-			errs[me] = do(i)
+			errs[me] = do(me, i)
 		}
 	}
 	var wait sync.WaitGroup
@@ -105,13 +120,12 @@ func (p *plan) faultOf(m *maxScore) error {
 	return m.exact.err()
 }
 
-// cut makes the stretches of segments, together at least some for each of so many
-// goroutines: one that is not a whole segment has to be prepared for once more. Segments
-// without windows have so few postings that they stay whole.
+// cut makes the stretches of segments, those of each in their order: together some for each
+// of so many goroutines. Segments without windows have so few postings that they stay whole.
 func cut(segments []*maxScore, goroutines int) []stretch {
 	most := 1 // of a segment
 	if goroutines > 1 {
-		most = (2*goroutines + len(segments) - 1) / max(len(segments), 1)
+		most = (stretchesEach*goroutines + len(segments) - 1) / max(len(segments), 1)
 	}
 	var out []stretch
 	for _, m := range segments {
@@ -121,33 +135,49 @@ func cut(segments []*maxScore, goroutines int) []stretch {
 		}
 		for i := range parts {
 			from, to := uint32(i*m.windows/parts*windowLen), uint32((i+1)*m.windows/parts*windowLen)
-			out = append(out, stretch{of: m, from: from, to: min(to, m.chunks), whole: i == 0})
+			out = append(out, stretch{of: m, from: from, to: min(to, m.chunks), first: i == 0})
 		}
 	}
 	return out
 }
 
 // runStretch evaluates a stretch, but for the exact scores of what it found: the first of a
-// segment with what it has, others with cursors of their own, which end with it.
-func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch) error {
+// segment with what that has. A goroutine goes on with what it has for later stretches of
+// the segment, and makes an evaluation with cursors of its own where it has none.
+func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h *hand) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if s.whole {
-		s.of.from, s.of.to = s.from, s.to
-		s.of.run()
+	if h.of != s.of {
+		if err := p.rest(h); err != nil {
+			return err
+		}
+		with := s.of
+		if !s.first {
+			var err error
+			if with, err = p.maxScore(terms, s.of.view, s.of.top); err != nil {
+				return err
+			}
+			with.share(s.of)
+		}
+		*h = hand{of: s.of, with: with}
+	}
+	h.with.from, h.with.to = s.from, s.to
+	h.with.run()
+	return nil
+}
+
+// rest hands over what a goroutine found in its stretches of a segment, and gives the memory
+// of its evaluation back.
+func (p *plan) rest(h *hand) error {
+	of, with := h.of, h.with
+	*h = hand{}
+	if with == of {
 		return nil
 	}
-	m, err := p.maxScore(terms, s.of.view, s.of.top)
-	if err != nil {
-		return err
-	}
-	defer m.close()
-	m.share(s.of)
-	m.from, m.to = s.from, s.to
-	m.run()
-	s.of.bring(m)
-	return p.faultOf(m)
+	defer with.close()
+	of.bring(with)
+	return p.faultOf(with)
 }
 
 // bring takes over what another evaluation, of a stretch of m, found.

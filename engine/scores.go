@@ -32,7 +32,7 @@ func (s *Snapshot) Scores(ctx context.Context, reqs []Request, ids []string, hel
 		}
 	}
 	out := make([][]float64, len(reqs))
-	err := together(min(helpers, len(reqs)-1), len(reqs), func(i int) error {
+	err := together(min(helpers, len(reqs)-1), len(reqs), func(_, i int) error {
 		defer s.index.takeTurn()()
 		out[i] = make([]float64, len(ids))
 		return s.scoreAmong(ctx, reqs[i], asked, within.sets, out[i])

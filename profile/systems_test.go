@@ -35,6 +35,10 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no test %s.%s", pkg, name)
 		}
 	}
+	// A name without its package is looked for nowhere.
+	if all := regexp.MustCompile("`[^`\\s]*\\b(?:Test|Benchmark|Example|Fuzz)[A-Z]\\w*`").FindAllString(string(text), -1); len(all) != len(named) {
+		t.Errorf("%d names of tests, %d with the package that they are in", len(all), len(named))
+	}
 	// Worked numbers are not everywhere: no row rests on them alone.
 	for line := range strings.Lines(string(text)) {
 		numbers := strings.Count(line, ".TestVectors")

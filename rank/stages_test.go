@@ -230,6 +230,7 @@ func TestElbow(t *testing.T) {
 		{nil, 0.5, 20, 0}, {[]float64{0}, 0.5, 20, 1}, {[]float64{0, 0}, 0.5, 20, 0},
 		{[]float64{10, 5, 2.5}, 0.5, 20, 3}, {[]float64{10, 4.9, 2}, 0.5, 20, 1},
 		{[]float64{5, 4, 0, 3}, 0.5, 20, 2}, {[]float64{10, 9, 8}, 0.5, 2, 2}, {[]float64{10, 0.001}, 0, 20, 2},
+		{[]float64{10, 0}, 0, 20, 1}, {[]float64{10, 10, 0, 0}, 0, 20, 2}, // also where no ratio cuts
 		{[]float64{3, 2}, 0.5, 0, 0},
 		// The smaller of elbow and max, whichever comes first (rule A16).
 		{[]float64{8, 7.5, 7, 3.2}, 0.5, 2, 2}, {[]float64{8, 3, 2.9, 2.8}, 0.5, 2, 1},

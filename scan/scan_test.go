@@ -292,12 +292,15 @@ func TestMeaningIsBoundToTheCandidates(t *testing.T) {
 		t.Errorf("legs %v", r.Legs)
 	}
 	for weight, want := range map[string]string{"0": "words", "1": "meaning"} {
-		r := ask(t, s, "alpha", search.Options{Parameters: map[string]string{"semantic": "1", "semantic_weight": weight}})
+		r := ask(t, s, "alpha", search.Options{Explain: true, Parameters: map[string]string{"semantic": "1", "semantic_weight": weight}})
 		if !slices.Equal(r.Legs, []string{want}) {
 			t.Errorf("weight %s: legs %v", weight, r.Legs)
 		}
 		if got := slices.Sorted(slices.Values(ids(r))); !slices.Equal(got, []string{"a.md#0", "c.md#0"}) {
 			t.Errorf("weight %s: found %v", weight, got)
+		}
+		if boosted := search.SignalsOf(&r.Hits[0]).FolderBoost != nil; boosted != (weight == "0") {
+			t.Errorf("weight %s: boosted by the folder: %v", weight, boosted)
 		}
 		for _, step := range r.Took {
 			if weight == "0" && (step.Step == "embed" || step.Step == "scan: embed") {
@@ -307,21 +310,51 @@ func TestMeaningIsBoundToTheCandidates(t *testing.T) {
 	}
 }
 
-// Every bound of the profile's table is an error beyond it, never a clamp.
+// Every line of the specification's configuration, and what the profile has beside it:
+// the default, both ends of the range, and beyond them an error, never a clamp.
 func TestBounds(t *testing.T) {
-	s := searcher(t, folder(t, map[string]string{"a.md": "word\n"}))
-	for _, set := range []string{"candidate_limit=9", "candidate_limit=1001", "rrf_k=0", "rrf_k=101", "semantic_weight=1.1", "semantic_weight=-0.1",
-		"memory_mb=19", "memory_mb=1001", "lexical_boosts=2", "variants=11", "expansion_timeout=0", "semantic_weight=NaN", "candidate_limit=10.5"} {
-		name, value, _ := strings.Cut(set, "=")
-		_, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 5}), tiered(t), search.Options{Parameters: map[string]string{name: value}})
-		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", set, err)
+	s, p := searcher(t, folder(t, map[string]string{"a.md": "word\n"})), tiered(t)
+	table := map[string]struct{ standard, least, most float64 }{
+		"semantic": {0, 0, 1}, "semantic_weight": {0.6, 0, 1}, "candidate_limit": {500, 10, 1000}, "rrf_k": {60, 1, 100}, "lexical_boosts": {1, 0, 1},
+		"chunk_chars": {6000, 100, 100_000}, "list_values": {10, 0, 1000}, "memory_mb": {100, 20, 1000}, "variants": {3, 0, 10}, "expansion_timeout": {5, 0.001, 60},
+		"min_similarity": {0.75, 0, 1}, "graph_candidates": {10, 2, 1000}, "graph_strength": {0.1, 0, 1}, "max_boost": {1.15, 1, 10},
+	}
+	if len(p.Parameters) != len(table) {
+		t.Errorf("%d parameters, want %d", len(p.Parameters), len(table))
+	}
+	set := func(name string, value any) error {
+		_, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 5}), p, search.Options{Parameters: map[string]string{name: fmt.Sprint(value)}})
+		return err
+	}
+	for _, parameter := range p.Parameters {
+		name, want := parameter.Name, table[parameter.Name]
+		if parameter.Default != fmt.Sprint(want.standard) || parameter.Min != want.least || parameter.Max != want.most {
+			t.Errorf("%s is %s within %v..%v, want %v", name, parameter.Default, parameter.Min, parameter.Max, want)
+		}
+		for _, end := range []float64{want.least, want.most} {
+			if err := set(name, end); err != nil {
+				t.Errorf("%s=%v: %v", name, end, err)
+			}
+		}
+		beyond := []any{want.least - 1, want.most + 1, "NaN", "", "much"}
+		if parameter.Integer {
+			beyond = append(beyond, want.least+0.5)
+		}
+		for _, value := range beyond {
+			if err := set(name, value); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), parameter.Range()) {
+				t.Errorf("%s=%v: %v", name, value, err)
+			}
 		}
 	}
-	if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 101}), tiered(t), search.Options{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "1..100") {
-		t.Errorf("limit 101: %v", err)
+	if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 100}), p, search.Options{}); err != nil {
+		t.Errorf("limit 100: %v", err)
 	}
-	if n := tiered(t).DefaultLimit(); n != 30 {
+	for _, limit := range []int{0, 101} {
+		if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: limit}), p, search.Options{}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "1..100") {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+	}
+	if n := p.DefaultLimit(); n != 30 {
 		t.Errorf("%d results by default", n)
 	}
 }

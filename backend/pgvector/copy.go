@@ -135,8 +135,6 @@ func (r *rows) pieces() iter.Seq[[]byte] {
 	}
 }
 
-func (r *rows) empty() { r.b, r.cuts = r.b[:0], r.cuts[:0] }
-
 // copyPiece writes rows to a table, whose columns they fill in their order.
 func (w *load) copyPiece(ctx context.Context, piece []byte, table string) error {
 	ctx, stop := w.s.bounded(ctx)

@@ -63,7 +63,7 @@ func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 			if err := w.next.checkDims(batch); err != nil {
 				return err
 			}
-			if err := w.remove(ctx, batch.Replace, chunks); err != nil {
+			if err := w.remove(batch.Replace, chunks); err != nil {
 				return err
 			}
 			return w.sendParts(ctx, chunks, ready)
@@ -73,20 +73,24 @@ func (w *load) addParts(ctx context.Context, batch *backend.Batch) error {
 }
 
 // sendParts sends chunks, whose texts are analyzed part by part. Columns and vectors go
-// while the first texts of them are still analyzed, and before any texts of theirs.
+// while the first texts of them are still analyzed, and before any texts of theirs. All
+// is sent when it returns.
 func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan *part) error {
 	before := w.ord.take(len(chunks))
 	ahead := 0 // of how many chunks columns are sent
 	sendAhead := func() error {
 		some := chunks[ahead:min(ahead+maxAhead, len(chunks))]
 		ahead += len(some)
-		return w.sendColumns(ctx, some, before+int64(ahead-len(some)))
+		return w.sendColumns(some, before+int64(ahead-len(some)))
 	}
 	for begun := 0; begun < len(chunks); {
 		if begun >= ahead {
 			if err := sendAhead(); err != nil {
 				return err
 			}
+		}
+		if err := w.line.drain(); err != nil { // the part grows
+			return err
 		}
 		p, ok := <-ready
 		if !ok {
@@ -97,12 +101,12 @@ func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan *p
 				return err
 			}
 		}
-		if err := w.sendTexts(ctx, p, before+int64(begun)); err != nil {
+		if err := w.sendTexts(p, before+int64(begun)); err != nil {
 			return err
 		}
 		begun += len(p.chunks)
 	}
-	return nil
+	return w.line.settle()
 }
 
 // waiting is what a load was given and has not sent.

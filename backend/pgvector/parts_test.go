@@ -68,7 +68,7 @@ func TestColumnsOfEveryPart(t *testing.T) {
 		w := bulk.(*load)
 		var counts [2]int
 		err = w.change(ctx, func(ctx context.Context) error {
-			if err := w.remove(ctx, nil, all); err != nil {
+			if err := w.remove(nil, all); err != nil {
 				return err
 			}
 			if err := w.sendParts(ctx, all, ready); err != nil {

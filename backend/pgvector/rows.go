@@ -8,93 +8,51 @@ import (
 	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"sheaf"
 	"sheaf/backend/textplan"
 )
 
-// piece is rows of a table that are sent together.
-type piece struct {
-	table string
-	rows  *rows
-}
-
 // sendColumns sends what chunks hold besides texts; the first has the number after before.
-// While the server takes some, the next are encoded.
-func (w *load) sendColumns(ctx context.Context, chunks []analyzed, before int64) error {
-	if err := w.makeVectors(ctx, chunks); err != nil {
+func (w *load) sendColumns(chunks []analyzed, before int64) error {
+	if err := w.makeVectors(chunks); err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	pieces := make(chan piece, 1)
-	group.Go(func() error {
-		defer close(pieces)
-		give := func(table string, r *rows) bool {
-			select {
-			case pieces <- piece{table, r}:
-				return true
-			case <-ctx.Done():
-				return false // the other says why
-			}
-		}
-		var property, wall rows
-		w.columnRows(&property, &wall, chunks, before)
-		if give("property", &property) && give("wall", &wall) {
-			w.vectorRows(chunks, before, give)
-		}
-		return nil
-	})
-	group.Go(func() error {
-		for p := range pieces {
-			if err := w.send(ctx, p.rows, p.table); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return group.Wait()
+	var property, wall rows
+	w.columnRows(&property, &wall, chunks, before)
+	if err := w.send(&property, "property"); err != nil {
+		return err
+	}
+	if err := w.send(&wall, "wall"); err != nil {
+		return err
+	}
+	return w.sendVectors(chunks, before)
 }
 
-// sendTexts sends the texts of chunks, with terms that are new. What goes later is encoded
-// beside what goes first.
-func (w *load) sendTexts(ctx context.Context, p *part, before int64) error {
-	ids, fresh, err := w.intern(ctx, p)
+// sendTexts sends the texts of chunks, with terms that are new.
+func (w *load) sendTexts(p *part, before int64) error {
+	ids, fresh, err := w.intern(p)
 	if err != nil {
 		return err
 	}
 	w.total.chunks += int64(len(p.chunks))
-	var chunk, posting *rows
-	chunks, all := make(chan bool), make(chan bool)
-	go func() {
-		defer close(all)
-		var fields []int32
-		chunk = &rows{}
-		for i := range p.chunks {
-			fields = w.chunkRow(chunk, &p.chunks[i], before+int64(i)+1, fields)
-		}
-		close(chunks)
-		posting = postingRows(p, ids, fields, before)
-		w.remember(p, ids, fresh)
-	}()
-	defer func() { <-all }() // also after an error: it reads what is the caller's again
-	var terms rows
+	var terms, chunk rows
 	for _, number := range fresh {
 		terms.begin(2)
 		terms.int32(ids[number])
 		terms.bytes(p.terms[number])
 	}
-	for piece := range terms.pieces() {
-		if err := w.copyPiece(ctx, piece, "term"); err != nil {
-			return err
-		}
-	}
-	<-chunks
-	if err := w.send(ctx, chunk, "chunk"); err != nil {
+	if err := w.copyRows(&terms, "term"); err != nil {
 		return err
 	}
-	<-all
-	return w.send(ctx, posting, "posting")
+	var fields []int32
+	for i := range p.chunks {
+		fields = w.chunkRow(&chunk, &p.chunks[i], before+int64(i)+1, fields)
+	}
+	if err := w.send(&chunk, "chunk"); err != nil {
+		return err
+	}
+	w.remember(p, ids, fresh)
+	return w.send(postingRows(p, ids, fields, before), "posting")
 }
 
 // columnRows adds the columns of chunks, and who may see them where there is a wall.
@@ -112,9 +70,9 @@ func (w *load) columnRows(property, wall *rows, chunks []analyzed, before int64)
 	}
 }
 
-// vectorRows gives the passages of chunks, and counts them. A document may have more of
+// sendVectors sends the passages of chunks, and counts them. A document may have more of
 // them than should be encoded at once.
-func (w *load) vectorRows(chunks []analyzed, before int64, give func(table string, r *rows) bool) {
+func (w *load) sendVectors(chunks []analyzed, before int64) error {
 	byTable := map[string]*rows{}
 	for i := range chunks {
 		for _, v := range chunks[i].source.Vectors {
@@ -132,48 +90,61 @@ func (w *load) vectorRows(chunks []analyzed, before int64, give func(table strin
 				if len(out.b) < pieceBytes {
 					continue
 				}
-				if !give(table, out) {
-					return
+				if err := w.send(out, table); err != nil {
+					return err
 				}
 				byTable[table] = &rows{}
 			}
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(byTable)) {
-		if !give(table, byTable[table]) {
-			return
-		}
-	}
-}
-
-// send writes rows to a table and empties them. PostgreSQL copies none into tables behind
-// a wall, so there they pass through a table of the transaction.
-func (w *load) send(ctx context.Context, r *rows, table string) error {
-	defer r.empty()
-	staged := "staged_" + table
-	if w.s.o.RowSecurity && len(r.b) > 0 {
-		if err := w.exec(ctx, fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (LIKE %s) ON COMMIT DROP", staged, table)); err != nil {
-			return err
-		}
-	}
-	for piece := range r.pieces() {
-		if !w.s.o.RowSecurity {
-			if err := w.copyPiece(ctx, piece, table); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := w.copyPiece(ctx, piece, staged); err != nil {
-			return err
-		}
-		if err := w.exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", table, staged)); err != nil {
-			return err
-		}
-		if err := w.exec(ctx, "TRUNCATE "+staged); err != nil {
+		if err := w.send(byTable[table], table); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// send lets rows wait to be written to a table; they are the line's from then on.
+// PostgreSQL copies none into tables behind a wall, so there they pass through a table
+// of the transaction.
+func (w *load) send(r *rows, table string) error {
+	if len(r.b) == 0 || !w.s.o.RowSecurity {
+		return w.copyRows(r, table)
+	}
+	staged := "staged_" + table
+	return w.put(len(r.b), func(ctx context.Context) error {
+		if err := w.exec(ctx, fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (LIKE %s) ON COMMIT DROP", staged, table)); err != nil {
+			return err
+		}
+		for piece := range r.pieces() {
+			if err := w.copyPiece(ctx, piece, staged); err != nil {
+				return err
+			}
+			if err := w.exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", table, staged)); err != nil {
+				return err
+			}
+			if err := w.exec(ctx, "TRUNCATE "+staged); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// copyRows lets rows wait to be copied to a table.
+func (w *load) copyRows(r *rows, table string) error {
+	if len(r.b) == 0 {
+		return nil
+	}
+	return w.put(len(r.b), func(ctx context.Context) error {
+		for piece := range r.pieces() {
+			if err := w.copyPiece(ctx, piece, table); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // exec runs a statement, which has the whole timeout.

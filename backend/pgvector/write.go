@@ -76,7 +76,12 @@ type load struct {
 	gathering sync.Mutex
 	next      waiting
 
-	// mu guards what follows; who holds it sends. It comes before gathering.
+	// line sends what is prepared. Between begin and end it alone uses the connection, and
+	// removed, unless it has settled.
+	line    line
+	removed removed
+
+	// mu guards what follows; who holds it prepares what is sent. It comes before gathering.
 	mu     sync.Mutex
 	conn   *pgxpool.Conn // nil between a Commit and the next Add
 	tx     pgx.Tx
@@ -100,6 +105,12 @@ type load struct {
 	sending   int   // chunks, of which an error speaks
 	broken    error // why the transaction cannot go on
 	closed    bool
+}
+
+// removed is what a transaction removed of the counts of chunks, vectors and fields.
+type removed struct {
+	chunks, vectors int64
+	fields          map[int32]field
 }
 
 // sequence counts as one of the server does.
@@ -174,7 +185,7 @@ func (w *load) begin(ctx context.Context) error {
 		return err
 	}
 	w.conn, w.tx, w.fresh, w.broken = conn, tx, map[string]int32{}, nil
-	w.total.chunks, w.total.vectors = 0, 0
+	w.total.chunks, w.total.vectors, w.removed = 0, 0, removed{fields: map[int32]field{}}
 	if err := w.s.show(backend.WithViewer(ctx, backend.Viewer{AnyTenant: true, AnyAccess: true}), tx); err != nil {
 		return err
 	}
@@ -209,6 +220,7 @@ func (w *load) begin(ctx context.Context) error {
 	for name, v := range w.vector {
 		w.next.dims[name] = v.Dims
 	}
+	w.line.start(ctx)
 	return nil
 }
 
@@ -217,6 +229,7 @@ func (w *load) end() {
 	if w.conn == nil {
 		return
 	}
+	w.line.stop()
 	ctx, stop := context.WithTimeout(context.Background(), w.s.o.Timeout)
 	defer stop()
 	_ = w.tx.Rollback(ctx) // after a commit it does nothing; else the server forgets with the connection
@@ -243,7 +256,7 @@ func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 		switch {
 		case err != nil:
 			return err
-		case n >= maxPart, n >= firstPart && w.mu.TryLock():
+		case n >= maxPart, n >= firstPart && w.line.drained() && w.mu.TryLock():
 			if n >= maxPart {
 				w.mu.Lock()
 			}
@@ -262,8 +275,8 @@ func (w *load) Add(ctx context.Context, batch backend.Batch) error {
 	}
 }
 
-// change lets f change what is stored, in the transaction, while nobody else does. Each
-// statement has the whole timeout. It needs w.mu.
+// change lets f say what changes, in the transaction, while nobody else does. It may return
+// before all of that is sent. Each statement has the whole timeout. It needs w.mu.
 func (w *load) change(ctx context.Context, f func(ctx context.Context) error) error {
 	switch {
 	case w.closed:
@@ -276,9 +289,13 @@ func (w *load) change(ctx context.Context, f func(ctx context.Context) error) er
 		err = w.begin(ctx)
 	}
 	if err == nil {
+		cancel := w.line.cancel
+		stop := context.AfterFunc(ctx, func() { cancel(ctx.Err()) })
 		err = f(ctx)
+		stop()
 	}
 	if err != nil {
+		w.sending = cmp.Or(w.line.failed(), w.sending)
 		err = fail(fmt.Sprintf("write %d chunks", w.sending), err)
 		w.broken = fmt.Errorf("nothing since the last commit is written, it can be repeated: %w", err)
 		w.end()
@@ -286,8 +303,12 @@ func (w *load) change(ctx context.Context, f func(ctx context.Context) error) er
 	return err
 }
 
-// flush sends what waits; it needs w.mu and the transaction.
+// flush prepares what waits to be sent; it needs w.mu and the transaction. What was
+// prepared before is sent meanwhile, but for a little.
 func (w *load) flush(ctx context.Context) error {
+	if err := w.line.drain(); err != nil {
+		return err
+	}
 	w.gathering.Lock()
 	next := w.next
 	w.next = waiting{dims: next.dims}
@@ -296,14 +317,27 @@ func (w *load) flush(ctx context.Context) error {
 	if len(next.replace)+len(next.chunks) == 0 {
 		return nil
 	}
-	if err := w.remove(ctx, next.replace, next.chunks); err != nil || len(next.chunks) == 0 {
+	if err := w.remove(next.replace, next.chunks); err != nil || len(next.chunks) == 0 {
 		return err
 	}
 	before := w.ord.take(len(next.chunks))
-	if err := w.sendColumns(ctx, next.chunks, before); err != nil {
+	if err := w.sendColumns(next.chunks, before); err != nil {
 		return err
 	}
-	return w.sendTexts(ctx, &next.part, before)
+	return w.sendTexts(&next.part, before)
+}
+
+// put lets something be asked of the server, in its turn.
+func (w *load) put(bytes int, run func(ctx context.Context) error) error {
+	return w.line.put(task{w.sending, bytes, run})
+}
+
+// ask waits until something was asked of the server, and all before it.
+func (w *load) ask(run func(ctx context.Context) error) error {
+	if err := w.put(0, run); err != nil {
+		return err
+	}
+	return w.line.settle()
 }
 
 func hashes(ids []sheaf.ID) [][]byte {
@@ -316,19 +350,22 @@ func hashes(ids []sheaf.ID) [][]byte {
 }
 
 // makeVectors makes the tables of vector fields that are new.
-func (w *load) makeVectors(ctx context.Context, chunks []analyzed) error {
+func (w *load) makeVectors(chunks []analyzed) error {
 	for i := range chunks {
 		for _, v := range chunks[i].source.Vectors {
 			if _, ok := w.vector[v.Name]; ok {
 				continue
 			}
-			ctx, stop := w.s.bounded(ctx)
-			defer stop()
-			err := w.s.createVectors(ctx, w.tx, backend.VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)})
-			if err != nil {
+			err := w.ask(func(ctx context.Context) error {
+				ctx, stop := w.s.bounded(ctx)
+				defer stop()
+				err := w.s.createVectors(ctx, w.tx, backend.VectorField{Name: v.Name, Dims: len(v.Passages[0]), Model: w.s.model(v.Name)})
+				if err == nil {
+					w.vector, err = vectorFields(ctx, w.tx)
+				}
 				return err
-			}
-			if w.vector, err = vectorFields(ctx, w.tx); err != nil {
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -376,26 +413,35 @@ func (w *load) unseen(docs []sheaf.ID, chunks []analyzed) bool {
 }
 
 // remove deletes the chunks of documents, and those with the IDs of chunks.
-func (w *load) remove(ctx context.Context, docs []sheaf.ID, chunks []analyzed) error {
+func (w *load) remove(docs []sheaf.ID, chunks []analyzed) error {
 	if w.unseen(docs, chunks) {
 		return nil
 	}
+	ofDocs, ofChunks := hashes(docs), hashes(idsOf(chunks))
+	var vectors []string // their tables
+	for _, name := range slices.Sorted(maps.Keys(w.vector)) {
+		vectors = append(vectors, w.vector[name].table())
+	}
+	return w.put(sha256.Size*(len(ofDocs)+len(ofChunks)), func(ctx context.Context) error {
+		return w.removeNow(ctx, ofDocs, ofChunks, vectors)
+	})
+}
+
+// removeNow deletes the chunks of documents and those with the IDs that have these hashes.
+func (w *load) removeNow(ctx context.Context, docs, chunks [][]byte, vectors []string) error {
 	one, stop := w.s.bounded(ctx)
 	defer stop()
-	rows, _ := w.tx.Query(one, removeChunks, hashes(docs), hashes(idsOf(chunks)))
-	byID := map[int32]*field{}
-	for _, f := range w.fields {
-		byID[f.id] = f
-	}
+	rows, _ := w.tx.Query(one, removeChunks, docs, chunks)
 	var ords []int64
 	var ord int64
 	var lens []int32
 	_, err := pgx.ForEachRow(rows, []any{&ord, &lens}, func() error {
 		ords = append(ords, ord)
 		for i, n := range lens {
-			if f := byID[int32(i+1)]; f != nil && n > 0 {
-				f.chunks--
-				f.tokens -= int64(n)
+			if n > 0 {
+				f := w.removed.fields[int32(i+1)]
+				f.chunks, f.tokens = f.chunks+1, f.tokens+int64(n)
+				w.removed.fields[int32(i+1)] = f
 			}
 		}
 		return nil
@@ -403,7 +449,7 @@ func (w *load) remove(ctx context.Context, docs []sheaf.ID, chunks []analyzed) e
 	if err != nil || len(ords) == 0 {
 		return err
 	}
-	w.total.chunks -= int64(len(ords))
+	w.removed.chunks += int64(len(ords))
 	var b pgx.Batch
 	b.Queue("DELETE FROM posting WHERE chunk = ANY($1)", ords)
 	b.Queue("DELETE FROM property WHERE chunk = ANY($1)", ords)
@@ -412,22 +458,20 @@ func (w *load) remove(ctx context.Context, docs []sheaf.ID, chunks []analyzed) e
 		b.Queue("DELETE FROM wall WHERE chunk = ANY($1)", ords)
 		others++
 	}
-	vectors := 0
-	for _, name := range slices.Sorted(maps.Keys(w.vector)) {
-		b.Queue("DELETE FROM "+w.vector[name].table()+" WHERE chunk = ANY($1)", ords)
-		vectors++
+	for _, table := range vectors {
+		b.Queue("DELETE FROM "+table+" WHERE chunk = ANY($1)", ords)
 	}
 	rest, stopRest := w.s.bounded(ctx)
 	defer stopRest()
 	results := w.tx.SendBatch(rest, &b)
-	for i := range others + vectors {
+	for i := range others + len(vectors) {
 		tag, err := results.Exec()
 		if err != nil {
 			_ = results.Close() // the first error tells
 			return err
 		}
 		if i >= others {
-			w.total.vectors -= tag.RowsAffected()
+			w.removed.vectors += tag.RowsAffected()
 		}
 	}
 	return results.Close()
@@ -435,7 +479,7 @@ func (w *load) remove(ctx context.Context, docs []sheaf.ID, chunks []analyzed) e
 
 // intern gives the terms of a part their IDs, and the fields that are new. It returns
 // the IDs, and the terms that are to be written.
-func (w *load) intern(ctx context.Context, p *part) (ids, fresh []int32, err error) {
+func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 	for i := range p.chunks {
 		for j, f := range p.chunks[i].fields {
 			if name := p.chunks[i].source.Fields[j].Name; w.fields[name] == nil && f.Length > 0 {
@@ -457,7 +501,7 @@ func (w *load) intern(ctx context.Context, p *part) (ids, fresh []int32, err err
 	}
 	w.s.mu.Unlock()
 	if len(fresh) > 0 && !w.wordless {
-		if fresh, err = w.find(ctx, p, ids, fresh); err != nil {
+		if fresh, err = w.find(p, ids, fresh); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -473,16 +517,19 @@ func (w *load) intern(ctx context.Context, p *part) (ids, fresh []int32, err err
 }
 
 // find looks terms up that are not remembered, and returns those that are not there.
-func (w *load) find(ctx context.Context, p *part, ids, missing []int32) (fresh []int32, err error) {
+func (w *load) find(p *part, ids, missing []int32) (fresh []int32, err error) {
 	texts := make([]string, len(missing))
 	for i, number := range missing {
 		texts[i] = p.terms[number]
 	}
-	ctx, stop := w.s.bounded(ctx)
-	defer stop()
-	rows, _ := w.tx.Query(ctx, "SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word", texts)
 	found := map[string]int32{}
-	if err := readTerms(rows, found); err != nil {
+	err = w.ask(func(ctx context.Context) error {
+		ctx, stop := w.s.bounded(ctx)
+		defer stop()
+		rows, _ := w.tx.Query(ctx, "SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word", texts)
+		return readTerms(rows, found)
+	})
+	if err != nil {
 		return nil, err
 	}
 	for _, number := range missing {
@@ -529,12 +576,18 @@ func (w *load) Commit(ctx context.Context) error {
 	if !w.closed && w.broken == nil && w.conn == nil {
 		return fail("commit", ctx.Err())
 	}
-	if err := w.change(ctx, w.flush); err != nil {
+	err := w.change(ctx, func(ctx context.Context) error {
+		if err := w.flush(ctx); err != nil {
+			return err
+		}
+		return w.line.settle()
+	})
+	if err != nil {
 		return cmp.Or(w.broken, err)
 	}
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
-	err := w.totals(ctx)
+	err = w.totals(ctx)
 	if err == nil {
 		err = w.tx.Commit(ctx)
 		if err != nil && broken(err) {
@@ -554,12 +607,14 @@ func (w *load) totals(ctx context.Context) error {
 	var names []string
 	var chunks, tokens []int64
 	for _, name := range slices.Sorted(maps.Keys(w.fields)) {
-		if f := w.fields[name]; f.fresh || f.chunks != 0 || f.tokens != 0 {
-			ids, names, chunks, tokens = append(ids, f.id), append(names, name), append(chunks, f.chunks), append(tokens, f.tokens)
+		f := w.fields[name]
+		gone := w.removed.fields[f.id]
+		if more, longer := f.chunks-gone.chunks, f.tokens-gone.tokens; f.fresh || more != 0 || longer != 0 {
+			ids, names, chunks, tokens = append(ids, f.id), append(names, name), append(chunks, more), append(tokens, longer)
 		}
 	}
 	_, err := w.tx.Exec(ctx, addTotals, pgx.QueryExecModeExec, // which is one round trip
-		w.total.chunks, w.total.vectors, ids, names, chunks, tokens, w.ord.last, w.ord.last != w.ord.told, w.term.last, w.term.last != w.term.told)
+		w.total.chunks-w.removed.chunks, w.total.vectors-w.removed.vectors, ids, names, chunks, tokens, w.ord.last, w.ord.last != w.ord.told, w.term.last, w.term.last != w.term.told)
 	return err
 }
 

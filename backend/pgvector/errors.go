@@ -75,6 +75,10 @@ func category(code string) error {
 // remedy is what a person can do about an error of the server.
 func remedy(e *pgconn.PgError) string {
 	switch {
+	case e.Code == "28000" && strings.HasSuffix(e.Message, "no encryption"):
+		return " (the server wants TLS: put sslmode=require into the address, or better sslmode=verify-full; or let pg_hba.conf of the server allow this user without)"
+	case e.Code == "28000" && strings.HasPrefix(e.Message, "no pg_hba.conf entry"):
+		return " (pg_hba.conf of the server does not let this user into this database from here: add a line there, or name another user, or another sslmode)"
 	case strings.HasPrefix(e.Code, "28"):
 		return " (check user and password: the user in the address, the password in store_key_env, store_key_file, PGPASSWORD or the password file of PostgreSQL)"
 	case e.Code == "42501" && (strings.Contains(e.Message, "for table ") || strings.Contains(e.Message, "for sequence ")):

@@ -112,7 +112,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
 		// The error of the parser hides the password, but may show the rest.
-		return nil, sheaf.Invalidf("postgres: the URL cannot be read: want postgres://user@host:port/database?sslmode=...: %w", err)
+		return nil, sheaf.Invalidf("postgres: the URL cannot be used: want postgres://user@host:port/database?sslmode=...: %w", err)
 	}
 	defaults := map[string]string{
 		"application_name": "sheaf",

@@ -166,22 +166,25 @@ func old(version string) bool {
 // when there are none.
 func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err error) {
 	var ours bool
-	var others int
-	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.setting') IS NOT NULL AND to_regclass($1 || '.posting') IS NOT NULL,
-		(SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = to_regnamespace($1))`, s.o.Schema).Scan(&ours, &others)
+	var others []string
+	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($1 || '.setting') AND attname = 'value') AND to_regclass($1 || '.posting') IS NOT NULL,
+		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1))`, s.o.Schema).Scan(&ours, &others)
 	switch {
 	case err != nil:
 		return false, err
-	case !ours && others == 0:
+	case !ours && len(others) == 0:
 		return false, nil
 	case !ours:
-		return false, sheaf.Invalidf("postgres: the schema %s holds %d tables that are not ours: name another schema", s.o.Schema, others)
+		return false, s.notOurs(others)
 	}
 	settings := map[string]string{}
 	rows, _ := conn.Query(ctx, "SELECT name, value FROM setting")
 	var name, value string
 	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error { settings[name] = value; return nil }); err != nil {
 		return false, err
+	}
+	if settings["version"] == "" {
+		return false, s.notOurs(others)
 	}
 	if v := settings["version"]; v != fmt.Sprint(schemaVersion) {
 		return false, fmt.Errorf("postgres: %w: the tables in schema %s have version %q, this program reads version %d: use the program that made them, or another schema", sheaf.ErrUnsupported, s.o.Schema, v, schemaVersion)
@@ -197,6 +200,16 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with rls=%t, and rls=%t is asked for: ask for the former, fill it again, or fill another schema", backend.ErrMadeOtherwise, s.o.Schema, wall, s.o.RowSecurity)
 	}
 	return true, s.verifyVectors(ctx, conn)
+}
+
+// notOurs is that something else made the tables and views of the schema.
+func (s *Store) notOurs(names []string) error {
+	const shown = 5
+	list := strings.Join(names[:min(shown, len(names))], ", ")
+	if more := len(names) - shown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return sheaf.Invalidf("postgres: the schema %s is not ours, it holds %s: name another schema", s.o.Schema, list)
 }
 
 func (s *Store) verifyVectors(ctx context.Context, conn *pgx.Conn) error {

@@ -130,6 +130,11 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	o.Trees = trees
 	s.noteOtherSettings()
 	first := s.view.Docs() == 0 && !s.remaking()
+	if first {
+		if err := s.refuseStrangers(ctx, trees); err != nil {
+			return err
+		}
+	}
 	report, err := s.ingestWhenFree(ctx, o)
 	if err != nil {
 		return s.advise(fmt.Errorf("index %s: %w", s.where.Root, err))

@@ -57,6 +57,11 @@ func (s *session) refresh(ctx context.Context) error {
 	first := s.view.Docs() == 0 && !s.remaking()
 	fresh := first || s.remaking()
 	must := fresh || s.whole
+	if first {
+		if err := s.refuseStrangers(ctx, s.trees()); err != nil {
+			return err
+		}
+	}
 	var report *ingest.Report
 	var err error
 	if must {

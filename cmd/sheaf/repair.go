@@ -302,8 +302,30 @@ func (s *session) finish(ctx context.Context, o ingest.Options) error {
 	return s.noteStrays(ctx)
 }
 
-// noteStrays says when a server holds what no document here has: another folder is kept
-// there too, or it was not emptied when the index was made again.
+// refuseStrangers is an error when a server that is to be filled for the first time holds
+// documents of another folder: words would be counted in both, and hits of the other one
+// would take the places of ours. The same folder on another machine is none: its documents
+// have the names that they have here.
+func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
+	if s.target == nil {
+		return nil
+	}
+	ours := sheaf.In{Column: sheaf.ColumnTree}
+	for _, t := range trees {
+		ours.Values = append(ours.Values, sheaf.TextValue(t.Name))
+	}
+	found, err := s.backend.Retrieve(ctx, backend.Request{Limit: 1, Filter: sheaf.Not{Filter: ours}, Text: &backend.TextRequest{
+		Query: sheaf.Bool{}, Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB,
+	}})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return withHint(fmt.Errorf("fill %s: %w: it holds documents of another folder, %s among them, and words would be counted in both: name another place for this folder in store", s.target, sheaf.ErrInvalid, found[0].ID),
+		"when nobody searches there any more, empty it and fill it from here: %s", s.app.rebuildCommand())
+}
+
+// noteStrays says when a server holds what no document here has: another folder was kept
+// there by a former version, or it was not emptied when the index was made again.
 func (s *session) noteStrays(ctx context.Context) error {
 	r, ok := s.backend.(backend.Reporter)
 	if s.target == nil || !ok {

@@ -184,6 +184,26 @@ func TestOwnAuthority(t *testing.T) {
 					t.Errorf("%s: %v, want %v that names %s and says %q", what, err, c.category, store, c.says)
 				}
 			}
+			// Whoever looks at the certificate, the driver or the program, and also in doctor.
+			ways := []string{at}
+			if store == "postgres" {
+				ways = append(ways, at+"&sslmode=verify-ca")
+			}
+			for _, at := range ways {
+				target, err := Parse(at, "x", Secrets{Key: password, CAFile: other})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = target.Open(t.Context(), analyzer, nil, false)
+				for _, f := range target.Examine(t.Context(), analyzer, nil) {
+					if f.Err != nil && !strings.Contains(fmt.Sprint(f.Err), "store_ca_file") {
+						err = f.Err
+					}
+				}
+				if !strings.Contains(fmt.Sprint(err), "store_ca_file") {
+					t.Errorf("%s: %v", at, err)
+				}
+			}
 		})
 	}
 }

@@ -167,11 +167,24 @@ func (t *Target) Named(alias string) (*Target, error) {
 // Open opens the store, and makes it when it is new.
 func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (backend.Backend, error) {
 	store, err := t.open(ctx, a, vectors, readOnly)
-	var untrusted *tls.CertificateVerificationError
-	if errors.As(err, &untrusted) {
-		return nil, fmt.Errorf("%w (name a file with the certificate of the server's authority in store_ca_file)", err)
+	if err != nil {
+		return nil, advise(err)
 	}
-	return store, err
+	return store, nil
+}
+
+// advise says what to do about a certificate that is not trusted.
+func advise(err error) error {
+	var untrusted *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError // where the driver looks at certificates by itself
+	var name x509.HostnameError
+	switch {
+	case errors.As(err, &name):
+		return fmt.Errorf("%w (name the server in the address as its certificate does)", err)
+	case errors.As(err, &untrusted), errors.As(err, &unknown):
+		return fmt.Errorf("%w (name a file with the certificate of the server's authority in store_ca_file)", err)
+	}
+	return err
 }
 
 func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (backend.Backend, error) {
@@ -205,6 +218,14 @@ func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []backe
 
 // Examine looks at the server and what is there for us.
 func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField) []backend.Finding {
+	findings := t.examine(ctx, a, vectors)
+	for i := range findings {
+		findings[i].Err = advise(findings[i].Err)
+	}
+	return findings
+}
+
+func (t *Target) examine(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField) []backend.Finding {
 	fault := func(err error) []backend.Finding { return []backend.Finding{{Check: "settings", Err: err}} }
 	switch t.Kind {
 	case "postgres":

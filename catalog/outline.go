@@ -28,7 +28,7 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 		v.note(err)
 		return nil
 	}
-	o, err := s.outline(id, st)
+	o, err := s.outline(id, st, &v.decoded)
 	if err != nil {
 		v.note(translate(err))
 		return nil
@@ -89,29 +89,33 @@ func newMetNodes(chunks int) *metNodes {
 	return &met
 }
 
-// outline decodes the outline of a document.
-func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {
+// outline decodes the outline of a document into memory of a room.
+func (s *segment) outline(id sheaf.ID, st *state, in *room) (*sheaf.Outline, error) {
 	b, err := s.encoded(st)
 	if err != nil {
 		return nil, err
 	}
-	o := decodeOutline(b, id)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	o := decodeOutline(b, id, &in.pieces)
 	if o == nil {
+		in.pieces = pieces{} // something of it is in what is left
 		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}
 	return o, nil
 }
 
 // decodeOutline reads the part of a record that is in its outline; nil when the
-// bytes are no record. Nothing in it shares the memory of b: blocks are large, and
-// outlines are kept.
-func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
+// bytes are no record. It lies in pieces, and nothing in it shares the memory of b: blocks
+// are large, and outlines are kept.
+func decodeOutline(b []byte, id sheaf.ID, in *pieces) *sheaf.Outline {
 	d := &decoder{b: b}
 	h := decodeHead(d)
 	var r Record
 	decodeProperties(d, &r.Document)
 	decodeRest(d, &r)
-	o := sheaf.OutlineOf(&r.Document, r.Date)
+	o := one(&in.outlines, roomDocuments)
+	*o = *sheaf.OutlineOf(&r.Document, r.Date) // without chunks it is nowhere pointed at
 	for _, alias := range h.aliases {
 		o.Aliases = append(o.Aliases, strings.Clone(alias))
 	}
@@ -123,7 +127,8 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	nodes.text = append(append(nodes.text, id...), h.title...)
 	nodes.ids, nodes.titles = make([]stretch, n), make([]stretch, n)
 	if n > 0 {
-		o.Nodes = make([]sheaf.Node, n)
+		made := open(in.nodes, n, roomParts)[:n]
+		o.Nodes, in.nodes = made[:n:n], closed(made)
 	}
 	for i := range o.Nodes {
 		nodes.next(i, &o.Nodes[i], stretch{0, len(id)}, stretch{len(id), len(id) + len(h.title)})
@@ -131,7 +136,9 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	if d.bad {
 		return nil
 	}
-	text := string(nodes.text)
+	own := append(open(in.text, len(nodes.text), roomText), nodes.text...)
+	in.text = closed(own)
+	text := view(own)
 	o.ID = sheaf.ID(text[:len(id)])
 	o.Path = o.ID.Path()
 	for i := range o.Nodes {

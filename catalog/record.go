@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"strings"
 	"time"
 
 	"sheaf"
@@ -234,15 +233,15 @@ func decodeHead(d *decoder) head {
 }
 
 // decodeRecord fills r, whose document's ID, Tree and Path are set. It reports
-// whether the bytes were a record.
-func decodeRecord(b []byte, r *Record) bool {
+// whether the bytes were a record. What it makes lies in pieces.
+func decodeRecord(b []byte, r *Record, in *pieces) bool {
 	d := &decoder{b: b}
 	doc := &r.Document
 	h := decodeHead(d)
 	doc.Title, doc.Aliases, doc.Tags = h.title, h.aliases, h.tags
 	decodeProperties(d, doc)
 	decodeRest(d, r)
-	decodeChunks(d, doc)
+	decodeChunks(d, doc, in)
 	decodeLinks(d, doc.Chunks)
 	return !d.bad && d.pos == len(b)
 }
@@ -279,14 +278,14 @@ func decodeRest(d *decoder, r *Record) {
 	}
 }
 
-func decodeChunks(d *decoder, doc *sheaf.Document) {
+func decodeChunks(d *decoder, doc *sheaf.Document, in *pieces) {
 	n := d.count(4)
 	if n == 0 {
 		return
 	}
-	chunks := make([]sheaf.Chunk, 0, n)
-	made := made{lists: make([]string, 0, 2*n+1)}
-	made.text.Grow(min(n*(len(doc.ID)+len(doc.Title)+48), 4*len(d.b)))
+	chunks := open(in.chunks, n, roomParts)
+	made := made{text: open(in.text, min(n*(len(doc.ID)+len(doc.Title)+48), 4*len(d.b)), roomText), lists: open(in.lists, 2*n+1, roomParts)}
+	defer func() { in.text, in.lists = closed(made.text), closed(made.lists) }()
 	top := made.list(nil, doc.Title)
 	end := 0
 	for i := range n {
@@ -326,14 +325,13 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 		}
 		chunks = append(chunks, c)
 	}
-	doc.Chunks = chunks
+	doc.Chunks, in.chunks = chunks[:len(chunks):len(chunks)], closed(chunks)
 }
 
-// made is memory for what is made of a record's chunks and not stored: catalogs keep
-// many records, and few large pieces of memory are less to look through for what is
-// garbage than many small ones.
+// made is memory for what is made of a record's chunks and not stored. Strings share
+// that of text, which is only appended to.
 type made struct {
-	text  strings.Builder
+	text  []byte
 	lists []string
 }
 
@@ -343,11 +341,9 @@ func (m *made) chunkID(doc sheaf.ID, slug string) (id sheaf.ID, own string) {
 	if slug == "" {
 		return doc, ""
 	}
-	from := m.text.Len()
-	m.text.WriteString(string(doc))
-	m.text.WriteByte('#')
-	m.text.WriteString(slug)
-	all := m.text.String()[from:]
+	from := len(m.text)
+	m.text = append(append(append(m.text, doc...), '#'), slug...)
+	all := view(m.text[from:])
 	return sheaf.ID(all), all[len(all)-len(slug):]
 }
 
@@ -360,15 +356,15 @@ func (m *made) list(above []string, more ...string) []string {
 
 // breadcrumb shows a hierarchy.
 func (m *made) breadcrumb(hierarchy []string) string {
-	from := m.text.Len()
-	m.text.WriteString("> ")
+	from := len(m.text)
+	m.text = append(m.text, "> "...)
 	for i, title := range hierarchy {
 		if i > 0 {
-			m.text.WriteString(" › ")
+			m.text = append(m.text, " › "...)
 		}
-		m.text.WriteString(title)
+		m.text = append(m.text, title...)
 	}
-	return m.text.String()[from:]
+	return view(m.text[from:])
 }
 
 func (m *made) decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {

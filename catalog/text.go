@@ -18,7 +18,7 @@ import (
 // else its content decides. The error wraps ErrStale when the file is another by
 // now, or gone. The text is shared and must not be changed.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
-	if t := v.texts.get(doc); t != nil && t.file.matches(v.catalog.o.Source, t.name) {
+	if t, ok := v.texts.get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
 	}
 	s, st, err := v.find(doc)
@@ -41,25 +41,9 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	}
 	text, same, err := readSource(v.catalog.o.Source, name, &st.file)
 	if same && len(text) <= longestText {
-		named := name + string(doc) // in one piece of memory, of which there will be many
-		v.texts.put(sheaf.ID(named[len(name):]), &sourceText{named[:len(name)], st.file, text}, len(text)+len(named)+256)
+		v.texts.put(doc, sourceText{name, st.file, text})
 	}
 	return text, err
-}
-
-// Texts of files are kept, as far as they fit into keptTextBytes twice, so that showing a
-// document again takes one call that tells the file's time. Long ones would take the
-// place of many.
-const (
-	keptTextBytes = 10 << 20
-	longestText   = 64 << 10
-)
-
-// sourceText is the text of a source file.
-type sourceText struct {
-	name string
-	file FileState
-	text []byte
 }
 
 // matches reports whether a file has the recorded size and time.

@@ -33,7 +33,8 @@ type View struct {
 	nodes      atomic.Pointer[metNodes]
 	placed     atomic.Pointer[placedNodes]
 	records    recent[Record]
-	texts      recent[sourceText]
+	decoded    room
+	texts      keptTexts
 
 	mu        sync.Mutex
 	names     map[calledBy][]sheaf.ID
@@ -58,7 +59,7 @@ const (
 
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
 	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
-		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: recent[sourceText]{limit: keptTextBytes},
+		outlines: recent[sheaf.Outline]{limit: outlineBytes}, records: recent[Record]{limit: recordBytes}, texts: keptTexts{limit: keptTextBytes},
 		names: map[calledBy][]sheaf.ID{}, links: map[sheaf.ID][]sheaf.ID{}, backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 	v.refs.Store(1)
 	v.outlines.turn = func() {
@@ -217,7 +218,7 @@ func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	if err != nil || s == nil {
 		return nil, err
 	}
-	r, err := s.record(doc, st)
+	r, err := s.record(doc, st, &v.decoded)
 	if err != nil {
 		return nil, translate(err)
 	}
@@ -236,19 +237,24 @@ func recordSize(r *Record) int {
 	return size
 }
 
-// record decodes the record of a document.
-func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
+// record decodes the record of a document into memory of a room.
+func (s *segment) record(id sheaf.ID, st *state, in *room) (*Record, error) {
 	b, err := s.encoded(st)
 	if err != nil {
 		return nil, err
 	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	// Views keep records, whose strings share this memory; blocks are larger.
-	own := append(append(make([]byte, 0, len(id)+len(b)), id...), b...)
+	own := append(append(open(in.text, len(id)+len(b), roomText), id...), b...)
+	in.text = closed(own)
 	id = sheaf.ID(view(own[:len(id)]))
-	r := &Record{File: st.file, HasText: st.text > 0}
+	r := one(&in.records, roomDocuments)
+	r.File, r.HasText = st.file, st.text > 0
 	r.Document.ID = id
 	r.Document.Tree, r.Document.Path = id.Tree(), id.Path()
-	if !decodeRecord(own[len(id):], r) {
+	if !decodeRecord(own[len(id):], r, &in.pieces) {
+		in.pieces = pieces{} // something of it is in what is left
 		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 	}
 	return r, nil

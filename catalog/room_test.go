@@ -1,0 +1,115 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sheaf"
+)
+
+// TestRoom: what is decoded into memory that many share is what is decoded alone, also
+// after others were decoded there.
+func TestRoom(t *testing.T) {
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 1))
+	word := func() string { return strings.Repeat(string(rune('a'+random.IntN(26))), random.IntN(9)+1) }
+	type decoded struct {
+		record, alone   *Record
+		outline, single *sheaf.Outline
+	}
+	var shared pieces
+	var all []decoded
+	for i := range 500 {
+		doc := sheaf.Document{Title: word(), Tags: []string{word()}}
+		doc.ID = sheaf.DocumentID("t", fmt.Sprintf("%s/%d.md", word(), i))
+		chunks := random.IntN(4)
+		if random.IntN(20) == 0 {
+			chunks = 100 * random.IntN(4) // more than a piece has room for
+		}
+		for k := range chunks {
+			c := sheaf.Chunk{ID: doc.ID, Doc: doc.ID, Title: doc.Title, Position: k, Span: sheaf.Span{End: 9}, Body: sheaf.Span{End: 5}, SiblingCount: 1, Hierarchy: []string{doc.Title}}
+			if k > 0 {
+				c.Title, c.Parent, c.Depth = word(), doc.Chunks[random.IntN(k)].ID, 1
+				c.Slug = fmt.Sprintf("%s-%d", c.Title, k)
+				c.ID += sheaf.ID("#" + c.Slug)
+				c.Hierarchy = append(c.Hierarchy, word(), c.Title)
+			}
+			doc.Chunks = append(doc.Chunks, c)
+		}
+		encoded := encodeRecord(&Record{Document: doc})
+		var d decoded
+		for _, into := range []struct {
+			in      *pieces
+			record  **Record
+			outline **sheaf.Outline
+		}{{&shared, &d.record, &d.outline}, {&pieces{}, &d.alone, &d.single}} {
+			r := one(&into.in.records, roomDocuments)
+			r.Document.ID = doc.ID
+			if !decodeRecord(encoded, r, into.in) {
+				t.Fatalf("seed %d: record %d cannot be read", seed, i)
+			}
+			*into.record, *into.outline = r, decodeOutline(encoded, doc.ID, into.in)
+		}
+		all = append(all, d)
+	}
+	for i, d := range all {
+		if !reflect.DeepEqual(d.record, d.alone) {
+			t.Fatalf("seed %d: record %d is\n%+v, alone it is\n%+v", seed, i, d.record, d.alone)
+		}
+		if !reflect.DeepEqual(d.outline, d.single) {
+			t.Fatalf("seed %d: outline %d is\n%+v, alone it is\n%+v", seed, i, d.outline, d.single)
+		}
+	}
+}
+
+// TestKeptTexts: a text that is kept is the one that was put, and texts take no more
+// memory than is allowed, twice, and a piece each time.
+func TestKeptTexts(t *testing.T) {
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 2))
+	kept := keptTexts{limit: 4 * textPiece}
+	texts := map[sheaf.ID]sourceText{}
+	found := 0
+	for range 3000 {
+		doc := sheaf.ID(fmt.Sprintf("t:%d.md", random.IntN(400)))
+		want, known := texts[doc]
+		if !known {
+			want = sourceText{"/notes/" + doc.Path(), FileState{Size: random.Int64()}, bytes.Repeat([]byte{byte(random.IntN(256))}, random.IntN(longestText))}
+			texts[doc] = want
+		}
+		if got, ok := kept.get(doc); ok {
+			found++
+			if got.name != want.name || got.file != want.file || !bytes.Equal(got.text, want.text) || cap(got.text) != len(got.text) {
+				t.Fatalf("seed %d: of %s another text is kept", seed, doc)
+			}
+		} else {
+			kept.put(doc, want)
+			if _, ok := kept.get(doc); !ok {
+				t.Fatalf("seed %d: what was put last of %s is not kept", seed, doc)
+			}
+		}
+		if size := len(kept.now.pieces) + len(kept.before.pieces); size > 2*(4+1) {
+			t.Fatalf("seed %d: %d pieces are kept", seed, size)
+		}
+	}
+	if found < 100 {
+		t.Errorf("seed %d: %d texts were found: too few to tell", seed, found)
+	}
+}
+
+// TestTextOfAnother: a text is not given for another document whose ID has the same hash.
+func TestTextOfAnother(t *testing.T) {
+	var kept keptTexts
+	kept.put("t:a.md", sourceText{name: "a.md", text: []byte("secret")})
+	for key := range kept.now.at {
+		for _, other := range []sheaf.ID{"t:b.md", "t:a.m", "t:a.mda", ""} {
+			if _, ok := kept.now.get(key, other); ok {
+				t.Errorf("%q has the text of another", other)
+			}
+		}
+	}
+}

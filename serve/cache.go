@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"container/list"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -39,13 +38,15 @@ type cache struct {
 
 	mu      sync.Mutex
 	at      stamp
-	entries map[cacheKey]*list.Element
-	order   list.List // of *cached, the last used first
+	entries map[cacheKey]int32 // where each is in slots
+	slots   []cached           // a ring in the order of their use, the last first; slot 0 joins its ends
+	free    []int32            // slots that hold nothing
 	bytes   int64
 	flights map[flightKey]*flight
 	counts  CacheCounts
-	// parameters are those of the answer that was remembered last.
+	// parameters and legs are those of the answer that was remembered last.
 	parameters map[string]string
+	legs       []string
 }
 
 // CacheCounts say how searches were answered and what is remembered.
@@ -61,11 +62,13 @@ type CacheCounts struct {
 
 type cacheKey [sha256.Size]byte
 
-// cached is what is remembered; it must not be changed.
+// cached is what is remembered, whose value must not be changed, between its neighbours
+// in the order of use. All lie in one piece of memory.
 type cached struct {
-	key   cacheKey
-	value any
-	bytes int64
+	key           cacheKey
+	value         any
+	bytes         int64
+	before, after int32
 }
 
 // flightKey is what is sought, and where.
@@ -81,7 +84,7 @@ type flight struct {
 }
 
 func newCache(limit int64) *cache {
-	return &cache{limit: limit, entries: map[cacheKey]*list.Element{}, flights: map[flightKey]*flight{}}
+	return &cache{limit: limit, entries: map[cacheKey]int32{}, slots: make([]cached, 1), flights: map[flightKey]*flight{}}
 }
 
 // get is what is remembered of a key at a stamp; nil for nothing.
@@ -93,12 +96,25 @@ func (c *cache) get(at stamp, key cacheKey) any {
 
 // find is get; c.mu must be held.
 func (c *cache) find(at stamp, key cacheKey) any {
-	e := c.entries[key]
-	if e == nil || c.at != at {
+	i, ok := c.entries[key]
+	if !ok || c.at != at {
 		return nil
 	}
-	c.order.MoveToFront(e)
-	return e.Value.(*cached).value
+	c.leave(i)
+	c.lead(i)
+	return c.slots[i].value
+}
+
+// leave takes a slot out of the order of use, lead makes it the last used; c.mu must be held.
+func (c *cache) leave(i int32) {
+	e := &c.slots[i]
+	c.slots[e.before].after, c.slots[e.after].before = e.after, e.before
+}
+
+func (c *cache) lead(i int32) {
+	first := c.slots[0].after
+	c.slots[i].before, c.slots[i].after = 0, first
+	c.slots[0].after, c.slots[first].before = i, i
 }
 
 // put remembers a value that takes about so many bytes. Of an older stamp nothing
@@ -112,13 +128,22 @@ func (c *cache) put(at stamp, key cacheKey, value any, bytes int64) {
 	case 1:
 		c.at, c.bytes = at, 0
 		clear(c.entries)
-		c.order.Init()
+		clear(c.slots)
+		c.slots, c.free = c.slots[:1], c.free[:0]
 	}
 	bytes += cachedBytes
-	if c.entries[key] != nil || bytes > c.limit {
+	if _, known := c.entries[key]; known || bytes > c.limit {
 		return
 	}
-	c.entries[key] = c.order.PushFront(&cached{key, value, bytes})
+	i := int32(len(c.slots))
+	if n := len(c.free); n > 0 {
+		i, c.free = c.free[n-1], c.free[:n-1]
+	} else {
+		c.slots = append(c.slots, cached{})
+	}
+	c.slots[i] = cached{key: key, value: value, bytes: bytes}
+	c.lead(i)
+	c.entries[key] = i
 	c.take(bytes)
 }
 
@@ -126,31 +151,38 @@ func (c *cache) put(at stamp, key cacheKey, value any, bytes int64) {
 func (c *cache) grow(key cacheKey, value any, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.entries[key]
-	if e == nil || e.Value.(*cached).value != value {
+	i, ok := c.entries[key]
+	if !ok || c.slots[i].value != value {
 		return
 	}
-	e.Value.(*cached).bytes += bytes
+	c.slots[i].bytes += bytes
 	c.take(bytes)
 }
 
-// shared is parameters in memory that other answers share, if the last has the same.
-func (c *cache) shared(parameters map[string]string) map[string]string {
+// shared is parameters and the names of branches in memory that other answers share, if
+// the last has the same.
+func (c *cache) shared(parameters map[string]string, legs []string) (map[string]string, []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !maps.Equal(c.parameters, parameters) {
 		c.parameters = parameters
 	}
-	return c.parameters
+	if !slices.Equal(c.legs, legs) {
+		c.legs = legs
+	}
+	return c.parameters, c.legs
 }
 
 // take counts bytes, and forgets what was used longest ago where they are too many;
 // c.mu must be held.
 func (c *cache) take(bytes int64) {
 	for c.bytes += bytes; c.bytes > c.limit; {
-		oldest := c.order.Remove(c.order.Back()).(*cached)
-		delete(c.entries, oldest.key)
-		c.bytes -= oldest.bytes
+		i := c.slots[0].before
+		c.leave(i)
+		delete(c.entries, c.slots[i].key)
+		c.bytes -= c.slots[i].bytes
+		c.slots[i] = cached{}
+		c.free = append(c.free, i)
 	}
 }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -267,9 +268,10 @@ func (r *unpacker) strs() []string {
 // snippets are the snippets of a ranking's hits that were shown, packed as the hits are,
 // but one after another. They are safe for concurrent use.
 type snippets struct {
-	mu   sync.Mutex
+	mu sync.Mutex
+	// data is the place in it of the snippet of each hit, four bytes each, 0 for none,
+	// then the snippets; empty before there is one.
 	data string
-	at   []uint32 // where that of a hit begins in data, counted from 1; 0 for none
 }
 
 // shownSnippet is the snippet of hit i, the line of its first match, and the matches,
@@ -284,15 +286,17 @@ type shownSnippet struct {
 // of is the snippet of hit i; false when it was not shown.
 func (s *snippets) of(i int) (shownSnippet, bool) {
 	s.mu.Lock()
-	data, at := s.data, uint32(0)
-	if s.at != nil {
-		at = s.at[i]
-	}
+	data := s.data
 	s.mu.Unlock()
+	if data == "" {
+		return shownSnippet{}, false
+	}
+	places := unpacker{fields: data[4*i:]}
+	at := places.fixed(4)
 	if at == 0 {
 		return shownSnippet{}, false
 	}
-	r := unpacker{fields: data[at-1:]}
+	r := unpacker{fields: data[at:]}
 	shown := shownSnippet{i: i, line: r.int(), matches: make([]Span, r.int())}
 	for i := range shown.matches {
 		shown.matches[i] = spanOf(r.span())
@@ -312,16 +316,17 @@ func (s *snippets) add(n int, shown []shownSnippet) int64 {
 	defer packers.Put(w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := len(s.data) + 4*len(s.at)
+	before := len(s.data)
 	w.fields = append(w.fields[:0], s.data...)
-	if s.at == nil {
-		s.at = make([]uint32, n)
+	if before == 0 {
+		w.fields = slices.Grow(w.fields, 4*n)[:4*n]
+		clear(w.fields)
 	}
 	for _, h := range shown {
-		if s.at[h.i] != 0 { // of the same text
+		if binary.LittleEndian.Uint32(w.fields[4*h.i:]) != 0 { // of the same text
 			continue
 		}
-		s.at[h.i] = uint32(len(w.fields)) + 1
+		binary.LittleEndian.PutUint32(w.fields[4*h.i:], uint32(len(w.fields)))
 		w.int(h.line)
 		w.int(len(h.matches))
 		for _, m := range h.matches {
@@ -331,5 +336,5 @@ func (s *snippets) add(n int, shown []shownSnippet) int64 {
 		w.fields = append(w.fields, h.text...)
 	}
 	s.data = string(w.fields)
-	return int64(len(s.data) + 4*len(s.at) - before)
+	return int64(len(s.data) - before)
 }

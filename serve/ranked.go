@@ -18,8 +18,10 @@ import (
 // ranked is the ranking that answers a search: what is remembered of it, for all
 // pages and for everybody who asks the same and may see the same.
 type ranked struct {
-	// result holds the hits until they are remembered, hits then.
+	// result holds the hits until they are remembered, hits then. It is kept then, which
+	// is unused before.
 	result    *search.Result
+	kept      search.Result
 	hits      packed
 	matches   *int
 	documents documents // of results that were found in files, else nil
@@ -46,12 +48,20 @@ func (f *ranked) hit(i int) *search.Hit {
 
 // own makes of the ranking what may be remembered: without what only the search itself
 // was for, in few pieces of memory and sharing none with anything larger but the
-// parameters, which are mostly those of the answer before.
+// parameters and the names of branches, which are mostly those of the answer before.
 func (f *ranked) own(c *cache) {
 	f.hits = pack(f.result.Hits)
-	f.result.Hits, f.result.Took = nil, nil
-	f.result.Parameters = c.shared(f.result.Parameters)
+	f.kept = *f.result
+	f.result = &f.kept
+	f.kept.Hits, f.kept.Took = nil, nil
+	f.kept.Parameters, f.kept.Legs = c.shared(f.kept.Parameters, f.kept.Legs)
+	if f.kept.Answerable != nil {
+		f.kept.Answerable = answerable[*f.kept.Answerable]
+	}
 }
+
+// answerable are the values that answers share.
+var answerable = map[bool]*bool{false: new(false), true: new(true)}
 
 // bytes is about what it takes before any of it is shown.
 func (f *ranked) bytes() int64 {

@@ -55,7 +55,9 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if err == nil {
 		defer watcher.Close()
 		w.events, w.faults = watcher.Events, watcher.Errors
-		w.follow = func(folder string) bool { return watchFolders(watcher, folder) == nil }
+		w.follow = func(folder string) bool {
+			return watchFolders(watcher, folder, o.Walk.FollowLinks, map[string]bool{}) == nil
+		}
 	} else {
 		w.follow = func(string) bool { return false }
 	}
@@ -123,22 +125,48 @@ func (w *watch) look() time.Duration {
 }
 
 // watchFolders watches a folder and those below it. A file, or a folder that is
-// gone meanwhile, is no error.
-func watchFolders(w *fsnotify.Watcher, root string) error {
+// gone meanwhile, is no error. With links, it also watches where links lead: the
+// folder, or the one that a file lies in. seen is where links led before.
+func watchFolders(w *fsnotify.Watcher, root string, links bool, seen map[string]bool) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path == root && !errors.Is(err, fs.ErrNotExist):
 			return err
 		case err != nil:
 			return nil
+		case links && d.Type()&fs.ModeSymlink != 0 && !skippedFolders[d.Name()]:
+			return watchTarget(w, path, seen)
 		case !d.IsDir():
 			return nil
 		case path != root && skippedFolders[d.Name()]:
 			return filepath.SkipDir
 		}
-		if err := w.Add(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		return nil
+		return watchFolder(w, path)
 	})
+}
+
+// watchTarget watches where a link leads; one that leads nowhere is no error.
+func watchTarget(w *fsnotify.Watcher, link string, seen map[string]bool) error {
+	target, err := filepath.EvalSymlinks(link)
+	if err != nil || seen[target] {
+		return nil
+	}
+	seen[target] = true
+	info, err := os.Stat(target)
+	switch {
+	case err != nil:
+		return nil
+	case vfs.Network(target) != "":
+		return errors.New("a network drive does not tell of changes")
+	case info.IsDir():
+		return watchFolders(w, target, true, seen)
+	}
+	return watchFolder(w, filepath.Dir(target))
+}
+
+func watchFolder(w *fsnotify.Watcher, path string) error {
+	if err := w.Add(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }

@@ -3,6 +3,8 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -124,4 +126,55 @@ func TestWatchWaitsForOthers(t *testing.T) {
 		stop()
 		<-done
 	})
+}
+
+// Where links are followed, what they lead to is watched: folders with those below
+// them, links in them too, and the folder of a file; where they are not, nothing is.
+func TestWatchLinks(t *testing.T) {
+	out, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(out, "notes")
+	for _, dir := range []string{filepath.Join(root, "own"), filepath.Join(out, "folder", "deep"), filepath.Join(out, "second"), filepath.Join(out, "files")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(out, "files", "a.md"), []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for link, target := range map[string]string{
+		filepath.Join(root, "folder"):         filepath.Join(out, "folder"),
+		filepath.Join(out, "folder", "next"):  filepath.Join(out, "second"),
+		filepath.Join(out, "second", "again"): root, // a circle
+		filepath.Join(root, "a.md"):           filepath.Join(out, "files", "a.md"),
+		filepath.Join(root, "nowhere"):        filepath.Join(out, "nowhere"),
+		filepath.Join(root, ".git"):           filepath.Join(out, "files"),
+	} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	for links, want := range map[bool][]string{
+		false: {root, filepath.Join(root, "own")},
+		true:  {root, filepath.Join(root, "own"), filepath.Join(out, "folder"), filepath.Join(out, "folder", "deep"), filepath.Join(out, "second"), filepath.Join(out, "files")},
+	} {
+		w, err := fsnotify.NewWatcher()
+		if err != nil {
+			t.Skipf("the system does not tell of changes: %v", err)
+		}
+		if err := watchFolders(w, root, links, map[string]bool{}); err != nil {
+			t.Error(err)
+		}
+		got := w.WatchList()
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("links %v: watched are %q, want %q", links, got, want)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

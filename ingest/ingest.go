@@ -168,7 +168,7 @@ func (o *Options) scanWork(p *plan, report *Report) error {
 		case !j.known:
 			report.Added++
 			report.Waiting = append(report.Waiting, j.doc)
-		case j.old.ModTime == 0 && j.old.Size == j.size && !r.isPending(j.doc) && sameContent(j):
+		case (j.old.ModTime == 0 || j.unsure) && j.old.Size == j.size && !r.isPending(j.doc) && sameContent(j):
 			report.Unchanged++
 		default:
 			report.Changed++
@@ -190,8 +190,8 @@ func (r *runner) stillLeftOut(j *job, s catalog.Skip) bool {
 	return reason == s.Reason
 }
 
-// sameContent reports whether a file that was so new when it was read that its
-// time could not tell has the content that it had.
+// sameContent reports whether a file whose time cannot tell has the content that it
+// had.
 func sameContent(j *job) bool {
 	c, err := j.content()
 	return err == nil && c.state.Hash == j.old.Hash

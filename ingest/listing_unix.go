@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat fills in size and time of an entry. It asks by the open folder: the system
+// stat fills in size and times of an entry. It asks by the open folder: the system
 // need not walk down the path again for every file.
 func (l *listing) stat(e fs.DirEntry, to *found) error {
 	var st unix.Stat_t
@@ -21,6 +21,6 @@ func (l *listing) stat(e fs.DirEntry, to *found) error {
 			return err
 		}
 	}
-	to.size, to.modTime = st.Size, st.Mtim.Nano()
+	to.size, to.modTime, to.state = st.Size, st.Mtim.Nano(), st.Ctim.Nano()
 	return nil
 }

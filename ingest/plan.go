@@ -9,6 +9,8 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"sheaf"
@@ -25,6 +27,9 @@ type job struct {
 	known bool // the catalog has it
 	old   catalog.FileState
 	given *Given // instead of a file
+	// unsure says that size and time are as they were, and that the system says
+	// that something changed: the time was set back, or only rights are others.
+	unsure bool
 }
 
 // plan is what there is to do.
@@ -44,6 +49,10 @@ type plan struct {
 	// listed says that the catalog lists exactly those.
 	listed  bool
 	pending map[sheaf.ID]string
+	// seen is, for each tree, until when what the system says of changes is known;
+	// unsure says that some of the work is.
+	seen   map[string]int64
+	unsure bool
 	// settings are those to record, when they differ from what is recorded.
 	settings *catalog.Settings
 }
@@ -57,13 +66,28 @@ func (p *plan) nothing() bool {
 // that the list need not be read to see whether it changed.
 const skippedKey = "skipped-all"
 
+// seenKey is where the settings keep when the files of a tree changed last, by the
+// clock of their file system: those that changed later and have the size and time
+// that they had are read.
+func seenKey(tree string) string { return "seen:" + tree }
+
+// seenUntil is until when all changes of files are known: what changes during the walk
+// may have been looked at before.
+func (w *walked) seenUntil() int64 {
+	last := int64(0)
+	for i := range w.files {
+		last = max(last, w.files[i].state)
+	}
+	return min(last, w.began.UnixNano())
+}
+
 // makePlan compares the folders with the catalog.
 func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	view := o.Catalog.View()
 	defer view.Close()
 	o.Progress(Progress{Phase: PhaseScan})
 	o.Trees = withGiven(o.Trees, view)
-	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, pending: view.Pending()}
+	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, seen: map[string]int64{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
 	for _, tree := range o.Trees {
 		if tree.Root == "" {
@@ -74,6 +98,9 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 			return nil, err
 		}
 		files[tree.Name] = w.files
+		if at := w.seenUntil(); at > 0 {
+			p.seen[tree.Name] = at
+		}
 		p.ignored += w.ignored
 		p.allByRule += w.allByRule
 		for _, s := range w.byRule {
@@ -125,8 +152,9 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 		}
 	}
 	slices.SortFunc(present, func(a, b candidate) int { return cmp.Compare(a.id, b.id) })
-	take := func(c candidate, known bool, old catalog.FileState) {
+	take := func(c candidate, known bool, old catalog.FileState) *job {
 		p.work = append(p.work, job{doc: c.id, tree: c.tree.Name, path: c.file.path, full: filepath.Join(c.tree.Root, filepath.FromSlash(c.file.path)), size: c.file.size, known: known, old: old})
+		return &p.work[len(p.work)-1]
 	}
 	refused := sync.OnceValues(func() (map[sheaf.ID]catalog.Skip, error) { return readRefused(view) })
 	takeNew := func(c candidate) error {
@@ -147,6 +175,12 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 	for _, tree := range o.Trees {
 		given[tree.Name] = tree.Root == ""
 	}
+	seen := map[string]int64{} // by earlier runs
+	for key, at := range view.Settings().Extra {
+		if tree, ok := strings.CutPrefix(key, seenKey("")); ok {
+			seen[tree], _ = strconv.ParseInt(at, 10, 64) // what is no number says nothing
+		}
+	}
 	i := 0
 	for id, state := range view.Files() {
 		if given[id.Tree()] {
@@ -166,9 +200,14 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 		}
 		f := present[i].file
 		_, pending := p.pending[id]
-		if o.Rebuild || pending && o.Embedder != nil || f.size != state.Size || f.modTime != state.ModTime {
+		before := seen[present[i].tree.Name]
+		switch {
+		case o.Rebuild || pending && o.Embedder != nil || f.size != state.Size || f.modTime != state.ModTime:
 			take(present[i], true, state)
-		} else {
+		case before > 0 && f.state > before:
+			take(present[i], true, state).unsure = true
+			p.unsure = true
+		default:
 			p.unchanged++
 		}
 		i++

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -209,7 +210,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	r.update = catalog.Update{}
 	sortSkips(r.report.Skipped)
 	skipped := hashSkips(r.report.Skipped)
-	if last && len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
+	if last && !r.plan.unsure && len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
 		return nil // files that could not be read still cannot
 	}
 	r.tell(PhaseCommit, true)
@@ -238,6 +239,11 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	if last && settings.Extra[skippedKey] != skipped {
 		settings.Extra[skippedKey] = skipped
 		u.Skipped = &r.report.Skipped
+	}
+	if last { // before, what was seen may not be indexed
+		for tree, at := range r.plan.seen {
+			settings.Extra[seenKey(tree)] = strconv.FormatInt(at, 10)
+		}
 	}
 	pending := maps.Clone(r.pending)
 	u.Settings, u.Pending = &settings, &pending
@@ -321,6 +327,13 @@ func (r *runner) file(ctx context.Context, w backend.BulkWriter, j *job) error {
 	}
 	rec := catalog.Record{File: c.state}
 	if j.given == nil && j.known && !r.o.Rebuild && c.state.Hash == j.old.Hash && c.state.Size == j.old.Size && !r.isPending(j.doc) {
+		if j.unsure {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.report.Unchanged++
+			r.count(&c)
+			return nil
+		}
 		if done, err := r.touched(j, &c); done || err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -69,10 +70,14 @@ type found struct {
 	path    string // relative, slashes
 	size    int64
 	modTime int64
+	// state is when anything about it changed last, also its time; 0 where the
+	// system does not say.
+	state int64
 }
 
 // walked is what walking found, each list sorted by path.
 type walked struct {
+	began   time.Time
 	files   []found
 	skipped []catalog.Skip
 	ignored int // files and folders that ignore files leave out
@@ -96,6 +101,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 		return nil, fmt.Errorf("index folder: %s is not a folder", root)
 	}
 	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")), exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
+	w.out.began = time.Now()
 	w.more = sync.NewCond(&w.mu)
 	top := folder{ignores: outerIgnores(root)}
 	if o.FollowLinks {

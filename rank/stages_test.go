@@ -65,15 +65,17 @@ func TestAggregateLegs(t *testing.T) {
 // cap the formula shows.
 func TestFolderBoost(t *testing.T) {
 	tests := []struct {
-		found, total int
-		limit, want  float64
+		least, found, total int
+		limit, want         float64
 	}{
-		{3, 5, 0, 1 + (2-1)*math.Sqrt(0.6)},
-		{3, 5, 1.15, 1.15},
-		{2, 5, 1.15, 1.15},
-		{3, 10, 1.15, 1},
-		{1, 1, 1.15, 1},
-		{2, 2, 0, 1 + (math.Log2(3) - 1)},
+		{2, 3, 5, 0, 1 + (2-1)*math.Sqrt(0.6)},
+		{2, 3, 5, 1.15, 1.15},
+		{2, 2, 5, 1.15, 1.15},
+		{2, 3, 10, 1.15, 1},
+		{2, 1, 1, 1.15, 1},
+		{2, 2, 2, 0, 1 + (math.Log2(3) - 1)},
+		{3, 2, 2, 1.15, 1},
+		{3, 3, 3, 1.15, 1.15},
 	}
 	for _, test := range tests {
 		l, in := newShelf(), sheaf.Ranking{}
@@ -84,10 +86,10 @@ func TestFolderBoost(t *testing.T) {
 			}
 		}
 		in.Sort()
-		out := apply(t, rank.FolderBoost{MinDocuments: 2, MinShare: 0.4, Max: test.limit}, withReasons(in), rank.Env{Facts: l})
+		out := apply(t, rank.FolderBoost{MinDocuments: test.least, MinShare: 0.4, Max: test.limit}, withReasons(in), rank.Env{Facts: l})
 		checkReasons(t, "folder", out)
 		if !near(out[0].Score, test.want) {
-			t.Errorf("%d of %d, cap %v: got %v, want %v", test.found, test.total, test.limit, out[0].Score, test.want)
+			t.Errorf("%+v: got %v", test, out[0].Score)
 		}
 	}
 }

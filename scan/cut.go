@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -275,5 +276,5 @@ func whyNot(f *found, g *gathered, id sheaf.ID, tree string, req search.ScanRequ
 		}
 		return "its file could not be read"
 	}
-	return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name), strings.Join(f.needles, ", "))
+	return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name), f.needlesOf(math.MaxUint64))
 }

@@ -30,13 +30,14 @@ type match struct {
 type found struct {
 	files   []ingest.File
 	needles []string
+	not     uint64  // the needles that the query leaves out
 	matches []match // best first
 }
 
 // match looks for the needles of a request in the paths and then in the files.
 func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.ScanRequest) (*found, error) {
-	texts, all := needles(s.o.Analyzer, req.Queries, req.Terms, req.Words)
-	out := &found{files: files, needles: texts}
+	texts, not, all := needles(s.o.Analyzer, req.Queries, req.Terms, req.Words)
+	out := &found{files: files, needles: texts, not: not}
 	if len(texts) == 0 && !all {
 		return out, nil
 	}
@@ -66,9 +67,9 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	}
 	out.matches = results
 	if !all {
-		out.matches = slices.DeleteFunc(results, func(m match) bool { return m.path|m.content == 0 })
+		out.matches = slices.DeleteFunc(results, func(m match) bool { return (m.path|m.content)&^not == 0 })
 	}
-	rankMatches(out.matches, len(files), len(texts))
+	rankMatches(out.matches, len(files), len(texts), not)
 	return out, nil
 }
 
@@ -118,8 +119,9 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 
 // rankMatches sorts matches: a file is worth the sum of the rarity of the
 // needles that it holds, ln(1 + (N - n + 0.5)/(n + 0.5)) for a needle in n of N
-// files, twice for those in its path. Equal ones stay in the order of paths.
-func rankMatches(matches []match, files, needles int) {
+// files, twice for those in its path; those of not count against it. Equal ones stay
+// in the order of paths.
+func rankMatches(matches []match, files, needles int, not uint64) {
 	rarity := make([]float64, needles)
 	for i := range rarity {
 		n := 0
@@ -127,6 +129,9 @@ func rankMatches(matches []match, files, needles int) {
 			n += int((matches[j].path | matches[j].content) >> i & 1)
 		}
 		rarity[i] = math.Log(1 + (float64(files)-float64(n)+0.5)/(float64(n)+0.5))
+		if not>>i&1 == 1 {
+			rarity[i] = -rarity[i]
+		}
 	}
 	for j := range matches {
 		m := &matches[j]
@@ -141,11 +146,11 @@ func rankMatches(matches []match, files, needles int) {
 	})
 }
 
-// needlesOf names the needles in a mask.
+// needlesOf names the needles in a mask that the query wants.
 func (f *found) needlesOf(mask uint64) string {
 	var names []string
 	for i, n := range f.needles {
-		if mask>>i&1 == 1 {
+		if mask&^f.not>>i&1 == 1 {
 			names = append(names, n)
 		}
 	}

@@ -20,9 +20,11 @@ const minNeedle = 2
 // the terms, and the words that the person's own query scores by, in that
 // order, folded, without repetitions. A word is looked for by what all its
 // inflections begin with. Nothing here decides how well a file answers, only
-// whether it is looked at. all says that the query may match files that hold none
-// of them, such as words that are too short to be looked for.
-func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, all bool) {
+// whether it is looked at. What the query leaves out is looked for too, as the bits
+// of not say: a file that holds it is looked at later. all says that the query may
+// match files that hold none of them, such as words that are too short to be looked
+// for.
+func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, not uint64, all bool) {
 	c := &collector{analyzer: a}
 	for _, texts := range [...][]string{queries, terms} {
 		for _, text := range texts {
@@ -30,10 +32,14 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 		}
 	}
 	c.words(words)
+	wanted, all := len(c.out), c.all
+	c.leftOut(words)
+	not = 1<<len(c.out) - 1<<wanted
+	c.all = all
 	for _, q := range queries {
 		c.match(q)
 	}
-	return c.out, c.all
+	return c.out, not, c.all
 }
 
 type collector struct {
@@ -82,6 +88,23 @@ func (c *collector) words(q sheaf.TextQuery) {
 		for _, parts := range [...][]sheaf.TextQuery{q.Must, q.Should} {
 			for _, part := range parts {
 				c.words(part)
+			}
+		}
+	}
+}
+
+// leftOut adds the words that a query forbids.
+func (c *collector) leftOut(q sheaf.TextQuery) {
+	switch q := q.(type) {
+	case sheaf.Boost:
+		c.leftOut(q.Query)
+	case sheaf.Bool:
+		for _, part := range q.MustNot {
+			c.words(part)
+		}
+		for _, parts := range [...][]sheaf.TextQuery{q.Must, q.Should} {
+			for _, part := range parts {
+				c.leftOut(part)
 			}
 		}
 	}

@@ -184,16 +184,28 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// A filter is applied before candidates are counted.
+// A filter is applied before candidates are counted, and what holds a word that is
+// left out is looked at last: neither takes the place of what is wanted.
 func TestFilterComesBeforeTheLimit(t *testing.T) {
 	files := map[string]string{"last/wanted.md": "---\ntags: [keep]\n---\nword\n"}
 	for i := range 30 {
-		files[fmt.Sprintf("a/%02d word.md", i)] = "word word word\n"
+		files[fmt.Sprintf("a/%02d.md", i)] = "---\ntags: [drop]\n---\nword and stone\n"
 	}
 	s := searcher(t, folder(t, files))
-	r := ask(t, s, "word tag:keep", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
-	if got := ids(r); !slices.Equal(got, []string{"last/wanted.md#0"}) {
-		t.Errorf("got %v", got)
+	for _, query := range []string{"word tag:keep", "word -tag:drop", "word -stone", "(word -stone)", `word -"and stone"`, "word -stones"} {
+		r := ask(t, s, query, search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
+		if got := ids(r); !slices.Equal(got, []string{"last/wanted.md#0"}) {
+			t.Errorf("%s: got %v", query, got)
+		}
+	}
+	// It is no candidate for the sake of what is left out alone.
+	if r := ask(t, s, "missing -stone", search.Options{}); r.Scanned.Matched != 0 {
+		t.Errorf("%d files match", r.Scanned.Matched)
+	}
+	// A section that lacks the word is found in a file that has it elsewhere.
+	s = searcher(t, folder(t, map[string]string{"a.md": "# One\n\nword\n\n# Two\n\nstone\n" + strings.Repeat("filler ", 30)}))
+	if got := ids(ask(t, s, "word -stone", search.Options{Parameters: map[string]string{"chunk_chars": "100"}})); !slices.Equal(got, []string{"a.md#0"}) {
+		t.Errorf("found %v", got)
 	}
 }
 
@@ -274,6 +286,18 @@ func TestChangesAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	now("fourth", "second")
+	// And of one that leaves the time as it was.
+	was, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("fifth word\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, time.Time{}, was.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	now("fifth", "fourth")
 }
 
 // With meaning, the vectors are those of the same candidates, and only they.

@@ -192,7 +192,7 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 		files[fmt.Sprintf("a/%02d.md", i)] = "---\ntags: [drop]\n---\nword and stone\n"
 	}
 	s := searcher(t, folder(t, files))
-	for _, query := range []string{"word tag:keep", "word -tag:drop", "word -stone", "(word -stone)", `word -"and stone"`, "word -stones"} {
+	for _, query := range []string{"word tag:keep", "word -tag:drop", "word -stone", "(word -stone) OR missing", `word -"and stone"`, "word -stones"} {
 		r := ask(t, s, query, search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
 		if got := ids(r); !slices.Equal(got, []string{"last/wanted.md#0"}) {
 			t.Errorf("%s: got %v", query, got)

@@ -181,20 +181,21 @@ func (p *plan) resolveMatch(q Match, factor float64) (part, error) {
 			parts = append(parts, expand)
 			continue
 		}
-		term, err := known.term(p, t.Term, fields, factor)
-		if err != nil {
+		term, again, err := known.term(p, t.Term, fields, factor)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if expands {
+		case expands:
 			parts = append(parts, &planMatch{terms: []*planTerm{term}})
-		} else {
+		case again:
+			term.more++
+		default:
 			match.terms = append(match.terms, term)
 		}
 	}
 	if expands {
 		return &planBool{should: parts}, nil
 	}
-	match.terms = once(match.terms)
 	return match, nil
 }
 
@@ -232,19 +233,27 @@ func once(terms []*planTerm) []*planTerm {
 // knownTerms are the terms of one part of a query, each looked up once.
 type knownTerms map[string]*planTerm
 
-func (k knownTerms) term(p *plan, key string, fields []int, factor float64) (*planTerm, error) {
-	if t, ok := k[key]; ok {
-		return t, nil
+// term is a term, and whether it was asked for before.
+func (k knownTerms) term(p *plan, key string, fields []int, factor float64) (t *planTerm, again bool, err error) {
+	if t, again = k[key]; again {
+		return t, true, nil
 	}
-	t, err := p.term([]byte(key), fields, factor)
+	t, err = p.term([]byte(key), fields, factor)
 	k[key] = t
-	return t, err
+	return t, false, err
 }
 
 // term looks a term up in every segment and counts the chunks that hold it.
 func (p *plan) term(key []byte, fields []int, factor float64) (*planTerm, error) {
-	t := &planTerm{key: key, fields: fields, factor: factor, refs: make([]*segment.Term, len(p.snapshot.views))}
-	df := make([]int, len(fields))
+	room := &struct { // one piece of memory: most are that small
+		planTerm
+		refs [2]*segment.Term
+		df   [2]int
+		idf  [2]float64
+	}{planTerm: planTerm{key: key, fields: fields, factor: factor}}
+	t := &room.planTerm
+	t.refs = slices.Grow(room.refs[:0], len(p.snapshot.views))[:len(p.snapshot.views)]
+	df := slices.Grow(room.df[:0], len(fields))[:len(fields)]
 	for i, v := range p.snapshot.views {
 		ref, err := v.term(key)
 		if err != nil {
@@ -258,7 +267,7 @@ func (p *plan) term(key []byte, fields []int, factor float64) (*planTerm, error)
 			return nil, err
 		}
 	}
-	t.df, t.idf = df, p.idfs(df, fields)
+	t.df, t.idf = df, p.idfs(room.idf[:0], df, fields)
 	return t, nil
 }
 
@@ -367,16 +376,17 @@ func (p *plan) unionDF(key []byte, v *view, t *segment.Term, fields []int, over 
 	return n, nil
 }
 
-// idfs are the weights of a term by field; for BM25F the first serves all.
-func (p *plan) idfs(df []int, fields []int) []float64 {
-	idf := make([]float64, len(fields))
+// idfs appends the weights of a term by field; for BM25F the first serves all.
+func (p *plan) idfs(idf []float64, df []int, fields []int) []float64 {
+	first := len(idf)
+	idf = append(idf, make([]float64, len(fields))...)
 	for i, f := range fields {
 		n := int(p.fields[f].stats.Chunks)
 		if p.words.Combine == CombineBM25F || p.words.AllChunks {
 			n = p.chunks
 		}
 		if df[i] > 0 {
-			idf[i] = bm25.IDF(df[i], n)
+			idf[first+i] = bm25.IDF(df[i], n)
 		}
 	}
 	return idf

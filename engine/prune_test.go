@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -207,6 +208,78 @@ func TestPruningIsExact(t *testing.T) {
 		if err := s.Release(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestStretchesAreExact: whichever goroutine evaluates which stretches of a segment, going on
+// with what it has, nothing is lost and nothing comes twice. Which do when they run at once
+// hangs on the machine; here it is drawn.
+func TestStretchesAreExact(t *testing.T) {
+	const vocabulary, chunks = 400, 8 * windowLen
+	rng := rand.New(rand.NewPCG(9, 77))
+	ix := testIndex(t, t.TempDir())
+	commit(t, ix, nil, randomChunks(rng, 0, chunks, vocabulary))
+	commit(t, ix, nil, randomChunks(rng, chunks, chunks/2, vocabulary))
+	s, err := ix.Acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	brought := 0
+	for range 60 {
+		req := randomRequest(rng, vocabulary)
+		req.Words.Query = Match{Text: text(rng, 1+rng.IntN(5), vocabulary)}
+		allowed, err := s.allow(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := newPlan(s, req.Words, s.analyzer(), allowed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms, _ := p.root.flat()
+		top := newCollector(s, req.Limit)
+		var segments []*maxScore
+		for _, i := range s.largestFirst() {
+			m, err := p.maxScore(terms, i, top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.begin()
+			segments = append(segments, m)
+		}
+		probe(segments)
+		hands := make([]hand, 3)
+		stretches := cut(segments, len(hands))
+		for i := range stretches {
+			err = errors.Join(err, p.runStretch(t.Context(), terms, &stretches[i], &hands[rng.IntN(len(hands))]))
+		}
+		for i := range hands {
+			err = errors.Join(err, p.rest(&hands[i]))
+		}
+		for _, m := range segments {
+			brought += len(m.brought)
+			m.pending = append(m.pending, m.brought...)
+			m.confirm()
+			err = errors.Join(err, p.faultOf(m))
+			m.close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := top.appendHits(nil)
+		for i := range got {
+			got[i].Number = 0
+		}
+		if want := exhaustive(t, s, req); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%+v of %+v: %v\n got %v\nwant %v", req, *req.Words, err, got, want)
+		}
+		top.release()
+	}
+	if brought == 0 {
+		t.Error("no goroutine found anything in a segment that another began")
+	}
+	if err := s.Release(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -36,9 +36,21 @@ var lanesOf = func() (table [widest + 1]lanes) {
 	return table
 }()
 
+// constant are the values of frames that are all exceptions, or have none: each is add.
+var constant = func() (values [2][BlockLen]uint32) {
+	for i := range values[1] {
+		values[1][i] = 1
+	}
+	return values
+}()
+
 func unpackFast(dst []uint32, src []byte, width uint, add uint32) {
+	if width == 0 && add < 2 {
+		copy(dst, constant[add][:])
+		return
+	}
 	groups := len(dst) / 8
-	if width == 0 || width > widest || groups == 0 || len(src) < groups*int(width)+slack {
+	if width > widest || groups == 0 || len(src) < groups*int(width)+slack {
 		unpackGo(dst, src, width, add)
 		return
 	}

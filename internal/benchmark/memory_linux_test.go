@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -18,13 +19,25 @@ import (
 // there is none). The corpus is read from disk beside it, so that what is measured is
 // the engine's: anon-MB is the most anonymous memory that was resident, less that
 // before, of which the kernel tells at any time; file-MB is the same of pages of files,
-// which the kernel takes back when somebody needs memory.
+// which the kernel takes back when somebody needs memory. reading-MB is what the chunks
+// that goroutines have in hand, and their garbage, take of that where nothing is indexed.
 func BenchmarkBuildMemory(b *testing.B) {
 	corpus, _ := keptCorpus(b)
 	list := os.Getenv("SHEAF_TEST_MEMORY")
 	if list == "" {
 		list = "64,128,256,512"
 	}
+	debug.FreeOSMemory()
+	idle, read := Anonymous("self"), watch(func() int64 { return Anonymous("self") })
+	engine, input := &own{task: TaskWords}, int64(0)
+	err := feed(context.Background(), eachBatch(b, corpus, &input), func(_ context.Context, docs []Document, _ [][]float32) error {
+		runtime.KeepAlive(engine.batch(docs, nil))
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	reading := float64(read()-idle) / (1 << 20)
 	for name := range strings.SplitSeq(list, ",") {
 		allowed, err := strconv.ParseInt(name, 10, 64)
 		if err != nil {
@@ -49,6 +62,7 @@ func BenchmarkBuildMemory(b *testing.B) {
 				}
 				b.StopTimer()
 				b.ReportMetric(float64(most()-before)/(1<<20), "anon-MB")
+				b.ReportMetric(reading, "reading-MB")
 				b.ReportMetric(float64(mostOfFiles()-filesBefore)/(1<<20), "file-MB")
 				b.ReportMetric(float64(input)/1e6/(processTime()-used).Seconds(), "MB/cpu-s")
 				b.ReportMetric(float64(segments(b, dir)), "segments")

@@ -68,8 +68,7 @@ func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors []
 	})
 }
 
-// build indexes what next returns, until that is nothing, on all processors. next is
-// called by one goroutine at a time.
+// build indexes what next returns, as [feed] calls it.
 func (e *own) build(ctx context.Context, dir string, next func() ([]Document, [][]float32, error)) error {
 	if err := e.Open(dir); err != nil {
 		return err
@@ -79,6 +78,24 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 		return err
 	}
 	defer func() { _ = w.Close() }() // that of a load that ended well is below
+	err = feed(ctx, next, func(ctx context.Context, docs []Document, vectors [][]float32) error {
+		return w.Add(ctx, e.batch(docs, vectors))
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.Commit(ctx); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return e.Close()
+}
+
+// feed gives add what next returns, until that is nothing, on all processors. next is
+// called by one goroutine at a time.
+func feed(ctx context.Context, next func() ([]Document, [][]float32, error), add func(context.Context, []Document, [][]float32) error) error {
 	var mu sync.Mutex
 	adding, all := errgroup.WithContext(ctx)
 	for range runtime.GOMAXPROCS(0) {
@@ -90,22 +107,13 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 				if err != nil || len(docs) == 0 {
 					return err
 				}
-				if err := w.Add(all, e.batch(docs, vectors)); err != nil {
+				if err := add(all, docs, vectors); err != nil {
 					return err
 				}
 			}
 		})
 	}
-	if err := adding.Wait(); err != nil {
-		return err
-	}
-	if err := w.Commit(ctx); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return e.Close()
+	return adding.Wait()
 }
 
 // batch is what the engine indexes of documents.

@@ -10,46 +10,115 @@ import (
 
 // remembered keeps the terms of words that were met lately: the words of texts are
 // few, and come again and again. It forgets at random, takes no lock and never
-// grows.
+// grows. All lies in one piece of memory without pointers, so that whoever looks for
+// garbage does not look at words one by one.
 type remembered struct {
 	once  sync.Once
 	seed  maphash.Seed
-	slots []atomic.Pointer[rememberedWord]
+	slots []rememberedWord
 }
 
+// rememberedWord is a word with its terms, as numbers that are read and written one by
+// one: whoever reads sees that somebody wrote meanwhile, and that version differs then.
 type rememberedWord struct {
-	raw   string
-	terms []Term
-	// Room for the terms of most words, and for all texts.
-	room [2]Term
-	text [32]byte
-}
-
-// remember is a word with its terms in one piece of memory, if they are as short as most:
-// raw may be a part of something large, and so may its terms; and many small pieces are
-// much to look through for what is garbage.
-func remember(raw string, terms []Term) *rememberedWord {
-	w := &rememberedWord{}
-	text := append(w.text[:0], raw...)
-	for i := range terms {
-		text = append(text, terms[i].Text...)
-	}
-	rest := unsafe.String(unsafe.SliceData(text), len(text)) // which nobody changes any more
-	w.raw, rest, w.terms = rest[:len(raw)], rest[len(raw):], w.room[:0]
-	for _, t := range terms {
-		n := len(t.Text)
-		t.Text, rest = rest[:n], rest[n:]
-		w.terms = append(w.terms, t)
-	}
-	return w
+	version atomic.Uint64 // odd while somebody writes
+	// lengths are that of the raw word, 0 for none, and how many terms follow, a byte each.
+	lengths atomic.Uint64
+	// terms are the length of each term's text, its place in the raw word, and its marks,
+	// a byte each.
+	terms [rememberedTerms]atomic.Uint64
+	text  [rememberedBytes / 8]atomic.Uint64 // the raw word and the texts, one after another
 }
 
 const (
 	// rememberedSlots is more words than most texts have.
 	rememberedSlots = 16 << 10
-	// rememberedBytes is the longest word that is worth it.
+	// rememberedBytes are the longest word with its terms that is worth it, and
+	// rememberedTerms the most of these: few words have more.
 	rememberedBytes = 64
+	rememberedTerms = 4
 )
+
+// Bits of the marks of a term.
+const (
+	rememberedForm = 1 << iota
+	rememberedBare
+)
+
+// Room is memory for the terms of a word. The zero value is ready.
+type Room struct {
+	terms [rememberedTerms]Term
+	text  [rememberedBytes / 8]uint64
+}
+
+// bytes is the text of a room.
+func (r *Room) bytes() *[rememberedBytes]byte {
+	return (*[rememberedBytes]byte)(unsafe.Pointer(&r.text))
+}
+
+// read is the terms of raw that w holds, in memory of room; false when it holds none.
+func (w *rememberedWord) read(raw string, room *Room) ([]Term, bool) {
+	version, lengths := w.version.Load(), w.lengths.Load()
+	n := int(lengths >> 8)
+	if version&1 != 0 || int(lengths&0xff) != len(raw) || n > rememberedTerms {
+		return nil, false
+	}
+	end := len(raw)
+	for i := range n {
+		t := w.terms[i].Load()
+		room.terms[i] = Term{Offset: int(t >> 8 & 0xff), Start: int(t >> 16 & 0xff), End: int(t >> 24 & 0xff),
+			Form: t>>32&rememberedForm != 0, Bare: t>>32&rememberedBare != 0}
+		length := int(t & 0xff)
+		if end+length > rememberedBytes { // somebody writes
+			return nil, false
+		}
+		text := unsafe.String(&room.bytes()[0], rememberedBytes)
+		room.terms[i].Text = text[end : end+length]
+		end += length
+	}
+	for i := range (end + 7) / 8 {
+		room.text[i] = w.text[i].Load()
+	}
+	if w.version.Load() != version || string(room.bytes()[:len(raw)]) != raw {
+		return nil, false
+	}
+	return room.terms[:n], true
+}
+
+// write makes w hold a word with its terms, if there is room and nobody else writes.
+func (w *rememberedWord) write(raw string, terms []Term) {
+	var room Room
+	if len(terms) > rememberedTerms {
+		return
+	}
+	var packed [rememberedTerms]uint64
+	text := append(room.bytes()[:0], raw...)
+	for i, t := range terms {
+		if len(text)+len(t.Text) > rememberedBytes || max(t.Offset, t.Start, t.End) > 0xff || min(t.Offset, t.Start, t.End) < 0 {
+			return
+		}
+		text = append(text, t.Text...)
+		packed[i] = uint64(len(t.Text)) | uint64(t.Offset)<<8 | uint64(t.Start)<<16 | uint64(t.End)<<24
+		if t.Form {
+			packed[i] |= rememberedForm << 32
+		}
+		if t.Bare {
+			packed[i] |= rememberedBare << 32
+		}
+	}
+	version := w.version.Load()
+	if version&1 != 0 || !w.version.CompareAndSwap(version, version+1) {
+		return
+	}
+	w.lengths.Store(uint64(len(raw)) | uint64(len(terms))<<8)
+	for i := range terms {
+		w.terms[i].Store(packed[i])
+	}
+	for i := range (len(text) + 7) / 8 {
+		w.text[i].Store(room.text[i])
+	}
+	w.version.Store(version + 2)
+}
 
 // wordMemo keeps the terms of single words that were met lately, as the parts of
 // identifiers are again and again. Not safe for concurrent use.
@@ -82,22 +151,21 @@ func (m *wordMemo) terms(a *Analyzer, word string) wordTerms {
 }
 
 // Known is what [Analyzer.Terms] appends to nothing for a raw word, remembered
-// from the last time that the word came. The terms are shared and must not be
-// changed. It serves those who look at a few texts a query; an index is made with
+// from the last time that the word came. The terms lie in room and are valid until it
+// is used again. It serves those who look at a few texts a query; an index is made with
 // Terms.
-func (a *Analyzer) Known(raw string) []Term {
-	if len(raw) > rememberedBytes {
-		return a.Terms(nil, raw)
+func (a *Analyzer) Known(raw string, room *Room) []Term {
+	if len(raw) > rememberedBytes || raw == "" {
+		return a.Terms(room.terms[:0], raw)
 	}
 	a.known.once.Do(func() {
-		a.known.seed, a.known.slots = maphash.MakeSeed(), make([]atomic.Pointer[rememberedWord], rememberedSlots)
+		a.known.seed, a.known.slots = maphash.MakeSeed(), make([]rememberedWord, rememberedSlots)
 	})
 	slot := &a.known.slots[maphash.String(a.known.seed, raw)%rememberedSlots]
-	if w := slot.Load(); w != nil && w.raw == raw {
-		return w.terms
+	if terms, ok := slot.read(raw, room); ok {
+		return terms
 	}
-	var space [4]Term
-	w := remember(raw, a.Terms(space[:0], raw))
-	slot.Store(w)
-	return w.terms
+	terms := a.Terms(room.terms[:0], raw)
+	slot.write(raw, terms)
+	return terms
 }

@@ -44,7 +44,8 @@ type Highlighter struct {
 	compared map[string][]wordMatch
 	// met are words of the texts with what they matched, each at a place that
 	// another may take: texts that one query found have many in common.
-	met [metWords]metWord
+	met  [metWords]metWord
+	room analysis.Room // for the terms of a word
 	// What is used for one text after another.
 	matches []match
 	weights []float64
@@ -247,7 +248,7 @@ func (h *Highlighter) word(raw string) []wordMatch {
 
 // match appends what a word of the text matches, in order of place.
 func (h *Highlighter) match(found []wordMatch, raw string) []wordMatch {
-	for _, t := range h.analyzer.Known(raw) {
+	for _, t := range h.analyzer.Known(raw, &h.room) {
 		for _, p := range h.prefixes {
 			if strings.HasPrefix(t.Text, p.folded) {
 				found = append(found, wordMatch{t.Start, t.End, p.term})

@@ -77,10 +77,11 @@ func Read(file string, r io.Reader) (*Run, error) {
 	}
 	p := &parser{file: file, run: &Run{Rankings: map[string]sheaf.Ranking{}}, ranks: map[string][]entry{}}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) > 0 && first[0] == '{' {
+	first := bytes.TrimLeft(data, " \t\r\n")
+	if bytes.HasPrefix(first, []byte("{")) {
 		err = p.json(data)
-	} else {
-		err = p.trec(data)
+	} else if err = p.trec(data); err != nil && bytes.HasPrefix(first, []byte("[")) {
+		err = p.errorf(1, "a list: JSON must be an object that gives each query a list of {\"id\", \"score\"}")
 	}
 	if err != nil {
 		return nil, err
@@ -255,7 +256,7 @@ func (p *parser) ranking(query string, value json.RawMessage, line int) error {
 			Score *json.Number `json:"score"`
 		}
 		if err := d.Decode(&hit); err != nil {
-			return d.errorf("%v", err)
+			return d.errorf("hit %d of query %q must be {\"id\", \"score\"}, a text and a number: %v", rank, query, err)
 		}
 		if hit.ID == nil || hit.Score == nil {
 			return d.errorf("a hit of query %q has no id or no score", query)

@@ -27,6 +27,17 @@ func TestLetIn(t *testing.T) {
 	}
 }
 
+// TestServerStops: a server that is stopped in the middle of something says what is written
+// and what to do.
+func TestServerStops(t *testing.T) {
+	for _, code := range []string{"57P01", "57P02", "57P03", "08006"} {
+		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "terminating connection due to administrator command"})
+		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(text, "repeat this; what was not committed is not written") || !strings.Contains(text, "488 chunks") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
 // TestMadeByOthers: tables and views of others are named, also those that are called as
 // ours are.
 func TestMadeByOthers(t *testing.T) {

@@ -219,7 +219,7 @@ func TestLoadIsCut(t *testing.T) {
 	}
 }
 
-// TestLoadIsCanceled: who stops waiting for a load ends what it sends, and hears so.
+// TestLoadIsCanceled: who stops waiting for what a load sends ends it, and hears so.
 func TestLoadIsCanceled(t *testing.T) {
 	o := options(t)
 	o.URL = slow(t, o.URL, 50*time.Millisecond)
@@ -230,8 +230,6 @@ func TestLoadIsCanceled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer load.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	passages := make([][]float32, 5_000)
 	for i := range passages {
 		passages[i] = make([]float32, 256)
@@ -239,11 +237,12 @@ func TestLoadIsCanceled(t *testing.T) {
 	}
 	batch := text("t:big", "x")
 	batch.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: passages}}
-	for err == nil {
-		time.AfterFunc(100*time.Millisecond, cancel)
-		err = load.Add(ctx, batch)
+	if err := load.Add(t.Context(), batch); err != nil {
+		t.Fatal(err)
 	}
-	if !errors.Is(err, context.Canceled) {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	if err := load.Commit(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled while it sends: %v", err)
 	}
 	if err := load.Commit(t.Context()); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "nothing since the last commit is written") {

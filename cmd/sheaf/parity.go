@@ -354,7 +354,9 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 				continue
 			}
 			g := parity.Compare(a.Ranking, b)
-			at.add(parityQueryJSON{Query: query, Agreement: g, Reasons: orEmpty(parity.Reasons(a.Ranking, b, g, stepOf(a, one, two, way, other[i].warnings)))})
+			step := stepOf(a, one, two, way, other[i].warnings)
+			step.Chosen = chosen(a, first[i].trace)
+			at.add(parityQueryJSON{Query: query, Agreement: g, Reasons: orEmpty(parity.Reasons(a.Ranking, b, g, step))})
 		}
 	}
 	for _, s := range out.Stages {
@@ -384,6 +386,14 @@ func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []stri
 		len(s.Ranking) > 0 && !slices.ContainsFunc(s.Ranking, func(h sheaf.Hit) bool { return math.Abs(h.Score) > 1.0001 })
 	step.Words = !step.Meaning
 	return step
+}
+
+// chosen reports whether a stage scores what others found: a second phase does, and
+// branches whose fusion completes them.
+func chosen(s search.Snapshot, trace []search.Snapshot) bool {
+	return slices.ContainsFunc(trace, func(other search.Snapshot) bool {
+		return other.First && !s.First || strings.HasPrefix(other.Step, "fuse: ") && other.First == s.First && strings.Contains(other.Step, "complete: true")
+	})
 }
 
 func (s *parityStageJSON) add(q parityQueryJSON) {

@@ -152,6 +152,9 @@ type Step struct {
 	Approximate bool
 	// Alike says that the other store counts lengths and idf as this one does.
 	Alike bool
+	// Chosen says that the profile has it score what other branches or a first phase
+	// found, so that more or others are scored where those found others.
+	Chosen bool
 	// Failed is why the store did not answer.
 	Failed string
 }
@@ -178,6 +181,8 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 			out = append(out, cut)
 		} else if step.Meaning && step.Approximate {
 			out = append(out, "ANN recall: the store's graph did not reach every near passage")
+		} else if step.Chosen && (step.Meaning || g.ScoreShare <= near) {
+			out = append(out, "others are scored: what other branches or the first phase found is looked up here")
 		} else {
 			out = append(out, "the store finds others: analyzer, limits or documents that it lacks")
 		}

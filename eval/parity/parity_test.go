@@ -105,6 +105,8 @@ func TestReasons(t *testing.T) {
 		{"a later step", ranking("b", 3.0, "a", 2.0, "c", 1.0), parity.Step{}, 1, "follows from the steps before"},
 		{"a window", ranking("a", 3.0, "b", 2.0, "d", 1.0000001), parity.Step{Words: true}, 1, "window"},
 		{"other documents", ranking("x", 3.0, "b", 2.0, "c", 1.0), parity.Step{Words: true}, 1, "the store finds others"},
+		{"other documents of another branch", ranking("a", 3.0, "b", 2.0), parity.Step{Words: true, Chosen: true}, 1, "others are scored"},
+		{"other documents and counts", ranking("x", 3.0, "b", 2.1, "c", 1.0), parity.Step{Words: true, Chosen: true}, 2, "the store finds others"},
 		{"a graph", ranking("b", 2.0, "c", 1.0), parity.Step{Meaning: true, Approximate: true}, 1, "ANN recall"},
 		{"lengths", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch"}, 1, "length norm"},
 		{"lengths alike", ranking("a", 3.1, "b", 2.0, "c", 1.0), parity.Step{Words: true, Store: "opensearch", Alike: true}, 1, "replaced chunks count"},

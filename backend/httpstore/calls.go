@@ -106,29 +106,36 @@ func patient(ctx context.Context, timeout time.Duration) (context.Context, conte
 	return context.WithValue(ctx, silenceKey{}, s), func() { s.timer.Stop(); end(nil) }
 }
 
-// Write runs f while nobody else writes. However much there is to write, it goes on as
-// long as the server answers each request in time, if only that it is busy.
+// WaitsFor reports whether a server that has said since began that it is busy is asked
+// again: by a write, for as long as it waits for an answer.
+func WaitsFor(ctx context.Context, began time.Time) bool {
+	s := silenceOf(ctx)
+	return s != nil && time.Since(began) < s.timeout
+}
+
+// Write runs f while nobody else writes, for whom it waits: each ends by itself. However
+// much there is to write, it goes on as long as the server answers each request in time,
+// if only that it is busy, which it may say for as long as that.
 func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
 	if c.readOnly {
 		return fmt.Errorf("%s: %w: the store is open for reading only", c.store, sheaf.ErrUnsupported)
 	}
-	wait, stop, err := c.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	select {
 	case <-c.writing:
 		defer func() { c.writing <- struct{}{} }()
-	case <-wait.Done():
-		return OutOfTime(wait, wait.Err())
+	case <-ctx.Done():
+		return fmt.Errorf("%s: wait for another write: %w", c.store, OutOfTime(ctx, ctx.Err()))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	// After the wait: the store may have been closed meanwhile.
+	if c.isClosed() {
+		return c.gone()
+	}
 	ctx, end := patient(ctx, c.timeout)
 	defer end()
-	err = f(ctx)
+	err := f(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) && !strings.HasPrefix(err.Error(), c.store) {
 		return fmt.Errorf("%s: write: %w", c.store, err)
 	}
@@ -148,6 +155,12 @@ func (c *Calls) Close() error {
 	c.closed = true
 	c.http.CloseIdleConnections()
 	return nil
+}
+
+func (c *Calls) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
 }
 
 func (c *Calls) gone() error {

@@ -120,3 +120,67 @@ func TestWriteEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestWriteWaitsForWriter: who writes while another does waits for it, however long that
+// takes, and is refused when the store was closed meanwhile.
+func TestWriteWaitsForWriter(t *testing.T) {
+	const timeout = 50 * time.Millisecond
+	calls := httpstore.NewCalls("test", http.DefaultClient, timeout, false)
+	begun, end, second := make(chan bool), make(chan bool), make(chan error)
+	go func() {
+		second <- calls.Write(t.Context(), func(context.Context) error {
+			close(begun)
+			<-end
+			return nil
+		})
+	}()
+	<-begun
+	ran := false
+	go func() {
+		second <- calls.Write(t.Context(), func(context.Context) error { ran = true; return nil })
+	}()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := calls.Write(gone, func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "test: ") {
+		t.Errorf("a caller who does not wait: %v, want context.Canceled of the store", err)
+	}
+	time.Sleep(4 * timeout) // more than a request may take
+	close(end)
+	if err := errors.Join(<-second, <-second); err != nil || !ran {
+		t.Errorf("%v, ran %v; want the second to write after the first", err, ran)
+	}
+	if err := calls.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := calls.Write(t.Context(), func(context.Context) error { t.Error("wrote after Close"); return nil }); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("a write after Close: %v", err)
+	}
+}
+
+// TestWriteWaitsForServer: a server that is busy for longer than a few attempts take is
+// asked by a write until it answers, and by a read, which somebody waits for, is not.
+func TestWriteWaitsForServer(t *testing.T) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if asked++; asked < 5 {
+					w.WriteHeader(status)
+					return
+				}
+				fmt.Fprint(w, "{}")
+			}))
+			defer server.Close()
+			client := &httpstore.Client{Store: "test", URL: server.URL, HTTP: server.Client(), Attempts: 2}
+			calls := httpstore.NewCalls("test", server.Client(), time.Minute, false)
+			ask := func(ctx context.Context) error { return client.Call(ctx, "POST", "/", nil, nil) }
+			if err := ask(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) || asked != 2 {
+				t.Errorf("a read: %v after %d requests, want sheaf.ErrUnavailable after 2", err, asked)
+			}
+			if err := calls.Write(t.Context(), ask); err != nil || asked != 5 {
+				t.Errorf("a write: %v after %d requests, want the answer to the fifth", err, asked)
+			}
+		})
+	}
+}

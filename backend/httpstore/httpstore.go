@@ -40,7 +40,8 @@ type Client struct {
 	// Refusal puts an answer that is no success into our categories; nil is
 	// [Refusal].
 	Refusal func(status int, body []byte) error
-	// Attempts is how often a request is sent at most; 0 is 5.
+	// Attempts is how often a request is sent at most; 0 is 5. A write goes on asking a
+	// server that says it is busy, as [WaitsFor] says.
 	Attempts int
 }
 
@@ -89,6 +90,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 		}
 	}
 	defer silenceOf(ctx).ask()()
+	began := time.Now()
 	for attempt := 1; ; attempt++ {
 		answer, pause, err := c.once(ctx, method, path, contentType, data)
 		if err == nil {
@@ -100,7 +102,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 			}
 			return nil
 		}
-		if pause < 0 || attempt >= c.attempts() || ctx.Err() != nil {
+		if pause < 0 || ctx.Err() != nil || attempt >= c.attempts() && !(errors.Is(err, errBusy) && WaitsFor(ctx, began)) {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		if err := Wait(ctx, attempt, pause); err != nil {
@@ -163,11 +165,12 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, -1, OutOfTime(ctx, err)
-	case errors.As(err, new(*tls.CertificateVerificationError)):
-		return nil, -1, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	case err != nil:
 		if once := new(*url.Error); errors.As(err, once) {
 			err = (*once).Err // the request is named already
+		}
+		if errors.As(err, new(*tls.CertificateVerificationError)) {
+			return nil, -1, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 		}
 		return nil, 0, fmt.Errorf("%w: %s is not reached%s: %w", sheaf.ErrUnavailable, c.URL, c.unreached(err), err)
 	}
@@ -180,14 +183,33 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 			silenceOf(ctx).answered() // a server that asks for time is there
 		}
 	}
-	switch {
-	case done:
+	if done {
 		return answer, 0, nil
-	case c.Refusal != nil:
-		return nil, pause, c.Refusal(resp.StatusCode, answer)
 	}
-	return nil, pause, Refusal(resp.StatusCode, answer)
+	refusal := c.Refusal
+	if refusal == nil {
+		refusal = Refusal
+	}
+	err = refusal(resp.StatusCode, answer)
+	switch resp.StatusCode {
+	case http.StatusBadRequest:
+		if says := string(answer); strings.Contains(says, "HTTP request") && strings.Contains(says, "HTTPS") {
+			err = fmt.Errorf("%w (the server speaks TLS: put +https into the address, after %s)", err, c.Store)
+		}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		err = busy{err}
+	}
+	return nil, pause, err
 }
+
+// errBusy is what an answer is that asks for patience.
+var errBusy = errors.New("busy")
+
+// busy is a refusal of a server that asks for patience.
+type busy struct{ error }
+
+func (b busy) Unwrap() error        { return b.error }
+func (b busy) Is(target error) bool { return target == errBusy }
 
 // unreached is what a person can do about a server that was not reached.
 func (c *Client) unreached(err error) string {

@@ -1,6 +1,7 @@
 package httpstore_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -47,5 +48,21 @@ func TestUnreached(t *testing.T) {
 		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Nonesuch: GET /x") {
 			t.Errorf("%s: %v: want %q", url, err, want)
 		}
+	}
+}
+
+// TestUntrusted: who does not trust a certificate is told of the request once, and who
+// speaks no TLS where there is some what to change.
+func TestUntrusted(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	client := &httpstore.Client{Store: "Nonesuch", URL: server.URL, HTTP: http.DefaultClient}
+	err := client.Call(t.Context(), "GET", "/x", nil, nil)
+	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, new(*tls.CertificateVerificationError)) || strings.Count(err.Error(), "/x") != 1 {
+		t.Errorf("an unknown authority: %v: want the request once", err)
+	}
+	client.URL = "http" + strings.TrimPrefix(server.URL, "https")
+	if err := client.Call(t.Context(), "GET", "/x", nil, nil); err == nil || !strings.Contains(err.Error(), "put +https into the address") {
+		t.Errorf("no TLS where there is some: %v", err)
 	}
 }

@@ -178,7 +178,10 @@ func advise(err error) error {
 	var untrusted *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError // where the driver looks at certificates by itself
 	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
 	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return fmt.Errorf("%w (renew the certificate of the server, or set the clock of this machine)", err)
 	case errors.As(err, &name):
 		return fmt.Errorf("%w (name the server in the address as its certificate does)", err)
 	case errors.As(err, &untrusted), errors.As(err, &unknown):

@@ -1,14 +1,13 @@
 package elastic
 
 import (
-	"bytes"
 	"context"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
 	"sheaf"
-	"sheaf/backend/httpstore"
 	"sheaf/backend/textplan"
 )
 
@@ -34,36 +33,22 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	if len(words) == 0 {
 		return nil
 	}
-	var body bytes.Buffer
+	var lines [][]byte
+	size := 0
 	flush := func() error {
-		if body.Len() == 0 {
+		err := s.actions(ctx, s.o.Index+"-terms", lines, func(_ int, r acted) error {
+			if r.Status >= 300 && r.Status != http.StatusConflict {
+				return s.fault(sheaf.ErrUnavailable, "the dictionary takes no terms: status %d: %s", r.Status, r.Error)
+			}
 			return nil
-		}
-		var said struct {
-			Items []map[string]struct {
-				Status int
-				Error  serverError
-			}
-		}
-		if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"-terms/_bulk"+bulkAnswer, httpstore.Lines(body.Bytes()), &said); err != nil {
-			return err
-		}
-		for _, item := range said.Items {
-			for _, r := range item {
-				if r.Status >= 300 && r.Status != 409 {
-					return s.fault(sheaf.ErrUnavailable, "the dictionary takes no terms: status %d: %s", r.Status, r.Error)
-				}
-			}
-		}
-		body.Reset()
-		return nil
+		})
+		lines, size = nil, 0
+		return err
 	}
 	for _, w := range slices.Sorted(maps.Keys(words)) {
-		body.Write(encode(object{"create": object{"_id": key(w)}}))
-		body.WriteByte('\n')
-		body.Write(encode(object{"t": w}))
-		body.WriteByte('\n')
-		if body.Len() > maxBulk {
+		line := slices.Concat(encode(object{"create": object{"_id": key(w)}}), []byte("\n"), encode(object{"t": w}), []byte("\n"))
+		lines, size = append(lines, line), size+len(line)
+		if size > maxBulk {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -100,18 +85,15 @@ func (s *Store) grow(ctx context.Context, e textplan.Expand) ([]grown, error) {
 			parts = append(parts, object{"fuzzy": object{"t": object{"value": mark + e.Text, "fuzziness": e.Distance, "transpositions": true, "prefix_length": len(mark), "max_expansions": 1000, "rewrite": "constant_score"}}})
 		}
 	}
-	var found struct {
-		Hits struct {
-			Hits []struct {
-				Fields struct{ T []string }
-			}
-		}
-	}
+	var found answer
 	err := s.client.Call(ctx, "POST", "/"+s.o.Index+"-terms/_search", object{
 		"size": maxTerms, "_source": false, "docvalue_fields": []string{"t"}, "sort": []string{"t"},
 		"query": object{"bool": object{"filter": object{"bool": object{"should": parts}}}},
 	}, &found)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.whole(&found); err != nil {
 		return nil, err
 	}
 	var out []grown

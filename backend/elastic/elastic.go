@@ -239,15 +239,9 @@ func (s *Store) Stats(ctx context.Context) (backend.Stats, error) {
 		return backend.Stats{}, err
 	}
 	p := found.All.Primaries
-	n, err := s.countAll(ctx)
+	n, err := s.count(ctx, object{"match_all": object{}})
 	// Every passage is a document of Lucene's beside those of the chunks.
 	return backend.Stats{Chunks: n, Bytes: p.Store.Size, Vectors: max(p.Docs.Count-n, 0), Generation: uint64(p.Indexing.IndexTotal + p.Indexing.DeleteTotal)}, err
-}
-
-func (s *Store) countAll(ctx context.Context) (int, error) {
-	var count struct{ Count int }
-	err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": object{"match_all": object{}}}, &count)
-	return count.Count, err
 }
 
 func encode(v any) []byte {

@@ -117,7 +117,7 @@ func (s *Store) examineIndex(ctx context.Context) backend.Finding {
 	case err != nil:
 		out.Found, out.Err = "", err
 	default:
-		n, err := s.countAll(ctx)
+		n, err := s.count(ctx, object{"match_all": object{}})
 		out.Found, out.Err = fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", n), err
 	}
 	return out

@@ -3,6 +3,7 @@ package elastic_test
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,4 +58,33 @@ func TestRequests(t *testing.T) {
 	x.Result(s.Delete(t.Context(), []sheaf.ID{"notes:a.md"}))
 	x.About = "drop"
 	x.Result(elastic.Drop(t.Context(), o))
+}
+
+// TestHollowAnswers: what OpenSearch's answers may lack. It needs no server.
+func TestHollowAnswers(t *testing.T) {
+	backendtest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) backend.Backend {
+		s, err := elastic.Open(t.Context(), elastic.Options{URL: "http://opensearch", Index: "golden", Client: client, Analyzer: backendtest.Analyzer(t, "en"),
+			Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 3}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}, []backendtest.Hollow{
+		{About: "write", Path: "/golden/_bulk", From: `(?s)"items":.*\]`, To: `"items":null`},
+		{About: "write", Path: "/golden/_bulk", From: `"status":\s*201`, To: `"other":201`},
+		{About: "write", Path: "/golden/_bulk", From: `(?s)"index":\s*{.*?}`, To: ``},
+		{About: "write", Path: "/golden-terms/_bulk", From: `(?s)"items":.*\]`, To: `"items":[]`},
+		{About: "write", Path: "/golden-terms/_bulk", From: `"status":\s*201`, To: `"status":503`},
+		{About: "delete", Path: "/golden/_search", From: `(?s)"hits":\s*{.*`, To: `"hits":null}`},
+		{About: "delete", Path: "/golden/_search", From: `"failed":\s*0`, To: `"failed":1`},
+		{About: "delete", Path: "/golden/_search", From: `"timed_out":\s*false`, To: `"timed_out":true`},
+		{About: "delete", Path: "/golden/_bulk", From: `"status":\s*200`, To: `"status":500`},
+		{About: "words", Path: "/golden/_search", From: `(?s)"hits":\s*{.*`, To: `"hits":{}}`},
+		{About: "words", Path: "/golden/_search", From: `"failed":\s*0`, To: `"failed":1`},
+		{About: "words", Path: "/golden/_search", From: `"id":`, To: `"other":`},
+		{About: "prefix", Path: "/golden-terms/_search", From: `"failed":\s*0`, To: `"failed":1`},
+		{About: "prefix", Path: "/golden-terms/_search", From: `(?s)"hits":\s*{.*`, To: `"hits":{}}`},
+		{About: "count", Path: "/golden/_count", From: `"count":\s*2`, To: `"count":null`},
+		{About: "count", Path: "/golden/_count", From: `"failed":\s*0`, To: `"failed":1`},
+	})
 }

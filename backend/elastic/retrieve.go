@@ -52,14 +52,24 @@ func (s *Store) ranking(req *backend.Request, found *answer) (sheaf.Ranking, err
 	return out, nil
 }
 
+// whole is an error when an answer is not that of every shard, or has no hits, not even
+// an empty list of them.
+func (s *Store) whole(found *answer) error {
+	switch {
+	case len(found.Shards.Failures) > 0:
+		return s.fault(sheaf.ErrUnavailable, "the answer is incomplete: %s", found.Shards.Failures[0].Reason)
+	case found.TimedOut, found.Shards.Failed > 0:
+		return s.fault(sheaf.ErrUnavailable, "the answer is incomplete: %d shards failed, or it timed out", found.Shards.Failed)
+	case found.Hits.Hits == nil:
+		return s.fault(sheaf.ErrUnavailable, "an answer without hits: it is not what such a server says")
+	}
+	return nil
+}
+
 // hits reads what a search found.
 func (s *Store) hits(found *answer) (sheaf.Ranking, error) {
-	if found.TimedOut || found.Shards.Failed > 0 {
-		reason := "it timed out"
-		if len(found.Shards.Failures) > 0 {
-			reason = found.Shards.Failures[0].Reason.String()
-		}
-		return nil, s.fault(sheaf.ErrUnavailable, "the search is incomplete: %s", reason)
+	if err := s.whole(found); err != nil {
+		return nil, err
 	}
 	out := make(sheaf.Ranking, 0, len(found.Hits.Hits))
 	for _, h := range found.Hits.Hits {
@@ -91,9 +101,25 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 	if err != nil || query == nil {
 		return 0, err
 	}
-	var count struct{ Count int }
-	err = s.client.Call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": query}, &count)
-	return count.Count, err
+	return s.count(ctx, query)
+}
+
+// count counts what a query matches.
+func (s *Store) count(ctx context.Context, query object) (int, error) {
+	var said struct {
+		Count  *int
+		Shards struct{ Failed int } `json:"_shards"`
+	}
+	err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_count", object{"query": query}, &said)
+	switch {
+	case err != nil:
+		return 0, err
+	case said.Count == nil:
+		return 0, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not what such a server says")
+	case said.Shards.Failed > 0:
+		return 0, s.fault(sheaf.ErrUnavailable, "the count is incomplete: %d shards failed", said.Shards.Failed)
+	}
+	return *said.Count, nil
 }
 
 // matching is the query for what a request matches, to count it; nil when nothing can.

@@ -53,14 +53,11 @@ func (s *Store) page(ctx context.Context, query object) ([]json.RawMessage, erro
 		return nil, err
 	}
 	defer stop()
-	var found struct {
-		Hits struct {
-			Hits []struct {
-				Source json.RawMessage `json:"_source"`
-			}
-		}
-	}
+	var found answer
 	if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", query, &found); err != nil {
+		return nil, err
+	}
+	if err := s.whole(&found); err != nil {
 		return nil, err
 	}
 	out := make([]json.RawMessage, len(found.Hits.Hits))

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,7 +27,7 @@ const (
 	maxID    = 32_000 // bytes of an ID: a word of the index takes 32,766
 	pageSize = 5000   // keys read at a time
 	// bulkAttempts is how often an action that the server is too busy for is
-	// sent.
+	// sent at least.
 	bulkAttempts = 5
 	// bulkAnswer asks for what is looked at of the answer to a bulk request.
 	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"
@@ -282,6 +284,9 @@ func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 			if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_search", query, &found); err != nil {
 				return nil, err
 			}
+			if err := s.whole(&found); err != nil {
+				return nil, err
+			}
 			for _, h := range found.Hits.Hits {
 				keys = append(keys, h.Key)
 				after = h.Sort
@@ -321,43 +326,69 @@ func (b *bulk) reject(doc sheaf.ID, because error) {
 	b.rejected[doc] = because
 }
 
-// send sends actions. Those that the server is too busy for are sent again; others
-// that it refuses count against their document.
+// send sends actions. Those that the server refuses count against their document.
 func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
-	for attempt := 1; len(docs) > 0; attempt++ {
-		body := bytes.Join(lines, nil)
-		var said struct {
-			Items []map[string]struct {
-				Status int
-				Error  serverError
-			}
+	return b.s.actions(ctx, b.s.o.Index, lines, func(i int, result acted) error {
+		switch {
+		case result.Status < 300, docs[i] == "" && result.Status == http.StatusNotFound:
+		case docs[i] == "":
+			return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
+		case result.Status == http.StatusTooManyRequests, result.Status >= 500, result.Error.Type == "cluster_block_exception":
+			// That is the server's state, not the document's fault.
+			return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d; sheaf doctor says what blocks it): %s", result.Status, result.Error)
+		default:
+			b.reject(docs[i], fmt.Errorf("%s: status %d: %s", b.s.o.Dialect, result.Status, result.Error))
 		}
-		if err := b.s.client.Call(ctx, "POST", "/"+b.s.o.Index+"/_bulk"+bulkAnswer, httpstore.Lines(body), &said); err != nil {
+		return nil
+	})
+}
+
+// acted is what the server says of one action of a bulk request.
+type acted struct {
+	Status int
+	Error  serverError
+}
+
+// actions sends the actions of an index in one request, and tells done of each. Those
+// that the server is too busy for are sent again.
+func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done func(i int, result acted) error) error {
+	rest := make([]int, len(lines))
+	for i := range rest {
+		rest[i] = i
+	}
+	began := time.Now()
+	for attempt := 1; len(rest) > 0; attempt++ {
+		again := attempt < bulkAttempts || httpstore.WaitsFor(ctx, began)
+		body := make([][]byte, len(rest))
+		for k, i := range rest {
+			body[k] = lines[i]
+		}
+		var said struct{ Items []map[string]acted }
+		if err := s.client.Call(ctx, "POST", "/"+index+"/_bulk"+bulkAnswer, httpstore.Lines(bytes.Join(body, nil)), &said); err != nil {
 			return err
 		}
-		if len(said.Items) != len(docs) {
-			return b.s.fault(sheaf.ErrUnavailable, "the server answered %d of %d actions of a bulk request", len(said.Items), len(docs))
+		if len(said.Items) != len(rest) {
+			return s.fault(sheaf.ErrUnavailable, "the server answered %d of %d actions of a bulk request", len(said.Items), len(rest))
 		}
-		var busyDocs []sheaf.ID
-		var busyLines [][]byte
-		for i, item := range said.Items {
+		var busy []int
+		for k, item := range said.Items {
+			if len(item) != 1 {
+				return s.fault(sheaf.ErrUnavailable, "the server says nothing of an action of a bulk request")
+			}
 			for _, result := range item {
-				switch {
-				case result.Status == 429 && attempt < bulkAttempts:
-					busyDocs, busyLines = append(busyDocs, docs[i]), append(busyLines, lines[i])
-				case result.Status < 300, docs[i] == "" && result.Status == 404:
-				case docs[i] == "":
-					return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
-				case result.Status == 429, result.Status >= 500, result.Error.Type == "cluster_block_exception":
-					// That is the server's state, not the document's fault.
-					return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d; sheaf doctor says what blocks it): %s", result.Status, result.Error)
-				default:
-					b.reject(docs[i], fmt.Errorf("%s: status %d: %s", b.s.o.Dialect, result.Status, result.Error))
+				if result.Status == http.StatusTooManyRequests && again {
+					busy = append(busy, rest[k])
+				} else if result.Status == 0 {
+					return s.fault(sheaf.ErrUnavailable, "an action of a bulk request without a status: the answer is not what such a server says")
+				} else if err := done(rest[k], result); err != nil {
+					return err
 				}
 			}
 		}
-		docs, lines = busyDocs, busyLines
-		if len(docs) > 0 {
+		if len(busy) < len(rest) {
+			began = time.Now() // it took some
+		}
+		if rest = busy; len(rest) > 0 {
 			if err := httpstore.Wait(ctx, attempt, 0); err != nil {
 				return err
 			}
@@ -392,8 +423,10 @@ type hit struct {
 	Key    string          `json:"_id"`
 	Score  float64         `json:"_score"`
 	Sort   json.RawMessage `json:"sort"`
+	Source json.RawMessage `json:"_source"`
 	Fields struct {
 		ID []string `json:"id"`
+		T  []string `json:"t"` // of the dictionary
 	}
 	Inner map[string]struct {
 		Hits struct {

@@ -76,3 +76,27 @@ func empty(t *testing.T, url string) {
 		t.Fatalf("the server at %s holds %d classes, such as %s: update with one that is empty (scripts/servers/weaviate.sh)", url, n, schema.Classes[0].Class)
 	}
 }
+
+// TestHollowAnswers: what Weaviate's answers may lack. It needs no server.
+func TestHollowAnswers(t *testing.T) {
+	backendtest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) backend.Backend {
+		s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "Golden", Hybrid: true, Client: client, Analyzer: backendtest.Analyzer(t, "en"),
+			Vectors: []backend.VectorField{{Name: "body", Model: "m", Dims: 3}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}, []backendtest.Hollow{
+		{About: "write", Path: "/batch/objects", From: `(?s)^\[.*`, To: `[]`},
+		{About: "write", Path: "/batch/objects", From: `(?s)"result":\s*{.*?}`, To: `"result":null`},
+		{About: "write", Path: "/batch/objects", From: `"SUCCESS"`, To: `"PENDING"`},
+		{About: "write", Path: "/graphql/batch", From: `(?s)"meta":\s*{.*?}`, To: ``},
+		{About: "words", Path: "/graphql/batch", From: `"Golden":`, To: `"Other":`},
+		{About: "words", Path: "/graphql/batch", From: `"score":\s*"[0-9.]*"`, To: `"score":"many"`},
+		{About: "words", Path: "/graphql/batch", From: `"cid":`, To: `"other":`},
+		{About: "vector", Path: "/graphql", From: `"distance":`, To: `"other":`},
+		{About: "count", Path: "/graphql", From: `(?s)"meta":\s*{.*?}`, To: `"meta":{}`},
+		{About: "delete", Path: "/batch/objects", From: `"results":`, To: `"other":`},
+		{About: "delete", Path: "/batch/objects", From: `"failed":\s*0`, To: `"failed":1`},
+	})
+}

@@ -75,7 +75,7 @@ type gotten struct {
 	N          int      `json:"n"`
 	Additional struct {
 		Score    string
-		Distance float64
+		Distance *float64
 	} `json:"_additional"`
 }
 
@@ -90,8 +90,10 @@ func (s *Store) page(a asked, list []gotten) (page, error) {
 		}
 		h.ID = sheaf.ID(id)
 		switch {
+		case a.meaning && o.Additional.Distance == nil:
+			return out, s.fault(sheaf.ErrUnavailable, "a hit without a distance: the answer is not what such a server says")
 		case a.meaning:
-			h.Score = 1 - o.Additional.Distance
+			h.Score = 1 - *o.Additional.Distance
 		case a.how != "":
 			score, err := strconv.ParseFloat(o.Additional.Score, 64)
 			if err != nil {
@@ -125,7 +127,7 @@ func (s *Store) count(ctx context.Context, a asked) (int, error) {
 
 // counts is the data of an answer that counts.
 type counts struct {
-	Aggregate map[string][]struct{ Meta struct{ Count int } }
+	Aggregate map[string][]struct{ Meta struct{ Count *int } }
 }
 
 func (s *Store) countAll(ctx context.Context, list []asked) ([]int, error) {
@@ -143,10 +145,10 @@ func (s *Store) countAll(ctx context.Context, list []asked) ([]int, error) {
 	}
 	for i, a := range list {
 		found := answers[i].Aggregate[a.class]
-		if len(found) != 1 {
+		if len(found) != 1 || found[0].Meta.Count == nil {
 			return nil, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not what such a server says")
 		}
-		out[i] = found[0].Meta.Count
+		out[i] = *found[0].Meta.Count
 	}
 	return out, nil
 }

@@ -269,6 +269,7 @@ func (b *sender) flush(ctx context.Context) error {
 func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) error {
 	var said []struct {
 		Result struct {
+			Status string
 			Errors *struct{ Error []struct{ Message string } }
 		}
 	}
@@ -279,8 +280,12 @@ func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) er
 		return b.s.fault(sheaf.ErrUnavailable, "the server answered for %d of %d objects", len(said), len(objects))
 	}
 	for i, one := range said {
-		if e := one.Result.Errors; e != nil && len(e.Error) > 0 {
+		e := one.Result.Errors
+		switch {
+		case e != nil && len(e.Error) > 0:
 			b.rejected[docs[i]] = fmt.Errorf("weaviate: %.300s", e.Error[0].Message)
+		case one.Result.Status != "SUCCESS":
+			return b.s.fault(sheaf.ErrUnavailable, "an object is neither taken nor refused (status %q): the answer is not what such a server says", one.Result.Status)
 		}
 	}
 	return nil
@@ -366,13 +371,15 @@ func (s *Store) deleteWhere(ctx context.Context, class string, where []object) e
 // there may be more.
 func (s *Store) deleteSome(ctx context.Context, class string, where []object) (more bool, err error) {
 	var said struct {
-		Results struct{ Matches, Successful, Failed, Limit int }
+		Results *struct{ Matches, Successful, Failed, Limit int }
 	}
 	err = s.client.Call(ctx, "DELETE", "/v1/batch/objects", object{"output": "minimal", "match": object{"class": class, "where": object{"operator": "And", "operands": where}}}, &said)
 	r := said.Results
 	switch {
 	case err != nil:
 		return false, err
+	case r == nil:
+		return false, s.fault(sheaf.ErrUnavailable, "a deletion without results: the answer is not what such a server says")
 	case r.Failed > 0:
 		return false, s.fault(sheaf.ErrUnavailable, "%d objects of %s were not deleted: write again", r.Failed, class)
 	}

@@ -97,6 +97,8 @@ func (s *session) check(ctx context.Context) error {
 	case errors.Is(all, sheaf.ErrCorrupt):
 	case errors.Is(all, sheaf.ErrUnsupported):
 		err = fmt.Errorf("%w: another version of sheaf made a part of %s", sheaf.ErrCorrupt, s.where.Dir)
+	case errors.Is(all, errStrays):
+		return s.strayed()
 	default:
 		err = fmt.Errorf("%w: %s was not brought up to date to its end", sheaf.ErrCorrupt, s.where.Dir)
 	}
@@ -155,7 +157,21 @@ func (s *session) agreement(ctx context.Context) []error {
 			return nil
 		}
 	}
+	if extra := stats.Chunks - s.view.Chunks(); s.target != nil && extra > 0 {
+		return []error{fmt.Errorf("%w: %s holds %s that no document here has: a run was stopped and its files are gone since, or another folder is kept there", errStrays, s.target,
+			terminal.Plural(extra, "chunk", "chunks"))}
+	}
 	return []error{fmt.Errorf("the catalog knows %s chunks, %s can be found", terminal.Count(s.view.Chunks()), terminal.Count(stats.Chunks))}
+}
+
+// errStrays is that a server holds what no document here has.
+var errStrays = errors.New("chunks of no document")
+
+// strayed is the error of a check that found such chunks and nothing else. The server is
+// not emptied without being asked: others may search it.
+func (s *session) strayed() error {
+	return withHint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, s.target),
+		"no search shows them, but their words are counted; when nobody else searches there, empty it and fill it again: %s", s.app.rebuildCommand())
 }
 
 // stoppedRun says that a run was stopped between writing its last documents and

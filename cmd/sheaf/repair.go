@@ -72,7 +72,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 			return s.advise(err)
 		}
 	}
-	if len(faults) > 0 {
+	if all := errors.Join(faults...); all != nil && !errors.Is(all, errStrays) {
 		if err = s.remake(ctx, faults[0], true); err == nil {
 			faults, err = s.faults(ctx)
 		}
@@ -86,6 +86,9 @@ func (a *app) repair(cmd *cobra.Command) error {
 	}
 	if err := a.printFaults(s.checked(before), done); err != nil {
 		return err
+	}
+	if errors.Is(errors.Join(faults...), errStrays) {
+		return s.strayed()
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("%w: %s: it cannot be repaired: %w", sheaf.ErrCorrupt, s.where.Dir, faults[0])

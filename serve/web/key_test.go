@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -148,4 +150,21 @@ func TestPageFocus(t *testing.T) {
 	if len(lost) > 0 {
 		t.Errorf("by the keyboard: %q", lost)
 	}
+}
+
+// TestPageNested: a note with enormous tables and words, and lists and quotations
+// nested without end, is no wider than a phone.
+func TestPageNested(t *testing.T) {
+	ctx := browser(t)
+	var text strings.Builder
+	text.WriteString("# Nested\n\n" + strings.Repeat("| cell ", 60) + "|\n" + strings.Repeat("|---", 60) + "|\n" + strings.Repeat(strings.Repeat("| cell ", 60)+"|\n", 50) + "\n")
+	for i := range 80 {
+		text.WriteString(strings.Repeat("  ", i) + "- deep\n")
+	}
+	text.WriteString("\n" + strings.Repeat(">", 80) + " quoted\n\n" + strings.Repeat("x", 5000) + "\n")
+	f := servetest.Open(t, map[string]string{"nested.md": text.String()}, nil)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(360, 800, 2, true), chromedp.Navigate(s.URL+"/?view=document&id=nested.md"),
+		until(`document.querySelectorAll("article li").length === 80 && document.querySelectorAll("article blockquote").length >= 7`), shoot("nested"), until(`document.documentElement.scrollWidth <= 360`))
 }

@@ -385,13 +385,17 @@ func ofThisAnalyzer(t *testing.T, golden string) string {
 	return dir
 }
 
-// writeUntilKilled commits chunk after chunk and says so after each commit.
+// killedTogether is how many chunks a writer that is to be killed commits together.
+const killedTogether = 3
+
+// writeUntilKilled commits chunks after chunks and says so after each commit, each of which
+// joins a run for every chunk.
 func writeUntilKilled(dir string) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		panic(err)
 	}
-	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, GatherMemory: 1})
 	if err != nil {
 		panic(err)
 	}
@@ -399,13 +403,17 @@ func writeUntilKilled(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	for n := s.Chunks(); ; n++ {
+	n := s.Chunks() - 1
+	for {
 		load, err := ix.Begin(context.Background())
 		if err != nil {
 			panic(err)
 		}
-		id := fmt.Sprintf("c%06d", n)
-		err = load.Add(context.Background(), []string{id}, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", "all " + id}}}})
+		for range killedTogether {
+			n++
+			id := fmt.Sprintf("c%06d", n)
+			err = errors.Join(err, load.Add(context.Background(), []string{id}, []Chunk{{ID: id, Doc: id, Fields: []FieldText{{"body", "all " + id}}}}))
+		}
 		if err == nil {
 			err = load.Commit(context.Background())
 		}
@@ -463,8 +471,8 @@ func checkKilled(t *testing.T, dir string, last int) {
 		t.Fatal(faults)
 	}
 	n, err := s.Count(context.Background(), Request{Words: &Words{Query: Match{Text: "all"}, Fields: []FieldWeight{{"body", 1}}}})
-	if err != nil || n < last+1 || n != s.Chunks() {
-		t.Fatalf("%d of %d chunks are found, %d were committed: %v", n, s.Chunks(), last+1, err)
+	if err != nil || n < last+1 || n != s.Chunks() || n%killedTogether != 0 {
+		t.Fatalf("%d of %d chunks are found, %d were committed, %d at a time: %v", n, s.Chunks(), last+1, killedTogether, err)
 	}
 	if last >= 0 {
 		hits, err := s.Search(context.Background(), Request{Limit: 1, Words: &Words{Query: Match{Text: fmt.Sprintf("c%06d", last)}, Fields: []FieldWeight{{"body", 1}}}})

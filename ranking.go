@@ -71,6 +71,9 @@ func bestRank(legs []Leg) int {
 // Sorted reports whether r is in the order of a ranking.
 func (r Ranking) Sorted() bool {
 	for i := 1; i < len(r); i++ {
+		if r[i-1].Score > r[i].Score { // as a rule
+			continue
+		}
 		if compare(&r[i-1], &r[i]) > 0 {
 			return false
 		}

@@ -44,7 +44,11 @@ const questionWords = 8
 // of the analyzer's language are left out, unless there is nothing else: there they
 // only raise long texts. In other queries they stay; "how to" may be a title.
 func (a *Analyzer) MatchTokens(text string) []Token {
-	tokens := a.QueryTokens(text)
+	return a.Telling(text, a.QueryTokens(text))
+}
+
+// Telling are the MatchTokens of a text whose QueryTokens are known.
+func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	if len(a.function) == 0 || !a.isQuestion(text) {
 		return tokens
 	}

@@ -161,6 +161,11 @@ type Aggregate struct {
 
 // Apply implements [Stage].
 func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return a.ApplyIn(nil, in, env)
+}
+
+// ApplyIn implements [Lifter].
+func (a Aggregate) ApplyIn(memory *Memory, in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err := a.valid("aggregate"); err != nil {
 		return nil, err
 	}
@@ -177,7 +182,7 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if a.To == ToParent {
 		what = "section"
 	}
-	return work.answers(groups, a.Scoring, what), nil
+	return work.answers(memory, groups, a.Scoring, what), nil
 }
 
 // gather makes the groups of hits that have the same target, in the order in which
@@ -248,7 +253,7 @@ type group struct {
 }
 
 // answers makes the hits of groups, in order.
-func (w *answering) answers(groups []group, s Scoring, what string) sheaf.Ranking {
+func (w *answering) answers(in *Memory, groups []group, s Scoring, what string) sheaf.Ranking {
 	keys, scores := sized(w.keys, len(groups)), w.scores
 	w.keys = keys
 	for i := range groups {
@@ -280,8 +285,8 @@ func (w *answering) answers(groups []group, s Scoring, what string) sheaf.Rankin
 			places += width(groups[i].hits)
 		}
 	}
-	out, room := make(sheaf.Ranking, len(keys)), make([]sheaf.Hit, 0, candidates)
-	legs := make([]sheaf.Leg, places)
+	out, legs := in.ranking(len(keys), places)
+	room := in.constituents(candidates)
 	for i, k := range keys {
 		g, h := &groups[k.at], &out[i]
 		if g.whole {

@@ -75,14 +75,36 @@ func (f Scores) fuseTop(in *Memory, legs []Leg, n int, total float64) (sheaf.Ran
 	}
 	scales := f.scales(u, legs)
 	values := make([]float64, len(legs))
-	for i := range u.hits {
-		f.normalize(u, scales, i, values)
-		u.hits[i].Score = f.combine(legs, values, total)
+	if !f.sumShares(u, legs, scales) {
+		for i := range u.hits {
+			f.normalize(u, scales, i, values)
+			u.hits[i].Score = f.combine(legs, values, total)
+		}
 	}
 	return u.ranking(in, n, func(i int) *sheaf.Explanation {
 		f.normalize(u, scales, i, values)
 		return f.explain(u, legs, scales, values, i, total)
 	}), nil
+}
+
+// sumShares is normalize and combine for sums of shares and of scores as they are, without
+// a choice for each hit; false for others.
+func (f Scores) sumShares(u *union, legs []Leg, scales []scale) bool {
+	if f.Mean != MeanSum || f.Norm != NormShare && f.Norm != NormNone {
+		return false
+	}
+	for j := range legs {
+		weight, ideal := legs[j].Weight, 1.0 // which changes nothing
+		if f.Norm == NormShare && scales[j].ideal > 0 {
+			ideal = scales[j].ideal
+		}
+		for i := range u.hits {
+			if leg := &u.places[i*u.width+j]; leg.Rank > 0 {
+				u.hits[i].Score += weight * (leg.Score / ideal)
+			}
+		}
+	}
+	return true
 }
 
 // scales measures every leg, repeats left out.

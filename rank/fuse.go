@@ -414,7 +414,7 @@ func (u *union) ranking(in *Memory, n int, explain func(i int) *sheaf.Explanatio
 			h.Explanation = explain(int(k.at))
 		}
 		if u.nested {
-			h.Constituents = u.constituents(int(k.at), h.ID)
+			h.Constituents = u.constituents(in, int(k.at), h.ID)
 		}
 	}
 	return out
@@ -448,7 +448,7 @@ func (u *union) bestRank(hit int32) int {
 
 // constituents joins those that hit i has in its legs, taking one of each leg
 // in turn, the leg with the best rank first.
-func (u *union) constituents(i int, id sheaf.ID) []sheaf.Hit {
+func (u *union) constituents(in *Memory, i int, id sheaf.ID) []sheaf.Hit {
 	legs := make([]int, 0, u.width)
 	for j, leg := range u.at(i) {
 		if leg.Rank > 0 {
@@ -463,7 +463,7 @@ func (u *union) constituents(i int, id sheaf.ID) []sheaf.Hit {
 	if most == 0 {
 		return nil
 	}
-	out := make([]sheaf.Hit, 0, most)
+	out := in.constituents(most)
 	seen := func(c *sheaf.Hit) bool {
 		if c.ID == id {
 			return true

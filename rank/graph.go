@@ -93,13 +93,21 @@ func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFa
 	if n < 2 {
 		return nil
 	}
-	var lengths [256]bool // of the candidates' IDs: they tell most others without a look at them
-	for i := range candidates {
-		lengths[len(candidates[i].id)%len(lengths)] = true
+	if r.tags == nil {
+		r.tags = new([1 << 12]bool)
 	}
-	var places *Ordinals // of candidates; made for the first ID that is so long
+	tags := r.tags // of the candidates' IDs: they tell most others
+	for i := range candidates {
+		tags[tagOf(candidates[i].id)] = true
+	}
+	defer func() {
+		for i := range candidates {
+			tags[tagOf(candidates[i].id)] = false
+		}
+	}()
+	var places *Ordinals // of candidates; made for the first ID of such a tag
 	among := func(doc sheaf.ID) (int, bool) {
-		if !lengths[len(doc)%len(lengths)] {
+		if !tags[tagOf(doc)] {
 			return 0, false
 		}
 		if places == nil {
@@ -132,6 +140,17 @@ func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFa
 		at.factor, at.ok = b.factor(links[i], cited[i], shared[i], r.why != nil)
 	}
 	return factors
+}
+
+// tagOf is a number of 12 bits that most IDs do not share: of the length and the last
+// bytes, in which names that lie in one folder differ.
+func tagOf(id sheaf.ID) uint64 {
+	const mix = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio: its multiples spread
+	tag := uint64(len(id))
+	for i := max(0, len(id)-8); i < len(id); i++ {
+		tag = tag<<7 ^ tag>>57 ^ uint64(id[i])
+	}
+	return tag * mix >> 52
 }
 
 // forwardLinks counts the candidates that link to each. It asks for links, which

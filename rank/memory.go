@@ -7,22 +7,27 @@ import (
 )
 
 // Memory is what a ranking is made in that nobody needs when Memory is used again: hits
-// and their Legs. It belongs to one ranking at a time, and grows with what is made in it.
-// Nil makes everything anew. Who keeps a hit of such a ranking copies its Legs.
+// with their Legs and Constituents. It belongs to one ranking at a time, and grows with
+// what is made in it. Nil makes everything anew. Who keeps a hit of such a ranking copies
+// its Legs and Constituents.
 type Memory struct {
 	hits sheaf.Ranking
 	legs []sheaf.Leg
-	keys [2][]maxKey
-	list []int32
+	// inside are constituents, of one hit after another.
+	inside []sheaf.Hit
+	keys   [2][]maxKey
+	list   []int32
 }
 
 // Clear lets go of all text, and of what is too large to keep.
 func (m *Memory) Clear() {
-	if cap(m.hits) > maxKeptHits || cap(m.keys[0]) > maxKeptHits {
+	if cap(m.hits) > maxKeptHits || cap(m.inside) > maxKeptHits || cap(m.keys[0]) > maxKeptHits {
 		*m = Memory{}
 		return
 	}
 	clear(m.hits[:cap(m.hits)])
+	clear(m.inside) // those of one ranking: there is no text behind them
+	m.inside = m.inside[:0]
 	for i := range m.keys {
 		clear(m.keys[i][:cap(m.keys[i])])
 	}
@@ -35,6 +40,19 @@ func (m *Memory) ranking(n, legs int) (sheaf.Ranking, []sheaf.Leg) {
 	}
 	m.hits, m.legs = sized(m.hits, n), sized(m.legs, legs)
 	return m.hits, m.legs
+}
+
+// constituents is an empty list with room for n hits, beside those given before.
+func (m *Memory) constituents(n int) []sheaf.Hit {
+	if m == nil || n == 0 {
+		return make([]sheaf.Hit, 0, n)
+	}
+	from := len(m.inside)
+	if cap(m.inside)-from < n { // what was given before stays where it is
+		m.inside, from = make([]sheaf.Hit, 0, max(n, 2*cap(m.inside))), 0
+	}
+	m.inside = m.inside[:from+n]
+	return m.inside[from : from : from+n]
 }
 
 // max is what MaxLegs works with: two lists of n keys and one of numbers, all empty.

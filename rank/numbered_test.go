@@ -3,6 +3,7 @@ package rank_test
 import (
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"sheaf"
@@ -10,13 +11,21 @@ import (
 )
 
 // outlined is a shelf that tells nodes, with the numbers of their documents when there
-// are some.
+// are some. They are parts of outlines where those are kept, and copies else.
 type outlined struct {
 	*shelf
 	numbers map[sheaf.ID]uint32
+	kept    map[sheaf.ID]*sheaf.Outline
 }
 
 func (o outlined) Node(id sheaf.ID) *sheaf.Node {
+	if o.kept != nil {
+		n := sheaf.NodeIn(o.Outline, id)
+		if n != nil {
+			n.Number = o.numbers[n.Doc]
+		}
+		return n
+	}
 	c := o.chunks[id]
 	if c == nil {
 		return nil
@@ -27,10 +36,18 @@ func (o outlined) Node(id sheaf.ID) *sheaf.Node {
 }
 
 func (o outlined) Outline(id sheaf.ID) *sheaf.Outline {
-	if d := o.docs[id]; d != nil {
-		return sheaf.OutlineOf(d, sheaf.Dated{})
+	if known := o.kept[id]; known != nil {
+		return known
 	}
-	return nil
+	d := o.docs[id]
+	if d == nil {
+		return nil
+	}
+	outline := sheaf.OutlineOf(d, sheaf.Dated{})
+	if o.kept != nil {
+		o.kept[id] = outline
+	}
+	return outline
 }
 
 // Stages that look at documents do the same by their numbers as by their IDs.
@@ -54,6 +71,9 @@ func TestDocumentsByNumber(t *testing.T) {
 			}
 		}
 		words := func(chunks []sheaf.ID) ([]rank.Word, error) {
+			if sorted := slices.Sorted(slices.Values(chunks)); len(slices.Compact(sorted)) < len(chunks) {
+				t.Fatalf("seed %d: a place is asked for twice: %v", seed, chunks)
+			}
 			in := make([]float64, len(chunks))
 			for i, id := range chunks {
 				in[i] = float64(len(id) % 3)
@@ -65,7 +85,11 @@ func TestDocumentsByNumber(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Apply(ranking, rank.Env{Facts: outlined{known, numbers}, Words: words})
+		facts := outlined{shelf: known, numbers: numbers}
+		if seed%3 == 0 {
+			facts.kept = map[sheaf.ID]*sheaf.Outline{}
+		}
+		got, err := s.Apply(ranking, rank.Env{Facts: facts, Words: words})
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d, %+v: %s, want %s (%v)", seed, s, written(got), written(want), err)
 		}

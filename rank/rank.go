@@ -34,6 +34,13 @@ type Stage interface {
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
+// Lifter is a stage whose hits stand for others, in memory that serves again; nil makes
+// new. It says what Apply does.
+type Lifter interface {
+	Stage
+	ApplyIn(memory *Memory, in sheaf.Ranking, env Env) (sheaf.Ranking, error)
+}
+
 // Env is what a stage may know of the query and of the documents.
 type Env struct {
 	// Facts describe the documents. Stages that need none work without.

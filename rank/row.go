@@ -37,6 +37,7 @@ type Row struct {
 	marks   []bool
 	counts  []int32
 	factors []docFactor
+	tags    *[1 << 12]bool // none set between stages
 	read    byte
 }
 
@@ -282,8 +283,15 @@ func (r *Row) find(facts Facts) {
 func (r *Row) fetch() {
 	read := byte(0)
 	for _, k := range r.keys {
-		if n := r.nodes[k.at]; n != nil && len(n.Doc) > 0 && len(n.Title) > 0 {
-			read += n.Doc[len(n.Doc)-1] + n.Title[0]
+		n := r.nodes[k.at]
+		if n == nil {
+			continue
+		}
+		if len(n.Title) > 0 {
+			read += n.Title[0]
+		}
+		if n.Number == 0 && len(n.Doc) > 0 { // it is told by its ID then
+			read += n.Doc[len(n.Doc)-1]
 		}
 	}
 	r.read = read

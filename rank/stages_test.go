@@ -320,6 +320,26 @@ func TestPerDocumentOfOneSection(t *testing.T) {
 	}
 }
 
+// A path ends below a chunk that nobody knows, and below one that is no less deep.
+func TestTreeSimilarityOfBrokenTrees(t *testing.T) {
+	facts := newShelf()
+	for id, c := range map[sheaf.ID]sheaf.Chunk{
+		"t:a.md": {}, "t:a.md#upper": {Parent: "t:a.md", Depth: 1}, "t:a.md#beside": {Parent: "t:a.md#upper", Depth: 1},
+		"t:b.md#orphan": {Parent: "t:b.md", Depth: 1}, "t:c.md#orphan": {Parent: "t:c.md", Depth: 1},
+	} {
+		c.ID = id
+		facts.chunks[id] = &c
+	}
+	for _, pair := range [][2]sheaf.ID{{"t:a.md#beside", "t:a.md#upper"}, {"t:a.md#beside", "t:a.md"}, {"t:b.md#orphan", "t:c.md#orphan"}} {
+		if s := rank.TreeSimilarity(pair[0], pair[1], facts); s != 0 {
+			t.Errorf("%s and %s: got %v, want 0", pair[0], pair[1], s)
+		}
+	}
+	if s := rank.TreeSimilarity("t:a.md#upper", "t:a.md", facts); s != 0.5 {
+		t.Errorf("a section and its document: got %v, want 0.5", s)
+	}
+}
+
 func TestMMR(t *testing.T) {
 	env := rank.Env{Facts: guide()}
 	in := ranking(hit(at("A1"), 10), hit(at("A2"), 9), hit("t:lone.md", 8), hit(at("B"), 0))

@@ -57,6 +57,11 @@ const (
 
 // Apply implements [Stage].
 func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
+	return t.ApplyIn(nil, in, env)
+}
+
+// ApplyIn implements [Lifter].
+func (t Tree) ApplyIn(memory *Memory, in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	switch {
 	case !(t.Threshold > 0 && t.Threshold <= 1):
 		return nil, sheaf.Invalidf("tree: threshold is %v: must be above 0 and at most 1", t.Threshold)
@@ -95,7 +100,7 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	}
 	work := answerings.Get().(*answering)
 	defer work.release()
-	return work.answers(l.groups(), t.Scoring, "section"), nil
+	return work.answers(memory, l.groups(), t.Scoring, "section"), nil
 }
 
 // lift is the part of a heading tree above some hits.

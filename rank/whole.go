@@ -129,20 +129,27 @@ func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 	for i, at := range best {
 		if outlines[i] != nil {
 			from := len(all)
-			all = places(all, r.hits[at].ID, outlines[i])
+			all = places(all, r.hits[at].ID, r.nodes[at], outlines[i])
 			pages = append(pages, page{r.docs[at], from, len(all)})
 		}
 	}
 	return pages, all
 }
 
-// places adds to all the best hit of a document and then its other places.
-func places(all []sheaf.ID, best sheaf.ID, o *sheaf.Outline) []sheaf.ID {
+// places adds to all the best hit of a document, which stands at a node, and then its
+// other places. The text of IDs is read only where the node is none of the outline's.
+func places(all []sheaf.ID, best sheaf.ID, at *sheaf.Node, o *sheaf.Outline) []sheaf.ID {
 	all = append(all, best)
+	own := false
+	for i := 0; i < len(o.Nodes) && !own; i++ {
+		own = &o.Nodes[i] == at
+	}
 	for i := range o.Nodes[:min(len(o.Nodes), MaxPlaces)] {
-		if id := o.Nodes[i].ID; len(id) != len(best) || id != best {
-			all = append(all, id)
+		n := &o.Nodes[i]
+		if n == at || !own && n.ID == best {
+			continue
 		}
+		all = append(all, n.ID)
 	}
 	return all
 }

@@ -280,7 +280,7 @@ func (r *run) calibration(plan *profile.Plan) *calibrate.Logistic {
 		return nil
 	}
 	if len(r.opt.Parameters) > 0 {
-		usual, err := r.profile.PlanFor(plan.Limit, nil, r.searcher.asked(r.query))
+		usual, err := r.profile.PlanFor(plan.Limit, nil, r.asked)
 		if err != nil || !maps.Equal(plan.Values, usual.Values) {
 			return nil
 		}
@@ -302,9 +302,10 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		return
 	}
 	text := meaning(r.query)
-	known, length := r.searcher.asked(r.query).Known, 0
-	if a := r.searcher.Analyzer; a != nil {
-		length = len(a.MatchTokens(text))
+	known, length := r.asked.Known, 0
+	if r.searcher.Analyzer != nil {
+		_, telling := r.tokens(text)
+		length = len(telling)
 	}
 	called := sync.OnceValue(func() int {
 		return r.documents(func(id sheaf.ID) bool { return rank.Called(r.facts, id, r.query.Text) })

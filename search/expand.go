@@ -374,7 +374,8 @@ func (r *run) words() {
 	}
 	if own, ok := r.query.Words.(sheaf.Bool); ok { // what it demands stays demanded
 		r.query.Words = sheaf.Bool{Must: []sheaf.TextQuery{own}, Should: more[1:]}
-		return
+	} else {
+		r.query.Words = sheaf.Bool{Should: more}
 	}
-	r.query.Words = sheaf.Bool{Should: more}
+	r.asked = r.searcher.asked(r.query) // words that only forbid mean nothing, and with others they do
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/profile"
 	"sheaf/rank"
@@ -74,7 +73,10 @@ func (r *run) weigh(ctx context.Context) (*worth, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := sought{analyzer: r.searcher.Analyzer}
+	list := sought{words: strings.Fields}
+	if r.searcher.Analyzer != nil {
+		list.words = r.tellingWords
+	}
 	list.add(r.query.Words, 1)
 	dfs, err := frequencies(ctx, counter, list.queries)
 	if err != nil {
@@ -106,12 +108,13 @@ type valued struct {
 
 // sought lists the parts of a query that are matched by themselves.
 type sought struct {
-	analyzer *analysis.Analyzer
+	// words are those of a text.
+	words func(text string) []string
 	// queries are the different ones, texts what they are called.
 	queries []sheaf.TextQuery
 	texts   []string
 	places  []place
-	words   int
+	looked  int // so many words
 }
 
 // place is where a part stands in the query: the index of the part, how often it
@@ -145,16 +148,9 @@ func (l *sought) add(q sheaf.TextQuery, factor float64) {
 
 // addWords lists the words of a text.
 func (l *sought) addWords(text string, factor float64) {
-	var words []string
-	if l.analyzer != nil {
-		for _, t := range l.analyzer.MatchTokens(text) {
-			words = append(words, text[t.Start:t.End])
-		}
-	} else {
-		words = strings.Fields(text)
-	}
-	looked := words[:min(len(words), maxWorth-l.words)]
-	l.words += len(looked)
+	words := l.words(text)
+	looked := words[:min(len(words), maxWorth-l.looked)]
+	l.looked += len(looked)
 	from := len(l.places)
 	for _, word := range looked {
 		l.put(sheaf.Match{Text: word}, word, factor)

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/profile"
 )
@@ -40,6 +41,34 @@ func (s *Searcher) asked(q sheaf.Query) profile.Asked {
 		a.Known = min(1, max(0, s.Known(meaning(q))))
 	}
 	return a
+}
+
+// analyzed is a text as a query looks for it, and those of its tokens that are worth
+// looking for when any may be found.
+type analyzed struct {
+	text            string
+	tokens, telling []analysis.Token
+}
+
+// tokens are those of a text of the query: several steps ask for the same one. There is
+// an analyzer.
+func (r *run) tokens(text string) (tokens, telling []analysis.Token) {
+	if r.analyzed == nil || r.analyzed.text != text {
+		a := r.searcher.Analyzer
+		tokens := a.QueryTokens(text)
+		r.analyzed = &analyzed{text, tokens, a.Telling(text, tokens)}
+	}
+	return r.analyzed.tokens, r.analyzed.telling
+}
+
+// tellingWords are the words of a text that are worth looking for.
+func (r *run) tellingWords(text string) []string {
+	_, telling := r.tokens(text)
+	words := make([]string, len(telling))
+	for i, t := range telling {
+		words[i] = text[t.Start:t.End]
+	}
+	return words
 }
 
 // required is the part of a query of words that every hit must match; nil when

@@ -353,7 +353,7 @@ func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 func (r *run) learnSimilarity(outcomes []outcome) {
 	for i := range outcomes {
 		if outcomes[i].branch.Vector != nil {
-			r.similar = append(r.similar, outcomes[i].ranking)
+			r.similar, r.nearest = append(r.similar, outcomes[i].ranking), nil
 		}
 	}
 }
@@ -370,6 +370,15 @@ func (r *run) similarity() map[sheaf.ID]float64 {
 		}
 	}
 	return best
+}
+
+// similarityOf is the best similarity of a hit; few stages ask.
+func (r *run) similarityOf(id sheaf.ID) (float64, bool) {
+	if r.nearest == nil {
+		r.nearest = r.similarity()
+	}
+	s, ok := r.nearest[id]
+	return s, ok
 }
 
 // byMeaning tells which of hits a vector branch found.
@@ -478,9 +487,13 @@ func (r *run) step(ctx context.Context, row *rank.Row, stage rank.Stage, env ran
 	}
 	var ranking sheaf.Ranking
 	var err error
-	if reranks {
+	lifter, lifts := stage.(rank.Lifter)
+	switch {
+	case reranks:
 		ranking, err = r.rerank(ctx, row.Ranking(), model)
-	} else {
+	case lifts:
+		ranking, err = lifter.ApplyIn(r.memory(), row.Ranking(), env)
+	default:
 		ranking, err = stage.Apply(row.Ranking(), env)
 	}
 	if err != nil {

@@ -60,7 +60,7 @@ func (r *run) rare(ctx context.Context) (func(sheaf.ID) bool, error) {
 		return nil, nil
 	}
 	text := meaning(r.query)
-	tokens := r.searcher.Analyzer.MatchTokens(text)
+	_, tokens := r.tokens(text)
 	if len(tokens) > maxGuarded {
 		return nil, nil
 	}

@@ -14,7 +14,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -220,14 +219,15 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if (s.Backend == nil || s.Facts == nil) && !p.Scans() {
 		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
 	}
-	plan, err := p.PlanFor(q.Limit, opt.Parameters, s.asked(q))
+	asked := s.asked(q)
+	plan, err := p.PlanFor(q.Limit, opt.Parameters, asked)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.Check(plan); err != nil && (opt.Order == nil || plan.Scan != nil) { // an order needs no branches
 		return nil, err
 	}
-	r := &run{searcher: s, query: q, opt: opt, profile: p, facts: newMemo(s.Facts), now: time.Now,
+	r := &run{searcher: s, query: q, asked: asked, opt: opt, profile: p, facts: newMemo(s.Facts), now: time.Now,
 		result: &Result{Profile: p.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
@@ -260,6 +260,8 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 type run struct {
 	searcher *Searcher
 	query    sheaf.Query
+	asked    profile.Asked // of the query
+	analyzed *analyzed     // a text of the query, the one asked for last
 	opt      Options
 	profile  *profile.Profile
 	facts    *memo
@@ -289,6 +291,8 @@ type run struct {
 	windows map[string]int
 	// similar is what vector branches found; their scores are cosines.
 	similar []sheaf.Ranking
+	// nearest is made of them when a stage first asks; nil before.
+	nearest map[sheaf.ID]float64
 }
 
 func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
@@ -380,8 +384,7 @@ func needsVector(plan *profile.Plan) bool {
 func (r *run) env() rank.Env {
 	env := rank.Env{Facts: r.facts, Query: r.query.Text, Now: r.now()}
 	if r.similar != nil {
-		best := sync.OnceValue(r.similarity) // few stages ask
-		env.Similarity = func(id sheaf.ID) (float64, bool) { s, ok := best()[id]; return s, ok }
+		env.Similarity = r.similarityOf
 	}
 	return env
 }

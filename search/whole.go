@@ -186,7 +186,8 @@ func (r *run) neighbors(parts []valued) []neighbor {
 	var pairs []neighbor
 	seen := map[string]bool{}
 	for _, text := range plain(r.query.Words) {
-		for i, tokens := 1, r.searcher.Analyzer.QueryTokens(text); i < min(len(tokens), maxWorth); i++ {
+		tokens, _ := r.tokens(text)
+		for i := 1; i < min(len(tokens), maxWorth); i++ {
 			a, b := tokens[i-1], tokens[i]
 			if b.Start < a.End { // a word and its parts, or characters that overlap
 				continue

@@ -45,6 +45,8 @@ func unreached(err error) string {
 	switch message := err.Error(); {
 	case strings.Contains(message, "server refused TLS"):
 		return " (let the server speak TLS, or add sslmode=disable to the address)"
+	case strings.Contains(message, "hostname resolving error"):
+		return " (no server is known by this name: look at the host in the address)"
 	case strings.Contains(message, "dial error"):
 		return " (does a server run there?)"
 	case strings.Contains(message, "use of closed network connection"), strings.Contains(message, "connection reset"), strings.Contains(message, "broken pipe"), strings.Contains(message, "unexpected EOF"):

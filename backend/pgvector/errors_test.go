@@ -38,6 +38,14 @@ func TestServerStops(t *testing.T) {
 	}
 }
 
+// TestNoSuchHost: an address whose host does not exist names what to look at.
+func TestNoSuchHost(t *testing.T) {
+	_, err := Open(t.Context(), Options{URL: "postgres://me@nobody.invalid/notes", Analyzer: backendtest.Analyzer(t, "en")})
+	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "look at the host in the address") {
+		t.Error(err)
+	}
+}
+
 // TestMadeByOthers: tables and views of others are named, also those that are called as
 // ours are.
 func TestMadeByOthers(t *testing.T) {

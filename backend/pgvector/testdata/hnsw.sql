@@ -1,7 +1,7 @@
 # open
 SELECT set_config($1, $2, false), set_config($3, $4, false);
-SELECT to_regclass($1 || '.setting') IS NOT NULL AND to_regclass($1 || '.posting') IS NOT NULL,
-		(SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = to_regnamespace($1));
+SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($1 || '.setting') AND attname = 'value') AND to_regclass($1 || '.posting') IS NOT NULL,
+		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1));
 begin;
 SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0));
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),

@@ -151,6 +151,8 @@ type Snapshot struct {
 	// branch retrieved.
 	Step    string
 	Ranking sheaf.Ranking
+	// Notes are those that the search made since the snapshot before.
+	Notes []string
 }
 
 // Hit is one answer with what a reader needs to know of it.
@@ -229,6 +231,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	}
 	r := &run{searcher: s, query: q, asked: asked, opt: opt, profile: p, facts: newMemo(s.Facts), now: time.Now,
 		result: &Result{Profile: p.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
+	r.noted = len(q.Notes)
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 	}
@@ -267,6 +270,7 @@ type run struct {
 	facts    *memo
 	now      func() time.Time
 	result   *Result
+	noted    int // notes that the snapshots so far have
 	// vector is the query's; passage that of an invented answer.
 	vector, passage []float32
 	expansion       Expansion
@@ -413,7 +417,9 @@ func (r *run) took(step string, since time.Time) time.Time {
 
 func (r *run) trace(at lane, step string, ranking sheaf.Ranking) {
 	if r.opt.Trace {
-		r.result.Trace = append(r.result.Trace, Snapshot{at.branch, at.first, step, ranking})
+		notes := slices.Clone(r.result.Notes[r.noted:])
+		r.noted = len(r.result.Notes)
+		r.result.Trace = append(r.result.Trace, Snapshot{at.branch, at.first, step, ranking, notes})
 	}
 }
 

@@ -46,7 +46,7 @@ func TestWordsSideBySide(t *testing.T) {
 	p := load(t, "sheaf")
 	ask := func(b backend.Backend, coverage string) (*search.Result, map[string]string) {
 		s := &search.Searcher{Backend: b, Store: "shelf", Facts: notes, Analyzer: a}
-		r := mustSearch(t, s, query("apple trees", 5), p, search.Options{Explain: true, Parameters: map[string]string{"coverage": coverage}})
+		r := mustSearch(t, s, query("apple trees", 5), p, search.Options{Explain: true, Trace: true, Parameters: map[string]string{"coverage": coverage}})
 		why := map[string]string{}
 		for _, h := range r.Hits {
 			checkReason(t, string(h.ID), h.Score, h.Explanation)
@@ -79,6 +79,11 @@ func TestWordsSideBySide(t *testing.T) {
 	r, why = ask(noPhrases{store}, "0.4")
 	if x, y := scores(r); x != y || r.Degraded || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "shelf cannot look for words side by side") }) {
 		t.Errorf("without phrases: apart %v, side by side %v; degraded %t, notes %q", x, y, r.Degraded, r.Notes)
+	}
+	for _, s := range r.Trace {
+		if said := strings.Contains(strings.Join(s.Notes, "\n"), "side by side"); said != strings.HasPrefix(s.Step, "whole") {
+			t.Errorf("step %s notes %q", s.Step, s.Notes)
+		}
 	}
 	if !strings.Contains(why["a.md"], "what the document covers") {
 		t.Errorf("words alone are explained by %s", why["a.md"])

@@ -338,9 +338,9 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 			if a.Branch != "" && other[i].pushed() {
 				continue // the server ranked the branches and does not tell
 			}
-			var b sheaf.Ranking
+			var b search.Snapshot
 			if j := slices.IndexFunc(other[i].trace, func(s search.Snapshot) bool { return stageName(s) == stage }); j >= 0 {
-				b = other[i].trace[j].Ranking
+				b = other[i].trace[j]
 			}
 			at := stages[stage]
 			if at == nil {
@@ -353,10 +353,11 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 				at.Reasons[other[i].refused]++
 				continue
 			}
-			g := parity.Compare(a.Ranking, b)
+			g := parity.Compare(a.Ranking, b.Ranking)
 			step := stepOf(a, one, two, way, other[i].warnings)
 			step.Chosen = chosen(a, first[i].trace)
-			at.add(parityQueryJSON{Query: query, Agreement: g, Reasons: orEmpty(parity.Reasons(a.Ranking, b, g, step))})
+			step.Noted = slices.DeleteFunc(slices.Clone(b.Notes), func(note string) bool { return slices.Contains(a.Notes, note) })
+			at.add(parityQueryJSON{Query: query, Agreement: g, Reasons: orEmpty(parity.Reasons(a.Ranking, b.Ranking, g, step))})
 		}
 	}
 	for _, s := range out.Stages {

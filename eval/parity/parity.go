@@ -155,6 +155,8 @@ type Step struct {
 	// Chosen says that the profile has it score what other branches or a first phase
 	// found, so that more or others are scored where those found others.
 	Chosen bool
+	// Noted is what the step said on the store and not on the other.
+	Noted []string
 	// Failed is why the store did not answer.
 	Failed string
 }
@@ -174,6 +176,9 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 		return nil
 	}
 	if !step.Words && !step.Meaning {
+		if len(step.Noted) > 0 {
+			return step.Noted
+		}
 		return []string{"follows from the steps before"}
 	}
 	if !g.SameSet {

@@ -103,6 +103,7 @@ func TestReasons(t *testing.T) {
 		{"the same", a, parity.Step{Words: true}, 0, ""},
 		{"the last bit", ranking("a", 3.0000001, "b", 2.0, "c", 1.0), parity.Step{Words: true}, 0, ""},
 		{"a later step", ranking("b", 3.0, "a", 2.0, "c", 1.0), parity.Step{}, 1, "follows from the steps before"},
+		{"a later step that said why", ranking("b", 3.0, "a", 2.0, "c", 1.0), parity.Step{Noted: []string{"it looks for no pairs"}}, 1, "it looks for no pairs"},
 		{"a window", ranking("a", 3.0, "b", 2.0, "d", 1.0000001), parity.Step{Words: true}, 1, "window"},
 		{"other documents", ranking("x", 3.0, "b", 2.0, "c", 1.0), parity.Step{Words: true}, 1, "the store finds others"},
 		{"other documents of another branch", ranking("a", 3.0, "b", 2.0), parity.Step{Words: true, Chosen: true}, 1, "others are scored"},

@@ -52,7 +52,7 @@ func testOpenRefuses(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 		t.Fatal(resp, err)
 	}
 	resp.Body.Close()
-	t.Cleanup(func() { _ = elastic.Drop(t.Context(), foreign) })
+	t.Cleanup(func() { _ = elastic.Drop(context.WithoutCancel(t.Context()), foreign) })
 	for what, c := range map[string]struct {
 		change func(*elastic.Options)
 		want   error

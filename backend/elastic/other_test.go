@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf/backend/backendtest"
 	"sheaf/backend/elastic"
@@ -39,6 +40,49 @@ func TestOtherServer(t *testing.T) {
 		}
 		if !strings.Contains(said, c.examines) {
 			t.Errorf("%s, %s: examined: %s", c.dialect, c.answer, said)
+		}
+		server.Close()
+	}
+}
+
+// TestClock: what a slow server says of its clock is later than the question, by the time
+// that it took. What was said before the question or after the answer is a difference.
+func TestClock(t *testing.T) {
+	for what, c := range map[string]struct {
+		nodes []time.Duration
+		found string
+		fault bool
+	}{
+		"right":                    {[]time.Duration{0}, "differs by 0s", false},
+		"one of three is too late": {[]time.Duration{0, 90 * time.Minute, 0}, "differs by 1h", true},
+		"one is too early":         {[]time.Duration{-90 * time.Minute, 0}, "differs by 1h", true},
+		"nobody tells":             {nil, "not told", false},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasPrefix(r.URL.Path, "/_nodes/stats") {
+				_, _ = io.WriteString(w, `{"nodes":{"n":{"version":"9.5.3"}}}`)
+				return
+			}
+			var nodes []string
+			time.Sleep(20 * time.Millisecond) // what the question takes on its way
+			for i, off := range c.nodes {
+				nodes = append(nodes, fmt.Sprintf(`"n%d":{"timestamp":%d}`, i, time.Now().Add(off).UnixMilli()))
+			}
+			_, _ = fmt.Fprintf(w, `{"nodes":{%s}}`, strings.Join(nodes, ","))
+		}))
+		o := elastic.Options{URL: server.URL, Index: "notes", Dialect: elastic.Elasticsearch, Analyzer: backendtest.Analyzer(t, "en")}
+		told := false
+		for _, f := range elastic.Examine(t.Context(), o) {
+			if f.Check != "clock" {
+				continue
+			}
+			told = true
+			if !strings.HasPrefix(f.Found, c.found) || (f.Err != nil) != c.fault {
+				t.Errorf("%s: %q, %v", what, f.Found, f.Err)
+			}
+		}
+		if !told {
+			t.Errorf("%s: no word of the clock", what)
 		}
 		server.Close()
 	}

@@ -85,6 +85,32 @@ func TestRunning(t *testing.T) {
 	expect("one that is gone", "begins", "", true)
 }
 
+// TestAwait: the wait for a server goes by the clock, however many tries that makes, and
+// says what ended it.
+func TestAwait(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/out", "last words\n")
+	for what, c := range map[string]struct {
+		fakes string // date, sleep, curl and kill of the script
+		told  string
+		ok    bool
+	}{
+		"answers at the 2,000th try": {`date() { echo 7; }; sleep() { n=$((n + 1)); }; curl() { [ $n = 2000 ]; }; kill() { :; }`, "", true},
+		"the time is up":             {`date() { cat now; }; sleep() { echo $(($(cat now) + 100)) >now; }; curl() { return 7; }; kill() { :; }`, "does not answer url after 300 s", false},
+		"the server ended":           {`date() { echo 7; }; sleep() { exit 9; }; curl() { return 7; }; kill() { return 1; }`, "ended before it answered url", false},
+	} {
+		write(t, dir+"/now", "1000\n")
+		process, err := filepath.Abs(servers + "/process.sh")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, told, ok := shell(t, dir, `. "$PROCESS"; n=0; `+c.fakes+"; await 1 url out 300", "PROCESS="+process)
+		if ok != c.ok || !strings.Contains(told, c.told) || strings.Contains(told, "last words") == ok {
+			t.Errorf("%s: %q, %v", what, told, ok)
+		}
+	}
+}
+
 // TestPostgresRunning: a second start prints the address of the cluster that runs, and
 // leaves the cluster alone.
 func TestPostgresRunning(t *testing.T) {

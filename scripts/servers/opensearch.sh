@@ -65,7 +65,7 @@ YML
 	pid=$!
 	echo $pid >"$dir/pid"
 	address=http://127.0.0.1:$port
-	await "$pid" "$address/_cluster/health?wait_for_status=yellow&timeout=1s" "$dir/node/out" 360 || { end "$dir"; exit 1; }
+	await "$pid" "$address/_cluster/health?wait_for_status=yellow&timeout=1s" "$dir/node/out" 300 || { end "$dir"; exit 1; }
 	started "$dir" "$address"
 }
 

@@ -59,14 +59,20 @@ artifact() {
 	rm -rf "$1/zip"
 }
 
-# await PID URL OUTPUT TRIES waits until URL answers, a quarter of a second a try. When
-# the process ends before or no try is left, it shows the end of OUTPUT and fails.
+# await PID URL OUTPUT SECONDS waits until URL answers, by the clock: on a busy machine a
+# server and a try both take longer. When the process ends before or the time is up, it
+# shows the end of OUTPUT, says which, and fails.
 await() {
-	tries=0
-	until curl -sf -m 2 ${CURL_OPTIONS:-} "$2" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		if ! kill -0 "$1" 2>/dev/null || [ $tries -gt "$4" ]; then
+	until=$(($(date +%s) + $4))
+	while ! curl -sf -m 10 ${CURL_OPTIONS:-} "$2" >/dev/null 2>&1; do
+		if ! kill -0 "$1" 2>/dev/null; then
 			tail -30 "$3" >&2
+			echo "the server ended before it answered $2" >&2
+			return 1
+		fi
+		if [ "$(date +%s)" -ge "$until" ]; then
+			tail -30 "$3" >&2
+			echo "the server does not answer $2 after $4 s" >&2
 			return 1
 		fi
 		sleep 0.25

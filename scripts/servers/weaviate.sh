@@ -37,7 +37,7 @@ start() {
 	pid=$!
 	echo $pid >"$dir/pid"
 	address=http://127.0.0.1:$port
-	await "$pid" "$address/v1/.well-known/ready" "$dir/out" 240 || { end "$dir"; exit 1; }
+	await "$pid" "$address/v1/.well-known/ready" "$dir/out" 120 || { end "$dir"; exit 1; }
 	started "$dir" "$address" "${KEY:-}"
 }
 

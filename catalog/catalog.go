@@ -191,6 +191,8 @@ type Catalog struct {
 	dir string
 	o   Options
 
+	watch *manifest.Watch // of what other processes publish
+
 	writing sync.Mutex // held during Update
 	mu      sync.Mutex
 	current *View
@@ -204,7 +206,7 @@ func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	if o.Source == nil {
 		o.Source = vfs.Disk{}
 	}
-	c := &Catalog{fs: fsys, dir: dir, o: o}
+	c := &Catalog{fs: fsys, dir: dir, o: o, watch: manifest.NewWatch(fsys, dir)}
 	if !o.ReadOnly {
 		if err := fsys.MkdirAll(dir); err != nil {
 			return nil, fmt.Errorf("open catalog: %w", err)
@@ -285,7 +287,7 @@ func (c *Catalog) View() *View {
 
 // Reload looks for a generation that another process published.
 func (c *Catalog) Reload() error {
-	generation, err := manifest.Generation(c.fs, c.dir)
+	generation, err := c.watch.Generation()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -392,5 +394,5 @@ func (c *Catalog) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.current.Close()
-	return nil
+	return c.watch.Close()
 }

@@ -111,6 +111,8 @@ type Index struct {
 	seen    atomic.Uint64 // generation that current was read from
 	refresh sync.Mutex    // one refresh at a time; readers try it only
 
+	watch *manifest.Watch // of what other processes publish
+
 	writer chan struct{} // holds one token: the right to load
 
 	publish sync.Mutex // guards what follows, and publication
@@ -147,7 +149,7 @@ func Open(o Options) (*Index, error) {
 	if err := vector.Supported(); err != nil {
 		return nil, fmt.Errorf("open index %s: %w", o.Dir, err)
 	}
-	ix := &Index{options: o, fs: o.FS, writer: make(chan struct{}, 1)}
+	ix := &Index{options: o, fs: o.FS, watch: manifest.NewWatch(o.FS, o.Dir), writer: make(chan struct{}, 1)}
 	ix.writer <- struct{}{}
 	ix.stop, ix.cancel = context.WithCancel(context.Background())
 	if paused {
@@ -276,7 +278,7 @@ func (ix *Index) follow() error {
 	if ix.writing.Load() {
 		return nil
 	}
-	switch g, err := manifest.Generation(ix.fs, ix.options.Dir); {
+	switch g, err := ix.watch.Generation(); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // nothing is written yet, or the folder is gone; what is open stays
 	case err != nil:
@@ -381,9 +383,9 @@ func (ix *Index) Close() error {
 	ix.waitForMerges(context.Background()) // none begins any more
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
-	var err error
+	err := ix.watch.Close()
 	if s := ix.current.Swap(nil); s != nil {
-		err = s.Release()
+		err = errors.Join(err, s.Release())
 	}
 	if ix.lock != nil {
 		err = errors.Join(err, ix.lock.Close())

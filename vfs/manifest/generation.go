@@ -19,12 +19,15 @@ func Generation(fsys vfs.FS, dir string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	generation, err := readGeneration(f)
+	return generation, errors.Join(err, f.Close())
+}
+
+// readGeneration reads the generation from a manifest's header.
+func readGeneration(f vfs.File) (uint64, error) {
 	var header [24]byte
 	n, err := f.ReadAt(header[:], 0)
-	if n == len(header) || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if n < len(header) && err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
 	if n < len(header) {

@@ -34,6 +34,7 @@ type standIn struct {
 	classes []map[string]any
 	objects map[string][]kept // by class
 	asked   int               // queries for hits
+	last    int               // after so many it answers none; 0 for no end
 }
 
 type kept struct {
@@ -61,6 +62,9 @@ func (s *standIn) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, err
+	}
+	if s.last > 0 && s.asked >= s.last {
+		return nil, errors.New("asked without end")
 	}
 	var answer any
 	read := func(into any) {
@@ -257,6 +261,38 @@ func TestNearestOfManyPassages(t *testing.T) {
 		}
 		if n := server.asked - before; n > 2 {
 			t.Errorf("round %d: %d requests for what was asked before", round, n)
+		}
+	}
+}
+
+// TestLongestList: when the longest list of the server leaves open whether better ones
+// follow, its hits are the answer if they are enough; too few are refused by reason. The
+// server is not asked for the same list again.
+func TestLongestList(t *testing.T) {
+	for what, c := range map[string]struct {
+		chunks, passages int
+		refused          string
+	}{
+		"more chunks than a list takes, equally near": {most + 50, 1, ""},
+		"one chunk fills the list":                    {1, most + 50, "more than 10000 candidates have to be looked at for 10 hits"},
+	} {
+		s, server := standing(t)
+		var batch backend.Batch
+		for i := range c.chunks {
+			chunk := backendtest.Chunk(fmt.Sprintf("t:%05d", i), "body", "x")
+			chunk.Vectors = []backend.Vectors{{Name: "body", Passages: slices.Repeat([][]float32{{1, 0}}, c.passages)}}
+			batch.Chunks = append(batch.Chunks, chunk)
+		}
+		if err := s.Write(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		server.last = server.asked + 20
+		got, err := s.Retrieve(t.Context(), backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{1, 0}}})
+		switch {
+		case c.refused == "" && (err != nil || len(got) != 10):
+			t.Errorf("%s: %d hits, %v", what, len(got), err)
+		case c.refused != "" && (!errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), c.refused)):
+			t.Errorf("%s: %v, want it refused: %s", what, err, c.refused)
 		}
 	}
 }

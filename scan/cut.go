@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -254,27 +255,37 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 }
 
 // whyNot says why a document is not among the candidates; "" when it is.
-func whyNot(f *found, g *gathered, id sheaf.ID, tree string, req search.ScanRequest) string {
-	name, ok := strings.CutPrefix(string(id), tree+":")
-	if !ok {
-		return "it is no document of this folder"
+func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequest) (string, error) {
+	name, inside := strings.CutPrefix(string(id), s.o.Tree+":")
+	at := slices.IndexFunc(f.files, func(f ingest.File) bool { return f.Path == name })
+	if !inside || at < 0 {
+		return "", fmt.Errorf("%w: %s is no file of this folder", sheaf.ErrNotFound, id)
 	}
 	if g.at[name] {
-		return ""
+		return "", nil
+	}
+	if req.Shown != nil {
+		chunker, err := newChunker(req.ChunkChars)
+		if err != nil {
+			return "", err
+		}
+		if d := s.load(&f.files[at], chunker, new([]byte)); d == nil || !d.passes(req.Shown) {
+			return "", fmt.Errorf("%w: %s is no file of this folder", sheaf.ErrNotFound, id)
+		}
 	}
 	for rank, m := range f.matches {
-		if f.files[m.file].Path != name {
+		if m.file != at {
 			continue
 		}
 		switch {
 		case rank >= g.tried && g.full:
-			return fmt.Sprintf("its file holds %q and is number %d of the files that match: the memory was full after %d", f.needlesOf(m.path|m.content), rank+1, len(g.docs))
+			return fmt.Sprintf("its file holds %q and is number %d of the files that match: the memory was full after %d", f.needlesOf(m.path|m.content), rank+1, len(g.docs)), nil
 		case rank >= g.tried:
-			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates", f.needlesOf(m.path|m.content), rank+1, req.MaxFiles)
+			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates", f.needlesOf(m.path|m.content), rank+1, req.MaxFiles), nil
 		case req.Filter != nil:
-			return "the filter leaves its file out, or it could not be read"
+			return "the filter leaves its file out, or it could not be read", nil
 		}
-		return "its file could not be read"
+		return "its file could not be read", nil
 	}
-	return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name), f.needlesOf(math.MaxUint64))
+	return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name), f.needlesOf(math.MaxUint64)), nil
 }

@@ -127,7 +127,7 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	facts := newFacts(s, files, g.docs)
 	out.Backend, out.Facts, out.Catalog, out.Text = store, facts, facts.view, facts.text
 	out.Files, out.Matched, out.Candidates, out.Chunks = len(files), len(found.matches), len(g.docs), g.chunks
-	out.WhyNot = func(id sheaf.ID) string { return whyNot(found, g, id, s.o.Tree, req) }
+	out.WhyNot = func(id sheaf.ID) (string, error) { return s.whyNot(found, g, id, req) }
 	return out, nil
 }
 

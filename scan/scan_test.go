@@ -126,22 +126,28 @@ func TestCandidates(t *testing.T) {
 	}
 	files["z/rare.md"] = "a common word and a zebra\n"
 	files["z/zebra crossing.md"] = "common\n"
+	files["z/other.md"] = "nothing of that\n"
 	s := searcher(t, folder(t, files))
 	r := ask(t, s, "common zebra", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
 	if got := ids(r)[:2]; !slices.Equal(got, []string{"z/zebra crossing.md#0", "z/rare.md#0"}) {
 		t.Errorf("first are %v", got)
 	}
 	c := r.Scanned
-	if c.Files != 62 || c.Matched != 62 || c.Candidates != 10 || c.Chunks != 10 || !strings.Contains(strings.Join(r.Notes, "\n"), "52 further files") {
+	if c.Files != 63 || c.Matched != 62 || c.Candidates != 10 || c.Chunks != 10 || !strings.Contains(strings.Join(r.Notes, "\n"), "52 further files") {
 		t.Errorf("%+v, notes %v", c, r.Notes)
 	}
-	if why := c.WhyNot("vault:a/common-59.md"); !strings.Contains(why, "only the first 10 are candidates") {
+	if why, _ := c.WhyNot("vault:a/common-59.md"); !strings.Contains(why, "only the first 10 are candidates") {
 		t.Errorf("why not: %s", why)
 	}
-	if why := c.WhyNot("vault:z/rare.md"); why != "" {
+	if why, _ := c.WhyNot("vault:z/rare.md"); why != "" {
 		t.Errorf("a candidate has a reason not to be one: %s", why)
 	}
-	if why := c.WhyNot("vault:missing.md"); !strings.Contains(why, "holds any of: common") {
+	for _, id := range []sheaf.ID{"vault:missing.md", "other:z/rare.md", "missing.md"} {
+		if why, err := c.WhyNot(id); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("why not %s: %q, %v", id, why, err)
+		}
+	}
+	if why, _ := c.WhyNot("vault:z/other.md"); !strings.Contains(why, "holds any of: common") {
 		t.Errorf("why not: %s", why)
 	}
 }
@@ -153,7 +159,7 @@ func TestPathsComeFirst(t *testing.T) {
 		files[fmt.Sprintf("a/note-%02d.md", i)] = "a zebra, and another zebra\n"
 	}
 	r := ask(t, searcher(t, folder(t, files)), "zebra", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
-	if why := r.Scanned.WhyNot("vault:z/zebra.md"); why != "" || r.Scanned.Matched != 21 {
+	if why, _ := r.Scanned.WhyNot("vault:z/zebra.md"); why != "" || r.Scanned.Matched != 21 {
 		t.Errorf("of %d files that hold the word the one called so is no candidate: %s", r.Scanned.Matched, why)
 	}
 }

@@ -32,6 +32,9 @@ type ScanRequest struct {
 	// counted; nil is all.
 	Filter  sheaf.Filter
 	Visible func(doc sheaf.ID) bool
+	// Shown is what a file must pass as it is now for WhyNot to tell of it; nil
+	// is no bound.
+	Shown sheaf.Filter
 	// MaxFiles is the most candidates; ChunkChars is the most characters of a
 	// chunk; MemoryBytes bounds what cut files and the index take together.
 	MaxFiles    int
@@ -60,8 +63,10 @@ type Scanned struct {
 	// Notes and Warnings are for the result, Took are the steps.
 	Notes, Warnings []string
 	Took            []Timing
-	// WhyNot says why a document is not among the candidates; "" when it is.
-	WhyNot func(doc sheaf.ID) string
+	// WhyNot says why a document is not among the candidates; "" when it is. One
+	// of which there is no file, or none that may be told of, is
+	// sheaf.ErrNotFound.
+	WhyNot func(doc sheaf.ID) (string, error)
 }
 
 // scan finds the candidates of the query when the profile wants them from the

@@ -45,7 +45,11 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 	result := done.result
 	a := &Absence{ID: id, Degraded: result.Degraded, Warnings: result.Warnings}
 	if scanned := result.Scanned; scanned != nil {
-		if reason := whyNoCandidate(scanned, id); reason != "" {
+		reason, err := whyNoCandidate(scanned, id)
+		if err != nil {
+			return nil, err
+		}
+		if reason != "" {
 			a.add("it is no candidate: %s", reason)
 			return a, nil
 		}
@@ -97,15 +101,15 @@ func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 }
 
 // whyNoCandidate says why the scan did not take the file of id; "" when it did.
-func whyNoCandidate(scanned *Scanned, id sheaf.ID) string {
+func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 	if _, ok := scanned.Facts.Chunk(id); ok {
-		return ""
+		return "", nil
 	}
 	if at := strings.LastIndexByte(string(id), '#'); at >= 0 {
-		if reason := scanned.WhyNot(id[:at]); reason != "" {
-			return reason
+		if reason, err := scanned.WhyNot(id[:at]); reason != "" || err != nil {
+			return reason, err
 		}
-		return "its file has no such section"
+		return "its file has no such section", nil
 	}
 	return scanned.WhyNot(id)
 }

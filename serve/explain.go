@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -137,7 +138,10 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 		return nil, notFound(id)
 	}
 	a, err := r.lab(ctx).WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
-	if err != nil {
+	switch {
+	case p.profile.Scans() && errors.Is(err, sheaf.ErrNotFound): // in the words of the others
+		return nil, notFound(id)
+	case err != nil:
 		return nil, err
 	}
 	return &Absence{ID: a.ID, Rank: a.Rank, Inside: a.Inside, Reasons: orEmpty(a.Reasons), degraded: a.Degraded, warnings: a.Warnings}, nil

@@ -19,7 +19,7 @@ type visibleFiles struct {
 // Scan implements search.Scanner.
 func (v visibleFiles) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
 	if v.guard.filter != nil {
-		req.Visible = v.guard.visible
+		req.Visible, req.Shown = v.guard.visible, v.guard.filter
 		req.Filter = both(v.guard.filter, req.Filter)
 	}
 	return v.scanner.Scan(ctx, req)

@@ -123,6 +123,10 @@ func RunStages() []string { return slices.Clone(runStages) }
 // document a chunk belongs to. A stage that needs more is sheaf.ErrUnsupported. Errors
 // call settings as flags are written.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
+	if !slices.Contains(Stages(), name) {
+		at := &node{file: "stage", kind: nodeScalar, text: name}
+		return Step{}, at.unknown("stage", runStages)
+	}
 	step, err := newStage(name, set, limit, "--")
 	if err != nil {
 		return step, err

@@ -129,6 +129,12 @@ func TestRunStages(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, help, err)
 		}
 	}
+	for name, hint := range map[string]string{"zzzzzzzz": "", "elbo": `: did you mean "elbow"?`} {
+		want := fmt.Sprintf("unknown stage %q%s (allowed: %s)", name, hint, strings.Join(profile.RunStages(), ", "))
+		if _, err := profile.NewRunStage(name, nil, 10); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("stage %s: %v, want %s", name, err, want)
+		}
+	}
 	if _, err := profile.NewRunStage("aggregate", map[string]string{"to": "parent"}, 10); !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Errorf("to parents: %v", err)
 	}

@@ -167,6 +167,7 @@ type Stored struct {
 	Pending string   `json:"pending,omitempty" doc:"What is still to be done for it."`
 
 	version catalog.Hash // before the change; zero for none
+	left    bool         // whether it was kept, and the store had not taken it
 }
 
 // given is what a collection knows of documents that callers give.
@@ -178,12 +179,12 @@ type given struct {
 
 	mu sync.Mutex
 	// left are kept documents that the store did not take when this process began,
-	// and why.
-	left map[sheaf.ID]string
+	// by identifier.
+	left map[sheaf.ID]leftDocument
 }
 
 func newGiven() given {
-	return given{turn: make(chan struct{}, 1), tasks: newTasks(), left: map[sheaf.ID]string{}}
+	return given{turn: make(chan struct{}, 1), tasks: newTasks(), left: map[sheaf.ID]leftDocument{}}
 }
 
 func (g *given) counts() TaskCounts { return g.tasks.counts() }
@@ -457,6 +458,8 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change) ([]Stored, 
 		ch := &changes[i]
 		if out[i].version != (catalog.Hash{}) {
 			names[i].old = fileName(ch.ID, out[i].version)
+		} else if out[i].left {
+			names[i].old = c.given.fileLeft(ch.ID)
 		}
 		if ch.Put == nil {
 			deletes = append(deletes, ch.ID)
@@ -516,7 +519,7 @@ func (c *Collection) refused(changes []Change, names []versions) error {
 		switch {
 		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
 			return err // both stay: see missing
-		case err == nil && fileName(changes[i].ID, rec.File.Hash) == n.fresh, err != nil && changes[i].Put == nil:
+		case err == nil && fileName(changes[i].ID, rec.File.Hash) == n.fresh, err != nil && changes[i].Put == nil && c.given.fileLeft(changes[i].ID) == "":
 			err = c.removeFile(n.old, n.fresh)
 		default:
 			err = c.removeFile(n.fresh, n.old)
@@ -611,20 +614,31 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		if there {
 			tag, version = ETag(rec), rec.File.Hash
 		}
+		left := ""
+		if !there {
+			left = c.given.fileLeft(ch.ID)
+		}
 		outside := there && !ch.within(rec)
+		if left != "" && len(ch.Within) > 0 {
+			_, kept, err := c.stored(left)
+			if err != nil {
+				return err
+			}
+			outside = !slices.ContainsFunc(ch.Within, func(set string) bool { return slices.Contains(kept.Document.Sets, set) })
+		}
 		switch {
 		case outside && ch.Put == nil: // as if there were none
 			return notFound(ch.ID)
 		case outside:
 			return fmt.Errorf("%w: there is a document %s that is none of this key's", ErrForbidden, ch.ID)
-		case ch.Put == nil && !there: // whatever the conditions: RFC 9110, section 13.2.1
+		case ch.Put == nil && !there && left == "": // whatever the conditions: RFC 9110, section 13.2.1
 			return notFound(ch.ID)
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):
 			return inChange(i, unmet("if_match", ch.ID))
 		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && HasTag(ch.IfNoneMatch, tag)):
 			return inChange(i, unmet("if_none_match", ch.ID))
 		}
-		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version}
+		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version, left: left != ""}
 	}
 	return nil
 }

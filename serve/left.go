@@ -8,11 +8,21 @@ import (
 	"sheaf/ingest"
 )
 
+// leftDocument is a kept document that the store did not take: its file, and why.
+type leftDocument struct{ name, why string }
+
 // leave notes that the store did not take a kept document.
-func (g *given) leave(id sheaf.ID, why error) {
+func (g *given) leave(id sheaf.ID, name string, why error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.left[id] = why.Error()
+	g.left[id] = leftDocument{name, why.Error()}
+}
+
+// fileLeft is the file of a kept document that the store did not take, "" for none.
+func (g *given) fileLeft(id sheaf.ID) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.left[id].name
 }
 
 // leftOut are the kept documents that the store did not take, but for those that were
@@ -21,7 +31,7 @@ func (g *given) leftOut() (list []Skip) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(g.left)) {
-		list = append(list, Skip{id.Tree(), id.Path(), ingest.ReasonRefused, g.left[id] + "; it is kept, and tried again when the server starts: put another version"})
+		list = append(list, Skip{id.Tree(), id.Path(), ingest.ReasonRefused, g.left[id].why + "; it is kept, and tried again when the server starts: put another version, or delete it"})
 	}
 	return list
 }

@@ -48,7 +48,7 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, names []ver
 			continue
 		}
 		out.Changes[id] = i
-		if names[i].old == "" {
+		if names[i].old == "" || c.given.fileLeft(id) != "" {
 			continue
 		}
 		content, stored, err := c.stored(names[i].old)

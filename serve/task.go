@@ -392,7 +392,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (mo
 		id := sheaf.DocumentID(puts[i].Tree, puts[i].Path)
 		refused := partial != nil && partial.Rejected[id] != nil
 		if refused && len(missing[name]) == 1 {
-			c.given.leave(id, partial.Rejected[id])
+			c.given.leave(id, name, partial.Rejected[id])
 			continue
 		}
 		for _, e := range missing[name] {

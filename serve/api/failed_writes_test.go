@@ -15,6 +15,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/serve"
+	"sheaf/serve/access"
 	"sheaf/serve/api"
 	"sheaf/serve/servetest"
 )
@@ -323,5 +324,63 @@ func TestRefusedAtStart(t *testing.T) {
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`, &serve.Stored{})
 	if list := refused(); len(list) > 0 || len(found(t, s, "apples")) == 0 {
 		t.Errorf("put again: the status says %+v", list)
+	}
+	if _, ok := kept(t, s)[heavy]; ok {
+		t.Error("put again: the version before it is kept")
+	}
+}
+
+// A kept document that the store did not take can be deleted, by who may delete its
+// like, and then nothing is left of it.
+func TestRefusedAtStartAndDeleted(t *testing.T) {
+	docs := t.TempDir()
+	s := start(t, notes, func(o *api.Options) {
+		o.Collections = []*serve.Collection{servetest.Open(t, notes, func(o *serve.Options) { o.Documents = docs }).Collection}
+	})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples", "sets": ["fruit"]}, {"id": "api:b.md", "text": "heavy bananas"}]}`, &api.BatchAnswer{})
+	var fixture *servetest.Fixture
+	s = start(t, notes, func(o *api.Options) {
+		fixture = servetest.Open(t, notes, func(o *serve.Options) { o.Documents, o.Backend = docs, picky{o.Backend} })
+		o.Collections = []*serve.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	working(t, fixture.Collection)
+	refused := func() (list []serve.Skip) {
+		var st serve.Status
+		s.get(t, "GET", "/v1/status", "", &st)
+		return slices.DeleteFunc(st.Skipped, func(k serve.Skip) bool { return k.Tree != "api" })
+	}
+	for deadline := time.Now().Add(20 * time.Second); len(refused()) < 2; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the status tells of %v", refused())
+		}
+	}
+	ctx := context.Background()
+	bound := func(sets ...string) access.Grant {
+		return access.Grant{Scopes: []access.Scope{access.ScopeIngest}, Tenant: access.All, Sets: sets}
+	}
+	for id, sets := range map[sheaf.ID][]string{"api:a.md": {"stone"}, "api:b.md": {"fruit"}} {
+		if _, err := fixture.Collection.Write(ctx, bound(sets...), []serve.Change{{ID: id}}); !errors.Is(err, sheaf.ErrNotFound) {
+			t.Errorf("%s is deleted by a key of the sets %v: %v", id, sets, err)
+		}
+	}
+	if res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "more heavy bananas"}`); res.StatusCode != 422 || len(kept(t, s)) != 2 || len(refused()) != 2 {
+		t.Errorf("another version that is refused: %d %s; kept are %v", res.StatusCode, body, kept(t, s))
+	}
+	if _, err := fixture.Collection.Write(ctx, bound("fruit"), []serve.Change{{ID: "api:a.md"}}); err != nil {
+		t.Errorf("deleted by a key of its set: %v", err)
+	}
+	if list := refused(); len(list) != 1 || len(kept(t, s)) != 1 {
+		t.Errorf("one is deleted: the status says %+v, kept are %v", list, kept(t, s))
+	}
+	var stored serve.Stored
+	if s.get(t, "DELETE", "/v1/documents/api:b.md", "", &stored); !stored.Deleted {
+		t.Errorf("%+v", stored)
+	}
+	if list := refused(); len(list) > 0 || len(kept(t, s)) > 0 {
+		t.Errorf("both are deleted: the status says %+v, kept are %v", list, kept(t, s))
+	}
+	if res, body := s.ask(t, "DELETE", "/v1/documents/api:b.md", ""); res.StatusCode != 404 {
+		t.Errorf("once more: %d %s", res.StatusCode, body)
 	}
 }

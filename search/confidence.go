@@ -226,22 +226,27 @@ func (j *judged) compare(facts *memo, row *rank.Row) {
 	}
 }
 
+// legs adds what the branches found of a hit to its evidence.
+func (j *judged) legs(e *Evidence, legs []sheaf.Leg) {
+	for leg, at := range legs {
+		if at.Rank == 0 || leg >= len(j.text) {
+			continue
+		}
+		if !j.text[leg] {
+			e.Meaning = max(e.Meaning, at.Score)
+		} else if j.ideals[leg] > 0 {
+			e.Words = max(e.Words, at.Score/j.ideals[leg])
+		}
+	}
+}
+
 // evidence is what speaks for a hit of a document.
 func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, known float64, length int) Evidence {
 	e := Evidence{Known: known, Length: length}
 	j := r.judged
-	hits := append([]sheaf.Hit{*h}, h.Constituents...)
-	for i := range hits {
-		for leg, at := range hits[i].Legs {
-			if at.Rank == 0 || leg >= len(j.text) {
-				continue
-			}
-			if !j.text[leg] {
-				e.Meaning = max(e.Meaning, at.Score)
-			} else if j.ideals[leg] > 0 {
-				e.Words = max(e.Words, at.Score/j.ideals[leg])
-			}
-		}
+	j.legs(&e, h.Legs)
+	for i := range h.Constituents {
+		j.legs(&e, h.Constituents[i].Legs)
 	}
 	number := uint32(0)
 	if n := r.facts.Node(h.ID); n != nil && n.Doc == doc {
@@ -311,21 +316,22 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		return r.documents(func(id sheaf.ID) bool { return rank.Called(r.facts, id, r.query.Text) })
 	})
 	holding := sync.OnceValue(func() int { return r.documents(r.holds) })
+	evidence, confidence := make([]Evidence, len(ranking)), make([]float64, len(ranking))
 	for i := range r.result.Hits {
-		hit := &r.result.Hits[i]
-		at := slices.IndexFunc(ranking, func(h sheaf.Hit) bool { return h.ID == hit.ID })
-		e := r.evidence(&ranking[at], hit.Doc, known, length)
+		hit, e := &r.result.Hits[i], &evidence[i]
+		*e = r.evidence(&ranking[i], hit.Doc, known, length)
 		if rank.Called(r.facts, hit.ID, r.query.Text) {
 			e.Named = called()
 		}
 		if r.holds != nil && r.holds(hit.ID) {
 			e.Holds = holding()
 		}
-		hit.Evidence = &e
+		hit.Evidence = e
 		if r.confidence != nil {
 			c := e.Confidence(r.confidence, i == 0)
-			hit.Confidence, hit.Level = &c, LevelOf(c)
-			if i == 0 && (r.searcher.Answers(e, r.profile, c) || e.Words > 0 && alternatives(r.query.Words)) {
+			confidence[i] = c
+			hit.Confidence, hit.Level = &confidence[i], LevelOf(c)
+			if i == 0 && (r.searcher.Answers(*e, r.profile, c) || e.Words > 0 && alternatives(r.query.Words)) {
 				*r.result.Answerable = true
 				if hit.Level == None {
 					hit.Level = Low

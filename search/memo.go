@@ -16,15 +16,11 @@ import (
 type memo struct {
 	rank.Facts
 	*tables
-	short     rank.Outliner  // the same facts, when they can tell in short
-	shared    sharer         // the same facts, when they need not copy documents
-	placer    placer         // the same facts, when they know where a store has its chunks
-	met       *rank.Ordinals // of the hits of a first phase; nil when there is none
-	metNodes  []*sheaf.Node  // theirs
-	documents map[sheaf.ID]*sheaf.Document
-	outlines  map[sheaf.ID]*sheaf.Outline // made of documents
-	chunks    map[sheaf.ID]*sheaf.Chunk
-	dates     map[sheaf.ID]known[sheaf.Dated]
+	short    rank.Outliner  // the same facts, when they can tell in short
+	shared   sharer         // the same facts, when they need not copy documents
+	placer   placer         // the same facts, when they know where a store has its chunks
+	met      *rank.Ordinals // of the hits of a first phase; nil when there is none
+	metNodes []*sheaf.Node  // theirs
 }
 
 // sharer is facts that share the documents that they keep.
@@ -44,29 +40,44 @@ type placer interface {
 // tables are the memory of a memo that other searches use again. It belongs to one
 // search, until release.
 type tables struct {
-	nodes table[sheaf.Node]
-	brief table[sheaf.Outline] // from short
-	rooms []*backend.Room      // for rankings that end with the search
-	taken int                  // so many of rooms
-	fused []*rank.Memory       // for rankings that end with the search
-	lent  int                  // so many of fused
-	found foundRoom
+	documents map[sheaf.ID]*sheaf.Document
+	outlines  map[sheaf.ID]*sheaf.Outline // made of documents
+	chunks    map[sheaf.ID]*sheaf.Chunk
+	dates     map[sheaf.ID]known[sheaf.Dated]
+	nodes     table[sheaf.Node]
+	brief     table[sheaf.Outline] // from short
+	rooms     []*backend.Room      // for rankings that end with the search
+	taken     int                  // so many of rooms
+	fused     []*rank.Memory       // for rankings that end with the search
+	lent      int                  // so many of fused
+	found     foundRoom
 	// judged are the documents of the search by which its answers are judged.
 	judged []judgedDocument
 }
 
-var tablesPool = sync.Pool{New: func() any { return &tables{} }}
+var tablesPool = sync.Pool{New: func() any {
+	return &tables{documents: map[sheaf.ID]*sheaf.Document{}, outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]*sheaf.Chunk{},
+		dates: map[sheaf.ID]known[sheaf.Dated]{}}
+}}
 
 // maxKeptSlots is the largest table that is kept for another search.
 const maxKeptSlots = 1 << 14
+
+// maxKeptFacts is what the largest map holds that is kept for another search: to empty one
+// takes the time of the most that it ever held.
+const maxKeptFacts = 1 << 10
 
 // release gives the tables back; the memo is used no more.
 func (m *memo) release() {
 	t := m.tables
 	m.tables = nil
-	if max(len(t.nodes), len(t.brief)) > maxKeptSlots {
+	if max(len(t.nodes), len(t.brief)) > maxKeptSlots || max(len(t.documents), len(t.outlines), len(t.chunks), len(t.dates)) > maxKeptFacts {
 		return
 	}
+	clear(t.documents)
+	clear(t.outlines)
+	clear(t.chunks)
+	clear(t.dates)
 	clear(t.nodes)
 	clear(t.brief)
 	for _, room := range t.rooms[:t.taken] {
@@ -165,8 +176,7 @@ func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
 	shared, _ := facts.(sharer)
 	placer, _ := facts.(placer)
-	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, placer: placer, documents: map[sheaf.ID]*sheaf.Document{},
-		outlines: map[sheaf.ID]*sheaf.Outline{}, chunks: map[sheaf.ID]*sheaf.Chunk{}, dates: map[sheaf.ID]known[sheaf.Dated]{}}
+	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, placer: placer}
 }
 
 // Chunk implements rank.Facts.

@@ -381,17 +381,18 @@ func (r *run) similarityOf(id sheaf.ID) (float64, bool) {
 	return s, ok
 }
 
-// byMeaning tells which of hits a vector branch found.
-func (r *run) byMeaning(hits sheaf.Ranking) map[sheaf.ID]bool {
-	found := make(map[sheaf.ID]bool, len(hits))
+// byMeaning tells of each of hits whether a vector branch found it.
+func (r *run) byMeaning(hits sheaf.Ranking) []bool {
+	found, numbers := make([]bool, len(hits)), rank.NewOrdinals(len(hits))
+	defer numbers.Release()
 	for i := range hits {
-		found[hits[i].ID] = false
+		numbers.Add(hits[i].ID)
 	}
-	left := len(found)
+	left := numbers.Len()
 	for _, ranking := range slices.Backward(r.similar) { // that of the last phase has most of them
 		for i := 0; i < len(ranking) && left > 0; i++ {
-			if known, asked := found[ranking[i].ID]; asked && !known {
-				found[ranking[i].ID] = true
+			if at, asked := numbers.Of(ranking[i].ID); asked && !found[at] {
+				found[at] = true
 				left--
 			}
 		}

@@ -482,7 +482,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		}
 		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb, Path: d.Path,
 			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: legs(h.Legs), Passage: h.Passage, Explanation: h.Explanation}
-		hit.ByMeaning = byMeaning[h.ID]
+		hit.ByMeaning = byMeaning[i]
 		for _, tags := range [...][]string{c.Tags, d.Tags} {
 			for _, t := range tags {
 				if !slices.Contains(hit.Tags, t) {

@@ -99,6 +99,10 @@ func remedy(e *pgconn.PgError) string {
 		return " (the server's disk is full; nothing of this write is there, it can be repeated)"
 	case e.Code == "53300":
 		return " (the server has no connections left: raise max_connections or lower pool_max_conns in the URL)"
+	case e.Code == "08P01":
+		return " (the server, or a pooler before it, does not take what was sent: name the server itself in the address, or let the pooler pass search_path and options on)"
+	case e.Code == "57P04":
+		return " (make the database again, or name another one in the URL)"
 	case strings.HasPrefix(e.Code, "57P"), strings.HasPrefix(e.Code, "08"):
 		return " (the server stops or starts, or ended the connection: when it is there again, repeat this; what was not committed is not written)"
 	case e.Code == "57014":

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/backend/backendtest"
 )
 
@@ -38,6 +39,16 @@ func TestServerStops(t *testing.T) {
 	}
 }
 
+// TestOthersEnd: what a pooler refuses, and a database that is gone, are no server that stops.
+func TestOthersEnd(t *testing.T) {
+	for code, says := range map[string]string{"08P01": "pooler", "57P04": "make the database again"} {
+		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
+		if text := fmt.Sprint(err); !strings.Contains(text, says) || strings.Contains(text, "repeat") {
+			t.Error(err)
+		}
+	}
+}
+
 // TestNoSuchHost: an address whose host does not exist names what to look at.
 func TestNoSuchHost(t *testing.T) {
 	_, err := Open(t.Context(), Options{URL: "postgres://me@nobody.invalid/notes", Analyzer: backendtest.Analyzer(t, "en")})
@@ -47,12 +58,15 @@ func TestNoSuchHost(t *testing.T) {
 }
 
 // TestMadeByOthers: tables and views of others are named, also those that are called as
-// ours are.
+// ours are, and they are not dropped.
 func TestMadeByOthers(t *testing.T) {
 	s := fresh(t, Options{Analyzer: backendtest.Analyzer(t, "en")})
 	for i, made := range []string{
 		"CREATE TABLE %s.setting (name text, value text); CREATE TABLE %[1]s.posting (x int)",
 		"CREATE TABLE %s.setting (key text); CREATE TABLE %[1]s.posting (x int)",
+		"CREATE TABLE %s.setting (key text, value text); CREATE TABLE %[1]s.posting (x int)",
+		"CREATE TABLE %s.setting (name text, value int); INSERT INTO %[1]s.setting VALUES ('a', 1); CREATE TABLE %[1]s.posting (x int)",
+		"CREATE TABLE %s.setting (name text, value text); INSERT INTO %[1]s.setting VALUES ('a', NULL); CREATE TABLE %[1]s.posting (x int)",
 		"CREATE VIEW %s.posting AS SELECT 1",
 	} {
 		o := s.o
@@ -67,7 +81,60 @@ func TestMadeByOthers(t *testing.T) {
 		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "the schema "+o.Schema+" is not ours, it holds posting") {
 			t.Errorf("%s: %v", made, err)
 		}
+		if err := Drop(t.Context(), o.URL, o.Schema); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "posting") {
+			t.Errorf("drop %s: %v", made, err)
+		}
 		if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+o.Schema+" CASCADE"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestBesideExtensions: what extensions made in a schema is not of others, and stays.
+func TestBesideExtensions(t *testing.T) {
+	s := fresh(t, Options{Analyzer: backendtest.Analyzer(t, "en")})
+	o := s.o
+	o.Schema = s.o.Schema + "_x"
+	if _, err := s.pool.Exec(t.Context(), "CREATE SCHEMA "+o.Schema+"; CREATE EXTENSION pg_stat_statements SCHEMA "+o.Schema); err != nil {
+		t.Skip("the server has no extension pg_stat_statements: ", err)
+	}
+	other, err := Open(t.Context(), o)
+	if err != nil {
+		t.Error(err)
+	} else {
+		_ = other.Close()
+	}
+	if err := Drop(t.Context(), o.URL, o.Schema); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "pg_stat_statements") {
+		t.Errorf("drop: %v", err)
+	}
+	if _, err := s.pool.Exec(t.Context(), "DROP SCHEMA "+o.Schema+" CASCADE"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCommitThatFails: after a commit that the server refused, the next call says that
+// nothing is written.
+func TestCommitThatFails(t *testing.T) {
+	s := fresh(t, Options{Analyzer: backendtest.Analyzer(t, "en")})
+	if _, err := s.pool.Exec(t.Context(), `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE='53100'; END $$;
+		CREATE TRIGGER no BEFORE UPDATE ON total FOR EACH ROW EXECUTE FUNCTION no()`); err != nil {
+		t.Fatal(err)
+	}
+	load, err := s.Bulk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Close()
+	c := backendtest.Chunk("t:a", "body", "x")
+	if err := load.Add(t.Context(), backend.Batch{Replace: []sheaf.ID{c.Doc}, Chunks: []backend.Chunk{c}}); err != nil {
+		t.Fatal(err)
+	}
+	first := load.Commit(t.Context())
+	if _, err := s.pool.Exec(t.Context(), "DROP TRIGGER no ON total"); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{first, load.Commit(t.Context()), load.Add(t.Context(), backend.Batch{Chunks: []backend.Chunk{c}})} {
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "nothing since the last commit is written, it can be repeated") {
 			t.Error(err)
 		}
 	}

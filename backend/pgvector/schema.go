@@ -162,13 +162,20 @@ func old(version string) bool {
 	return err == nil && major == 0 && minor < 8
 }
 
+// look tells what a schema holds, without what extensions made, and whether tables as
+// ours are among it.
+func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds []string, err error) {
+	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
+			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
+		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class c WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1)
+			AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'))`, schema).Scan(&ours, &holds)
+	return ours, holds, err
+}
+
 // verify compares the tables that are there with the options; made is false
 // when there are none.
 func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err error) {
-	var ours bool
-	var others []string
-	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($1 || '.setting') AND attname = 'value') AND to_regclass($1 || '.posting') IS NOT NULL,
-		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1))`, s.o.Schema).Scan(&ours, &others)
+	ours, others, err := look(ctx, conn, s.o.Schema)
 	switch {
 	case err != nil:
 		return false, err
@@ -178,7 +185,7 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 		return false, s.notOurs(others)
 	}
 	settings := map[string]string{}
-	rows, _ := conn.Query(ctx, "SELECT name, value FROM setting")
+	rows, _ := conn.Query(ctx, "SELECT coalesce(name, ''), coalesce(value, '') FROM setting")
 	var name, value string
 	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error { settings[name] = value; return nil }); err != nil {
 		return false, err
@@ -334,13 +341,19 @@ func Drop(ctx context.Context, url, schema string) error {
 	if err != nil {
 		return fail("connect", err)
 	}
+	var made bool
 	var others []string
-	err = conn.QueryRow(ctx, `SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class
-		WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1) AND relname !~ $2`, schema, ourTables).Scan(&others)
+	if made, _, err = look(ctx, conn, schema); err == nil && made {
+		err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+schema+".setting WHERE name = 'version')").Scan(&made)
+	}
+	if err == nil {
+		err = conn.QueryRow(ctx, `SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class
+			WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1) AND NOT ($2 AND relname ~ $3)`, schema, made, ourTables).Scan(&others)
+	}
 	switch {
 	case err != nil:
 	case len(others) > 0:
-		err = sheaf.Invalidf("postgres: drop schema %s: it also holds %s, which is not ours: move that elsewhere, or name another schema", schema, strings.Join(others, ", "))
+		err = sheaf.Invalidf("postgres: drop schema %s: it holds %s, which is not ours: move that elsewhere, or name another schema", schema, strings.Join(others, ", "))
 	default:
 		_, err = conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
 	}

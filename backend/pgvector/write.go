@@ -587,18 +587,20 @@ func (w *load) Commit(ctx context.Context) error {
 	}
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
+	told := "nothing since the last commit is written, it can be repeated"
 	err = w.totals(ctx)
 	if err == nil {
-		err = w.tx.Commit(ctx)
-		if err != nil && broken(err) {
-			err = fmt.Errorf("%w: the connection broke during the commit: whether it is written is not known: repeat it: %w", sheaf.ErrUnavailable, err)
+		if err = w.tx.Commit(ctx); err != nil && broken(err) {
+			told = "the connection broke during the commit: whether it is written is not known: repeat it"
 		}
 	}
 	if err == nil {
 		w.s.remember(w.fresh)
+	} else {
+		w.broken = fmt.Errorf("%s: %w", told, fail("commit", err))
 	}
 	w.end()
-	return fail("commit", err)
+	return w.broken
 }
 
 // totals brings the counts of fields and chunks up to date.

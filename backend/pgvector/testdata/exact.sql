@@ -1,7 +1,9 @@
 # open
 SELECT set_config($1, $2, false), set_config($3, $4, false);
-SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($1 || '.setting') AND attname = 'value') AND to_regclass($1 || '.posting') IS NOT NULL,
-		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1));
+SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
+			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
+		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class c WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1)
+			AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'));
 begin;
 SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0));
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),

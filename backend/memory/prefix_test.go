@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -47,6 +48,29 @@ func TestExpansionsFindRawWords(t *testing.T) {
 				}
 				return true
 			})
+		}
+	}
+}
+
+// TestExpansionsAreExplainedAlike: of words that a prefix finds and that score alike, the
+// same one is named each time.
+func TestExpansionsAreExplainedAlike(t *testing.T) {
+	a, err := analysis.New(analysis.Options{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New(a)
+	if err := store.Write(t.Context(), backend.Batch{Chunks: []backend.Chunk{{ID: "t:a", Doc: "t:a", Fields: []backend.Field{{Name: sheaf.FieldBody, Text: "chara charb charc chard chare charf"}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		out, err := store.Explain(t.Context(), backend.Request{Limit: 1, Text: &backend.TextRequest{Query: sheaf.Prefix{Text: "char"},
+			Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}, []sheaf.ID{"t:a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%+v", *out[0]); !strings.Contains(got, `"chara"`) {
+			t.Fatal(got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -426,8 +427,8 @@ func (f *field) within(tokens []analysis.Token, low, slop int) bool {
 	return true
 }
 
-// expand scores, in each field, the best of the terms that weight accepts; it
-// returns 0 for others.
+// expand scores, in each field, the best of the terms that weight accepts, of equal
+// ones the first in the order of bytes; it returns 0 for others.
 func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weight func(term string) float64) (*parts, bool) {
 	accepted := map[string]float64{}
 	for _, i := range fields {
@@ -449,9 +450,9 @@ func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weig
 		}
 	}
 	out := s.parts()
-	for term, w := range accepted {
+	for _, term := range slices.Sorted(maps.Keys(accepted)) {
 		one := s.parts()
-		s.term(one, term, fields, factor*w, c)
+		s.term(one, term, fields, factor*accepted[term], c)
 		out.reach(len(one.scores))
 		for i, v := range one.scores {
 			if v > out.scores[i] {

@@ -30,6 +30,7 @@ type job struct {
 	// unsure says that size and time are as they were, and that the system says
 	// that something changed: the time was set back, or only rights are others.
 	unsure bool
+	state  int64 // as found has it
 }
 
 // plan is what there is to do.
@@ -71,14 +72,20 @@ const skippedKey = "skipped-all"
 // that they had are read.
 func seenKey(tree string) string { return "seen:" + tree }
 
-// seenUntil is until when all changes of files are known: what changes during the walk
-// may have been looked at before.
+// seenUntil is until when all changes of files are known; 0 where the system does not
+// say. What changes during the walk may have been looked at before, and what changed
+// while the clock was ahead says nothing of the others: neither counts.
 func (w *walked) seenUntil() int64 {
-	last := int64(0)
+	began, last := w.began.UnixNano(), int64(0)
 	for i := range w.files {
-		last = max(last, w.files[i].state)
+		switch state := w.files[i].state; {
+		case state > began:
+			last = max(last, 1) // the system does say
+		default:
+			last = max(last, state)
+		}
 	}
-	return min(last, w.began.UnixNano())
+	return last
 }
 
 // makePlan compares the folders with the catalog.
@@ -153,8 +160,19 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 	}
 	slices.SortFunc(present, func(a, b candidate) int { return cmp.Compare(a.id, b.id) })
 	take := func(c candidate, known bool, old catalog.FileState) *job {
-		p.work = append(p.work, job{doc: c.id, tree: c.tree.Name, path: c.file.path, full: filepath.Join(c.tree.Root, filepath.FromSlash(c.file.path)), size: c.file.size, known: known, old: old})
+		p.work = append(p.work, job{doc: c.id, tree: c.tree.Name, path: c.file.path, full: filepath.Join(c.tree.Root, filepath.FromSlash(c.file.path)), size: c.file.size, known: known, old: old, state: c.file.state})
 		return &p.work[len(p.work)-1]
+	}
+	seen := map[string]int64{} // by earlier runs
+	for key, at := range view.Settings().Extra {
+		if tree, ok := strings.CutPrefix(key, seenKey("")); ok {
+			seen[tree], _ = strconv.ParseInt(at, 10, 64) // what is no number says nothing
+		}
+	}
+	// changed reports whether the system says that something changed since then.
+	changed := func(c candidate) bool {
+		before := seen[c.tree.Name]
+		return before > 0 && c.file.state > before
 	}
 	refused := sync.OnceValues(func() (map[sheaf.ID]catalog.Skip, error) { return readRefused(view) })
 	takeNew := func(c candidate) error {
@@ -164,8 +182,11 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 				return err
 			}
 			if s, ok := before[c.id]; ok && s.Size == c.file.size && s.ModTime == c.file.modTime {
-				p.skipped = append(p.skipped, s)
-				return nil
+				if !changed(c) {
+					p.skipped = append(p.skipped, s)
+					return nil
+				}
+				p.unsure = true
 			}
 		}
 		take(c, false, catalog.FileState{})
@@ -174,12 +195,6 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 	given := map[string]bool{} // trees without a folder
 	for _, tree := range o.Trees {
 		given[tree.Name] = tree.Root == ""
-	}
-	seen := map[string]int64{} // by earlier runs
-	for key, at := range view.Settings().Extra {
-		if tree, ok := strings.CutPrefix(key, seenKey("")); ok {
-			seen[tree], _ = strconv.ParseInt(at, 10, 64) // what is no number says nothing
-		}
 	}
 	i := 0
 	for id, state := range view.Files() {
@@ -200,11 +215,10 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 		}
 		f := present[i].file
 		_, pending := p.pending[id]
-		before := seen[present[i].tree.Name]
 		switch {
 		case o.Rebuild || pending && o.Embedder != nil || f.size != state.Size || f.modTime != state.ModTime:
 			take(present[i], true, state)
-		case before > 0 && f.state > before:
+		case changed(present[i]):
 			take(present[i], true, state).unsure = true
 			p.unsure = true
 		default:

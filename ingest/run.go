@@ -84,6 +84,9 @@ type runner struct {
 	// embedFault is set when the embedder failed; it is not asked again in
 	// this run.
 	embedFault error
+	// unread is, for each tree, when the first of the unsure files changed that could
+	// not be read.
+	unread map[string]int64
 }
 
 // writer is the backend's bulk writer, or its plain writes made to look like
@@ -210,7 +213,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	r.update = catalog.Update{}
 	sortSkips(r.report.Skipped)
 	skipped := hashSkips(r.report.Skipped)
-	if last && !r.plan.unsure && len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
+	if last && !(r.plan.unsure && r.seesMore(&settings)) && len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
 		return nil // files that could not be read still cannot
 	}
 	r.tell(PhaseCommit, true)
@@ -241,8 +244,8 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 		u.Skipped = &r.report.Skipped
 	}
 	if last { // before, what was seen may not be indexed
-		for tree, at := range r.plan.seen {
-			settings.Extra[seenKey(tree)] = strconv.FormatInt(at, 10)
+		for tree := range r.plan.seen {
+			settings.Extra[seenKey(tree)] = r.seen(tree)
 		}
 	}
 	pending := maps.Clone(r.pending)
@@ -255,6 +258,26 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 		return errors.Join(refused, r.recorded())
 	}
 	return nil
+}
+
+// seen is until when changes of a tree are known, as the settings have it: an unsure file
+// that could not be read is unsure again in the next run.
+func (r *runner) seen(tree string) string {
+	at := r.plan.seen[tree]
+	if first, ok := r.unread[tree]; ok {
+		at = min(at, first-1)
+	}
+	return strconv.FormatInt(at, 10)
+}
+
+// seesMore reports whether that differs from what is recorded.
+func (r *runner) seesMore(settings *catalog.Settings) bool {
+	for tree := range r.plan.seen {
+		if settings.Extra[seenKey(tree)] != r.seen(tree) {
+			return true
+		}
+	}
+	return false
 }
 
 // writtenFile is a file whose document was written, and what the report counted of it.
@@ -574,6 +597,14 @@ func (r *runner) unreadable(ctx context.Context, w backend.BulkWriter, j *job, e
 	r.bytes += j.size
 	if gone {
 		return nil
+	}
+	if j.unsure {
+		if r.unread == nil {
+			r.unread = map[string]int64{}
+		}
+		if first, ok := r.unread[j.tree]; !ok || j.state < first {
+			r.unread[j.tree] = j.state
+		}
 	}
 	left := skipOf(err)
 	left.Tree, left.Path = j.tree, j.path

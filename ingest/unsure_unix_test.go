@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,4 +65,80 @@ func TestSameSizeAndTime(t *testing.T) {
 		t.Errorf("other rights: %+v", r)
 	}
 	quiet("other rights")
+}
+
+// replace writes another text of the size and the time that a file had.
+func (w *world) replace(path, text string) {
+	w.t.Helper()
+	name := filepath.Join(w.root, path)
+	info, err := os.Stat(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond) // longer than any step of the clock of a file system here
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// TestRefusedSameSizeAndTime: a file that was left out is read again when another text
+// of its size and time is there.
+func TestRefusedSameSizeAndTime(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", strings.Repeat("\x00\xff\xfe\x01", 100))
+	w.write("b.md", "# B\n\nbeta\n")
+	if r := w.run(); len(r.Skipped) != 1 {
+		t.Fatalf("a binary file: %+v", r)
+	}
+	if r := w.run(); r.Bytes != 0 || len(r.Skipped) != 1 {
+		t.Errorf("a binary file is read again: %+v", r)
+	}
+	w.replace("a.md", "# A\n\n"+strings.Repeat("alp ", 98)+"abc")
+	if r := w.run(); r.Added != 1 || len(r.Skipped) != 0 {
+		t.Errorf("a text in its place: %+v", r)
+	}
+	w.sameAsClean("a file that was left out")
+}
+
+// TestUnreadSameSizeAndTime: another text of the size and time that a file had, which
+// cannot be read at first, is told of in every run until it is read.
+func TestUnreadSameSizeAndTime(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "# A\n\nalpha\n")
+	w.write("b.md", "# B\n\nbeta\n")
+	w.run()
+	w.replace("a.md", "# A\n\nomega\n")
+	time.Sleep(50 * time.Millisecond)
+	w.write("c.md", "# C\n\nlater\n")
+	ctx := context.Background()
+	name := filepath.Join(w.root, "a.md")
+	for i := range 2 {
+		o := w.o
+		var err error
+		if o.Walked, err = ingest.NewWalk(ctx, w.root, o.Walk); err != nil {
+			t.Fatal(err)
+		}
+		// A folder in the place of a file that the walk found cannot be read.
+		if err := os.Rename(name, name+".away"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ingest.Run(ctx, o)
+		if err != nil || len(r.Skipped) != 1 {
+			t.Errorf("run %d: %+v, %v", i, r, err)
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(name+".away", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.run()
+	w.sameAsClean("another text that could not be read at first")
 }

@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sheaf/analysis"
+	"sheaf/backend/memory"
+	"sheaf/catalog"
+	"sheaf/vfs"
+)
+
+// TestFutureChange: a file that changed while the clock was ahead, and was not changed
+// since, has no run commit anything, whether or not there are others.
+func TestFutureChange(t *testing.T) {
+	for _, others := range []bool{false, true} {
+		root := t.TempDir()
+		names := []string{"a.md"}
+		if others {
+			names = append(names, "b.md")
+		}
+		old := time.Now().Add(-time.Hour)
+		for _, name := range names {
+			name = filepath.Join(root, name)
+			if err := os.WriteFile(name, []byte("# A\n\nalpha\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(name, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := analysis.New(analysis.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := memory.New(a)
+		ctx := context.Background()
+		run := func() (*Report, uint64) {
+			found, err := walk(ctx, root, WalkOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found.files[0].state = time.Now().Add(365 * 24 * time.Hour).UnixNano()
+			r, err := Run(ctx, Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}, Walked: &Walk{root: root, found: found}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			view := c.View()
+			defer view.Close()
+			return r, view.Generation()
+		}
+		_, first := run()
+		if r, second := run(); r.Unchanged != len(names) || second != first {
+			t.Errorf("%q: %+v, generation %d and then %d", names, r, first, second)
+		}
+		// Another text is still seen.
+		name := filepath.Join(root, "a.md")
+		if err := os.WriteFile(name, []byte("# A\n\nomega\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, old, old); err != nil {
+			t.Fatal(err)
+		}
+		if r, _ := run(); r.Changed != 1 {
+			t.Errorf("%q: another text: %+v", names, r)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

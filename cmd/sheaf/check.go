@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -97,7 +98,7 @@ func (s *session) check(ctx context.Context) error {
 	case errors.Is(all, sheaf.ErrCorrupt):
 	case errors.Is(all, sheaf.ErrUnsupported):
 		err = fmt.Errorf("%w: another version of sheaf made a part of %s", sheaf.ErrCorrupt, s.where.Dir)
-	case errors.Is(all, errStrays):
+	case onlyStrays(faults):
 		return s.strayed()
 	default:
 		err = fmt.Errorf("%w: %s was not brought up to date to its end", sheaf.ErrCorrupt, s.where.Dir)
@@ -139,7 +140,7 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 }
 
 // agreement compares how many chunks the catalog knows with how many can be
-// found. What a run left that was stopped is no fault.
+// found, and a server may hold others beside. What a run left that was stopped is no fault.
 func (s *session) agreement(ctx context.Context) []error {
 	r, ok := s.backend.(backend.Reporter)
 	if !ok {
@@ -157,21 +158,66 @@ func (s *session) agreement(ctx context.Context) []error {
 			return nil
 		}
 	}
-	if extra := stats.Chunks - s.view.Chunks(); s.target != nil && extra > 0 {
-		return []error{fmt.Errorf("%w: %s holds %s that no document here has: a run was stopped and its files are gone since, or another folder is kept there", errStrays, s.target,
-			terminal.Plural(extra, "chunk", "chunks"))}
+	found := stats.Chunks
+	if s.target != nil {
+		if found, err = s.countOurs(ctx); err != nil {
+			return []error{err}
+		}
 	}
-	return []error{fmt.Errorf("the catalog knows %s chunks, %s can be found", terminal.Count(s.view.Chunks()), terminal.Count(stats.Chunks))}
+	var faults []error
+	if found != s.view.Chunks() {
+		faults = append(faults, fmt.Errorf("the catalog knows %s chunks, %s can be found", terminal.Count(s.view.Chunks()), terminal.Count(found)))
+	}
+	if extra := stats.Chunks - found; extra > 0 {
+		faults = append(faults, fmt.Errorf("%w: %s holds %s that no document here has: a run was stopped and its files are gone since, or another folder is kept there", errStrays, s.target,
+			terminal.Plural(extra, "chunk", "chunks")))
+	}
+	return faults
+}
+
+// countBatch is how many chunks a server is asked for at once to be counted: few enough
+// for every server's longest list.
+const countBatch = 1000
+
+// countOurs is how many of the chunks that the catalog knows a server finds. How many it
+// holds in all does not say so, because others' chunks stand for those that are missing.
+func (s *session) countOurs(ctx context.Context) (int, error) {
+	count, batch := 0, make([]sheaf.ID, 0, countBatch)
+	ask := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		found, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: len(batch), Within: batch}))
+		count, batch = count+len(found), batch[:0]
+		return err
+	}
+	for id := range s.view.Files() {
+		doc, _ := s.view.Document(id)
+		for i := range doc.Chunks {
+			if batch = append(batch, doc.Chunks[i].ID); len(batch) == countBatch {
+				if err := ask(); err != nil {
+					return 0, err
+				}
+			}
+		}
+	}
+	err := errors.Join(ask(), s.view.Err())
+	return count, err
 }
 
 // errStrays is that a server holds what no document here has.
 var errStrays = errors.New("chunks of no document")
 
+// onlyStrays reports whether such chunks are all that is wrong.
+func onlyStrays(faults []error) bool {
+	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
+}
+
 // strayed is the error of a check that found such chunks and nothing else. The server is
 // not emptied without being asked: others may search it.
 func (s *session) strayed() error {
 	return withHint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, s.target),
-		"no search shows them, but their words are counted; when nobody else searches there, empty it and fill it again: %s", s.app.rebuildCommand())
+		"no search shows them, but their words are counted, and they can take the places of hits from here; when nobody else searches there, empty it and fill it again: %s", s.app.rebuildCommand())
 }
 
 // stoppedRun says that a run was stopped between writing its last documents and

@@ -129,7 +129,7 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	o := s.ingestOptions()
 	o.Trees = trees
 	s.noteOtherSettings()
-	first := s.view.Docs() == 0 && !s.remaking()
+	first := s.first()
 	if first {
 		if err := s.refuseStrangers(ctx, trees); err != nil {
 			return err

@@ -149,6 +149,8 @@ func (s *session) bringUp(ctx context.Context, o openOptions) error {
 		if err = s.refresh(ctx); errors.Is(err, sheaf.ErrCorrupt) {
 			err = s.remake(ctx, err, true)
 		}
+	case o.updates && s.first():
+		err = s.refuseStrangers(ctx, s.trees())
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (s *session) whenFree(ctx context.Context, try func() error) error {
 // written, or another process does so, the answer comes from what is
 // committed, with a note, unless the command needs it whole.
 func (s *session) refresh(ctx context.Context) error {
-	first := s.view.Docs() == 0 && !s.remaking()
+	first := s.first()
 	fresh := first || s.remaking()
 	must := fresh || s.whole
 	if first {

@@ -72,7 +72,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 			return s.advise(err)
 		}
 	}
-	if all := errors.Join(faults...); all != nil && !errors.Is(all, errStrays) {
+	if len(faults) > 0 && !onlyStrays(faults) {
 		if err = s.remake(ctx, faults[0], true); err == nil {
 			faults, err = s.faults(ctx)
 		}
@@ -87,7 +87,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 	if err := a.printFaults(s.checked(before), done); err != nil {
 		return err
 	}
-	if errors.Is(errors.Join(faults...), errStrays) {
+	if onlyStrays(faults) {
 		return s.strayed()
 	}
 	if len(faults) > 0 {
@@ -305,10 +305,14 @@ func (s *session) finish(ctx context.Context, o ingest.Options) error {
 	return s.noteStrays(ctx)
 }
 
+// first reports whether documents are to be written for the first time.
+func (s *session) first() bool { return s.view.Docs() == 0 && !s.remaking() }
+
 // refuseStrangers is an error when a server that is to be filled for the first time holds
-// documents of another folder: words would be counted in both, and hits of the other one
-// would take the places of ours. The same folder on another machine is none: its documents
-// have the names that they have here.
+// documents of other folders alone: words would be counted in both, and hits of the other
+// ones would take the places of ours. Where it has documents of these folders, they were
+// written from another machine, or before what was known of them here was lost: what else
+// is there was given to them.
 func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	if s.target == nil {
 		return nil
@@ -317,14 +321,24 @@ func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) err
 	for _, t := range trees {
 		ours.Values = append(ours.Values, sheaf.TextValue(t.Name))
 	}
-	found, err := s.backend.Retrieve(ctx, backend.Request{Limit: 1, Filter: sheaf.Not{Filter: ours}, Text: &backend.TextRequest{
-		Query: sheaf.Bool{}, Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB,
-	}})
+	found, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: 1, Filter: ours}))
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	found, err = s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: 1}))
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	return withHint(fmt.Errorf("fill %s: %w: it holds documents of another folder, %s among them, and words would be counted in both: name another place for this folder in store", s.target, sheaf.ErrInvalid, found[0].ID),
 		"when nobody searches there any more, empty it and fill it from here: %s", s.app.rebuildCommand())
+}
+
+// anyChunk asks for chunks whatever they say.
+func anyChunk(req backend.Request) backend.Request {
+	req.Text = &backend.TextRequest{
+		Query: sheaf.Bool{}, Fields: []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: backend.DefaultK1, B: backend.DefaultB,
+	}
+	return req
 }
 
 // noteStrays says when a server holds what no document here has: another folder was kept

@@ -34,6 +34,9 @@ type WalkOptions struct {
 	FollowLinks bool
 	// ListIgnored makes [Scan] list what rules leave out.
 	ListIgnored bool
+	// watch is told of each folder before it is listed, and of the files that links
+	// lead to; their paths are without links.
+	watch func(path string, isDir bool)
 }
 
 // DefaultMaxFileBytes is the size from which files are skipped.
@@ -104,8 +107,11 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	w.out.began = time.Now()
 	w.more = sync.NewCond(&w.mu)
 	top := folder{ignores: outerIgnores(root)}
-	if o.FollowLinks {
+	if o.FollowLinks || o.watch != nil {
 		top.real = realPath(root)
+	}
+	w.real = top.real
+	if o.FollowLinks {
 		w.entered = map[string]bool{top.real: true}
 	}
 	w.queue, w.open = []folder{top}, 1
@@ -133,12 +139,12 @@ func sortSkips(skipped []catalog.Skip) {
 
 type folder struct {
 	path    string // "" for the top, else ending with a slash
-	real    string // with FollowLinks: without links
+	real    string // without links; "" below the top unless FollowLinks is set
 	ignores []ignoreFile
 }
 
 type walker struct {
-	root             string
+	root, real       string // real is without links, when it is asked for
 	o                WalkOptions
 	include, exclude ignoreFile
 
@@ -195,6 +201,9 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 	skip := func(path, reason, detail string) {
 		out.skipped = append(out.skipped, catalog.Skip{Path: path, Reason: reason, Detail: detail})
 	}
+	if w.o.watch != nil {
+		w.o.watch(cmp.Or(dir.real, filepath.Join(w.real, filepath.FromSlash(dir.path))), true)
+	}
 	list, entries, err := openListing(full)
 	if err != nil {
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, reasonOf(err))
@@ -214,6 +223,11 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 					skip(path, ReasonLink, "links are not followed unless asked")
 				}
 				continue
+			}
+			if w.o.watch != nil && w.document(path, name) {
+				if _, r := w.ignoredBy(dir.ignores, path, name, false); r == nil {
+					w.o.watch(realPath(filepath.Join(full, name)), false)
+				}
 			}
 			if info, err = os.Stat(filepath.Join(full, name)); err != nil {
 				skip(path, ReasonUnreadable, reasonOf(err))

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -39,9 +39,13 @@ const (
 // network drive) it looks again and again instead, twice a second in folders
 // that are looked through quickly.
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
+	f := watched{whole: map[string]bool{}, files: map[string]bool{}}
+	o.Walk.watch, o.Walked = f.add, nil // each run walks, and watches what it walks
 	fault := ""
-	w := watch{run: func() error {
+	w := watch{events: make(chan struct{}, 1), faults: make(chan struct{}, 1)}
+	w.run = func() error {
 		report, err := Run(ctx, o)
+		w.polls = f.failed()
 		same := err != nil && err.Error() == fault
 		if fault = ""; err != nil {
 			fault = err.Error()
@@ -50,33 +54,103 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 			onRun(report, err)
 		}
 		return err
-	}}
+	}
 	watcher, err := fsnotify.NewWatcher()
 	if err == nil {
-		defer watcher.Close()
-		w.events, w.faults = watcher.Events, watcher.Errors
-		w.follow = func(folder string) bool {
-			return watchFolders(watcher, folder, o.Walk.FollowLinks, map[string]bool{}) == nil
-		}
+		f.watch = watcher.Add
+		done := make(chan struct{})
+		go func() { f.pass(watcher, &w); close(done) }()
+		defer func() { _ = watcher.Close(); <-done }()
 	} else {
-		w.follow = func(string) bool { return false }
-	}
-	for _, tree := range o.Trees {
-		if tree.Root != "" && (vfs.Network(tree.Root) != "" || !w.follow(tree.Root)) {
-			w.polls = true
-		}
+		f.watch = func(string) error { return err }
 	}
 	w.until(ctx)
 	return nil
 }
 
+// watched is what the walks of a watch came upon.
+type watched struct {
+	watch func(folder string) error // has the events of a folder come
+	mu    sync.Mutex
+	whole map[string]bool // folders that were entered
+	files map[string]bool // that links lead to
+	fault bool            // events do not come from everywhere
+}
+
+// add has the events of a folder come, or those of a file that a link leads to. What was
+// removed and made again is watched again: all is added in each walk. What is gone
+// meanwhile is no error.
+func (f *watched) add(path string, isDir bool) {
+	if path == "" {
+		return // a link that leads nowhere
+	}
+	f.mu.Lock()
+	set, folder := f.whole, path
+	if !isDir {
+		set, folder = f.files, filepath.Dir(path)
+	}
+	known := set[path]
+	set[path] = true
+	f.mu.Unlock()
+	err := error(nil)
+	if !known && vfs.Network(folder) != "" {
+		err = errors.New("a network drive does not tell of changes")
+	} else {
+		err = f.watch(folder)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.mu.Lock()
+		f.fault = true
+		f.mu.Unlock()
+	}
+}
+
+// failed reports whether events do not come from everywhere.
+func (f *watched) failed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fault
+}
+
+// pass gives what happens to a watch until the watcher is closed. It never waits for a
+// run, which adds folders meanwhile: one that waits stands for all.
+func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
+	for {
+		to := w.events
+		select {
+		case e, ok := <-watcher.Events:
+			if !ok {
+				return
+			}
+			if e.Op == fsnotify.Chmod || !f.matters(e.Name) {
+				continue
+			}
+		case _, ok := <-watcher.Errors:
+			if !ok {
+				return
+			}
+			to = w.faults
+		}
+		select {
+		case to <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// matters reports whether an event is of what the walks came upon, and not of another
+// file in the folder of one that a link leads to.
+func (f *watched) matters(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.whole[name] || f.whole[filepath.Dir(name)] || f.files[name]
+}
+
 // watch decides when to run. It is apart from the file system, so that its times
 // are tested on a clock of their own.
 type watch struct {
-	events chan fsnotify.Event
-	faults chan error
-	// follow has the events of a new folder come too; false when it cannot.
-	follow func(folder string) bool
+	events chan struct{} // something changed
+	faults chan struct{} // some events were lost
 	run    func() error
 	// polls says that events do not come from everywhere.
 	polls bool
@@ -91,13 +165,7 @@ func (w *watch) until(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case e := <-w.events:
-			if e.Has(fsnotify.Create) && !w.follow(e.Name) {
-				w.polls = true
-			}
-			if e.Op == fsnotify.Chmod {
-				continue
-			}
+		case <-w.events:
 			now := time.Now()
 			if first.IsZero() {
 				first = now
@@ -122,51 +190,4 @@ func (w *watch) look() time.Duration {
 		return rescan
 	}
 	return min(rescan, max(poll, (pollShare-1)*time.Since(began)))
-}
-
-// watchFolders watches a folder and those below it. A file, or a folder that is
-// gone meanwhile, is no error. With links, it also watches where links lead: the
-// folder, or the one that a file lies in. seen is where links led before.
-func watchFolders(w *fsnotify.Watcher, root string, links bool, seen map[string]bool) error {
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil && path == root && !errors.Is(err, fs.ErrNotExist):
-			return err
-		case err != nil:
-			return nil
-		case links && d.Type()&fs.ModeSymlink != 0 && !skippedFolders[d.Name()]:
-			return watchTarget(w, path, seen)
-		case !d.IsDir():
-			return nil
-		case path != root && skippedFolders[d.Name()]:
-			return filepath.SkipDir
-		}
-		return watchFolder(w, path)
-	})
-}
-
-// watchTarget watches where a link leads; one that leads nowhere is no error.
-func watchTarget(w *fsnotify.Watcher, link string, seen map[string]bool) error {
-	target, err := filepath.EvalSymlinks(link)
-	if err != nil || seen[target] {
-		return nil
-	}
-	seen[target] = true
-	info, err := os.Stat(target)
-	switch {
-	case err != nil:
-		return nil
-	case vfs.Network(target) != "":
-		return errors.New("a network drive does not tell of changes")
-	case info.IsDir():
-		return watchFolders(w, target, true, seen)
-	}
-	return watchFolder(w, filepath.Dir(target))
-}
-
-func watchFolder(w *fsnotify.Watcher, path string) error {
-	if err := w.Add(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

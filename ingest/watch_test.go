@@ -17,18 +17,18 @@ import (
 
 // runsOf has a watch run on a clock of its own while play sends it events, and
 // gives the times of its runs since the beginning; each takes cost.
-func runsOf(t *testing.T, cost time.Duration, polls bool, play func(send func(op fsnotify.Op))) []time.Duration {
+func runsOf(t *testing.T, cost time.Duration, polls bool, play func(send func())) []time.Duration {
 	t.Helper()
 	var runs []time.Duration
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		began := time.Now()
-		w := watch{events: make(chan fsnotify.Event), faults: make(chan error), follow: func(string) bool { return true }, polls: polls,
+		w := watch{events: make(chan struct{}), polls: polls,
 			run: func() error { runs = append(runs, time.Since(began)); time.Sleep(cost); return nil }}
 		done := make(chan struct{})
 		go func() { w.until(ctx); close(done) }()
 		synctest.Wait()
-		play(func(op fsnotify.Op) { w.events <- fsnotify.Event{Name: "a.md", Op: op} })
+		play(func() { w.events <- struct{}{} })
 		stop()
 		<-done
 	})
@@ -45,41 +45,37 @@ func TestWatchTimes(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		polls bool
-		play  func(send func(op fsnotify.Op))
+		play  func(send func())
 		want  []time.Duration
 	}{
-		{"a save", false, func(send func(op fsnotify.Op)) {
+		{"a save", false, func(send func()) {
 			time.Sleep(time.Second)
-			for _, op := range []fsnotify.Op{fsnotify.Create, fsnotify.Write, fsnotify.Rename, fsnotify.Remove} {
-				send(op)
+			for range 4 { // created, written, renamed, removed
+				send()
 				time.Sleep(10 * time.Millisecond)
 			}
 			time.Sleep(time.Second)
 		}, []time.Duration{0, time.Second + 30*time.Millisecond + settle}},
-		{"a save during a run", false, func(send func(op fsnotify.Op)) {
-			send(fsnotify.Write) // it is taken when the first run ends
+		{"a save during a run", false, func(send func()) {
+			send() // it is taken when the first run ends
 			time.Sleep(time.Second)
 		}, []time.Duration{0, cost + settle}},
-		{"events without end", false, func(send func(op fsnotify.Op)) {
+		{"events without end", false, func(send func()) {
 			time.Sleep(time.Second)
 			for range 60 {
-				send(fsnotify.Write)
+				send()
 				time.Sleep(10 * time.Millisecond)
 			}
 		}, []time.Duration{0, time.Second + patience}},
-		{"a change of rights alone", false, func(send func(op fsnotify.Op)) {
-			send(fsnotify.Chmod)
-			time.Sleep(10 * time.Second)
-		}, []time.Duration{0}},
-		{"no events", false, func(func(op fsnotify.Op)) { time.Sleep(rescan + cost + time.Second) }, []time.Duration{0, cost + rescan}},
-		{"no events, on a network drive", true, func(func(op fsnotify.Op)) { time.Sleep(3500 * time.Millisecond) },
+		{"no events", false, func(func()) { time.Sleep(rescan + cost + time.Second) }, []time.Duration{0, cost + rescan}},
+		{"no events, on a network drive", true, func(func()) { time.Sleep(3500 * time.Millisecond) },
 			[]time.Duration{0, cost + 19*cost}},
 	} {
 		if runs := runsOf(t, cost, c.polls, c.play); !slices.Equal(runs, c.want) {
 			t.Errorf("%s: runs at %v, want %v", c.name, runs, c.want)
 		}
 	}
-	if runs := runsOf(t, time.Millisecond, true, func(func(op fsnotify.Op)) { time.Sleep(1100 * time.Millisecond) }); len(runs) != 3 {
+	if runs := runsOf(t, time.Millisecond, true, func(func()) { time.Sleep(1100 * time.Millisecond) }); len(runs) != 3 {
 		t.Errorf("a small folder on a network drive: runs at %v, want one every %v", runs, poll)
 	}
 }
@@ -89,11 +85,11 @@ func TestWatchFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		runs := 0
-		w := watch{faults: make(chan error), run: func() error { runs++; return nil }}
+		w := watch{faults: make(chan struct{}), run: func() error { runs++; return nil }}
 		done := make(chan struct{})
 		go func() { w.until(ctx); close(done) }()
 		synctest.Wait()
-		w.faults <- fsnotify.ErrEventOverflow
+		w.faults <- struct{}{}
 		time.Sleep(settle)
 		synctest.Wait()
 		if runs != 2 {
@@ -128,50 +124,67 @@ func TestWatchWaitsForOthers(t *testing.T) {
 	})
 }
 
-// Where links are followed, what they lead to is watched: folders with those below
-// them, links in them too, and the folder of a file; where they are not, nothing is.
+// What a walk enters is watched, also when its root is a link: where links are followed,
+// folders that they lead to with those below them, and the files, but nothing that a
+// rule leaves out; where they are not, nothing of it is.
 func TestWatchLinks(t *testing.T) {
 	out, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := filepath.Join(out, "notes")
-	for _, dir := range []string{filepath.Join(root, "own"), filepath.Join(out, "folder", "deep"), filepath.Join(out, "second"), filepath.Join(out, "files")} {
+	notes := filepath.Join(out, "notes")
+	for _, dir := range []string{filepath.Join(notes, "own"), filepath.Join(out, "folder", "deep"), filepath.Join(out, "second"), filepath.Join(out, "files"), filepath.Join(out, "left", "out")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(out, "files", "a.md"), []byte("a"), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{filepath.Join(out, "files", "a.md"): "a", filepath.Join(notes, ".sheafignore"): "left\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	root := filepath.Join(out, "root")
 	for link, target := range map[string]string{
-		filepath.Join(root, "folder"):         filepath.Join(out, "folder"),
+		root:                                  notes,
+		filepath.Join(notes, "folder"):        filepath.Join(out, "folder"),
 		filepath.Join(out, "folder", "next"):  filepath.Join(out, "second"),
-		filepath.Join(out, "second", "again"): root, // a circle
-		filepath.Join(root, "a.md"):           filepath.Join(out, "files", "a.md"),
-		filepath.Join(root, "nowhere"):        filepath.Join(out, "nowhere"),
-		filepath.Join(root, ".git"):           filepath.Join(out, "files"),
+		filepath.Join(out, "second", "again"): notes, // a circle
+		filepath.Join(notes, "a.md"):          filepath.Join(out, "files", "a.md"),
+		filepath.Join(notes, "nowhere"):       filepath.Join(out, "nowhere"),
+		filepath.Join(notes, ".git"):          filepath.Join(out, "files"),
+		filepath.Join(notes, "left"):          filepath.Join(out, "left"),
 	} {
 		if err := os.Symlink(target, link); err != nil {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
 	for links, want := range map[bool][]string{
-		false: {root, filepath.Join(root, "own")},
-		true:  {root, filepath.Join(root, "own"), filepath.Join(out, "folder"), filepath.Join(out, "folder", "deep"), filepath.Join(out, "second"), filepath.Join(out, "files")},
+		false: {notes, filepath.Join(notes, "own")},
+		true:  {notes, filepath.Join(notes, "own"), filepath.Join(out, "folder"), filepath.Join(out, "folder", "deep"), filepath.Join(out, "second"), filepath.Join(out, "files")},
 	} {
 		w, err := fsnotify.NewWatcher()
 		if err != nil {
 			t.Skipf("the system does not tell of changes: %v", err)
 		}
-		if err := watchFolders(w, root, links, map[string]bool{}); err != nil {
-			t.Error(err)
+		f := watched{watch: w.Add, whole: map[string]bool{}, files: map[string]bool{}}
+		if _, err := walk(t.Context(), root, WalkOptions{FollowLinks: links, watch: f.add}); err != nil || f.failed() {
+			t.Errorf("%v, failed %v", err, f.failed())
 		}
 		got := w.WatchList()
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
 			t.Errorf("links %v: watched are %q, want %q", links, got, want)
+		}
+		for path, matters := range map[string]bool{
+			filepath.Join(notes, "new.md"):           true,
+			filepath.Join(out, "files", "a.md"):      links,
+			filepath.Join(out, "files", "busy.log"):  false, // beside the file of a link
+			filepath.Join(out, "second", "other.md"): links,
+		} {
+			if f.matters(path) != matters {
+				t.Errorf("links %v: an event of %s matters: %v", links, path, !matters)
+			}
 		}
 		if err := w.Close(); err != nil {
 			t.Error(err)

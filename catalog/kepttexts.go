@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"sync"
+	"unsafe"
 
 	"github.com/zeebo/xxh3"
 
@@ -46,6 +47,10 @@ type keptText struct {
 	piece, start, id, name, text uint32
 	file                         FileState
 }
+
+// keptEntry is about what finding a text takes: a table that grows has room for twice what
+// is in it.
+const keptEntry = 2 * int(unsafe.Sizeof(uint64(0))+unsafe.Sizeof(keptText{}))
 
 // textPiece is how long a piece is: no less than the longest text with its name in it.
 const textPiece = 4 * longestText
@@ -101,4 +106,5 @@ func (k *keptTexts) put(doc sheaf.ID, t sourceText) {
 	at := keptText{uint32(last), uint32(len(*piece)), uint32(len(doc)), uint32(len(t.name)), uint32(len(t.text)), t.file}
 	*piece = append(append(append(*piece, doc...), t.name...), t.text...)
 	p.at[key] = at
+	p.bytes += keptEntry
 }

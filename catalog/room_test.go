@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/vfs"
 )
 
 // TestRoom: what is decoded into memory that many share is what is decoded alone, also
@@ -111,5 +112,31 @@ func TestTextOfAnother(t *testing.T) {
 				t.Errorf("%q has the text of another", other)
 			}
 		}
+	}
+}
+
+// TestOutlinesLieApart: outlines stay longer than records. Side by side, each outline
+// would keep the records beside it.
+func TestOutlinesLieApart(t *testing.T) {
+	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	r := Record{Document: sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Title: strings.Repeat("long ", 100)}}
+	if err := c.Update(t.Context(), Update{Put: []Record{r}}); err != nil {
+		t.Fatal(err)
+	}
+	v := c.View()
+	defer v.Close()
+	if v.Outline(r.Document.ID) == nil {
+		t.Fatal("no outline", v.Err())
+	}
+	before := cap(v.decoded.text)
+	if _, err := v.Record(r.Document.ID); err != nil {
+		t.Fatal(err)
+	}
+	if after := cap(v.decoded.text); before == 0 || after != before {
+		t.Errorf("the piece of the outline had %d bytes left, and has %d after a record", before, after)
 	}
 }

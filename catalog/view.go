@@ -33,7 +33,8 @@ type View struct {
 	nodes      atomic.Pointer[metNodes]
 	placed     atomic.Pointer[placedNodes]
 	records    recent[Record]
-	decoded    room
+	decoded    room // of outlines
+	read       room // of records, which go sooner: beside outlines they would stay with them
 	texts      keptTexts
 
 	mu        sync.Mutex
@@ -218,7 +219,7 @@ func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	if err != nil || s == nil {
 		return nil, err
 	}
-	r, err := s.record(doc, st, &v.decoded)
+	r, err := s.record(doc, st, &v.read)
 	if err != nil {
 		return nil, translate(err)
 	}

@@ -107,14 +107,15 @@ func TestRefusedSameSizeAndTime(t *testing.T) {
 // cannot be read at first, is told of in every run until it is read.
 func TestUnreadSameSizeAndTime(t *testing.T) {
 	w := newWorld(t)
-	w.write("a.md", "# A\n\nalpha\n")
+	w.write("in/a.md", "# A\n\nalpha\n")
 	w.write("b.md", "# B\n\nbeta\n")
 	w.run()
-	w.replace("a.md", "# A\n\nomega\n")
+	w.replace("in/a.md", "# A\n\nomega\n")
 	time.Sleep(50 * time.Millisecond)
 	w.write("c.md", "# C\n\nlater\n")
 	ctx := context.Background()
-	name := filepath.Join(w.root, "a.md")
+	dir := filepath.Join(w.root, "in")
+	away := filepath.Join(t.TempDir(), "in") // the file keeps its times there
 	for i := range 2 {
 		o := w.o
 		var err error
@@ -122,20 +123,20 @@ func TestUnreadSameSizeAndTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A folder in the place of a file that the walk found cannot be read.
-		if err := os.Rename(name, name+".away"); err != nil {
+		if err := os.Rename(dir, away); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Mkdir(name, 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, "a.md"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		r, err := ingest.Run(ctx, o)
 		if err != nil || len(r.Skipped) != 1 {
 			t.Errorf("run %d: %+v, %v", i, r, err)
 		}
-		if err := os.Remove(name); err != nil {
+		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(name+".away", name); err != nil {
+		if err := os.Rename(away, dir); err != nil {
 			t.Fatal(err)
 		}
 	}

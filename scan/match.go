@@ -119,8 +119,9 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 
 // rankMatches sorts matches: a file is worth the sum of the rarity of the
 // needles that it holds, ln(1 + (N - n + 0.5)/(n + 0.5)) for a needle in n of N
-// files, twice for those in its path; those of not count against it. Equal ones stay
-// in the order of paths.
+// files, twice for those in its path. Of equal ones those without any of not come first,
+// then they stay in the order of paths. Those of not count nothing: their letters may
+// stand in other words, or in a section beside the one that answers.
 func rankMatches(matches []match, files, needles int, not uint64) {
 	rarity := make([]float64, needles)
 	for i := range rarity {
@@ -129,20 +130,18 @@ func rankMatches(matches []match, files, needles int, not uint64) {
 			n += int((matches[j].path | matches[j].content) >> i & 1)
 		}
 		rarity[i] = math.Log(1 + (float64(files)-float64(n)+0.5)/(float64(n)+0.5))
-		if not>>i&1 == 1 {
-			rarity[i] = -rarity[i]
-		}
 	}
 	for j := range matches {
 		m := &matches[j]
 		for _, mask := range [...]uint64{m.path, m.path | m.content} {
-			for ; mask != 0; mask &= mask - 1 {
+			for mask &^= not; mask != 0; mask &= mask - 1 {
 				m.worth += rarity[bits.TrailingZeros64(mask)]
 			}
 		}
 	}
+	leftOut := func(m match) int { return min(1, bits.OnesCount64((m.path|m.content)&not)) }
 	slices.SortFunc(matches, func(a, b match) int {
-		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.file, b.file))
+		return cmp.Or(cmp.Compare(b.worth, a.worth), leftOut(a)-leftOut(b), cmp.Compare(a.file, b.file))
 	})
 }
 

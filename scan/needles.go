@@ -21,7 +21,7 @@ const minNeedle = 2
 // order, folded, without repetitions. A word is looked for by what all its
 // inflections begin with. Nothing here decides how well a file answers, only
 // whether it is looked at. What the query leaves out is looked for too, as the bits
-// of not say: a file that holds it is looked at later. all says that the query may
+// of not say: of files worth alike one that holds it is looked at later. all says that the query may
 // match files that hold none of them, such as words that are too short to be looked
 // for.
 func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, not uint64, all bool) {

@@ -17,6 +17,7 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
+	"sheaf/backend"
 	"sheaf/inference/hashed"
 	"sheaf/profile"
 	"sheaf/query"
@@ -191,7 +192,7 @@ func TestRecall(t *testing.T) {
 }
 
 // A filter is applied before candidates are counted, and what holds a word that is
-// left out is looked at last: neither takes the place of what is wanted.
+// left out is looked at after what answers alike without: neither takes the place of what is wanted.
 func TestFilterComesBeforeTheLimit(t *testing.T) {
 	files := map[string]string{"last/wanted.md": "---\ntags: [keep]\n---\nword\n"}
 	for i := range 30 {
@@ -590,5 +591,49 @@ func TestSignals(t *testing.T) {
 	}
 	if search.SignalsOf(&search.Hit{}) != nil {
 		t.Error("signals without an explanation")
+	}
+}
+
+// TestOnlyTheFirstHaveVectors: as many sections have vectors as are allowed, whole files
+// of them, and it is told.
+func TestOnlyTheFirstHaveVectors(t *testing.T) {
+	root := folder(t, map[string]string{"a.md": "alpha\n", "b.md": "alpha\n", "c.md": "alpha\n"})
+	s, err := scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector := make([]float32, 64)
+	vector[0] = 1
+	for most, told := range map[int]bool{2: true, 3: false} {
+		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"}, MaxFiles: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, err := r.Backend.Retrieve(t.Context(), backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: backend.VectorBody, Vector: vector}})
+		if err != nil || len(hits) != most || r.Chunks != 3 {
+			t.Errorf("%d of %d sections have vectors, want %d: %v", len(hits), r.Chunks, most, err)
+		}
+		if note := slices.Contains(r.Notes, "the first 2 of 3 chunks have vectors"); note != told {
+			t.Errorf("at most %d: notes %q", most, r.Notes)
+		}
+	}
+}
+
+// TestLettersLeftOutLoseNothing: a file that holds all that is wanted is a candidate
+// although it holds the letters of what is left out, in another word or another section.
+func TestLettersLeftOutLoseNothing(t *testing.T) {
+	files := map[string]string{"last/part.md": "cat and mouse, each a part\n", "last/sections.md": "# One\n\ncat mouse\n\n# Two\n\nstone\n" + strings.Repeat("filler ", 30)}
+	for i := range 30 {
+		files[fmt.Sprintf("a/%02d.md", i)] = "cat\n"
+		if i%10 == 0 {
+			files[fmt.Sprintf("m/%02d.md", i)] = "mouse\n"
+		}
+	}
+	s := searcher(t, folder(t, files))
+	for query, want := range map[string]string{"cat mouse -art": "last/part.md#0", "cat mouse -stone": "last/sections.md#0"} {
+		r := ask(t, s, query, search.Options{Parameters: map[string]string{"candidate_limit": "10", "chunk_chars": "100"}})
+		if got := ids(r); !slices.Contains(got, want) {
+			t.Errorf("%s: got %v, want %s among them", query, got, want)
+		}
 	}
 }

@@ -74,6 +74,7 @@ func word(n uint64) string {
 // words. Reported for each system:
 //
 //	%stages  what fusion and stages do with hits, as a share of all retrieval
+//	%query   the same, as a share of the query without it: retrieval and the rest
 //	%around  all the rest, as a share of all retrieval: reading the query and the
 //	         profile's numbers, whether hits are known, what is shown of the final ones
 //	%again   what is asked of the store again, as a share of the first retrieval
@@ -119,6 +120,7 @@ func BenchmarkShareOfStages(b *testing.B) {
 			}
 			all := float64(sum[first] + sum[again])
 			b.ReportMetric(100*float64(sum[stages])/all, "%stages")
+			b.ReportMetric(100*float64(sum[stages])/(all+float64(sum[around])), "%query")
 			b.ReportMetric(100*float64(sum[around])/all, "%around")
 			b.ReportMetric(100*float64(sum[again])/float64(sum[first]), "%again")
 			b.ReportMetric(100*float64(sum[stages]+sum[around]+sum[again])/float64(sum[first]), "%more")

@@ -103,8 +103,10 @@ type Collection struct {
 	words    wordCounts
 	cache    *cache // nil remembers nothing
 	recall   recallMeter
-	// fresh says that nothing was indexed when it was opened.
-	fresh bool
+	// fresh says that nothing was indexed when it was opened, and willWatch that somebody
+	// will.
+	fresh     bool
+	willWatch atomic.Bool
 }
 
 // New opens a collection of what o names.
@@ -209,6 +211,11 @@ type watchState struct {
 	Changed time.Time
 }
 
+// WillWatch says that Watch will be called: until its first run has ended, a collection
+// of which nothing was indexed is not ready. Who listens first and watches then says so
+// before.
+func (c *Collection) WillWatch() { c.willWatch.Store(true) }
+
 // Watch keeps the collection up to date with its folders until ctx ends, and
 // then returns nil. onRun, which may be nil, is told of every run. The first
 // run is over when Ready says so.
@@ -216,6 +223,7 @@ func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error
 	if c.o.Ingest == nil {
 		return fmt.Errorf("watch %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
+	c.WillWatch()
 	return ingest.Watch(ctx, *c.o.Ingest, func(report *ingest.Report, err error) {
 		c.ran(report, err)
 		if onRun != nil {
@@ -254,7 +262,7 @@ func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
 		return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 	}
-	if c.o.Ingest != nil && c.fresh && c.watching.Load() == nil {
+	if c.fresh && c.willWatch.Load() && c.watching.Load() == nil {
 		return fmt.Errorf("%w: the folder is indexed for the first time", sheaf.ErrUnavailable)
 	}
 	if c.given.recovering.Load() {

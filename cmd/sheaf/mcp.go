@@ -59,6 +59,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	o := mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version, Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	door.WillWatch()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		return door.Watch(ctx, func(_ *ingest.Report, err error) {

@@ -133,6 +133,9 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return err
 	}
 	door.WillWork()
+	if !o.noWatch {
+		door.WillWatch()
+	}
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {
 		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)

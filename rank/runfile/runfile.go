@@ -80,7 +80,7 @@ func Read(file string, r io.Reader) (*Run, error) {
 	first := bytes.TrimLeft(data, " \t\r\n")
 	if bytes.HasPrefix(first, []byte("{")) {
 		err = p.json(data)
-	} else if err = p.trec(data); err != nil && bytes.HasPrefix(first, []byte("[")) {
+	} else if err = p.trec(data); err != nil && bytes.HasPrefix(first, []byte("[")) && (json.Valid(data) || p.hits == 0) {
 		err = p.errorf(1, "a list: JSON must be an object that gives each query a list of {\"id\", \"score\"}")
 	}
 	if err != nil {

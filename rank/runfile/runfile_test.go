@@ -83,6 +83,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"q": [], "q": []}`:                           `file:1: "q" is there twice`,
 		`{"q": [{"id": "a", "score": "x"}]}`:           `file:1: hit 1 of query "q" must be {"id", "score"}, a text and a number`,
 		`[{"id": "a", "score": 1}]`:                    "file:1: a list: JSON must be an object",
+		"[a] Q0 d 1 1 n\n[a] Q0 e 2 x n\n":             `file:2: the score is "x"`,
 		`{"q": [`:                                      "file:1: ",
 		`{"q": []} trailing`:                           "file:1: ",
 		`{"schema":"sheaf.search/1","results":[]}`:     "has no query",

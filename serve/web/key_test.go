@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -114,13 +115,15 @@ func TestPageOutage(t *testing.T) {
 	}
 	step(t, ctx, "why, without a server", chromedp.Click("#result-0 button.score"), until(`document.getElementById("notes").textContent === "the server does not answer"`))
 	step(t, ctx, "a letter, without a server", chromedp.SendKeys("#query", " commit"), until(`document.getElementById("notes").textContent.includes("asks again")`), shoot("outage"))
+	step(t, ctx, "a view not seen before, without a server", chromedp.Click(`a[data-view="lab"]`), until(`document.body.dataset.view === "lab" && document.getElementById("notes").textContent.includes("asks again")`))
 	if listener, err = net.Listen("tcp", address); err != nil {
 		t.Skipf("the port is taken: %v", err)
 	}
 	server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // ends with Close
 	t.Cleanup(func() { _ = server.Close() })
-	step(t, ctx, "it is back", until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && document.getElementById("notes").textContent === "" && `+shown))
+	step(t, ctx, "the view is there", chromedp.WaitVisible("svg.lab .node"))
+	step(t, ctx, "it is back", chromedp.Click(`a[data-view="search"]`), until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && document.getElementById("notes").textContent === "" && `+shown))
 }
 
 // TestPageFocus: the keyboard alone reaches what the mouse does, and the focus is
@@ -132,7 +135,18 @@ func TestPageFocus(t *testing.T) {
 	step(t, ctx, "from the box to the results", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), chromedp.SendKeys("#query", "undo commit"), until(`document.querySelector("#result-0") && `+shown),
 		chromedp.KeyEvent(kb.ArrowDown), focus("#result-0 h2 a"), chromedp.KeyEvent(kb.ArrowDown), focus("#result-1 h2 a"),
 		chromedp.KeyEvent(kb.ArrowUp), focus("#result-0 h2 a"), chromedp.KeyEvent(kb.ArrowUp), focus("#query"), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), focus("#result-1 h2 a"))
-	step(t, ctx, "open", chromedp.KeyEvent(kb.Enter), until(`document.body.dataset.view === "document" && `+shown), until(`document.activeElement !== document.body`), until(`document.getElementById("main").contains(document.activeElement)`))
+	var value string
+	step(t, ctx, "letters stay among the results", chromedp.KeyEvent("k"), chromedp.KeyEvent("k"), chromedp.KeyEvent("k"), focus("#result-0 h2 a"), chromedp.Value("#query", &value), chromedp.KeyEvent("j"), focus("#result-1 h2 a"))
+	if value != "undo commit" {
+		t.Errorf("k made the query %q", value)
+	}
+	var shownWhy int
+	step(t, ctx, "two clicks at once", chromedp.Evaluate(`(() => { const b = document.querySelector("#result-0 button.score"); b.click(); b.click(); })()`, nil), until(`document.querySelector("#result-0 .why")`),
+		chromedp.Evaluate(`fetch("/v1/search?query=undo&explain=true").then((r) => r.json()).then(() => document.querySelectorAll("#result-0 .why").length)`, &shownWhy, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	if shownWhy != 1 {
+		t.Errorf("%d explanations of one result", shownWhy)
+	}
+	step(t, ctx, "open", chromedp.Focus("#result-1 h2 a"), chromedp.KeyEvent(kb.Enter), until(`document.body.dataset.view === "document" && `+shown), until(`document.activeElement !== document.body`), until(`document.getElementById("main").contains(document.activeElement)`))
 	step(t, ctx, "back", chromedp.KeyEvent(kb.Escape), until(`document.body.dataset.view === "search" && `+shown), focus("#result-1 h2 a"))
 	var lost []string
 	step(t, ctx, "every control by Tab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`), chromedp.Evaluate(`window.met = new Set(), 0`, nil))

@@ -57,15 +57,15 @@ async function show() {
   delete main.dataset.shown;
   running?.abort();
   const { signal } = (running = new AbortController());
-  views[name] ??= await others[name]();
-  if (signal.aborted) return;
-  if (current !== name) {
-    main.replaceChildren();
-    page.count("");
-    page.notes([]);
-  }
-  current = name;
   try {
+    views[name] ??= await others[name]().catch(() => { throw new Fault(0, { detail: "the server does not answer" }); });
+    if (signal.aborted) return;
+    if (current !== name) {
+      main.replaceChildren();
+      page.count("");
+      page.notes([]);
+    }
+    current = name;
     const shown = location.search;
     await views[name].show(main, s, page, signal);
     main.dataset.shown = shown; // for whoever waits until the view is that of the address
@@ -76,7 +76,7 @@ async function show() {
       else main.focus({ preventScroll: true });
     }
   } catch (e) {
-    if (e.name === "AbortError") return;
+    if (e.name === "AbortError" || signal.aborted) return;
     if (!(e instanceof Fault)) console.error(e);
     main.replaceChildren();
     page.count("");
@@ -126,7 +126,7 @@ document.addEventListener("keydown", (e) => {
   const steps = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 };
   if (e.key in steps && views[current].move && (!inField || (target === input && e.key.startsWith("Arrow")))) {
     e.preventDefault();
-    views[current].move(steps[e.key]);
+    views[current].move(steps[e.key], e.key.startsWith("Arrow"));
     return;
   }
   if (inField) return;

@@ -334,7 +334,8 @@ async function judgeAll(lab) {
     try {
       [now, before] = await Promise.all([ask(q, lab.values), changed ? ask(q, {}) : null]);
     } catch (e) {
-      if (lab.judging === round) lab.scores.replaceChildren(make("p", { role: "alert" }, `${q}: ${e.message}`)); // a mean without it would be of other queries
+      // A mean without it would be of other queries.
+      if (lab.judging === round) lab.scores.replaceChildren(make("p", { role: "alert" }, `${q}: ${e.message}`), ...ofMarks(lab));
       return;
     }
     if (lab.judging !== round) return;
@@ -346,9 +347,13 @@ async function judgeAll(lab) {
     make("table", { class: "plain" },
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "nDCG@10"), make("th", { scope: "col", class: "number" }, changed ? "as it was" : ""), make("th", { scope: "col", class: "number" }, "now"))),
       make("tbody", {}, ...lines.map((l) => line(l.q, l.now, l.before)), line("mean", mean("now"), changed ? mean("before") : null))),
-    make("button", { type: "button", onclick: saveJudged }, "Save as judged queries"), " ",
-    make("button", { type: "button", onclick: () => { keep({}); judgeList(lab); } }, "Forget all marks"));
+    ...ofMarks(lab));
 }
+
+/** What can be done with all marks. */
+const ofMarks = (lab) => [
+  make("button", { type: "button", onclick: saveJudged }, "Save as judged queries"), " ",
+  make("button", { type: "button", onclick: () => { keep({}); judgeList(lab); } }, "Forget all marks")];
 
 function download(name, text) {
   const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/yaml" })), download: name });

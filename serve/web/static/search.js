@@ -64,6 +64,7 @@ async function why(item, r, s, button) {
   }
   try {
     const explained = await get("/v1/search", { query: s.q, filter: s.filter, profile: s.profile, limit: Math.min(100, Math.max(r.rank, 20)), explain: true });
+    if (item.querySelector(".why")) return; // another click was answered before
     const found = explained.results.find((x) => x.id === r.id);
     if (found?.explanation) item.append(arithmetic(found.explanation));
     button.setAttribute("aria-expanded", "true");
@@ -132,10 +133,10 @@ function select(i, scroll = true) {
   if (scroll && selected >= 0) items[selected].scrollIntoView({ block: "nearest" });
 }
 
-/** Chooses the next result and gives it the focus; above the first one is the search box. */
-export function move(step) {
-  select(selected + step);
-  (document.querySelector("#results > li.selected h2 a") || document.getElementById("query")).focus();
+/** Chooses the next result and gives it the focus. Above the first one is the search box, for arrows: a letter would be typed there. */
+export function move(step, box) {
+  select(box ? selected + step : Math.max(0, selected + step));
+  if (box || selected >= 0) (document.querySelector("#results > li.selected h2 a") || document.getElementById("query")).focus();
 }
 
 export function enter() {

@@ -2,12 +2,14 @@ package backendtest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/backend"
 )
 
 // Exchanges are what a store says to its server over HTTP, and what that answers, kept
@@ -198,4 +201,35 @@ func readable(body []byte) json.RawMessage {
 		panic(err) // a text is always JSON
 	}
 	return out
+}
+
+// All has a store write the library, asks it everything that requests can hold, and
+// deletes; what it reads in the answers has a golden file beside that of x.
+func (e *Exchanges) All(ctx context.Context, s interface {
+	backend.Backend
+	backend.Fuser
+	backend.Counter
+}) {
+	e.t.Helper()
+	e.About = "write"
+	e.Result(s.Write(ctx, Library()))
+	var found strings.Builder
+	for _, r := range Requests() {
+		e.About = r.Name
+		hits, err := s.Retrieve(ctx, r.Request)
+		e.Result(err)
+		fmt.Fprintf(&found, "%s:%s\n", r.Name, Written(hits))
+	}
+	for _, f := range Fusions() {
+		e.About = fmt.Sprint("join by ", f.Method)
+		fused, err := s.Fuse(ctx, f)
+		e.Result(err)
+		fmt.Fprintf(&found, "%s:%s\n", e.About, Written(fused.Hits))
+	}
+	Golden(e.t, filepath.Join(filepath.Dir(e.path), "found.txt"), found.String(), e.real)
+	e.About = "count"
+	_, err := s.Count(ctx, Words(sheaf.Match{Text: "tea"}))
+	e.Result(err)
+	e.About = "delete"
+	e.Result(s.Delete(ctx, []sheaf.ID{"notes:a.md"}))
 }

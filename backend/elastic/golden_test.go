@@ -2,13 +2,10 @@ package elastic_test
 
 import (
 	"flag"
-	"fmt"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
 	"sheaf/backend/elastic"
@@ -35,27 +32,7 @@ func TestRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.About = "write"
-	x.Result(s.Write(t.Context(), backendtest.Library()))
-	var found strings.Builder
-	for _, r := range backendtest.Requests() {
-		x.About = r.Name
-		hits, err := s.Retrieve(t.Context(), r.Request)
-		x.Result(err)
-		fmt.Fprintf(&found, "%s:%s\n", r.Name, backendtest.Written(hits))
-	}
-	for _, f := range backendtest.Fusions() {
-		x.About = fmt.Sprint("join by ", f.Method)
-		fused, err := s.Fuse(t.Context(), f)
-		x.Result(err)
-		fmt.Fprintf(&found, "%s:%s\n", x.About, backendtest.Written(fused.Hits))
-	}
-	backendtest.Golden(t, filepath.Join("testdata", "found.txt"), found.String(), *update)
-	x.About = "count"
-	_, err = s.Count(t.Context(), backendtest.Words(sheaf.Match{Text: "tea"}))
-	x.Result(err)
-	x.About = "delete"
-	x.Result(s.Delete(t.Context(), []sheaf.ID{"notes:a.md"}))
+	x.All(t.Context(), s)
 	x.About = "drop"
 	x.Result(elastic.Drop(t.Context(), o))
 }

@@ -197,7 +197,7 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	if err := c.allowed(&grant, changes); err != nil {
 		return nil, err
 	}
-	if err := c.given.tasks.settle(ctx, changes); err != nil {
+	if err := c.settle(ctx, changes); err != nil {
 		return nil, err
 	}
 	return c.write(ctx, changes)
@@ -220,7 +220,7 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, id sheaf.ID,
 			return Stored{}, err
 		}
 	}
-	if err := c.given.tasks.settle(ctx, changes); err != nil {
+	if err := c.settle(ctx, changes); err != nil {
 		return Stored{}, err
 	}
 	give, err := c.take(ctx)

@@ -195,6 +195,30 @@ func (c *Collection) WillWork() {
 	c.given.recovering.Store(c.o.Ingest != nil && c.o.Documents != "")
 }
 
+// settle waits until nothing that was accepted before concerns the documents of changes:
+// tasks, and what the index does not have yet when a process begins, of which nobody
+// knows what is there.
+func (c *Collection) settle(ctx context.Context, changes []Change) error {
+	for began := time.Now(); c.given.recovering.Load(); {
+		if time.Since(began) > recoverPatience {
+			return fmt.Errorf("%w: documents that were accepted before are being indexed: repeat this when the server is ready", sheaf.ErrUnavailable)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(recoverStep):
+		}
+	}
+	return c.given.tasks.settle(ctx, changes)
+}
+
+// recoverPatience is how long a change waits for what was accepted before, and recoverStep
+// how often it looks.
+const (
+	recoverPatience = 10 * time.Second
+	recoverStep     = 5 * time.Millisecond
+)
+
 // Work indexes what was accepted before this process began, then does the tasks
 // in the order in which they were accepted, until ctx ends; then it returns nil.
 // What the store does not take stays kept, and Status tells of it.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -266,6 +267,41 @@ func TestRejectedAfterCrash(t *testing.T) {
 	}
 	if after := kept(t, s); !maps.Equal(after, before) {
 		t.Errorf("kept are %v, want %v", after, before)
+	}
+}
+
+// TestChangedAtStart: who changes documents that the index does not have yet waits until it
+// has: what is deleted does not come back.
+func TestChangedAtStart(t *testing.T) {
+	var fixture *servetest.Fixture
+	docs := t.TempDir()
+	s := start(t, notes, func(o *api.Options) {
+		fixture = servetest.Open(t, notes, func(o *serve.Options) { o.Documents = docs })
+		o.Collections = []*serve.Collection{fixture.Collection}
+	})
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", "text": "heavy bananas"}]}`, &api.BatchAnswer{})
+	s = start(t, notes, func(o *api.Options) { // the index is lost
+		fixture = servetest.Open(t, notes, func(o *serve.Options) { o.Documents = docs })
+		o.Collections = []*serve.Collection{fixture.Collection}
+	})
+	s.fixture = fixture
+	fixture.WillWork()
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`); res.StatusCode != 200 {
+			t.Errorf("PUT: %d %s", res.StatusCode, body)
+		}
+		for _, id := range []string{"a", "b"} {
+			if res, body := s.ask(t, "DELETE", "/v1/documents/api:"+id+".md", ""); res.StatusCode != 200 {
+				t.Errorf("DELETE %s: %d %s", id, res.StatusCode, body)
+			}
+		}
+	})
+	time.Sleep(20 * time.Millisecond) // so that most runs ask before
+	working(t, fixture.Collection)
+	ended.Wait()
+	if files := kept(t, s); len(files) > 0 || len(found(t, s, "apples")) > 0 || len(found(t, s, "bananas")) > 0 {
+		t.Errorf("kept are %v", files)
 	}
 }
 

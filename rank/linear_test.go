@@ -100,6 +100,9 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 				clear(l.known)
 				bytes[i] = float64(allocated(func() { apply(t, s, in, env) }))
 				questions[i] = float64(l.questions)
+				for range 4 { // with the race detector a pool loses some of what it is given
+					bytes[i] = min(bytes[i], float64(allocated(func() { apply(t, s, in, env) })))
+				}
 			}
 			what := fmt.Sprintf("%s, %d hits a document", kind, perDocument)
 			if r := questions[1] / max(questions[0], 1); r > 1.1*factor {

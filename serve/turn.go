@@ -51,6 +51,18 @@ func TakeTurn(ctx context.Context) error {
 	return t.take()
 }
 
+// EndTurn gives the turn of ctx back, if it has one and works: others have it while
+// the request waits for something that takes no processor. [TakeTurn] takes it again.
+func EndTurn(ctx context.Context) {
+	t, ok := ctx.Value(turnKey{}).(*turn)
+	if !ok {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rest()
+}
+
 // inTurn does some work in the turn of ctx. One that was taken for it is given back
 // behind it: who waits then for what another request finds does not keep that one out.
 func inTurn(ctx context.Context, work func() error) error {

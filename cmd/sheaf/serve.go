@@ -168,7 +168,7 @@ func mountDoors(handler *api.API, door *serve.Collection) error {
 	handler.Mount("/", "", page)
 	handler.Mount("/ui/", "", page)
 	handler.Mount(web.DocumentPath, access.ScopeSearch, page)
-	tools, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version}, func(r *http.Request) (access.Grant, error) {
+	tools, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version, Time: api.DefaultTime}, func(r *http.Request) (access.Grant, error) {
 		grant, ok := api.GrantOf(r.Context())
 		if !ok {
 			return grant, errors.New("a key is needed")

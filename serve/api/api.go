@@ -61,12 +61,15 @@ type Options struct {
 	Limits Limits
 }
 
+// DefaultTime is how long a request may take.
+const DefaultTime = 10 * time.Second
+
 // Limits bound what callers can make the server do. A zero is the default.
 type Limits struct {
 	// Body and IngestBody are the largest bodies, in bytes: 1 MiB and 16 MiB.
 	// Bodies bounds those that are read at once: 256 MiB.
 	Body, IngestBody, Bodies int64
-	// Time is how long a request may take: 10 s.
+	// Time is how long a request may take: DefaultTime.
 	Time time.Duration
 	// Running is how many requests work at once: the processors. Eight times as
 	// many have begun and wait for a model or a store on another machine, or to go
@@ -83,7 +86,7 @@ func (l *Limits) defaults() {
 	l.Body = cmp.Or(l.Body, 1<<20)
 	l.IngestBody = cmp.Or(l.IngestBody, 16<<20)
 	l.Bodies = cmp.Or(l.Bodies, 256<<20)
-	l.Time = cmp.Or(l.Time, 10*time.Second)
+	l.Time = cmp.Or(l.Time, DefaultTime)
 	l.Processors = cmp.Or(l.Processors, runtime.GOMAXPROCS(0))
 	l.Running = cmp.Or(l.Running, l.Processors)
 	l.Waiting = cmp.Or(l.Waiting, 1024)
@@ -145,8 +148,9 @@ func (a *API) Close() error { return a.remembered.close() }
 // Mount gives the address path, which is no route of the API, to h. One that
 // ends in a slash stands for all below it too, but for the root, which stands
 // for itself. Callers need scope, "" for none; h finds their grant with
-// [GrantOf]. The checks of Host, Origin and keys have been made; limits of body
-// and time are h's own.
+// [GrantOf]. The checks of Host, Origin and keys have been made. A request that
+// needs a scope has a turn, which h takes before it works with [serve.TakeTurn];
+// limits of body and time are h's own.
 func (a *API) Mount(path string, scope access.Scope, h http.Handler) {
 	a.mounts = append(a.mounts, mount{path, scope, h})
 	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })

@@ -457,6 +457,43 @@ func TestSignOn(t *testing.T) {
 	}
 }
 
+// Other doors are held to the same number at work, and to that of one caller; what
+// anybody may have waits for nothing.
+func TestOtherDoorsTakeTurns(t *testing.T) {
+	s := start(t, notes, func(o *api.Options) { o.Limits = api.Limits{Running: 1, OfOne: 2, Patience: time.Minute} })
+	free := make(chan struct{})
+	work := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := serve.TakeTurn(r.Context()); err != nil {
+			t.Error(err)
+		}
+		<-free
+	})
+	s.api.Mount("/door", access.ScopeSearch, work)
+	s.api.Mount("/open", "", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			res, err := http.Get(s.URL + "/door")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res.Body.Close()
+		})
+	}
+	waitLoad(t, s, "sheaf_requests_running 1")
+	waitLoad(t, s, "sheaf_requests_waiting 1")
+	if res, body := s.ask(t, "GET", "/door", ""); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("a third request of one caller: %d %s", res.StatusCode, body)
+	}
+	if res, body := s.ask(t, "GET", "/open", ""); res.StatusCode != 200 {
+		t.Errorf("what anybody may have: %d %s", res.StatusCode, body)
+	}
+	close(free)
+	wg.Wait()
+	waitLoad(t, s, "sheaf_requests_running 0")
+}
+
 func waitLoad(t *testing.T, s *server, want string) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {

@@ -40,6 +40,7 @@ type place struct {
 	gate         *gate
 	caller       string
 	works, begun bool
+	left         bool          // for good
 	in           chan struct{} // closed when it may work
 }
 
@@ -92,7 +93,10 @@ func (p *place) join() (again bool, err error) {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if p.works {
+	switch {
+	case p.left: // its caller is gone, and what it still does is for nobody
+		return false, context.Canceled
+	case p.works:
 		return p.begun, nil
 	}
 	again = p.begun
@@ -177,6 +181,8 @@ func (p *place) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p.rest()
+	p.left = true
+	g.coming, g.returning = without(g.coming, p), without(g.returning, p)
 	if p.begun {
 		p.begun = false
 		g.begun--

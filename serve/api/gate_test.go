@@ -92,6 +92,44 @@ func TestFewBegin(t *testing.T) {
 	}
 }
 
+// What goes on for a request that was left takes no turn: nobody would give it back.
+func TestLeftTakesNoTurn(t *testing.T) {
+	l := Limits{Running: 1, Patience: time.Minute}
+	l.defaults()
+	g := newGate(l)
+	var places [3]*place
+	for i := range places {
+		p, err := g.enter("ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		places[i] = p
+	}
+	works, waits, left := places[0], places[1], places[2]
+	if err := works.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	left.leave()
+	if err := left.Take(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("who left: %v", err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	waited := make(chan error, 1)
+	go func() { waited <- waits.Take(ended) }()
+	for _, _, waiting := g.load(); waiting != 1; _, _, waiting = g.load() {
+		time.Sleep(time.Millisecond)
+	}
+	waits.leave()
+	end()
+	if err := <-waited; err == nil {
+		t.Error("who left while waiting has a turn")
+	}
+	works.leave()
+	if working, resting, waiting := g.load(); working+resting+waiting+g.begun+len(g.of) != 0 {
+		t.Errorf("when all have left: %d work, %d rest, %d wait, %d begun", working, resting, waiting, g.begun)
+	}
+}
+
 // A search that works by itself may be helped, however few may work, unless there is
 // one processor; when there are as many as processors nobody helps anybody.
 func TestFullIsOfProcessors(t *testing.T) {

@@ -72,10 +72,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if r == nil {
 		if m := a.mounted(req.URL.Path); m != nil && len(methods) == 0 {
 			name = "mounted"
-			if grant, _, err := a.admit(req, m.scope); err != nil {
+			if err := a.pass(w, req, m); err != nil {
 				fail(err, nil)
-			} else {
-				m.h.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), grantKey{}, grant)))
 			}
 			return
 		}
@@ -142,6 +140,26 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 		}
 	}
 	return r.run(ctx, c, input)
+}
+
+// pass gives a request to another door, with its caller's grant and a turn. What
+// anybody may have takes none.
+func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
+	grant, caller, err := a.admit(req, m.scope)
+	if err != nil {
+		return err
+	}
+	ctx := context.WithValue(req.Context(), grantKey{}, grant)
+	if m.scope != "" {
+		at, err := a.gate.enter(caller)
+		if err != nil {
+			return err
+		}
+		defer at.leave()
+		ctx = serve.WithTurn(ctx, at)
+	}
+	m.h.ServeHTTP(w, req.WithContext(ctx))
+	return nil
 }
 
 // admit is the grant of a request's caller, who needs a scope, and the name by

@@ -53,7 +53,7 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 	case in.Limit == 0:
 		in.Limit = 3
 	}
-	out, err := with(ctx, s, in.Collection, func(r *serve.Reader) (*explainOut, error) {
+	out, err := search(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*explainOut, error) {
 		set, err := in.Set.texts()
 		if err != nil {
 			return nil, err

@@ -50,7 +50,7 @@ func (s *server) get(ctx context.Context, in getIn) (*sdk.CallToolResult, *getOu
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := with(ctx, s, in.Collection, func(r *serve.Reader) (*getOut, error) {
+	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*getOut, error) {
 		out := &getOut{Collection: r.Collection().Name(), Missing: []missing{}}
 		found, err := s.read(ctx, r, in.ID, serve.GetOptions{Neighbors: in.Neighbors, Body: in.Body})
 		if err != nil {
@@ -91,7 +91,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := with(ctx, s, in.Collection, func(r *serve.Reader) (*getOut, error) {
+	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*getOut, error) {
 		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missing{}}
 		seen := map[sheaf.ID]bool{}
 		for _, id := range in.IDs {

@@ -7,11 +7,15 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"maps"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -37,6 +41,8 @@ type Options struct {
 	// Log takes what the server has to say besides its answers; nil drops
 	// it. It must not write to the standard output of a server on stdio.
 	Log *slog.Logger
+	// Time is what a call over HTTP may take; 0 is without a limit.
+	Time time.Duration
 }
 
 func (o *Options) validate() error {
@@ -55,6 +61,9 @@ var schemas = sdk.NewSchemaCache()
 type server struct {
 	o     Options
 	grant access.Grant
+	// request is the context of the request over HTTP that the server was made
+	// for; nil on other transports.
+	request context.Context
 }
 
 const instructions = `Sheaf searches folders of documents by words and by meaning. Call search first; it answers with passages, each with an id. ` +
@@ -68,17 +77,24 @@ func New(o Options, grant access.Grant) (*sdk.Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &server{o: o, grant: grant}
+	o.Time = 0
+	return (&server{o: o, grant: grant}).build(), nil
+}
+
+func (s *server) build() *sdk.Server {
+	o := s.o
 	m := sdk.NewServer(&sdk.Implementation{Name: "sheaf", Title: "Sheaf document search", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas})
 	s.addTools(m)
 	s.addResources(m)
 	m.AddReceivingMiddleware(s.guard)
-	return m, nil
+	return m
 }
 
-// guard turns a panic into an error of its request: on standard input and output
-// it would end the server, and every request that runs.
+// guard ends a call with the request that it came with: for most versions of the
+// protocol the SDK goes on when the client is gone. It refuses arguments that the SDK
+// has no plain words for, and turns a panic into an error of its request: on standard
+// input and output it would end the server, and every request that runs.
 func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
@@ -89,6 +105,17 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 				result, err = nil, errors.New("the server failed; its log says why")
 			}
 		}()
+		if s.request != nil {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(s.request, cancel)()
+		}
+		if call, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && call != nil {
+			if err := refuseValues(call.Arguments); err != nil {
+				return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}}, nil
+			}
+		}
 		return next(ctx, method, req)
 	}
 }
@@ -98,7 +125,9 @@ const maxRequestBytes = 1 << 20
 
 // Handler serves the protocol over HTTP (streamable, without sessions). grant
 // says what the sender of a request may see; a request that it refuses is
-// answered with its error as 401.
+// answered with its error as 401. A call takes the turn of its request's context
+// ([serve.WithTurn]) and ends when the client goes away. Lists of messages are
+// refused: one request would be thousands of calls.
 func Handler(o Options, grant func(*http.Request) (access.Grant, error)) (http.Handler, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -108,19 +137,41 @@ func Handler(o Options, grant func(*http.Request) (access.Grant, error)) (http.H
 		if err != nil {
 			return nil
 		}
-		m, err := New(o, g)
-		if err != nil {
-			return nil
-		}
-		return m
+		return (&server{o: o, grant: g, request: r.Context()}).build()
 	}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, Logger: o.Log, MaxRequestBodyBytes: maxRequestBytes, PropagateRequestCancellation: true})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := grant(r); err != nil {
 			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return
 		}
+		body := bufio.NewReader(http.MaxBytesReader(w, r.Body, maxRequestBytes))
+		if isList(body) {
+			http.Error(w, errList.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{body, r.Body}
 		streamable.ServeHTTP(w, r)
 	}), nil
+}
+
+// errList refuses lists of messages, which the protocol had in its version 2025-03-26
+// alone.
+var errList = errors.New("a list of messages: send one message at a time (lists were removed from the protocol with version 2025-06-18)")
+
+// isList reports whether a body is a list; nothing of it but white space is read.
+func isList(body *bufio.Reader) bool {
+	for {
+		switch b, err := body.ReadByte(); {
+		case err != nil:
+			return false
+		case b != ' ' && b != '\t' && b != '\r' && b != '\n':
+			_ = body.UnreadByte() // it was read just now
+			return b == '['
+		}
+	}
 }
 
 // reader opens the collection called name, "" for the first, for this caller.
@@ -164,18 +215,42 @@ func (s *server) ready(ctx context.Context, c *serve.Collection) {
 	}
 }
 
-// with runs f on a reader of a collection and closes it. Every tool takes names
-// that may be of hidden documents, so the time of every answer is settled.
-func with[T any](ctx context.Context, s *server, collection string, f func(*serve.Reader) (T, error)) (T, error) {
+// with runs f on a reader of a collection, in the turn of the request, and closes
+// it. Every tool takes names that may be of hidden documents, so the time of every
+// answer is settled.
+func with[T any](ctx context.Context, s *server, collection string, f func(context.Context, *serve.Reader) (T, error)) (T, error) {
+	return search(ctx, s, collection, func(ctx context.Context, r *serve.Reader) (T, error) {
+		if err := serve.TakeTurn(ctx); err != nil {
+			var none T
+			return none, err
+		}
+		return f(ctx, r)
+	})
+}
+
+// search is with for what takes its turn when it searches: who waits for the same
+// search of another request has none.
+func search[T any](ctx context.Context, s *server, collection string, f func(context.Context, *serve.Reader) (T, error)) (T, error) {
 	var none T
 	began := time.Now()
-	defer func() { serve.Settle(ctx, s.grant, began) }()
+	defer func() {
+		serve.EndTurn(ctx)
+		serve.Settle(ctx, s.grant, began)
+	}()
 	r, err := s.reader(ctx, collection)
 	if err != nil {
 		return none, err
 	}
 	defer r.Close()
-	out, err := f(r)
+	if s.o.Time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.o.Time)
+		defer cancel()
+	}
+	out, err := f(ctx, r)
+	if errors.Is(err, context.DeadlineExceeded) && s.o.Time > 0 {
+		return none, fmt.Errorf("%w: it took more than %v: ask for less, or name another profile", sheaf.ErrUnavailable, s.o.Time)
+	}
 	if err != nil {
 		return none, advise(err)
 	}
@@ -216,24 +291,29 @@ func add[In, Out any](m *sdk.Server, name, title, about string, call func(contex
 	sdk.AddTool(m, &sdk.Tool{
 		Name: name, Title: title, Description: about,
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed, DestructiveHint: &closed},
-	}, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
-		if err := refuseZero(req.Params.Arguments); err != nil {
-			var none Out
-			return nil, none, err
-		}
+	}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		return call(ctx, in)
 	})
 }
 
-// refuseZero refuses a limit or budget of 0: it would be taken for one that was
-// left out.
-func refuseZero(arguments json.RawMessage) error {
-	var sent struct{ Limit, Budget *int }
+// wholeNumbers are those that every JSON reader keeps exactly.
+const wholeNumbers = 1 << 53
+
+// refuseValues refuses arguments that no tool takes: null, numbers so large that they
+// are read as others, and a limit or budget of 0, which would be taken for one that
+// was left out.
+func refuseValues(arguments json.RawMessage) error {
+	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil {
-		return nil // the schema has said what is wrong, or there are none
+		return nil // there are none, or the schema says what is wrong
 	}
-	for name, n := range map[string]*int{"limit": sent.Limit, "budget": sent.Budget} {
-		if n != nil && *n == 0 {
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		switch n, isNumber := sent[name].(float64); {
+		case sent[name] == nil:
+			return sheaf.Invalidf("%s: null: leave it out, or give a value", name)
+		case isNumber && math.Abs(n) > wholeNumbers:
+			return sheaf.Invalidf("%s: %g: is too large a number", name, n)
+		case isNumber && n == 0 && (name == "limit" || name == "budget"):
 			return sheaf.Invalidf("%s: 0: must be at least 1, or be left out", name)
 		}
 	}

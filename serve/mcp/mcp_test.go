@@ -3,11 +3,15 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -15,6 +19,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"sheaf"
+	"sheaf/backend"
 	"sheaf/eval/calibrate"
 	"sheaf/profile"
 	"sheaf/serve"
@@ -422,4 +428,186 @@ func TestHTTP(t *testing.T) {
 		t.Errorf("search: %s", b)
 	}
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// overHTTP serves the notes to everybody, in the turn that turn gives.
+func overHTTP(t *testing.T, turn serve.Turn, limit time.Duration, change func(*serve.Options)) *httptest.Server {
+	t.Helper()
+	f := servetest.Open(t, notes, change)
+	h, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test", Time: limit}, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(serve.WithTurn(r.Context(), turn)))
+	}))
+	t.Cleanup(web.Close)
+	return web
+}
+
+// turns are of a server on which everything is taken while free is open.
+type turns struct {
+	free, waits, gone chan struct{}
+	working           atomic.Int32
+}
+
+func (u *turns) Take(ctx context.Context) error {
+	select {
+	case <-u.free:
+		u.working.Add(1)
+		return nil
+	default:
+	}
+	u.waits <- struct{}{}
+	<-ctx.Done()
+	u.gone <- struct{}{}
+	return ctx.Err()
+}
+
+func (u *turns) Rest() { u.working.Add(-1) }
+
+func (*turns) Full() bool { return true }
+
+var everyTool = map[string]string{
+	"search": `{"query":"undo commit"}`, "get": `{"id":"git.md"}`, "multi_get": `{"ids":["git.md"]}`, "context": `{"text":"undo commit"}`,
+	"similar": `{"id":"git.md"}`, "list_collections": `{}`, "status": `{}`, "explain": `{"query":"undo commit"}`,
+}
+
+func post(ctx context.Context, web *httptest.Server, body string) (*http.Response, string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, web.URL, strings.NewReader(body))
+	if err != nil {
+		return nil, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	res, err := web.Client().Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer res.Body.Close()
+	content, err := io.ReadAll(res.Body)
+	return res, string(content), err
+}
+
+// Every tool waits for its turn, gives it back, and ends when its client goes away.
+func TestCallsTakeTurns(t *testing.T) {
+	for tool, arguments := range everyTool {
+		t.Run(tool, func(t *testing.T) {
+			u := &turns{free: make(chan struct{}), waits: make(chan struct{}), gone: make(chan struct{})}
+			web := overHTTP(t, u, 0, nil)
+			call := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)
+			ctx, leave := context.WithCancel(t.Context())
+			left := make(chan error)
+			go func() {
+				_, body, err := post(ctx, web, call)
+				if err == nil {
+					err = fmt.Errorf("it was answered: %s", body)
+				}
+				left <- err
+			}()
+			select {
+			case <-u.waits:
+			case err := <-left:
+				t.Fatal("it takes no turn:", err)
+			}
+			leave()
+			if err := <-left; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			<-u.gone
+			close(u.free)
+			_, body, err := post(t.Context(), web, call)
+			if err != nil || strings.Contains(body, `"isError":true`) || !strings.Contains(body, "git") && !strings.Contains(body, "notes") {
+				t.Errorf("%v %s", err, body)
+			}
+			if n := u.working.Load(); n != 0 {
+				t.Errorf("%d turns are not given back", n)
+			}
+		})
+	}
+}
+
+// hung finds nothing until whoever asks goes away.
+type hung struct {
+	backend.Backend
+	asked, gone chan struct{}
+}
+
+func (b *hung) Retrieve(ctx context.Context, _ backend.Request) (sheaf.Ranking, error) {
+	select {
+	case b.asked <- struct{}{}:
+	default:
+	}
+	<-ctx.Done()
+	select {
+	case b.gone <- struct{}{}:
+	default:
+	}
+	return nil, ctx.Err()
+}
+
+// A search ends when its client goes away, whatever version of the protocol they speak,
+// and when its time is over.
+func TestSearchesEnd(t *testing.T) {
+	u := &turns{free: make(chan struct{})}
+	close(u.free)
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`
+	start := func(limit time.Duration) (*httptest.Server, *hung) {
+		b := &hung{asked: make(chan struct{}, 1), gone: make(chan struct{}, 1)}
+		return overHTTP(t, u, limit, func(o *serve.Options) { b.Backend, o.Backend = o.Backend, b }), b
+	}
+	web, b := start(0)
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, _, err := post(ctx, web, call)
+		left <- err
+	}()
+	<-b.asked
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	<-b.gone
+	web, _ = start(20 * time.Millisecond)
+	_, body, err := post(t.Context(), web, call)
+	if err != nil || !strings.Contains(body, `"isError":true`) || !strings.Contains(body, "it took more than 20ms") {
+		t.Errorf("%v %s", err, body)
+	}
+}
+
+// A list of messages would be thousands of calls in one turn.
+func TestListsOverHTTP(t *testing.T) {
+	u := &turns{free: make(chan struct{})}
+	close(u.free)
+	web := overHTTP(t, u, 0, nil)
+	for _, body := range []string{"[]", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, " \r\n\t[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 5000)} {
+		res, text, err := post(t.Context(), web, body)
+		if err != nil || res.StatusCode != http.StatusBadRequest || !strings.Contains(text, "one message at a time") {
+			t.Errorf("%.80s: %v %s", body, err, text)
+		}
+	}
+	for body, status := range map[string]int{` {"jsonrpc":"2.0","id":1,"method":"ping"}`: 200, "": 400, "  ": 400, strings.Repeat(" ", 2<<20): 413, strings.Repeat("a", 2<<20): 413} {
+		if res, text, err := post(t.Context(), web, body); err != nil || res.StatusCode != status {
+			t.Errorf("%.80s: %v %s", body, err, text)
+		}
+	}
+}
+
+// Arguments that the SDK has no plain words for.
+func TestBadValues(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	for arguments, want := range map[string]string{
+		`{"query":"a","budget":9223372036854775808}`: "budget: 9.223372036854776e+18: is too large a number",
+		`{"query":"a","limit":-1e300}`:               "limit: -1e+300: is too large a number",
+		`{"query":"a","budget":null}`:                "budget: null: leave it out, or give a value",
+		`{"query":null}`:                             "query: null: leave it out, or give a value",
+		`{"query":"a","budget":0}`:                   "budget: 0: must be at least 1, or be left out",
+		`{"query":"a","budget":-1}`:                  "budget: -1: must be within 1..1000000 tokens",
+	} {
+		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "search", Arguments: json.RawMessage(arguments)})
+		if err != nil || !r.IsError || !strings.Contains(textOf(r), want) {
+			t.Errorf("%s: %v %s", arguments, err, textOf(r))
+		}
+	}
 }

@@ -66,7 +66,9 @@ func (s *server) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 	if !ok {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
-	p, err := with(ctx, s, collection, func(r *serve.Reader) (*serve.Part, error) { return r.Get(ctx, id, serve.GetOptions{}) })
+	p, err := with(ctx, s, collection, func(ctx context.Context, r *serve.Reader) (*serve.Part, error) {
+		return r.Get(ctx, id, serve.GetOptions{})
+	})
 	if errors.Is(err, sheaf.ErrNotFound) {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
@@ -94,7 +96,7 @@ func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourc
 		if from != "" && c.Name() != from {
 			continue
 		}
-		list, err := with(ctx, s, c.Name(), func(r *serve.Reader) (*serve.DocumentList, error) {
+		list, err := with(ctx, s, c.Name(), func(ctx context.Context, r *serve.Reader) (*serve.DocumentList, error) {
 			return r.Documents(ctx, "", string(after), resourcesPage-len(out.Resources))
 		})
 		if err != nil {

@@ -55,7 +55,7 @@ func (s *server) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, 
 	if in.Query == "" {
 		return nil, nil, sheaf.Invalidf("query: it is empty: say what to look for")
 	}
-	return s.answer(ctx, in, func(r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
+	return s.answer(ctx, in, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
 		q.Text = in.Query
 		return r.Search(ctx, q)
 	})
@@ -90,7 +90,7 @@ type similarIn struct {
 }
 
 func (s *server) similar(ctx context.Context, in similarIn) (*sdk.CallToolResult, *searchOut, error) {
-	return s.answer(ctx, searchIn{Query: in.ID, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, func(r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
+	return s.answer(ctx, searchIn{Query: in.ID, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
 		t, err := r.Find(in.ID)
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 		return nil, nil, sheaf.Invalidf("text and id: give one of them")
 	}
 	label := cmp.Or(in.ID, in.Name, "the text given")
-	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, func(r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
+	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
 		if in.Text != "" {
 			return r.Context(ctx, in.Name, []byte(in.Text), q)
 		}
@@ -129,17 +129,20 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 // answer runs find and packs what it found: as structured content, and as text.
 // Some assistants show a model the one, some the other, so that each is whole; a
 // link to each passage, a third form, is there when it is asked for.
-func (s *server) answer(ctx context.Context, in searchIn, find func(*serve.Reader, serve.SearchRequest) (*serve.Answer, error)) (*sdk.CallToolResult, *searchOut, error) {
+func (s *server) answer(ctx context.Context, in searchIn, find func(context.Context, *serve.Reader, serve.SearchRequest) (*serve.Answer, error)) (*sdk.CallToolResult, *searchOut, error) {
 	if in.Budget < 0 || in.Budget > maxBudget {
 		return nil, nil, sheaf.Invalidf("budget: %d: must be within 1..%d tokens", in.Budget, maxBudget)
 	}
-	out, err := with(ctx, s, in.Collection, func(r *serve.Reader) (*searchOut, error) {
+	out, err := search(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*searchOut, error) {
 		set, err := in.Set.texts()
 		if err != nil {
 			return nil, err
 		}
-		a, err := find(r, serve.SearchRequest{Filter: in.Filter, Profile: in.Profile, Parameters: set, Limit: in.Limit})
+		a, err := find(ctx, r, serve.SearchRequest{Filter: in.Filter, Profile: in.Profile, Parameters: set, Limit: in.Limit})
 		if err != nil {
+			return nil, err
+		}
+		if err := serve.TakeTurn(ctx); err != nil {
 			return nil, err
 		}
 		return s.pack(ctx, r, in, a)

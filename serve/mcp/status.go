@@ -32,7 +32,7 @@ func summaryOf(s *serve.Summary) serveSummary {
 func (s *server) list(ctx context.Context, _ listIn) (*sdk.CallToolResult, *listOut, error) {
 	out := &listOut{Collections: []serveSummary{}}
 	for _, c := range s.o.Collections {
-		summary, err := with(ctx, s, c.Name(), func(r *serve.Reader) (*serve.Summary, error) { return r.Summary(ctx) })
+		summary, err := with(ctx, s, c.Name(), func(ctx context.Context, r *serve.Reader) (*serve.Summary, error) { return r.Summary(ctx) })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -60,7 +60,7 @@ type statusOut struct {
 }
 
 func (s *server) status(ctx context.Context, in statusIn) (*sdk.CallToolResult, *statusOut, error) {
-	out, err := with(ctx, s, in.Collection, func(r *serve.Reader) (*statusOut, error) {
+	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*statusOut, error) {
 		st, err := r.Status(ctx)
 		if err != nil {
 			return nil, err

@@ -205,6 +205,9 @@ func (o *Options) page(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := serve.TakeTurn(r.Context()); err != nil {
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	}
 	reader, err := c.For(grant)
 	if err != nil {
 		return nil, err

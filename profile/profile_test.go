@@ -306,8 +306,13 @@ func TestParameters(t *testing.T) {
 		}
 	}
 	for _, limit := range []int{0, -1, profile.MaxLimit + 1} {
-		if _, err := p.Plan(limit, nil); !errors.Is(err, sheaf.ErrInvalid) {
+		if _, err := p.Plan(limit, nil); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), fmt.Sprintf("limit is %d: must be within 1..%d", limit, profile.MaxLimit)) {
 			t.Errorf("limit %d: %v", limit, err)
+		}
+	}
+	for _, alpha := range []string{"0", "1"} { // the ends are inside
+		if _, err := p.Plan(5, map[string]string{"alpha": alpha}); err != nil {
+			t.Errorf("alpha %s: %v", alpha, err)
 		}
 	}
 	// A bound that is another parameter.
@@ -347,9 +352,22 @@ func TestParameters(t *testing.T) {
 		}
 	}
 	for _, set := range []map[string]string{{"target_hits": "1000"}, {"target_hits": "50", "rerank_count": "50"}, {"rerank_count": "1"}} {
-		if _, err := vespa.Plan(10, set); err != nil {
+		plan, err := vespa.Plan(10, set)
+		if err != nil {
 			t.Errorf("%v: %v", set, err)
+			continue
 		}
+		if want := plan.Values["rerank_count"]; fmt.Sprint(plan.Candidates.Limit) != want {
+			t.Errorf("%v: the first phase lets %d through, want %s", set, plan.Candidates.Limit, want)
+		}
+		for _, b := range plan.Main.Branches {
+			if want := plan.Values["rerank_count"]; fmt.Sprint(b.Limit) != want {
+				t.Errorf("%v: branch %s of the second phase ranks %d, want %s", set, b.Name, b.Limit, want)
+			}
+		}
+	}
+	if _, err := vespa.Plan(10, map[string]string{"rerank_count": "1.5"}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "must be a whole number within 1..100000") {
+		t.Errorf("half a chunk: %v", err)
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Every test, script and case that doc/systems.md names exists.
+// Every test, script and case that doc/systems.md names exists, and every row names one,
+// which needs no server unless the row says why.
 func TestSystemsNamesRealTests(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "doc", "systems.md"))
 	if err != nil {
@@ -39,11 +40,34 @@ func TestSystemsNamesRealTests(t *testing.T) {
 	if all := regexp.MustCompile("`[^`\\s]*\\b(?:Test|Benchmark|Example|Fuzz)[A-Z]\\w*`").FindAllString(string(text), -1); len(all) != len(named) {
 		t.Errorf("%d names of tests, %d with the package that they are in", len(all), len(named))
 	}
-	// Worked numbers are not everywhere: no row rests on them alone.
+	// Worked numbers are not everywhere, and neither are servers: no row rests on them
+	// alone, but those of PostgreSQL.
+	shown := regexp.MustCompile("(`[a-z/]+\\.(?:Test|Benchmark|Example|Fuzz)\\w+`|`[a-z/_-]+\\.(?:txt|txtar)`|`(?:[ADSW][0-9]+b?|MDX)`)( †)?")
+	rows, head := 0, true
 	for line := range strings.Lines(string(text)) {
-		numbers := strings.Count(line, ".TestVectors")
-		if all := regexp.MustCompile("`[a-z/]+\\.(?:Test|Benchmark|Example|Fuzz)\\w+`|`[a-z/_-]+\\.(?:txt|txtar)`").FindAllString(line, -1); numbers > 0 && len(all) == numbers {
+		if !strings.HasPrefix(line, "|") {
+			head = true // the next row is a table's head, and the one below it a rule
+			continue
+		}
+		if head || strings.HasPrefix(line, "|---") {
+			head = false
+			continue
+		}
+		rows++
+		all := shown.FindAllStringSubmatch(line, -1)
+		numbers, servers := strings.Count(line, ".TestVectors"), 0
+		for _, m := range all {
+			if m[2] != "" {
+				servers++
+			}
+		}
+		switch {
+		case len(all) == 0:
+			t.Errorf("a row names no test: %s", line)
+		case numbers == len(all):
 			t.Errorf("a row names tests on worked numbers alone: %s", line)
+		case numbers+servers == len(all) && !strings.Contains(line, "`backend/pgvector`"):
+			t.Errorf("a row names only tests that need a server: %s", line)
 		}
 	}
 	scripts := regexp.MustCompile("`([a-z-]+\\.txt)`").FindAllStringSubmatch(string(text), -1)
@@ -67,7 +91,7 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no case %s in %s", m[1], "chunk/testdata/rules.txt")
 		}
 	}
-	if len(cases) < 35 || len(named) < 150 || len(scripts) < 20 {
-		t.Errorf("found %d tests, %d scripts and %d cases", len(named), len(scripts), len(cases))
+	if len(cases) < 35 || len(named) < 300 || len(scripts) < 40 || rows < 230 {
+		t.Errorf("found %d tests, %d scripts and %d cases in %d rows", len(named), len(scripts), len(cases), rows)
 	}
 }

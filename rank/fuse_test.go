@@ -39,6 +39,8 @@ func TestRRF(t *testing.T) {
 		{"k 1", rank.RRF{K: 1}, []rank.Leg{{Name: "v", Hits: vector, Weight: 1}, {Name: "t", Hits: text, Weight: 1}}, "B .8333 A .7500 D .3333 C .2500"},
 		{"Sonar's weights, scaled", rank.RRF{K: 60, Unit: true}, []rank.Leg{{Name: "v", Hits: vector, Weight: 0.6}, {Name: "t", Hits: text, Weight: 0.4}}, "B .9903 A .9873 C .5810 D .3935"},
 		{"ties by best rank, then id", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"x", "y"}), Weight: 1}, {Name: "t", Hits: listed([]string{"z", "w"}), Weight: 1}}, "x .0164 z .0164 w .0161 y .0161"},
+		// z is first in a leg, a third in one that weighs twice as much.
+		{"the best rank before the id", rank.RRF{K: 1}, []rank.Leg{{Name: "v", Hits: listed([]string{"z"}), Weight: 1}, {Name: "t", Hits: listed([]string{"p", "q", "a"}), Weight: 2}}, "p 1.0000 q .6667 z .5000 a .5000"},
 		{"repeats close up", rank.RRF{K: 50}, []rank.Leg{{Name: "v", Hits: listed([]string{"a", "b", "a", "c"}), Weight: 1}}, "a .0196 b .0192 c .0189"},
 		{"repeats add up", rank.RRF{K: 50, Repeats: true}, []rank.Leg{{Name: "v", Hits: listed([]string{"a", "b", "a"}), Weight: 1}}, "a .0385 b .0192"},
 		{"weight 0 adds members behind all others", rank.RRF{K: 60}, []rank.Leg{{Name: "v", Hits: listed([]string{"a"}), Weight: 1}, {Name: "t", Hits: listed([]string{"b"}), Weight: 0}}, "a .0164 b .0000"},
@@ -135,6 +137,35 @@ func TestLinearOfMissingHits(t *testing.T) {
 }
 
 // Scores that are all equal, where no leg lacks a hit, are in the middle.
+// The means of OpenSearch with weights that differ, a score below 0, which two of them
+// leave out, and z-scores with their special cases.
+func TestScoresOfUnequalLegs(t *testing.T) {
+	text := leg("text", 1, hit("A", 3), hit("B", 2), hit("C", 1))
+	vector := leg("vector", 3, hit("B", 4), hit("D", -1))
+	tests := []struct {
+		f    rank.Scores
+		want string
+	}{
+		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}, "B 3.5000 A .7500 C .2500 D -0.7500"},
+		// B: (2 x 4 x 4 x 4)^(1/4), and 4/(1/2 + 3/4).
+		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanGeometric}, "B 3.3636 A 3.0000 C 1.0000 D .0000"},
+		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanHarmonic}, "B 3.2000 A 3.0000 C 1.0000 D .0000"},
+		// B: root of 2 x 2 + 12 x 12.
+		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanRSS}, "B 12.1655 A 3.0000 D 3.0000 C 1.0000"},
+		// text: mean 2, sample deviation 1: A 1, B, as the mean, the highest as it is, C 0.001.
+		// vector: mean 1.5, sample deviation 3.5355: B 0.7071, D 0.001.
+		{rank.Scores{Norm: rank.NormZScoreOpenSearch, Mean: rank.MeanArithmetic}, "B 1.2803 A .2500 D .0008 C .0003"},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprintf("norm %d mean %d", test.f.Norm, test.f.Mean), func(t *testing.T) {
+			equal(t, "fused", written(fuse(t, test.f, text, vector)), test.want)
+		})
+	}
+	for norm, want := range map[rank.Norm]string{rank.NormMinMax: "A 1.0000 B 1.0000", rank.NormMinMaxOpenSearch: "A 1.0000 B 1.0000", rank.NormZScoreOpenSearch: "A 7.0000 B 7.0000"} {
+		equal(t, fmt.Sprint("equal scores under norm ", norm), written(fuse(t, rank.Scores{Norm: norm, Mean: rank.MeanArithmetic}, leg("text", 1, hit("A", 7), hit("B", 7)))), want)
+	}
+}
+
 func TestLinearOfEqualScores(t *testing.T) {
 	for _, score := range []float64{0, 3, -2} {
 		out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("A", score), hit("B", score)), leg("vector", 0.5, hit("A", 2), hit("B", 1)))

@@ -2,6 +2,8 @@ package rank_test
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -56,12 +58,30 @@ func TestVectorsCloseness(t *testing.T) {
 		Lucene *float64  `json:"opensearch_lucene_cosinesimil_score"`
 		Each   []float64 `json:"per_vector_closeness"`
 	}
-	each(t, "onyx_closeness.json", func(t *testing.T, _ vector, _ struct{}, want want) {
-		if want.Cosine == nil { // several vectors: the nearest counts
-			if best := slices.Max(want.Each); best != want.Vespa {
-				t.Errorf("the best is %v, want %v", best, want.Vespa)
+	type in struct {
+		Query, Doc []float64
+		Vectors    map[string][]float64
+	}
+	each(t, "onyx_closeness.json", func(t *testing.T, _ vector, in in, want want) {
+		if want.Cosine == nil { // several vectors: the nearest counts, as a store scores a chunk
+			names, best := slices.Sorted(maps.Keys(in.Vectors)), -1.0
+			if len(names) != len(want.Each) {
+				t.Fatalf("%d vectors, want %d", len(names), len(want.Each))
+			}
+			for i, name := range names {
+				c := cosine(in.Query, in.Vectors[name])
+				best = max(best, c)
+				if got := rank.Closeness.Of(c); !near(got, want.Each[i]) {
+					t.Errorf("closeness of %s is %v, want %v", name, got, want.Each[i])
+				}
+			}
+			if got := rank.Closeness.Of(best); !near(got, want.Vespa) {
+				t.Errorf("closeness %v, want %v", got, want.Vespa)
 			}
 			return
+		}
+		if got := cosine(in.Query, in.Doc); !near(got, *want.Cosine) {
+			t.Errorf("cosine %v, want %v", got, *want.Cosine)
 		}
 		if got := rank.Closeness.Of(*want.Cosine); !near(got, want.Vespa) {
 			t.Errorf("closeness %v, want %v", got, want.Vespa)
@@ -70,6 +90,14 @@ func TestVectorsCloseness(t *testing.T) {
 			t.Errorf("half cosine %v, want %v", got, *want.Lucene)
 		}
 	})
+}
+
+func cosine(a, b []float64) float64 {
+	var dot, x, y float64
+	for i := range a {
+		dot, x, y = dot+a[i]*b[i], x+a[i]*a[i], y+b[i]*b[i]
+	}
+	return dot / math.Sqrt(x*y)
 }
 
 // onyxDoc is a document of the cases about Onyx on Vespa.
@@ -261,9 +289,6 @@ func TestVectorsGraphBoost(t *testing.T) {
 		Score float64
 	}
 	each(t, "copilot_graph_boost.json", func(t *testing.T, _ vector, in in, want want) {
-		if in.Config.Enabled != nil && !*in.Config.Enabled {
-			t.Skip("a profile leaves the stage out instead")
-		}
 		l := newShelf()
 		for _, f := range in.Files {
 			d := l.add(sheaf.ID("t:"+f), "0", "1", "2")
@@ -290,6 +315,9 @@ func TestVectorsGraphBoost(t *testing.T) {
 		set(&b.MinSimilarity, in.Config.MinSimilarity)
 		if in.Config.Candidates != nil {
 			b.Candidates = *in.Config.Candidates
+		}
+		if in.Config.Enabled != nil && !*in.Config.Enabled {
+			b.Strength = 0 // which a profile that leaves the stage out comes to
 		}
 		similarity := map[sheaf.ID]float64{}
 		r := sheaf.Ranking{}
@@ -383,12 +411,18 @@ func TestVectorsScoreNormalizer(t *testing.T) {
 			ClipMax   *float64
 		}
 	}
-	type want struct{ Scores []float64 }
+	type want struct {
+		Scores    []float64
+		Mean, Std float64
+	}
 	each(t, "copilot_score_normalizer.json", func(t *testing.T, v vector, in in, want want) {
 		n := rank.Normalize{Low: 0.02, High: 0.98, Spread: 2.5}
 		switch in.Config.Method {
-		case "":
-			t.Skip("the mean and the deviation are shown by the cases of the methods that use them")
+		case "": // the mean and the deviation of scores, which z-scores tell
+			n.Scale = rank.ScaleZScore
+			for _, x := range in.Scores {
+				want.Scores = append(want.Scores, (x-want.Mean)/want.Std)
+			}
 		case "zscore-tanh":
 			n.Scale = rank.ScaleTanh
 		case "percentile":

@@ -10,19 +10,20 @@ import (
 // a script without spaces, unless one is all there is; then Prefix is set.
 func (a *Analyzer) QueryTokens(text string) []Token {
 	var tokens []Token
-	var terms []Term
+	var room Room
 	position := 0
 	a.Words(text, func(start, end int) bool {
 		raw := text[start:end]
 		run := isDense(raw)
+		var terms []Term
 		if run {
-			terms = runTerms(terms[:0], raw, true)
+			terms = runTerms(room.terms[:0], raw, true)
 		} else {
-			terms = a.Terms(terms[:0], raw)
+			terms = a.Known(raw, &room) // a query's words are asked for by all who work on it
 		}
 		for _, t := range terms {
 			if !t.Form && !t.Bare {
-				tokens = append(tokens, Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End,
+				tokens = append(tokens, Token{Term: ownText(t, raw), Position: position + t.Offset, Start: start + t.Start, End: start + t.End,
 					Prefix: run && len(terms) == 1})
 			}
 		}
@@ -33,6 +34,25 @@ func (a *Analyzer) QueryTokens(text string) []Token {
 		return true
 	})
 	return tokens
+}
+
+// ownText is the text of a term, which lies in memory that other terms come to: that of
+// the raw word itself where it says the same.
+func ownText(t Term, raw string) string {
+	if part := raw[t.Start:t.End]; part == t.Text {
+		return part
+	}
+	return strings.Clone(t.Text)
+}
+
+// Stops reports whether a raw word has no term where function words are left out.
+func (a *Analyzer) Stops(raw string) bool {
+	if raw != "" && isASCII(raw) && isPlain(raw) {
+		return a.function[lower(raw)]
+	}
+	without := Analyzer{o: a.o, stem: a.stem, function: a.function, elide: a.elide, folded: a.folded}
+	without.o.StopWords = true
+	return len(without.Terms(nil, raw)) == 0
 }
 
 // questionWords is from how many words on a text is taken for a sentence.

@@ -15,8 +15,8 @@ import (
 // concurrent use.
 type Highlighter struct {
 	analyzer *analysis.Analyzer
-	// stop, while the query is read, tells which words are function words.
-	stop *analysis.Analyzer
+	// stop, while the query is read, says that function words are left out.
+	stop bool
 	// rarity is that of NewHighlighter; told is what it said of each term,
 	// phrase marks the terms of phrases.
 	rarity func(word string) float64
@@ -76,16 +76,13 @@ type wordMatch struct{ start, end, term int }
 // tell less than a fifth of what the best one does are not shown either. nil
 // takes all words alike.
 func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
-	h := &Highlighter{analyzer: a, rarity: rarity, index: map[string]int{}}
-	if stop, err := analysis.New(analysis.Options{Language: a.Language(), StopWords: true}); err == nil {
-		h.stop = stop
-	}
+	h := &Highlighter{analyzer: a, rarity: rarity, stop: true, index: map[string]int{}}
 	h.collect(query)
-	if len(h.weight) == 0 && h.stop != nil {
-		h.stop = nil
+	h.stop = false
+	if len(h.weight) == 0 {
 		h.collect(query)
 	}
-	h.stop, h.rarity = nil, nil
+	h.rarity = nil
 	h.dropCommon()
 	h.measure()
 	return h
@@ -157,13 +154,9 @@ func (h *Highlighter) collect(query sheaf.TextQuery) {
 }
 
 func (h *Highlighter) addWords(text string, phrase bool) {
-	stop := h.stop
-	if phrase {
-		stop = nil
-	}
 	h.analyzer.Words(text, func(start, end int) bool {
 		raw := text[start:end]
-		if stop != nil && len(stop.Terms(nil, raw)) == 0 {
+		if h.stop && !phrase && h.analyzer.Stops(raw) {
 			return true
 		}
 		tokens := h.analyzer.QueryTokens(raw)

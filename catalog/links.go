@@ -161,12 +161,52 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	found = slices.Compact(found)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.linked += 1 + len(found); v.linked > maxLinks {
-		clear(v.links)
-		v.linked = 1 + len(found)
-	}
+	v.roomForLinks(len(found))
 	v.links[r.Document.ID] = found
 	return found
+}
+
+// roomForLinks counts a document with so many links, and forgets all others when they
+// are too many. The lock must be held.
+func (v *View) roomForLinks(n int) {
+	if v.linked += 1 + n; v.linked > maxLinks {
+		clear(v.links)
+		clear(v.numbered)
+		v.linked = 1 + n
+	}
+}
+
+// LinkNumbers are the numbers of the documents that the document of a node links to;
+// false when it, or one of those, has none. They are shared and must not be changed.
+func (v *View) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
+	if from.Number == 0 {
+		return nil, false
+	}
+	v.mu.Lock()
+	numbers, ok := v.numbered[from.Number]
+	v.mu.Unlock()
+	if ok {
+		return numbers, true
+	}
+	for _, id := range v.Links(from.Doc) {
+		s, st, err := v.find(id)
+		if err != nil || s == nil {
+			v.note(err)
+			return nil, false
+		}
+		number := v.number(s, st)
+		if number == 0 {
+			return nil, false
+		}
+		numbers = append(numbers, number)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, known := v.links[from.Doc]; known { // not after a fault
+		v.roomForLinks(len(numbers))
+		v.numbered[from.Number] = numbers
+	}
+	return numbers, true
 }
 
 // Backlinks are the documents that link to doc, without doc itself and without

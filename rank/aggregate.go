@@ -189,10 +189,9 @@ func (a Aggregate) ApplyIn(memory *Memory, in sheaf.Ranking, env Env) (sheaf.Ran
 // they are met. Documents are told apart by number where all have one.
 func (w *answering) gather(in sheaf.Ranking, to Level, facts Facts) []group {
 	w.nodes, w.of = sized(w.nodes, len(in)), sized(w.of, len(in))
+	findNodes(w.nodes, in, facts)
 	numbered := to == ToDocument
-	for i := range in {
-		n := nodeOf(facts, in[i].ID)
-		w.nodes[i] = n
+	for _, n := range w.nodes { // apart from finding them: the processor waits for several at once
 		numbered = numbered && (n == nil || n.Number != 0)
 	}
 	var index *Ordinals

@@ -56,8 +56,8 @@ func (b GraphBoost) work(r *Row, env Env) error {
 
 // candidate is a document that others may be connected with.
 type candidate struct {
-	id  sheaf.ID
-	doc int32 // its number in the row
+	best *sheaf.Node // its best hit
+	doc  int32       // its number in the row
 }
 
 // candidates are the first documents, best first.
@@ -80,7 +80,7 @@ func (b GraphBoost) candidates(r *Row, env Env) []candidate {
 			}
 		}
 		seen[doc] = true
-		if out = append(out, candidate{r.nodes[k.at].Doc, doc}); len(out) == b.Candidates {
+		if out = append(out, candidate{r.nodes[k.at], doc}); len(out) == b.Candidates {
 			break
 		}
 	}
@@ -93,41 +93,11 @@ func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFa
 	if n < 2 {
 		return nil
 	}
-	if r.tags == nil {
-		r.tags = new([1 << 12]bool)
-	}
-	tags := r.tags // of the candidates' IDs: they tell most others
-	for i := range candidates {
-		tags[tagOf(candidates[i].id)] = true
-	}
-	defer func() {
-		for i := range candidates {
-			tags[tagOf(candidates[i].id)] = false
-		}
-	}()
-	var places *Ordinals // of candidates; made for the first ID of such a tag
-	among := func(doc sheaf.ID) (int, bool) {
-		if !tags[tagOf(doc)] {
-			return 0, false
-		}
-		if places == nil {
-			places = NewOrdinals(n)
-			for i := range candidates { // all different
-				places.Add(candidates[i].id)
-			}
-		}
-		return places.Of(doc)
-	}
-	defer func() {
-		if places != nil {
-			places.Release()
-		}
-	}()
 	var links, cited, shared []int
 	if b.CoCitation > 0 {
-		links, cited = backlinks(candidates, among, facts)
+		links, cited = backlinks(candidates, facts)
 	} else {
-		links, cited = forwardLinks(candidates, among, facts), make([]int, n)
+		links, cited = forwardLinks(candidates, &r.table, facts), make([]int, n)
 	}
 	if b.SharedTag > 0 {
 		shared = sharedTags(candidates, facts)
@@ -142,25 +112,18 @@ func (b GraphBoost) factors(candidates []candidate, r *Row, facts Facts) []docFa
 	return factors
 }
 
-// tagOf is a number of 12 bits that most IDs do not share: of the length and the last
-// bytes, in which names that lie in one folder differ.
-func tagOf(id sheaf.ID) uint64 {
-	const mix = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio: its multiples spread
-	tag := uint64(len(id))
-	for i := max(0, len(id)-8); i < len(id); i++ {
-		tag = tag<<7 ^ tag>>57 ^ uint64(id[i])
-	}
-	return tag * mix >> 52
-}
-
 // forwardLinks counts the candidates that link to each. It asks for links, which
 // stand in the document, and not for the documents that link to one, which may be
 // a large part of the collection.
-func forwardLinks(candidates []candidate, among func(sheaf.ID) (int, bool), facts Facts) []int {
-	counts := make([]int, len(candidates))
+func forwardLinks(candidates []candidate, table *Numbering, facts Facts) []int {
+	if counts, ok := numberedLinks(candidates, table, facts); ok {
+		return counts
+	}
+	counts, places := make([]int, len(candidates)), placesOf(candidates)
+	defer places.Release()
 	for i, c := range candidates {
-		for _, target := range facts.Links(c.id) {
-			if j, ok := among(target); ok && j != i {
+		for _, target := range facts.Links(c.best.Doc) {
+			if j, ok := places.Of(target); ok && j != i {
 				counts[j]++
 			}
 		}
@@ -168,20 +131,60 @@ func forwardLinks(candidates []candidate, among func(sheaf.ID) (int, bool), fact
 	return counts
 }
 
+// numberedLinks is forwardLinks by the numbers of documents, which spares it the text of
+// hundreds of IDs; false when some have none.
+func numberedLinks(candidates []candidate, table *Numbering, facts Facts) ([]int, bool) {
+	linker, ok := facts.(Linker)
+	if !ok {
+		return nil, false
+	}
+	table.Reset(len(candidates))
+	for _, c := range candidates { // all different
+		if c.best.Number == 0 {
+			return nil, false
+		}
+		table.Add(c.best.Number)
+	}
+	counts := make([]int, len(candidates))
+	for i, c := range candidates {
+		targets, ok := linker.LinkNumbers(c.best)
+		if !ok {
+			return nil, false
+		}
+		for _, target := range targets {
+			if j, ok := table.Of(target); ok && j != i {
+				counts[j]++
+			}
+		}
+	}
+	return counts, true
+}
+
+// placesOf numbers candidates by their IDs.
+func placesOf(candidates []candidate) *Ordinals {
+	places := NewOrdinals(len(candidates))
+	for _, c := range candidates { // all different
+		places.Add(c.best.Doc)
+	}
+	return places
+}
+
 // backlinks counts the candidates that link to each, and those that some document
 // links to together with it.
-func backlinks(candidates []candidate, among func(sheaf.ID) (int, bool), facts Facts) (links, cited []int) {
+func backlinks(candidates []candidate, facts Facts) (links, cited []int) {
+	places := placesOf(candidates)
+	defer places.Release()
 	citedBy := map[sheaf.ID][]int{} // candidates by the documents that link to them
 	linked, together := make([]map[int]bool, len(candidates)), make([]map[int]bool, len(candidates))
 	for i := range candidates {
 		linked[i], together[i] = map[int]bool{}, map[int]bool{}
 	}
 	for i, c := range candidates {
-		for _, source := range facts.Backlinks(c.id) {
-			if source == c.id {
+		for _, source := range facts.Backlinks(c.best.Doc) {
+			if source == c.best.Doc {
 				continue
 			}
-			if j, ok := among(source); ok {
+			if j, ok := places.Of(source); ok {
 				linked[i][j] = true
 			}
 			for _, j := range citedBy[source] {
@@ -200,7 +203,7 @@ func backlinks(candidates []candidate, among func(sheaf.ID) (int, bool), facts F
 func sharedTags(candidates []candidate, facts Facts) []int {
 	tags := make([]map[string]bool, len(candidates))
 	for i, c := range candidates {
-		tags[i] = documentTags(c.id, facts)
+		tags[i] = documentTags(c.best.Doc, facts)
 	}
 	counts := make([]int, len(candidates))
 	for i := range tags {

@@ -50,6 +50,64 @@ func (o outlined) Outline(id sheaf.ID) *sheaf.Outline {
 	return outline
 }
 
+// linked is outlined that tells links by numbers, where all those that a document links
+// to have one.
+type linked struct {
+	outlined
+	asked *int
+}
+
+func (l linked) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
+	*l.asked++
+	var numbers []uint32
+	for _, to := range l.Links(from.Doc) {
+		if l.numbers[to] == 0 {
+			return nil, false
+		}
+		numbers = append(numbers, l.numbers[to])
+	}
+	return numbers, true
+}
+
+// Links count the same by the numbers of documents as by their IDs.
+func TestLinksByNumber(t *testing.T) {
+	asked, moved := 0, 0
+	for seed := range uint64(1_000) {
+		rng := rand.New(rand.NewPCG(seed, 13))
+		known, all := randomShelf(rng)
+		numbers := map[sheaf.ID]uint32{}
+		for id := range known.docs {
+			numbers[id] = uint32(len(numbers))*7 + 1
+		}
+		for from := range known.docs { // documents link to others, to themselves and to none
+			for to := range known.docs {
+				if rng.IntN(3) == 0 {
+					known.link(from, to)
+				}
+			}
+		}
+		if seed%4 == 0 { // one document without a number, and all go by their IDs
+			for id := range numbers {
+				delete(numbers, id)
+				break
+			}
+		}
+		s := rank.GraphBoost{Candidates: 1 + rng.IntN(6), Backlink: 1, Strength: 0.3}
+		in := randomRanking(rng, append(all, "t:none"), 1)
+		want := apply(t, s, in, rank.Env{Facts: known})
+		got := apply(t, s, in, rank.Env{Facts: linked{outlined{shelf: known, numbers: numbers}, &asked}})
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("seed %d, %+v: %s, want %s", seed, s, written(got), written(want))
+		}
+		if !reflect.DeepEqual(want, in) {
+			moved++
+		}
+	}
+	if asked < 1_000 || moved < 100 {
+		t.Errorf("links were asked for by number %d times, and changed %d rankings", asked, moved)
+	}
+}
+
 // Stages that look at documents do the same by their numbers as by their IDs.
 func TestDocumentsByNumber(t *testing.T) {
 	stages := []rank.Stage{

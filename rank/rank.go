@@ -96,6 +96,15 @@ type Outliner interface {
 	Outline(id sheaf.ID) *sheaf.Outline
 }
 
+// Linker is Facts that can tell links in short. Safe for concurrent use.
+type Linker interface {
+	// LinkNumbers are the numbers, as [sheaf.Node] has them, of the documents that Links
+	// says the document of a node links to; it may name some that Facts otherwise hide.
+	// False says that it has none, or that some of those have none. They must not be
+	// changed.
+	LinkNumbers(from *sheaf.Node) ([]uint32, bool)
+}
+
 // nodeOf is where a chunk stands, nil when there is none.
 func nodeOf(facts Facts, id sheaf.ID) *sheaf.Node {
 	if o, ok := facts.(Outliner); ok {
@@ -106,6 +115,18 @@ func nodeOf(facts Facts, id sheaf.ID) *sheaf.Node {
 		return &n
 	}
 	return nil
+}
+
+// findNodes sets nodes to where hits stand, nil for those that nobody knows.
+func findNodes(nodes []*sheaf.Node, hits sheaf.Ranking, facts Facts) {
+	o, ok := facts.(Outliner)
+	for i := range hits {
+		if ok {
+			nodes[i] = o.Node(hits[i].ID)
+		} else {
+			nodes[i] = nodeOf(facts, hits[i].ID)
+		}
+	}
 }
 
 // aboveOf is the chunk above one that has a parent, nil when nobody knows it.

@@ -37,7 +37,6 @@ type Row struct {
 	marks   []bool
 	counts  []int32
 	factors []docFactor
-	tags    *[1 << 12]bool // none set between stages
 	read    byte
 }
 

@@ -18,6 +18,7 @@ type memo struct {
 	*tables
 	short    rank.Outliner  // the same facts, when they can tell in short
 	shared   sharer         // the same facts, when they need not copy documents
+	linker   rank.Linker    // the same facts, when they can tell links in short
 	placer   placer         // the same facts, when they know where a store has its chunks
 	met      *rank.Ordinals // of the hits of a first phase; nil when there is none
 	metNodes []*sheaf.Node  // theirs
@@ -170,13 +171,17 @@ type known[T any] struct {
 	ok    bool
 }
 
-var _ rank.Outliner = (*memo)(nil)
+var (
+	_ rank.Outliner = (*memo)(nil)
+	_ rank.Linker   = (*memo)(nil)
+)
 
 func newMemo(facts rank.Facts) *memo {
 	short, _ := facts.(rank.Outliner)
 	shared, _ := facts.(sharer)
+	linker, _ := facts.(rank.Linker)
 	placer, _ := facts.(placer)
-	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, placer: placer}
+	return &memo{Facts: facts, tables: tablesPool.Get().(*tables), short: short, shared: shared, linker: linker, placer: placer}
 }
 
 // Chunk implements rank.Facts.
@@ -390,6 +395,14 @@ func (m *memo) Outline(id sheaf.ID) *sheaf.Outline {
 		*slot = seen[sheaf.Outline]{id, o}
 	}
 	return slot.value
+}
+
+// LinkNumbers implements rank.Linker.
+func (m *memo) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
+	if m.linker == nil {
+		return nil, false
+	}
+	return m.linker.LinkNumbers(from)
 }
 
 // outline makes the outline of a document.

@@ -47,6 +47,7 @@ var (
 	_ backend.Fuser     = (*guard)(nil)
 	_ rank.Facts        = (*guard)(nil)
 	_ rank.Outliner     = (*guard)(nil)
+	_ rank.Linker       = (*guard)(nil)
 )
 
 func newGuard(view *catalog.View, store backend.Backend, c *Collection, grant *access.Grant) *guard {
@@ -406,6 +407,14 @@ func (g *guard) FolderSize(tree, folder string) int {
 
 // Links implements rank.Facts.
 func (g *guard) Links(doc sheaf.ID) []sheaf.ID { return g.only(doc, g.view.Links) }
+
+// LinkNumbers implements rank.Linker.
+func (g *guard) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
+	if !g.visible(from.Doc) {
+		return nil, false
+	}
+	return g.view.LinkNumbers(from)
+}
 
 // Backlinks implements rank.Facts.
 func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID { return g.only(doc, g.view.Backlinks) }

@@ -26,7 +26,7 @@ type Engine interface {
 	// Version is that of the engine, "" when it has none.
 	Version() string
 	// Build indexes everything in dir and makes it durable. vectors, one for
-	// each document, is nil for words.
+	// each document, is nil for words. Neither is valid when it has returned.
 	Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error
 	// Open opens what was built.
 	Open(dir string) error
@@ -99,7 +99,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	if err := r.build(ctx, e, dir, task, index, m); err != nil {
 		return nil, err
 	}
-	debug.FreeOSMemory() // the corpus, which is the harness's
+	debug.FreeOSMemory() // what building needed
 	began := time.Now()
 	if err := e.Open(index); err != nil {
 		return nil, err
@@ -113,21 +113,16 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 // build lets the engine index the corpus. What the harness holds of it is left
 // out of the memory that is reported.
 func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, index string, m Meta) error {
-	docs, err := readLines[Document](filepath.Join(dir, corpusFile))
+	corpus, err := readInput(dir, task, m.Dims)
 	if err != nil {
 		return err
 	}
-	var vectors [][]float32
-	if task != TaskWords {
-		if vectors, err = readVectors(filepath.Join(dir, vectorsFile), m.Dims); err != nil {
-			return err
-		}
-	}
+	defer corpus.free()
 	debug.FreeOSMemory()
 	before := Anonymous(processOf(e))
 	most := watch(func() int64 { return Anonymous(processOf(e)) })
 	began := time.Now()
-	err = e.Build(ctx, index, docs, vectors)
+	err = e.Build(ctx, index, corpus.docs.Items, corpus.vectors.Items)
 	r.BuildSeconds = time.Since(began).Seconds()
 	r.PeakBytes = most() - before
 	if err != nil {

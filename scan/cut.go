@@ -16,6 +16,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/memory"
 	"sheaf/chunk"
 	"sheaf/ingest"
 	"sheaf/search"
@@ -27,9 +28,11 @@ type gathered struct {
 	chunks int
 	at     map[string]bool // by path
 	failed int             // files that could not be read
-	tried  int             // matches that were looked at
-	beyond int             // matches that the limit left out
-	full   bool            // the memory was full before the limit was reached
+	// refused are the files that what the query leaves out keeps from answering.
+	refused map[string]bool
+	tried   int  // matches that were looked at
+	beyond  int  // matches that the limit left out
+	full    bool // the memory was full before the limit was reached
 	// warnings are about vectors that could not be made.
 	warnings []string
 	took     map[string]time.Duration
@@ -82,27 +85,30 @@ type gatherer struct {
 	chunker chunk.Chunker
 	store   backend.Backend
 	files   []ingest.File
+	not     leftOut
 	out     *gathered
 	budget  int64 // bytes that the index may still take
 	vectors int   // chunks that may still be embedded
 }
 
 // gather cuts the best matches and writes their chunks to store, in order, until
-// as many files as wanted have a chunk that the filter lets through or the index
-// takes budget bytes. The first file is always taken.
+// as many files as wanted have a chunk that may answer or the index takes budget
+// bytes. The first file is always taken.
 func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, store backend.Backend, budget int64) (*gathered, error) {
 	chunker, err := newChunker(req.ChunkChars)
 	if err != nil {
 		return nil, err
 	}
-	g := &gatherer{Scanner: s, req: req, chunker: chunker, store: store, files: f.files, budget: budget,
-		out: &gathered{at: map[string]bool{}, took: map[string]time.Duration{}}}
+	g := &gatherer{Scanner: s, req: req, chunker: chunker, store: store, files: f.files, not: f.not, budget: budget,
+		out: &gathered{at: map[string]bool{}, refused: map[string]bool{}, took: map[string]time.Duration{}}}
 	if req.Vectors && s.o.Embedder != nil {
 		g.vectors = req.MaxVectors
 	}
 	matches := f.matches
 	for len(matches) > 0 && len(g.out.docs) < req.MaxFiles && !g.out.full {
-		batch := firstBatch(f.files, matches[:min(len(matches), req.MaxFiles-len(g.out.docs))])
+		// As many more as fell out so far: else a few free places take a few files at a time.
+		n := req.MaxFiles - len(g.out.docs) + g.out.tried - len(g.out.docs)
+		batch := firstBatch(f.files, matches[:min(len(matches), n)])
 		if err := g.batch(ctx, batch); err != nil {
 			return nil, err
 		}
@@ -125,7 +131,12 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 		return err
 	}
 	took("chunk")
-	docs := g.choose(cut)
+	refused, err := g.refused(ctx, matches, cut)
+	if err != nil {
+		return err
+	}
+	took("index")
+	docs := g.choose(cut, refused)
 	embedded := 0
 	if g.vectors > 0 {
 		if embedded, err = g.embed(ctx, docs); err != nil {
@@ -142,14 +153,62 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	return err
 }
 
-// choose takes what passes the filter as long as there is room.
-func (g *gatherer) choose(cut []*loaded) []*loaded {
+// refused tells the files of which no chunk answers, since it holds what the query
+// leaves out. Only those that may hold it are looked at, by an index of their own: what
+// takes no place has no part in how rare words are.
+func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) (map[*loaded]bool, error) {
+	if len(g.req.Answering) == 0 {
+		return nil, nil
+	}
+	var batch backend.Batch
+	refused := map[*loaded]bool{}
+	of := map[sheaf.ID]*loaded{}
+	for i, d := range cut {
+		if d == nil || !g.not.holds(&matches[i]) || !d.passes(g.req.Filter) {
+			continue
+		}
+		refused[d] = true
+		for _, c := range d.entries(g.req.ListValues, false) {
+			of[c.ID] = d
+			batch.Chunks = append(batch.Chunks, c)
+		}
+	}
+	if len(refused) == 0 || len(of) > backend.MaxLimit { // more than a request can tell apart
+		return nil, nil
+	}
+	queries := make([]sheaf.TextQuery, len(g.req.Answering))
+	for i, t := range g.req.Answering {
+		queries[i] = t.Query
+	}
+	store := memory.NewFor(g.o.Analyzer, queries...)
+	if err := store.Write(ctx, batch); err != nil {
+		return nil, err
+	}
+	for i := range g.req.Answering {
+		hits, err := store.Retrieve(ctx, backend.Request{Text: &g.req.Answering[i], Limit: max(1, len(of))})
+		if err != nil {
+			return nil, err
+		}
+		for j := range hits {
+			delete(refused, of[hits[j].ID])
+		}
+	}
+	return refused, nil
+}
+
+// choose takes what passes the filter and is not refused, as long as there is room.
+func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 	var docs []*loaded
 	for _, d := range cut {
+		if len(g.out.docs) == g.req.MaxFiles {
+			break
+		}
 		switch {
 		case d == nil:
 			g.out.failed++
 		case !d.passes(g.req.Filter):
+		case refused[d]:
+			g.out.refused[d.path] = true
 		default:
 			n := d.document.memory() + entryBytes*int64(len(d.doc.Chunks))
 			if n > g.budget && len(g.out.docs) > 0 {
@@ -282,6 +341,8 @@ func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequ
 			return fmt.Sprintf("its file holds %q and is number %d of the files that match: the memory was full after %d", f.needlesOf(m.path|m.content), rank+1, len(g.docs)), nil
 		case rank >= g.tried:
 			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates", f.needlesOf(m.path|m.content), rank+1, req.MaxFiles), nil
+		case g.refused[name]:
+			return fmt.Sprintf("its file holds %q, and what the query leaves out stands in each of its sections that would answer", f.needlesOf(m.path|m.content)), nil
 		case req.Filter != nil:
 			return "the filter leaves its file out, or it could not be read", nil
 		}

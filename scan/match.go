@@ -30,7 +30,7 @@ type match struct {
 type found struct {
 	files   []ingest.File
 	needles []string
-	not     uint64  // the needles that the query leaves out
+	not     leftOut
 	matches []match // best first
 }
 
@@ -67,7 +67,7 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	}
 	out.matches = results
 	if !all {
-		out.matches = slices.DeleteFunc(results, func(m match) bool { return (m.path|m.content)&^not == 0 })
+		out.matches = slices.DeleteFunc(results, func(m match) bool { return (m.path|m.content)&^not.only == 0 })
 	}
 	rankMatches(out.matches, len(files), len(texts), not)
 	return out, nil
@@ -119,10 +119,10 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 
 // rankMatches sorts matches: a file is worth the sum of the rarity of the
 // needles that it holds, ln(1 + (N - n + 0.5)/(n + 0.5)) for a needle in n of N
-// files, twice for those in its path. Of equal ones those without any of not come first,
-// then they stay in the order of paths. Those of not count nothing: their letters may
-// stand in other words, or in a section beside the one that answers.
-func rankMatches(matches []match, files, needles int, not uint64) {
+// files, twice for those in its path. Of equal ones those without what the query leaves
+// out come first, then they stay in the order of paths. What is left out counts nothing:
+// its letters may stand in other words, or in a section beside the one that answers.
+func rankMatches(matches []match, files, needles int, not leftOut) {
 	rarity := make([]float64, needles)
 	for i := range rarity {
 		n := 0
@@ -134,14 +134,14 @@ func rankMatches(matches []match, files, needles int, not uint64) {
 	for j := range matches {
 		m := &matches[j]
 		for _, mask := range [...]uint64{m.path, m.path | m.content} {
-			for mask &^= not; mask != 0; mask &= mask - 1 {
+			for mask &^= not.only; mask != 0; mask &= mask - 1 {
 				m.worth += rarity[bits.TrailingZeros64(mask)]
 			}
 		}
 	}
-	leftOut := func(m match) int { return min(1, bits.OnesCount64((m.path|m.content)&not)) }
+	last := func(m *match) int { return min(1, bits.OnesCount64((m.path|m.content)&not.any)) }
 	slices.SortFunc(matches, func(a, b match) int {
-		return cmp.Or(cmp.Compare(b.worth, a.worth), leftOut(a)-leftOut(b), cmp.Compare(a.file, b.file))
+		return cmp.Or(cmp.Compare(b.worth, a.worth), last(&a)-last(&b), cmp.Compare(a.file, b.file))
 	})
 }
 
@@ -149,7 +149,7 @@ func rankMatches(matches []match, files, needles int, not uint64) {
 func (f *found) needlesOf(mask uint64) string {
 	var names []string
 	for i, n := range f.needles {
-		if mask&^f.not>>i&1 == 1 {
+		if mask&^f.not.only>>i&1 == 1 {
 			names = append(names, n)
 		}
 	}

@@ -20,11 +20,10 @@ const minNeedle = 2
 // the terms, and the words that the person's own query scores by, in that
 // order, folded, without repetitions. A word is looked for by what all its
 // inflections begin with. Nothing here decides how well a file answers, only
-// whether it is looked at. What the query leaves out is looked for too, as the bits
-// of not say: of files worth alike one that holds it is looked at later. all says that the query may
-// match files that hold none of them, such as words that are too short to be looked
-// for.
-func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, not uint64, all bool) {
+// whether it is looked at. What the query leaves out is looked for too, behind them. all
+// says that the query may match files that hold none of them, such as words that are
+// too short to be looked for.
+func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut, all bool) {
 	c := &collector{analyzer: a}
 	for _, texts := range [...][]string{queries, terms} {
 		for _, text := range texts {
@@ -33,28 +32,50 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 	}
 	c.words(words)
 	wanted, all := len(c.out), c.all
+	c.all, c.seen, c.lost = false, 0, false
 	c.leftOut(words)
-	not = 1<<len(c.out) - 1<<wanted
+	out = leftOut{only: 1<<len(c.out) - 1<<wanted, any: c.seen, unseen: c.lost || c.all}
 	c.all = all
 	for _, q := range queries {
 		c.match(q)
 	}
-	return c.out, not, c.all
+	return c.out, out, c.all
 }
+
+// leftOut says which needles stand for what a query leaves out.
+type leftOut struct {
+	// only are those that the query does not want besides, any are all.
+	only, any uint64
+	// unseen says that there is more, for which nothing is looked: any file may hold it.
+	unseen bool
+}
+
+// holds reports whether a file may hold what the query leaves out.
+func (o leftOut) holds(m *match) bool { return o.unseen || (m.path|m.content)&o.any != 0 }
 
 type collector struct {
 	analyzer *analysis.Analyzer
 	out      []string
 	all      bool
+	seen     uint64 // the needles that were added, once more or anew
+	lost     bool   // there were more than can be looked for
 }
 
 func (c *collector) add(text string) {
-	if len(text) > 0 && len(text) < minNeedle {
-		c.all = true
+	if len(text) < minNeedle {
+		c.all = c.all || len(text) > 0
+		return
 	}
-	if len(text) >= minNeedle && len(c.out) < maxNeedles && !slices.Contains(c.out, text) {
+	at := slices.Index(c.out, text)
+	if at < 0 {
+		if len(c.out) >= maxNeedles {
+			c.lost = true
+			return
+		}
+		at = len(c.out)
 		c.out = append(c.out, text)
 	}
+	c.seen |= 1 << at
 }
 
 func (c *collector) words(q sheaf.TextQuery) {

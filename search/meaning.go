@@ -102,13 +102,19 @@ func required(q sheaf.TextQuery) sheaf.TextQuery {
 	return q
 }
 
+// requirement asks for what matches a condition, in whatever field.
+func requirement(condition sheaf.TextQuery) backend.TextRequest {
+	return backend.TextRequest{Query: condition, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}
+}
+
 // matching drops the hits that do not match what the query requires.
 func matching(ctx context.Context, store backend.Backend, hits sheaf.Ranking, words sheaf.TextQuery) (sheaf.Ranking, error) {
 	condition := required(words)
 	if condition == nil || len(hits) == 0 {
 		return hits, nil
 	}
-	req := backend.Request{Limit: len(hits), Text: &backend.TextRequest{Query: condition, Fields: everyField, K1: backend.DefaultK1, B: backend.DefaultB}}
+	text := requirement(condition)
+	req := backend.Request{Limit: len(hits), Text: &text}
 	for i := range hits {
 		req.Within = append(req.Within, hits[i].ID)
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 
 	"sheaf"
 	"sheaf/backend"
@@ -27,6 +28,10 @@ type ScanRequest struct {
 	Queries, Terms []string
 	// Words are what will be scored; nil for none.
 	Words sheaf.TextQuery
+	// Answering are what words will be asked, when Words leave something out: a file
+	// that holds it, and of which none of them finds a chunk, takes no place among
+	// the candidates. None says that every file may answer.
+	Answering []backend.TextRequest
 	// Filter bounds what may be a candidate; nil is no bound. Visible says
 	// which documents there are for who asks: of others nothing is read or
 	// counted; nil is all.
@@ -76,7 +81,7 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	req := ScanRequest{Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
-		Words: r.query.Words, Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,
+		Words: r.query.Words, Answering: r.answering(plan), Filter: r.query.Filter, MaxFiles: plan.Scan.Files, ChunkChars: plan.Scan.ChunkChars,
 		MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil, MaxVectors: plan.Scan.MaxVectors, ListValues: plan.Scan.ListValues}
 	scanned, err := r.searcher.Scanner.Scan(ctx, req)
 	if err != nil {
@@ -96,4 +101,43 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	s.Backend, s.Facts, s.Text = scanned.Backend, scanned.Facts, scanned.Text
 	r.searcher, r.facts, r.result.Scanned = &s, newMemo(scanned.Facts), scanned
 	return nil
+}
+
+// answering are the requests one of which finds each chunk that may be an answer; nil
+// when words leave nothing out, or when any chunk may be one.
+func (r *run) answering(plan *profile.Plan) []backend.TextRequest {
+	if !leavesOut(r.query.Words) {
+		return nil
+	}
+	out := []backend.TextRequest{*r.matches(plan).Text}
+	for _, ph := range []*profile.Phase{plan.Candidates, &plan.Main} {
+		if ph == nil {
+			continue
+		}
+		for i := range ph.Branches {
+			b := &ph.Branches[i]
+			switch {
+			case b.Text != nil:
+				out = append(out, *textRequest(b.Text, r.query.Words))
+			case b.Weight > 0 && r.vector != nil:
+				condition := required(r.query.Words)
+				if condition == nil {
+					return nil
+				}
+				out = append(out, requirement(condition))
+			}
+		}
+	}
+	return out
+}
+
+// leavesOut reports whether a query forbids something.
+func leavesOut(q sheaf.TextQuery) bool {
+	switch q := q.(type) {
+	case sheaf.Boost:
+		return leavesOut(q.Query)
+	case sheaf.Bool:
+		return len(q.MustNot) > 0 || slices.ContainsFunc(q.Must, leavesOut) || slices.ContainsFunc(q.Should, leavesOut)
+	}
+	return false
 }

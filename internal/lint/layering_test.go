@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 	"internal/suggest":         {"internal/edits"},
 	"internal/worked":          {},
 	"internal/touched":         {"vfs"},
-	"internal/benchmark":       {"root", "analysis", "backend", "backend/embedded", "chunk", "inference", "rank"},
+	"internal/benchmark":       {"root", "analysis", "backend", "backend/embedded", "chunk", "inference", "internal/offheap", "rank"},
 	"cmd/...":                  {"..."},
 	"model/...":                {"inference/..."},
 }

@@ -403,13 +403,17 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 	if len(a.lists) > 0 {
 		return s.joined(ctx, a)
 	}
-	for a.want = s.guess(a.class, limit); ; a.want = min(a.want*4, MaxLimit) {
+	// Chunks that were seen, of which nothing more is asked for.
+	var before sheaf.Ranking
+	where := a.where
+	a.want = s.guess(a.class, limit)
+	for left := 0; ; {
 		pages, err := s.pages(ctx, []asked{a})
 		if err != nil {
 			return nil, err
 		}
 		found, last := pages[0].found, pages[0].last
-		var out sheaf.Ranking
+		out := slices.Clone(before)
 		best := map[sheaf.ID]int{}
 		for _, h := range found {
 			if i, ok := best[h.ID]; ok {
@@ -426,15 +430,30 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 		if last == nil || len(out) > limit && out[limit-1].Score > *last {
 			return out, nil
 		}
-		s.note(a.class, len(found), len(out))
-		if a.want == MaxLimit {
-			if len(out) >= limit {
-				return out, nil
+		s.note(a.class, len(found), len(best))
+		switch {
+		case a.want < MaxLimit:
+			a.want = min(a.want*4, MaxLimit)
+		case len(out) >= limit:
+			return out, nil
+		case a.meaning && len(best) > 0 && left < maxLeft:
+			// A long document fills the longest list with its passages. The best one of
+			// each chunk is among those seen, so what comes behind is asked for without them.
+			left, before = left+1, out
+			seen := make([]string, len(before))
+			for i, h := range before {
+				seen[i] = hash(string(h.ID))
 			}
-			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the filter or the query narrower", MaxLimit, limit)
+			a.where, a.want = and(where, not(anyOf("chunk", seen))), s.guess(a.class, limit-len(before))
+		default:
+			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the filter or the query narrower", MaxLimit*(left+1), limit)
 		}
 	}
 }
+
+// maxLeft is how many times the chunks that were seen are left out of a list: as many
+// documents of more passages than a list has may be nearest.
+const maxLeft = 20
 
 // guess is how many hits to ask a class for, so that limit chunks are among them.
 func (s *Store) guess(class string, limit int) int {

@@ -63,6 +63,8 @@ func refusal(status int, body []byte) error {
 		return fmt.Errorf("%w: status %d (the module rank-rrf is missing: install it, or let sheaf join the branches): %.500s", sheaf.ErrUnsupported, status, text)
 	case strings.Contains(text, "maxClauseCount"), strings.Contains(text, "too_many_clauses"), strings.Contains(text, "too_many_nested_clauses"):
 		return fmt.Errorf("%w: status %d (a filter has more parts than the server takes: name the values of one column together, or raise indices.query.bool.max_clause_count): %.500s", sheaf.ErrUnsupported, status, text)
+	case strings.Contains(text, "license is non-compliant"):
+		return fmt.Errorf("%w: status %d (the server's license does not cover that: start its trial, or one of its subscriptions, or let sheaf join the branches): %.500s", sheaf.ErrUnsupported, status, text)
 	case said.Error.Type == "index_closed_exception":
 		return fmt.Errorf("%w: status %d (open the index with POST /INDEX/_open): %.500s", sheaf.ErrUnavailable, status, text)
 	}

@@ -59,7 +59,36 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	} else {
 		out = append(out, backend.Finding{Check: "plug-ins", Found: fmt.Sprintf("there; a query may have %d clauses", max(s.clauses, 1024))})
 	}
+	if o.Dialect == Elasticsearch {
+		out = append(out, s.examineLicense(ctx))
+	}
 	return append(out, s.examineMaking(ctx), s.examineIndex(ctx))
+}
+
+// examineLicense says what the license is good for: one that does not cover retrievers
+// is no fault, because branches are joined here then.
+func (s *Store) examineLicense(ctx context.Context) backend.Finding {
+	out := backend.Finding{Check: "license", Found: "not told"}
+	var said struct {
+		License struct{ Type, Status string }
+	}
+	switch err := s.client.Call(ctx, "GET", "/_license", nil, &said); {
+	case errors.Is(err, sheaf.ErrInvalid), errors.Is(err, sheaf.ErrNotFound), err == nil && said.License.Type == "":
+		return out // without the right to ask, or from a server without the module
+	case err != nil:
+		out.Found, out.Err = "", err
+		return out
+	}
+	out.Found = said.License.Type + ", " + said.License.Status
+	switch said.License.Type {
+	case "trial", "enterprise":
+	default:
+		out.Found += "; push_down needs enterprise or trial, sheaf joins the branches"
+	}
+	if said.License.Status == "expired" {
+		out.Err = s.fault(backend.ErrForbidden, "its license has expired, and it refuses what that covered: renew it, or go back to the free one with POST /_license/start_basic?acknowledge=true")
+	}
+	return out
 }
 
 func (s *Store) examineHealth(ctx context.Context) backend.Finding {

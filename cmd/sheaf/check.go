@@ -150,8 +150,8 @@ func (s *session) agreement(ctx context.Context) []error {
 	if err != nil {
 		return []error{err}
 	}
-	if stats.Chunks == s.view.Chunks() {
-		return nil
+	if stats.Chunks == s.view.Chunks() && s.target == nil {
+		return nil // on a server, others can stand for as many that are missing
 	}
 	if _, report, err := s.pending(ctx); err == nil {
 		if s.stopped = s.stoppedRun(stats.Chunks, report.Waiting); s.stopped != "" {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -308,28 +309,72 @@ func (s *session) finish(ctx context.Context, o ingest.Options) error {
 // first reports whether documents are to be written for the first time.
 func (s *session) first() bool { return s.view.Docs() == 0 && !s.remaking() }
 
+// looked is how many chunks of a folder a server is asked for, to see whose they are.
+const looked = 1000
+
 // refuseStrangers is an error when a server that is to be filled for the first time holds
-// documents of other folders alone: words would be counted in both, and hits of the other
-// ones would take the places of ours. Where it has documents of these folders, they were
+// documents of other folders: words would be counted in both, and hits of the other ones
+// would take the places of ours. Where it has documents of these folders, they were
 // written from another machine, or before what was known of them here was lost: what else
-// is there was given to them.
+// is there was given to them. A folder is known by its name and its files: of another one
+// with the same name, documents of equal paths would be overwritten.
 func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	if s.target == nil {
 		return nil
 	}
 	ours := sheaf.In{Column: sheaf.ColumnTree}
+	roots := map[string]string{}
 	for _, t := range trees {
 		ours.Values = append(ours.Values, sheaf.TextValue(t.Name))
+		roots[t.Name] = t.Root
 	}
-	found, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: 1, Filter: ours}))
-	if err != nil || len(found) > 0 {
+	found, err := s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: looked, Filter: ours}))
+	if err != nil {
 		return err
+	}
+	if len(found) > 0 {
+		there := map[string]bool{} // whether a document is a file here
+		missing, first := 0, ""
+		for _, h := range found {
+			doc, _, _ := strings.Cut(string(h.ID), "#")
+			if _, seen := there[doc]; seen {
+				continue
+			}
+			if there[doc] = isFile(roots[h.ID.Tree()], h.ID.Path()); !there[doc] {
+				if missing++; first == "" {
+					first = doc
+				}
+			}
+		}
+		if 2*missing <= len(there) {
+			return nil
+		}
+		return s.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and those of equal paths would be overwritten", terminal.Plural(len(there), "document", "documents"), missing, first))
 	}
 	found, err = s.backend.Retrieve(ctx, anyChunk(backend.Request{Limit: 1}))
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return withHint(fmt.Errorf("fill %s: %w: it holds documents of another folder, %s among them, and words would be counted in both: name another place for this folder in store", s.target, sheaf.ErrInvalid, found[0].ID),
+	return s.strangers(fmt.Sprintf("another folder, %s among them, and words would be counted in both", found[0].ID))
+}
+
+// isFile reports whether a chunk of path, with a slug behind it or not, can be of a file
+// in root. Texts that came without a file, whose root is "", are left alone.
+func isFile(root, path string) bool {
+	for ; root != ""; path = path[:strings.LastIndexByte(path, '#')] {
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(path))); err == nil {
+			return true
+		}
+		if !strings.Contains(path, "#") {
+			return false
+		}
+	}
+	return true
+}
+
+// strangers is the error of a place that holds documents of another folder.
+func (s *session) strangers(what string) error {
+	return withHint(fmt.Errorf("fill %s: %w: it holds documents of %s: name another place for this folder in store", s.target, sheaf.ErrInvalid, what),
 		"when nobody searches there any more, empty it and fill it from here: %s", s.app.rebuildCommand())
 }
 

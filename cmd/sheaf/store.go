@@ -86,7 +86,11 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	}
 	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), s.asIs && s.view.Docs() > 0)
 	if errors.Is(err, backend.ErrMadeOtherwise) {
-		err = withHint(err, "fill it again from the files, when nobody else searches there: %s", s.app.rebuildCommand())
+		what := "fill it again from the files, when nobody else searches there: %s"
+		if s.first() {
+			what = "nothing here was written to it, so it may be another folder's: name another place for this one in store; or empty it and fill it from here, when nobody else searches there: %s"
+		}
+		err = withHint(err, what, s.app.rebuildCommand())
 	}
 	if err != nil {
 		return nil, storeError{err}

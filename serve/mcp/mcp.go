@@ -242,12 +242,12 @@ func search[T any](ctx context.Context, s *server, collection string, f func(con
 		return none, err
 	}
 	defer r.Close()
+	within, cancel := ctx, func() {}
 	if s.o.Time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.o.Time)
-		defer cancel()
+		within, cancel = context.WithTimeout(ctx, s.o.Time)
 	}
-	out, err := f(ctx, r)
+	out, err := f(within, r)
+	cancel()
 	if errors.Is(err, context.DeadlineExceeded) && s.o.Time > 0 {
 		return none, fmt.Errorf("%w: it took more than %v: ask for less, or name another profile", sheaf.ErrUnavailable, s.o.Time)
 	}

@@ -433,8 +433,14 @@ func TestHTTP(t *testing.T) {
 // overHTTP serves the notes to everybody, in the turn that turn gives.
 func overHTTP(t *testing.T, turn serve.Turn, limit time.Duration, change func(*serve.Options)) *httptest.Server {
 	t.Helper()
+	return overHTTPFor(t, access.Unrestricted(), turn, limit, change)
+}
+
+// overHTTPFor is overHTTP for callers with a grant.
+func overHTTPFor(t *testing.T, grant access.Grant, turn serve.Turn, limit time.Duration, change func(*serve.Options)) *httptest.Server {
+	t.Helper()
 	f := servetest.Open(t, notes, change)
-	h, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test", Time: limit}, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
+	h, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test", Time: limit}, func(*http.Request) (access.Grant, error) { return grant, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -573,6 +579,23 @@ func TestSearchesEnd(t *testing.T) {
 	_, body, err := post(t.Context(), web, call)
 	if err != nil || !strings.Contains(body, `"isError":true`) || !strings.Contains(body, "it took more than 20ms") {
 		t.Errorf("%v %s", err, body)
+	}
+}
+
+// The time of an answer tells callers from whom something is kept nothing, also where
+// calls have a limit: it is no less than the step that answers wait for.
+func TestAnswersAreSettled(t *testing.T) {
+	u := &turns{free: make(chan struct{})}
+	close(u.free)
+	web := overHTTPFor(t, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, u, time.Minute, nil)
+	for range 20 {
+		for _, id := range []string{"secret/key.md", "nosuch.md"} {
+			began := time.Now()
+			_, body, err := post(t.Context(), web, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get","arguments":{"id":%q}}}`, id))
+			if took := time.Since(began); err != nil || !strings.Contains(body, "not found") || took < 5*time.Millisecond {
+				t.Errorf("%s: %v after %v: %s", id, err, took, body)
+			}
+		}
 	}
 }
 

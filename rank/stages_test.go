@@ -61,6 +61,29 @@ func TestAggregateLegs(t *testing.T) {
 	equal(t, "legs", out[0].Legs, []sheaf.Leg{{Rank: 3, Score: 7}, {Rank: 1, Score: 9}})
 }
 
+// Answers of equal score stand by the best rank of any of their hits in any leg, then by
+// the first of their hits in the ranking, then by ID.
+func TestAggregateTies(t *testing.T) {
+	l := newShelf()
+	ranked := func(doc sheaf.ID, score float64, ranks ...int) sheaf.Hit {
+		d := l.docs[doc]
+		if d == nil {
+			d = l.add(doc, "0", "1")
+		}
+		h := hit(d.Chunks[1].ID, score)
+		if len(ranks) == 1 && ranks[0] < 0 {
+			h.ID, ranks = d.Chunks[2].ID, nil
+		}
+		for _, r := range ranks {
+			h.Legs = append(h.Legs, sheaf.Leg{Rank: r})
+		}
+		return h
+	}
+	in := ranking(ranked("t:a", 5, 3, 7), ranked("t:b", 5, 9, 2), ranked("t:z", 5), ranked("t:y", 4), ranked("t:y", 1, -1), ranked("t:x", 3), ranked("t:x", 2, -1))
+	out := apply(t, rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMSum, M: 2}}, in, rank.Env{Facts: l})
+	equal(t, "ties", ids(out), []sheaf.ID{"t:b", "t:a", "t:z", "t:y", "t:x"})
+}
+
 // With the default minima the folder boost always reaches its cap; without a
 // cap the formula shows.
 func TestFolderBoost(t *testing.T) {
@@ -92,7 +115,19 @@ func TestFolderBoost(t *testing.T) {
 			t.Errorf("%+v: got %v", test, out[0].Score)
 		}
 	}
+	// A folder that is said to hold fewer than were found holds those.
+	l := newShelf()
+	in := ranking(hit(l.add("t:x/a.md").ID, 1), hit(l.add("t:x/b.md").ID, 1))
+	out := apply(t, rank.FolderBoost{MinDocuments: 2, MinShare: 0.4}, in, rank.Env{Facts: smallFolders{l}})
+	if want := math.Log2(3); !near(out[0].Score, want) {
+		t.Errorf("got %v, want %v", out[0].Score, want)
+	}
 }
+
+// smallFolders says of every folder that it holds one document.
+type smallFolders struct{ *shelf }
+
+func (smallFolders) FolderSize(string, string) int { return 1 }
 
 // The frontmatter's tags count, whatever their case.
 func TestGraphBoost(t *testing.T) {
@@ -150,7 +185,7 @@ func TestRecency(t *testing.T) {
 }
 
 func TestPropertyBoost(t *testing.T) {
-	for b, want := range map[float64]float64{0: 1, 3: 1.462117157260, -3: 0.768941421370, 100: 1.999999999999993} {
+	for b, want := range map[float64]float64{0: 1, 3: 1.462117157260, -3: 0.768941421370, -0.5: 0.9584295167832002, 0.5: 1.0831409664335998, 100: 1.999999999999993} {
 		if got := rank.Feedback.Factor(b); !near(got, want) {
 			t.Errorf("feedback %v: got %v, want %v", b, got, want)
 		}

@@ -2,6 +2,7 @@ package rank_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -107,6 +108,40 @@ func TestWhole(t *testing.T) {
 		{0.2, -0.1, 2, 0, 20}, {0.2, 1.1, 2, 0, 20}, {0.2, math.NaN(), 2, 0, 20}} {
 		if _, err := bad.Apply(in, env); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
+// A word that the best place says often lets others add no more than one that it says
+// once, and of a long document the first places are looked at, its best hit besides.
+func TestWholeOfRepeatsAndLongDocuments(t *testing.T) {
+	facts := parts{of: map[sheaf.ID][]sheaf.ID{}}
+	for n := range rank.MaxPlaces + 2 {
+		id := sheaf.ID("long")
+		if n > 0 {
+			id = sheaf.ID(fmt.Sprintf("long#%d", n))
+		}
+		facts.of["long"] = append(facts.of["long"], id)
+	}
+	last := facts.of["long"][rank.MaxPlaces-1]
+	words := []rank.Word{{Text: "one", Worth: 3}, {Text: "two", Worth: 3}}
+	for _, c := range []struct {
+		name  string
+		best  float64 // of the first word in the best place
+		where sheaf.ID
+		want  float64
+	}{
+		{"once", 1, last, .5 + 0.2*0.5*0.5},
+		{"often", 5, last, .5 + 0.2*0.5*0.5},
+		{"beyond the first places", 1, facts.of["long"][rank.MaxPlaces], .5},
+	} {
+		out, err := rank.Whole{Strength: 0.2, Place: 1, Saturation: 2, Documents: 20}.Apply(scored("long", .5),
+			rank.Env{Facts: facts, Words: wordsIn(words, map[sheaf.ID]float64{"long": c.best}, map[sheaf.ID]float64{c.where: 1})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := out[0].Score; math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }

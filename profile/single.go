@@ -183,12 +183,13 @@ func FusionOptions() []Option {
 	return out
 }
 
-// StageHelp describes a kind of stage and its settings, a line each.
+// StageHelp describes a kind of stage and its settings, a line each. Of an unknown name
+// the error offers those that rankings of other systems can go through, as NewRunStage does.
 func StageHelp(name string) (string, error) {
 	at := &node{file: "stage", kind: nodeScalar, text: name}
 	i := slices.Index(Stages(), name)
 	if i < 0 {
-		return "", at.unknown("stage", Stages())
+		return "", at.unknown("stage", runStages)
 	}
 	k := &stages[i]
 	var b strings.Builder

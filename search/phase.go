@@ -475,6 +475,22 @@ func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err
 	return err
 }
 
+// flat reports whether hits have parents, of which none is known.
+func (r *run) flat(hits sheaf.Ranking) bool {
+	under := false
+	for i := range hits {
+		c, ok := r.facts.Chunk(hits[i].ID)
+		if !ok || c.Parent == "" {
+			continue
+		}
+		if _, known := r.facts.Chunk(c.Parent); known {
+			return false
+		}
+		under = true
+	}
+	return under
+}
+
 // step applies one stage; those that ask for the hits themselves end the row and begin
 // another, which is not the same then, though it may use the same memory. After an error
 // there may be none.
@@ -493,7 +509,11 @@ func (r *run) step(ctx context.Context, row *rank.Row, stage rank.Stage, env ran
 	case reranks:
 		ranking, err = r.rerank(ctx, row.Ranking(), model)
 	case lifts:
-		ranking, err = lifter.ApplyIn(r.memory(), row.Ranking(), env)
+		hits := row.Ranking()
+		if _, tree := stage.(rank.Tree); tree && r.flat(hits) {
+			r.note("stage tree lifts nothing: the headings above what was found are not in this index (its documents were cut into sections or windows: index them again with the chunker tree)")
+		}
+		ranking, err = lifter.ApplyIn(r.memory(), hits, env)
 	default:
 		ranking, err = stage.Apply(row.Ranking(), env)
 	}

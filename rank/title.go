@@ -60,15 +60,17 @@ func (b TitleBoost) each(env Env) (boosting, error) {
 	}}, nil
 }
 
-// Called reports whether a chunk or document has a name that is what was asked
-// for, as [TitleBoost] compares them.
-func Called(facts Facts, id sheaf.ID, query string) bool {
-	asked, found := foldName(query), false
-	if asked == "" {
-		return false
+// Called returns what reports whether a chunk or document has a name that is what was
+// asked for, as [TitleBoost] compares them.
+func Called(facts Facts, query string) func(id sheaf.ID) bool {
+	asked := foldName(query)
+	return func(id sheaf.ID) bool {
+		found := false
+		if asked != "" {
+			names(facts, nodeOf(facts, id), func(name string, _ nameKind) { found = found || called(name, asked) })
+		}
+		return found
 	}
-	names(facts, nodeOf(facts, id), func(name string, _ nameKind) { found = found || called(name, asked) })
-	return found
 }
 
 // beginsOtherwise reports whether a name is certainly not the folded one, by its first

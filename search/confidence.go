@@ -50,7 +50,8 @@ const (
 // words found, and says little where there are few, or where one repeats a word
 // that is another's name.
 func (e Evidence) Confidence(fit *calibrate.Logistic, first bool) float64 {
-	c := fit.At(e.Features()...)
+	features := e.features()
+	c := fit.At(features[:]...)
 	if first && e.Named > 0 {
 		c = max(c, namedRight/float64(e.Named))
 	}
@@ -99,12 +100,17 @@ func (s *Searcher) Answers(first Evidence, p *profile.Profile, confidence float6
 // counts also up to all of them: a second field that holds them says less than the
 // first.
 func (e Evidence) Features() []float64 {
+	features := e.features()
+	return features[:]
+}
+
+func (e *Evidence) features() [13]float64 {
 	words, lead, first := min(e.Words, 2), max(-1, min(1, e.Lead)), 0.0
 	if lead > 0 {
 		first = 1
 	}
 	once, length := min(words, 1), math.Log1p(float64(e.Length))/2
-	return []float64{words, e.Meaning, lead, e.Known, length, words * e.Meaning, first,
+	return [...]float64{words, e.Meaning, lead, e.Known, length, words * e.Meaning, first,
 		once, first * once, first * e.Meaning, first * lead, math.Sqrt(max(lead, 0)), first * length}
 }
 
@@ -275,8 +281,10 @@ func AverageConfidence(p *profile.Profile, model string) *calibrate.Logistic {
 	if model != "sheaf-en-1" || !p.IsDefault() {
 		return nil
 	}
-	return &calibrate.Logistic{Bias: -2.52, Weights: []float64{0.43, 1.51, 3.99, 0.12, -0.18, -0.70, 0.47, -0.07, 0.50, -0.32, -0.03, 1.00, -1.36}}
+	return &averageConfidence
 }
+
+var averageConfidence = calibrate.Logistic{Bias: -2.52, Weights: []float64{0.43, 1.51, 3.99, 0.12, -0.18, -0.70, 0.47, -0.07, 0.50, -0.32, -0.03, 1.00, -1.36}}
 
 // calibration is what tells how sure the answers of a plan are; nil when that is not
 // known, as where a query sets parameters to other values than the profile has.
@@ -312,15 +320,16 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		_, telling := r.tokens(text)
 		length = len(telling)
 	}
+	asked := rank.Called(r.facts, r.query.Text)
 	called := sync.OnceValue(func() int {
-		return r.documents(func(id sheaf.ID) bool { return rank.Called(r.facts, id, r.query.Text) })
+		return r.documents(asked)
 	})
 	holding := sync.OnceValue(func() int { return r.documents(r.holds) })
 	evidence, confidence := make([]Evidence, len(ranking)), make([]float64, len(ranking))
 	for i := range r.result.Hits {
 		hit, e := &r.result.Hits[i], &evidence[i]
 		*e = r.evidence(&ranking[i], hit.Doc, known, length)
-		if rank.Called(r.facts, hit.ID, r.query.Text) {
+		if asked(hit.ID) {
 			e.Named = called()
 		}
 		if r.holds != nil && r.holds(hit.ID) {

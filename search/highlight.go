@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"sheaf"
@@ -48,6 +49,7 @@ type Highlighter struct {
 	room analysis.Room // for the terms of a word
 	// What is used for one text after another.
 	matches []match
+	shown   []match
 	weights []float64
 	counts  []int
 	out     []byte
@@ -76,7 +78,11 @@ type wordMatch struct{ start, end, term int }
 // tell less than a fifth of what the best one does are not shown either. nil
 // takes all words alike.
 func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
-	h := &Highlighter{analyzer: a, rarity: rarity, stop: true, index: map[string]int{}}
+	h, ok := highlighters.Get().(*Highlighter)
+	if !ok {
+		h = &Highlighter{index: map[string]int{}}
+	}
+	h.analyzer, h.rarity, h.stop = a, rarity, true
 	h.collect(query)
 	h.stop = false
 	if len(h.weight) == 0 {
@@ -87,6 +93,31 @@ func NewHighlighter(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(wor
 	h.measure()
 	return h
 }
+
+// highlighters are those of which only the memory is used again.
+var highlighters sync.Pool
+
+// Release ends the use of h, whose memory other queries then use. What it returned
+// stays. Who does not call it leaves the memory to be collected.
+func (h *Highlighter) Release() {
+	clear(h.index)
+	clear(h.begin[:cap(h.begin)])
+	clear(h.prefixes[:cap(h.prefixes)])
+	clear(h.fuzzy[:cap(h.fuzzy)])
+	clear(h.typed[:cap(h.typed)])
+	if cap(h.matches) > snippetKept {
+		h.matches = nil
+	}
+	if cap(h.out) > snippetKept {
+		h.out = nil
+	}
+	*h = Highlighter{index: h.index, told: h.told[:0], phrase: h.phrase[:0], weight: h.weight[:0], begin: h.begin[:0], prefixes: h.prefixes[:0],
+		fuzzy: h.fuzzy[:0], typed: h.typed[:0], matches: h.matches[:0], shown: h.shown[:0], weights: h.weights[:0], counts: h.counts[:0], out: h.out[:0]}
+	highlighters.Put(h)
+}
+
+// snippetKept is the longest memory that a highlighter keeps for another query.
+const snippetKept = 1 << 10
 
 // measure notes how what is looked for begins.
 func (h *Highlighter) measure() {

@@ -159,7 +159,7 @@ func (r *run) wanted(ph *profile.Phase, at lane) int {
 
 // requests are those of the branches that can run.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
-	var out []outcome
+	out := make([]outcome, 0, len(ph.Branches))
 	for i := range ph.Branches {
 		b := &ph.Branches[i]
 		switch {
@@ -264,14 +264,15 @@ func larger(ctx context.Context, store backend.Backend, hits sheaf.Ranking, req 
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors are the outcomes that did not fail. A request that the store cannot honour, or finds wrong, is an error
+// survivors are the outcomes that did not fail, in the same memory. A request that the store cannot honour, or finds wrong, is an error
 // at once, and so is damage, which the caller can mend; any other failure is one
 // only when nothing is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	store := r.searcher.storeName()
-	var out []outcome
+	out := outcomes[:0]
 	var failures []error
-	for _, o := range outcomes {
+	for i := range outcomes {
+		o := &outcomes[i]
 		at.branch = o.branch.Name
 		r.result.Took = append(r.result.Took, Timing{at.step(retrieved), o.took})
 		err := o.err
@@ -287,7 +288,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 			r.warn("%v", err)
 			continue
 		}
-		out = append(out, o)
+		out = append(out, *o)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%w: every branch failed: %w", sheaf.ErrUnavailable, errors.Join(failures...))

@@ -96,6 +96,8 @@ type Options struct {
 	// Timeout bounds embedding and retrieval; what has not answered by then
 	// counts as failed. 0 is no bound but that of the context.
 	Timeout time.Duration
+	// Room is memory for the hits of the result; nil takes new.
+	Room []Hit
 }
 
 // Result is the answer to a query.
@@ -468,7 +470,9 @@ func ownLegs(ranking sheaf.Ranking) func(legs []sheaf.Leg) []sheaf.Leg {
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	byMeaning := r.byMeaning(ranking)
-	r.result.Hits = slices.Grow(r.result.Hits, len(ranking))
+	if r.result.Hits = r.opt.Room[:0]; cap(r.result.Hits) < max(len(ranking), 1) {
+		r.result.Hits = make([]Hit, 0, len(ranking))
+	}
 	legs := ownLegs(ranking)
 	for i := range ranking {
 		h := &ranking[i]

@@ -80,8 +80,9 @@ func (h *Highlighter) find(text string, width int) []match {
 	matches := h.scan(text, 0, min(len(text), snippetScanBytes), width)
 	target := func(m match) bool { return inTarget(text, m.start) }
 	if slices.ContainsFunc(matches, target) {
-		if shown := slices.DeleteFunc(slices.Clone(matches), target); len(shown) > 0 {
-			matches = shown
+		h.shown = slices.DeleteFunc(append(h.shown[:0], matches...), target)
+		if len(h.shown) > 0 {
+			matches = h.shown
 			for i := 1; i < len(matches); i++ {
 				matches[i].gap = columns(text, matches[i-1].end, matches[i].end, width)
 			}

@@ -63,8 +63,9 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		}
 		return h.Legs[leg].Rank
 	}
+	var room search.Hit
 	for i := range found.len() {
-		h := found.hit(i)
+		h := found.hit(i, &room)
 		f := FusedResult{ID: h.ID, Score: Finite(h.Score), VectorRank: rank(h, vector), TextRank: rank(h, words)}
 		f.Chunk, _ = search.Part(r.guard, h.ID)
 		f.Document, _ = r.guard.Document(h.Doc)

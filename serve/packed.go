@@ -163,11 +163,11 @@ func (w *packer) place(s string) int {
 	return at
 }
 
-// hit is hit i in memory of its own, but for its texts.
-func (p *packed) hit(i int) *search.Hit {
+// into makes h hit i, which has memory of its own but for its texts.
+func (p *packed) into(h *search.Hit, i int) {
 	places := unpacker{fields: p.data[4*i:]}
 	r := unpacker{p.data[p.text:], p.data[p.fields+int(places.fixed(4)):]}
-	h := &search.Hit{Breadcrumb: r.str(), ID: sheaf.ID(r.str()), Doc: sheaf.ID(r.str()), Path: r.str(), Title: r.str(), Hierarchy: r.strs(), Tags: r.strs(),
+	*h = search.Hit{Breadcrumb: r.str(), ID: sheaf.ID(r.str()), Doc: sheaf.ID(r.str()), Path: r.str(), Title: r.str(), Hierarchy: r.strs(), Tags: r.strs(),
 		Level: search.Level(r.str()), Rank: r.int(), Span: r.span(), Body: r.span(), Depth: r.int(), Score: r.float()}
 	if r.int() == 1 {
 		confidence := r.float()
@@ -190,7 +190,6 @@ func (p *packed) hit(i int) *search.Hit {
 	if p.explanations != nil {
 		h.Explanation = p.explanations[i]
 	}
-	return h
 }
 
 // bytes is what packed hits take.

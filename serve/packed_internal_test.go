@@ -70,7 +70,8 @@ func TestPack(t *testing.T) {
 			t.Fatalf("%d hits of %d", p.n, len(hits))
 		}
 		for i := range hits {
-			got := p.hit(i)
+			got := new(search.Hit)
+			p.into(got, i)
 			if !reflect.DeepEqual(*got, hits[i]) || math.Signbit(got.Score) != math.Signbit(hits[i].Score) {
 				t.Fatalf("hit %d was\n%+v\nand is\n%+v", i, hits[i], *got)
 			}

@@ -38,25 +38,46 @@ func (f *ranked) len() int {
 	return max(len(f.result.Hits), f.hits.n)
 }
 
-// hit is one of the hits, which must not be changed.
-func (f *ranked) hit(i int) *search.Hit {
+// hit is one of the hits, which must not be changed; room is memory for it, until it is
+// used again.
+func (f *ranked) hit(i int, room *search.Hit) *search.Hit {
 	if f.result.Hits == nil {
-		return f.hits.hit(i)
+		f.hits.into(room, i)
+		return room
 	}
 	return &f.result.Hits[i]
 }
+
+// hitRooms are memory for hits that are packed when they are found, and for nobody else.
+var hitRooms sync.Pool
+
+// roomOfHits is memory for the hits of a result.
+func roomOfHits() []search.Hit {
+	if room, ok := hitRooms.Get().(*[]search.Hit); ok {
+		return *room
+	}
+	return nil
+}
+
+// mostRoom is for how many hits memory is kept.
+const mostRoom = 256
 
 // own makes of the ranking what may be remembered: without what only the search itself
 // was for, in few pieces of memory and sharing none with anything larger but the
 // parameters and the names of branches, which are mostly those of the answer before.
 func (f *ranked) own(c *cache) {
-	f.hits = pack(f.result.Hits)
+	hits := f.result.Hits
+	f.hits = pack(hits)
 	f.kept = *f.result
 	f.result = &f.kept
 	f.kept.Hits, f.kept.Took = nil, nil
 	f.kept.Parameters, f.kept.Legs = c.shared(f.kept.Parameters, f.kept.Legs)
 	if f.kept.Answerable != nil {
 		f.kept.Answerable = answerable[*f.kept.Answerable]
+	}
+	if clear(hits); cap(hits) <= mostRoom {
+		hits = hits[:0]
+		hitRooms.Put(&hits)
 	}
 }
 
@@ -117,6 +138,8 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		s := r.searcher(ctx)
 		s.Now = func() time.Time { return now }
 		s.Confidence = confidence
+		opt := opt
+		opt.Room = roomOfHits()
 		result, err := s.Search(ctx, parsed, p.profile, opt)
 		if err != nil {
 			return nil, err

@@ -450,6 +450,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	to, stale := min(from+limit, hits), 0
 	a.Results = slices.Grow(a.Results, max(to-from, 0))
 	s := showing{Reader: r, ctx: ctx, ranking: k, left: to - from}
+	defer s.release()
 	for i := from; i < to; i++ {
 		shown, ok := s.show(i)
 		if !ok {

@@ -25,6 +25,7 @@ type showing struct {
 	legs    []Leg
 	matches []Span
 	made    []shownSnippet // those that may be remembered
+	room    search.Hit     // for the one that is shown
 }
 
 // highlighter finds the words of the query.
@@ -35,12 +36,20 @@ func (s *showing) highlighter() *search.Highlighter {
 	return s.words
 }
 
+// release ends the use of what finds words; what was shown stays.
+func (s *showing) release() {
+	if s.words != nil {
+		s.words.Release()
+		s.words = nil
+	}
+}
+
 // show is a hit of a ranking as it is shown; false when the caller may not see it
 // any more. What was shown before of the same state of the index is shown again
 // while the file is the same.
 func (s *showing) show(i int) (Result, bool) {
 	r, k := s.Reader, s.ranking
-	hit := k.hit(i)
+	hit := k.hit(i, &s.room)
 	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
 	if !same && !r.guard.visible(hit.Doc) {
 		return Result{}, false

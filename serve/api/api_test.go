@@ -43,7 +43,12 @@ type server struct {
 
 func start(t testing.TB, files map[string]string, change func(*api.Options)) *server {
 	t.Helper()
-	f := servetest.Open(t, files, nil)
+	return startOf(t, servetest.Open(t, files, nil), change)
+}
+
+// startOf is start of a collection that is open.
+func startOf(t testing.TB, f *servetest.Fixture, change func(*api.Options)) *server {
+	t.Helper()
 	s := &server{fixture: f, log: &bytes.Buffer{}}
 	o := api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Log: slog.New(slog.NewTextHandler(s.log, nil))}
 	if change != nil {

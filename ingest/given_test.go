@@ -65,4 +65,15 @@ func TestPut(t *testing.T) {
 			t.Errorf("%q: %d hits, %v, want %d", word, len(hits), err, want)
 		}
 	}
+	// Another property beside the same text is a change.
+	owned := ingest.Given{Tree: "given", Path: "42", Title: "Baking", Text: []byte("yeast and flour"), Modified: when,
+		Properties: []sheaf.Property{{Name: "team", Values: []sheaf.Value{sheaf.TextValue("bread")}}}}
+	if r = put(owned); r.Added != 0 || r.Changed != 1 {
+		t.Errorf("another property: %+v", r)
+	}
+	later := w.o.Catalog.View()
+	defer later.Close()
+	if d, ok := later.Document("given:42"); !ok || len(d.Properties) != 1 || d.Properties[0].Name != "team" || d.Properties[0].Values[0].Text != "bread" {
+		t.Errorf("properties %+v", d.Properties)
+	}
 }

@@ -548,6 +548,16 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait("a removal", func(r *ingest.Report) bool { return r.Removed == 1 })
+	// Two at once, and one that goes and comes back: none is dropped for another.
+	w.write("one.md", "alpha\n")
+	w.write("two.md", "beta\n")
+	added := 0
+	wait("two at once", func(r *ingest.Report) bool { added += r.Added; return added == 2 })
+	if err := os.Remove(filepath.Join(w.root, "one.md")); err != nil {
+		t.Fatal(err)
+	}
+	w.write("one.md", "gamma\n")
+	wait("another text in its place", func(r *ingest.Report) bool { return r.Changed+r.Added == 1 })
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -324,7 +324,7 @@ func TestNormalize(t *testing.T) {
 	}
 	ties := ranking(hit("a", 2), hit("b", 2), hit("c", 1))
 	nearList(t, apply(t, rank.Normalize{Scale: rank.ScalePercentile, Low: 0, High: 1}, ties, rank.Env{}), []float64{0.75, 0.75, 0})
-	for _, scale := range []rank.Scale{rank.ScaleMinMax, rank.ScaleTanh} {
+	for _, scale := range []rank.Scale{rank.ScaleMinMax, rank.ScaleTanh, rank.ScalePercentile} {
 		one := apply(t, rank.Normalize{Scale: scale, Low: 0.02, High: 0.98, Spread: 2}, ranking(hit("a", 7)), rank.Env{})
 		nearList(t, one, []float64{0.5})
 	}
@@ -395,12 +395,29 @@ func TestNeighbors(t *testing.T) {
 	out := apply(t, rank.Neighbors{Before: 1, After: 1}, in, rank.Env{Facts: guide()})
 	equal(t, "neighbours", lines(out), "t:guide.md#A2 5 [t:guide.md#A1 t:guide.md#A3]\nt:guide.md#A3 4 [t:guide.md#A2 t:guide.md#B]")
 	equal(t, "score of a neighbour that was found", out[0].Constituents[1].Score, 4.0)
+	in[1].Constituents = []sheaf.Hit{hit(at("C1"), 1)}
+	out = apply(t, rank.Neighbors{Before: 1, After: 1}, in, rank.Env{Facts: guide()})
+	equal(t, "constituents are flat", len(out[0].Constituents[1].Constituents), 0)
+}
+
+func TestAround(t *testing.T) {
+	for _, c := range []struct{ n, center, most, from, to int }{
+		{10, 5, 1, 5, 6}, {10, 5, 2, 4, 6}, {10, 5, 3, 4, 7}, {10, 5, 4, 3, 7}, // the side before first
+		{10, 0, 3, 0, 3}, {10, 9, 3, 7, 10}, {10, 9, 4, 6, 10}, // what one side lacks the other has
+		{3, 1, 9, 0, 3}, {3, 1, 0, 1, 1}, {1, 0, 5, 0, 1},
+	} {
+		if from, to := rank.Around(c.n, c.center, c.most); from != c.from || to != c.to {
+			t.Errorf("%d of %d around %d: %d..%d, want %d..%d", c.most, c.n, c.center, from, to, c.from, c.to)
+		}
+	}
 }
 
 func TestMergeAdjacent(t *testing.T) {
 	in := ranking(hit(at("A2"), 5), hit("t:lone.md", 4), hit(at("A1"), 3), hit(at("A3"), 2), hit(at("C1"), 1))
 	out := apply(t, rank.MergeAdjacent{}, withReasons(in), rank.Env{Facts: guide()})
 	equal(t, "sections", lines(out), "t:guide.md#A2 5 [t:guide.md#A1 t:guide.md#A3]\nt:lone.md 4\nt:guide.md#C1 1")
+	in = ranking(hit(at("A1"), 5), hit(at("A3"), 4))
+	equal(t, "with one between", lines(apply(t, rank.MergeAdjacent{}, in, rank.Env{Facts: guide()})), "t:guide.md#A1 5\nt:guide.md#A3 4")
 }
 
 func TestBudget(t *testing.T) {

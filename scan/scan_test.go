@@ -175,12 +175,13 @@ func TestRecall(t *testing.T) {
 		"cjk.md":     "日本語の文書を検索する\n",
 		"plural.md":  "All cities are busy.\n",
 		"short.md":   "x is short\n",
+		"pony.md":    "One pony and a kangaroo.\n",
 		"other.md":   "nothing here\n",
 	}
 	s := searcher(t, folder(t, files))
 	for q, want := range map[string]string{
 		"configuring": "verbs.md#0", "cafe": "accents.md#0", "ПРИВЕТ": "accents.md#0", "zurich": "accents.md#0", "文書": "cjk.md#0", "検": "cjk.md#0",
-		"city": "plural.md#0", "x": "short.md#0", "confi*": "verbs.md#0", "configuerd~": "verbs.md#0", `"by hand"`: "verbs.md#0",
+		"city": "plural.md#0", "ponies": "pony.md#0", "kxngarxo~": "pony.md#0", "x": "short.md#0", "confi*": "verbs.md#0", "configuerd~": "verbs.md#0", `"by hand"`: "verbs.md#0",
 	} {
 		if got := ids(ask(t, s, q, search.Options{})); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q finds %v, want %s", q, got, want)
@@ -443,14 +444,36 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// The best file is a candidate whatever it takes; the next one is not, and that is told.
+func TestFirstFileIsAlwaysTaken(t *testing.T) {
+	var long strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&long, "## About %d\n\nA word.\n\n", i)
+	}
+	s, err := scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": long.String(), "b.md": long.String()}), Tree: "vault", Analyzer: english(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 10, ChunkChars: 100, MemoryBytes: 1 << 20})
+	if err != nil || r.Candidates != 1 || r.Chunks < 1000 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "the index is full after 1 files: 1 further") }) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestRequestsAreChecked(t *testing.T) {
 	s, err := scan.New(scan.Options{Root: t.TempDir(), Analyzer: english(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []search.ScanRequest{{MaxFiles: 0, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1}, {MaxFiles: 5, MemoryBytes: 2 << 20, Queries: make([]string, 100)}} {
+	for _, bad := range []search.ScanRequest{{MaxFiles: 0, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1}, {MaxFiles: 5, MemoryBytes: 2 << 20, Queries: make([]string, 17)},
+		{MaxFiles: 10_001, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1000<<20 + 1}, {MaxFiles: 5, MemoryBytes: 1<<20 - 1}} {
 		if _, err := s.Scan(context.Background(), bad); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	for _, good := range []search.ScanRequest{{MaxFiles: 1, MemoryBytes: 1 << 20, Queries: make([]string, 16)}, {MaxFiles: 10_000, MemoryBytes: 1000 << 20}} {
+		if _, err := s.Scan(context.Background(), good); err != nil {
+			t.Errorf("at the bounds: %+v: %v", good, err)
 		}
 	}
 }
@@ -532,6 +555,16 @@ func TestFieldsOfSections(t *testing.T) {
 			t.Errorf("%s: %d of %d sections match %+v", query, matched, r.Scanned.Chunks, want)
 		}
 	}
+	// Where a note has no heading, its title is none.
+	r := ask(t, searcher(t, folder(t, map[string]string{"a.md": "---\ntitle: Goats\n---\nword\n"})), "goats", search.Options{Explain: true})
+	if len(r.Hits) != 1 {
+		t.Fatalf("%d found", len(r.Hits))
+	}
+	for _, m := range search.SignalsOf(&r.Hits[0]).LexicalMatches {
+		if m.Field != sheaf.FieldTitle {
+			t.Errorf("the title matches as %s", m.Field)
+		}
+	}
 }
 
 // Nothing but what a note says is searched: no word of ours stands in every text,
@@ -539,9 +572,11 @@ func TestFieldsOfSections(t *testing.T) {
 func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
 		"a.md": "---\nauthor: Alice\n---\nTwo birds. #pro #project\n", "b.md": "# Fish\n\nOne carp. #project/sea\n",
+		"c.md": "---\nwriter: Carol\n---\n",
 	}))
 	for query, want := range map[string]int{
 		"note title block content metadata": 0, "author": 0, "frontmatter": 0, "alice": 1, "#pro": 1, "#project": 2, "#project/sea": 1, "ject": 0,
+		"writer": 0, "carol": 1, "md": 0,
 	} {
 		if r := ask(t, s, query, search.Options{}); len(r.Hits) != want {
 			t.Errorf("%s: %d found, want %d", query, len(r.Hits), want)
@@ -615,6 +650,21 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 		}
 		if note := slices.Contains(r.Notes, "the first 2 of 3 chunks have vectors"); note != told {
 			t.Errorf("at most %d: notes %q", most, r.Notes)
+		}
+	}
+	// Of a file that has more sections than may have vectors none has.
+	long := "## One\n\n" + strings.Repeat("alpha ", 30) + "\n\n## Two\n\n" + strings.Repeat("alpha ", 30) + "\n"
+	if s, err = scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)}); err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int]int{2: 1, 3: 3} {
+		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"}, MaxFiles: 10, ChunkChars: 200, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, err := r.Backend.Retrieve(t.Context(), backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: backend.VectorBody, Vector: vector}})
+		if err != nil || len(hits) != want || r.Chunks != 3 {
+			t.Errorf("at most %d: %d of %d sections have vectors, want %d: %v", most, len(hits), r.Chunks, want, err)
 		}
 	}
 }

@@ -207,6 +207,14 @@ func TestWeightZero(t *testing.T) {
 	if r := mustSearch(t, searcher(shelf), query("cat", 3), load(t, "rrf"), search.Options{Parameters: map[string]string{"vector_weight": "1"}}); !slices.Equal(r.Legs, []string{"vector"}) {
 		t.Errorf("legs %v", r.Legs)
 	}
+	// Of several branches of vectors, too; and a first phase lets through what it is to.
+	for _, trace := range []bool{false, true} {
+		o := search.Options{Parameters: map[string]string{"title_content_ratio": "0", "rerank_count": "2"}, Trace: trace}
+		r := mustSearch(t, searcher(animals()), query("cat", 5), load(t, "onyx-vespa"), o)
+		if !slices.Equal(r.Legs, []string{"content-vector", "content-words"}) || len(r.Hits) != 2 {
+			t.Errorf("trace %v: legs %v, %d found, want 2", trace, r.Legs, len(r.Hits))
+		}
+	}
 }
 
 func TestBranchesRunTogether(t *testing.T) {

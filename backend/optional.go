@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"sheaf"
 )
@@ -189,6 +190,10 @@ type Finding struct {
 	// message says what to do.
 	Err error
 }
+
+// MaxSkew is how far the clocks of two machines may differ before dates are worth
+// a thought.
+const MaxSkew = time.Minute
 
 // Switcher is met by backends that can be reached by a second name.
 type Switcher interface {

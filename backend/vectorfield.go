@@ -40,6 +40,26 @@ func (v VectorField) Same(want VectorField, place string) error {
 	return nil
 }
 
+// ValidateVectorFields returns an error that wraps sheaf.ErrInvalid when a field of the
+// options of a store has no name, or dimensions outside of 1..most. store begins it.
+func ValidateVectorFields(store string, fields []VectorField, most int) error {
+	for _, v := range fields {
+		if v.Name == "" || v.Dims < 1 || v.Dims > most {
+			return sheaf.Invalidf("open %s: vector field %q has %d dimensions: must be 1..%d", store, v.Name, v.Dims, most)
+		}
+	}
+	return nil
+}
+
+// DimsOf are the dimensions of fields by their names.
+func DimsOf(fields []VectorField) map[string]int {
+	dims := make(map[string]int, len(fields))
+	for _, v := range fields {
+		dims[v.Name] = v.Dims
+	}
+	return dims
+}
+
 // ValidateDims returns an error that wraps sheaf.ErrInvalid when a passage of the
 // batch has more dimensions than most, or others than its field: dims holds those of
 // the fields that are known, and is told of new ones.

@@ -127,18 +127,7 @@ type object = map[string]any
 // or a server without what is needed, sheaf.ErrUnsupported; a server that does
 // not answer sheaf.ErrUnavailable. The message says what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = backend.DefaultK1, backend.DefaultB
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Client == nil {
-		o.Client = &http.Client{Transport: httpstore.Transport()}
-	}
-	o.URL = strings.TrimRight(o.URL, "/")
-	o.Shards = max(o.Shards, 1)
-	if err := o.validate(); err != nil {
+	if err := o.prepare(); err != nil {
 		return nil, err
 	}
 	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}, clauses: 1024}
@@ -150,7 +139,19 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-func (o *Options) validate() error {
+// prepare fills in defaults and refuses what no server could take.
+func (o *Options) prepare() error {
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = backend.DefaultK1, backend.DefaultB
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: httpstore.Transport()}
+	}
+	o.URL = strings.TrimRight(o.URL, "/")
+	o.Shards = max(o.Shards, 1)
 	name := o.Dialect.String()
 	switch {
 	case o.Analyzer == nil:
@@ -162,12 +163,7 @@ func (o *Options) validate() error {
 	case !(o.K1 >= 0 && o.K1 <= 1000) || !(o.B >= 0 && o.B <= 1):
 		return sheaf.Invalidf("open %s: k1 %v and b %v: must be within 0..1000 and 0..1", name, o.K1, o.B)
 	}
-	for _, v := range o.Vectors {
-		if v.Name == "" || v.Dims < 1 || v.Dims > o.Dialect.maxDims() {
-			return sheaf.Invalidf("open %s: vector field %q has %d dimensions: must be 1..%d", name, v.Name, v.Dims, o.Dialect.maxDims())
-		}
-	}
-	return nil
+	return backend.ValidateVectorFields(name, o.Vectors, o.Dialect.maxDims())
 }
 
 // maxDims is what a vector field of the server takes.

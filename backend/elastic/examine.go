@@ -5,38 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"sheaf"
 	"sheaf/backend"
-	"sheaf/backend/httpstore"
 )
-
-// maxSkew is how far the clocks of two machines may differ before dates are worth
-// a thought.
-const maxSkew = time.Minute
 
 // Examine looks at a server and the index in it. It makes an empty index beside it
 // and removes it again, which shows rights, analyzers and vectors.
 func Examine(ctx context.Context, o Options) []backend.Finding {
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = backend.DefaultK1, backend.DefaultB
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Client == nil {
-		o.Client = &http.Client{Transport: httpstore.Transport()}
-	}
-	o.Shards = max(o.Shards, 1)
-	ctx, stop := context.WithTimeout(ctx, o.Timeout)
-	defer stop()
-	if err := o.validate(); err != nil {
+	if err := o.prepare(); err != nil {
 		return []backend.Finding{{Check: "settings", Err: err}}
 	}
+	ctx, stop := context.WithTimeout(ctx, o.Timeout)
+	defer stop()
 	s := &Store{o: o, client: newClient(o), known: map[string]bool{}, vectors: map[string]backend.VectorField{}, flat: map[string]bool{}}
 	var nodes struct {
 		Nodes map[string]struct{ Version string }
@@ -119,8 +103,8 @@ func (s *Store) examineClock(ctx context.Context) backend.Finding {
 		skew = max(skew, before.Sub(at), at.Sub(after))
 	}
 	out.Found = fmt.Sprintf("differs by %v", skew.Round(time.Millisecond))
-	if skew > maxSkew {
-		out.Err = s.fault(sheaf.ErrInvalid, "the clocks differ by more than %v: set both from the network", maxSkew)
+	if skew > backend.MaxSkew {
+		out.Err = s.fault(sheaf.ErrInvalid, "the clocks differ by more than %v: set both from the network", backend.MaxSkew)
 	}
 	return out
 }

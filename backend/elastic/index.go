@@ -133,11 +133,7 @@ func (s *Store) make(ctx context.Context, name string, m meta) error {
 // itself. Elasticsearch before 9.2 refuses the setting VectorsInSource: there it has to
 // be taken out.
 func (o Options) Bodies() (map[string]any, error) {
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = backend.DefaultK1, backend.DefaultB
-	}
-	o.Shards = max(o.Shards, 1)
-	if err := o.validate(); err != nil {
+	if err := o.prepare(); err != nil {
 		return nil, err
 	}
 	s := &Store{o: o}

@@ -26,11 +26,14 @@ func TestOtherServer(t *testing.T) {
 		{elastic.Elasticsearch, http.StatusNotFound, `{"code":404,"message":"path was not found"}`, "(is that elasticsearch?)", "(is that elasticsearch?)"},
 		{elastic.Elasticsearch, http.StatusOK, `{"nodes":{"n":{"version":"3.6.0"}}}`, "then the address begins with opensearch://", "then the address begins with opensearch://"},
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "//") {
+				t.Errorf("%s: the slash at the end of the address stands in the path %s", c.dialect, r.URL.Path)
+			}
 			w.WriteHeader(c.status)
 			_, _ = io.WriteString(w, c.answer)
 		}))
-		o := elastic.Options{URL: server.URL, Index: "notes", Dialect: c.dialect, Analyzer: backendtest.Analyzer(t, "en")}
+		o := elastic.Options{URL: server.URL + "/", Index: "notes", Dialect: c.dialect, Analyzer: backendtest.Analyzer(t, "en")}
 		if _, err := elastic.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), c.opens) {
 			t.Errorf("%s, %s: opened: %v", c.dialect, c.answer, err)
 		}

@@ -64,10 +64,7 @@ func (s *Store) check(batch *backend.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
 	}
-	dims := map[string]int{}
-	for _, v := range s.o.Vectors {
-		dims[v.Name] = v.Dims
-	}
+	dims := backend.DimsOf(s.o.Vectors)
 	s.mu.Lock()
 	for name, v := range s.vectors {
 		dims[name] = v.Dims

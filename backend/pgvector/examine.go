@@ -12,10 +12,6 @@ import (
 	"sheaf/backend"
 )
 
-// maxSkew is how far the clocks of two machines may differ before dates are worth
-// a thought.
-const maxSkew = time.Minute
-
 // minServer is the oldest version of PostgreSQL that has what the statements use
 // (FETCH FIRST WITH TIES, presorted aggregates are only faster).
 const minServer = 130_000
@@ -23,17 +19,11 @@ const minServer = 130_000
 // Examine looks at a server and the schema in it, and changes nothing: it goes on
 // after a fault as far as it can.
 func Examine(ctx context.Context, o Options) []backend.Finding {
-	if o.Schema == "" {
-		o.Schema = DefaultSchema
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
+	if err := o.prepare(); err != nil {
+		return []backend.Finding{{Check: "settings", Err: err}}
 	}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
-	if err := o.validate(); err != nil {
-		return []backend.Finding{{Check: "settings", Err: err}}
-	}
 	began := time.Now()
 	conn, err := pgx.Connect(ctx, o.URL)
 	if err != nil {
@@ -78,8 +68,8 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []backend.Finding {
 	}
 	skew := now.Sub(before.Add(time.Since(before) / 2)).Abs()
 	clock := backend.Finding{Check: "clock", Found: fmt.Sprintf("differs by %v", skew.Round(time.Millisecond))}
-	if skew > maxSkew {
-		clock.Err = fmt.Errorf("%w: more than %v: set the clocks of both machines from the network", sheaf.ErrInvalid, maxSkew)
+	if skew > backend.MaxSkew {
+		clock.Err = fmt.Errorf("%w: more than %v: set the clocks of both machines from the network", sheaf.ErrInvalid, backend.MaxSkew)
 	}
 	return []backend.Finding{server, vector, clock}
 }

@@ -100,13 +100,7 @@ var _ interface {
 // server without pgvector; a server that does not answer or does not let us in
 // is sheaf.ErrUnavailable. The message says what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if o.Schema == "" {
-		o.Schema = DefaultSchema
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if err := o.validate(); err != nil {
+	if err := o.prepare(); err != nil {
 		return nil, err
 	}
 	config, err := pgxpool.ParseConfig(o.URL)
@@ -140,7 +134,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-func (o *Options) validate() error {
+// prepare fills in defaults and refuses what no server could take.
+func (o *Options) prepare() error {
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
 	if o.Analyzer == nil {
 		return sheaf.Invalidf("open postgres: no analyzer")
 	}
@@ -150,12 +151,7 @@ func (o *Options) validate() error {
 	if !plainName(o.Schema) {
 		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a letter first", o.Schema)
 	}
-	for _, v := range o.Vectors {
-		if v.Name == "" || v.Dims < 1 || v.Dims > maxDims {
-			return sheaf.Invalidf("open postgres: vector field %q has %d dimensions: must be 1..%d", v.Name, v.Dims, maxDims)
-		}
-	}
-	return nil
+	return backend.ValidateVectorFields("postgres", o.Vectors, maxDims)
 }
 
 // plainName reports whether a name needs no quotes in SQL.
@@ -266,7 +262,7 @@ func (s *Store) Health(ctx context.Context) error {
 // broken reports whether an error is that of a connection, not of a statement.
 func broken(err error) bool {
 	var server *pgconn.PgError
-	if asServer(err, &server) {
+	if errors.As(err, &server) {
 		// 57P: the server is shutting down, starting up or crashed.
 		return len(server.Code) == 5 && (server.Code[:3] == "57P" || server.Code[:2] == "08")
 	}

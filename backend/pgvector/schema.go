@@ -309,10 +309,7 @@ func (o *Options) indexStatement(v vectorTable) string {
 // SQL is what makes the tables of a store with these options, for people who make
 // them by hand: Open finds them as if it had made them itself.
 func (o Options) SQL() (string, error) {
-	if o.Schema == "" {
-		o.Schema = DefaultSchema
-	}
-	if err := o.validate(); err != nil {
+	if err := o.prepare(); err != nil {
 		return "", err
 	}
 	literal := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

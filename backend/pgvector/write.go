@@ -137,10 +137,7 @@ func (s *Store) check(batch *backend.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
 	}
-	dims := map[string]int{}
-	for _, v := range s.o.Vectors {
-		dims[v.Name] = v.Dims
-	}
+	dims := backend.DimsOf(s.o.Vectors)
 	for i := range batch.Chunks {
 		c := &batch.Chunks[i]
 		for _, f := range c.Fields {

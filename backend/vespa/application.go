@@ -130,10 +130,7 @@ func (o *Options) twoPhases(p *TwoPhases) (string, error) {
 
 // hybridDims are the dimensions of body and title, which must be the same.
 func (o *Options) hybridDims() (int, error) {
-	dims := map[string]int{}
-	for _, v := range o.Vectors {
-		dims[v.Name] = v.Dims
-	}
+	dims := backend.DimsOf(o.Vectors)
 	if dims[backend.VectorBody] == 0 || dims[backend.VectorBody] != dims[backend.VectorTitle] {
 		return 0, fmt.Errorf("vespa %s: %w: a ranking in two phases wants vectors of the same dimensions in body and title, and they have %d and %d: use an embedding model", o.Schema, sheaf.ErrUnsupported, dims[backend.VectorBody], dims[backend.VectorTitle])
 	}

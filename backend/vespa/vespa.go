@@ -181,14 +181,11 @@ func (o *Options) validate() error {
 		return sheaf.Invalidf("open vespa: %d documents at a time: must be within 1..1000", o.Feeds)
 	}
 	for i, v := range o.Vectors {
-		if v.Name == "" || v.Dims < 1 || v.Dims > maxDims {
-			return sheaf.Invalidf("open vespa: vector field %q has %d dimensions: must be 1..%d", v.Name, v.Dims, maxDims)
-		}
 		if slices.ContainsFunc(o.Vectors[:i], func(w backend.VectorField) bool { return w.Name == v.Name }) {
 			return sheaf.Invalidf("open vespa: vector field %q is given twice", v.Name)
 		}
 	}
-	return nil
+	return backend.ValidateVectorFields("vespa", o.Vectors, maxDims)
 }
 
 func plainName(s string) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"sheaf"
@@ -14,20 +13,11 @@ import (
 // Examine looks at a server and the class in it. It makes an empty class beside it
 // and removes it again, which shows rights.
 func Examine(ctx context.Context, o Options) []backend.Finding {
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = backend.DefaultK1, backend.DefaultB
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Client == nil {
-		o.Client = http.DefaultClient
+	if err := o.prepare(); err != nil {
+		return []backend.Finding{{Check: "settings", Err: err}}
 	}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
-	if err := o.validate(); err != nil {
-		return []backend.Finding{{Check: "settings", Err: err}}
-	}
 	s := &Store{o: o, client: newClient(o), vectors: map[string]backend.VectorField{}}
 	var about struct{ Version string }
 	began := time.Now()
@@ -62,10 +52,6 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	return append(out, class)
 }
 
-// maxSkew is how far the clocks of two machines may differ before dates are worth
-// a thought.
-const maxSkew = time.Minute
-
 func (s *Store) examineClock(ctx context.Context) backend.Finding {
 	skew, err := s.client.Clock(ctx, "/v1/meta")
 	out := backend.Finding{Check: "clock", Found: fmt.Sprintf("differs by about %v", skew.Round(time.Second))}
@@ -74,8 +60,8 @@ func (s *Store) examineClock(ctx context.Context) backend.Finding {
 		out.Found = "not told"
 	case err != nil:
 		out.Found, out.Err = "", err
-	case skew > maxSkew:
-		out.Err = fmt.Errorf("weaviate: %w: the clocks differ by more than %v: set both from the network", sheaf.ErrInvalid, maxSkew)
+	case skew > backend.MaxSkew:
+		out.Err = fmt.Errorf("weaviate: %w: the clocks differ by more than %v: set both from the network", sheaf.ErrInvalid, backend.MaxSkew)
 	}
 	return out
 }

@@ -15,10 +15,13 @@ import (
 // when it is examined. It needs no real one.
 func TestOtherServer(t *testing.T) {
 	for _, status := range []int{http.StatusNotFound, http.StatusBadRequest} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "//") {
+				t.Errorf("the slash at the end of the address stands in the path %s", r.URL.Path)
+			}
 			http.Error(w, "no handler found", status)
 		}))
-		o := weaviate.Options{URL: server.URL, Class: "Notes", Analyzer: backendtest.Analyzer(t, "en")}
+		o := weaviate.Options{URL: server.URL + "/", Class: "Notes", Analyzer: backendtest.Analyzer(t, "en")}
 		if _, err := weaviate.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), "(is that Weaviate?)") {
 			t.Errorf("status %d: opened: %v", status, err)
 		}

@@ -108,17 +108,7 @@ type object = map[string]any
 // sheaf.ErrUnsupported; a server that does not answer sheaf.ErrUnavailable. The
 // message says what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = backend.DefaultK1, backend.DefaultB
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Client == nil {
-		o.Client = &http.Client{Transport: httpstore.Transport()}
-	}
-	o.URL = strings.TrimRight(o.URL, "/")
-	if err := o.validate(); err != nil {
+	if err := o.prepare(); err != nil {
 		return nil, err
 	}
 	s := &Store{o: o, written: textplan.NewWriter(o.Analyzer), client: newClient(o), calls: httpstore.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly), vectors: map[string]backend.VectorField{}}
@@ -137,7 +127,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-func (o *Options) validate() error {
+// prepare fills in defaults and refuses what no server could take.
+func (o *Options) prepare() error {
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = backend.DefaultK1, backend.DefaultB
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: httpstore.Transport()}
+	}
+	o.URL = strings.TrimRight(o.URL, "/")
 	switch {
 	case o.Analyzer == nil:
 		return sheaf.Invalidf("open weaviate: no analyzer")
@@ -148,12 +149,7 @@ func (o *Options) validate() error {
 	case !(o.K1 >= 0 && o.K1 <= 1000) || !(o.B >= 0 && o.B <= 1):
 		return sheaf.Invalidf("open weaviate: k1 %v and b %v: must be within 0..1000 and 0..1", o.K1, o.B)
 	}
-	for _, v := range o.Vectors {
-		if v.Name == "" || v.Dims < 1 || v.Dims > maxDims {
-			return sheaf.Invalidf("open weaviate: vector field %q has %d dimensions: must be 1..%d", v.Name, v.Dims, maxDims)
-		}
-	}
-	return nil
+	return backend.ValidateVectorFields("weaviate", o.Vectors, maxDims)
 }
 
 func className(s string) bool {
@@ -318,10 +314,7 @@ func (s *Store) compare(description string) error {
 // Bodies are the requests that make the classes, in order, for people who make them
 // by hand: Open finds them as if it had made them itself.
 func (o Options) Bodies() ([]map[string]any, error) {
-	if o.K1 == 0 && o.B == 0 {
-		o.K1, o.B = backend.DefaultK1, backend.DefaultB
-	}
-	if err := o.validate(); err != nil {
+	if err := o.prepare(); err != nil {
 		return nil, err
 	}
 	s := &Store{o: o}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -256,9 +257,7 @@ func (p *plan) planSettings(view *catalog.View, o *Options) {
 	next := old
 	next.Trees = slices.Clone(o.Trees)
 	next.Extra = map[string]string{}
-	for k, v := range old.Extra {
-		next.Extra[k] = v
-	}
+	maps.Copy(next.Extra, old.Extra)
 	if o.Settings != nil {
 		o.Settings(&next)
 	}

@@ -59,7 +59,7 @@ func TestSample(t *testing.T) {
 	}
 	got := sample(7, 1001)
 	parts := map[string]bool{} // the first digit of the folder
-	for _, line := range strings.Split(strings.TrimSuffix(got, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
 		parts[line[:min(3, len(line))]] = true
 	}
 	if strings.Count(got, "\n") > 7 || len(got) > 7*1010 || !utf8.ValidString(got) || len(parts) < 6 {

@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 
 	"sheaf"
 )
@@ -29,9 +30,7 @@ func Schema() ([]byte, error) {
 			"fuse": fusion.schema(),
 			"then": object{"type": "array", "maxItems": 64, "items": object{"$ref": "#/$defs/stage"}},
 		}
-		for k, v := range more {
-			props[k] = v
-		}
+		maps.Copy(props, more)
 		return object{"type": "object", "additionalProperties": false, "properties": props}
 	}
 	name := object{"type": "string", "pattern": validName.String()}
@@ -72,9 +71,7 @@ func branchSchema(how Retrieve, options []option, more object) object {
 	for i := range options {
 		props[options[i].name] = options[i].schema()
 	}
-	for k, v := range more {
-		props[k] = v
-	}
+	maps.Copy(props, more)
 	required := []string{"retrieve"}
 	for k := range more {
 		required = append(required, k)

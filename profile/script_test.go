@@ -115,7 +115,7 @@ func (s *script) outline(line string, words []string) {
 			case "date":
 				s.dates[id], _ = time.Parse(time.DateOnly, value)
 			case "links":
-				for _, to := range strings.Split(value, ",") {
+				for to := range strings.SplitSeq(value, ",") {
 					s.links[id] = append(s.links[id], sheaf.ID(to))
 				}
 			default:

@@ -99,7 +99,7 @@ func settingsNode(what, called string, k *kind, set map[string]string) *node {
 		for i := range k.options {
 			if k.options[i].name == name && k.options[i].kind == typeTexts {
 				p.value = node{file: called + name, kind: nodeList}
-				for _, text := range strings.Split(set[name], ",") {
+				for text := range strings.SplitSeq(set[name], ",") {
 					item := p.value.null()
 					item.kind, item.text = nodeScalar, strings.TrimSpace(text)
 					p.value.items = append(p.value.items, item)

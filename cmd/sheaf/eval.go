@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -375,9 +376,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 					if err != nil {
 						return nil, err
 					}
-					for k, v := range c.Parameters {
-						set[k] = v
-					}
+					maps.Copy(set, c.Parameters)
 					next = append(next, eval.Column{Name: c.Name + " " + key + "=" + value, Profile: p, Parameters: set})
 				}
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -131,9 +132,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 			return nil, err
 		}
 		out.Vectors, found = stats.Vectors, stats.Chunks
-		for part, n := range stats.Parts {
-			out.Parts[part] = n
-		}
+		maps.Copy(out.Parts, stats.Parts)
 	}
 	out.Bytes = s.where.Bytes()
 	out.Ignored = []skipJSON{}

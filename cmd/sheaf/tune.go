@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -263,9 +264,7 @@ func (t *tuning) text(set map[string]string, about string) []byte {
 		}
 		if change.Fields[branch] == nil {
 			change.Fields[branch] = map[string]string{}
-			for f, w := range t.weights[branch] {
-				change.Fields[branch][f] = w
-			}
+			maps.Copy(change.Fields[branch], t.weights[branch])
 		}
 		change.Fields[branch][field] = value
 	}

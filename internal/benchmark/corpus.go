@@ -248,7 +248,7 @@ func (c *Corpus) frequentWords(n int) []string {
 	step := max(1, len(c.Documents)/20_000)
 	for i := 0; i < len(c.Documents); i += step {
 		seen := map[string]bool{}
-		for _, w := range strings.Fields(strings.ToLower(plain(c.Documents[i].Text))) {
+		for w := range strings.FieldsSeq(strings.ToLower(plain(c.Documents[i].Text))) {
 			if len(w) > 2 && !seen[w] && !strings.Contains(functionWords, " "+w+" ") {
 				seen[w] = true
 				counts[w]++

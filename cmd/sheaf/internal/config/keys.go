@@ -475,13 +475,6 @@ func (k *Key) Format(v *Values) string {
 	}
 }
 
-// Check returns an error that says what is allowed when text is no value for
-// k.
-func (k *Key) Check(text string) error {
-	_, err := k.parse(text)
-	return err
-}
-
 func (k *Key) needsTrust(value any, dir string) string {
 	if k.trust == nil {
 		return ""

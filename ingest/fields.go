@@ -48,7 +48,7 @@ func (s *entries) take(n int) []backend.Chunk {
 func (s *entries) entry(c *sheaf.Chunk) backend.Chunk {
 	columns, ok := s.atDepth[c.Depth]
 	if !ok {
-		columns = withDepth(s.columns, c.Depth)
+		columns = ChunkColumns(s.columns, c.Depth)
 		s.atDepth[c.Depth] = columns
 	}
 	e := backend.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: make([]backend.Field, 0, usualFields)}
@@ -220,10 +220,11 @@ func folders(p string) []sheaf.Value {
 	return values
 }
 
-// withDepth adds a chunk's depth to the columns of its document, in its place.
-func withDepth(columns []backend.Column, depth int) []backend.Column {
+// ChunkColumns are the columns of a document, as [Columns] gives them, with the
+// depth of one of its chunks in its place.
+func ChunkColumns(document []backend.Column, depth int) []backend.Column {
 	c := backend.Column{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(depth))}}
-	at, _ := slices.BinarySearchFunc(columns, c.Name, func(d backend.Column, name string) int { return strings.Compare(d.Name, name) })
-	out := make([]backend.Column, 0, len(columns)+1)
-	return append(append(append(out, columns[:at]...), c), columns[at:]...)
+	at, _ := slices.BinarySearchFunc(document, c.Name, func(d backend.Column, name string) int { return strings.Compare(d.Name, name) })
+	out := make([]backend.Column, 0, len(document)+1)
+	return append(append(append(out, document[:at]...), c), document[at:]...)
 }

@@ -35,12 +35,6 @@ func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipp
 	return files, w.skipped, nil
 }
 
-// ChunkColumns are the columns of a document, as [Columns] gives them, with the
-// depth of one of its chunks in its place.
-func ChunkColumns(document []backend.Column, depth int) []backend.Column {
-	return withDepth(document, depth)
-}
-
 // IsText reports whether the values of the property called name are text to
 // search, and neither a field of their own nor who may see the document.
 func IsText(name string) bool { return !chunk.IsFieldProperty(name) && !chunk.IsAccessProperty(name) }

@@ -12,8 +12,6 @@ import (
 	"sheaf/backend"
 )
 
-func asServer(err error, server **pgconn.PgError) bool { return errors.As(err, server) }
-
 // fail says what was attempted, and puts an error of the driver into the
 // categories of the root package; errors that have one already stay.
 func fail(what string, err error) error {

@@ -43,10 +43,13 @@ type part struct {
 	// stand; nil when none do.
 	words sheaf.TextQuery
 	// strict says that the words are required by themselves: a phrase, a
-	// field, brackets.
+	// field, brackets with such.
 	strict bool
 	// about is the text of the words.
 	about string
+	// open is the group of brackets without a sign, which hold nothing together unless
+	// they are one of several alternatives; nil for another part.
+	open *group
 }
 
 // group reads parts up to the end or the bracket that closes; at is where they stand.
@@ -64,9 +67,12 @@ func (p *parser) group(depth int, at place) *group {
 			p.at++
 			alternatives = append(alternatives, p.part(depth, bound))
 		}
-		if len(alternatives) == 1 {
-			g.add(alternatives[0])
-		} else {
+		switch one := alternatives[0]; {
+		case len(alternatives) == 1 && one.open != nil:
+			g.merge(one.open)
+		case len(alternatives) == 1:
+			g.add(one)
+		default:
 			alone := begin == first && p.at < len(p.tokens) && p.tokens[p.at].kind == tokenClose
 			g.apart = at == refused && alone
 			g.add(p.either(alternatives, g.apart))
@@ -115,7 +121,10 @@ func (p *parser) part(depth int, outer place) part {
 			plain := strings.Join(inner.plain, " ")
 			return part{plain: plain, about: plain}
 		}
-		out := part{sign: t.sign, query: inner.words(), filter: inner.filter(), words: inner.loneFilter(), strict: true, about: strings.Join(inner.about, " ")}
+		out := part{sign: t.sign, query: inner.words(), filter: inner.filter(), words: inner.loneFilter(), strict: len(inner.must) > 0, about: strings.Join(inner.about, " ")}
+		if t.sign == 0 {
+			out.open = inner
+		}
 		if t.sign == '-' && out.query != nil && out.filter != nil && !inner.apart {
 			p.note(`"-" before brackets with words and filters refuses what has the words and also what the filters let through, not only what is both`)
 		}
@@ -214,6 +223,18 @@ func (g *group) add(a part) {
 	default:
 		g.should = append(g.should, query)
 	}
+}
+
+// merge puts the parts of brackets where they would be without them.
+func (g *group) merge(inner *group) {
+	g.plain = append(g.plain, inner.plain...)
+	g.should = append(g.should, inner.should...)
+	g.must = append(g.must, inner.must...)
+	g.mustNot = append(g.mustNot, inner.mustNot...)
+	g.filters = append(g.filters, inner.filters...)
+	g.refused = append(g.refused, inner.refused...)
+	g.filterWords = append(g.filterWords, inner.filterWords...)
+	g.about = append(g.about, inner.about...)
 }
 
 // wordsOnly reports whether the group holds words without any mark.

@@ -5,7 +5,9 @@
 //	oauth next.js           chunks with any of the words, those with more first
 //	"refresh token"         chunks with the phrase, and only those
 //	+oauth -draft           required, forbidden
-//	"a b" OR tag:c          one or the other; (brackets) group
+//	"a b" OR tag:c          one or the other
+//	a (b -c) OR d           brackets hold together beside OR and behind + or -: a, or b without c,
+//	                        or d; elsewhere a (b -c) is a b -c, and nothing in them is required for it
 //	title:setup heading:api only in titles, only in headings
 //	#auth tag:auth          documents with the tag, or one below it; tag:au* begins so
 //	path:guides/ ext:md     documents in a folder or whose path begins so

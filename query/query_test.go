@@ -2,9 +2,13 @@ package query_test
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"sheaf"
 	"sheaf/query"
@@ -27,7 +31,13 @@ func TestParse(t *testing.T) {
 		{`side effects (nausea, (rash) or pain) of aspirin`, `any of "side effects nausea, rash or pain of aspirin"`, ""},
 		{`a +(b c)`, `any of "b c", better with any of "a"`, ""},
 		{`(a b) OR c`, `any of "a b" or any of "c"`, ""},
-		{`x (a OR (b -c))`, `(any of "a" or (any of "b", not the phrase "c")), better with any of "x"`, ""},
+		{`x (a OR (b -c))`, `any of "x" or (any of "a" or (any of "b", not the phrase "c"))`, ""},
+		{`zebra (missing -x)`, `any of "zebra missing", not the phrase "x"`, ""},
+		{`zebra (missing "a b" -tag:c)`, `the phrase "a b", better with any of "zebra missing", where not tag is c`, ""},
+		{`zebra +(missing -x)`, `(any of "missing", not the phrase "x"), better with any of "zebra"`, ""},
+		{`zebra (missing -x) OR d`, `any of "zebra" or ((any of "missing", not the phrase "x") or any of "d")`, ""},
+		{`zebra (missing "a b") OR d`, `((the phrase "a b", better with any of "missing") or any of "d"), better with any of "zebra"`, ""},
+		{`zebra (stripes OR horse)`, `any of "zebra" or (any of "stripes" or any of "horse")`, ""},
 		{`title:setup guide`, `any of "setup" in title, better with any of "guide"`, ""},
 		{`title:"set up"`, `the phrase "set up" in title`, ""},
 		{`heading:api`, `any of "api" in title or any of "api" in hierarchy`, ""},
@@ -88,7 +98,7 @@ func TestParse(t *testing.T) {
 		{`cow -(zebra OR tag:a) OR calf`, `((any of "zebra" or the phrase "a" in tags) or any of "calf"), better with any of "cow"`, `"-" beside OR was left out`},
 		{`cow -(-(zebra OR tag:barn) OR calf)`, `any of "cow", not ((any of "zebra" or the phrase "barn" in tags) or any of "calf")`, `"-" beside OR was left out`},
 		{`cow OR (calf -(zebra OR tag:barn))`, `any of "cow" or (any of "calf", not (any of "zebra" or the phrase "barn" in tags))`, ""},
-		{`cow (calf -(zebra OR tag:barn))`, `(any of "calf", not (any of "zebra")), better with any of "cow", where not (tag is barn)`, ""},
+		{`cow (calf -(zebra OR tag:barn))`, `any of "cow calf", not (any of "zebra"), where not (tag is barn)`, ""},
 		{`cow -(zebra tag:barn)`, `any of "cow", not any of "zebra", where not tag is barn`, "not only what is both"},
 		{`"a b" OR tag:c*`, `the phrase "a b" or words that begin with "c" in tags`, ""},
 		{`a OR tag:b/c*`, `any of "a", where (tag begins with b/c)`, "cannot stand between"},
@@ -139,6 +149,24 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: text %q, limit %d", c.text, q.Text, q.Limit)
 		}
 	}
+}
+
+// TestBracketsAloneChangeNothing: brackets without a sign that are no alternative of OR
+// are read as if they were not there.
+func TestBracketsAloneChangeNothing(t *testing.T) {
+	operands := rapid.SampledFrom([]string{"a", "b", "-c", "+d", `"e f"`, "title:g", "tag:h", "-tag:i", "j*", "k OR l", "tag:m OR n", "-(o OR p)", "(q -r) OR s", "+(t -u)"})
+	list := func(least int) *rapid.Generator[string] {
+		return rapid.Custom(func(t *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(operands, least, 4).Draw(t, "operands"), " ")
+		})
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		before, inside, behind := list(0).Draw(t, "before"), list(1).Draw(t, "inside"), list(0).Draw(t, "behind")
+		with, without := parse(before+" ("+inside+") "+behind), parse(before+" "+inside+" "+behind)
+		if !reflect.DeepEqual(with.Words, without.Words) || !reflect.DeepEqual(with.Filter, without.Filter) || with.Meaning != without.Meaning || !slices.Equal(with.Notes, without.Notes) {
+			t.Fatalf("%s (%s) %s:\n     %s; %q\nnot  %s; %q", before, inside, behind, query.Describe(with), with.Notes, query.Describe(without), without.Notes)
+		}
+	})
 }
 
 // TestNotesAreBounded: a long query of nothing but mistakes is answered at once

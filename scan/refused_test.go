@@ -27,7 +27,7 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 		many += fmt.Sprintf(" -no%c%c", 'a'+i/26, 'a'+i%26)
 	}
 	for _, text := range []string{
-		"zebra horse -stone", `zebra horse -"the rest"`, "zebra horse -x", "zebra horse -stome~1", "zebra horse -sto*", "zebra horse -horse", "(zebra horse -stone) OR nothing",
+		"zebra horse -stone", `zebra horse -"the rest"`, "zebra horse -x", "zebra horse -stome~1", "zebra horse -sto*", "zebra horse -horse", "zebra (horse -stone)", "(zebra horse -stone) OR nothing",
 		"zebra horse -(stone OR missing)", "zebra +(zebra -horse)", "zebra horse" + many + " -stone",
 	} {
 		for _, semantic := range []string{"0", "1"} {

@@ -27,7 +27,9 @@ Query language:
   undo commit           passages with these words, more of them is better
   "undo a commit"       these words one after another
   +oauth -draft         with this word, without that one
-  git OR tag:vcs        one or the other; brackets group
+  git OR tag:vcs        one or the other
+  -(a OR b), (a -b) OR c  brackets hold together behind + or - and beside OR;
+                        elsewhere they change nothing: a (b -c) is a b -c
   conf*  colour~        words that begin like this, words that are spelt alike
   title:git heading:git in the title, in a heading above
   tag:howto, #howto     with this tag or one below it

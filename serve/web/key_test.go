@@ -166,6 +166,20 @@ func TestPageFocus(t *testing.T) {
 	}
 }
 
+// TestPageForced: in the colors of the system, which show borders that are transparent
+// elsewhere, one result is marked as selected and no other.
+func TestPageForced(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	var marked string
+	step(t, ctx, "forced colors", emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}),
+		chromedp.Navigate(s.URL+"/?q=undo+commit"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown), chromedp.KeyEvent(kb.ArrowDown), until(`document.querySelector("#result-0.selected")`), shoot("forced"),
+		chromedp.Evaluate(`[...document.querySelectorAll("#results > li")].filter((e) => getComputedStyle(e).borderLeftColor !== getComputedStyle(document.body).backgroundColor).map((e) => e.id).join(" ")`, &marked))
+	if marked != "result-0" {
+		t.Errorf("marked as selected: %q", marked)
+	}
+}
+
 // TestPageNested: a note with enormous tables and words, and lists and quotations
 // nested without end, is no wider than a phone.
 func TestPageNested(t *testing.T) {

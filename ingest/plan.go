@@ -51,6 +51,9 @@ type plan struct {
 	// listed says that the catalog lists exactly those.
 	listed  bool
 	pending map[sheaf.ID]string
+	// begun are documents that the catalog does not have and the store may have a part
+	// of, because a run was stopped: that part goes before anything is written.
+	begun []sheaf.ID
 	// seen is, for each tree, until when what the system says of changes is known;
 	// unsure says that some of the work is.
 	seen   map[string]int64
@@ -61,8 +64,12 @@ type plan struct {
 
 // nothing reports whether everything is up to date.
 func (p *plan) nothing() bool {
-	return len(p.work) == 0 && len(p.removed) == 0 && p.settings == nil && p.listed
+	return len(p.work) == 0 && len(p.removed) == 0 && len(p.begun) == 0 && p.settings == nil && p.listed
 }
+
+// ReasonBegun is why a document waits that a store is about to get for the first time:
+// the catalog does not have it yet.
+const ReasonBegun = "begun"
 
 // skippedKey is where the settings keep a hash of the list of skipped files, so
 // that the list need not be read to see whether it changed.
@@ -124,6 +131,19 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	if err := p.compare(view, o, files); err != nil {
 		return nil, err
 	}
+	for id, reason := range p.pending {
+		if reason != ReasonBegun {
+			continue
+		}
+		_, known, err := view.File(id)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			p.begun = append(p.begun, id)
+		}
+	}
+	slices.Sort(p.begun)
 	if err := view.Err(); err != nil {
 		return nil, err
 	}

@@ -134,12 +134,12 @@ func (w *plainWriter) Close() error { return nil }
 
 // rounds carries the plan out.
 func (r *runner) rounds(ctx context.Context, w backend.BulkWriter) error {
-	if len(r.plan.removed) > 0 {
-		if err := w.Add(ctx, backend.Batch{Replace: r.plan.removed}); err != nil {
+	if gone := slices.Concat(r.plan.removed, r.plan.begun); len(gone) > 0 {
+		if err := w.Add(ctx, backend.Batch{Replace: gone}); err != nil {
 			return err
 		}
 		r.update.Delete, r.removing = slices.Clip(r.plan.removed), r.plan.known
-		for _, id := range r.plan.removed {
+		for _, id := range gone {
 			delete(r.pending, id)
 		}
 	}
@@ -213,10 +213,13 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	r.update = catalog.Update{}
 	sortSkips(r.report.Skipped)
 	skipped := hashSkips(r.report.Skipped)
-	if last && !(r.plan.unsure && r.seesMore(&settings)) && len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
+	if last && len(r.plan.begun) == 0 && !(r.plan.unsure && r.seesMore(&settings)) && len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.plan.settings == nil && settings.Extra[skippedKey] == skipped {
 		return nil // files that could not be read still cannot
 	}
 	r.tell(PhaseCommit, true)
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
 	var partial *backend.PartialError
 	var refused error
 	switch err := w.Commit(ctx); {
@@ -258,6 +261,22 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 		return errors.Join(refused, r.recorded())
 	}
 	return nil
+}
+
+// begin records which documents a store that does not take all or nothing is about to
+// get for the first time: should this run be stopped and their files be gone, the next
+// one removes what the store has of them.
+func (r *runner) begin(ctx context.Context) error {
+	pending, first := maps.Clone(r.pending), false
+	for id, f := range r.written {
+		if !f.known {
+			pending[id], first = ReasonBegun, true
+		}
+	}
+	if !first {
+		return nil
+	}
+	return r.o.Catalog.Update(ctx, catalog.Update{Pending: &pending})
 }
 
 // seen is until when changes of a tree are known, as the settings have it: an unsure file

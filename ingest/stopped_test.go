@@ -140,3 +140,47 @@ func TestStoppedHalfway(t *testing.T) {
 	}
 	w.sameAsClean("repeated")
 }
+
+// TestStoppedAndGone: what a store without transactions got of files before a run broke
+// off goes with the next one when they are gone by then, or are no documents any more,
+// also when that run breaks off as well.
+func TestStoppedAndGone(t *testing.T) {
+	w := newWorld(t)
+	w.write("old.md", "# Old\n\ndelta\n")
+	w.run()
+	for i := range 8 {
+		w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta gamma\n", i))
+	}
+	o := w.o
+	o.Backend = &halfway{Backend: w.o.Backend}
+	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Fatalf("stopped halfway: %v", err)
+	}
+	if err := os.Remove(filepath.Join(w.root, "n00.md")); err != nil {
+		t.Fatal(err)
+	}
+	w.write("n01.md", "\x00\x00\x00 no text\x00")
+	o.Backend = &halfway{Backend: w.o.Backend}
+	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Fatalf("stopped again: %v", err)
+	}
+	if err := os.Remove(filepath.Join(w.root, "n02.md")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		report, err := ingest.Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := w.o.Backend.(backend.Reporter).Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		view := w.o.Catalog.View()
+		if stats.Chunks != view.Chunks() || view.Chunks() == 0 || len(view.Pending()) > 0 || report.Removed > 0 {
+			t.Errorf("%d chunks can be found, the catalog knows %d; %v wait, %d removed", stats.Chunks, view.Chunks(), view.Pending(), report.Removed)
+		}
+		view.Close()
+	}
+	w.sameAsClean("repeated")
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sheaf/backend"
+	"sheaf/ingest"
 )
 
 // Summary is a collection in a few words.
@@ -125,6 +126,9 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	}
 	s.Skipped = append(s.Skipped, r.c.given.leftOut()...)
 	for id, reason := range r.view.Pending() {
+		if reason == ingest.ReasonBegun {
+			continue // nothing of it is known yet
+		}
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}
 	sortPending(s.Pending)

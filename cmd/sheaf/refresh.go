@@ -316,6 +316,9 @@ func (s *session) pending(ctx context.Context) (pendingJSON, *ingest.Report, err
 	}
 	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
+		if reason == ingest.ReasonBegun {
+			continue // it is new, and counted so
+		}
 		out.Documents = append(out.Documents, pendingDocumentJSON{Path: s.relative(id.Tree(), id.Path()), Reason: reason})
 	}
 	slices.SortFunc(out.Documents, func(a, b pendingDocumentJSON) int { return strings.Compare(a.Path, b.Path) })

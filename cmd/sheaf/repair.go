@@ -346,8 +346,8 @@ func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) err
 				}
 			}
 		}
-		if 2*missing <= len(there) {
-			return nil
+		if 2*missing <= len(there) || len(s.view.Pending()) > 0 {
+			return nil // or a first run from here was stopped
 		}
 		return s.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and those of equal paths would be overwritten", terminal.Plural(len(there), "document", "documents"), missing, first))
 	}

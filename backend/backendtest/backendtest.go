@@ -136,6 +136,22 @@ func Words(q sheaf.TextQuery) backend.Request {
 		Fields: []backend.FieldWeight{{Name: sheaf.FieldTitle, Weight: 2}, {Name: sheaf.FieldBody, Weight: 1}}}}
 }
 
+// One is the write of a chunk with some words in its body, in place of its document.
+func One(id, words string) backend.Batch {
+	c := Chunk(id, sheaf.FieldBody, words)
+	return backend.Batch{Replace: []sheaf.ID{c.Doc}, Chunks: []backend.Chunk{c}}
+}
+
+// Hits is how many chunks a word finds.
+func Hits(t *testing.T, b backend.Backend, word string) int {
+	t.Helper()
+	r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: word}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(r)
+}
+
 func body(q sheaf.TextQuery) backend.Request {
 	r := Words(q)
 	r.Text.Fields = []backend.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}

@@ -19,19 +19,6 @@ import (
 	"sheaf/backend/elastic"
 )
 
-func text(id, words string) backend.Batch {
-	return backend.Batch{Replace: []sheaf.ID{backendtest.Chunk(id).Doc}, Chunks: []backend.Chunk{backendtest.Chunk(id, "body", words)}}
-}
-
-func count(t *testing.T, b backend.Backend, word string) int {
-	t.Helper()
-	r, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: word}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(r)
-}
-
 // TestOpenRefuses: what cannot be opened says why and what to do.
 func TestOpenRefuses(t *testing.T) { each(t, testOpenRefuses) }
 
@@ -236,13 +223,13 @@ func testBlockedWrite(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 		if resp.StatusCode != 200 {
 			t.Fatal(resp.Status)
 		}
-		err := b.Write(t.Context(), text("t:a", "tea"))
+		err := b.Write(t.Context(), backendtest.One("t:a", "tea"))
 		var partial *backend.PartialError
 		if block == "true" && (!errors.Is(err, sheaf.ErrUnavailable) || errors.As(err, &partial) || !strings.Contains(err.Error(), "sheaf doctor")) || block == "null" && err != nil {
 			t.Errorf("block %s: %v", block, err)
 		}
 	}
-	if n := count(t, b, "tea"); n != 1 {
+	if n := backendtest.Hits(t, b, "tea"); n != 1 {
 		t.Errorf("%d chunks are there", n)
 	}
 }
@@ -257,7 +244,7 @@ func testAlias(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 		b := s.Empty(t).(*elastic.Store)
 		defer b.Close()
 		for i := range 3 + n {
-			if err := b.Write(t.Context(), text(fmt.Sprintf("t:%d", i), fmt.Sprintf("shared only%c", 'a'+n))); err != nil {
+			if err := b.Write(t.Context(), backendtest.One(fmt.Sprintf("t:%d", i), fmt.Sprintf("shared only%c", 'a'+n))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -286,7 +273,7 @@ func testAlias(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 			running = false
 		default:
 		}
-		n := count(t, b, "shared")
+		n := backendtest.Hits(t, b, "shared")
 		if n != 3 && n != 4 {
 			t.Fatalf("%d found in the midst of a switch", n)
 		}
@@ -386,7 +373,7 @@ func testLongID(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 	if !errors.As(err, &partial) || len(partial.Rejected) != 1 || !strings.Contains(fmt.Sprint(partial.Rejected[sheaf.ID(long)]), "at most 32000") {
 		t.Errorf("%.300v", err)
 	}
-	if n := count(t, b, "tea"); n != 1 {
+	if n := backendtest.Hits(t, b, "tea"); n != 1 {
 		t.Errorf("%d chunks are there", n)
 	}
 }

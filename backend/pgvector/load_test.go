@@ -244,7 +244,7 @@ func TestLoadIsCanceled(t *testing.T) {
 		passages[i] = make([]float32, 256)
 		passages[i][i%256] = 1
 	}
-	batch := text("t:big", "x")
+	batch := backendtest.One("t:big", "x")
 	batch.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: passages}}
 	if err := load.Add(t.Context(), batch); err != nil {
 		t.Fatal(err)

@@ -21,19 +21,6 @@ import (
 	"sheaf/backend/pgvector"
 )
 
-func text(id, words string) backend.Batch {
-	return backend.Batch{Replace: []sheaf.ID{backendtest.Chunk(id).Doc}, Chunks: []backend.Chunk{backendtest.Chunk(id, "body", words)}}
-}
-
-func count(t *testing.T, b backend.Backend, word string) int {
-	t.Helper()
-	r, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: word}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(r)
-}
-
 // TestOpenRefuses: what cannot be opened says why and what to do.
 func TestOpenRefuses(t *testing.T) {
 	o := options(t)
@@ -85,7 +72,7 @@ func TestOpenRefuses(t *testing.T) {
 	o.ReadOnly = true
 	b := s.Open(t, o)
 	defer b.Close()
-	if err := b.Write(t.Context(), text("t:a", "x")); !errors.Is(err, sheaf.ErrUnsupported) {
+	if err := b.Write(t.Context(), backendtest.One("t:a", "x")); !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Errorf("write to a store open for reading: %v", err)
 	}
 }
@@ -147,7 +134,7 @@ func TestCutConnections(t *testing.T) {
 	o := options(t)
 	direct := stores().Open(t, o)
 	defer direct.Close()
-	if err := direct.Write(t.Context(), text("t:a", "before")); err != nil {
+	if err := direct.Write(t.Context(), backendtest.One("t:a", "before")); err != nil {
 		t.Fatal(err)
 	}
 	u, err := url.Parse(o.URL)
@@ -159,11 +146,11 @@ func TestCutConnections(t *testing.T) {
 	o.URL = u.String()
 	b := stores().Open(t, o)
 	defer b.Close()
-	if n := count(t, b, "before"); n != 1 {
+	if n := backendtest.Hits(t, b, "before"); n != 1 {
 		t.Fatalf("%d found through the proxy", n)
 	}
 	p.cut()
-	if n := count(t, b, "before"); n != 1 {
+	if n := backendtest.Hits(t, b, "before"); n != 1 {
 		t.Errorf("%d found after a cut", n)
 	}
 	loader := b.(backend.Bulk)
@@ -171,11 +158,11 @@ func TestCutConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Add(t.Context(), text("t:b", "during")); err != nil {
+	if err := w.Add(t.Context(), backendtest.One("t:b", "during")); err != nil {
 		t.Fatal(err)
 	}
 	p.cut()
-	if err := w.Add(t.Context(), text("t:c", "during")); err != nil {
+	if err := w.Add(t.Context(), backendtest.One("t:c", "during")); err != nil {
 		t.Errorf("what waits with others to be sent: %v", err)
 	}
 	for range 2 {
@@ -183,13 +170,13 @@ func TestCutConnections(t *testing.T) {
 			t.Errorf("commit after a cut: %v", err)
 		}
 	}
-	if err := w.Add(t.Context(), text("t:c", "during")); !errors.Is(err, sheaf.ErrUnavailable) {
+	if err := w.Add(t.Context(), backendtest.One("t:c", "during")); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("add after that: %v", err)
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
-	if n := count(t, direct, "during"); n != 0 {
+	if n := backendtest.Hits(t, direct, "during"); n != 0 {
 		t.Errorf("%d chunks of a load that was cut", n)
 	}
 	// Cut in the midst of what a write sends.
@@ -197,17 +184,17 @@ func TestCutConnections(t *testing.T) {
 	p.cutAfter = 20_000
 	p.mu.Unlock()
 	p.cut()
-	long := text("t:d", strings.Repeat("many different words here ", 10_000))
+	long := backendtest.One("t:d", strings.Repeat("many different words here ", 10_000))
 	if err := b.Write(t.Context(), long); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "write 1 chunks") {
 		t.Errorf("a write of one chunk that is cut: %v", err)
 	}
-	if n := count(t, direct, "different"); n != 0 {
+	if n := backendtest.Hits(t, direct, "different"); n != 0 {
 		t.Errorf("%d chunks of a write that was cut", n)
 	}
 	if err := direct.Write(t.Context(), long); err != nil {
 		t.Errorf("the write again: %v", err)
 	}
-	if n := count(t, direct, "different"); n != 1 {
+	if n := backendtest.Hits(t, direct, "different"); n != 1 {
 		t.Errorf("%d chunks of the write that was repeated", n)
 	}
 }
@@ -232,33 +219,33 @@ func TestGathered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again := text("t:again", "former")
+	again := backendtest.One("t:again", "former")
 	again.Replace = []sheaf.ID{"t:again"}
 	add(again)
-	again = text("t:again", "later")
+	again = backendtest.One("t:again", "later")
 	again.Replace = []sheaf.ID{"t:again"}
 	add(again)
-	add(text("t:same", "former"))
-	add(text("t:same", "later"))
-	add(text("t:gone", "former"))
+	add(backendtest.One("t:same", "former"))
+	add(backendtest.One("t:same", "later"))
+	add(backendtest.One("t:gone", "former"))
 	add(backend.Batch{Replace: []sheaf.ID{"t:gone"}})
 	vector[0], vector[1] = 1, 0
 	for i := range 600 { // more than is sent together
-		add(text(fmt.Sprintf("t:%d", i), "later"))
+		add(backendtest.One(fmt.Sprintf("t:%d", i), "later"))
 	}
-	wide := text("t:wide", "former")
+	wide := backendtest.One("t:wide", "former")
 	wide.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{{1, 0, 0}}}}
 	if err := w.Add(t.Context(), wide); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a vector of another width than one that waits: %v", err)
 	}
-	if n := count(t, b, "later"); n != 0 {
+	if n := backendtest.Hits(t, b, "later"); n != 0 {
 		t.Errorf("%d found before the commit", n)
 	}
 	if err := w.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	stats, err := b.(backend.Reporter).Stats(t.Context())
-	if former := count(t, b, "former"); err != nil || former != 0 || stats.Chunks != 602 || stats.Vectors != 602 {
+	if former := backendtest.Hits(t, b, "former"); err != nil || former != 0 || stats.Chunks != 602 || stats.Vectors != 602 {
 		t.Errorf("%d of the former, and %+v, %v: want 602 chunks and vectors", former, stats, err)
 	}
 	near, err := b.Retrieve(t.Context(), backend.Request{Limit: 3, Vector: &backend.VectorRequest{Field: "body", Vector: []float32{0, 1}}})
@@ -279,22 +266,22 @@ func TestTwoWriters(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 10 {
 		group.Go(func() {
-			if err := a.Write(context.Background(), text(fmt.Sprintf("t:a%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
+			if err := a.Write(context.Background(), backendtest.One(fmt.Sprintf("t:a%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
 				t.Error(err)
 			}
 		})
 		group.Go(func() {
-			if err := b.Write(context.Background(), text(fmt.Sprintf("t:b%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
+			if err := b.Write(context.Background(), backendtest.One(fmt.Sprintf("t:b%d", i), "shared qu"+string(rune(97+i))+"x")); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
 	for name, store := range map[string]backend.Backend{"first": a, "second": b} {
-		if n := count(t, store, "shared"); n != 20 {
+		if n := backendtest.Hits(t, store, "shared"); n != 20 {
 			t.Errorf("the %s store finds %d of 20", name, n)
 		}
-		if n := count(t, store, "quhx"); n != 2 {
+		if n := backendtest.Hits(t, store, "quhx"); n != 2 {
 			t.Errorf("the %s store finds %d of 2", name, n)
 		}
 	}
@@ -327,12 +314,12 @@ func TestSQL(t *testing.T) {
 	o.ReadOnly = false
 	b := stores().Open(t, o)
 	defer b.Close()
-	batch := text("t:a", "by hand")
+	batch := backendtest.One("t:a", "by hand")
 	batch.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: [][]float32{{0, 1, 0}}}}
 	if err := b.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	if n := count(t, b, "hand"); n != 1 {
+	if n := backendtest.Hits(t, b, "hand"); n != 1 {
 		t.Errorf("%d found", n)
 	}
 	if _, err := (pgvector.Options{Schema: "x; --", Analyzer: backendtest.Analyzer(t, "en")}).SQL(); !errors.Is(err, sheaf.ErrInvalid) {

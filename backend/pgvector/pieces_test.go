@@ -81,7 +81,7 @@ func TestLongLoad(t *testing.T) {
 			passages[i] = make([]float32, 256)
 			passages[i][i%256] = 1
 		}
-		batch := text("t:big", "x")
+		batch := backendtest.One("t:big", "x")
 		batch.Chunks[0].Vectors = []backend.Vectors{{Name: "body", Passages: passages}}
 		began := time.Now()
 		if err := store.Write(t.Context(), batch); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/backend/backendtest"
 	"sheaf/backend/pgvector"
 )
 
@@ -20,7 +21,7 @@ func TestExamineRights(t *testing.T) {
 	b := stores().Open(t, o)
 	defer b.Close()
 	vectors := []backend.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
-	batch := text("t:a", "x")
+	batch := backendtest.One("t:a", "x")
 	batch.Chunks[0].Vectors = vectors
 	if err := b.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func TestExamineRights(t *testing.T) {
 			t.Fatalf("%v: want %q", err, want)
 		}
 		if store, err := pgvector.Open(t.Context(), weak); err == nil {
-			err = store.Write(t.Context(), text("t:b", "x"))
+			err = store.Write(t.Context(), backendtest.One("t:b", "x"))
 			if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "sheaf doctor says which rights to grant") {
 				t.Errorf("a write without rights: %v", err)
 			}
@@ -71,7 +72,7 @@ func TestExamineRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	batch = text("t:b", "x")
+	batch = backendtest.One("t:b", "x")
 	batch.Chunks[0].Vectors = vectors
 	if err := store.Write(t.Context(), batch); err != nil {
 		t.Error(err)

@@ -110,7 +110,7 @@ func TestRowSecurity(t *testing.T) {
 	if err := owner.Delete(t.Context(), []sheaf.ID{"t:open"}); err != nil {
 		t.Fatal(err)
 	}
-	if n := count(t, owner, "secret"); n != 5 {
+	if n := backendtest.Hits(t, owner, "secret"); n != 5 {
 		t.Errorf("%d chunks after a deletion", n)
 	}
 	o.RowSecurity = false

@@ -218,9 +218,15 @@ func (w *answering) gather(in sheaf.Ranking, to Level, facts Facts) []group {
 		}
 		if added {
 			groups = append(groups, group{id: id, first: i})
+			if numbered {
+				groups[g].number = n.Number
+			}
 		}
 		w.of[i] = int32(g)
 		groups[g].size++
+		if n.ID == id && groups[g].own == nil { // of one outline they are the same text
+			groups[g].own = &in[i]
+		}
 	}
 	w.groups, w.room = groups, sized(w.room, len(in))
 	room := w.room
@@ -243,6 +249,10 @@ type group struct {
 	// hits hold the original candidates, the one with id among them.
 	hits []*sheaf.Hit
 	size int // of hits, where it is known before them
+	// own is the candidate that has id itself, where there is one.
+	own *sheaf.Hit
+	// number is that of the document with id, where it is one and all have numbers; else 0.
+	number uint32
 	// first is the best rank, from 0, of a candidate in the ranking given.
 	first int
 	// best is the best rank of a candidate in any leg.
@@ -285,14 +295,17 @@ func (w *answering) answers(in *Memory, groups []group, s Scoring, what string) 
 		}
 	}
 	out, legs := in.ranking(len(keys), places)
-	room := in.constituents(candidates)
+	room, numbers := in.constituents(candidates), in.documentsOf(groups)
 	for i, k := range keys {
 		g, h := &groups[k.at], &out[i]
+		if numbers != nil {
+			numbers[i] = int32(g.number)
+		}
 		if g.whole {
 			*h = *g.hits[0]
 			continue
 		}
-		h.ID, h.Score, h.Passage, h.Legs, h.Constituents = g.id, k.score, g.hits[0].Passage, bestLegs(g.hits, &legs), inside(g.id, g.hits, &room)
+		h.ID, h.Score, h.Passage, h.Legs, h.Constituents = g.id, k.score, g.hits[0].Passage, bestLegs(g.hits, &legs), inside(g, &room)
 		if slices.ContainsFunc(g.hits, func(h *sheaf.Hit) bool { return h.Explanation != nil }) {
 			h.Explanation = s.explain(what, h.Score, g.hits)
 		}
@@ -316,11 +329,11 @@ func bestRank(hits []*sheaf.Hit) int {
 // fewConstituents is up to how many are compared with each other; more are looked up.
 const fewConstituents = 32
 
-// inside is the constituents of an answer: its candidates and theirs, flat,
+// inside is the constituents of a group's answer: its candidates and theirs, flat,
 // without repeats and without the answer itself. They lie in room, which has enough.
-func inside(id sheaf.ID, hits []*sheaf.Hit, room *[]sheaf.Hit) []sheaf.Hit {
-	n := count(hits)
-	if n == 1 && hits[0].ID == id {
+func inside(g *group, room *[]sheaf.Hit) []sheaf.Hit {
+	n := count(g.hits)
+	if n == 1 && g.hits[0] == g.own {
 		return nil
 	}
 	out := (*room)[len(*room):]
@@ -331,7 +344,7 @@ func inside(id sheaf.ID, hits []*sheaf.Hit, room *[]sheaf.Hit) []sheaf.Hit {
 	}
 	isNew := func(h *sheaf.Hit) bool {
 		switch {
-		case h.ID == id:
+		case h == g.own || h.ID == g.id: // most are told without their text
 			return false
 		case table != nil:
 			_, added := table.Add(h.ID)
@@ -351,10 +364,10 @@ func inside(id sheaf.ID, hits []*sheaf.Hit, room *[]sheaf.Hit) []sheaf.Hit {
 		out = append(out, *h)
 		out[len(out)-1].Constituents = nil
 	}
-	for _, h := range hits {
+	for _, h := range g.hits {
 		add(h)
 	}
-	for _, h := range hits {
+	for _, h := range g.hits {
 		for i := range h.Constituents {
 			add(&h.Constituents[i])
 		}

@@ -262,7 +262,8 @@ func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total f
 //
 // Its hits lie in memory that serves again; nil makes new.
 func MaxLegs(in *Memory, a, b Leg) Leg {
-	which := identify(nil, a, b)
+	var which identity
+	which.identify(a, b)
 	defer which.release()
 	// They are mostly the same hits; raised are those of keys that have what b says, in its order.
 	keys, merged, raised := in.max(max(len(a.Hits), len(b.Hits)), len(b.Hits))

@@ -42,29 +42,41 @@ func countNumbers(legs ...Leg) int {
 	return int(most) + 1
 }
 
-// identity tells which hits of legs are the same: by their numbers, or by their IDs.
+// identity tells which hits of legs are the same: by their numbers, or by their IDs. Its
+// memory serves again.
 type identity struct {
 	places []int32 // by number, from 1; of the order in which they are met
 	met    int
+	sparse Numbering // instead of places where numbers are few of many
+	few    bool
 	table  *Ordinals // nil where there are numbers
 }
 
-// identify begins with legs; places serve again as memory.
-func identify(places []int32, legs ...Leg) identity {
-	if n := countNumbers(legs...); n > 0 {
-		return identity{places: sized(places, n)}
-	}
-	n := 0
+// identify begins with legs.
+func (d *identity) identify(legs ...Leg) {
+	hits := 0
 	for i := range legs {
-		n += len(legs[i].Hits)
+		hits += len(legs[i].Hits)
 	}
-	return identity{places: places, table: NewOrdinals(n)}
+	numbers := countNumbers(legs...)
+	d.met, d.few, d.table = 0, numbers > 4*hits, nil
+	switch {
+	case numbers == 0:
+		d.table = NewOrdinals(hits)
+	case d.few:
+		d.sparse.Reset(hits)
+	default:
+		d.places = sized(d.places, numbers)
+	}
 }
 
 // place is that of hit k of a leg, among those of all; added when it is a new one.
 func (d *identity) place(leg *Leg, k int) (at int, added bool) {
-	if d.table != nil {
+	switch {
+	case d.table != nil:
 		return d.table.Add(leg.Hits[k].ID)
+	case d.few:
+		return d.sparse.Add(uint32(leg.Numbers[k]))
 	}
 	p := &d.places[leg.Numbers[k]]
 	if added = *p == 0; added {
@@ -77,6 +89,7 @@ func (d *identity) place(leg *Leg, k int) (at int, added bool) {
 func (d *identity) release() {
 	if d.table != nil {
 		d.table.Release()
+		d.table = nil
 	}
 }
 
@@ -267,7 +280,7 @@ type union struct {
 	places []sheaf.Leg
 	width  int
 	keys   []rowKey
-	number []int32 // memory alone
+	which  identity // memory alone
 	// sources are the hits in the legs, beside places; only when explaining
 	// or when there are constituents to join.
 	sources []*sheaf.Hit
@@ -313,8 +326,8 @@ func sized[T any](list []T, n int) []T {
 func unite(stage string, legs []Leg) (*union, error) {
 	u := unions.Get().(*union)
 	u.width, u.explain, u.nested = len(legs), false, false
-	which := identify(u.number, legs...)
-	u.number = which.places
+	which := &u.which
+	which.identify(legs...)
 	defer which.release()
 	n := 0
 	for j := range legs {

@@ -31,7 +31,8 @@ func lone(in *Memory, legs []Leg, n int, byRank bool, score func(leg sheaf.Leg) 
 	n = max(0, min(n, len(leg.Hits)))
 	out, places := in.ranking(n, n)
 	out = out[:0]
-	which := identify(nil, legs...)
+	var which identity
+	which.identify(legs...)
 	defer which.release()
 	for i := 0; i < len(leg.Hits) && len(out) < n; i++ {
 		if _, added := which.place(leg, i); !added {

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"math"
 	"slices"
 
 	"sheaf"
@@ -17,6 +18,32 @@ type Memory struct {
 	inside []sheaf.Hit
 	keys   [2][]maxKey
 	list   []int32
+	// numbers are those of the documents that were lifted to.
+	numbers []int32
+}
+
+// Documents are the numbers of the documents that the hits are which were made here last,
+// as [Leg] wants them, equal where they are the same documents; nil when the hits are
+// others, or there is a document without one.
+func (m *Memory) Documents() []int32 {
+	if m == nil || len(m.numbers) == 0 {
+		return nil
+	}
+	return m.numbers
+}
+
+// documentsOf is room for the numbers of groups; nil when not all have one.
+func (m *Memory) documentsOf(groups []group) []int32 {
+	if m == nil {
+		return nil
+	}
+	for i := range groups {
+		if groups[i].number == 0 || groups[i].number > math.MaxInt32 {
+			return nil
+		}
+	}
+	m.numbers = sized(m.numbers, len(groups))
+	return m.numbers
 }
 
 // Clear lets go of all text, and of what is too large to keep.
@@ -38,7 +65,7 @@ func (m *Memory) ranking(n, legs int) (sheaf.Ranking, []sheaf.Leg) {
 	if m == nil {
 		return make(sheaf.Ranking, n), make([]sheaf.Leg, legs)
 	}
-	m.hits, m.legs = sized(m.hits, n), sized(m.legs, legs)
+	m.hits, m.legs, m.numbers = sized(m.hits, n), sized(m.legs, legs), m.numbers[:0]
 	return m.hits, m.legs
 }
 

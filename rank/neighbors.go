@@ -111,9 +111,9 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 		h := in[i]
 		if joined := members[i]; joined != nil {
-			all := append([]*sheaf.Hit{&in[i]}, joined...)
-			room := make([]sheaf.Hit, 0, count(all))
-			h.Constituents = inside(h.ID, all, &room)
+			all := group{id: h.ID, own: &in[i], hits: append([]*sheaf.Hit{&in[i]}, joined...)}
+			room := make([]sheaf.Hit, 0, count(all.hits))
+			h.Constituents = inside(&all, &room)
 		}
 		out = append(out, h)
 	}

@@ -108,6 +108,62 @@ func TestLinksByNumber(t *testing.T) {
 	}
 }
 
+// Documents that hits are lifted to have numbers, by which a fusion finds the same as by
+// their IDs, with the same constituents and reasons.
+func TestLiftedByNumber(t *testing.T) {
+	numbered := 0
+	var memories [2]rank.Memory
+	for seed := range uint64(1_000) {
+		rng := rand.New(rand.NewPCG(seed, 14))
+		known, all := randomShelf(rng)
+		facts := outlined{shelf: known, numbers: map[sheaf.ID]uint32{}}
+		for id := range known.docs {
+			facts.numbers[id] = uint32(len(facts.numbers))*[...]uint32{1, 7, 1_000_000}[seed%3] + 1
+		}
+		if seed%4 == 0 { // one document without a number, or with one that is too large
+			for id := range facts.numbers {
+				facts.numbers[id] = uint32(seed % 8 << 29)
+				break
+			}
+		}
+		var legs, plain []rank.Leg
+		for i := range memories {
+			in := randomRanking(rng, all, 1)
+			if seed%5 == 0 {
+				in = withReasons(in)
+			}
+			a := rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMSum, M: 2}}
+			hits, err := a.ApplyIn(&memories[i], in, rank.Env{Facts: facts})
+			if err != nil {
+				t.Fatal(err)
+			}
+			numbers := memories[i].Documents()
+			for k := range numbers {
+				if want := facts.numbers[hits[k].ID]; uint32(numbers[k]) != want {
+					t.Fatalf("seed %d: %s has number %d, want %d", seed, hits[k].ID, numbers[k], want)
+				}
+			}
+			if len(numbers) == len(hits) {
+				numbered++
+			}
+			want := apply(t, a, in, rank.Env{Facts: known})
+			if len(hits) != len(want) || len(want) > 0 && !reflect.DeepEqual(hits, want) {
+				t.Fatalf("seed %d: lifted are %s, want %s", seed, written(hits), written(want))
+			}
+			legs, plain = append(legs, rank.Leg{Name: "leg", Hits: hits, Weight: 1, Numbers: numbers}), append(plain, rank.Leg{Name: "leg", Hits: want, Weight: 1})
+		}
+		if got, want := fuse(t, rank.RRF{K: 60}, legs...), fuse(t, rank.RRF{K: 60}, plain...); !reflect.DeepEqual(got, want) {
+			t.Fatalf("seed %d: fused are %s, want %s", seed, written(got), written(want))
+		}
+		if got, want := rank.MaxLegs(nil, legs[0], legs[1]).Hits, rank.MaxLegs(nil, plain[0], plain[1]).Hits; !reflect.DeepEqual(got, want) {
+			t.Fatalf("seed %d: the larger are %s, want %s", seed, written(got), written(want))
+		}
+	}
+	if numbered < 1_000 {
+		t.Errorf("%d rankings had numbers", numbered)
+	}
+}
+
 // Stages that look at documents do the same by their numbers as by their IDs.
 func TestDocumentsByNumber(t *testing.T) {
 	stages := []rank.Stage{

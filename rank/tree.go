@@ -285,8 +285,10 @@ func (l *lift) groups() []group {
 			continue
 		}
 		from := len(l.room)
+		var own *sheaf.Hit
 		if node.own != 0 {
-			l.room = append(l.room, l.held[node.own-1].hit)
+			own = l.held[node.own-1].hit
+			l.room = append(l.room, own)
 		}
 		l.order = l.order[:0]
 		for at := node.inside; at != 0; at = l.held[at-1].next {
@@ -296,7 +298,7 @@ func (l *lift) groups() []group {
 		for _, at := range l.order {
 			l.room = append(l.room, l.held[at-1].hit)
 		}
-		l.out = append(l.out, group{id: node.id, first: node.first, whole: !node.lifted, hits: l.room[from:len(l.room):len(l.room)]})
+		l.out = append(l.out, group{id: node.id, own: own, first: node.first, whole: !node.lifted, hits: l.room[from:len(l.room):len(l.room)]})
 	}
 	slices.SortStableFunc(l.out, func(a, b group) int { return a.first - b.first })
 	return l.out

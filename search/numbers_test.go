@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"sheaf"
@@ -17,25 +18,31 @@ import (
 func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	queries := []string{"the", "flour water salt", "release", "bread dough salt", "how we release", "undo changes"}
-	for _, stage := range []string{
-		"reading_order: 1000000",
-		"aggregate: {to: document, method: max_p}",
-		"mmr: {n: 50, lambda: 0.3}",
-		"neighbours: {before: 1, after: 1}",
+	const lifts = "aggregate: {to: document, method: max_p}"
+	for _, stages := range [][2]string{
+		{"reading_order: 1000000", "reading_order: 1000000"},
+		{lifts, lifts},
+		{lifts, "min_score: -1000"}, // documents and chunks have numbers of their own
+		{"min_score: -1000", lifts},
+		{lifts + "}, {top: 3", lifts + "}, {top: 2"},
+		{lifts, "aggregate: {to: parent, method: max_p}"},
+		{lifts, lifts + "}, {mmr: {n: 50, lambda: 0.3}"},
+		{"mmr: {n: 50, lambda: 0.3}", "mmr: {n: 50, lambda: 0.3}"},
+		{"neighbours: {before: 1, after: 1}", "neighbours: {before: 1, after: 1}"},
 	} {
 		for _, limit := range []string{"1", "50"} {
-			p := twoBranches(t, stage, limit)
+			p := twoBranches(t, stages, limit)
 			for _, text := range queries {
 				q := words.Parse(text, words.Options{Limit: 10, Now: s.Now()})
 				ends := branchEnds(mustSearch(t, s, q, p, search.Options{Trace: true}))
-				checkLegs(t, stage+", limit "+limit+", "+text, mustSearch(t, s, q, p, search.Options{}).Hits, ends)
+				checkLegs(t, strings.Join(stages[:], " and ")+", limit "+limit+", "+text, mustSearch(t, s, q, p, search.Options{}).Hits, ends)
 			}
 		}
 	}
 }
 
-// twoBranches is a profile with a stage in both of its branches, which fuses what is left.
-func twoBranches(t *testing.T, stage, limit string) *profile.Profile {
+// twoBranches is a profile with stages in both of its branches, which fuses what is left.
+func twoBranches(t *testing.T, stages [2]string, limit string) *profile.Profile {
 	t.Helper()
 	p, err := profile.Parse("two.yaml", []byte(`
 name: two
@@ -45,12 +52,12 @@ branches:
     retrieve: text
     fields: {title: 2, body: 1}
     limit: `+limit+`
-    then: [{`+stage+`}]
+    then: [{`+stages[0]+`}]
   - name: titles
     retrieve: text
     fields: {title: 1}
     limit: `+limit+`
-    then: [{`+stage+`}]
+    then: [{`+stages[1]+`}]
 fuse: {method: rrf, k: 60}
 then:
   - top: limit

@@ -26,15 +26,22 @@ type outcome struct {
 	// more are requests whose hits count with the larger of their scores.
 	more    []backend.Request
 	ranking sheaf.Ranking
-	// numbers tell which hits of the branches of a phase are the same, as rank.Leg has
-	// them; nil when nobody looked.
-	numbers []int32
+	numbering
 	// places are those of the ranking in the store, where it told them. room is memory for
 	// what is retrieved; nil takes new.
 	places backend.Places
 	room   *backend.Room
 	err    error
 	took   time.Duration
+}
+
+// numbering tells which hits of the branches of a phase are the same.
+type numbering struct {
+	// numbers are as rank.Leg has them; nil when nobody looked.
+	numbers []int32
+	// lifted says that they are those of documents that hits were lifted to, which are
+	// others than those of the chunks that were found.
+	lifted bool
 }
 
 // phase runs the branches, their stages, the fusion and the stages after it.
@@ -48,7 +55,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		if err != nil {
 			return nil, err
 		}
-		ranking, _, err = r.steps(retrieval, ranking, nil, ph.Then, at)
+		ranking, _, err = r.steps(retrieval, ranking, numbering{}, ph.Then, at)
 		return ranking, err
 	}
 	if !r.opt.Trace { // which keeps the rankings
@@ -96,6 +103,9 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 		if err != nil {
 			return nil, err
 		}
+		if outcomes[i].lifted != outcomes[0].lifted { // it numbers others
+			leg.Numbers = nil
+		}
 		legs = append(legs, leg)
 		names = append(names, leg.Name)
 	}
@@ -116,7 +126,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 			return nil, err
 		}
 	}
-	ranking, _, err = r.steps(retrieval, ranking, nil, ph.Then, at)
+	ranking, _, err = r.steps(retrieval, ranking, numbering{}, ph.Then, at)
 	return ranking, err
 }
 
@@ -405,14 +415,18 @@ func (r *run) byMeaning(hits sheaf.Ranking) []bool {
 func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank.Leg, error) {
 	o := &outcomes[i]
 	var err error
-	if o.ranking, o.numbers, err = r.steps(ctx, o.ranking, o.numbers, o.branch.Then, lane{o.branch.Name, at.first}); err != nil {
+	if o.ranking, o.numbering, err = r.steps(ctx, o.ranking, o.numbering, o.branch.Then, lane{o.branch.Name, at.first}); err != nil {
 		return rank.Leg{}, err
 	}
 	leg := rank.Leg{Name: o.branch.Name, Hits: o.ranking, Weight: o.branch.Weight, Numbers: o.numbers}
 	for j := range outcomes[:i] {
 		if outcomes[j].branch.Name == o.branch.AtLeast {
 			start := clock()
-			leg = rank.MaxLegs(r.memory(), leg, rank.Leg{Hits: outcomes[j].ranking, Numbers: outcomes[j].numbers})
+			other := rank.Leg{Hits: outcomes[j].ranking, Numbers: outcomes[j].numbers}
+			if o.lifted != outcomes[j].lifted {
+				other.Numbers = nil
+			}
+			leg = rank.MaxLegs(r.memory(), leg, other)
 			o.ranking, o.numbers = leg.Hits, leg.Numbers
 			r.took(lane{o.branch.Name, at.first}.step("at_least"), start)
 		}
@@ -420,11 +434,11 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 	return leg, nil
 }
 
-// steps applies stages one after another. Numbers of hits, when there are some, are
-// lost where a stage makes others of them.
-func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, numbers []int32, steps []profile.Step, at lane) (sheaf.Ranking, []int32, error) {
+// steps applies stages one after another. The numbers of hits, when there are some, are
+// lost where a stage makes others of them, but for documents that they are lifted to.
+func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, steps []profile.Step, at lane) (sheaf.Ranking, numbering, error) {
 	if len(steps) == 0 {
-		return ranking, numbers, nil
+		return ranking, hits, nil
 	}
 	env := r.env()
 	r.facts.expect(len(ranking))
@@ -434,23 +448,20 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, numbers []int32,
 		step := &steps[i]
 		err := r.prepare(ctx, step.Stage, &env)
 		if err == nil {
-			var same bool
-			if row, same, err = r.step(ctx, row, step.Stage, env); !same {
-				numbers = nil
-			}
+			row, hits, err = r.step(ctx, row, hits, step.Stage, env)
 		}
 		if err != nil {
 			if row != nil {
 				row.Release()
 			}
-			return nil, nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
+			return nil, numbering{}, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
 		if _, ok := step.Stage.(rank.Whole); ok && r.judged != nil && at == (lane{}) {
 			r.judged.compare(r.facts, row)
 		}
 		last := i == len(steps)-1
 		if r.opt.Trace || last {
-			numbers = row.Arrange(numbers)
+			hits.numbers = row.Arrange(hits.numbers)
 			ranking = row.Ranking()
 		}
 		start = r.took(at.step(step.Name), start)
@@ -459,7 +470,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, numbers []int32,
 			row = rank.NewRow(ranking)
 		}
 	}
-	return ranking, numbers, nil
+	return ranking, hits, nil
 }
 
 // prepare tells env what a stage asks of the query's words.
@@ -493,16 +504,17 @@ func (r *run) flat(hits sheaf.Ranking) bool {
 }
 
 // step applies one stage; those that ask for the hits themselves end the row and begin
-// another, which is not the same then, though it may use the same memory. After an error
-// there may be none.
-func (r *run) step(ctx context.Context, row *rank.Row, stage rank.Stage, env rank.Env) (_ *rank.Row, same bool, _ error) {
+// another with other numbers, though it may use the same memory. After an error there may
+// be none.
+func (r *run) step(ctx context.Context, row *rank.Row, hits numbering, stage rank.Stage, env rank.Env) (*rank.Row, numbering, error) {
 	model, reranks := stage.(profile.Rerank)
 	if reranks && model.N == 0 {
-		return row, true, nil
+		return row, hits, nil
 	}
 	if applied, err := row.Apply(stage, env); applied || err != nil {
-		return row, true, err
+		return row, hits, err
 	}
+	hits = numbering{}
 	var ranking sheaf.Ranking
 	var err error
 	lifter, lifts := stage.(rank.Lifter)
@@ -510,16 +522,18 @@ func (r *run) step(ctx context.Context, row *rank.Row, stage rank.Stage, env ran
 	case reranks:
 		ranking, err = r.rerank(ctx, row.Ranking(), model)
 	case lifts:
-		hits := row.Ranking()
-		if _, tree := stage.(rank.Tree); tree && r.flat(hits) {
+		lifted, memory := row.Ranking(), r.memory()
+		if _, tree := stage.(rank.Tree); tree && r.flat(lifted) {
 			r.note("stage tree lifts nothing: the headings above what was found are not in this index (its documents were cut into sections or windows: index them again with the chunker tree)")
 		}
-		ranking, err = lifter.ApplyIn(r.memory(), hits, env)
+		ranking, err = lifter.ApplyIn(memory, lifted, env)
+		hits.numbers = memory.Documents()
+		hits.lifted = hits.numbers != nil
 	default:
 		ranking, err = stage.Apply(row.Ranking(), env)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, numbering{}, err
 	}
-	return rank.NewRow(ranking), false, nil
+	return rank.NewRow(ranking), hits, nil
 }

@@ -125,6 +125,7 @@ func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 	if !several {
 		return nil, nil
 	}
+	r.touch(outlines)
 	pages, all = make([]page, 0, len(best)), make([]sheaf.ID, 0, n)
 	for i, at := range best {
 		if outlines[i] != nil {
@@ -134,6 +135,17 @@ func (w Whole) pages(r *Row, facts Facts) (pages []page, all []sheaf.ID) {
 		}
 	}
 	return pages, all
+}
+
+// touch reads a little of the nodes of outlines, as fetch does of those of hits.
+func (r *Row) touch(outlines []*sheaf.Outline) {
+	read := 0
+	for _, o := range outlines {
+		if o != nil && len(o.Nodes) > 0 {
+			read += o.Nodes[0].Depth + o.Nodes[len(o.Nodes)/2].Depth
+		}
+	}
+	r.read = byte(read)
 }
 
 // places adds to all the best hit of a document, which stands at a node, and then its

@@ -133,11 +133,10 @@ func (f *found) lacks(branch int) ([]sheaf.ID, backend.Places) {
 		// A store on another machine may look at them longer than it is waited for.
 		return f.appendLacking(make([]sheaf.ID, 0, len(f.ids)), branch), backend.Places{}
 	}
-	from := len(f.missing)
-	f.missing = f.appendLacking(f.missing, branch)
-	for at, place := range f.places {
-		if !f.by[branch][at] {
-			f.absent = append(f.absent, place)
+	from, by := len(f.missing), f.by[branch]
+	for at, id := range f.ids {
+		if !by[at] {
+			f.missing, f.absent = append(f.missing, id), append(f.absent, f.places[at])
 		}
 	}
 	to := len(f.missing)
@@ -244,7 +243,8 @@ func (o *outcome) number(all *found, places backend.Places) {
 		}
 		o.numbers = append(o.numbers, int32(at))
 	}
-	if o.ranking.Sorted() {
+	// Both parts are in the order that every store answers in.
+	if had == 0 || had == len(o.ranking) || o.ranking[had-1:had+1].Sorted() {
 		return
 	}
 	numbers := make(map[sheaf.ID]int32, len(o.numbers))

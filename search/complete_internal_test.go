@@ -87,3 +87,45 @@ func TestNumbersFollowHits(t *testing.T) {
 		t.Errorf("numbers %v of %v, want %v", o.numbers, o.ranking, want)
 	}
 }
+
+// Two rankings in order, one looked up after the other, are one in order, whether what was
+// looked up comes after the rest, as a rule, or not; and numbers are those of the hits.
+func TestLookedUpInOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	moved := 0
+	for range 2_000 {
+		had, added := outcome{}, outcome{}
+		for i, k := range r.Perm(12) {
+			h, of := sheaf.Hit{ID: sheaf.ID(fmt.Sprint("t:", k)), Score: float64(r.IntN(4))}, &had
+			if i >= 6 {
+				of = &added
+			}
+			if r.IntN(3) > 0 {
+				of.ranking = append(of.ranking, h)
+			}
+		}
+		had.ranking.Sort()
+		added.ranking.Sort()
+		outcomes := []outcome{had, added}
+		all := everyHit(outcomes, &foundRoom{})
+		o := &outcomes[0]
+		o.ranking = append(slices.Clone(o.ranking), added.ranking...)
+		before := slices.Clone(o.ranking)
+		o.number(&all, backend.Places{})
+		if !o.ranking.Sorted() || len(o.numbers) != len(o.ranking) {
+			t.Fatalf("%v with numbers %v", o.ranking, o.numbers)
+		}
+		for k, at := range o.numbers {
+			if all.ids[at] != o.ranking[k].ID {
+				t.Fatalf("%s has the number of %s", o.ranking[k].ID, all.ids[at])
+			}
+			if before[k].ID != o.ranking[k].ID {
+				moved++
+			}
+		}
+		all.release()
+	}
+	if moved < 1_000 {
+		t.Errorf("%d hits were put elsewhere", moved)
+	}
+}

@@ -2,6 +2,8 @@ package elastic_test
 
 import (
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -32,4 +34,42 @@ func TestFuseElasticsearch(t *testing.T) {
 		t.Skip(err)
 	}
 	backendtest.Fuse(t, b, backendtest.FuseOptions{Methods: []backend.FuseMethod{backend.FuseRRF, backend.FuseMinMax}, Alike: true, Ties: true, Passages: 2, Tolerance: 2e-6})
+}
+
+// unshown fails when a write is to show.
+type unshown struct{}
+
+func (unshown) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/_refresh") && !strings.Contains(r.URL.Path, "-terms") {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestBrokenWriteIsRemoved: what a write left that broke off before it showed is removed
+// with its document by whoever writes next.
+func TestBrokenWriteIsRemoved(t *testing.T) {
+	each(t, func(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+		o := s.New(t)
+		if err := s.Open(t, o).Close(); err != nil {
+			t.Fatal(err)
+		}
+		broken := o
+		broken.Client = &http.Client{Transport: unshown{}}
+		b := s.Open(t, broken)
+		if err := b.Write(t.Context(), backend.Batch{Chunks: []backend.Chunk{backendtest.Chunk("t:a", "body", "x")}}); err == nil {
+			t.Fatal("a write that cannot show is no error")
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b = s.Open(t, o)
+		defer b.Close()
+		if err := b.Delete(t.Context(), []sheaf.ID{"t:a"}); err != nil {
+			t.Fatal(err)
+		}
+		if stats, err := b.(backend.Reporter).Stats(t.Context()); err != nil || stats.Chunks != 0 {
+			t.Errorf("%d chunks are left, %v", stats.Chunks, err)
+		}
+	})
 }

@@ -126,6 +126,9 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 		return report, err
 	}
 	p.skipped = report.Skipped
+	if err := p.findBegun(view); err != nil {
+		return report, err
+	}
 	p.planSettings(view, o)
 	return report, o.carryOut(ctx, p, report, began)
 }

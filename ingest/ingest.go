@@ -137,7 +137,7 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, ByRule: p.byRule, AllByRule: p.allByRule, Pending: len(p.pending), Waiting: p.removed}
+	report := &Report{Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, ByRule: p.byRule, AllByRule: p.allByRule, Pending: wantVectors(p.pending), Waiting: p.removed}
 	err = o.scanWork(p, report)
 	slices.Sort(report.Waiting)
 	return report, err
@@ -208,7 +208,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: len(p.pending)}
+	report := &Report{Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: wantVectors(p.pending)}
 	if !p.nothing() {
 		release, err := o.hold(ctx)
 		if err != nil {

@@ -67,9 +67,43 @@ func (p *plan) nothing() bool {
 	return len(p.work) == 0 && len(p.removed) == 0 && len(p.begun) == 0 && p.settings == nil && p.listed
 }
 
-// ReasonBegun is why a document waits that a store is about to get for the first time:
-// the catalog does not have it yet.
+// ReasonBegun is why a document waits that a store without transactions is about to get,
+// or to lose: until that is done the store may have any part of it.
 const ReasonBegun = "begun"
+
+// findBegun finds the documents that were begun and never came to the catalog.
+func (p *plan) findBegun(view *catalog.View) error {
+	for id, reason := range p.pending {
+		if reason != ReasonBegun {
+			continue
+		}
+		_, known, err := view.File(id)
+		if err != nil {
+			return err
+		}
+		if !known {
+			p.begun = append(p.begun, id)
+		}
+	}
+	slices.Sort(p.begun)
+	return nil
+}
+
+// againFor reports whether a document that waits for a reason, "" for none, is to be
+// indexed again though its file is as the catalog has it.
+func againFor(reason string, o *Options) bool {
+	return reason == ReasonBegun || reason != "" && o.Embedder != nil
+}
+
+// wantVectors is how many of the documents that wait do so for vectors.
+func wantVectors(pending map[sheaf.ID]string) (n int) {
+	for _, reason := range pending {
+		if reason != ReasonBegun {
+			n++
+		}
+	}
+	return n
+}
 
 // skippedKey is where the settings keep a hash of the list of skipped files, so
 // that the list need not be read to see whether it changed.
@@ -131,19 +165,9 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	if err := p.compare(view, o, files); err != nil {
 		return nil, err
 	}
-	for id, reason := range p.pending {
-		if reason != ReasonBegun {
-			continue
-		}
-		_, known, err := view.File(id)
-		if err != nil {
-			return nil, err
-		}
-		if !known {
-			p.begun = append(p.begun, id)
-		}
+	if err := p.findBegun(view); err != nil {
+		return nil, err
 	}
-	slices.Sort(p.begun)
 	if err := view.Err(); err != nil {
 		return nil, err
 	}
@@ -235,9 +259,8 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 			continue
 		}
 		f := present[i].file
-		_, pending := p.pending[id]
 		switch {
-		case o.Rebuild || pending && o.Embedder != nil || f.size != state.Size || f.modTime != state.ModTime:
+		case o.Rebuild || againFor(p.pending[id], o) || f.size != state.Size || f.modTime != state.ModTime:
 			take(present[i], true, state)
 		case changed(present[i]):
 			take(present[i], true, state).unsure = true

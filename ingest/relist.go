@@ -12,7 +12,8 @@ import (
 // Relist writes the lists of skipped and of pending documents and the copy of the
 // settings anew when they are damaged, from what the rest of the catalog says;
 // the next Run finds again what is skipped. When it cannot be known which
-// documents want vectors, all of them do. It reports whether there was anything
+// documents want vectors, all of them do; which were begun is forgotten, so that what a store
+// has of those whose files are gone stays. It reports whether there was anything
 // to write.
 func Relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 	release, err := c.Hold()

@@ -57,7 +57,7 @@ func (o *Options) carryOut(ctx context.Context, p *plan, report *Report, began t
 	if closeErr := writer.Close(); err == nil {
 		err = closeErr
 	}
-	report.Pending = len(r.pending)
+	report.Pending = wantVectors(r.pending)
 	return err
 }
 
@@ -207,7 +207,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 		return err
 	}
 	view := r.o.Catalog.View()
-	settings := view.Settings()
+	settings, waiting := view.Settings(), view.Pending()
 	view.Close()
 	u := r.update
 	r.update = catalog.Update{}
@@ -217,7 +217,7 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 		return nil // files that could not be read still cannot
 	}
 	r.tell(PhaseCommit, true)
-	if err := r.begin(ctx); err != nil {
+	if err := r.begin(ctx, waiting, u.Delete); err != nil {
 		return err
 	}
 	var partial *backend.PartialError
@@ -264,17 +264,20 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 }
 
 // begin records which documents a store that does not take all or nothing is about to
-// get for the first time: should this run be stopped and their files be gone, the next
-// one removes what the store has of them.
-func (r *runner) begin(ctx context.Context) error {
-	pending, first := maps.Clone(r.pending), false
-	for id, f := range r.written {
-		if !f.known {
-			pending[id], first = ReasonBegun, true
-		}
-	}
-	if !first {
+// get and to lose: should this run be stopped, whatever becomes of their files meanwhile, the
+// next one writes them again, or removes what the store has of them. Those that are waiting
+// go on to, until the store has what they wait for.
+func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed []sheaf.ID) error {
+	if _, all := r.o.Backend.(backend.Bulk); all || len(r.written)+len(removed) == 0 {
 		return nil
+	}
+	pending := make(map[sheaf.ID]string, len(waiting)+len(r.written)+len(removed))
+	maps.Copy(pending, waiting)
+	for id := range r.written {
+		pending[id] = ReasonBegun
+	}
+	for _, id := range removed {
+		pending[id] = ReasonBegun
 	}
 	return r.o.Catalog.Update(ctx, catalog.Update{Pending: &pending})
 }
@@ -452,8 +455,7 @@ var spaces = sync.Pool{New: func() any { return &space{} }}
 func (r *runner) isPending(doc sheaf.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, ok := r.pending[doc]
-	return ok && r.o.Embedder != nil
+	return againFor(r.pending[doc], r.o)
 }
 
 // touched records that a file has another time but the content that is indexed.

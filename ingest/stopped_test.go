@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/catalog"
+	"sheaf/inference/hashed"
 	"sheaf/ingest"
 )
 
@@ -121,6 +125,95 @@ func (h *halfway) Write(ctx context.Context, batch backend.Batch) error {
 	h.failed = true
 	batch.Chunks = batch.Chunks[:len(batch.Chunks)/2]
 	return errors.Join(h.Backend.Write(ctx, batch), sheaf.ErrUnavailable)
+}
+
+// unsteady does not write, or writes half, as often as it is told to.
+type unsteady struct {
+	backend.Backend
+	r    *rand.Rand
+	fail int // of 4 writes
+}
+
+func (u *unsteady) Write(ctx context.Context, batch backend.Batch) error {
+	if u.r.IntN(4) >= u.fail {
+		return u.Backend.Write(ctx, batch)
+	}
+	if u.r.IntN(2) == 0 {
+		return sheaf.ErrUnavailable
+	}
+	batch.Chunks = batch.Chunks[:u.r.IntN(len(batch.Chunks)+1)]
+	return errors.Join(u.Backend.Write(ctx, batch), sheaf.ErrUnavailable)
+}
+
+// TestUnsteadyStore: whatever files and given documents come and go while a store without
+// transactions and a model are there at times only, the store has what the catalog knows
+// once they are, with all vectors.
+func TestUnsteadyStore(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		w := newWorld(t)
+		m := &model{Embedder: hashed.New(64)}
+		w.o.Embedder = m
+		o := w.o
+		store := &unsteady{w.o.Backend, r, 0}
+		o.Backend = store
+		step := func() error {
+			if r.IntN(3) > 0 {
+				_, err := ingest.Run(t.Context(), o)
+				return err
+			}
+			over := o
+			over.Trees = append(slices.Clone(o.Trees), catalog.Tree{Name: "g"})
+			over.Backend = store
+			path := fmt.Sprintf("g%d.md", r.IntN(3))
+			var put []ingest.Given
+			var removed []sheaf.ID
+			if r.IntN(3) == 0 {
+				removed = []sheaf.ID{sheaf.DocumentID("g", path)}
+			} else {
+				put = []ingest.Given{{Tree: "g", Path: path, Text: []byte(fmt.Sprintf("# G\n\nalpha %d\n\n## Two\n\nbeta\n", r.IntN(9)))}}
+			}
+			_, err := ingest.Change(t.Context(), over, put, removed)
+			for errors.Is(err, sheaf.ErrUnavailable) { // who gives a document repeats it
+				_, err = ingest.Change(t.Context(), over, put, removed)
+			}
+			return err
+		}
+		for range 12 {
+			store.fail, m.broken = r.IntN(4), nil
+			if r.IntN(3) == 0 {
+				m.broken = errors.New("the model is down")
+			}
+			for range r.IntN(3) {
+				name := fmt.Sprintf("n%d.md", r.IntN(6))
+				if r.IntN(3) == 0 {
+					_ = os.Remove(filepath.Join(w.root, name)) // it may not be there
+				} else {
+					w.write(name, fmt.Sprintf("# N\n\nalpha\n\n## S%d\n\ngamma\n", r.IntN(3)))
+				}
+			}
+			if err := step(); err != nil && !errors.Is(err, sheaf.ErrUnavailable) {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+		store.fail, m.broken = 0, nil
+		if _, err := ingest.Run(t.Context(), o); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if _, err := ingest.PutStored(t.Context(), o); err != nil { // as one does for vectors that are missing
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		view := w.o.Catalog.View()
+		stats, err := w.o.Backend.(backend.Reporter).Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Every chunk here has one passage, and one vector of its title.
+		if want := 2 * view.Chunks(); stats.Chunks != view.Chunks() || stats.Vectors != want {
+			t.Errorf("seed %d: the store has %d chunks and %d vectors, the catalog knows %d: %v wait", seed, stats.Chunks, stats.Vectors, view.Chunks(), view.Pending())
+		}
+		view.Close()
+	}
 }
 
 // TestStoppedHalfway: when a store that knows no transactions stops in the middle, the

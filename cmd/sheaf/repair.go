@@ -336,17 +336,19 @@ func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) err
 		there := map[string]bool{} // whether a document is a file here
 		missing, first := 0, ""
 		for _, h := range found {
-			doc, _, _ := strings.Cut(string(h.ID), "#")
+			path, is := fileOf(roots[h.ID.Tree()], h.ID.Path())
+			doc := h.ID.Tree() + ":" + path
 			if _, seen := there[doc]; seen {
 				continue
 			}
-			if there[doc] = isFile(roots[h.ID.Tree()], h.ID.Path()); !there[doc] {
+			if there[doc] = is; !is {
 				if missing++; first == "" {
 					first = doc
 				}
 			}
 		}
-		if 2*missing <= len(there) || len(s.view.Pending()) > 0 {
+		begun := slices.Contains(slices.Collect(maps.Values(s.view.Pending())), ingest.ReasonBegun)
+		if 2*missing <= len(there) || begun {
 			return nil // or a first run from here was stopped
 		}
 		return s.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and those of equal paths would be overwritten", terminal.Plural(len(there), "document", "documents"), missing, first))
@@ -358,18 +360,23 @@ func (s *session) refuseStrangers(ctx context.Context, trees []catalog.Tree) err
 	return s.strangers(fmt.Sprintf("another folder, %s among them, and words would be counted in both", found[0].ID))
 }
 
-// isFile reports whether a chunk of path, with a slug behind it or not, can be of a file
-// in root. Texts that came without a file, whose root is "", are left alone.
-func isFile(root, path string) bool {
-	for ; root != ""; path = path[:strings.LastIndexByte(path, '#')] {
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(path))); err == nil {
-			return true
-		}
-		if !strings.Contains(path, "#") {
-			return false
-		}
+// fileOf is the file in root that a chunk of path, with a slug behind it or not, can be of;
+// false, and the path up to the first #, when there is none. Texts that came without a file,
+// whose root is "", are left alone.
+func fileOf(root, path string) (string, bool) {
+	if root == "" {
+		return path, true
 	}
-	return true
+	for {
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(path))); err == nil {
+			return path, true
+		}
+		i := strings.LastIndexByte(path, '#')
+		if i < 0 {
+			return path, false
+		}
+		path = path[:i]
+	}
 }
 
 // strangers is the error of a place that holds documents of another folder.

@@ -47,7 +47,8 @@ func (unshown) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestBrokenWriteIsRemoved: what a write left that broke off before it showed is removed
-// with its document by whoever writes next.
+// with its document by the next write of the same store, or the first one of another that
+// is opened after. One that is open already, and whose last write was whole, does not look.
 func TestBrokenWriteIsRemoved(t *testing.T) {
 	each(t, func(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 		o := s.New(t)

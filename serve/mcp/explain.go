@@ -60,6 +60,9 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 		}
 		q := serve.SearchRequest{Text: in.Query, Profile: in.Profile, Parameters: set, Limit: in.Limit, Explain: true, Plain: true}
 		if in.ID != "" {
+			if err := serve.TakeTurn(ctx); err != nil {
+				return nil, err
+			}
 			t, err := r.Find(in.ID)
 			if err != nil {
 				return nil, err

@@ -533,6 +533,48 @@ func TestCallsTakeTurns(t *testing.T) {
 	}
 }
 
+// inTurn counts what is asked of a store while nobody has a turn.
+type inTurn struct {
+	backend.Backend
+	u           *turns
+	asked, idle atomic.Int32
+}
+
+func (b *inTurn) note() {
+	b.asked.Add(1)
+	if b.u.working.Load() == 0 {
+		b.idle.Add(1)
+	}
+}
+
+func (b *inTurn) Retrieve(ctx context.Context, r backend.Request) (sheaf.Ranking, error) {
+	b.note()
+	return b.Backend.Retrieve(ctx, r)
+}
+
+func (b *inTurn) Count(ctx context.Context, r backend.Request) (int, error) {
+	b.note()
+	return b.Backend.(backend.Counter).Count(ctx, r)
+}
+
+// No tool asks the store outside of its turn.
+func TestStoreIsAskedInTurn(t *testing.T) {
+	for tool, arguments := range map[string]string{"search": everyTool["search"], "similar": everyTool["similar"], "context": everyTool["context"],
+		"explain": `{"query":"undo commit","id":"git.md"}`} {
+		u := &turns{free: make(chan struct{})}
+		close(u.free)
+		store := &inTurn{u: u}
+		web := overHTTP(t, u, 0, func(o *serve.Options) { store.Backend, o.Backend = o.Backend, store })
+		_, body, err := post(t.Context(), web, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments))
+		if err != nil || strings.Contains(body, `"isError":true`) {
+			t.Errorf("%s: %v %s", tool, err, body)
+		}
+		if asked, idle := store.asked.Load(), store.idle.Load(); asked == 0 || idle > 0 {
+			t.Errorf("%s: %d of %d requests to the store were made without a turn", tool, idle, asked)
+		}
+	}
+}
+
 // hung finds nothing until whoever asks goes away.
 type hung struct {
 	backend.Backend

@@ -91,6 +91,9 @@ type similarIn struct {
 
 func (s *server) similar(ctx context.Context, in similarIn) (*sdk.CallToolResult, *searchOut, error) {
 	return s.answer(ctx, searchIn{Query: in.ID, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
+		if err := serve.TakeTurn(ctx); err != nil { // what it is like is worked out first
+			return nil, err
+		}
 		t, err := r.Find(in.ID)
 		if err != nil {
 			return nil, err
@@ -115,6 +118,9 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 	}
 	label := cmp.Or(in.ID, in.Name, "the text given")
 	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
+		if err := serve.TakeTurn(ctx); err != nil { // the text is cut first
+			return nil, err
+		}
 		if in.Text != "" {
 			return r.Context(ctx, in.Name, []byte(in.Text), q)
 		}

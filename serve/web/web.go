@@ -208,6 +208,7 @@ func (o *Options) page(r *http.Request) (*page, error) {
 	if err := serve.TakeTurn(r.Context()); err != nil {
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	}
+	defer serve.EndTurn(r.Context()) // others work while the answer is read
 	reader, err := c.For(grant)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -401,5 +402,50 @@ func TestPageTimes(t *testing.T) {
 	}
 	if strict && (median(loads) > 100 || median(typed) > 50 || median(moved) > 36) { // 20 ms and a frame
 		t.Error("it is too slow: must be below 100, 50 and 36 ms")
+	}
+}
+
+// unread is an answer that nobody reads until free is closed.
+type unread struct {
+	*httptest.ResponseRecorder
+	begun, free chan struct{}
+	once        sync.Once
+}
+
+func (u *unread) Write(b []byte) (int, error) {
+	u.once.Do(func() { close(u.begun) })
+	<-u.free
+	return u.ResponseRecorder.Write(b)
+}
+
+// TestSlowReadersHoldNobodyUp: who does not read a document leaves its turn to others.
+func TestSlowReadersHoldNobodyUp(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	h := site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Limits: api.Limits{Running: 1, Patience: time.Minute}})
+	get := func(path string) *http.Request {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Host = "localhost"
+		return r
+	}
+	slow := &unread{ResponseRecorder: httptest.NewRecorder(), begun: make(chan struct{}), free: make(chan struct{})}
+	done := make(chan struct{})
+	go func() {
+		h.ServeHTTP(slow, get("/ui/document?id=notes:git.md"))
+		close(done)
+	}()
+	<-slow.begun
+	found := make(chan int)
+	go func() {
+		quick := httptest.NewRecorder()
+		h.ServeHTTP(quick, get("/v1/search?query=commit"))
+		found <- quick.Code
+	}()
+	if code := <-found; code != http.StatusOK {
+		t.Errorf("a search beside it: %d", code)
+	}
+	close(slow.free)
+	<-done
+	if slow.Code != http.StatusOK {
+		t.Errorf("the document: %d", slow.Code)
 	}
 }

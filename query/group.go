@@ -70,6 +70,7 @@ func (p *parser) group(depth int, at place) *group {
 		switch one := alternatives[0]; {
 		case len(alternatives) == 1 && one.open != nil:
 			g.merge(one.open)
+			g.apart = one.open.apart
 		case len(alternatives) == 1:
 			g.add(one)
 		default:
@@ -88,7 +89,7 @@ func (p *parser) or(i int) bool {
 
 // bracket is where the bracket that was just read stands, in a group at outer.
 func (p *parser) bracket(sign byte, outer place) place {
-	if outer != amid {
+	if outer == bound {
 		return bound
 	}
 	behind := p.at
@@ -102,6 +103,11 @@ func (p *parser) bracket(sign byte, outer place) place {
 	}
 	switch {
 	case p.or(behind):
+		return bound
+	case outer == refused:
+		if sign == 0 && p.tokens[p.at-2].kind == tokenOpen && behind < len(p.tokens) && p.tokens[behind].kind == tokenClose {
+			return refused // brackets in brackets that hold nothing else
+		}
 		return bound
 	case sign == '-':
 		return refused

@@ -169,6 +169,19 @@ func TestBracketsAloneChangeNothing(t *testing.T) {
 	})
 }
 
+// TestBracketsInBrackets: brackets that hold nothing but brackets are read as those.
+func TestBracketsInBrackets(t *testing.T) {
+	operands := rapid.SampledFrom([]string{"a", "b", "-c", `"e f"`, "tag:h", "-tag:i", "k OR l", "tag:m OR n", "ext:md OR o", "-(o OR p)", "(q OR tag:r)"})
+	rapid.Check(t, func(t *rapid.T) {
+		inside := strings.Join(rapid.SliceOfN(operands, 1, 3).Draw(t, "operands"), " ")
+		sign := rapid.SampledFrom([]string{"", "+", "-"}).Draw(t, "sign")
+		twice, once := parse("z "+sign+"(("+inside+"))"), parse("z "+sign+"("+inside+")")
+		if !reflect.DeepEqual(twice.Words, once.Words) || !reflect.DeepEqual(twice.Filter, once.Filter) || twice.Meaning != once.Meaning || !slices.Equal(twice.Notes, once.Notes) {
+			t.Fatalf("%s((%s)):\n     %s; %q\nnot  %s; %q", sign, inside, query.Describe(twice), twice.Notes, query.Describe(once), once.Notes)
+		}
+	})
+}
+
 // TestNotesAreBounded: a long query of nothing but mistakes is answered at once
 // and with a handful of notes.
 func TestNotesAreBounded(t *testing.T) {

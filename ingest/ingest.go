@@ -130,7 +130,8 @@ func (o *Options) defaults() {
 }
 
 // Scan says what Run would do, without doing it. Files are read only where their
-// size and time cannot tell, so a file that was touched counts as changed.
+// size and time cannot tell, so a file that was touched counts as changed. What a
+// stopped run left in the store of files that are gone counts as removed.
 func Scan(ctx context.Context, o Options) (*Report, error) {
 	o.defaults()
 	p, err := makePlan(ctx, &o)
@@ -139,6 +140,16 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	}
 	report := &Report{Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, ByRule: p.byRule, AllByRule: p.allByRule, Pending: wantVectors(p.pending), Waiting: p.removed}
 	err = o.scanWork(p, report)
+	coming := make(map[sheaf.ID]bool, len(p.work))
+	for i := range p.work {
+		coming[p.work[i].doc] = true
+	}
+	for _, id := range p.begun {
+		if !coming[id] {
+			report.Removed++
+			report.Waiting = append(report.Waiting, id)
+		}
+	}
 	slices.Sort(report.Waiting)
 	return report, err
 }

@@ -277,3 +277,43 @@ func TestStoppedAndGone(t *testing.T) {
 	}
 	w.sameAsClean("repeated")
 }
+
+// away writes nothing.
+type away struct{ backend.Backend }
+
+func (away) Write(context.Context, backend.Batch) error { return sheaf.ErrUnavailable }
+
+// TestLeftoversAreRemembered: what a broken run left of a file that is gone since counts as
+// gone, and goes, however many runs break off before they write anything.
+func TestLeftoversAreRemembered(t *testing.T) {
+	w := newWorld(t)
+	w.write("old.md", "# Old\n\ndelta\n")
+	w.run()
+	for i := range 8 {
+		w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta gamma\n", i))
+	}
+	broken := func(b backend.Backend) {
+		t.Helper()
+		o := w.o
+		o.Backend = b
+		if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Fatal(err)
+		}
+	}
+	broken(&halfway{Backend: w.o.Backend})
+	if err := os.Remove(filepath.Join(w.root, "n00.md")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		broken(away{w.o.Backend})
+	}
+	report, err := ingest.Scan(t.Context(), w.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Added != 7 || report.Removed != 1 || len(report.Waiting) != 8 || report.Waiting[0] != "t:n00.md" || report.Pending != 0 {
+		t.Errorf("waiting: %d new, %d gone, %v; %d without vectors", report.Added, report.Removed, report.Waiting, report.Pending)
+	}
+	w.run()
+	w.sameAsClean("after two runs that wrote nothing")
+}

@@ -127,7 +127,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	s.Skipped = append(s.Skipped, r.c.given.leftOut()...)
 	for id, reason := range r.view.Pending() {
 		if reason == ingest.ReasonBegun {
-			continue // it is being written, or goes with the next run
+			continue // it is new, changed or gone, and is with the next run
 		}
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}

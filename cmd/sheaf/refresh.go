@@ -317,7 +317,7 @@ func (s *session) pending(ctx context.Context) (pendingJSON, *ingest.Report, err
 	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
 		if reason == ingest.ReasonBegun {
-			continue // it is new, changed or gone, and counted so; or it goes with the next run
+			continue // it is new, changed or gone, and counted so
 		}
 		out.Documents = append(out.Documents, pendingDocumentJSON{Path: s.relative(id.Tree(), id.Path()), Reason: reason})
 	}

@@ -208,7 +208,7 @@ func TestBadAddresses(t *testing.T) {
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "TRACE", "FOO"} {
 		res, _ := s.ask(t, method, "/v1/status", "")
-		if res.StatusCode != 405 || res.Header.Get("Allow") != "GET" {
+		if res.StatusCode != 405 || res.Header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("%s: %d, Allow %q", method, res.StatusCode, res.Header.Get("Allow"))
 		}
 	}

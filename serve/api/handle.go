@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -100,6 +101,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 func noRoute(methods []string) *Problem {
 	if len(methods) == 0 {
 		return problem("not-found", "there is nothing at this address: see /openapi.json")
+	}
+	if i := slices.Index(methods, http.MethodGet); i >= 0 { // which answers HEAD too
+		methods = slices.Insert(slices.Clone(methods), i+1, http.MethodHead)
 	}
 	p := problem("method-not-allowed", "the address has %s", strings.Join(methods, ", "))
 	p.allow = strings.Join(methods, ", ")

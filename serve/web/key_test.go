@@ -196,3 +196,15 @@ func TestPageNested(t *testing.T) {
 	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(360, 800, 2, true), chromedp.Navigate(s.URL+"/?view=document&id=nested.md"),
 		until(`document.querySelectorAll("article li").length === 80 && document.querySelectorAll("article blockquote").length >= 7`), shoot("nested"), until(`document.documentElement.scrollWidth <= 360`))
 }
+
+// TestPageEmpty: where nothing is indexed yet the page says that, and not that other words
+// may help.
+func TestPageEmpty(t *testing.T) {
+	ctx := browser(t)
+	for what, files := range map[string]map[string]string{"Nothing is indexed yet": {}, "Fewer or other words": {"a.md": "# Zebra\n\nstripes\n"}} {
+		f := servetest.Open(t, files, nil)
+		s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+		t.Cleanup(s.Close)
+		step(t, ctx, what, chromedp.Navigate(s.URL+"/?q=qqqqq"), until(`document.querySelector(".empty")?.textContent.includes(`+quote(what)+`)`))
+	}
+}

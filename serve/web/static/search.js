@@ -27,10 +27,16 @@ export async function show(main, s, thePage, signal) {
   page.notes([...found.warnings, ...found.notes]);
   const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...found.results.map((r, i) => line(r, i, s)));
   const column = make("div", {}, list);
-  if (!found.results.length) column.append(make("p", { class: "empty" }, "Nothing found. Fewer or other words may help."));
+  if (!found.results.length) column.append(make("p", { class: "empty" }, await nothing(signal)));
   if (found.next) column.append(more(found.next, list, s));
   main.replaceChildren(make("div", { class: "columns" }, column, facets(found.facets || {}, s)));
   select(selected, false);
+}
+
+async function nothing(signal) {
+  const status = await get("/v1/status", {}, signal);
+  if (!status.documents) return make("span", {}, "Nothing is indexed yet. The ", make("a", { href: "/?view=status" }, "status"), " tells what waits and what is left out.");
+  return "Nothing found. Fewer or other words may help.";
 }
 
 function confidence(found) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -211,9 +212,10 @@ func (a *auditor) learn(view *catalog.View) error {
 		a.at[id] = len(a.docs)
 		a.docs = append(a.docs, d)
 	}
-	a.tenants, a.people, a.sets = keysOf(kinds["tenant"]), keysOf(kinds["access"]), keysOf(kinds["sets"])
+	keysOf := func(column string) []string { return slices.Sorted(maps.Keys(kinds[column])) }
+	a.tenants, a.people, a.sets = keysOf("tenant"), keysOf("access"), keysOf("sets")
 	a.sorts = []string{"date", "-path", "random", "random:7"}
-	for _, name := range keysOf(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a.sorts = append(a.sorts, "prop."+name, "-prop."+name)
 	}
 	infos, err := profile.List(a.c.o.ProfileDirs...)
@@ -238,15 +240,6 @@ func begins(name, value string) string {
 	word, _, _ := strings.Cut(value, " ")
 	letters := []rune(word)
 	return "prop." + name + ":" + string(letters[:min(2, len(letters))]) + "*"
-}
-
-func keysOf(set map[string]bool) []string {
-	list := make([]string, 0, len(set))
-	for k := range set {
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list
 }
 
 // sees decides, from what a document says, whether a grant lets it through.

@@ -198,7 +198,7 @@ func (d *DocumentInput) valid(dims int) error {
 // validProperties checks the names of properties, which compare without regard to
 // case.
 func validProperties(properties map[string]Property) error {
-	names := sortedNames(properties)
+	names := slices.Sorted(maps.Keys(properties))
 	for i, name := range names {
 		if err := access.ValidName("properties", name); err != nil {
 			return fieldError("properties", "%v", err)
@@ -281,7 +281,7 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 		{Name: ingest.PropertyAccess, List: true, Values: texts(d.Access)},
 		{Name: ingest.PropertySets, List: true, Values: texts(d.Sets)},
 	}
-	for _, name := range sortedNames(d.Properties) {
+	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
 		if !slices.ContainsFunc(g.Properties[:3], func(p sheaf.Property) bool { return strings.EqualFold(p.Name, name) }) {
 			g.Properties = append(g.Properties, sheaf.Property{Name: name, List: d.Properties[name].List, Values: d.Properties[name].Values})
 		}
@@ -298,13 +298,4 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 		g.Text = ingest.JoinChunks(g.Chunks)
 	}
 	return g
-}
-
-func sortedNames(m map[string]Property) []string {
-	names := make([]string, 0, len(m))
-	for n := range m {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -10,12 +10,12 @@ import (
 	"sheaf/serve"
 )
 
-// Who rested goes on before those who have not begun, and waits no longer than its
-// own time.
-func TestReturningGoFirst(t *testing.T) {
+// inOneTurn is a gate with three requests, of which one may work at a time.
+func inOneTurn(t *testing.T) (g *gate, a, b, c *place) {
+	t.Helper()
 	l := Limits{Running: 1, Patience: time.Minute}
 	l.defaults()
-	g := newGate(l)
+	g = newGate(l)
 	var places [3]*place
 	for i := range places {
 		p, err := g.enter("ann")
@@ -24,7 +24,13 @@ func TestReturningGoFirst(t *testing.T) {
 		}
 		places[i] = p
 	}
-	rested, works, comes := places[0], places[1], places[2]
+	return g, places[0], places[1], places[2]
+}
+
+// Who rested goes on before those who have not begun, and waits no longer than its
+// own time.
+func TestReturningGoFirst(t *testing.T) {
+	g, rested, works, comes := inOneTurn(t)
 	take := func(ctx context.Context, p *place, waiting int) <-chan error {
 		done := make(chan error, 1)
 		go func() { done <- p.Take(ctx) }()
@@ -94,18 +100,7 @@ func TestFewBegin(t *testing.T) {
 
 // What goes on for a request that was left takes no turn: nobody would give it back.
 func TestLeftTakesNoTurn(t *testing.T) {
-	l := Limits{Running: 1, Patience: time.Minute}
-	l.defaults()
-	g := newGate(l)
-	var places [3]*place
-	for i := range places {
-		p, err := g.enter("ann")
-		if err != nil {
-			t.Fatal(err)
-		}
-		places[i] = p
-	}
-	works, waits, left := places[0], places[1], places[2]
+	g, works, waits, left := inOneTurn(t)
 	if err := works.Take(t.Context()); err != nil {
 		t.Fatal(err)
 	}

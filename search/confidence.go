@@ -276,7 +276,7 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, known float64, length int) Ev
 // eval/confidence does, on questions made of several public collections of
 // documentation together (doc/quality.md), and is to be replaced by what is learned
 // from the collection itself. It goes by what a profile computes: of one that is called
-// like the default and changes it, nothing is known.
+// like the default and changes it, nothing is known. It is shared and must not be changed.
 func AverageConfidence(p *profile.Profile, model string) *calibrate.Logistic {
 	if model != "sheaf-en-1" || !p.IsDefault() {
 		return nil

@@ -204,9 +204,8 @@ func (c *collector) appendHits(dst []Hit) ([]Hit, error) {
 // id is the identifier of a chunk.
 func (c *collector) id(view int, ordinal uint32) string {
 	if c.places != nil {
-		if p := c.places.at(view, ordinal); p != nil {
-			c.places.again(p)
-			return p.id
+		if id, ok := c.places.at(view, ordinal); ok {
+			return id
 		}
 	}
 	id, err := c.views[view].reader.ID(c.a[:0], ordinal)

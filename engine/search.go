@@ -96,7 +96,7 @@ func (s *Snapshot) among(filter Filter, within []segment.Bitset) ([]segment.Bits
 // stood when segments still have what was deleted.
 func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
 	if p := s.places.of(id); p != nil {
-		found(p.view, p.ordinal)
+		found(int(p.view), p.ordinal)
 		return nil
 	}
 	for i, v := range s.views {

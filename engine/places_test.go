@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// placeName is the identifier of a chunk: of every length, none and long ones too.
+func placeName(view int, ordinal uint32) string {
+	name := fmt.Sprintf("%d/%d", view, ordinal)
+	switch {
+	case view == 0 && ordinal == 0:
+		return ""
+	case ordinal%1000 == 7:
+		return name + strings.Repeat("x", 5000)
+	}
+	return name + strings.Repeat("y", int(ordinal%97))
+}
+
+// TestPlaces: what is remembered is what was put there, by several goroutines at once, and the
+// identifiers that were returned stay what they were when all of it is forgotten. Most of
+// what was put there lately is remembered.
+func TestPlaces(t *testing.T) {
+	const views, chunks, rounds = 3, 60_000, 40_000
+	c := &places{}
+	var wait sync.WaitGroup
+	for worker := range 4 {
+		wait.Go(func() {
+			rng := rand.New(rand.NewPCG(41, uint64(worker)))
+			kept := map[string]string{} // by what it should be
+			recent := 0
+			for i := range rounds {
+				view, ordinal := rng.IntN(views), uint32(rng.IntN(chunks))
+				want := placeName(view, ordinal)
+				id, ok := c.at(view, ordinal)
+				if !ok {
+					buffer := []byte(want)
+					id = c.put(buffer, view, ordinal)
+					clear(buffer) // is the caller's
+				}
+				if id != want {
+					t.Errorf("chunk %d of %d is called %.40q, want %.40q", ordinal, view, id, want)
+					return
+				}
+				if p := c.of(want); p != nil && (int(p.view) != view || p.ordinal != ordinal) {
+					t.Errorf("%.40q is said to be %d of %d, want %d of %d", want, p.ordinal, p.view, ordinal, view)
+					return
+				} else if p != nil {
+					recent++
+				}
+				if i%20 == 0 {
+					kept[want] = id
+				}
+				if p := c.of(fmt.Sprint("not there ", i)); p != nil {
+					t.Errorf("%d of %d is found by another name", p.ordinal, p.view)
+				}
+			}
+			runtime.GC()
+			for want, id := range kept {
+				if id != want {
+					t.Errorf("%.40q has become %.40q", want, id)
+				}
+			}
+			if recent < rounds*99/100 {
+				t.Errorf("%d of %d are found by their names right after", recent, rounds)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestPlacesMemory: a chunk that is remembered takes its identifier and a few bytes more, and
+// those that were remembered with it and are forgotten take nothing.
+func TestPlacesMemory(t *testing.T) {
+	const name = 80
+	heap := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what pools kept
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := heap()
+	c := &places{}
+	id := []byte(strings.Repeat("x", name))
+	for i := range uint32(20 * placeSlots) {
+		copy(id, fmt.Sprintf("%08d", i))
+		c.put(id, 0, i)
+	}
+	if most, taken := placeSlots*(name+16+64)+1<<20, heap()-before; taken > most || taken < placeSlots*name/2 {
+		t.Errorf("%d chunks are remembered in %d bytes, want %d at most", placeSlots, taken, most)
+	}
+	runtime.KeepAlive(c)
+}

@@ -43,6 +43,9 @@ func (o *Options) run(ctx context.Context, p *plan, report *Report, began time.T
 // carryOut does what the plan says.
 func (o *Options) carryOut(ctx context.Context, p *plan, report *Report, began time.Time) error {
 	r := &runner{o: o, plan: p, report: report, began: began, pending: maps.Clone(p.pending)}
+	view := o.Catalog.View()
+	r.modeled = view.Settings().Embedder != ""
+	view.Close()
 	if r.pending == nil {
 		r.pending = map[sheaf.ID]string{}
 	}
@@ -84,6 +87,8 @@ type runner struct {
 	// embedFault is set when the embedder failed; it is not asked again in
 	// this run.
 	embedFault error
+	// modeled says that the documents of before have vectors.
+	modeled bool
 	// unread is, for each tree, when the first of the unsure files changed that could
 	// not be read.
 	unread map[string]int64
@@ -519,10 +524,16 @@ func (r *runner) cut(j *job, c *content) (doc sheaf.Document, text []byte, reaso
 	return doc, c.data, ""
 }
 
+// errNoModel is why vectors are missing that a run with a model adds.
+var errNoModel = errors.New("no model is configured")
+
 // embedChunks adds vectors, when there is an embedder that works.
 func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []backend.Chunk, to *space) error {
-	if r.o.Embedder == nil || len(chunks) == 0 {
+	switch {
+	case len(chunks) == 0, r.o.Embedder == nil && !r.modeled:
 		return nil
+	case r.o.Embedder == nil:
+		return errNoModel
 	}
 	r.mu.Lock()
 	fault := r.embedFault

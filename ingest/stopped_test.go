@@ -146,14 +146,15 @@ func (u *unsteady) Write(ctx context.Context, batch backend.Batch) error {
 }
 
 // TestUnsteadyStore: whatever files and given documents come and go while a store without
-// transactions and a model are there at times only, the store has what the catalog knows
-// once they are, with all vectors.
+// transactions and a model are there, or are configured, at times only, the store has what
+// the catalog knows once they are, with all vectors.
 func TestUnsteadyStore(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		w := newWorld(t)
 		m := &model{Embedder: hashed.New(64)}
-		w.o.Embedder = m
+		w.o.Embedder, w.o.Settings = m, func(s *catalog.Settings) { s.Embedder = m.Model() }
+		w.run() // after which the index is one with a model
 		o := w.o
 		store := &unsteady{w.o.Backend, r, 0}
 		o.Backend = store
@@ -180,8 +181,11 @@ func TestUnsteadyStore(t *testing.T) {
 			return err
 		}
 		for range 12 {
-			store.fail, m.broken = r.IntN(4), nil
-			if r.IntN(3) == 0 {
+			store.fail, m.broken, o.Embedder = r.IntN(4), nil, m
+			switch r.IntN(6) {
+			case 0:
+				o.Embedder = nil
+			case 1:
 				m.broken = errors.New("the model is down")
 			}
 			for range r.IntN(3) {
@@ -196,7 +200,7 @@ func TestUnsteadyStore(t *testing.T) {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}
-		store.fail, m.broken = 0, nil
+		store.fail, m.broken, o.Embedder = 0, nil, m
 		if _, err := ingest.Run(t.Context(), o); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -213,6 +217,42 @@ func TestUnsteadyStore(t *testing.T) {
 			t.Errorf("seed %d: the store has %d chunks and %d vectors, the catalog knows %d: %v wait", seed, stats.Chunks, stats.Vectors, view.Chunks(), view.Pending())
 		}
 		view.Close()
+	}
+}
+
+// TestWithoutModel: what is indexed while no model is configured gets its vectors from the
+// next run with one, also what waited for them before a write of it broke off.
+func TestWithoutModel(t *testing.T) {
+	w := newWorld(t)
+	m := &model{Embedder: hashed.New(64), broken: errors.New("the model is down")}
+	w.o.Embedder, w.o.Settings = m, func(s *catalog.Settings) { s.Embedder = m.Model() }
+	w.write("a.md", "# A\n\nalpha\n")
+	w.write("b.md", "# B\n\nbeta\n")
+	if r := w.run(); r.Pending != 2 {
+		t.Fatalf("%d wait for vectors", r.Pending)
+	}
+	m.broken = nil
+	broken := w.o
+	broken.Backend = away{w.o.Backend}
+	if _, err := ingest.Run(t.Context(), broken); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	without := w.o
+	without.Embedder = nil
+	if r, err := ingest.Run(t.Context(), without); err != nil || r.Pending != 2 || r.EmbedError != "" {
+		t.Fatalf("without a model: %+v, %v", r, err)
+	}
+	w.run()
+	w.write("b.md", "# B\n\nbeta beta\n")
+	if r, err := ingest.Run(t.Context(), without); err != nil || r.Pending != 1 {
+		t.Fatalf("changed without a model: %+v, %v", r, err)
+	}
+	if r := w.run(); r.Changed != 1 || r.Pending != 0 {
+		t.Errorf("with the model again: %+v", r)
+	}
+	stats, err := w.o.Backend.(backend.Reporter).Stats(t.Context())
+	if err != nil || stats.Vectors != 2*stats.Chunks || stats.Chunks == 0 {
+		t.Errorf("%d vectors of %d chunks, %v", stats.Vectors, stats.Chunks, err)
 	}
 }
 

@@ -94,13 +94,33 @@ func build(ctx context.Context, src source, t target, root, binary string, env .
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", fmt.Sprintf("-s -w -buildid= -X main.release=%s -X main.commit=%s", src.version, src.commit), "-o", binary, "./cmd/sheaf")
 	cmd.Dir = root
-	// What people set for themselves must not tell in the bytes.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
+	settings, err := goSettings(ctx)
+	if err != nil {
+		return err
+	}
+	cmd.Env = append(settings, "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
 	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build for %s: %w\n%s", t, err, out)
 	}
 	return nil
+}
+
+// goSettings is an environment for go without what people set for themselves, there
+// or with go env -w, and what might tell in the bytes. Where modules come from and
+// where Go keeps things stays as it is.
+func goSettings(ctx context.Context) ([]string, error) {
+	kept := []string{"GOPATH", "GOMODCACHE", "GOCACHE", "GOTMPDIR", "GOPROXY", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOINSECURE", "GOVCS", "GOAUTH", "GOTOOLCHAIN"}
+	out, err := exec.CommandContext(ctx, "go", append([]string{"env"}, kept...)...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	env := append(os.Environ(), "GOENV=off", "GOFLAGS=", "GOEXPERIMENT=", "GOFIPS140=off", "GO111MODULE=on", "GOWORK=off")
+	values := strings.Split(string(out), "\n")
+	for i, name := range kept {
+		env = append(env, name+"="+strings.TrimRight(values[i], "\r"))
+	}
+	return env, nil
 }
 
 // checkReproducible builds each target here, and from nothing in a copy of the

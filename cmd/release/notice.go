@@ -91,8 +91,12 @@ func terms(out *bytes.Buffer, what, dir string) error {
 }
 
 func goTool(ctx context.Context, args ...string) (string, error) {
+	settings, err := goSettings(ctx)
+	if err != nil {
+		return "", err
+	}
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	cmd.Env = settings
 	out, err := cmd.Output()
 	if err != nil {
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {

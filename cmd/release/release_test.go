@@ -207,3 +207,50 @@ func TestParseTargets(t *testing.T) {
 		t.Errorf("unknown target: %v", err)
 	}
 }
+
+// What people set for their own Go, in the environment or with go env -w, does not
+// tell in the bytes.
+func TestOwnSettingsDoNotTell(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":             "module example\n\ngo 1.26\n",
+		"cmd/sheaf/main.go":  "package main\n\nfunc main() { println(what) }\n",
+		"cmd/sheaf/plain.go": "//go:build !own\n\npackage main\n\nconst what = \"as it is released\"\n",
+		"cmd/sheaf/own.go":   "//go:build own\n\npackage main\n\nconst what = \"with settings of one's own\"\n",
+		"goenv":              "GOFLAGS=-tags=own\nGOFIPS140=latest\nGOAMD64=v3\nGO111MODULE=off\n",
+	} {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src := source{version: "1.2.3", commit: "ab", date: day}
+	made := func() string {
+		name := filepath.Join(root, "program")
+		if err := build(t.Context(), src, target{"linux", "amd64"}, root, name); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := sha256File(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	plain := made()
+	t.Run("environment", func(t *testing.T) {
+		t.Setenv("GOFLAGS", "-tags=own")
+		t.Setenv("GOFIPS140", "latest")
+		if sum := made(); sum != plain {
+			t.Errorf("other bytes: %s, want %s", sum, plain)
+		}
+	})
+	t.Run("go env -w", func(t *testing.T) {
+		t.Setenv("GOENV", filepath.Join(root, "goenv"))
+		if sum := made(); sum != plain {
+			t.Errorf("other bytes: %s, want %s", sum, plain)
+		}
+	})
+}

@@ -20,8 +20,7 @@ import (
 // lists into dir, which must exist: "sheaf.1", "sheaf-key-add.1". The heads of
 // the pages name version and date, so equal arguments give equal bytes.
 func WriteAll(dir string, root *cobra.Command, version string, date time.Time) error {
-	name := strings.ReplaceAll(root.CommandPath(), " ", "-") + ".1"
-	if err := os.WriteFile(filepath.Join(dir, name), Page(root, version, date), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, pageName(root)+".1"), Page(root, version, date), 0o644); err != nil {
 		return err
 	}
 	for _, c := range root.Commands() {
@@ -38,7 +37,7 @@ func WriteAll(dir string, root *cobra.Command, version string, date time.Time) e
 // Page is the page of one command.
 func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 	var b bytes.Buffer
-	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+	name := pageName(cmd)
 	fmt.Fprintf(&b, ".TH %s 1 %s %s\n", quote(strings.ToUpper(name)), date.UTC().Format(time.DateOnly), quote(cmd.Root().Name()+" "+version))
 	fmt.Fprintf(&b, ".nh\n.SH NAME\n%s \\- %s\n", escape(name), escape(cmd.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", escape(cmd.UseLine()))
@@ -48,6 +47,7 @@ func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 	} else {
 		literal(&b, cmd.Long)
 	}
+	commands(&b, cmd)
 	options(&b, "OPTIONS", cmd.NonInheritedFlags())
 	options(&b, "OPTIONS OF EVERY COMMAND", cmd.InheritedFlags())
 	if cmd.Example != "" {
@@ -73,6 +73,7 @@ func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 			return
 		}
 		value, usage := pflag.UnquoteUsage(f)
+		usage += byDefault(f)
 		b.WriteString(".TP\n.B ")
 		if f.Shorthand != "" {
 			b.WriteString(escape("-" + f.Shorthand + ", "))
@@ -82,23 +83,41 @@ func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	})
 }
 
-func seeAlso(b *bytes.Buffer, cmd *cobra.Command) {
-	var pages []string
-	add := func(c *cobra.Command) {
-		pages = append(pages, ".BR "+escape(strings.ReplaceAll(c.CommandPath(), " ", "-"))+" (1)")
+// byDefault is what --help says of the value that a flag has when it is not given.
+func byDefault(f *pflag.Flag) string {
+	switch f.DefValue {
+	case "", "false", "0", "0s", "[]":
+		return ""
 	}
-	if cmd.HasParent() {
-		add(cmd.Parent())
+	if f.Value.Type() == "string" {
+		return fmt.Sprintf(" (default %q)", f.DefValue)
 	}
+	return fmt.Sprintf(" (default %s)", f.DefValue)
+}
+
+// commands lists those below cmd that help lists, each with what it does.
+func commands(b *bytes.Buffer, cmd *cobra.Command) {
+	if !cmd.HasAvailableSubCommands() {
+		return
+	}
+	b.WriteString(".SH COMMANDS\n")
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
-			add(c)
+			fmt.Fprintf(b, ".TP\n%s\n%s\n", reference(c), escape(c.Short))
 		}
 	}
-	if len(pages) > 0 {
-		fmt.Fprintf(b, ".SH SEE ALSO\n%s\n", strings.Join(pages, " ,\n"))
+}
+
+func seeAlso(b *bytes.Buffer, cmd *cobra.Command) {
+	if cmd.HasParent() {
+		fmt.Fprintf(b, ".SH SEE ALSO\n%s\n", reference(cmd.Parent()))
 	}
 }
+
+// reference names the page of a command.
+func reference(cmd *cobra.Command) string { return ".BR " + escape(pageName(cmd)) + " (1)" }
+
+func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`)
 

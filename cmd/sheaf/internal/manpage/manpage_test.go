@@ -19,6 +19,9 @@ func tree() *cobra.Command {
 	root.PersistentFlags().String("in", "", "work in this `FOLDER`")
 	sub := &cobra.Command{Use: "do THING", Short: "Does one thing", Example: "  tool do --all 'a b'", Run: run}
 	sub.Flags().BoolP("all", "a", false, "everything")
+	sub.Flags().Bool("quick", true, "not all of it")
+	sub.Flags().StringSlice("kinds", []string{"a", "b"}, "of these")
+	sub.Flags().String("to", "x:1", "there")
 	sub.Flags().Bool("secret", false, "not shown")
 	_ = sub.Flags().MarkHidden("secret")
 	root.AddCommand(sub, &cobra.Command{Use: "hidden", Hidden: true, Run: run})
@@ -42,6 +45,15 @@ Does one thing.
 .TP
 .B \-a, \-\-all
 everything
+.TP
+.B \-\-kinds strings
+of these (default [a,b])
+.TP
+.B \-\-quick
+not all of it (default true)
+.TP
+.B \-\-to string
+there (default \(dqx:1\(dq)
 .SH OPTIONS OF EVERY COMMAND
 .TP
 .B \-\-in FOLDER
@@ -80,7 +92,7 @@ func TestWriteAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{`\&.profile is a file`, `\(aqquoted\(aq \en`} {
+	for _, line := range []string{`\&.profile is a file`, `\(aqquoted\(aq \en`, ".SH COMMANDS\n.TP\n.BR tool\\-do (1)\nDoes one thing"} {
 		if !bytes.Contains(page, []byte("\n"+line+"\n")) {
 			t.Errorf("no line %q in\n%s", line, page)
 		}

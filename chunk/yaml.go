@@ -2,10 +2,9 @@ package chunk
 
 import (
 	"errors"
-	"fmt"
+	"sheaf/internal/yamlfile"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
@@ -34,70 +33,18 @@ func message(err error) string {
 
 // parse reads a block by a full YAML parser. Nothing is expanded: an alias of
 // anything but a scalar is left out.
-func (f *frontmatter) parse(inner string) (entries []yamlEntry, err error) {
-	if len(inner) > maxFrontmatterBytes {
-		return nil, &yamlFault{1, fmt.Sprintf("%d bytes: at most %d are read", len(inner), maxFrontmatterBytes)}
-	}
-	if line := tooDeep(inner); line > 0 {
-		return nil, &yamlFault{line + 1, fmt.Sprintf("nested deeper than %d levels", maxFrontmatterDepth)}
-	}
-	defer func() {
-		if r := recover(); r != nil { // the parser's own fault
-			entries, err = nil, &yamlFault{1, "the YAML cannot be read"}
-		}
-	}()
-	file, err := parser.ParseBytes([]byte(strings.ReplaceAll(inner, "\r\n", "\n")), 0, parser.AllowDuplicateMapKey())
+func (f *frontmatter) parse(inner string) ([]yamlEntry, error) {
+	file, err := yamlfile.Parse(strings.ReplaceAll(inner, "\r\n", "\n"), yamlfile.Limits{Bytes: maxFrontmatterBytes, Depth: maxFrontmatterDepth}, parser.AllowDuplicateMapKey())
 	if err != nil {
-		fault := &yamlFault{1, "malformed YAML"}
-		var syntax *yaml.SyntaxError
-		if errors.As(err, &syntax) {
-			fault.text = "malformed YAML: " + syntax.Message
-			if syntax.Token != nil {
-				fault.line = syntax.Token.Position.Line + 1
-			}
-		}
-		return nil, fault
+		fault := new(yamlfile.Fault)
+		errors.As(err, &fault)
+		return nil, &yamlFault{fault.Line + 1, fault.Text}
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return nil, nil
 	}
 	r := yamlReader{anchors: map[string]ast.Node{}}
 	return r.entries(file.Docs[0].Body)
-}
-
-// tooDeep is the line, from 1, on which the nesting of a block may exceed
-// maxFrontmatterDepth, or 0. It counts brackets, indentation and marks of list
-// items that follow each other, not syntax.
-func tooDeep(inner string) int {
-	depth, number := 0, 0
-	all := linesFrom(inner, 0)
-	for l, ok := all.next(); ok; l, ok = all.next() {
-		number++
-		text := inner[l.start:l.end]
-		if len(text)-len(strings.TrimLeft(text, " ")) > 8*maxFrontmatterDepth {
-			return number
-		}
-		items := 0
-		for i := 0; i < len(text); i++ {
-			switch text[i] {
-			case '[', '{':
-				depth++
-			case ']', '}':
-				depth = max(0, depth-1)
-			case '-', '?':
-				if i+1 < len(text) && text[i+1] == ' ' {
-					items++
-				}
-			case ' ', '\t':
-			default:
-				items = 0
-			}
-			if depth > maxFrontmatterDepth || items > maxFrontmatterDepth {
-				return number
-			}
-		}
-	}
-	return 0
 }
 
 type yamlReader struct{ anchors map[string]ast.Node }

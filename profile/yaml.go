@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"sheaf/internal/suggest"
+	"sheaf/internal/yamlfile"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"sheaf"
@@ -64,12 +64,11 @@ func (n *node) errorf(format string, args ...any) error {
 // or merge keys, no key twice.
 func parseYAML(file string, text []byte) (*node, error) {
 	root := &node{file: file, line: 1, col: 1}
-	if len(text) > maxBytes {
-		return nil, root.errorf("the file has %d bytes: at most %d are allowed", len(text), maxBytes)
-	}
-	parsed, err := parser.ParseBytes(text, 0)
-	if err != nil {
-		return nil, syntaxError(root, err)
+	parsed, err := yamlfile.Parse(string(text), yamlfile.Limits{Bytes: maxBytes, Depth: 2 * maxDepth})
+	var fault *yamlfile.Fault
+	if errors.As(err, &fault) {
+		root.line, root.col = max(fault.Line, 1), max(fault.Column, 1)
+		return nil, root.errorf("%s", fault.Text)
 	}
 	var body ast.Node
 	for _, doc := range parsed.Docs {
@@ -89,20 +88,6 @@ func parseYAML(file string, text []byte) (*node, error) {
 		return nil, err
 	}
 	return &n, nil
-}
-
-// syntaxError gives an error of the YAML parser our form.
-func syntaxError(root *node, err error) error {
-	var positioned interface {
-		GetToken() *token.Token
-		GetMessage() string
-	}
-	if errors.As(err, &positioned) && positioned.GetToken() != nil {
-		n := place(root.file, positioned.GetToken())
-		return n.errorf("not YAML: %s", positioned.GetMessage())
-	}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return root.errorf("not YAML: %s", first)
 }
 
 func place(file string, t *token.Token) *node {

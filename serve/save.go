@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -97,13 +99,17 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 
 // scalar is a value as YAML would read it, so that numbers are written as such.
 func scalar(text string) any {
-	var v any
-	if yaml.Unmarshal([]byte(text), &v) != nil {
-		return text
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
 	}
-	switch v.(type) {
-	case int64, uint64, float64, bool:
-		return v
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+		return f
+	}
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
 	}
 	return text
 }

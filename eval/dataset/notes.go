@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -9,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
 	"sheaf/eval/metric"
+	"sheaf/internal/yamlfile"
 )
 
 // Notes reads a YAML file of queries for a folder of notes:
@@ -38,14 +37,13 @@ func Notes(file, notes string) (*Dataset, error) {
 		return nil, err
 	}
 	defer f.Close()
-	const most = 16 << 20
-	raw, err := io.ReadAll(io.LimitReader(f, most))
+	raw, err := io.ReadAll(io.LimitReader(f, int64(notesLimits.Bytes)+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	y := notesYAML{}
-	if err := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(&y); err != nil {
-		return nil, sheaf.Invalidf("%s: %s", name, yamlFault(err))
+	if err := y.read(string(raw)); err != nil {
+		return nil, sheaf.Invalidf("%s: %s", name, err)
 	}
 	if notes == "" {
 		if y.Folder == "" {
@@ -76,6 +74,17 @@ func Notes(file, notes string) (*Dataset, error) {
 		queries = append(queries, q)
 	}
 	return d, d.judge(queries, j)
+}
+
+// notesLimits bound a file of queries: far above what any needs.
+var notesLimits = yamlfile.Limits{Bytes: 16 << 20, Depth: 20}
+
+func (y *notesYAML) read(text string) error {
+	file, err := yamlfile.Parse(text, notesLimits)
+	if err != nil || len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return err
+	}
+	return yamlfile.Decode(file.Docs[0].Body, y)
 }
 
 type notesYAML struct {
@@ -161,12 +170,6 @@ func (q *noteQuery) judge(j *judged, number string) (query, error) {
 		j.qrels[out.ID][key] = q.Expect.gains[i]
 	}
 	return out, nil
-}
-
-// yamlFault is the first line of what the parser says: it draws the place too.
-func yamlFault(err error) string {
-	text, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-	return text
 }
 
 // folder is dir, absolute, which must be there.

@@ -130,6 +130,8 @@ func TestNotesFaults(t *testing.T) {
 		"folder: notes\nqueries:\n  - query: x\n    expect: [[a.md]]\n":                                       "line 4: an expectation is a path",
 		"folder: notes\nqueries:\n  - {id: a, query: x, expect: a.md}\n  - {id: a, query: y, expect: b.md}\n": "occurs twice",
 		"folder: elsewhere\nqueries:\n  - query: x\n    expect: a.md\n":                                       "not found",
+		"folder: notes\nqueries: " + strings.Repeat("[", 400) + "\n":                                          "line 2, column 29: nested deeper than 20 levels",
+		"folder: notes\nqueries:\n   !:\n":                                                                    "cannot be read",
 		"folder: notes\nqueries: [\n":                                                                         "q.yaml",
 		"folder: q.yaml\nqueries:\n  - query: x\n    expect: a.md\n":                                          "is no folder",
 	} {

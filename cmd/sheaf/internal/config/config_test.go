@@ -70,8 +70,8 @@ func TestFaultsNameThePlace(t *testing.T) {
 		{"limit: &a 1\nworkers: *a\n", "want a plain value"},
 		{"- a\n", "want keys with values"},
 		{"limit: 1\n---\nlimit: 2\n", "a second document"},
-		{"limit: [1\n", "not YAML"},
-		{"\t\x00: {", "not YAML"},
+		{"limit: [1\n", "malformed YAML"},
+		{"\t\x00: {", "malformed YAML"},
 		{"exclude: [{a: 1}]\n", "want a plain value"},
 	} {
 		user := write(t, filepath.Join(t.TempDir(), "config.yaml"), c.text)

@@ -148,7 +148,7 @@ func lastLine(node ast.Node, first int) int {
 }
 
 func topPairs(path string, content []byte) ([]*ast.MappingValueNode, error) {
-	file, err := parseYAML(path, content, 0)
+	file, err := parseYAML(path, content)
 	if err != nil {
 		return nil, err
 	}

@@ -3,14 +3,19 @@ package config
 import (
 	"errors"
 	"fmt"
+	"sheaf/internal/yamlfile"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"sheaf"
+)
+
+// maxBytes and maxDepth are far above what a configuration needs.
+const (
+	maxBytes = 1 << 20
+	maxDepth = 20
 )
 
 // entry is one key of a file with its value: a string, or a []string for a
@@ -26,7 +31,7 @@ type entry struct {
 // Plain scalars stay text: their type is the key's. Anchors, aliases, tags and
 // several documents have no use here and are errors.
 func parseFile(path string, content []byte) ([]entry, error) {
-	file, err := parseYAML(path, content, 0)
+	file, err := parseYAML(path, content)
 	if err != nil {
 		return nil, err
 	}
@@ -55,24 +60,15 @@ func parseFile(path string, content []byte) ([]entry, error) {
 	return entries, nil
 }
 
-// parseYAML turns every fault of the parser, a panic included, into an error
-// with the place: files may come from anybody.
-func parseYAML(path string, content []byte, mode parser.Mode) (file *ast.File, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			file, err = nil, sheaf.Invalidf("%s: not YAML: %v", path, r)
-		}
-	}()
-	file, err = parser.ParseBytes(content, mode)
-	if err == nil {
-		return file, nil
+// parseYAML turns every fault of the text into an error with the place: files may come
+// from anybody.
+func parseYAML(path string, content []byte) (*ast.File, error) {
+	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxBytes, Depth: maxDepth})
+	var fault *yamlfile.Fault
+	if errors.As(err, &fault) {
+		return nil, sheaf.Invalidf("%s:%d:%d: %s", path, max(fault.Line, 1), max(fault.Column, 1), fault.Text)
 	}
-	var syntax yaml.Error
-	if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
-		p := syntax.GetToken().Position
-		return nil, sheaf.Invalidf("%s:%d:%d: not YAML: %s", path, p.Line, p.Column, syntax.GetMessage())
-	}
-	return nil, sheaf.Invalidf("%s: not YAML: %s", path, strings.SplitN(err.Error(), "\n", 2)[0])
+	return file, err
 }
 
 func appendMap(entries []entry, path, prefix string, node ast.Node) ([]entry, error) {

@@ -1,0 +1,68 @@
+package yamlfile_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sheaf/internal/yamlfile"
+)
+
+// Texts that made the parser take gigabytes, or panic, are faults with a place.
+func TestHostile(t *testing.T) {
+	const n = 100_000
+	for _, pattern := range []string{"[", "{a: ", "[']', ", "- ", "? ", "!a ", "&a ", "*a ", "[&a ", "a: b: ", "[a, ", "{a, ", "? - ", "'", "\"\\", "| ", "a\n ", "%\n", "---\n", "#", ": ", "- - ? ", "[{", "!<", "\t", "<<: "} {
+		for _, before := range []string{"", "a: ", "a:\n  - "} {
+			file, err := yamlfile.Parse(before+strings.Repeat(pattern, n/len(pattern)), yamlfile.Limits{Bytes: 1 << 20, Depth: 50})
+			var fault *yamlfile.Fault
+			if err != nil && !errors.As(err, &fault) || err == nil && file == nil {
+				t.Errorf("%q: %v", before+pattern, err)
+			}
+		}
+	}
+}
+
+func TestDepth(t *testing.T) {
+	block := ""
+	for i := range 10 {
+		block += strings.Repeat(" ", i) + "a:\n"
+	}
+	for text, place := range map[string]string{
+		strings.Repeat("[", 10) + strings.Repeat("]", 10):             "",
+		strings.Repeat("[", 11) + strings.Repeat("]", 11):             "line 1, column 11",
+		"a: " + strings.Repeat("[", 9) + strings.Repeat("]", 9):       "",
+		"a:\n  - " + strings.Repeat("[", 9) + strings.Repeat("]", 9):  "line 2, column 13",
+		strings.Repeat("- ", 10) + "x":                                "",
+		strings.Repeat("- ", 11) + "x":                                "line 1, column 21",
+		block:                                                         "",
+		block + strings.Repeat(" ", 10) + "a: 1\n":                    "line 11, column 11",
+		strings.Repeat("a: 1\n", 1) + strings.Repeat("# [[[[[\n", 99): "",
+		"a: '" + strings.Repeat("[", 99) + "'\nb: x" + strings.Repeat("[", 99) + "\nc: |\n  " + strings.Repeat("[", 99) + "\n": "",
+		strings.Repeat("- a: 1\n  b: 2\n", 99): "",
+	} {
+		_, err := yamlfile.Parse(text, yamlfile.Limits{Bytes: 1 << 20, Depth: 10})
+		if got := fmt.Sprint(err); (err == nil) != (place == "") || !strings.Contains(got, place) {
+			t.Errorf("%q: %v, want %q", text, err, place)
+		}
+	}
+}
+
+// A decoder that panics is a file that cannot be read.
+func TestDecoderPanics(t *testing.T) {
+	file, err := yamlfile.Parse("a: .\nqueries:\n   !:\n", yamlfile.Limits{Bytes: 100, Depth: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var into struct {
+		A       string   `yaml:"a"`
+		Queries []string `yaml:"queries"`
+	}
+	var fault *yamlfile.Fault
+	if err := yamlfile.Decode(file.Docs[0].Body, &into); !errors.As(err, &fault) {
+		t.Error(err)
+	}
+	if _, err := yamlfile.Parse("a: b", yamlfile.Limits{Bytes: 3, Depth: 10}); err == nil || !strings.Contains(err.Error(), "at most 3") {
+		t.Error(err)
+	}
+}

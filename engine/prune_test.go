@@ -20,13 +20,13 @@ import (
 
 var testFields = []string{"title", "body", "tags"}
 
-func testIndex(t testing.TB, dir string) *Index {
+func testIndex(t testing.TB, dir string, vectors ...VectorModel) *Index {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, Vectors: vectors})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,6 +101,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 	f.StringSliceVar(&g.Sets, "set", nil, "the only document sets that it sees")
 	f.StringVar(&g.Baked, "filter", "", "a filter in the query language that always holds, as in 'path:handbook/ -tag:draft'")
 	f.StringVar(&expires, "expires", "", "when it ends, from now: 12h, 30d, 1y")
+	completeWords(cmd, "scope", string(access.ScopeSearch), string(access.ScopeIngest), string(access.ScopeAdmin))
 	a.addJSON(cmd)
 	return cmd
 }

@@ -79,6 +79,7 @@ func (a *app) command() *cobra.Command {
 	flags.StringVar(&a.index, "index", "", "use the index in this folder")
 	flags.String("color", "", "colored output: auto, always or never")
 	markFolder(flags, "in", "index")
+	completeWords(root, "color", "auto", "always", "never")
 	root.AddCommand(
 		a.searchCommand(),
 		a.getCommand(),
@@ -124,6 +125,11 @@ func markFolder(flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		_ = flags.SetAnnotation(name, cobra.BashCompSubdirsInDir, []string{})
 	}
+}
+
+// completeWords makes shells complete the value of a flag with these words.
+func completeWords(cmd *cobra.Command, flag string, words ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // addJSON gives cmd the flag --json.

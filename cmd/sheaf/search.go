@@ -50,6 +50,8 @@ To begin a query with a dash, put -- before it.`,
 	addColumnFlags(cmd.Flags(), &o.columns)
 	addIndexFlags(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
+	completeWords(cmd, "sort", "date", "path", "depth", "random")
+	completeWords(cmd, "facets", "tags", "folder", "ext", "tree")
 	return cmd
 }
 

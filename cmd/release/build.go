@@ -91,8 +91,11 @@ func git(ctx context.Context, args ...string) (string, error) {
 
 // build compiles the sources in root for t. env is added to the environment.
 func build(ctx context.Context, src source, t target, root, binary string, env ...string) error {
+	// The id is ours, so that equal sources give equal bytes on every machine. Without
+	// any the linker leaves out LC_UUID, and macOS 26 does not start the program.
+	id := fmt.Sprintf("sheaf-%s-%s-%s-%s", src.version, src.commit, t.os, t.arch)
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", fmt.Sprintf("-s -w -buildid= -X main.release=%s -X main.commit=%s", src.version, src.commit), "-o", binary, "./cmd/sheaf")
+		"-ldflags", fmt.Sprintf("-s -w -buildid=%s -X main.release=%s -X main.commit=%s", id, src.version, src.commit), "-o", binary, "./cmd/sheaf")
 	cmd.Dir = root
 	settings, err := goSettings(ctx)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"debug/buildinfo"
+	"debug/macho"
 	"encoding/json"
 	"io"
 	"os"
@@ -208,16 +209,17 @@ func TestParseTargets(t *testing.T) {
 	}
 }
 
-// What people set for their own Go, in the environment or with go env -w, does not
-// tell in the bytes.
-func TestOwnSettingsDoNotTell(t *testing.T) {
+// smallProgram is a folder with sources that build takes, and go.env with settings
+// that change what they make.
+func smallProgram(t *testing.T) string {
+	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":             "module example\n\ngo 1.26\n",
 		"cmd/sheaf/main.go":  "package main\n\nfunc main() { println(what) }\n",
 		"cmd/sheaf/plain.go": "//go:build !own\n\npackage main\n\nconst what = \"as it is released\"\n",
 		"cmd/sheaf/own.go":   "//go:build own\n\npackage main\n\nconst what = \"with settings of one's own\"\n",
-		"goenv":              "GOFLAGS=-tags=own\nGOFIPS140=latest\nGOAMD64=v3\nGO111MODULE=off\n",
+		"go.env":             "GOFLAGS=-tags=own\nGOFIPS140=latest\nGOAMD64=v3\nGO111MODULE=off\n",
 	} {
 		name = filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -227,6 +229,39 @@ func TestOwnSettingsDoNotTell(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return root
+}
+
+// macOS 26 starts no program without the load command LC_UUID, and one for arm64
+// only with a signature.
+func TestMacOSTakesTheProgram(t *testing.T) {
+	const uuid, signature = 0x1b, 0x1d
+	for arch, want := range map[string][]uint32{"amd64": {uuid}, "arm64": {uuid, signature}} {
+		name := filepath.Join(t.TempDir(), "program")
+		if err := build(t.Context(), source{version: "1.2.3", commit: "ab", date: day}, target{"darwin", arch}, smallProgram(t), name); err != nil {
+			t.Fatal(err)
+		}
+		program, err := macho.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer program.Close()
+		has := map[uint32]bool{}
+		for _, load := range program.Loads {
+			has[program.ByteOrder.Uint32(load.Raw())] = true
+		}
+		for _, command := range want {
+			if !has[command] {
+				t.Errorf("%s: no load command %#x", arch, command)
+			}
+		}
+	}
+}
+
+// What people set for their own Go, in the environment or with go env -w, does not
+// tell in the bytes.
+func TestOwnSettingsDoNotTell(t *testing.T) {
+	root := smallProgram(t)
 	src := source{version: "1.2.3", commit: "ab", date: day}
 	made := func() string {
 		name := filepath.Join(root, "program")
@@ -248,7 +283,7 @@ func TestOwnSettingsDoNotTell(t *testing.T) {
 		}
 	})
 	t.Run("go env -w", func(t *testing.T) {
-		t.Setenv("GOENV", filepath.Join(root, "goenv"))
+		t.Setenv("GOENV", filepath.Join(root, "go.env"))
 		if sum := made(); sum != plain {
 			t.Errorf("other bytes: %s, want %s", sum, plain)
 		}

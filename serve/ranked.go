@@ -149,7 +149,11 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		}
 		found, err := r.newRanked(result)
 		if err == nil && q.Count {
-			err = r.countInto(ctx, found, parsed)
+			counted := parsed
+			if result.Words != nil {
+				counted.Words = result.Words
+			}
+			err = r.countInto(ctx, found, counted)
 		}
 		return found, err
 	}

@@ -153,17 +153,17 @@ func tablesOf(text string) []table {
 		case c == '[' && depth == 0 && strings.TrimSpace(text[line:i]) == "":
 			header, _, _ := strings.Cut(text[line:], "\n")
 			var ignored map[string]any
-			if meta, err := toml.Decode(header, &ignored); err == nil && len(meta.Keys()) > 0 {
+			if meta, err := toml.Decode(strings.TrimSuffix(header, "\r"), &ignored); err == nil && len(meta.Keys()) > 0 {
 				out = append(out, table{line, meta.Keys()[len(meta.Keys())-1]})
 			}
 			i = skip(i, "\n")
 			line = i
 		case strings.HasPrefix(rest, "'''"):
-			i = skip(i+3, "'''")
+			i = more(text, skip(i+3, "'''"), '\'')
 		case c == '\'':
 			i = skip(i+1, "'")
 		case strings.HasPrefix(rest, `"""`):
-			i = quoted(text, i+3, `"""`)
+			i = more(text, quoted(text, i+3, `"""`), '"')
 		case c == '"':
 			i = quoted(text, i+1, `"`)
 		default:
@@ -188,6 +188,15 @@ func quoted(text string, i int, end string) int {
 		i++
 	}
 	return min(i+len(end), len(text))
+}
+
+// more is behind the quotes that follow those that end a text of several lines, two at
+// most: they are the last of the text itself.
+func more(text string, i int, quote byte) int {
+	for n := 0; n < 2 && i < len(text) && text[i] == quote; n++ {
+		i++
+	}
+	return i
 }
 
 // quoteTOML writes a basic string of TOML.

@@ -106,7 +106,8 @@ func build(ctx context.Context, src source, t target, root, binary string, env .
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build for %s: %w\n%s", t, err, out)
 	}
-	return nil
+	// The container's user runs it as it lies here, whatever the umask.
+	return os.Chmod(binary, 0o755)
 }
 
 // goSettings is an environment for go without what people set for themselves, there

@@ -22,7 +22,7 @@ func makeDeb(src source, t target, dir string, share []file) error {
 	}
 	files := []file{{name: "usr/bin/sheaf", content: program, program: true}}
 	for _, f := range share {
-		if f.name, f.content, err = inDebian(f.name, f.content); err != nil {
+		if f.name, f.content, err = inDebian(f.name, f.content, src.date); err != nil {
 			return err
 		}
 		if f.name != "" {
@@ -45,12 +45,12 @@ func debVersion(version string) string {
 	return number + "~" + strings.ReplaceAll(pre, "-", ".")
 }
 
-// debCopyright names the license; every Debian has its text.
+// debCopyright names the license, for a year; every Debian has its text.
 const debCopyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: sheaf
 
 Files: *
-Copyright: the Sheaf authors
+Copyright: %d the Sheaf authors
 License: Apache-2.0
  On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.
  What is linked into the program, and under which licenses, is in NOTICE.md
@@ -58,7 +58,7 @@ License: Apache-2.0
 `
 
 // inDebian says where a file of share lies on Debian, "" for nowhere, and how.
-func inDebian(name string, content []byte) (string, []byte, error) {
+func inDebian(name string, content []byte, date time.Time) (string, []byte, error) {
 	switch {
 	case strings.HasPrefix(name, "man/"):
 		packed, err := gz(content)
@@ -67,7 +67,7 @@ func inDebian(name string, content []byte) (string, []byte, error) {
 		packed, err := gz(content)
 		return "usr/share/doc/sheaf/changelog.gz", packed, err
 	case name == "LICENSE":
-		return "usr/share/doc/sheaf/copyright", []byte(debCopyright), nil
+		return "usr/share/doc/sheaf/copyright", fmt.Appendf(nil, debCopyright, date.Year()), nil
 	case name == "NOTICE.md", name == "README.md":
 		return "usr/share/doc/sheaf/" + name, content, nil
 	case name == "completions/sheaf.bash":

@@ -88,6 +88,7 @@ func makeAll(ctx context.Context, src source, targets []target, dir, url string)
 	fmt.Printf("sheaf %s, commit %.12s\n", src.version, src.commit)
 	var binaries []string
 	for _, t := range targets {
+		fmt.Printf("building %s\n", t)
 		binary := t.binary(dir)
 		if err := build(ctx, src, t, ".", binary); err != nil {
 			return err

@@ -83,6 +83,14 @@ func TestDebVersion(t *testing.T) {
 	}
 }
 
+// Debian wants to know whose the program is since when.
+func TestDebianCopyrightHasYear(t *testing.T) {
+	name, content, err := inDebian("LICENSE", nil, day)
+	if err != nil || name != "usr/share/doc/sheaf/copyright" || !strings.Contains(string(content), "\nCopyright: 2026 the Sheaf authors\n") {
+		t.Errorf("%s, %v\n%s", name, err, content)
+	}
+}
+
 func TestTarHasFilesAsGiven(t *testing.T) {
 	var b bytes.Buffer
 	if err := writeTarGz(&b, testFiles(), day); err != nil {

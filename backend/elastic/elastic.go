@@ -21,7 +21,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"sheaf"
@@ -99,9 +98,6 @@ type Store struct {
 	client  *httpstore.Client
 
 	calls *httpstore.Calls
-
-	// settled says that the last write of this store was whole and shows.
-	settled atomic.Bool
 
 	mu       sync.Mutex
 	known    map[string]bool // terms that are in the dictionary

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"strings"
@@ -358,6 +359,62 @@ func TestNearAll(t *testing.T) {
 				t.Errorf("%v, %v", r, err)
 			}
 		})
+	}
+}
+
+// TestWithinMany: among few chunks or many, every hit has the similarity of its nearest
+// passage, and names it.
+func TestWithinMany(t *testing.T) { each(t, testWithinMany) }
+
+func testWithinMany(t *testing.T, s *backendtest.Stores[elastic.Options]) {
+	r := rand.New(rand.NewPCG(1, 2))
+	unit := func() []float32 {
+		x, y, z := r.NormFloat64(), r.NormFloat64(), r.NormFloat64()
+		n := math.Sqrt(x*x + y*y + z*z)
+		return []float32{float32(x / n), float32(y / n), float32(z / n)}
+	}
+	query := unit()
+	var batch backend.Batch
+	type nearest struct {
+		passage int
+		score   float64
+	}
+	want := map[sheaf.ID]nearest{}
+	for i := range 700 {
+		id := sheaf.ID(fmt.Sprintf("t:d%03d", i))
+		best := nearest{score: -2}
+		c := backendtest.Chunk(string(id), "body", "x")
+		c.Vectors = []backend.Vectors{{Name: "body"}}
+		for at := range 1 + i%4 {
+			v := unit()
+			c.Vectors[0].Passages = append(c.Vectors[0].Passages, v)
+			if score := float64(v[0])*float64(query[0]) + float64(v[1])*float64(query[1]) + float64(v[2])*float64(query[2]); score > best.score {
+				best = nearest{at, score}
+			}
+		}
+		want[id] = best
+		batch.Chunks = append(batch.Chunks, c)
+	}
+	b := s.Open(t, s.New(t))
+	defer b.Close()
+	if err := b.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{40, 600} {
+		within := make([]sheaf.ID, n)
+		for i := range within {
+			within[i] = batch.Chunks[700-n+i].ID
+		}
+		got, err := b.Retrieve(t.Context(), backend.Request{Limit: 700, Within: within, Vector: &backend.VectorRequest{Field: "body", Vector: query}})
+		if err != nil || len(got) != n {
+			t.Fatalf("among %d chunks %d are found, %v", n, len(got), err)
+		}
+		for _, h := range got {
+			w := want[h.ID]
+			if h.Passage != w.passage || math.Abs(h.Score-w.score) > 1e-5 || h.ID < within[0] {
+				t.Fatalf("among %d chunks %s has %v for passage %d, want %v for %d", n, h.ID, h.Score, h.Passage, w.score, w.passage)
+			}
+		}
 	}
 }
 

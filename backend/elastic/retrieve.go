@@ -31,9 +31,13 @@ func (s *Store) Retrieve(ctx context.Context, req backend.Request) (sheaf.Rankin
 	return s.ranking(&req, &found)
 }
 
+// noStored has the server read nothing of what is stored of a hit, not even its key: that
+// lies among texts and vectors, which it would unpack for each.
+const noStored = "_none_"
+
 // ranked is the search for the hits of a request.
 func ranked(req *backend.Request, query object) object {
-	return object{"size": req.Limit, "query": query, "_source": false, "docvalue_fields": []string{"id"}, "track_total_hits": false,
+	return object{"size": req.Limit, "query": query, "_source": false, "stored_fields": noStored, "docvalue_fields": []string{"id"}, "track_total_hits": false,
 		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
 }
 
@@ -208,8 +212,11 @@ func (s *Store) near(req *backend.Request, clauses []any) (object, error) {
 	}
 	path := vectorPath(req.Vector.Field)
 	field := path + ".p"
+	bare := func(query object) object { return object{"path": path, "score_mode": "max", "query": query} }
 	nested := func(query object) object {
-		return object{"nested": object{"path": path, "score_mode": "max", "query": query, "inner_hits": object{"size": 1, "_source": false}}}
+		out := bare(query)
+		out["inner_hits"] = object{"size": 1, "_source": false, "stored_fields": noStored}
+		return object{"nested": out}
 	}
 	s.mu.Lock()
 	flat := s.flat[req.Vector.Field]
@@ -218,7 +225,17 @@ func (s *Store) near(req *backend.Request, clauses []any) (object, error) {
 	switch {
 	case s.o.Dialect == Elasticsearch && (s.o.HNSW || flat) && req.Limit <= maxNear:
 		k = min(k, maxNear)
-		return nested(object{"knn": bounded(object{"field": field, "query_vector": req.Vector.Vector, "k": k, "num_candidates": max(k, 100)}, clauses)}), nil
+		knn := func(k int) object {
+			return object{"field": field, "query_vector": req.Vector.Vector, "k": k, "num_candidates": max(k, 100)}
+		}
+		if len(req.Within) < manyWithin {
+			return nested(object{"knn": bounded(knn(k), clauses)}), nil
+		}
+		// The nearest passage of a hit is looked for with what its own part of the query
+		// demands: a part that adds nothing to the score demands nothing.
+		passage := nested(object{"knn": knn(1)})
+		passage["nested"].(object)["boost"] = 0
+		return object{"bool": object{"must": []any{object{"nested": bare(object{"knn": bounded(knn(k), clauses)})}}, "should": []any{passage}}}, nil
 	case s.o.Dialect == OpenSearch && s.o.HNSW:
 		return nested(object{"knn": object{field: bounded(object{"vector": req.Vector.Vector, "k": k}, clauses)}}), nil
 	}
@@ -232,6 +249,10 @@ func (s *Store) near(req *backend.Request, clauses []any) (object, error) {
 	}
 	return query, nil
 }
+
+// manyWithin is from how many chunks on it is cheaper that Elasticsearch compares all
+// vectors once more than that it looks these chunks up again for each of its hits.
+const manyWithin = 500
 
 // maxNear is how many of the nearest vectors Elasticsearch finds without a script.
 const maxNear = 10_000

@@ -99,13 +99,13 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sh
 			gone = append(gone, id)
 		}
 	}
-	if len(gone) > 0 && !s.settled.Load() {
-		// What a write that broke off left is not found, and so not removed, before it shows.
+	if len(gone) > 0 {
+		// What a write that broke off left, of whatever process, is not found, and so not
+		// removed, before it shows. Where everything does, this is one request that does nothing.
 		if err := s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil); err != nil {
 			return err
 		}
 	}
-	s.settled.Store(false)
 	out, ctxOut := s.bulk(ctx, rejected)
 	words, err := out.all(ctxOut, chunks)
 	if err != nil {
@@ -121,9 +121,7 @@ func (s *Store) write(ctx context.Context, batch *backend.Batch, rejected map[sh
 			return err
 		}
 	}
-	err = s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil)
-	s.settled.Store(err == nil)
-	return err
+	return s.client.Call(ctx, "POST", "/"+s.o.Index+"/_refresh", nil, nil)
 }
 
 // newFields are the vector fields of chunks that the index does not have yet.

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,6 +128,27 @@ func TestWreck(t *testing.T) {
 			}
 			if !w.SettingsFound || len(settings.Trees) != 2 || settings.Chunker != "window" || settings.Extra["rescued"] != "yes" {
 				t.Errorf("%s: the settings are %+v", where, settings)
+			}
+		}
+	}
+}
+
+// TestMissingFile: a catalog without one of its segments is damaged, and not a new one, whose first
+// change would remove the texts in the others.
+func TestMissingFile(t *testing.T) {
+	files := mixed(t)
+	for name := range files {
+		if !strings.HasPrefix(name, "catalog-0") {
+			continue
+		}
+		for _, readOnly := range []bool{false, true} {
+			fsys := restore(t, files)
+			if err := fsys.Remove("/c/" + name); err != nil {
+				t.Fatal(err)
+			}
+			_, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: readOnly})
+			if !errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(err.Error(), name) {
+				t.Errorf("without %s, read-only %t: %v", name, readOnly, err)
 			}
 		}
 	}

@@ -176,7 +176,6 @@ func (ix *Index) load() error {
 		return ix.open(&s, m.Generation)
 	})
 	switch {
-	case errors.Is(err, ErrCorrupt): // a segment that is missing is no empty index
 	case errors.Is(err, fs.ErrNotExist) && !ix.options.ReadOnly:
 		// Numbers begin with the time: a reader that has an index open which
 		// stood here before takes neither its files nor its generations for

@@ -173,7 +173,8 @@ func write(fsys vfs.FS, path string, data []byte) error {
 // Open reads the current generation and passes it to open, which opens the
 // files that it names. When one of them is gone because the writer published a
 // newer generation meanwhile, both are tried again; a file that is missing from
-// the current generation is an error that wraps ErrCorrupt.
+// the current generation is an error that wraps ErrCorrupt, and not fs.ErrNotExist as
+// that of a folder without any does.
 func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Manifest, error) {
 	var none T
 	m, err := Read(fsys, dir)
@@ -193,7 +194,7 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 			return none, m, readErr
 		}
 		if newer.Generation == m.Generation {
-			return none, m, fmt.Errorf("%s: %w: generation %d names a file that is gone: %w", Name, ErrCorrupt, m.Generation, err)
+			return none, m, fmt.Errorf("%s: %w: generation %d names a file that is gone: %v", Name, ErrCorrupt, m.Generation, err)
 		}
 		m = newer
 	}

@@ -361,8 +361,8 @@ func (c *Collection) canRun(p *profile.Profile) error {
 // What a caller may be told besides the categories of the root package.
 var (
 	// ErrPrecondition says that a document is another version than the caller
-	// believes.
-	ErrPrecondition = errors.New("the document is another version by now")
+	// believes, or there when it must not be.
+	ErrPrecondition = errors.New("a condition of the change does not hold")
 	// ErrConflict says that a request conflicts with itself, or with what there is.
 	ErrConflict = errors.New("conflict")
 	// ErrForbidden says that the caller may not do what they ask for.

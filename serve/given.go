@@ -407,9 +407,12 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		case ch.Put == nil && !there && left == "": // whatever the conditions: RFC 9110, section 13.2.1
 			return notFound(ch.ID)
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):
-			return inChange(i, unmet("if_match", ch.ID))
+			if !there {
+				return inChange(i, unmet("if_match", "there is no document %s", ch.ID))
+			}
+			return inChange(i, unmet("if_match", "%s is another version by now: read it again", ch.ID))
 		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && HasTag(ch.IfNoneMatch, tag)):
-			return inChange(i, unmet("if_none_match", ch.ID))
+			return inChange(i, unmet("if_none_match", "there is a document %s, with the ETag %s", ch.ID, tag))
 		}
 		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version, left: left != ""}
 	}

@@ -172,8 +172,8 @@ func fieldError(field, format string, args ...any) error {
 }
 
 // unmet says which condition of a change to a document does not hold.
-func unmet(field string, doc sheaf.ID) error {
-	return &FieldError{Field: field, Err: fmt.Errorf("%w: %s", ErrPrecondition, doc)}
+func unmet(field, format string, args ...any) error {
+	return &FieldError{Field: field, Err: fmt.Errorf("%w: "+format, append([]any{ErrPrecondition}, args...)...)}
 }
 
 // inField says in which field an error of invalid input lies; others stay.

@@ -160,7 +160,7 @@ func (a *app) keyListCommand() *cobra.Command {
 				}
 				return a.printJSON(map[string]any{"schema": "sheaf.keys/1", "keys": out})
 			}
-			rows := [][]string{{"id", "name", "scopes", "tenant", "access", "state"}}
+			rows := [][]string{{"id", "name", "scopes", "tenant", "access", "sets", "filter", "state"}}
 			for i := range list {
 				rows = append(rows, keyRow(&list[i]))
 			}
@@ -190,7 +190,7 @@ func keyRow(k *access.Key) []string {
 	if who == "" {
 		who = "public"
 	}
-	row := []string{k.ID, k.Name, strings.Join(scopes, ", "), k.Tenant, who, state}
+	row := []string{k.ID, k.Name, strings.Join(scopes, ", "), k.Tenant, who, strings.Join(k.Sets, ", "), k.Baked, state}
 	for i := range row {
 		row[i] = terminal.Clean(row[i])
 	}

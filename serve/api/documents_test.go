@@ -61,6 +61,9 @@ func TestPutGetDelete(t *testing.T) {
 	if part.Text != "# Zebras\n\nStripes on savannas.\n" {
 		t.Errorf("text: %q", part.Text)
 	}
+	if _, body := s.ask(t, "PUT", path, `{"text": "# B\n"}`, "If-None-Match", "*"); !strings.Contains(string(body), "there is a document") {
+		t.Errorf("If-None-Match: * of a document that is there: %s", body)
+	}
 	for header, status := range map[string]int{`If-Match: "other"`: 412, "If-None-Match: *": 412, "If-Match: " + stored.ETag: 200} {
 		name, value, _ := strings.Cut(header, ": ")
 		if res, body := s.ask(t, "PUT", path, `{"text": "Donkeys.\n"}`, name, value); res.StatusCode != status {

@@ -59,6 +59,12 @@ const (
 	segmentSuffix = ".seg"
 	// DefaultMemory bounds the memory that is taken while chunks are added.
 	DefaultMemory = 256 << 20
+	// LeastMemory is the least that bounds it: with less allowed building works, and may
+	// take more than that.
+	LeastMemory = 4 * baseMemory
+	// baseMemory is about what building takes that nobody counts: what lists are encoded in,
+	// buffers of files, what is known of open files, and as much again for garbage.
+	baseMemory = 16 << 20
 )
 
 func corruptf(format string, args ...any) error {
@@ -82,8 +88,8 @@ type Options struct {
 	// named are not compared.
 	Vectors []VectorModel
 	// Memory bounds the memory that is taken while chunks are added, and while they are
-	// written: what of the machine's memory is this index's and no page of a file,
-	// beyond a few MB and what the caller holds; 0 is DefaultMemory. Background merges of
+	// written: what of the machine's memory is this index's and no page of a file, without
+	// what the caller holds; 0 is DefaultMemory, see LeastMemory. Background merges of
 	// several segments take half of it at most. GatherMemory bounds what a load gathers
 	// of it before it writes a run; 0 is all of it.
 	Memory, GatherMemory int64
@@ -128,6 +134,9 @@ type Index struct {
 	cancel context.CancelFunc
 	merge  mergeState
 }
+
+// counted is what of the memory that is allowed may be taken by what is counted.
+func counted(allowed int64) int64 { return allowed - min(baseMemory, allowed/4) }
 
 // Open opens the index in a folder; one that is not there is empty, or for
 // ReadOnly an error that wraps fs.ErrNotExist. It reads little, whatever the

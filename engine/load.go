@@ -218,7 +218,7 @@ func (l *Load) room() int64 { return l.left(l.gather()) }
 // run for every few chunks.
 func (l *Load) left(memory int64) int64 {
 	if l.index.merge.running.Load() {
-		memory = min(memory, l.index.options.Memory-l.index.options.Memory/mergeShare)
+		memory = min(memory, counted(l.index.options.Memory)-l.index.options.Memory/mergeShare)
 	}
 	return memory - min(l.noted.Load(), memory/2)
 }
@@ -226,9 +226,9 @@ func (l *Load) left(memory int64) int64 {
 // gather is what a load may gather where nothing else takes memory.
 func (l *Load) gather() int64 {
 	if some := l.index.options.GatherMemory; some > 0 {
-		return min(some, l.index.options.Memory)
+		return min(some, counted(l.index.options.Memory))
 	}
-	return l.index.options.Memory
+	return counted(l.index.options.Memory)
 }
 
 // used is the memory that workers take together.

@@ -109,8 +109,9 @@ func TestMemoryBounds(t *testing.T) {
 			if int64(input) < 2*c.memory {
 				t.Fatalf("%d bytes of texts are no more than the load may keep", input)
 			}
-			// Lists and hash tables have room to grow, pieces of memory some at their ends.
-			if most := beside.Load(); most > c.memory+c.memory/4+int64(c.goroutines)<<19 || most < c.memory/2 {
+			// Lists and hash tables have room to grow, pieces of memory some at their ends. What
+			// nobody counts is within what is allowed too.
+			if most, may := beside.Load(), counted(c.memory); most > may+may/4+int64(c.goroutines)<<19 || most < may/2 || c.memory >= 16<<20 && most > c.memory {
 				t.Errorf("%d bytes are taken beside the heap, with %d allowed", most, c.memory)
 			}
 			// What encodes lists, buffers of files, and each segment that is open. Where all of
@@ -128,6 +129,16 @@ func TestMemoryBounds(t *testing.T) {
 				t.Error("a load that is closed takes chunks")
 			}
 		})
+	}
+}
+
+// TestCounted: what is counted leaves room for what is not, from LeastMemory on.
+func TestCounted(t *testing.T) {
+	for _, allowed := range []int64{1, 2, 1 << 20, LeastMemory - 1, LeastMemory, 64 << 20, DefaultMemory, 1 << 40} {
+		n := counted(allowed)
+		if n < 1 || n > allowed || allowed >= LeastMemory && n != allowed-baseMemory {
+			t.Errorf("of %d bytes %d may be counted", allowed, n)
+		}
 	}
 }
 

@@ -206,7 +206,7 @@ func (ix *Index) mergeOnce(ctx context.Context, rate int64, most int, choose fun
 	name := ix.newName()
 	path := filepath.Join(ix.options.Dir, name)
 	slow := throttle{rate: rate, pause: ix.pause}
-	if err := segment.Merge(ctx, ix.fs, path, goroutines(most, ix.options.Memory, taken), sources, slow.wait); err != nil {
+	if err := segment.Merge(ctx, ix.fs, path, goroutines(most, counted(ix.options.Memory), taken), sources, slow.wait); err != nil {
 		return false, err
 	}
 	reader, err := segment.Open(ix.fs, path)

@@ -40,8 +40,9 @@ type Options struct {
 	// open store, not to the index: all ways answer from the same one.
 	Lengths   bm25.Lengths
 	AllChunks bool
-	// MemoryBytes bounds the memory that is taken while chunks are added, beyond a few MB
-	// and what the caller holds; 0 is 256 MiB. GatherBytes bounds what of it is gathered
+	// MemoryBytes bounds the memory that is taken while chunks are added, without what the
+	// caller holds and pages of files; 0 is 256 MiB. With less than LeastMemory building
+	// works and may take more than is allowed. GatherBytes bounds what of it is gathered
 	// before it is written to disk, to be joined when it is committed; 0 is all of it.
 	MemoryBytes, GatherBytes int64
 	// MergeRate bounds how many bytes merges in the background write in a second;
@@ -55,6 +56,9 @@ type Options struct {
 
 // NoMerges is a merge rate: none.
 const NoMerges = engine.NoMerges
+
+// LeastMemory is the least MemoryBytes that bound what building takes.
+const LeastMemory = engine.LeastMemory
 
 // Store is an open index.
 type Store struct {

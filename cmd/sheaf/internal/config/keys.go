@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sheaf/backend/embedded"
 	"sheaf/inference/openai"
 )
 
@@ -282,8 +283,8 @@ var keys = []Key{
 	{Name: "cache_size", Kind: KindSize, Default: "32MiB", Max: 1 << 36,
 		Help:  "memory for remembered answers in serve and mcp; 0 remembers none",
 		field: func(v *Values) any { return &v.CacheSize }},
-	{Name: "index_memory", Kind: KindSize, Default: "256MiB", Min: 1 << 20, Max: 1 << 36,
-		Help:  "memory for the words, columns and vectors that the engine gathers before it writes them",
+	{Name: "index_memory", Kind: KindSize, Default: "256MiB", Min: embedded.LeastMemory, Max: 1 << 36,
+		Help:  "memory that the engine takes while it builds the index, beside the program, the documents that are read and mapped files",
 		field: func(v *Values) any { return &v.IndexMemory }},
 	{Name: "merge_rate", Kind: KindSize, Default: "64MiB", Max: 1 << 36,
 		Help:  "how much the engine writes in a second, at most, while it merges parts of the index in the background; 0 pauses that",

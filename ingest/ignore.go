@@ -96,7 +96,7 @@ func (f *ignoreFile) says(r *ignoreRule) string {
 }
 
 // wildmatch matches a gitignore pattern: '?' and '[...]' are one character that
-// is no slash, '*' any number of those, "**" between slashes any number of
+// is no slash, '*' any number of those, "**" between slashes, or more of them, any number of
 // folders, '\' takes the next character as it is.
 func wildmatch(pattern, s string) bool {
 	m := matcher{pattern: pattern, s: s}
@@ -132,13 +132,16 @@ func (m *matcher) try(p, i int) bool {
 		pattern, s := m.pattern[p:], m.s[i:]
 		switch c := pattern[0]; c {
 		case '*':
-			if strings.HasPrefix(pattern, "**/") { // in every folder, this one too
-				return m.folders(p+3, i)
-			}
-			if pattern == "**" {
+			rest := strings.TrimLeft(pattern, "*")
+			next := p + len(pattern) - len(rest)
+			// Git compares what is plain at the beginning first, so the first stars begin as a slash had them.
+			switch whole := next > p+1 && (p == strings.IndexAny(m.pattern, `*?[\`) || m.pattern[p-1] == '/'); {
+			case whole && rest == "":
 				return true
+			case whole && rest[0] == '/': // in every folder, this one too
+				return m.folders(next+1, i)
 			}
-			return m.star(p+len(pattern)-len(strings.TrimLeft(pattern, "*")), i)
+			return m.star(next, i)
 		case '?':
 			if s == "" || s[0] == '/' {
 				return false
@@ -151,9 +154,6 @@ func (m *matcher) try(p, i int) bool {
 			}
 			p, i = p+size, i+runeLen(s)
 		default:
-			if c == '/' && strings.HasPrefix(pattern, "/**/") && s != "" && s[0] == '/' && m.match(p+3, i) {
-				return true // "a/**/b" is also "a/b"
-			}
 			if c == '\\' && len(pattern) > 1 {
 				p++
 			}

@@ -1,6 +1,12 @@
 package ingest
 
 import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,6 +27,69 @@ func TestHostilePatterns(t *testing.T) {
 	} {
 		if got := wildmatch(c.pattern, c.s); got != c.want {
 			t.Errorf("%.30s...: %v", c.pattern, got)
+		}
+	}
+}
+
+// TestIgnoresAsGitDoes: of random files of rules and random paths, git ignores the
+// same ones. Letters of several bytes are left out: git takes their bytes for characters, and we do not.
+func TestIgnoresAsGitDoes(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("TestIgnoresAsGitDoes: no git here to compare with")
+	}
+	const seed = 7
+	rng := rand.New(rand.NewPCG(seed, 1))
+	pick := func(from ...string) string { return from[rng.IntN(len(from))] }
+	some := func(most int, from ...string) string {
+		out := ""
+		for range 1 + rng.IntN(most) {
+			out += pick(from...)
+		}
+		return out
+	}
+	dir := t.TempDir()
+	git := func(in string, args ...string) string {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(in)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_DIR="+filepath.Join(dir, ".git"), "GIT_WORK_TREE="+dir)
+		out, err := cmd.Output()
+		if code := cmd.ProcessState.ExitCode(); err != nil && code != 1 { // 1 says that nothing is ignored
+			t.Fatalf("git %q: %v", args, err)
+		}
+		return string(out)
+	}
+	git("", "init", "-q", ".")
+	for round := range 200 {
+		rules := ""
+		for range 1 + rng.IntN(4) {
+			rules += pick("", "", "", "!", "/", "\\!", "\\#", "#") + some(5, "a", "b", "ab", "c.md", "*", "**", "?", "/", "/**/", "**/", "[ab]", "[!a]", "[a-c]", "[^b]", "[]a]", "[[:alpha:]]", "\\*", "\\a", ".", " ", "\\ ", "é", "[", "]", "{a,b}") + pick("", "", "/", "/**", " ", "\\ ", "\r") + "\n"
+		}
+		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(rules), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var paths []string
+		for range 60 {
+			paths = append(paths, strings.Trim(path.Clean(some(6, "a", "b", "ab", "c.md", "/", ".", " ", "[", "*")), "/"))
+		}
+		paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" || strings.HasPrefix(p, "..") || p == "." })
+		ignored := map[string]bool{}
+		for line := range strings.SplitSeq(git(strings.Join(paths, "\x00"), "check-ignore", "--no-index", "-z", "--stdin"), "\x00") {
+			ignored[line] = true
+		}
+		file := parseIgnore("", ".gitignore", rules)
+		for _, p := range paths {
+			want := ignored[p]
+			got := false
+			for at := range len(p) + 1 { // a folder that is ignored holds nothing that is not
+				if at < len(p) && p[at] != '/' || got {
+					continue
+				}
+				r := file.verdict(p[:at], path.Base(p[:at]), at < len(p))
+				got = r != nil && !r.negated
+			}
+			if got != want {
+				t.Errorf("round %d of seed %d: rules %q, path %q: %v, git says %v", round, seed, rules, p, got, want)
+			}
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -18,6 +17,7 @@ import (
 	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
+	"sheaf/serve/api"
 	"sheaf/serve/mcp"
 )
 
@@ -77,7 +77,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		if err != nil {
 			return err
 		}
-		return server.Run(ctx, mcp.Stdio(os.Stdin, os.Stdout))
+		return mcp.Stdio(ctx, server, os.Stdin, os.Stdout)
 	})
 	err = group.Wait()
 	if errors.Is(err, context.Canceled) && cmd.Context().Err() == nil {
@@ -96,6 +96,7 @@ func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, address string) error 
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return withHint(sheaf.Invalidf("--http %q: must be an address of the loopback, such as 127.0.0.1", address), "sheaf serve serves others, with keys")
 	}
+	o.Time = api.DefaultTime
 	handler, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
 	if err != nil {
 		return err
@@ -107,15 +108,5 @@ func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, address string) error 
 		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	}
 	a.notice("serving %s", terminal.Clean("http://"+listener.Addr().String()+"/mcp"))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	closed := context.AfterFunc(ctx, func() {
-		wait, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		_ = server.Shutdown(wait)
-	})
-	defer closed()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return serveUntil(ctx, listener, mux)
 }

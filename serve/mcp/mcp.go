@@ -111,6 +111,11 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			defer cancel()
 			defer context.AfterFunc(s.request, cancel)()
 		}
+		if s.o.Time > 0 { // of the whole call, whatever it waits for and however many collections it asks
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, s.o.Time)
+			defer cancel()
+		}
 		if call, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && call != nil {
 			if err := refuseValues(call.Arguments); err != nil {
 				return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}}, nil
@@ -206,7 +211,11 @@ const (
 // ready waits a while for a collection that is indexed for the first time. What
 // there is then is searched.
 func (s *server) ready(ctx context.Context, c *serve.Collection) {
-	for began := time.Now(); time.Since(began) < firstWait && c.Ready(ctx) != nil; {
+	wait := firstWait
+	if s.o.Time > 0 {
+		wait = min(wait, s.o.Time/2) // time to search is left
+	}
+	for began := time.Now(); time.Since(began) < wait && c.Ready(ctx) != nil; {
 		select {
 		case <-ctx.Done():
 			return
@@ -242,12 +251,7 @@ func search[T any](ctx context.Context, s *server, collection string, f func(con
 		return none, err
 	}
 	defer r.Close()
-	within, cancel := ctx, func() {}
-	if s.o.Time > 0 {
-		within, cancel = context.WithTimeout(ctx, s.o.Time)
-	}
-	out, err := f(within, r)
-	cancel()
+	out, err := f(ctx, r)
 	if errors.Is(err, context.DeadlineExceeded) && s.o.Time > 0 {
 		return none, fmt.Errorf("%w: it took more than %v: ask for less, or name another profile", sheaf.ErrUnavailable, s.o.Time)
 	}

@@ -2,13 +2,18 @@ package mcp_test
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"sheaf"
+	"sheaf/backend"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/mcp"
@@ -45,7 +50,7 @@ func startRaw(t *testing.T) *raw {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Run(t.Context(), mcp.Stdio(theirs, said))
+		_ = mcp.Stdio(t.Context(), server, theirs, said)
 		_ = said.Close()
 	}()
 	r := &raw{t: t, in: ours, out: make(chan line, 1)}
@@ -157,4 +162,75 @@ func TestLists(t *testing.T) {
 			t.Errorf("%s: after all that: %+v", version, l.Error)
 		}
 	}
+}
+
+// TestInputEnds: what was asked before the input ended is answered, and the server ends
+// without a fault. Stopped in the middle of a call, it answers it first.
+func TestInputEnds(t *testing.T) {
+	const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	ask := func(id int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`+"\n", id)
+	}
+	for _, stopped := range []bool{false, true} {
+		b := &slow{asked: make(chan struct{}, 10), free: make(chan struct{})}
+		f := servetest.Open(t, notes, func(o *serve.Options) {
+			b.Backend, o.Backend = o.Backend, b
+		})
+		server, err := mcp.New(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test"}, access.Unrestricted())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		in, say := io.Pipe()
+		var out bytes.Buffer
+		done := make(chan error, 1)
+		go func() { done <- mcp.Stdio(ctx, server, in, &out) }()
+		if _, err := io.WriteString(say, begin+ask(2)+ask(3)+ask(4)); err != nil {
+			t.Fatal(err)
+		}
+		<-b.asked
+		if stopped {
+			stop()
+		} else {
+			_ = say.Close()
+		}
+		time.Sleep(50 * time.Millisecond) // the end is heard of before the store answers
+		close(b.free)
+		if err := <-done; stopped != errors.Is(err, context.Canceled) || (!stopped && err != nil) {
+			t.Errorf("stopped %t: %v", stopped, err)
+		}
+		stop()
+		_ = say.Close()
+		got := map[int]bool{}
+		for text := range strings.Lines(out.String()) {
+			var l line
+			if err := json.Unmarshal([]byte(text), &l); err != nil || l.Error != nil || (l.ID > 1 && !strings.Contains(string(l.Result), "move the")) {
+				t.Errorf("stopped %t: %s (%v)", stopped, text, err)
+			}
+			got[l.ID] = true
+		}
+		if len(got) != 4 && !stopped || !got[1] || !got[2] {
+			t.Errorf("stopped %t: answers to %v", stopped, got)
+		}
+	}
+}
+
+// slow is a store that answers when it may.
+type slow struct {
+	backend.Backend
+	asked, free chan struct{}
+}
+
+func (b *slow) Retrieve(ctx context.Context, r backend.Request) (sheaf.Ranking, error) {
+	select {
+	case b.asked <- struct{}{}:
+	default:
+	}
+	select {
+	case <-b.free:
+	case <-ctx.Done():
+		return sheaf.Ranking{}, ctx.Err()
+	}
+	return b.Backend.Retrieve(ctx, r)
 }

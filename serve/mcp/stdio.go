@@ -3,23 +3,39 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"sync"
-
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"io"
+	"sync"
+	"time"
 )
 
-// Stdio is the transport of a server on standard input and output, one message a
-// line. A line that is no message is answered with an error and the next one is
-// read, as JSON-RPC wants it: the SDK alone ends the session instead. out is not
-// closed.
-func Stdio(in io.ReadCloser, out io.Writer) sdk.Transport {
+// Stdio answers requests on in and out, one message a line, until in or ctx ends.
+// Either way the calls under way are answered first, within a bounded time: those that
+// do not end in it with an error. A line that is no message is answered with an error
+// and the next one is read, as JSON-RPC wants it: the SDK alone ends the session
+// instead. out is not closed.
+func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Writer) error {
 	said := &output{w: out}
-	return &sdk.IOTransport{Reader: &lines{in: in, buffered: bufio.NewReader(in), out: said}, Writer: said}
+	t := &stdio{IOTransport: sdk.IOTransport{Reader: &lines{in: in, buffered: bufio.NewReader(in), out: said}, Writer: said}, stop: ctx}
+	ended := make(chan error, 1)
+	// The SDK drops the answers of a session whose context ends, so the session does not
+	// see that context.
+	go func() { ended <- server.Run(context.WithoutCancel(ctx), t) }()
+	select {
+	case err := <-ended:
+		return errors.Join(err, ctx.Err())
+	case <-ctx.Done():
+	}
+	select {
+	case <-ended:
+	case <-time.After(stopGrace + time.Second): // the client reads no more, or a store does not heed
+	}
+	return ctx.Err()
 }
 
 // output takes lines whole, from the server and from what refuses lines.

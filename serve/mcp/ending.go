@@ -1,0 +1,139 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// How long calls under way may take when nothing more is read.
+const (
+	// lastAnswers is that of calls whose input ended.
+	lastAnswers = 30 * time.Second
+	// stopGrace is that of calls when the server is stopped.
+	stopGrace = 5 * time.Second
+)
+
+// stdio is a transport whose sessions end when stop does.
+type stdio struct {
+	sdk.IOTransport
+	stop context.Context
+}
+
+// Connect implements [sdk.Transport].
+func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := t.IOTransport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &session{Connection: c, stop: t.stop, due: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}, nil
+}
+
+// session holds the end of the input back until what was asked is answered: the SDK
+// cancels the calls under way when it hears of it, and drops their answers.
+type session struct {
+	sdk.Connection
+	stop context.Context
+
+	mu      sync.Mutex
+	due     map[jsonrpc.ID]bool // calls read and not answered; true while the answer is written
+	ended   bool                // what was due is answered
+	changed chan struct{}       // an answer was written
+}
+
+// Read implements [sdk.Connection].
+func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.stop, cancel)()
+	msg, err := s.Connection.Read(reading)
+	if err != nil {
+		s.finish(ctx)
+		if s.stop.Err() != nil {
+			err = io.EOF
+		}
+		return nil, err
+	}
+	// Who listens is answered when the session ends.
+	if r, ok := msg.(*jsonrpc.Request); ok && r.IsCall() && r.Method != "subscriptions/listen" {
+		s.mu.Lock()
+		if _, twice := s.due[r.ID]; !twice {
+			s.due[r.ID] = false
+		}
+		s.mu.Unlock()
+	}
+	return msg, nil
+}
+
+// Write implements [sdk.Connection].
+func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
+	r, ok := msg.(*jsonrpc.Response)
+	if !ok {
+		return s.Connection.Write(ctx, msg)
+	}
+	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return io.ErrClosedPipe
+	}
+	if _, known := s.due[r.ID]; known {
+		s.due[r.ID] = true
+	}
+	s.mu.Unlock()
+	err := s.Connection.Write(ctx, msg)
+	s.mu.Lock()
+	delete(s.due, r.ID)
+	s.mu.Unlock()
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+	return err
+}
+
+// finish waits for the answers that are due, and gives those that do not come in time
+// an error.
+func (s *session) finish(ctx context.Context) {
+	late, why, stopped := time.After(lastAnswers), "the input ended, and the call took too long after it", s.stop.Done()
+	for {
+		s.mu.Lock()
+		s.ended = len(s.due) == 0
+		done := s.ended
+		s.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-s.changed:
+		case <-stopped:
+			stopped, late, why = nil, time.After(stopGrace), "the server was stopped before the call ended: ask again when it runs"
+		case <-late:
+			s.refuse(ctx, why)
+			return
+		}
+	}
+}
+
+// refuse answers what is due with an error.
+func (s *session) refuse(ctx context.Context, why string) {
+	s.mu.Lock()
+	s.ended = true
+	var left []jsonrpc.ID
+	for id, writing := range s.due {
+		if writing {
+			s.mu.Unlock()
+			return // nobody reads what is written
+		}
+		left = append(left, id)
+	}
+	s.mu.Unlock()
+	for _, id := range left {
+		if s.Connection.Write(ctx, &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why}}) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// wire is a connection by hand: what is read, and what was written.
+type wire struct {
+	sdk.Connection
+	in  chan jsonrpc.Message
+	out chan *jsonrpc.Response
+}
+
+func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m, ok := <-w.in:
+		if !ok {
+			return nil, io.EOF
+		}
+		return m, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (w *wire) Write(_ context.Context, m jsonrpc.Message) error {
+	w.out <- m.(*jsonrpc.Response)
+	return nil
+}
+
+// TestEnding: the end is heard of when what was asked is answered, or its time is up;
+// then an error is the answer, and one that comes later is dropped.
+func TestEnding(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer time.Duration // after the end; 0 is never
+		stop   bool          // the server is stopped, the input goes on
+		late   bool          // and stopped after the input ended
+		ends   time.Duration
+		fails  bool
+	}{
+		"answered":             {answer: time.Second, ends: time.Second},
+		"never":                {ends: lastAnswers, fails: true},
+		"stopped, answered":    {answer: time.Second, stop: true, ends: time.Second},
+		"stopped, never":       {stop: true, ends: stopGrace, fails: true},
+		"ended, then stopped":  {late: true, ends: time.Second + stopGrace, fails: true},
+		"ended, stopped, done": {late: true, answer: 2 * time.Second, ends: 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stop, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				w := &wire{in: make(chan jsonrpc.Message, 3), out: make(chan *jsonrpc.Response, 3)}
+				s := &session{Connection: w, stop: stop, due: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
+				var ids []jsonrpc.ID
+				for _, text := range []string{"a", "b"} {
+					id, err := jsonrpc.MakeID(text)
+					if err != nil {
+						t.Fatal(err)
+					}
+					ids = append(ids, id)
+					w.in <- &jsonrpc.Request{ID: id, Method: "tools/call"}
+				}
+				w.in <- &jsonrpc.Request{Method: "notifications/initialized"} // is not answered
+				for range 3 {
+					if _, err := s.Read(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := s.Write(t.Context(), &jsonrpc.Response{ID: ids[0]}); err != nil {
+					t.Fatal(err)
+				}
+				<-w.out
+				began := time.Now()
+				switch {
+				case c.stop:
+					cancel()
+				default:
+					close(w.in)
+				}
+				if c.late {
+					time.AfterFunc(time.Second, cancel)
+				}
+				if c.answer > 0 {
+					time.AfterFunc(c.answer, func() { _ = s.Write(context.Background(), &jsonrpc.Response{ID: ids[1]}) })
+				}
+				if _, err := s.Read(t.Context()); err != io.EOF {
+					t.Errorf("the end is %v", err)
+				}
+				if took := time.Since(began); took != c.ends {
+					t.Errorf("after %v, want %v", took, c.ends)
+				}
+				if len(w.out) != 1 {
+					t.Fatalf("%d answers, want 1", len(w.out))
+				}
+				if r := <-w.out; r.ID != ids[1] || (r.Error != nil) != c.fails {
+					t.Errorf("answered with %+v", r)
+				}
+				if err := s.Write(t.Context(), &jsonrpc.Response{ID: ids[1]}); err == nil || len(w.out) != 0 {
+					t.Errorf("a second answer went out: %v", err)
+				}
+			})
+		})
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -127,7 +128,9 @@ type Update struct {
 
 // payload is the manifest's payload, as JSON.
 type payload struct {
-	Format   int           `json:"format"`
+	Format int `json:"format"`
+	// Begun says that nothing was published yet: see [Catalog.begin].
+	Begun    bool          `json:"begun,omitempty"`
 	Segments []segmentInfo `json:"segments"` // oldest first
 	Settings Settings      `json:"settings"`
 	// Skipped and Pending are the names of the files with these lists.
@@ -223,17 +226,48 @@ func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 // load opens the current generation.
 func (c *Catalog) load() (*View, error) {
 	view, m, err := manifest.Open(c.fs, c.dir, c.openView)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if c.o.ReadOnly {
-			return nil, fmt.Errorf("open catalog %s: %w", c.dir, sheaf.ErrNotFound)
+	if errors.Is(err, fs.ErrNotExist) && c.headless() {
+		// A writer that has just begun publishes before it writes segments.
+		if view, m, err = manifest.Open(c.fs, c.dir, c.openView); errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: %w: at byte 0: it is gone, and there are segments", manifest.Name, vfs.ErrCorrupt)
 		}
-		return newView(c, manifest.Manifest{}, payload{Format: format}, nil), nil
-	case err != nil:
+	}
+	none := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !none:
 		return nil, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
+	case c.o.ReadOnly && (none || view.payload.Begun):
+		return nil, fmt.Errorf("open catalog %s: %w", c.dir, sheaf.ErrNotFound)
+	case none:
+		return newView(c, manifest.Manifest{}, payload{Format: format}, nil), nil
 	}
 	view.generation = m.Generation
 	return view, nil
+}
+
+// headless reports whether there are segments in the folder, which a manifest names.
+func (c *Catalog) headless() bool {
+	names, err := c.fs.List(c.dir)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool {
+		number, ok := strings.CutPrefix(name, prefix)
+		_, err := strconv.ParseUint(number, 16, 64)
+		return ok && err == nil
+	})
+}
+
+// begin publishes a generation without anything before the first segment is written, so
+// that segments without a manifest are always damage, and never what a crash left of
+// the first update: who took them for that would sweep them.
+func (c *Catalog) begin(view *View) (generation uint64, err error) {
+	if view.generation > 0 {
+		return view.generation, nil
+	}
+	data, err := json.Marshal(payload{Format: format, Begun: true})
+	if err != nil {
+		return 0, err
+	}
+	generation = following(0)
+	return generation, manifest.Publish(c.fs, c.dir, manifest.Manifest{Generation: generation, Payload: data})
 }
 
 func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
@@ -301,6 +335,9 @@ func (c *Catalog) Reload() error {
 		return nil
 	}
 	view, err := c.load()
+	if errors.Is(err, sheaf.ErrNotFound) {
+		return nil // another one begins
+	}
 	if err != nil {
 		return err
 	}

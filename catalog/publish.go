@@ -23,12 +23,16 @@ import (
 // rewritten a logarithmic number of times.
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
-	p.Segments = append([]segmentInfo(nil), p.Segments...)
-	generation := following(view.generation)
+	p.Segments, p.Begun = append([]segmentInfo(nil), p.Segments...), false
 	changes, err := entriesOf(u)
 	if err != nil {
 		return nil, err
 	}
+	before, err := c.begin(view)
+	if err != nil {
+		return nil, err
+	}
+	generation := following(before)
 	if err := p.count(view, changes); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/vfs"
+	"sheaf/vfs/manifest"
 )
 
 // given says that a document's tree has no folder.
@@ -133,12 +134,12 @@ func TestWreck(t *testing.T) {
 	}
 }
 
-// TestMissingFile: a catalog without one of its segments is damaged, and not a new one, whose first
+// TestMissingFile: a catalog without its manifest or one of its segments is damaged, and not a new one, whose first
 // change would remove the texts in the others.
 func TestMissingFile(t *testing.T) {
 	files := mixed(t)
 	for name := range files {
-		if !strings.HasPrefix(name, "catalog-0") {
+		if !strings.HasPrefix(name, "catalog-0") && name != manifest.Name {
 			continue
 		}
 		for _, readOnly := range []bool{false, true} {

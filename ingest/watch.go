@@ -182,11 +182,12 @@ func (w *watch) until(ctx context.Context) {
 }
 
 // look runs and says when to run again when nothing happens: soon when another
-// process wrote the index meanwhile.
+// process wrote the index meanwhile, and when a folder is gone: nothing tells that it is
+// back.
 func (w *watch) look() time.Duration {
 	began := time.Now()
 	err := w.run()
-	if !w.polls && !errors.Is(err, sheaf.ErrUnavailable) {
+	if !w.polls && !errors.Is(err, sheaf.ErrUnavailable) && !errors.Is(err, fs.ErrNotExist) {
 		return rescan
 	}
 	return min(rescan, max(poll, (pollShare-1)*time.Since(began)))

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,15 +101,21 @@ func TestWatchFaults(t *testing.T) {
 	})
 }
 
-// While another process writes the index, looks follow each other until one may
-// write: what it found is not left until the next change.
+// While another process writes the index, or a folder is gone, looks follow each other
+// until one may write: what it found is not left until the next change.
 func TestWatchWaitsForOthers(t *testing.T) {
+	for _, fault := range []error{sheaf.ErrUnavailable, fs.ErrNotExist} {
+		t.Run(fault.Error(), func(t *testing.T) { watchWaits(t, fault) })
+	}
+}
+
+func watchWaits(t *testing.T, fault error) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		runs := 0
 		w := watch{run: func() error {
 			if runs++; runs < 5 {
-				return fmt.Errorf("%w: locked", sheaf.ErrUnavailable)
+				return fmt.Errorf("it stands in the way: %w", fault)
 			}
 			return nil
 		}}
@@ -117,7 +124,7 @@ func TestWatchWaitsForOthers(t *testing.T) {
 		time.Sleep(4*poll + rescan/2)
 		synctest.Wait()
 		if runs != 5 {
-			t.Errorf("%d runs, want 4 that found it locked and 1", runs)
+			t.Errorf("%d runs, want 4 that failed and 1", runs)
 		}
 		stop()
 		<-done

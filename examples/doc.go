@@ -1,5 +1,10 @@
-// Package examples shows how another Go program uses Sheaf. Every file is one
-// example, which runs as a test:
+// Package examples shows how another Go program uses Sheaf, which it finds in a
+// checkout beside it:
+//
+//	go mod edit -require sheaf@v0.0.0 -replace sheaf=../sheaf
+//	go mod tidy
+//
+// Every file is one example, which runs as a test:
 //
 //   - folder_test.go: index a folder and search it
 //   - profile_test.go: rank with a profile of one's own

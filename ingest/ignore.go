@@ -140,6 +140,9 @@ func (m *matcher) try(p, i int) bool {
 				return true
 			case whole && rest[0] == '/': // in every folder, this one too
 				return m.folders(next+1, i)
+			case whole && strings.HasPrefix(rest, `\/`): // in every folder below this one
+				slash := strings.IndexByte(s, '/')
+				return slash >= 0 && m.folders(next+2, i+slash+1)
 			}
 			return m.star(next, i)
 		case '?':

@@ -85,31 +85,43 @@ func guarded(prefix string, do func() error) (err error) {
 }
 
 // tooDeep is the token at which collections are nested deeper than most, nil when
-// none are: brackets, and columns in which list items and keys begin.
+// none are: brackets, marks of items and keys that no comma separates within brackets, and
+// elsewhere the columns in which items and keys begin.
 func tooDeep(tokens token.Tokens, most int) *token.Token {
 	var columns []int // of the block collections that are open, rising
-	flow := 0
+	var flow []int    // columns of the brackets that are open
+	closed := 0       // column of the bracket that the last one closed belongs to
+	marks := 0
 	for i, t := range tokens {
 		begins := t
 		switch t.Type {
 		case token.SequenceStartType, token.MappingStartType:
-			flow++
+			flow = append(flow, t.Position.Column)
 		case token.SequenceEndType, token.MappingEndType:
-			flow = max(0, flow-1)
-		case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType:
-			if flow > 0 {
-				continue
+			if n := len(flow); n > 0 {
+				closed, flow = flow[n-1], flow[:n-1]
 			}
+			marks = 0
+		case token.CollectEntryType:
+			marks = 0
+		case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType:
+			if len(flow) > 0 {
+				marks++
+				break
+			}
+			column := t.Position.Column
 			if t.Type == token.MappingValueType && i > 0 {
 				begins = tokens[i-1] // the key
+				if column = begins.Position.Column; begins.Type == token.SequenceEndType || begins.Type == token.MappingEndType {
+					column = closed
+				}
 			}
-			column := begins.Position.Column
 			for len(columns) > 0 && columns[len(columns)-1] >= column {
 				columns = columns[:len(columns)-1]
 			}
 			columns = append(columns, column)
 		}
-		if flow+len(columns) > most {
+		if len(flow)+len(columns)+marks > most {
 			return begins
 		}
 	}

@@ -3,18 +3,26 @@ package yamlfile_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
 	"sheaf/internal/yamlfile"
 )
 
-// Texts that made the parser take gigabytes, or panic, are faults with a place.
+// Texts that made the parser take gigabytes, or panic, are faults: none takes memory out of
+// proportion.
 func TestHostile(t *testing.T) {
 	const n = 100_000
-	for _, pattern := range []string{"[", "{a: ", "[']', ", "- ", "? ", "!a ", "&a ", "*a ", "[&a ", "a: b: ", "[a, ", "{a, ", "? - ", "'", "\"\\", "| ", "a\n ", "%\n", "---\n", "#", ": ", "- - ? ", "[{", "!<", "\t", "<<: "} {
-		for _, before := range []string{"", "a: ", "a:\n  - "} {
-			file, err := yamlfile.Parse(before+strings.Repeat(pattern, n/len(pattern)), yamlfile.Limits{Bytes: 1 << 20, Depth: 50})
+	for _, pattern := range []string{"[", "{a: ", "[']', ", "- ", "? ", "!a ", "&a ", "*a ", "[&a ", "a: b: ", "[a, ", "{a, ", "? - ", "'", "\"\\", "| ", "a\n ", "%\n", "---\n", "#", ": ", "- - ? ", "[{", "!<", "\t", "<<: ", "[ - ", "- a ", "? a ", "a: 1 ", "- [", "? {", "x: - ", "], [", ", - ", "&a [", "!a {"} {
+		for _, before := range []string{"", "a: ", "a:\n  - ", "[", "a: {", "a: [ b"} {
+			text := before + strings.Repeat(pattern, n/len(pattern))
+			var began, ended runtime.MemStats
+			runtime.ReadMemStats(&began)
+			file, err := yamlfile.Parse(text, yamlfile.Limits{Bytes: 1 << 20, Depth: 50})
+			if runtime.ReadMemStats(&ended); ended.TotalAlloc-began.TotalAlloc > 2000*n {
+				t.Errorf("%q takes %d MB for %d kB", before+pattern, (ended.TotalAlloc-began.TotalAlloc)>>20, n>>10)
+			}
 			var fault *yamlfile.Fault
 			if err != nil && !errors.As(err, &fault) || err == nil && file == nil {
 				t.Errorf("%q: %v", before+pattern, err)
@@ -24,6 +32,10 @@ func TestHostile(t *testing.T) {
 }
 
 func TestDepth(t *testing.T) {
+	flat := ""
+	for i := range 30 {
+		flat += "[" + strings.Repeat("x", i) + "]: 1\n"
+	}
 	block := ""
 	for i := range 10 {
 		block += strings.Repeat(" ", i) + "a:\n"
@@ -39,7 +51,10 @@ func TestDepth(t *testing.T) {
 		block + strings.Repeat(" ", 10) + "a: 1\n":                    "line 11, column 11",
 		strings.Repeat("a: 1\n", 1) + strings.Repeat("# [[[[[\n", 99): "",
 		"a: '" + strings.Repeat("[", 99) + "'\nb: x" + strings.Repeat("[", 99) + "\nc: |\n  " + strings.Repeat("[", 99) + "\n": "",
-		strings.Repeat("- a: 1\n  b: 2\n", 99): "",
+		strings.Repeat("- a: 1\n  b: 2\n", 99):                                                 "",
+		"a: [" + strings.Repeat("- ", 20) + "]":                                                "line 1, column 21",
+		"a: [" + strings.Repeat("-1, ", 99) + "]\nb: {" + strings.Repeat("c: 1, ", 99) + "}\n": "",
+		flat: "",
 	} {
 		_, err := yamlfile.Parse(text, yamlfile.Limits{Bytes: 1 << 20, Depth: 10})
 		if got := fmt.Sprint(err); (err == nil) != (place == "") || !strings.Contains(got, place) {

@@ -123,9 +123,6 @@ type Result struct {
 	// Notes say what a reader may want to know and what is no fault: how
 	// the query was read, which branches were left out.
 	Notes []string
-	// Words are those that were looked for when they are others than those of the
-	// query: spelt alike. A note says which.
-	Words sheaf.TextQuery
 	// Legs are the names of the branches that were fused, in the order of
 	// Hit.Legs.
 	Legs []string
@@ -223,16 +220,6 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 
 // run answers q and keeps what it was answered with.
 func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*run, error) {
-	r, err := s.once(ctx, q, p, opt, false)
-	if err != nil {
-		return nil, err
-	}
-	return s.spelling(ctx, r, q, opt), nil
-}
-
-// once answers q as it is written; alike says that some of its words stand for words
-// that are spelt alike.
-func (s *Searcher) once(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, alike bool) (*run, error) {
 	if (s.Backend == nil || s.Facts == nil) && !p.Scans() {
 		return nil, sheaf.Invalidf("search: a store and facts about its documents are needed")
 	}
@@ -244,7 +231,7 @@ func (s *Searcher) once(ctx context.Context, q sheaf.Query, p *profile.Profile, 
 	if err := s.Check(plan); err != nil && (opt.Order == nil || plan.Scan != nil) { // an order needs no branches
 		return nil, err
 	}
-	r := &run{searcher: s, query: q, asked: asked, opt: opt, profile: p, alike: alike, facts: newMemo(s.Facts), now: time.Now,
+	r := &run{searcher: s, query: q, asked: asked, opt: opt, profile: p, facts: newMemo(s.Facts), now: time.Now,
 		result: &Result{Profile: p.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
 	r.noted = len(q.Notes)
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
@@ -282,7 +269,6 @@ type run struct {
 	analyzed *analyzed     // a text of the query, the one asked for last
 	opt      Options
 	profile  *profile.Profile
-	alike    bool // words of the query stand for words that are spelt alike
 	facts    *memo
 	now      func() time.Time
 	result   *Result

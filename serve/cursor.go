@@ -28,14 +28,6 @@ type kept struct {
 	used time.Time
 }
 
-// words are those that were looked for.
-func (k *kept) words() sheaf.TextQuery {
-	if k.result.Words != nil {
-		return k.result.Words
-	}
-	return k.query.Words
-}
-
 const keyBytes = 12
 
 // Bounds of what is kept: rankings, results in all of them, and for how long

@@ -149,11 +149,7 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		}
 		found, err := r.newRanked(result)
 		if err == nil && q.Count {
-			counted := parsed
-			if result.Words != nil {
-				counted.Words = result.Words
-			}
-			err = r.countInto(ctx, found, counted)
+			err = r.countInto(ctx, found, parsed)
 		}
 		return found, err
 	}

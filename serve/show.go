@@ -31,7 +31,7 @@ type showing struct {
 // highlighter finds the words of the query.
 func (s *showing) highlighter() *search.Highlighter {
 	if s.words == nil {
-		s.words = search.NewHighlighter(s.c.o.Analyzer, s.ranking.words(), s.rarity(s.ctx))
+		s.words = search.NewHighlighter(s.c.o.Analyzer, s.ranking.query.Words, s.rarity(s.ctx))
 	}
 	return s.words
 }

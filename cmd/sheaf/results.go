@@ -30,8 +30,6 @@ type searchJSON struct {
 	Results    []resultJSON `json:"results"`
 	// Facets are there when they were asked for.
 	Facets []facetJSON `json:"facets,omitempty"`
-	// respelt is the note on words that were looked for by how they are spelt.
-	respelt string
 }
 
 type resultJSON struct {

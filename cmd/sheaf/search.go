@@ -38,8 +38,6 @@ Query language:
   status:done rating:>3 with this property; status:do* begins so, status:* has any
   after:2024-05         dated from then on; before:7d is older than a week
 Whatever cannot be read this way is searched as plain words, and a note says so.
-Words that no document has are searched as words that are spelt alike when
-nothing else is likely to answer.
 To begin a query with a dash, put -- before it.`,
 		Example: `  sheaf search how do I undo a commit
   sheaf search --in ~/notes 'tag:recipe "olive oil" -tomato'
@@ -135,8 +133,6 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		notes := q.Notes
 		if len(o.set) > 0 || o.columns.sort != "" || cmd.Flags().Changed("profile") {
 			notes = out.Notes // who chose a ranking is told what of it could not be
-		} else if out.respelt != "" {
-			notes = append(notes, out.respelt)
 		}
 		for _, n := range notes {
 			s.notice("%s", n)

@@ -273,9 +273,6 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 		out.Query = o.label
 	}
 	out.Answerable = result.Answerable
-	if result.Words != nil {
-		q.Words, out.respelt = result.Words, result.Notes[len(result.Notes)-1]
-	}
 	h := search.NewHighlighter(s.analyzer, q.Words, s.rarity(ctx))
 	gone := 0
 	for i := range result.Hits {

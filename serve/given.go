@@ -412,7 +412,7 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 			}
 			return inChange(i, unmet("if_match", "%s is another version by now: read it again", ch.ID))
 		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && HasTag(ch.IfNoneMatch, tag)):
-			return inChange(i, unmet("if_none_match", "there is a document %s, with the ETag %s", ch.ID, tag))
+			return inChange(i, unmet("if_none_match", "there is a document %s", ch.ID))
 		}
 		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version, left: left != ""}
 	}

@@ -89,39 +89,31 @@ func guarded(prefix string, do func() error) (err error) {
 // elsewhere the columns in which items and keys begin.
 func tooDeep(tokens token.Tokens, most int) *token.Token {
 	var columns []int // of the block collections that are open, rising
-	var flow []int    // columns of the brackets that are open
-	closed := 0       // column of the bracket that the last one closed belongs to
-	marks := 0
+	flow, marks := 0, 0
 	for i, t := range tokens {
 		begins := t
 		switch t.Type {
 		case token.SequenceStartType, token.MappingStartType:
-			flow = append(flow, t.Position.Column)
+			flow++
 		case token.SequenceEndType, token.MappingEndType:
-			if n := len(flow); n > 0 {
-				closed, flow = flow[n-1], flow[:n-1]
-			}
-			marks = 0
+			flow, marks = max(0, flow-1), 0
 		case token.CollectEntryType:
 			marks = 0
 		case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType:
-			if len(flow) > 0 {
+			if flow > 0 {
 				marks++
 				break
 			}
-			column := t.Position.Column
 			if t.Type == token.MappingValueType && i > 0 {
 				begins = tokens[i-1] // the key
-				if column = begins.Position.Column; begins.Type == token.SequenceEndType || begins.Type == token.MappingEndType {
-					column = closed
-				}
 			}
+			column := begins.Position.Column
 			for len(columns) > 0 && columns[len(columns)-1] >= column {
 				columns = columns[:len(columns)-1]
 			}
 			columns = append(columns, column)
 		}
-		if len(flow)+len(columns)+marks > most {
+		if flow+len(columns)+marks > most {
 			return begins
 		}
 	}

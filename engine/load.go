@@ -218,7 +218,7 @@ func (l *Load) room() int64 { return l.left(l.gather()) }
 // run for every few chunks.
 func (l *Load) left(memory int64) int64 {
 	if l.index.merge.running.Load() {
-		memory = min(memory, counted(l.index.options.Memory)-l.index.options.Memory/mergeShare)
+		memory = min(memory, counted(l.index.options.Memory)-beside(l.index.options.Memory))
 	}
 	return memory - min(l.noted.Load(), memory/2)
 }

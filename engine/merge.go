@@ -23,10 +23,13 @@ const (
 	tierFactor = 8
 	tierFloor  = 64
 	// mergeChunks bounds the result of a merge of several that is not forced, as memory
-	// does, of which it takes a mergeShare at most.
+	// does: a load may take a mergeShare of it meanwhile.
 	mergeChunks = 4 << 20
 	mergeShare  = 2
 )
+
+// beside is what of the memory that is allowed a merge may take beside a load.
+func beside(allowed int64) int64 { return counted(allowed) - allowed/mergeShare }
 
 type mergeState struct {
 	mu      sync.Mutex
@@ -170,7 +173,7 @@ func (ix *Index) tiers(views []*view) []*view {
 			total += one.live
 			memory += one.reader.MergeBytes()
 		}
-		if len(list) >= tierFactor && total <= mergeChunks && memory <= ix.options.Memory/mergeShare {
+		if len(list) >= tierFactor && total <= mergeChunks && memory <= beside(ix.options.Memory) {
 			return list
 		}
 	}

@@ -71,6 +71,10 @@ func (p *plan) nothing() bool {
 // or to lose: until that is done the store may have any part of it.
 const ReasonBegun = "begun"
 
+// ReasonVectors is why a document waits whose vectors are missing: the model failed, or none
+// is configured. It is found by words meanwhile.
+const ReasonVectors = "vectors"
+
 // findBegun finds the documents that were begun and never came to the catalog.
 func (p *plan) findBegun(view *catalog.View) error {
 	for id, reason := range p.pending {

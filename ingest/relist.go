@@ -42,7 +42,7 @@ func relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
 		pending := map[sheaf.ID]string{}
 		for id := range view.Files() {
 			if settings.Embedder != "" {
-				pending[id] = "vectors"
+				pending[id] = ReasonVectors
 			}
 		}
 		u.Pending = &pending

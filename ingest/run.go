@@ -580,7 +580,7 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 	}
 	delete(r.pending, j.doc)
 	if embedFault != nil {
-		r.pending[j.doc] = "vectors"
+		r.pending[j.doc] = ReasonVectors
 	}
 	r.count(c)
 }

@@ -214,8 +214,12 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 			fmt.Fprintf(s.stdout, "  and %s more: sheaf status --all\n", terminal.Count(len(lines)-len(shown)))
 		}
 	}
-	var pending, skipped, types, ignored, warnings []string
+	var pending, unmodeled, skipped, types, ignored, warnings []string
 	for _, p := range out.Pending.Documents {
+		if p.Reason == ingest.ReasonVectors && s.embedder == nil {
+			unmodeled = append(unmodeled, p.Path)
+			continue
+		}
 		pending = append(pending, p.Path+": "+p.Reason)
 	}
 	for _, k := range out.Skipped {
@@ -226,6 +230,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		}
 	}
 	list("Waiting for the next search:", pending)
+	list("Without vectors until a model is configured:", unmodeled)
 	for _, w := range out.Warnings {
 		warnings = append(warnings, w.String())
 	}

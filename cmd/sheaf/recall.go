@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 
 	"sheaf"
 	"sheaf/backend"
@@ -61,8 +62,11 @@ func (s *session) originals(ctx context.Context, yield func([]backend.Chunk)) er
 	}
 	defer scratch.Close()
 	o := s.ingestOptions()
+	var one sync.Mutex // documents are written side by side, and yielded one after another
 	o.Catalog, o.Backend = scratch, yielder{yield: func(chunks []backend.Chunk) {
 		if len(chunks) > 0 && s.view.Unchanged(chunks[0].Doc) {
+			one.Lock()
+			defer one.Unlock()
 			yield(chunks)
 		}
 	}}

@@ -87,6 +87,13 @@ export function make(name, attributes = {}, ...children) {
   return e;
 }
 
+/** A name beside other text, which no letter of it can turn around. */
+export const apart = (name) => make("bdi", {}, name);
+/** Names in a row. The last one, behind which nothing stands, decides which way they run. */
+export const listed = (names, between) => names.flatMap((n, i) => (i < names.length - 1 ? [apart(n), between] : [n]));
+/** The headings above a passage and its own. */
+export const trail = (hierarchy) => listed(hierarchy, " › ");
+
 /** The same for SVG. */
 export function draw(name, attributes = {}, ...children) {
   const e = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -137,7 +144,7 @@ export function editorAddress(file, line) {
 /** The tree of an explanation, as nested lists. */
 export function arithmetic(explanation) {
   const part = (e) => {
-    const item = make("li", {}, make("b", {}, Number(e.value.toPrecision(5)).toString()), " ", e.label);
+    const item = make("li", {}, make("b", {}, Number(e.value.toPrecision(5)).toString()), " ", make("bdi", { dir: "ltr" }, e.label));
     if (e.parts?.length) {
       if (e.combine) item.append(make("i", {}, ` = ${e.combine} of`));
       item.append(make("ul", {}, ...e.parts.map(part)));

@@ -1,6 +1,6 @@
 // A document with its heading tree; the passage that was found is marked.
 
-import { documentAddress, editorAddress, get, make, post, size } from "./api.js";
+import { documentAddress, editorAddress, get, listed, make, post, size, trail } from "./api.js";
 
 let file = null;
 
@@ -27,18 +27,18 @@ export async function show(main, s, page, signal) {
 function facts(doc, page) {
   const rows = [["file", doc.path], ["size", size(doc.bytes)]];
   if (doc.date) rows.push(["date", doc.date.slice(0, 10)]);
-  if (doc.tags.length) rows.push(["tags", doc.tags.map((t) => "#" + t).join(" ")]);
-  if (doc.aliases.length) rows.push(["also", doc.aliases.join(", ")]);
-  for (const [name, values] of Object.entries(doc.properties)) if (!["title", "tags", "aliases", "date"].includes(name)) rows.push([name, values.join(", ")]);
+  if (doc.tags.length) rows.push(["tags", listed(doc.tags.map((t) => "#" + t), " ")]);
+  if (doc.aliases.length) rows.push(["also", listed(doc.aliases, ", ")]);
+  for (const [name, values] of Object.entries(doc.properties)) if (!["title", "tags", "aliases", "date"].includes(name)) rows.push([name, listed(values.map(String), ", ")]);
   return make("div", { class: "facts" },
-    make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, String(v))])),
+    make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, ...[v].flat())])),
     file && make("a", { href: file, "data-editor": "" }, "open in editor"), " ",
     make("button", { type: "button", onclick: (e) => similar(doc, e.currentTarget).catch((fault) => page.notes([fault.message])) }, "similar"));
 }
 
 async function similar(doc, button) {
   const found = await post("/v1/similar", { id: doc.id, limit: 8 });
-  const list = make("div", { tabindex: "-1" }, make("h3", {}, "Similar"), make("ul", {}, ...found.results.map((r) => make("li", {}, make("a", { href: documentAddress(r.id) }, r.breadcrumb.replace(/^> /, ""))))));
+  const list = make("div", { tabindex: "-1" }, make("h3", {}, "Similar"), make("ul", {}, ...found.results.map((r) => make("li", {}, make("a", { href: documentAddress(r.id) }, ...trail(r.hierarchy))))));
   button.replaceWith(list);
   list.focus();
 }

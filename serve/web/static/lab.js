@@ -1,7 +1,7 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, arithmetic, documentAddress, get, make, draw, number, post, score } from "./api.js";
+import { address, arithmetic, documentAddress, get, make, draw, number, post, score, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
 const judgedKey = "sheaf-judged";
@@ -261,7 +261,7 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
       const rank = c.at.get(id);
       return make("tr", {}, make("td", {}, c.branch || "all"), make("td", {}, c.step), make("td", { class: "number" }, rank === undefined ? "–" : String(rank + 1)), make("td", { class: "number" }, rank === undefined ? "" : score(c.scores.get(id))));
     })));
-  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, lab.query) }, result ? result.breadcrumb.replace(/^> /, "") : id)), table);
+  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, lab.query) }, ...(result ? trail(result.hierarchy) : [id]))), table);
   if (!result) return;
   answer.arithmetic(id).then((now) => {
     if (!table.isConnected) return;
@@ -278,8 +278,9 @@ async function whyNot(lab, id) {
   try {
     if (!name.includes(":")) name = (await get("/ui/document", { id: name })).id;
     const a = await post("/v1/explain/absence", { query: lab.query, profile: lab.profile.name, parameters: lab.values, id: name });
-    const lines = [a.rank ? `It is number ${a.rank}${a.inside && a.inside !== a.id ? `, inside ${a.inside}` : ""}.` : a.inside ? `It is shown inside ${a.inside}.` : "It is not among the results.", ...a.reasons];
-    lab.detail.replaceChildren(make("h2", {}, a.id), make("ul", {}, ...lines.map((t) => make("li", {}, t))));
+    const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
+    const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];
+    lab.detail.replaceChildren(make("h2", {}, a.id), make("ul", {}, ...lines.map((parts) => make("li", {}, ...parts))));
   } catch (e) {
     lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
   }
@@ -302,7 +303,7 @@ function judgeList(lab) {
     judgeList(lab);
   };
   const button = (id, value, text, label) => make("button", { type: "button", class: value ? "chip" : "chip wrong", "aria-pressed": String(mine[id] === value), "aria-label": label, onclick: () => mark(id, value) }, text);
-  const list = make("ol", {}, ...lab.answer.results.map((r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb}`), " ", make("a", { href: documentAddress(r.id, lab.query) }, r.breadcrumb.replace(/^> /, "")))));
+  const list = make("ol", {}, ...lab.answer.results.map((r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb}`), " ", make("a", { href: documentAddress(r.id, lab.query) }, ...trail(r.hierarchy)))));
   lab.scores = make("div", {});
   lab.judge.replaceChildren(make("h2", {}, "Right or wrong?"), list, lab.scores);
   judgeAll(lab);

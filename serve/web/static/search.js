@@ -1,6 +1,6 @@
 // Results while one types, with facets.
 
-import { address, arithmetic, documentAddress, editorAddress, get, make, marked, number, score } from "./api.js";
+import { address, apart, arithmetic, documentAddress, editorAddress, get, make, marked, number, score } from "./api.js";
 
 let selected = -1;
 let answer = null;
@@ -45,13 +45,13 @@ function confidence(found) {
 }
 
 function line(r, i, s) {
-  const above = r.hierarchy.slice(0, -1).join(" › ");
+  const above = r.hierarchy.slice(0, -1).flatMap((name) => [apart(name), " › "]);
   const item = make("li", { class: "result", id: `result-${i}` },
     make("h2", {},
-      make("a", { href: documentAddress(r.id, s.q, s.filter) }, above && make("span", { class: "above" }, above + " › "), r.title || r.path)),
+      make("a", { href: documentAddress(r.id, s.q, s.filter) }, above.length && make("span", { class: "above" }, ...above), r.title || r.path)),
     make("p", { class: "snippet" }, ...marked(r.snippet, r.matches)),
     make("div", { class: "place" },
-      make("span", {}, `${r.path}:${r.line}`),
+      make("span", {}, make("bdi", { dir: "ltr" }, r.path), `:${r.line}`),
       r.date && make("time", { datetime: r.date }, r.date.slice(0, 10)),
       ...r.tags.slice(0, 6).map((t) => make("button", { type: "button", class: "chip", onclick: () => filterBy("tag", t, s) }, "#" + t)),
       r.file && make("a", { href: editorAddress(r.file, r.line), "data-editor": "" }, "open in editor"),
@@ -113,7 +113,7 @@ function facets(found, s) {
   const active = s.filter || "";
   if (active) {
     aside.append(make("h3", {}, "Narrowed to"), make("ul", {}, ...active.split(/ (?=[a-z]+:)/).map((f) => make("li", {},
-      make("button", { type: "button", "aria-pressed": "true", title: "take it away", onclick: () => page.go(address({ q: s.q, profile: s.profile, filter: active.split(/ (?=[a-z]+:)/).filter((x) => x !== f).join(" ") })) }, f + " ×")))));
+      make("button", { type: "button", "aria-pressed": "true", title: "take it away", onclick: () => page.go(address({ q: s.q, profile: s.profile, filter: active.split(/ (?=[a-z]+:)/).filter((x) => x !== f).join(" ") })) }, apart(f), " ×")))));
   }
   for (const [kind, title] of [["tag", "Tags"], ["folder", "Folders"], ["ext", "Kinds"]]) {
     const all = (found[kind] || []).filter((v) => v.value);

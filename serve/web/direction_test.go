@@ -1,0 +1,76 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// turned lists the text that a name with U+202E, which ends in moc, has turned around: what
+// is behind it in the same piece of text, but for the sentences of an explanation, and what is behind it in the line but not to its right.
+const turned = `(() => {
+	const found = [];
+	let seen = 0;
+	const block = (e) => { while (getComputedStyle(e).display === "inline") e = e.parentElement; return e; };
+	for (const e of document.querySelectorAll("main *, #notes *")) {
+		if (block(e) !== e || e.closest("article, .snippet, svg")) continue;
+		const walker = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), nodes = [];
+		while (walker.nextNode()) if (walker.currentNode.data.trim() && block(walker.currentNode.parentElement) === e) nodes.push(walker.currentNode);
+		const box = (n) => { const r = document.createRange(); r.selectNodeContents(n); return r.getBoundingClientRect(); };
+		nodes.forEach((n, i) => {
+			const at = n.data.indexOf("\u202e");
+			if (at < 0) return;
+			seen++;
+			if (!e.closest(".why") && !/^\u202emoc(\.md)?\s*$/.test(n.data.slice(at))) found.push(e.className + " " + e.tagName + ": one text: " + JSON.stringify(n.data));
+			for (const next of nodes.slice(i + 1)) {
+				const a = box(n), b = box(next);
+				if (b.top < a.bottom && b.bottom > a.top && b.left < a.right - 1) found.push(e.className + " " + e.tagName + ": " + JSON.stringify(next.data) + " is not to the right of " + JSON.stringify(n.data));
+			}
+		});
+	}
+	return [String(seen), ...found];
+})()`
+
+// TestPageDirection: a name whose letters turn the direction of text around turns nothing
+// around that stands beside it, and a name from right to left still runs so.
+func TestPageDirection(t *testing.T) {
+	ctx := browser(t)
+	const name = "a\u202emoc.md"
+	f := servetest.Open(t, map[string]string{
+		name:     "---\naliases: [\"one\u202emoc\", two]\nowner: [\"ann\u202emoc\", bob]\ntags: [\"t\u202emoc\", other]\n---\n# One\u202emoc\n\nA commit.\n\n## Two\u202emoc\n\nA commit of two.\n\n### Three\n\nA commit of three.\n",
+		"ملف.md": "# كيفية\n\n## التراجع\n\nللتراجع عن commit استخدم reset.\n",
+	}, nil)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	id := url.QueryEscape("notes:" + name)
+	for _, view := range []struct {
+		what, address string
+		ready         chromedp.Action
+		least         int
+	}{
+		{"results", "/?q=commit&filter=" + url.QueryEscape("path:a*"), chromedp.Tasks{until(`document.querySelector("#result-2") && ` + shown), chromedp.Click("#result-0 button.score"), until(`document.querySelector(".why")`)}, 5},
+		{"document", "/?view=document&id=" + id, chromedp.Tasks{until(`document.querySelector(".outline a")`), chromedp.Click(`.facts button`, chromedp.ByQuery), until(`document.querySelector(".facts h3")`)}, 3},
+		{"lab", "/?view=lab&q=commit+three", chromedp.Tasks{until(`document.querySelectorAll(".judge li").length > 2`),
+			chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].find((e) => e.dataset.id.includes("\u202e")).dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}, 4},
+	} {
+		var got []string
+		step(t, ctx, view.what, chromedp.Navigate(s.URL+view.address), view.ready, shoot("direction-"+view.what), chromedp.Evaluate(turned, &got))
+		var seen int
+		if _, err := fmt.Sscan(got[0], &seen); err != nil || seen < view.least {
+			t.Errorf("%s: only %s names were looked at, want %d", view.what, got[0], view.least)
+		}
+		for _, g := range got[1:] {
+			t.Errorf("%s: %s", view.what, g)
+		}
+	}
+	step(t, ctx, "a title from right to left", chromedp.Navigate(s.URL+"/?q=reset"), until(`document.querySelector("#result-0 h2 .above bdi") && `+shown), shoot("direction-rtl"),
+		until(`(() => { const h2 = document.querySelector("#result-0 h2"), r = document.createRange(); r.selectNodeContents(h2); return r.getBoundingClientRect().right >= h2.getBoundingClientRect().right - 2 && document.querySelector("#result-0 .above").getBoundingClientRect().left > r.getBoundingClientRect().left + 2; })()`))
+}

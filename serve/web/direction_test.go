@@ -71,6 +71,8 @@ func TestPageDirection(t *testing.T) {
 			t.Errorf("%s: %s", view.what, g)
 		}
 	}
+	step(t, ctx, "a title alone", chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("commit -three -two")), until(`document.querySelector("#result-0 h2") && `+shown),
+		until(`document.querySelector("#result-0 h2").textContent === "One\u202emoc"`))
 	step(t, ctx, "a title from right to left", chromedp.Navigate(s.URL+"/?q=reset"), until(`document.querySelector("#result-0 h2 .above bdi") && `+shown), shoot("direction-rtl"),
 		until(`(() => { const h2 = document.querySelector("#result-0 h2"), r = document.createRange(); r.selectNodeContents(h2); return r.getBoundingClientRect().right >= h2.getBoundingClientRect().right - 2 && document.querySelector("#result-0 .above").getBoundingClientRect().left > r.getBoundingClientRect().left + 2; })()`))
 }

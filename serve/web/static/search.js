@@ -48,7 +48,7 @@ function line(r, i, s) {
   const above = r.hierarchy.slice(0, -1).flatMap((name) => [apart(name), " › "]);
   const item = make("li", { class: "result", id: `result-${i}` },
     make("h2", {},
-      make("a", { href: documentAddress(r.id, s.q, s.filter) }, above.length && make("span", { class: "above" }, ...above), r.title || r.path)),
+      make("a", { href: documentAddress(r.id, s.q, s.filter) }, above.length > 0 && make("span", { class: "above" }, ...above), r.title || r.path)),
     make("p", { class: "snippet" }, ...marked(r.snippet, r.matches)),
     make("div", { class: "place" },
       make("span", {}, make("bdi", { dir: "ltr" }, r.path), `:${r.line}`),

@@ -3,8 +3,10 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,6 +66,13 @@ const maxIgnored = 100_000
 
 // skippedFolders are never entered.
 var skippedFolders = map[string]bool{".git": true, ".hg": true, ".svn": true, ".obsidian": true, ".trash": true, "node_modules": true, ".sheaf": true}
+
+// indexRecord is the file that says what an index covers, in the index's own folder; it
+// has no more than maxRecord bytes.
+const (
+	indexRecord = "collection.json"
+	maxRecord   = 64 << 10
+)
 
 // ignoreNames are the ignore files, the one that counts most last.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
@@ -151,7 +160,8 @@ type walker struct {
 	mu      sync.Mutex
 	more    *sync.Cond
 	queue   []folder
-	open    int // folders queued or being read
+	open    int      // folders queued or being read
+	linked  []folder // that links lead to, to be entered when all else is read
 	entered map[string]bool
 	out     walked
 }
@@ -175,7 +185,9 @@ func (w *walker) work(ctx context.Context) error {
 		folders := w.read(next, &out)
 		w.mu.Lock()
 		w.queue = append(w.queue, folders...)
-		w.open += len(folders) - 1
+		if w.open += len(folders) - 1; w.open == 0 {
+			w.follow(&out)
+		}
 		if w.open == 0 {
 			w.more.Broadcast()
 		}
@@ -184,6 +196,28 @@ func (w *walker) work(ctx context.Context) error {
 		}
 		w.mu.Unlock()
 	}
+}
+
+// follow queues the first folder, by path, that links lead to and that was not entered. Links
+// wait for all that is reached without them, and for each other, so that it does not hang on
+// which worker was first under which path a folder is indexed.
+func (w *walker) follow(out *walked) {
+	slices.SortFunc(w.linked, func(a, b folder) int { return strings.Compare(a.path, b.path) })
+	for len(w.linked) > 0 && w.open == 0 {
+		next := w.linked[0]
+		w.linked = w.linked[1:]
+		if w.entered[next.real] {
+			out.skipped = append(out.skipped, skipTwice(next.path))
+			continue
+		}
+		w.entered[next.real] = true
+		w.queue, w.open = append(w.queue, next), 1
+	}
+}
+
+// skipTwice is what is said of a folder, whose path ends with a slash, that is reached twice.
+func skipTwice(path string) catalog.Skip {
+	return catalog.Skip{Path: strings.TrimSuffix(path, "/"), Reason: ReasonLink, Detail: "leads to a folder that is indexed under another path"}
 }
 
 // gather adds what one worker found to what all did.
@@ -209,6 +243,10 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, reasonOf(err))
 	}
 	defer list.close()
+	if dir.path != "" && isIndex(full, entries) {
+		w.byRule(out, dir.path, ReasonFolder, nil, nil)
+		return nil
+	}
 	dir.ignores = withIgnores(dir, full, entries)
 	for _, e := range entries {
 		name := e.Name()
@@ -245,10 +283,10 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 				w.byRule(out, path+"/", ReasonIgnored, f, r)
 				continue
 			}
-			if next, ok := w.enter(dir, path); ok {
+			if next, ok := w.enter(dir, path, e.Type()&fs.ModeSymlink != 0); ok {
 				folders = append(folders, next)
-			} else {
-				skip(path, ReasonLink, "leads to a folder that is indexed under another path")
+			} else if next.path == "" {
+				out.skipped = append(out.skipped, skipTwice(path))
 			}
 			continue
 		}
@@ -260,6 +298,31 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 		w.file(list, e, info, path, mode, out, skip)
 	}
 	return folders
+}
+
+// isIndex reports whether a folder is an index: every run that writes one changes its
+// files, so that a run that looked at them would always find something new.
+func isIndex(full string, entries []fs.DirEntry) bool {
+	if !named(entries, indexRecord) {
+		return false
+	}
+	file, err := os.Open(filepath.Join(full, indexRecord))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	var record struct {
+		Format int
+		Root   string
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxRecord+1)) // of others it may be large
+	return err == nil && len(content) <= maxRecord && json.Unmarshal(content, &record) == nil && record.Format > 0 && filepath.IsAbs(record.Root)
+}
+
+// named reports whether one of entries, which are in the order of names, has that name.
+func named(entries []fs.DirEntry, name string) bool {
+	_, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+	return ok
 }
 
 // linkMatters reports whether a link that is not followed is worth a line in the
@@ -351,8 +414,9 @@ func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) 
 	return f, r
 }
 
-// enter prepares a folder; ok is false when links lead to it a second time.
-func (w *walker) enter(dir folder, path string) (next folder, ok bool) {
+// enter prepares a folder that is to be read now; ok is false for one that a link leads to,
+// which is read later, and for one, without a path, that was entered before.
+func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores}
 	if !w.o.FollowLinks {
 		return next, true
@@ -360,7 +424,11 @@ func (w *walker) enter(dir folder, path string) (next folder, ok bool) {
 	next.real = realPath(filepath.Join(w.root, filepath.FromSlash(path)))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if next.real == "" || w.entered[next.real] {
+	switch {
+	case next.real == "" || !linked && w.entered[next.real]:
+		return folder{}, false
+	case linked:
+		w.linked = append(w.linked, next)
 		return next, false
 	}
 	w.entered[next.real] = true
@@ -379,7 +447,7 @@ func realPath(path string) string {
 func withIgnores(dir folder, full string, entries []fs.DirEntry) []ignoreFile {
 	ignores := dir.ignores
 	for _, name := range ignoreNames {
-		if _, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }); !ok {
+		if !named(entries, name) {
 			continue
 		}
 		if content, err := os.ReadFile(filepath.Join(full, name)); err == nil {

@@ -1,0 +1,99 @@
+package ingest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// filesOf makes files in a folder of the test's own and returns it without links.
+func filesOf(t *testing.T, texts map[string]string) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range texts {
+		name := filepath.Join(root, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// A folder that links lead to, too, is indexed under its own path, and one that only links
+// lead to under the first of them, whichever worker gets where first.
+func TestFoldersReachedTwice(t *testing.T) {
+	texts := map[string]string{"out/far/x.md": "x", "notes/b/own/x.md": "x"}
+	for i := range 200 { // so that workers meet in what follows
+		texts[fmt.Sprintf("notes/a/n%d.txt", i)], texts[fmt.Sprintf("notes/b/n%d.txt", i)] = "n", "n"
+	}
+	top := filesOf(t, texts)
+	for link, to := range map[string]string{
+		"notes/a/first": "notes/b/own",
+		"notes/a/zero":  "out/far",
+		"notes/b/far":   "out/far",
+		"notes/aa":      "out", // after a/zero, and with a second way to what that leads to
+		"out/back":      "notes/b",
+	} {
+		if err := os.Symlink(filepath.Join(top, to), filepath.Join(top, link)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	for range 100 {
+		w, err := walk(t.Context(), filepath.Join(top, "notes"), WalkOptions{FollowLinks: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found, twice []string
+		for _, f := range w.files {
+			if filepath.Ext(f.path) == ".md" {
+				found = append(found, f.path)
+			}
+		}
+		for _, s := range w.skipped {
+			twice = append(twice, s.Path+" "+s.Reason)
+		}
+		if want := []string{"a/zero/x.md", "b/own/x.md"}; !slices.Equal(found, want) {
+			t.Fatalf("found are %q, want %q", found, want)
+		}
+		if want := []string{"a/first symbolic link", "aa/back symbolic link", "aa/far symbolic link", "b/far symbolic link"}; !slices.Equal(twice, want) {
+			t.Fatalf("left out are %q, want %q", twice, want)
+		}
+	}
+}
+
+// An index in a folder is not entered: every run that writes it would find its files changed. A
+// file of another program that is called as an index's is no reason.
+func TestIndexIsNotEntered(t *testing.T) {
+	root := filesOf(t, map[string]string{
+		"a.md":                        "a",
+		"data/index/collection.json":  `{"format":1,"root":` + fmt.Sprintf("%q", t.TempDir()) + `,"sum":"f4caad86"}`,
+		"data/index/documents/g.md":   "given",
+		"data/index/catalog/MANIFEST": "m",
+		"postman/collection.json":     `{"info":{},"format":"2.1","root":"x"}`,
+		"postman/b.md":                "b",
+		"large/collection.json":       fmt.Sprintf(`{"format":1,"root":%q,"more":"%0100000d"}`, t.TempDir(), 1),
+		"large/c.md":                  "c",
+	})
+	w, err := walk(t.Context(), root, WalkOptions{ListIgnored: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, f := range w.files {
+		found = append(found, f.path)
+	}
+	if want := []string{"a.md", "large/c.md", "postman/b.md"}; !slices.Equal(found, want) {
+		t.Errorf("found are %q, want %q", found, want)
+	}
+	if len(w.byRule) != 1 || w.byRule[0].Path != "data/index/" || w.byRule[0].Reason != ReasonFolder {
+		t.Errorf("left out by rules: %+v", w.byRule)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"sheaf"
@@ -30,14 +31,15 @@ func TestPack(t *testing.T) {
 		}
 	}
 	number := func() int {
-		return []int{0, 1, -1, 63, 64, 300, math.MaxInt32, math.MinInt64, math.MaxInt64}[random.IntN(9)]
+		return []int{0, 1, -1, 63, 64, 300, math.MaxInt32, math.MinInt, math.MaxInt}[random.IntN(9)]
 	}
 	score := func() float64 {
 		return []float64{0, math.Copysign(0, -1), 1, -0.1, math.Inf(1), math.MaxFloat64, random.Float64()}[random.IntN(7)]
 	}
 	span := func() sheaf.Span {
-		start := random.IntN(1 << 40)
-		return sheaf.Span{Start: start, End: start + random.IntN(1<<random.IntN(40))}
+		const bits = strconv.IntSize * 5 / 8
+		start := random.IntN(1 << bits)
+		return sheaf.Span{Start: start, End: start + random.IntN(1<<random.IntN(bits))}
 	}
 	for range 300 {
 		hits := make([]search.Hit, random.IntN(6))

@@ -67,7 +67,8 @@ const DefaultTime = 10 * time.Second
 // Limits bound what callers can make the server do. A zero is the default.
 type Limits struct {
 	// Body and IngestBody are the largest bodies, in bytes: 1 MiB and 16 MiB.
-	// Bodies bounds those that are read at once: 256 MiB.
+	// Bodies bounds those that are read at once, and the memory of what is parsed at
+	// once: 256 MiB.
 	Body, IngestBody, Bodies int64
 	// Time is how long a request may take: DefaultTime.
 	Time time.Duration
@@ -102,7 +103,8 @@ type API struct {
 	mounts  []mount
 	metrics *metrics
 	gate    *gate
-	bodies  *semaphore.Weighted
+	bodies  *semaphore.Weighted // bytes of bodies that are read
+	values  *semaphore.Weighted // memory of what is parsed of them
 	// remembered is what requests with an Idempotency-Key were answered.
 	remembered *remembered
 	// document is the OpenAPI document, page the one for people. They are
@@ -136,7 +138,7 @@ func New(o Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{o: o, remembered: remembered, metrics: newMetrics(), gate: newGate(o.Limits), bodies: semaphore.NewWeighted(o.Limits.Bodies)}
+	a := &API{o: o, remembered: remembered, metrics: newMetrics(), gate: newGate(o.Limits), bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies)}
 	a.addRoutes()
 	a.document, a.page = a.documentOf(), sync.OnceValue(a.documentPage)
 	return a, nil

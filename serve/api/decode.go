@@ -56,6 +56,25 @@ func parseJSON(body []byte, out *faults) (any, bool) {
 	return v, true
 }
 
+// maxValues is the most values and names that a parser finds in a JSON text, its
+// brackets and commas counted: no fewer than there are, also when the text is none.
+func maxValues(text []byte) int64 {
+	n := int64(1)
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case ',', ':', '[', '{':
+			n++
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return n
+}
+
 type parser struct {
 	body []byte
 	d    *json.Decoder
@@ -142,13 +161,16 @@ func (p *parser) array(at string, depth int) (any, bool) {
 
 func (p *parser) object(at string, depth int) (any, bool) {
 	o := &object{}
-	seen := map[string]bool{}
+	var seen map[string]bool
 	for p.d.More() {
 		token, ok := p.token(at)
 		if !ok {
 			return nil, false
 		}
 		name, _ := token.(string)
+		if seen == nil {
+			seen = map[string]bool{}
+		}
 		if seen[name] {
 			p.out.add(fault{Pointer: pointer(at, name)}, "the name is there twice")
 			return nil, false

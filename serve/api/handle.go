@@ -123,7 +123,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 		}
 		defer free()
 	}
-	input, err := r.bind(a, c.request, values, c.body)
+	input, err := a.parse(c, r, values)
 	if err != nil {
 		return nil, err
 	}
@@ -258,6 +258,32 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 		return nil, problem("too-large", "it has more than %d bytes", limit)
 	}
 	return free, nil
+}
+
+// What a body is while it is parsed: about valueBytes of memory for each value in it,
+// whatever its length. Bodies that stay below smallValues wait for nobody.
+const (
+	valueBytes  = 96
+	smallValues = 64 << 10
+)
+
+// parse is the input of a request whose body is read. It bounds the memory of bodies
+// that are parsed at once, as readBody does that of their bytes: a body of nothing but
+// commas and brackets takes sixty times its length.
+func (a *API) parse(c *call, r *route, values map[string]string) (any, error) {
+	n := maxValues(c.body)
+	if most := a.o.Limits.Bodies / valueBytes; n > most {
+		return nil, problem("too-large", "it holds %d values: must hold at most %d, so send it in parts", n, most)
+	}
+	if share := n * valueBytes; share > smallValues {
+		ctx, cancel := context.WithTimeout(c.request.Context(), a.o.Limits.Patience)
+		defer cancel()
+		if a.values.Acquire(ctx, share) != nil {
+			return nil, problem("unavailable", "too many bodies are being read")
+		}
+		defer a.values.Release(share)
+	}
+	return r.bind(a, c.request, values, c.body)
 }
 
 // writePlain writes an error as spec/reciprocal-rank-fusion words it: nothing

@@ -54,7 +54,7 @@ for target in linux/arm64 linux/386 darwin/arm64 windows/amd64; do
 	echo "$target"
 	GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -o /dev/null ./cmd/sheaf
 done
-GOARCH=386 CGO_ENABLED=0 go vet ./... # which builds the tests
+GOOS=linux GOARCH=386 CGO_ENABLED=0 go vet ./... # which builds the tests
 
 if [ "${1:-}" = --long ]; then
 	say "two builds of a release are the same bytes"

@@ -19,9 +19,13 @@ import (
 // a burst without end it waits patience. Together with a run of some tens of
 // milliseconds that finds a saved note well within a second. Without events it
 // looks every rescan, in case one went unseen.
+//
+// When only rights or times changed, as other programs change those of many files
+// that stay the same, it looks a second later.
 const (
 	settle   = 50 * time.Millisecond
 	patience = 400 * time.Millisecond
+	rights   = time.Second
 	rescan   = time.Minute
 )
 
@@ -42,7 +46,7 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	f := watched{whole: map[string]bool{}, files: map[string]bool{}}
 	o.Walk.watch, o.Walked = f.add, nil // each run walks, and watches what it walks
 	fault := ""
-	w := watch{events: make(chan struct{}, 1), faults: make(chan struct{}, 1)}
+	w := watch{events: make(chan struct{}, 1), rights: make(chan struct{}, 1), faults: make(chan struct{}, 1)}
 	w.run = func() error {
 		report, err := Run(ctx, o)
 		w.polls = f.failed()
@@ -122,8 +126,11 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 			if !ok {
 				return
 			}
-			if e.Op == fsnotify.Chmod || !f.matters(e.Name) {
+			if !f.matters(e.Name) {
 				continue
+			}
+			if e.Op == fsnotify.Chmod {
+				to = w.rights
 			}
 		case _, ok := <-watcher.Errors:
 			if !ok {
@@ -150,6 +157,7 @@ func (f *watched) matters(name string) bool {
 // are tested on a clock of their own.
 type watch struct {
 	events chan struct{} // something changed
+	rights chan struct{} // or only rights or times did
 	faults chan struct{} // some events were lost
 	run    func() error
 	// polls says that events do not come from everywhere.
@@ -158,8 +166,14 @@ type watch struct {
 
 // until runs at once, and then when it is due, until ctx ends.
 func (w *watch) until(ctx context.Context) {
-	due := time.NewTimer(w.look())
+	rest := w.look()
+	next := time.Now().Add(rest)
+	due := time.NewTimer(rest)
 	defer due.Stop()
+	wait := func(d time.Duration) {
+		next = time.Now().Add(d)
+		due.Reset(d)
+	}
 	var first time.Time // of the events that are waiting
 	for {
 		select {
@@ -170,13 +184,17 @@ func (w *watch) until(ctx context.Context) {
 			if first.IsZero() {
 				first = now
 			}
-			due.Reset(max(0, min(settle, patience-now.Sub(first))))
+			wait(max(0, min(settle, patience-now.Sub(first))))
+		case <-w.rights:
+			if time.Until(next) > rights {
+				wait(rights)
+			}
 		case <-w.faults:
 			// Events were lost: look again soon.
-			due.Reset(settle)
+			wait(settle)
 		case <-due.C:
 			first = time.Time{}
-			due.Reset(w.look())
+			wait(w.look())
 		}
 	}
 }

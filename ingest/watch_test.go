@@ -81,6 +81,31 @@ func TestWatchTimes(t *testing.T) {
 	}
 }
 
+// Changes of rights and times alone are looked at once a second, and put off nothing.
+func TestWatchRights(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		began := time.Now()
+		var runs []time.Duration
+		w := watch{events: make(chan struct{}), rights: make(chan struct{}), run: func() error { runs = append(runs, time.Since(began)); return nil }}
+		done := make(chan struct{})
+		go func() { w.until(ctx); close(done) }()
+		synctest.Wait()
+		for range 9 { // never at the moment of a run
+			w.rights <- struct{}{}
+			time.Sleep(300 * time.Millisecond)
+		}
+		w.events <- struct{}{}
+		w.rights <- struct{}{}
+		time.Sleep(10 * time.Second)
+		stop()
+		<-done
+		if want := []time.Duration{0, time.Second, 2200 * time.Millisecond, 2700*time.Millisecond + settle}; !slices.Equal(runs, want) {
+			t.Errorf("runs at %v, want %v", runs, want)
+		}
+	})
+}
+
 // Events that were lost are made good soon.
 func TestWatchFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -227,14 +227,7 @@ func (c *Collection) Work(ctx context.Context) error {
 		return nil
 	}
 	c.WillWork()
-	err := c.recover(ctx)
-	for wait := 100 * time.Millisecond; errors.Is(err, sheaf.ErrUnavailable) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
-		select { // another process writes
-		case <-ctx.Done():
-		case <-time.After(wait):
-			err = c.recover(ctx)
-		}
-	}
+	err := insist(ctx, func() error { return c.recover(ctx) })
 	c.given.recovering.Store(false)
 	switch {
 	case ctx.Err() != nil:
@@ -261,6 +254,20 @@ func (c *Collection) Work(ctx context.Context) error {
 	}
 }
 
+// insist repeats what fails for now, as when another process writes or there is no space,
+// until ctx ends, and returns the last error.
+func insist(ctx context.Context, work func() error) error {
+	err := work()
+	for wait := 100 * time.Millisecond; (errors.Is(err, sheaf.ErrUnavailable) || vfs.NoSpace(err)) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+			err = work()
+		}
+	}
+	return err
+}
+
 func (t *tasks) next() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -270,8 +277,7 @@ func (t *tasks) next() string {
 	return t.queue[0]
 }
 
-// do does a task. Work that fails for now, as when another process writes, is
-// tried again; work that is wrong is given up.
+// do does a task. Work that fails for now is tried again; work that is wrong is given up.
 func (c *Collection) do(ctx context.Context, id string) error {
 	k, err := c.readTask(id + ".json")
 	if err != nil {
@@ -281,20 +287,19 @@ func (c *Collection) do(ctx context.Context, id string) error {
 	for i, w := range k.Work {
 		changes[i] = Change(w)
 	}
-	results, err := c.write(ctx, changes)
-	for wait := 100 * time.Millisecond; errors.Is(err, sheaf.ErrUnavailable); wait = min(2*wait, 5*time.Second) {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(wait):
-		}
-		results, err = c.write(ctx, changes)
+	var results []Stored
+	err = insist(ctx, func() (err error) { results, err = c.write(ctx, changes); return err })
+	if err != nil && ctx.Err() != nil {
+		return nil // the next process does it
 	}
 	k.State, k.Ended, k.Results, k.Work = TaskDone, c.o.Now().UTC(), orEmpty(results), nil
 	if err != nil {
 		k.State, k.Error, k.Results = TaskFailed, err.Error(), []Stored{}
 	}
-	if err := c.keepTask(k); err != nil {
+	if err := insist(ctx, func() error { return c.keepTask(k) }); err != nil {
+		if ctx.Err() != nil {
+			return nil // the next process does it again
+		}
 		return err
 	}
 	task := k.Task

@@ -43,3 +43,8 @@ func lockFile(f *os.File) error {
 }
 
 func syncDir(string) error { return nil }
+
+// deviceFull reports what this system says of a device without space.
+func deviceFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+}

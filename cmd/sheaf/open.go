@@ -191,7 +191,7 @@ func (s *session) advise(err error) error {
 		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
 	case readOnly(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
-	case noSpace(err):
+	case vfs.NoSpace(err):
 		return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "there is no space for the index in %s: make some, or name another folder with --index or SHEAF_DATA_DIR", s.where.Dir)
 	}
 	return err
@@ -205,11 +205,6 @@ func elsewhere(err error) error {
 		return err
 	}
 	return withHint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index cannot be in %s: name another folder with --index or SHEAF_DATA_DIR", path.Path)
-}
-
-// noSpace reports whether a file could not be written because it found no space.
-func noSpace(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 // readOnly reports whether a file could not be written because of where it is.

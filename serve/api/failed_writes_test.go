@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,13 +27,14 @@ import (
 // full is a store that fails to write when it is told to.
 type full struct {
 	backend.Backend
-	writes bool
+	writes atomic.Bool
+	fault  error         // of what it fails to write
 	last   backend.Batch // that was written
 }
 
 func (f *full) Write(ctx context.Context, b backend.Batch) error {
-	if f.writes {
-		return errors.New("no space left")
+	if f.writes.Load() {
+		return f.fault
 	}
 	f.last = b
 	return f.Backend.Write(ctx, b)
@@ -43,7 +47,7 @@ func filling(t *testing.T) (*server, *full) {
 	var fixture *servetest.Fixture
 	s := start(t, notes, func(o *api.Options) {
 		fixture = servetest.Open(t, notes, func(o *serve.Options) {
-			store = &full{Backend: o.Backend}
+			store = &full{Backend: o.Backend, fault: errors.New("it fails")}
 			o.Backend = store
 		})
 		o.Collections = []*serve.Collection{fixture.Collection}
@@ -85,12 +89,12 @@ func TestFailedWrites(t *testing.T) {
 		{"POST", "", `{"documents": [{"id": "api:b.md", "delete": true}, {"id": "api:a.md", "text": "Pears.\n"}]}`},
 		{"DELETE", "/api:b.md", ""},
 	} {
-		store.writes = true
+		store.writes.Store(true)
 		res, body := s.ask(t, c.method, "/v1/documents"+c.path, c.body)
 		if res.StatusCode != 500 {
 			t.Fatalf("%s %s %s: %d %s", c.method, c.path, c.body, res.StatusCode, body)
 		}
-		store.writes = false
+		store.writes.Store(false)
 		if after := kept(t, s); !maps.Equal(after, before) {
 			t.Errorf("%s %s %s: kept are %v, before %v", c.method, c.path, c.body, after, before)
 		}
@@ -103,6 +107,49 @@ func TestFailedWrites(t *testing.T) {
 			if res, body := s.ask(t, "PATCH", "/v1/documents/"+id, `{}`); res.StatusCode != 200 {
 				t.Errorf("%s %s %s: then PATCH %s: %d %s", c.method, c.path, c.body, id, res.StatusCode, body)
 			}
+		}
+	}
+}
+
+// Without space nothing is written, and who asks is told to repeat it, not in what place. What was
+// accepted waits, before and after a restart, until there is some.
+func TestNoSpace(t *testing.T) {
+	s, store := filling(t)
+	store.fault = &fs.PathError{Op: "write", Path: "/secret/place", Err: syscall.ENOSPC}
+	var answer api.BatchAnswer
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &serve.Stored{})
+	name := slices.Collect(maps.Keys(kept(t, s)))[0]
+	full := filepath.Join(s.fixture.Options.Documents, name)
+	store.writes.Store(true)
+	for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {
+		res, answer := s.ask(t, method, "/v1/documents/api:a.md", body)
+		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(string(answer), "no space left") || strings.Contains(string(answer), "secret") {
+			t.Errorf("%s: %d %v %s", method, res.StatusCode, res.Header, answer)
+		}
+	}
+	// Of another document the file is there, and the index does not have it: a crash left that.
+	content, err := os.ReadFile(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.writes.Store(false)
+	s.get(t, "PUT", "/v1/documents/api:b.md", `{"text": "Bananas."}`, &serve.Stored{})
+	s.get(t, "DELETE", "/v1/documents/api:a.md", "", &struct{}{})
+	if err := os.WriteFile(full, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store.writes.Store(true)
+	working(t, s.fixture.Collection) // which fails the test when it ends
+	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
+	time.Sleep(200 * time.Millisecond) // it is tried and does not succeed
+	if ids := found(t, s, "apples cherries"); len(ids) > 0 {
+		t.Fatalf("found without space: %v", ids)
+	}
+	store.writes.Store(false)
+	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "apples")) == 0 || len(found(t, s, "cherries")) == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			_, task := s.ask(t, "GET", "/v1/tasks/"+answer.Task.ID, "")
+			t.Fatalf("with space again not everything that was accepted is found: %s", task)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/serve"
+	"sheaf/vfs"
 )
 
 // Problem is an error as RFC 9457 writes it, with the member error beside.
@@ -116,6 +117,8 @@ func problemOf(err error, r *route) *Problem {
 		p = problem("not-found", "%v", err)
 	case errors.Is(err, sheaf.ErrUnsupported):
 		p = problem("unsupported", "%v", err)
+	case vfs.NoSpace(err): // in what place is for the log
+		p = problem("unavailable", "the server has no space left for what it writes: repeat this when there is some")
 	case errors.Is(err, context.DeadlineExceeded):
 		p = problem("unavailable", "it took too long")
 	case errors.Is(err, sheaf.ErrUnavailable), errors.Is(err, context.Canceled):

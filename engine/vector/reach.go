@@ -11,13 +11,21 @@ import (
 // query of unit length is about sqrt(2 D/pi) s, and divided by that factor it is
 // off by sqrt((pi/2 - 1)(1 - s^2)/(D - 1)) on average (Gao and Long, RaBitQ, 2024,
 // theorem 3.2; the rotation makes directions random). So once k chunks with
-// similarities of t and more are known, a row whose estimate is reachDeviations of
+// similarities of t and more are known, a row whose estimate is some deviations of
 // that below t will not be a nearer one, and need not be read.
 //
 // Of the 10,000 best estimates a question of a few words leaves some hundreds.
 
-// reachDeviations is how many standard deviations an estimate may be too low.
-const reachDeviations = 3
+// deviations is how many standard deviations an estimate may be too low in a search
+// for the nearest k. Of many neighbors those that are lost are nearly always among the
+// last, about one in a thousand, and a third fewer rows are read.
+func deviations(k int) float64 {
+	const few = 20
+	if k > few {
+		return 2.5
+	}
+	return 3
+}
 
 // reach is how estimates of one query and similarities go together.
 type reach struct {
@@ -26,10 +34,12 @@ type reach struct {
 	// which is off by deviation x sqrt(1 - similarity^2), and by rounding.
 	offset, slope       float64
 	deviation, rounding float64
+	// deviations is how many of these an estimate may be too low.
+	deviations float64
 }
 
 // newReach is that of a query whose rotated numbers, divided by largest, are x;
-// most is the largest of their magnitudes.
+// most is the largest of their magnitudes. How many deviations count is left open.
 func newReach(x []float32, most, largest float64) reach {
 	var sum, square float64
 	for _, f := range x {
@@ -58,7 +68,7 @@ func (r *reach) least(t float64) int32 {
 		return math.MinInt32
 	}
 	s := max(-1, min(1, t/r.length))
-	low := s - reachDeviations*math.Hypot(r.deviation*math.Sqrt(1-s*s), r.rounding)
+	low := s - r.deviations*math.Hypot(r.deviation*math.Sqrt(1-s*s), r.rounding)
 	return int32(max(math.MinInt32, min(math.MaxInt32, math.Ceil((low-r.offset)/r.slope))))
 }
 

@@ -128,6 +128,7 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	w := workers.Get().(*worker)
 	defer workers.Put(w)
 	s.Encoder.prepare(&w.query, v)
+	w.query.reach.deviations = deviations(k)
 	left := s.left(allowed)
 	if left == 0 {
 		return dst, ctx.Err()

@@ -15,13 +15,62 @@ export async function show(main, s, page, signal) {
   else text.innerHTML = doc.html; // made by the server, with all HTML of the note as text
   // A note without a heading of the first level is shown under its title.
   if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
-  const outline = make("nav", { class: "outline", "aria-label": "Headings" }, facts(doc, page), tree(doc, s), links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
+  const { top, entries } = tree(doc, s);
+  const outline = make("nav", { class: "outline", "aria-label": "Headings", "data-of": doc.id }, facts(doc, page), top, links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
+  const old = main.querySelector(".outline");
+  const scrolled = old?.dataset.of === doc.id ? old.scrollTop : 0; // who goes by the outline finds it as it was
   main.replaceChildren(make("div", { class: "document" }, outline, text));
+  outline.scrollTop = scrolled;
   for (const wide of text.querySelectorAll("pre, table")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0; // the arrows move it
   const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id || e.dataset.id.endsWith(`:${s.id}`)); // an address may leave the tree out
   if (hit) highlight(hit);
   if (s.q) markWords(text, s.q);
   (hit || text.querySelector("mark"))?.scrollIntoView({ block: hit ? "start" : "center" });
+  follow(text, outline, entries, hit, signal);
+}
+
+/**
+ * Marks the entry of the outline whose section is in view, and keeps it in sight. Nothing
+ * but the outline moves, at once and without the focus, and the address stays.
+ */
+function follow(text, outline, entries, hit, signal) {
+  const headings = [...text.querySelectorAll("[data-id]")].filter((e) => entries.has(e.dataset.id));
+  if (!entries.size) return;
+  let marked = null;
+  const mark = (entry) => {
+    if (entry === marked) return;
+    marked?.removeAttribute("aria-current");
+    marked = entry;
+    entry.setAttribute("aria-current", "true");
+    const at = entry.getBoundingClientRect(), box = outline.getBoundingClientRect(), room = 48;
+    outline.scrollTop += Math.max(0, at.bottom + room - box.bottom) || Math.min(0, at.top - room - box.top);
+  };
+  const look = () => {
+    // What is read is near the top; towards the end of the page the line goes down, so that the last sections are met.
+    const top = headings.length ? parseFloat(getComputedStyle(headings[0]).scrollMarginTop) : 0;
+    const longest = document.documentElement.scrollHeight - innerHeight, left = longest - scrollY;
+    const line = top + (innerHeight - top) * (longest > 0 ? 1 - 0.8 * Math.min(1, Math.max(0, left) / Math.min(longest, innerHeight)) : 0);
+    let from = 0, to = headings.length; // the first heading below the line
+    while (from < to) {
+      const mid = (from + to) >> 1;
+      if (headings[mid].getBoundingClientRect().top > line) to = mid;
+      else from = mid + 1;
+    }
+    mark(from ? entries.get(headings[from - 1].dataset.id) : entries.values().next().value);
+  };
+  // The section of the address stays marked where it was shown, even if the end of the page keeps it from the top.
+  const asked = hit && entries.get(hit.dataset.id), place = scrollY;
+  if (asked) mark(asked);
+  else look();
+  let waiting = 0;
+  const later = () => (waiting ||= requestAnimationFrame(() => {
+    waiting = 0;
+    if (signal.aborted) return;
+    if (asked && scrollY === place) mark(asked);
+    else look();
+  }));
+  addEventListener("scroll", later, { passive: true, signal });
+  addEventListener("resize", later, { signal });
 }
 
 function facts(doc, page) {
@@ -43,15 +92,15 @@ async function similar(doc, button) {
   list.focus();
 }
 
-/** The headings, nested by depth. */
+/** The headings, nested by depth, and the link of each by its identifier. */
 function tree(doc, s) {
-  const top = make("ul", {});
+  const top = make("ul", {}), entries = new Map();
   const open = [{ depth: 0, list: top }];
   const [first, second] = doc.outline;
   for (const c of doc.outline) {
     if (c === first && second?.title === (c.title || doc.title)) continue; // a document that begins with its title
     const link = make("a", { href: documentAddress(c.id, s.q) }, c.title || doc.title);
-    if (c.id === s.id) link.setAttribute("aria-current", "true");
+    entries.set(c.id, link);
     const item = make("li", {}, link);
     while (open.length > 1 && open.at(-1).depth >= c.depth) open.pop();
     open.at(-1).list.append(item);
@@ -61,7 +110,7 @@ function tree(doc, s) {
       open.push({ depth: c.depth, list });
     }
   }
-  return top;
+  return { top, entries };
 }
 
 function links(title, ids, s) {

@@ -67,8 +67,8 @@ func (p *plan) nothing() bool {
 	return len(p.work) == 0 && len(p.removed) == 0 && len(p.begun) == 0 && p.settings == nil && p.listed
 }
 
-// ReasonBegun is why a document waits that a store without transactions is about to get,
-// or to lose: until that is done the store may have any part of it.
+// ReasonBegun is why a document waits that the store is about to get, or to lose: until the
+// catalog has it, too, the store may have any part of it.
 const ReasonBegun = "begun"
 
 // ReasonVectors is why a document waits whose vectors are missing: the model failed, or none

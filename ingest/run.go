@@ -268,12 +268,12 @@ func (r *runner) commit(ctx context.Context, w backend.BulkWriter, last bool) er
 	return nil
 }
 
-// begin records which documents a store that does not take all or nothing is about to
-// get and to lose: should this run be stopped, whatever becomes of their files meanwhile, the
-// next one writes them again, or removes what the store has of them. Those that are waiting
+// begin records which documents the store is about to get and to lose: should this run be
+// stopped before the catalog has them, whatever becomes of their files meanwhile, the next one
+// writes them again, or removes what the store has of them. Those that are waiting
 // go on to, until the store has what they wait for.
 func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed []sheaf.ID) error {
-	if _, all := r.o.Backend.(backend.Bulk); all || len(r.written)+len(removed) == 0 {
+	if len(r.written)+len(removed) == 0 {
 		return nil
 	}
 	pending := make(map[sheaf.ID]string, len(waiting)+len(r.written)+len(removed))
@@ -556,12 +556,10 @@ func (r *runner) done(j *job, c *content, doc *sheaf.Document, encoded catalog.E
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.update.Encoded = append(r.update.Encoded, encoded)
-	if _, all := r.o.Backend.(backend.Bulk); !all { // which takes all or nothing
-		if r.written == nil {
-			r.written = map[sheaf.ID]writtenFile{}
-		}
-		r.written[j.doc] = writtenFile{catalog.Skip{Tree: j.tree, Path: j.path, Reason: ReasonRefused, Size: c.state.Size, ModTime: c.state.ModTime}, j.known, j.given != nil, chunks}
+	if r.written == nil {
+		r.written = map[sheaf.ID]writtenFile{}
 	}
+	r.written[j.doc] = writtenFile{catalog.Skip{Tree: j.tree, Path: j.path, Reason: ReasonRefused, Size: c.state.Size, ModTime: c.state.ModTime}, j.known, j.given != nil, chunks}
 	switch {
 	case j.known:
 		r.report.Changed++

@@ -72,6 +72,60 @@ func TestStoppedBetweenCommits(t *testing.T) {
 	}
 }
 
+// killed ends a run when the backend has committed and the catalog knows nothing of it.
+type killed struct{ backend.Backend }
+
+func (k killed) Bulk(ctx context.Context) (backend.BulkWriter, error) {
+	w, err := k.Backend.(backend.Bulk).Bulk(ctx)
+	return killedWriter{w}, err
+}
+
+type killedWriter struct{ backend.BulkWriter }
+
+func (w killedWriter) Commit(ctx context.Context) error {
+	return errors.Join(w.BulkWriter.Commit(ctx), errKilled)
+}
+
+var errKilled = errors.New("killed")
+
+// TestKilledBetweenCommits: whatever becomes of files after the backend got them, or lost them,
+// and before the catalog knew, the next run makes both know what the folder says: new files that
+// are gone again, a text that is again what it was, and what was away and is back as it was.
+func TestKilledBetweenCommits(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"same.md", "changed.md", "away.md"} {
+		w.write(name, "# "+name+"\n\nalpha beta\n")
+	}
+	w.run()
+	full := func(name string) string { return filepath.Join(w.root, name) }
+	w.write("new.md", "# New\n\nalpha\n\n## More\n\nalpha\n")
+	w.write("changed.md", "# Another text\n\nalpha alpha alpha\n\n## More\n\nalpha\n")
+	elsewhere := filepath.Join(t.TempDir(), "away.md")
+	if err := os.Rename(full("away.md"), elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	o := w.o
+	o.Backend = killed{w.o.Backend}
+	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(full("new.md")), os.Rename(elsewhere, full("away.md"))); err != nil {
+		t.Fatal(err)
+	}
+	w.write("changed.md", "# changed.md\n\nalpha beta\n")
+	w.run()
+	w.sameAsClean("killed between commits")
+	view := w.o.Catalog.View()
+	defer view.Close()
+	if len(view.Pending()) > 0 {
+		t.Errorf("waiting: %v", view.Pending())
+	}
+	generation := w.generation()
+	if r := w.run(); r.Changes() || w.generation() != generation {
+		t.Errorf("then a run does something: %+v", r)
+	}
+}
+
 // TestScanSaysWhatWaits: what waits is what is new, has changed and is gone.
 func TestScanSaysWhatWaits(t *testing.T) {
 	w := newWorld(t)

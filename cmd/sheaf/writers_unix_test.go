@@ -1,0 +1,460 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf/catalog"
+	"sheaf/vfs"
+)
+
+// writers change a folder at random while programs keep its index up to date.
+type writers struct {
+	t       *testing.T
+	binary  string
+	root    string // what is indexed
+	outside string // where links lead to
+	data    string // homes, indexes and messages of the programs
+	links   bool   // whether links are followed
+	runs    int
+}
+
+// TestWriters: what watch and serve keep up to date while several writers change a
+// folder is soon what an index made of the same folder is: documents, chunks,
+// what was left out and why, and answers. SHEAF_TEST_LONG makes it long, and
+// SHEAF_TEST_SEED has other histories.
+func TestWriters(t *testing.T) {
+	seed, rounds := roundsOf(t, 2, 6, 60)
+	for i := range rounds {
+		t.Run(fmt.Sprint(seed+i), func(t *testing.T) {
+			w := newWriters(t, (seed+i)%2 == 1)
+			command := [][]string{{"watch", w.root}, {"serve", "--addr", "127.0.0.1:0", "--in", w.root}}[(seed+i)/2%2]
+			watching := w.start(command...)
+			w.change(seed+i, 2*time.Second, nil)
+			w.same("index")
+			w.stop(watching)
+			w.check("index")
+		})
+	}
+}
+
+// TestKilledWatch: the same with a program that is killed again and again: what it
+// leaves is whole each time, and the next one goes on.
+func TestKilledWatch(t *testing.T) {
+	seed, rounds := roundsOf(t, 5, 10, 200)
+	w := newWriters(t, seed%2 == 1)
+	r := rand.New(rand.NewPCG(seed, 1))
+	w.change(seed, 0, func() {
+		for range rounds {
+			watching := w.start("watch", w.root)
+			time.Sleep(time.Duration(r.IntN(500)) * time.Millisecond)
+			if err := watching.Process.Kill(); err != nil {
+				t.Errorf("it ended before it was killed: %v", err)
+			}
+			_ = watching.Wait()
+			if _, err := os.Stat(filepath.Join(w.data, "index", "catalog")); err == nil {
+				w.check("index")
+			}
+		}
+	})
+	watching := w.start("watch", w.root)
+	w.same("index")
+	w.stop(watching)
+	w.check("index")
+}
+
+// roundsOf is the seed of the first round and how many there are.
+func roundsOf(t *testing.T, short, usual, long uint64) (seed, rounds uint64) {
+	t.Helper()
+	seed, _ = strconv.ParseUint(os.Getenv("SHEAF_TEST_SEED"), 10, 64)
+	switch {
+	case os.Getenv("SHEAF_TEST_LONG") != "":
+		return seed, long
+	case testing.Short():
+		return seed, short
+	}
+	return seed, usual
+}
+
+func newWriters(t *testing.T, links bool) *writers {
+	t.Helper()
+	binary, err := exec.LookPath("sheaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &writers{t: t, binary: binary, root: filepath.Join(dir, "notes"), outside: filepath.Join(dir, "outside"), data: filepath.Join(dir, "data"), links: links}
+	for _, dir := range []string{w.root, w.outside, w.data} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	(&agreeing{t: t, binary: binary, root: w.root, data: w.data}).open()
+	return w
+}
+
+// command is a program that works on the index called index, as nobody where this test runs as
+// root, since no permission stops root.
+func (w *writers) command(index string, args ...string) *exec.Cmd {
+	args = append([]string{"--index", filepath.Join(w.data, index)}, args...)
+	cmd := exec.Command(w.binary, args...)
+	if canBeNobody() {
+		asNobody(cmd)
+	}
+	cmd.Dir = w.data
+	cmd.Env = append(os.Environ(), "HOME="+w.data, "XDG_DATA_HOME="+w.data+"/data", "XDG_CONFIG_HOME="+w.data+"/config", "XDG_STATE_HOME="+w.data+"/state",
+		"SHEAF_MAX_FILE_SIZE=100KB", "SHEAF_LANGUAGE=en", "SHEAF_FOLLOW_SYMLINKS="+strconv.FormatBool(w.links), "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+// start starts a program whose messages are shown should the test fail.
+func (w *writers) start(args ...string) *exec.Cmd {
+	w.t.Helper()
+	w.runs++
+	name := filepath.Join(w.data, fmt.Sprintf("messages-%d", w.runs))
+	out, err := os.Create(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := w.command("index", args...)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if said, err := os.ReadFile(name); w.t.Failed() && err == nil && len(said) > 0 {
+			w.t.Logf("%v said:\n%s", args, said[max(0, len(said)-3000):])
+		}
+	})
+	return cmd
+}
+
+func (w *writers) stop(cmd *exec.Cmd) {
+	w.t.Helper()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		w.t.Errorf("it ended by itself: %v", err)
+	}
+	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 130 {
+		w.t.Errorf("it ended with %v", err)
+	}
+}
+
+// run runs a program to its end and returns what it printed.
+func (w *writers) run(index string, ok int, args ...string) string {
+	w.t.Helper()
+	cmd := w.command(index, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // its status is compared
+	if s := cmd.ProcessState; s == nil || s.ExitCode() != 0 && s.ExitCode() != ok {
+		w.t.Fatalf("%v ended with %v:\n%s%s", args, s, out.String(), errs.String())
+	}
+	return out.String()
+}
+
+func (w *writers) check(index string) {
+	w.t.Helper()
+	if out := w.run(index, 5, "check", "--in", w.root); !strings.Contains(out, ": 0 faults") {
+		w.t.Fatalf("check: %s", out)
+	}
+}
+
+// same waits until an index is what one is that is made now.
+func (w *writers) same(index string) {
+	w.t.Helper()
+	fresh := "fresh-" + index
+	w.run(fresh, 0, "index", w.root)
+	want := w.contents(fresh)
+	// Less than the time after which watching looks anyhow: no change may go unseen.
+	deadline := time.Now().Add(40 * time.Second)
+	for !equal(w.contents(index), want) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("the index is not what one made now is:\n%s", differences(w.contents(index), want))
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	w.t.Logf("%d documents and files that were left out", len(want))
+	for i := range 20 {
+		query := vocabulary[(i*7)%len(vocabulary)] + " " + vocabulary[(i*11+3)%len(vocabulary)]
+		args := []string{"search", "--in", w.root, "--no-refresh", "--json", "-n", "30", query}
+		var got, want struct{ Results []json.RawMessage }
+		for index, to := range map[string]any{index: &got, fresh: &want} {
+			if err := json.Unmarshal([]byte(w.run(index, 1, args...)), to); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		for i, hit := range got.Results {
+			if i >= len(want.Results) || !bytes.Equal(hit, want.Results[i]) {
+				w.t.Errorf("%s: hit %d differs from that of an index made now:\n%s\nwant:\n%s", query, i+1, hit, append(want.Results, nil)[min(i, len(want.Results))])
+				break
+			}
+		}
+		if len(got.Results) < len(want.Results) {
+			w.t.Errorf("%s: %d hits, and %d with an index made now", query, len(got.Results), len(want.Results))
+		}
+	}
+}
+
+// contents are the documents of an index with their chunks, and what was left out, as
+// JSON by path.
+func (w *writers) contents(index string) map[string]string {
+	w.t.Helper()
+	c, err := catalog.Open(vfs.Disk{}, filepath.Join(w.data, index, "catalog"), catalog.Options{ReadOnly: true})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer c.Close()
+	view := c.View()
+	defer view.Close()
+	out := map[string]string{}
+	note := func(path string, value any) {
+		text, err := json.Marshal(value)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out[path] = string(text)
+	}
+	for id := range view.Files() {
+		rec, err := view.Record(id)
+		if err != nil {
+			return nil // replaced meanwhile
+		}
+		rec.File.ModTime = 0 // unknown where the file was of that moment
+		note(string(id), rec)
+	}
+	skipped, err := view.Skipped()
+	if err != nil || view.Err() != nil {
+		return nil
+	}
+	for _, s := range skipped {
+		s.ModTime = 0
+		note("left out: "+s.Path, s)
+	}
+	return out
+}
+
+func equal(a, b map[string]string) bool { return differences(a, b) == "" }
+
+func differences(got, want map[string]string) string {
+	var b strings.Builder
+	for path, value := range got {
+		if want[path] != value {
+			fmt.Fprintf(&b, "%q is %.600q, want %.600q\n", path, value, want[path])
+		}
+	}
+	for path, value := range want {
+		if _, ok := got[path]; !ok {
+			fmt.Fprintf(&b, "%q is missing, want %.600q\n", path, value)
+		}
+	}
+	return b.String()
+}
+
+// change has four writers change the folder until during is over, or for a time, and
+// then makes all readable.
+func (w *writers) change(seed uint64, long time.Duration, during func()) {
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	for i := range uint64(4) {
+		group.Go(func() {
+			p := &pen{writers: w, r: rand.New(rand.NewPCG(seed, 10+i))}
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				p.act()
+				time.Sleep(time.Duration(p.r.ExpFloat64() * float64(6*time.Millisecond)))
+			}
+		})
+	}
+	if during != nil {
+		func() {
+			defer group.Wait()
+			defer close(done)
+			during()
+		}()
+	} else {
+		time.Sleep(long)
+		close(done)
+		group.Wait()
+	}
+	for _, top := range []string{w.root, w.outside} {
+		if err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist) && path == top:
+				return nil
+			case err != nil:
+				return err
+			case d.IsDir():
+				return os.Chmod(path, 0o755)
+			case d.Type().IsRegular():
+				return os.Chmod(path, 0o644)
+			}
+			return nil
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// pen is one writer. It takes no notice of faults: others change the same files.
+type pen struct {
+	*writers
+	r *rand.Rand
+}
+
+var (
+	// Names that differ by case, or by how an accent is written, are those of
+	// different files where the system says so; one is no UTF-8.
+	penFolders = []string{"", "", "", "a", "A", "a/b", "caf\u00e9", "cafe\u0301", ".hidden", "x.md"}
+	penNames   = []string{"one.md", "One.md", "two.md", "three.md", "four.mdx", "five.txt", "r\u00e9sum\u00e9.md", "re\u0301sume\u0301.md", "bad\xff.md", "x.md", "six.markdown", "pic.png", ".dot.md", "tmp.md"}
+	vocabulary = strings.Fields("house door garden river mountain bridge window letter winter summer engine index query vector chunk ranking folder commit branch merge crash power memory harbour lantern meadow orchard pebble quarry saddle timber valley")
+	penRules   = []string{"tmp.md\n", "*.txt\n", "a/\n", "!tmp.md\n", "one.*\n!one.md\n", "b/\n", "/x.md\n", "#\n", "*\n!*.md\n", "caf*/\n"}
+)
+
+func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
+
+// place is a path, of a file or of a folder, mostly below the root.
+func (p *pen) folder() string {
+	if p.r.IntN(12) == 0 {
+		return p.outside
+	}
+	return filepath.Join(p.root, pick(p.r, penFolders))
+}
+
+func (p *pen) file() string { return filepath.Join(p.folder(), pick(p.r, penNames)) }
+
+func (p *pen) words(n int) string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = pick(p.r, vocabulary)
+	}
+	return strings.Join(words, " ")
+}
+
+// text is the content of a file.
+func (p *pen) text() string {
+	switch p.r.IntN(16) {
+	case 0:
+		return ""
+	case 1:
+		return " \n\t\n"
+	case 2:
+		return strings.Repeat("\x00\x01\x02\xff", 1+p.r.IntN(500))
+	case 3:
+		return p.words(20000) // too large
+	case 4:
+		return "# " + p.words(2) + "\n\n" + p.words(8) + " \xff\xfe " + p.words(4) + "\n"
+	case 5:
+		whole := "---\ntitle: " + p.words(2) + "\ntags: [" + pick(p.r, vocabulary) + "]\ndate: 2024-05-01\n---\n\n" + p.words(20) + "\n"
+		return whole[:1+p.r.IntN(len(whole))]
+	case 6:
+		utf16 := []byte{0xff, 0xfe}
+		for _, c := range []byte("# " + p.words(12)) {
+			utf16 = append(utf16, c, 0)
+		}
+		return string(utf16)
+	case 7:
+		return p.words(p.r.IntN(9000)) + "\n"
+	}
+	var b strings.Builder
+	for range 1 + p.r.IntN(6) {
+		fmt.Fprintf(&b, "%s %s\n\n%s [[%s]] [x](%s)\n\n", strings.Repeat("#", 1+p.r.IntN(3)), p.words(3), p.words(5+p.r.IntN(60)), "one", "../a/two.md#"+pick(p.r, vocabulary))
+	}
+	return b.String()
+}
+
+// act does one thing.
+func (p *pen) act() {
+	name := p.file()
+	_ = os.MkdirAll(filepath.Dir(name), 0o755)
+	text := []byte(p.text())
+	switch p.r.IntN(24) {
+	default: // made, or another text
+		_ = os.WriteFile(name, text, 0o644)
+	case 5, 6:
+		p.open(name, os.O_APPEND|os.O_WRONLY, text)
+	case 7:
+		_ = os.Truncate(name, int64(p.r.IntN(300)))
+	case 8, 9: // as editors save: beside it, and over it
+		aside := name + pick(p.r, []string{"~", ".tmp", ".swp", ".new.md"})
+		_ = os.WriteFile(aside, text, 0o644)
+		_ = os.Rename(aside, name)
+	case 10: // with a copy that goes away
+		_ = os.Rename(name, name+"~")
+		_ = os.WriteFile(name, text, 0o644)
+		_ = os.Remove(name + "~")
+	case 11, 12:
+		_ = os.Rename(name, p.file())
+	case 13:
+		_ = os.Rename(p.folder(), filepath.Join(p.root, pick(p.r, penFolders)))
+	case 14:
+		_ = os.Remove(name)
+	case 15:
+		if dir := p.folder(); dir != p.root && p.r.IntN(2) == 0 {
+			_ = os.RemoveAll(dir)
+		}
+	case 16:
+		_ = os.Chmod(name, pick(p.r, []fs.FileMode{0o644, 0, 0o600, 0o444}))
+	case 17: // another text of the same size and time
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			if old, err := os.ReadFile(name); err == nil && len(old) > 10 {
+				copy(old[len(old)/2:], "omega")
+				_ = os.WriteFile(name, old, 0o644)
+				_ = os.Chtimes(name, info.ModTime(), info.ModTime())
+			}
+		}
+	case 18:
+		at := time.Now().Add(time.Duration(p.r.IntN(200)-100) * time.Hour)
+		_ = os.Chtimes(name, at, at)
+	case 19:
+		_ = os.Symlink(pick(p.r, []string{p.file(), p.folder(), p.outside, filepath.Join(p.outside, "one.md"), "nowhere.md", "one.md", "."}), filepath.Join(p.folder(), pick(p.r, []string{"link", "link.md", "tmp.md"})))
+	case 20:
+		_ = os.WriteFile(filepath.Join(p.folder(), pick(p.r, []string{".gitignore", ".sheafignore"})), []byte(pick(p.r, penRules)), 0o644)
+	case 21:
+		_ = os.Remove(filepath.Join(p.folder(), pick(p.r, []string{".gitignore", ".sheafignore", "link", "link.md"})))
+	case 22:
+		_ = os.Link(name, p.file())
+	case 23: // a folder whose name is one of a document, and of a file
+		_ = os.Remove(name)
+		_ = os.Mkdir(name, 0o755)
+		if p.r.IntN(2) == 0 {
+			_ = os.RemoveAll(name)
+		}
+	}
+}
+
+// open changes a part of a file.
+func (p *pen) open(name string, flag int, text []byte) {
+	f, err := os.OpenFile(name, flag, 0)
+	if err != nil {
+		return
+	}
+	_, _ = f.Write(text)
+	_ = f.Close()
+}

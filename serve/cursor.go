@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"crypto/rand"
@@ -21,7 +22,7 @@ type kept struct {
 	query      sheaf.Query
 	steps      []search.Timing // how long the ranking took
 	generation uint64
-	owner      string // the fingerprint of the grant
+	owner      string // of the cursors: see Reader.owner
 	facets     map[string][]Facet
 
 	key  [keyBytes]byte
@@ -48,6 +49,9 @@ type rankings struct {
 }
 
 func newRankings() *rankings { return &rankings{byKey: map[[keyBytes]byte]*list.Element{}} }
+
+// owner is whose cursors those of a reader are: of a caller, as long as they may see the same.
+func (r *Reader) owner() string { return r.grant.Fingerprint() + "\x00" + r.grant.Caller }
 
 func (s *rankings) clear() {
 	s.mu.Lock()
@@ -117,14 +121,14 @@ func (s *rankings) find(cursor, owner string) (k *kept, from, limit int, err err
 // Page is the page of an earlier search that a cursor stands for. A cursor that
 // no search gave, that is no longer kept, or that was given to another caller is
 // [ErrExpired]; one of another query is [ErrConflict]. text is the query that the caller believes
-// the cursor to belong to; "" for none.
+// the cursor to belong to, as the answer showed it; "" for none.
 func (r *Reader) Page(ctx context.Context, cursor, text string) (*Answer, error) {
-	k, from, limit, err := r.c.rankings.find(cursor, r.grant.Fingerprint())
+	k, from, limit, err := r.c.rankings.find(cursor, r.owner())
 	if err != nil {
 		return nil, err
 	}
-	if text != "" && text != k.request.Text {
-		return nil, conflictError("cursor", "it belongs to another query, %q", k.request.Text)
+	if shown := cmp.Or(k.request.label, k.request.Text); text != "" && text != shown {
+		return nil, conflictError("cursor", "it belongs to another query, %q", shown)
 	}
 	if err := TakeTurn(ctx); err != nil {
 		return nil, err

@@ -411,7 +411,7 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 				return inChange(i, unmet("if_match", "there is no document %s", ch.ID))
 			}
 			return inChange(i, unmet("if_match", "%s is another version by now: read it again", ch.ID))
-		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && HasTag(ch.IfNoneMatch, tag)):
+		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && HasWeakTag(ch.IfNoneMatch, tag)):
 			return inChange(i, unmet("if_none_match", "there is a document %s", ch.ID))
 		}
 		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version, left: left != ""}
@@ -439,6 +439,10 @@ func HasTag(list, tag string) bool {
 	}
 	return false
 }
+
+// HasWeakTag reports whether a list of tags holds one, in its weak form or not: so
+// If-None-Match compares them (RFC 9110, section 13.1.2).
+func HasWeakTag(list, tag string) bool { return HasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
 // describe says what became of the documents.
 func (c *Collection) describe(changes []Change, out []Stored) error {

@@ -45,18 +45,18 @@ func (s *showing) release() {
 }
 
 // show is a hit of a ranking as it is shown; false when the caller may not see it
-// any more. What was shown before of the same state of the index is shown again
+// any more, or its document is gone. What was shown before of the same state of the index is shown again
 // while the file is the same.
 func (s *showing) show(i int) (Result, bool) {
 	r, k := s.Reader, s.ranking
 	hit := k.hit(i, &s.room)
 	same := r.told && k.at == r.at && k.documents == nil && !k.request.Plain
-	if !same && !r.guard.visible(hit.Doc) {
-		return Result{}, false
-	}
 	known := k.documents
 	if known == nil {
 		known = r.guard
+	}
+	if !same && (!r.guard.visible(hit.Doc) || hit.Doc != "" && known.SharedDocument(hit.Doc) == nil) {
+		return Result{}, false
 	}
 	shown := s.result(known, hit)
 	if k.request.Plain {
@@ -119,7 +119,7 @@ func (s *showing) result(docs documents, hit *search.Hit) Result {
 
 // cutSnippet gives a result its snippet, if the text is what was indexed.
 func (s *showing) cutSnippet(docs documents, hit *search.Hit, out *Result) {
-	// A later page may show a chunk that was changed or deleted meanwhile.
+	// A later page may show a chunk that is no more in its document.
 	doc := docs.SharedDocument(hit.Doc)
 	if doc == nil {
 		out.Stale = true

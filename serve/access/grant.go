@@ -46,7 +46,10 @@ var Scopes = []Scope{ScopeSearch, ScopeIngest, ScopeAdmin}
 // that belong to no tenant, and may do nothing.
 type Grant struct {
 	// Name tells people whose grant it is; it decides nothing.
-	Name   string  `json:"name,omitempty"`
+	Name string `json:"name,omitempty"`
+	// Caller tells apart callers who see the same: cursors are of one of them. It is
+	// none of what is kept of a key.
+	Caller string  `json:"-"`
 	Scopes []Scope `json:"scopes"`
 	// Tenant is the only tenant whose documents are seen; "" are the documents
 	// of no tenant, All those of every one.

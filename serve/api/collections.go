@@ -82,7 +82,7 @@ func collectionRoutes() []*route {
 				}
 				c.header.Set("ETag", d.ETag)
 				c.header.Set("Cache-Control", "private, no-cache")
-				if in.None == "*" || serve.HasTag(strings.ReplaceAll(in.None, "W/", ""), d.ETag) { // compared weakly
+				if in.None == "*" || serve.HasWeakTag(in.None, d.ETag) {
 					c.status = http.StatusNotModified
 				}
 				return d, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 
 	"sheaf"
 	"sheaf/serve"
@@ -16,7 +17,7 @@ type documentPut struct {
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
 	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
 	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
-	Key   string   `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
+	Key   string   `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
 	Body  serve.DocumentInput
 }
 
@@ -24,7 +25,7 @@ type documentPatch struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
 	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
-	Key   string   `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
+	Key   string   `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
 	Body  serve.DocumentPatch
 }
 
@@ -44,14 +45,14 @@ type BatchBody struct {
 type BatchChange struct {
 	serve.DocumentInput
 	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
-	Delete      bool     `json:"delete" doc:"Delete it; then there is no text."`
+	Delete      bool     `json:"delete" doc:"Delete it; then there is no text, nor anything else but conditions."`
 	IfMatch     string   `json:"if_match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any."`
 	IfNoneMatch string   `json:"if_none_match" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have."`
 }
 
 type batchPost struct {
 	Where
-	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer for a day, without doing it again."`
+	Key  string `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
 	Body BatchBody
 }
 
@@ -144,8 +145,12 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, err
 	for i := range in.Body.Documents {
 		d := &in.Body.Documents[i]
 		changes[i] = serve.Change{ID: d.ID, IfMatch: d.IfMatch, IfNoneMatch: d.IfNoneMatch}
-		if !d.Delete {
+		switch {
+		case !d.Delete:
 			changes[i].Put = &d.DocumentInput
+		case !reflect.ValueOf(d.DocumentInput).IsZero():
+			f := fault{Pointer: fmt.Sprintf("#/documents/%d/delete", i), Detail: "a document that is deleted has nothing beside its id and conditions"}
+			return nil, 0, told(problem("conflict", "documents/%d/delete: %s", i, f.Detail), faults{f})
 		}
 	}
 	if !in.Body.Async && len(changes) <= batchNow {

@@ -189,7 +189,8 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 		if err != nil {
 			return access.Grant{}, "", problem("not-authenticated", "%v", err)
 		}
-		return grant, "signed on: " + grant.Name, nil
+		grant.Caller = "signed on: " + grant.Name
+		return grant, grant.Caller, nil
 	}
 	keyed, err := a.o.Keys.Any()
 	if err != nil {
@@ -209,6 +210,7 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 			return grant, "", err
 		}
 		grant, caller = key.Grant, key.ID
+		grant.Caller = caller
 	case len(grant.Scopes) == 0:
 		return grant, "", problem("not-authenticated", "there is no key yet: make one with sheaf key add")
 	}

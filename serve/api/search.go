@@ -29,11 +29,16 @@ func (f *SearchFields) request(parameters map[string]Setting) serve.SearchReques
 		Explain: f.Explain, Facets: f.Facets, Sort: f.Sort, Count: f.Count}
 }
 
-// SearchBody is the body of a search.
-type SearchBody struct {
+// AskedBody is what a body may ask of a search.
+type AskedBody struct {
 	SearchFields
-	Cursor     string             `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
+}
+
+// SearchBody is the body of a search, whose answer has pages.
+type SearchBody struct {
+	AskedBody
+	Cursor string `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. The query, or id, when it is given too, must be that answer's; all else is ignored."`
 }
 
 type searchGet struct {
@@ -99,7 +104,8 @@ type chunkGet struct {
 type similarGet struct {
 	Where
 	SearchFields
-	ID sheaf.ID `query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
+	Cursor string   `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages; all else is ignored."`
+	ID     sheaf.ID `query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
 }
 
 // SimilarBody asks for the like of a chunk.
@@ -115,7 +121,7 @@ type similarPost struct {
 
 // ExplainBody asks how results came about.
 type ExplainBody struct {
-	SearchBody
+	AskedBody
 	Brief bool `json:"brief" doc:"Only what a drawing of the steps needs: no snippets and no arithmetic, and of every step only the hits that are results, or among the best five of a step, with their ranks."`
 }
 
@@ -126,7 +132,7 @@ type explainPost struct {
 
 // AbsenceBody asks why a chunk is not among the results of a search.
 type AbsenceBody struct {
-	SearchBody
+	AskedBody
 	ID sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document that is missed."`
 }
 
@@ -137,7 +143,7 @@ type absencePost struct {
 
 // ChangesBody asks what moves when parameters change.
 type ChangesBody struct {
-	SearchBody
+	AskedBody
 	Change map[string]Setting `json:"change" required:"true" maxItems:"100" doc:"The parameters that change."`
 }
 
@@ -175,11 +181,11 @@ func searchRoutes() []*route {
 		operation(route{method: "GET", path: "/v1/similar", id: "similar", summary: "Find passages like one", scope: access.ScopeSearch, fails: []int{422},
 			about: "Finds passages of other documents: by the words that are frequent in this one and rare elsewhere, and by meaning. The query is not used."},
 			func(ctx context.Context, c *call, in *similarGet) (*serve.Answer, error) {
-				return c.similar(ctx, in.Where, in.ID, in.request(nil))
+				return c.similar(ctx, in.Where, in.Cursor, in.ID, in.request(nil))
 			}),
 		operation(route{method: "POST", path: "/v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", "limit": 5}`, summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *similarPost) (*serve.Answer, error) {
-				return c.similar(ctx, in.Where, in.Body.ID, in.Body.request(in.Body.Parameters))
+				return c.similar(ctx, in.Where, in.Body.Cursor, in.Body.ID, in.Body.request(in.Body.Parameters))
 			}),
 		operation(route{method: "POST", path: "/v1/explain", id: "explain", example: `{"query": "undo a commit"}`, summary: "Say how results came about", scope: access.ScopeSearch, fails: []int{422},
 			about: "The answer to a search with the ranking after every step of the profile and the arithmetic of every score."},
@@ -220,13 +226,18 @@ func searchRoutes() []*route {
 	}
 }
 
-func (c *call) similar(ctx context.Context, w Where, id sheaf.ID, q serve.SearchRequest) (*serve.Answer, error) {
+func (c *call) similar(ctx context.Context, w Where, cursor string, id sheaf.ID, q serve.SearchRequest) (*serve.Answer, error) {
 	r, err := c.reader(w)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	a, err := r.Similar(ctx, id, q)
+	var a *serve.Answer
+	if cursor != "" {
+		a, err = r.Page(ctx, cursor, string(id))
+	} else {
+		a, err = r.Similar(ctx, id, q)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,136 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/serve"
+	"sheaf/serve/access"
+)
+
+// A condition that does not hold, or says nothing, changes nothing.
+func TestConditionsToTheLetter(t *testing.T) {
+	s := start(t, notes, nil)
+	var stored serve.Stored
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "One.\n"}`, &stored)
+	for name, test := range map[string]struct {
+		status       int
+		method, path string
+		body         string
+		header       []string
+	}{
+		"If-None-Match compares weakly":        {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `"x" , W/` + stored.ETag}},
+		"If-None-Match of a batch does too":    {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Two.\n", "if_none_match": "W/` + strings.ReplaceAll(stored.ETag, `"`, `\"`) + `"}]}`, nil},
+		"If-Match does not":                    {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", `W/` + stored.ETag}},
+		"an If-Match of nothing":               {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", ""}},
+		"an If-Match of nothing on DELETE":     {400, "DELETE", "/v1/documents/api:a.md", "", []string{"If-Match", ""}},
+		"a condition of nothing in a batch":    {400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Two.\n", "if_match": ""}]}`, nil},
+		"an Idempotency-Key of nothing":        {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"Idempotency-Key", ""}},
+		"a text for what is deleted":           {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "delete": true, "text": "Two.\n"}]}`, nil},
+		"a text for what is deleted in a task": {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "delete": true, "text": "Two.\n"}], "async": true}`, nil},
+	} {
+		p := s.wrong(t, test.status, test.method, test.path, test.body, test.header...)
+		if len(p.Errors) != 1 {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if strings.HasPrefix(name, "a text") && p.Errors[0].Pointer != "#/documents/0/delete" {
+			t.Errorf("%s: %+v", name, p)
+		}
+		var d serve.Document
+		s.get(t, "GET", "/v1/documents/api:a.md", "", &d)
+		if d.ETag != stored.ETag {
+			t.Fatalf("%s: the document was changed", name)
+		}
+	}
+}
+
+// A cursor is its caller's alone, also among those who may see the same.
+func TestCursorOfAnotherCaller(t *testing.T) {
+	s, secrets := keyed(t, notes, map[string]access.Grant{
+		"ann": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
+		"ben": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
+	})
+	bearer := func(name string) []string { return []string{"Authorization", "Bearer " + secrets[name]} }
+	var a serve.Answer
+	s.get(t, "GET", "/v1/search?query=commit&limit=1", "", &a, bearer("ann")...)
+	if a.Next == "" {
+		t.Fatal("there is no next page")
+	}
+	p := s.wrong(t, http.StatusNotFound, "GET", "/v1/search?query=x&cursor="+a.Next, "", bearer("ben")...)
+	if strings.Contains(p.Detail, "commit") {
+		t.Errorf("somebody else's query is told: %s", p.Detail)
+	}
+	s.get(t, "GET", "/v1/search?cursor="+a.Next, "", &a, bearer("ann")...)
+	if len(a.Results) != 1 || a.Results[0].Rank != 2 {
+		t.Errorf("the second page: %+v", a.Results)
+	}
+}
+
+// The pages of what is similar are asked for where the first one was.
+func TestPagesOfSimilar(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/similar?id=notes:git.md&limit=1"
+	var first, second serve.Answer
+	s.get(t, "GET", path, "", &first)
+	if first.Next == "" {
+		t.Fatalf("there is no next page: %+v", first)
+	}
+	for range 2 {
+		s.get(t, "GET", path+"&cursor="+first.Next, "", &second)
+		if len(second.Results) != 1 || second.Results[0].Rank != 2 {
+			t.Errorf("the second page: %+v", second.Results)
+		}
+		s.get(t, "POST", "/v1/similar", `{"id": "notes:git.md", "cursor": "`+first.Next+`"}`, &second)
+		if len(second.Results) != 1 || second.Results[0].Rank != 2 {
+			t.Errorf("the second page by POST: %+v", second.Results)
+		}
+		s.get(t, "GET", "/v1/search?query=notes:git.md&cursor="+first.Next, "", &second) // as the answer shows its query
+	}
+	s.wrong(t, http.StatusConflict, "GET", "/v1/similar?id=notes:hg.md&cursor="+first.Next, "")
+	for path, body := range map[string]string{ // which have no pages
+		"/v1/explain":         `{"query": "commit"`,
+		"/v1/explain/absence": `{"query": "commit", "id": "notes:git.md"`,
+		"/v1/explain/changes": `{"query": "commit", "change": {}`,
+	} {
+		if p := s.wrong(t, http.StatusBadRequest, "POST", path, body+`, "cursor": "`+first.Next+`"}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/cursor" {
+			t.Errorf("%s: %+v", path, p)
+		}
+	}
+}
+
+// A later page leaves out what was deleted meanwhile, and shows what was changed, also to
+// those who may see everything.
+func TestDeletedBetweenPages(t *testing.T) {
+	s := start(t, notes, nil)
+	put := func(id, text string) {
+		var stored serve.Stored
+		s.get(t, "PUT", "/v1/documents/api:"+id, `{"text": "`+text+`\n", "access": ["public"]}`, &stored)
+	}
+	for _, id := range []string{"a.md", "b.md", "c.md", "d.md"} {
+		put(id, "Nine cranes.")
+	}
+	var first, second serve.Answer
+	s.get(t, "GET", "/v1/search?query=cranes&limit=1", "", &first)
+	s.get(t, "GET", "/v1/search?query=cranes&limit=4", "", &second)
+	if len(second.Results) != 4 {
+		t.Fatalf("%+v", second.Results)
+	}
+	deleted, changed, kept := second.Results[1].Doc, second.Results[2].Doc, second.Results[3].Doc
+	var stored serve.Stored
+	s.get(t, "DELETE", "/v1/documents/"+string(deleted), "", &stored)
+	put(strings.TrimPrefix(string(changed), "api:"), "# Ten\\n\\nHerons.")
+	shown := map[sheaf.ID]int{}
+	for next := first.Next; next != ""; {
+		var page serve.Answer
+		s.get(t, "GET", "/v1/search?cursor="+next, "", &page)
+		for _, r := range page.Results {
+			shown[r.Doc]++
+		}
+		next = page.Next
+	}
+	if len(shown) != 2 || shown[changed] != 1 || shown[kept] != 1 {
+		t.Errorf("%s was deleted, %s changed; shown, and how often: %v", deleted, changed, shown)
+	}
+}

@@ -444,6 +444,12 @@ func HasTag(list, tag string) bool {
 // If-None-Match compares them (RFC 9110, section 13.1.2).
 func HasWeakTag(list, tag string) bool { return HasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
+// Unchanged reports whether a caller with a header If-None-Match has what tag names,
+// which may be weak itself.
+func Unchanged(ifNoneMatch, tag string) bool {
+	return strings.TrimSpace(ifNoneMatch) == "*" || HasWeakTag(ifNoneMatch, strings.TrimPrefix(tag, "W/"))
+}
+
 // describe says what became of the documents.
 func (c *Collection) describe(changes []Change, out []Stored) error {
 	view := c.o.Catalog.View()

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -82,7 +83,7 @@ func collectionRoutes() []*route {
 				}
 				c.header.Set("ETag", d.ETag)
 				c.header.Set("Cache-Control", "private, no-cache")
-				if in.None == "*" || serve.HasWeakTag(in.None, d.ETag) {
+				if serve.Unchanged(in.None, d.ETag) {
 					c.status = http.StatusNotModified
 				}
 				return d, nil
@@ -178,22 +179,38 @@ func serverRoutes() []*route {
 		ready,
 		metrics,
 		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true, media: "application/json"},
-			func(_ context.Context, c *call, _ *Nothing) (*raw, error) {
-				c.header.Set("Cache-Control", "no-cache")
+			func(_ context.Context, c *call, in *conditional) (*raw, error) {
 				c.header.Add("Vary", "Authorization")
 				document, err := c.api.document(c.api.stranger(c.request))
 				if err != nil {
 					return nil, fmt.Errorf("write the OpenAPI document: %w", err)
 				}
-				return &raw{"application/json", document}, nil
+				return c.tagged(in.None, "application/json", document), nil
 			}),
 		operation(route{method: "GET", path: "/docs", id: "docs", summary: "This document, for people", free: true, media: "text/html; charset=utf-8"},
-			func(_ context.Context, c *call, _ *Nothing) (*raw, error) {
+			func(_ context.Context, c *call, in *conditional) (*raw, error) {
 				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-				c.header.Set("Cache-Control", "no-cache")
-				return &raw{"text/html; charset=utf-8", c.api.page()}, nil
+				return c.tagged(in.None, "text/html; charset=utf-8", c.api.page()), nil
 			}),
 	}
+}
+
+// conditional is a request for what callers keep.
+type conditional struct {
+	None string `header:"If-None-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag of what the caller has: 304 when it is still that."`
+}
+
+// tagged is an answer that callers keep, and ask for again by its tag. The tag is weak:
+// the same one stands for the bytes as they are and compressed.
+func (c *call) tagged(none, kind string, body []byte) *raw {
+	sum := sha256.Sum256(body)
+	tag := fmt.Sprintf(`W/"%x"`, sum[:8])
+	c.header.Set("Cache-Control", "no-cache")
+	c.header.Set("ETag", tag)
+	if serve.Unchanged(none, tag) {
+		c.status = http.StatusNotModified
+	}
+	return &raw{kind, body}
 }
 
 type readyGet struct {

@@ -289,6 +289,40 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// TestTagsOfTheDocument: who has the OpenAPI document or its page is told so, and who has
+// another key's document is not.
+func TestTagsOfTheDocument(t *testing.T) {
+	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin, access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
+	tags := map[string]string{}
+	for _, path := range []string{"/openapi.json", "/docs"} {
+		key := []string{"Authorization", "Bearer " + keys["admin"]}
+		res, body := s.ask(t, "GET", path, "", key...)
+		tag, vary := res.Header.Get("ETag"), strings.Join(res.Header.Values("Vary"), ", ")
+		tags[path] = tag
+		if !strings.HasPrefix(tag, `W/"`) || len(body) == 0 || !strings.Contains(vary, "Accept-Encoding") || strings.Contains(vary, "Authorization") != (path == "/openapi.json") {
+			t.Errorf("%s: %v", path, res.Header)
+		}
+		for value, status := range map[string]int{tag: 304, "*": 304, `"a", ` + tag: 304, strings.TrimPrefix(tag, "W/"): 304, `"a", W/"b"`: 200, "nonsense": 400} {
+			again, body := s.ask(t, "GET", path, "", append(key, "If-None-Match", value)...)
+			if again.StatusCode != status || status == 304 && (len(body) > 0 || again.Header.Get("ETag") != tag || strings.Join(again.Header.Values("Vary"), ", ") != vary) {
+				t.Errorf("%s with %s: %d, %d bytes, %v; want %d", path, value, again.StatusCode, len(body), again.Header, status)
+			}
+		}
+		if packed, _ := s.ask(t, "GET", path, "", append(key, "Accept-Encoding", "gzip")...); packed.Header.Get("ETag") != tag || packed.Header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s, compressed: %v", path, packed.Header)
+		}
+	}
+	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Authorization", "Bearer "+keys["feed"], "If-None-Match", tags["/openapi.json"]); res.StatusCode != 200 {
+		t.Errorf("another key's document: %d", res.StatusCode)
+	}
+	if status, body := s.as(t, keys["admin"], "PUT", "/v1/profiles/later", `{"extends": "rrf", "about": "Later.", "parameters": {"rrf_k": 7}}`); status != 201 {
+		t.Fatal(status, body)
+	}
+	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Authorization", "Bearer "+keys["admin"], "If-None-Match", tags["/openapi.json"]); res.StatusCode != 200 || res.Header.Get("ETag") == tags["/openapi.json"] {
+		t.Errorf("with a profile more: %d %v", res.StatusCode, res.Header)
+	}
+}
+
 func TestIdentifiersThatAreNoPaths(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, id := range []string{"api:../etc/passwd", "api:a/../../b", "api:/etc/passwd", "api:a//b", "api:.", "api:a/.", "api:a%5Cb", "api:a%00b", "api:a%0Ab", "api:", "nothing", ":a",

@@ -333,12 +333,12 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 		h.Set("Cache-Control", "no-store")
 	}
 	h.Set("Server-Timing", serverTiming(c.timings, time.Since(began)))
+	h.Add("Vary", "Accept-Encoding")
 	if c.status == http.StatusNotModified || c.status == http.StatusNoContent {
 		h.Del("Content-Type")
 		w.WriteHeader(c.status)
 		return nil
 	}
-	h.Add("Vary", "Accept-Encoding")
 	if buffer.Len() >= zippedBytes && accepts(req, "gzip") {
 		h.Set("Content-Encoding", "gzip")
 		w.WriteHeader(c.status)

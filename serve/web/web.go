@@ -134,7 +134,7 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("ETag", a.tag)
 	h.Set("Cache-Control", "no-cache") // asked for again with the tag: a new program has new files
 	h.Set("Vary", "Accept-Encoding")
-	if r.Header.Get("If-None-Match") == a.tag {
+	if serve.Unchanged(strings.Join(r.Header.Values("If-None-Match"), ","), a.tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}

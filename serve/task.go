@@ -412,6 +412,9 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (mo
 		size += len(content)
 		tried[name] = true
 	}
+	if len(puts) == 0 {
+		return false, nil // also where nothing can be written
+	}
 	err = c.index(ctx, puts, nil)
 	var partial *backend.PartialError
 	if err != nil && !errors.As(err, &partial) {
@@ -434,7 +437,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (mo
 			}
 		}
 	}
-	return len(puts) > 0, nil
+	return true, nil
 }
 
 // missing are the files of documents that the index may not have as they are kept,

@@ -146,7 +146,14 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	}
 	group, ctx := errgroup.WithContext(cmd.Context())
 	group.Go(func() error { return serveUntil(ctx, listener, handler) })
-	group.Go(func() error { return door.Work(ctx) })
+	group.Go(func() error {
+		err := door.Work(ctx)
+		if readOnly(err) {
+			s.notice("the index cannot be written: documents that were accepted are not all found: %v", err)
+			return nil // the rest is
+		}
+		return err
+	})
 	if !o.noWatch {
 		group.Go(func() error {
 			return door.Watch(ctx, func(report *ingest.Report, err error) {

@@ -141,7 +141,7 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 	for i, q := range in.Queries {
 		judged := query{Query: q.Query}
 		for _, id := range q.Expect {
-			if _, ok := view.Chunk(id); !ok || id.Tree() != trees[at].Name {
+			if id.Tree() != trees[at].Name || !seesChunk(&grant, view, id) {
 				return nil, fmt.Errorf("query %d expects a chunk of the folder %s: %w", i+1, trees[at].Name, notFound(id))
 			}
 			judged.Expect = append(judged.Expect, strings.TrimPrefix(string(id), trees[at].Name+":"))
@@ -153,6 +153,16 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 		return nil, err
 	}
 	return saved(c.o.Judged, name, content, in.Replace)
+}
+
+// seesChunk reports whether there is a chunk that a grant lets through.
+func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
+	chunk, ok := view.Chunk(id)
+	if !ok {
+		return false
+	}
+	rec, err := view.Record(chunk.Doc)
+	return err == nil && sees(grant, rec)
 }
 
 // saved writes the file of a name into a folder, whole and durably; one that is there is replaced when that

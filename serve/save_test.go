@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -204,5 +205,22 @@ func TestLegs(t *testing.T) {
 	f.Index(t)
 	if e, n := explain(all, "60"); n != 4 || len(e.Results) <= len(again.Results) {
 		t.Errorf("after a change: retrieved %d times, %d results", n, len(e.Results))
+	}
+}
+
+// A judgement of a chunk that its maker may not see is refused as one of no chunk.
+func TestJudgedAreSeen(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	grant := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}} // what is public
+	save := func(id sheaf.ID) error {
+		_, err := f.SaveJudged(grant, "mine", serve.JudgedInput{Queries: []serve.JudgedQuery{{Query: "undo", Expect: []sheaf.ID{id}}}, Replace: true})
+		return err
+	}
+	hidden, none := save("notes:hg.md#mercurial"), save("notes:no.md#mercurial")
+	if !errors.Is(hidden, sheaf.ErrNotFound) || !errors.Is(none, sheaf.ErrNotFound) || strings.ReplaceAll(hidden.Error(), "hg.md", "no.md") != none.Error() {
+		t.Errorf("a hidden chunk: %v; none: %v", hidden, none)
+	}
+	if err := save("notes:git.md#undo-a-commit"); err != nil {
+		t.Errorf("a public chunk: %v", err)
 	}
 }

@@ -214,22 +214,28 @@ func (c *call) tagged(none, kind string, body []byte) *raw {
 }
 
 type readyGet struct {
-	Verbose bool `query:"verbose" doc:"Say how every collection is."`
+	Verbose bool `query:"verbose" doc:"Say how every collection is, to whom may search."`
 }
 
-// ready is "ok", or a problem while a collection cannot answer.
+// ready is "ok", or a problem while a collection cannot answer. Anybody may ask: names
+// are for those who may search, reasons for those who may do everything.
 func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
+	grant, _, err := c.api.signedOn(c.request)
+	known := err == nil && grant.May(access.ScopeSearch)
 	var b bytes.Buffer
 	var faults []error
 	for _, collection := range c.api.o.Collections {
 		if err := collection.Ready(ctx); err != nil {
 			faults = append(faults, err)
-		} else if verbose {
+		} else if verbose && known {
 			b.WriteString("[+] " + collection.Name() + " ok\n")
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
+	switch err := errors.Join(faults...); {
+	case err != nil && known && grant.May(access.ScopeAdmin):
 		return nil, problem("unavailable", "%v", err)
+	case err != nil: // why may name a store or a file
+		return nil, problem("unavailable", "%d of %d collections cannot answer now: a key with the scope admin is told why", len(faults), len(c.api.o.Collections))
 	}
 	b.WriteString("ok\n")
 	return &raw{"text/plain; charset=utf-8", b.Bytes()}, nil

@@ -134,3 +134,25 @@ func TestDeletedBetweenPages(t *testing.T) {
 		t.Errorf("%s was deleted, %s changed; shown, and how often: %v", deleted, changed, shown)
 	}
 }
+
+// Whoever may not search learns no names from readiness, and only who may do everything
+// why a collection cannot answer.
+func TestReadyTellsStrangersNothing(t *testing.T) {
+	s, secrets := keyed(t, notes, map[string]access.Grant{
+		"ann":  {Scopes: []access.Scope{access.ScopeSearch}},
+		"root": {Scopes: []access.Scope{access.ScopeAdmin}},
+	})
+	for secret, want := range map[string]string{"": "ok\n", secrets["ann"]: "[+] notes ok\nok\n", secrets["root"]: "[+] notes ok\nok\n"} {
+		if status, body := s.as(t, secret, "GET", "/readyz?verbose=true", ""); status != http.StatusOK || body != want {
+			t.Errorf("ready: %d %q, want %q", status, body, want)
+		}
+	}
+	if err := s.fixture.Collection.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for secret, told := range map[string]bool{"": false, secrets["ann"]: false, secrets["root"]: true} {
+		if status, body := s.as(t, secret, "GET", "/readyz", ""); status != http.StatusServiceUnavailable || strings.Contains(body, "is closed") != told {
+			t.Errorf("not ready: %d %s, want the reason: %t", status, body, told)
+		}
+	}
+}

@@ -82,7 +82,7 @@ func checkK(k float64) *Problem {
 
 // RRFBody is the body of /v1/rrf/search.
 type RRFBody struct {
-	Query  string `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@shown" doc:"What to look for."`
+	Query  string `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@written" doc:"What to look for."`
 	Method string `json:"fusion_method" enum:"rrf,weighted_sum" doc:"How the two rankings are joined; the configured one (hybrid_search.fusion_method, else rrf) when it is left out."`
 	K      int    `json:"rrf_k" min:"1" max:"1000" doc:"The constant of rrf; the configured one (hybrid_search.rrf_k, else 60) when it is left out. It is checked, and not used, for weighted_sum."`
 	TopK   int    `json:"top_k" min:"1" max:"1000" default:"10" doc:"How many results are wanted."`
@@ -219,14 +219,17 @@ func (a *API) bindRRF(body []byte) (RRFBody, error) {
 		out.TopK = int(top)
 	}
 	text, ok := given["query"].(string)
+	set := jsonFields(reflect.TypeFor[RRFBody]())
+	rule := set.byName["query"].rules
 	switch {
 	case !ok || strings.TrimSpace(text) == "":
 		return out, problem("invalid-input", errQuery)
 	case utf8.RuneCountInString(text) > 1000:
 		return out, problem("invalid-input", "query must not exceed 1000 characters")
+	case !rule.pattern.MatchString(text):
+		return out, problem("invalid-input", "query %s", rule.asks)
 	}
 	out.Query = text
-	set := jsonFields(reflect.TypeFor[RRFBody]())
 	for _, name := range o.names {
 		if set.byName[name] == nil {
 			return out, problem("invalid-input", "there is no field %s: the fields are %s", quote(name), strings.Join(set.names, ", "))

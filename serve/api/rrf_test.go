@@ -108,6 +108,7 @@ func TestRRFErrors(t *testing.T) {
 		`{"query": "q", "rrf_k": null}`:                               `{"error":"rrf_k must be an integer"}`,
 		`{"query": " "}`:                                              `{"error":"query must not be empty"}`,
 		`{}`:                                                          `{"error":"query must not be empty"}`,
+		`{"query": "a\u0000b"}`:                                       `{"error":"query must be more than white space, without control characters but tabs and line breaks"}`,
 		`[]`:                                                          `{"error":"the body must be a JSON object"}`,
 		`{"query": "q", "topk": 3}`:                                   `{"error":"there is no field \"topk\": the fields are query, fusion_method, rrf_k, top_k"}`,
 	} {

@@ -135,7 +135,7 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 			return err
 		}
 	}
-	report, err := s.ingestWhenFree(ctx, o)
+	report, err := s.ingestWhenFree(ctx, waitForOther, o)
 	if err != nil {
 		return s.advise(fmt.Errorf("index %s: %w", s.where.Root, err))
 	}

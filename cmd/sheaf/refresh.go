@@ -29,13 +29,22 @@ import (
 // another process that writes.
 const waitForOther = 10 * time.Minute
 
+// waitForAnswer is how long an answer waits for another process that writes: a server that
+// has just seen the same change is done sooner.
+const waitForAnswer = 500 * time.Millisecond
+
 // whenFree tries until no other process holds the index, and says after a second
 // whom it waits for.
 func (s *session) whenFree(ctx context.Context, try func() error) error {
+	return s.retried(ctx, waitForOther, try)
+}
+
+// retried tries until no other process holds the index, for as long as atMost.
+func (s *session) retried(ctx context.Context, atMost time.Duration, try func() error) error {
 	start, said := time.Now(), false
 	for {
 		err := try()
-		if !errors.Is(err, vfs.ErrLocked) || time.Since(start) > waitForOther {
+		if !errors.Is(err, vfs.ErrLocked) || time.Since(start) > atMost {
 			return err
 		}
 		if !said && time.Since(start) > time.Second {
@@ -45,14 +54,14 @@ func (s *session) whenFree(ctx context.Context, try func() error) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
 // refresh brings the index up to date before an answer. When it cannot be
-// written, or another process does so, the answer comes from what is
-// committed, with a note, unless the command needs it whole.
+// written, or another process does so and is not done soon, the answer comes from
+// what is committed, with a note, unless the command needs it whole.
 func (s *session) refresh(ctx context.Context) error {
 	first := s.first()
 	fresh := first || s.remaking()
@@ -62,13 +71,11 @@ func (s *session) refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	var report *ingest.Report
-	var err error
+	wait := waitForAnswer
 	if must {
-		report, err = s.ingestWhenFree(ctx, s.ingestOptions())
-	} else {
-		report, err = s.ingest(ctx, s.ingestOptions())
+		wait = waitForOther
 	}
+	report, err := s.ingestWhenFree(ctx, wait, s.ingestOptions())
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -235,8 +242,8 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 
 // ingestWhenFree is ingest that waits for another process that indexes, and then
 // does what that one left.
-func (s *session) ingestWhenFree(ctx context.Context, o ingest.Options) (report *ingest.Report, err error) {
-	err = s.whenFree(ctx, func() error {
+func (s *session) ingestWhenFree(ctx context.Context, atMost time.Duration, o ingest.Options) (report *ingest.Report, err error) {
+	err = s.retried(ctx, atMost, func() error {
 		if err := s.catalog.Reload(); err != nil {
 			return err
 		}

@@ -77,6 +77,48 @@ func TestKilledWatch(t *testing.T) {
 	w.check("index")
 }
 
+// TestSearchBesideWriter: a search waits for another process that is about to be done with
+// writing, and has what was saved; one that is long about it is not waited for.
+func TestSearchBesideWriter(t *testing.T) {
+	w := newWriters(t, false)
+	save := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(w.root, name+".md"), []byte("# "+name+"\n\nbody\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("apples")
+	w.run("index", 0, "index", w.root)
+	c, err := catalog.Open(vfs.Disk{}, filepath.Join(w.data, "index", "catalog"), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	release, err := c.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { time.Sleep(200 * time.Millisecond); done <- release() }()
+	save("bananas")
+	if out := w.run("index", 1, "search", "--in", w.root, "bananas"); !strings.Contains(out, "bananas.md") {
+		t.Errorf("not found beside another process that writes: %s", out)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if release, err = c.Hold(); err != nil {
+		t.Fatal(err)
+	}
+	save("cherries")
+	if out := w.run("index", 1, "search", "--in", w.root, "apples"); !strings.Contains(out, "apples.md") {
+		t.Errorf("nothing is found while another process writes: %s", out)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // roundsOf is the seed of the first round and how many there are.
 func roundsOf(t *testing.T, short, usual, long uint64) (seed, rounds uint64) {
 	t.Helper()

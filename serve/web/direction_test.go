@@ -36,6 +36,21 @@ const turned = `(() => {
 			}
 		});
 	}
+	// In SVG every letter says where it is: a part of a label is to the right of those before it.
+	for (const e of document.querySelectorAll("svg.lab .node text")) {
+		if (e.textContent.includes("moc")) seen++;
+		let at = 0, edge = -Infinity;
+		for (const part of e.textContent.split(/(^\d+ | > | › )/)) {
+			let left = Infinity, right = -Infinity;
+			for (let i = at; i < at + part.length; i++) {
+				const box = e.getExtentOfChar(i);
+				if (box.width) [left, right] = [Math.min(left, box.x), Math.max(right, box.x + box.width)];
+			}
+			at += part.length;
+			if (left < edge - 1) found.push("label " + JSON.stringify(e.textContent) + ": " + JSON.stringify(part) + " is not to the right");
+			edge = Math.max(edge, right);
+		}
+	}
 	return [String(seen), ...found];
 })()`
 
@@ -45,7 +60,7 @@ func TestPageDirection(t *testing.T) {
 	ctx := browser(t)
 	const name = "a\u202emoc.md"
 	f := servetest.Open(t, map[string]string{
-		name:     "---\naliases: [\"one\u202emoc\", two]\nowner: [\"ann\u202emoc\", bob]\ntags: [\"t\u202emoc\", other]\n---\n# One\u202emoc\n\nA commit.\n\n## Two\u202emoc\n\nA commit of two.\n\n### Three\n\nA commit of three.\n",
+		name:     "---\naliases: [\"one\u202emoc\", two]\nowner: [\"ann\u202emoc\", bob]\ntags: [\"t\u202emoc\", other]\n---\n# One\u202emoc\n\nA commit.\n\n## Two\u202emoc\n\nA commit of two.\n\n### Three\n\nA commit of three.\n\n## End\u2069\u202emoc\n\n### Four\n\nA commit of three and four.\n",
 		"ملف.md": "# كيفية\n\n## التراجع\n\nللتراجع عن commit استخدم reset.\n",
 	}, nil)
 	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
@@ -59,7 +74,7 @@ func TestPageDirection(t *testing.T) {
 		{"results", "/?q=commit&filter=" + url.QueryEscape("path:a*"), chromedp.Tasks{until(`document.querySelector("#result-2") && ` + shown), chromedp.Click("#result-0 button.score"), until(`document.querySelector(".why")`)}, 5},
 		{"document", "/?view=document&id=" + id, chromedp.Tasks{until(`document.querySelector(".outline a")`), chromedp.Click(`.facts button`, chromedp.ByQuery), until(`document.querySelector(".facts h3")`)}, 3},
 		{"lab", "/?view=lab&q=commit+three", chromedp.Tasks{until(`document.querySelectorAll(".judge li").length > 2`),
-			chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].find((e) => e.dataset.id.includes("\u202e")).dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}, 4},
+			chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].find((e) => e.dataset.id.includes("\u202e")).dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}, 10},
 	} {
 		var got []string
 		step(t, ctx, view.what, chromedp.Navigate(s.URL+view.address), view.ready, shoot("direction-"+view.what), chromedp.Evaluate(turned, &got))

@@ -50,6 +50,14 @@ const keyName = "sheaf-key";
 let asking = null; // the question for a key that is open, whoever waits for it
 let declined = false; // no key was given: nothing asks again but the button
 
+// Letters that follow one that asked for a key belong to the query: the question waits for a pause.
+const pause = 600; // milliseconds
+let typed = -pause;
+addEventListener("input", (e) => { if (!e.target.closest("dialog")) typed = performance.now(); }, true);
+async function paused() {
+  for (let left; (left = typed + pause - performance.now()) > 0;) await new Promise((done) => setTimeout(done, left));
+}
+
 /** Whether there is a key now that a request was not refused with. */
 async function another(tried, said) {
   if (sessionStorage.getItem(keyName) !== tried) return true; // while it was asked
@@ -59,7 +67,7 @@ async function another(tried, said) {
 
 /** Asks for a key; fault says what is wrong with the one that there is. Whether one was given. */
 export function askKey(fault = "") {
-  return (asking ||= new Promise((done) => {
+  return (asking ||= paused().then(() => new Promise((done) => {
     const dialog = document.getElementById("login"), field = document.getElementById("key");
     document.getElementById("key-fault").textContent = fault;
     document.getElementById("forget").hidden = fault || !sessionStorage.getItem(keyName);
@@ -76,7 +84,7 @@ export function askKey(fault = "") {
       asking = null;
       done(given);
     }, { once: true });
-  }));
+  })));
 }
 
 /** Makes an element: make("a", {href: "/", class: "x"}, "text", child...). Text is always text. */
@@ -88,7 +96,9 @@ export function make(name, attributes = {}, ...children) {
 }
 
 /** A name beside other text, which no letter of it can turn around. */
-export const apart = (name) => make("bdi", {}, name);
+export const apart = (name) => make("bdi", {}, contained(name));
+/** A name without the signs that would end too early what sets it apart. */
+export const contained = (name) => String(name).replace(/[\u2066-\u2069]/g, "");
 /** Names in a row. The last one, behind which nothing stands, decides which way they run. */
 export const listed = (names, between) => names.flatMap((n, i) => (i < names.length - 1 ? [apart(n), between] : [n]));
 /** The headings above a passage and its own. */

@@ -1,7 +1,7 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, arithmetic, documentAddress, get, make, draw, number, post, score, trail } from "./api.js";
+import { address, apart, arithmetic, contained, documentAddress, get, make, draw, number, post, score, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
 const judgedKey = "sheaf-judged";
@@ -81,14 +81,29 @@ function build(main, profiles, profile, s) {
     const asked = JSON.stringify([lab.query, lab.filter]);
     if (lab.asked !== asked) [lab.asked, lab.was, lab.other] = [asked, null, null];
     const changed = Object.keys(lab.values).length > 0;
-    const [now, before, beside] = await Promise.all([ask(profile.name, lab.values), changed ? lab.was || ask(profile.name, {}) : null, s.compare ? lab.other || ask(s.compare, {}) : null]);
+    const asking = [ask(profile.name, lab.values), changed ? lab.was || ask(profile.name, {}) : null, s.compare ? lab.other || ask(s.compare, {}) : null];
+    const [mine, old, other] = await Promise.allSettled(asking);
+    signal.throwIfAborted();
+    if (lab.signal !== signal) return; // what is newer is asked for
+    const [now, before, beside] = [mine.value, old.value, other.value];
+    // One of two that fails leaves the other one as it is asked for.
+    if (!now && !beside) throw mine.reason;
     [lab.was, lab.other] = [changed ? before : now, beside];
+    if (other.reason) lab.beside.replaceChildren(failure(s.compare, other.reason));
+    if (beside) lab.beside.replaceChildren(chart(lab, beside, null));
+    if (!now) {
+      page.count("");
+      page.notes([mine.reason.message]);
+      lab.answer = lab.scores = null;
+      for (const part of [lab.detail, lab.judge]) part.replaceChildren();
+      lab.chart.replaceChildren(failure(profile.name, mine.reason));
+      return;
+    }
     page.count(`${number(now.results.length)} results, ${now.steps.length} steps in ${(performance.now() - began).toFixed(0)} ms`);
-    page.notes([...now.warnings, ...now.notes]);
+    page.notes([...now.warnings, ...now.notes, ...[old, other].filter((x) => x.reason).map((x) => x.reason.message)]);
     lab.answer = now;
     lab.chart.replaceChildren(chart(lab, now, before));
     if (beside) {
-      lab.beside.replaceChildren(chart(lab, beside, null));
       // Side by side there is room for the last columns: the results are what is compared.
       if (!lab.placed) for (const box of [lab.chart, lab.beside]) box.scrollLeft = box.scrollWidth;
       lab.placed = true;
@@ -98,6 +113,9 @@ function build(main, profiles, profile, s) {
   };
   return lab;
 }
+
+/** What stands where a chart would, when there is none. */
+const failure = (name, fault) => make("p", { class: "empty" }, apart(name), `: ${fault.message}`);
 
 /** A slider or a list for a parameter. What is not touched keeps its default, which may be an expression. */
 function control(lab, p) {
@@ -174,6 +192,9 @@ function cut(text, n) {
   return out;
 }
 
+/** A name in SVG, whose parts turn nothing around beside them: the signs do what bdi does in HTML. Its own are left out: each part of a line that runs the other way is painted over the one before. */
+const isolated = (name) => name.split(/( › | > )/).map((part, i) => (i % 2 ? part : `\u2068${contained(part).replace(/[\u202a-\u202e]/g, "")}\u2069`)).join("");
+
 /** Draws the columns and the lines between them. */
 function chart(lab, answer, before) {
   const columns = columnsOf(answer);
@@ -194,7 +215,7 @@ function chart(lab, answer, before) {
   };
   const label = (c, id) => {
     const rank = c.at.get(id);
-    return rank >= rows ? "" : `${rank + 1} ${moves(c, id)[1]}${cut(c.final ? titles.get(id) || short(id) : short(id), c.final ? 32 : 22)}`;
+    return rank >= rows ? ["", ""] : [`${rank + 1} ${moves(c, id)[1]}`, cut(c.final ? titles.get(id) || short(id) : short(id), c.final ? 32 : 22)];
   };
   columns.forEach((c, i) => {
     const [name, rest] = c.step.includes(":") ? [c.step.slice(0, c.step.indexOf(":")), c.step.slice(c.step.indexOf(":") + 1).trim()] : [c.step, ""];
@@ -208,7 +229,7 @@ function chart(lab, answer, before) {
         const a = from.at.get(id), b = c.at.get(id);
         if (a === undefined || b === undefined) continue;
         // A line begins behind its label, so that both can be read.
-        const x2 = x(i) - 6, x1 = Math.min(x(k) + 14 + 6.6 * label(from, id).length, x2 - 20), bend = Math.min(60, (x2 - x1) / 2);
+        const x2 = x(i) - 6, x1 = Math.min(x(k) + 14 + 6.6 * label(from, id).join("").length, x2 - 20), bend = Math.min(60, (x2 - x1) / 2);
         svg.append(draw("path", { class: k < i - 1 ? "thread over" : "thread", "data-id": id, d: `M${x1} ${y(a)}C${x2 - bend} ${y(a)} ${x2 - bend} ${y(b)} ${x2} ${y(b)}` }));
       }
     }
@@ -217,10 +238,10 @@ function chart(lab, answer, before) {
     for (const hit of c.hits) {
       const rank = c.at.get(hit.id);
       if (!shown.has(hit.id) || (rank >= rows && !answer.results.some((r) => r.id === hit.id))) continue;
-      const [moved] = moves(c, hit.id);
+      const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id);
       const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, tabindex: c.final ? 0 : -1, role: c.final ? "button" : undefined },
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
-        draw("text", { x: x(i) + 8, y: y(rank) + 4 }, label(c, hit.id)),
+        draw("text", { x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name)),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
       svg.append(node);
     }

@@ -141,6 +141,11 @@ func TestDegrades(t *testing.T) {
 	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, errDown) {
 		t.Errorf("every branch down: %v", err)
 	}
+	shelf.fail = func(backend.Request) error { return fmt.Errorf("no such index: %w", sheaf.ErrNotFound) }
+	_, err = searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{})
+	if !errors.Is(err, sheaf.ErrUnavailable) || errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "fill it again with sheaf index --rebuild") {
+		t.Errorf("what was filled is gone: %v", err)
+	}
 	shelf.fail = func(req backend.Request) error {
 		if vectors(req) {
 			return fmt.Errorf("vectors: %w", sheaf.ErrUnsupported)

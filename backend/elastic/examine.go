@@ -117,10 +117,9 @@ func (s *Store) examineMaking(ctx context.Context) backend.Finding {
 	if len(fields) == 0 {
 		fields = []backend.VectorField{{Name: backend.VectorBody, Dims: 8}}
 	}
-	err := s.make(ctx, probe, meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields})
-	if err == nil {
-		err = s.client.Call(ctx, "DELETE", "/"+probe, nil, nil)
-	}
+	err := s.client.Probe(ctx, "/"+probe, func() error {
+		return s.make(ctx, probe, meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: fields})
+	})
 	if err != nil {
 		out.Found, out.Err = "", err
 	}

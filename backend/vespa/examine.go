@@ -46,9 +46,9 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	}
 	rights := backend.Finding{Check: "rights", Found: "documents can be written"}
 	probe := fmt.Sprintf("%s_probe_%d", s.about(), time.Now().UnixNano())
-	if err = s.client.Call(ctx, "POST", probe, object{"fields": object{"about": ""}}, nil); err == nil {
-		err = s.client.Call(ctx, "DELETE", probe, nil, nil)
-	}
+	err = s.client.Probe(ctx, probe, func() error {
+		return s.client.Call(ctx, "POST", probe, object{"fields": object{"about": ""}}, nil)
+	})
 	if err != nil {
 		rights.Found, rights.Err = "", err
 	}

@@ -39,6 +39,9 @@ func (a *said[T]) of(s *Store) (T, error) {
 	if a.forbidden() {
 		return a.Data, s.fault(backend.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or name another with store_key_env or store_key_file): %.300s", s.o.Class, a.Errors[0].Message)
 	}
+	if len(a.Errors) > 0 && strings.HasPrefix(a.Errors[0].Message, "Cannot query field \""+s.o.Class) && strings.Contains(a.Errors[0].Message, "Obj\".") {
+		return a.Data, s.fault(sheaf.ErrNotFound, "there is no such class: %.300s", a.Errors[0].Message)
+	}
 	if len(a.Errors) > 0 {
 		return a.Data, s.fault(sheaf.ErrUnavailable, "the query is refused: %.300s", a.Errors[0].Message)
 	}

@@ -32,11 +32,7 @@ func Examine(ctx context.Context, o Options) []backend.Finding {
 	making := backend.Finding{Check: "rights", Found: "a class can be made"}
 	probe := &Store{o: o, client: s.client}
 	probe.o.Class = fmt.Sprintf("%s_probe_%d", o.Class, time.Now().UnixNano())
-	err := probe.create(ctx)
-	if err == nil {
-		err = s.client.Call(ctx, "DELETE", "/v1/schema/"+probe.o.Class, nil, nil)
-	}
-	if err != nil {
+	if err := s.client.Probe(ctx, "/v1/schema/"+probe.o.Class, func() error { return probe.create(ctx) }); err != nil {
 		making.Found, making.Err = "", err
 	}
 	out = append(out, making)

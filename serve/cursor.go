@@ -25,18 +25,21 @@ type kept struct {
 	owner      string // of the cursors: see Reader.owner
 	facets     map[string][]Facet
 
-	key  [keyBytes]byte
-	used time.Time
+	key   [keyBytes]byte
+	used  time.Time
+	bytes int64 // about what the ranking takes
 }
 
 const keyBytes = 12
 
-// Bounds of what is kept: rankings, results in all of them, and for how long
-// after they were used last.
+// Bounds of what is kept: rankings, results in all of them, their memory where there is
+// more than one, and for how long after they were used last. Results have a bound of
+// memory too since a thousand explanations of a long query take 250 MB.
 const (
-	maxRankings = 512
-	maxKeptHits = 64 << 10
-	rankingAge  = 10 * time.Minute
+	maxRankings  = 512
+	maxKeptHits  = 64 << 10
+	maxKeptBytes = 64 << 20
+	rankingAge   = 10 * time.Minute
 )
 
 // rankings are those whose cursors are out, the least recently used first to
@@ -46,6 +49,7 @@ type rankings struct {
 	byKey map[[keyBytes]byte]*list.Element
 	order list.List // of *kept, the last used first
 	hits  int
+	bytes int64
 }
 
 func newRankings() *rankings { return &rankings{byKey: map[[keyBytes]byte]*list.Element{}} }
@@ -58,7 +62,7 @@ func (s *rankings) clear() {
 	defer s.mu.Unlock()
 	clear(s.byKey)
 	s.order.Init()
-	s.hits = 0
+	s.hits, s.bytes = 0, 0
 }
 
 // keep returns the cursor of the page of k that begins at from.
@@ -70,9 +74,9 @@ func (s *rankings) keep(k *kept, from, limit int) string {
 		s.order.MoveToFront(e)
 	} else {
 		_, _ = rand.Read(k.key[:]) // it never fails: see crypto/rand
-		s.evict(k.len(), now)
+		s.evict(k.len(), k.bytes, now)
 		s.byKey[k.key] = s.order.PushFront(k)
-		s.hits += k.len()
+		s.hits, s.bytes = s.hits+k.len(), s.bytes+k.bytes
 	}
 	k.used = now
 	token := binary.BigEndian.AppendUint16(append([]byte{}, k.key[:]...), uint16(from))
@@ -80,13 +84,13 @@ func (s *rankings) keep(k *kept, from, limit int) string {
 }
 
 // evict makes room for a ranking of n results.
-func (s *rankings) evict(n int, now time.Time) {
+func (s *rankings) evict(n int, bytes int64, now time.Time) {
 	for e := s.order.Back(); e != nil; e = s.order.Back() {
 		oldest := e.Value.(*kept)
-		if now.Sub(oldest.used) <= rankingAge && s.order.Len() < maxRankings && s.hits+n <= maxKeptHits {
+		if now.Sub(oldest.used) <= rankingAge && s.order.Len() < maxRankings && s.hits+n <= maxKeptHits && s.bytes+bytes <= maxKeptBytes {
 			return
 		}
-		s.hits -= oldest.len()
+		s.hits, s.bytes = s.hits-oldest.len(), s.bytes-oldest.bytes
 		delete(s.byKey, oldest.key)
 		s.order.Remove(e)
 	}

@@ -88,6 +88,9 @@ var answerable = map[bool]*bool{false: new(false), true: new(true)}
 func (f *ranked) bytes() int64 {
 	const fixed = 3 << 10 // the result and its parameters
 	n := fixed + f.hits.bytes()
+	for i := range f.result.Hits { // of one that is not remembered
+		n += 4*hitBytes + explanationBytes(f.result.Hits[i].Explanation)
+	}
 	for _, facet := range f.result.Facets {
 		for _, v := range facet.Values {
 			n += hitBytes + int64(len(v.Value.Text))

@@ -58,8 +58,7 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		return nil, err
 	}
-	// Who listens is answered when the session ends.
-	if r, ok := msg.(*jsonrpc.Request); ok && r.IsCall() && r.Method != "subscriptions/listen" {
+	if r, ok := msg.(*jsonrpc.Request); ok && r.IsCall() {
 		s.mu.Lock()
 		if _, twice := s.due[r.ID]; !twice {
 			s.due[r.ID] = false

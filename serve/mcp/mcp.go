@@ -84,7 +84,9 @@ func New(o Options, grant access.Grant) (*sdk.Server, error) {
 func (s *server) build() *sdk.Server {
 	o := s.o
 	m := sdk.NewServer(&sdk.Implementation{Name: "sheaf", Title: "Sheaf document search", Version: o.Version},
-		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas})
+		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas,
+			// No notices are sent, so nobody is told to listen for any, and who does is answered at once.
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}})
 	s.addTools(m)
 	s.addResources(m)
 	m.AddReceivingMiddleware(s.guard)

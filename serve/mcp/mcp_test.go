@@ -479,13 +479,16 @@ var everyTool = map[string]string{
 	"similar": `{"id":"git.md"}`, "list_collections": `{}`, "status": `{}`, "explain": `{"query":"undo commit"}`,
 }
 
-func post(ctx context.Context, web *httptest.Server, body string) (*http.Response, string, error) {
+func post(ctx context.Context, web *httptest.Server, body string, header ...string) (*http.Response, string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, web.URL, strings.NewReader(body))
 	if err != nil {
 		return nil, "", err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
 	res, err := web.Client().Do(req)
 	if err != nil {
 		return nil, "", err
@@ -621,6 +624,58 @@ func TestSearchesEnd(t *testing.T) {
 	_, body, err := post(t.Context(), web, call)
 	if err != nil || !strings.Contains(body, `"isError":true`) || !strings.Contains(body, "it took more than 20ms") {
 		t.Errorf("%v %s", err, body)
+	}
+}
+
+// No notices are sent: clients are told so, and one that listens is answered at once, with
+// nothing agreed on, whichever way it speaks.
+func TestNobodyListens(t *testing.T) {
+	for name, transport := range map[string]func() sdk.Transport{
+		"memory": func() sdk.Transport {
+			f := servetest.Open(t, notes, nil)
+			server, err := mcp.New(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test"}, access.Unrestricted())
+			if err != nil {
+				t.Fatal(err)
+			}
+			near, far := sdk.NewInMemoryTransports()
+			if _, err := server.Connect(t.Context(), far, nil); err != nil {
+				t.Fatal(err)
+			}
+			return near
+		},
+		"HTTP": func() sdk.Transport {
+			u := &turns{free: make(chan struct{})}
+			close(u.free)
+			return &sdk.StreamableClientTransport{Endpoint: overHTTP(t, u, 0, nil).URL}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
+				ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) {},
+				ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {},
+			})
+			session, err := client.Connect(t.Context(), transport(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = session.Close() }()
+			c := session.InitializeResult().Capabilities
+			if c.Tools == nil || c.Tools.ListChanged || c.Resources == nil || c.Resources.ListChanged || c.Resources.Subscribe || c.Prompts != nil {
+				t.Errorf("what the server says that it can: %+v %+v %+v", c, c.Tools, c.Resources)
+			}
+			if r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "undo commit"}}); err != nil || r.IsError {
+				t.Errorf("a search: %v %+v", err, r)
+			}
+		})
+	}
+	u := &turns{free: make(chan struct{})}
+	close(u.free)
+	web := overHTTP(t, u, 0, nil) // without a limit: it must end by itself
+	const version = "2026-07-28"
+	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourcesListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"` + version + `","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	res, text, err := post(t.Context(), web, body, "Mcp-Protocol-Version", version, "Mcp-Method", "subscriptions/listen")
+	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(text, "acknowledged") || !strings.Contains(text, `"result"`) || strings.Contains(text, "true") {
+		t.Errorf("listening: %v %v %s", res, err, text)
 	}
 }
 

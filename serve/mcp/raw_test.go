@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sheaf"
@@ -116,7 +117,7 @@ func TestRawRequests(t *testing.T) {
 		}
 	}
 	methods := []string{"ping", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read", "resources/subscribe",
-		"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "server/discover", "nosuch/method"}
+		"subscriptions/listen", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "server/discover", "nosuch/method"}
 	for _, method := range methods {
 		for _, params := range []string{"", "null", "[]", `"x"`, "5", `{"cursor":5}`, `{"cursor":"x"}`, `{"cursor":"sheaf://notes/%zz"}`, `{"name":null}`,
 			`{"name":"search"}`, `{"name":"search","arguments":null}`, `{"name":"search","arguments":[]}`, `{"name":"search","arguments":{"query":"a","limit":null}}`,
@@ -173,46 +174,49 @@ func TestInputEnds(t *testing.T) {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`+"\n", id)
 	}
 	for _, stopped := range []bool{false, true} {
-		b := &slow{asked: make(chan struct{}, 10), free: make(chan struct{})}
+		b := &slow{}
 		f := servetest.Open(t, notes, func(o *serve.Options) {
 			b.Backend, o.Backend = o.Backend, b
 		})
-		server, err := mcp.New(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test"}, access.Unrestricted())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		in, say := io.Pipe()
-		var out bytes.Buffer
-		done := make(chan error, 1)
-		go func() { done <- mcp.Stdio(ctx, server, in, &out) }()
-		if _, err := io.WriteString(say, begin+ask(2)+ask(3)+ask(4)); err != nil {
-			t.Fatal(err)
-		}
-		<-b.asked
-		if stopped {
-			stop()
-		} else {
-			_ = say.Close()
-		}
-		time.Sleep(50 * time.Millisecond) // the end is heard of before the store answers
-		close(b.free)
-		if err := <-done; stopped != errors.Is(err, context.Canceled) || (!stopped && err != nil) {
-			t.Errorf("stopped %t: %v", stopped, err)
-		}
-		stop()
-		_ = say.Close()
-		got := map[int]bool{}
-		for text := range strings.Lines(out.String()) {
-			var l line
-			if err := json.Unmarshal([]byte(text), &l); err != nil || l.Error != nil || (l.ID > 1 && !strings.Contains(string(l.Result), "move the")) {
-				t.Errorf("stopped %t: %s (%v)", stopped, text, err)
+		synctest.Test(t, func(t *testing.T) {
+			b.asked, b.free = make(chan struct{}, 10), make(chan struct{})
+			server, err := mcp.New(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test"}, access.Unrestricted())
+			if err != nil {
+				t.Fatal(err)
 			}
-			got[l.ID] = true
-		}
-		if len(got) != 4 && !stopped || !got[1] || !got[2] {
-			t.Errorf("stopped %t: answers to %v", stopped, got)
-		}
+			ctx, stop := context.WithCancel(t.Context())
+			in, say := io.Pipe()
+			var out bytes.Buffer
+			done := make(chan error, 1)
+			go func() { done <- mcp.Stdio(ctx, server, in, &out) }()
+			if _, err := io.WriteString(say, begin+ask(2)+ask(3)+ask(4)); err != nil {
+				t.Fatal(err)
+			}
+			<-b.asked
+			if stopped {
+				stop()
+			} else {
+				_ = say.Close()
+			}
+			synctest.Wait() // the end is heard of before the store answers
+			close(b.free)
+			if err := <-done; stopped != errors.Is(err, context.Canceled) || (!stopped && err != nil) {
+				t.Errorf("stopped %t: %v", stopped, err)
+			}
+			stop()
+			_ = say.Close()
+			got := map[int]bool{}
+			for text := range strings.Lines(out.String()) {
+				var l line
+				if err := json.Unmarshal([]byte(text), &l); err != nil || l.Error != nil || (l.ID > 1 && !strings.Contains(string(l.Result), "move the")) {
+					t.Errorf("stopped %t: %s (%v)", stopped, text, err)
+				}
+				got[l.ID] = true
+			}
+			if len(got) != 4 && !stopped || !got[1] || !got[2] {
+				t.Errorf("stopped %t: answers to %v", stopped, got)
+			}
+		})
 	}
 }
 

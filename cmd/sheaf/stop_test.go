@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sheaf"
+	"sheaf/backend"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/mcp"
+	"sheaf/serve/servetest"
+)
+
+// pipes is a listener in memory, whose connections a fake clock waits for.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- far:
+		return near, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// slowStore answers after a time, or earlier if it heeds that its caller is gone.
+type slowStore struct {
+	backend.Backend
+	takes time.Duration
+	heeds bool
+	asked chan struct{}
+}
+
+func (b *slowStore) Retrieve(ctx context.Context, r backend.Request) (sheaf.Ranking, error) {
+	select {
+	case b.asked <- struct{}{}:
+	default:
+	}
+	var gone <-chan struct{}
+	if b.heeds {
+		gone = ctx.Done()
+	}
+	select {
+	case <-time.After(b.takes):
+		return b.Backend.Retrieve(context.WithoutCancel(ctx), r)
+	case <-gone:
+		return sheaf.Ranking{}, ctx.Err()
+	}
+}
+
+// TestStoppedInTheMiddleOfACall: a server of tools over HTTP that is stopped answers the
+// call under way in its time, or says that its time is over; one that heeds nothing loses its
+// connection when the time to end is over. Nobody is let in meanwhile.
+func TestStoppedInTheMiddleOfACall(t *testing.T) {
+	const stopped = 3 * time.Second // after the call began
+	for name, c := range map[string]struct {
+		takes time.Duration
+		heeds bool
+		ends  time.Duration // after the call began
+		want  string        // "" for a connection that ends
+	}{
+		"answered in time":  {takes: 7 * time.Second, heeds: true, ends: 7 * time.Second, want: "move the branch"},
+		"too late":          {takes: time.Hour, heeds: true, ends: api.DefaultTime, want: "it took more than 10s"},
+		"a store like that": {takes: time.Hour, ends: stopped + graceTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &slowStore{takes: c.takes, heeds: c.heeds}
+			f := servetest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nTo undo a commit, move the branch back.\n"}, func(o *serve.Options) { b.Backend, o.Backend = o.Backend, b })
+			synctest.Test(t, func(t *testing.T) {
+				b.asked = make(chan struct{}, 1)
+				h, err := mcp.Handler(mcp.Options{Collections: []*serve.Collection{f.Collection}, Version: "test", Time: api.DefaultTime}, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				ended := make(chan error, 1)
+				go func() { ended <- serveUntil(ctx, p, h) }()
+				client := &http.Client{Transport: &http.Transport{DialContext: p.dial}}
+				call := func() (string, error) {
+					req, err := http.NewRequest(http.MethodPost, "http://localhost/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`))
+					if err != nil {
+						return "", err
+					}
+					req.Header.Set("Content-Type", "application/json")
+					req.Header.Set("Accept", "application/json, text/event-stream")
+					res, err := client.Do(req)
+					if err != nil {
+						return "", err
+					}
+					defer func() { _ = res.Body.Close() }()
+					body, err := io.ReadAll(res.Body)
+					return string(body), err
+				}
+				began := time.Now()
+				var text string
+				var fault error
+				answered := make(chan struct{})
+				go func() {
+					text, fault = call()
+					if took := time.Since(began); took != c.ends {
+						t.Errorf("it ended after %v, want %v", took, c.ends)
+					}
+					close(answered)
+				}()
+				<-b.asked
+				time.Sleep(stopped)
+				stop()
+				synctest.Wait()
+				if _, err := call(); !errors.Is(err, net.ErrClosed) {
+					t.Errorf("a call while it ends: %v", err)
+				}
+				<-answered
+				if c.want == "" && fault == nil || c.want != "" && (fault != nil || !strings.Contains(text, c.want)) {
+					t.Errorf("%v %s, want %q", fault, text, c.want)
+				}
+				if err := <-ended; err != nil {
+					t.Errorf("the server: %v", err)
+				}
+				client.CloseIdleConnections()
+				time.Sleep(2 * time.Hour) // what heeds nothing ends, too
+			})
+		})
+	}
+}

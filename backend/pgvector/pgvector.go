@@ -74,7 +74,10 @@ type Store struct {
 	// writing holds a token while nobody writes.
 	writing chan struct{}
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// place is the table total when what follows was read, which is another one after
+	// somebody dropped the schema and filled it again.
+	place uint32
 	terms map[string]int32 // of the dictionary, whose entries never change
 	// What readers saw of fields, which are added and never changed.
 	fields  map[string]int32

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/backend/backendtest"
 	"sheaf/backend/pgvector"
 )
@@ -26,5 +27,53 @@ func TestRemoved(t *testing.T) {
 	}
 	if got, err := b.Retrieve(t.Context(), backendtest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("found %v, %v", got, err)
+	}
+}
+
+// TestFilledAgain: a store that is open while its schema is dropped and filled again, as
+// sheaf index --rebuild does, does not look for the words of the old dictionary by their
+// numbers, which are other words in the new one; nor does it write them.
+func TestFilledAgain(t *testing.T) {
+	o := options(t)
+	b := stores().Open(t, o)
+	defer b.Close()
+	reader := stores().Open(t, o)
+	defer reader.Close()
+	if err := b.Write(t.Context(), backendtest.One("t:a", "stone river")); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"stone", "river"} {
+		for _, s := range []backend.Backend{b, reader} {
+			if backendtest.Hits(t, s, word) != 1 {
+				t.Fatal("nothing found before")
+			}
+		}
+	}
+	if err := pgvector.Drop(t.Context(), o.URL, o.Schema); err != nil {
+		t.Fatal(err)
+	}
+	again := stores().Open(t, o)
+	defer again.Close()
+	for _, batch := range []backend.Batch{backendtest.One("t:z", "cloud meadow"), backendtest.One("t:a", "stone river"), backendtest.One("t:b", "river")} {
+		if err := again.Write(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]int{"stone": 1, "river": 2, "cloud": 1, "meadow": 1}
+	for word, n := range want {
+		if got := backendtest.Hits(t, reader, word); got != n {
+			t.Errorf("%s: %d found by who was there before, want %d", word, got, n)
+		}
+	}
+	if err := b.Write(t.Context(), backendtest.One("t:c", "stone river")); err != nil {
+		t.Fatal(err)
+	}
+	want["stone"], want["river"] = 2, 3
+	for word, n := range want {
+		for name, s := range map[string]backend.Backend{"before": b, "reader": reader, "new": again} {
+			if got := backendtest.Hits(t, s, word); got != n {
+				t.Errorf("%s: %d found by %s after a write, want %d", word, got, name, n)
+			}
+		}
 	}
 }

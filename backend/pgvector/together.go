@@ -133,6 +133,7 @@ func (s *Store) answer(ctx context.Context, conn *pgxpool.Conn, list []question)
 func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, guess *unseen) (again bool, err error) {
 	var statements []*words
 	var texts []string
+	place := s.memory()
 	for _, q := range list {
 		w, root, err := s.build(ctx, conn, q.req, buildOptions{guess: guess, count: q.count})
 		if err != nil {
@@ -146,15 +147,30 @@ func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, gu
 	}
 	var b pgx.Batch
 	if guess != nil {
-		s.queueLookUps(&b, guess, &again)
+		if place == 0 { // which the first question looked up
+			place = s.memory()
+		}
+		s.queueLookUps(&b, guess, place, &again)
 	}
 	for i, q := range list {
 		b.Queue(texts[i], statements[i].args...).Query(q.read)
 	}
-	return again, conn.SendBatch(ctx, &b).Close()
+	if guess != nil {
+		b.Queue(findPlace).QueryRow(func(row pgx.Row) error { // last: what was asked before is of this place, or asked again
+			var now uint32
+			err := row.Scan(&now)
+			if err == nil && now != place {
+				again = true
+				s.moved(now)
+			}
+			return err
+		})
+	}
+	err = conn.SendBatch(ctx, &b).Close()
+	return again, err
 }
 
-func (s *Store) queueLookUps(b *pgx.Batch, guess *unseen, found *bool) {
+func (s *Store) queueLookUps(b *pgx.Batch, guess *unseen, place uint32, found *bool) {
 	if len(guess.terms) > 0 {
 		texts := make([]string, 0, len(guess.terms))
 		for text := range guess.terms {
@@ -165,14 +181,14 @@ func (s *Store) queueLookUps(b *pgx.Batch, guess *unseen, found *bool) {
 			if err := readTerms(rows, ids); err != nil {
 				return err
 			}
-			s.remember(ids)
+			s.remember(place, ids)
 			*found = *found || len(ids) > 0
 			return nil
 		})
 	}
 	if guess.fields {
 		b.Queue(fieldsByName).Query(func(rows pgx.Rows) error {
-			ids, err := s.readFields(rows)
+			ids, err := s.readFields(place, rows)
 			*found = *found || len(ids) > guess.known
 			return err
 		})

@@ -86,15 +86,16 @@ func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error
 			expands = append(expands, n)
 		}
 	})
-	w.ids, w.grown = map[string]int32{}, map[string][]grown{}
-	s.mu.Lock()
-	for text := range texts {
-		if id, ok := s.terms[text]; ok {
-			w.ids[text] = id
-			delete(texts, text)
+	w.grown = map[string][]grown{}
+	if w.guess == nil || s.memory() == 0 { // else the answer tells
+		var place uint32
+		if err := conn.QueryRow(ctx, findPlace).Scan(&place); err != nil {
+			return err
 		}
+		s.moved(place)
 	}
-	s.mu.Unlock()
+	var place uint32
+	w.ids, place = s.known(texts)
 	switch {
 	case len(texts) == 0:
 	case w.guess != nil:
@@ -105,7 +106,7 @@ func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error
 			return err
 		}
 		maps.Copy(w.ids, found)
-		s.remember(found)
+		s.remember(place, found)
 	}
 	for _, e := range expands {
 		key := expandKey(e)
@@ -134,7 +135,7 @@ func (w *words) resolveFields(ctx context.Context, s *Store, conn *pgxpool.Conn)
 		return nil
 	}
 	rows, _ := conn.Query(ctx, fieldsByName)
-	found, err := s.readFields(rows)
+	found, err := s.readFields(s.memory(), rows)
 	w.field = found
 	return err
 }
@@ -148,8 +149,8 @@ func (s *Store) knownFields() map[string]int32 {
 	return s.fields
 }
 
-// readFields reads the ids of fields and remembers them.
-func (s *Store) readFields(rows pgx.Rows) (map[string]int32, error) {
+// readFields reads the ids of fields of a place and remembers them.
+func (s *Store) readFields(place uint32, rows pgx.Rows) (map[string]int32, error) {
 	found := map[string]int32{} // never changed afterwards: requests share it
 	var id int32
 	var name string
@@ -158,7 +159,9 @@ func (s *Store) readFields(rows pgx.Rows) (map[string]int32, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fields = found
+	if place == s.place {
+		s.fields = found
+	}
 	return found, nil
 }
 

@@ -87,6 +87,7 @@ type load struct {
 	tx     pgx.Tx
 	fields map[string]*field
 	vector map[string]vectorTable
+	place  uint32           // of the tables
 	fresh  map[string]int32 // terms that this transaction looked up or added
 	// wordless is that the dictionary was empty, as it is before there are fields, and
 	// fresh has every term.
@@ -199,9 +200,12 @@ func (w *load) begin(ctx context.Context) error {
 		_, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { w.fields[name] = &field{id: id}; return nil })
 		return err
 	})
-	b.Queue(`SELECT chunks, coalesce(pg_sequence_last_value('chunk_ord'), 0), coalesce(pg_sequence_last_value(pg_get_serial_sequence('term', 'id')::regclass), 0)
-		FROM total`).QueryRow(func(row pgx.Row) error { return row.Scan(&w.before, &w.ord.last, &w.term.last) })
+	b.Queue(`SELECT chunks, coalesce(pg_sequence_last_value('chunk_ord'), 0), coalesce(pg_sequence_last_value(pg_get_serial_sequence('term', 'id')::regclass), 0), tableoid
+		FROM total`).QueryRow(func(row pgx.Row) error { return row.Scan(&w.before, &w.ord.last, &w.term.last, &w.place) })
 	err = tx.SendBatch(ctx, &b).Close()
+	if err == nil {
+		w.s.moved(w.place) // which stays until the transaction ends: it holds the tables
+	}
 	w.ord.told, w.term.told = w.ord.last, w.term.last
 	w.wordless = len(w.fields) == 0
 	if err != nil {
@@ -592,7 +596,7 @@ func (w *load) Commit(ctx context.Context) error {
 		}
 	}
 	if err == nil {
-		w.s.remember(w.fresh)
+		w.s.remember(w.place, w.fresh)
 	} else {
 		w.broken = fmt.Errorf("%s: %w", told, fail("commit", err))
 	}
@@ -627,9 +631,13 @@ RETURNING CASE WHEN $8::boolean THEN setval('chunk_ord', $7::bigint) END,
 // maxRemembered bounds the terms that a store and a load keep in memory.
 const maxRemembered = 1_000_000
 
-func (s *Store) remember(terms map[string]int32) {
+// remember notes IDs of terms that were read from a place, unless that is another by now.
+func (s *Store) remember(place uint32, terms map[string]int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if place != s.place {
+		return
+	}
 	if len(s.terms)+len(terms) > maxRemembered {
 		clear(s.terms)
 	}

@@ -67,7 +67,7 @@ commit;
 begin;
 SELECT id, name, dims, model FROM vector_field;
 SELECT id, name FROM field;
-SELECT chunks, coalesce(pg_sequence_last_value('chunk_ord'), 0), coalesce(pg_sequence_last_value(pg_get_serial_sequence('term', 'id')::regclass), 0)
+SELECT chunks, coalesce(pg_sequence_last_value('chunk_ord'), 0), coalesce(pg_sequence_last_value(pg_get_serial_sequence('term', 'id')::regclass), 0), tableoid
 		FROM total;
 INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field RETURNING id;
 CREATE TABLE vector_1 (chunk bigint NOT NULL, passage int NOT NULL, v vector(3) NOT NULL, PRIMARY KEY (chunk, passage));
@@ -126,6 +126,7 @@ q3 AS (SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHER
 scored4 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q3 GROUP BY chunk)
 SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored4 ORDER BY score DESC FETCH FIRST ($1::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $1::bigint;
+SELECT tableoid FROM total;
 WITH counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,

@@ -97,8 +97,8 @@ func (f *watched) add(path string, isDir bool) {
 	set[path] = true
 	f.mu.Unlock()
 	err := error(nil)
-	if !known && vfs.Network(folder) != "" {
-		err = errors.New("a network drive does not tell of changes")
+	if !known && vfs.Silent(folder) != "" {
+		err = errors.New("it does not tell of all changes")
 	} else {
 		err = f.watch(folder)
 	}

@@ -2,14 +2,14 @@ package vfs
 
 import "os"
 
-// Network is the name of the network file system that a folder lies on, such as
-// "nfs" or "smb"; "" when it lies on none that is known. There a system does not
-// tell of changes that other machines make.
-func Network(dir string) string {
+// Silent is the name of the file system that a folder lies on, such as "nfs" or "9p", when
+// this system does not tell of all that changes there: other machines, or the one that this
+// is a guest of, write there, too. It is "" when no such file system is known.
+func Silent(dir string) string {
 	f, err := os.Open(dir)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	return networkName(f)
+	return silentName(f)
 }

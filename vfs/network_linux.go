@@ -30,30 +30,60 @@ var networkMounts = []string{"fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.gcs
 // networkName is the name of the network file system that f lies on, "" when it
 // lies on none that is known.
 func networkName(f *os.File) string {
+	magic, mount := systemOf(f)
+	if slices.Contains(networkMounts, mount) {
+		return mount
+	}
+	return networkTypes[magic]
+}
+
+// vboxMagic is the type of shared folders of VirtualBox.
+const vboxMagic = 0x786f4256
+
+// silentName is what [Silent] says of a folder.
+func silentName(f *os.File) string { return silentOf(systemOf(f)) }
+
+// silentOf tells by the type of a file system and by that of its mount, where it is FUSE.
+func silentOf(magic int64, mount string) string {
+	switch {
+	case magic == unix.V9FS_MAGIC:
+		return "9p"
+	case magic == vboxMagic:
+		return "vboxsf"
+	case magic == unix.FUSE_SUPER_MAGIC && mount != "fuseblk": // which is a local disk
+		return mount
+	}
+	return networkTypes[magic]
+}
+
+// systemOf is the type of the file system that f lies on, and, of FUSE alone, that of its
+// mount.
+func systemOf(f *os.File) (magic int64, mount string) {
 	var s unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &s) != nil {
-		return ""
+		return 0, ""
 	}
-	if magic := int64(uint32(s.Type)); magic != unix.FUSE_SUPER_MAGIC { // some types are negative on 32 bits
-		return networkTypes[magic]
+	magic = int64(uint32(s.Type)) // some types are negative on 32 bits
+	if magic != unix.FUSE_SUPER_MAGIC {
+		return magic, ""
 	}
 	var st unix.Stat_t
 	if unix.Fstat(int(f.Fd()), &st) != nil {
-		return ""
+		return magic, ""
 	}
 	dev := uint64(st.Dev)
 	mounts, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
-		return ""
+		return magic, ""
 	}
 	defer mounts.Close()
 	device := fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev))
 	for lines := bufio.NewScanner(mounts); lines.Scan(); {
-		if name := mountType(lines.Text(), device); slices.Contains(networkMounts, name) {
-			return name
+		if name := mountType(lines.Text(), device); name != "" {
+			return magic, name
 		}
 	}
-	return ""
+	return magic, ""
 }
 
 // mountType is the type of file system in a line of mountinfo, when it is about

@@ -1,6 +1,29 @@
 package vfs
 
-import "testing"
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Changes are not told of where others write, too, and looking again and again is in vain on
+// local disks.
+func TestSilent(t *testing.T) {
+	for _, c := range []struct {
+		magic       int64
+		mount, want string
+	}{
+		{unix.NFS_SUPER_MAGIC, "", "nfs"}, {unix.V9FS_MAGIC, "", "9p"}, {vboxMagic, "", "vboxsf"}, {unix.EXT4_SUPER_MAGIC, "", ""}, {unix.TMPFS_MAGIC, "", ""},
+		{unix.FUSE_SUPER_MAGIC, "fuse.sshfs", "fuse.sshfs"}, {unix.FUSE_SUPER_MAGIC, "virtiofs", "virtiofs"}, {unix.FUSE_SUPER_MAGIC, "fuse.bindfs", "fuse.bindfs"}, {unix.FUSE_SUPER_MAGIC, "fuseblk", ""}, {unix.FUSE_SUPER_MAGIC, "", ""},
+	} {
+		if got := silentOf(c.magic, c.mount); got != c.want {
+			t.Errorf("%#x %s: %q, want %q", c.magic, c.mount, got, c.want)
+		}
+	}
+	if got := Silent(t.TempDir()); got != "" {
+		t.Logf("the tests lie on %s", got)
+	}
+}
 
 func TestMountType(t *testing.T) {
 	for line, want := range map[string]string{

@@ -544,7 +544,7 @@ func (k *Key) parse(value any) (any, error) {
 	case KindSize:
 		n, err := ParseSize(text)
 		if err != nil || n < k.Min || n > k.Max {
-			return nil, fmt.Errorf("is %q: must be a size such as 10MB or 512KiB, within %s..%s", text, formatSize(k.Min), formatSize(k.Max))
+			return nil, fmt.Errorf("is %q: must be a size such as %s, within %s..%s", text, k.Default, formatSize(k.Min), formatSize(k.Max))
 		}
 		return n, nil
 	case KindList:

@@ -38,7 +38,7 @@ type writers struct {
 // what was left out and why, and answers. SHEAF_TEST_LONG makes it long, and
 // SHEAF_TEST_SEED has other histories.
 func TestWriters(t *testing.T) {
-	seed, rounds := roundsOf(t, 2, 6, 60)
+	seed, rounds := roundsOf(t, 2, 6, 16)
 	for i := range rounds {
 		t.Run(fmt.Sprint(seed+i), func(t *testing.T) {
 			w := newWriters(t, (seed+i)%2 == 1)
@@ -55,7 +55,7 @@ func TestWriters(t *testing.T) {
 // TestKilledWatch: the same with a program that is killed again and again: what it
 // leaves is whole each time, and the next one goes on.
 func TestKilledWatch(t *testing.T) {
-	seed, rounds := roundsOf(t, 5, 10, 200)
+	seed, rounds := roundsOf(t, 5, 10, 60)
 	w := newWriters(t, seed%2 == 1)
 	r := rand.New(rand.NewPCG(seed, 1))
 	w.change(seed, 0, func() {

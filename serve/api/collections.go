@@ -21,7 +21,7 @@ type Nothing struct{}
 type documentGet struct {
 	Where
 	ID   sheaf.ID `path:"id" maxLength:"4096" doc:"The document's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md"`
-	None string   `header:"If-None-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag of a version that the caller has: 304 when it is still that one."`
+	None string   `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of a version that the caller has: 304 when it is still that one."`
 }
 
 type documentsGet struct {

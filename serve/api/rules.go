@@ -55,6 +55,7 @@ var patterns = map[string]struct{ expression, asks string }{
 	"shown":  {`\S`, "must be more than white space"},
 	"slug":   {`^[A-Za-z0-9_-]*$`, "must be letters, digits, _ and -"},
 	"own":    {`^[a-z][a-z0-9_-]*$`, "must be lower-case letters, digits, _ and -, a letter first"},
+	"seen":   {`^(?:\*|` + tag + `(?: *, *` + tag + `)*)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`}, // or none
 	"tags":   {`^(?:\*|` + tag + `(?: *, *` + tag + `)*)$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`},
 }
 

@@ -197,7 +197,7 @@ func serverRoutes() []*route {
 
 // conditional is a request for what callers keep.
 type conditional struct {
-	None string `header:"If-None-Match" maxLength:"1000" pattern:"@tags" doc:"The ETag of what the caller has: 304 when it is still that."`
+	None string `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of what the caller has: 304 when it is still that."`
 }
 
 // tagged is an answer that callers keep, and ask for again by its tag. The tag is weak:

@@ -52,7 +52,7 @@ const (
 )
 
 // maxAnswer bounds what is read of an answer, in bytes.
-const maxAnswer = 1 << 30
+const maxAnswer = 512 << 20
 
 // Transport keeps as many connections as there may be branches of a few queries.
 func Transport() *http.Transport {
@@ -97,7 +97,11 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 			if out == nil {
 				return nil
 			}
-			if err := json.Unmarshal(answer, out); err != nil {
+			err := json.Unmarshal(answer, out)
+			if err == nil && string(bytes.TrimSpace(answer)) == "null" {
+				err = errors.New("there is nothing in it")
+			}
+			if err != nil {
 				return fmt.Errorf("%s: %w: the answer is not what such a server says (is that %s?): %w: %.200q", what, sheaf.ErrUnavailable, c.Store, err, answer)
 			}
 			return nil
@@ -154,15 +158,20 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	if c.Authorize != nil {
 		c.Authorize(req)
 	}
-	resp, err := c.HTTP.Do(req)
+	// Texts and secrets go to the address that was given, and nowhere else.
+	direct := *c.HTTP
+	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := direct.Do(req)
 	if err == nil {
 		defer resp.Body.Close()
-		answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+		answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 		if err != nil {
 			err = fmt.Errorf("the answer broke off: %w", err)
 		}
 	}
 	switch {
+	case len(answer) > maxAnswer:
+		return nil, -1, fmt.Errorf("%w: the answer has more than %d MB, which is not what such a server says (is that %s?)", sheaf.ErrUnavailable, maxAnswer>>20, c.Store)
 	case err != nil && ctx.Err() != nil:
 		return nil, -1, OutOfTime(ctx, err)
 	case err != nil:
@@ -185,6 +194,9 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	}
 	if done {
 		return answer, 0, nil
+	}
+	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
+		return nil, -1, fmt.Errorf("%w: status %d: %s sends on to %.300q, which is not followed: put that host and port into the address, or look at the proxy before the server", sheaf.ErrUnavailable, resp.StatusCode, c.URL, to)
 	}
 	refusal := c.Refusal
 	if refusal == nil {

@@ -66,3 +66,47 @@ func TestUntrusted(t *testing.T) {
 		t.Errorf("no TLS where there is some: %v", err)
 	}
 }
+
+// TestNonsense: what answers without being the store is told so: an answer without end
+// within bounds, one that leads elsewhere without following it, and one of nothing.
+func TestNonsense(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s of who was sent elsewhere, with %q", r.Method, r.URL, r.Header.Get("Authorization"))
+	}))
+	defer elsewhere.Close()
+	read := make(chan int64, 1)
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"endless": {func(w http.ResponseWriter, _ *http.Request) {
+			part, n := []byte(strings.Repeat("x", 1<<20)), int64(0)
+			for n < 1<<30 {
+				if _, err := w.Write(part); err != nil {
+					break
+				}
+				n += int64(len(part))
+			}
+			read <- n
+		}, "the answer has more than 512 MB"},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/login", http.StatusTemporaryRedirect)
+		}, "status 307: http"},
+		"found": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/login", http.StatusFound)
+		}, "is not followed: put that host and port into the address"},
+		"nothing": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(" null\n")) }, "is not what such a server says"},
+	} {
+		server := httptest.NewServer(c.answer)
+		client := &httpstore.Client{Store: "Nonesuch", URL: server.URL, HTTP: server.Client(), Authorize: func(r *http.Request) { r.SetBasicAuth("me", "secret") }}
+		var out struct{ Count int }
+		err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &out)
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "Nonesuch: POST /x") {
+			t.Errorf("%s: %v: want %q", name, err, c.want)
+		}
+		server.Close()
+	}
+	if n := <-read; n >= 1<<30 {
+		t.Errorf("%d bytes of an endless answer were taken", n)
+	}
+}

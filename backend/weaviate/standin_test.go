@@ -75,7 +75,7 @@ func (s *standIn) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	switch what := req.Method + " " + req.URL.Path; {
 	case what == "GET /v1/schema":
-		answer = map[string]any{"classes": s.classes}
+		answer = map[string]any{"classes": append([]map[string]any{}, s.classes...)} // [] when there are none
 	case what == "POST /v1/schema":
 		var class map[string]any
 		read(&class)

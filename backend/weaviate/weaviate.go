@@ -119,7 +119,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err := s.create(ctx); err != nil {
 			return nil, err
 		}
-		err = s.verify(ctx)
+		if err = s.verify(ctx); errors.Is(err, sheaf.ErrNotFound) {
+			err = s.fault(sheaf.ErrUnavailable, "the server took the class and does not have it (is that weaviate, and its only node or one that agrees with the others?)")
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -260,6 +262,9 @@ func (s *Store) verify(ctx context.Context) error {
 	var all struct{ Classes []class }
 	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
 		return other(err)
+	}
+	if all.Classes == nil {
+		return s.fault(sheaf.ErrUnavailable, "the server names no classes: the answer is not what such a server says")
 	}
 	found := false
 	vectors, texts := map[string]backend.VectorField{}, map[string]bool{}

@@ -63,6 +63,7 @@ type transformer struct {
 // Transform implements parser.ASTTransformer.
 func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser.Context) {
 	chunks := t.doc.Chunks
+	var late []ast.Node // may leave the tree, behind which a walk would not go on
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -86,13 +87,19 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 				n.SetAttributeString("rel", []byte("noreferrer noopener"))
 				n.SetAttributeString("target", []byte("_blank"))
 			}
+		case *ast.AutoLink, *ast.Image:
+			late = append(late, n)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, n := range late {
+		switch n := n.(type) {
 		case *ast.AutoLink:
 			t.autoLink(n, reader.Source())
 		case *ast.Image:
 			t.unpicture(n)
 		}
-		return ast.WalkContinue, nil
-	})
+	}
 }
 
 // destination is where a link leads from the page: to a document when the

@@ -134,6 +134,21 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// TestDocumentBehindPictures: what stands behind a picture or an address in a
+// paragraph is made like the rest of it.
+func TestDocumentBehindPictures(t *testing.T) {
+	f := servetest.Open(t, map[string]string{
+		"far.md":  "# Far\n\nText.\n",
+		"near.md": "# Near\n\n![a](a.png) ![b](https://example.org/b.png) [far](far.md) <tel:1> [[far]] <tel:2>\n",
+	}, nil)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	r, body := fetch(t, s.URL+"/ui/document?id=near.md")
+	if r.StatusCode != 200 || strings.Contains(body, `\u003cimg`) || strings.Count(body, `/?id=notes%3Afar.md`) != 2 || strings.Contains(body, `href=\"tel:`) || strings.Contains(body, `href=\"\"`) {
+		t.Errorf("%s: %s", r.Status, body)
+	}
+}
+
 // browser opens a headless Chromium; the test is skipped where there is none.
 func browser(t *testing.T) context.Context {
 	t.Helper()

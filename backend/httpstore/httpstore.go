@@ -289,8 +289,12 @@ func Refused(status int, reason string) error {
 		category = sheaf.ErrNotFound
 	case status == http.StatusRequestEntityTooLarge:
 		category, hint = ErrTooLarge, " (raise the limit of the server, or of the proxy before it, or leave the document out)"
-	case status == http.StatusTooManyRequests, status >= 500:
-		category = sheaf.ErrUnavailable
+	case status == http.StatusTooManyRequests:
+		category, hint = sheaf.ErrUnavailable, " (the server has too much to do: repeat this later, or let it take more requests at once)"
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		category, hint = sheaf.ErrUnavailable, " (the server is not ready, or the proxy before it does not reach it: repeat this later; its log says more)"
+	case status >= 500:
+		category, hint = sheaf.ErrUnavailable, " (the server's log says more)"
 	}
 	return fmt.Errorf("%w: status %d%s: %s", category, status, hint, reason)
 }

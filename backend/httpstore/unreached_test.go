@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/backend"
 	"sheaf/backend/httpstore"
 )
 
@@ -108,5 +109,27 @@ func TestNonsense(t *testing.T) {
 	}
 	if n := <-read; n >= 1<<30 {
 		t.Errorf("%d bytes of an endless answer were taken", n)
+	}
+}
+
+// TestRefusals: every status says of what kind it is and what to do.
+func TestRefusals(t *testing.T) {
+	for status, want := range map[int]struct {
+		category error
+		hint     string
+	}{
+		400: {sheaf.ErrInvalid, ": no"},
+		401: {sheaf.ErrInvalid, "check user and password"},
+		403: {backend.ErrForbidden, "grant it"},
+		404: {sheaf.ErrNotFound, ": no"},
+		413: {httpstore.ErrTooLarge, "raise the limit"},
+		429: {sheaf.ErrUnavailable, "repeat this later"},
+		500: {sheaf.ErrUnavailable, "log says more"},
+		503: {sheaf.ErrUnavailable, "repeat this later"},
+	} {
+		err := httpstore.Refused(status, "no")
+		if !errors.Is(err, want.category) || !strings.Contains(err.Error(), want.hint) {
+			t.Errorf("%d: %v", status, err)
+		}
 	}
 }

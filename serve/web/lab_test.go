@@ -68,7 +68,7 @@ func TestPageKeyEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(t, ctx, "none is given", chromedp.Click(`a[data-view="search"]`), chromedp.WaitVisible("#login"), chromedp.Evaluate(`document.querySelector("#login button[value='']").click()`, nil), closed,
-		until(`document.getElementById("notes").textContent.includes("good no more") && document.getElementById("query").value === "undos" && location.search === "?q=undos"`))
+		until(`document.getElementById("notes").textContent.includes("good no more") && document.getElementById("query").value === "undos" && location.search === "?q=undos&profile=sheaf"`)) // whose number was changed
 }
 
 // TestLabBeside: a profile that fails does not keep the one beside it from moving, and

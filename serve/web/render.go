@@ -83,7 +83,7 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 			}
 		case *ast.Link:
 			n.Destination = t.destination(string(n.Destination))
-			if !bytes.HasPrefix(n.Destination, []byte("/?")) {
+			if !bytes.HasPrefix(n.Destination, []byte("/?")) && !bytes.Equal(n.Destination, nowhere) {
 				n.SetAttributeString("rel", []byte("noreferrer noopener"))
 				n.SetAttributeString("target", []byte("_blank"))
 			}
@@ -118,8 +118,11 @@ func (t *transformer) destination(written string) []byte {
 	if u, err := url.Parse(written); err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto") {
 		return []byte(written)
 	}
-	return []byte("#")
+	return nowhere
 }
+
+// nowhere is where a link leads that leads to nothing here: the page takes the address away.
+var nowhere = []byte("#")
 
 func unescaped(s string) string {
 	if plain, err := url.PathUnescape(s); err == nil {

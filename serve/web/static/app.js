@@ -1,6 +1,6 @@
 // The page: which view is shown, the search box, the keys. State lives in the URL.
 
-import { askKey, Fault, make } from "./api.js";
+import { address, askKey, Fault, make } from "./api.js";
 import * as search from "./search.js";
 
 const views = { search };
@@ -31,6 +31,11 @@ function showKeys() {
 
 const page = {
   go,
+  /** Changes the address of what is shown already. */
+  address(url) {
+    history.replaceState(null, "", url);
+    lead(state());
+  },
   /** Says how many results there are. */
   count(text) { document.getElementById("count").textContent = text; },
   /** Shows notes and faults above the view. */
@@ -40,17 +45,23 @@ const page = {
   },
 };
 
-async function show() {
-  const s = state();
-  const name = s.view in others ? s.view : "search";
+const viewOf = (s) => (s.view in others ? s.view : "search");
+
+/** Has the links to the views take the query along; the one to what is shown keeps all of it. */
+function lead(s) {
+  const name = viewOf(s);
   for (const link of document.querySelectorAll("nav a[data-view]")) {
-    const target = { ...(s.q ? { q: s.q } : {}), ...(s.filter ? { filter: s.filter } : {}), ...(s.profile ? { profile: s.profile } : {}) };
-    if (link.dataset.view !== "search") target.view = link.dataset.view;
-    const text = new URLSearchParams(target).toString();
-    link.href = text ? `/?${text}` : "/";
-    if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+    const view = link.dataset.view;
+    link.href = view === name ? address(s) : address({ q: s.q, filter: s.filter, profile: s.profile, view: view === "search" ? "" : view });
+    if (view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+}
+
+async function show() {
+  const s = state();
+  const name = viewOf(s);
+  lead(s);
   if (document.activeElement !== input) input.value = s.q || "";
   document.title = (s.q || s.id || "Search") + " – Sheaf";
   document.body.dataset.view = name;
@@ -129,15 +140,18 @@ document.addEventListener("keydown", (e) => {
     views[current].move(steps[e.key], e.key.startsWith("Arrow"));
     return;
   }
+  if (e.key === "?" && (!inField || (target === input && !input.value))) { // no query begins so
+    e.preventDefault();
+    showKeys();
+    return;
+  }
   if (inField) return;
   if (e.key === "/") {
     e.preventDefault();
     input.focus();
     input.select();
-  } else if (e.key === "?") {
-    showKeys();
   } else if (e.key === "l" && state().q) {
-    go(`/?${new URLSearchParams({ view: "lab", q: state().q })}`);
+    go(document.querySelector("nav a[data-view=lab]").getAttribute("href"));
   } else if (e.key === "Enter" && !/^(A|BUTTON)$/.test(target.tagName)) {
     views[current].enter?.();
   } else {

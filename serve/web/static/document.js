@@ -13,6 +13,10 @@ export async function show(main, s, page, signal) {
   const text = make("article", { class: "text", "aria-label": doc.title });
   if (doc.text !== undefined) text.append(make("pre", {}, doc.text));
   else text.innerHTML = doc.html; // made by the server, with all HTML of the note as text
+  for (const dead of text.querySelectorAll('a[href="#"]')) { // what it names is not here
+    dead.removeAttribute("href");
+    dead.title = "There is no such document here.";
+  }
   // A note without a heading of the first level is shown under its title.
   if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
   const { top, entries } = tree(doc, s);

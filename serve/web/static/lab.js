@@ -54,7 +54,7 @@ function build(main, profiles, profile, s) {
   let waiting;
   lab.changed = () => {
     const url = address({ view: "lab", q: lab.query, filter: lab.filter, profile: profile.name, compare: lab.compare, ...Object.fromEntries(Object.entries(lab.values).map(([k, v]) => ["set." + k, v])) });
-    history.replaceState(null, "", url);
+    page.address(url);
     lab.stop?.abort();
     lab.stop = new AbortController();
     lab.update(lab.stop.signal).catch((e) => { if (e.name !== "AbortError") page.notes([e.message]); });
@@ -294,11 +294,11 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
 }
 
 async function whyNot(lab, id) {
-  if (!id.trim() || !lab.query) return;
+  if (!id.trim() || !(lab.query || lab.filter)) return;
   let name = id.trim();
   try {
     if (!name.includes(":")) name = (await get("/ui/document", { id: name })).id;
-    const a = await post("/v1/explain/absence", { query: lab.query, profile: lab.profile.name, parameters: lab.values, id: name });
+    const a = await post("/v1/explain/absence", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: lab.profile.name, parameters: lab.values, id: name });
     const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
     const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];
     lab.detail.replaceChildren(make("h2", {}, a.id), make("ul", {}, ...lines.map((parts) => make("li", {}, ...parts))));

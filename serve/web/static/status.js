@@ -3,6 +3,8 @@
 import { get, make, number, post, size } from "./api.js";
 
 const row = (...cells) => make("tr", {}, ...cells.map((c, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, c)));
+/** The first entries of a long list, and how many more there are. */
+const first = (list, entry, rest) => [...list.slice(0, 500).map(entry), ...(list.length > 500 ? [rest(`and ${number(list.length - 500)} more: /v1/status has all of them`)] : [])];
 const table = (caption, rows) => make("section", {}, make("h2", {}, caption), make("table", { class: "plain" }, make("tbody", {}, ...rows)));
 
 export async function show(main, s, page, signal) {
@@ -33,7 +35,7 @@ export async function show(main, s, page, signal) {
       ...(st.watch.embed_error ? [row("vectors are missing", st.watch.embed_error)] : []),
     ]));
   }
-  if (st.pending.length) sections.push(table(`Waiting (${number(st.pending.length)})`, st.pending.slice(0, 500).map((p) => row(p.id, p.reason))));
+  if (st.pending.length) sections.push(table(`Waiting (${number(st.pending.length)})`, first(st.pending, (p) => row(p.id, p.reason), (text) => row(text))));
   if (st.skipped.length) sections.push(leftOut(st.skipped));
   main.replaceChildren(...sections);
 }
@@ -49,7 +51,7 @@ function leftOut(files) {
   return make("section", {}, make("h2", {}, `Left out (${number(files.length)})`),
     ...[...why].sort((a, b) => a[1].length - b[1].length).map(([reason, paths]) => make("details", { open: paths.length < 6 },
       make("summary", {}, `${reason}: ${number(paths.length)}`),
-      make("ul", {}, ...paths.slice(0, 500).map((path) => make("li", {}, path))))));
+      make("ul", {}, ...first(paths, (path) => make("li", {}, path), (text) => make("li", {}, text))))));
 }
 
 /** How many of the nearest passages searches find, as it was last measured. */

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -142,5 +143,6 @@ func (s *session) examineCatalog(ctx context.Context) backend.Finding {
 		return out
 	}
 	out.Found = fmt.Sprintf("%s, %s in %s", terminal.Plural(s.view.Docs(), "document", "documents"), terminal.Plural(s.view.Chunks(), "chunk", "chunks"), s.where.Dir)
+	out.Found = strings.Join(append([]string{out.Found}, s.otherSettings()...), "; ")
 	return out
 }

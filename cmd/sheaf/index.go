@@ -128,7 +128,9 @@ func (s *session) skipsOf(skipped []catalog.Skip) []skipJSON {
 func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	o := s.ingestOptions()
 	o.Trees = trees
-	s.noteOtherSettings()
+	for _, other := range s.otherSettings() {
+		s.notice("%s", other)
+	}
 	first := s.first()
 	if first {
 		if err := s.refuseStrangers(ctx, trees); err != nil {
@@ -168,24 +170,25 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	return nil
 }
 
-// noteOtherSettings says when the index was made otherwise than the settings
-// ask for now, which changes nothing until it is made again.
-func (s *session) noteOtherSettings() {
+// otherSettings say where the index was made otherwise than the settings ask for now,
+// which changes nothing until it is made again.
+func (s *session) otherSettings() (list []string) {
 	made := s.view.Settings()
 	o, err := configuredChunker(s.config)
 	if err != nil {
-		return // so was the embedder's
+		return nil // so was the embedder's
 	}
-	if want, err := chunk.New(o); err == nil && want.Name() != s.chunker {
-		s.notice("the index was made with the chunker %s: to change it to %s: sheaf index --rebuild", s.chunker, want.Name())
+	if want, err := chunk.New(o); err == nil && made.Chunker != "" && want.Name() != made.Chunker {
+		list = append(list, fmt.Sprintf("the index was made with the chunker %s: to change it to %s: sheaf index --rebuild", made.Chunker, want.Name()))
 	}
 	want := s.config.Language
 	if want == "none" {
 		want = ""
 	}
 	if made.Analyzer != "" && want != "auto" && made.Language != want {
-		s.notice("the index was made for the language %q: to change it to %q: sheaf index --rebuild", made.Language, want)
+		list = append(list, fmt.Sprintf("the index was made for the language %q: to change it to %q: sheaf index --rebuild", made.Language, want))
 	}
+	return list
 }
 
 func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {

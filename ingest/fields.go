@@ -116,6 +116,10 @@ func Columns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 	return documentColumns(doc, date)
 }
 
+// maxTagsAbove is how many tags above one it is found by, the topmost: written out they
+// are as long as the square of its depth.
+const maxTagsAbove = 32
+
 // documentColumns are the columns that all chunks of a document share, sorted by
 // name. Text of properties is in lower case, and tags are present with those
 // above them.
@@ -132,32 +136,37 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 	if !date.Time.IsZero() {
 		columns = append(columns, backend.Column{Name: sheaf.ColumnDate, Values: []sheaf.Value{sheaf.DateValue(date.Time)}})
 	}
-	var tags []sheaf.Value
+	var tags distinct
 	for _, tag := range doc.Tags {
-		for tag = strings.ToLower(tag); tag != ""; {
-			tags = appendValue(tags, text(tag))
-			tag = tag[:max(0, strings.LastIndexByte(tag, '/'))]
+		if tag = strings.ToLower(tag); tag != "" {
+			tags.add(text(tag))
+		}
+		for above := strings.Count(tag, "/"); above > 0; above-- {
+			tag = tag[:strings.LastIndexByte(tag, '/')]
+			if tag != "" && above <= maxTagsAbove {
+				tags.add(text(tag))
+			}
 		}
 	}
-	if len(tags) > 0 {
-		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags})
+	if len(tags.values) > 0 {
+		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags.values})
 	}
 	columns = append(columns, accessColumns(doc)...)
+	properties := map[string]*distinct{} // by their columns, as names may differ in case only
 	for _, p := range doc.Properties {
-		c := backend.Column{Name: sheaf.PropertyColumn(p.Name)}
+		name := sheaf.PropertyColumn(p.Name)
+		if properties[name] == nil {
+			properties[name] = &distinct{}
+		}
 		for _, v := range p.Values {
 			if v.Kind == sheaf.KindText {
 				v.Text = strings.ToLower(v.Text)
 			}
-			c.Values = appendValue(c.Values, v)
+			properties[name].add(v)
 		}
-		if at := slices.IndexFunc(columns, func(d backend.Column) bool { return d.Name == c.Name }); at >= 0 {
-			for _, v := range c.Values { // names that differ in case only
-				columns[at].Values = appendValue(columns[at].Values, v)
-			}
-			continue
-		}
-		columns = append(columns, c)
+	}
+	for name, p := range properties {
+		columns = append(columns, backend.Column{Name: name, Values: p.values})
 	}
 	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
 	return columns
@@ -193,20 +202,39 @@ func accessColumns(doc *sheaf.Document) []backend.Column {
 		if name == "" || slices.ContainsFunc(columns, func(c backend.Column) bool { return c.Name == name }) {
 			continue
 		}
-		c := backend.Column{Name: name}
+		var values distinct
 		for _, v := range p.Values {
-			c.Values = appendValue(c.Values, sheaf.TextValue(v.String()))
+			values.add(sheaf.TextValue(v.String()))
 		}
-		columns = append(columns, c)
+		columns = append(columns, backend.Column{Name: name, Values: values.values})
 	}
 	return columns
 }
 
-func appendValue(values []sheaf.Value, v sheaf.Value) []sheaf.Value {
-	if slices.Contains(values, v) {
-		return values
+// distinct is a list of values that are there once each.
+type distinct struct {
+	values []sheaf.Value
+	known  map[sheaf.Value]bool // of a long list
+}
+
+func (d *distinct) add(v sheaf.Value) {
+	const long = 32
+	if len(d.values) < long {
+		if !slices.Contains(d.values, v) {
+			d.values = append(d.values, v)
+		}
+		return
 	}
-	return append(values, v)
+	if d.known == nil {
+		d.known = make(map[sheaf.Value]bool, 2*long)
+		for _, w := range d.values {
+			d.known[w] = true
+		}
+	}
+	if !d.known[v] {
+		d.known[v] = true
+		d.values = append(d.values, v)
+	}
 }
 
 // folders are the folders above a file: "" and each longer one.

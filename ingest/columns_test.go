@@ -1,0 +1,50 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+)
+
+// Columns hold every value once, in the order in which they are written, however many
+// there are, and of a deep tag those above it that are near the top.
+func TestColumnsHoldValuesOnce(t *testing.T) {
+	doc := &sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}
+	var values, want []sheaf.Value
+	for i := range 300 {
+		for _, format := range []string{"Value %d", "value %d"} {
+			values = append(values, sheaf.TextValue(fmt.Sprintf(format, i%100)))
+		}
+		if i < 100 {
+			want = append(want, sheaf.TextValue(fmt.Sprintf("value %d", i)))
+		}
+	}
+	doc.Properties = []sheaf.Property{{Name: "Kind", Values: values[:250]}, {Name: "kind", Values: values}, {Name: "access", Values: values}}
+	deep := strings.TrimSuffix(strings.Repeat("a/", 20_000), "/")
+	doc.Tags = []string{"Work/Now", "work/later", "/odd", deep}
+	columns := map[string][]sheaf.Value{}
+	for _, c := range documentColumns(doc, sheaf.Dated{}) {
+		if columns[c.Name] != nil {
+			t.Errorf("%s is there twice", c.Name)
+		}
+		columns[c.Name] = c.Values
+	}
+	if got := columns[sheaf.PropertyColumn("kind")]; !slices.Equal(got, want) {
+		t.Errorf("of a property written in two ways: %v", got)
+	}
+	if got := len(columns[sheaf.ColumnAccess]); got != 200 {
+		t.Errorf("%d groups, want 200: their case counts", got)
+	}
+	tags := columns[sheaf.ColumnTag]
+	for i, want := range []string{"work/now", "work", "work/later", "/odd", deep, deep[:2*maxTagsAbove-1]} {
+		if tags[i] != sheaf.TextValue(want) {
+			t.Errorf("tag %d has %d bytes, want %.20q with %d", i, len(tags[i].Text), want, len(want))
+		}
+	}
+	if last := tags[len(tags)-1]; len(tags) != 5+maxTagsAbove || last != sheaf.TextValue("a") {
+		t.Errorf("%d tags, the last %q", len(tags), last.Text)
+	}
+}

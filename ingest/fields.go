@@ -8,6 +8,7 @@ import (
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/chunk"
+	"sheaf/internal/distinct"
 )
 
 // columnExtension is the column of a file's extension, in lower case without the
@@ -136,37 +137,37 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 	if !date.Time.IsZero() {
 		columns = append(columns, backend.Column{Name: sheaf.ColumnDate, Values: []sheaf.Value{sheaf.DateValue(date.Time)}})
 	}
-	var tags distinct
+	var tags distinct.List[sheaf.Value]
 	for _, tag := range doc.Tags {
 		if tag = strings.ToLower(tag); tag != "" {
-			tags.add(text(tag))
+			tags.Add(text(tag))
 		}
 		for above := strings.Count(tag, "/"); above > 0; above-- {
 			tag = tag[:strings.LastIndexByte(tag, '/')]
 			if tag != "" && above <= maxTagsAbove {
-				tags.add(text(tag))
+				tags.Add(text(tag))
 			}
 		}
 	}
-	if len(tags.values) > 0 {
-		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags.values})
+	if len(tags.Values) > 0 {
+		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags.Values})
 	}
 	columns = append(columns, accessColumns(doc)...)
-	properties := map[string]*distinct{} // by their columns, as names may differ in case only
+	properties := map[string]*distinct.List[sheaf.Value]{} // by their columns, as names may differ in case only
 	for _, p := range doc.Properties {
 		name := sheaf.PropertyColumn(p.Name)
 		if properties[name] == nil {
-			properties[name] = &distinct{}
+			properties[name] = &distinct.List[sheaf.Value]{}
 		}
 		for _, v := range p.Values {
 			if v.Kind == sheaf.KindText {
 				v.Text = strings.ToLower(v.Text)
 			}
-			properties[name].add(v)
+			properties[name].Add(v)
 		}
 	}
 	for name, p := range properties {
-		columns = append(columns, backend.Column{Name: name, Values: p.values})
+		columns = append(columns, backend.Column{Name: name, Values: p.Values})
 	}
 	slices.SortFunc(columns, func(a, b backend.Column) int { return strings.Compare(a.Name, b.Name) })
 	return columns
@@ -202,39 +203,13 @@ func accessColumns(doc *sheaf.Document) []backend.Column {
 		if name == "" || slices.ContainsFunc(columns, func(c backend.Column) bool { return c.Name == name }) {
 			continue
 		}
-		var values distinct
+		var values distinct.List[sheaf.Value]
 		for _, v := range p.Values {
-			values.add(sheaf.TextValue(v.String()))
+			values.Add(sheaf.TextValue(v.String()))
 		}
-		columns = append(columns, backend.Column{Name: name, Values: values.values})
+		columns = append(columns, backend.Column{Name: name, Values: values.Values})
 	}
 	return columns
-}
-
-// distinct is a list of values that are there once each.
-type distinct struct {
-	values []sheaf.Value
-	known  map[sheaf.Value]bool // of a long list
-}
-
-func (d *distinct) add(v sheaf.Value) {
-	const long = 32
-	if len(d.values) < long {
-		if !slices.Contains(d.values, v) {
-			d.values = append(d.values, v)
-		}
-		return
-	}
-	if d.known == nil {
-		d.known = make(map[sheaf.Value]bool, 2*long)
-		for _, w := range d.values {
-			d.known[w] = true
-		}
-	}
-	if !d.known[v] {
-		d.known[v] = true
-		d.values = append(d.values, v)
-	}
 }
 
 // folders are the folders above a file: "" and each longer one.

@@ -21,6 +21,7 @@ import (
 	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/eval/calibrate"
+	"sheaf/internal/distinct"
 	"sheaf/profile"
 	"sheaf/rank"
 )
@@ -487,13 +488,14 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		hit := Hit{Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb, Path: d.Path,
 			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: legs(h.Legs), Passage: h.Passage, Explanation: h.Explanation}
 		hit.ByMeaning = byMeaning[i]
-		for _, tags := range [...][]string{c.Tags, d.Tags} {
-			for _, t := range tags {
-				if !slices.Contains(hit.Tags, t) {
-					hit.Tags = append(hit.Tags, t)
-				}
-			}
+		var tags distinct.List[string]
+		for _, t := range c.Tags {
+			tags.Add(t)
 		}
+		for _, t := range d.Tags {
+			tags.Add(t)
+		}
+		hit.Tags = tags.Values
 		for _, inside := range h.Constituents {
 			if c := r.facts.chunk(inside.ID); c != nil {
 				hit.Constituents = append(hit.Constituents, Constituent{inside.ID, c.Title, c.Span, inside.Score})

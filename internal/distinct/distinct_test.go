@@ -1,0 +1,25 @@
+package distinct
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// What is added is there once, in the order in which it came first.
+func TestList(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range 300 {
+		var l List[int]
+		var want []int
+		for range 2 * n {
+			v := random.IntN(n + 1)
+			if l.Add(v); !slices.Contains(want, v) {
+				want = append(want, v)
+			}
+		}
+		if !slices.Equal(l.Values, want) {
+			t.Fatalf("%v, want %v", l.Values, want)
+		}
+	}
+}

@@ -54,6 +54,13 @@ type rankings struct {
 
 func newRankings() *rankings { return &rankings{byKey: map[[keyBytes]byte]*list.Element{}} }
 
+// paged is a ranking of a query, to be shown in pages. The text that was searched for, which
+// of a query like a document is all of that, is not kept.
+func (r *Reader) paged(q SearchRequest, parsed sheaf.Query, found *ranked, steps []search.Timing) *kept {
+	q.like, parsed.Text = nil, ""
+	return &kept{ranked: found, request: q, query: parsed, steps: steps, generation: r.Generation(), owner: r.owner(), bytes: found.bytes()}
+}
+
 // owner is whose cursors those of a reader are: of a caller, as long as they may see the same.
 func (r *Reader) owner() string { return r.grant.Fingerprint() + "\x00" + r.grant.Caller }
 

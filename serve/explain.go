@@ -56,7 +56,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{request: q, query: parsed, ranked: found, steps: result.Took, generation: r.Generation(), owner: r.owner(), bytes: found.bytes()}
+	k := r.paged(q, parsed, found, result.Took)
 	answer, err := r.page(ctx, k, 0, q.Limit)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,10 @@ type packer struct {
 	own                  []writtenText
 }
 
+// maxOwn is among how many texts of a hit another is looked for: a note may have
+// thousands of tags.
+const maxOwn = 32
+
 type writtenText struct {
 	text string
 	at   int
@@ -159,7 +163,9 @@ func (w *packer) place(s string) int {
 	}
 	at := len(w.text)
 	w.text = append(w.text, s...)
-	w.own = append(w.own, writtenText{s, at})
+	if len(w.own) < maxOwn {
+		w.own = append(w.own, writtenText{s, at})
+	}
 	return at
 }
 

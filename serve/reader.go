@@ -385,7 +385,7 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{ranked: found, request: q, query: parsed, steps: steps, generation: r.Generation(), owner: r.owner(), bytes: found.bytes()}
+	k := r.paged(q, parsed, found, steps)
 	k.facets = shownFacets(q.Facets, found.result.Facets)
 	return r.page(ctx, k, 0, q.Limit)
 }

@@ -94,7 +94,7 @@ function build(main, profiles, profile, s) {
     if (!now) {
       page.count("");
       page.notes([mine.reason.message]);
-      lab.answer = lab.scores = null;
+      lab.answer = lab.scores = lab.judging = null;
       for (const part of [lab.detail, lab.judge]) part.replaceChildren();
       lab.chart.replaceChildren(failure(profile.name, mine.reason));
       return;

@@ -6,6 +6,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/internal/distinct"
 )
 
 var (
@@ -23,7 +24,13 @@ func (b *Backend) Facets(ctx context.Context, req backend.Request, columns []str
 	for i, column := range columns {
 		counts := map[sheaf.Value]int{}
 		for _, of := range values {
-			for _, v := range distinct(of(column)) {
+			var once distinct.List[sheaf.Value]
+			for _, v := range of(column) {
+				if !v.IsZero() {
+					once.Add(v)
+				}
+			}
+			for _, v := range once.Values {
 				counts[v]++
 			}
 		}
@@ -66,15 +73,4 @@ func (b *Backend) columnsOf(ctx context.Context, req backend.Request) (map[sheaf
 		values[h.ID] = b.chunks[h.ID].Values
 	}
 	return values, all, nil
-}
-
-// distinct are values without the zero Value and without repeats.
-func distinct(values []sheaf.Value) []sheaf.Value {
-	var out []sheaf.Value
-	for _, v := range values {
-		if !v.IsZero() && !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	return out
 }

@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"eval/parity":              {"root"},
 	"profile":                  {"root", "rank", "internal/suggest", "internal/yamlfile"},
 	"backend/backendtest":      {"root", "backend", "analysis", "rank"},
-	"backend/memory":           {"root", "backend", "analysis", "internal/edits"},
+	"backend/memory":           {"root", "backend", "analysis", "internal/distinct", "internal/edits"},
 	"backend/embedded":         {"root", "backend", "analysis", "engine", "engine/...", "vfs"},
 	"backend/textplan":         {"root", "backend", "analysis", "internal/edits"},
 	"rank/runfile":             {"root", "rank"},

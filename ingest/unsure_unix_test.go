@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -142,4 +143,19 @@ func TestUnreadSameSizeAndTime(t *testing.T) {
 	}
 	w.run()
 	w.sameAsClean("another text that could not be read at first")
+}
+
+// TestPipes: a pipe with the name of a file that is looked at on the way holds nobody up.
+func TestPipes(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "# A\n\nalpha\n")
+	w.write("d/b.md", "# B\n\nbeta\n")
+	for _, name := range []string{"collection.json", ".gitignore", ".sheafignore"} {
+		if err := syscall.Mkfifo(filepath.Join(w.root, "d", name), 0o600); err != nil {
+			t.Skipf("no pipes here: %v", err)
+		}
+	}
+	if report := w.run(); report.Added != 2 {
+		t.Errorf("%d documents were added, want 2", report.Added)
+	}
 }

@@ -303,7 +303,7 @@ func (w *walker) read(dir folder, out *walked) (folders []folder) {
 // isIndex reports whether a folder is an index: every run that writes one changes its
 // files, so that a run that looked at them would always find something new.
 func isIndex(full string, entries []fs.DirEntry) bool {
-	if !named(entries, indexRecord) {
+	if !named(full, entries, indexRecord) {
 		return false
 	}
 	file, err := os.Open(filepath.Join(full, indexRecord))
@@ -319,10 +319,15 @@ func isIndex(full string, entries []fs.DirEntry) bool {
 	return err == nil && len(content) <= maxRecord && json.Unmarshal(content, &record) == nil && record.Format > 0 && filepath.IsAbs(record.Root)
 }
 
-// named reports whether one of entries, which are in the order of names, has that name.
-func named(entries []fs.DirEntry, name string) bool {
-	_, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
-	return ok
+// named reports whether one of entries, which are in the order of names, is a file of that
+// name, or a link to one: opening a pipe would wait for who writes into it.
+func named(full string, entries []fs.DirEntry, name string) bool {
+	i, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+	if !ok || entries[i].Type().IsRegular() {
+		return ok
+	}
+	info, err := os.Stat(filepath.Join(full, name))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // linkMatters reports whether a link that is not followed is worth a line in the
@@ -447,7 +452,7 @@ func realPath(path string) string {
 func withIgnores(dir folder, full string, entries []fs.DirEntry) []ignoreFile {
 	ignores := dir.ignores
 	for _, name := range ignoreNames {
-		if !named(entries, name) {
+		if !named(full, entries, name) {
 			continue
 		}
 		if content, err := os.ReadFile(filepath.Join(full, name)); err == nil {

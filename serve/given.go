@@ -55,7 +55,9 @@ type given struct {
 	// turn is held while one change after another is made.
 	turn       chan struct{}
 	recovering atomic.Bool
-	tasks      *tasks
+	// broken says that a change failed of which the store may have a part.
+	broken chan struct{}
+	tasks  *tasks
 
 	mu sync.Mutex
 	// left are kept documents that the store did not take when this process began,
@@ -64,7 +66,15 @@ type given struct {
 }
 
 func newGiven() given {
-	return given{turn: make(chan struct{}, 1), tasks: newTasks(), left: map[sheaf.ID]leftDocument{}}
+	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), tasks: newTasks(), left: map[sheaf.ID]leftDocument{}}
+}
+
+// breaks says that the store may have a part of a change that failed.
+func (g *given) breaks() {
+	select {
+	case g.broken <- struct{}{}:
+	default: // it is said already
+	}
 }
 
 func (g *given) counts() TaskCounts { return g.tasks.counts() }
@@ -268,7 +278,9 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change) ([]Stored, 
 		err = c.rejected(ctx, changes, names, partial)
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.refused(changes, names))
+		err = errors.Join(err, c.refused(changes, names))
+		c.given.breaks()
+		return nil, err
 	}
 	for i := range names {
 		if err := c.removeFile(names[i].old, names[i].fresh); err != nil {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"sheaf"
@@ -212,6 +213,9 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	return c.given.tasks.settle(ctx, changes)
 }
 
+// brokenRest is how long what could not be mended is left alone.
+const brokenRest = 5 * time.Second
+
 // recoverPatience is how long a change waits for what was accepted before, and recoverStep
 // how often it looks.
 const (
@@ -240,10 +244,14 @@ func (c *Collection) Work(ctx context.Context) error {
 		if id == "" {
 			select {
 			case <-c.given.tasks.wake:
-				continue
+			case <-c.given.broken:
+				if err := insist(ctx, func() error { return c.recover(ctx) }); err != nil {
+					time.AfterFunc(brokenRest, c.given.breaks)
+				}
 			case <-ctx.Done():
 				return nil
 			}
+			continue
 		}
 		if err := c.do(ctx, id); err != nil {
 			return err
@@ -258,7 +266,7 @@ func (c *Collection) Work(ctx context.Context) error {
 // until ctx ends, and returns the last error.
 func insist(ctx context.Context, work func() error) error {
 	err := work()
-	for wait := 100 * time.Millisecond; (errors.Is(err, sheaf.ErrUnavailable) || vfs.NoSpace(err)) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
+	for wait := 100 * time.Millisecond; forNow(err) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
@@ -266,6 +274,12 @@ func insist(ctx context.Context, work func() error) error {
 		}
 	}
 	return err
+}
+
+// forNow reports whether what failed may succeed later. A file that is larger than its file
+// system lets one be never does.
+func forNow(err error) bool {
+	return errors.Is(err, sheaf.ErrUnavailable) || vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
 func (t *tasks) next() string {
@@ -443,7 +457,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (mo
 // missing are the files of documents that the index may not have as they are kept,
 // with all versions of each. Of two, which a crash can leave, that of the catalog
 // counts: the other was never acknowledged, or is replaced, and the store may have
-// either. In an index that was made anew the newer one counts. It must be the
+// either, as it may of a document that it was about to get or lose. In an index that was made anew the newer one counts. It must be the
 // caller's turn to write.
 func (c *Collection) missing() (map[string][]fs.DirEntry, error) {
 	entries, err := os.ReadDir(c.o.Documents)
@@ -462,11 +476,11 @@ func (c *Collection) missing() (map[string][]fs.DirEntry, error) {
 	names := map[string][]fs.DirEntry{}
 	view := c.o.Catalog.View()
 	defer view.Close()
-	settings := view.Settings()
+	settings, pending := view.Settings(), view.Pending()
 	for id, state := range view.Files() {
 		key, name := fileKey(id), fileName(id, state.Hash)
 		if list := kept[key]; settings.Root(id.Tree()) == "" && slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name }) {
-			if len(list) > 1 {
+			if len(list) > 1 || pending[id] == ingest.ReasonBegun {
 				names[name] = list
 			}
 			delete(kept, key)

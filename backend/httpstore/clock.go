@@ -22,7 +22,7 @@ func (c *Client) Clock(ctx context.Context, path string) (time.Duration, error) 
 		c.Authorize(req)
 	}
 	before := time.Now()
-	resp, err := c.HTTP.Do(req)
+	resp, err := c.direct().Do(req)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w: %w", what, sheaf.ErrUnavailable, err)
 	}

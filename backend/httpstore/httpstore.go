@@ -158,10 +158,7 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	if c.Authorize != nil {
 		c.Authorize(req)
 	}
-	// Texts and secrets go to the address that was given, and nowhere else.
-	direct := *c.HTTP
-	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := direct.Do(req)
+	resp, err := c.direct().Do(req)
 	if err == nil {
 		defer resp.Body.Close()
 		answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
@@ -269,6 +266,14 @@ func Halve[T any](list []T, send func(list []T) error, refuse func(one T, err er
 		return nil
 	}
 	return errors.Join(Halve(list[:len(list)/2], send, refuse), Halve(list[len(list)/2:], send, refuse))
+}
+
+// direct is the client that follows no redirect: texts and secrets go to the address that
+// was given, and nowhere else.
+func (c *Client) direct() *http.Client {
+	direct := *c.HTTP
+	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &direct
 }
 
 // Refusal puts an answer that is no success into our categories, by its status.

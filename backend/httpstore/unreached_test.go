@@ -105,6 +105,9 @@ func TestNonsense(t *testing.T) {
 		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "Nonesuch: POST /x") {
 			t.Errorf("%s: %v: want %q", name, err, c.want)
 		}
+		if name != "endless" {
+			_, _ = client.Clock(t.Context(), "/x") // which sends nobody elsewhere either
+		}
 		server.Close()
 	}
 	if n := <-read; n >= 1<<30 {

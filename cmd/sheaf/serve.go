@@ -148,7 +148,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	group.Go(func() error { return serveUntil(ctx, listener, handler) })
 	group.Go(func() error {
 		err := door.Work(ctx)
-		if readOnly(err) {
+		if readOnly(err) && !writable(s.where.Dir) {
 			s.notice("the index cannot be written: documents that were accepted are not all found: %v", err)
 			return nil // the rest is
 		}
@@ -164,6 +164,15 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		})
 	}
 	return group.Wait()
+}
+
+// writable reports whether a file can be made in a folder.
+func writable(dir string) bool {
+	f, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return false
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
 // mountDoors adds the page at / and the tools of assistants at /mcp.

@@ -491,8 +491,12 @@ func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 	p.sort()
 	ids = make([]int32, len(p.terms)) // 0 is none
 	w.s.mu.Lock()
+	known := w.s.terms
+	if w.s.place != w.place {
+		known = nil // a search that was slow remembers others
+	}
 	for _, number := range p.sorted {
-		id, ok := w.s.terms[p.terms[number]]
+		id, ok := known[p.terms[number]]
 		if !ok {
 			id, ok = w.fresh[p.terms[number]]
 		}

@@ -16,11 +16,20 @@ import (
 
 // newClient sends requests to the server of o.
 func newClient(o Options) *httpstore.Client {
-	return &httpstore.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Authorize: func(req *http.Request) {
+	return &httpstore.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: func(req *http.Request) {
 		if o.Key != "" {
 			req.Header.Set("Authorization", "Bearer "+o.Key)
 		}
 	}}
+}
+
+// refusal puts an answer that is no success into our categories. A server without any class
+// knows no queries either.
+func refusal(status int, body []byte) error {
+	if status == http.StatusUnprocessableEntity && bytes.Contains(body, []byte("no graphql provider present")) {
+		return httpstore.Refused(http.StatusNotFound, "the server has no class any more")
+	}
+	return httpstore.Refusal(status, body)
 }
 
 // said is the answer to a GraphQL query.

@@ -75,7 +75,15 @@ const listHead = 512
 // clauses makes the clauses of terms in one view; each has a cursor that stands
 // before the first posting.
 func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, error) {
-	return p.appendClauses(make([]clause, 0, len(terms)*len(p.fields)), terms, view, positions)
+	n := 0
+	for _, t := range terms {
+		if t.expand != nil {
+			n++
+		} else if ref := t.refs[view]; ref != nil {
+			n += min(ref.Fields(), len(t.fields))
+		}
+	}
+	return p.appendClauses(make([]clause, 0, n), terms, view, positions)
 }
 
 func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, positions bool) ([]clause, error) {

@@ -235,7 +235,7 @@ const (
 // serveUntil answers until ctx ends, lets running requests end, and returns nil.
 func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: headTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead, ErrorLog: log.New(io.Discard, "", 0)}
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead, ConnContext: api.ConnContext, ErrorLog: log.New(io.Discard, "", 0)}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	select {

@@ -377,6 +377,9 @@ type Term struct {
 // Clone is a copy of t, which stays valid when a walk goes on.
 func (t *Term) Clone() *Term { return &Term{t.mask, slices.Clone(t.lists)} }
 
+// Fields is in how many fields the term is.
+func (t *Term) Fields() int { return bits.OnesCount64(t.mask) }
+
 // list is where the list of a field is; nil when it has none.
 func (t *Term) list(field int) *listRef {
 	if t.mask>>field&1 == 0 {

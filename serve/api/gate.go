@@ -11,10 +11,15 @@ import (
 
 // gate bounds how many requests work at once, how many have begun to, how many wait
 // for that, and how many of one caller there are. Those that wait have their turns in
-// the order in which they came: with no more at work than there are processors each is
-// quick, and the last to come waits no longer than if all had shared them. Those that
-// rested go before those that have not begun: they hold what they found, and are
+// about the order in which they came: with no more at work than there are processors
+// each is quick, and the last to come waits no longer than if all had shared them. Those
+// that rested go before those that have not begun: they hold what they found, and are
 // sooner done.
+//
+// When a request came is not known exactly: it is seen when a processor is free to look,
+// which on a busy machine is after others that came later. See [connection.came]: of
+// those that ask again at once, who was answered first is served first, and who asks now
+// and then goes a little before those that ask all the time.
 type gate struct {
 	limits Limits
 
@@ -39,21 +44,22 @@ func newGate(l Limits) *gate {
 type place struct {
 	gate         *gate
 	caller       string
+	came         time.Time // as it counts
 	works, begun bool
 	left         bool          // for good
 	in           chan struct{} // closed when it may work
 }
 
-// enter counts a request of a caller in. The error is a problem: too many of one
-// caller. The place is to be left.
-func (g *gate) enter(caller string) (*place, error) {
+// enter counts a request of a caller in that counts as come then. The error is a problem:
+// too many of one caller. The place is to be left.
+func (g *gate) enter(caller string, came time.Time) (*place, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.of[caller] >= g.limits.OfOne {
 		return nil, problem("too-many-requests", "%d requests of this caller are running: must be at most that many at once", g.limits.OfOne)
 	}
 	g.of[caller]++
-	return &place{gate: g, caller: caller}, nil
+	return &place{gate: g, caller: caller, came: came}, nil
 }
 
 var _ serve.Turn = (*place)(nil)
@@ -106,7 +112,11 @@ func (p *place) join() (again bool, err error) {
 		g.next()
 		return true, nil
 	}
-	g.coming = append(g.coming, p)
+	at := len(g.coming)
+	for at > 0 && g.coming[at-1].came.After(p.came) {
+		at--
+	}
+	g.coming = slices.Insert(g.coming, at, p)
 	g.next()
 	if !p.works && len(g.coming) > g.limits.Waiting {
 		g.coming = without(g.coming, p)

@@ -3,7 +3,10 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +21,7 @@ func inOneTurn(t *testing.T) (g *gate, a, b, c *place) {
 	g = newGate(l)
 	var places [3]*place
 	for i := range places {
-		p, err := g.enter("ann")
+		p, err := g.enter("ann", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +85,7 @@ func TestFewBegin(t *testing.T) {
 	g := newGate(l)
 	var places []*place
 	for i := range 2*maxBegun + 1 {
-		p, err := g.enter("ann")
+		p, err := g.enter("ann", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +144,7 @@ func TestFullIsOfProcessors(t *testing.T) {
 		g := newGate(l)
 		var p serve.Turn
 		for range c.work {
-			own, err := g.enter("ann")
+			own, err := g.enter("ann", time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,6 +155,77 @@ func TestFullIsOfProcessors(t *testing.T) {
 		}
 		if got := p.Full(); got != c.full {
 			t.Errorf("%d of %d requests work on %d processors and %d that only Go is told of: full is %v", c.work, c.running, c.processors, c.spare, got)
+		}
+	}
+}
+
+// Those that wait begin in the order in which they count as come, which is no earlier
+// than headStart before they were seen, and those that count as come at once in that in
+// which they were seen.
+func TestBeginInOrder(t *testing.T) {
+	l := Limits{Running: 1, Patience: time.Minute}
+	l.defaults()
+	g := newGate(l)
+	seen := time.Now()
+	answered := func(before time.Duration) *connection {
+		at := seen.Add(-before)
+		c := &connection{}
+		c.answered.Store(&at)
+		return c
+	}
+	works, err := g.enter("ann", seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := works.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var order []int
+	var places []*place
+	for i, c := range []*connection{nil, answered(time.Millisecond), answered(time.Hour), {}, answered(headStart), answered(5 * time.Millisecond), nil} {
+		p, err := g.enter("ann", c.came(seen))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := p.join(); again || err != nil || p.works {
+			t.Fatalf("request %d: %v, %v, works %v", i, again, err, p.works)
+		}
+		places = append(places, p)
+	}
+	for now := works; len(order) < len(places); {
+		now.leave()
+		i := slices.IndexFunc(places, func(p *place) bool { return p.works })
+		if i < 0 {
+			t.Fatal("nobody works")
+		}
+		order, now = append(order, i), places[i]
+	}
+	if want := []int{2, 4, 5, 1, 0, 3, 6}; !slices.Equal(order, want) {
+		t.Errorf("began in the order %v, want %v", order, want)
+	}
+}
+
+// An answer that was written is what the next request over its connection counts from,
+// and other connections know nothing of it.
+func TestConnectionKnowsItsAnswers(t *testing.T) {
+	ctx := ConnContext(t.Context(), nil)
+	req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/livez", nil)
+	a, err := New(Options{Collections: []*serve.Collection{{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.ServeHTTP(httptest.NewRecorder(), req)
+	c := connectionOf(req)
+	if came, now := c.came(time.Now().Add(time.Millisecond)), time.Now(); came.After(now) {
+		t.Errorf("it counts as come %v after the answer before", came.Sub(now))
+	}
+	now := time.Now()
+	for name, c := range map[string]*connection{
+		"none":    connectionOf(httptest.NewRequest(http.MethodGet, "/livez", nil)),
+		"another": connectionOf(req.WithContext(ConnContext(t.Context(), nil))),
+	} {
+		if came := c.came(now); !came.Equal(now) {
+			t.Errorf("%s: came %v, seen %v", name, came, now)
 		}
 	}
 }

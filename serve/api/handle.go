@@ -45,6 +45,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			problem("internal", "the server failed; its log says why").write(w, id)
 		}
 		a.metrics.request(name, status, time.Since(began), steps)
+		connectionOf(req).wrote()
 	}()
 	fail := func(err error, r *route) {
 		p := problemOf(err, r)
@@ -132,7 +133,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	if r.free {
 		return r.run(ctx, c, input)
 	}
-	at, err := a.gate.enter(c.caller)
+	at, err := a.gate.enter(c.caller, connectionOf(c.request).came(time.Now()))
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 	}
 	ctx := context.WithValue(req.Context(), grantKey{}, grant)
 	if m.scope != "" {
-		at, err := a.gate.enter(caller)
+		at, err := a.gate.enter(caller, connectionOf(req).came(time.Now()))
 		if err != nil {
 			return err
 		}

@@ -90,6 +90,8 @@ type Options struct {
 	CacheBytes int64
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Notice is told what goes wrong beside requests, in Work; nil for nobody.
+	Notice func(error)
 }
 
 // Collection is an open collection. It is safe for concurrent use.

@@ -63,10 +63,12 @@ type given struct {
 	// left are kept documents that the store did not take when this process began,
 	// by identifier.
 	left map[sheaf.ID]leftDocument
+	// unreadable are files of documents and tasks, with the reason.
+	unreadable map[string]string
 }
 
 func newGiven() given {
-	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), tasks: newTasks(), left: map[sheaf.ID]leftDocument{}}
+	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), tasks: newTasks(), left: map[sheaf.ID]leftDocument{}, unreadable: map[string]string{}}
 }
 
 // breaks says that the store may have a part of a change that failed.
@@ -121,7 +123,7 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, id sheaf.ID,
 	if changes[0].Put, err = c.patched(&grant, id, p); err != nil {
 		return Stored{}, err
 	}
-	stored, err := c.carryOut(ctx, changes)
+	stored, err := c.carryOut(ctx, changes, nil)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -222,14 +224,20 @@ func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, err
 		return nil, err
 	}
 	defer give()
-	return c.carryOut(ctx, changes)
+	return c.carryOut(ctx, changes, nil)
 }
 
-// carryOut makes allowed changes. It must be the caller's turn to write.
-func (c *Collection) carryOut(ctx context.Context, changes []Change) ([]Stored, error) {
+// carryOut makes allowed changes; begins, unless it is nil, is told before what they will
+// have done. It must be the caller's turn to write.
+func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func([]Stored) error) ([]Stored, error) {
 	out := make([]Stored, len(changes))
 	if err := c.check(changes, out); err != nil {
 		return nil, err
+	}
+	if begins != nil {
+		if err := begins(out); err != nil {
+			return nil, err
+		}
 	}
 	// From here on it is done whole, whether the caller waits or not.
 	ctx = context.WithoutCancel(ctx)
@@ -377,8 +385,11 @@ func (c *Collection) stored(name string) ([]byte, storedDocument, error) {
 	if err != nil {
 		return nil, stored, err
 	}
-	if err := json.Unmarshal(content, &stored); err != nil || stored.Document == nil {
-		return nil, stored, fmt.Errorf("%w: %s: %w", sheaf.ErrCorrupt, name, err)
+	switch err := json.Unmarshal(content, &stored); {
+	case err != nil:
+		return nil, stored, fmt.Errorf("read document: %w: %s: %w", sheaf.ErrCorrupt, filepath.Join(c.o.Documents, name), err)
+	case stored.Document == nil || !strings.HasPrefix(name, fileKey(stored.ID)+"-"):
+		return nil, stored, fmt.Errorf("read document: %w: %s: it holds %q", sheaf.ErrCorrupt, filepath.Join(c.o.Documents, name), stored.ID)
 	}
 	return content, stored, nil
 }

@@ -26,14 +26,37 @@ func (g *given) fileLeft(id sheaf.ID) string {
 }
 
 // leftOut are the kept documents that the store did not take, but for those that were
-// changed since.
+// changed since, and the files of documents and tasks that cannot be read.
 func (g *given) leftOut() (list []Skip) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(g.left)) {
 		list = append(list, Skip{id.Tree(), id.Path(), ingest.ReasonRefused, g.left[id].why + "; it is kept, and tried again when the server starts: put another version, or delete it"})
 	}
+	for _, file := range slices.Sorted(maps.Keys(g.unreadable)) {
+		list = append(list, Skip{"", file, ingest.ReasonUnreadable, g.unreadable[file] + "; it is kept, and read again when the server starts: make it readable, or remove it"})
+	}
 	return list
+}
+
+// unread notes that a file of a document or a task cannot be read.
+func (g *given) unread(file string, why error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.unreadable[file] = why.Error()
+}
+
+func (g *given) isUnreadable(file string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.unreadable[file] != ""
+}
+
+// readAgain forgets which files could not be read: they are about to be read again.
+func (g *given) readAgain() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.unreadable)
 }
 
 // changed notes that changes are made.

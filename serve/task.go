@@ -65,12 +65,18 @@ type keptChange struct {
 type tasks struct {
 	mu    sync.Mutex
 	byID  map[string]*Task
-	queue []string // IDs
+	queue []queued
 	wake  chan struct{}
 	// touched counts the waiting tasks that change a document; ended is closed,
 	// and made anew, whenever a task ends.
 	touched map[sheaf.ID]int
 	ended   chan struct{}
+}
+
+// queued is a task that waits, and the documents that it changes.
+type queued struct {
+	id      string
+	changes []sheaf.ID
 }
 
 // maxTasks is how many tasks wait at most, keptTasks how many ended ones are
@@ -123,10 +129,12 @@ func (t *tasks) add(task *Task, work []keptChange) {
 	}
 	t.byID[task.ID] = task
 	if task.State == TaskWaiting {
-		t.queue = append(t.queue, task.ID)
+		waits := queued{id: task.ID}
 		for i := range work {
+			waits.changes = append(waits.changes, work[i].ID)
 			t.touched[work[i].ID]++
 		}
+		t.queue = append(t.queue, waits)
 	}
 	select {
 	case t.wake <- struct{}{}:
@@ -183,6 +191,9 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	task := t.byID[id]
+	if task == nil && grant.SeesAll() && c.given.isUnreadable(c.taskFile(id)) {
+		return nil, fmt.Errorf("%w: the task %q is kept and cannot be read: the status says why", sheaf.ErrUnavailable, id)
+	}
 	if task == nil || task.owner != owner && !grant.SeesAll() {
 		return nil, fmt.Errorf("%w: there is no task %q", sheaf.ErrNotFound, id)
 	}
@@ -239,26 +250,40 @@ func (c *Collection) Work(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("index what was accepted: %w", err)
 	}
-	for {
-		id := c.given.tasks.next()
-		if id == "" {
-			select {
-			case <-c.given.tasks.wake:
-			case <-c.given.broken:
-				if err := insist(ctx, func() error { return c.recover(ctx) }); err != nil {
-					time.AfterFunc(brokenRest, c.given.breaks)
-				}
-			case <-ctx.Done():
-				return nil
-			}
+	for ctx.Err() == nil {
+		select {
+		case <-c.given.broken:
+			c.mend(ctx)
+			continue
+		default:
+		}
+		if id := c.given.tasks.next(); id != "" {
+			c.do(ctx, id)
 			continue
 		}
-		if err := c.do(ctx, id); err != nil {
-			return err
+		select {
+		case <-c.given.tasks.wake:
+		case <-c.given.broken:
+			c.mend(ctx)
+		case <-ctx.Done():
 		}
-		if ctx.Err() != nil {
-			return nil
-		}
+	}
+	return nil
+}
+
+// mend brings documents back to what they were of whose changes the store may have a part.
+func (c *Collection) mend(ctx context.Context) {
+	err := insist(ctx, func() error { return c.recover(ctx) })
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	c.notice(fmt.Errorf("bring back what a change left half made: %w: it is tried again in %v", err, brokenRest))
+	time.AfterFunc(brokenRest, c.given.breaks)
+}
+
+func (c *Collection) notice(err error) {
+	if c.o.Notice != nil {
+		c.o.Notice(err)
 	}
 }
 
@@ -288,51 +313,68 @@ func (t *tasks) next() string {
 	if len(t.queue) == 0 {
 		return ""
 	}
-	return t.queue[0]
+	return t.queue[0].id
 }
 
-// do does a task. Work that fails for now is tried again; work that is wrong is given up.
-func (c *Collection) do(ctx context.Context, id string) error {
+// failed is a task as it is when it is given up without its file.
+func (t *tasks) failed(id string, now time.Time, why error) *Task {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	task := *t.byID[id]
+	task.State, task.Ended, task.Error = TaskFailed, now, why.Error()
+	return &task
+}
+
+// do does the first task. Work that fails for now is tried again; work that is wrong is
+// given up.
+func (c *Collection) do(ctx context.Context, id string) {
 	k, err := c.readTask(id + ".json")
 	if err != nil {
-		return err
+		task := c.given.tasks.failed(id, c.o.Now().UTC(), fmt.Errorf("%w: it is looked at again when the server starts", err))
+		c.notice(err)
+		c.given.unread(c.taskFile(id), err)
+		c.given.tasks.end(task)
+		return
 	}
 	changes := make([]Change, len(k.Work))
 	for i, w := range k.Work {
 		changes[i] = Change(w)
 	}
 	var results []Stored
-	err = insist(ctx, func() (err error) { results, err = c.write(ctx, changes); return err })
+	err = insist(ctx, func() (err error) { results, err = c.writeTask(ctx, id, changes); return err })
 	if err != nil && ctx.Err() != nil {
-		return nil // the next process does it
+		return // the next process does it
 	}
 	k.State, k.Ended, k.Results, k.Work = TaskDone, c.o.Now().UTC(), orEmpty(results), nil
 	if err != nil {
 		k.State, k.Error, k.Results = TaskFailed, err.Error(), []Stored{}
 	}
-	if err := insist(ctx, func() error { return c.keepTask(k) }); err != nil {
-		if ctx.Err() != nil {
-			return nil // the next process does it again
-		}
-		return err
+	err = insist(ctx, func() error { return c.keepTask(k) })
+	if err != nil && ctx.Err() != nil {
+		return // the next process finds that it was made
+	}
+	if err == nil {
+		err = c.endBegun(id)
+	}
+	if err != nil {
+		c.notice(fmt.Errorf("the end of the task %s is not kept: %w: the next server finds it again", id, err))
 	}
 	task := k.Task
 	task.owner = k.Owner
-	for _, old := range c.given.tasks.end(&task, changes) {
-		if err := os.Remove(filepath.Join(c.o.Tasks, old+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("forget task: %w", err)
+	for _, old := range c.given.tasks.end(&task) {
+		if err := os.Remove(c.taskFile(old)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			c.notice(fmt.Errorf("forget task: %w", err))
 		}
 	}
-	return nil
 }
 
 // end records the end of the first task, and returns those to forget.
-func (t *tasks) end(task *Task, changes []Change) (forgotten []string) {
+func (t *tasks) end(task *Task) (forgotten []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := range changes {
-		if t.touched[changes[i].ID]--; t.touched[changes[i].ID] <= 0 {
-			delete(t.touched, changes[i].ID)
+	for _, id := range t.queue[0].changes {
+		if t.touched[id]--; t.touched[id] <= 0 {
+			delete(t.touched, id)
 		}
 	}
 	close(t.ended)
@@ -357,20 +399,28 @@ func (t *tasks) end(task *Task, changes []Change) (forgotten []string) {
 }
 
 func (c *Collection) readTask(name string) (*keptTask, error) {
-	content, err := os.ReadFile(filepath.Join(c.o.Tasks, name))
+	path := filepath.Join(c.o.Tasks, name)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read task: %w", err)
 	}
 	var k keptTask
 	if err := json.Unmarshal(content, &k); err != nil {
-		return nil, fmt.Errorf("read task: %w: %s: %w", sheaf.ErrCorrupt, name, err)
+		return nil, fmt.Errorf("read task: %w: %s: %w", sheaf.ErrCorrupt, path, err)
+	}
+	if k.ID+".json" != name {
+		return nil, fmt.Errorf("read task: %w: %s: it is that of the task %q", sheaf.ErrCorrupt, path, k.ID)
 	}
 	return &k, nil
 }
 
+func (c *Collection) taskFile(id string) string { return filepath.Join(c.o.Tasks, id+".json") }
+
 // recover finds tasks that wait, and documents that are kept and not indexed as
-// they are kept: after a crash, or when the index was made again.
+// they are kept: after a crash, or when the index was made again. A file that cannot be read
+// holds up no other: Status names it, and it stays where it is.
 func (c *Collection) recover(ctx context.Context) error {
+	c.given.readAgain()
 	entries, err := os.ReadDir(c.o.Tasks)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -381,11 +431,18 @@ func (c *Collection) recover(ctx context.Context) error {
 		}
 		k, err := c.readTask(e.Name())
 		if err != nil {
-			return err
+			c.notice(err)
+			c.given.unread(filepath.Join(c.o.Tasks, e.Name()), err)
+			continue
 		}
 		task := k.Task
 		task.owner = k.Owner
 		c.given.tasks.add(&task, k.Work)
+		if task.State != TaskWaiting { // its end was kept, and no more
+			if err := c.endBegun(k.ID); err != nil {
+				c.notice(err)
+			}
+		}
 	}
 	tried := map[string]bool{}
 	for ctx.Err() == nil {
@@ -418,13 +475,15 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (mo
 		if size >= ingest.DefaultCommitBytes {
 			break
 		}
+		tried[name] = true
 		content, stored, err := c.stored(name)
 		if err != nil {
-			return false, err
+			c.notice(err)
+			c.given.unread(filepath.Join(c.o.Documents, name), err)
+			continue
 		}
 		puts, names = append(puts, stored.Document.given(stored.ID, content)), append(names, name)
 		size += len(content)
-		tried[name] = true
 	}
 	if len(puts) == 0 {
 		return false, nil // also where nothing can be written

@@ -1,0 +1,169 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+)
+
+// A task whose changes were made, and whose end was not kept because the process ended
+// between, is done when the next one looks, whatever its own conditions say by then.
+func TestTaskMadeOnce(t *testing.T) {
+	for name, change := range map[string]string{
+		"a new document": `{"id": "api:new.md", "text": "Cherries.", "if_none_match": "*"}`,
+		"a version":      `{"id": "api:old.md", "text": "Cherries.", "if_match": TAG}`,
+		"a deletion":     `{"id": "api:old.md", "delete": true}`,
+		"several":        `{"id": "api:old.md", "delete": true}, {"id": "api:new.md", "text": "Cherries.", "if_none_match": "*"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, notes, nil)
+			res, body := s.ask(t, "PUT", "/v1/documents/api:old.md", `{"text": "Apples."}`)
+			if res.StatusCode != 201 {
+				t.Fatalf("%d %s", res.StatusCode, body)
+			}
+			change := strings.ReplaceAll(change, "TAG", fmt.Sprintf("%q", res.Header.Get("ETag")))
+			var answer api.BatchAnswer
+			s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [`+change+`]}`, &answer)
+			o := s.fixture.Options
+			kept := map[string][]byte{} // as it is just before the end is kept
+			o.Now = func() time.Time {
+				entries, err := os.ReadDir(o.Tasks)
+				if err != nil {
+					t.Error(err)
+				}
+				clear(kept)
+				for _, e := range entries {
+					if kept[e.Name()], err = os.ReadFile(filepath.Join(o.Tasks, e.Name())); err != nil {
+						t.Error(err)
+					}
+				}
+				return time.Now()
+			}
+			first := workUntilDone(t, o, answer.Task.ID)
+			if first.State != serve.TaskDone {
+				t.Fatalf("%+v", first)
+			}
+			if err := os.RemoveAll(o.Tasks); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(o.Tasks, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for name, content := range kept {
+				if err := os.WriteFile(filepath.Join(o.Tasks, name), content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o.Now = nil
+			again := workUntilDone(t, o, answer.Task.ID)
+			if again.State != serve.TaskDone || asJSON(t, again.Results) != asJSON(t, first.Results) {
+				t.Errorf("first %+v, looked at again %+v", first, again)
+			}
+			if entries, err := os.ReadDir(o.Tasks); err != nil || len(entries) != 1 {
+				t.Errorf("left behind: %v, %v", entries, err)
+			}
+		})
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// workUntilDone has a collection do its tasks until this one has ended.
+func workUntilDone(t *testing.T, o serve.Options, id string) serve.Task {
+	t.Helper()
+	c, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.Work(ctx) }()
+	defer func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("work ended with %v", err)
+		}
+	}()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		task, err := c.Task(access.Unrestricted(), "", id)
+		if err == nil && task.State != serve.TaskWaiting {
+			return *task
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the task still waits: %+v, %v", task, err)
+		}
+	}
+}
+
+// Files of tasks and documents that cannot be read hold up nothing else: they are named
+// and stay.
+func TestUnreadableHoldsUpNothing(t *testing.T) {
+	s := start(t, notes, nil)
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &serve.Stored{})
+	var answer api.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:b.md", "text": "Bananas."}]}`, &answer)
+	o := s.fixture.Options
+	files := map[string]string{
+		filepath.Join(o.Tasks, "0000000000000000-half.json"):             `{"id": "0000000000000000-ha`,
+		filepath.Join(o.Tasks, "0000000000000000-other.json"):            `{"id": "0000000000000000-another"}`,
+		filepath.Join(o.Documents, strings.Repeat("0", 32)+"-half.json"): `{"id": "api:c.md", "docu`,
+		filepath.Join(o.Documents, strings.Repeat("1", 32)+"-none.json"): `{"id": "api:d.md", "document": {"text": "Dates."}}`,
+	}
+	for name, content := range files {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told []string
+	o.Notice = func(err error) { told = append(told, err.Error()) }
+	c, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	working(t, c)
+	for deadline := time.Now().Add(20 * time.Second); len(found(t, s, "bananas")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the task is not done")
+		}
+	}
+	r, err := c.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	status, err := r.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]string{}
+	for _, skip := range status.Skipped {
+		named[skip.Path] = skip.Detail
+	}
+	for name, content := range files {
+		if !strings.Contains(named[name], name) || !strings.Contains(strings.Join(told, "\n"), name) {
+			t.Errorf("%s: status says %q, told %q", name, named[name], told)
+		}
+		if now, err := os.ReadFile(name); err != nil || string(now) != content {
+			t.Errorf("%s: %q, %v", name, now, err)
+		}
+	}
+	if _, err := c.Task(access.Unrestricted(), "", "0000000000000000-half"); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		t.Errorf("the task that cannot be read: %v", err)
+	}
+}

@@ -33,30 +33,54 @@ const waitForOther = 10 * time.Minute
 // has just seen the same change is done sooner.
 const waitForAnswer = 500 * time.Millisecond
 
+// lockStep is how often a command that waits for another process looks whether it is done.
+const lockStep = 50 * time.Millisecond
+
 // whenFree tries until no other process holds the index, and says after a second
 // whom it waits for.
 func (s *session) whenFree(ctx context.Context, try func() error) error {
 	return s.retried(ctx, waitForOther, try)
 }
 
-// retried tries until no other process holds the index, for as long as atMost.
+// retried tries until no other process holds the index, and waits for atMost between: what
+// is tried may take longer than that, as where a large folder is walked, and is not repeated
+// before the other process is done.
 func (s *session) retried(ctx context.Context, atMost time.Duration, try func() error) error {
-	start, said := time.Now(), false
-	for {
+	var waited time.Duration
+	for said := false; ; {
 		err := try()
-		if !errors.Is(err, vfs.ErrLocked) || time.Since(start) > atMost {
+		if !errors.Is(err, vfs.ErrLocked) {
 			return err
 		}
-		if !said && time.Since(start) > time.Second {
-			s.notice("waiting: %v", err)
-			said = true
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(50 * time.Millisecond):
+		for free := false; !free; free = isFree(err) {
+			if waited >= atMost {
+				return err
+			}
+			if !said && waited >= time.Second {
+				s.notice("waiting: %v", err)
+				said = true
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(lockStep):
+				waited += lockStep
+			}
 		}
 	}
+}
+
+// isFree reports whether the lock that err says somebody holds can be had by now.
+func isFree(err error) bool {
+	var held *fs.PathError
+	if !errors.As(err, &held) || held.Op != "lock" {
+		return true // what was tried tells
+	}
+	lock, err := vfs.Disk{}.Lock(held.Path)
+	if err == nil {
+		err = lock.Close()
+	}
+	return !errors.Is(err, vfs.ErrLocked)
 }
 
 // refresh brings the index up to date before an answer. When it cannot be

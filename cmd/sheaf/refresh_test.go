@@ -1,10 +1,15 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"path/filepath"
 	"runtime/debug"
 	"testing"
+	"time"
 
 	"sheaf/internal/offheap"
+	"sheaf/vfs"
 )
 
 // TestSaveMemory: while files are indexed the collector's limit is what is left of the
@@ -38,5 +43,43 @@ func TestSaveMemory(t *testing.T) {
 	restore()
 	if got := limit(); got != before {
 		t.Errorf("limit %d afterwards, want %d", got, before)
+	}
+}
+
+// TestRetried: what takes longer than there is to wait is tried again when the other
+// process is done, and not before, however long that takes.
+func TestRetried(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	const atMost = 4 * lockStep
+	for _, c := range []struct {
+		name  string
+		freed bool
+		tries int
+	}{{"freed meanwhile", true, 2}, {"held", false, 1}} {
+		held, err := vfs.Disk{}.Lock(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tries := 0
+		err = new(session).retried(t.Context(), atMost, func() error {
+			tries++
+			time.Sleep(atMost + lockStep)
+			if tries == 1 && c.freed {
+				time.AfterFunc(lockStep+lockStep/2, func() { _ = held.Close() })
+			}
+			lock, err := vfs.Disk{}.Lock(name)
+			if err != nil {
+				return fmt.Errorf("write: %w", err)
+			}
+			return lock.Close()
+		})
+		if tries != c.tries || c.freed != (err == nil) || !c.freed && !errors.Is(err, vfs.ErrLocked) {
+			t.Errorf("%s: tried %d times, %v", c.name, tries, err)
+		}
+		if !c.freed {
+			if err := held.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

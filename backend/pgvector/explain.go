@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *backend.Request, ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
-	field, ok, err := s.vectorField(ctx, conn, req.Vector)
+	field, ok, err := vectorField(ctx, conn, req.Vector)
 	if err != nil || !ok {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (s *Store) fused(ctx context.Context, conn *pgxpool.Conn, req *backend.Fuse
 	if err != nil {
 		return "", nil, err
 	}
-	field, ok, err := s.vectorField(ctx, conn, requests[meaning].Vector)
+	field, ok, err := vectorField(ctx, conn, requests[meaning].Vector)
 	if err != nil {
 		return "", nil, err
 	}

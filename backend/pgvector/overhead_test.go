@@ -54,7 +54,7 @@ func (s *Store) statements(ctx context.Context, words, vector backend.Request) (
 			return err
 		}
 		args[0] = w.args
-		field, ok, err := s.vectorField(ctx, conn, vector.Vector)
+		field, ok, err := vectorField(ctx, conn, vector.Vector)
 		if err != nil || !ok {
 			return fmt.Errorf("no vectors: %w", err)
 		}

@@ -80,10 +80,9 @@ type Store struct {
 	place uint32
 	terms map[string]int32 // of the dictionary, whose entries never change
 	// What readers saw of fields, which are added and never changed.
-	fields  map[string]int32
-	vectors map[string]vectorTable
-	load    *load // that is open
-	closed  bool
+	fields map[string]int32
+	load   *load // that is open
+	closed bool
 }
 
 var _ interface {

@@ -1,6 +1,11 @@
 package pgvector
 
-import "maps"
+import (
+	"context"
+	"maps"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
 
 // findPlace tells one making of the tables from another: numbers of terms and fields are
 // those of one.
@@ -13,7 +18,7 @@ func (s *Store) moved(place uint32) {
 	if place == s.place {
 		return
 	}
-	s.place, s.fields, s.vectors = place, nil, nil
+	s.place, s.fields = place, nil
 	clear(s.terms)
 }
 
@@ -22,6 +27,14 @@ func (s *Store) memory() uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.place
+}
+
+// findOut is the place, looked up now.
+func (s *Store) findOut(ctx context.Context, conn *pgxpool.Conn) (place uint32, err error) {
+	if err = conn.QueryRow(ctx, findPlace).Scan(&place); err == nil {
+		s.moved(place)
+	}
+	return place, err
 }
 
 // known are the IDs that are remembered of terms, which it takes out of texts, and where

@@ -77,3 +77,48 @@ func TestFilledAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestVectorsFilledAgain: nor does it look for vectors of a field in the table of another,
+// which has the number that the field's had before.
+func TestVectorsFilledAgain(t *testing.T) {
+	o := options(t)
+	reader := stores().Open(t, o)
+	defer reader.Close()
+	with := func(id, field string, vector ...float32) backend.Batch {
+		b := backendtest.One(id, "stone")
+		b.Chunks[0].Vectors = []backend.Vectors{{Name: field, Passages: [][]float32{vector}}}
+		return b
+	}
+	fill := func(batches ...backend.Batch) {
+		t.Helper()
+		s := stores().Open(t, o)
+		defer s.Close()
+		for _, b := range batches {
+			if err := s.Write(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	find := func(want sheaf.ID) {
+		t.Helper()
+		req := backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: backend.VectorTitle, Vector: []float32{1, 0}}}
+		found, err := reader.Retrieve(t.Context(), req)
+		if err != nil || len(found) != 1 || found[0].ID != want {
+			t.Errorf("found %v, %v, want %s", found, err, want)
+		}
+		if n, err := reader.(backend.Counter).Count(t.Context(), req); err != nil || n != 1 {
+			t.Errorf("counted %d, %v, want 1", n, err)
+		}
+		about, err := reader.(backend.Explainer).Explain(t.Context(), req, []sheaf.ID{want})
+		if err != nil || about[0] == nil {
+			t.Errorf("explained %v, %v", about, err)
+		}
+	}
+	fill(with("t:a", backend.VectorTitle, 1, 0), with("t:b", backend.VectorBody, 1, 0))
+	find("t:a")
+	if err := pgvector.Drop(t.Context(), o.URL, o.Schema); err != nil {
+		t.Fatal(err)
+	}
+	fill(with("t:c", backend.VectorBody, 1, 0), with("t:d", backend.VectorTitle, 1, 0))
+	find("t:d")
+}

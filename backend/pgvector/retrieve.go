@@ -48,7 +48,7 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (n int, err erro
 }
 
 func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *backend.Request) (n int, err error) {
-	field, ok, err := s.vectorField(ctx, conn, req.Vector)
+	field, ok, err := vectorField(ctx, conn, req.Vector)
 	if err != nil || !ok {
 		return 0, err
 	}
@@ -63,21 +63,14 @@ func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *backe
 }
 
 // vectorField is the field of a request; ok is false when nothing has vectors
-// there.
-func (s *Store) vectorField(ctx context.Context, conn *pgxpool.Conn, req *backend.VectorRequest) (vectorTable, bool, error) {
-	s.mu.Lock()
-	field, ok := s.vectors[req.Field]
-	s.mu.Unlock()
-	if !ok {
-		fields, err := vectorFields(ctx, conn)
-		if err != nil {
-			return vectorTable{}, false, err
-		}
-		s.mu.Lock()
-		s.vectors = fields
-		s.mu.Unlock()
-		field, ok = fields[req.Field]
+// there. It is read each time: another process may make the tables anew, with other
+// numbers, and vectors of one field would be compared with those of another.
+func vectorField(ctx context.Context, conn *pgxpool.Conn, req *backend.VectorRequest) (vectorTable, bool, error) {
+	fields, err := vectorFields(ctx, conn)
+	if err != nil {
+		return vectorTable{}, false, err
 	}
+	field, ok := fields[req.Field]
 	if ok && field.Dims != len(req.Vector) {
 		return field, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, field.Dims)
 	}
@@ -95,7 +88,7 @@ func inside(allowed string) string {
 }
 
 func (s *Store) retrieveVectors(ctx context.Context, conn *pgxpool.Conn, req *backend.Request) (sheaf.Ranking, error) {
-	field, ok, err := s.vectorField(ctx, conn, req.Vector)
+	field, ok, err := vectorField(ctx, conn, req.Vector)
 	if err != nil || !ok {
 		return nil, err
 	}

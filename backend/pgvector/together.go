@@ -134,6 +134,11 @@ func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, gu
 	var statements []*words
 	var texts []string
 	place := s.memory()
+	if place == 0 {
+		if place, err = s.findOut(ctx, conn); err != nil {
+			return false, err
+		}
+	}
 	for _, q := range list {
 		w, root, err := s.build(ctx, conn, q.req, buildOptions{guess: guess, count: q.count})
 		if err != nil {
@@ -147,9 +152,6 @@ func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, gu
 	}
 	var b pgx.Batch
 	if guess != nil {
-		if place == 0 { // which the first question looked up
-			place = s.memory()
-		}
 		s.queueLookUps(&b, guess, place, &again)
 	}
 	for i, q := range list {

@@ -87,12 +87,10 @@ func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error
 		}
 	})
 	w.grown = map[string][]grown{}
-	if w.guess == nil || s.memory() == 0 { // else the answer tells
-		var place uint32
-		if err := conn.QueryRow(ctx, findPlace).Scan(&place); err != nil {
+	if w.guess == nil { // else the answer tells
+		if _, err := s.findOut(ctx, conn); err != nil {
 			return err
 		}
-		s.moved(place)
 	}
 	var place uint32
 	w.ids, place = s.known(texts)

@@ -285,7 +285,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 		o := &outcomes[i]
 		at.branch = o.branch.Name
 		r.result.Took = append(r.result.Took, Timing{at.step(retrieved), o.took})
-		err := gone(o.err)
+		err := backend.Gone(o.err)
 		if errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrCorrupt) {
 			return nil, fmt.Errorf("branch %s on %s: %w", at, store, err)
 		}
@@ -304,15 +304,6 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 		return nil, fmt.Errorf("%w: every branch failed: %w", sheaf.ErrUnavailable, errors.Join(failures...))
 	}
 	return out, nil
-}
-
-// gone is err, where a store that was opened does not find what it searches any more:
-// whoever asks asked for nothing wrong, and cannot mend it.
-func gone(err error) error {
-	if !errors.Is(err, sheaf.ErrNotFound) {
-		return err
-	}
-	return fmt.Errorf("%w: what was filled there is gone, somebody removed it: fill it again with sheaf index --rebuild: %v", sheaf.ErrUnavailable, err)
 }
 
 // found takes hits that the facts do not know out of the outcomes, and gathers the

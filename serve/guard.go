@@ -117,13 +117,15 @@ func (g *guard) bound(req backend.Request) backend.Request {
 }
 
 // fromStore runs ask, which asks the store of g; others work meanwhile if that is on
-// another machine.
-func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (T, error) {
+// another machine. See backend.Gone of its error.
+func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (out T, err error) {
 	ctx = backend.WithViewer(ctx, g.viewer)
-	if !g.distant {
-		return ask(ctx)
+	if g.distant {
+		out, err = elsewhere(ctx, func() (T, error) { return ask(ctx) })
+	} else {
+		out, err = ask(ctx)
 	}
-	return elsewhere(ctx, func() (T, error) { return ask(ctx) })
+	return out, backend.Gone(err)
 }
 
 // Retrieve implements backend.Backend.

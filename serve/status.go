@@ -110,7 +110,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if reporter, ok := r.guard.store.(backend.Reporter); ok {
 		stats, err := reporter.Stats(ctx)
 		if err != nil {
-			return nil, err
+			return nil, backend.Gone(err)
 		}
 		s.Vectors = stats.Vectors
 		for part, n := range stats.Parts {

@@ -272,7 +272,7 @@ func (c *Collection) Ready(ctx context.Context) error {
 	}
 	if r, ok := c.o.Backend.(backend.Reporter); ok {
 		if _, err := r.Stats(ctx); err != nil && !errors.Is(err, sheaf.ErrUnsupported) {
-			return fmt.Errorf("%w: the store does not answer: %w", sheaf.ErrUnavailable, err)
+			return fmt.Errorf("%w: the store does not answer: %w", sheaf.ErrUnavailable, backend.Gone(err))
 		}
 	}
 	return nil

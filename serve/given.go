@@ -352,7 +352,7 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 		}
 	}
 	_, err := ingest.Change(ctx, o, puts, deletes)
-	return err
+	return backend.Gone(err)
 }
 
 // patched is a document as it is kept, with the changes of a patch. It must be the

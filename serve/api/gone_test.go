@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"sheaf"
@@ -13,62 +14,123 @@ import (
 	"sheaf/serve/servetest"
 )
 
-// removed is a store whose place on its server somebody removed.
-type removed struct{ backend.Backend }
+// vanishing is a store whose place on a server somebody removes.
+type vanishing struct {
+	backend.Backend
+	gone atomic.Bool
+}
 
-var errRemoved = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
-
-func (removed) Retrieve(context.Context, backend.Request) (sheaf.Ranking, error) {
-	return nil, errRemoved
-}
-func (removed) Count(context.Context, backend.Request) (int, error) { return 0, errRemoved }
-func (removed) Explain(context.Context, backend.Request, []sheaf.ID) ([]*sheaf.Explanation, error) {
-	return nil, errRemoved
-}
-func (removed) Facets(context.Context, backend.Request, []string, int) ([]backend.Facet, error) {
-	return nil, errRemoved
-}
-func (removed) Scores(context.Context, []backend.Request, []sheaf.ID) ([][]float64, error) {
-	return nil, errRemoved
-}
-func (removed) Sorted(context.Context, backend.Request, backend.Order) (sheaf.Ranking, error) {
-	return nil, errRemoved
-}
-func (removed) Stats(context.Context) (backend.Stats, error) { return backend.Stats{}, errRemoved }
-
-// TestStoreRemoved: when what the store had is gone, no route says that the caller asked for
-// something that does not exist.
-func TestStoreRemoved(t *testing.T) {
-	s := start(t, notes, func(o *api.Options) {
-		f := servetest.Open(t, notes, nil)
-		f.Index(t)
-		store := f.Options
-		store.Backend = removed{store.Backend}
-		c, err := serve.New(store)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		o.Collections = []*serve.Collection{c}
-	})
-	var list struct{ Documents []struct{ ID string } }
-	s.get(t, "GET", "/v1/documents", "", &list)
-	if len(list.Documents) == 0 {
-		t.Fatal("no documents")
+func (v *vanishing) err() error {
+	if v.gone.Load() {
+		return fmt.Errorf("the store: there is no such index: %w", sheaf.ErrNotFound)
 	}
-	id := list.Documents[0].ID
-	for _, c := range []struct{ method, path, body string }{
-		{"GET", "/v1/search?query=apples", ""},
-		{"GET", "/v1/search?query=apples&explain=true", ""},
-		{"POST", "/v1/search", `{"query": "apples", "facets": ["tag"]}`},
-		{"POST", "/v1/similar", `{"id": "` + id + `"}`},
-		{"POST", "/v1/explain", `{"query": "apples"}`},
-		{"POST", "/v1/explain/absence", `{"query": "apples", "id": "` + id + `"}`},
-		{"GET", "/v1/status", ""},
+	return nil
+}
+
+func (v *vanishing) Retrieve(ctx context.Context, req backend.Request) (sheaf.Ranking, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.Retrieve(ctx, req)
+}
+
+func (v *vanishing) Write(ctx context.Context, b backend.Batch) error {
+	if err := v.err(); err != nil {
+		return err
+	}
+	return v.Backend.Write(ctx, b)
+}
+
+// Count implements backend.Counter.
+func (v *vanishing) Count(ctx context.Context, req backend.Request) (int, error) {
+	if err := v.err(); err != nil {
+		return 0, err
+	}
+	return v.Backend.(backend.Counter).Count(ctx, req)
+}
+
+// Explain implements backend.Explainer.
+func (v *vanishing) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.(backend.Explainer).Explain(ctx, req, ids)
+}
+
+// Scores implements backend.Scorer.
+func (v *vanishing) Scores(ctx context.Context, reqs []backend.Request, ids []sheaf.ID) ([][]float64, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.(backend.Scorer).Scores(ctx, reqs, ids)
+}
+
+// Facets implements backend.Faceter.
+func (v *vanishing) Facets(ctx context.Context, req backend.Request, columns []string, limit int) ([]backend.Facet, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.(backend.Faceter).Facets(ctx, req, columns, limit)
+}
+
+// Sorted implements backend.Sorter.
+func (v *vanishing) Sorted(ctx context.Context, req backend.Request, by backend.Order) (sheaf.Ranking, error) {
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return v.Backend.(backend.Sorter).Sorted(ctx, req, by)
+}
+
+// Stats implements backend.Reporter.
+func (v *vanishing) Stats(ctx context.Context) (backend.Stats, error) {
+	if err := v.err(); err != nil {
+		return backend.Stats{}, err
+	}
+	return v.Backend.(backend.Reporter).Stats(ctx)
+}
+
+// TestStoreRemoved: a store whose place is removed is the server's trouble in every route
+// that asks it, with what to do, and nothing that the caller asked wrong; what the catalog
+// knows is still told. When the place is back, so are the answers.
+func TestStoreRemoved(t *testing.T) {
+	store := &vanishing{}
+	s := start(t, notes, func(o *api.Options) {
+		o.Collections = []*serve.Collection{servetest.Open(t, notes, func(o *serve.Options) {
+			store.Backend, o.Backend, o.Distant = o.Backend, store, true
+		}).Collection}
+	})
+	for _, c := range []struct {
+		method, path, body string
+		without            int // the status while the place is gone
+	}{
+		{"GET", "/v1/search?query=undo", "", 503},
+		{"GET", "/v1/search?query=und*", "", 503},
+		{"GET", "/v1/search?query=commit&facets=tag&count=true", "", 503},
+		{"GET", "/v1/search?query=commit&sort=path", "", 503},
+		{"GET", "/v1/similar?id=notes:git.md%23undo-a-commit", "", 503},
+		{"POST", "/v1/explain", `{"query": "undo commit"}`, 503},
+		{"POST", "/v1/explain/absence", `{"query": "undo", "id": "notes:hg.md"}`, 503},
+		{"POST", "/v1/explain/changes", `{"query": "rollback", "change": {"meaning": "1"}}`, 503},
+		{"GET", "/v1/status", "", 503},
+		{"GET", "/readyz", "", 503},
+		{"PUT", "/v1/documents/api:pear.md", `{"text": "Pears.\n"}`, 503},
+		{"POST", "/v1/documents", `{"documents": [{"id": "api:b.md", "text": "Bananas.\n"}]}`, 503},
+		{"GET", "/v1/chunks/notes:git.md", "", 200},
+		{"GET", "/v1/documents", "", 200},
+		{"GET", "/v1/documents/notes:git.md", "", 200},
+		{"GET", "/v1/collections", "", 200},
 	} {
+		store.gone.Store(true)
 		res, body := s.ask(t, c.method, c.path, c.body)
-		if res.StatusCode != 503 || !strings.Contains(string(body), "index --rebuild") {
-			t.Errorf("%s %s: %d %s", c.method, c.path, res.StatusCode, body)
+		if res.StatusCode != c.without {
+			t.Errorf("%s %s of a place that is gone: %d %s, want %d", c.method, c.path, res.StatusCode, body, c.without)
+		}
+		if c.without == 503 && !strings.Contains(string(body), "fill it again with sheaf index --rebuild") {
+			t.Errorf("%s %s says not what to do: %s", c.method, c.path, body)
+		}
+		store.gone.Store(false)
+		if res, body := s.ask(t, c.method, c.path, c.body); res.StatusCode >= 300 {
+			t.Errorf("%s %s when the place is back: %d %s", c.method, c.path, res.StatusCode, body)
 		}
 	}
 }

@@ -84,6 +84,8 @@ type Options struct {
 	// Timeout bounds every call that carries no earlier deadline; of a write, the time
 	// between two answers of the server. 0 is 30 s.
 	Timeout time.Duration
+	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	Existing bool
 	// ReadOnly opens an index that exists, and forbids writing.
 	ReadOnly bool
 }

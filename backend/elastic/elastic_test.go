@@ -46,15 +46,16 @@ func testOpenRefuses(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 		want   error
 		says   string
 	}{
-		"another analyzer":   {func(o *elastic.Options) { o.Analyzer = german }, backend.ErrMadeOtherwise, "made with the analyzer"},
-		"another k1":         {func(o *elastic.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
-		"other dimensions":   {func(o *elastic.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
-		"another model":      {func(o *elastic.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
-		"nobody listens":     {func(o *elastic.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
-		"no address":         {func(o *elastic.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://"},
-		"an index of others": {func(o *elastic.Options) { o.Index = foreign.Index }, sheaf.ErrInvalid, "not made by this program"},
-		"several indices":    {func(o *elastic.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
-		"nothing to read":    {func(o *elastic.Options) { o.Index = "sheaf-never-made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such index"},
+		"another analyzer":    {func(o *elastic.Options) { o.Analyzer = german }, backend.ErrMadeOtherwise, "made with the analyzer"},
+		"another k1":          {func(o *elastic.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions":    {func(o *elastic.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "small", Dims: 5}} }, sheaf.ErrInvalid, "4 dimensions"},
+		"another model":       {func(o *elastic.Options) { o.Vectors = []backend.VectorField{{Name: "body", Model: "big", Dims: 4}} }, sheaf.ErrInvalid, "model small"},
+		"nobody listens":      {func(o *elastic.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
+		"no address":          {func(o *elastic.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://"},
+		"an index of others":  {func(o *elastic.Options) { o.Index = foreign.Index }, sheaf.ErrInvalid, "not made by this program"},
+		"several indices":     {func(o *elastic.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
+		"nothing to read":     {func(o *elastic.Options) { o.Index = "sheaf-never-made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such index"},
+		"nothing to write to": {func(o *elastic.Options) { o.Index = "sheaf-never-made"; o.Existing = true }, sheaf.ErrNotFound, "no such index"},
 	} {
 		bad := o
 		c.change(&bad)

@@ -32,7 +32,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	err := s.verify(ctx)
-	if errors.Is(err, sheaf.ErrNotFound) && !s.o.ReadOnly {
+	if errors.Is(err, sheaf.ErrNotFound) && !s.o.ReadOnly && !s.o.Existing {
 		if err := s.create(ctx); err != nil {
 			return err
 		}

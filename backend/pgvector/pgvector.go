@@ -56,6 +56,8 @@ type Options struct {
 	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
 	// Bulk loads are bounded call by call.
 	Timeout time.Duration
+	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	Existing bool
 	// ReadOnly opens a store that exists, and forbids writing.
 	ReadOnly bool
 }

@@ -56,6 +56,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a schema by its name": {func(o *pgvector.Options) { o.Schema = `x"; DROP TABLE chunk; --` }, sheaf.ErrInvalid, "letters"},
 		"tables of others":     {func(o *pgvector.Options) { o.Schema = "pg_catalog" }, sheaf.ErrInvalid, "not ours, it holds pg_aggregate, "},
 		"nothing to read":      {func(o *pgvector.Options) { o.Schema = "sheaf_never_made"; o.ReadOnly = true }, sheaf.ErrNotFound, "no tables"},
+		"nothing to write to":  {func(o *pgvector.Options) { o.Schema = "sheaf_never_made"; o.Existing = true }, sheaf.ErrNotFound, "no tables"},
 		"no analyzer":          {func(o *pgvector.Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "analyzer"},
 		"too many neighbors":   {func(o *pgvector.Options) { o.HNSW = 1000 }, sheaf.ErrInvalid, "2..100"},
 	} {

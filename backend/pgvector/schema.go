@@ -77,7 +77,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	case err != nil:
 		return err
 	case made:
-	case s.o.ReadOnly:
+	case s.o.ReadOnly, s.o.Existing:
 		return fmt.Errorf("postgres: %s: %w: it has no tables of ours", what, sheaf.ErrNotFound)
 	default:
 		ctx, stop := s.bounded(ctx)

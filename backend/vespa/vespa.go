@@ -70,6 +70,8 @@ type Options struct {
 	// Timeout bounds every call that carries no earlier deadline; of a write, the time
 	// between two answers of the server. 0 is 30 s.
 	Timeout time.Duration
+	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	Existing bool
 	// ReadOnly opens a schema that was filled before, and forbids writing.
 	ReadOnly bool
 }
@@ -121,7 +123,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		}
 	}
 	err := s.verify(ctx)
-	if errors.Is(err, errEmpty) && !o.ReadOnly {
+	if errors.Is(err, errEmpty) && !o.ReadOnly && !o.Existing {
 		if err := s.verifySchema(ctx); err != nil {
 			return nil, err
 		}

@@ -95,13 +95,14 @@ func TestOpenRefuses(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"another analyzer": {func(o *weaviate.Options) { o.Analyzer = backendtest.Analyzer(t, "de") }, backend.ErrMadeOtherwise, "made with the analyzer"},
-		"another k1":       {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
-		"other dimensions": {func(o *weaviate.Options) { o.Vectors = []backend.VectorField{{Name: "body", Dims: 5}} }, sheaf.ErrInvalid, "3 dimensions"},
-		"nobody listens":   {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
-		"no address":       {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
-		"no name":          {func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first"},
-		"nothing to read":  {func(o *weaviate.Options) { o.Class = "NeverMade"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such class"},
+		"another analyzer":    {func(o *weaviate.Options) { o.Analyzer = backendtest.Analyzer(t, "de") }, backend.ErrMadeOtherwise, "made with the analyzer"},
+		"another k1":          {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
+		"other dimensions":    {func(o *weaviate.Options) { o.Vectors = []backend.VectorField{{Name: "body", Dims: 5}} }, sheaf.ErrInvalid, "3 dimensions"},
+		"nobody listens":      {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
+		"no address":          {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
+		"no name":             {func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first"},
+		"nothing to read":     {func(o *weaviate.Options) { o.Class = "NeverMade"; o.ReadOnly = true }, sheaf.ErrNotFound, "no such class"},
+		"nothing to write to": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.Existing = true }, sheaf.ErrNotFound, "no such class"},
 	} {
 		bad := o
 		c.change(&bad)

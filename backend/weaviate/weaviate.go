@@ -60,6 +60,8 @@ type Options struct {
 	// Timeout bounds every call that carries no earlier deadline; of a write, the time
 	// between two answers of the server. 0 is 30 s.
 	Timeout time.Duration
+	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	Existing bool
 	// ReadOnly opens a class that exists, and forbids writing.
 	ReadOnly bool
 }
@@ -115,7 +117,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	err := s.verify(ctx)
-	if errors.Is(err, sheaf.ErrNotFound) && !o.ReadOnly {
+	if errors.Is(err, sheaf.ErrNotFound) && !o.ReadOnly && !o.Existing {
 		if err := s.create(ctx); err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 	"sheaf/backend/transfer"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/vfs"
 )
@@ -133,7 +134,7 @@ func (s *session) openEmpty(ctx context.Context) (backend.Backend, error) {
 	if s.target == nil {
 		return openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, true)
 	}
-	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), false)
+	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
 	if err != nil {
 		return nil, storeError{err}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +40,26 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"give":         give,
 	"scratch":      scratch,
 	"tmpfs":        tmpfs,
+	"vanish":       vanish,
+}
+
+// vanish runs "vanish URL": it removes what a server has there; with "!" there must be nothing.
+func vanish(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] vanish URL")
+	}
+	method, want := http.MethodDelete, http.StatusOK
+	if neg {
+		method, want = http.MethodHead, http.StatusNotFound
+	}
+	req, err := http.NewRequest(method, args[0], nil)
+	ts.Check(err)
+	res, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	ts.Check(res.Body.Close())
+	if res.StatusCode != want {
+		ts.Fatalf("%s %s: %s, want %d", method, args[0], res.Status, want)
+	}
 }
 
 // flips runs "flips FOLDER PROGRAM ARGUMENTS...": it changes one byte of one

@@ -84,7 +84,17 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if err := s.emptyServer(ctx); err != nil {
 		return nil, storeError{err}
 	}
-	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), s.asIs && s.view.Docs() > 0)
+	access, filled := storeurl.Make, s.view.Chunks() > 0 && !s.remaking()
+	if filled { // what is gone is not made again, under a name that may stand for another
+		access = storeurl.Existing
+	}
+	if s.asIs && s.view.Docs() > 0 {
+		access = storeurl.ReadOnly
+	}
+	store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), access)
+	if filled && errors.Is(err, sheaf.ErrNotFound) {
+		err = s.serverLost(err)
+	}
 	if errors.Is(err, backend.ErrMadeOtherwise) {
 		what := "fill it again from the files, when nobody else searches there: %s"
 		if s.first() {
@@ -95,16 +105,21 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if err != nil {
 		return nil, storeError{err}
 	}
-	if r, ok := store.(backend.Reporter); ok && s.view.Chunks() > 0 && !s.remaking() {
+	if r, ok := store.(backend.Reporter); ok && filled {
 		stats, err := r.Stats(ctx)
 		if err == nil && stats.Chunks == 0 {
-			err = withHint(fmt.Errorf("%w: %s holds nothing, and %d chunks were written to it", sheaf.ErrNotFound, s.target, s.view.Chunks()), "fill it again: %s", s.app.rebuildCommand())
+			err = s.serverLost(sheaf.ErrNotFound)
 		}
 		if err != nil {
 			return nil, storeError{errors.Join(err, store.Close())}
 		}
 	}
 	return store, nil
+}
+
+// serverLost is the error of a server that holds nothing of what was written to it.
+func (s *session) serverLost(err error) error {
+	return withHint(fmt.Errorf("%s holds nothing, and %d chunks were written to it: %w", s.target, s.view.Chunks(), err), "fill it again: %s", s.app.rebuildCommand())
 }
 
 // emptyServer removes what the server holds, when that was asked for and is not done
@@ -119,7 +134,7 @@ func (s *session) emptyServer(ctx context.Context) error {
 	}
 	return s.whenFree(ctx, func() error {
 		return s.empty(ctx, remakingServer, func() error {
-			store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), false)
+			store, err := s.target.Open(ctx, s.analyzer, vectorFields(s.embedder), storeurl.Make)
 			if errors.Is(err, backend.ErrMadeOtherwise) {
 				s.notice("%v: it is emptied and filled again", err)
 				return s.target.Drop(ctx)

@@ -178,7 +178,7 @@ func TestOwnAuthority(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = target.Open(t.Context(), analyzer, nil, false)
+				_, err = target.Open(t.Context(), analyzer, nil, Make)
 				text := fmt.Sprint(err)
 				if !errors.Is(err, c.category) || !strings.Contains(text, store) || !strings.Contains(text, c.says) || strings.Contains(text, password) {
 					t.Errorf("%s: %v, want %v that names %s and says %q", what, err, c.category, store, c.says)
@@ -194,7 +194,7 @@ func TestOwnAuthority(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = target.Open(t.Context(), analyzer, nil, false)
+				_, err = target.Open(t.Context(), analyzer, nil, Make)
 				for _, f := range target.Examine(t.Context(), analyzer, nil) {
 					if f.Err != nil && !strings.Contains(fmt.Sprint(f.Err), "store_ca_file") {
 						err = f.Err
@@ -215,7 +215,7 @@ func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := target.Open(t.Context(), a, nil, false)
+	store, err := target.Open(t.Context(), a, nil, Make)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestWhoAsksWithoutKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+		if _, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, Make); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 		if _, err := target.Export(backendtest.Analyzer(t, "en"), nil); (err == nil) != (want == "store_key_env") {
@@ -272,7 +272,7 @@ func TestWhoAsks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false)
+		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, Make)
 		server.Close()
 		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is in the address, the secret where store_key_env"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%s: %q, want %q; %v", address, got, want, err)
@@ -290,7 +290,7 @@ func TestSecretIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false)
+		_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, Make)
 		if !errors.Is(err, backend.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
 			t.Errorf("%s: %v", scheme, err)
 		}
@@ -311,7 +311,7 @@ func TestNoAuthority(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, false)
+			_, err = target.Open(t.Context(), backendtest.Analyzer(t, "en"), nil, Make)
 			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, "store_ca_file") || !strings.Contains(text, says) {
 				t.Errorf("%s, %s: %v", address, file, err)
 			}

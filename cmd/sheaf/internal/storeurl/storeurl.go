@@ -164,9 +164,21 @@ func (t *Target) Named(alias string) (*Target, error) {
 	return &other, nil
 }
 
-// Open opens the store, and makes it when it is new.
-func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (backend.Backend, error) {
-	store, err := t.open(ctx, a, vectors, readOnly)
+// Access is what a store is opened for.
+type Access int
+
+const (
+	// Make writes, and makes the store when it is new.
+	Make Access = iota
+	// Existing writes to a store that is there, and makes none.
+	Existing
+	// ReadOnly reads a store that is there.
+	ReadOnly
+)
+
+// Open opens the store.
+func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, access Access) (backend.Backend, error) {
+	store, err := t.open(ctx, a, vectors, access)
 	if err != nil {
 		return nil, advise(err)
 	}
@@ -190,31 +202,35 @@ func advise(err error) error {
 	return err
 }
 
-func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, readOnly bool) (backend.Backend, error) {
+func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []backend.VectorField, access Access) (backend.Backend, error) {
 	switch t.Kind {
 	case "postgres":
-		o, err := t.postgresOptions(a, vectors, readOnly)
+		o, err := t.postgresOptions(a, vectors, access == ReadOnly)
 		if err != nil {
 			return nil, err
 		}
+		o.Existing = access == Existing
 		return pgvector.Open(ctx, o)
 	case "weaviate":
-		o, err := t.weaviateOptions(a, vectors, readOnly)
+		o, err := t.weaviateOptions(a, vectors, access == ReadOnly)
 		if err != nil {
 			return nil, err
 		}
+		o.Existing = access == Existing
 		return weaviate.Open(ctx, o)
 	case "vespa":
-		o, err := t.Vespa(a, vectors, readOnly)
+		o, err := t.Vespa(a, vectors, access == ReadOnly)
 		if err != nil {
 			return nil, err
 		}
+		o.Existing = access == Existing
 		return vespa.Open(ctx, o)
 	default:
-		o, err := t.elasticOptions(a, vectors, readOnly)
+		o, err := t.elasticOptions(a, vectors, access == ReadOnly)
 		if err != nil {
 			return nil, err
 		}
+		o.Existing = access == Existing
 		return elastic.Open(ctx, o)
 	}
 }

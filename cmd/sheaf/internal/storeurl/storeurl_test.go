@@ -80,7 +80,7 @@ func TestDriverAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bad.Open(t.Context(), nil, nil, false); !errors.Is(err, sheaf.ErrInvalid) {
+		if _, err := bad.Open(t.Context(), nil, nil, Make); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

@@ -89,13 +89,19 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	if !slices.Contains(Kinds, kind) || secure && kind == "postgres" {
 		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", u.Redacted(), strings.Join(Kinds, ", "))
 	}
-	if _, ok := u.User.Password(); ok {
-		return nil, sheaf.Invalidf("store %q: a password in the address: name where it is found with store_key_env or store_key_file", u.Redacted())
+	bare := *u
+	bare.RawQuery = "" // which may hold a password
+	options, err := url.ParseQuery(u.RawQuery)
+	if err != nil { // else a part would be left out
+		return nil, sheaf.Invalidf("store %q: the options after '?' cannot be read: write them as name=value with & between, and ; and %% in a value as %%3B and %%25", bare.Redacted())
+	}
+	if _, ok := u.User.Password(); ok || options.Has("password") {
+		return nil, sheaf.Invalidf("store %q: a password in the address: name where it is found with store_key_env or store_key_file", bare.Redacted())
 	}
 	if u.Host == "" && kind != "postgres" {
 		return nil, sheaf.Invalidf("store %q: no host", u.Redacted())
 	}
-	t := &Target{Kind: kind, url: u, secure: secure, options: u.Query(), secrets: secrets}
+	t := &Target{Kind: kind, url: u, secure: secure, options: options, secrets: secrets}
 	if kind != "postgres" {
 		for key := range t.options {
 			if !slices.Contains(known[kind], key) {

@@ -38,7 +38,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %s in %s, shown as %s", c.address, got, err, c.kind, c.place, c.shown)
 		}
 	}
-	for _, address := range []string{"", "notes", "mysql://host/x", "postgres+https://host/x", "opensearch:///x", "opensearch://host/x?nope=1", "opensearch://me:secret@host/x", "://", "postgres://me:secret@%zz/x"} {
+	for _, address := range []string{"", "notes", "mysql://host/x", "postgres+https://host/x", "opensearch:///x", "opensearch://host/x?nope=1", "opensearch://me:secret@host/x", "://", "postgres://me:secret@%zz/x",
+		"postgres://host/x?schema=a;b&password=secret", "postgres://host/x?schema=%zz", "postgres://host/x?password=secret"} {
 		_, err := Parse(address, "x", Secrets{})
 		if !errors.Is(err, sheaf.ErrInvalid) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", address, err)

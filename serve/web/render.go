@@ -19,7 +19,7 @@ import (
 	"sheaf/serve"
 )
 
-// render makes HTML of a document's text. HTML in the text is shown as text,
+// render makes HTML of a document's text; one that is intricate stays as it is written. HTML in the text is shown as text,
 // links lead to documents of the collection or out, images are links, and
 // every heading that is a chunk carries its identifier.
 func (p *page) render(part *serve.Part, doc *sheaf.Document) error {
@@ -32,6 +32,10 @@ func (p *page) render(part *serve.Part, doc *sheaf.Document) error {
 		front = min(doc.Frontmatter.End, len(part.Text))
 	}
 	source := []byte(part.Text[front:])
+	if intricate(source) {
+		p.Text, p.Intricate = part.Text, true
+		return nil
+	}
 	t := &transformer{doc: doc, front: front, links: map[string]sheaf.ID{}}
 	for _, l := range part.Links {
 		t.links[linkKey(l.Target, l.Fragment)] = l.To

@@ -153,8 +153,9 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 type page struct {
 	*serve.Document
 	HTML string `json:"html"`
-	// Text is that of documents that are no Markdown.
-	Text string `json:"text,omitempty"`
+	// Text is that of documents that are no Markdown, or too intricate to be shown as such.
+	Text      string `json:"text,omitempty"`
+	Intricate bool   `json:"intricate,omitempty"`
 }
 
 // document answers with the document that the parameter id names.

@@ -8,7 +8,8 @@ export async function show(main, s, page, signal) {
   const doc = await get("/ui/document", { id: s.id, collection: s.collection }, signal);
   file = doc.file && editorAddress(doc.file, 1);
   page.count("");
-  page.notes(doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`));
+  const warnings = doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`);
+  page.notes(doc.intricate ? ["What is nested or marked here is too much to lay out: this is the text as it is written.", ...warnings] : warnings);
   document.title = `${doc.title} – Sheaf`;
   const text = make("article", { class: "text", "aria-label": doc.title });
   if (doc.text !== undefined) text.append(make("pre", {}, doc.text));

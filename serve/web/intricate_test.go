@@ -1,0 +1,68 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/serve"
+)
+
+// What would take the library minutes or gigabytes is shown as it is written, and what
+// people write, also much of it, is laid out.
+func TestIntricate(t *testing.T) {
+	repeated := func(unit string) func(int) string {
+		return func(n int) string { return strings.Repeat(unit, n) + " a\n" }
+	}
+	stairs := func(n int) string {
+		var s strings.Builder
+		for i := range n {
+			s.WriteString(strings.Repeat("  ", i) + "- a\n")
+		}
+		return s.String()
+	}
+	for name, c := range map[string]struct {
+		make       func(n int) string
+		much, some int
+	}{
+		"quotes":                    {repeated(">"), 60_000, 500},
+		"quotes apart":              {repeated("> "), 60_000, 500},
+		"lists in a line":           {repeated("- "), 60_000, 500},
+		"numbered lists in a line":  {repeated("1. "), 60_000, 500},
+		"lists in lists":            {stairs, 1_500, 60},
+		"lists, and nothing behind": {func(n int) string { return strings.Repeat("- ", 5000) + "a" + strings.Repeat("\n", n) }, 9000, 9},
+		"emphasis":                  {repeated("*a_ "), 60_000, 2000},
+		"emphasis in a heading":     {func(n int) string { return "# " + repeated("*a_ ")(n) }, 60_000, 2000},
+		"emphasis in a cell":        {func(n int) string { return "|a|b|\n|--|--|\n|" + strings.Repeat("*a_ ", n) + "|b|\n" }, 60_000, 2000},
+		"links that begin":          {repeated("[a]("), 60_000, 2000},
+		"definitions":               {repeated("[a]: b\n"), 60_000, 2000},
+		"definitions of two lines":  {repeated("[a]:\nb\n"), 60_000, 2000},
+		"definitions in a quote":    {repeated("> [a]: b\n"), 60_000, 2000},
+	} {
+		for _, n := range []int{c.much, c.some} {
+			p := &page{}
+			text := c.make(n)
+			if err := p.render(&serve.Part{Text: text}, &sheaf.Document{ID: "t:a.md", Path: "a.md"}); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case n == c.much && (p.Text != text || p.HTML != "" || !p.Intricate):
+				t.Errorf("%s, %d: laid out", name, n)
+			case n == c.some && (p.Text != "" || p.HTML == "" || p.Intricate):
+				t.Errorf("%s, %d: not laid out", name, n)
+			}
+		}
+	}
+	for name, text := range map[string]string{
+		"a list of links":        repeated("- [a](http://b.c/) *d* `e` ![f](g)\n")(5000),
+		"a table of links":       "|a|b|\n|--|--|\n" + repeated("|[a](http://b.c/)|*d* `e`|\n")(5000),
+		"a log":                  repeated("2026-01-01 12:00:00.123 [info] a_b_c *d*\n\n")(20_000),
+		"code":                   "```c\n" + repeated("                    *a[b] = **c[d] << 1;\n")(20_000) + "```\n",
+		"a list of three levels": repeated("- a\n  - b\n    - c\n\n")(10_000),
+		"quoted mail":            repeated("> > > a\n> > b\n> c\n\n")(10_000),
+	} {
+		if intricate([]byte(text)) {
+			t.Errorf("%s: not laid out", name)
+		}
+	}
+}

@@ -78,12 +78,24 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 
 // transfer copies the chunks, verifies them, and writes down how far it is.
 func (a *app) transfer(ctx context.Context, source *session, from backend.Streamer, to backend.Backend, file string, state copyState) error {
-	progress := terminal.NewProgress(source.err, "copying")
-	defer progress.Done()
+	total := source.view.Chunks()
+	if r, ok := source.backend.(backend.Reporter); ok {
+		stats, err := r.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		total = stats.Chunks
+	}
 	before := state.Chunks
+	if !a.json {
+		a.notice("%s", copyBegins(source.storeName(), before, total))
+	}
+	progress := terminal.NewProgress(source.err, "copying")
+	progress.GoOn(before)
+	defer progress.Done()
 	_, err := transfer.Copy(ctx, from, to, transfer.Options{Cursor: state.Cursor, Progress: func(n int, cursor string) error {
 		state.Chunks, state.Cursor = before+n, cursor
-		progress.Update(state.Chunks, source.view.Chunks(), 0, "chunks")
+		progress.Update(state.Chunks, total, 0, "chunks")
 		return writeState(file, state)
 	}})
 	if err != nil {
@@ -91,6 +103,15 @@ func (a *app) transfer(ctx context.Context, source *session, from backend.Stream
 	}
 	_, err = transfer.Verify(ctx, from, to, sampled)
 	return err
+}
+
+// copyBegins says how much there is to copy out of a store, and how much of it an earlier
+// copy brought.
+func copyBegins(from string, before, total int) string {
+	if before == 0 {
+		return fmt.Sprintf("copying %s from %s", terminal.Plural(total, "chunk", "chunks"), from)
+	}
+	return fmt.Sprintf("going on after %s of %s from %s", terminal.Count(before), terminal.Plural(total, "chunk", "chunks"), from)
 }
 
 func writeState(file string, state copyState) error {

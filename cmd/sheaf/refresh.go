@@ -243,7 +243,13 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	progress := terminal.NewProgress(s.err, "indexing")
 	defer progress.Done()
 	var adjust, restore func()
+	held := s.view.Docs()
 	o.Progress = func(p ingest.Progress) {
+		if s.elsewhere && held > 0 && p.AllFiles > 0 && !s.json && !s.jsonl {
+			s.notice("going on: %s holds %s (%s) already; %s new or changed", s.storeName(), terminal.Plural(held, "document", "documents"),
+				terminal.Plural(s.view.Chunks(), "chunk", "chunks"), terminal.Plural(p.AllFiles, "file is", "files are"))
+			held = 0
+		}
 		if restore == nil && p.AllBytes > fewBytes {
 			adjust, restore = saveMemory(p.AllBytes)
 		} else if restore != nil {

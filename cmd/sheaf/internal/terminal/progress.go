@@ -14,6 +14,7 @@ type Progress struct {
 	out   *Output
 	label string
 	start time.Time
+	begun int // units that were done before
 
 	mu    sync.Mutex
 	drawn time.Time
@@ -30,6 +31,17 @@ func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
 
+// GoOn says that done units were done before this work began: they count as done,
+// and took none of its time.
+func (p *Progress) GoOn(done int) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun = done
+}
+
 // Update says that done of total units are done, bytes of them read; total 0
 // is not known yet. unit is a plural noun.
 func (p *Progress) Update(done, total int, bytes int64, unit string) {
@@ -43,7 +55,7 @@ func (p *Progress) Update(done, total int, bytes int64, unit string) {
 		return
 	}
 	p.drawn, p.shown = now, true
-	line := progressLine(p.label, unit, done, total, bytes, now.Sub(p.start), p.out.Width-1)
+	line := progressLine(p.label, unit, p.begun, done, total, bytes, now.Sub(p.start), p.out.Width-1)
 	if len(line) > p.out.Width-1 {
 		line = line[:p.out.Width-1]
 	}
@@ -70,8 +82,9 @@ const (
 	leastBar = 5
 )
 
-// progressLine is the line, with a bar of what room the numbers leave.
-func progressLine(label, unit string, done, total int, bytes int64, took time.Duration, width int) string {
+// progressLine is the line, with a bar of what room the numbers leave. Of what is done,
+// begun was so before took began.
+func progressLine(label, unit string, begun, done, total int, bytes int64, took time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {
 		fmt.Fprintf(&b, " %3d%%  %s of %s %s", min(100, 100*done/total), Count(done), Count(total), unit)
@@ -79,13 +92,13 @@ func progressLine(label, unit string, done, total int, bytes int64, took time.Du
 		fmt.Fprintf(&b, "  %s %s", Count(done), unit)
 	}
 	if seconds := took.Seconds(); seconds > 0 {
-		fmt.Fprintf(&b, "  %s/s", Count(int(float64(done)/seconds+0.5)))
+		fmt.Fprintf(&b, "  %s/s", Count(int(float64(done-begun)/seconds+0.5)))
 		if bytes > 0 {
 			fmt.Fprintf(&b, "  %s/s", Bytes(int64(float64(bytes)/seconds+0.5)))
 		}
 	}
-	if total > done && done > 0 {
-		left := time.Duration(float64(took) * float64(total-done) / float64(done))
+	if total > done && done > begun {
+		left := time.Duration(float64(took) * float64(total-done) / float64(done-begun))
 		fmt.Fprintf(&b, "  %s left", left.Round(time.Second))
 	}
 	if bar := min(mostBar, width-len(label)-b.Len()-len(" []")); total > 0 && bar >= leastBar {

@@ -101,14 +101,16 @@ func TestNumbers(t *testing.T) {
 // the bar gives way.
 func TestProgressFits(t *testing.T) {
 	for _, c := range []struct {
-		width, done, total int
-		want               string
+		width, begun, done, total int
+		want                      string
 	}{
-		{100, 50, 100, "indexing [##########..........]  50%  50 of 100 files  25/s  2.5 MB/s  2s left"},
-		{79, 2500, 123456, "indexing [........]   2%  2,500 of 123,456 files  1,250/s  2.5 MB/s  1m37s left"},
-		{70, 2500, 123456, "indexing   2%  2,500 of 123,456 files  1,250/s  2.5 MB/s  1m37s left"},
+		{100, 0, 50, 100, "indexing [##########..........]  50%  50 of 100 files  25/s  2.5 MB/s  2s left"},
+		{79, 0, 2500, 123456, "indexing [........]   2%  2,500 of 123,456 files  1,250/s  2.5 MB/s  1m37s left"},
+		{70, 0, 2500, 123456, "indexing   2%  2,500 of 123,456 files  1,250/s  2.5 MB/s  1m37s left"},
+		{100, 40, 50, 100, "indexing [##########..........]  50%  50 of 100 files  5/s  2.5 MB/s  10s left"},
+		{100, 50, 50, 100, "indexing [##########..........]  50%  50 of 100 files  0/s  2.5 MB/s"},
 	} {
-		got := progressLine("indexing", "files", c.done, c.total, 5_000_000, 2*time.Second, c.width)
+		got := progressLine("indexing", "files", c.begun, c.done, c.total, 5_000_000, 2*time.Second, c.width)
 		if got != c.want || len(got) > c.width {
 			t.Errorf("%q of %d, want %q", got, len(got), c.want)
 		}

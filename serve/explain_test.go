@@ -69,3 +69,32 @@ func TestBriefExplanation(t *testing.T) {
 		t.Error("nothing is left out")
 	}
 }
+
+// TestExplainedWindow: what has the arithmetic of its scores is not as many results as may
+// be had without, and the total says that there are others.
+func TestExplainedWindow(t *testing.T) {
+	docs := map[string]string{}
+	for i := range serve.MaxExplained + 60 {
+		docs[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Pear %d\n\nOne pear.\n", i)
+	}
+	f := servetest.Open(t, docs, nil)
+	f.Index(t)
+	r, err := f.Collection.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, explain := range []bool{false, true} {
+		a, err := r.Search(t.Context(), serve.SearchRequest{Text: "pear", Window: serve.MaxWindow, Explain: explain})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, relation := len(docs), "eq"
+		if explain {
+			want, relation = serve.MaxExplained, "gte"
+		}
+		if a.Total.Value != want || a.Total.Relation != relation || (a.Results[0].Explanation != nil) != explain {
+			t.Errorf("explained %v: %+v, want %s %d", explain, a.Total, relation, want)
+		}
+	}
+}

@@ -56,6 +56,9 @@ const (
 	// MaxLimit is the most results of one page, MaxWindow of all pages.
 	MaxLimit  = 100
 	MaxWindow = 1000
+	// MaxExplained is the most results of all pages together that have the arithmetic of
+	// their scores, which takes some kilobytes for each word of the query.
+	MaxExplained = 200
 	// DefaultLimit and DefaultWindow are those of a request that names none.
 	DefaultLimit  = 10
 	DefaultWindow = 20
@@ -77,7 +80,7 @@ type SearchRequest struct {
 	Parameters map[string]string
 	// Limit is how many results a page has, 0 is DefaultLimit. Window is how
 	// many all pages have together, 0 is DefaultWindow; it is never below
-	// Limit. The ranking is made for the window, so that pages do not move
+	// Limit, and with Explain never above MaxExplained. The ranking is made for the window, so that pages do not move
 	// against each other.
 	Limit  int
 	Window int
@@ -125,6 +128,9 @@ func (q *SearchRequest) normalize() error {
 		return fieldError("facets", "%d facets: must be at most %d", len(q.Facets), MaxFacets)
 	}
 	q.Window = max(q.Window, q.Limit)
+	if q.Explain {
+		q.Window = min(q.Window, MaxExplained)
+	}
 	by, err := order(q.Sort)
 	if err != nil {
 		return err

@@ -43,11 +43,12 @@ const (
 // network drive) it looks again and again instead, twice a second in folders
 // that are looked through quickly.
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
-	f := watched{whole: map[string]bool{}, files: map[string]bool{}}
+	f := watched{whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
 	o.Walk.watch, o.Walked = f.add, nil // each run walks, and watches what it walks
 	fault := ""
 	w := watch{events: make(chan struct{}, 1), rights: make(chan struct{}, 1), faults: make(chan struct{}, 1)}
 	w.run = func() error {
+		f.begin()
 		report, err := Run(ctx, o)
 		w.polls = f.failed()
 		same := err != nil && err.Error() == fault
@@ -74,11 +75,19 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 
 // watched is what the walks of a watch came upon.
 type watched struct {
-	watch func(folder string) error // has the events of a folder come
-	mu    sync.Mutex
-	whole map[string]bool // folders that were entered
-	files map[string]bool // that links lead to
-	fault bool            // events do not come from everywhere
+	watch  func(folder string) error // has the events of a folder come
+	mu     sync.Mutex
+	whole  map[string]bool // folders that were entered
+	files  map[string]bool // that links lead to
+	silent map[string]bool // those of them that do not tell of all changes
+	fault  bool            // by the last walk events do not come from everywhere
+}
+
+// begin is to be called before a walk.
+func (f *watched) begin() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fault = false
 }
 
 // add has the events of a folder come, or those of a file that a link leads to. What was
@@ -93,20 +102,20 @@ func (f *watched) add(path string, isDir bool) {
 	if !isDir {
 		set, folder = f.files, filepath.Dir(path)
 	}
-	known := set[path]
+	known, silent := set[path], f.silent[path]
 	set[path] = true
 	f.mu.Unlock()
-	err := error(nil)
-	if !known && vfs.Silent(folder) != "" {
-		err = errors.New("it does not tell of all changes")
-	} else {
-		err = f.watch(folder)
+	if !known {
+		silent = vfs.Silent(folder) != ""
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.mu.Lock()
-		f.fault = true
-		f.mu.Unlock()
+	if !silent {
+		if err := f.watch(folder); err == nil || errors.Is(err, fs.ErrNotExist) {
+			return
+		}
 	}
+	f.mu.Lock()
+	f.fault, f.silent[path] = true, silent
+	f.mu.Unlock()
 }
 
 // failed reports whether events do not come from everywhere.

@@ -198,7 +198,7 @@ func TestWatchLinks(t *testing.T) {
 		if err != nil {
 			t.Skipf("the system does not tell of changes: %v", err)
 		}
-		f := watched{watch: w.Add, whole: map[string]bool{}, files: map[string]bool{}}
+		f := watched{watch: w.Add, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
 		if _, err := walk(t.Context(), root, WalkOptions{FollowLinks: links, watch: f.add}); err != nil || f.failed() {
 			t.Errorf("%v, failed %v", err, f.failed())
 		}
@@ -220,6 +220,21 @@ func TestWatchLinks(t *testing.T) {
 		}
 		if err := w.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A folder that could not be watched, and can be now, is no reason to look again and again
+// any more.
+func TestWatchedAgain(t *testing.T) {
+	root := t.TempDir()
+	var fault error
+	f := watched{watch: func(string) error { return fault }, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
+	for i, want := range []error{nil, fs.ErrPermission, fs.ErrPermission, nil} {
+		fault = want
+		f.begin()
+		if _, err := walk(t.Context(), root, WalkOptions{watch: f.add}); err != nil || f.failed() != (want != nil) {
+			t.Errorf("walk %d: %v, failed %v, want it for %v", i+1, err, f.failed(), want)
 		}
 	}
 }

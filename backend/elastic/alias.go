@@ -56,9 +56,10 @@ func (s *Store) several(n int) error {
 }
 
 // whose forgets which terms the dictionary has when the name has moved to another
-// index.
+// index. Without the index or its dictionary it is sheaf.ErrNotFound: many a server would
+// make one of its own out of what is written.
 func (s *Store) whose(ctx context.Context) error {
-	names, err := s.behind(ctx, s.o.Index)
+	names, err := s.behind(ctx, s.o.Index+","+s.o.Index+"-terms")
 	if err != nil {
 		return err
 	}

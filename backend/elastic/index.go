@@ -31,14 +31,25 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.server(ctx); err != nil {
 		return err
 	}
-	err := s.verify(ctx)
+	err := s.complete(ctx)
 	if errors.Is(err, sheaf.ErrNotFound) && !s.o.ReadOnly && !s.o.Existing {
 		if err := s.create(ctx); err != nil {
 			return err
 		}
-		err = s.verify(ctx)
+		err = s.complete(ctx)
 	}
 	return err
+}
+
+// complete checks the index, and that its dictionary is there.
+func (s *Store) complete(ctx context.Context) error {
+	if err := s.verify(ctx); err != nil {
+		return err
+	}
+	if err := s.client.Call(ctx, "GET", "/"+s.o.Index+"-terms/_mapping", nil, nil); errors.Is(err, sheaf.ErrNotFound) {
+		return s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone", s.o.Index)
+	}
+	return nil // who may not ask is told of that when words are completed or written
 }
 
 // server asks for what the store needs of the server.
@@ -103,14 +114,16 @@ func (s *Store) recent(version string) error {
 // do no harm: the second finds them.
 func (s *Store) create(ctx context.Context) error {
 	m := meta{Version: version, Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B, Vectors: s.o.Vectors}
-	err := s.make(ctx, s.o.Index, m)
-	if err == nil {
-		err = s.client.Call(ctx, "PUT", "/"+s.o.Index+"-terms", s.dictionary(), nil)
+	made := func(err error) error {
+		if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
+			return nil
+		}
+		return err
 	}
-	if err != nil && strings.Contains(err.Error(), "resource_already_exists") {
-		return nil
+	if err := made(s.make(ctx, s.o.Index, m)); err != nil {
+		return err
 	}
-	return err
+	return made(s.client.Call(ctx, "PUT", "/"+s.o.Index+"-terms", s.dictionary(), nil))
 }
 
 // VectorsInSource is a setting of Elasticsearch 9.2 and newer, which else gives vectors

@@ -119,7 +119,7 @@ func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 
 // serverLost is the error of a server that holds nothing of what was written to it.
 func (s *session) serverLost(err error) error {
-	return withHint(fmt.Errorf("%s holds nothing, and %d chunks were written to it: %w", s.target, s.view.Chunks(), err), "fill it again: %s", s.app.rebuildCommand())
+	return withHint(fmt.Errorf("%s does not hold the %d chunks that were written to it: %w", s.target, s.view.Chunks(), err), "fill it again: %s", s.app.rebuildCommand())
 }
 
 // emptyServer removes what the server holds, when that was asked for and is not done

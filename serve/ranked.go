@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 	"time"
@@ -86,7 +87,7 @@ var answerable = map[bool]*bool{false: new(false), true: new(true)}
 
 // bytes is about what it takes before any of it is shown.
 func (f *ranked) bytes() int64 {
-	const fixed = 3 << 10 // the result and its parameters
+	const fixed = 48 * bits.UintSize // the result and its parameters are mostly words
 	n := fixed + f.hits.bytes()
 	for i := range f.result.Hits { // of one that is not remembered
 		n += 4*hitBytes + explanationBytes(f.result.Hits[i].Explanation)

@@ -31,7 +31,7 @@ type Step struct {
 // Scored is an identifier with its score.
 type Scored struct {
 	ID    sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk's identifier."`
-	Score float64  `json:"score" required:"true" doc:"Its score; larger is better."`
+	Score float64  `json:"score" required:"true" min:"-1e100" max:"1e100" doc:"Its score; larger is better."`
 }
 
 // MaxStepHits is how many hits of every step are shown.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,19 +33,21 @@ func (c *Collection) keepBegun(id string, results []Stored) error {
 	return vfs.Disk{}.SyncDir(c.o.Tasks)
 }
 
-// begun is what a task did whose changes were all made before; nil when they were not.
+// begun is what a task did whose changes were all made before; nil when they were not, or
+// that is not known.
 // It must be the caller's turn to write.
 func (c *Collection) begun(id string, changes []Change) ([]Stored, error) {
 	content, err := os.ReadFile(c.begunName(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read task: %w", err)
-	}
 	var results []Stored
-	if err := json.Unmarshal(content, &results); err != nil || len(results) != len(changes) {
-		return nil, fmt.Errorf("read task: %w: %s: %w", sheaf.ErrCorrupt, c.begunName(id), err)
+	if err == nil {
+		err = json.Unmarshal(content, &results)
+	}
+	if err != nil || len(results) != len(changes) {
+		c.notice(fmt.Errorf("whether the task %s was made is not known, since %s cannot be read: %w", id, c.begunName(id), cmp.Or(err, sheaf.ErrCorrupt)))
+		return nil, nil
 	}
 	view := c.o.Catalog.View()
 	defer view.Close()

@@ -13,8 +13,10 @@ import (
 	"time"
 )
 
-// TestCrash kills a server with SIGKILL while documents are given to it, again
-// and again, and looks whether every one that was acknowledged is there.
+// TestCrash kills a server with SIGKILL while documents are given to it and deleted, again
+// and again, and looks whether every one that was acknowledged is there or gone, and whether
+// every task is done that was accepted, also one whose own conditions would not hold when it
+// is done twice.
 func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -35,6 +37,9 @@ func TestCrash(t *testing.T) {
 		}
 		for id, text := range acknowledged {
 			c.expect(t, id, text)
+		}
+		for _, a := range answered {
+			c.expectDone(t, a.answer)
 		}
 		answered = c.write(t, round, acknowledged)
 	}
@@ -120,9 +125,20 @@ func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string
 		}
 		body, err := json.Marshal(map[string]string{"text": text})
 		method, path := http.MethodPut, "/v1/documents/"+id
-		if i%5 == 4 {
-			body, err = json.Marshal(map[string]any{"async": true, "documents": []any{map[string]string{"id": id, "text": text}}})
+		change := map[string]any{"id": id, "text": text}
+		switch {
+		case i%3 == 1 && i%7 == 0: // gone again, once
+			id, text = fmt.Sprintf("api:r%d/d%d.md", round, i-1), deleted
+			change = map[string]any{"id": id, "delete": true}
+		case i%3 != 2:
+			change["if_none_match"] = "*"
+		}
+		switch {
+		case i%5 == 4:
+			body, err = json.Marshal(map[string]any{"async": true, "documents": []any{change}})
 			method, path = http.MethodPost, "/v1/documents"
+		case text == deleted:
+			body, method, path = nil, http.MethodDelete, "/v1/documents/"+id
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +148,9 @@ func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string
 			delete(acknowledged, id) // it may be the old or the new version
 			break
 		}
-		answered = append(answered, a)
+		if method != http.MethodDelete { // which is 404 the second time
+			answered = append(answered, a)
+		}
 		acknowledged[id] = text
 	}
 	<-killed
@@ -140,11 +158,35 @@ func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string
 	return answered
 }
 
-// expect waits until a document has a text: an accepted task may not be done yet.
+// deleted stands for the text of a document that was deleted.
+const deleted = ""
+
+// expectDone waits until the task of an answer, if it has one, is done.
+func (c *crashing) expectDone(t *testing.T, answer string) {
+	t.Helper()
+	var accepted struct{ Task *struct{ ID string } }
+	if _, body, _ := strings.Cut(answer, " "); body == "" || json.Unmarshal([]byte(body), &accepted) != nil || accepted.Task == nil {
+		return
+	}
+	waitFor(t, c.address+"/v1/tasks/"+accepted.Task.ID, func(status int, body string) bool {
+		var task struct{ State string }
+		if status != 200 || json.Unmarshal([]byte(body), &task) != nil || task.State == "failed" {
+			t.Errorf("an accepted task: %d %s", status, body)
+			return true
+		}
+		return task.State == "done"
+	})
+}
+
+// expect waits until a document has a text, or is gone: an accepted task may not be done
+// yet.
 func (c *crashing) expect(t *testing.T, id, text string) {
 	t.Helper()
 	waitFor(t, c.address+"/v1/chunks/"+id, func(status int, body string) bool {
 		var part struct{ Text string }
+		if text == deleted {
+			return status == 404
+		}
 		return status == 200 && json.Unmarshal([]byte(body), &part) == nil && part.Text == text
 	})
 }

@@ -42,17 +42,21 @@ func (s *session) whenFree(ctx context.Context, try func() error) error {
 	return s.retried(ctx, waitForOther, try)
 }
 
-// retried tries until no other process holds the index, and waits for atMost between: what
-// is tried may take longer than that, as where a large folder is walked, and is not repeated
-// before the other process is done.
+// retried tries until no other process holds the index, or did so for atMost: what is tried
+// may take longer than that, as where a large folder is walked, and is not repeated before
+// the other process is done.
 func (s *session) retried(ctx context.Context, atMost time.Duration, try func() error) error {
-	var waited time.Duration
+	var began time.Time
 	for said := false; ; {
 		err := try()
 		if !errors.Is(err, vfs.ErrLocked) {
 			return err
 		}
+		if began.IsZero() {
+			began = time.Now()
+		}
 		for free := false; !free; free = isFree(err) {
+			waited := time.Since(began)
 			if waited >= atMost {
 				return err
 			}
@@ -64,7 +68,6 @@ func (s *session) retried(ctx context.Context, atMost time.Duration, try func() 
 			case <-ctx.Done():
 				return ctx.Err()
 			case <-time.After(lockStep):
-				waited += lockStep
 			}
 		}
 	}

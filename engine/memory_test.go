@@ -116,7 +116,7 @@ func TestMemoryBounds(t *testing.T) {
 			}
 			// What encodes lists, buffers of files, and each segment that is open. Where all of
 			// it is on the heap, with the race detector, garbage between two collections counts too.
-			if mapped.Load() && heap > c.memory/4+4<<20+int64(s.Stats().Segments)<<13 {
+			if mapped.Load() && heap > c.memory/4+4<<20+int64(s.Stats().Segments)<<14 {
 				t.Errorf("%d bytes live on the heap, with %d allowed", heap, c.memory)
 			}
 			if err := load.Close(); err != nil {

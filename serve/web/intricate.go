@@ -31,10 +31,13 @@ var blocks = parser.NewParser(
 func intricate(source []byte) bool {
 	total, lines, definitions, open, blank := 0, 0, 0, 0, true
 	for line := range bytes.Lines(source) {
-		depth, indent, rest := nesting(line)
+		quotes, items, indent, rest := nesting(line)
+		depth := quotes + items
+		if len(rest) == 0 || items > 0 { // no paragraph goes on
+			definitions = 0
+		}
 		switch {
 		case len(rest) == 0: // what is open stays so
-			definitions = 0
 		case depth > 0:
 			open = max(open, depth+indent/2)
 		case blank && indent == 0:
@@ -52,15 +55,20 @@ func intricate(source []byte) bool {
 		if !entering || n.Type() != ast.TypeBlock || n.IsRaw() {
 			return ast.WalkContinue, nil
 		}
-		marks := 0
+		emphasis, links, others := 0, 0, 0
 		for _, line := range n.Lines().Sliced(0, n.Lines().Len()) {
-			for _, b := range line.Value(source) {
-				if isMark[b] {
-					marks++
+			text := line.Value(source)
+			links += bytes.Count(text, []byte("]("))
+			for _, b := range text {
+				switch b {
+				case '*', '_', '~':
+					emphasis++
+				case '[', ']', '!', '<', '`':
+					others++
 				}
 			}
 		}
-		if total += marks * marks; total > maxIntricacy {
+		if total += emphasis*emphasis + links*links + others*others/40; total > maxIntricacy {
 			return ast.WalkStop, nil
 		}
 		return ast.WalkContinue, nil
@@ -68,38 +76,31 @@ func intricate(source []byte) bool {
 	return total > maxIntricacy
 }
 
-// isMark tells the bytes that may begin or end something in a paragraph.
-var isMark = func() (is [256]bool) {
-	for _, b := range []byte("*_~[]!<`") {
-		is[b] = true
-	}
-	return is
-}()
-
-// nesting is how many marks of quotes and lists a line begins with, how far they and what
-// is behind them are indented, and what that is.
-func nesting(line []byte) (depth, indent int, rest []byte) {
+// nesting is how many marks of quotes and of list items a line begins with, how far they and
+// what is behind them are indented, and what that is.
+func nesting(line []byte) (quotes, items, indent int, rest []byte) {
 	for line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0; {
-		mark := 1
 		switch b := line[0]; {
-		case b == ' ' || b == '\t':
-			if indent++; b == '\t' {
-				indent += 3
-			}
-			line = line[1:]
-			continue
+		case b == ' ':
+			indent, line = indent+1, line[1:]
+		case b == '\t':
+			indent, line = indent+4, line[1:]
 		case b == '>':
-		case b == '-' || b == '*' || b == '+':
-			if len(line) > 1 && line[1] != ' ' && line[1] != '\t' {
-				return depth, indent, line
-			}
+			quotes, line = quotes+1, line[1:]
 		default:
-			mark = len(line) - len(bytes.TrimLeft(line, "0123456789")) + 1
-			if mark == 1 || mark > len(line) || line[mark-1] != '.' && line[mark-1] != ')' {
-				return depth, indent, line
+			mark := 1
+			if b != '-' && b != '*' && b != '+' {
+				digits := len(line) - len(bytes.TrimLeft(line, "0123456789"))
+				if digits == 0 || digits == len(line) || line[digits] != '.' && line[digits] != ')' {
+					return quotes, items, indent, line
+				}
+				mark = digits + 1
 			}
+			if mark < len(line) && line[mark] != ' ' && line[mark] != '\t' {
+				return quotes, items, indent, line
+			}
+			items, line = items+1, line[mark:]
 		}
-		depth, line = depth+1, line[mark:]
 	}
-	return depth, indent, nil
+	return quotes, items, indent, nil
 }

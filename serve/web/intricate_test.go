@@ -54,12 +54,15 @@ func TestIntricate(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"a list of links":        repeated("- [a](http://b.c/) *d* `e` ![f](g)\n")(5000),
-		"a table of links":       "|a|b|\n|--|--|\n" + repeated("|[a](http://b.c/)|*d* `e`|\n")(5000),
-		"a log":                  repeated("2026-01-01 12:00:00.123 [info] a_b_c *d*\n\n")(20_000),
-		"code":                   "```c\n" + repeated("                    *a[b] = **c[d] << 1;\n")(20_000) + "```\n",
-		"a list of three levels": repeated("- a\n  - b\n    - c\n\n")(10_000),
-		"quoted mail":            repeated("> > > a\n> > b\n> c\n\n")(10_000),
+		"a list of links":         repeated("- [a](http://b.c/) *d* `e` ![f](g)\n")(5000),
+		"an index of notes":       repeated("- [[note]]\n")(50_000),
+		"an index without a list": repeated("[[note]]\n")(8000),
+		"tasks":                   repeated("1. [ ] a\n")(50_000),
+		"a table of links":        "|a|b|\n|--|--|\n" + repeated("|[a](http://b.c/)|*d* `e`|\n")(5000),
+		"a log":                   repeated("2026-01-01 12:00:00.123 [info] a_b_c *d*\n\n")(20_000),
+		"code":                    "```c\n" + repeated("                    *a[b] = **c[d] << 1;\n")(20_000) + "```\n",
+		"a list of three levels":  repeated("- a\n  - b\n    - c\n\n")(10_000),
+		"quoted mail":             repeated("> > > a\n> > b\n> c\n\n")(10_000),
 	} {
 		if intricate([]byte(text)) {
 			t.Errorf("%s: not laid out", name)

@@ -43,8 +43,8 @@ func intricate(source []byte) bool {
 		case blank && indent == 0:
 			open = 0
 		}
-		if blank = len(rest) == 0; bytes.HasPrefix(rest, []byte("[")) {
-			definitions++
+		if blank = len(rest) == 0; !blank && definitions > 0 || bytes.HasPrefix(rest, []byte("[")) {
+			definitions++ // one may go on over lines
 		}
 		lines += open
 		if total += depth*depth + 2*open*indent + 2*definitions; total > maxIntricacy || lines > maxOpen {

@@ -25,19 +25,20 @@ func TestIntricate(t *testing.T) {
 		make       func(n int) string
 		much, some int
 	}{
-		"quotes":                    {repeated(">"), 60_000, 500},
-		"quotes apart":              {repeated("> "), 60_000, 500},
-		"lists in a line":           {repeated("- "), 60_000, 500},
-		"numbered lists in a line":  {repeated("1. "), 60_000, 500},
-		"lists in lists":            {stairs, 1_500, 60},
-		"lists, and nothing behind": {func(n int) string { return strings.Repeat("- ", 5000) + "a" + strings.Repeat("\n", n) }, 9000, 9},
-		"emphasis":                  {repeated("*a_ "), 60_000, 2000},
-		"emphasis in a heading":     {func(n int) string { return "# " + repeated("*a_ ")(n) }, 60_000, 2000},
-		"emphasis in a cell":        {func(n int) string { return "|a|b|\n|--|--|\n|" + strings.Repeat("*a_ ", n) + "|b|\n" }, 60_000, 2000},
-		"links that begin":          {repeated("[a]("), 60_000, 2000},
-		"definitions":               {repeated("[a]: b\n"), 60_000, 2000},
-		"definitions of two lines":  {repeated("[a]:\nb\n"), 60_000, 2000},
-		"definitions in a quote":    {repeated("> [a]: b\n"), 60_000, 2000},
+		"quotes":                     {repeated(">"), 60_000, 500},
+		"quotes apart":               {repeated("> "), 60_000, 500},
+		"lists in a line":            {repeated("- "), 60_000, 500},
+		"numbered lists in a line":   {repeated("1. "), 60_000, 500},
+		"lists in lists":             {stairs, 1_500, 60},
+		"lists, and nothing behind":  {func(n int) string { return strings.Repeat("- ", 5000) + "a" + strings.Repeat("\n", n) }, 9000, 9},
+		"emphasis":                   {repeated("*a_ "), 60_000, 2000},
+		"emphasis in a heading":      {func(n int) string { return "# " + repeated("*a_ ")(n) }, 60_000, 2000},
+		"emphasis in a cell":         {func(n int) string { return "|a|b|\n|--|--|\n|" + strings.Repeat("*a_ ", n) + "|b|\n" }, 60_000, 2000},
+		"links that begin":           {repeated("[a]("), 60_000, 2000},
+		"definitions":                {repeated("[a]: b\n"), 60_000, 2000},
+		"definitions of two lines":   {repeated("[a]:\nb\n"), 60_000, 2000},
+		"a definition of many lines": {func(n int) string { return "[a" + strings.Repeat("a)~~ \n", n) + "<]:> " }, 60_000, 900},
+		"definitions in a quote":     {repeated("> [a]: b\n"), 60_000, 2000},
 	} {
 		for _, n := range []int{c.much, c.some} {
 			p := &page{}

@@ -70,7 +70,11 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	if err := a.transfer(cmd.Context(), source, out, store, filepath.Join(into.where.Dir, copyStateName), state); err != nil {
 		return err
 	}
-	if err := copyCatalog(source.where.Dir, into.where.Dir); err != nil {
+	staged, err := stageCatalog(source.where.Dir)
+	if err == nil {
+		err = replaceCatalog(staged, into.where.Dir)
+	}
+	if err != nil {
 		return fmt.Errorf("copy what is known of the documents: %w", err)
 	}
 	return os.Remove(filepath.Join(into.where.Dir, copyStateName))
@@ -162,31 +166,34 @@ func (s *session) openEmpty(ctx context.Context) (backend.Backend, error) {
 	return store, nil
 }
 
-// copyCatalog replaces what is known of the documents in one folder of an index by
-// what is known in another.
-func copyCatalog(from, to string) error {
-	next := collection.CatalogDir(to) + ".new"
-	if err := os.RemoveAll(next); err != nil {
-		return err
+// stageCatalog copies what is known of the documents in a folder of an index, so that
+// replaceCatalog need not wait for that.
+func stageCatalog(dir string) (staged string, err error) {
+	staged = collection.CatalogDir(dir) + ".copy"
+	if err := os.RemoveAll(staged); err != nil {
+		return "", err
 	}
-	if err := os.CopyFS(next, os.DirFS(collection.CatalogDir(from))); err != nil {
-		return err
-	}
-	old := collection.CatalogDir(to) + ".old"
+	return staged, os.CopyFS(staged, os.DirFS(collection.CatalogDir(dir)))
+}
+
+// replaceCatalog puts what was staged in the place of what is known in another folder.
+func replaceCatalog(staged, dir string) error {
+	old := collection.CatalogDir(dir) + ".old"
 	if err := os.RemoveAll(old); err != nil {
 		return err
 	}
-	if err := os.Rename(collection.CatalogDir(to), old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(collection.CatalogDir(dir), old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(next, collection.CatalogDir(to)); err != nil {
+	if err := os.Rename(staged, collection.CatalogDir(dir)); err != nil {
 		return err
 	}
 	return os.RemoveAll(old)
 }
 
 // moveAlias gives the store of the session a second name, under which the same is
-// known of the documents.
+// known of the documents. That is made ready before, so that a search by the name hardly
+// ever finds the one without the other.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")
@@ -199,12 +206,16 @@ func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if !ok {
 		return fmt.Errorf("%w: %s has no aliases", sheaf.ErrUnsupported, s.storeName())
 	}
-	if err := store.Alias(ctx, alias); err != nil {
+	staged, err := stageCatalog(s.where.Dir)
+	if err != nil {
 		return err
+	}
+	if err := store.Alias(ctx, alias); err != nil {
+		return errors.Join(err, os.RemoveAll(staged))
 	}
 	known := &session{app: s.app, folder: s.folder, where: s.base.Store(named.String())}
 	if err := known.prepare(openOptions{make: true}); err != nil {
 		return err
 	}
-	return copyCatalog(s.where.Dir, known.where.Dir)
+	return replaceCatalog(staged, known.where.Dir)
 }

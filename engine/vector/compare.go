@@ -36,13 +36,15 @@ func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 			return err
 		}
 		kernels[0].dot(c.out[:], s.Rows[:s.Count*size], part, s.Codes, q.numbers)
+		for i, row := range part { // by themselves: what they wait for, memory, comes side by side
+			c.scales[i] = math.Float32frombits(binary.LittleEndian.Uint32(scales[ScaleBytes*int(row):]))
+		}
 		for i, product := range c.out[:len(part)] {
-			row := int(part[i])
-			score := float64(product) * scale * float64(math.Float32frombits(binary.LittleEndian.Uint32(scales[ScaleBytes*row:])))
+			score := float64(product) * scale * float64(c.scales[i])
 			if score < least {
 				continue
 			}
-			found.passage(row, score)
+			found.passage(int(part[i]), score)
 			least = found.need()
 		}
 	}

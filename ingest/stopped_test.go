@@ -411,3 +411,43 @@ func TestLeftoversAreRemembered(t *testing.T) {
 	w.run()
 	w.sameAsClean("after two runs that wrote nothing")
 }
+
+// TestDoneMeanwhile: what another process has done between looking and taking the lock is
+// not to be written, so that it may hold the store's lock still.
+func TestDoneMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.write("a.md", "# A\n\nalpha\n")
+	planned, settings := make(chan struct{}, 10), w.o.Settings
+	late := w.o
+	late.Backend, late.Turn = refusing{w.o.Backend}, ingest.NewTurn()
+	late.Settings = func(s *catalog.Settings) {
+		if settings != nil {
+			settings(s)
+		}
+		planned <- struct{}{}
+	}
+	if err := late.Turn.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	var report *ingest.Report
+	go func() {
+		var err error
+		report, err = ingest.Run(t.Context(), late)
+		done <- err
+	}()
+	<-planned
+	w.run()
+	late.Turn.Give()
+	if err := <-done; err != nil || report.Unchanged != 1 || report.Changes() {
+		t.Errorf("%v, %+v", err, report)
+	}
+}
+
+// refusing is a store that another process writes to.
+type refusing struct{ backend.Backend }
+
+func (refusing) Bulk(context.Context) (backend.BulkWriter, error) {
+	return nil, fmt.Errorf("%w: held", sheaf.ErrUnavailable)
+}

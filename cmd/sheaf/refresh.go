@@ -44,7 +44,7 @@ func (s *session) whenFree(ctx context.Context, try func() error) error {
 
 // retried tries until no other process holds the index, or did so for atMost: what is tried
 // may take longer than that, as where a large folder is walked, and is not repeated before
-// the other process is done.
+// the other process is done, or has done something: then perhaps nothing is left to do.
 func (s *session) retried(ctx context.Context, atMost time.Duration, try func() error) error {
 	var began time.Time
 	for said := false; ; {
@@ -55,7 +55,7 @@ func (s *session) retried(ctx context.Context, atMost time.Duration, try func() 
 		if began.IsZero() {
 			began = time.Now()
 		}
-		for free := false; !free; free = isFree(err) {
+		for free := false; !free; free = isFree(err) || s.moved() {
 			waited := time.Since(began)
 			if waited >= atMost {
 				return err
@@ -84,6 +84,21 @@ func isFree(err error) bool {
 		err = lock.Close()
 	}
 	return !errors.Is(err, vfs.ErrLocked)
+}
+
+// moved reports whether another process has changed what is known of the documents since it
+// was read.
+func (s *session) moved() bool {
+	if s.catalog == nil {
+		return false
+	}
+	generation := func() uint64 {
+		view := s.catalog.View()
+		defer view.Close()
+		return view.Generation()
+	}
+	before := generation()
+	return s.catalog.Reload() != nil || generation() != before // what was tried tells
 }
 
 // refresh brings the index up to date before an answer. When it cannot be

@@ -3,11 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime/debug"
 	"testing"
 	"time"
 
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/internal/offheap"
 	"sheaf/vfs"
 )
@@ -81,5 +85,42 @@ func TestRetried(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestRetriedWhenDone: a process that keeps the lock, as one that answers does while it
+// merges, may have done what was to be done.
+func TestRetriedWhenDone(t *testing.T) {
+	dir, known := t.TempDir(), func(dir string) *catalog.Catalog {
+		c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	quiet := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
+	s, other := &session{app: quiet, catalog: known(dir)}, known(dir)
+	name := filepath.Join(dir, "held")
+	held, err := vfs.Disk{}.Lock(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	tries := 0
+	err = s.retried(t.Context(), 10*time.Second, func() error {
+		if tries++; tries > 1 {
+			return nil
+		}
+		time.AfterFunc(lockStep+lockStep/2, func() {
+			if err := other.Update(t.Context(), catalog.Update{Pending: &map[sheaf.ID]string{"t:a": "vectors"}}); err != nil {
+				t.Error(err)
+			}
+		})
+		_, err := vfs.Disk{}.Lock(name)
+		return err
+	})
+	if err != nil || tries != 2 {
+		t.Errorf("tried %d times, %v; want 2", tries, err)
 	}
 }

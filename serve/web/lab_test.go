@@ -58,7 +58,7 @@ func TestPageKeyEnds(t *testing.T) {
 	renewed("a heading", chromedp.Click(`//nav[@class="outline"]//a[text()="Stash"]`, chromedp.BySearch))
 	step(t, ctx, "the section is there", until(`document.querySelector("article .hit")?.textContent === "Stash" && `+shown))
 	renewed("similar", chromedp.Click(`.facts button`, chromedp.ByQuery))
-	step(t, ctx, "they are there", until(`document.querySelector(".facts h3")`))
+	step(t, ctx, "they are there", until(`document.querySelector(".facts h2")`))
 	renewed("the lab", chromedp.Click(`a[data-view="lab"]`))
 	step(t, ctx, "it is there", until(`document.querySelector("svg.lab .node") && document.querySelectorAll(".judge li").length > 0 && `+shown))
 	renewed("a number", chromedp.Evaluate(`window.drawn = document.querySelector("svg.lab"); const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); 0`, nil))
@@ -97,4 +97,19 @@ func TestLabBeside(t *testing.T) {
 	step(t, ctx, "the first one fails", fail("rrf"), letter("undo commit"), charts(1), until(`document.querySelector(".two .scroll:first-child").textContent === "rrf: its store is away" && !document.querySelector(".judge li")`), shoot("lab-first"))
 	step(t, ctx, "both fail", fail("rrf"), chromedp.Evaluate(`{ const one = window.fetch; window.fetch = (path, o) => path === "/v1/explain" ? one(path, {...o, body: JSON.stringify({profile: "rrf"})}) : one(path, o); } 0`, nil), move, until(`document.getElementById("notes").textContent.includes("its store is away")`))
 	step(t, ctx, "both are back", fail("none"), letter("undo a commit"), charts(2), until(`document.querySelectorAll(".judge li").length > 0 && document.getElementById("notes").textContent === ""`))
+}
+
+// TestLabJudged: what lies in a document or section that is marked right counts as it does for
+// sheaf eval: once, where it is first found.
+func TestLabJudged(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	mean := func(marks, want string) chromedp.Action {
+		return chromedp.Tasks{chromedp.Evaluate(`localStorage.setItem("sheaf-judged", JSON.stringify(`+marks+`))`, nil), chromedp.Reload(),
+			until(`document.querySelector(".judge tbody tr:last-child td:last-child")?.textContent === "` + want + `"`)}
+	}
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit"), until(`document.querySelector(".judge li a")?.textContent === "Git › Undo a commit" && `+shown))
+	step(t, ctx, "the passage", mean(`{"undo commit": {"notes:git.md#undo-a-commit": 1}}`, "1.000"))
+	step(t, ctx, "the document it lies in", mean(`{"undo commit": {"notes:git.md": 1}}`, "1.000"))
+	step(t, ctx, "one that is gone", mean(`{"undo commit": {"notes:gone.md": 1}}`, "0.000"))
 }

@@ -23,7 +23,7 @@ func TestPageOutline(t *testing.T) {
 	var long strings.Builder
 	long.WriteString("# Long\n\nA commit.\n\n")
 	for i := range 82 {
-		fmt.Fprintf(&long, "## Section %d\n\n%s\n\n", i, strings.Repeat("Words of a section. ", 10+i%4*20))
+		fmt.Fprintf(&long, "## Section %d\n\n%s\n\n", i, strings.Repeat("Words of a section. ", 25+i%4*10))
 	}
 	f := servetest.Open(t, map[string]string{"long.md": long.String(), "short.md": "# Short\n\nA commit.\n\n## Next\n\nMore.\n"}, nil)
 	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))

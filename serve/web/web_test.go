@@ -293,7 +293,7 @@ func TestPage(t *testing.T) {
 		until(`location.search.includes("set.") && document.querySelector("svg.lab").textContent !== `+quote(first)), shoot("lab-moved"))
 	step(t, ctx, "a result's arithmetic", chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")][0].dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`))
 	step(t, ctx, "marks", chromedp.Click(".judge li button", chromedp.ByQuery), until(`document.querySelector(".judge")?.textContent.includes("mean")`))
-	step(t, ctx, "save the numbers", chromedp.Click(`//button[text()="Save as profile"]`, chromedp.BySearch), until(`location.search.includes("profile=sheaf-mine") && document.querySelector(".lab-bar select").value === "sheaf-mine"`))
+	step(t, ctx, "save the numbers", chromedp.Click(`//button[text()="Save as profile"]`, chromedp.BySearch), until(`location.search.includes("profile=sheaf-mine") && document.querySelector(".lab-bar select").value === "sheaf-mine"`), until(`document.getElementById("notes").textContent.includes("sheaf-mine.yaml")`))
 	if list, err := f.Profiles(); err != nil || !slices.ContainsFunc(list, func(p serve.Profile) bool { return p.Name == "sheaf-mine" && !p.Builtin && p.Error == "" }) {
 		t.Errorf("the saved profile: %+v, %v", list, err)
 	}

@@ -18,6 +18,7 @@ export function state() {
 
 /** Goes to another state, as a new entry of the history or in place of this one. */
 function go(url, replace) {
+  if (!replace) history.replaceState({ y: scrollY }, ""); // where one comes back to
   history[replace ? "replaceState" : "pushState"](null, "", url);
   return show();
 }
@@ -31,6 +32,7 @@ function showKeys() {
 
 const page = {
   go,
+  state,
   /** Changes the address of what is shown already. */
   address(url) {
     history.replaceState(null, "", url);
@@ -58,7 +60,8 @@ function lead(s) {
   }
 }
 
-async function show() {
+/** Shows what the address says; y is how far it was scrolled when it was left. */
+async function show(y) {
   const s = state();
   const name = viewOf(s);
   lead(s);
@@ -83,9 +86,10 @@ async function show() {
     // What had the focus may be gone: the keyboard goes on at the chosen result, or where the view begins.
     if (document.activeElement === document.body) {
       const chosen = main.querySelector("li.selected h2 a");
-      if (chosen) chosen.focus();
+      if (chosen) chosen.focus({ preventScroll: y !== undefined });
       else main.focus({ preventScroll: true });
     }
+    if (y !== undefined) scrollTo(0, y);
   } catch (e) {
     if (e.name === "AbortError" || signal.aborted) return;
     if (!(e instanceof Fault)) console.error(e);
@@ -121,7 +125,7 @@ document.addEventListener("click", (e) => {
   go(url.pathname + url.search);
   if (!link.closest(".outline")) window.scrollTo(0, 0);
 });
-window.addEventListener("popstate", show);
+window.addEventListener("popstate", (e) => show(e.state?.y));
 
 document.addEventListener("keydown", (e) => {
   if (e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;
@@ -152,7 +156,7 @@ document.addEventListener("keydown", (e) => {
     input.select();
   } else if (e.key === "l" && state().q) {
     go(document.querySelector("nav a[data-view=lab]").getAttribute("href"));
-  } else if (e.key === "Enter" && !/^(A|BUTTON)$/.test(target.tagName)) {
+  } else if (e.key === "Enter" && !/^(A|BUTTON|SUMMARY)$/.test(target.tagName)) {
     views[current].enter?.();
   } else {
     views[current].key?.(e.key);

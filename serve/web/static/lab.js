@@ -16,10 +16,18 @@ export async function show(main, s, thePage, signal) {
   const changes = Object.fromEntries(Object.entries(s).filter(([k]) => chosen.parameters.some((p) => k === "set." + p.name)).map(([k, v]) => [k.slice(4), v]));
   // The controls stay while one types or drags: only what they show is made again.
   if (!current || current.main !== main || !main.contains(current.root) || current.profile.name !== chosen.name || current.compare !== s.compare) {
+    const chosenBy = main.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
     current = build(main, profiles, chosen, s);
-    Object.assign(current.values, changes);
+    current.values = null;
+    if (chosenBy) main.querySelector(`select[aria-label="${CSS.escape(chosenBy)}"]`)?.focus(); // the arrows go on
+  }
+  if (JSON.stringify(current.values) !== JSON.stringify(changes)) {
+    current.values = changes;
     current.fill();
   }
+  current.lacks = s.profile && chosen.name !== s.profile ? [`there is no profile "${s.profile}": this is ${chosen.name}`] : [];
+  lit = s.pin || null;
+  current.not = current.whyNot.value = s.not || "";
   current.query = s.q || "";
   current.filter = s.filter || "";
   await current.update(signal);
@@ -33,28 +41,27 @@ function build(main, profiles, profile, s) {
       ...profiles.map((p) => make("option", { value: p.name, title: p.about, selected: p.name === value }, p.name)));
     return make("label", {}, label, box);
   };
-  const go = (more) => page.go(address({ view: "lab", q: lab.query, filter: lab.filter, profile: profile.name, compare: lab.compare, ...more }));
+  const go = (more) => page.go(labAddress(lab, { ...more, set: {} }));
   const bar = make("div", { class: "lab-bar" },
     select("Profile", profile.name, "", (v) => go({ profile: v })),
     select("Beside it", s.compare, "none", (v) => go({ compare: v })),
     make("button", { type: "button", onclick: () => { lab.values = {}; lab.fill(); lab.changed(); } }, "As it was"),
     make("button", { type: "button", onclick: () => saveProfile(lab) }, "Save as profile"),
-    make("label", {}, "Why not ", make("input", { type: "text", size: 28, placeholder: "path or identifier", onchange: (e) => whyNot(lab, e.target.value) })));
+    make("label", {}, "Why not ", lab.whyNot = make("input", { type: "text", size: 28, placeholder: "path or identifier", onchange: () => { lab.not = lab.whyNot.value.trim(); lit = null; page.address(labAddress(lab)); rest(lab); } })));
   const about = make("p", { class: "place" }, profile.about);
   const controls = make("div", { class: "lab-controls", role: "group", "aria-label": "Parameters" });
   lab.chart = make("div", { class: "scroll" });
   lab.beside = make("div", { class: "scroll" });
-  lab.detail = make("section", { "aria-live": "polite", "aria-label": "Arithmetic" });
+  lab.detail = make("section", { "aria-label": "Arithmetic" });
   lab.judge = make("section", { class: "judge", "aria-label": "Judgements" });
   const charts = make("div", { class: s.compare ? "two" : "" }, lab.chart, s.compare && lab.beside);
-  lab.root = make("div", {}, bar, about, controls, charts, lab.detail, lab.judge);
+  lab.root = make("div", {}, make("h1", { class: "hidden" }, "Lab"), bar, about, controls, charts, lab.detail, lab.judge);
   main.replaceChildren(lab.root);
 
   lab.fill = () => controls.replaceChildren(...profile.parameters.map((p) => control(lab, p)));
   let waiting;
   lab.changed = () => {
-    const url = address({ view: "lab", q: lab.query, filter: lab.filter, profile: profile.name, compare: lab.compare, ...Object.fromEntries(Object.entries(lab.values).map(([k, v]) => ["set." + k, v])) });
-    page.address(url);
+    page.address(labAddress(lab));
     lab.stop?.abort();
     lab.stop = new AbortController();
     lab.update(lab.stop.signal).catch((e) => { if (e.name !== "AbortError") page.notes([e.message]); });
@@ -100,7 +107,7 @@ function build(main, profiles, profile, s) {
       return;
     }
     page.count(`${number(now.results.length)} results, ${now.steps.length} steps in ${(performance.now() - began).toFixed(0)} ms`);
-    page.notes([...now.warnings, ...now.notes, ...[old, other].filter((x) => x.reason).map((x) => x.reason.message)]);
+    page.notes([...lab.lacks, ...now.warnings, ...now.notes, ...[old, other].filter((x) => x.reason).map((x) => x.reason.message)]);
     lab.answer = now;
     lab.chart.replaceChildren(chart(lab, now, before));
     if (beside) {
@@ -108,11 +115,18 @@ function build(main, profiles, profile, s) {
       if (!lab.placed) for (const box of [lab.chart, lab.beside]) box.scrollLeft = box.scrollWidth;
       lab.placed = true;
     }
-    detail(lab);
+    rest(lab);
     judgeList(lab);
   };
   return lab;
 }
+
+/** The address of what the lab shows. */
+const labAddress = (lab, { set = lab.values, ...more } = {}) => address({ view: "lab", q: lab.query, filter: lab.filter, profile: lab.profile.name, compare: lab.compare, pin: lit, not: lab.not, ...more,
+  ...Object.fromEntries(Object.entries(set).map(([k, v]) => ["set." + k, v])) });
+
+/** What is shown while nothing is pointed at: the result that is pinned, or why one is missing. */
+const rest = (lab, columns, answer) => (lab.not && !lit ? whyNot(lab) : detail(lab, lit, columns, answer));
 
 /** What stands where a chart would, when there is none. */
 const failure = (name, fault) => make("p", { class: "empty" }, apart(name), `: ${fault.message}`);
@@ -142,13 +156,17 @@ function control(lab, p) {
     const to = (x) => (wide ? Math.log1p(x - p.min) : x);
     const from = (x) => (wide ? Math.expm1(x) + p.min : x);
     const start = Number(value ?? p.default);
-    const range = make("input", { type: "range", min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : "any", value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
+    const range = make("input", { type: "range", "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : "any", value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
     range.addEventListener("input", () => {
       const x = from(Number(range.value));
       field.value = p.integer ? String(Math.round(x)) : String(Number(x.toPrecision(3)));
+      range.setAttribute("aria-valuetext", field.value);
       put(field.value);
     });
-    field.addEventListener("change", () => { if (!Number.isNaN(Number(field.value))) range.value = to(Number(field.value)); });
+    field.addEventListener("change", () => {
+      if (!Number.isNaN(Number(field.value))) range.value = to(Number(field.value));
+      range.setAttribute("aria-valuetext", field.value);
+    });
     box.append(range);
   }
   return box;
@@ -239,7 +257,7 @@ function chart(lab, answer, before) {
       const rank = c.at.get(hit.id);
       if (!shown.has(hit.id) || (rank >= rows && !answer.results.some((r) => r.id === hit.id))) continue;
       const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id);
-      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, tabindex: c.final ? 0 : -1, role: c.final ? "button" : undefined },
+      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${place} ${titles.get(hit.id) || hit.id}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
         draw("text", { x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name)),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
@@ -251,17 +269,23 @@ function chart(lab, answer, before) {
   };
   const of = (e) => e.target.closest?.("[data-id]")?.dataset.id ?? null;
   svg.addEventListener("pointerover", (e) => { const id = of(e); if (id) { light(id); detail(lab, id, columns, answer); } });
-  svg.addEventListener("pointerleave", () => { light(lit); detail(lab, lit, columns, answer); });
+  svg.addEventListener("pointerleave", () => { light(lit); rest(lab, columns, answer); });
   svg.addEventListener("focusin", (e) => { const id = of(e); if (id) { light(id); detail(lab, id, columns, answer); } });
-  svg.addEventListener("click", (e) => { const id = of(e); if (id) { lit = lit === id ? null : id; light(lit); detail(lab, lit, columns, answer); } });
+  const pin = (id) => {
+    lit = lit === id ? null : id;
+    if (lit) lab.not = lab.whyNot.value = "";
+    page.address(labAddress(lab));
+    for (const e of lab.root.querySelectorAll("svg.lab [aria-pressed]")) e.setAttribute("aria-pressed", String(e.dataset.id === lit));
+    light(lit);
+    detail(lab, lit, columns, answer);
+  };
+  svg.addEventListener("click", (e) => { const id = of(e); if (id) pin(id); });
   svg.addEventListener("keydown", (e) => {
     const id = of(e);
     if (id && (e.key === "Enter" || e.key === " ")) {
       e.preventDefault();
       e.stopPropagation();
-      lit = lit === id ? null : id;
-      light(lit);
-      detail(lab, lit, columns, answer);
+      pin(id);
     }
   });
   light(lit);
@@ -270,6 +294,7 @@ function chart(lab, answer, before) {
 
 /** Where one result stood in every column, and the arithmetic of its score. */
 function detail(lab, id = lit, columns = null, answer = lab.answer) {
+  lab.detail.ariaLive = "off"; // all of it would be read out at every step of the focus
   if (!id || !answer) {
     lab.detail.replaceChildren(make("p", { class: "place" }, "Point at a result to see its arithmetic; click to keep it."));
     return;
@@ -293,17 +318,19 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
   }).catch((e) => { if (e.name !== "AbortError") page.notes([e.message]); });
 }
 
-async function whyNot(lab, id) {
-  if (!id.trim() || !(lab.query || lab.filter)) return;
-  let name = id.trim();
+async function whyNot(lab) {
+  if (!(lab.query || lab.filter)) return;
+  let name = lab.not;
+  const signal = lab.signal;
+  lab.detail.ariaLive = "polite";
   try {
-    if (!name.includes(":")) name = (await get("/ui/document", { id: name })).id;
-    const a = await post("/v1/explain/absence", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: lab.profile.name, parameters: lab.values, id: name });
+    if (!name.includes(":")) name = (await get("/ui/document", { id: name }, signal)).id;
+    const a = await post("/v1/explain/absence", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: lab.profile.name, parameters: lab.values, id: name }, signal);
     const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
     const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];
     lab.detail.replaceChildren(make("h2", {}, a.id), make("ul", {}, ...lines.map((parts) => make("li", {}, ...parts))));
   } catch (e) {
-    lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
+    if (e.name !== "AbortError") lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
   }
 }
 
@@ -312,8 +339,6 @@ const judged = () => JSON.parse(localStorage.getItem(judgedKey) || "{}");
 const keep = (all) => localStorage.setItem(judgedKey, JSON.stringify(all));
 
 function judgeList(lab) {
-  const all = judged();
-  const mine = all[lab.query] || {};
   const mark = (id, value) => {
     const now = judged();
     const set = (now[lab.query] ||= {});
@@ -321,12 +346,22 @@ function judgeList(lab) {
     else set[id] = value;
     if (!Object.keys(set).length) delete now[lab.query];
     keep(now);
-    judgeList(lab);
+    press();
+    judgeAll(lab);
   };
-  const button = (id, value, text, label) => make("button", { type: "button", class: value ? "chip" : "chip wrong", "aria-pressed": String(mine[id] === value), "aria-label": label, onclick: () => mark(id, value) }, text);
+  const buttons = [];
+  const press = () => {
+    const mine = judged()[lab.query] || {};
+    for (const [button, id, value] of buttons) button.ariaPressed = String(mine[id] === value);
+  };
+  const button = (id, value, text, label) => {
+    buttons.push([make("button", { type: "button", class: value ? "chip" : "chip wrong", "aria-label": label, onclick: () => mark(id, value) }, text), id, value]);
+    return buttons.at(-1)[0];
+  };
   const list = make("ol", {}, ...lab.answer.results.map((r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb}`), " ", make("a", { href: documentAddress(r.id, lab.query) }, ...trail(r.hierarchy)))));
+  press();
   lab.scores = make("div", {});
-  lab.judge.replaceChildren(make("h2", {}, "Right or wrong?"), list, lab.scores);
+  lab.judge.replaceChildren(make("h2", { tabindex: "-1" }, "Right or wrong?"), list, lab.scores);
   judgeAll(lab);
 }
 
@@ -340,6 +375,28 @@ export function ndcg(ids, marks) {
   return sum / best;
 }
 
+/** Where passages lie, by identifier and generation of the index. */
+const places = new Map();
+function place(id, generation) {
+  const key = `${generation} ${id}`;
+  if (!places.has(key)) places.set(key, get(`/v1/chunks/${encodeURIComponent(id)}`).catch((e) => {
+    if (e.status === 404) return {}; // it is gone, and nothing lies in it
+    places.delete(key);
+    throw e;
+  }));
+  return places.get(key);
+}
+
+/** What results count as, each once, as sheaf eval has it: the nearest passage among the right ones that they are or lie in. Where only documents are right, their document. */
+async function countedAs({ results, generation }, right) {
+  const chunks = await Promise.all(right.map((id) => place(id, generation)));
+  const documents = chunks.every((c) => c.id === c.doc);
+  return [...new Set(results.map((r) => {
+    const around = chunks.filter((c) => c.doc === r.doc && (c.id === r.doc || (c.span.start <= r.span.start && r.span.end <= c.span.end)));
+    return around.sort((a, b) => a.span.end - a.span.start - (b.span.end - b.span.start))[0]?.id ?? (documents ? r.doc : r.id);
+  }))];
+}
+
 async function judgeAll(lab) {
   const all = Object.entries(judged()).filter(([, marks]) => Object.values(marks).includes(1));
   if (!lab.scores) return;
@@ -347,21 +404,24 @@ async function judgeAll(lab) {
     lab.scores.replaceChildren(make("p", { class: "place" }, "Mark results, and nDCG@10 of all marked queries is shown here as the numbers change."));
     return;
   }
-  const ask = async (q, parameters) => (await post("/v1/search", { query: q, profile: lab.profile.name, parameters, limit: 10 })).results.map((r) => r.id);
+  const ask = async (q, parameters, marks) => {
+    const found = await post("/v1/search", { query: q, profile: lab.profile.name, parameters, limit: 20 });
+    return ndcg(await countedAs(found, Object.keys(marks).filter((id) => marks[id] === 1)), marks);
+  };
   const lines = [];
   const changed = Object.keys(lab.values).length > 0;
   const round = (lab.judging = {}); // a later one has the newer numbers
   for (const [q, marks] of all.slice(0, 50)) {
     let now, before;
     try {
-      [now, before] = await Promise.all([ask(q, lab.values), changed ? ask(q, {}) : null]);
+      [now, before] = await Promise.all([ask(q, lab.values, marks), changed ? ask(q, {}, marks) : null]);
     } catch (e) {
       // A mean without it would be of other queries.
       if (lab.judging === round) lab.scores.replaceChildren(make("p", { role: "alert" }, `${q}: ${e.message}`), ...ofMarks(lab));
       return;
     }
     if (lab.judging !== round) return;
-    lines.push({ q, now: ndcg(now, marks), before: before ? ndcg(before, marks) : null });
+    lines.push({ q, now, before });
   }
   const mean = (name) => lines.reduce((n, l) => n + l[name], 0) / lines.length;
   const line = (name, now, before) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number" }, before === null ? "" : before.toFixed(3)), make("td", { class: "number" }, now.toFixed(3)));
@@ -375,7 +435,7 @@ async function judgeAll(lab) {
 /** What can be done with all marks. */
 const ofMarks = (lab) => [
   make("button", { type: "button", onclick: saveJudged }, "Save as judged queries"), " ",
-  make("button", { type: "button", onclick: () => { keep({}); judgeList(lab); } }, "Forget all marks")];
+  make("button", { type: "button", onclick: () => { keep({}); judgeList(lab); lab.judge.firstChild.focus(); } }, "Forget all marks")];
 
 function download(name, text) {
   const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/yaml" })), download: name });
@@ -415,7 +475,10 @@ async function save(kind, what, suggestion, body, text) {
 async function saveProfile(lab) {
   const body = { extends: lab.profile.name, about: `Like ${lab.profile.name}, with numbers from the lab.`, parameters: lab.values };
   const name = await save("profiles", "profile", `${lab.profile.name}-mine`, body, (n) => profileText(n, lab.profile, lab.values));
-  if (name) page.go(address({ view: "lab", q: lab.query, filter: lab.filter, profile: name, compare: lab.compare }));
+  if (!name) return;
+  const said = document.getElementById("notes").textContent; // where it lies
+  await page.go(labAddress(lab, { profile: name, set: {} }));
+  page.notes([said]);
 }
 
 export function profileText(name, profile, values) {

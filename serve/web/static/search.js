@@ -11,14 +11,15 @@ export async function show(main, s, thePage, signal) {
   page = thePage;
   if (!s.q && !s.filter) {
     answer = null;
-    main.replaceChildren(make("p", { class: "empty" }, "Type to search. ", make("kbd", {}, "?"), " shows the keys and the query language."));
+    main.replaceChildren(make("h1", { class: "hidden" }, "Search"), make("p", { class: "empty" }, "Type to search. ", make("kbd", {}, "?"), " shows the keys and the query language."));
     page.count("");
     page.notes([]);
     return;
   }
   const began = performance.now();
-  const found = await get("/v1/search", { query: s.q, filter: s.filter, profile: s.profile, facets: "tag,folder,ext", limit: 20 }, signal);
-  const same = last.q === s.q && last.filter === s.filter;
+  const limit = shownOf(s);
+  const found = await get("/v1/search", { ...asked(s), facets: "tag,folder,ext", limit }, signal);
+  const same = last.q === s.q && last.filter === s.filter && last.profile === s.profile;
   answer = found;
   last = s;
   if (!same) selected = -1;
@@ -28,10 +29,22 @@ export async function show(main, s, thePage, signal) {
   const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...found.results.map((r, i) => line(r, i, s)));
   const column = make("div", {}, list);
   if (!found.results.length) column.append(make("p", { class: "empty" }, await nothing(signal)));
-  if (found.next) column.append(more(found.next, list, s));
-  main.replaceChildren(make("div", { class: "columns" }, column, facets(found.facets || {}, s)));
+  if (found.total.relation === "gte" && limit < most) column.append(more(limit, s));
+  main.replaceChildren(make("h1", { class: "hidden" }, "Results"), make("div", { class: "columns" }, column, facets(found.facets || {}, s)));
   select(selected, false);
+  const open = new Set(opened(s));
+  await Promise.all(found.results.map((r, i) => open.has(r.rank) && why(list.children[i], r, s, signal)));
 }
+
+/** What the address asks the server for. A filter is a query, too. */
+const asked = (s) => ({ query: s.q || s.filter, filter: s.q && s.filter, profile: s.profile });
+
+/** How many results the address shows. A ranking is made for that many, so their number is a part of what is asked. */
+const step = 20, most = 100;
+const shownOf = (s) => Math.min(most, Math.max(step, Math.trunc(Number(s.n)) || step));
+
+/** The ranks of the results whose arithmetic the address shows. */
+const opened = (s) => (s.why || "").split(",").map(Number).filter(Boolean);
 
 async function nothing(signal) {
   const status = await get("/v1/status", {}, signal);
@@ -56,45 +69,38 @@ function line(r, i, s) {
       ...r.tags.slice(0, 6).map((t) => make("button", { type: "button", class: "chip", onclick: () => filterBy("tag", t, s) }, "#" + t)),
       r.file && make("a", { href: editorAddress(r.file, r.line), "data-editor": "" }, "open in editor"),
       r.confidence_level && make("span", { title: "how sure it is that this answers the query" }, `confidence: ${r.confidence_level}`),
-      make("button", { type: "button", class: "chip score", "aria-expanded": "false", title: "Why does it stand here?", onclick: (e) => why(item, r, s, e.currentTarget) }, score(r.score))));
+      make("button", { type: "button", class: "chip score", "aria-expanded": "false", title: "Why does it stand here?", onclick: () => toggle(item, r) }, score(r.score))));
   item.addEventListener("mousedown", () => select(i, false));
   return item;
 }
 
-async function why(item, r, s, button) {
-  const open = item.querySelector(".why");
-  if (open) {
-    open.remove();
-    button.setAttribute("aria-expanded", "false");
-    return;
-  }
+/** Shows the arithmetic of a result or takes it away, here and in the address. */
+function toggle(item, r) {
+  const s = page.state(), open = item.querySelector(".why");
+  const ranks = opened(s).filter((n) => n !== r.rank);
+  page.address(address({ ...s, why: (open ? ranks : [...ranks, r.rank]).join(",") }));
+  if (!open) return why(item, r, s);
+  open.remove();
+  item.querySelector("button.score").setAttribute("aria-expanded", "false");
+}
+
+async function why(item, r, s, signal) {
   try {
-    const explained = await get("/v1/search", { query: s.q, filter: s.filter, profile: s.profile, limit: Math.min(100, Math.max(r.rank, 20)), explain: true });
+    const explained = await get("/v1/search", { ...asked(s), limit: shownOf(s), explain: true }, signal);
     if (item.querySelector(".why")) return; // another click was answered before
     const found = explained.results.find((x) => x.id === r.id);
     if (found?.explanation) item.append(arithmetic(found.explanation));
-    button.setAttribute("aria-expanded", "true");
+    item.querySelector("button.score").setAttribute("aria-expanded", "true");
   } catch (e) {
-    page.notes([e.message]);
+    if (e.name !== "AbortError") page.notes([e.message]);
   }
 }
 
-function more(cursor, list, s) {
-  const button = make("button", { type: "button", class: "more" }, "More");
-  button.addEventListener("click", async () => {
-    const next = await get("/v1/search", { cursor }).catch((e) => ({ fault: e }));
-    if (next.fault) {
-      page.notes([next.fault.message]);
-      return;
-    }
-    const from = list.children.length;
-    list.append(...next.results.map((r, i) => line(r, from + i, s)));
-    answer.results.push(...next.results);
-    if (next.next) button.replaceWith(more(next.next, list, s));
-    else button.remove();
-  });
-  return button;
-}
+/** Asks for more results; the keyboard goes on at the first of them. */
+const more = (limit, s) => make("button", { type: "button", class: "more", onclick: () => {
+  selected = answer.results.length;
+  page.go(address({ ...s, n: Math.min(most, limit + step) }));
+} }, "More");
 
 const marks = { tag: (v) => `tag:${v}`, folder: (v) => `path:${quoted(v + "/")}`, ext: (v) => `ext:${v}` };
 const quoted = (v) => (/[\s"()]/.test(v) ? `"${v.replaceAll('"', "")}"` : v);
@@ -112,7 +118,7 @@ function facets(found, s) {
   const aside = make("aside", { "aria-label": "Narrow" });
   const active = s.filter || "";
   if (active) {
-    aside.append(make("h3", {}, "Narrowed to"), make("ul", {}, ...active.split(/ (?=[a-z]+:)/).map((f) => make("li", {},
+    aside.append(make("h2", {}, "Narrowed to"), make("ul", {}, ...active.split(/ (?=[a-z]+:)/).map((f) => make("li", {},
       make("button", { type: "button", "aria-pressed": "true", title: "take it away", onclick: () => page.go(address({ q: s.q, profile: s.profile, filter: active.split(/ (?=[a-z]+:)/).filter((x) => x !== f).join(" ") })) }, apart(f), " ×")))));
   }
   for (const [kind, title] of [["tag", "Tags"], ["folder", "Folders"], ["ext", "Kinds"]]) {

@@ -1,0 +1,65 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// many serves fifty notes.
+func many(t *testing.T) *httptest.Server {
+	t.Helper()
+	files := map[string]string{}
+	for i := range 50 {
+		files[fmt.Sprintf("n/%02d.md", i)] = fmt.Sprintf("# Note %d\n\nA commit, number %d of all.\n\n## Part\n\nMore of commit %d.\n", i, i, i)
+	}
+	f := servetest.Open(t, files, nil)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestPageMore: more results than the first ones are there by a button, in the address, and
+// the keyboard goes on at the first new one; a filter alone lists what it lets through.
+func TestPageMore(t *testing.T) {
+	ctx := browser(t)
+	s := many(t)
+	results := func(n int) chromedp.Action {
+		return until(fmt.Sprintf(`document.querySelectorAll("#results > li").length === %d && %s`, n, shown))
+	}
+	step(t, ctx, "more", chromedp.Navigate(s.URL+"/?q=commit"), results(20), chromedp.Focus("button.more"), chromedp.KeyEvent(kb.Enter), results(40),
+		until(`location.search === "?q=commit&n=40" && document.activeElement === document.querySelector("#result-20 h2 a")`))
+	step(t, ctx, "the arithmetic is of these results", chromedp.Click("#result-30 button.score"), until(`Math.abs(Number(document.querySelector("#result-30 .why b")?.textContent) - Number(document.querySelector("#result-30 button.score").textContent)) < 0.001`))
+	step(t, ctx, "fewer again", chromedp.NavigateBack(), results(20))
+	step(t, ctx, "all that are shown", chromedp.Navigate(s.URL+"/?q=commit&n=1000"), until(`document.querySelectorAll("#results > li").length > 40 && `+shown), until(`!document.querySelector("button.more")`))
+	step(t, ctx, "a filter alone", chromedp.Navigate(s.URL+"/?filter=path:n/0*"), until(`document.querySelectorAll("#results > li").length >= 10 && `+shown),
+		until(`[...document.querySelectorAll("#results bdi[dir=ltr]")].every((e) => e.textContent.startsWith("n/0"))`))
+}
+
+// TestPageAddress: what is open, pinned, asked and set is in the address, which shows the same
+// elsewhere, and who comes back finds the place.
+func TestPageAddress(t *testing.T) {
+	ctx := browser(t)
+	s := many(t)
+	again := chromedp.Reload() // as in another tab: nothing but the address is kept
+	do := func(code string) chromedp.Action { return chromedp.Evaluate(code+"; 0", nil) }
+	step(t, ctx, "arithmetic", chromedp.Navigate(s.URL+"/?q=commit"), until(shown), chromedp.Click("#result-1 button.score"), until(`location.search === "?q=commit&why=2"`), again, until(`document.querySelector("#result-1 .why") && document.querySelectorAll(".why").length === 1`),
+		until(`document.querySelector("#result-1 button.score").ariaExpanded === "true"`), chromedp.Click("#result-1 button.score"), until(`location.search === "?q=commit"`))
+	step(t, ctx, "the place", do(`document.querySelector("#result-12 h2 a").scrollIntoView({block: "end"}); window.place = scrollY; document.querySelector("#result-12 h2 a").click()`), until(`document.body.dataset.view === "document" && `+shown+` && scrollY < place`),
+		chromedp.NavigateBack(), until(`document.body.dataset.view === "search" && `+shown+` && place > 0 && Math.abs(scrollY - place) < 2`))
+	step(t, ctx, "a pinned result", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), do(`document.querySelectorAll("svg.lab [role=button]")[2].dispatchEvent(new MouseEvent("click", {bubbles: true}))`),
+		until(`location.search.includes("pin=")`), again, until(`document.querySelectorAll("svg.lab [role=button]")[2]?.ariaPressed === "true" && document.querySelector("[aria-label=Arithmetic] .why")`))
+	step(t, ctx, "why not", chromedp.SendKeys(`.lab-bar input`, "n/49.md"+kb.Enter, chromedp.ByQuery), until(`location.search.includes("not=n%2F49.md") && !location.search.includes("pin=")`), again,
+		until(`document.querySelector("[aria-label=Arithmetic] h2")?.textContent === "notes:n/49.md" && document.querySelector(".lab-bar input").value === "n/49.md"`))
+	step(t, ctx, "numbers of another address", do(`history.pushState(null, "", "/?view=lab&q=commit&set.meaning=0.9"); dispatchEvent(new PopStateEvent("popstate"))`), until(`document.querySelector(".lab-controls input").value === "0.9" && `+shown),
+		chromedp.NavigateBack(), until(`document.querySelector(".lab-controls input").value !== "0.9" && `+shown))
+	step(t, ctx, "no such profile", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=nosuch"), until(`document.getElementById("notes").textContent.includes('there is no profile "nosuch"')`))
+}

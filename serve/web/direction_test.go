@@ -72,7 +72,7 @@ func TestPageDirection(t *testing.T) {
 		least         int
 	}{
 		{"results", "/?q=commit&filter=" + url.QueryEscape("path:a*"), chromedp.Tasks{until(`document.querySelector("#result-2") && ` + shown), chromedp.Click("#result-0 button.score"), until(`document.querySelector(".why")`)}, 5},
-		{"document", "/?view=document&id=" + id, chromedp.Tasks{until(`document.querySelector(".outline a")`), chromedp.Click(`.facts button`, chromedp.ByQuery), until(`document.querySelector(".facts h3")`)}, 3},
+		{"document", "/?view=document&id=" + id, chromedp.Tasks{until(`document.querySelector(".outline a")`), chromedp.Click(`.facts button`, chromedp.ByQuery), until(`document.querySelector(".facts h2")`)}, 3},
 		{"lab", "/?view=lab&q=commit+three", chromedp.Tasks{until(`document.querySelectorAll(".judge li").length > 2`),
 			chromedp.Evaluate(`[...document.querySelectorAll("svg.lab .node[role=button]")].find((e) => e.dataset.id.includes("\u202e")).dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}, 10},
 	} {

@@ -92,7 +92,7 @@ function facts(doc, page) {
 
 async function similar(doc, button) {
   const found = await post("/v1/similar", { id: doc.id, limit: 8 });
-  const list = make("div", { tabindex: "-1" }, make("h3", {}, "Similar"), make("ul", {}, ...found.results.map((r) => make("li", {}, make("a", { href: documentAddress(r.id) }, ...trail(r.hierarchy))))));
+  const list = make("div", { tabindex: "-1" }, make("h2", {}, "Similar"), make("ul", {}, ...found.results.map((r) => make("li", {}, make("a", { href: documentAddress(r.id) }, ...trail(r.hierarchy))))));
   button.replaceWith(list);
   list.focus();
 }

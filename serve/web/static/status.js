@@ -7,9 +7,13 @@ const row = (...cells) => make("tr", {}, ...cells.map((c, i) => make(i ? "td" : 
 const first = (list, entry, rest) => [...list.slice(0, 500).map(entry), ...(list.length > 500 ? [rest(`and ${number(list.length - 500)} more: /v1/status has all of them`)] : [])];
 const table = (caption, rows) => make("section", {}, make("h2", {}, caption), make("table", { class: "plain" }, make("tbody", {}, ...rows)));
 
+let measuring = false; // whether recall was, when it was last looked at
+
 export async function show(main, s, page, signal) {
+  const focused = document.activeElement?.closest("[aria-label=Recall]");
   const [st, ready] = await Promise.all([get("/v1/status", {}, signal), get("/readyz", { verbose: true }, signal).catch((e) => e.problem || {})]);
-  page.count("");
+  page.count(st.recall?.measuring ? "Recall is being measured." : measuring ? "Recall was measured." : "");
+  measuring = Boolean(st.recall?.measuring);
   page.notes(st.watch?.error ? [`the last look for changes failed: ${st.watch.error}`] : []);
   const parts = Object.entries(st.bytes).sort((a, b) => b[1] - a[1]);
   const sections = [
@@ -37,7 +41,8 @@ export async function show(main, s, page, signal) {
   }
   if (st.pending.length) sections.push(table(`Waiting (${number(st.pending.length)})`, first(st.pending, (p) => row(p.id, p.reason), (text) => row(text))));
   if (st.skipped.length) sections.push(leftOut(st.skipped));
-  main.replaceChildren(...sections);
+  main.replaceChildren(make("h1", { class: "hidden" }, "Status"), ...sections);
+  if (focused) main.querySelector("[aria-label=Recall] button")?.focus({ preventScroll: true });
 }
 
 /** The files that were left out, by the reason why; a reason of many files is folded. */
@@ -62,7 +67,7 @@ function recall(st, again, page) {
     : `${f.recall_at_10.toFixed(4)} at 10, ${f.recall_at_100.toFixed(4)} at 100, of ${number(f.passages)} vectors; ${f.search_ms.toFixed(2)} ms, comparing all of them takes ${f.brute_force_ms.toFixed(2)} ms`));
   const about = r?.measuring ? "It is being measured." : r?.error ? `It could not be measured: ${r.error}`
     : !r?.at ? "It was not measured since the server started." : `Measured ${new Date(r.at).toLocaleString()}${r.generation === st.generation ? "" : "; the index has changed since"}.`;
-  const measure = make("button", { type: "button", disabled: Boolean(r?.measuring), onclick: () => post("/v1/recall", {}).then(again).catch((e) => e.name === "AbortError" || page.notes([e.message])) }, "Measure");
+  const measure = make("button", { type: "button", "aria-disabled": String(Boolean(r?.measuring)), onclick: () => r?.measuring || post("/v1/recall", {}).then(again).catch((e) => e.name === "AbortError" || page.notes([e.message])) }, "Measure");
   if (r?.measuring) setTimeout(() => { if (document.contains(measure)) again().catch(() => {}); }, 500);
   return make("section", { "aria-label": "Recall" }, make("h2", {}, "Recall"), make("table", { class: "plain" }, make("tbody", {}, ...fields)), make("p", {}, about, " ", measure));
 }

@@ -1,0 +1,130 @@
+package web_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// reach lists what a hand or an ear does not reach: controls below 24 pixels that have no room
+// around them either (WCAG 2.2), headings that leave out a level or have none above.
+const reach = `(() => {
+	const found = [], all = [...document.querySelectorAll("a[href], button, input, select, summary, svg [role=button]")].filter((e) => e.checkVisibility() && !e.closest(".hidden, .skip, dialog:not([open]), article"));
+	const box = (e) => e.getBoundingClientRect(), middle = (e) => { const b = box(e); return [b.x + b.width / 2, b.y + b.height / 2]; };
+	const small = (e) => Math.min(box(e).width, box(e).height) < 23.9;
+	for (const e of all.filter(small)) {
+		const [x, y] = middle(e);
+		for (const other of all) {
+			if (other === e || e.contains(other) || other.contains(e)) continue;
+			const b = box(other), [ox, oy] = middle(other);
+			const near = small(other) ? Math.hypot(x - ox, y - oy) < 24 : Math.hypot(x - Math.max(b.left, Math.min(x, b.right)), y - Math.max(b.top, Math.min(y, b.bottom))) < 12;
+			if (near) { found.push("too small: " + e.outerHTML.slice(0, 90) + " beside " + other.outerHTML.slice(0, 60)); break; }
+		}
+	}
+	const levels = [...document.querySelectorAll("main h1, main h2, main h3, main h4")].filter((e) => !e.closest("nav")).map((e) => Number(e.tagName[1]));
+	if (levels.filter((n) => n === 1).length !== 1 || levels.some((n, i) => i && n > levels[i - 1] + 1)) found.push("headings: " + levels);
+	if (document.documentElement.scrollWidth > innerWidth) found.push("the page is " + document.documentElement.scrollWidth + " wide");
+	for (const e of document.querySelectorAll(".lab-controls")) if (e.scrollWidth > e.clientWidth) found.push("the sliders run to both sides");
+	return found;
+})()`
+
+// TestPageReach: whoever hears the page, has no mouse or magnifies it four times has all of it.
+func TestPageReach(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	pin := chromedp.Tasks{until(`document.querySelectorAll(".judge li").length > 2`), chromedp.Evaluate(`document.querySelector("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil), until(`document.querySelector(".why")`)}
+	for _, width := range []int64{1280, 640, 320} {
+		for _, view := range []struct {
+			name, address string
+			ready         chromedp.Action
+		}{
+			{"nothing asked", "/", until(`document.querySelector(".empty")`)},
+			{"results", "/?q=undo+commit&filter=ext:md", chromedp.Tasks{until(`document.querySelector("#result-0")`), chromedp.Evaluate(`for (const d of document.querySelectorAll("aside details")) d.open = true`, nil), chromedp.Click("#result-0 button.score"), until(`document.querySelector(".why")`)}},
+			{"document", "/?view=document&id=git.md", chromedp.Tasks{chromedp.Click(".facts button", chromedp.ByQuery), until(`document.querySelector(".facts h2")`)}},
+			{"lab", "/?view=lab&q=commit", pin},
+			{"status", "/?view=status", until(`document.querySelector("main table")`)},
+		} {
+			var found []string
+			var tree accessible
+			step(t, ctx, view.name, emulation.SetDeviceMetricsOverride(width, 800, 1, false), chromedp.Navigate(s.URL+view.address), until(shown), view.ready, chromedp.Evaluate(reach, &found), chromedp.ActionFunc(func(ctx context.Context) error {
+				return cdp.Execute(ctx, "Accessibility.getFullAXTree", nil, &tree)
+			}))
+			for _, f := range found {
+				t.Errorf("%s, %d wide: %s", view.name, width, f)
+			}
+			for _, nameless := range tree.nameless(t) {
+				t.Errorf("%s, %d wide: a %s has no name", view.name, width, nameless)
+			}
+		}
+	}
+}
+
+// accessible is what a screen reader gets of the page. The package for it knows fewer words than newer browsers say.
+type accessible struct {
+	Nodes []struct {
+		Ignored bool `json:"ignored"`
+		Role    said `json:"role"`
+		Name    said `json:"name"`
+	} `json:"nodes"`
+}
+
+type said struct {
+	Value any `json:"value"`
+}
+
+// nameless are the roles of controls that nothing is said of.
+func (a *accessible) nameless(t *testing.T) []string {
+	var roles []string
+	seen := 0
+	for _, n := range a.Nodes {
+		switch role, _ := n.Role.Value.(string); role {
+		case "button", "link", "textbox", "searchbox", "combobox", "slider", "dialog", "image":
+			seen++
+			if name, _ := n.Name.Value.(string); !n.Ignored && name == "" {
+				roles = append(roles, role)
+			}
+		}
+	}
+	if seen < 8 {
+		t.Errorf("only %d controls were looked at", seen)
+	}
+	return roles
+}
+
+// TestPageKeyboard: the focus stays with what was used.
+func TestPageKeyboard(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	step(t, ctx, "what folds", chromedp.Navigate(s.URL+"/?q=commit"), until(shown), chromedp.Focus("aside summary", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), until(`!document.querySelector("aside details").open`), until(`document.body.dataset.view === "search"`))
+	step(t, ctx, "a profile after another", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), chromedp.Focus(`select[aria-label="Beside it"]`), chromedp.Evaluate(`{ const l = document.activeElement; l.value = "tree"; l.dispatchEvent(new Event("change", {bubbles: true})); } 0`, nil),
+		until(`document.querySelectorAll("svg.lab").length === 2 && document.activeElement.ariaLabel === "Beside it" && document.activeElement.value === "tree"`))
+	step(t, ctx, "a mark after another", chromedp.Focus(`.judge li:nth-child(2) button.wrong`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), until(`document.activeElement.matches(".judge li:nth-child(2) button.wrong[aria-pressed=true]")`),
+		chromedp.KeyEvent(kb.Enter), until(`document.activeElement.matches(".judge li:nth-child(2) button.wrong[aria-pressed=false]")`))
+	step(t, ctx, "a slider says its number", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(`[...document.querySelectorAll(".lab-controls label")].find((l) => l.textContent === "rrf_k").querySelector("[type=range]").ariaValueText === "60"`))
+	step(t, ctx, "measuring", chromedp.Navigate(s.URL+"/?view=status"), until(shown), chromedp.Focus(`[aria-label=Recall] button`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), until(`document.querySelector("[aria-label=Recall]").textContent.includes("Measured")`),
+		until(`document.activeElement.textContent === "Measure"`))
+}
+
+// TestPagePrint: on paper a dark theme is light, nothing of the text is cut off, and what only
+// a screen has is left out.
+func TestPagePrint(t *testing.T) {
+	ctx := browser(t)
+	f := servetest.Open(t, map[string]string{"wide.md": "# Wide\n\nText.\n\n```\n" + strings.Repeat("a line of code ", 40) + "\n```\n"}, nil)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=wide.md"), until(shown), chromedp.Evaluate(`document.documentElement.dataset.theme = "dark"`, nil),
+		emulation.SetEmulatedMedia().WithMedia("print"), shoot("print"), until(`getComputedStyle(document.body).color === "rgb(0, 0, 0)" && getComputedStyle(document.body).backgroundColor === "rgb(255, 255, 255)"`),
+		until(`document.querySelector("article").getBoundingClientRect().width > 900`), until(`(() => { const p = document.querySelector("pre"); return p.scrollWidth <= p.clientWidth; })()`),
+		until(`!document.querySelector("header").checkVisibility() && !document.querySelector(".outline").checkVisibility()`))
+}

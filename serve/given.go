@@ -241,37 +241,27 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func
 	}
 	// From here on it is done whole, whether the caller waits or not.
 	ctx = context.WithoutCancel(ctx)
-	var puts []ingest.Given
-	var deletes []sheaf.ID
-	names := make([]versions, len(changes))
 	if err := os.MkdirAll(c.o.Documents, 0o700); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
-	var err error
+	files, names, err := c.filesOf(changes, out)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.beginBatch(names); err != nil {
+		return nil, err
+	}
+	var puts []ingest.Given
+	var deletes []sheaf.ID
 	for i := range changes {
-		ch := &changes[i]
-		if out[i].version != (catalog.Hash{}) {
-			names[i].old = fileName(ch.ID, out[i].version)
-		} else if out[i].left {
-			names[i].old = c.given.fileLeft(ch.ID)
-		}
-		if ch.Put == nil {
-			deletes = append(deletes, ch.ID)
+		if changes[i].Put == nil {
+			deletes = append(deletes, changes[i].ID)
 			continue
 		}
-		var content []byte
-		var g ingest.Given
-		if content, g, err = encodeGiven(ch.ID, ch.Put); err != nil {
-			break
+		puts = append(puts, files[i].given)
+		if err == nil {
+			err = writeDurably(c.o.Documents, names[i].Fresh, files[i].content)
 		}
-		names[i].fresh = fileName(ch.ID, g.Hash)
-		if _, missing := os.Lstat(filepath.Join(c.o.Documents, names[i].fresh)); missing == nil && names[i].old == "" {
-			names[i].old = names[i].fresh // of an index that is being made anew
-		}
-		if err = writeDurably(c.o.Documents, names[i].fresh, content); err != nil {
-			break
-		}
-		puts = append(puts, g)
 	}
 	// The files before stay until the catalog names the ones after: whenever this
 	// ends, what it names is there.
@@ -286,16 +276,16 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func
 		err = c.rejected(ctx, changes, names, partial)
 	}
 	if err != nil {
-		err = errors.Join(err, c.refused(changes, names))
+		err = errors.Join(err, c.refused(names))
 		c.given.breaks()
 		return nil, err
 	}
-	for i := range names {
-		if err := c.removeFile(names[i].old, names[i].fresh); err != nil {
+	for _, n := range names {
+		if err := c.removeFile(n.Old, n.Fresh); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.syncDocuments(); err != nil {
+	if err := c.endBatch(); err != nil {
 		return nil, err
 	}
 	c.given.changed(changes)
@@ -303,28 +293,65 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func
 }
 
 // versions are the files of a document before and after a change, "" for none.
-type versions struct{ old, fresh string }
+type versions struct {
+	ID    sheaf.ID `json:"id"`
+	Old   string   `json:"old,omitempty"`
+	Fresh string   `json:"fresh,omitempty"`
+}
+
+// givenFile is a document as it is kept and as it is indexed.
+type givenFile struct {
+	content []byte
+	given   ingest.Given
+}
+
+// filesOf are the files that changes write, and those that they take the place of.
+func (c *Collection) filesOf(changes []Change, out []Stored) ([]givenFile, []versions, error) {
+	files, names := make([]givenFile, len(changes)), make([]versions, len(changes))
+	for i := range changes {
+		ch, n := &changes[i], &names[i]
+		n.ID = ch.ID
+		if out[i].version != (catalog.Hash{}) {
+			n.Old = fileName(ch.ID, out[i].version)
+		} else if out[i].left {
+			n.Old = c.given.fileLeft(ch.ID)
+		}
+		if ch.Put == nil {
+			continue
+		}
+		var err error
+		if files[i].content, files[i].given, err = encodeGiven(ch.ID, ch.Put); err != nil {
+			return nil, nil, err
+		}
+		n.Fresh = fileName(ch.ID, files[i].given.Hash)
+		if _, missing := os.Lstat(filepath.Join(c.o.Documents, n.Fresh)); missing == nil && n.Old == "" {
+			n.Old = n.Fresh // of an index that is being made anew
+		}
+	}
+	return files, names, nil
+}
 
 // refused removes the files of changes that were not made, and of what is replaced or
-// deleted where the catalog says that they were all the same.
-func (c *Collection) refused(changes []Change, names []versions) error {
+// deleted where the catalog says that they were all the same. It must be the caller's
+// turn to write.
+func (c *Collection) refused(names []versions) error {
 	view := c.o.Catalog.View()
 	defer view.Close()
-	for i, n := range names {
-		rec, err := view.Record(changes[i].ID)
+	for _, n := range names {
+		rec, err := view.Record(n.ID)
 		switch {
 		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
 			return err // both stay: see missing
-		case err == nil && fileName(changes[i].ID, rec.File.Hash) == n.fresh, err != nil && changes[i].Put == nil && c.given.fileLeft(changes[i].ID) == "":
-			err = c.removeFile(n.old, n.fresh)
+		case err == nil && fileName(n.ID, rec.File.Hash) == n.Fresh, err != nil && n.Fresh == "" && c.given.fileLeft(n.ID) == "":
+			err = c.removeFile(n.Old, n.Fresh)
 		default:
-			err = c.removeFile(n.fresh, n.old)
+			err = c.removeFile(n.Fresh, n.Old)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return c.syncDocuments()
+	return c.endBatch()
 }
 
 // removeFile removes the file of a document, unless it is keep or none.

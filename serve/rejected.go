@@ -48,10 +48,10 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, names []ver
 			continue
 		}
 		out.Changes[id] = i
-		if names[i].old == "" || c.given.fileLeft(id) != "" {
+		if names[i].Old == "" || c.given.fileLeft(id) != "" {
 			continue
 		}
-		content, stored, err := c.stored(names[i].old)
+		content, stored, err := c.stored(names[i].Old)
 		if err != nil {
 			out.Lost = errors.Join(out.Lost, err)
 			continue

@@ -444,6 +444,9 @@ func (c *Collection) recover(ctx context.Context) error {
 			}
 		}
 	}
+	if err := c.recoverBatch(ctx); err != nil {
+		return err
+	}
 	tried := map[string]bool{}
 	for ctx.Err() == nil {
 		if more, err := c.recoverSome(ctx, tried); err != nil || !more {

@@ -1,0 +1,112 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf/backend"
+	"sheaf/serve"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// watched is a store that looks at something before it writes.
+type watched struct {
+	backend.Backend
+	look func()
+}
+
+func (w *watched) Write(ctx context.Context, b backend.Batch) error {
+	if w.look != nil {
+		w.look()
+	}
+	return w.Backend.Write(ctx, b)
+}
+
+// A process that ends in the middle of changes that are made together leaves none of them,
+// or, once the catalog has them, all.
+func TestBatchCrashes(t *testing.T) {
+	for _, made := range []bool{false, true} {
+		for name, changes := range map[string]string{
+			"new documents": `{"id": "api:p.md", "text": "Pears."}, {"id": "api:q.md", "text": "Pears."}, {"id": "api:r.md", "text": "Pears."}`,
+			"all kinds":     `{"id": "api:a.md", "delete": true}, {"id": "api:b.md", "text": "Pears."}, {"id": "api:c.md", "text": "Pears.", "if_none_match": "*"}`,
+		} {
+			t.Run(fmt.Sprint(name, ", made ", made), func(t *testing.T) {
+				var store *watched
+				var fixture *servetest.Fixture
+				s := start(t, notes, func(o *api.Options) {
+					fixture = servetest.Open(t, notes, func(o *serve.Options) { store = &watched{Backend: o.Backend}; o.Backend = store })
+					o.Collections = []*serve.Collection{fixture.Collection}
+				})
+				s.fixture = fixture
+				s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", "text": "Apples."}]}`, &struct{}{})
+				before := kept(t, s)
+				var during map[string]string
+				store.look = func() { during = kept(t, s); store.look = nil }
+				s.get(t, "POST", "/v1/documents", `{"documents": [`+changes+`]}`, &struct{}{})
+				after := kept(t, s)
+				if !made { // the index is as it was before
+					store.look = nil
+					var list serve.DocumentList
+					s.get(t, "GET", "/v1/documents?prefix=api:", "", &list)
+					for _, d := range list.Documents {
+						s.get(t, "DELETE", "/v1/documents/"+string(d.ID), "", &struct{}{})
+					}
+					s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", "text": "Apples."}]}`, &struct{}{})
+					fresh := slices.Sorted(maps.Keys(during))
+					fresh = slices.DeleteFunc(fresh, func(name string) bool { _, old := before[name]; return old || !strings.HasSuffix(name, ".json") })
+					delete(during, fresh[0]) // which it had not come to
+					after = before
+				}
+				for name, content := range during {
+					if err := os.WriteFile(filepath.Join(fixture.Options.Documents, name), []byte(content), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				working(t, fixture.Collection)
+				var state error
+				for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+					entries, err := os.ReadDir(fixture.Options.Documents)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if state = fixture.Collection.Ready(t.Context()); state == nil && len(entries) == len(after) || time.Now().After(deadline) {
+						break
+					}
+				}
+				if now := kept(t, s); state != nil || !maps.Equal(now, after) {
+					t.Errorf("%v: kept are %v, want %v", state, slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(after)))
+				}
+				var ids []string
+				for _, content := range after {
+					var d struct{ ID string }
+					if err := json.Unmarshal([]byte(content), &d); err != nil {
+						t.Fatal(errors.Join(err, errors.New(content)))
+					}
+					ids = append(ids, d.ID)
+				}
+				var list serve.DocumentList
+				s.get(t, "GET", "/v1/documents?prefix=api:", "", &list)
+				var got []string
+				for _, d := range list.Documents {
+					got = append(got, string(d.ID))
+				}
+				if slices.Sort(ids); !slices.Equal(got, ids) {
+					t.Errorf("there are %v, want %v", got, ids)
+				}
+				if pears := len(found(t, s, "pears")) > 0; pears != made {
+					t.Errorf("pears are found: %v", pears)
+				}
+			})
+		}
+	}
+}

@@ -50,7 +50,7 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	w.run = func() error {
 		f.begin()
 		report, err := Run(ctx, o)
-		w.polls = f.failed()
+		w.polls = f.end(err == nil)
 		same := err != nil && err.Error() == fault
 		if fault = ""; err != nil {
 			fault = err.Error()
@@ -80,7 +80,8 @@ type watched struct {
 	whole  map[string]bool // folders that were entered
 	files  map[string]bool // that links lead to
 	silent map[string]bool // those of them that do not tell of all changes
-	fault  bool            // by the last walk events do not come from everywhere
+	fault  bool            // in this walk, events do not come from everywhere
+	polls  bool            // nor in the last one that went to its end
 }
 
 // begin is to be called before a walk.
@@ -118,11 +119,13 @@ func (f *watched) add(path string, isDir bool) {
 	f.mu.Unlock()
 }
 
-// failed reports whether events do not come from everywhere.
-func (f *watched) failed() bool {
+// end is to be called after a walk, and reports whether events do not come from everywhere.
+// One that was not whole, or was none, tells only of faults.
+func (f *watched) end(whole bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.fault
+	f.polls = f.fault || !whole && f.polls
+	return f.polls
 }
 
 // pass gives what happens to a watch until the watcher is closed. It never waits for a

@@ -199,8 +199,8 @@ func TestWatchLinks(t *testing.T) {
 			t.Skipf("the system does not tell of changes: %v", err)
 		}
 		f := watched{watch: w.Add, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
-		if _, err := walk(t.Context(), root, WalkOptions{FollowLinks: links, watch: f.add}); err != nil || f.failed() {
-			t.Errorf("%v, failed %v", err, f.failed())
+		if _, err := walk(t.Context(), root, WalkOptions{FollowLinks: links, watch: f.add}); err != nil || f.end(true) {
+			t.Errorf("%v, failed %v", err, f.end(true))
 		}
 		got := w.WatchList()
 		slices.Sort(got)
@@ -232,9 +232,13 @@ func TestWatchedAgain(t *testing.T) {
 	f := watched{watch: func(string) error { return fault }, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
 	for i, want := range []error{nil, fs.ErrPermission, fs.ErrPermission, nil} {
 		fault = want
+		before := f.polls
+		if f.begin(); f.end(false) != before {
+			t.Errorf("walk %d: what comes before it, and walks nothing, changes what is known", i+1)
+		}
 		f.begin()
-		if _, err := walk(t.Context(), root, WalkOptions{watch: f.add}); err != nil || f.failed() != (want != nil) {
-			t.Errorf("walk %d: %v, failed %v, want it for %v", i+1, err, f.failed(), want)
+		if _, err := walk(t.Context(), root, WalkOptions{watch: f.add}); err != nil || f.end(true) != (want != nil) {
+			t.Errorf("walk %d: %v, failed %v, want it for %v", i+1, err, f.end(true), want)
 		}
 	}
 }

@@ -82,15 +82,15 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	if err != nil || u.Scheme == "" {
 		return nil, sheaf.Invalidf("store %q: must be an address such as %s://host:port/name", withoutPassword(address), Kinds[0])
 	}
+	bare := *u
+	bare.RawQuery = "" // which may hold a password
 	kind, secure := strings.CutSuffix(u.Scheme, "+https")
 	if kind == "postgresql" {
 		kind = "postgres"
 	}
 	if !slices.Contains(Kinds, kind) || secure && kind == "postgres" {
-		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", u.Redacted(), strings.Join(Kinds, ", "))
+		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", bare.Redacted(), strings.Join(Kinds, ", "))
 	}
-	bare := *u
-	bare.RawQuery = "" // which may hold a password
 	options, err := url.ParseQuery(u.RawQuery)
 	if err != nil { // else a part would be left out
 		return nil, sheaf.Invalidf("store %q: the options after '?' cannot be read: write them as name=value with & between, and ; and %% in a value as %%3B and %%25", bare.Redacted())
@@ -99,13 +99,13 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 		return nil, sheaf.Invalidf("store %q: a password in the address: name where it is found with store_key_env or store_key_file", bare.Redacted())
 	}
 	if u.Host == "" && kind != "postgres" {
-		return nil, sheaf.Invalidf("store %q: no host", u.Redacted())
+		return nil, sheaf.Invalidf("store %q: no host", bare.Redacted())
 	}
 	t := &Target{Kind: kind, url: u, secure: secure, options: options, secrets: secrets}
 	if kind != "postgres" {
 		for key := range t.options {
 			if !slices.Contains(known[kind], key) {
-				return nil, sheaf.Invalidf("store %q: unknown option %q: %s", u.Redacted(), key, strings.Join(known[kind], ", "))
+				return nil, sheaf.Invalidf("store %q: unknown option %q: %s", bare.Redacted(), key, strings.Join(known[kind], ", "))
 			}
 		}
 		t.Place = strings.Trim(u.Path, "/")
@@ -120,6 +120,7 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 
 // withoutPassword is an address that cannot be read, without what may be secret.
 func withoutPassword(address string) string {
+	address, _, _ = strings.Cut(address, "?")
 	if i := strings.LastIndexByte(address, '@'); i >= 0 {
 		return "...@" + address[i+1:]
 	}

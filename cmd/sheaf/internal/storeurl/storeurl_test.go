@@ -39,7 +39,8 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"", "notes", "mysql://host/x", "postgres+https://host/x", "opensearch:///x", "opensearch://host/x?nope=1", "opensearch://me:secret@host/x", "://", "postgres://me:secret@%zz/x",
-		"postgres://host/x?schema=a;b&password=secret", "postgres://host/x?schema=%zz", "postgres://host/x?password=secret"} {
+		"postgres://host/x?schema=a;b&password=secret", "postgres://host/x?schema=%zz", "postgres://host/x?password=secret",
+		"postgress://host/x?password=secret", "postgres+https://host/x?password=secret", "host/x?password=secret", "postgres://%zz/x?password=secret", "opensearch://host/x?passwd=secret"} {
 		_, err := Parse(address, "x", Secrets{})
 		if !errors.Is(err, sheaf.ErrInvalid) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", address, err)

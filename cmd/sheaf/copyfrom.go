@@ -105,7 +105,10 @@ func (a *app) transfer(ctx context.Context, source *session, from backend.Stream
 	if err != nil {
 		return err
 	}
-	_, err = transfer.Verify(ctx, from, to, sampled)
+	if _, err = transfer.Verify(ctx, from, to, sampled); errors.Is(err, sheaf.ErrCorrupt) { // which going on would never mend
+		err = withHint(errors.Join(err, writeState(file, copyState{From: state.From})),
+			"one of the two changed while it was copied: repeat the command, which copies everything again, or copy into another store")
+	}
 	return err
 }
 
@@ -173,7 +176,10 @@ func stageCatalog(dir string) (staged string, err error) {
 	if err := os.RemoveAll(staged); err != nil {
 		return "", err
 	}
-	return staged, os.CopyFS(staged, os.DirFS(collection.CatalogDir(dir)))
+	if err := os.CopyFS(staged, os.DirFS(collection.CatalogDir(dir))); err != nil {
+		return "", errors.Join(err, os.RemoveAll(staged))
+	}
+	return staged, nil
 }
 
 // replaceCatalog puts what was staged in the place of what is known in another folder.
@@ -206,16 +212,16 @@ func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if !ok {
 		return fmt.Errorf("%w: %s has no aliases", sheaf.ErrUnsupported, s.storeName())
 	}
+	known := &session{app: s.app, folder: s.folder, where: s.base.Store(named.String())}
+	if err := known.prepare(openOptions{make: true}); err != nil {
+		return err
+	}
 	staged, err := stageCatalog(s.where.Dir)
 	if err != nil {
 		return err
 	}
 	if err := store.Alias(ctx, alias); err != nil {
 		return errors.Join(err, os.RemoveAll(staged))
-	}
-	known := &session{app: s.app, folder: s.folder, where: s.base.Store(named.String())}
-	if err := known.prepare(openOptions{make: true}); err != nil {
-		return err
 	}
 	return replaceCatalog(staged, known.where.Dir)
 }

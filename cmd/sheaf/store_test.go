@@ -1,11 +1,25 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"sheaf"
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/backend/memory"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/vfs"
 )
 
 // TestHintsCanBeCopied: the folder in an advised command is one word.
@@ -30,5 +44,52 @@ func TestCopySaysHowMuchIsThere(t *testing.T) {
 		if got := copyBegins("a", n[0], n[1]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// streaming is a store that gives back what it was given, a chunk at a time.
+type streaming struct {
+	backend.Backend
+	chunks []backend.Chunk
+}
+
+func (s streaming) Stream(_ context.Context, cursor string, yield func([]backend.Chunk, string) error) error {
+	for i := range s.chunks {
+		at := strconv.Itoa(i)
+		if at <= cursor {
+			continue
+		}
+		if err := yield(s.chunks[i:i+1], at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestCopyBeginsAgain: a copy that is found not to be whole, since what was copied before is
+// gone, is not gone on with for ever.
+func TestCopyBeginsAgain(t *testing.T) {
+	known, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer known.Close()
+	view := known.View()
+	defer view.Close()
+	a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
+	from := streaming{chunks: slices.Concat(backendtest.One("t:a", "stone").Chunks, backendtest.One("t:b", "moss").Chunks)}
+	source := &session{app: a, view: view, backend: from}
+	to := memory.New(backendtest.Analyzer(t, "en"))
+	defer to.Close()
+	file := filepath.Join(t.TempDir(), copyStateName)
+	if err := a.transfer(t.Context(), source, from, to, file, copyState{From: "x", Cursor: "1", Chunks: 2}); !errors.Is(err, sheaf.ErrCorrupt) {
+		t.Fatalf("a copy of which nothing is there: %v", err)
+	}
+	var state copyState
+	if data, err := os.ReadFile(file); err != nil || json.Unmarshal(data, &state) != nil {
+		t.Fatal(err)
+	}
+	if err := a.transfer(t.Context(), source, from, to, file, state); err != nil || state.From != "x" {
+		t.Errorf("again: %v, from %q", err, state.From)
 	}
 }

@@ -213,7 +213,7 @@ func TestAuditOfPatched(t *testing.T) {
 	audit()
 	for i, put := range puts {
 		patch := &serve.DocumentPatch{Access: &[]string{who[(i+1)%4]}, Sets: &[]string{"finance"}}
-		if _, err := f.Collection.Patch(context.Background(), grant, put.ID, patch, ""); err != nil {
+		if _, err := f.Collection.Patch(context.Background(), grant, serve.Change{ID: put.ID}, patch); err != nil {
 			t.Fatal(err)
 		}
 	}

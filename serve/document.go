@@ -145,8 +145,8 @@ func validID(id sheaf.ID) error {
 	if !ok || tree == "" || path == "" {
 		return fieldError("id", "%q: must be TREE:PATH, as %s:guides/git.md", id, FreeTree)
 	}
-	if utf8.RuneCountInString(string(id)) > maxIDLength || !utf8.ValidString(string(id)) || strings.ContainsFunc(string(id), unicode.IsControl) || strings.ContainsAny(string(id), `\#`) {
-		return fieldError("id", "%q: must be valid UTF-8 of at most %d characters without control characters, backslashes and #", id, maxIDLength)
+	if utf8.RuneCountInString(string(id)) > maxIDLength || !utf8.ValidString(string(id)) || strings.ContainsFunc(string(id), unicode.IsControl) || strings.ContainsAny(string(id), "\\#\ufffd") {
+		return fieldError("id", "%q: must be valid UTF-8 of at most %d characters without control characters, backslashes, # and U+FFFD", id, maxIDLength)
 	}
 	if err := access.ValidName("id", tree); err != nil || tree == access.All {
 		return fieldError("id", "%q: its tree must not be *, nor begin or end with white space", id)

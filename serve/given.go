@@ -95,12 +95,13 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	return c.write(ctx, changes)
 }
 
-// Patch changes what is known of a document beside its text, as Write does, when its
-// tag is ifMatch; "*" is any, "" no condition. What the caller may not see cannot be
+// Patch changes what is known of a document beside its text, as Write does: of the one that
+// ch names, on the conditions of ch. What the caller may not see cannot be
 // changed so, since a patch could make it readable: it is the sheaf.ErrNotFound of a
 // document that does not exist.
-func (c *Collection) Patch(ctx context.Context, grant access.Grant, id sheaf.ID, p *DocumentPatch, ifMatch string) (Stored, error) {
-	changes := []Change{{ID: id, IfMatch: ifMatch}}
+func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch) (Stored, error) {
+	ch.Put = nil // it is made of what is kept, once the turn to write is the caller's
+	changes := []Change{ch}
 	if err := c.allowed(&grant, changes); err != nil {
 		return Stored{}, err
 	}
@@ -120,7 +121,7 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, id sheaf.ID,
 		return Stored{}, err
 	}
 	defer give()
-	if changes[0].Put, err = c.patched(&grant, id, p); err != nil {
+	if changes[0].Put, err = c.patched(&grant, ch.ID, p); err != nil {
 		return Stored{}, err
 	}
 	stored, err := c.carryOut(ctx, changes, nil)

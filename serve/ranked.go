@@ -153,7 +153,11 @@ func (r *Reader) rank(ctx context.Context, q *SearchRequest, parsed sheaf.Query,
 		}
 		found, err := r.newRanked(result)
 		if err == nil && q.Count {
-			err = r.countInto(ctx, found, parsed)
+			all := parsed
+			if by != nil && all.Words == nil {
+				all.Words = sheaf.Bool{} // what is ordered without words is everything
+			}
+			err = r.countInto(ctx, found, all)
 		}
 		return found, err
 	}

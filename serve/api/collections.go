@@ -156,16 +156,16 @@ func collectionRoutes() []*route {
 
 // serverRoutes are those about the server itself.
 func serverRoutes() []*route {
-	text := func(id, path, summary string, run func(context.Context, *call) ([]byte, error)) *route {
-		return operation(route{method: "GET", path: path, id: id, summary: summary, free: true, media: "text/plain; charset=utf-8"},
+	text := func(id, path, summary, media string, run func(context.Context, *call) ([]byte, error)) *route {
+		return operation(route{method: "GET", path: path, id: id, summary: summary, free: true, media: media},
 			func(ctx context.Context, c *call, _ *Nothing) (*raw, error) {
 				body, err := run(ctx, c)
-				return &raw{"text/plain; charset=utf-8", body}, err
+				return &raw{media, body}, err
 			})
 	}
 	ready := operation(route{method: "GET", path: "/readyz", id: "ready", summary: "Whether the server can answer", free: true, media: "text/plain; charset=utf-8"},
 		func(ctx context.Context, c *call, in *readyGet) (*raw, error) { return c.ready(ctx, in.Verbose) })
-	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", func(_ context.Context, c *call) ([]byte, error) {
+	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", metricsMedia, func(_ context.Context, c *call) ([]byte, error) {
 		var b bytes.Buffer
 		running, resting, waiting := c.api.gate.load()
 		gauges := map[string]float64{"sheaf_requests_running": float64(running), "sheaf_requests_resting": float64(resting), "sheaf_requests_waiting": float64(waiting)}
@@ -175,7 +175,7 @@ func serverRoutes() []*route {
 	})
 	metrics.scope = access.ScopeAdmin
 	return []*route{
-		text("live", "/livez", "Whether the server runs", func(context.Context, *call) ([]byte, error) { return []byte("ok\n"), nil }),
+		text("live", "/livez", "Whether the server runs", "text/plain; charset=utf-8", func(context.Context, *call) ([]byte, error) { return []byte("ok\n"), nil }),
 		ready,
 		metrics,
 		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true, media: "application/json"},

@@ -25,6 +25,7 @@ type documentPatch struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
 	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must not have. Otherwise 412."`
 	Key   string   `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
 	Body  serve.DocumentPatch
 }
@@ -33,6 +34,7 @@ type documentDelete struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
 	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
+	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must not have. Otherwise 412."`
 }
 
 // BatchBody is changes that are made together.
@@ -85,7 +87,7 @@ func documentRoutes() []*route {
 			}),
 		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document", scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
 			func(ctx context.Context, c *call, in *documentDelete) (*serve.Stored, error) {
-				stored, err := c.write(ctx, in.Where, []serve.Change{{ID: in.ID, IfMatch: in.Match}})
+				stored, err := c.write(ctx, in.Where, []serve.Change{{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None}})
 				if err != nil {
 					return nil, inHeader(err)
 				}
@@ -132,7 +134,7 @@ func (c *call) patch(ctx context.Context, in *documentPatch) (*serve.Stored, int
 	if err != nil {
 		return nil, 0, err
 	}
-	stored, err := collection.Patch(ctx, c.grant, in.ID, &in.Body, in.Match)
+	stored, err := collection.Patch(ctx, c.grant, serve.Change{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None}, &in.Body)
 	if err != nil {
 		return nil, 0, inHeader(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -74,8 +75,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if r == nil {
 		if m := a.mounted(req.URL.Path); m != nil && len(methods) == 0 {
 			name = "mounted"
-			if err := a.pass(w, req, m); err != nil {
+			answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+			defer func() { status = answer.status }() // before it is counted
+			if err := a.pass(answer, req, m); err != nil {
 				fail(err, nil)
+				answer.status = status
 			}
 			return
 		}
@@ -356,12 +360,15 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 	return nil
 }
 
+// noWeight is the weight of what a caller does not take: RFC 9110, section 12.4.2.
+var noWeight = regexp.MustCompile(`^[ \t]*[qQ]=0(?:\.0{0,3})?[ \t]*$`)
+
 // accepts reports whether a request takes a content coding.
 func accepts(req *http.Request, coding string) bool {
 	for part := range strings.SplitSeq(req.Header.Get("Accept-Encoding"), ",") {
-		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if strings.EqualFold(name, coding) {
-			return !strings.HasPrefix(strings.ReplaceAll(weight, " ", ""), "q=0.000") && strings.ReplaceAll(weight, " ", "") != "q=0"
+		name, weight, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(name), coding) {
+			return !noWeight.MatchString(weight)
 		}
 	}
 	return false

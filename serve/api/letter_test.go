@@ -24,6 +24,12 @@ func TestConditionsToTheLetter(t *testing.T) {
 		"If-None-Match compares weakly":        {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `"x" , W/` + stored.ETag}},
 		"If-None-Match of a batch does too":    {409, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Two.\n", "if_none_match": "W/` + strings.ReplaceAll(stored.ETag, `"`, `\"`) + `"}]}`, nil},
 		"If-Match does not":                    {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", `W/` + stored.ETag}},
+		"If-None-Match holds for DELETE":       {412, "DELETE", "/v1/documents/api:a.md", "", []string{"If-None-Match", "*"}},
+		"If-None-Match holds for PATCH":        {412, "PATCH", "/v1/documents/api:a.md", `{"title": "Two"}`, []string{"If-None-Match", stored.ETag}},
+		"lists have empty elements":            {412, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `, "x",, ` + stored.ETag + ` ,`}},
+		"an empty list":                        {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-None-Match", `, ,`}},
+		"an identifier with U+FFFD":            {400, "PUT", "/v1/documents/api:a%EF%BF%BD.md", `{"text": "Two.\n"}`, nil},
+		"one in a batch":                       {400, "POST", "/v1/documents", `{"documents": [{"id": "api:b\ufffd", "text": "Two.\n"}]}`, nil},
 		"an If-Match of nothing":               {400, "PUT", "/v1/documents/api:a.md", `{"text": "Two.\n"}`, []string{"If-Match", ""}},
 		"an If-Match of nothing on DELETE":     {400, "DELETE", "/v1/documents/api:a.md", "", []string{"If-Match", ""}},
 		"a condition of nothing in a batch":    {400, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Two.\n", "if_match": ""}]}`, nil},
@@ -39,9 +45,11 @@ func TestConditionsToTheLetter(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 		var d serve.Document
+		var list serve.DocumentList
 		s.get(t, "GET", "/v1/documents/api:a.md", "", &d)
-		if d.ETag != stored.ETag {
-			t.Fatalf("%s: the document was changed", name)
+		s.get(t, "GET", "/v1/documents?prefix=api:", "", &list)
+		if d.ETag != stored.ETag || len(list.Documents) != 1 {
+			t.Fatalf("%s: the document was changed, or there is another: %+v", name, list.Documents)
 		}
 	}
 }
@@ -153,6 +161,84 @@ func TestReadyTellsStrangersNothing(t *testing.T) {
 	for secret, told := range map[string]bool{"": false, secrets["ann"]: false, secrets["root"]: true} {
 		if status, body := s.as(t, secret, "GET", "/readyz", ""); status != http.StatusServiceUnavailable || strings.Contains(body, "is closed") != told {
 			t.Errorf("not ready: %d %s, want the reason: %t", status, body, told)
+		}
+	}
+}
+
+// A caller says in any spelling that the coding gzip is not wanted.
+func TestCodingsToTheLetter(t *testing.T) {
+	s := start(t, notes, nil)
+	for accepted, zipped := range map[string]bool{"gzip": true, "br, GZIP;q=0.001": true, "gzip;q=1.000": true, "gzip;q=0": false, "gzip; Q=0.0": false, "gzip ;q=0.00": false, "gzip;q=0.": false, "br": false} {
+		res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", accepted)
+		if got := res.Header.Get("Content-Encoding") == "gzip"; res.StatusCode != 200 || got != zipped {
+			t.Errorf("%s: %d, gzip %v", accepted, res.StatusCode, got)
+		}
+	}
+}
+
+// A trace is taken up also from who speaks a later version, with those flags alone that mean
+// something.
+func TestTracesToTheLetter(t *testing.T) {
+	s := start(t, notes, nil)
+	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for given, flags := range map[string]string{
+		"00-" + trace + "-" + span + "-01": "-01", "00-" + trace + "-" + span + "-ff": "-03", "01-" + trace + "-" + span + "-00": "-00", "cc-" + trace + "-" + span + "-01-what": "-01",
+		"00-" + trace + "-" + span + "-01-what": "", "ff-" + trace + "-" + span + "-01": "", "01-" + trace + "-" + span + "-01what": "", "00-" + strings.ToUpper(trace) + "-" + span + "-01": "", "00-" + trace + "-0000000000000000-01": "",
+	} {
+		res, _ := s.ask(t, "GET", "/livez", "", "Traceparent", given)
+		got := res.Header.Get("Traceparent")
+		if flags == "" && got != "" || flags != "" && (!strings.HasPrefix(got, "00-"+trace+"-") || !strings.HasSuffix(got, flags) || strings.Contains(got, span)) {
+			t.Errorf("%s: %q", given, got)
+		}
+	}
+}
+
+// What is ordered without a query is everything, and counted so.
+func TestCountOfWhatIsOrdered(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, parameters := range []string{"sort=path", "sort=random:7", "sort=-date&filter=ext:md"} {
+		var a serve.Answer
+		s.get(t, "GET", "/v1/search?count=true&window=1000&limit=100&facets=ext&"+parameters, "", &a)
+		faceted := 0
+		for _, v := range a.Facets["ext"] {
+			faceted += v.Count
+		}
+		if a.Matches == nil || a.Total.Relation != "eq" || *a.Matches != a.Total.Value || *a.Matches != faceted || faceted == 0 {
+			t.Errorf("%s: %v, %d by facets, total %+v", parameters, a.Matches, faceted, a.Total)
+		}
+	}
+}
+
+// The metrics have the status that another door answered with, and a help text each.
+func TestMetricsToTheLetter(t *testing.T) {
+	s := start(t, notes, nil)
+	s.api.Mount("/door/", "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/door/open" {
+			w.WriteHeader(http.StatusTeapot)
+		}
+		_, _ = w.Write([]byte("ok"))
+	}))
+	s.ask(t, "GET", "/door/open", "")
+	s.ask(t, "GET", "/door/shut", "")
+	res, body := s.ask(t, "GET", "/metrics", "")
+	if kind := res.Header.Get("Content-Type"); kind != "text/plain; version=0.0.4; charset=utf-8" {
+		t.Errorf("Content-Type: %s", kind)
+	}
+	for _, line := range []string{`sheaf_requests_total{operation="mounted",status="200"} 1`, `sheaf_requests_total{operation="mounted",status="418"} 1`} {
+		if !strings.Contains(string(body), line+"\n") {
+			t.Errorf("there is no %s in\n%s", line, body)
+		}
+	}
+	help := ""
+	for line := range strings.Lines(string(body)) {
+		if rest, ok := strings.CutPrefix(line, "# HELP "); ok {
+			name, text, _ := strings.Cut(rest, " ")
+			if help = name; strings.TrimSpace(text) == "" {
+				t.Errorf("no help: %s", line)
+			}
+		}
+		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok && !strings.HasPrefix(rest, help+" ") {
+			t.Errorf("no help: %s", line)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"runtime"
 	rtmetrics "runtime/metrics"
 	"slices"
@@ -78,6 +79,52 @@ func observe(all map[string]*series, label string, took time.Duration) {
 	s.sum += seconds
 }
 
+// gaugeHelp says what the gauges are.
+var gaugeHelp = map[string]string{
+	"sheaf_cache_bytes":      "Memory of the rankings that are remembered.",
+	"sheaf_cache_entries":    "Rankings that are remembered.",
+	"sheaf_goroutines":       "Goroutines of the process.",
+	"sheaf_heap_bytes":       "Heap with garbage.",
+	"sheaf_heap_live_bytes":  "Heap after the last collection.",
+	"sheaf_requests_resting": "Requests that wait for a model or a store on another machine.",
+	"sheaf_requests_running": "Requests that work.",
+	"sheaf_requests_waiting": "Requests that wait for their turn.",
+	"sheaf_uptime_seconds":   "Time since the server began.",
+}
+
+// metricsMedia is the text format of Prometheus.
+const metricsMedia = "text/plain; version=0.0.4; charset=utf-8"
+
+// statusWriter notes the status that another door answers with.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(status int) {
+	if !w.wrote && status >= http.StatusOK { // else it only says that more comes
+		w.status, w.wrote = status, true
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *statusWriter) Write(b []byte) (int, error) {
+	w.wrote = true
+	return w.ResponseWriter.Write(b)
+}
+
+// Flush implements http.Flusher.
+func (w *statusWriter) Flush() {
+	w.wrote = true
+	_ = http.NewResponseController(w.ResponseWriter).Flush() // who cannot flush sends all at the end
+}
+
+// Unwrap is for http.ResponseController.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
 // write writes all metrics in the text format of Prometheus.
 func (m *metrics) write(w io.Writer, gauges map[string]float64) {
 	m.mu.Lock()
@@ -95,7 +142,7 @@ func (m *metrics) write(w io.Writer, gauges map[string]float64) {
 	gauges["sheaf_goroutines"] = float64(runtime.NumGoroutine())
 	gauges["sheaf_uptime_seconds"] = time.Since(m.began).Seconds()
 	for _, name := range sortedKeys(gauges) {
-		fmt.Fprintf(w, "# TYPE %s gauge\n%s %v\n", name, name, gauges[name])
+		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n%s %v\n", name, gaugeHelp[name], name, name, gauges[name])
 	}
 }
 

@@ -284,7 +284,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 
 func (a *API) success(r *route, s *schemas) schema {
 	out := schema{"description": r.summary}
-	if r.set.byName["If-None-Match"] != nil || r.method == http.MethodPatch {
+	if r.set.byName["If-None-Match"] != nil && r.method != http.MethodDelete {
 		out["headers"] = schema{"ETag": schema{"description": "The version of the document: for If-Match and If-None-Match.", "schema": schema{"type": "string"}}}
 	}
 	switch {

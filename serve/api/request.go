@@ -3,11 +3,13 @@ package api
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,17 +30,26 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// traceparent is the header of W3C Trace Context, version 00.
-var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$`)
+// traceparent is the header of W3C Trace Context: a later version begins like version 00
+// and may go on.
+var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$`)
+
+// traceFlags are those of version 00 that mean something: sampled, and random.
+const traceFlags = 0b11
 
 // traceOf is the trace that a request belongs to, with a new span for this
 // server; "" when it brings none.
 func traceOf(req *http.Request) string {
-	m := traceparent.FindStringSubmatch(req.Header.Get("Traceparent"))
-	if m == nil || strings.Trim(m[1], "0") == "" || strings.Trim(m[2], "0") == "" {
+	given := req.Header.Values("Traceparent")
+	if len(given) != 1 {
 		return ""
 	}
-	return "00-" + m[1] + "-" + randomHex(8) + "-" + m[3]
+	m := traceparent.FindStringSubmatch(given[0])
+	if m == nil || m[1] == "ff" || m[1] == "00" && m[5] != "" || strings.Trim(m[2], "0") == "" || strings.Trim(m[3], "0") == "" {
+		return ""
+	}
+	flags, _ := strconv.ParseUint(m[4], 16, 8) // they are two digits
+	return fmt.Sprintf("00-%s-%s-%02x", m[2], randomHex(8), flags&traceFlags)
 }
 
 // checkOrigin refuses what a web page of somebody else's makes a browser send:

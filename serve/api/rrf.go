@@ -178,7 +178,11 @@ func (a *API) bindRRF(body []byte) (RRFBody, error) {
 	var list faults
 	in, ok := parseJSON(body, &list)
 	if !ok {
-		return out, problem("invalid-input", "%s", list[0].Detail)
+		first := list[0]
+		if first.Pointer != "#" {
+			first.Detail = first.Pointer + ": " + first.Detail
+		}
+		return out, problem("invalid-input", "%s", first.Detail)
 	}
 	o, ok := in.(*object)
 	if !ok {

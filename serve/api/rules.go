@@ -48,15 +48,15 @@ var patterns = map[string]struct{ expression, asks string }{
 	"query":   {`^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`, "must have no control characters"},
 	// a document that a caller may give: see serve.Change
 	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` + part + `)*$`,
-		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, # and control characters, whose parts are not empty, . or .., nor begin or end with white space"},
+		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, #, U+FFFD and control characters, whose parts are not empty, . or .., nor begin or end with white space"},
 	"sort":   {`^(-?(date|path|prop\..+)|-?random(:.*)?)?$`, "must be date, path, prop.NAME, each with a dash before it for the largest first, random, or random:7"},
 	"cursor": {`^([A-Za-z0-9_-]{22})?$`, "must be the next of an earlier answer, as it stood there"},
 	"facet":  {`^(tag|folder|tree|ext|prop\.[^,]+)$`, "must be tag, folder, tree, ext or prop.NAME"},
 	"shown":  {`\S`, "must be more than white space"},
 	"slug":   {`^[A-Za-z0-9_-]*$`, "must be letters, digits, _ and -"},
 	"own":    {`^[a-z][a-z0-9_-]*$`, "must be lower-case letters, digits, _ and -, a letter first"},
-	"seen":   {`^(?:\*|` + tag + `(?: *, *` + tag + `)*)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`}, // or none
-	"tags":   {`^(?:\*|` + tag + `(?: *, *` + tag + `)*)$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`},
+	"seen":   {`^(?:\*|` + tags + `)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`}, // or none
+	"tags":   {`^(?:\*|` + tags + `)$`, `must be *, or tags in double quotes with commas between them (RFC 9110, section 8.8.3)`},
 }
 
 // documented are patterns of fields that stand in the OpenAPI document only: what
@@ -106,11 +106,13 @@ const (
 	blank   = `\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	written = `[^` + blank + `]`
 	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
-	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\\#` // no character of an identifier
-	outside = blank + `\\#`                           // neither its first nor its last one
+	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no character of an identifier
+	outside = blank + `\x{fffd}\\#`                           // neither its first nor its last one
 	// part of a path: one or two characters that are not dots alone, or more
 	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` + outside + `/])`
 	tag  = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
+	// a list of them, of which some may be empty: RFC 9110, section 5.6.1
+	tags = `(?:, *)*` + tag + `(?: *,(?: *` + tag + `)?)*`
 )
 
 // memberName is what names of members of an object with any names are like.

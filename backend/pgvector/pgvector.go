@@ -83,8 +83,10 @@ type Store struct {
 	terms map[string]int32 // of the dictionary, whose entries never change
 	// What readers saw of fields, which are added and never changed.
 	fields map[string]int32
-	load   *load // that is open
-	closed bool
+	// vectors are the tables of fields that were asked last: see inField.
+	vectors map[string]vectorTable
+	load    *load // that is open
+	closed  bool
 }
 
 var _ interface {

@@ -121,4 +121,15 @@ func TestVectorsFilledAgain(t *testing.T) {
 	}
 	fill(with("t:c", backend.VectorBody, 1, 0), with("t:d", backend.VectorTitle, 1, 0))
 	find("t:d")
+	if err := pgvector.Drop(t.Context(), o.URL, o.Schema); err != nil {
+		t.Fatal(err)
+	}
+	fill(with("t:e", "other", 1, 0), with("t:f", backend.VectorBody, 1, 0))
+	req := backend.Request{Limit: 10, Vector: &backend.VectorRequest{Field: backend.VectorTitle, Vector: []float32{1, 0}}}
+	if found, err := reader.Retrieve(t.Context(), req); err != nil || len(found) != 0 {
+		t.Errorf("found %v, %v where nothing has such vectors", found, err)
+	}
+	if n, err := reader.(backend.Counter).Count(t.Context(), req); err != nil || n != 0 {
+		t.Errorf("counted %d, %v where nothing has such vectors", n, err)
+	}
 }

@@ -48,23 +48,65 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (n int, err erro
 }
 
 func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *backend.Request) (n int, err error) {
-	field, ok, err := vectorField(ctx, conn, req.Vector)
-	if err != nil || !ok {
-		return 0, err
-	}
-	var st statement
-	allowed := st.bound(req)
-	sql, err := st.text("SELECT count(DISTINCT v.chunk) FROM " + field.table() + " v" + inside(allowed))
-	if err != nil {
-		return 0, err
-	}
-	err = conn.QueryRow(ctx, sql, st.args...).Scan(&n)
+	err = s.inField(ctx, conn, req.Vector, func(field vectorTable) (string, []any, error) {
+		var st statement
+		allowed := st.bound(req)
+		sql, err := st.text("SELECT count(DISTINCT v.chunk) FROM " + field.table() + " v" + inside(allowed))
+		return sql, st.args, err
+	}, func(rows pgx.Rows) (err error) {
+		n, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+		return err
+	})
 	return n, err
 }
 
+// inField asks one statement about the field of a request, of which read reads the rows;
+// it is not called when nothing has vectors there. The table that the field had before is
+// looked up again in the same round trip, so that nobody removes it in between, and what was
+// asked of another one is asked again.
+func (s *Store) inField(ctx context.Context, conn *pgxpool.Conn, req *backend.VectorRequest, compose func(vectorTable) (string, []any, error), read func(pgx.Rows) error) error {
+	s.mu.Lock()
+	seen, ok := s.vectors[req.Field]
+	s.mu.Unlock()
+	if ok && seen.Dims == len(req.Vector) {
+		sql, args, err := compose(seen)
+		if err != nil {
+			return err
+		}
+		var b pgx.Batch
+		var now map[string]vectorTable
+		b.Queue(allVectorFields).Query(func(rows pgx.Rows) (err error) { now, err = readVectorFields(rows); return err })
+		b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+			if now[req.Field] != seen {
+				return nil
+			}
+			return read(rows)
+		})
+		if err = conn.SendBatch(ctx, &b).Close(); now[req.Field] == seen {
+			return err
+		}
+	}
+	field, ok, err := vectorField(ctx, conn, req)
+	if err != nil || !ok {
+		return err
+	}
+	s.mu.Lock()
+	if s.vectors == nil {
+		s.vectors = map[string]vectorTable{}
+	}
+	s.vectors[req.Field] = field
+	s.mu.Unlock()
+	sql, args, err := compose(field)
+	if err != nil {
+		return err
+	}
+	rows, _ := conn.Query(ctx, sql, args...)
+	return read(rows)
+}
+
 // vectorField is the field of a request; ok is false when nothing has vectors
-// there. It is read each time: another process may make the tables anew, with other
-// numbers, and vectors of one field would be compared with those of another.
+// there. It is read now: another process may make the tables anew, with other numbers, and
+// vectors of one field would be compared with those of another.
 func vectorField(ctx context.Context, conn *pgxpool.Conn, req *backend.VectorRequest) (vectorTable, bool, error) {
 	fields, err := vectorFields(ctx, conn)
 	if err != nil {
@@ -87,21 +129,24 @@ func inside(allowed string) string {
 	return " WHERE v.chunk = ANY(ARRAY(SELECT ord FROM " + allowed + "))"
 }
 
-func (s *Store) retrieveVectors(ctx context.Context, conn *pgxpool.Conn, req *backend.Request) (sheaf.Ranking, error) {
-	field, ok, err := vectorField(ctx, conn, req.Vector)
-	if err != nil || !ok {
-		return nil, err
+func (s *Store) retrieveVectors(ctx context.Context, conn *pgxpool.Conn, req *backend.Request) (out sheaf.Ranking, err error) {
+	if s.o.HNSW > 0 {
+		field, ok, err := vectorField(ctx, conn, req.Vector)
+		if err != nil || !ok {
+			return nil, err
+		}
+		return s.approximate(ctx, conn, req, field)
 	}
-	if s.o.HNSW == 0 {
+	err = s.inField(ctx, conn, req.Vector, func(field vectorTable) (string, []any, error) {
 		var st statement
 		scored := st.exact(field, req.Vector.Vector, st.bound(req))
 		sql, err := st.text(best(scored, ", r.passage", st.arg(req.Limit, "bigint")))
-		if err != nil {
-			return nil, err
-		}
-		return hits(conn.Query(ctx, sql, st.args...))
-	}
-	return s.approximate(ctx, conn, req, field)
+		return sql, st.args, err
+	}, func(rows pgx.Rows) (err error) {
+		out, err = hits(rows, nil)
+		return err
+	})
+	return out, err
 }
 
 // exact makes the relation (chunk, score, passage) of every chunk's best passage.

@@ -91,11 +91,14 @@ func TestLabBeside(t *testing.T) {
 		until(`document.querySelector(".two .scroll:last-child").textContent.startsWith("nosuch: ") && document.getElementById("notes").textContent.includes("nosuch")`), shoot("lab-beside"))
 	step(t, ctx, "a number, beside it", move, charts(1), until(`document.querySelector(".up, .down, .lab-controls .changed")`))
 
+	step(t, ctx, "a number that is none can be changed", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf&set.rrf_k=none"), until(`document.getElementById("notes").textContent.includes("rrf_k") && document.querySelector(".lab-controls input[type=range]")`),
+		move, until(`document.querySelector("svg.lab .node") && document.getElementById("notes").textContent === ""`))
 	step(t, ctx, "both", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf&compare=tree"), charts(2), until(`document.querySelectorAll(".judge li").length > 2 && document.getElementById("notes").textContent === ""`))
 	step(t, ctx, "the one beside it fails", fail("tree"), letter("undo"), charts(1), until(`document.querySelector(".two .scroll:last-child").textContent === "tree: its store is away" && document.getElementById("notes").textContent.includes("its store is away")`))
 	step(t, ctx, "a number moves the other", move, charts(1), until(`document.querySelector(".two .scroll svg.lab")`))
 	step(t, ctx, "the first one fails", fail("rrf"), letter("undo commit"), charts(1), until(`document.querySelector(".two .scroll:first-child").textContent === "rrf: its store is away" && !document.querySelector(".judge li")`), shoot("lab-first"))
-	step(t, ctx, "both fail", fail("rrf"), chromedp.Evaluate(`{ const one = window.fetch; window.fetch = (path, o) => path === "/v1/explain" ? one(path, {...o, body: JSON.stringify({profile: "rrf"})}) : one(path, o); } 0`, nil), move, until(`document.getElementById("notes").textContent.includes("its store is away")`))
+	step(t, ctx, "both fail", fail("rrf"), chromedp.Evaluate(`{ const one = window.fetch; window.fetch = (path, o) => path === "/v1/explain" ? one(path, {...o, body: JSON.stringify({profile: "rrf"})}) : one(path, o); } 0`, nil), move, until(`document.getElementById("notes").textContent.includes("its store is away") && document.querySelector(".lab-controls input[type=range]")`))
+	step(t, ctx, "which one is which", until(`getComputedStyle(document.querySelector(".two .scroll:first-child"), "::before").content === '"rrf"' && getComputedStyle(document.querySelector(".two .scroll:last-child"), "::before").content === '"tree"'`))
 	step(t, ctx, "both are back", fail("none"), letter("undo a commit"), charts(2), until(`document.querySelectorAll(".judge li").length > 0 && document.getElementById("notes").textContent === ""`))
 }
 

@@ -21,7 +21,10 @@ import (
 // around them either (WCAG 2.2), headings that leave out a level or have none above.
 const reach = `(() => {
 	const found = [], all = [...document.querySelectorAll("a[href], button, input, select, summary, svg [role=button]")].filter((e) => e.checkVisibility() && !e.closest(".hidden, .skip, dialog:not([open]), article"));
-	const box = (e) => e.getBoundingClientRect(), middle = (e) => { const b = box(e); return [b.x + b.width / 2, b.y + b.height / 2]; };
+	const box = (e) => {
+		const b = e.getBoundingClientRect(), h2 = e.closest(".result h2")?.getBoundingClientRect(); // which folds what is long
+		return h2 ? new DOMRect(b.x, b.y, b.width, Math.min(b.bottom, h2.bottom + 3) - b.y) : b;
+	}, middle = (e) => { const b = box(e); return [b.x + b.width / 2, b.y + b.height / 2]; };
 	const small = (e) => Math.min(box(e).width, box(e).height) < 23.9;
 	for (const e of all.filter(small)) {
 		const [x, y] = middle(e);
@@ -127,4 +130,16 @@ func TestPagePrint(t *testing.T) {
 		emulation.SetEmulatedMedia().WithMedia("print"), shoot("print"), until(`getComputedStyle(document.body).color === "rgb(0, 0, 0)" && getComputedStyle(document.body).backgroundColor === "rgb(255, 255, 255)"`),
 		until(`document.querySelector("article").getBoundingClientRect().width > 900`), until(`(() => { const p = document.querySelector("pre"); return p.scrollWidth <= p.clientWidth; })()`),
 		until(`!document.querySelector("header").checkVisibility() && !document.querySelector(".outline").checkVisibility()`))
+}
+
+// TestPageLongTitle: a title as long as a text leaves room for the other results, and a store that does
+// not answer is said before all else.
+func TestPageLongTitle(t *testing.T) {
+	ctx := browser(t)
+	f := servetest.Open(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) + "\n\nA commit.\n", "short.md": "# Short\n\nA commit.\n"}, nil)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown), until(`[...document.querySelectorAll(".result h2")].every((e) => e.clientHeight < 80)`), shoot("long-title"))
+	step(t, ctx, "a store that is away", chromedp.Evaluate(`window.real = window.fetch; window.fetch = (path, o) => path.startsWith("/readyz") ? Promise.resolve(new Response(JSON.stringify({detail: "it is away"}), {status: 503})) : real(path, o); 0`, nil),
+		chromedp.Click(`a[data-view="status"]`), until(`document.getElementById("notes").textContent === "the store: it is away" && document.querySelector("table").textContent.includes("it is away")`))
 }

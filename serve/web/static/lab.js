@@ -50,8 +50,8 @@ function build(main, profiles, profile, s) {
     make("label", {}, "Why not ", lab.whyNot = make("input", { type: "text", size: 28, placeholder: "path or identifier", onchange: () => { lab.not = lab.whyNot.value.trim(); lit = null; page.address(labAddress(lab)); rest(lab); } })));
   const about = make("p", { class: "place" }, profile.about);
   const controls = make("div", { class: "lab-controls", role: "group", "aria-label": "Parameters" });
-  lab.chart = make("div", { class: "scroll" });
-  lab.beside = make("div", { class: "scroll" });
+  lab.chart = make("div", { class: "scroll", "data-profile": profile.name });
+  lab.beside = make("div", { class: "scroll", "data-profile": s.compare });
   lab.detail = make("section", { "aria-label": "Arithmetic" });
   lab.judge = make("section", { class: "judge", "aria-label": "Judgements" });
   const charts = make("div", { class: s.compare ? "two" : "" }, lab.chart, s.compare && lab.beside);
@@ -93,8 +93,8 @@ function build(main, profiles, profile, s) {
     signal.throwIfAborted();
     if (lab.signal !== signal) return; // what is newer is asked for
     const [now, before, beside] = [mine.value, old.value, other.value];
-    // One of two that fails leaves the other one as it is asked for.
-    if (!now && !beside) throw mine.reason;
+    // One of two that fails leaves the other one as it is asked for, and all of them the numbers, which may be why.
+    if (!now && !beside && !mine.reason.status) throw mine.reason;
     [lab.was, lab.other] = [changed ? before : now, beside];
     if (other.reason) lab.beside.replaceChildren(failure(s.compare, other.reason));
     if (beside) lab.beside.replaceChildren(chart(lab, beside, null));
@@ -220,7 +220,7 @@ function chart(lab, answer, before) {
   const lastWide = 240;
   const w = left + columns.length * width + lastWide - width + 20;
   const h = top + (rows + 1) * high + 24;
-  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps order the results` });
+  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
   const shown = new Set(answer.results.slice(0, rows).map((r) => r.id));
   for (const c of columns) c.hits.slice(0, 5).forEach((hit) => shown.add(hit.id));
   const x = (i) => left + i * width;

@@ -1,6 +1,6 @@
 // What is indexed, what waits, what was left out and why.
 
-import { get, make, number, post, size } from "./api.js";
+import { Fault, get, make, number, post, size } from "./api.js";
 
 const row = (...cells) => make("tr", {}, ...cells.map((c, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, c)));
 /** The first entries of a long list, and how many more there are. */
@@ -11,10 +11,10 @@ let measuring = false; // whether recall was, when it was last looked at
 
 export async function show(main, s, page, signal) {
   const focused = document.activeElement?.closest("[aria-label=Recall]");
-  const [st, ready] = await Promise.all([get("/v1/status", {}, signal), get("/readyz", { verbose: true }, signal).catch((e) => e.problem || {})]);
+  const [st, unwell] = await Promise.all([get("/v1/status", {}, signal), get("/readyz", {}, signal).catch((e) => (e instanceof Fault ? e.message : ""))]); // else it is well, in words that are no JSON
   page.count(st.recall?.measuring ? "Recall is being measured." : measuring ? "Recall was measured." : "");
   measuring = Boolean(st.recall?.measuring);
-  page.notes(st.watch?.error ? [`the last look for changes failed: ${st.watch.error}`] : []);
+  page.notes([unwell && `the store: ${unwell}`, st.watch?.error && `the last look for changes failed: ${st.watch.error}`].filter(Boolean));
   const parts = Object.entries(st.bytes).sort((a, b) => b[1] - a[1]);
   const sections = [
     table("Collection", [
@@ -26,7 +26,7 @@ export async function show(main, s, page, signal) {
       row("model", st.model ? `${st.model}, ${st.dims} dimensions, ${number(st.vectors)} vectors` : "none: only words are searched"),
       row("generation", String(st.generation)),
       row("tasks", `${st.tasks.waiting} wait, ${st.tasks.failed} failed`),
-      row("store", ready.status === undefined ? "answers" : String(ready.detail || ready.status)),
+      row("store", unwell || "answers"),
     ]),
   ];
   if (st.vectors) sections.push(recall(st, () => show(main, s, page, signal), page));

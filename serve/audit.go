@@ -487,7 +487,7 @@ func (t *trial) pages(q SearchRequest) error {
 			return nil
 		}
 		matches := a.Matches
-		a, err = t.reader.Page(t.ctx, a.Next, "")
+		a, err = t.reader.Page(t.ctx, a.Next, SearchRequest{})
 		if err == nil {
 			a.Matches = matches
 		}

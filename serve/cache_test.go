@@ -96,9 +96,9 @@ func (w *twin) same(t *testing.T, g access.Grant, q serve.SearchRequest) {
 		if gotNext == "" {
 			return
 		}
-		a, err = with.Page(ctx, gotNext, q.Text)
+		a, err = with.Page(ctx, gotNext, q)
 		got, gotNext = answerText(t, a, err)
-		a, err = without.Page(ctx, wantNext, q.Text)
+		a, err = without.Page(ctx, wantNext, q)
 		want, wantNext = answerText(t, a, err)
 	}
 }

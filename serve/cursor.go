@@ -131,15 +131,21 @@ func (s *rankings) find(cursor, owner string) (k *kept, from, limit int, err err
 
 // Page is the page of an earlier search that a cursor stands for. A cursor that
 // no search gave, that is no longer kept, or that was given to another caller is
-// [ErrExpired]; one of another query is [ErrConflict]. text is the query that the caller believes
-// the cursor to belong to, as the answer showed it; "" for none.
-func (r *Reader) Page(ctx context.Context, cursor, text string) (*Answer, error) {
+// [ErrExpired]; one of another search is [ErrConflict]. as is the search that the caller
+// believes the cursor to belong to: its Text as the answer showed it, Filter, Profile and
+// Sort, each "" for whatever it was.
+func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*Answer, error) {
 	k, from, limit, err := r.c.rankings.find(cursor, r.owner())
 	if err != nil {
 		return nil, err
 	}
-	if shown := cmp.Or(k.request.label, k.request.Text); text != "" && text != shown {
-		return nil, conflictError("cursor", "it belongs to another query, %q", shown)
+	for _, of := range []struct{ what, believed, is string }{
+		{"query", as.Text, cmp.Or(k.request.label, k.request.Text)}, {"profile", as.Profile, cmp.Or(k.request.Profile, k.result.Profile)},
+		{"filter", as.Filter, k.request.Filter}, {"sort", as.Sort, k.request.Sort},
+	} {
+		if of.believed != "" && of.believed != of.is {
+			return nil, conflictError("cursor", "it belongs to another %s, %q", of.what, of.is)
+		}
 	}
 	if err := TakeTurn(ctx); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func TestTieredThroughADoor(t *testing.T) {
 	if answer.Total.Value != 3 || len(answer.Results) != 2 || answer.Next == "" {
 		t.Fatalf("%d of %d results, next %q", len(answer.Results), answer.Total.Value, answer.Next)
 	}
-	more, err := r.Page(context.Background(), answer.Next, "harbor")
+	more, err := r.Page(context.Background(), answer.Next, serve.SearchRequest{Text: "harbor"})
 	if err != nil || len(more.Results) != 1 {
 		t.Fatalf("%v, %v", more, err)
 	}

@@ -63,7 +63,7 @@ func TestSearchGetSimilar(t *testing.T) {
 				q.Sort = "random:7"
 			}
 			a := find(t, r, q)
-			b, err := r.Page(context.Background(), a.Next, "")
+			b, err := r.Page(context.Background(), a.Next, serve.SearchRequest{})
 			if err != nil || a.Total.Value != 7 || len(b.Results) != 2 {
 				t.Fatalf("drawn: %+v, then %+v, %v", a.Total, b, err)
 			}
@@ -206,7 +206,7 @@ func TestPagesHoldStill(t *testing.T) {
 			t.Fatal("the index did not change")
 		}
 		var err error
-		if page, err = r.Page(context.Background(), page.Next, "apples"); err != nil {
+		if page, err = r.Page(context.Background(), page.Next, serve.SearchRequest{Text: "apples"}); err != nil {
 			t.Fatal(err)
 		}
 		if page.Generation != first.Generation {
@@ -231,15 +231,20 @@ func TestForeignCursors(t *testing.T) {
 	f := servetest.Open(t, files, nil)
 	mine := find(t, reader(t, f, access.Unrestricted()), serve.SearchRequest{Text: "apples", Limit: 3})
 	other := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
-	if _, err := other.Page(context.Background(), mine.Next, ""); !errors.Is(err, serve.ErrExpired) {
+	if _, err := other.Page(context.Background(), mine.Next, serve.SearchRequest{}); !errors.Is(err, serve.ErrExpired) {
 		t.Errorf("somebody else's cursor: %v", err)
 	}
 	r := reader(t, f, access.Unrestricted())
-	if _, err := r.Page(context.Background(), mine.Next, "pears"); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("a cursor of another query: %v", err)
+	for _, as := range []serve.SearchRequest{{Text: "pears"}, {Profile: "rrf"}, {Text: "apples", Filter: "ext:md"}, {Sort: "path"}} {
+		if _, err := r.Page(context.Background(), mine.Next, as); !errors.Is(err, serve.ErrConflict) {
+			t.Errorf("a cursor of another search than %+v: %v", as, err)
+		}
+	}
+	if page, err := r.Page(context.Background(), mine.Next, serve.SearchRequest{Text: "apples", Profile: mine.Profile}); err != nil || len(page.Results) != 3 {
+		t.Errorf("a cursor of this search: %+v, %v", page, err)
 	}
 	for _, cursor := range []string{"", "x", "!!!", mine.Next + "A", mine.Next[1:], strings.Repeat("A", 22)} {
-		if _, err := r.Page(context.Background(), cursor, ""); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, serve.ErrExpired) {
+		if _, err := r.Page(context.Background(), cursor, serve.SearchRequest{}); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, serve.ErrExpired) {
 			t.Errorf("cursor %q: %v", cursor, err)
 		}
 	}

@@ -96,7 +96,11 @@ func TestPagesOfSimilar(t *testing.T) {
 		}
 		s.get(t, "GET", "/v1/search?query=notes:git.md&cursor="+first.Next, "", &second) // as the answer shows its query
 	}
-	s.wrong(t, http.StatusConflict, "GET", "/v1/similar?id=notes:hg.md&cursor="+first.Next, "")
+	for _, other := range []string{"id=notes:hg.md", "id=notes:git.md&profile=rrf", "id=notes:git.md&filter=ext:md"} {
+		if p := s.wrong(t, http.StatusConflict, "GET", "/v1/similar?"+other+"&cursor="+first.Next, ""); len(p.Errors) != 1 || p.Errors[0].Parameter != "cursor" {
+			t.Errorf("%s: %+v", other, p)
+		}
+	}
 	for path, body := range map[string]string{ // which have no pages
 		"/v1/explain":         `{"query": "commit"`,
 		"/v1/explain/absence": `{"query": "commit", "id": "notes:git.md"`,

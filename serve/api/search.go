@@ -38,13 +38,13 @@ type AskedBody struct {
 // SearchBody is the body of a search, whose answer has pages.
 type SearchBody struct {
 	AskedBody
-	Cursor string `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. The query, or id, when it is given too, must be that answer's; all else is ignored."`
+	Cursor string `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. What is given too of query, or id, filter, profile and sort must be that answer's; all else is ignored."`
 }
 
 type searchGet struct {
 	Where
 	SearchFields
-	Cursor string `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. The query, when it is given too, must be that answer's; all else is ignored."`
+	Cursor string `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. What is given too of query, filter, profile and sort must be that answer's; all else is ignored."`
 }
 
 type searchPost struct {
@@ -60,7 +60,7 @@ func (c *call) search(ctx context.Context, w Where, cursor string, q serve.Searc
 	defer r.Close()
 	var a *serve.Answer
 	if cursor != "" {
-		a, err = r.Page(ctx, cursor, q.Text)
+		a, err = r.Page(ctx, cursor, q)
 	} else {
 		a, err = r.Search(ctx, q)
 	}
@@ -104,7 +104,7 @@ type chunkGet struct {
 type similarGet struct {
 	Where
 	SearchFields
-	Cursor string   `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages; all else is ignored."`
+	Cursor string   `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
 	ID     sheaf.ID `query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
 }
 
@@ -234,7 +234,8 @@ func (c *call) similar(ctx context.Context, w Where, cursor string, id sheaf.ID,
 	defer r.Close()
 	var a *serve.Answer
 	if cursor != "" {
-		a, err = r.Page(ctx, cursor, string(id))
+		q.Text = string(id)
+		a, err = r.Page(ctx, cursor, q)
 	} else {
 		a, err = r.Similar(ctx, id, q)
 	}

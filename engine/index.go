@@ -3,8 +3,8 @@
 // [Index], a folder that is open; [Load], a set of changes that become durable
 // and visible together; and [Snapshot], the index as it was at one moment.
 //
-// There is one writer: a lock file keeps other processes out, which can go on
-// reading. Readers hold snapshots, take no lock and never wait. Deleted chunks
+// There is one writer at a time: while it loads or merges, a lock file keeps other
+// processes out, which can go on reading. Readers hold snapshots, take no lock and never wait. Deleted chunks
 // are bitmaps in the manifest until a merge leaves them out.
 //
 // Scores are those of package bm25 over the chunks that are not deleted. Top-k
@@ -122,7 +122,8 @@ type Index struct {
 	writer chan struct{} // holds one token: the right to load
 
 	publish sync.Mutex // guards what follows, and publication
-	lock    io.Closer  // nil until the first load
+	lock    io.Closer  // nil while nothing is written
+	users   int        // loads and merges that are on their way
 	state   state      // of the manifest
 	stale   bool       // publication failed: nobody knows what the manifest says
 
@@ -329,37 +330,71 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// takeLock makes this process the writer; ix.publish is held.
-func (ix *Index) takeLock() error {
+// take makes this process the writer until give is called as often: between loads and
+// merges another process may write.
+func (ix *Index) take() error {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	err := error(nil)
 	switch {
 	case ix.options.ReadOnly:
-		return ErrReadOnly
-	case ix.closed.Load():
-		return ErrClosed
-	case ix.lock != nil && !ix.stale:
+		err = ErrReadOnly
+	case ix.stop.Err() != nil:
+		err = ErrClosed
+	case ix.lock == nil:
+		err = ix.takeLock()
+	case ix.stale:
+		err = ix.publishAgain()
+	}
+	if err == nil {
+		ix.users++
+	}
+	return err
+}
+
+// give ends what take began. After a publication that failed the lock is kept: what it was
+// about must not come to light through another process.
+func (ix *Index) give() error {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	if ix.users--; ix.users > 0 || ix.stale {
 		return nil
 	}
-	if ix.writing.Load() {
-		return ix.publishAgain()
-	}
+	return ix.giveLock()
+}
+
+// giveLock lets other processes write; ix.publish is held.
+func (ix *Index) giveLock() error {
 	if ix.lock == nil {
-		if err := ix.fs.MkdirAll(ix.options.Dir); err != nil {
-			return err
-		}
-		lock, err := ix.fs.Lock(filepath.Join(ix.options.Dir, lockName))
-		if err != nil {
-			return err
-		}
-		ix.lock = lock
-		ix.stale = true
+		return nil // the index was closed meanwhile
 	}
-	if err := ix.load(); err != nil {
+	err := ix.lock.Close()
+	ix.lock = nil
+	ix.writing.Store(false)
+	return err
+}
+
+// takeLock takes the lock and reads what others published; ix.publish is held.
+func (ix *Index) takeLock() error {
+	if err := ix.fs.MkdirAll(ix.options.Dir); err != nil {
 		return err
 	}
+	lock, err := ix.fs.Lock(filepath.Join(ix.options.Dir, lockName))
+	if err != nil {
+		return err
+	}
+	if g, unknown := ix.watch.Generation(); unknown != nil || g != ix.seen.Load() {
+		err = ix.load()
+	}
+	if err == nil {
+		_, err = manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, ix.owns)
+	}
+	if err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	ix.lock = lock
 	ix.writing.Store(true)
-	ix.stale = false
-	_, err := manifest.Sweep(ix.fs, ix.options.Dir, manifest.Manifest{Files: ix.state.files()}, ix.owns)
-	return err
+	return nil
 }
 
 // publishAgain publishes the current state once more, after a publication that
@@ -372,6 +407,7 @@ func (ix *Index) publishAgain() error {
 		return err
 	}
 	ix.state, ix.stale = next, false // no sweep: a merge may be writing a segment
+	ix.seen.Store(next.generation)
 	return nil
 }
 
@@ -395,9 +431,5 @@ func (ix *Index) Close() error {
 	if s := ix.current.Swap(nil); s != nil {
 		err = errors.Join(err, s.Release())
 	}
-	if ix.lock != nil {
-		err = errors.Join(err, ix.lock.Close())
-		ix.lock = nil
-	}
-	return err
+	return errors.Join(err, ix.giveLock())
 }

@@ -68,8 +68,8 @@ type flushed struct {
 	deleted segment.Bitset
 }
 
-// Begin begins a load; it waits until no other is open. The first one takes the
-// index's lock: an error that wraps ErrLocked says who holds it.
+// Begin begins a load; it waits until no other is open. It takes the index's lock until
+// Close: an error that wraps ErrLocked says who holds it.
 func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 	select {
 	case <-ix.writer:
@@ -78,10 +78,7 @@ func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 	case <-ix.stop.Done():
 		return nil, ErrClosed
 	}
-	ix.publish.Lock()
-	err := ix.takeLock()
-	ix.publish.Unlock()
-	if err != nil {
+	if err := ix.take(); err != nil {
 		ix.writer <- struct{}{}
 		return nil, fmt.Errorf("write to index %s: %w", ix.options.Dir, err)
 	}
@@ -561,6 +558,7 @@ func (l *Load) Close() error {
 		errs = append(errs, f.release(), l.index.drop(f.name))
 	}
 	l.flushed = nil // their files are gone
+	errs = append(errs, l.index.give())
 	l.index.writer <- struct{}{}
 	return errors.Join(errs...)
 }
@@ -661,6 +659,7 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 	snapshot.number()
 	before := ix.state.files()
 	ix.state = next
+	ix.seen.Store(next.generation)
 	ix.swap(snapshot)
 	var errs []error
 	for _, f := range added {

@@ -101,7 +101,7 @@ func (ix *Index) mergeInBackground() {
 	m.done = make(chan struct{})
 	m.running.Store(true)
 	go func() {
-		for ix.stop.Err() == nil {
+		for ix.stop.Err() == nil && ix.mergeDue() {
 			again, err := ix.mergeOnce(ix.stop, ix.options.MergeRate, 1, ix.tiers)
 			if err != nil || !again {
 				break
@@ -113,6 +113,17 @@ func (ix *Index) mergeInBackground() {
 		m.done = nil
 		m.running.Store(false)
 	}()
+}
+
+// mergeDue reports whether there is anything to merge, so that the lock need not be taken to
+// see that there is not.
+func (ix *Index) mergeDue() bool {
+	snapshot := ix.hold()
+	if snapshot == nil {
+		return false
+	}
+	due := len(ix.tiers(snapshot.views)) > 0
+	return snapshot.Release() == nil && due
 }
 
 // waitForMerges waits until the background merges that run have ended; false when ctx
@@ -137,22 +148,19 @@ func (ix *Index) waitForMerges(ctx context.Context) bool {
 // the index's lock: an error that wraps ErrLocked says who holds it. The error is
 // ErrClosed once the index is closed.
 func (ix *Index) Merge(ctx context.Context) error {
-	ix.publish.Lock()
-	err := ix.takeLock()
-	ix.publish.Unlock()
-	if err != nil {
-		return fmt.Errorf("merge index %s: %w", ix.options.Dir, err)
-	}
 	if !ix.waitForMerges(ctx) {
 		return ctx.Err()
 	}
-	_, err = ix.mergeOnce(ctx, math.MaxInt64, runtime.GOMAXPROCS(0), func(views []*view) []*view {
+	_, err := ix.mergeOnce(ctx, math.MaxInt64, runtime.GOMAXPROCS(0), func(views []*view) []*view {
 		if len(views) > 1 || len(views) == 1 && views[0].deleted != nil {
 			return views
 		}
 		return nil
 	})
-	return err
+	if err != nil {
+		return fmt.Errorf("merge index %s: %w", ix.options.Dir, err)
+	}
+	return nil
 }
 
 // tiers chooses the segments to merge next, none when all is well.
@@ -192,6 +200,10 @@ func (ix *Index) mergeOnce(ctx context.Context, rate int64, most int, choose fun
 	if err := ix.pause(ctx); err != nil {
 		return false, err // a small merge would end before it waits
 	}
+	if err := ix.take(); err != nil {
+		return false, err // the next load here or there tries again
+	}
+	defer func() { err = errors.Join(err, ix.give()) }()
 	snapshot := ix.hold()
 	if snapshot == nil {
 		return false, ErrClosed

@@ -87,8 +87,8 @@ var _ interface {
 // other models is sheaf.ErrInvalid, one that another version of the program made
 // sheaf.ErrUnsupported; the message says what to do.
 //
-// The first write takes the index's lock until Close; while another process holds
-// it, writes are sheaf.ErrUnavailable and reads go on.
+// A write takes the index's lock until it and the merges that follow it are done; while
+// another process holds it, writes are sheaf.ErrUnavailable and reads go on.
 func Open(o Options) (*Store, error) {
 	if o.Analyzer == nil {
 		return nil, sheaf.Invalidf("open index %s: no analyzer", o.Dir)

@@ -126,11 +126,22 @@ func TestWriteRetrieveDeleteReopen(t *testing.T) {
 	if err := reader.Write(ctx, backend.Batch{}); !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Fatalf("writing to a store that was opened for reading gives %v", err)
 	}
+	load, err := s.Bulk(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
 	second := open(t, embedded.Options{Dir: dir})
 	if err := second.Write(ctx, backend.Batch{}); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Fatalf("a second writer gets %v", err)
 	}
 	check(second, sheaf.Match{Text: "cow"}, "t:c")
+	if err := load.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Write(ctx, backend.Batch{Replace: []sheaf.ID{"t:c"}}); err != nil {
+		t.Fatalf("a second writer, when the first is done: %v", err)
+	}
+	check(s, sheaf.Match{Text: "cow"})
 }
 
 // TestMadeAnewUnderReader: a reader that stays open while the folder is emptied

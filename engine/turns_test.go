@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestTurns: who has an index open writes without keeping others from it for longer than
+// that takes, and goes on from what they wrote; also what is merged in the background.
+func TestTurns(t *testing.T) {
+	dir := t.TempDir()
+	a, b := testIndex(t, dir), testIndex(t, dir)
+	rng := rand.New(rand.NewPCG(65, 3))
+	chunks := 0
+	for n := range 3 * tierFactor {
+		ix, other := a, b
+		if n%2 == 1 {
+			ix, other = b, a
+		}
+		load, err := ix.Begin(t.Context())
+		if err != nil {
+			t.Fatalf("load %d: %v", n, err)
+		}
+		if _, err := other.Begin(t.Context()); !errors.Is(err, ErrLocked) {
+			t.Fatalf("beside a load: %v, want ErrLocked", err)
+		}
+		if err := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, n, 1, 40)), load.Commit(t.Context()), load.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if !ix.waitForMerges(t.Context()) {
+			t.Fatal(t.Context().Err())
+		}
+		chunks++
+		for _, ix := range []*Index{a, b} {
+			s, err := ix.Acquire()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st := s.Stats(); st.Chunks != chunks || st.Segments > 2*tierFactor {
+				t.Fatalf("after load %d: %d chunks in %d segments, want %d", n, st.Chunks, st.Segments, chunks)
+			}
+			if err := s.Release(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := b.Merge(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := a.Merge(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

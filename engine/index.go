@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -409,6 +410,26 @@ func (ix *Index) publishAgain() error {
 	ix.state, ix.stale = next, false // no sweep: a merge may be writing a segment
 	ix.seen.Store(next.generation)
 	return nil
+}
+
+// Empty removes what the index in a folder holds, whatever it is; who has it open finds it
+// empty. While another process writes there it removes nothing: the error wraps ErrLocked.
+func Empty(dir string) error {
+	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there is no folder
+	}
+	if err != nil {
+		return fmt.Errorf("empty index %s: %w", dir, err)
+	}
+	entries, err := os.ReadDir(dir)
+	errs := []error{err}
+	for _, e := range entries {
+		if e.Name() != lockName { // which somebody may be about to take
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(append(errs, lock.Close())...)
 }
 
 // owns reports whether a file of the folder is one of the index's, by its name.

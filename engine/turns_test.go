@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 )
 
@@ -50,5 +51,43 @@ func TestTurns(t *testing.T) {
 	}
 	if err := a.Merge(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestEmpty: an index is not emptied under a load, or what that commits would name files
+// that are gone; who has it open goes on with an empty one.
+func TestEmpty(t *testing.T) {
+	dir := t.TempDir()
+	if err := Empty(filepath.Join(dir, "none")); err != nil {
+		t.Errorf("no folder: %v", err)
+	}
+	ix := testIndex(t, dir)
+	rng := rand.New(rand.NewPCG(65, 4))
+	commit(t, ix, nil, randomChunks(rng, 0, 3, 40))
+	load, err := ix.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Empty(dir); !errors.Is(err, ErrLocked) {
+		t.Errorf("under a load: %v, want ErrLocked", err)
+	}
+	if err := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, 3, 1, 40)), load.Commit(t.Context()), load.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := Empty(dir); err != nil {
+		t.Skipf("this platform keeps files that are open: %v", err)
+	}
+	commit(t, ix, nil, randomChunks(rng, 4, 2, 40))
+	for _, ix := range []*Index{ix, testIndex(t, dir)} {
+		s, err := ix.Acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st, faults := s.Stats(), s.Check(t.Context(), nil); st.Chunks != 2 || len(faults) > 0 {
+			t.Errorf("%d chunks, want 2, %v", st.Chunks, faults)
+		}
+		if err := s.Release(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -108,6 +108,10 @@ func Open(o Options) (*Store, error) {
 	return &Store{index: index, lengths: o.Lengths, allChunks: o.AllChunks}, nil
 }
 
+// Empty removes what the index in a folder holds, whatever made it. It is
+// sheaf.ErrUnavailable while another process writes there.
+func Empty(dir string) error { return category(engine.Empty(dir)) }
+
 // category puts the engine's errors into those of the root package.
 func category(err error) error {
 	if err == nil {

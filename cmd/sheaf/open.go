@@ -15,6 +15,7 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
+	"sheaf/backend/embedded"
 	"sheaf/catalog"
 	"sheaf/chunk"
 	"sheaf/cmd/sheaf/internal/collection"
@@ -270,7 +271,7 @@ func (s *session) openStores(ctx context.Context) error {
 	if s.view.Settings().Extra[remakingKey] == remakingEngine {
 		if err = errRemaking; !s.asIs {
 			err = s.whenFree(ctx, func() error {
-				return s.empty(ctx, remakingEngine, func() error { return os.RemoveAll(collection.EngineDir(s.where.Dir)) })
+				return s.empty(ctx, remakingEngine, func() error { return embedded.Empty(collection.EngineDir(s.where.Dir)) })
 			})
 		}
 		if err != nil {

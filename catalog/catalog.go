@@ -319,20 +319,12 @@ func (c *Catalog) View() *View {
 	return c.current
 }
 
-// Reload looks for a generation that another process published.
+// Reload looks for a generation that another process published. It is not safe beside
+// itself and changes: see Follow.
 func (c *Catalog) Reload() error {
-	generation, err := c.watch.Generation()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
-	}
-	c.mu.Lock()
-	same := generation == c.current.generation
-	c.mu.Unlock()
-	if same {
-		return nil
+	newer, err := c.newer()
+	if err != nil || !newer {
+		return err
 	}
 	view, err := c.load()
 	if errors.Is(err, sheaf.ErrNotFound) {
@@ -343,6 +335,35 @@ func (c *Catalog) Reload() error {
 	}
 	c.replace(view)
 	return nil
+}
+
+// newer reports whether the newest generation is not the one that is known here.
+func (c *Catalog) newer() (bool, error) {
+	generation, err := c.watch.Generation()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return generation != c.current.generation, nil
+}
+
+// Follow is Reload for many at once, while this process may change the catalog, too. It
+// waits only when there is something newer.
+func (c *Catalog) Follow() error {
+	newer, err := c.newer()
+	if err != nil || !newer {
+		return err
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.held != nil {
+		return nil // it was published here
+	}
+	return c.Reload()
 }
 
 func (c *Catalog) replace(view *View) {

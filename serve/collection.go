@@ -168,12 +168,19 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 	if c.closed.Load() {
 		return nil, fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 	}
-	// What the store holds still is older than the view, which then knows its documents.
+	// What the store holds still is older than the view, which then knows its documents, also
+	// those that another process indexed.
 	store, pinned := c.o.Backend, backend.Backend(nil)
 	if p, ok := store.(backend.Pinner); ok {
 		if held, err := p.Pin(); err == nil { // else its requests say why
 			store, pinned = held, held
 		}
+	}
+	if err := c.o.Catalog.Follow(); err != nil {
+		if pinned != nil {
+			err = errors.Join(err, pinned.Close())
+		}
+		return nil, err
 	}
 	view := c.o.Catalog.View()
 	at, told := stampOf(view, store)

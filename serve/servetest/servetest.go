@@ -58,6 +58,14 @@ func Unindexed(t testing.TB, files map[string]string, change func(*serve.Options
 	return f
 }
 
+// Beside is the same index opened once more, as another process does.
+func (f *Fixture) Beside(t testing.TB) *Fixture {
+	t.Helper()
+	g := &Fixture{Root: f.Root, index: f.index}
+	g.open(t, nil)
+	return g
+}
+
 func (f *Fixture) open(t testing.TB, change func(*serve.Options)) {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})

@@ -101,7 +101,7 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 	report := &Report{}
 	view := o.Catalog.View()
 	defer view.Close()
-	o.Trees = withGiven(o.Trees, view)
+	o.Trees = o.treesNow(view)
 	p := &plan{pending: view.Pending(), removed: removed}
 	for i := range docs {
 		g := &docs[i]
@@ -129,7 +129,9 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 	if err := p.findBegun(view); err != nil {
 		return report, err
 	}
-	p.planSettings(view, o)
+	if err := p.planSettings(view, o); err != nil {
+		return report, err
+	}
 	return report, o.carryOut(ctx, p, report, began)
 }
 
@@ -232,18 +234,6 @@ func (r *runner) vectors(ctx context.Context, j *job, doc *sheaf.Document, at ma
 		chunks[place].Vectors = rest[i].Vectors
 	}
 	return err
-}
-
-// withGiven adds the trees without a folder that the catalog knows: their
-// documents were given, and stay whatever folders are indexed.
-func withGiven(trees []catalog.Tree, view *catalog.View) []catalog.Tree {
-	out := slices.Clone(trees)
-	for _, t := range view.Settings().Trees {
-		if t.Root == "" && !slices.ContainsFunc(trees, func(u catalog.Tree) bool { return u.Name == t.Name }) {
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 // content is what the job is about: a file that is read, or a text that was given.

@@ -22,9 +22,11 @@ import (
 type Options struct {
 	Catalog *catalog.Catalog
 	Backend backend.Backend
-	// Trees are the folders to index; documents of other trees are removed.
-	Trees []catalog.Tree
-	Walk  WalkOptions
+	// Trees are the folders to index; documents of other trees are removed. Known are
+	// those that the catalog had when Trees was chosen: what another process added to
+	// them or moved since then stays so. Nil keeps none of that.
+	Trees, Known []catalog.Tree
+	Walk         WalkOptions
 	// Walked is a walk of one of the trees, with the same options and of this
 	// moment, which is then not walked again; nil is none.
 	Walked *Walk
@@ -211,10 +213,14 @@ func sameContent(j *job) bool {
 // Run brings catalog and backend up to date with the folders. When nothing
 // changed it writes nothing and takes no lock. Files that cannot be read are
 // skipped, with the reason, and the rest is indexed. Errors wrap
-// sheaf.ErrUnavailable when another process is indexing.
+// sheaf.ErrUnavailable when another process is indexing, [ErrMadeAnew] when one did so
+// in another way than Settings records.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	o.defaults()
 	began := time.Now()
+	if err := o.Catalog.Follow(); err != nil {
+		return nil, err
+	}
 	p, err := makePlan(ctx, &o)
 	if err != nil {
 		return nil, err

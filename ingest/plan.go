@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -139,7 +137,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	view := o.Catalog.View()
 	defer view.Close()
 	o.Progress(Progress{Phase: PhaseScan})
-	o.Trees = withGiven(o.Trees, view)
+	o.Trees = o.treesNow(view)
 	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, seen: map[string]int64{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
 	for _, tree := range o.Trees {
@@ -176,8 +174,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 		return nil, err
 	}
 	sortSkips(p.skipped)
-	p.planSettings(view, o)
-	return p, nil
+	return p, p.planSettings(view, o)
 }
 
 // walk walks the folder of a tree, unless that was done just before.
@@ -296,24 +293,6 @@ func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
 		}
 	}
 	return refused, err
-}
-
-// planSettings finds out whether what is recorded of the collection changes.
-func (p *plan) planSettings(view *catalog.View, o *Options) {
-	old := view.Settings()
-	next := old
-	next.Trees = slices.Clone(o.Trees)
-	next.Extra = map[string]string{}
-	maps.Copy(next.Extra, old.Extra)
-	if o.Settings != nil {
-		o.Settings(&next)
-	}
-	p.listed = old.Extra[skippedKey] == hashSkips(p.skipped)
-	a, errA := json.Marshal(old)
-	b, errB := json.Marshal(next)
-	if errA != nil || errB != nil || string(a) != string(b) {
-		p.settings = &next
-	}
 }
 
 func hashSkips(skipped []catalog.Skip) string {

@@ -2,11 +2,14 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"sheaf/catalog"
+	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/servetest"
@@ -72,5 +75,30 @@ func TestBeside(t *testing.T) {
 	}
 	if _, err := reader(t, writer, access.Unrestricted()).Get(t.Context(), "api:given.md", serve.GetOptions{}); err != nil {
 		t.Errorf("what the other was given: %v", err)
+	}
+}
+
+// TestBesideAnew: an index that another process made anew in another way is not searched with
+// words that it does not have, nor written to; it is to be opened again.
+func TestBesideAnew(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	other := f.Beside(t)
+	settings := catalog.Settings{Trees: f.Options.Ingest.Trees}
+	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+		t.Fatal(err)
+	}
+	reader(t, f, access.Unrestricted()) // before it is made
+	settings.Analyzer, settings.Chunker = f.Options.Analyzer.Name(), "window"
+	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.For(access.Unrestricted())
+	for what, err := range map[string]error{"a reader": err, "readiness": f.Ready(t.Context())} {
+		if !errors.Is(err, ingest.ErrMadeAnew) {
+			t.Errorf("%s: %v, want ErrMadeAnew", what, err)
+		}
+	}
+	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), []serve.Change{{ID: "api:given.md", Put: &serve.DocumentInput{Text: "# Given\n"}}}); !errors.Is(err, ingest.ErrMadeAnew) {
+		t.Errorf("a document that is given: %v, want ErrMadeAnew", err)
 	}
 }

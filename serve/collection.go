@@ -105,6 +105,7 @@ type Collection struct {
 	words    wordCounts
 	cache    *cache // nil remembers nothing
 	recall   recallMeter
+	agreed   atomic.Uint64 // generation that was made as Options says
 	// fresh says that nothing was indexed when it was opened, and willWatch that somebody
 	// will.
 	fresh     bool
@@ -163,7 +164,8 @@ func (c *Collection) Profile() string { return c.o.Profile }
 var ErrExpired = fmt.Errorf("%w: there is no such cursor, or it is kept no longer: search again without it", sheaf.ErrNotFound)
 
 // For is the collection at this moment as a caller with grant may see it. Close
-// the Reader when done.
+// the Reader when done. When another process made the index anew in another way the error
+// wraps [ingest.ErrMadeAnew].
 func (c *Collection) For(grant access.Grant) (*Reader, error) {
 	if c.closed.Load() {
 		return nil, fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
@@ -176,15 +178,33 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 			store, pinned = held, held
 		}
 	}
-	if err := c.o.Catalog.Follow(); err != nil {
+	view, err := c.latest()
+	if err != nil {
 		if pinned != nil {
 			err = errors.Join(err, pinned.Close())
 		}
 		return nil, err
 	}
-	view := c.o.Catalog.View()
 	at, told := stampOf(view, store)
 	return &Reader{c: c, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, store, c, &grant)}, nil
+}
+
+// latest is what is known of the documents now, also from other processes. The error wraps
+// ingest.ErrMadeAnew when one of those made the index in another way, so that words and
+// vectors of queries are none of its.
+func (c *Collection) latest() (*catalog.View, error) {
+	if err := c.o.Catalog.Follow(); err != nil {
+		return nil, err
+	}
+	view := c.o.Catalog.View()
+	if c.o.Ingest != nil && view.Generation() != c.agreed.Load() {
+		if err := c.o.Ingest.Agrees(view); err != nil {
+			view.Close()
+			return nil, err
+		}
+		c.agreed.Store(view.Generation())
+	}
+	return view, nil
 }
 
 // stampOf is the state of the index that a view and a store are at; told is false
@@ -277,6 +297,11 @@ func (c *Collection) Ready(ctx context.Context) error {
 	if c.given.recovering.Load() {
 		return fmt.Errorf("%w: documents that were accepted are being indexed", sheaf.ErrUnavailable)
 	}
+	view, err := c.latest()
+	if err != nil {
+		return err
+	}
+	view.Close()
 	if r, ok := c.o.Backend.(backend.Reporter); ok {
 		if _, err := r.Stats(ctx); err != nil && !errors.Is(err, sheaf.ErrUnsupported) {
 			return fmt.Errorf("%w: the store does not answer: %w", sheaf.ErrUnavailable, backend.Gone(err))

@@ -24,6 +24,7 @@ import (
 	"sheaf/inference"
 	"sheaf/inference/company"
 	"sheaf/inference/static/english"
+	"sheaf/ingest"
 	"sheaf/vfs"
 )
 
@@ -116,7 +117,12 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err := s.prepare(o); err != nil {
 		return nil, err
 	}
-	if err := s.bringUp(ctx, o); err != nil {
+	err := s.bringUp(ctx, o)
+	if errors.Is(err, ingest.ErrMadeAnew) { // after this one had opened it
+		s.close()
+		err = s.bringUp(ctx, o)
+	}
+	if err != nil {
 		s.close()
 		return nil, s.advise(err)
 	}

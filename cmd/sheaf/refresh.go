@@ -122,6 +122,8 @@ func (s *session) refresh(ctx context.Context) error {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, ingest.ErrMadeAnew):
+		return err
 	case errors.Is(err, sheaf.ErrUnavailable) && !must:
 		s.warn("%v: the answer is as of the last time it was indexed", err)
 	case errors.Is(err, backend.ErrForbidden) && !must:
@@ -193,7 +195,7 @@ func (a *app) walkOptions() ingest.WalkOptions {
 func (s *session) ingestOptions() ingest.Options {
 	c := s.config
 	return ingest.Options{
-		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
+		Catalog: s.catalog, Backend: s.backend, Trees: s.trees(), Known: append([]catalog.Tree{}, s.view.Settings().Trees...), Embedder: s.rememberingEmbedder(), Workers: c.Workers,
 		Walk:  s.walkOptions(),
 		Chunk: s.cutting,
 		Settings: func(settings *catalog.Settings) {

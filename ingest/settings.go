@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sheaf"
+	"sheaf/catalog"
+)
+
+// ErrMadeAnew says that another process made the index anew in another way since it was
+// opened here: it is to be opened again. It wraps sheaf.ErrUnavailable.
+var ErrMadeAnew = fmt.Errorf("%w: another process made the index anew with other settings", sheaf.ErrUnavailable)
+
+// treesNow are the trees to index: those that were chosen, as another process added or
+// moved them since then, and those without a folder, whose documents were given and stay
+// whatever folders are indexed.
+func (o *Options) treesNow(view *catalog.View) []catalog.Tree {
+	out := slices.Clone(o.Trees)
+	find := func(trees []catalog.Tree, name string) int {
+		return slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Name == name })
+	}
+	for _, t := range view.Settings().Trees {
+		chosen, known := find(out, t.Name), find(o.Known, t.Name)
+		switch {
+		case chosen < 0 && (t.Root == "" || o.Known != nil && known < 0):
+			out = append(out, t)
+		case chosen >= 0 && known >= 0 && t != o.Known[known]:
+			out[chosen] = t
+		}
+	}
+	return out
+}
+
+// planSettings finds out whether what is recorded of the collection changes.
+func (p *plan) planSettings(view *catalog.View, o *Options) error {
+	old, next := view.Settings(), o.recorded(view)
+	next.Trees = slices.Clone(o.Trees)
+	p.listed = old.Extra[skippedKey] == hashSkips(p.skipped)
+	a, errA := json.Marshal(old)
+	b, errB := json.Marshal(next)
+	if errA != nil || errB != nil || string(a) != string(b) {
+		p.settings = &next
+	}
+	return o.Agrees(view)
+}
+
+// recorded is what is recorded of the collection by the next run.
+func (o *Options) recorded(view *catalog.View) catalog.Settings {
+	next := view.Settings()
+	extra := next.Extra
+	next.Extra = map[string]string{}
+	maps.Copy(next.Extra, extra)
+	if o.Settings != nil {
+		o.Settings(&next)
+	}
+	return next
+}
+
+// Agrees is nil when the index was made as Settings records, or was not made yet;
+// otherwise it wraps ErrMadeAnew. Where there are no documents there are no vectors, and
+// they may be those of any model.
+func (o *Options) Agrees(view *catalog.View) error {
+	made, here := view.Settings(), o.recorded(view)
+	differ := func(what, made, here string) error {
+		return fmt.Errorf("%w: its %s is %q, and %q is used here", ErrMadeAnew, what, made, here)
+	}
+	switch {
+	case made.Analyzer == "":
+		return nil
+	case made.Analyzer != here.Analyzer:
+		return differ("analyzer", made.Analyzer, here.Analyzer)
+	case made.Chunker != here.Chunker:
+		return differ("chunker", made.Chunker, here.Chunker)
+	case made.Embedder != here.Embedder && view.Docs() > 0:
+		return differ("model", made.Embedder, here.Embedder)
+	}
+	return nil
+}

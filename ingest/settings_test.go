@@ -1,0 +1,118 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sheaf"
+	"sheaf/analysis"
+	"sheaf/backend/memory"
+	"sheaf/catalog"
+	"sheaf/ingest"
+	"sheaf/vfs"
+)
+
+// twoProcesses are an index of a folder as two processes have it open.
+func twoProcesses(t *testing.T) (a, b *world) {
+	t.Helper()
+	w, dir := &world{t: t, root: t.TempDir()}, t.TempDir()
+	words, err := analysis.New(analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New(words)
+	t.Cleanup(func() { store.Close() })
+	open := func() *world {
+		c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return &world{t: t, root: w.root, o: ingest.Options{Catalog: c, Backend: store, Trees: []catalog.Tree{{Name: "t", Root: w.root}}, Known: []catalog.Tree{}}}
+	}
+	return open(), open()
+}
+
+// TestTreesOfOthers: a folder that another process added, or moved, since the options were
+// made stays, whichever of them runs next.
+func TestTreesOfOthers(t *testing.T) {
+	long, short := twoProcesses(t)
+	long.write("a.md", "# A\n\nfirst words\n")
+	long.run()
+	extra := t.TempDir()
+	if err := os.WriteFile(filepath.Join(extra, "e.md"), []byte("# E\n\nextra words\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	short.o.Known = short.o.Trees
+	short.o.Trees = append(short.o.Trees[:1:1], catalog.Tree{Name: "extra", Root: extra})
+	if r := short.run(); r.Added != 1 {
+		t.Fatalf("%+v, want one added", r)
+	}
+	long.write("b.md", "# B\n\nmore words\n")
+	if r := long.run(); r.Added != 1 || r.Removed != 0 || finds(t, long.o.Backend, "words") != 3 {
+		t.Errorf("%+v, %d found: want what the other process added, too", r, finds(t, long.o.Backend, "words"))
+	}
+	if err := os.WriteFile(filepath.Join(extra, "f.md"), []byte("# F\n\nfurther words\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := long.run(); r.Added != 1 || finds(t, long.o.Backend, "words") != 4 {
+		t.Errorf("%+v, %d found: want the other process's folder kept up to date", r, finds(t, long.o.Backend, "words"))
+	}
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(extra, moved); err != nil {
+		t.Skipf("this platform keeps folders that are open: %v", err)
+	}
+	short.o.Known, short.o.Trees = short.o.Trees, append(short.o.Trees[:1:1], catalog.Tree{Name: "extra", Root: moved})
+	short.run()
+	long.o.Known = short.o.Known
+	long.o.Trees = short.o.Known
+	if r, err := ingest.Run(context.Background(), long.o); err != nil || r.Removed != 0 || finds(t, long.o.Backend, "words") != 4 {
+		t.Errorf("%+v, %v, %d found: want the folder where it is now", r, err, finds(t, long.o.Backend, "words"))
+	}
+	long.o.Known = nil
+	long.o.Trees = long.o.Trees[:1]
+	if r := long.run(); r.Removed != 2 {
+		t.Errorf("%+v, want the other folder's documents removed where nothing is known of it", r)
+	}
+}
+
+// TestMadeAnew: who has an index open that another process makes anew in another way
+// neither writes its own way into it nor records that as how it was made.
+func TestMadeAnew(t *testing.T) {
+	with := func(analyzer, chunker, model string) func(*catalog.Settings) {
+		return func(s *catalog.Settings) { s.Analyzer, s.Chunker, s.Embedder = analyzer, chunker, model }
+	}
+	for name, now := range map[string]func(*catalog.Settings){"analyzer": with("de", "tree", "m"), "chunker": with("en", "window", "m"), "model": with("en", "tree", "n")} {
+		long, short := twoProcesses(t)
+		long.write("a.md", "# A\n\nfirst words\n")
+		long.o.Settings, short.o.Settings = with("en", "tree", "m"), now
+		long.run()
+		if _, err := ingest.Run(t.Context(), short.o); !errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(err, sheaf.ErrUnavailable) {
+			t.Errorf("%s: %v before it is made anew, want ErrMadeAnew", name, err)
+		}
+		empty := catalog.Settings{Trees: long.o.Trees}
+		if err := short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}); err != nil { // as sheaf index --rebuild does
+			t.Fatal(err)
+		}
+		short.write("b.md", "# B\n\nsecond words\n")
+		short.run()
+		v := short.o.Catalog.View()
+		made := v.Settings()
+		v.Close()
+		long.write("c.md", "# C\n\nthird words\n")
+		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) {
+			t.Errorf("%s: a run: %v, want ErrMadeAnew", name, err)
+		}
+		if _, err := ingest.Put(t.Context(), long.o, []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); !errors.Is(err, ingest.ErrMadeAnew) {
+			t.Errorf("%s: a document that is given: %v, want ErrMadeAnew", name, err)
+		}
+		v = short.o.Catalog.View()
+		if is := v.Settings(); is.Analyzer != made.Analyzer || is.Chunker != made.Chunker || is.Embedder != made.Embedder || v.Docs() != 2 {
+			t.Errorf("%s: %+v in %d documents, made as %+v", name, is, v.Docs(), made)
+		}
+		v.Close()
+	}
+}

@@ -92,7 +92,13 @@ func TestBesideAnew(t *testing.T) {
 	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
 		t.Fatal(err)
 	}
+	select {
+	case <-f.MadeAnew():
+		t.Error("told before anybody looked")
+	default:
+	}
 	_, err := f.For(access.Unrestricted())
+	<-f.MadeAnew()
 	for what, err := range map[string]error{"a reader": err, "readiness": f.Ready(t.Context())} {
 		if !errors.Is(err, ingest.ErrMadeAnew) {
 			t.Errorf("%s: %v, want ErrMadeAnew", what, err)

@@ -106,6 +106,8 @@ type Collection struct {
 	cache    *cache // nil remembers nothing
 	recall   recallMeter
 	agreed   atomic.Uint64 // generation that was made as Options says
+	anew     chan struct{} // closed when another process made the index anew otherwise
+	tellAnew sync.Once
 	// fresh says that nothing was indexed when it was opened, and willWatch that somebody
 	// will.
 	fresh     bool
@@ -134,7 +136,7 @@ func New(o Options) (*Collection, error) {
 	}
 	view := o.Catalog.View()
 	defer view.Close()
-	c := &Collection{o: o, rankings: newRankings(), given: newGiven(), fresh: view.Docs() == 0}
+	c := &Collection{o: o, rankings: newRankings(), given: newGiven(), anew: make(chan struct{}), fresh: view.Docs() == 0}
 	if o.CacheBytes >= 0 {
 		c.cache = newCache(cmp.Or(o.CacheBytes, DefaultCacheBytes))
 	}
@@ -200,11 +202,24 @@ func (c *Collection) latest() (*catalog.View, error) {
 	if c.o.Ingest != nil && view.Generation() != c.agreed.Load() {
 		if err := c.o.Ingest.Agrees(view); err != nil {
 			view.Close()
+			c.seen(err)
 			return nil, err
 		}
 		c.agreed.Store(view.Generation())
 	}
 	return view, nil
+}
+
+// MadeAnew is closed when it is seen that another process made the index anew in another
+// way: the collection says so to whoever asks from then on, and is to be closed and opened
+// again.
+func (c *Collection) MadeAnew() <-chan struct{} { return c.anew }
+
+// seen tells of an index that was made anew.
+func (c *Collection) seen(err error) {
+	if errors.Is(err, ingest.ErrMadeAnew) {
+		c.tellAnew.Do(func() { close(c.anew) })
+	}
 }
 
 // stampOf is the state of the index that a view and a store are at; told is false
@@ -275,6 +290,7 @@ func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 
 // ran notes how a run went.
 func (c *Collection) ran(report *ingest.Report, err error) {
+	c.seen(err)
 	state := &watchState{At: c.o.Now(), Err: err, Report: report}
 	if before := c.watching.Load(); before != nil {
 		state.Changed = before.Changed

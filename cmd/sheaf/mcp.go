@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -46,40 +47,60 @@ and kept up to date while the server runs. The tools only read.
 // mcp serves the folder until the client goes away or the command is
 // interrupted. Nothing but the protocol is written to standard output.
 func (a *app) mcp(cmd *cobra.Command, address string) error {
-	s, err := a.open(cmd, openOptions{updates: true, make: true})
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	door, err := s.door()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = door.Close() }()
-	ctx, stop := context.WithCancel(cmd.Context())
+	var served atomic.Pointer[[]*serve.Collection]
+	o := mcp.Options{Now: func() []*serve.Collection { return *served.Load() }, Version: readVersion().Version, Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	// The client talks to one server however often the index is opened.
+	outer, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	o := mcp.Options{Collections: []*serve.Collection{door}, Version: readVersion().Version, Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	door.WillWatch()
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return door.Watch(ctx, func(_ *ingest.Report, err error) {
-			if err != nil {
-				s.notice("%v", err)
-			}
-		})
-	})
-	group.Go(func() error {
+	clients, opened := errgroup.Group{}, make(chan struct{})
+	clients.Go(func() error {
 		defer stop()
+		select {
+		case <-opened:
+		case <-outer.Done():
+			return nil
+		}
+		o.Collections = *served.Load()
 		if address != "" {
-			return a.mcpHTTP(ctx, o, address)
+			return a.mcpHTTP(outer, o, address)
 		}
 		server, err := mcp.New(o, access.Unrestricted())
 		if err != nil {
 			return err
 		}
-		return mcp.Stdio(ctx, server, os.Stdin, os.Stdout)
+		return mcp.Stdio(outer, server, os.Stdin, os.Stdout)
 	})
-	err = group.Wait()
+	err := a.reopening(outer, func(again bool) error {
+		s, err := a.open(cmd, openOptions{updates: true, make: true})
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		door, err := s.door()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = door.Close() }()
+		door.WillWatch()
+		served.Store(&[]*serve.Collection{door})
+		if !again {
+			close(opened)
+		}
+		group, ctx := errgroup.WithContext(outer)
+		group.Go(func() error { return untilAnew(ctx, door) })
+		group.Go(func() error {
+			return door.Watch(ctx, func(_ *ingest.Report, err error) {
+				if err != nil && !errors.Is(err, ingest.ErrMadeAnew) {
+					s.notice("%v", err)
+				}
+			})
+		})
+		return group.Wait()
+	})
+	stop()
+	if fault := clients.Wait(); err == nil {
+		err = fault
+	}
 	if errors.Is(err, context.Canceled) && cmd.Context().Err() == nil {
 		return nil // the client went away
 	}

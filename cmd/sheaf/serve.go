@@ -91,11 +91,6 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.open(cmd, openOptions{updates: true, make: true})
-	if err != nil {
-		return err
-	}
-	defer s.close()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage)
 	}
@@ -103,6 +98,17 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareProcessors)
 	}
+	return a.reopening(cmd.Context(), func(again bool) error { return a.serveIndex(cmd, &o, limits, loopback, again) })
+}
+
+// serveIndex opens the index and serves it until the command ends, or it is to be opened
+// again: then at the address that it has by now.
+func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits, loopback, again bool) error {
+	s, err := a.open(cmd, openOptions{updates: true, make: true})
+	if err != nil {
+		return err
+	}
+	defer s.close()
 	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
 	if err != nil {
 		return err
@@ -140,11 +146,14 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	}
-	fmt.Fprintf(a.stdout, "listening on http://%s\n", listener.Addr())
-	if err := a.flush(); err != nil {
-		return errors.Join(err, listener.Close())
+	if o.addr = listener.Addr().String(); !again {
+		fmt.Fprintf(a.stdout, "listening on http://%s\n", o.addr)
+		if err := a.flush(); err != nil {
+			return errors.Join(err, listener.Close())
+		}
 	}
 	group, ctx := errgroup.WithContext(cmd.Context())
+	group.Go(func() error { return untilAnew(ctx, door) })
 	group.Go(func() error { return serveUntil(ctx, listener, handler) })
 	group.Go(func() error {
 		err := door.Work(ctx)
@@ -157,7 +166,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if !o.noWatch {
 		group.Go(func() error {
 			return door.Watch(ctx, func(report *ingest.Report, err error) {
-				if err != nil {
+				if err != nil && !errors.Is(err, ingest.ErrMadeAnew) {
 					s.notice("%v", err)
 				}
 			})

@@ -57,21 +57,23 @@ func serving(t *testing.T, folder, index string, args ...string) string {
 	return strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
 }
 
-// waitFor asks until check is content, at most ten seconds.
+// waitFor asks until check is content, at most ten seconds. A server that opens its index
+// again is not there for a moment.
 func waitFor(t *testing.T, address string, check func(status int, body string) bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		status, body := 0, []byte(nil)
 		res, err := http.Get(address)
-		if err != nil {
-			t.Fatal(err)
+		if err == nil {
+			status = res.StatusCode
+			body, err = io.ReadAll(res.Body)
+			res.Body.Close()
 		}
-		body, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if err == nil && check(res.StatusCode, string(body)) {
+		if err == nil && check(status, string(body)) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: %d %s", address, res.StatusCode, body)
+			t.Fatalf("%s: %v, %d %s", address, err, status, body)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,25 +25,41 @@ every run that changed something is one line of JSON.`,
 			if len(args) == 1 {
 				a.in = args[0]
 			}
-			s, err := a.open(cmd, openOptions{updates: true, make: true})
-			if err != nil {
-				return err
-			}
-			defer s.close()
-			o := s.ingestOptions()
-			if err := foldersExist(o.Trees); err != nil {
-				return err
-			}
 			first := true
-			return ingest.Watch(cmd.Context(), o, func(report *ingest.Report, err error) {
-				s.watched(report, err, first)
-				first = false
-			})
+			return a.reopening(cmd.Context(), func(bool) error { return a.watch(cmd, &first) })
 		},
 	}
 	addIndexFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object a line for every run that changed something (see doc/json.md)")
 	return cmd
+}
+
+// watch keeps the index up to date until the command ends, or it is to be opened again.
+// first says that nothing was looked at yet.
+func (a *app) watch(cmd *cobra.Command, first *bool) error {
+	s, err := a.open(cmd, openOptions{updates: true, make: true})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	o := s.ingestOptions()
+	if err := foldersExist(o.Trees); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(cmd.Context())
+	defer stop(nil)
+	err = ingest.Watch(ctx, o, func(report *ingest.Report, err error) {
+		if errors.Is(err, ingest.ErrMadeAnew) {
+			stop(err)
+			return
+		}
+		s.watched(report, err, *first)
+		*first = false
+	})
+	if cause := context.Cause(ctx); errors.Is(cause, ingest.ErrMadeAnew) {
+		return cause
+	}
+	return err
 }
 
 type watchJSON struct {

@@ -8,6 +8,7 @@ package mcp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,9 @@ type Options struct {
 	// Collections are what can be searched, at least one; the first is the
 	// one that a call without a collection means.
 	Collections []*serve.Collection
+	// Now gives what is served now instead of Collections, of the same names, where
+	// collections are opened again while the server runs; nil where they are not.
+	Now func() []*serve.Collection
 	// Version is that of the program.
 	Version string
 	// Log takes what the server has to say besides its answers; nil drops
@@ -181,19 +185,25 @@ func isList(body *bufio.Reader) bool {
 	}
 }
 
+// collections are those that are served now.
+func (s *server) collections() []*serve.Collection {
+	if s.o.Now != nil {
+		return s.o.Now()
+	}
+	return s.o.Collections
+}
+
 // reader opens the collection called name, "" for the first, for this caller.
 func (s *server) reader(ctx context.Context, name string) (*serve.Reader, error) {
-	for _, c := range s.o.Collections {
-		if name == "" || c.Name() == name {
-			if !s.grant.May(access.ScopeSearch) {
-				return nil, fmt.Errorf("%w: this key may not search", sheaf.ErrInvalid)
-			}
-			s.ready(ctx, c)
-			return c.For(s.grant)
+	c := s.named(name)
+	if c != nil {
+		if !s.grant.May(access.ScopeSearch) {
+			return nil, fmt.Errorf("%w: this key may not search", sheaf.ErrInvalid)
 		}
+		return s.ready(ctx, c).For(s.grant)
 	}
 	var names []string
-	for _, c := range s.o.Collections {
+	for _, c := range s.collections() {
 		names = append(names, c.Name())
 	}
 	slices.Sort(names)
@@ -204,26 +214,37 @@ func (s *server) reader(ctx context.Context, name string) (*serve.Reader, error)
 	return nil, fmt.Errorf("%w: no collection is called %q: %s", sheaf.ErrNotFound, name, hint)
 }
 
-// Waiting for a collection that is indexed for the first time.
+// named is the collection called name, "" for the first, as it is open now; nil for none.
+func (s *server) named(name string) *serve.Collection {
+	for _, c := range s.collections() {
+		if name == "" || c.Name() == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Waiting for a collection that is indexed for the first time, or opened again.
 const (
 	firstWait = 20 * time.Second
 	firstStep = 50 * time.Millisecond
 )
 
-// ready waits a while for a collection that is indexed for the first time. What
-// there is then is searched.
-func (s *server) ready(ctx context.Context, c *serve.Collection) {
+// ready waits a while for a collection that is indexed for the first time, or opened again,
+// and returns it as it is open then. What there is is searched.
+func (s *server) ready(ctx context.Context, c *serve.Collection) *serve.Collection {
 	wait := firstWait
 	if s.o.Time > 0 {
 		wait = min(wait, s.o.Time/2) // time to search is left
 	}
-	for began := time.Now(); time.Since(began) < wait && c.Ready(ctx) != nil; {
+	for began := time.Now(); time.Since(began) < wait && c.Ready(ctx) != nil; c = cmp.Or(s.named(c.Name()), c) {
 		select {
 		case <-ctx.Done():
-			return
+			return c
 		case <-time.After(firstStep):
 		}
 	}
+	return c
 }
 
 // with runs f on a reader of a collection, in the turn of the request, and closes

@@ -92,7 +92,7 @@ func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourc
 			return nil, sheaf.Invalidf("cursor %q: give the one that the page before had", cursor)
 		}
 	}
-	for _, c := range s.o.Collections {
+	for _, c := range s.collections() {
 		if from != "" && c.Name() != from {
 			continue
 		}

@@ -31,7 +31,7 @@ func summaryOf(s *serve.Summary) serveSummary {
 
 func (s *server) list(ctx context.Context, _ listIn) (*sdk.CallToolResult, *listOut, error) {
 	out := &listOut{Collections: []serveSummary{}}
-	for _, c := range s.o.Collections {
+	for _, c := range s.collections() {
 		summary, err := with(ctx, s, c.Name(), func(ctx context.Context, r *serve.Reader) (*serve.Summary, error) { return r.Summary(ctx) })
 		if err != nil {
 			return nil, nil, err

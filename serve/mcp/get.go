@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"math"
+	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -13,7 +14,7 @@ import (
 type getIn struct {
 	ID         string `json:"id" jsonschema:"an id, path, path#heading, path:line or path:line:count"`
 	Collection string `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
-	Neighbors  int    `json:"neighbors,omitempty" jsonschema:"also so many passages before and after, 0 to 50"`
+	Neighbors  int    `json:"neighbors,omitempty" jsonschema:"also so many passages before and after, 0 to 50, with what the budget leaves for them"`
 	Body       bool   `json:"body,omitempty" jsonschema:"leave out what lies under sub-headings"`
 	Budget     int    `json:"budget,omitempty" jsonschema:"most tokens of the text; what does not fit is cut off at a line and said"`
 }
@@ -51,14 +52,12 @@ func (s *server) get(ctx context.Context, in getIn) (*sdk.CallToolResult, *getOu
 		return nil, nil, err
 	}
 	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*getOut, error) {
-		out := &getOut{Collection: r.Collection().Name(), Missing: []missing{}}
-		found, err := s.read(ctx, r, in.ID, serve.GetOptions{Neighbors: in.Neighbors, Body: in.Body})
+		p, err := s.read(ctx, r, in.ID, serve.GetOptions{Neighbors: in.Neighbors, Body: in.Body})
 		if err != nil {
 			return nil, err
 		}
-		for i := range found {
-			out.take(&found[i], &left)
-		}
+		out := &getOut{Collection: r.Collection().Name(), Missing: []missing{}}
+		out.takeBetween(p, &left)
 		return out, nil
 	})
 	if err != nil {
@@ -99,12 +98,12 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 			switch {
 			case err != nil:
 				out.Missing = append(out.Missing, missing{id, advise(err).Error()})
-			case seen[found[0].ID] && found[0].Lines == 0:
+			case seen[found.ID] && found.Lines == 0:
 			case left <= 0:
 				out.Missing = append(out.Missing, missing{id, "the budget is used up"})
 			default:
-				seen[found[0].ID] = true
-				out.take(&found[0], &left)
+				seen[found.ID] = true
+				out.Parts = append(out.Parts, out.take(found, &left))
 			}
 		}
 		return out, nil
@@ -125,22 +124,38 @@ func budget(tokens int) (float64, error) {
 	return float64(tokens), nil
 }
 
-// read is what an address names, between its neighbors.
-func (s *server) read(ctx context.Context, r *serve.Reader, text string, o serve.GetOptions) ([]serve.Part, error) {
+// read is what an address names, with its neighbors.
+func (s *server) read(ctx context.Context, r *serve.Reader, text string, o serve.GetOptions) (*serve.Part, error) {
 	t, err := r.Find(text)
 	if err != nil {
 		return nil, err
 	}
 	o.Line, o.Lines = t.Line, t.Count
-	p, err := r.Get(ctx, t.Chunk.ID, o)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(p.Before, *p), p.After...), nil
+	return r.Get(ctx, t.Chunk.ID, o)
 }
 
-// take adds a passage, with as much of its text as is left in the budget.
-func (o *getOut) take(p *serve.Part, left *float64) {
+// takeBetween adds a passage between its neighbors. The budget goes to the passage
+// itself, then to the nearest ones.
+func (o *getOut) takeBetween(p *serve.Part, left *float64) {
+	at := o.take(p, left)
+	if at.Truncated {
+		*left = 0 // which is less than its next line
+	}
+	var before, after []part
+	for i := range max(len(p.Before), len(p.After)) {
+		if i < len(p.Before) {
+			before = append(before, o.take(&p.Before[len(p.Before)-1-i], left))
+		}
+		if i < len(p.After) {
+			after = append(after, o.take(&p.After[i], left))
+		}
+	}
+	slices.Reverse(before)
+	o.Parts = slices.Concat(before, []part{at}, after)
+}
+
+// take is a passage with as much of its text as is left in the budget.
+func (o *getOut) take(p *serve.Part, left *float64) part {
 	one := part{ID: p.ID, URI: uri(o.Collection, p.ID), Breadcrumb: p.Breadcrumb, Path: sheaf.PathText(p.Path), Line: p.Line, Lines: p.Lines,
 		Tags: p.Tags, Text: p.Text, Children: []sheaf.ID{}, Links: []sheaf.ID{}}
 	for _, c := range p.Children {
@@ -157,7 +172,7 @@ func (o *getOut) take(p *serve.Part, left *float64) {
 	price := Tokens(one.Text)
 	*left -= price
 	o.Tokens += int(price)
-	o.Parts = append(o.Parts, one)
+	return one
 }
 
 // firstTokens is the beginning of a text that takes at most so many tokens, cut

@@ -18,6 +18,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -68,6 +69,8 @@ type server struct {
 	// request is the context of the request over HTTP that the server was made
 	// for; nil on other transports.
 	request context.Context
+	// parameters has what each tool takes.
+	parameters map[string]func() []string
 }
 
 const instructions = `Sheaf searches folders of documents by words and by meaning. Call search first; it answers with passages, each with an id. ` +
@@ -89,13 +92,19 @@ func (s *server) build() *sdk.Server {
 	o := s.o
 	m := sdk.NewServer(&sdk.Implementation{Name: "sheaf", Title: "Sheaf document search", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas,
+			// What one caller may see, no cache may show another one; the SDK says otherwise where it is not told.
+			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = cacheable },
 			// No notices are sent, so nobody is told to listen for any, and who does is answered at once.
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}})
+	s.parameters = map[string]func() []string{}
 	s.addTools(m)
 	s.addResources(m)
 	m.AddReceivingMiddleware(s.guard)
 	return m
 }
+
+// cacheable is what the results of lists and resources say of caches.
+var cacheable = sdk.Cacheable{CacheScope: "private"}
 
 // guard ends a call with the request that it came with: for most versions of the
 // protocol the SDK goes on when the client is gone. It refuses arguments that the SDK
@@ -123,8 +132,13 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			defer cancel()
 		}
 		if call, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && call != nil {
-			if err := refuseValues(call.Arguments); err != nil {
-				return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}}, nil
+			if refused := s.refuse(call.Name, call.Arguments); refused != nil {
+				call.Arguments = json.RawMessage("[]") // the SDK refuses it too, in the form that this version of the protocol has
+				result, err := next(ctx, method, req)
+				if r, ok := result.(*sdk.CallToolResult); ok && err == nil {
+					r.Content = []sdk.Content{&sdk.TextContent{Text: refused.Error()}}
+				}
+				return result, err
 			}
 		}
 		return next(ctx, method, req)
@@ -299,43 +313,61 @@ func advise(err error) error {
 
 // addTools registers the tools.
 func (s *server) addTools(m *sdk.Server) {
-	add(m, "search", "Search documents",
+	add(s, m, "search", "Search documents",
 		"Find the passages that answer a query, best first. Returns ids, heading paths, places and snippets; ask for texts with budget or bodies, or call get.", s.search)
-	add(m, "get", "Read a passage",
+	add(s, m, "get", "Read a passage",
 		"Read a passage or a document: by id, path, path#heading, path:line (the section that the line is in) or path:line:count (lines).", s.get)
-	add(m, "multi_get", "Read several passages", "Read several passages at once, as much as fits the budget. What cannot be read is listed with the reason.", s.multiGet)
-	add(m, "context", "What to read beside a text", "Find passages about what a text or a document is about: what should be read before working on it.", s.context)
-	add(m, "similar", "Passages like this one", "Find passages in other documents that are like the one named.", s.similar)
-	add(m, "list_collections", "List collections", "List the collections that can be searched, with their sizes, languages and models.", s.list)
-	add(m, "status", "State of a collection", "Say what is indexed, what waits, what was left out and why.", s.status)
-	add(m, "explain", "Why this ranking", "Say in numbers why results stand where they stand, or, with id, why a passage is not among them.", s.explain)
+	add(s, m, "multi_get", "Read several passages", "Read several passages at once, as much as fits the budget. What cannot be read is listed with the reason.", s.multiGet)
+	add(s, m, "context", "What to read beside a text", "Find passages about what a text or a document is about: what should be read before working on it.", s.context)
+	add(s, m, "similar", "Passages like this one", "Find passages in other documents that are like the one named.", s.similar)
+	add(s, m, "list_collections", "List collections", "List the collections that can be searched, with their sizes, languages and models.", s.list)
+	add(s, m, "status", "State of a collection", "Say what is indexed, what waits, what was left out and why.", s.status)
+	add(s, m, "explain", "Why this ranking", "Say in numbers why results stand where they stand, or, with id, why a passage is not among them.", s.explain)
 }
 
 // add registers a tool that only reads. Its parameters are strict: a name that
 // the schema does not have is refused by name.
-func add[In, Out any](m *sdk.Server, name, title, about string, call func(context.Context, In) (*sdk.CallToolResult, Out, error)) {
+func add[In, Out any](s *server, m *sdk.Server, name, title, about string, call func(context.Context, In) (*sdk.CallToolResult, Out, error)) {
 	closed := false
-	sdk.AddTool(m, &sdk.Tool{
+	tool := &sdk.Tool{
 		Name: name, Title: title, Description: about,
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed, DestructiveHint: &closed},
-	}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+	}
+	if reflect.TypeFor[In]().NumField() == 0 { // some models' interfaces refuse a schema without properties, which the SDK leaves out
+		tool.InputSchema = map[string]any{"type": "object", "properties": map[string]any{}, "additionalProperties": false}
+	}
+	s.parameters[name] = namesOf[In]
+	sdk.AddTool(m, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		return call(ctx, in)
 	})
+}
+
+// namesOf are the names of the parameters that In has.
+func namesOf[In any]() []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[In]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
 }
 
 // wholeNumbers are those that every JSON reader keeps exactly.
 const wholeNumbers = 1 << 53
 
-// refuseValues refuses arguments that no tool takes: null, numbers so large that they
-// are read as others, and a limit or budget of 0, which would be taken for one that
-// was left out.
-func refuseValues(arguments json.RawMessage) error {
+// refuse refuses arguments that the SDK has no plain words for: names that the tool
+// does not have, null, numbers so large that they are read as others, and a limit or
+// budget of 0, which would be taken for one that was left out.
+func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil {
 		return nil // there are none, or the schema says what is wrong
 	}
+	known := s.parameters[tool]
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		switch n, isNumber := sent[name].(float64); {
+		case known != nil && !slices.Contains(known(), name):
+			return unknown(tool, name, known())
 		case sent[name] == nil:
 			return sheaf.Invalidf("%s: null: leave it out, or give a value", name)
 		case isNumber && math.Abs(n) > wholeNumbers:
@@ -345,4 +377,15 @@ func refuseValues(arguments json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// unknown says that a tool has no parameter called name, and which it has.
+func unknown(tool, name string, known []string) error {
+	hint := "it has " + strings.Join(known, ", ")
+	if near := suggest.Nearest(name, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	} else if len(known) == 0 {
+		hint = "it has none"
+	}
+	return sheaf.Invalidf("%s: %s has no parameter of this name: %s", name, tool, hint)
 }

@@ -123,6 +123,9 @@ func TestTools(t *testing.T) {
 		if tool.Annotations == nil || !tool.Annotations.ReadOnlyHint || tool.OutputSchema == nil || tool.Description == "" {
 			t.Errorf("%s: %+v", tool.Name, tool)
 		}
+		if schema, ok := tool.InputSchema.(map[string]any); !ok || schema["properties"] == nil {
+			t.Errorf("%s: %v has no properties, which some models' interfaces refuse", tool.Name, tool.InputSchema)
+		}
 	}
 	for _, want := range []string{"search", "get", "multi_get", "context", "similar", "list_collections", "status", "explain"} {
 		if !names[want] {
@@ -269,7 +272,7 @@ func TestBudget(t *testing.T) {
 	}
 	var got struct {
 		Parts []struct {
-			Text      string
+			ID, Text  string
 			Truncated bool
 		}
 		Tokens int
@@ -277,6 +280,12 @@ func TestBudget(t *testing.T) {
 	call(t, s, "get", map[string]any{"id": "日本.md", "budget": 30}, &got)
 	if got.Tokens > 30 || !got.Parts[0].Truncated || got.Parts[0].Text == "" {
 		t.Errorf("get within 30 tokens: %+v", got)
+	}
+	call(t, s, "get", map[string]any{"id": "git.md#undo-a-commit", "neighbors": 2, "budget": 20}, &got)
+	for _, p := range got.Parts {
+		if (p.ID == "notes:git.md#undo-a-commit") != (p.Text != "") {
+			t.Errorf("a budget for the passage alone, of %d: %+v", len(got.Parts), p)
+		}
 	}
 }
 
@@ -289,7 +298,9 @@ func TestStrict(t *testing.T) {
 		arguments map[string]any
 		want      string
 	}{
-		{"search", map[string]any{"query": "x", "top_k": 5}, "top_k"},
+		{"search", map[string]any{"query": "x", "top_k": 5}, "top_k: search has no parameter of this name: it has query, collection"},
+		{"search", map[string]any{"query": "x", "limitt": 5}, `limitt: search has no parameter of this name: did you mean "limit"?`},
+		{"list_collections", map[string]any{"x": 1}, "x: list_collections has no parameter of this name: it has none"},
 		{"search", map[string]any{"query": 5}, "query"},
 		{"search", map[string]any{}, "query"},
 		{"search", map[string]any{"query": ""}, "empty"},

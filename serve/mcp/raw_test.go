@@ -103,6 +103,32 @@ func (r *raw) send(text string, id int) line {
 	return line{}
 }
 
+// TestNewestProtocol: every result says that it is complete, and those that a cache
+// may keep say for whom; strict clients refuse others. What one caller may see is
+// nobody else's.
+func TestNewestProtocol(t *testing.T) {
+	r := startRaw(t)
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	for _, c := range []struct {
+		method, params string
+		cacheable      bool
+	}{
+		{"tools/list", "", true}, {"resources/list", "", true}, {"resources/templates/list", "", true},
+		{"resources/read", `"uri":"sheaf://notes/notes%3Agit.md",`, true},
+		{"tools/call", `"name":"search","arguments":{"query":"undo commit"},`, false},
+		{"tools/call", `"name":"search","arguments":{"query":"undo commit","limit":0},`, false},
+		{"tools/call", `"name":"search","arguments":{"query":"undo commit","limit":null},`, false},
+		{"tools/call", `"name":"search","arguments":{"query":"undo commit","limitt":1},`, false},
+		{"tools/call", `"name":"get","arguments":{"id":"nosuch.md"},`, false},
+	} {
+		l := r.ask(c.method, "{"+c.params+meta+"}")
+		var result struct{ ResultType, CacheScope string }
+		if l.Error != nil || json.Unmarshal(l.Result, &result) != nil || result.ResultType != "complete" || (result.CacheScope == "private") != c.cacheable {
+			t.Errorf("%s %s: %+v %.300s", c.method, c.params, l.Error, l.Result)
+		}
+	}
+}
+
 // TestRawRequests: clients leave params out where the protocol lets them, and
 // broken ones send anything. Each request is answered, and the server stays.
 func TestRawRequests(t *testing.T) {

@@ -84,7 +84,7 @@ const resourcesPage = 100
 // resources lists the documents of all collections. A cursor is the URI of the
 // last one given.
 func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
-	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
+	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: cacheable}
 	from, after := "", sheaf.ID("")
 	if cursor != "" {
 		var ok bool

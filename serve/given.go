@@ -54,6 +54,7 @@ type Stored struct {
 type given struct {
 	// turn is held while one change after another is made.
 	turn       chan struct{}
+	owner      owner
 	recovering atomic.Bool
 	// broken says that a change failed of which the store may have a part.
 	broken chan struct{}
@@ -202,7 +203,7 @@ func inChange(i int, err error) error {
 	return err
 }
 
-// take waits until it is the caller's turn to write; give ends that. A long run over
+// take waits until it is the caller's turn to write, on what was written last; give ends that. A long run over
 // the folders ends first; the caller waits as long as they will, and nothing is
 // changed when they do not.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
@@ -211,11 +212,25 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: other documents are being written", sheaf.ErrUnavailable)
 	}
-	if err := c.o.Ingest.Turn.Take(ctx); err != nil {
-		<-c.given.turn
+	undo := []func(){func() { <-c.given.turn }}
+	give = func() {
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
+	}
+	if err = c.o.Ingest.Turn.Take(ctx); err == nil {
+		undo = append(undo, c.o.Ingest.Turn.Give)
+		err = c.own()
+	}
+	if err == nil {
+		undo = append(undo, c.disown)
+		err = c.o.Catalog.Follow()
+	}
+	if err != nil {
+		give()
 		return nil, err
 	}
-	return func() { c.o.Ingest.Turn.Give(); <-c.given.turn }, nil
+	return give, nil
 }
 
 // write makes allowed changes.

@@ -151,6 +151,10 @@ func (c *Collection) Submit(grant access.Grant, owner string, changes []Change) 
 	if c.o.Tasks == "" {
 		return nil, fmt.Errorf("accept a task: %w: the collection keeps none", sheaf.ErrUnsupported)
 	}
+	if err := c.own(); err != nil {
+		return nil, err
+	}
+	defer c.disown()
 	if c.given.tasks.counts().Waiting >= maxTasks {
 		return nil, fmt.Errorf("%w: %d tasks are waiting", sheaf.ErrUnavailable, maxTasks)
 	}
@@ -235,12 +239,18 @@ const (
 )
 
 // Work indexes what was accepted before this process began, then does the tasks
-// in the order in which they were accepted, until ctx ends; then it returns nil.
+// in the order in which they were accepted, until ctx ends; then it returns nil. While
+// another process does so for the same index, it waits, and the collection takes no documents.
 // What the store does not take stays kept, and Status tells of it.
 func (c *Collection) Work(ctx context.Context) error {
 	if c.o.Ingest == nil || c.o.Documents == "" {
 		return nil
 	}
+	c.WillWork()
+	if !c.ownWhenFree(ctx) {
+		return nil
+	}
+	defer c.disown()
 	c.WillWork()
 	err := insist(ctx, func() error { return c.recover(ctx) })
 	c.given.recovering.Store(false)

@@ -3,9 +3,11 @@ package ingest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"sheaf"
 	"sheaf/analysis"
@@ -114,5 +116,44 @@ func TestMadeAnew(t *testing.T) {
 			t.Errorf("%s: %+v in %d documents, made as %+v", name, is, v.Docs(), made)
 		}
 		v.Close()
+	}
+}
+
+// TestWatchBesideOthers: that another process writes what was saved is nothing to tell of;
+// what that one did not index is, soon.
+func TestWatchBesideOthers(t *testing.T) {
+	w, other := twoProcesses(t)
+	w.write("a.md", "# A\n\nfirst words\n")
+	w.run()
+	release, err := other.o.Catalog.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("b.md", "# B\n\nsecond words\n")
+	runs := make(chan error, 100)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		ended <- ingest.Watch(ctx, w.o, func(report *ingest.Report, err error) {
+			if err == nil && report.Added != 1 {
+				err = fmt.Errorf("%+v, want one added", report)
+			}
+			runs <- err
+		})
+	}()
+	select {
+	case err := <-runs:
+		t.Errorf("told of %v while another process writes", err)
+	case <-time.After(300 * time.Millisecond):
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-runs; err != nil {
+		t.Error(err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

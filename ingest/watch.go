@@ -36,21 +36,34 @@ const (
 	pollShare = 20
 )
 
+// lockPatience is how long another process may write before onRun is told of it: several
+// that watch a folder all want to index what is saved there, and one does.
+const lockPatience = 5 * time.Second
+
 // Watch keeps the index up to date until ctx ends, and then returns nil. It runs
 // once at the start, whenever something below the folders changes, and now and
 // then in case a change went unseen; onRun is told of every run, from one
-// goroutine, but of an error that stays the same only once. Where the system does not tell of changes (too many folders, a
+// goroutine, but of an error that stays the same only once, and not of one that found
+// another process writing, which is tried again soon, unless that takes long. Where the system does not tell of changes (too many folders, a
 // network drive) it looks again and again instead, twice a second in folders
 // that are looked through quickly.
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	f := watched{whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
 	o.Walk.watch, o.Walked = f.add, nil // each run walks, and watches what it walks
-	fault := ""
+	fault, locked := "", time.Time{}
 	w := watch{events: make(chan struct{}, 1), rights: make(chan struct{}, 1), faults: make(chan struct{}, 1)}
 	w.run = func() error {
 		f.begin()
 		report, err := Run(ctx, o)
 		w.polls = f.end(err == nil)
+		if !errors.Is(err, vfs.ErrLocked) {
+			locked = time.Time{}
+		} else if locked.IsZero() {
+			locked = time.Now()
+		}
+		if !locked.IsZero() && time.Since(locked) < lockPatience {
+			return err
+		}
 		same := err != nil && err.Error() == fault
 		if fault = ""; err != nil {
 			fault = err.Error()

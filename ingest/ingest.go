@@ -24,7 +24,7 @@ type Options struct {
 	Backend backend.Backend
 	// Trees are the folders to index; documents of other trees are removed. Known are
 	// those that the catalog had when Trees was chosen: what another process added to
-	// them or moved since then stays so. Nil keeps none of that.
+	// them, moved or removed since then stays so. Nil keeps none of that.
 	Trees, Known []catalog.Tree
 	Walk         WalkOptions
 	// Walked is a walk of one of the trees, with the same options and of this

@@ -14,15 +14,18 @@ import (
 // opened here: it is to be opened again. It wraps sheaf.ErrUnavailable.
 var ErrMadeAnew = fmt.Errorf("%w: another process made the index anew with other settings", sheaf.ErrUnavailable)
 
-// treesNow are the trees to index: those that were chosen, as another process added or
-// moved them since then, and those without a folder, whose documents were given and stay
-// whatever folders are indexed.
+// treesNow are the trees to index: those that were chosen, as another process added, moved
+// or removed them since then, and those without a folder, whose documents were given and
+// stay whatever folders are indexed.
 func (o *Options) treesNow(view *catalog.View) []catalog.Tree {
-	out := slices.Clone(o.Trees)
 	find := func(trees []catalog.Tree, name string) int {
 		return slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Name == name })
 	}
-	for _, t := range view.Settings().Trees {
+	now := view.Settings().Trees
+	out := slices.DeleteFunc(slices.Clone(o.Trees), func(t catalog.Tree) bool {
+		return len(now) > 0 && find(now, t.Name) < 0 && find(o.Known, t.Name) >= 0
+	})
+	for _, t := range now {
 		chosen, known := find(out, t.Name), find(o.Known, t.Name)
 		switch {
 		case chosen < 0 && (t.Root == "" || o.Known != nil && known < 0):

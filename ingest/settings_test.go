@@ -74,7 +74,14 @@ func TestTreesOfOthers(t *testing.T) {
 	if r, err := ingest.Run(context.Background(), long.o); err != nil || r.Removed != 0 || finds(t, long.o.Backend, "words") != 4 {
 		t.Errorf("%+v, %v, %d found: want the folder where it is now", r, err, finds(t, long.o.Backend, "words"))
 	}
-	long.o.Known = nil
+	long.o.Known = long.o.Trees
+	short.o.Known, short.o.Trees = nil, long.o.Trees[:1]
+	short.run()
+	if r := long.run(); r.Changes() || finds(t, long.o.Backend, "words") != 2 {
+		t.Errorf("%+v, %d found: want the folder left out that the other process left out", r, finds(t, long.o.Backend, "words"))
+	}
+	long.o.Known, short.o.Trees = nil, append(short.o.Trees[:1:1], catalog.Tree{Name: "extra", Root: moved})
+	short.run()
 	long.o.Trees = long.o.Trees[:1]
 	if r := long.run(); r.Removed != 2 {
 		t.Errorf("%+v, want the other folder's documents removed where nothing is known of it", r)

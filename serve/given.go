@@ -395,6 +395,7 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 		}
 	}
 	_, err := ingest.Change(ctx, o, puts, deletes)
+	c.seen(err)
 	return backend.Gone(err)
 }
 

@@ -44,23 +44,28 @@ func (c *Collection) endBatch() error {
 	if err := c.removeFile(batchName, ""); err != nil {
 		return err
 	}
+	c.given.forget(filepath.Join(c.o.Documents, batchName))
 	return c.syncDocuments()
 }
 
 // undoBatch takes back changes that a process began and did not end, unless the catalog has
-// them all, and reports whether there were any. It must be the caller's turn to write.
+// them all, and reports whether there were any. It must be the caller's turn to write. A file
+// that cannot be read is told of, and holds up nothing: the next one takes its place.
 func (c *Collection) undoBatch() (bool, error) {
 	path := filepath.Join(c.o.Documents, batchName)
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil {
-		return false, fmt.Errorf("read what was begun: %w", err)
-	}
 	var names []versions
-	if err := json.Unmarshal(content, &names); err != nil {
-		return false, fmt.Errorf("read what was begun: %w: %s: %w", sheaf.ErrCorrupt, path, err)
+	if err == nil {
+		err = json.Unmarshal(content, &names)
+	}
+	if err != nil {
+		err = fmt.Errorf("read which documents were written together: %w: %s: %w", sheaf.ErrCorrupt, path, err)
+		c.notice(err)
+		c.given.unread(path, err)
+		return false, nil
 	}
 	return true, c.refused(names)
 }

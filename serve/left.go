@@ -46,6 +46,13 @@ func (g *given) unread(file string, why error) {
 	g.unreadable[file] = why.Error()
 }
 
+// forget notes that a file that could not be read is gone.
+func (g *given) forget(file string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.unreadable, file)
+}
+
 func (g *given) isUnreadable(file string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -108,5 +109,33 @@ func TestBatchCrashes(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A damaged note of which changes were made together stops neither the server nor the next
+// changes; the status names it.
+func TestBatchDamaged(t *testing.T) {
+	s := start(t, notes, nil)
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", "text": "Apples."}]}`, &struct{}{})
+	file := filepath.Join(s.fixture.Options.Documents, "batch.begun")
+	if err := os.WriteFile(file, []byte(`[{"id": "api:a`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	working(t, s.fixture.Collection)
+	var status serve.Status
+	for s.get(t, "GET", "/v1/status", "", &status); s.fixture.Ready(t.Context()) != nil; s.get(t, "GET", "/v1/status", "", &status) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	s.get(t, "GET", "/v1/status", "", &status)
+	if len(status.Skipped) != 1 || status.Skipped[0].Path != file {
+		t.Errorf("%+v, want the damaged file named", status.Skipped)
+	}
+	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Pears."}, {"id": "api:b.md", "text": "Pears."}]}`, &struct{}{})
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) || len(found(t, s, "pears")) != 2 {
+		t.Errorf("%v, %d found", err, len(found(t, s, "pears")))
+	}
+	var after serve.Status
+	if s.get(t, "GET", "/v1/status", "", &after); len(after.Skipped) != 0 {
+		t.Errorf("%+v when it is gone", after.Skipped)
 	}
 }

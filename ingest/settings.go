@@ -11,8 +11,16 @@ import (
 )
 
 // ErrMadeAnew says that another process made the index anew in another way since it was
-// opened here: it is to be opened again. It wraps sheaf.ErrUnavailable.
-var ErrMadeAnew = fmt.Errorf("%w: another process made the index anew with other settings", sheaf.ErrUnavailable)
+// opened here, or began to: it is to be opened again. It wraps sheaf.ErrUnavailable.
+var ErrMadeAnew = fmt.Errorf("%w: another process made the index anew", sheaf.ErrUnavailable)
+
+// RemakingKey is where the settings' Extra says that an index is being made anew. With
+// another value than RemakingDocuments the store is still to be emptied: what was written
+// to it before would be removed, and the catalog would know documents that are not there.
+const (
+	RemakingKey       = "remaking"
+	RemakingDocuments = "documents"
+)
 
 // treesNow are the trees to index: those that were chosen, as another process added, moved
 // or removed them since then, and those without a folder, whose documents were given and
@@ -46,6 +54,9 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 	b, errB := json.Marshal(next)
 	if errA != nil || errB != nil || string(a) != string(b) {
 		p.settings = &next
+	}
+	if mark := old.Extra[RemakingKey]; mark != "" && mark != RemakingDocuments {
+		return fmt.Errorf("%w: what it held is still to be removed", ErrMadeAnew)
 	}
 	return o.Agrees(view)
 }

@@ -44,10 +44,10 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.storeName()), "leave --from out: the files are read then")
 	}
 	into := &session{app: a.with(to), folder: source.folder, where: source.base, base: source.base, analyzer: source.analyzer, embedder: source.embedder}
-	if err := into.locateStore(openOptions{make: true}); err != nil {
+	if err := into.locateStore(cmd.Context(), openOptions{make: true}); err != nil {
 		return err
 	}
-	if err := into.prepare(openOptions{make: true}); err != nil {
+	if err := into.prepare(cmd.Context(), openOptions{make: true}); err != nil {
 		return err
 	}
 	if into.where.Dir == source.where.Dir {
@@ -213,7 +213,7 @@ func (s *session) moveAlias(ctx context.Context, alias string) error {
 		return fmt.Errorf("%w: %s has no aliases", sheaf.ErrUnsupported, s.storeName())
 	}
 	known := &session{app: s.app, folder: s.folder, where: s.base.Store(named.String())}
-	if err := known.prepare(openOptions{make: true}); err != nil {
+	if err := known.prepare(ctx, openOptions{make: true}); err != nil {
 		return err
 	}
 	staged, err := stageCatalog(s.where.Dir)

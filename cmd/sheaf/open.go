@@ -111,10 +111,10 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if o.refresh && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(answerGarbage)
 	}
-	if err := s.locateStore(o); err != nil {
+	if err := s.locateStore(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := s.prepare(o); err != nil {
+	if err := s.prepare(ctx, o); err != nil {
 		return nil, err
 	}
 	err := s.bringUp(ctx, o)
@@ -165,7 +165,7 @@ func (s *session) bringUp(ctx context.Context, o openOptions) error {
 // locateStore finds the server that the settings name. What is known of the
 // documents there lies in a folder of its own inside the index, so that the engine
 // and every server have what they were given, no more and no less.
-func (s *session) locateStore(o openOptions) error {
+func (s *session) locateStore(ctx context.Context, o openOptions) error {
 	own := collection.Finder{}.Own(s.where.Root)
 	target, err := s.app.target(filepath.Base(own.Dir))
 	if err != nil || target == nil {
@@ -173,7 +173,7 @@ func (s *session) locateStore(o openOptions) error {
 	}
 	base := o
 	base.rebuild = false
-	if err := s.prepare(base); err != nil {
+	if err := s.prepare(ctx, base); err != nil {
 		return err
 	}
 	s.target, s.where = target, s.where.Store(target.String())
@@ -220,7 +220,7 @@ func readOnly(err error) bool {
 }
 
 // prepare makes the index's folder, or checks the one that is there.
-func (s *session) prepare(o openOptions) error {
+func (s *session) prepare(ctx context.Context, o openOptions) error {
 	if !s.where.Exists {
 		if !o.make {
 			return withHint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, s.folder), "make one: sheaf index --in %s", terminal.ShellQuoted(s.folder))
@@ -237,7 +237,7 @@ func (s *session) prepare(o openOptions) error {
 		if err := s.writeRecord(); err != nil || !o.rebuild || s.target == nil {
 			return s.advise(err)
 		}
-		return s.advise(s.drop(false)) // the server may hold something
+		return s.advise(s.drop(ctx, false)) // the server may hold something
 	}
 	_, err := collection.ReadRecord(s.where.Dir)
 	switch {
@@ -252,12 +252,12 @@ func (s *session) prepare(o openOptions) error {
 		}
 	default:
 		s.notice("%v: the index is made again from the files", err)
-		if err := s.drop(false); err != nil {
+		if err := s.drop(ctx, false); err != nil {
 			return s.advise(err)
 		}
 	}
 	if o.rebuild {
-		return s.advise(s.drop(false))
+		return s.advise(s.drop(ctx, false))
 	}
 	return nil
 }

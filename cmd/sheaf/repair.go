@@ -25,17 +25,17 @@ import (
 // An index is made again in three steps, each of which may be the last before
 // the power fails. First the catalog is replaced, at once, by one that holds
 // only the texts that are nowhere else, and a mark that says so. Then the engine
-// is emptied, and the mark changed. Then the files are indexed as though they
+// is emptied, and the mark changed; before, nobody writes to it. Then the files are indexed as though they
 // were new, the texts are indexed again, and the mark is taken away. Any command
 // that finds a mark goes on from there. A server is emptied only when a person asked for
 // it, because others may search there: else its documents are written in place.
 
 // remakingKey is where the settings keep the mark.
 const (
-	remakingKey     = "remaking"
-	remakingEngine  = "engine"    // the engine is still to be emptied
-	remakingServer  = "server"    // the server is still to be emptied
-	remakingContent = "documents" // documents are still to be indexed
+	remakingKey     = ingest.RemakingKey
+	remakingEngine  = "engine"                 // the engine is still to be emptied
+	remakingServer  = "server"                 // the server is still to be emptied
+	remakingContent = ingest.RemakingDocuments // documents are still to be indexed
 )
 
 // errRemaking says that an index is not whole because making it again is not over.
@@ -161,17 +161,19 @@ func (s *session) remakeLocked(ctx context.Context, keep, waited bool) error {
 	return s.refresh(ctx)
 }
 
-// drop empties the index, under its lock, but for the texts that have no source
+// drop empties the index, under its lock and when nobody writes to it, but for the texts that have no source
 // file. With keep the settings stay as they are, without it only the folders do.
 // Nothing is changed when a folder is gone that the files would have to come
 // from again; without keep, such a folder is forgotten.
-func (s *session) drop(keep bool) error {
+func (s *session) drop(ctx context.Context, keep bool) error {
 	s.close()
-	release, err := collection.Lock(s.where.Dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.dropLocked(keep), release())
+	return s.whenFree(ctx, func() error {
+		release, err := collection.Lock(s.where.Dir)
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.dropLocked(keep), release())
+	})
 }
 
 func (s *session) dropLocked(keep bool) error {

@@ -17,6 +17,10 @@ type Disk struct{}
 
 var _ FS = Disk{}
 
+// glances is how often a lock that is held is tried again: who only looks whether it can be
+// had holds it for less time than a retry takes.
+const glances = 5
+
 // Create implements [FS].
 func (Disk) Create(name string) (File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -128,7 +132,12 @@ func (Disk) Lock(name string) (io.Closer, error) {
 		f.Close()
 		return nil, lockError(name, "", fmt.Errorf("it lies on the network file system %s", system))
 	}
-	if err := lockFile(f); err != nil {
+	err = lockFile(f)
+	for n := 0; n < glances && errors.Is(err, errLockHeld); n++ {
+		time.Sleep(retry)
+		err = lockFile(f)
+	}
+	if err != nil {
 		owner := readOwner(f)
 		f.Close()
 		return nil, lockError(name, owner, err)

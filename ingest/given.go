@@ -81,10 +81,15 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 // was asked for; later commits are not made.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	o.defaults()
-	began := time.Now()
 	if _, err := chunk.New(o.Chunk); err != nil {
 		return nil, err
 	}
+	return whenEmptied(ctx, func() (*Report, error) { return changeOnce(ctx, o, docs, removed) })
+}
+
+// changeOnce is [Change] as things are.
+func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
+	began := time.Now()
 	release, err := o.hold(ctx)
 	if err != nil {
 		return nil, err

@@ -217,6 +217,11 @@ func sameContent(j *job) bool {
 // in another way than Settings records.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	o.defaults()
+	return whenEmptied(ctx, func() (*Report, error) { return once(ctx, o) })
+}
+
+// once is [Run] as things are.
+func once(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	if err := o.Catalog.Follow(); err != nil {
 		return nil, err

@@ -1,10 +1,13 @@
 package ingest
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"sheaf"
 	"sheaf/catalog"
@@ -21,6 +24,31 @@ const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"
 )
+
+// errEmptying says that the store is still to be emptied.
+var errEmptying = fmt.Errorf("%w: what it held is still to be removed", ErrMadeAnew)
+
+// The process that makes an index anew empties the store in the next instant, unless it
+// ended before.
+const (
+	emptyingWait = time.Second
+	emptyingStep = 20 * time.Millisecond
+)
+
+// whenEmptied tries until the store is emptied, or nobody seems to do that.
+func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, error) {
+	for began := time.Now(); ; {
+		report, err := try()
+		if !errors.Is(err, errEmptying) || time.Since(began) > emptyingWait {
+			return report, err
+		}
+		select {
+		case <-ctx.Done():
+			return report, ctx.Err()
+		case <-time.After(emptyingStep):
+		}
+	}
+}
 
 // treesNow are the trees to index: those that were chosen, as another process added, moved
 // or removed them since then, and those without a folder, whose documents were given and
@@ -56,7 +84,7 @@ func (p *plan) planSettings(view *catalog.View, o *Options) error {
 		p.settings = &next
 	}
 	if mark := old.Extra[RemakingKey]; mark != "" && mark != RemakingDocuments {
-		return fmt.Errorf("%w: what it held is still to be removed", ErrMadeAnew)
+		return errEmptying
 	}
 	return o.Agrees(view)
 }

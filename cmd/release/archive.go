@@ -41,7 +41,7 @@ func (f file) mode() int64 {
 var completions = map[string]string{"bash": "sheaf.bash", "zsh": "_sheaf", "fish": "sheaf.fish", "powershell": "sheaf.ps1"}
 
 // makeShare makes what is the same on every platform, with a program of this one:
-// manual pages in man/man1, completions, license, documents of the root, and in NOTICE.md
+// manual pages in man/man1, completions, license, documents, and in NOTICE.md
 // whose work the model and what is linked into binaries are.
 func makeShare(ctx context.Context, src source, dir string, binaries []string) ([]file, error) {
 	host := target{runtime.GOOS, runtime.GOARCH}
@@ -70,10 +70,17 @@ func makeShare(ctx context.Context, src source, dir string, binaries []string) (
 			return nil, err
 		}
 	}
-	for _, name := range []string{"LICENSE", "inference/static/english/NOTICE.md", "README.md", "CHANGELOG.md"} {
-		if err := copyFile(name, filepath.Join(share, filepath.Base(name))); err != nil {
+	texts, err := documents()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range texts {
+		if err := copyFile(name, filepath.Join(share, name)); err != nil {
 			return nil, err
 		}
+	}
+	if err := copyFile("inference/static/english/NOTICE.md", filepath.Join(share, "NOTICE.md")); err != nil {
+		return nil, err
 	}
 	linked, err := notice(ctx, binaries)
 	if err != nil {
@@ -88,6 +95,19 @@ func makeShare(ctx context.Context, src source, dir string, binaries []string) (
 		return nil, err
 	}
 	return readFiles(share)
+}
+
+// documents are the texts that come with the program: what README.md and the help of
+// commands send their readers to.
+func documents() ([]string, error) {
+	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md"}
+	err := filepath.WalkDir("doc", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names, err
 }
 
 // readFiles reads every file below dir, by name.

@@ -68,7 +68,7 @@ func inDebian(name string, content []byte, date time.Time) (string, []byte, erro
 		return "usr/share/doc/sheaf/changelog.gz", packed, err
 	case name == "LICENSE":
 		return "usr/share/doc/sheaf/copyright", fmt.Appendf(nil, debCopyright, date.Year()), nil
-	case name == "NOTICE.md", name == "README.md":
+	case path.Ext(name) == ".md", strings.HasPrefix(name, "doc/"):
 		return "usr/share/doc/sheaf/" + name, content, nil
 	case name == "completions/sheaf.bash":
 		return "usr/share/bash-completion/completions/sheaf", content, nil

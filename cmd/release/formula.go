@@ -29,6 +29,7 @@ func makeFormula(src source, sums map[target]string, url, name string) error {
   def install
     bin.install "sheaf"
     man1.install Dir["man/man1/*.1"]
+    doc.install Dir["doc/*"]
     bash_completion.install "completions/sheaf.bash" => "sheaf"
     zsh_completion.install "completions/_sheaf"
     fish_completion.install "completions/sheaf.fish"

@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +90,41 @@ func TestDebianCopyrightHasYear(t *testing.T) {
 	name, content, err := inDebian("LICENSE", nil, day)
 	if err != nil || name != "usr/share/doc/sheaf/copyright" || !strings.Contains(string(content), "\nCopyright: 2026 the Sheaf authors\n") {
 		t.Errorf("%s, %v\n%s", name, err, content)
+	}
+}
+
+// Who has a package and no checkout is sent to files that are in the package.
+func TestDocumentsComeAlong(t *testing.T) {
+	t.Chdir("../..")
+	names, err := documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, err := filepath.Glob("cmd/sheaf/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := regexp.MustCompile(`\bdoc/[a-z/0-9-]+\.md\b`)
+	found := 0
+	for _, from := range append(help, "README.md") {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range sent.FindAllString(string(text), -1) {
+			found++
+			if !slices.Contains(names, filepath.FromSlash(name)) {
+				t.Errorf("%s sends its readers to %s, which is not in a package", from, name)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d are sent to documents: this test looks for them in another way than they are named", found)
+	}
+	for _, name := range []string{"doc/json.md", "doc/calibration.svg", "SECURITY.md"} {
+		if at, _, err := inDebian(name, nil, day); err != nil || at != "usr/share/doc/sheaf/"+name {
+			t.Errorf("%s on Debian: %q, %v", name, at, err)
+		}
 	}
 }
 

@@ -87,7 +87,10 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 	out = append(out, backend.Finding{Check: "profile", Found: c.Profile, Err: err})
 	model := backend.Finding{Check: "model", Found: "none: words alone are searched"}
 	e, err := newEmbedder(cmd.Context(), c, 0, hasty)
-	if model.Err = err; err == nil && e != nil {
+	switch model.Err = err; {
+	case err != nil:
+		model.Found = orNone(c.Embedder.Model, "the one of embedder.url")
+	case e != nil:
 		model.Found = fmt.Sprintf("%s, %d dimensions", e.Model(), e.Dims())
 	}
 	out = append(out, model)

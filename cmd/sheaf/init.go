@@ -42,9 +42,6 @@ that came with a folder, from elsewhere or from its former place, is used once
 				if err := trust().ApproveFolder(folder); err != nil {
 					return err
 				}
-				if own.Exists {
-					a.notice("the index in %s is used no more: remove it when you need nothing of it", own.Dir)
-				}
 			case a.index == "" && inside.Exists && trust().FolderApproved(folder):
 				where = inside
 			}
@@ -53,6 +50,9 @@ that came with a folder, from elsewhere or from its former place, is used once
 				return err
 			}
 			defer s.close()
+			if here && own.Exists {
+				a.notice("the index in %s is used no more: remove it when you need nothing of it", own.Dir)
+			}
 			return s.index(cmd.Context(), s.trees())
 		},
 	}

@@ -172,15 +172,18 @@ func (a *app) keyListCommand() *cobra.Command {
 	return cmd
 }
 
+// toTheMinute is how times are shown to which something holds.
+const toTheMinute = "2006-01-02 15:04"
+
 func keyRow(k *access.Key) []string {
 	state := "active"
 	switch {
 	case !k.Revoked.IsZero():
-		state = "revoked " + k.Revoked.Format(time.DateOnly)
+		state = "revoked " + k.Revoked.Local().Format(toTheMinute)
 	case !k.Active(time.Now()):
-		state = "expired " + k.Expires.Format(time.DateOnly)
+		state = "expired " + k.Expires.Local().Format(toTheMinute)
 	case !k.Expires.IsZero():
-		state = "until " + k.Expires.Format(time.DateOnly)
+		state = "until " + k.Expires.Local().Format(toTheMinute)
 	}
 	scopes := make([]string, len(k.Scopes))
 	for i, s := range k.Scopes {

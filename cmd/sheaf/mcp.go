@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -124,9 +123,9 @@ func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, address string) error 
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(handler))
-	listener, err := net.Listen("tcp", address)
+	listener, err := listen("--http", address)
 	if err != nil {
-		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+		return err
 	}
 	a.notice("serving %s", terminal.Clean("http://"+listener.Addr().String()+"/mcp"))
 	return serveUntil(ctx, listener, mux)

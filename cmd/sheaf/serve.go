@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"log/slog"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -142,9 +144,9 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 	if !o.noWatch {
 		door.WillWatch()
 	}
-	listener, err := net.Listen("tcp", o.addr)
+	listener, err := listen("--addr", o.addr)
 	if err != nil {
-		return fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+		return err
 	}
 	if o.addr = listener.Addr().String(); !again {
 		fmt.Fprintf(a.stdout, "listening on http://%s\n", o.addr)
@@ -227,6 +229,26 @@ func isLoopback(addr string) (bool, error) {
 	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback(), nil
+}
+
+// listen listens at the address that a flag gave.
+func listen(flag, addr string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", addr)
+	var wrong *net.AddrError
+	switch {
+	case err == nil:
+		return listener, nil
+	case errors.As(err, &wrong):
+		return nil, sheaf.Invalidf("%s is %q: %s: ports are 0 (a free one) to 65535", flag, addr, wrong.Err)
+	}
+	err = fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, withHint(err, "another program listens there, perhaps another sheaf: end it, or name another port with %s, 0 for a free one", flag)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, withHint(err, "this port is not for every user: name another with %s, such as %s", flag, defaultAddr)
+	}
+	return nil, err
 }
 
 // Timeouts of the server. A request's head and body must come soon, and answers

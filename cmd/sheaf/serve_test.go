@@ -95,6 +95,30 @@ func TestServeKeepsTheIndexFresh(t *testing.T) {
 	t.Logf("a saved note was found after %v", time.Since(saved)) // when it is looked for is held by TestWatchTimes of package ingest
 }
 
+// Who cannot have a port is told why, and what to do.
+func TestNoPort(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	for _, command := range [][]string{{"serve", "--addr"}, {"mcp", "--http"}} {
+		run := func(addr string) error {
+			cmd := newApp(os.Stdin, os.Stderr, os.Stderr).command()
+			cmd.SetArgs(append(command, addr, "--in", folder, "--index", index))
+			return cmd.ExecuteContext(t.Context())
+		}
+		var hinted *hintedError
+		if err := run(taken.Addr().String()); !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, &hinted) || !strings.Contains(hinted.hint, "name another port with "+command[1]) {
+			t.Errorf("%s at a port that is taken: %v", command[0], err)
+		}
+		if err := run("127.0.0.1:99999"); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "65535") {
+			t.Errorf("%s at no port: %v", command[0], err)
+		}
+	}
+}
+
 func TestServeElsewhereNeedsKeys(t *testing.T) {
 	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
 	run := func(args ...string) (string, error) {

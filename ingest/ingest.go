@@ -102,6 +102,9 @@ type Report struct {
 	// Waiting are the documents that are to be indexed or removed, in order;
 	// only [Scan] lists them.
 	Waiting []sheaf.ID `json:"-"`
+	// Gone are the folders that are not there while others are: what is indexed of them
+	// stays as it is.
+	Gone []string `json:"gone,omitempty"`
 	// EmbedError is why vectors are missing, "" when none are.
 	EmbedError string `json:"embed_error,omitempty"`
 }
@@ -140,7 +143,7 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, ByRule: p.byRule, AllByRule: p.allByRule, Pending: wantVectors(p.pending), Waiting: p.removed}
+	report := &Report{Gone: p.goneRoots(), Removed: len(p.removed), Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, ByRule: p.byRule, AllByRule: p.allByRule, Pending: wantVectors(p.pending), Waiting: p.removed}
 	err = o.scanWork(p, report)
 	coming := make(map[sheaf.ID]bool, len(p.work))
 	for i := range p.work {
@@ -154,6 +157,14 @@ func Scan(ctx context.Context, o Options) (*Report, error) {
 	}
 	slices.Sort(report.Waiting)
 	return report, err
+}
+
+// goneRoots are the folders that are not there.
+func (p *plan) goneRoots() (roots []string) {
+	for _, t := range p.gone {
+		roots = append(roots, t.Root)
+	}
+	return roots
 }
 
 // scanWork counts what of the work would change anything.
@@ -230,7 +241,7 @@ func once(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: wantVectors(p.pending)}
+	report := &Report{Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: wantVectors(p.pending), Gone: p.goneRoots()}
 	if !p.nothing() {
 		release, err := o.hold(ctx)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -58,6 +60,7 @@ type plan struct {
 	unsure bool
 	// settings are those to record, when they differ from what is recorded.
 	settings *catalog.Settings
+	gone     []catalog.Tree // whose folders are not there
 }
 
 // nothing reports whether everything is up to date.
@@ -140,9 +143,12 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	o.Trees = o.treesNow(view)
 	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, seen: map[string]int64{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
+	if err := p.findGone(view, o.Trees); err != nil {
+		return nil, err
+	}
 	for _, tree := range o.Trees {
-		if tree.Root == "" {
-			continue // its texts were given
+		if tree.Root == "" || p.isGone(tree) {
+			continue // its texts were given, or stay as they are
 		}
 		w, err := o.walk(ctx, tree.Root)
 		if err != nil {
@@ -175,6 +181,42 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	}
 	sortSkips(p.skipped)
 	return p, p.planSettings(view, o)
+}
+
+// findGone finds the folders that are not there while others are, as when a disk is not
+// mounted: what is indexed of them stays, and so does what was left out. Where none is there
+// the walk says so.
+func (p *plan) findGone(view *catalog.View, trees []catalog.Tree) error {
+	var gone []catalog.Tree
+	there := false
+	for _, tree := range trees {
+		if tree.Root == "" {
+			continue
+		}
+		if _, err := os.Stat(tree.Root); errors.Is(err, fs.ErrNotExist) {
+			gone = append(gone, tree)
+		} else {
+			there = true
+		}
+	}
+	if !there || len(gone) == 0 {
+		return nil
+	}
+	p.gone = gone
+	skipped, err := view.Skipped()
+	if errors.Is(err, sheaf.ErrUnavailable) {
+		return nil // another process replaced the list: it is made again
+	}
+	for _, s := range skipped {
+		if p.isGone(catalog.Tree{Name: s.Tree}) {
+			p.skipped = append(p.skipped, s)
+		}
+	}
+	return err
+}
+
+func (p *plan) isGone(tree catalog.Tree) bool {
+	return slices.ContainsFunc(p.gone, func(t catalog.Tree) bool { return t.Name == tree.Name })
 }
 
 // walk walks the folder of a tree, unless that was done just before.
@@ -238,13 +280,13 @@ func (p *plan) compare(view *catalog.View, o *Options, files map[string][]found)
 		take(c, false, catalog.FileState{})
 		return nil
 	}
-	given := map[string]bool{} // trees without a folder
+	stays := map[string]bool{} // trees without a folder
 	for _, tree := range o.Trees {
-		given[tree.Name] = tree.Root == ""
+		stays[tree.Name] = tree.Root == "" || p.isGone(tree)
 	}
 	i := 0
 	for id, state := range view.Files() {
-		if given[id.Tree()] {
+		if stays[id.Tree()] {
 			p.unchanged++
 			continue
 		}

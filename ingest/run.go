@@ -35,7 +35,7 @@ func (o *Options) run(ctx context.Context, p *plan, report *Report, began time.T
 			return err
 		}
 	}
-	report.Unchanged, report.Ignored, report.Skipped = p.unchanged, p.ignored, slices.Clone(p.skipped)
+	report.Unchanged, report.Ignored, report.Skipped, report.Gone = p.unchanged, p.ignored, slices.Clone(p.skipped), p.goneRoots()
 	if p.nothing() { // who did it may hold the store's lock still
 		report.Pending = wantVectors(p.pending)
 		return nil

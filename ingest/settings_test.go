@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -198,5 +200,51 @@ func TestBeforeItIsEmptied(t *testing.T) {
 	}
 	if n := finds(t, long.o.Backend, "words"); n != 3 {
 		t.Errorf("%d found, want all of it", n)
+	}
+}
+
+// TestFolderGone: of several folders one that is not there keeps what is indexed of it, and
+// what was left out, until it is back; when none is there the run says so.
+func TestFolderGone(t *testing.T) {
+	w, extra := newWorld(t), filepath.Join(t.TempDir(), "extra")
+	w.write("a.md", "# A\n\nfirst words\n")
+	if err := os.MkdirAll(extra, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"e.md": "# E\n\nextra words\n", "empty.md": ""} {
+		if err := os.WriteFile(filepath.Join(extra, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "extra", Root: extra})
+	w.run()
+	if err := os.Rename(extra, extra+".away"); err != nil {
+		t.Fatal(err)
+	}
+	w.write("b.md", "# B\n\nmore words\n")
+	r := w.run()
+	if r.Added != 1 || r.Removed != 0 || len(r.Skipped) != 1 || !slices.Equal(r.Gone, []string{extra}) || finds(t, w.o.Backend, "words") != 3 {
+		t.Errorf("%+v, %d found: want what is gone left as it is", r, finds(t, w.o.Backend, "words"))
+	}
+	at := w.generation()
+	if r := w.run(); r.Changes() || len(r.Gone) != 1 || w.generation() != at {
+		t.Errorf("%+v: want nothing done", r)
+	}
+	if s, err := ingest.Scan(t.Context(), w.o); err != nil || s.Removed != 0 || len(s.Gone) != 1 {
+		t.Errorf("%+v, %v: want nothing to do", s, err)
+	}
+	if err := os.Rename(w.root, w.root+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ingest.Run(t.Context(), w.o); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder is there: %v", err)
+	}
+	for _, folder := range []string{w.root, extra} {
+		if err := os.Rename(folder+".away", folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := w.run(); r.Changes() || len(r.Gone) != 0 || finds(t, w.o.Backend, "words") != 3 {
+		t.Errorf("%+v, %d found when all are back", r, finds(t, w.o.Backend, "words"))
 	}
 }

@@ -16,7 +16,7 @@ import (
 // is to be closed before the session.
 func (s *session) door() (*serve.Collection, error) {
 	o := s.ingestOptions()
-	if err := foldersExist(o.Trees); err != nil {
+	if err := someFolder(o.Trees); err != nil {
 		return nil, err
 	}
 	scanner, err := s.folderScanner(o)

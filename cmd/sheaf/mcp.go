@@ -14,7 +14,6 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -88,11 +87,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		group, ctx := errgroup.WithContext(outer)
 		group.Go(func() error { return untilAnew(ctx, door) })
 		group.Go(func() error {
-			return door.Watch(ctx, func(_ *ingest.Report, err error) {
-				if err != nil && !errors.Is(err, ingest.ErrMadeAnew) {
-					s.notice("%v", err)
-				}
-			})
+			return door.Watch(ctx, s.ran)
 		})
 		return group.Wait()
 	})

@@ -254,10 +254,10 @@ func saveMemory(files int64) (adjust, restore func()) {
 	}
 }
 
-// ingest runs with a progress line. A folder that is gone is an error here: an
+// ingest runs with a progress line. That no folder is there is an error here: an
 // unmounted disk must not empty the index.
 func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
-	if err := foldersExist(o.Trees); err != nil {
+	if err := someFolder(o.Trees); err != nil {
 		return nil, err
 	}
 	progress := terminal.NewProgress(s.err, "indexing")
@@ -284,6 +284,7 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 	}()
 	o.Walked, s.walk = s.walk, nil
 	report, err := ingest.Run(ctx, o)
+	s.noteGone(report)
 	if err == nil {
 		err = s.finish(ctx, o)
 	}
@@ -301,6 +302,47 @@ func (s *session) ingestWhenFree(ctx context.Context, atMost time.Duration, o in
 		return err
 	})
 	return report, err
+}
+
+// someFolder is an error when none of the folders is there, or one cannot be read.
+func someFolder(trees []catalog.Tree) error {
+	var gone error
+	there := false
+	for _, t := range trees {
+		switch err := foldersExist([]catalog.Tree{t}); {
+		case errors.Is(err, sheaf.ErrNotFound):
+			gone = errors.Join(gone, err)
+		case err != nil:
+			return err
+		case t.Root != "":
+			there = true
+		}
+	}
+	if there {
+		return nil
+	}
+	return gone
+}
+
+// ran tells how a run of a door that watches went.
+func (s *session) ran(report *ingest.Report, err error) {
+	s.noteGone(report)
+	if err != nil && !errors.Is(err, ingest.ErrMadeAnew) {
+		s.notice("%v", err)
+	}
+}
+
+// noteGone tells of folders that are not there, of each once until it is back.
+func (s *session) noteGone(report *ingest.Report) {
+	if report == nil {
+		return
+	}
+	for _, root := range report.Gone {
+		if !slices.Contains(s.gone, root) {
+			s.warn("the folder %s is not there: what was indexed of it stays, and is shown again when it is back; to leave it out: sheaf remove %s", root, terminal.ShellQuoted(root))
+		}
+	}
+	s.gone = report.Gone
 }
 
 func foldersExist(trees []catalog.Tree) error {
@@ -371,6 +413,7 @@ func (s *session) pending(ctx context.Context) (pendingJSON, *ingest.Report, err
 	if err != nil {
 		return pendingJSON{}, nil, err
 	}
+	s.noteGone(report)
 	out := pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed, Documents: []pendingDocumentJSON{}}
 	for id, reason := range s.view.Pending() {
 		if reason == ingest.ReasonBegun {

@@ -88,6 +88,7 @@ func (a *app) command() *cobra.Command {
 		a.explainCommand(),
 		a.initCommand(),
 		a.addCommand(),
+		a.removeCommand(),
 		a.indexCommand(),
 		a.copyCommand(),
 		a.exportCommand(),

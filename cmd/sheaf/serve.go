@@ -22,7 +22,6 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
-	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -167,11 +166,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 	})
 	if !o.noWatch {
 		group.Go(func() error {
-			return door.Watch(ctx, func(report *ingest.Report, err error) {
-				if err != nil && !errors.Is(err, ingest.ErrMadeAnew) {
-					s.notice("%v", err)
-				}
-			})
+			return door.Watch(ctx, s.ran)
 		})
 	}
 	return group.Wait()

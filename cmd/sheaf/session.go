@@ -67,6 +67,8 @@ type session struct {
 	// outdated is why the index must be made again before its vectors can be
 	// used; nil when it need not.
 	outdated error
+	// gone are the folders that were told to be not there.
+	gone []string
 	// language and detected are those of a new index, sampled is how much text
 	// told; settled says that it was looked at again when there was enough.
 	language string

@@ -43,7 +43,7 @@ func (a *app) watch(cmd *cobra.Command, first *bool) error {
 	}
 	defer s.close()
 	o := s.ingestOptions()
-	if err := foldersExist(o.Trees); err != nil {
+	if err := someFolder(o.Trees); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(cmd.Context())
@@ -78,6 +78,7 @@ type watchJSON struct {
 // watched says what a run did when it changed something; a person is told of the
 // first run anyhow. Faults do not end the watching: the next run may go well.
 func (s *session) watched(report *ingest.Report, err error, first bool) {
+	s.noteGone(report)
 	if err == nil && !report.Changes() && (s.json || !first) {
 		return
 	}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheaf"
+	"sheaf/catalog"
+	"sheaf/cmd/sheaf/internal/terminal"
+)
+
+func (a *app) removeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "remove FOLDER...",
+		GroupID: groupIndex,
+		Short:   "Take folders out of the index that were added to it",
+		Long: `Takes folders out of the index of the current folder, or --in FOLDER, that sheaf add
+added to it. Their documents are found no more; the folders, which may be gone, stay as
+they are. A folder is named by its path, or as sheaf ls names its documents, before the
+colon.`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd, openOptions{})
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			trees, err := s.without(args)
+			if err != nil {
+				return err
+			}
+			return s.index(cmd.Context(), trees)
+		},
+	}
+	addIndexFlags(cmd.Flags())
+	a.addJSON(cmd)
+	return cmd
+}
+
+// without are the folders of the index but for those that are named.
+func (s *session) without(names []string) ([]catalog.Tree, error) {
+	trees := s.trees()
+	for _, name := range names {
+		folder, err := realFolder(name)
+		if err != nil { // it is gone, or named otherwise
+			if folder, err = filepath.Abs(name); err != nil {
+				return nil, err
+			}
+		}
+		i := slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Root != "" && (t.Root == folder || t.Name == name) })
+		switch {
+		case i >= 0 && trees[i].Root == s.where.Root:
+			return nil, withHint(sheaf.Invalidf("%s is the folder that the index is of", s.where.Root), "to forget all that is indexed of it, delete %s", terminal.ShellQuoted(s.base.Dir))
+		case i < 0:
+			var roots []string
+			for _, t := range trees {
+				if t.Root != "" && t.Root != s.where.Root {
+					roots = append(roots, t.Root)
+				}
+			}
+			hint := "sheaf add adds folders to it, and none was"
+			if len(roots) > 0 {
+				hint = "added to it are " + strings.Join(roots, ", ")
+			}
+			return nil, withHint(fmt.Errorf("%w: the index of %s does not have the folder %s", sheaf.ErrNotFound, s.where.Root, folder), "%s", hint)
+		}
+		trees = slices.Delete(trees, i, i+1)
+	}
+	return trees, nil
+}

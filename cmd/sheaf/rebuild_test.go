@@ -3,10 +3,14 @@ package main
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
@@ -59,5 +63,43 @@ func TestDropWaits(t *testing.T) {
 		if err := errors.Join(s.drop(t.Context(), false), <-done); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// TestSearchBesideRebuild: a search that another process takes the index from under waits
+// for what is made anew, and does not say that nothing is there.
+func TestSearchBesideRebuild(t *testing.T) {
+	_, folder, _, index := notesFor(t)
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	a := newApp(os.Stdin, out, out)
+	cmd := a.command()
+	a.in, a.index = folder, index // which making the command sets to their defaults
+	cmd.SetContext(t.Context())
+	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	other := &session{app: a, where: s.where}
+	if err := other.drop(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.openStores(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	load, err := other.backend.(backend.Bulk).Bulk(t.Context()) // the engine that takes the place of the one before
+	if err == nil {
+		err = errors.Join(load.Add(t.Context(), backendtest.One("t:b", "stone")), load.Commit(t.Context()), load.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.close()
+	if err := s.show(cmd, s.parse("apples"), searchOptions{}); err != nil {
+		t.Errorf("%v, want what is there again", err)
 	}
 }

@@ -101,6 +101,17 @@ func (s *session) moved() bool {
 	return s.catalog.Reload() != nil || generation() != before // what was tried tells
 }
 
+// remadeBeside reports whether another process makes the index anew, and began after it was
+// brought up to date here: then the engine may have been empty already.
+func (s *session) remadeBeside() bool {
+	if s.catalog == nil || s.asIs || !s.config.Refresh || s.remaking() || !s.moved() {
+		return false
+	}
+	now := s.catalog.View()
+	defer now.Close()
+	return now.Settings().Extra[remakingKey] != ""
+}
+
 // refresh brings the index up to date before an answer. When it cannot be
 // written, or another process does so and is not done soon, the answer comes from
 // what is committed, with a note, unless the command needs it whole.

@@ -118,10 +118,18 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		q.Notes = append(q.Notes, o.columns.unknown(s.view)...)
 	}
 	out, err := s.answer(cmd.Context(), q, o)
-	if errors.Is(err, sheaf.ErrCorrupt) {
-		if err = s.remake(cmd.Context(), err, true); err == nil {
-			out, err = s.answer(cmd.Context(), q, o)
-		}
+	again := true
+	switch {
+	case errors.Is(err, sheaf.ErrCorrupt):
+		err = s.remake(cmd.Context(), err, true)
+	case err == nil && s.remadeBeside():
+		s.close()
+		err = s.bringUp(cmd.Context(), openOptions{refresh: true})
+	default:
+		again = false
+	}
+	if again && err == nil {
+		out, err = s.answer(cmd.Context(), q, o)
 	}
 	if err != nil {
 		return s.advise(err)

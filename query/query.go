@@ -81,8 +81,8 @@ func Parse(text string, o Options) sheaf.Query {
 	switch b, ok := q.Words.(sheaf.Bool); {
 	case ok && len(b.MustNot) > 0 && len(b.Must)+len(b.Should) == 0:
 		p.note("the query only says what to leave out: everything else is listed, without an order")
-	case q.Filter == nil && !strings.ContainsFunc(text, searchable) && strings.TrimSpace(text) != "":
-		p.note("there is no letter or digit in the query, so there is nothing to look for")
+	case q.Filter == nil && !strings.ContainsFunc(text, inWord) && strings.TrimSpace(text) != "":
+		p.note("there is no letter or digit in the query, so there is nothing to look for: signs and emoji are not indexed, the words beside them are")
 	}
 	q.Notes = p.notes
 	if p.more > 0 {
@@ -95,6 +95,12 @@ func Parse(text string, o Options) sheaf.Query {
 // scripts are given the benefit of the doubt.
 func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// inWord is searchable, less what is a sign in every script: an emoji, and what joins and
+// colors several of them.
+func inWord(r rune) bool {
+	return searchable(r) && (unicode.Is(unicode.Other_Alphabetic, r) || !unicode.IsSymbol(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Variation_Selector, r))
 }
 
 type parser struct {

@@ -115,7 +115,15 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")), exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
 	w.out.began = time.Now()
 	w.more = sync.NewCond(&w.mu)
-	top := folder{ignores: outerIgnores(root)}
+	ignores, from := outerIgnores(root)
+	if o.watch != nil {
+		for _, name := range from { // also those that are not there: somebody may make them
+			if dir := realPath(filepath.Dir(name)); dir != "" {
+				o.watch(filepath.Join(dir, filepath.Base(name)), false)
+			}
+		}
+	}
+	top := folder{ignores: ignores}
 	if o.FollowLinks || o.watch != nil {
 		top.real = realPath(root)
 	}
@@ -466,24 +474,26 @@ func withIgnores(dir folder, full string, entries []fs.DirEntry) []ignoreFile {
 
 // outerIgnores are the ignore files above root, up to the top of the repository
 // that it lies in, and that repository's own excludes. Their rules are turned
-// into ones relative to root where they can say something about it.
-func outerIgnores(root string) []ignoreFile {
-	var ignores []ignoreFile
+// into ones relative to root where they can say something about it. from are the names of
+// all of them, there or not.
+func outerIgnores(root string) (ignores []ignoreFile, from []string) {
 	suffix := ""
 	for dir := root; ; {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 			name := filepath.Join(dir, ".git", "info", "exclude")
+			from = append(from, name)
 			if content, err := os.ReadFile(name); err == nil {
 				ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
 			}
-			return ignores
+			return ignores, from
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return nil // no repository
+			return nil, nil // no repository
 		}
 		suffix = filepath.Base(dir) + "/" + suffix
 		name := filepath.Join(parent, ".gitignore")
+		from = append(from, name)
 		if content, err := os.ReadFile(name); err == nil {
 			ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
 		}

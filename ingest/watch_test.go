@@ -224,6 +224,44 @@ func TestWatchLinks(t *testing.T) {
 	}
 }
 
+// The ignore files above a folder are watched, whether they are there or not, and nothing
+// else of the folders that they lie in.
+func TestWatchOuterIgnores(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, root := filepath.Join(top, ".git", "info"), filepath.Join(top, "doc", "notes")
+	for _, dir := range []string{info, root} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	f := watched{watch: func(dir string) error { got = append(got, dir); return nil }, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
+	if _, err := walk(t.Context(), root, WalkOptions{watch: f.add}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got)
+	if want := []string{top, info, filepath.Dir(root), root}; !slices.Equal(got, want) {
+		t.Errorf("watched are %q, want %q", got, want)
+	}
+	for path, matters := range map[string]bool{
+		filepath.Join(info, "exclude"):                 true,
+		filepath.Join(top, ".gitignore"):               true,
+		filepath.Join(top, "doc", ".gitignore"):        true,
+		filepath.Join(top, "README.md"):                false,
+		filepath.Join(top, "doc", "other.md"):          false,
+		filepath.Join(filepath.Dir(top), ".gitignore"): false,
+		filepath.Join(info, "exclude.lock"):            false,
+		filepath.Join(top, "doc", "notes", "new.md"):   true,
+	} {
+		if f.matters(path) != matters {
+			t.Errorf("an event of %s matters: %v", path, !matters)
+		}
+	}
+}
+
 // A folder that could not be watched, and can be now, is no reason to look again and again
 // any more.
 func TestWatchedAgain(t *testing.T) {

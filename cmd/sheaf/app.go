@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
@@ -193,12 +195,40 @@ func withHint(err error, format string, args ...any) error {
 // It must exist; the result is absolute with links resolved.
 func (a *app) folder() (string, error) { return realFolder(a.in) }
 
+// answerTime is how long a folder may take to say what it is: one on a drive that is gone
+// may never do so.
+const answerTime = 10 * time.Second
+
+// inTime looks at a folder, and waits for it no longer than answerTime.
+func inTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
+	type seen struct {
+		info fs.FileInfo
+		err  error
+	}
+	done := make(chan seen, 1)
+	go func() {
+		info, err := look(dir)
+		done <- seen{info, err}
+	}()
+	select {
+	case s := <-done:
+		return s.info, s.err
+	case <-time.After(answerTime):
+		if dir == "." { // asking the system for its name would take as long
+			dir = cmp.Or(os.Getenv("PWD"), dir)
+		}
+		return nil, fmt.Errorf("%w: %s did not answer within %v", sheaf.ErrUnavailable, dir, answerTime)
+	}
+}
+
 func realFolder(dir string) (string, error) {
 	if dir == "" {
 		dir = "."
 	}
-	st, err := os.Stat(dir)
+	st, err := inTime(dir, os.Stat)
 	switch {
+	case errors.Is(err, sheaf.ErrUnavailable):
+		return "", withHint(fmt.Errorf("open folder: %w", err), "see whether the drive that it lies on is connected, or name another folder with --in")
 	case err != nil:
 		return "", nearFile(fmt.Errorf("open folder: %w", fileFault(err)), dir)
 	case !st.IsDir():

@@ -339,7 +339,7 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// DateSource tells where a document's date was read (decision D20).
+// DateSource tells where a document's date was read.
 type DateSource uint8
 
 // The sources of a document's date, most trusted first.

@@ -65,7 +65,7 @@ type Prefix struct {
 }
 
 // Fuzzy finds chunks that hold a term at most Distance (1 or 2) edits away
-// from that of Text, counted in characters, a swap of neighbours counting one
+// from that of Text, counted in characters, a swap of neighbors counting one
 // edit. It scores by the best matching term, a term at distance d weighing
 // 1/(1+d). Of several words each must be found.
 type Fuzzy struct {

@@ -27,7 +27,7 @@ type Backend interface {
 	Delete(ctx context.Context, docs []sheaf.ID) error
 	// Retrieve answers one branch of a query: at most req.Limit hits, best
 	// first, equal scores by ID, scores higher better and exactly as the
-	// store computes them. A request that the store cannot honour is
+	// store computes them. A request that the store cannot honor is
 	// sheaf.ErrUnsupported, never quietly something similar.
 	Retrieve(ctx context.Context, req Request) (sheaf.Ranking, error)
 	// Close releases the store. Calls that are running end first.
@@ -169,7 +169,7 @@ type FieldWeight struct {
 // Combine says how scores of several fields of one chunk become one score.
 type Combine uint8
 
-// The ways to combine fields (decision D15). With score(f,t) the BM25 score of
+// The ways to combine fields. With score(f,t) the BM25 score of
 // query term t in field f, and w(f) the weight of f:
 const (
 	// CombineSum: the sum over f and t of w(f) x score(f,t).
@@ -184,8 +184,7 @@ const (
 	CombineBM25F
 )
 
-// Statistics says over which chunks idf and average length are counted
-// (decision D14).
+// Statistics says over which chunks idf and average length are counted.
 type Statistics uint8
 
 const (

@@ -51,9 +51,9 @@ type Explainer interface {
 	Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error)
 }
 
-// Selective is met by backends that cannot honour every request.
+// Selective is met by backends that cannot honor every request.
 type Selective interface {
-	// Supports is nil when requests like req can be honoured, else
+	// Supports is nil when requests like req can be honored, else
 	// sheaf.ErrUnsupported. It looks at how hits are scored and bounded, at
 	// neither words nor vector, and asks no server.
 	Supports(req Request) error

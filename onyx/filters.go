@@ -26,7 +26,7 @@ const (
 
 // Filters say which chunks may be found. Groups that are set must all hold; of
 // the values in a group one must. The zero Filters find what is public and not
-// hidden, of documents without a tenant (decision D16).
+// hidden, of documents without a tenant.
 type Filters struct {
 	// AnyTenant finds documents of every tenant; else they are of Tenant.
 	AnyTenant bool

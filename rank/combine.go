@@ -29,8 +29,8 @@ const (
 )
 
 // Scores fuses by scores: those of each leg are normalized, then combined.
-// With Norm NormMinMax and MeanArithmetic it is the weighted sum of decision
-// D19, w minmax(vector) + (1-w) minmax(text); with NormLinear and MeanSum the
+// With Norm NormMinMax and MeanArithmetic it is the weighted sum
+// w minmax(vector) + (1-w) minmax(text); with NormLinear and MeanSum the
 // global phase of Vespa; with the OpenSearch norms and a mean, OpenSearch's
 // normalization processor.
 //

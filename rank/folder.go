@@ -18,7 +18,7 @@ import (
 //
 // Example, 3 of 5 notes of a folder: 1 + (2 - 1) x sqrt(0.6) = 1.77, capped at
 // 1.15. With the default minima the uncapped value is never below 1.37, so a
-// cap of 1.15 makes the boost a constant step (decision D13).
+// cap of 1.15 makes the boost a constant step.
 //
 // Source: the tiered search specification, lexical reranking.
 type FolderBoost struct {

@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// HeadingBoost favours chunks near the top of their document: documents and
+// HeadingBoost favors chunks near the top of their document: documents and
 // chunks under a heading of level 1 get Max, every level below Decay times the
 // one above it, and never less than 1 when Decay is below 1.
 //

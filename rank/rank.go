@@ -2,7 +2,7 @@
 // a ranking as pure functions, one file per family: fusing several rankings
 // into one (fuse.go, combine.go), lifting chunks to documents and sections
 // (aggregate.go, tree.go), boosts, cutoffs, normalization, diversity,
-// neighbours, budgets and pins.
+// neighbors, budgets and pins.
 //
 // A [Stage] is a value that holds its parameters; Apply gives another ranking
 // and never changes the one it is given, so that every step of a query can be

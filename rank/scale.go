@@ -15,7 +15,7 @@ const (
 	// NormNone keeps the score. Missing: 0.
 	NormNone Norm = iota
 	// NormMinMax is (s - lowest)/(highest - lowest), and 1 when all are
-	// equal (decision D19). Missing: 0.
+	// equal. Missing: 0.
 	NormMinMax
 	// NormLinear is min-max over all hits of all legs, where hits that the
 	// leg did not find take part with score 0; 0.5 when all are equal. It is

@@ -274,7 +274,7 @@ func larger(ctx context.Context, store backend.Backend, hits sheaf.Ranking, req 
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors are the outcomes that did not fail, in the same memory. A request that the store cannot honour, or finds wrong, is an error
+// survivors are the outcomes that did not fail, in the same memory. A request that the store cannot honor, or finds wrong, is an error
 // at once, and so is damage, which the caller can mend; any other failure is one
 // only when nothing is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {

@@ -62,7 +62,7 @@ type CacheCounts struct {
 
 type cacheKey [sha256.Size]byte
 
-// cached is what is remembered, whose value must not be changed, between its neighbours
+// cached is what is remembered, whose value must not be changed, between its neighbors
 // in the order of use. All lie in one piece of memory.
 type cached struct {
 	key           cacheKey

@@ -41,9 +41,9 @@ type FusedResult struct {
 
 // Fused finds the best limit chunks, 1..MaxWindow, for text by meaning and by
 // words, joined by method "rrf" with the constant k, 1..1000, or by
-// "weighted_sum" with equal weights (decision D19). Each leg gives
-// min(max(5 x limit, 50), 1000) chunks (D10); texts are read for what is
-// returned only. When one leg fails the other answers and Degraded is true (D9).
+// "weighted_sum" with equal weights. Each leg gives
+// min(max(5 x limit, 50), 1000) chunks; texts are read for what is
+// returned only. When one leg fails the other answers and Degraded is true.
 func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (*Fused, error) {
 	p, err := fusedProfile()
 	if err != nil {

@@ -122,7 +122,7 @@ type parityQueryJSON struct {
 
 func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set []string) error {
 	if len(stores) < 2 {
-		return withHint(sheaf.Invalidf("--stores names %d stores: at least two are compared", len(stores)), "for example: --stores embedded,postgres://me@host/database")
+		return withHint(sheaf.Invalidf("--stores names %s: at least two are compared", terminal.Plural(len(stores), "store", "stores")), "for example: --stores embedded,postgres://me@host/database")
 	}
 	folder, err := a.folder()
 	if err != nil {

@@ -6,9 +6,8 @@
 // A document says who may see it by three columns: sheaf.ColumnTenant, the
 // tenant that it belongs to; sheaf.ColumnAccess, the people and groups that may
 // see it, or sheaf.AccessPublic for everybody of the tenant; sheaf.ColumnSet,
-// the document sets that it is in. A document that says nothing is private
-// (decision D16): only a grant without restriction, which is asked for by name,
-// sees it.
+// the document sets that it is in. A document that says nothing is private:
+// only a grant without restriction, which is asked for by name, sees it.
 package access
 
 import (

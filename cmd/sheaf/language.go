@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"sheaf/analysis"
 	"sheaf/catalog"
@@ -23,18 +24,11 @@ const guessedKey = "language_guessed"
 // can be indexed again. A server takes no other language before it is emptied, and
 // others may search there: there only a person is told.
 func (s *session) languageOutgrown(ctx context.Context) error {
-	settings := s.view.Settings()
-	little, guessed := s.view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""
-	if !settings.LanguageDetected || s.config.Language != "auto" || !little && !guessed || s.view.Docs() == 0 {
+	if !s.languageGuessed(s.view) {
 		return nil
 	}
-	for _, t := range settings.Trees {
-		if t.Root == "" {
-			return nil
-		}
-	}
 	now, err := s.detectLanguage(ctx)
-	outgrown := err == nil && now != "" && now != settings.Language
+	outgrown, little := err == nil && now != "" && now != s.view.Settings().Language, s.view.SourceBytes() <= littleText
 	if outgrown && s.target != nil {
 		s.notice("the language of the index was guessed from little text and is %q now that there is more: to fill %s again, when nobody else searches there: sheaf index --rebuild", now, s.target)
 		return nil
@@ -44,6 +38,34 @@ func (s *session) languageOutgrown(ctx context.Context) error {
 		return nil
 	}
 	return errors.New("the language of the index was guessed from little text and is another now that there is more")
+}
+
+// languageGuessed reports whether the language of an index was detected from so little text
+// that it is to be looked at again, and the index could be made again with another one.
+func (s *session) languageGuessed(view *catalog.View) bool {
+	settings := view.Settings()
+	little, guessed := view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""
+	if !settings.LanguageDetected || s.config.Language != "auto" || !little && !guessed || view.Docs() == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(settings.Trees, func(t catalog.Tree) bool { return t.Root == "" })
+}
+
+// languageGrows looks after a run of a program that watches whether the language is another
+// now that there is more text: then the index is to be opened again, which makes it anew.
+func (s *session) languageGrows(ctx context.Context) bool {
+	view := s.catalog.View()
+	defer view.Close()
+	if s.target != nil || s.grown || !s.config.Refresh || !s.languageGuessed(view) {
+		return false
+	}
+	s.grown = view.SourceBytes() > littleText
+	walk, err := ingest.NewWalk(ctx, s.where.Root, s.walkOptions())
+	if err != nil {
+		return false
+	}
+	now := analysis.Detect(walk.Sample(sampleFiles, sampleBytes))
+	return now != "" && now != view.Settings().Language
 }
 
 // recordLanguage puts what is known of the language into the settings.

@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -85,9 +86,9 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 			close(opened)
 		}
 		group, ctx := errgroup.WithContext(outer)
-		group.Go(func() error { return untilAnew(ctx, door) })
+		group.Go(func() error { return s.untilAnew(ctx, door) })
 		group.Go(func() error {
-			return door.Watch(ctx, s.ran)
+			return door.Watch(ctx, func(report *ingest.Report, err error) { s.ran(ctx, report, err) })
 		})
 		return group.Wait()
 	})

@@ -104,7 +104,7 @@ const answerGarbage = 400
 
 // openAt opens the index at where, and refreshes it when asked to.
 func (a *app) openAt(ctx context.Context, folder string, where collection.Location, o openOptions) (*session, error) {
-	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, rebuilds: o.rebuild, waits: mixed, started: time.Now(), whole: o.whole}
+	s := &session{app: a, folder: folder, where: where, base: where, asIs: o.asIs, rebuilds: o.rebuild, waits: mixed, started: time.Now(), whole: o.whole, grows: make(chan struct{}, 1)}
 	if o.refresh {
 		s.waits = hasty
 	}

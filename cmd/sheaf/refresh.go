@@ -335,9 +335,16 @@ func someFolder(trees []catalog.Tree) error {
 	return gone
 }
 
-// ran tells how a run of a door that watches went.
-func (s *session) ran(report *ingest.Report, err error) {
+// ran tells how a run of a door that watches went, and whether the index is to be opened
+// again because of it.
+func (s *session) ran(ctx context.Context, report *ingest.Report, err error) {
 	s.noteGone(report)
+	if err == nil && report.Changes() && s.languageGrows(ctx) {
+		select {
+		case s.grows <- struct{}{}:
+		default: // that is known
+		}
+	}
 	if err != nil && !errors.Is(err, ingest.ErrMadeAnew) {
 		s.notice("%v", err)
 	}

@@ -12,16 +12,24 @@ import (
 // reopenStep is how long it takes at least from one opening to the next.
 const reopenStep = time.Second
 
+// errGrown says that an index is to be opened again because its language is another one now
+// that there is more text.
+var errGrown = errors.New("the language of the index is another one now")
+
 // reopening runs what opens the index and works until the command ends, and again when
-// another process has made the index anew in another way meanwhile.
+// another process has made the index anew in another way meanwhile, or it has grown out of
+// its language.
 func (a *app) reopening(ctx context.Context, run func(again bool) error) error {
 	for again := false; ; again = true {
 		began := time.Now()
 		err := run(again)
-		if !errors.Is(err, ingest.ErrMadeAnew) || ctx.Err() != nil {
+		anew := errors.Is(err, ingest.ErrMadeAnew)
+		if !anew && !errors.Is(err, errGrown) || ctx.Err() != nil {
 			return err
 		}
-		a.notice("%v: it is opened again", ingest.ErrMadeAnew)
+		if anew {
+			a.notice("%v: it is opened again", ingest.ErrMadeAnew)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -31,10 +39,12 @@ func (a *app) reopening(ctx context.Context, run func(again bool) error) error {
 }
 
 // untilAnew waits until a collection is to be opened again, or ctx ends.
-func untilAnew(ctx context.Context, door *serve.Collection) error {
+func (s *session) untilAnew(ctx context.Context, door *serve.Collection) error {
 	select {
 	case <-door.MadeAnew():
 		return ingest.ErrMadeAnew
+	case <-s.grows:
+		return errGrown
 	case <-ctx.Done():
 		return nil
 	}

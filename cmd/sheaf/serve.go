@@ -22,6 +22,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -154,7 +155,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		}
 	}
 	group, ctx := errgroup.WithContext(cmd.Context())
-	group.Go(func() error { return untilAnew(ctx, door) })
+	group.Go(func() error { return s.untilAnew(ctx, door) })
 	group.Go(func() error { return serveUntil(ctx, listener, handler) })
 	group.Go(func() error {
 		err := door.Work(ctx)
@@ -166,7 +167,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 	})
 	if !o.noWatch {
 		group.Go(func() error {
-			return door.Watch(ctx, s.ran)
+			return door.Watch(ctx, func(report *ingest.Report, err error) { s.ran(ctx, report, err) })
 		})
 	}
 	return group.Wait()

@@ -75,6 +75,10 @@ type session struct {
 	detected bool
 	sampled  int
 	settled  bool
+	// grown says that a program that watches looked at it when there was enough; grows that
+	// it is another one.
+	grown bool
+	grows chan struct{}
 	// walk is what the folder held a moment ago; nil when it was not walked.
 	walk *ingest.Walk
 	// asIs says that the index is only looked at.

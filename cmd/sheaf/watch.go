@@ -55,8 +55,11 @@ func (a *app) watch(cmd *cobra.Command, first *bool) error {
 		}
 		s.watched(report, err, *first)
 		*first = false
+		if err == nil && report.Changes() && s.languageGrows(ctx) {
+			stop(errGrown)
+		}
 	})
-	if cause := context.Cause(ctx); errors.Is(cause, ingest.ErrMadeAnew) {
+	if cause := context.Cause(ctx); errors.Is(cause, ingest.ErrMadeAnew) || errors.Is(cause, errGrown) {
 		return cause
 	}
 	return err

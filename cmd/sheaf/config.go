@@ -42,6 +42,16 @@ func keyHelp() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// setIn says with an error in which file or variable the setting called key was made: whoever
+// gets the error may not have made it today.
+func setIn(c *config.Config, key string, err error) error {
+	origin := c.Origin(key)
+	if err == nil || origin.Source != config.SourceEnvironment && origin.Source != config.SourceProject && origin.Source != config.SourceUser {
+		return err
+	}
+	return fmt.Errorf("%s: %w", origin, err)
+}
+
 type settingJSON struct {
 	Key    string `json:"key"`
 	Value  any    `json:"value"`

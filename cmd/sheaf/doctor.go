@@ -84,7 +84,7 @@ func (a *app) examine(cmd *cobra.Command) ([]backend.Finding, error) {
 	s := &session{app: a, folder: folder, where: where, asIs: true}
 	out := []backend.Finding{{Check: "settings", Found: orNone(c.ProjectFile, "none in this folder")}, {Check: "folder", Found: where.Root}}
 	_, err = loadProfile(c.Profile)
-	out = append(out, backend.Finding{Check: "profile", Found: c.Profile, Err: err})
+	out = append(out, backend.Finding{Check: "profile", Found: c.Profile, Err: setIn(c, "profile", err)})
 	model := backend.Finding{Check: "model", Found: "none: words alone are searched"}
 	e, err := newEmbedder(cmd.Context(), c, 0, hasty)
 	switch model.Err = err; {

@@ -66,7 +66,7 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	}
 	if o.scans {
 		if p, err := loadProfile(c.Profile); err != nil {
-			return nil, err
+			return nil, setIn(c, "profile", err)
 		} else if p.Scans() {
 			return a.openScan(cmd.Context(), folder, o.set)
 		}

@@ -123,6 +123,11 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		return withHint(sheaf.Invalidf("%s can be reached from other machines, and there are no keys", o.addr),
 			"make one with sheaf key add, or let everybody read everything with --without-keys")
 	}
+	listener, err := listen("--addr", o.addr) // before anything is told of a server that cannot be
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }() // as the server does when it ends
 	door, err := s.door()
 	if err != nil {
 		return err
@@ -144,14 +149,10 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 	if !o.noWatch {
 		door.WillWatch()
 	}
-	listener, err := listen("--addr", o.addr)
-	if err != nil {
-		return err
-	}
 	if o.addr = listener.Addr().String(); !again {
 		fmt.Fprintf(a.stdout, "listening on http://%s\n", o.addr)
 		if err := a.flush(); err != nil {
-			return errors.Join(err, listener.Close())
+			return err
 		}
 	}
 	group, ctx := errgroup.WithContext(cmd.Context())

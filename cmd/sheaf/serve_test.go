@@ -97,25 +97,29 @@ func TestServeKeepsTheIndexFresh(t *testing.T) {
 
 // Who cannot have a port is told why, and what to do.
 func TestNoPort(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	taken := strings.TrimPrefix(serving(t, folder, index), "http://")
+	messages, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
-	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	defer messages.Close()
 	for _, command := range [][]string{{"serve", "--addr"}, {"mcp", "--http"}} {
 		run := func(addr string) error {
-			cmd := newApp(os.Stdin, os.Stderr, os.Stderr).command()
+			cmd := newApp(os.Stdin, messages, messages).command()
 			cmd.SetArgs(append(command, addr, "--in", folder, "--index", index))
 			return cmd.ExecuteContext(t.Context())
 		}
 		var hinted *hintedError
-		if err := run(taken.Addr().String()); !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, &hinted) || !strings.Contains(hinted.hint, "name another port with "+command[1]) {
+		if err := run(taken); !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, &hinted) || !strings.Contains(hinted.hint, "name another port with "+command[1]) {
 			t.Errorf("%s at a port that is taken: %v", command[0], err)
 		}
 		if err := run("127.0.0.1:99999"); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "65535") {
 			t.Errorf("%s at no port: %v", command[0], err)
 		}
+	}
+	if told, err := os.ReadFile(messages.Name()); err != nil || len(told) > 0 {
+		t.Errorf("%v, and of servers that cannot be: %s", err, told)
 	}
 }
 

@@ -44,6 +44,7 @@ func (a *app) target(name string) (*storeurl.Target, error) {
 		return nil, err
 	}
 	t, err := storeurl.Parse(o.URL, name, storeurl.Secrets{Key: key, CAFile: o.CAFile, CertFile: o.CertFile, CertKeyFile: o.CertKeyFile})
+	err = setIn(a.config, "store", err)
 	if want := a.config.BM25; err == nil && want != config.BM25Exact && want != countsAs(t.Kind) {
 		err = fmt.Errorf("%w: bm25: %s does not count as %s: leave that to the engine", sheaf.ErrUnsupported, t, want)
 	}

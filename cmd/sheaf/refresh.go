@@ -102,14 +102,15 @@ func (s *session) moved() bool {
 }
 
 // remadeBeside reports whether another process makes the index anew, and began after it was
-// brought up to date here: then the engine may have been empty already.
-func (s *session) remadeBeside() bool {
+// brought up to date here: then the engine may have been empty already. Where nothing was found
+// it may be over by now, too.
+func (s *session) remadeBeside(nothing bool) bool {
 	if s.catalog == nil || s.asIs || !s.config.Refresh || s.remaking() || !s.moved() {
 		return false
 	}
 	now := s.catalog.View()
 	defer now.Close()
-	return now.Settings().Extra[remakingKey] != ""
+	return nothing || now.Settings().Extra[remakingKey] != ""
 }
 
 // refresh brings the index up to date before an answer. When it cannot be

@@ -122,7 +122,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 	switch {
 	case errors.Is(err, sheaf.ErrCorrupt):
 		err = s.remake(cmd.Context(), err, true)
-	case err == nil && s.remadeBeside():
+	case err == nil && s.remadeBeside(len(out.Results) == 0):
 		s.close()
 		err = s.bringUp(cmd.Context(), openOptions{refresh: true})
 	default:

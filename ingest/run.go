@@ -49,6 +49,7 @@ func (o *Options) carryOut(ctx context.Context, p *plan, report *Report, began t
 	r := &runner{o: o, plan: p, report: report, began: began, pending: maps.Clone(p.pending)}
 	view := o.Catalog.View()
 	r.modeled = view.Settings().Embedder != ""
+	unmade := view.Settings().Analyzer == ""
 	view.Close()
 	if r.pending == nil {
 		r.pending = map[sheaf.ID]string{}
@@ -57,6 +58,9 @@ func (o *Options) carryOut(ctx context.Context, p *plan, report *Report, began t
 		r.allBytes += j.size
 	}
 	writer, err := r.writer(ctx)
+	if unmade && errors.Is(err, backend.ErrMadeOtherwise) { // by a process that has not recorded it yet
+		return fmt.Errorf("%w: %w", ErrMadeAnew, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
+	"sheaf/backend"
 	"sheaf/backend/memory"
 	"sheaf/catalog"
 	"sheaf/ingest"
@@ -247,4 +248,30 @@ func TestFolderGone(t *testing.T) {
 	if r := w.run(); r.Changes() || len(r.Gone) != 0 || finds(t, w.o.Backend, "words") != 3 {
 		t.Errorf("%+v, %d found when all are back", r, finds(t, w.o.Backend, "words"))
 	}
+}
+
+// TestMadeOtherwiseUnrecorded: a store to which another process wrote in another way, and of
+// which the catalog does not know yet, is to be opened again.
+func TestMadeOtherwiseUnrecorded(t *testing.T) {
+	long, _ := twoProcesses(t)
+	long.write("a.md", "# A\n\nfirst words\n")
+	store := long.o.Backend
+	long.o.Backend = otherwise{store}
+	if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrMadeAnew) {
+		t.Errorf("%v, want ErrMadeAnew", err)
+	}
+	long.o.Backend, long.o.Settings = store, func(s *catalog.Settings) { s.Analyzer = "en" }
+	long.run()
+	long.write("b.md", "# B\n\nsecond words\n")
+	long.o.Backend = otherwise{store}
+	if _, err := ingest.Run(t.Context(), long.o); errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(err, backend.ErrMadeOtherwise) {
+		t.Errorf("%v where it is recorded, want ErrMadeOtherwise", err)
+	}
+}
+
+// otherwise is a store that another process fills in another way.
+type otherwise struct{ backend.Backend }
+
+func (otherwise) Bulk(context.Context) (backend.BulkWriter, error) {
+	return nil, fmt.Errorf("%w: as another process wants it", backend.ErrMadeOtherwise)
 }

@@ -155,6 +155,9 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 // Bulk implements [backend.Bulk].
 func (s *Store) Bulk(ctx context.Context) (backend.BulkWriter, error) {
 	load, err := s.index.Begin(ctx)
+	if errors.Is(err, engine.ErrMismatch) { // since it was opened
+		return nil, sheaf.WithCategory(backend.ErrMadeOtherwise, err)
+	}
 	if err != nil {
 		return nil, category(err)
 	}

@@ -265,3 +265,20 @@ func TestPin(t *testing.T) {
 		t.Errorf("found %v (%v) after the pinned one was closed, want 3", ids(hits), err)
 	}
 }
+
+// TestMadeOtherwiseSince: an index that another process made in another way after it was opened
+// says so when it is written to.
+func TestMadeOtherwiseSince(t *testing.T) {
+	dir := t.TempDir()
+	german, err := analysis.New(analysis.Options{Language: "de"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, other := open(t, embedded.Options{Dir: dir}), open(t, embedded.Options{Dir: dir, Analyzer: german})
+	if err := other.Write(t.Context(), backend.Batch{Chunks: []backend.Chunk{note("t:a", "t:a", "Haus", "Ein Haus")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Bulk(t.Context()); !errors.Is(err, backend.ErrMadeOtherwise) || !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("%v, want ErrMadeOtherwise", err)
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,6 +15,15 @@ import (
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
 )
+
+func (a *app) indexFolder(cmd *cobra.Command, rebuild bool) error {
+	s, err := a.open(cmd, openOptions{asked: true, make: true, rebuild: rebuild})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return s.index(cmd.Context(), s.trees())
+}
 
 func (a *app) indexCommand() *cobra.Command {
 	var rebuild bool
@@ -30,12 +40,15 @@ change of chunker, language or model, or when it is damaged.`,
 			if len(args) == 1 {
 				a.in = args[0]
 			}
-			s, err := a.open(cmd, openOptions{asked: true, make: true, rebuild: rebuild})
-			if err != nil {
-				return err
+			for tries := 1; ; tries++ {
+				err := a.indexFolder(cmd, rebuild)
+				switch {
+				case !errors.Is(err, ingest.ErrMadeAnew):
+					return err
+				case tries == mostTries:
+					return withHint(err, "repeat the command when that process is done")
+				}
 			}
-			defer s.close()
-			return s.index(cmd.Context(), s.trees())
 		},
 	}
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make it again from the files")

@@ -117,21 +117,32 @@ func (a *app) openAt(ctx context.Context, folder string, where collection.Locati
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, err
 	}
-	err := s.bringUp(ctx, o)
-	if errors.Is(err, ingest.ErrMadeAnew) { // after this one had opened it
-		s.close()
-		err = s.bringUp(ctx, o)
-	}
-	if err != nil {
+	if err := s.bringUp(ctx, o); err != nil {
 		s.close()
 		return nil, s.advise(err)
 	}
 	return s, nil
 }
 
+// mostTries is how often an index is opened that another process always makes anew after that.
+const mostTries = 5
+
 // bringUp opens the stores, and makes the index again or refreshes it where that is
 // needed and wanted.
 func (s *session) bringUp(ctx context.Context, o openOptions) error {
+	for tries := 1; ; tries++ {
+		err := s.bringUpOnce(ctx, o)
+		switch {
+		case !errors.Is(err, ingest.ErrMadeAnew):
+			return err
+		case tries == mostTries:
+			return withHint(err, "repeat the command when that process is done")
+		}
+		s.close()
+	}
+}
+
+func (s *session) bringUpOnce(ctx context.Context, o openOptions) error {
 	err := s.openStores(ctx)
 	if err != nil && !o.asIs && remakable(err) {
 		err = s.remake(ctx, err, errors.Is(err, sheaf.ErrCorrupt))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
 	"sheaf/catalog"
@@ -101,5 +102,50 @@ func TestSearchBesideRebuild(t *testing.T) {
 	other.close()
 	if err := s.show(cmd, s.parse("apples"), searchOptions{}); err != nil {
 		t.Errorf("%v, want what is there again", err)
+	}
+}
+
+// TestRemakeThatAnotherDid: an index that another process made again while this one waited to
+// do so stays as that one made it.
+func TestRemakeThatAnotherDid(t *testing.T) {
+	_, folder, _, index := notesFor(t)
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	a := newApp(os.Stdin, out, out)
+	cmd := a.command()
+	a.in, a.index = folder, index // which making the command sets to their defaults
+	cmd.SetContext(t.Context())
+	s, err := a.open(cmd, openOptions{refresh: true, make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	c, err := catalog.Open(vfs.Disk{}, collection.CatalogDir(index), catalog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	release, err := c.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := s.view.Settings()
+	settings.Extra = map[string]string{"kept": "yes"} // what is made anew forgets
+	if err := c.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { time.Sleep(3 * lockStep); done <- release() }()
+	if err := errors.Join(s.remake(t.Context(), sheaf.ErrUnsupported, false), <-done); err != nil {
+		t.Fatal(err)
+	}
+	if s.view.Settings().Extra["kept"] == "" {
+		t.Error("it is made anew")
+	}
+	if err := s.remake(t.Context(), sheaf.ErrUnsupported, false); err != nil || s.view.Settings().Extra["kept"] != "" {
+		t.Errorf("where nobody did it: %+v, %v", s.view.Settings(), err)
 	}
 }

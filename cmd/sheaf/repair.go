@@ -146,16 +146,20 @@ func (s *session) remake(ctx context.Context, because error, keep bool) error {
 }
 
 func (s *session) remakeLocked(ctx context.Context, keep, waited bool) error {
-	if waited {
-		if err := s.openStores(ctx); err == nil && !s.remaking() {
-			return s.refresh(ctx) // another process made it again
+	err := s.whenFree(ctx, func() error {
+		if waited {
+			if err := s.openStores(ctx); err == nil && !s.remaking() {
+				return nil // another process made it again
+			}
+			s.close()
 		}
-		s.close()
-	}
-	if err := s.whenFree(ctx, func() error { return s.dropLocked(keep) }); err != nil {
+		err := s.dropLocked(keep)
+		if waited = errors.Is(err, vfs.ErrLocked); err == nil {
+			err = s.openStores(ctx)
+		}
 		return err
-	}
-	if err := s.openStores(ctx); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	return s.refresh(ctx)

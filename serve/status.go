@@ -65,6 +65,7 @@ type Watching struct {
 	Rate    float64   `json:"bytes_per_second,omitempty" doc:"How fast files were indexed, when any were."`
 	Error   string    `json:"error,omitempty" doc:"Why it failed."`
 	Embed   string    `json:"embed_error,omitempty" doc:"Why vectors are missing."`
+	Gone    []string  `json:"gone,omitempty" doc:"Folders that are not there, while others are: what was indexed of them stays."`
 }
 
 // TaskCounts are the numbers of tasks by state.
@@ -147,7 +148,7 @@ func (w *watchState) shown() *Watching {
 	}
 	if w.Report != nil {
 		out.Took = float64(w.Report.Took.Microseconds()) / 1000
-		out.Embed = w.Report.EmbedError
+		out.Embed, out.Gone = w.Report.EmbedError, w.Report.Gone
 		if seconds := w.Report.Took.Seconds(); w.Report.Bytes > 0 && seconds > 0 {
 			out.Rate = float64(w.Report.Bytes) / seconds
 		}

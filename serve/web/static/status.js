@@ -14,7 +14,8 @@ export async function show(main, s, page, signal) {
   const [st, unwell] = await Promise.all([get("/v1/status", {}, signal), get("/readyz", {}, signal).catch((e) => (e instanceof Fault ? e.message : ""))]); // else it is well, in words that are no JSON
   page.count(st.recall?.measuring ? "Recall is being measured." : measuring ? "Recall was measured." : "");
   measuring = Boolean(st.recall?.measuring);
-  page.notes([unwell && `the store: ${unwell}`, st.watch?.error && `the last look for changes failed: ${st.watch.error}`].filter(Boolean));
+  page.notes([unwell && `the store: ${unwell}`, st.watch?.error && `the last look for changes failed: ${st.watch.error}`,
+    ...(st.watch?.gone ?? []).map((folder) => `the folder ${folder} is not there: what was indexed of it stays`)].filter(Boolean));
   const parts = Object.entries(st.bytes).sort((a, b) => b[1] - a[1]);
   const sections = [
     table("Collection", [

@@ -14,7 +14,7 @@
 #
 # The folder is copied first: nothing is written to the original. RUNS (100)
 # and COLD_RUNS (5) set how often each case runs. It needs Go, awk and date with
-# nanoseconds; rg is left out when it is not installed.
+# nanoseconds; rg is left out, and that is said, when it is not installed.
 set -eu
 
 folder=${1:?usage: sh bench/cli.sh FOLDER [QUERY]}
@@ -59,6 +59,8 @@ have_rg=false
 if command -v rg >/dev/null 2>&1; then
 	have_rg=true
 	measure rg "$cold_runs" : "rg -c -i \"$word\" \"$work/notes\""
+else
+	echo "ripgrep (rg) is not installed: there is nothing to compare with"
 fi
 search="\"$work/sheaf\" search --in \"$work/notes\" \"$query\""
 measure cold "$cold_runs" 'rm -rf "$work/data"' "$search"

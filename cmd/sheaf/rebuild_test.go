@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"sheaf"
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
@@ -67,31 +69,32 @@ func TestDropWaits(t *testing.T) {
 	}
 }
 
-// TestSearchBesideRebuild: a search that another process takes the index from under waits
-// for what is made anew, and does not say that nothing is there.
-func TestSearchBesideRebuild(t *testing.T) {
+// takenFrom is a session that another one takes the index from under: it has emptied it and
+// begun to fill it.
+func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
+	t.Helper()
 	_, folder, _, index := notesFor(t)
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer out.Close()
+	t.Cleanup(func() { _ = out.Close() })
 	a := newApp(os.Stdin, out, out)
-	cmd := a.command()
+	cmd = a.command()
 	a.in, a.index = folder, index // which making the command sets to their defaults
 	cmd.SetContext(t.Context())
-	s, err := a.open(cmd, openOptions{refresh: true, make: true})
-	if err != nil {
+	if s, err = a.open(cmd, openOptions{refresh: true, make: true}); err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
-	other := &session{app: a, where: s.where}
+	t.Cleanup(s.close)
+	other = &session{app: a, where: s.where}
 	if err := other.drop(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	if err := other.openStores(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(other.close)
 	load, err := other.backend.(backend.Bulk).Bulk(t.Context()) // the engine that takes the place of the one before
 	if err == nil {
 		err = errors.Join(load.Add(t.Context(), backendtest.One("t:b", "stone")), load.Commit(t.Context()), load.Close())
@@ -99,9 +102,30 @@ func TestSearchBesideRebuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other.close()
+	return cmd, s, other
+}
+
+// TestSearchBesideRebuild: a search that another process takes the index from under waits
+// for what is made anew, and does not say that nothing is there.
+func TestSearchBesideRebuild(t *testing.T) {
+	cmd, s, _ := takenFrom(t)
 	if err := s.show(cmd, s.parse("apples"), searchOptions{}); err != nil {
 		t.Errorf("%v, want what is there again", err)
+	}
+}
+
+// TestRefreshBesideRebuild: so does one that brings the index up to date: of what was indexed
+// last nothing is left.
+func TestRefreshBesideRebuild(t *testing.T) {
+	_, s, other := takenFrom(t)
+	release, err := other.catalog.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := make(chan error, 1)
+	go func() { time.Sleep(waitForAnswer + 3*lockStep); late <- release() }()
+	if err := errors.Join(s.refresh(t.Context()), <-late); err != nil || s.view.Docs() == 0 || len(s.allWarnings()) > 0 {
+		t.Errorf("%v, %d documents, %q", err, s.view.Docs(), s.allWarnings())
 	}
 }
 

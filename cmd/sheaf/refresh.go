@@ -137,6 +137,12 @@ func (s *session) refresh(ctx context.Context) error {
 	case errors.Is(err, ingest.ErrMadeAnew):
 		return err
 	case errors.Is(err, sheaf.ErrUnavailable) && !must:
+		if err := s.reload(); err != nil {
+			return err
+		}
+		if s.remaking() { // by that process: what was indexed last is gone
+			return s.refresh(ctx)
+		}
 		s.warn("%v: the answer is as of the last time it was indexed", err)
 	case errors.Is(err, backend.ErrForbidden) && !must:
 		s.warn("%v: the answer is as of the last time it was indexed", err)

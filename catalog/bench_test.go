@@ -166,3 +166,14 @@ func BenchmarkCatalog(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkFollow is what every search pays to see what other processes did.
+func BenchmarkFollow(b *testing.B) {
+	c := open(b, b.TempDir())
+	put(b, c, record(b, "a.md", "# A\n"))
+	for b.Loop() {
+		if err := c.Follow(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

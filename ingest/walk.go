@@ -492,10 +492,12 @@ func outerIgnores(root string) (ignores []ignoreFile, from []string) {
 			return nil, nil // no repository
 		}
 		suffix = filepath.Base(dir) + "/" + suffix
-		name := filepath.Join(parent, ".gitignore")
-		from = append(from, name)
-		if content, err := os.ReadFile(name); err == nil {
-			ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
+		for _, own := range slices.Backward(ignoreNames[:]) {
+			name := filepath.Join(parent, own)
+			from = append(from, name)
+			if content, err := os.ReadFile(name); err == nil {
+				ignores = append([]ignoreFile{inside(parseIgnore("", name, string(content)), suffix)}, ignores...)
+			}
 		}
 		dir = parent
 	}

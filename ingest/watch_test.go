@@ -243,12 +243,14 @@ func TestWatchOuterIgnores(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(got)
+	got = slices.Compact(got)
 	if want := []string{top, info, filepath.Dir(root), root}; !slices.Equal(got, want) {
 		t.Errorf("watched are %q, want %q", got, want)
 	}
 	for path, matters := range map[string]bool{
 		filepath.Join(info, "exclude"):                 true,
 		filepath.Join(top, ".gitignore"):               true,
+		filepath.Join(top, "doc", ".sheafignore"):      true,
 		filepath.Join(top, "doc", ".gitignore"):        true,
 		filepath.Join(top, "README.md"):                false,
 		filepath.Join(top, "doc", "other.md"):          false,
@@ -259,6 +261,26 @@ func TestWatchOuterIgnores(t *testing.T) {
 		if f.matters(path) != matters {
 			t.Errorf("an event of %s matters: %v", path, !matters)
 		}
+	}
+}
+
+// A .sheafignore above the folder counts, more than the .gitignore beside it.
+func TestOuterSheafignore(t *testing.T) {
+	top := t.TempDir()
+	root := filepath.Join(top, "doc")
+	for _, dir := range []string{filepath.Join(top, ".git"), root} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{".gitignore": "a.md\n", ".sheafignore": "!a.md\n/doc/b.md\n", "doc/a.md": "a", "doc/b.md": "b"} {
+		if err := os.WriteFile(filepath.Join(top, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := walk(t.Context(), root, WalkOptions{})
+	if err != nil || len(found.files) != 1 || found.files[0].path != "a.md" {
+		t.Errorf("%+v, %v: want a.md alone", found, err)
 	}
 }
 

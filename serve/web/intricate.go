@@ -15,7 +15,8 @@ import (
 const (
 	// maxIntricacy is about half a second: time grows with the square of the marks in a
 	// paragraph, of the quotes and lists in a line, of the link definitions of a paragraph,
-	// and with how far what is nested is indented.
+	// with how far what is nested is indented, with rows times columns of a table, with the
+	// square of the pipes in its code, and with how far behind a mark its end is looked for in vain.
 	maxIntricacy = 150_000_000
 	// maxOpen is about 200 MB: so many lines times lists and quotes that are open there.
 	maxOpen = 2_000_000
@@ -29,12 +30,18 @@ var blocks = parser.NewParser(
 
 // intricate reports whether rendering a text would take too long.
 func intricate(source []byte) bool {
-	total, lines, definitions, open, blank := 0, 0, 0, 0, true
+	total, lines, definitions, open, columns, pipes, blank := 0, 0, 0, 0, 0, 0, true
 	for line := range bytes.Lines(source) {
 		quotes, items, indent, rest := nesting(line)
 		depth := quotes + items
 		if len(rest) == 0 || items > 0 { // no paragraph goes on
 			definitions = 0
+		}
+		if len(rest) == 0 {
+			columns = 0
+		} else if columns = max(columns, columnsOf(rest)); columns > 0 {
+			total += cellCost * columns // every row has all of them, also a shorter one
+			pipes += bytes.Count(rest, []byte(`\|`))
 		}
 		switch {
 		case len(rest) == 0: // what is open stays so
@@ -51,14 +58,21 @@ func intricate(source []byte) bool {
 			return true
 		}
 	}
+	if total += pipes * pipes * 2 / 3; total > maxIntricacy { // each is looked for among all
+		return true
+	}
 	_ = ast.Walk(blocks.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Type() != ast.TypeBlock || n.IsRaw() {
 			return ast.WalkContinue, nil
 		}
-		emphasis, links, others := 0, 0, 0
+		emphasis, links, begun, others, size := 0, 0, 0, 0, 0
+		var code runs
 		for _, line := range n.Lines().Sliced(0, n.Lines().Len()) {
 			text := line.Value(source)
-			links += bytes.Count(text, []byte("]("))
+			size += len(text)
+			code.add(text)
+			all, open := linksIn(text)
+			links, begun = links+all, begun+open
 			for _, b := range text {
 				switch b {
 				case '*', '_', '~':
@@ -68,12 +82,89 @@ func intricate(source []byte) bool {
 				}
 			}
 		}
-		if total += emphasis*emphasis + links*links + others*others/40; total > maxIntricacy {
+		if total += emphasis*emphasis + links*links + others*others/40 + begun*size/2 + code.cost(); total > maxIntricacy {
 			return ast.WalkStop, nil
 		}
 		return ast.WalkContinue, nil
 	})
 	return total > maxIntricacy
+}
+
+// cellCost is what a cell of a table takes, among other things.
+const cellCost = 650
+
+// columnsOf is how many columns a line says that a table has, 0 for one that does not.
+func columnsOf(line []byte) int {
+	if !bytes.ContainsRune(line, '|') || len(bytes.Trim(line, "|-: \t")) > 0 {
+		return 0
+	}
+	return bytes.Count(line, []byte("|")) + 1
+}
+
+// linkLength is how long the address and title of a link are, at most, that is seen to end.
+const linkLength = 300
+
+// linksIn is how many addresses of links begin in a line, and how many of them do not soon
+// end there.
+func linksIn(line []byte) (all, open int) {
+	for {
+		_, rest, found := bytes.Cut(line, []byte("]("))
+		if !found {
+			return all, open
+		}
+		soon := rest[:min(len(rest), linkLength)]
+		if all++; !bytes.ContainsRune(soon, ')') || bytes.HasPrefix(soon, []byte("<")) && !bytes.ContainsRune(soon, '>') {
+			open++
+		}
+		line = rest
+	}
+}
+
+// runs are the runs of backticks of a paragraph.
+type runs struct {
+	length, at []int // how long each is, and what looking for an end takes up to it
+	end        int
+}
+
+// lineCost is what looking for the end of code takes for a line, beside its bytes.
+const lineCost = 70
+
+// add takes the next line.
+func (r *runs) add(line []byte) {
+	for i := 0; i < len(line); i++ {
+		if line[i] != '`' {
+			continue
+		}
+		begin := i
+		for i < len(line) && line[i] == '`' {
+			i++
+		}
+		r.length, r.at = append(r.length, i-begin), append(r.at, r.end+begin/2)
+	}
+	r.end += lineCost + len(line)/2
+}
+
+// cost is what looking for the end of code takes: up to the next run of the same length, and
+// to the end of the paragraph where there is none.
+func (r *runs) cost() (total int) {
+	next, last := make([]int, len(r.length)), map[int]int{}
+	for i := len(next) - 1; i >= 0; i-- {
+		j, found := last[r.length[i]]
+		if !found {
+			j = len(next)
+		}
+		next[i], last[r.length[i]] = j, i
+	}
+	for i := 0; i < len(next); {
+		if next[i] == len(next) {
+			total += r.end - r.at[i]
+			i++
+			continue
+		}
+		total += r.at[next[i]] - r.at[i]
+		i = next[i] + 1
+	}
+	return total
 }
 
 // nesting is how many marks of quotes and of list items a line begins with, how far they and

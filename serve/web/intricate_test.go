@@ -39,6 +39,22 @@ func TestIntricate(t *testing.T) {
 		"definitions of two lines":   {repeated("[a]:\nb\n"), 60_000, 2000},
 		"a definition of many lines": {func(n int) string { return "[a" + strings.Repeat("a)~~ \n", n) + "b" }, 60_000, 900},
 		"definitions in a quote":     {repeated("> [a]: b\n"), 60_000, 2000},
+		"columns": {func(n int) string {
+			return "|" + strings.Repeat("a|", n) + "\n|" + strings.Repeat("-|", n) + "\n" + strings.Repeat("|a|\n", n)
+		}, 1000, 100},
+		"columns in a quote": {func(n int) string {
+			return "> |" + strings.Repeat("a|", n) + "\n> |" + strings.Repeat("-|", n) + "\n" + strings.Repeat("> |a|\n", n)
+		}, 1000, 100},
+		"pipes in code of cells": {func(n int) string { return "|a|b|\n|-|-|\n" + repeated("|`a\\|b`|c|\n")(n) }, 40_000, 2000},
+		"addresses that begin":   {func(n int) string { return "a " + strings.Repeat("[a](<b", n) + strings.Repeat("word ", 100*n) }, 2000, 100},
+		"titles that begin":      {func(n int) string { return "a " + strings.Repeat("[a](b \"", n) + strings.Repeat("word\n", 100*n) }, 2000, 100},
+		"code that begins": {func(n int) string {
+			var s strings.Builder
+			for i := range n {
+				s.WriteString(strings.Repeat("`", i+1) + "a ")
+			}
+			return s.String() + strings.Repeat("word\n", 600*n)
+		}, 300, 20},
 	} {
 		for _, n := range []int{c.much, c.some} {
 			p := &page{}
@@ -63,6 +79,8 @@ func TestIntricate(t *testing.T) {
 		"a log":                   repeated("2026-01-01 12:00:00.123 [info] a_b_c *d*\n\n")(20_000),
 		"code":                    "```c\n" + repeated("                    *a[b] = **c[d] << 1;\n")(20_000) + "```\n",
 		"a list of three levels":  repeated("- a\n  - b\n    - c\n\n")(10_000),
+		"a table of many columns": "|" + strings.Repeat("a|", 60) + "\n|" + strings.Repeat("-|", 60) + "\n" + repeated("|"+strings.Repeat("1.25|", 60)+"\n")(3000),
+		"a paragraph of code":     repeated("see `this` and ``that``, not `` `one` `` [a](b)\n")(4000),
 		"quoted mail":             repeated("> > > a\n> > b\n> c\n\n")(10_000),
 	} {
 		if intricate([]byte(text)) {

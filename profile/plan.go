@@ -153,8 +153,8 @@ func (p *Plan) CheckLimit(limit int) error {
 	return nil
 }
 
-// ParameterError says that a parameter which a query sets is wrong. It wraps
-// sheaf.ErrInvalid.
+// ParameterError says that a parameter which a query sets is wrong, or a setting of a stage
+// outside of a profile. It wraps sheaf.ErrInvalid.
 type ParameterError struct {
 	Name string // as the query has it
 	Err  error

@@ -95,10 +95,12 @@ func limitOnly(limit int) (values, error) {
 func settingsNode(what, called string, k *kind, set map[string]string) *node {
 	n := &node{file: what, kind: nodeMapping}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		p := scalarPair(&node{file: called + name}, name, set[name])
+		at := node{file: called + name, setting: name}
+		p := scalarPair(&at, name, set[name])
 		for i := range k.options {
 			if k.options[i].name == name && k.options[i].kind == typeTexts {
-				p.value = node{file: called + name, kind: nodeList}
+				p.value = at
+				p.value.kind = nodeList
 				for text := range strings.SplitSeq(set[name], ",") {
 					item := p.value.null()
 					item.kind, item.text = nodeScalar, strings.TrimSpace(text)

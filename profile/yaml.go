@@ -31,6 +31,7 @@ type node struct {
 	text      string // of a scalar
 	pairs     []pair // of a mapping
 	items     []node // of a list
+	setting   string // that it is the value of, outside of a profile
 }
 
 type nodeKind uint8
@@ -55,7 +56,11 @@ type pair struct {
 // no line outside files.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
-		return sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
+		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
+		if n.setting != "" {
+			return &ParameterError{Name: n.setting, Err: err}
+		}
+		return err
 	}
 	return sheaf.Invalidf("%s:%d:%d: %s", n.file, n.line, n.col, fmt.Sprintf(format, args...))
 }
@@ -163,7 +168,9 @@ func (n *node) addPair(from *ast.MappingValueNode, depth int) error {
 }
 
 // null is no value at n's place.
-func (n *node) null() node { return node{file: n.file, line: n.line, col: n.col} }
+func (n *node) null() node {
+	return node{file: n.file, line: n.line, col: n.col, setting: n.setting}
+}
 
 // get is the value of a key of a mapping; nil when it has none.
 func (n *node) get(key string) *node {

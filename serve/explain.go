@@ -173,7 +173,7 @@ func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]
 		return nil, answers, err
 	}
 	if _, err := p.profile.Plan(q.Window, change); err != nil {
-		return nil, answers, inSettings("change", err)
+		return nil, answers, inNamed("change", err)
 	}
 	before, after, moves, err := r.lab(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, change)
 	if err != nil {
@@ -224,7 +224,7 @@ func (r *Reader) Stage(_ context.Context, name string, settings map[string]strin
 	if name == StageFuse {
 		fusion, err := profile.NewFusion(settings)
 		if err != nil {
-			return nil, inSettings("settings", err)
+			return nil, inNamed("settings", err)
 		}
 		legs := make([]rank.Leg, len(lists))
 		for i := range lists {
@@ -236,7 +236,7 @@ func (r *Reader) Stage(_ context.Context, name string, settings map[string]strin
 	} else {
 		step, err := profile.NewStage(name, settings, limit)
 		if err != nil {
-			return nil, inSettings("settings", err)
+			return nil, inNamed("settings", err)
 		}
 		if len(lists) != 1 {
 			return nil, fieldError("rankings", "%d rankings: the stage %s changes one", len(lists), name)

@@ -191,8 +191,10 @@ func inField(field string, err error) error {
 }
 
 // inParameters says in which parameter of a profile an error lies.
-func inParameters(err error) error {
-	field := "parameters"
+func inParameters(err error) error { return inNamed("parameters", err) }
+
+// inNamed says in which of the parameters or settings that a field holds an error lies.
+func inNamed(field string, err error) error {
 	var wrong *profile.ParameterError
 	if errors.As(err, &wrong) {
 		field += "/" + pointerEscapes.Replace(wrong.Name)

@@ -238,6 +238,11 @@ func TestRoutes(t *testing.T) {
 	if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "B" {
 		t.Errorf("stage: %+v", ranking)
 	}
+	for setting, pointer := range map[string]string{`"method": "none"`: "#/settings/method", `"method": "rrf", "k": -1`: "#/settings/k", `"a/b": 1`: "#/settings/a~1b"} {
+		if p := s.wrong(t, 422, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}]], "settings": {`+setting+`}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
+			t.Errorf("%s: %+v, want %s", setting, p.Errors, pointer)
+		}
+	}
 }
 
 func TestHealthAndMetrics(t *testing.T) {

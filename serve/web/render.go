@@ -86,11 +86,7 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 				n.SetAttributeString("tabindex", []byte("-1"))
 			}
 		case *ast.Link:
-			n.Destination = t.destination(string(n.Destination))
-			if !bytes.HasPrefix(n.Destination, []byte("/?")) && !bytes.Equal(n.Destination, nowhere) {
-				n.SetAttributeString("rel", []byte("noreferrer noopener"))
-				n.SetAttributeString("target", []byte("_blank"))
-			}
+			t.lead(n, string(n.Destination))
 		case *ast.AutoLink, *ast.Image:
 			late = append(late, n)
 		}
@@ -103,6 +99,15 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 		case *ast.Image:
 			t.unpicture(n)
 		}
+	}
+}
+
+// lead has a link lead where it says, to another site in a window of its own.
+func (t *transformer) lead(n *ast.Link, written string) {
+	n.Destination = t.destination(written)
+	if !bytes.HasPrefix(n.Destination, []byte("/?")) && !bytes.Equal(n.Destination, nowhere) {
+		n.SetAttributeString("rel", []byte("noreferrer noopener"))
+		n.SetAttributeString("target", []byte("_blank"))
 	}
 }
 
@@ -156,7 +161,7 @@ func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 // elsewhere, and files of the folder are not served.
 func (t *transformer) unpicture(n *ast.Image) {
 	link := ast.NewLink()
-	link.Destination = t.destination(string(n.Destination))
+	t.lead(link, string(n.Destination))
 	for c := n.FirstChild(); c != nil; {
 		next := c.NextSibling()
 		link.AppendChild(link, c)
@@ -205,12 +210,12 @@ func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 
 var _ renderer.NodeRenderer = plainHTML{}
 
-// wikiParser reads [[target#fragment|text]] as a link, and with "!" before it,
-// which stays, as one too.
+// wikiParser reads [[target#fragment|text]] as a link, and what a note embeds, with
+// "!" before it, as a link to it.
 type wikiParser struct{}
 
 // Trigger implements parser.InlineParser.
-func (wikiParser) Trigger() []byte { return []byte{'['} }
+func (wikiParser) Trigger() []byte { return []byte{'[', '!'} }
 
 // maxWiki bounds how far the end of a wiki link is looked for.
 const maxWiki = 1000
@@ -218,7 +223,8 @@ const maxWiki = 1000
 // Parse implements parser.InlineParser.
 func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
-	if len(line) < 5 || line[1] != '[' {
+	line, embeds := bytes.CutPrefix(line, []byte("!"))
+	if len(line) < 5 || line[0] != '[' || line[1] != '[' {
 		return nil
 	}
 	end := bytes.Index(line[:min(len(line), maxWiki)], []byte("]]"))
@@ -227,8 +233,11 @@ func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 	}
 	target, shown, named := strings.Cut(string(line[2:end]), "|")
 	target = strings.TrimSuffix(target, `\`) // in tables
-	if !named {
+	if !named || embeds {                    // behind a picture stands its width
 		shown = target
+	}
+	if embeds {
+		block.Advance(1)
 	}
 	block.Advance(end + 2)
 	link := ast.NewLink()

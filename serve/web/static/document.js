@@ -134,6 +134,8 @@ function highlight(heading) {
   heading.focus({ preventScroll: true });
 }
 
+const inHit = (node) => node.parentElement.closest(".hit") !== null;
+
 /** Marks words that begin as words of the query do. */
 function markWords(text, query) {
   const words = query.replace(/\b[a-z.]+:\S+/gi, " ").replace(/(^|\s)-\S+/g, " ").match(/[\p{L}\p{N}]+/gu) || [];
@@ -143,8 +145,10 @@ function markWords(text, query) {
   const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) nodes.push(walker.currentNode);
+  // A long note has more than are marked: those of the passage that was found are among them.
+  const [near, far] = [nodes.filter(inHit), nodes.filter((n) => !inHit(n))];
   let left = 2000;
-  for (const node of nodes) {
+  for (const node of [...near, ...far]) {
     const found = [...node.data.matchAll(pattern)];
     if (!found.length || (left -= found.length) < 0) continue;
     const parts = [];

@@ -59,14 +59,19 @@ function build(main, profiles, profile, s) {
   main.replaceChildren(lab.root);
 
   lab.fill = () => controls.replaceChildren(...profile.parameters.map((p) => control(lab, p)));
-  let waiting;
-  lab.changed = () => {
+  let waiting, moved = false, moving = false;
+  lab.changed = async () => {
     page.address(labAddress(lab));
-    lab.stop?.abort();
-    lab.stop = new AbortController();
-    lab.update(lab.stop.signal).catch((e) => { if (e.name !== "AbortError") page.notes([e.message]); });
     clearTimeout(waiting);
     waiting = setTimeout(() => judgeAll(lab), 400);
+    // A drag sends numbers faster than answers come. Were each to end the one before, the lines would stand still until it is over.
+    moved = true;
+    if (moving) return;
+    for (moving = true; moved;) {
+      moved = false;
+      await lab.update(new AbortController().signal).catch((e) => { if (main.contains(lab.root)) page.notes([e.message]); });
+    }
+    moving = false;
   };
   lab.update = async (signal) => {
     lab.signal = signal;
@@ -91,7 +96,7 @@ function build(main, profiles, profile, s) {
     const asking = [ask(profile.name, lab.values), changed ? lab.was || ask(profile.name, {}) : null, s.compare ? lab.other || ask(s.compare, {}) : null];
     const [mine, old, other] = await Promise.allSettled(asking);
     signal.throwIfAborted();
-    if (lab.signal !== signal) return; // what is newer is asked for
+    if (lab.signal !== signal || !main.contains(lab.root)) return; // what is newer is asked for, or another view
     const [now, before, beside] = [mine.value, old.value, other.value];
     // One of two that fails leaves the other one as it is asked for, and all of them the numbers, which may be why.
     if (!now && !beside && !mine.reason.status) throw mine.reason;
@@ -196,7 +201,7 @@ function columnsOf(answer) {
 const short = (id) => {
   const rest = id.slice(id.indexOf(":") + 1);
   const hash = rest.lastIndexOf("#");
-  const file = (hash >= 0 ? rest.slice(0, hash) : rest).replace(/^.*\//, "").replace(/\.(md|markdown|txt)$/, "");
+  const file = (hash >= 0 ? rest.slice(0, hash) : rest).replace(/^.*\//, "").replace(/\.(md|mdx|markdown|txt)$/, "");
   return hash >= 0 ? `${cut(file, 12)} › ${rest.slice(hash + 1)}` : file;
 };
 /** Text of at most n letters of Latin width; others may be twice as wide. */

@@ -1,0 +1,79 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// late has each answer of the lab come so many milliseconds after it is asked for, unless the page no longer wants it.
+func late(milliseconds int) chromedp.Action {
+	return chromedp.Evaluate(fmt.Sprintf(`window.real ||= window.fetch; window.fetch = async (path, o) => {
+		if (path === "/v1/explain") await new Promise((done) => setTimeout(done, %d));
+		return real(path, o);
+	}; 0`, milliseconds), nil)
+}
+
+// TestLabDrag: lines move while a slider is dragged, also when answers are slower than the
+// hand, and in the end they are those of the last number.
+func TestLabDrag(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	const drag = `(async () => {
+		const range = document.querySelector(".lab-controls input[type=range]");
+		let drawn = 0;
+		new MutationObserver(() => drawn++).observe(document.querySelector(".two .scroll, .scroll"), {childList: true});
+		const explained = window.fetch;
+		window.fetch = (path, o) => { if (path === "/v1/explain") window.asked = JSON.parse(o.body).parameters[range.ariaLabel]; return explained(path, o); };
+		for (let i = 1; i <= 40; i++) {
+			range.value = Number(range.min) + (Number(range.max) - Number(range.min)) * i / 41;
+			range.dispatchEvent(new Event("input", {bubbles: true}));
+			await new Promise((done) => setTimeout(done, 25));
+		}
+		window.during = drawn;
+		window.last = document.querySelector(".lab-controls label.changed input[type=text]").value;
+		window.drawn = () => drawn;
+	})(); 0`
+	step(t, ctx, "a drag", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(shown), chromedp.WaitVisible("svg.lab .node"), late(60), chromedp.Evaluate(drag, nil), until(`window.during !== undefined`), until(`window.during >= 4`),
+		until(`window.asked === window.last && location.search.includes("=" + window.last) && window.drawn() > window.during`))
+	step(t, ctx, "an answer that comes to another view", late(300), chromedp.Evaluate(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.min; r.dispatchEvent(new Event("input", {bubbles: true})); } 0`, nil),
+		chromedp.Click(`a[data-view="status"]`), until(shown), chromedp.Evaluate(`setTimeout(() => { window.settled = true; }, 800); 0`, nil), until(`window.settled`), until(`document.getElementById("count").textContent === ""`))
+}
+
+// TestDocumentEmbeds: what a note embeds it leads to; a picture of another site opens as other links there do.
+func TestDocumentEmbeds(t *testing.T) {
+	f := servetest.Open(t, map[string]string{
+		"far.md":  "# Far\n\n## Part\n\nText.\n",
+		"near.md": "# Near\n\nSee ![[far]] and ![[far#Part|300]], ![[ ![[]] !\\[[far]] no!\n\n![b](https://example.org/b.png)\n",
+	}, nil)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	_, body := fetch(t, s.URL+"/ui/document?id=near.md")
+	body = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\"`, `"`).Replace(body)
+	for _, want := range []string{
+		`See <a href="/?id=notes%3Afar.md&amp;view=document">far</a> and <a href="/?id=notes%3Afar.md%23part&amp;view=document">far#Part</a>, ![[ ![[]] `,
+		`<a href="https://example.org/b.png" rel="noreferrer noopener" target="_blank" class="image">b</a>`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the document lacks %s:\n%s", want, body)
+		}
+	}
+}
+
+// TestDocumentMarks: a long note has more words of the query than are marked; those of the
+// passage that was found are.
+func TestDocumentMarks(t *testing.T) {
+	ctx := browser(t)
+	f := servetest.Open(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus.\n\n", 2100) + "## Last\n\nThe last walrus.\n"}, nil)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	step(t, ctx, "the passage", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md%23last"), until(shown), until(`document.querySelector(".hit mark")?.textContent === "walrus"`))
+}

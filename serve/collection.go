@@ -301,13 +301,18 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 	c.watching.Store(state)
 }
 
+// filling says that the folder is indexed for the first time.
+func (c *Collection) filling() bool {
+	return c.fresh && c.willWatch.Load() && c.watching.Load() == nil
+}
+
 // Ready is nil when the collection can answer; else it says why not. A
 // collection without documents is ready once it has been looked for some.
 func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
 		return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 	}
-	if c.fresh && c.willWatch.Load() && c.watching.Load() == nil {
+	if c.filling() {
 		return fmt.Errorf("%w: the folder is indexed for the first time", sheaf.ErrUnavailable)
 	}
 	if c.given.recovering.Load() {

@@ -486,10 +486,13 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 }
 
 // outdated says, when the last look for changed files failed, that what is shown
-// is older; callers from whom something is kept are not told why.
+// is older, and during the first one that there will be more; callers from whom
+// something is kept are not told why.
 func (r *Reader) outdated() []string {
 	w := r.c.watching.Load()
 	switch {
+	case r.c.filling():
+		return []string{"the folder is indexed for the first time: what is not indexed yet is not found"}
 	case w == nil || w.Err == nil:
 		return nil
 	case r.guard.filter != nil:

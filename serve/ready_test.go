@@ -2,9 +2,12 @@ package serve_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"sheaf/ingest"
+	"sheaf/serve"
+	"sheaf/serve/access"
 	"sheaf/serve/servetest"
 )
 
@@ -15,9 +18,18 @@ func TestReadyUnwatched(t *testing.T) {
 	if err := c.Ready(t.Context()); err != nil {
 		t.Errorf("nobody watches: %v", err)
 	}
+	said := func() bool {
+		return strings.Contains(strings.Join(find(t, reader(t, c, access.Unrestricted()), serve.SearchRequest{Text: "a", Limit: 10}).Warnings, "\n"), "for the first time")
+	}
+	if said() {
+		t.Error("nobody watches, and answers say that there will be more")
+	}
 	c.WillWatch()
 	if c.Ready(t.Context()) == nil {
 		t.Error("ready before the first run")
+	}
+	if !said() {
+		t.Error("an answer before the first run does not say that there will be more")
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan struct{}, 8)
@@ -26,6 +38,9 @@ func TestReadyUnwatched(t *testing.T) {
 	<-ran
 	if err := c.Ready(t.Context()); err != nil {
 		t.Errorf("after the first run: %v", err)
+	}
+	if said() {
+		t.Error("after the first run answers say that there will be more")
 	}
 	stop()
 	if err := <-ended; err != nil {

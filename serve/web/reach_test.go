@@ -141,5 +141,6 @@ func TestPageLongTitle(t *testing.T) {
 	t.Cleanup(s.Close)
 	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown), until(`[...document.querySelectorAll(".result h2")].every((e) => e.clientHeight < 80)`), shoot("long-title"))
 	step(t, ctx, "a store that is away", chromedp.Evaluate(`window.real = window.fetch; window.fetch = (path, o) => path.startsWith("/readyz") ? Promise.resolve(new Response(JSON.stringify({detail: "it is away"}), {status: 503})) : real(path, o); 0`, nil),
-		chromedp.Click(`a[data-view="status"]`), until(`document.getElementById("notes").textContent === "the store: it is away" && document.querySelector("table").textContent.includes("it is away")`))
+		chromedp.Click(`a[data-view="status"]`), until(`document.getElementById("notes").textContent === "it is away" && document.querySelector("table").textContent.includes("it is away")`))
+	step(t, ctx, "it is back, without anything that is done", chromedp.Evaluate(`window.fetch = window.real; 0`, nil), until(`document.getElementById("notes").textContent === "" && document.querySelector("table").textContent.includes("ready")`))
 }

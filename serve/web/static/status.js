@@ -8,13 +8,24 @@ const first = (list, entry, rest) => [...list.slice(0, 500).map(entry), ...(list
 const table = (caption, rows) => make("section", {}, make("h2", {}, caption), make("table", { class: "plain" }, make("tbody", {}, ...rows)));
 
 let measuring = false; // whether recall was, when it was last looked at
+let drawn = "", timer;
 
-export async function show(main, s, page, signal) {
-  const focused = document.activeElement?.closest("[aria-label=Recall]");
+export async function show(main, s, page, signal, again) {
   const [st, unwell] = await Promise.all([get("/v1/status", {}, signal), get("/readyz", {}, signal).catch((e) => (e instanceof Fault ? e.message : ""))]); // else it is well, in words that are no JSON
+  // While something is under way the page looks again by itself.
+  const look = () => show(main, s, page, signal, true).catch((e) => {
+    if (e.name === "AbortError") return;
+    page.notes([e.message]);
+    if (e.status === 0) later();
+  });
+  const later = () => { clearTimeout(timer); timer = setTimeout(look, 1000); };
+  if (unwell || st.pending.length || st.tasks.waiting || st.recall?.measuring) later();
+  const now = JSON.stringify([st, unwell]);
+  if (again && now === drawn) return;
+  drawn = now;
   page.count(st.recall?.measuring ? "Recall is being measured." : measuring ? "Recall was measured." : "");
   measuring = Boolean(st.recall?.measuring);
-  page.notes([unwell && `the store: ${unwell}`, st.watch?.error && `the last look for changes failed: ${st.watch.error}`,
+  page.notes([unwell, st.watch?.error && `the last look for changes failed: ${st.watch.error}`,
     ...(st.watch?.gone ?? []).map((folder) => `the folder ${folder} is not there: what was indexed of it stays`)].filter(Boolean));
   const parts = Object.entries(st.bytes).sort((a, b) => b[1] - a[1]);
   const sections = [
@@ -27,10 +38,10 @@ export async function show(main, s, page, signal) {
       row("model", st.model ? `${st.model}, ${st.dims} dimensions, ${number(st.vectors)} vectors` : "none: only words are searched"),
       row("generation", String(st.generation)),
       row("tasks", `${st.tasks.waiting} wait, ${st.tasks.failed} failed`),
-      row("store", unwell || "answers"),
+      row("state", unwell || "ready, the store answers"),
     ]),
   ];
-  if (st.vectors) sections.push(recall(st, () => show(main, s, page, signal), page));
+  if (st.vectors) sections.push(recall(st, look, page));
   if (st.watch) {
     sections.push(table("Freshness", [
       row("last look", new Date(st.watch.at).toLocaleString()),
@@ -42,8 +53,12 @@ export async function show(main, s, page, signal) {
   }
   if (st.pending.length) sections.push(table(`Waiting (${number(st.pending.length)})`, first(st.pending, (p) => row(p.id, p.reason), (text) => row(text))));
   if (st.skipped.length) sections.push(leftOut(st.skipped));
+  // What was unfolded and what had the focus stay so.
+  const text = (e) => e.textContent, open = [...main.querySelectorAll("details[open] > summary")].map(text);
+  const focused = main.contains(document.activeElement) && text(document.activeElement);
   main.replaceChildren(make("h1", { class: "hidden" }, "Status"), ...sections);
-  if (focused) main.querySelector("[aria-label=Recall] button")?.focus({ preventScroll: true });
+  for (const summary of main.querySelectorAll("summary")) if (open.includes(text(summary))) summary.parentElement.open = true;
+  if (focused) [...main.querySelectorAll("summary, button")].find((e) => text(e) === focused)?.focus({ preventScroll: true });
 }
 
 /** The files that were left out, by the reason why; a reason of many files is folded. */
@@ -69,6 +84,5 @@ function recall(st, again, page) {
   const about = r?.measuring ? "It is being measured." : r?.error ? `It could not be measured: ${r.error}`
     : !r?.at ? "It was not measured since the server started." : `Measured ${new Date(r.at).toLocaleString()}${r.generation === st.generation ? "" : "; the index has changed since"}.`;
   const measure = make("button", { type: "button", "aria-disabled": String(Boolean(r?.measuring)), onclick: () => r?.measuring || post("/v1/recall", {}).then(again).catch((e) => e.name === "AbortError" || page.notes([e.message])) }, "Measure");
-  if (r?.measuring) setTimeout(() => { if (document.contains(measure)) again().catch(() => {}); }, 500);
   return make("section", { "aria-label": "Recall" }, make("h2", {}, "Recall"), make("table", { class: "plain" }, make("tbody", {}, ...fields)), make("p", {}, about, " ", measure));
 }

@@ -301,16 +301,18 @@ func (s *session) ingest(ctx context.Context, o ingest.Options) (*ingest.Report,
 		}
 	}()
 	o.Walked, s.walk = s.walk, nil
+	making := s.remaking() // else the mark is that of a process that began meanwhile
 	report, err := ingest.Run(ctx, o)
 	s.noteGone(report)
-	if err == nil {
+	if err == nil && making {
 		err = s.finish(ctx, o)
 	}
 	return report, err
 }
 
 // ingestWhenFree is ingest that waits for another process that indexes, and then
-// does what that one left.
+// does what that one left. When one began to make the index anew meanwhile, which may be
+// empty by now, the error is ingest.ErrMadeAnew.
 func (s *session) ingestWhenFree(ctx context.Context, atMost time.Duration, o ingest.Options) (report *ingest.Report, err error) {
 	err = s.retried(ctx, atMost, func() error {
 		if err := s.catalog.Reload(); err != nil {
@@ -319,6 +321,12 @@ func (s *session) ingestWhenFree(ctx context.Context, atMost time.Duration, o in
 		report, err = s.ingest(ctx, o)
 		return err
 	})
+	if err != nil {
+		return report, err
+	}
+	if err = s.reload(); err == nil && s.remaking() {
+		err = ingest.ErrMadeAnew
+	}
 	return report, err
 }
 

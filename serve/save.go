@@ -71,6 +71,9 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	if err != nil {
 		return nil, err
 	}
+	if in.Extends == name {
+		return nil, fieldError("name", "%s cannot be made of itself: take another name", name)
+	}
 	text := yaml.MapSlice{{Key: "name", Value: name}}
 	if in.About != "" {
 		text = append(text, yaml.MapItem{Key: "about", Value: in.About})

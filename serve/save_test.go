@@ -68,6 +68,9 @@ func TestSaveProfile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(saved.File), "x.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a profile that is wrong was written: %v", err)
 	}
+	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "mine", Replace: true}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "take another name") {
+		t.Errorf("a profile of itself: %v", err)
+	}
 	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "sheaf", Replace: true}); err != nil {
 		t.Error(err)
 	}

@@ -73,6 +73,14 @@ func TestPageReach(t *testing.T) {
 	}
 }
 
+// TestPageShort: who magnifies the page four times, or has a phone on its side, has room to read.
+func TestPageShort(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	step(t, ctx, "a passage", emulation.SetDeviceMetricsOverride(320, 256, 4, false), chromedp.Navigate(s.URL+"/?view=document&id=git.md%23undo-a-commit"), until(shown), shoot("short"),
+		until(`document.querySelector("header").getBoundingClientRect().bottom < 1 && Math.abs(document.querySelector(".hit").getBoundingClientRect().top - 8) < 3`))
+}
+
 // accessible is what a screen reader gets of the page. The package for it knows fewer words than newer browsers say.
 type accessible struct {
 	Nodes []struct {

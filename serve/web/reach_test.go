@@ -150,5 +150,14 @@ func TestPageLongTitle(t *testing.T) {
 	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=commit"), until(`document.querySelectorAll("#results > li").length > 1 && `+shown), until(`[...document.querySelectorAll(".result h2")].every((e) => e.clientHeight < 80)`), shoot("long-title"))
 	step(t, ctx, "a store that is away", chromedp.Evaluate(`window.real = window.fetch; window.fetch = (path, o) => path.startsWith("/readyz") ? Promise.resolve(new Response(JSON.stringify({detail: "it is away"}), {status: 503})) : real(path, o); 0`, nil),
 		chromedp.Click(`a[data-view="status"]`), until(`document.getElementById("notes").textContent === "it is away" && document.querySelector("table").textContent.includes("it is away")`))
+	step(t, ctx, "files that are left out", chromedp.Evaluate(`window.fetch = async (path, o) => {
+		const r = await real(path, o);
+		if (!path.startsWith("/v1/status")) return r;
+		const st = await r.json();
+		st.skipped = Array.from({length: 700}, (_, i) => ({path: i + ".md", reason: "too large", detail: i + " bytes"}));
+		return new Response(JSON.stringify(st));
+	}; 0`, nil), chromedp.Click(`a[data-view="status"]`), until(`document.querySelectorAll("main summary").length === 1 && document.querySelector("main summary").textContent === "too large: 700"`),
+		until(`document.querySelectorAll("main details li").length === 501 && document.querySelector("main details li").textContent === "0.md: 0 bytes"`),
+		chromedp.Evaluate(`window.fetch = (path, o) => path.startsWith("/readyz") ? Promise.resolve(new Response(JSON.stringify({detail: "it is away"}), {status: 503})) : real(path, o); 0`, nil), chromedp.Click(`a[data-view="status"]`), until(`document.getElementById("notes").textContent === "it is away"`))
 	step(t, ctx, "it is back, without anything that is done", chromedp.Evaluate(`window.fetch = window.real; 0`, nil), until(`document.getElementById("notes").textContent === "" && document.querySelector("table").textContent.includes("ready")`))
 }

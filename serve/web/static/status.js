@@ -65,9 +65,8 @@ export async function show(main, s, page, signal, again) {
 function leftOut(files) {
   const why = new Map();
   for (const f of files) {
-    const reason = f.detail ? `${f.reason} (${f.detail})` : f.reason;
-    if (!why.has(reason)) why.set(reason, []);
-    why.get(reason).push(f.path);
+    if (!why.has(f.reason)) why.set(f.reason, []);
+    why.get(f.reason).push(f.detail ? `${f.path}: ${f.detail}` : f.path); // the detail may be another one for each file, as sizes are
   }
   return make("section", {}, make("h2", {}, `Left out (${number(files.length)})`),
     ...[...why].sort((a, b) => a[1].length - b[1].length).map(([reason, paths]) => make("details", { open: paths.length < 6 },

@@ -59,7 +59,9 @@ func nearest(t *testing.T, w *world, m *model, text string) sheaf.ID {
 func TestEmbedding(t *testing.T) {
 	w := newWorld(t)
 	m := &model{Embedder: hashed.New(64)}
-	w.o.Embedder = cache.New(m, filepath.Join(t.TempDir(), "vectors"))
+	kept := cache.New(m, filepath.Join(t.TempDir(), "vectors"))
+	defer kept.Close()
+	w.o.Embedder = kept
 	w.write("a.md", "# Bread\n\nflour and water\n\n## Oven\n\nvery hot\n")
 	w.write("long.md", "# Long\n\n"+strings.Repeat("filler words here ", 100)+"zebra crossing\n")
 	if r := w.run(); r.Pending != 0 || r.EmbedError != "" {

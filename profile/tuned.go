@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sheaf/vfs"
 )
 
 // tunedFolder is the folder, in that of an index, of profiles tuned to it.
@@ -78,16 +80,7 @@ func WriteTuned(dir, name string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("write tuned profile: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".tuned-*")
-	if err != nil {
-		return fmt.Errorf("write tuned profile: %w", err)
-	}
-	defer os.Remove(tmp.Name()) // it has moved when all went well
-	_, err = tmp.Write(text)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
+	if err := vfs.WriteFile(file, text, 0); err != nil {
 		return fmt.Errorf("write tuned profile: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"sheaf"
+	"sheaf/vfs"
 )
 
 // Changes that are made together have a file beside the documents, from before the first
@@ -33,7 +34,7 @@ func (c *Collection) beginBatch(names []versions) error {
 	if err != nil {
 		return fmt.Errorf("write documents: %w", err)
 	}
-	if err := writeDurably(c.o.Documents, batchName, content); err != nil {
+	if err := vfs.WriteFile(filepath.Join(c.o.Documents, batchName), content, 0); err != nil {
 		return err
 	}
 	return c.syncDocuments()

@@ -27,7 +27,7 @@ func (c *Collection) keepBegun(id string, results []Stored) error {
 	if err != nil {
 		return fmt.Errorf("keep task: %w", err)
 	}
-	if err := writeDurably(c.o.Tasks, filepath.Base(c.begunName(id)), content); err != nil {
+	if err := vfs.WriteFile(c.begunName(id), content, 0); err != nil {
 		return err
 	}
 	return vfs.Disk{}.SyncDir(c.o.Tasks)

@@ -276,7 +276,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func
 		}
 		puts = append(puts, files[i].given)
 		if err == nil {
-			err = writeDurably(c.o.Documents, names[i].Fresh, files[i].content)
+			err = vfs.WriteFile(filepath.Join(c.o.Documents, names[i].Fresh), files[i].content, 0)
 		}
 	}
 	// The files before stay until the catalog names the ones after: whenever this
@@ -544,24 +544,6 @@ func fileKey(id sheaf.ID) string {
 
 func fileName(id sheaf.ID, hash catalog.Hash) string {
 	return fileKey(id) + "-" + hex.EncodeToString(hash[:]) + ".json"
-}
-
-// writeDurably puts a whole file into a folder; it is there after a crash once
-// the folder is synced too.
-func writeDurably(dir, name string, content []byte) error {
-	tmp, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(content)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	if err := os.Rename(tmp.Name(), filepath.Join(dir, name)); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	return nil
 }
 
 // WhileWriting runs f while nothing else writes to the collection: neither

@@ -184,7 +184,7 @@ func saved(dir, name string, content []byte, replace bool) (*Saved, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("save %s: %w", name, err)
 	}
-	if err := writeDurably(dir, base, content); err != nil {
+	if err := vfs.WriteFile(file, content, 0); err != nil {
 		return nil, fmt.Errorf("save %s: %w", name, err)
 	}
 	return &Saved{name, file}, vfs.Disk{}.SyncDir(dir)

@@ -182,7 +182,7 @@ func (c *Collection) keepTask(k *keptTask) error {
 	if err := os.MkdirAll(c.o.Tasks, 0o700); err != nil {
 		return fmt.Errorf("keep task: %w", err)
 	}
-	if err := writeDurably(c.o.Tasks, k.ID+".json", content); err != nil {
+	if err := vfs.WriteFile(filepath.Join(c.o.Tasks, k.ID+".json"), content, 0); err != nil {
 		return err
 	}
 	return vfs.Disk{}.SyncDir(c.o.Tasks)

@@ -21,6 +21,7 @@ import (
 	"sheaf/eval/self"
 	"sheaf/inference/company"
 	"sheaf/inference/static/english"
+	"sheaf/vfs"
 )
 
 // adaptJSON is what `sheaf adapt` found, as it is printed and as it is kept beside
@@ -108,7 +109,7 @@ func (a *app) adapt(cmd *cobra.Command, args []string, o adaptOptions) error {
 		if err != nil {
 			return err
 		}
-		if err := collection.WriteFile(file, append(content, '\n')); err != nil {
+		if err := vfs.WriteFile(file, append(content, '\n'), 0); err != nil {
 			return s.advise(err)
 		}
 	} else if err := forgetWords(file); err != nil {

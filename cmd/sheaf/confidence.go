@@ -24,6 +24,7 @@ import (
 	"sheaf/eval/self"
 	"sheaf/profile"
 	"sheaf/search"
+	"sheaf/vfs"
 )
 
 // confidenceJSON is what `sheaf eval confidence` found, as it is printed and as
@@ -119,7 +120,7 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	if err != nil {
 		return err
 	}
-	if err := collection.WriteFile(file, append(content, '\n')); err != nil {
+	if err := vfs.WriteFile(file, append(content, '\n'), 0); err != nil {
 		return s.advise(err)
 	}
 	if o.plot != "" {

@@ -126,10 +126,7 @@ func writeState(file string, state copyState) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".new", data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
+	return vfs.WriteFile(file, data, 0)
 }
 
 // copyState is how far an earlier copy came. A place that holds documents, and was

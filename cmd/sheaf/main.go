@@ -44,7 +44,7 @@ func run() int {
 		return 0
 	case errors.Is(err, errNothing):
 		return 1
-	case errors.Is(err, syscall.EPIPE):
+	case isUnread(err):
 		return 0
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(os.Stderr, "sheaf: interrupted; everything that was committed is kept, the next run goes on from there")

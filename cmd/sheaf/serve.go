@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log"
 	"log/slog"
 	"net"
@@ -14,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -240,9 +238,9 @@ func listen(flag, addr string) (net.Listener, error) {
 	}
 	err = fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	case isTaken(err):
 		return nil, withHint(err, "another program listens there, perhaps another sheaf: end it, or name another port with %s, 0 for a free one", flag)
-	case errors.Is(err, fs.ErrPermission):
+	case isForbidden(err):
 		return nil, withHint(err, "this port is not for every user: name another with %s, such as %s", flag, defaultAddr)
 	}
 	return nil, err

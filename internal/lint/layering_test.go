@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"backend":                  {"root"},
 	"eval/metric":              {},
 	"eval/parity":              {"root"},
-	"profile":                  {"root", "rank", "internal/suggest", "internal/yamlfile"},
+	"profile":                  {"root", "rank", "internal/suggest", "internal/yamlfile", "vfs"},
 	"backend/backendtest":      {"root", "backend", "analysis", "rank"},
 	"backend/memory":           {"root", "backend", "analysis", "internal/distinct", "internal/edits"},
 	"backend/embedded":         {"root", "backend", "analysis", "engine", "engine/...", "vfs"},

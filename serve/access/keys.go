@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -200,16 +199,7 @@ func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(k.path), ".keys-*") // readable by its owner alone
-	if err != nil {
-		return fmt.Errorf("write keys: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(append(content, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write keys: %w", err)
-	}
-	if err := (vfs.Disk{}).Rename(tmp.Name(), k.path); err != nil { // a server may be reading it
+	if err := vfs.WriteFile(k.path, append(content, '\n'), 0); err != nil {
 		return fmt.Errorf("write keys: %w", err)
 	}
 	return k.read()

@@ -87,25 +87,35 @@ func openRemembered(path string, log *slog.Logger, now func() time.Time) (*remem
 	return r, nil
 }
 
-// load reads the file and writes it anew without what is too old. Lines that a
-// crash cut off were never answered, and are left out.
+// load reads the file and writes it anew without what is too old.
 func (r *remembered) load() error {
-	f, err := os.Open(r.journal.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err := r.read(); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		return fmt.Errorf("read answers: %w", err)
+	}
+	slices.SortStableFunc(r.oldest, func(a, b *memory) int { return a.At.Compare(b.At) })
+	r.forget(r.now())
+	return r.journal.rewrite(r.oldest)
+}
+
+// read adds what the file remembers. Lines that a crash cut off were never answered,
+// and are left out.
+func (r *remembered) read() error {
+	f, err := os.Open(r.journal.path)
+	if err != nil {
+		return err
 	}
 	defer f.Close()
 	lines := bufio.NewReaderSize(f, 64<<10)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read answers: %w", err)
+			return err
 		}
 		m := new(memory)
 		if json.Unmarshal(line, m) != nil || m.Answer == nil || r.byKey[m.Key] != nil {
@@ -113,9 +123,6 @@ func (r *remembered) load() error {
 		}
 		r.byKey[m.Key], r.oldest, r.size = m, append(r.oldest, m), r.size+len(m.Answer)
 	}
-	slices.SortStableFunc(r.oldest, func(a, b *memory) int { return a.At.Compare(b.At) })
-	r.forget(r.now())
-	return r.journal.rewrite(r.oldest)
 }
 
 func (r *remembered) close() error {
@@ -300,20 +307,11 @@ func (j *journal) rewriteHeld(live []*memory) error {
 		}
 		b.Write(append(line, '\n'))
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(j.path), ".answers-*") // readable by its owner alone
-	if err != nil {
-		return fmt.Errorf("write answers: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b.Bytes())
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write answers: %w", err)
-	}
 	if j.file != nil {
 		_ = j.file.Close() // every line of it was synced
 		j.file = nil
 	}
-	if err := os.Rename(tmp.Name(), j.path); err != nil {
+	if err := vfs.WriteFile(j.path, b.Bytes(), 0); err != nil {
 		return fmt.Errorf("write answers: %w", err)
 	}
 	j.lines, j.bytes = len(live), b.Len()

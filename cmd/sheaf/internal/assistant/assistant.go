@@ -16,6 +16,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"sheaf"
+	"sheaf/vfs"
 )
 
 // Assistant is a program that starts MCP servers.
@@ -210,23 +211,5 @@ func (c *Change) Write() error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".sheaf-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(c.content)
-	if err == nil {
-		err = f.Chmod(c.mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), target)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return vfs.WriteFile(target, c.content, c.mode)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/vfs"
 )
 
 // The files and folders of an index.
@@ -143,21 +144,7 @@ func (r Record) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(dir, recordName), append(content, '\n'))
-}
-
-// WriteFile puts a small file into an index, as a whole or not at all.
-func WriteFile(path string, content []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("write index: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(content)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write index: %w", err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
+	if err := vfs.WriteFile(filepath.Join(dir, recordName), append(content, '\n'), 0); err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"sheaf"
+	"sheaf/vfs"
 )
 
 // Set writes key: value into the file at path, which is made when it does not
@@ -226,6 +227,9 @@ func sameBut(before, after []entry, name string) bool {
 }
 
 func replaceFile(path string, content []byte) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link to a file kept elsewhere stays a link
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -233,15 +237,5 @@ func replaceFile(path string, content []byte) error {
 	if st, err := os.Stat(path); err == nil {
 		mode = st.Mode().Perm()
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".sheaf-*.yaml")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(content)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return vfs.WriteFile(path, content, mode)
 }

@@ -306,7 +306,7 @@ func TestNoAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, address := range []string{"postgres://127.0.0.1:1/db", "opensearch+https://127.0.0.1:1/x", "weaviate+https://127.0.0.1:1/X", "vespa+https://127.0.0.1:1/x"} {
-		for file, says := range map[string]string{none: "no such file", text: "holds no certificate in PEM"} {
+		for file, says := range map[string]string{none: "none.pem", text: "holds no certificate in PEM"} {
 			target, err := Parse(address, "x", Secrets{CAFile: file})
 			if err != nil {
 				t.Fatal(err)

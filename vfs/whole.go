@@ -1,0 +1,31 @@
+package vfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteFile puts a small file of the operating system in the place of what path holds,
+// or nothing: it is written beside and renamed, so that readers and a crash see the old
+// one or the whole new one, with content that was synced. Whether it is the new one after
+// a crash is certain once its folder is synced. Only its owner can read it, unless mode
+// says otherwise; 0 is 0600.
+func WriteFile(path string, content []byte, mode fs.FileMode) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err == nil && mode != 0 {
+		err = file.Chmod(mode)
+	}
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = Disk{}.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}

@@ -106,7 +106,9 @@ func (o *Options) change(ctx context.Context, docs []Given, removed []sheaf.ID, 
 	report := &Report{}
 	view := o.Catalog.View()
 	defer view.Close()
-	o.Trees = o.treesNow(view)
+	if err := o.treesNow(view); err != nil {
+		return report, err
+	}
 	p := &plan{pending: view.Pending(), removed: removed}
 	for i := range docs {
 		g := &docs[i]

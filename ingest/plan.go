@@ -140,7 +140,9 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	view := o.Catalog.View()
 	defer view.Close()
 	o.Progress(Progress{Phase: PhaseScan})
-	o.Trees = o.treesNow(view)
+	if err := o.treesNow(view); err != nil {
+		return nil, err
+	}
 	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, seen: map[string]int64{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
 	if err := p.findGone(view, o.Trees); err != nil {

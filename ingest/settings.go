@@ -50,27 +50,39 @@ func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, err
 	}
 }
 
-// treesNow are the trees to index: those that were chosen, as another process added, moved
+// treesNow chooses the trees to index: those that were chosen, as another process added, moved
 // or removed them since then, and those without a folder, whose documents were given and
-// stay whatever folders are indexed.
-func (o *Options) treesNow(view *catalog.View) []catalog.Tree {
+// stay whatever folders are indexed. They stand as they are recorded, or two processes
+// would each put them into its own order. What is recorded is what is known from then on.
+func (o *Options) treesNow(view *catalog.View) error {
 	find := func(trees []catalog.Tree, name string) int {
 		return slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Name == name })
 	}
 	now := view.Settings().Trees
-	out := slices.DeleteFunc(slices.Clone(o.Trees), func(t catalog.Tree) bool {
-		return len(now) > 0 && find(now, t.Name) < 0 && find(o.Known, t.Name) >= 0
-	})
+	var out []catalog.Tree
 	for _, t := range now {
-		chosen, known := find(out, t.Name), find(o.Known, t.Name)
+		chosen, known := find(o.Trees, t.Name), find(o.Known, t.Name)
 		switch {
-		case chosen < 0 && (t.Root == "" || o.Known != nil && known < 0):
-			out = append(out, t)
+		case chosen >= 0 && known < 0 && o.Known != nil && t.Root != o.Trees[chosen].Root:
+			return fmt.Errorf("%w: another process has just added the folder %s as %q, and so is %s to be called: repeat the command", sheaf.ErrUnavailable, t.Root, t.Name, o.Trees[chosen].Root)
 		case chosen >= 0 && known >= 0 && t != o.Known[known]:
-			out[chosen] = t
+			out = append(out, t)
+		case chosen >= 0:
+			out = append(out, o.Trees[chosen])
+		case t.Root == "" || o.Known != nil && known < 0:
+			out = append(out, t)
 		}
 	}
-	return out
+	for _, t := range o.Trees {
+		if find(now, t.Name) < 0 && (len(now) == 0 || find(o.Known, t.Name) < 0) {
+			out = append(out, t)
+		}
+	}
+	o.Trees = out
+	if o.Known != nil {
+		o.Known = append([]catalog.Tree{}, now...)
+	}
+	return nil
 }
 
 // planSettings finds out whether what is recorded of the collection changes.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -274,4 +275,82 @@ type otherwise struct{ backend.Backend }
 
 func (otherwise) Bulk(context.Context) (backend.BulkWriter, error) {
 	return nil, fmt.Errorf("%w: as another process wants it", backend.ErrMadeOtherwise)
+}
+
+// with are the folders of a world and another one, which holds a file.
+func (w *world) with(name string) []catalog.Tree {
+	w.t.Helper()
+	root := w.t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "e.md"), []byte("# E\n\nextra words\n"), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	return append(slices.Clip(w.o.Trees), catalog.Tree{Name: name, Root: root})
+}
+
+// TestTreesRemovedMeanwhile: a folder that another process removes between looking and taking
+// the lock stays removed, also when it was added since the options were made.
+func TestTreesRemovedMeanwhile(t *testing.T) {
+	long, short := twoProcesses(t)
+	long.write("a.md", "# A\n\nfirst words\n")
+	long.o.Known = long.o.Trees
+	long.run()
+	short.o.Known, short.o.Trees = short.o.Trees, short.with("extra")
+	short.run()
+	long.write("b.md", "# B\n\nmore words\n")
+	planned, late := make(chan struct{}, 10), long.o
+	late.Turn, late.Settings = ingest.NewTurn(), func(*catalog.Settings) { planned <- struct{}{} }
+	if err := late.Turn.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { _, err := ingest.Run(t.Context(), late); done <- err }()
+	<-planned
+	short.o.Known, short.o.Trees = short.o.Trees, short.o.Trees[:1]
+	short.run()
+	late.Turn.Give()
+	if err := <-done; err != nil || finds(t, long.o.Backend, "words") != 2 {
+		t.Errorf("%v, %d found: want the folder left out that the other process removed", err, finds(t, long.o.Backend, "words"))
+	}
+}
+
+// TestTreesOfOneName: of two folders of one name that two processes add at once, the second
+// does not take the place of the first.
+func TestTreesOfOneName(t *testing.T) {
+	a, b := twoProcesses(t)
+	a.write("a.md", "# A\n\nfirst words\n")
+	a.run()
+	a.o.Known, b.o.Known = a.o.Trees, b.o.Trees
+	a.o.Trees, b.o.Trees = a.with("extra"), b.with("extra")
+	a.run()
+	if _, err := ingest.Run(t.Context(), b.o); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), a.o.Trees[1].Root) {
+		t.Errorf("%v, want the folder named that was first", err)
+	}
+	if r := a.run(); r.Changes() || r.Unchanged != 2 {
+		t.Errorf("%+v, want the first folder as it was", r)
+	}
+}
+
+// TestTreesInOneOrder: processes that know the folders in different orders leave them as they
+// are recorded.
+func TestTreesInOneOrder(t *testing.T) {
+	a, b := twoProcesses(t)
+	a.write("a.md", "# A\n\nfirst words\n")
+	a.o.Trees = a.with("x")
+	a.o.Known = a.o.Trees
+	a.run()
+	b.o.Known, b.o.Trees = a.o.Trees, a.with("y")
+	slices.Reverse(b.o.Trees[1:])
+	b.run()
+	b.o.Known = b.o.Trees
+	recorded := func(w *world) []catalog.Tree {
+		v := w.o.Catalog.View()
+		defer v.Close()
+		return v.Settings().Trees
+	}
+	before := recorded(b)
+	for _, w := range []*world{a, b} {
+		if w.run(); !slices.Equal(recorded(w), before) {
+			t.Errorf("%v were recorded, and now %v", before, recorded(w))
+		}
+	}
 }

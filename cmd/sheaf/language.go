@@ -41,14 +41,16 @@ func (s *session) languageOutgrown(ctx context.Context) error {
 }
 
 // languageGuessed reports whether the language of an index was detected from so little text
-// that it is to be looked at again, and the index could be made again with another one.
+// that it is to be looked at again, and the index could be made again with another one: all
+// that it holds comes from folders that are there.
 func (s *session) languageGuessed(view *catalog.View) bool {
 	settings := view.Settings()
 	little, guessed := view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""
 	if !settings.LanguageDetected || s.config.Language != "auto" || !little && !guessed || view.Docs() == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(settings.Trees, func(t catalog.Tree) bool { return t.Root == "" })
+	given := func(t catalog.Tree) bool { return t.Root == "" }
+	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(s.placed(settings.Trees)) == nil
 }
 
 // languageGrows looks after a run of a program that watches whether the language is another

@@ -173,11 +173,16 @@ func (s *session) reload() error {
 // trees are the folders of the index; those that are gone keep what is indexed
 // of them and are left alone.
 func (s *session) trees() []catalog.Tree {
-	trees := slices.Clone(s.view.Settings().Trees)
-	if len(trees) == 0 {
-		return []catalog.Tree{{Name: collection.TreeName(s.where.Root), Root: s.where.Root}}
+	if trees := s.placed(s.view.Settings().Trees); len(trees) > 0 {
+		return trees
 	}
-	if s.where.Here || trees[0].Root != s.where.Root {
+	return []catalog.Tree{{Name: collection.TreeName(s.where.Root), Root: s.where.Root}}
+}
+
+// placed are recorded trees, the first of which, that the index is of, may have been moved.
+func (s *session) placed(recorded []catalog.Tree) []catalog.Tree {
+	trees := slices.Clone(recorded)
+	if len(trees) > 0 {
 		trees[0].Root = s.where.Root
 	}
 	return trees

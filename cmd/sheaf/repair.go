@@ -168,7 +168,7 @@ func (s *session) remakeLocked(ctx context.Context, keep, waited bool) error {
 // drop empties the index, under its lock and when nobody writes to it, but for the texts that have no source
 // file. With keep the settings stay as they are, without it only the folders do.
 // Nothing is changed when a folder is gone that the files would have to come
-// from again; without keep, such a folder is forgotten.
+// from again; without keep that is so only when all are.
 func (s *session) drop(ctx context.Context, keep bool) error {
 	s.close()
 	return s.whenFree(ctx, func() error {
@@ -185,14 +185,12 @@ func (s *session) dropLocked(keep bool) error {
 	if err != nil {
 		return err
 	}
-	trees := w.Settings.Trees
-	if err := foldersExist(trees); err != nil && (keep || !errors.Is(err, sheaf.ErrNotFound)) {
-		return errors.Join(err, w.Close())
-	} else if err != nil {
-		trees = slices.DeleteFunc(slices.Clone(trees), func(t catalog.Tree) bool {
-			return errors.Is(foldersExist([]catalog.Tree{t}), sheaf.ErrNotFound)
-		})
-		s.notice("%v: it is left out from now on", err)
+	trees := s.placed(w.Settings.Trees)
+	if err := foldersExist(trees); err != nil {
+		if keep || someFolder(trees) != nil {
+			return errors.Join(err, w.Close())
+		}
+		s.notice("%v: what was indexed of it is gone until it is back", err)
 	}
 	mark := remakingEngine
 	if s.target != nil && (s.rebuilds || w.Settings.Extra[remakingKey] == remakingServer) {

@@ -70,7 +70,8 @@ func JoinChunks(chunks []GivenChunk) []byte {
 // Put indexes docs, each instead of the document of the same tree and path, and
 // leaves all others as they are. The catalog keeps the texts. Trees and Walk of
 // the options are not used, except that Trees is recorded; CommitBytes bounds
-// what an interruption can lose. Errors are those of [Run].
+// what an interruption can lose. Another process that writes is waited for, five seconds
+// at most. Errors are those of [Run].
 func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return Change(ctx, o, docs, nil)
 }
@@ -90,7 +91,7 @@ func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*
 // changeOnce is [Change] as things are.
 func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	began := time.Now()
-	release, err := o.hold(ctx)
+	release, err := o.hold(ctx, lockPatience)
 	if err != nil {
 		return nil, err
 	}

@@ -243,7 +243,7 @@ func once(ctx context.Context, o Options) (*Report, error) {
 	}
 	report := &Report{Unchanged: p.unchanged, Ignored: p.ignored, Skipped: p.skipped, Pending: wantVectors(p.pending), Gone: p.goneRoots()}
 	if !p.nothing() {
-		release, err := o.hold(ctx)
+		release, err := o.hold(ctx, 0)
 		if err != nil {
 			return nil, err
 		}

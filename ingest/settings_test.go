@@ -354,3 +354,29 @@ func TestTreesInOneOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestGivenBesideOthers: what is given waits for another process that writes, and for its
+// context no longer than that.
+func TestGivenBesideOthers(t *testing.T) {
+	w, other := twoProcesses(t)
+	w.write("a.md", "# A\n\nfirst words\n")
+	w.run()
+	release, err := other.o.Catalog.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	doc := []ingest.Given{{Tree: "given", Path: "b", Text: []byte("second words")}}
+	if _, err := ingest.Put(ctx, w.o, doc); !errors.Is(err, vfs.ErrLocked) || !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("while another process writes: %v", err)
+	}
+	released := make(chan error, 1)
+	time.AfterFunc(100*time.Millisecond, func() { released <- release() })
+	if report, err := ingest.Put(t.Context(), w.o, doc); err != nil || report.Added != 1 {
+		t.Errorf("after another process wrote: %+v, %v", report, err)
+	}
+	if err := <-released; err != nil {
+		t.Error(err)
+	}
+}

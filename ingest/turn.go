@@ -2,9 +2,12 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"sheaf"
+	"sheaf/vfs"
 )
 
 // Turn lets the goroutines of one process write one after another, where the
@@ -35,12 +38,21 @@ func (t *Turn) Give() {
 	}
 }
 
-// hold takes the turn and the catalog's lock.
-func (o *Options) hold(ctx context.Context) (release func() error, err error) {
+// lockStep is how often it is looked whether another process still writes.
+const lockStep = 20 * time.Millisecond
+
+// hold takes the turn and the catalog's lock, which another process may have for a while.
+func (o *Options) hold(ctx context.Context, patience time.Duration) (release func() error, err error) {
 	if err := o.Turn.Take(ctx); err != nil {
 		return nil, err
 	}
 	unlock, err := o.Catalog.Hold()
+	for began := time.Now(); errors.Is(err, vfs.ErrLocked) && time.Since(began) < patience && ctx.Err() == nil; unlock, err = o.Catalog.Hold() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(lockStep):
+		}
+	}
 	if err != nil {
 		o.Turn.Give()
 		return nil, err

@@ -36,8 +36,9 @@ const (
 	pollShare = 20
 )
 
-// lockPatience is how long another process may write before onRun is told of it: several
-// that watch a folder all want to index what is saved there, and one does.
+// lockPatience is how long another process may write before somebody is told of it: several
+// that watch a folder all want to index what is saved there, and one does; and what is given
+// waits for that.
 const lockPatience = 5 * time.Second
 
 // Watch keeps the index up to date until ctx ends, and then returns nil. It runs

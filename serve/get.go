@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -115,9 +114,6 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 	doc := &rec.Document
 	content, err := r.guard.text(c.Doc)
 	if err != nil {
-		if errors.Is(err, catalog.ErrStale) {
-			err = fmt.Errorf("%w: %s changed since it was indexed: ask again in a moment", sheaf.ErrUnavailable, c.Doc)
-		}
 		return nil, err
 	}
 	where := WholeSpan(&c)

@@ -453,7 +453,11 @@ func (g *guard) text(doc sheaf.ID) ([]byte, error) {
 	if !g.visible(doc) {
 		return nil, notFound(doc)
 	}
-	return g.view.Text(doc)
+	content, err := g.view.Text(doc)
+	if errors.Is(err, catalog.ErrStale) { // without the place of the file, which is not for everybody
+		err = fmt.Errorf("%s: %w: ask again in a moment", doc, catalog.ErrStale)
+	}
+	return content, err
 }
 
 func notFound(id sheaf.ID) error {

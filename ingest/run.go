@@ -59,7 +59,7 @@ func (o *Options) carryOut(ctx context.Context, p *plan, report *Report, began t
 	}
 	writer, err := r.writer(ctx)
 	if unmade && errors.Is(err, backend.ErrMadeOtherwise) { // by a process that has not recorded it yet
-		return fmt.Errorf("%w: %w", ErrMadeAnew, err)
+		return fmt.Errorf("%w: %v", ErrMadeAnew, err) // nobody asked for anything wrong
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"sheaf"
+	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/ingest"
 	"sheaf/serve"
@@ -107,4 +109,26 @@ func TestBesideAnew(t *testing.T) {
 	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), []serve.Change{{ID: "api:given.md", Put: &serve.DocumentInput{Text: "# Given\n"}}}); !errors.Is(err, ingest.ErrMadeAnew) {
 		t.Errorf("a document that is given: %v, want ErrMadeAnew", err)
 	}
+}
+
+// otherwise is a store that another process made in another way since it was opened.
+type otherwise struct{ backend.Backend }
+
+func (otherwise) Pin() (backend.Backend, error) { return nil, backend.ErrMadeOtherwise }
+
+// TestBesideAnewUnrecorded: so is one whose store tells of it before the catalog does, and who
+// asked is told to come again, not that the question was wrong.
+func TestBesideAnewUnrecorded(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	o := f.Options
+	o.Backend = otherwise{o.Backend}
+	c, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) || errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("%v, want ErrMadeAnew", err)
+	}
+	<-c.MadeAnew()
 }

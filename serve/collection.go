@@ -176,8 +176,13 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 	// those that another process indexed.
 	store, pinned := c.o.Backend, backend.Backend(nil)
 	if p, ok := store.(backend.Pinner); ok {
-		if held, err := p.Pin(); err == nil { // else its requests say why
+		held, err := p.Pin()
+		switch {
+		case err == nil: // else its requests say why
 			store, pinned = held, held
+		case errors.Is(err, backend.ErrMadeOtherwise): // since it was opened; the catalog may not say so yet
+			c.seen(ingest.ErrMadeAnew)
+			return nil, ingest.ErrMadeAnew
 		}
 	}
 	view, err := c.latest()

@@ -119,7 +119,7 @@ func category(err error) error {
 	}
 	for _, c := range []struct{ from, to error }{
 		{engine.ErrCorrupt, sheaf.ErrCorrupt},
-		{engine.ErrMismatch, sheaf.ErrInvalid},
+		{engine.ErrMismatch, backend.ErrMadeOtherwise},
 		{engine.ErrVersion, sheaf.ErrUnsupported},
 		{vector.ErrUnsupported, sheaf.ErrUnsupported},
 		{engine.ErrLocked, sheaf.ErrUnavailable},
@@ -155,9 +155,6 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 // Bulk implements [backend.Bulk].
 func (s *Store) Bulk(ctx context.Context) (backend.BulkWriter, error) {
 	load, err := s.index.Begin(ctx)
-	if errors.Is(err, engine.ErrMismatch) { // since it was opened
-		return nil, sheaf.WithCategory(backend.ErrMadeOtherwise, err)
-	}
 	if err != nil {
 		return nil, category(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"sheaf/ingest"
 	"sheaf/serve"
+	"sheaf/vfs"
 )
 
 // reopenStep is how long it takes at least from one opening to the next.
@@ -18,13 +19,14 @@ var errGrown = errors.New("the language of the index is another one now")
 
 // reopening runs what opens the index and works until the command ends, and again when
 // another process has made the index anew in another way meanwhile, or it has grown out of
-// its language.
+// its language. When it is opened again it is waited for as long as that other process takes.
 func (a *app) reopening(ctx context.Context, run func(again bool) error) error {
 	for again := false; ; again = true {
 		began := time.Now()
 		err := run(again)
 		anew := errors.Is(err, ingest.ErrMadeAnew)
-		if !anew && !errors.Is(err, errGrown) || ctx.Err() != nil {
+		busy := again && errors.Is(err, vfs.ErrLocked)
+		if !anew && !busy && !errors.Is(err, errGrown) || ctx.Err() != nil {
 			return err
 		}
 		if anew {

@@ -2,16 +2,28 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"sheaf/backend"
+	"sheaf/backend/backendtest"
+	"sheaf/cmd/sheaf/internal/collection"
+	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
+	"sheaf/vfs"
 )
 
 // inAnotherProcess runs a command on an index as another process does.
@@ -115,4 +127,62 @@ func TestMCPReopens(t *testing.T) {
 		write(folder, language+".md", "# C\n\n"+language+" camels\n")
 		found("camels", language+".md")
 	}
+}
+
+// TestServeWhileMadeAnew: a server whose index another process makes anew in another way says
+// so until that is done, however long it takes.
+func TestServeWhileMadeAnew(t *testing.T) {
+	_, folder, _, index := notesFor(t)
+	address := serving(t, folder, index)
+	found := func(_ int, body string) bool { return strings.Contains(body, "a.md") }
+	waitFor(t, address+"/v1/search?query=apples", found)
+	quiet := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}, config: &config.Config{}}
+	quiet.config.Language, quiet.config.Chunker = "de", "tree"
+	other := &session{app: quiet, where: collection.Location{Root: folder, Dir: index, Exists: true}}
+	if err := errors.Join(other.drop(t.Context(), false), other.openStores(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	release, err := other.catalog.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, err := other.backend.(backend.Bulk).Bulk(t.Context())
+	if err == nil {
+		err = errors.Join(load.Add(t.Context(), backendtest.One("t:b", "Stein")), load.Commit(t.Context()), load.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, address+"/v1/search?query=apples", func(status int, body string) bool {
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "is being made anew, and opened again then")
+	})
+	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
+	other.close()
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, address+"/v1/search?query=apples", found)
+}
+
+// TestReopeningWaits: what is open already is opened again also when another process holds the
+// index for longer than a command waits; at first that is an error.
+func TestReopeningWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
+		if err := a.reopening(t.Context(), func(bool) error { return vfs.ErrLocked }); !errors.Is(err, vfs.ErrLocked) {
+			t.Errorf("at first: %v", err)
+		}
+		results := []error{ingest.ErrMadeAnew, vfs.ErrLocked, vfs.ErrLocked, nil}
+		err := a.reopening(t.Context(), func(again bool) error {
+			if again != (len(results) < 4) {
+				t.Errorf("again is %v with %d to come", again, len(results))
+			}
+			next := results[0]
+			results = results[1:]
+			return next
+		})
+		if err != nil || len(results) > 0 {
+			t.Errorf("%v, and %d times were to come", err, len(results))
+		}
+	})
 }

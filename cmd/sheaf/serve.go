@@ -104,11 +104,23 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 // serveIndex opens the index and serves it until the command ends, or it is to be opened
 // again: then at the address that it has by now.
 func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits, loopback, again bool) error {
-	s, err := a.open(cmd, openOptions{updates: true, make: true})
+	var s *session
+	open := func() (err error) {
+		s, err = a.open(cmd, openOptions{updates: true, make: true})
+		return err
+	}
+	err := error(nil)
+	if again {
+		err = whileAway(cmd.Context(), o.addr, open)
+	} else {
+		err = open()
+	}
+	if s != nil {
+		defer s.close()
+	}
 	if err != nil {
 		return err
 	}
-	defer s.close()
 	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
 	if err != nil {
 		return err
@@ -170,6 +182,22 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		})
 	}
 	return group.Wait()
+}
+
+// whileAway opens an index, and tells who asks at the address meanwhile that there is none
+// for now: another process may take its time to make it anew.
+func whileAway(ctx context.Context, addr string, open func() error) error {
+	listener, err := listen("--addr", addr)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- serveUntil(ctx, listener, api.Away()) }()
+	err = open()
+	stop()
+	return errors.Join(err, <-done)
 }
 
 // writable reports whether a file can be made in a folder.

@@ -115,7 +115,8 @@ func (o *Options) recorded(view *catalog.View) catalog.Settings {
 
 // Agrees is nil when the index was made as Settings records, or was not made yet;
 // otherwise it wraps ErrMadeAnew. Where there are no documents there are no vectors, and
-// they may be those of any model.
+// they may be those of any model; so they may in an index without vectors that is made again,
+// which keeps its documents without a folder meanwhile.
 func (o *Options) Agrees(view *catalog.View) error {
 	made, here := view.Settings(), o.recorded(view)
 	differ := func(what, made, here string) error {
@@ -128,7 +129,7 @@ func (o *Options) Agrees(view *catalog.View) error {
 		return differ("analyzer", made.Analyzer, here.Analyzer)
 	case made.Chunker != here.Chunker:
 		return differ("chunker", made.Chunker, here.Chunker)
-	case made.Embedder != here.Embedder && view.Docs() > 0:
+	case made.Embedder != here.Embedder && view.Docs() > 0 && (made.Embedder != "" || made.Extra[RemakingKey] == ""):
 		return differ("model", made.Embedder, here.Embedder)
 	}
 	return nil

@@ -380,3 +380,30 @@ func TestGivenBesideOthers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestModelOfWhatIsMadeAgain: an index without vectors that is made again may have those of the
+// model that there is now, also where it has documents already, which have no files.
+func TestModelOfWhatIsMadeAgain(t *testing.T) {
+	w, _ := twoProcesses(t)
+	if _, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); err != nil {
+		t.Fatal(err)
+	}
+	w.o.Settings = func(s *catalog.Settings) { s.Embedder = "m" }
+	for _, c := range []struct {
+		made, mark string
+		anew       bool
+	}{{"", ingest.RemakingDocuments, false}, {"", "", true}, {"m", "", false}, {"n", ingest.RemakingDocuments, true}} {
+		settings := catalog.Settings{Analyzer: "en", Embedder: c.made, Extra: map[string]string{}}
+		if c.mark != "" {
+			settings.Extra[ingest.RemakingKey] = c.mark
+		}
+		if err := w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+			t.Fatal(err)
+		}
+		v := w.o.Catalog.View()
+		if err := w.o.Agrees(v); errors.Is(err, ingest.ErrMadeAnew) != c.anew {
+			t.Errorf("%+v: %v", c, err)
+		}
+		v.Close()
+	}
+}

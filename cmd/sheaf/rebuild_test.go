@@ -12,11 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/analysis"
 	"sheaf/backend"
 	"sheaf/backend/backendtest"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/ingest"
 	"sheaf/vfs"
 )
 
@@ -171,5 +173,42 @@ func TestRemakeThatAnotherDid(t *testing.T) {
 	}
 	if err := s.remake(t.Context(), sheaf.ErrUnsupported, false); err != nil || s.view.Settings().Extra["kept"] != "" {
 		t.Errorf("where nobody did it: %+v, %v", s.view.Settings(), err)
+	}
+}
+
+// TestStoppedInTheFirstCommit: an engine that a process filled in another way and ended before
+// that was recorded is made again, also where there are documents without files.
+func TestStoppedInTheFirstCommit(t *testing.T) {
+	cmd, s, other := takenFrom(t)
+	o := other.ingestOptions()
+	o.Trees = append(o.Trees, catalog.Tree{Name: "given"})
+	if _, err := ingest.Put(t.Context(), o, []ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.drop(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.openStores(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	german, err := analysis.New(analysis.Options{Language: "de"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := openEngine(other.config, collection.EngineDir(other.where.Dir), german, nil, true)
+	if err == nil {
+		err = errors.Join(store.Write(t.Context(), backendtest.One("t:b", "Stein")), store.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.close()
+	again, err := s.open(cmd, openOptions{refresh: true, make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.close()
+	if again.view.Docs() != 2 {
+		t.Errorf("%d documents, want 2", again.view.Docs())
 	}
 }

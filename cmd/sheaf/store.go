@@ -73,7 +73,7 @@ func (a *app) rebuildCommand() string {
 // openBackend opens the server of the session, or the engine beside its catalog.
 func (s *session) openBackend(ctx context.Context) (backend.Backend, error) {
 	if s.target == nil {
-		store, err := openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0)
+		store, err := openEngine(s.app.config, collection.EngineDir(s.where.Dir), s.analyzer, s.embedder, s.view.Docs() == 0 || s.view.Settings().Analyzer == "")
 		if err == nil && !s.remaking() {
 			err = s.engineLost(ctx, store)
 		}
@@ -197,7 +197,7 @@ func counting(c *config.Config) (lengths bm25.Lengths, allChunks bool) {
 	return lengths, c.BM25 == config.BM25Weaviate
 }
 
-// openEngine opens the engine in dir. empty says that nothing is indexed yet:
+// openEngine opens the engine in dir. empty says that nothing is indexed yet, or nothing again:
 // then what an interrupted run left there, made otherwise, is no loss.
 func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e inference.Embedder, empty bool) (backend.Backend, error) {
 	o := embedded.Options{Dir: dir, Analyzer: a, Vectors: vectorFields(e), MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory), MergeRate: c.MergeRate}

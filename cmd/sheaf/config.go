@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/cmd/sheaf/internal/terminal"
 )
 
@@ -164,6 +165,9 @@ func (a *app) configSetCommand() *cobra.Command {
 				}
 				file = projectFile(dir)
 			}
+			if err := checkNamed(args[0], args[1]); err != nil {
+				return err
+			}
 			if err := config.Set(file, args[0], args[1:]); err != nil {
 				return err
 			}
@@ -177,6 +181,19 @@ func (a *app) configSetCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&project, "project", false, "write to the file in the folder")
 	a.addJSON(cmd)
 	return cmd
+}
+
+// checkNamed refuses a value that names what there is not, or nothing can be: every command
+// would do so from then on.
+func checkNamed(key, value string) (err error) {
+	switch {
+	case value == "": // the default
+	case key == "profile":
+		_, err = loadProfile(value)
+	case key == "store" && value != engineStore:
+		_, err = storeurl.Parse(value, "name", storeurl.Secrets{})
+	}
+	return err
 }
 
 // projectFile is the project's file in dir itself: the one that is there, or

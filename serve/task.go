@@ -454,6 +454,21 @@ func (c *Collection) recover(ctx context.Context) error {
 			}
 		}
 	}
+	return c.recoverDocuments(ctx)
+}
+
+// Recover indexes the documents that are kept and not indexed as they are kept, as Work does
+// when it begins, for a program that runs no Work. Nothing is done while another process is
+// given documents: that one did so.
+func (c *Collection) Recover(ctx context.Context) error {
+	if c.o.Ingest == nil || c.o.Documents == "" || c.own() != nil {
+		return nil
+	}
+	defer c.disown()
+	return c.recoverDocuments(ctx)
+}
+
+func (c *Collection) recoverDocuments(ctx context.Context) error {
 	if err := c.recoverBatch(ctx); err != nil {
 		return err
 	}

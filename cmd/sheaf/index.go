@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +15,7 @@ import (
 
 	"sheaf/catalog"
 	"sheaf/chunk"
+	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
 )
@@ -154,6 +158,9 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	if err != nil {
 		return s.advise(fmt.Errorf("index %s: %w", s.where.Root, err))
 	}
+	if err := s.recoverGiven(ctx); err != nil {
+		return s.advise(fmt.Errorf("index documents that were given: %w", err))
+	}
 	if err := s.reload(); err != nil {
 		return err
 	}
@@ -181,6 +188,23 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	}
 	s.printIndexed(out, report)
 	return nil
+}
+
+// recoverGiven indexes documents that were given, and that a server which was killed has left
+// half made.
+func (s *session) recoverGiven(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join(s.where.Dir, collection.DocumentsName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := s.reload(); err != nil {
+		return err
+	}
+	door, err := s.door()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = door.Close() }()
+	return s.whenFree(ctx, func() error { return door.Recover(ctx) })
 }
 
 // otherSettings say where the index was made otherwise than the settings ask for now,

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/cmd/sheaf/internal/collection"
 )
 
 // serving runs sheaf serve on a free port until the test ends, and returns its
@@ -270,4 +271,46 @@ func TestSlowConnections(t *testing.T) {
 	if _, err := io.Copy(io.Discard, slow[0]); err != nil {
 		t.Errorf("a slow connection did not end: %v", err)
 	}
+}
+
+// TestIndexMendsGiven: a document that a server was given and killed before it was indexed is
+// indexed by sheaf index as by the next server, but not while another one has it.
+func TestIndexMendsGiven(t *testing.T) {
+	_, folder, _, index := notesFor(t)
+	documents := filepath.Join(index, collection.DocumentsName)
+	ask := func(method, address, body string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Body.Close(); res.StatusCode >= 300 {
+			t.Fatalf("%s %s: %s", method, address, res.Status)
+		}
+	}
+	kept := t.TempDir()
+	t.Run("given", func(t *testing.T) {
+		address := serving(t, folder, index)
+		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == http.StatusOK })
+		ask("PUT", address+"/v1/documents/api:g.md", `{"text":"# G\n\ngiraffes\n"}`)
+		if err := os.CopyFS(filepath.Join(kept, "documents"), os.DirFS(documents)); err != nil {
+			t.Fatal(err)
+		}
+		ask("DELETE", address+"/v1/documents/api:g.md", "")
+		if err := os.CopyFS(documents, os.DirFS(filepath.Join(kept, "documents"))); err != nil {
+			t.Fatal(err)
+		}
+		inAnotherProcess(t, "index", "--in", folder, "--index", index)
+		waitFor(t, address+"/v1/search?query=giraffes", func(status int, body string) bool {
+			return status == http.StatusOK && !strings.Contains(body, "g.md")
+		})
+	})
+	inAnotherProcess(t, "index", "--in", folder, "--index", index)
+	inAnotherProcess(t, "search", "--in", folder, "--index", index, "giraffes")
+	inAnotherProcess(t, "check", "--in", folder, "--index", index)
 }

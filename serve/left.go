@@ -1,8 +1,13 @@
 package serve
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"sheaf"
 	"sheaf/ingest"
@@ -34,9 +39,31 @@ func (g *given) leftOut() (list []Skip) {
 		list = append(list, Skip{id.Tree(), id.Path(), ingest.ReasonRefused, g.left[id].why + "; it is kept, and tried again when the server starts: put another version, or delete it"})
 	}
 	for _, file := range slices.Sorted(maps.Keys(g.unreadable)) {
-		list = append(list, Skip{"", file, ingest.ReasonUnreadable, g.unreadable[file] + "; it is kept, and read again when the server starts: make it readable, or remove it"})
+		list = append(list, unreadable(file, g.unreadable[file]))
 	}
 	return list
+}
+
+func unreadable(file, why string) Skip {
+	return Skip{"", file, ingest.ReasonUnreadable, why + "; it is kept, and read again when the server starts: make it readable, or remove it"}
+}
+
+// UnreadableTasks are the files of a folder of tasks that cannot be read, as [Reader.Status]
+// has them.
+func UnreadableTasks(folder string) (list []Skip, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		if _, err := readTask(folder, e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) { // else it was forgotten just now
+			list = append(list, unreadable(filepath.Join(folder, e.Name()), err.Error()))
+		}
+	}
+	return list, nil
 }
 
 // unread notes that a file of a document or a task cannot be read.

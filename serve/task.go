@@ -338,7 +338,7 @@ func (t *tasks) failed(id string, now time.Time, why error) *Task {
 // do does the first task. Work that fails for now is tried again; work that is wrong is
 // given up.
 func (c *Collection) do(ctx context.Context, id string) {
-	k, err := c.readTask(id + ".json")
+	k, err := readTask(c.o.Tasks, id+".json")
 	if err != nil {
 		task := c.given.tasks.failed(id, c.o.Now().UTC(), fmt.Errorf("%w: it is looked at again when the server starts", err))
 		c.notice(err)
@@ -408,8 +408,8 @@ func (t *tasks) end(task *Task) (forgotten []string) {
 	return forgotten
 }
 
-func (c *Collection) readTask(name string) (*keptTask, error) {
-	path := filepath.Join(c.o.Tasks, name)
+func readTask(folder, name string) (*keptTask, error) {
+	path := filepath.Join(folder, name)
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read task: %w", err)
@@ -439,7 +439,7 @@ func (c *Collection) recover(ctx context.Context) error {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		k, err := c.readTask(e.Name())
+		k, err := readTask(c.o.Tasks, e.Name())
 		if err != nil {
 			c.notice(err)
 			c.given.unread(filepath.Join(c.o.Tasks, e.Name()), err)

@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"sheaf/backend"
+	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/ingest"
+	"sheaf/serve"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -122,6 +125,13 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		return nil, err
 	}
 	out.Skipped = s.skipsOf(skipped)
+	tasks, err := serve.UnreadableTasks(filepath.Join(s.where.Dir, collection.TasksName))
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		out.Skipped = append(out.Skipped, skipJSON{Path: t.Path, Reason: t.Reason, Detail: t.Detail})
+	}
 	if out.Warnings, err = s.warnings(); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"sheaf"
+	"sheaf/catalog"
 	"sheaf/vfs"
 )
 
@@ -33,43 +34,52 @@ func (c *Collection) keepBegun(id string, results []Stored) error {
 	return vfs.Disk{}.SyncDir(c.o.Tasks)
 }
 
-// begun is what a task did whose changes were all made before; nil when they were not, or
-// that is not known.
+// begun is what the changes of a task will have done that were made before, and which of them
+// were not: those that a store without transactions did not take. The results are nil when none
+// was made, or that is not known.
 // It must be the caller's turn to write.
-func (c *Collection) begun(id string, changes []Change) ([]Stored, error) {
+func (c *Collection) begun(id string, changes []Change) (results []Stored, left []int, err error) {
 	content, err := os.ReadFile(c.begunName(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var results []Stored
 	if err == nil {
 		err = json.Unmarshal(content, &results)
 	}
 	if err != nil || len(results) != len(changes) {
 		c.notice(fmt.Errorf("whether the task %s was made is not known, since %s cannot be read: %w", id, c.begunName(id), cmp.Or(err, sheaf.ErrCorrupt)))
-		return nil, nil
+		return nil, nil, nil
 	}
 	view := c.o.Catalog.View()
 	defer view.Close()
 	for i := range changes {
-		rec, err := view.Record(changes[i].ID)
-		switch {
-		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
-			return nil, err
-		case changes[i].Put == nil:
-			if err == nil || c.given.fileLeft(changes[i].ID) != "" {
-				return nil, nil
-			}
-			continue
-		case err != nil:
-			return nil, nil
+		made, err := c.made(view, &changes[i])
+		if err != nil {
+			return nil, nil, err
 		}
-		_, g, err := encodeGiven(changes[i].ID, changes[i].Put)
-		if err != nil || g.Hash != rec.File.Hash {
-			return nil, err
+		if !made {
+			left = append(left, i)
 		}
 	}
-	return results, c.describe(changes, results)
+	if len(left) == len(changes) {
+		return nil, nil, nil
+	}
+	return results, left, nil
+}
+
+// made reports whether a document is as a change has it.
+func (c *Collection) made(view *catalog.View, ch *Change) (bool, error) {
+	rec, err := view.Record(ch.ID)
+	switch {
+	case err != nil && !errors.Is(err, sheaf.ErrNotFound):
+		return false, err
+	case ch.Put == nil:
+		return err != nil && c.given.fileLeft(ch.ID) == "", nil
+	case err != nil:
+		return false, nil
+	}
+	_, g, err := encodeGiven(ch.ID, ch.Put)
+	return err == nil && g.Hash == rec.File.Hash, err
 }
 
 // endBegun forgets that a task is begun, whose end is kept.
@@ -80,15 +90,43 @@ func (c *Collection) endBegun(id string) error {
 	return nil
 }
 
-// writeTask makes the changes of a task, unless that was done before.
+// writeTask makes the changes of a task, but for those that were made before.
 func (c *Collection) writeTask(ctx context.Context, id string, changes []Change) ([]Stored, error) {
 	give, err := c.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer give()
-	if results, err := c.begun(id, changes); results != nil || err != nil {
-		return results, err
+	results, left, err := c.begun(id, changes)
+	if err != nil {
+		return nil, err
 	}
-	return c.carryOut(ctx, changes, func(results []Stored) error { return c.keepBegun(id, results) })
+	if results == nil {
+		return c.carryOut(ctx, changes, func(results []Stored) error { return c.keepBegun(id, results) })
+	}
+	if err := c.carryOutLeft(ctx, changes, left); err != nil {
+		return nil, err
+	}
+	return results, c.describe(changes, results)
+}
+
+// carryOutLeft makes the changes that are left. What the store does not take of them once more
+// is told as it would be of all changes.
+func (c *Collection) carryOutLeft(ctx context.Context, changes []Change, left []int) error {
+	if len(left) == 0 {
+		return nil
+	}
+	rest := make([]Change, len(left))
+	for i, at := range left {
+		rest[i] = changes[at]
+	}
+	_, err := c.carryOut(ctx, rest, nil)
+	var rejected *RejectedError
+	if errors.As(err, &rejected) {
+		rejected.Made += len(changes) - len(left)
+		for id, i := range rejected.Changes {
+			rejected.Changes[id] = left[i]
+		}
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
+	"sheaf/serve/servetest"
 )
 
 // A task whose changes were made, and whose end was not kept because the process ended
@@ -33,46 +35,66 @@ func TestTaskMadeOnce(t *testing.T) {
 			change := strings.ReplaceAll(change, "TAG", fmt.Sprintf("%q", res.Header.Get("ETag")))
 			var answer api.BatchAnswer
 			s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [`+change+`]}`, &answer)
-			o := s.fixture.Options
-			kept := map[string][]byte{} // as it is just before the end is kept
-			o.Now = func() time.Time {
-				entries, err := os.ReadDir(o.Tasks)
-				if err != nil {
-					t.Error(err)
-				}
-				clear(kept)
-				for _, e := range entries {
-					if kept[e.Name()], err = os.ReadFile(filepath.Join(o.Tasks, e.Name())); err != nil {
-						t.Error(err)
-					}
-				}
-				return time.Now()
-			}
-			first := workUntilDone(t, o, answer.Task.ID)
+			first, again := doneTwice(t, s.fixture.Options, answer.Task.ID)
 			if first.State != serve.TaskDone {
 				t.Fatalf("%+v", first)
 			}
-			if err := os.RemoveAll(o.Tasks); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.MkdirAll(o.Tasks, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			for name, content := range kept {
-				if err := os.WriteFile(filepath.Join(o.Tasks, name), content, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			o.Now = nil
-			again := workUntilDone(t, o, answer.Task.ID)
 			if again.State != serve.TaskDone || asJSON(t, again.Results) != asJSON(t, first.Results) {
 				t.Errorf("first %+v, looked at again %+v", first, again)
 			}
-			if entries, err := os.ReadDir(o.Tasks); err != nil || len(entries) != 1 {
-				t.Errorf("left behind: %v, %v", entries, err)
-			}
 		})
 	}
+}
+
+// So is one of which the store took a part: the rest is tried, and refused, once more.
+func TestTaskRefusedOnce(t *testing.T) {
+	var fixture *servetest.Fixture
+	s := start(t, notes, func(o *api.Options) {
+		fixture = servetest.Open(t, notes, func(o *serve.Options) { o.Backend = picky{o.Backend} })
+		o.Collections = []*serve.Collection{fixture.Collection}
+	})
+	s.get(t, "PUT", "/v1/documents/api:old.md", `{"text": "Apples."}`, &struct{}{})
+	var answer api.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:old.md", "delete": true}, {"id": "api:new.md", "text": "Cherries.", "if_none_match": "*"}, {"id": "api:other.md", "text": "Plums, heavy.", "if_none_match": "*"}]}`, &answer)
+	first, again := doneTwice(t, fixture.Options, answer.Task.ID)
+	if first.State != serve.TaskFailed || !strings.Contains(first.Error, "2 of 3 changes are made") || again.State != first.State || again.Error != first.Error {
+		t.Errorf("first %+v, looked at again %+v", first, again)
+	}
+}
+
+// doneTwice has a task done, and again by a process that finds it as it was just before its end
+// was kept.
+func doneTwice(t *testing.T, o serve.Options, id string) (first, again serve.Task) {
+	t.Helper()
+	kept := map[string][]byte{} // as it is just before the end is kept
+	o.Now = func() time.Time {
+		entries, err := os.ReadDir(o.Tasks)
+		if err != nil {
+			t.Error(err)
+		}
+		clear(kept)
+		for _, e := range entries {
+			if kept[e.Name()], err = os.ReadFile(filepath.Join(o.Tasks, e.Name())); err != nil {
+				t.Error(err)
+			}
+		}
+		return time.Now()
+	}
+	first = workUntilDone(t, o, id)
+	if err := errors.Join(os.RemoveAll(o.Tasks), os.MkdirAll(o.Tasks, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range kept {
+		if err := os.WriteFile(filepath.Join(o.Tasks, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Now = nil
+	again = workUntilDone(t, o, id)
+	if entries, err := os.ReadDir(o.Tasks); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	return first, again
 }
 
 func asJSON(t *testing.T, v any) string {

@@ -131,4 +131,10 @@ func TestBesideAnewUnrecorded(t *testing.T) {
 		t.Errorf("%v, want ErrMadeAnew", err)
 	}
 	<-c.MadeAnew()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(c.Ready(t.Context()), ingest.ErrMadeAnew) {
+		t.Errorf("%v where it is closed, to be opened again", err)
+	}
 }

@@ -155,6 +155,16 @@ func (c *Collection) Close() error {
 	return nil
 }
 
+// shut is why a collection that is closed does not answer: it may be about to be opened again.
+func (c *Collection) shut() error {
+	select {
+	case <-c.anew:
+		return ingest.ErrMadeAnew
+	default:
+		return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
+	}
+}
+
 // Name is what the collection is called.
 func (c *Collection) Name() string { return c.o.Name }
 
@@ -170,7 +180,7 @@ var ErrExpired = fmt.Errorf("%w: there is no such cursor, or it is kept no longe
 // wraps [ingest.ErrMadeAnew].
 func (c *Collection) For(grant access.Grant) (*Reader, error) {
 	if c.closed.Load() {
-		return nil, fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
+		return nil, c.shut()
 	}
 	// What the store holds still is older than the view, which then knows its documents, also
 	// those that another process indexed.
@@ -315,7 +325,7 @@ func (c *Collection) filling() bool {
 // collection without documents is ready once it has been looked for some.
 func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
-		return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
+		return c.shut()
 	}
 	if c.filling() {
 		return fmt.Errorf("%w: the folder is indexed for the first time", sheaf.ErrUnavailable)

@@ -336,7 +336,7 @@ func (of *auditor) round(ctx context.Context, number uint64) (*Audit, error) {
 		name string
 		ask  func() error
 	}{{"search", t.search}, {"explain", t.explain}, {"similar", t.similar}, {"get", t.get}, {"document", t.document},
-		{"documents", t.list}, {"why not", t.whyNot}, {"what if", t.whatIf}, {"stage", t.stage}, {"summary", t.count}} {
+		{"documents", t.list}, {"why not", t.whyNot}, {"what if", t.whatIf}, {"stage", t.stage}, {"legs", t.legs}} {
 		t.text, t.fault = a.query(hidden), ""
 		a.out.Checks++
 		a.out.Hidden += len(hidden)
@@ -597,7 +597,10 @@ func (t *trial) list() error {
 	if len(list.Documents) != min(t.seen, MaxWindow) {
 		t.leak("documents", "", "it lists %d documents, %d may be seen", len(list.Documents), t.seen)
 	}
-	return t.answer("documents", list)
+	if err := t.answer("documents", list); err != nil {
+		return err
+	}
+	return t.count()
 }
 
 func (t *trial) whyNot() error {
@@ -656,13 +659,7 @@ func (t *trial) count() error {
 	if err != nil {
 		return err
 	}
-	chunks := 0
-	for i := range t.docs {
-		if t.docs[i].sees(&t.grant) {
-			chunks += len(t.docs[i].chunks)
-		}
-	}
-	if s.Documents != t.seen || s.Chunks > chunks {
+	if chunks := t.chunks(); s.Documents != t.seen || s.Chunks > chunks {
 		t.leak("summary", "", "it counts %d documents and %d chunks, %d and %d may be seen", s.Documents, s.Chunks, t.seen, chunks)
 	}
 	return t.answer("summary", s)

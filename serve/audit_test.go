@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,10 +100,28 @@ func TestAuditFindsLeaks(t *testing.T) {
 			doors[l.Door] = true
 		}
 	}
-	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if", "stage", "summary"} {
+	for _, door := range []string{"search", "explain", "similar", "get", "document", "documents", "why not", "what if", "stage", "summary", "legs"} {
 		if !doors[door] {
 			t.Errorf("no leak was found through %s", door)
 		}
+	}
+}
+
+// unfiltered is a store that does not look at filters.
+type unfiltered struct{ backend.Backend }
+
+func (s unfiltered) Retrieve(ctx context.Context, r backend.Request) (sheaf.Ranking, error) {
+	r.Filter = nil
+	return s.Backend.Retrieve(ctx, r)
+}
+
+// TestAuditFindsLeakingStore: what a store finds and must not is told of, though nothing
+// else would name it.
+func TestAuditFindsLeakingStore(t *testing.T) {
+	f := servetest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *serve.Options) { o.Backend = unfiltered{o.Backend} })
+	out, err := f.Audit(context.Background(), serve.AuditOptions{Checks: 100, Seed: 3})
+	if err != nil || !slices.ContainsFunc(out.Leaks, func(l serve.Leak) bool { return l.Door == "legs" }) {
+		t.Errorf("%+v, %v", out, err)
 	}
 }
 
@@ -147,12 +166,12 @@ func TestAuditCountsIncompleteOfEveryDoor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, door := range []string{"search", "explain", "why not", "what if"} {
+	for _, door := range []string{"search", "explain", "why not", "what if", "legs"} {
 		if counts[door] == 0 {
 			t.Errorf("no check of %s is incomplete: %v", door, counts)
 		}
 	}
-	for _, door := range []string{"get", "document", "documents", "stage", "summary"} {
+	for _, door := range []string{"get", "document", "documents", "stage"} {
 		if counts[door] != 0 {
 			t.Errorf("%s needs no model: %v", door, counts)
 		}

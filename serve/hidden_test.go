@@ -1,0 +1,100 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/servetest"
+)
+
+// TestHiddenChangesNothing: what callers get is what an index that holds nothing but what
+// they see gives them, to the last digit: not only are hidden documents not there, nothing
+// tells that there are any.
+func TestHiddenChangesNothing(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 5))
+	files := listed(150, random)
+	for name, text := range files {
+		files[name] = strings.Replace(text, "---\n", fmt.Sprintf("---\ndate: 2024-%02d-%02d\n", 1+random.IntN(12), 1+random.IntN(28)), 1)
+	}
+	whole := servetest.Open(t, files, nil)
+	// The generation, and the time of the file, are those of another index.
+	own := regexp.MustCompile(`"(generation|modified|next|file|etag)":("[^"]*"|\d+),?`)
+	told := func(out any, err error) string {
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		text, err := json.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return own.ReplaceAllString(string(text), "")
+	}
+	words := strings.Fields("budget salary offer merger lawsuit payroll bonus contract roadmap launch secret memo buget secrt lawsut")
+	profiles := []string{"", "sheaf", "rrf", "bench", "tree", "sonar", "onyx-vespa", "onyx-elastic", "tiered"}
+	compared := 0
+	for round := 0; compared < 4; round++ {
+		if round == 40 {
+			t.Fatalf("of %d callers %d see a part", round, compared)
+		}
+		grant := access.Grant{Scopes: []access.Scope{access.ScopeSearch}, Access: [][]string{nil, {"user:ann"}, {"group:staff", "user:bob"}, {access.All}}[random.IntN(4)],
+			Tenant: []string{"", "acme", access.All}[random.IntN(3)], Sets: [][]string{nil, nil, {"finance"}}[random.IntN(3)]}
+		r := reader(t, whole, grant)
+		list, err := r.Documents(t.Context(), "", "", serve.MaxWindow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := map[string]string{}
+		var ids []sheaf.ID
+		for _, d := range list.Documents {
+			left[d.Path] = files[d.Path]
+			ids = append(ids, d.ID)
+		}
+		if len(left) == 0 || len(left) == len(files) {
+			continue
+		}
+		compared++
+		only := reader(t, servetest.Open(t, left, nil), grant)
+		same := func(door string, ask func(r *serve.Reader) string) {
+			t.Helper()
+			if a, b := ask(r), ask(only); a != b {
+				at := 0
+				for at < min(len(a), len(b)) && a[at] == b[at] {
+					at++
+				}
+				cut := func(s string) string { return s[max(0, at-150):min(len(s), at+150)] }
+				t.Errorf("%+v, %s\n%s\nand without the hidden ones\n%s", grant, door, cut(a), cut(b))
+			}
+		}
+		for range 30 {
+			q := serve.SearchRequest{Text: words[random.IntN(len(words))], Profile: profiles[random.IntN(len(profiles))], Count: true, Window: 100, Limit: 100, Facets: []string{"tag", "folder", "prop.owner"}}
+			if random.IntN(2) == 0 {
+				q.Text += " " + words[random.IntN(len(words))]
+			}
+			if random.IntN(8) == 0 {
+				q.Sort = "date"
+			}
+			id := ids[random.IntN(len(ids))]
+			ask := fmt.Sprintf(" of %q with %q", q.Text, q.Profile)
+			same("search"+ask, func(r *serve.Reader) string { return told(r.Search(t.Context(), q)) })
+			same("explain"+ask, func(r *serve.Reader) string { return told(r.Explain(t.Context(), q)) })
+			same("why not"+ask, func(r *serve.Reader) string { return told(r.WhyNot(t.Context(), q, id)) })
+			same("similar to "+string(id), func(r *serve.Reader) string {
+				return told(r.Similar(t.Context(), id, serve.SearchRequest{Profile: q.Profile}))
+			})
+			same("get "+string(id), func(r *serve.Reader) string { return told(r.Get(t.Context(), id, serve.GetOptions{Neighbors: 2})) })
+			same("document "+string(id), func(r *serve.Reader) string { return told(r.Document(t.Context(), id)) })
+		}
+		same("documents", func(r *serve.Reader) string { return told(r.Documents(t.Context(), "", "", 100)) })
+		same("summary", func(r *serve.Reader) string { return told(r.Summary(t.Context())) })
+		t.Logf("round %d: %d of %d documents", round, len(left), len(files))
+	}
+}

@@ -51,7 +51,10 @@ func (s *session) without(names []string) ([]catalog.Tree, error) {
 				return nil, err
 			}
 		}
-		i := slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Root != "" && (t.Root == folder || t.Name == name) })
+		i := slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Root == folder })
+		if i < 0 {
+			i = slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Root != "" && t.Name == name })
+		}
 		switch {
 		case i >= 0 && trees[i].Root == s.where.Root:
 			return nil, withHint(sheaf.Invalidf("%s is the folder that the index is of", s.where.Root), "to forget all that is indexed of it, delete %s", terminal.ShellQuoted(s.base.Dir))

@@ -187,6 +187,9 @@ func (s *session) dropLocked(keep bool) error {
 	}
 	trees := s.placed(w.Settings.Trees)
 	if err := foldersExist(trees); err != nil {
+		if keep && errors.Is(err, sheaf.ErrNotFound) {
+			err = withHint(err, "the index is damaged: bring the folder back first, since what is indexed of it would be lost; or make the rest again without it: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
+		}
 		if keep || someFolder(trees) != nil {
 			return errors.Join(err, w.Close())
 		}

@@ -197,7 +197,7 @@ func (a *app) folder() (string, error) { return realFolder(a.in) }
 
 // answerTime is how long a folder may take to say what it is: one on a drive that is gone
 // may never do so.
-const answerTime = 10 * time.Second
+var answerTime = 10 * time.Second
 
 // inTime looks at a folder, and waits for it no longer than answerTime.
 func inTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {

@@ -388,7 +388,7 @@ func foldersExist(trees []catalog.Tree) error {
 		if t.Root == "" {
 			continue
 		}
-		err := listable(t.Root)
+		_, err := inTime(t.Root, func(dir string) (fs.FileInfo, error) { return nil, listable(dir) })
 		switch {
 		case errors.Is(err, fs.ErrPermission):
 			return withHint(fmt.Errorf("%w: the folder %s cannot be read: %w", sheaf.ErrUnavailable, t.Root, fs.ErrPermission), "make it readable for you, or name another with --in")

@@ -1,0 +1,45 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/catalog"
+)
+
+// TestAddedFolderThatDoesNotAnswer: a folder that was added to an index and lies on a drive that
+// hangs holds up no command for ever.
+func TestAddedFolderThatDoesNotAnswer(t *testing.T) {
+	hung := filepath.Join(t.TempDir(), "hung")
+	if err := syscall.Mkfifo(hung, 0o600); err != nil { // who opens it waits for a writer
+		t.Skipf("no named pipes: %v", err)
+	}
+	defer func(before time.Duration) { answerTime = before }(answerTime)
+	answerTime = 50 * time.Millisecond
+	done := make(chan error, 1)
+	go func() { done <- someFolder([]catalog.Tree{{Name: "t", Root: t.TempDir()}, {Name: "hung", Root: hung}}) }()
+	select {
+	case err := <-done:
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), hung) {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits")
+	}
+	writer, err := os.OpenFile(hung, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond) // for who waits
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

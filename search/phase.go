@@ -173,8 +173,11 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 	for i := range ph.Branches {
 		b := &ph.Branches[i]
 		switch {
+		case b.Weight == 0 && b.Vector != nil:
+			r.note("not searched by meaning (branch %s), which weighs nothing for this query", b.Name)
+			continue
 		case b.Weight == 0:
-			r.note("branch %s has weight 0 for this query and is left out", b.Name)
+			r.note("branch %s is left out: it weighs nothing for this query", b.Name)
 			continue
 		case b.Vector != nil && r.vector == nil:
 			continue

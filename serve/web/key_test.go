@@ -122,7 +122,7 @@ func TestPageOutage(t *testing.T) {
 	server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // ends with Close
 	t.Cleanup(func() { _ = server.Close() })
-	step(t, ctx, "the view is there", chromedp.WaitVisible("svg.lab .node"))
+	step(t, ctx, "the view is there", chromedp.WaitVisible("svg.lab .node"), until(`document.getElementById("notes").textContent === ""`))
 	step(t, ctx, "it is back", chromedp.Click(`a[data-view="search"]`), until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && document.getElementById("notes").textContent === "" && `+shown))
 }
 

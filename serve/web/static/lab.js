@@ -76,6 +76,7 @@ function build(main, profiles, profile, s) {
   lab.update = async (signal) => {
     lab.signal = signal;
     if (!lab.query && !lab.filter) {
+      page.notes([]);
       lab.chart.replaceChildren(make("p", { class: "empty" }, "Type a query to see how it is ranked."));
       return;
     }
@@ -306,7 +307,7 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
   }
   columns ||= columnsOf(answer);
   const result = answer.results.find((r) => r.id === id);
-  const table = make("table", { class: "plain" },
+  const table = make("table", { class: "plain", "aria-label": "Where it stood in every step" },
     make("thead", {}, make("tr", {}, ...["branch", "step", "rank", "score"].map((t, i) => make("th", { scope: "col", class: i > 1 ? "number" : "" }, t)))),
     make("tbody", {}, ...columns.filter((c) => !c.final).map((c) => {
       const rank = c.at.get(id);
@@ -431,7 +432,7 @@ async function judgeAll(lab) {
   const mean = (name) => lines.reduce((n, l) => n + l[name], 0) / lines.length;
   const line = (name, now, before) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number" }, before === null ? "" : before.toFixed(3)), make("td", { class: "number" }, now.toFixed(3)));
   lab.scores.replaceChildren(
-    make("table", { class: "plain" },
+    make("table", { class: "plain", "aria-label": "Queries with marks" },
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "nDCG@10"), make("th", { scope: "col", class: "number" }, changed ? "as it was" : ""), make("th", { scope: "col", class: "number" }, "now"))),
       make("tbody", {}, ...lines.map((l) => line(l.q, l.now, l.before)), line("mean", mean("now"), changed ? mean("before") : null))),
     ...ofMarks(lab));

@@ -5,7 +5,7 @@ import { Fault, get, make, number, post, size } from "./api.js";
 const row = (...cells) => make("tr", {}, ...cells.map((c, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, c)));
 /** The first entries of a long list, and how many more there are. */
 const first = (list, entry, rest) => [...list.slice(0, 500).map(entry), ...(list.length > 500 ? [rest(`and ${number(list.length - 500)} more: /v1/status has all of them`)] : [])];
-const table = (caption, rows) => make("section", {}, make("h2", {}, caption), make("table", { class: "plain" }, make("tbody", {}, ...rows)));
+const table = (caption, rows) => make("section", {}, make("h2", {}, caption), make("table", { class: "plain", "aria-label": caption }, make("tbody", {}, ...rows)));
 
 let measuring = false; // whether recall was, when it was last looked at
 let drawn = "", timer;
@@ -16,6 +16,7 @@ export async function show(main, s, page, signal, again) {
   const look = () => show(main, s, page, signal, true).catch((e) => {
     if (e.name === "AbortError") return;
     page.notes([e.message]);
+    drawn = ""; // the note goes with the next answer, also where that is as before
     if (e.status === 0) later();
   });
   const later = () => { clearTimeout(timer); timer = setTimeout(look, 1000); };
@@ -83,5 +84,5 @@ function recall(st, again, page) {
   const about = r?.measuring ? "It is being measured." : r?.error ? `It could not be measured: ${r.error}`
     : !r?.at ? "It was not measured since the server started." : `Measured ${new Date(r.at).toLocaleString()}${r.generation === st.generation ? "" : "; the index has changed since"}.`;
   const measure = make("button", { type: "button", "aria-disabled": String(Boolean(r?.measuring)), onclick: () => r?.measuring || post("/v1/recall", {}).then(again).catch((e) => e.name === "AbortError" || page.notes([e.message])) }, "Measure");
-  return make("section", { "aria-label": "Recall" }, make("h2", {}, "Recall"), make("table", { class: "plain" }, make("tbody", {}, ...fields)), make("p", {}, about, " ", measure));
+  return make("section", { "aria-label": "Recall" }, make("h2", {}, "Recall"), make("table", { class: "plain", "aria-label": "Recall" }, make("tbody", {}, ...fields)), make("p", {}, about, " ", measure));
 }

@@ -138,3 +138,21 @@ func TestBesideAnewUnrecorded(t *testing.T) {
 		t.Errorf("%v where it is closed, to be opened again", err)
 	}
 }
+
+// TestBesideRemaking: an index that another process makes anew, also in the same way, is not
+// whole, and may be empty: who asks is told so, not that nothing is found.
+func TestBesideRemaking(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	other := f.Beside(t)
+	view := other.Options.Catalog.View()
+	settings := view.Settings()
+	view.Close()
+	settings.Extra = map[string]string{ingest.RemakingKey: ingest.RemakingDocuments}
+	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.For(access.Unrestricted()); !errors.Is(err, ingest.ErrMadeAnew) || !errors.Is(f.Ready(t.Context()), ingest.ErrMadeAnew) {
+		t.Fatalf("%v, want ErrMadeAnew", err)
+	}
+	<-f.MadeAnew()
+}

@@ -176,8 +176,8 @@ func (c *Collection) Profile() string { return c.o.Profile }
 var ErrExpired = fmt.Errorf("%w: there is no such cursor, or it is kept no longer: search again without it", sheaf.ErrNotFound)
 
 // For is the collection at this moment as a caller with grant may see it. Close
-// the Reader when done. When another process made the index anew in another way the error
-// wraps [ingest.ErrMadeAnew].
+// the Reader when done. When another process made the index anew in another way, or makes it
+// anew, the error wraps [ingest.ErrMadeAnew].
 func (c *Collection) For(grant access.Grant) (*Reader, error) {
 	if c.closed.Load() {
 		return nil, c.shut()
@@ -208,14 +208,18 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 
 // latest is what is known of the documents now, also from other processes. The error wraps
 // ingest.ErrMadeAnew when one of those made the index in another way, so that words and
-// vectors of queries are none of its.
+// vectors of queries are none of its, or makes it anew, so that it is not whole.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		return nil, err
 	}
 	view := c.o.Catalog.View()
 	if c.o.Ingest != nil && view.Generation() != c.agreed.Load() {
-		if err := c.o.Ingest.Agrees(view); err != nil {
+		err := c.o.Ingest.Agrees(view)
+		if err == nil && view.Settings().Extra[ingest.RemakingKey] != "" {
+			err = ingest.ErrMadeAnew
+		}
+		if err != nil {
 			view.Close()
 			c.seen(err)
 			return nil, err
@@ -226,7 +230,7 @@ func (c *Collection) latest() (*catalog.View, error) {
 }
 
 // MadeAnew is closed when it is seen that another process made the index anew in another
-// way: the collection says so to whoever asks from then on, and is to be closed and opened
+// way, or makes it anew: the collection says so to whoever asks from then on, and is to be closed and opened
 // again.
 func (c *Collection) MadeAnew() <-chan struct{} { return c.anew }
 

@@ -154,7 +154,7 @@ func TestServeWhileMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, address+"/v1/search?query=apples", func(status int, body string) bool {
-		return status == http.StatusServiceUnavailable && strings.Contains(body, "is being made anew, and opened again then")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "index is not open")
 	})
 	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
 	other.close()

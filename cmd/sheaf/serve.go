@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -36,6 +32,7 @@ type serveOptions struct {
 	noKeys  bool
 	noWatch bool
 	running int
+	front   *front // once it listens
 }
 
 // defaultAddr is where sheaf serve listens.
@@ -98,29 +95,22 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareProcessors)
 	}
-	return a.reopening(cmd.Context(), func(again bool) error { return a.serveIndex(cmd, &o, limits, loopback, again) })
+	err = a.reopening(cmd.Context(), func(bool) error { return a.serveIndex(cmd, &o, limits, loopback) })
+	if o.front != nil {
+		err = errors.Join(err, o.front.close())
+	}
+	return err
 }
 
 // serveIndex opens the index and serves it until the command ends, or it is to be opened
-// again: then at the address that it has by now.
-func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits, loopback, again bool) error {
-	var s *session
-	open := func() (err error) {
-		s, err = a.open(cmd, openOptions{updates: true, make: true})
-		return err
-	}
-	err := error(nil)
-	if again {
-		err = whileAway(cmd.Context(), o.addr, open)
-	} else {
-		err = open()
-	}
-	if s != nil {
-		defer s.close()
-	}
+// again: who asks meanwhile is told that it is not there for now. The first time it makes the
+// front.
+func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits, loopback bool) error {
+	s, err := a.open(cmd, openOptions{updates: true, make: true})
 	if err != nil {
 		return err
 	}
+	defer s.close()
 	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
 	if err != nil {
 		return err
@@ -133,11 +123,14 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		return withHint(sheaf.Invalidf("%s can be reached from other machines, and there are no keys", o.addr),
 			"make one with sheaf key add, or let everybody read everything with --without-keys")
 	}
-	listener, err := listen("--addr", o.addr) // before anything is told of a server that cannot be
-	if err != nil {
-		return err
+	first := o.front == nil
+	if first { // before anything is told of a server that cannot be
+		listener, err := listen("--addr", o.addr)
+		if err != nil {
+			return err
+		}
+		o.addr, o.front = listener.Addr().String(), listenWith(listener, api.Away())
 	}
-	defer func() { _ = listener.Close() }() // as the server does when it ends
 	door, err := s.door()
 	if err != nil {
 		return err
@@ -159,7 +152,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 	if !o.noWatch {
 		door.WillWatch()
 	}
-	if o.addr = listener.Addr().String(); !again {
+	if o.front.exchange(handler); first {
 		fmt.Fprintf(a.stdout, "listening on http://%s\n", o.addr)
 		if err := a.flush(); err != nil {
 			return err
@@ -167,7 +160,14 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 	}
 	group, ctx := errgroup.WithContext(cmd.Context())
 	group.Go(func() error { return s.untilAnew(ctx, door) })
-	group.Go(func() error { return serveUntil(ctx, listener, handler) })
+	group.Go(func() error {
+		err := o.front.until(ctx)
+		if cmd.Context().Err() != nil {
+			return errors.Join(err, o.front.close())
+		}
+		o.front.exchange(api.Away())
+		return err
+	})
 	group.Go(func() error {
 		err := door.Work(ctx)
 		if readOnly(err) && !writable(s.where.Dir) {
@@ -182,22 +182,6 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		})
 	}
 	return group.Wait()
-}
-
-// whileAway opens an index, and tells who asks at the address meanwhile that there is none
-// for now: another process may take its time to make it anew.
-func whileAway(ctx context.Context, addr string, open func() error) error {
-	listener, err := listen("--addr", addr)
-	if err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	done := make(chan error, 1)
-	go func() { done <- serveUntil(ctx, listener, api.Away()) }()
-	err = open()
-	stop()
-	return errors.Join(err, <-done)
 }
 
 // writable reports whether a file can be made in a folder.
@@ -272,37 +256,4 @@ func listen(flag, addr string) (net.Listener, error) {
 		return nil, withHint(err, "this port is not for every user: name another with %s, such as %s", flag, defaultAddr)
 	}
 	return nil, err
-}
-
-// Timeouts of the server. A request's head and body must come soon, and answers
-// are written whole, so slow connections end; they hold no turn meanwhile.
-const (
-	headTimeout  = 5 * time.Second
-	bodyTimeout  = 30 * time.Second
-	writeTimeout = 60 * time.Second
-	idleTimeout  = 2 * time.Minute
-	// graceTimeout is how long running requests may take to end.
-	graceTimeout = 10 * time.Second
-	maxHead      = 256 << 10
-)
-
-// serveUntil answers until ctx ends, lets running requests end, and returns nil.
-func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler) error {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: headTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHead, ConnContext: api.ConnContext, ErrorLog: log.New(io.Discard, "", 0)}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTimeout)
-	defer cancel()
-	err := server.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close()
-	}
-	<-done
-	return err
 }

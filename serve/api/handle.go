@@ -204,6 +204,8 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 	grant, caller := a.o.Open, "local"
 	secret, given := bearer(req)
 	switch {
+	case keyed && len(req.Header.Values("Authorization")) > 1:
+		return grant, "", problem("not-authenticated", "the header Authorization is given %d times: give one key", len(req.Header.Values("Authorization")))
 	case keyed && !given:
 		return grant, "", problem("not-authenticated", "give a key in the header Authorization: Bearer KEY")
 	case keyed:

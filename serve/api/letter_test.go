@@ -246,3 +246,28 @@ func TestMetricsToTheLetter(t *testing.T) {
 		}
 	}
 }
+
+// Whose key counts is not left to which header a proxy on the way reads: two keys are none.
+func TestTwoKeysAreNone(t *testing.T) {
+	s, secrets := keyed(t, notes, map[string]access.Grant{
+		"ann": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
+		"ben": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"user:ben"}},
+	})
+	for name, want := range map[string]int{"ann": http.StatusOK, "ann ben": http.StatusUnauthorized, "ben ann": http.StatusUnauthorized, "ann ann": http.StatusUnauthorized} {
+		req, err := http.NewRequest(http.MethodGet, s.URL+"/v1/status", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, who := range strings.Fields(name) {
+			req.Header.Add("Authorization", "Bearer "+secrets[who])
+		}
+		res, err := s.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("keys of %s: %d, want %d", name, res.StatusCode, want)
+		}
+	}
+}

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -52,7 +52,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		p := problemOf(err, r)
 		status = p.Status
 		if status >= 500 && p.cause != nil {
-			a.o.Log.Error("request failed", "request", id, "trace", trace, "path", req.URL.Path, "error", p.cause.Error())
+			level := slog.LevelError
+			if status == http.StatusServiceUnavailable { // another time it succeeds
+				level = slog.LevelWarn
+			}
+			a.o.Log.Log(req.Context(), level, "request failed", "request", id, "trace", trace, "path", req.URL.Path, "error", p.cause.Error())
 		}
 		if r != nil && r.plainErrors && status != http.StatusUnauthorized {
 			writePlain(w, p)
@@ -346,7 +350,7 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 		w.WriteHeader(c.status)
 		return nil
 	}
-	if buffer.Len() >= zippedBytes && accepts(req, "gzip") {
+	if buffer.Len() >= zippedBytes && serve.TakesGzip(req.Header) {
 		h.Set("Content-Encoding", "gzip")
 		w.WriteHeader(c.status)
 		z := zippers.Get().(*gzip.Writer)
@@ -360,20 +364,6 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 	w.WriteHeader(c.status)
 	_, _ = w.Write(buffer.Bytes())
 	return nil
-}
-
-// noWeight is the weight of what a caller does not take: RFC 9110, section 12.4.2.
-var noWeight = regexp.MustCompile(`^[ \t]*[qQ]=0(?:\.0{0,3})?[ \t]*$`)
-
-// accepts reports whether a request takes a content coding.
-func accepts(req *http.Request, coding string) bool {
-	for part := range strings.SplitSeq(req.Header.Get("Accept-Encoding"), ",") {
-		name, weight, _ := strings.Cut(part, ";")
-		if strings.EqualFold(strings.TrimSpace(name), coding) {
-			return !noWeight.MatchString(weight)
-		}
-	}
-	return false
 }
 
 // serverTiming is the header of that name: every step, then the whole.

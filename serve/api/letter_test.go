@@ -2,12 +2,15 @@ package api_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"sheaf"
 	"sheaf/serve"
 	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/web"
 )
 
 // A condition that does not hold, or says nothing, changes nothing.
@@ -169,13 +172,38 @@ func TestReadyTellsStrangersNothing(t *testing.T) {
 	}
 }
 
-// A caller says in any spelling that the coding gzip is not wanted.
+// What succeeds another time is no error in the log.
+func TestUnavailableIsAWarning(t *testing.T) {
+	s := start(t, notes, nil)
+	if err := s.fixture.Collection.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.wrong(t, 503, "GET", "/v1/search?query=undo", "")
+	if log := s.log.String(); !strings.Contains(log, "level=WARN msg=\"request failed\"") || strings.Contains(log, "level=ERROR") {
+		t.Errorf("logged: %s", log)
+	}
+}
+
+// A caller says in any spelling that the coding gzip is not wanted, of an answer and of the
+// page's files.
 func TestCodingsToTheLetter(t *testing.T) {
 	s := start(t, notes, nil)
-	for accepted, zipped := range map[string]bool{"gzip": true, "br, GZIP;q=0.001": true, "gzip;q=1.000": true, "gzip;q=0": false, "gzip; Q=0.0": false, "gzip ;q=0.00": false, "gzip;q=0.": false, "br": false} {
-		res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", accepted)
-		if got := res.Header.Get("Content-Encoding") == "gzip"; res.StatusCode != 200 || got != zipped {
-			t.Errorf("%s: %d, gzip %v", accepted, res.StatusCode, got)
+	page, err := web.Handler(web.Options{Collection: s.api.Collection, Grant: api.GrantOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for accepted, zipped := range map[string]bool{
+		"gzip": true, "br, GZIP;q=0.001": true, "gzip;q=1.000": true, "gzip;q=0": false, "gzip; Q=0.0": false, "gzip ;q=0.00": false, "gzip;q=0.": false, "br": false, "": false,
+		"*": true, "identity;q=0, *;q=0.5": true, "gzip;q=0, *": false, "*;q=0": false, "gzip;q=0.5, identity": false, "gzip, identity;q=0.5": true, "br\ngzip": true, "x-gzip-not": false,
+	} {
+		for path, door := range map[string]http.Handler{"/openapi.json": s.api, "/ui/app.js": page} {
+			req := httptest.NewRequest("GET", "http://localhost"+path, http.NoBody)
+			req.Header["Accept-Encoding"] = strings.Split(accepted, "\n")
+			res := httptest.NewRecorder()
+			door.ServeHTTP(res, req)
+			if got := res.Header().Get("Content-Encoding") == "gzip"; res.Code != 200 || got != zipped {
+				t.Errorf("%s %q: %d, gzip %v", path, accepted, res.Code, got)
+			}
 		}
 	}
 }

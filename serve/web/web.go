@@ -139,7 +139,7 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	content := a.content
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if serve.TakesGzip(r.Header) {
 		h.Set("Content-Encoding", "gzip")
 		content = a.packed()
 	}

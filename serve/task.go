@@ -40,7 +40,7 @@ type Task struct {
 	Ended   time.Time `json:"ended,omitzero" doc:"When it was done or given up."`
 	Changes int       `json:"changes" doc:"How many documents it changes."`
 	Results []Stored  `json:"results" doc:"The documents, once it is done."`
-	Error   string    `json:"error,omitempty" doc:"Why it was given up: then nothing was changed."`
+	Error   string    `json:"error,omitempty" doc:"Why it was given up: then nothing was changed, unless it says which changes are made."`
 
 	owner string
 }

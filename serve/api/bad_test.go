@@ -68,6 +68,7 @@ func TestBadBodies(t *testing.T) {
 		"a negative limit":         {`{"query": "x", "limit": -1}`, "#/limit"},
 		"half a limit":             {`{"query": "x", "limit": 1.5}`, "#/limit"},
 		"a window of nothing":      {`{"query": "x", "window": 0}`, "#/window"},
+		"byte order mark":          {"\ufeff{}", "#"},
 		"half a character":         {`{"query": "x\ud800"}`, "#/query"},
 		"halves the wrong way":     {`{"query": "\udc00\ud83d"}`, "#/query"},
 		"half a name":              {`{"query": "x", "\ud83d": 1}`, "#"},

@@ -43,6 +43,10 @@ func parseJSON(body []byte, out *faults) (any, bool) {
 		out.add(root, "byte %d is not valid UTF-8", at)
 		return nil, false
 	}
+	if bytes.HasPrefix(body, []byte("\ufeff")) { // which RFC 8259, section 8.1, does not allow
+		out.add(root, "it begins with a byte order mark: send the JSON without it")
+		return nil, false
+	}
 	p := &parser{body: body, d: json.NewDecoder(bytes.NewReader(body)), out: out}
 	p.d.UseNumber()
 	v, ok := p.value("#", 0)

@@ -34,6 +34,7 @@ const (
 	errTopLarge = "top_k must not exceed 1000"
 	errTopWhole = "top_k must be an integer"
 	errQuery    = "query must not be empty"
+	errText     = "query must be a string"
 	errSearch   = "search failed"
 )
 
@@ -172,7 +173,7 @@ func orNull(rank int) *int {
 }
 
 // bindRRF reads the body of /v1/rrf/search, whose faults are told one at a time,
-// in the order fusion_method, rrf_k, top_k, query, in the words of the contract.
+// in the order fusion_method, rrf_k, top_k, unknown fields, query, in the words of the contract.
 func (a *API) bindRRF(body []byte) (RRFBody, error) {
 	out := RRFBody{Method: a.o.RRF.Method, K: a.o.RRF.K, TopK: 10}
 	var list faults
@@ -222,11 +223,18 @@ func (a *API) bindRRF(body []byte) (RRFBody, error) {
 		}
 		out.TopK = int(top)
 	}
-	text, ok := given["query"].(string)
 	set := jsonFields(reflect.TypeFor[RRFBody]())
+	for _, name := range o.names {
+		if set.byName[name] == nil {
+			return out, problem("invalid-input", "there is no field %s: the fields are %s", quote(name), strings.Join(set.names, ", "))
+		}
+	}
+	text, ok := given["query"].(string)
 	rule := set.byName["query"].rules
 	switch {
-	case !ok || strings.TrimSpace(text) == "":
+	case !ok && given["query"] != nil:
+		return out, problem("invalid-input", errText)
+	case strings.TrimSpace(text) == "":
 		return out, problem("invalid-input", errQuery)
 	case utf8.RuneCountInString(text) > 1000:
 		return out, problem("invalid-input", "query must not exceed 1000 characters")
@@ -234,11 +242,6 @@ func (a *API) bindRRF(body []byte) (RRFBody, error) {
 		return out, problem("invalid-input", "query %s", rule.asks)
 	}
 	out.Query = text
-	for _, name := range o.names {
-		if set.byName[name] == nil {
-			return out, problem("invalid-input", "there is no field %s: the fields are %s", quote(name), strings.Join(set.names, ", "))
-		}
-	}
 	return out, nil
 }
 

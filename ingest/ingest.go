@@ -102,8 +102,8 @@ type Report struct {
 	// Waiting are the documents that are to be indexed or removed, in order;
 	// only [Scan] lists them.
 	Waiting []sheaf.ID `json:"-"`
-	// Gone are the folders that are not there while others are: what is indexed of them
-	// stays as it is.
+	// Gone are the folders that are not there while others are, or whose disk is not
+	// mounted: what is indexed of them stays as it is.
 	Gone []string `json:"gone,omitempty"`
 	// EmbedError is why vectors are missing, "" when none are.
 	EmbedError string `json:"embed_error,omitempty"`

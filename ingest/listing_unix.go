@@ -24,3 +24,10 @@ func (l *listing) stat(e fs.DirEntry, to *found) error {
 	to.size, to.modTime, to.state = st.Size, st.Mtim.Nano(), st.Ctim.Nano()
 	return nil
 }
+
+// isMount reports whether a disk is mounted in the place of a folder: what it holds lies on
+// another device than the folder above.
+func isMount(dir string) bool {
+	var here, above unix.Stat_t
+	return unix.Stat(dir, &here) == nil && unix.Stat(dir+"/..", &above) == nil && here.Dev != above.Dev
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,6 +62,8 @@ type plan struct {
 	// settings are those to record, when they differ from what is recorded.
 	settings *catalog.Settings
 	gone     []catalog.Tree // whose folders are not there
+	// mounted says of each folder that is there whether a disk is mounted in its place.
+	mounted map[string]bool
 }
 
 // nothing reports whether everything is up to date.
@@ -145,7 +148,7 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	}
 	p := &plan{generation: view.Generation(), removedBy: map[catalog.Hash]int{}, seen: map[string]int64{}, pending: view.Pending()}
 	files := make(map[string][]found, len(o.Trees))
-	if err := p.findGone(view, o.Trees); err != nil {
+	if err := p.findGone(view, o); err != nil {
 		return nil, err
 	}
 	for _, tree := range o.Trees {
@@ -185,21 +188,33 @@ func makePlan(ctx context.Context, o *Options) (*plan, error) {
 	return p, p.planSettings(view, o)
 }
 
+// mountedKey is where the settings keep that a disk was mounted in the place of a tree's
+// folder.
+func mountedKey(tree string) string { return "mounted:" + tree }
+
 // findGone finds the folders that are not there while others are, as when a disk is not
-// mounted: what is indexed of them stays, and so does what was left out. Where none is there
-// the walk says so.
-func (p *plan) findGone(view *catalog.View, trees []catalog.Tree) error {
+// mounted, and those that are empty in place of the disk that was mounted there: what is
+// indexed of them stays, and so does what was left out. Where no folder is there the walk
+// says so.
+func (p *plan) findGone(view *catalog.View, o *Options) error {
 	var gone []catalog.Tree
 	there := false
-	for _, tree := range trees {
+	p.mounted = map[string]bool{}
+	for _, tree := range o.Trees {
 		if tree.Root == "" {
 			continue
 		}
 		if _, err := os.Stat(tree.Root); errors.Is(err, fs.ErrNotExist) {
 			gone = append(gone, tree)
-		} else {
-			there = true
+			continue
 		}
+		there = true
+		mounted := isMount(tree.Root)
+		if !mounted && !o.Rebuild && view.Settings().Extra[mountedKey(tree.Name)] != "" && isEmpty(tree.Root) {
+			gone = append(gone, tree)
+			continue
+		}
+		p.mounted[tree.Name] = mounted
 	}
 	if !there || len(gone) == 0 {
 		return nil
@@ -215,6 +230,17 @@ func (p *plan) findGone(view *catalog.View, trees []catalog.Tree) error {
 		}
 	}
 	return err
+}
+
+// isEmpty reports whether a folder holds nothing at all, not even what is hidden.
+func isEmpty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 func (p *plan) isGone(tree catalog.Tree) bool {

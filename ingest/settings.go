@@ -89,6 +89,13 @@ func (o *Options) treesNow(view *catalog.View) error {
 func (p *plan) planSettings(view *catalog.View, o *Options) error {
 	old, next := view.Settings(), o.recorded(view)
 	next.Trees = slices.Clone(o.Trees)
+	for tree, mounted := range p.mounted {
+		if mounted {
+			next.Extra[mountedKey(tree)] = "yes"
+		} else {
+			delete(next.Extra, mountedKey(tree))
+		}
+	}
 	p.listed = old.Extra[skippedKey] == hashSkips(p.skipped)
 	a, errA := json.Marshal(old)
 	b, errB := json.Marshal(next)

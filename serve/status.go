@@ -65,7 +65,7 @@ type Watching struct {
 	Rate    float64   `json:"bytes_per_second,omitempty" doc:"How fast files were indexed, when any were."`
 	Error   string    `json:"error,omitempty" doc:"Why it failed."`
 	Embed   string    `json:"embed_error,omitempty" doc:"Why vectors are missing."`
-	Gone    []string  `json:"gone,omitempty" doc:"Folders that are not there, while others are: what was indexed of them stays."`
+	Gone    []string  `json:"gone,omitempty" doc:"Folders that are not there, while others are, or whose disk is not mounted: what was indexed of them stays."`
 }
 
 // TaskCounts are the numbers of tasks by state.

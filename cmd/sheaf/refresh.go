@@ -377,7 +377,7 @@ func (s *session) noteGone(report *ingest.Report) {
 	}
 	for _, root := range report.Gone {
 		if !slices.Contains(s.gone, root) {
-			s.warn("the folder %s is not there: what was indexed of it stays, and is shown again when it is back; to leave it out: sheaf remove %s", root, terminal.ShellQuoted(root))
+			s.warn("the folder %s is not there, or its disk is not mounted: what was indexed of it stays, and is shown again when it is back; to leave it out: sheaf remove %s", root, terminal.ShellQuoted(root))
 		}
 	}
 	s.gone = report.Gone

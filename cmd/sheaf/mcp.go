@@ -96,8 +96,8 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 	if fault := clients.Wait(); err == nil {
 		err = fault
 	}
-	if errors.Is(err, context.Canceled) && cmd.Context().Err() == nil {
-		return nil // the client went away
+	if errors.Is(err, context.Canceled) {
+		return nil // the client went away, or it was told to end
 	}
 	return err
 }

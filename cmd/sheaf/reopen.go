@@ -20,12 +20,16 @@ var errGrown = errors.New("the language of the index is another one now")
 // reopening runs what opens the index and works until the command ends, and again when
 // another process has made the index anew in another way meanwhile, or it has grown out of
 // its language. When it is opened again it is waited for as long as that other process takes.
+// The command works until it is told to end, so that ends it well, whatever it does then.
 func (a *app) reopening(ctx context.Context, run func(again bool) error) error {
 	for again := false; ; again = true {
 		began := time.Now()
 		err := run(again)
 		anew := errors.Is(err, ingest.ErrMadeAnew)
 		busy := again && errors.Is(err, vfs.ErrLocked)
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil
+		}
 		if !anew && !busy && !errors.Is(err, errGrown) || ctx.Err() != nil {
 			return err
 		}

@@ -186,3 +186,21 @@ func TestReopeningWaits(t *testing.T) {
 		}
 	})
 }
+
+// TestReopeningEnds: a command that works until it is told to end ends well when it is told
+// so while it opens its index, and only then.
+func TestReopeningEnds(t *testing.T) {
+	a := &app{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}}
+	ctx, stop := context.WithCancel(t.Context())
+	opening := func(bool) error { return fmt.Errorf("open the index: %w", context.Canceled) }
+	if err := a.reopening(ctx, opening); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody told it to end: %v", err)
+	}
+	stop()
+	if err := a.reopening(ctx, opening); err != nil {
+		t.Errorf("it was told to end: %v", err)
+	}
+	if err := a.reopening(ctx, func(bool) error { return vfs.ErrLocked }); !errors.Is(err, vfs.ErrLocked) {
+		t.Errorf("another fault: %v", err)
+	}
+}

@@ -636,7 +636,8 @@ func (t *trial) stage() error {
 		id, _ := t.target()
 		ranking = append(ranking, Scored{id, t.random.Float64()})
 	}
-	out, err := t.reader.Stage(t.ctx, "aggregate", map[string]string{"to": "document", "method": "max_p"}, [][]Scored{ranking}, t.text, 10)
+	to := []string{"document", "parent"}[t.random.IntN(2)]
+	out, err := t.reader.Stage(StageRun{Name: "aggregate", Settings: map[string]string{"to": to, "method": "max_p"}, Rankings: [][]Scored{ranking}, Query: t.text, Limit: 10})
 	if refused(err) {
 		return nil // a stage may refuse what it does not know
 	}
@@ -645,7 +646,9 @@ func (t *trial) stage() error {
 	}
 	for _, s := range out {
 		i, known := t.at[s.ID]
-		brought := slices.ContainsFunc(ranking, func(r Scored) bool { return r.ID == s.ID })
+		brought := slices.ContainsFunc(ranking, func(r Scored) bool { // itself, or the document that its identifier names
+			return r.ID == s.ID || strings.LastIndexByte(string(r.ID), '#') == len(s.ID) && strings.HasPrefix(string(r.ID), string(s.ID))
+		})
 		if known && !brought && !t.docs[i].sees(&t.grant) {
 			t.leak("stage", s.ID, "a stage led to it")
 		}

@@ -3,12 +3,9 @@ package serve
 import (
 	"context"
 	"errors"
-	"slices"
-	"strconv"
 
 	"sheaf"
 	"sheaf/profile"
-	"sheaf/rank"
 	"sheaf/search"
 )
 
@@ -184,72 +181,6 @@ func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]
 		out[i] = Move{m.ID, m.Title, m.Before, m.After, Finite(m.ScoreBefore), Finite(m.ScoreAfter)}
 	}
 	return out, [2]*search.Result{before, after}, nil
-}
-
-// StageFuse is the name under which [Reader.Stage] runs a fusion, which joins
-// several rankings; the other stages change one.
-const StageFuse = "fuse"
-
-// Stages are the names of what Stage can run: all but the one that calls a model.
-func Stages() []string {
-	return slices.DeleteFunc(append([]string{StageFuse}, profile.Stages()...), func(name string) bool { return name == profile.StageRerank })
-}
-
-// StageOption describes a setting of a stage.
-type StageOption = profile.Option
-
-// StageOptions are the settings that Stage takes for a stage.
-func StageOptions(name string) []StageOption {
-	if name == StageFuse {
-		return profile.FusionOptions()
-	}
-	return profile.StageOptions(name)
-}
-
-// Stage runs one stage on rankings that the caller brings. What stages may know
-// of documents is what the caller may see. settings are written as in a profile;
-// limit is what expressions know by that name.
-func (r *Reader) Stage(_ context.Context, name string, settings map[string]string, rankings [][]Scored, queryText string, limit int) ([]Scored, error) {
-	if limit < 1 || limit > profile.MaxLimit {
-		return nil, fieldError("limit", "%d: must be within 1..%d", limit, profile.MaxLimit)
-	}
-	lists := make([]sheaf.Ranking, len(rankings))
-	for i, list := range rankings {
-		for _, s := range list {
-			lists[i] = append(lists[i], sheaf.Hit{ID: s.ID, Score: s.Score})
-		}
-		lists[i].Sort()
-	}
-	var out sheaf.Ranking
-	if name == StageFuse {
-		fusion, err := profile.NewFusion(settings)
-		if err != nil {
-			return nil, inNamed("settings", err)
-		}
-		legs := make([]rank.Leg, len(lists))
-		for i := range lists {
-			legs[i] = rank.Leg{Name: "leg " + strconv.Itoa(i+1), Hits: lists[i], Weight: 1}
-		}
-		if out, err = fusion.Fuse(legs); err != nil {
-			return nil, inField("rankings", err)
-		}
-	} else {
-		step, err := profile.NewStage(name, settings, limit)
-		if err != nil {
-			return nil, inNamed("settings", err)
-		}
-		if len(lists) != 1 {
-			return nil, fieldError("rankings", "%d rankings: the stage %s changes one", len(lists), name)
-		}
-		if out, err = step.Stage.Apply(lists[0], rank.Env{Facts: r.guard, Query: queryText, Now: r.c.o.Now()}); err != nil {
-			return nil, inField("rankings", err)
-		}
-	}
-	result := make([]Scored, len(out))
-	for i, h := range out {
-		result[i] = Scored{h.ID, Finite(h.Score)}
-	}
-	return result, nil
 }
 
 // Profile describes a ranking profile.

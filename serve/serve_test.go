@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -311,14 +312,27 @@ func TestStages(t *testing.T) {
 	f := servetest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
 	r := reader(t, f, access.Unrestricted())
 	legs := [][]serve.Scored{{{ID: "A", Score: 3}, {ID: "B", Score: 2}, {ID: "C", Score: 1}}, {{ID: "B", Score: 3}, {ID: "D", Score: 2}, {ID: "A", Score: 1}}}
-	got, err := r.Stage(context.Background(), serve.StageFuse, map[string]string{"method": "rrf", "k": "60"}, legs, "", 10)
+	got, err := r.Stage(serve.StageRun{Name: serve.StageFuse, Settings: map[string]string{"method": "rrf", "k": "60"}, Rankings: legs, Limit: 10})
 	if err != nil || len(got) != 4 || got[0].ID != "B" || got[1].ID != "A" || got[2].ID != "D" || got[3].ID != "C" {
 		t.Errorf("fuse: %+v, %v", got, err)
 	}
-	if got, err = r.Stage(context.Background(), "top", map[string]string{"top": "2"}, legs[:1], "", 10); err == nil && len(got) != 2 {
-		t.Errorf("top: %+v", got)
+	if got, err = r.Stage(serve.StageRun{Name: serve.StageFuse, Settings: map[string]string{"method": "rrf", "k": "60"}, Rankings: legs, Weights: []float64{3, 1}, Limit: 10}); err != nil || len(got) != 4 || got[0] != (serve.Scored{ID: "A", Score: 3.0/61 + 1.0/63}) {
+		t.Errorf("fuse with weights: %+v, %v", got, err)
 	}
-	if _, err = r.Stage(context.Background(), "none", nil, legs[:1], "", 10); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
+	for _, weights := range [][]float64{{1}, {0, 0}} {
+		if got, err = r.Stage(serve.StageRun{Name: serve.StageFuse, Rankings: legs, Settings: map[string]string{"method": "rrf"}, Weights: weights, Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "weights") {
+			t.Errorf("weights %v: %+v, %v", weights, got, err)
+		}
+	}
+	if got, err = r.Stage(serve.StageRun{Name: "top", Settings: map[string]string{"n": "2"}, Rankings: legs[:1], Limit: 10}); err != nil || len(got) != 2 {
+		t.Errorf("top: %+v, %v", got, err)
+	}
+	foreign := [][]serve.Scored{{{ID: "there.md#2", Score: 3}, {ID: "notes:a.md", Score: 2.5}, {ID: "there.md#7", Score: 2}}}
+	got, err = r.Stage(serve.StageRun{Name: "aggregate", Settings: map[string]string{"method": "top_m_sum", "m": "2"}, Rankings: foreign, Limit: 10})
+	if want := []serve.Scored{{ID: "there.md", Score: 5}, {ID: "notes:a.md", Score: 2.5}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("passages of another system: %+v, %v", got, err)
+	}
+	if _, err = r.Stage(serve.StageRun{Name: "none", Rankings: legs[:1], Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("an unknown stage: %v", err)
 	}
 	if names := serve.Stages(); len(names) < 5 {

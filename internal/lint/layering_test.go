@@ -64,7 +64,7 @@ var allowed = map[string][]string{
 	"eval/report":              {"eval", "eval/calibrate"},
 	"search/salient":           {"root", "analysis"},
 	"serve/access":             {"root", "backend", "query", "vfs"},
-	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "eval/calibrate", "inference", "ingest", "profile", "query", "rank", "search", "search/salient", "serve/access", "serve/address", "vfs"},
+	"serve":                    {"root", "analysis", "backend", "catalog", "chunk", "eval/calibrate", "inference", "ingest", "profile", "query", "rank", "rank/runfile", "search", "search/salient", "serve/access", "serve/address", "vfs"},
 	"serve/address":            {"root", "catalog", "chunk", "internal/suggest"},
 	"serve/servetest":          {"analysis", "backend", "backend/embedded", "catalog", "inference", "inference/hashed", "ingest", "serve", "serve/access", "vfs"},
 	"serve/web":                {"root", "chunk", "serve", "serve/access"},

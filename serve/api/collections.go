@@ -51,6 +51,7 @@ type StageList struct {
 // StageBody is rankings with the settings of the stage that they go through.
 type StageBody struct {
 	Rankings [][]serve.Scored   `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The rankings: several for fuse, one for any other stage."`
+	Weights  []float64          `json:"weights" maxItems:"20" min:"0" max:"1000000" doc:"What each of the rankings weighs, for fuse: one number for each, 1 when there are none."`
 	Settings map[string]Setting `json:"settings" maxItems:"100" doc:"The stage's settings, written as in a profile."`
 	Query    string             `json:"query" maxLength:"1000" doc:"What was asked, for stages that look at it."`
 	Limit    int                `json:"limit" min:"1" max:"10000" default:"10" doc:"What expressions in settings know by that name."`
@@ -138,8 +139,8 @@ func collectionRoutes() []*route {
 		operation(route{method: "GET", path: "/v1/stages", id: "stages", summary: "List the stages that can be run", scope: access.ScopeSearch},
 			func(context.Context, *call, *Nothing) (*StageList, error) { return &StageList{serve.Stages()}, nil }),
 		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`, summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
-			about: "Stages are pure functions: the same rankings and settings give the same ranking."},
-			func(ctx context.Context, c *call, in *stagePost) (*Ranking, error) {
+			about: "Stages are pure functions: the same rankings and settings give the same ranking. Of a passage that the collection does not have, what stands before the last # of its identifier is the document."},
+			func(_ context.Context, c *call, in *stagePost) (*Ranking, error) {
 				if !slices.Contains(serve.Stages(), in.Name) {
 					return nil, fmt.Errorf("%w: there is no stage %q: the stages are %s", sheaf.ErrNotFound, in.Name, strings.Join(serve.Stages(), ", "))
 				}
@@ -148,7 +149,7 @@ func collectionRoutes() []*route {
 					return nil, err
 				}
 				defer r.Close()
-				list, err := r.Stage(ctx, in.Name, settings(in.Body.Settings), in.Body.Rankings, in.Body.Query, in.Body.Limit)
+				list, err := r.Stage(serve.StageRun{Name: in.Name, Settings: settings(in.Body.Settings), Rankings: in.Body.Rankings, Weights: in.Body.Weights, Query: in.Body.Query, Limit: in.Body.Limit})
 				return &Ranking{list}, err
 			}),
 	}

@@ -367,6 +367,14 @@ func TestStagesOfTheDocument(t *testing.T) {
 	if doc.Paths["/v1/stages/{name}"] != nil {
 		t.Error("the document has a stage of any name")
 	}
+	for weights, status := range map[string]int{`[2, 1]`: 200, `[0, 1]`: 200, `[1]`: 409, `[0, 0]`: 409, `[-1, 1]`: 400, `["1", 1]`: 400, `1`: 400} {
+		if res, body := s.ask(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "a", "score": 2}], [{"id": "b", "score": 1}]], "settings": {"method": "rrf"}, "weights": `+weights+`}`); res.StatusCode != status || status == 200 == strings.Contains(string(body), "#/weights") {
+			t.Errorf("weights %s: %d %s", weights, res.StatusCode, body)
+		}
+	}
+	if p := s.wrong(t, 422, "POST", "/v1/stages/top", `{"rankings": [[{"id": "a", "score": 2}]], "settings": {"n": 1}, "weights": [1]}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/weights" {
+		t.Errorf("weights of one ranking: %+v", p)
+	}
 	if p := s.wrong(t, 400, "POST", "/v1/stages/top", `{"rankings": [[{"score": 1}]]}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/rankings/0/0/id" {
 		t.Errorf("a hit without an identifier: %+v", p)
 	}

@@ -207,6 +207,9 @@ func (a *API) describeStages(r *route, s *schemas, paths map[string]map[string]a
 		all := maps.Clone(properties["rankings"].(schema))
 		maps.Copy(all, rankings)
 		properties["rankings"], properties["settings"], own["properties"] = all, settings, properties
+		if name != serve.StageFuse {
+			delete(properties, "weights")
+		}
 		if required {
 			own["required"] = append(slices.Clone(own["required"].([]string)), "settings")
 		}

@@ -8,15 +8,17 @@ import (
 	"path/filepath"
 
 	"sheaf/analysis"
+	"sheaf/backend"
 	"sheaf/backend/embedded"
 	"sheaf/catalog"
+	"sheaf/inference/static/english"
 	"sheaf/ingest"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/vfs"
 )
 
-// Index a folder and search it. The index outlives the program: a later Refresh
+// Index a folder and search it by words and by meaning. The index outlives the program: a later Refresh
 // reads only what has changed.
 func Example_folder() {
 	dir, err := os.MkdirTemp("", "sheaf")
@@ -26,19 +28,25 @@ func Example_folder() {
 	write(notes, "git.md", "# Git\n\n## Undo a commit\n\nUse reset to undo the last commit.\n")
 	write(notes, "tea.md", "# Tea\n\nSteep for three minutes.\n")
 
-	// The analyzer makes terms of text, the catalog knows documents, the store
-	// finds chunks.
+	// The model makes vectors of text and the analyzer terms, the catalog knows
+	// documents, the store finds chunks. Without a model searches are by words alone.
+	model, err := english.New()
+	check(err)
 	analyzer, err := analysis.New(analysis.Options{Language: "en"})
 	check(err)
 	documents, err := catalog.Open(vfs.Disk{}, filepath.Join(index, "catalog"), catalog.Options{})
 	check(err)
 	defer documents.Close()
-	store, err := embedded.Open(embedded.Options{Dir: filepath.Join(index, "engine"), Analyzer: analyzer})
+	vectors := []backend.VectorField{
+		{Name: backend.VectorTitle, Model: model.Model(), Dims: model.Dims()},
+		{Name: backend.VectorBody, Model: model.Model(), Dims: model.Dims()},
+	}
+	store, err := embedded.Open(embedded.Options{Dir: filepath.Join(index, "engine"), Analyzer: analyzer, Vectors: vectors})
 	check(err)
 	defer store.Close()
 
-	collection, err := serve.New(serve.Options{Name: "notes", Catalog: documents, Backend: store, Analyzer: analyzer,
-		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: "notes", Root: notes}}}})
+	collection, err := serve.New(serve.Options{Name: "notes", Catalog: documents, Backend: store, Analyzer: analyzer, Model: model,
+		Ingest: &ingest.Options{Trees: []catalog.Tree{{Name: "notes", Root: notes}}, Embedder: model}})
 	check(err)
 	defer collection.Close()
 	_, err = collection.Refresh(context.Background())
@@ -48,13 +56,16 @@ func Example_folder() {
 	reader, err := collection.For(access.Unrestricted())
 	check(err)
 	defer reader.Close()
-	answer, err := reader.Search(context.Background(), serve.SearchRequest{Text: "how do I undo a commit", Limit: 3})
-	check(err)
-	for _, r := range answer.Results {
-		fmt.Printf("%d. %s %s\n", r.Rank, r.Path, r.Breadcrumb)
+	for _, text := range []string{"how do I undo a commit", "brewing drinks"} {
+		answer, err := reader.Search(context.Background(), serve.SearchRequest{Text: text, Limit: 1})
+		check(err)
+		for _, r := range answer.Results {
+			fmt.Printf("%s: %s %s\n", text, r.Path, r.Breadcrumb)
+		}
 	}
 	// Output:
-	// 1. git.md > Git › Undo a commit
+	// how do I undo a commit: git.md > Git › Undo a commit
+	// brewing drinks: tea.md > Tea
 }
 
 func write(folder, name, text string) {

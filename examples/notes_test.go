@@ -14,7 +14,7 @@ import (
 )
 
 // openNotes indexes notes, texts by file name, as folder_test.go does step by
-// step; change, which may be nil, changes the options first.
+// step, for words alone; change, which may be nil, changes the options first.
 func openNotes(notes map[string]string, change func(*serve.Options)) (collection *serve.Collection, done func()) {
 	dir, err := os.MkdirTemp("", "sheaf")
 	check(err)

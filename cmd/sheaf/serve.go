@@ -152,6 +152,9 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 	if !o.noWatch {
 		door.WillWatch()
 	}
+	if o.noWatch && s.view.Chunks() == 0 {
+		s.notice("nothing is indexed, and with --no-watch the server looks for no files: sheaf index makes the index, and it is searched at once")
+	}
 	if o.front.exchange(handler); first {
 		fmt.Fprintf(a.stdout, "listening on http://%s\n", o.addr)
 		if err := a.flush(); err != nil {

@@ -25,6 +25,13 @@ import (
 // address.
 func serving(t *testing.T, folder, index string, args ...string) string {
 	t.Helper()
+	address, _ := servingAloud(t, folder, index, args...)
+	return address
+}
+
+// servingAloud is serving, with the file that holds what it says on standard error.
+func servingAloud(t *testing.T, folder, index string, args ...string) (address, aloud string) {
+	t.Helper()
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +62,32 @@ func serving(t *testing.T, folder, index string, args ...string) string {
 	if err != nil {
 		t.Fatalf("no address: %v", err)
 	}
-	return strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+	return strings.TrimSpace(strings.TrimPrefix(line, "listening on ")), messages.Name()
+}
+
+// TestServeSaysThatNothingIsIndexed: a server that looks for no files, of a folder that nobody
+// indexed, says why it finds nothing.
+func TestServeSaysThatNothingIsIndexed(t *testing.T) {
+	folder, index := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "git.md"), []byte("# Undo a commit\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	told := func(aloud string) bool {
+		text, err := os.ReadFile(aloud)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(text), "nothing is indexed")
+	}
+	address, aloud := servingAloud(t, folder, index, "--no-watch")
+	if !told(aloud) {
+		t.Error("it does not say that nothing is indexed")
+	}
+	inAnotherProcess(t, "index", "--in", folder, "--index", index)
+	waitFor(t, address+"/v1/search?query=undo", func(_ int, body string) bool { return strings.Contains(body, "git.md") })
+	if _, aloud := servingAloud(t, folder, index, "--no-watch"); told(aloud) {
+		t.Error("it says that nothing is indexed of what is")
+	}
 }
 
 // waitFor asks until check is content, at most ten seconds. A server that opens its index

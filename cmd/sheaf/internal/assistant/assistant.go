@@ -139,13 +139,11 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 		c.Before = compact(found.Pack())
 	}
 	if add {
-		text := entryText(a, s)
-		c.Entry = compact(text)
-		if !c.Changes() {
-			return nil
-		}
-		if err := insert(&value, a.list, s.Name, text, newlineOf(content)); err != nil {
+		if err := insert(&value, a.list, s.Name, entryText(a, s), newlineOf(content)); err != nil {
 			return err
+		}
+		if c.Entry = compact(value.Find(entry).Pack()); !c.Changes() {
+			return nil
 		}
 	} else if found != nil {
 		takeOut(value.Find("/"+a.list).Value.(*hujson.Object), s.Name)

@@ -10,21 +10,25 @@ import (
 )
 
 // insert puts an entry into the list of servers of a file, or in place of the
-// one of its name. Nothing else in the file moves: what is put in is laid out as
-// its neighbors are.
+// one of its name, of which stays what does not say how the server is started.
+// Nothing else in the file moves: what is put in is laid out as its neighbors are.
 func insert(root *hujson.Value, list, name string, entry []byte, newline string) error {
 	value, err := hujson.Parse(entry)
 	if err != nil {
 		return err
 	}
-	if found := root.Find("/" + list + "/" + pointer(name)); found != nil {
-		found.Value = value.Value
-		return nil
-	}
 	object := root.Value.(*hujson.Object)
 	unit := "  "
 	if in := indent(object); in != nil && *in != "" {
 		unit = *in
+	}
+	if found := root.Find("/" + list + "/" + pointer(name)); found != nil {
+		if old, ok := found.Value.(*hujson.Object); ok && memberOf(old, "command") >= 0 {
+			merge(old, value.Value.(*hujson.Object), layout{newline, unit, 2})
+		} else { // it is no entry, or one of a server that is reached otherwise
+			found.Value = value.Value
+		}
+		return nil
 	}
 	if servers := root.Find("/" + list); servers != nil {
 		inner, ok := servers.Value.(*hujson.Object)
@@ -43,6 +47,28 @@ func insert(root *hujson.Value, list, name string, entry []byte, newline string)
 	}
 	add(object, list, servers, lines)
 	return nil
+}
+
+// merge sets members of an object; its others stay.
+func merge(into, from *hujson.Object, l layout) {
+	for _, m := range from.Members {
+		name := m.Name.Value.(hujson.Literal).String()
+		if i := memberOf(into, name); i >= 0 {
+			into.Members[i].Value.Value = m.Value.Value
+		} else {
+			add(into, name, m.Value, l)
+		}
+	}
+}
+
+// memberOf is which member of an object has a name, the last of several; -1 for none.
+func memberOf(o *hujson.Object, name string) int {
+	for i, m := range slices.Backward(o.Members) {
+		if m.Name.Value.(hujson.Literal).String() == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // layout is how the lines of a file are made, and how deep an object lies in it.

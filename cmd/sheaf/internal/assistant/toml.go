@@ -3,6 +3,7 @@ package assistant
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -33,7 +34,9 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	}
 	delete(servers, s.Name)
 	if add {
-		c.Entry = entryTOML(header, s)
+		if c.Entry, err = entryTOML(list, header, s, found); err != nil {
+			return err
+		}
 		parsed, err := decode(c.Entry)
 		if err != nil {
 			return err
@@ -69,13 +72,30 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	return nil
 }
 
-// entryTOML is an entry as a table.
-func entryTOML(header string, s Server) string {
+// entryTOML is an entry as a table, with what the one before says beside how the server
+// is started.
+func entryTOML(list, header string, s Server, before any) (string, error) {
 	args := make([]string, len(s.Args))
 	for i, arg := range s.Args {
 		args[i] = quoteTOML(arg)
 	}
-	return header + "\ncommand = " + quoteTOML(s.Command) + "\nargs = [" + strings.Join(args, ", ") + "]"
+	own := header + "\ncommand = " + quoteTOML(s.Command) + "\nargs = [" + strings.Join(args, ", ") + "]"
+	kept, ok := before.(map[string]any)
+	if !ok || kept["command"] == nil { // one of a server that is reached otherwise
+		return own, nil
+	}
+	kept = maps.Clone(kept)
+	delete(kept, "command")
+	delete(kept, "args")
+	var text strings.Builder
+	encoder := toml.NewEncoder(&text)
+	encoder.Indent = ""
+	err := encoder.Encode(map[string]any{list: map[string]any{s.Name: kept}})
+	_, below, _ := strings.Cut(text.String(), header+"\n")
+	if strings.HasPrefix(below, "[") {
+		below = "\n" + below
+	}
+	return strings.TrimRight(own+"\n"+below, "\n"), err
 }
 
 func decode(text string) (map[string]any, error) {

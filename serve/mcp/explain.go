@@ -63,7 +63,7 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 			if err := serve.TakeTurn(ctx); err != nil {
 				return nil, err
 			}
-			t, err := r.Find(in.ID)
+			t, err := find(r, in.ID)
 			if err != nil {
 				return nil, err
 			}

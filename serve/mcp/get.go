@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/serve"
+	"sheaf/serve/address"
 )
 
 type getIn struct {
@@ -124,9 +125,17 @@ func budget(tokens int) (float64, error) {
 	return float64(tokens), nil
 }
 
+// find is what an address names, which may be the URI of a resource: results have both.
+func find(r *serve.Reader, text string) (address.Target, error) {
+	if collection, id, ok := parseURI(text); ok && collection == r.Collection().Name() {
+		text = string(id)
+	}
+	return r.Find(text)
+}
+
 // read is what an address names, with its neighbors.
 func (s *server) read(ctx context.Context, r *serve.Reader, text string, o serve.GetOptions) (*serve.Part, error) {
-	t, err := r.Find(text)
+	t, err := find(r, text)
 	if err != nil {
 		return nil, err
 	}

@@ -383,6 +383,11 @@ func TestResources(t *testing.T) {
 		if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u}); err != nil || got.Contents[0].Text == "" {
 			t.Errorf("%s: %v", u, err)
 		}
+		for tool, args := range map[string]any{"get": map[string]any{"id": u}, "multi_get": map[string]any{"ids": []string{u}}, "similar": map[string]any{"id": u}, "context": map[string]any{"id": u}, "explain": map[string]any{"query": "undo", "id": u}} {
+			if got, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args}); err != nil || got.IsError || strings.Contains(fmt.Sprint(got.StructuredContent), "not found") {
+				t.Errorf("%s of %s: %+v, %v", tool, u, got, err)
+			}
+		}
 	}
 	for _, u := range []string{"sheaf://notes/notes%3Anosuch.md", "sheaf://other/notes%3Agit.md", "sheaf://notes/%zz", "file:///etc/passwd"} {
 		if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u}); err == nil {

@@ -94,7 +94,7 @@ func (s *server) similar(ctx context.Context, in similarIn) (*sdk.CallToolResult
 		if err := serve.TakeTurn(ctx); err != nil { // what it is like is worked out first
 			return nil, err
 		}
-		t, err := r.Find(in.ID)
+		t, err := find(r, in.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 		if in.Text != "" {
 			return r.Context(ctx, in.Name, []byte(in.Text), q)
 		}
-		t, err := r.Find(in.ID)
+		t, err := find(r, in.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -172,6 +172,29 @@ func TestReadyTellsStrangersNothing(t *testing.T) {
 	}
 }
 
+// The document names the headers that a client acts on.
+func TestHeadersOfTheDocument(t *testing.T) {
+	s := start(t, notes, nil)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct{ Headers map[string]any }
+		}
+	}
+	s.get(t, "GET", "/openapi.json", "", &doc)
+	if doc.Paths["/v1/documents"]["post"].Responses["202"].Headers["Location"] == nil {
+		t.Error("202 has no Location")
+	}
+	for path, operations := range doc.Paths {
+		for method, o := range operations {
+			for _, status := range []string{"429", "503"} {
+				if r, ok := o.Responses[status]; ok && r.Headers["Retry-After"] == nil {
+					t.Errorf("%s %s: %s has no Retry-After", method, path, status)
+				}
+			}
+		}
+	}
+}
+
 // What succeeds another time is no error in the log.
 func TestUnavailableIsAWarning(t *testing.T) {
 	s := start(t, notes, nil)

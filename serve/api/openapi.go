@@ -273,22 +273,35 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 		if r.plainErrors {
 			content["application/json"] = schema{"schema": plain}
 		}
-		responses[strconv.Itoa(status)] = schema{"description": http.StatusText(status), "content": content}
+		told := schema{"description": http.StatusText(status), "content": content}
+		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+			told["headers"] = header("Retry-After", "After how many seconds to ask again.", schema{"type": "integer", "minimum": 1})
+		}
+		responses[strconv.Itoa(status)] = told
 	}
 	if f, ok := r.set.byName["If-None-Match"]; ok && !f.rules.unlisted {
 		responses["304"] = schema{"description": "The caller has this version."}
 	}
 	for _, status := range r.also {
-		responses[strconv.Itoa(status)] = a.success(r, s)
+		told := a.success(r, s)
+		if status == http.StatusAccepted {
+			told["headers"] = header("Location", "Where the task is.", schema{"type": "string"})
+		}
+		responses[strconv.Itoa(status)] = told
 	}
 	out["responses"] = responses
 	return out
 }
 
+// header describes the one header of an answer that a client acts on.
+func header(name, about string, of schema) schema {
+	return schema{name: schema{"description": about, "schema": of}}
+}
+
 func (a *API) success(r *route, s *schemas) schema {
 	out := schema{"description": r.summary}
 	if r.set.byName["If-None-Match"] != nil && r.method != http.MethodDelete {
-		out["headers"] = schema{"ETag": schema{"description": "The version of the document: for If-Match and If-None-Match.", "schema": schema{"type": "string"}}}
+		out["headers"] = header("ETag", "The version of the document: for If-Match and If-None-Match.", schema{"type": "string"})
 	}
 	switch {
 	case r.status == http.StatusNoContent:

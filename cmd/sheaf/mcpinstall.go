@@ -55,7 +55,7 @@ func assistants(p assistant.Places, names []string) ([]assistant.Assistant, erro
 	var out []assistant.Assistant
 	if len(names) == 0 {
 		for _, one := range all {
-			if one.Present() && one.Name != "claude-code" { // a folder is no sign of it
+			if one.Present() {
 				out = append(out, one)
 			}
 		}

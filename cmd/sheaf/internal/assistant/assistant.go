@@ -5,6 +5,7 @@ package assistant
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type Assistant struct {
 	Name, Title string
 	// File is its configuration file.
 	File string
+	// sign is the folder that says that it is installed, "" for that of the file.
+	sign string
 	// list is the member of the file that holds the servers; typed says that
 	// an entry says how its server is reached.
 	list  string
@@ -51,7 +54,7 @@ type Places struct {
 // All are the assistants that are known, by name.
 func All(p Places) []Assistant {
 	return []Assistant{
-		{Name: "claude-code", Title: "Claude Code, in this folder", File: filepath.Join(p.Project, ".mcp.json"), list: "mcpServers"},
+		{Name: "claude-code", Title: "Claude Code, in this folder", File: filepath.Join(p.Project, ".mcp.json"), sign: filepath.Join(p.Home, ".claude"), list: "mcpServers"},
 		{Name: "claude-desktop", Title: "Claude Desktop", File: filepath.Join(p.Config, "Claude", "claude_desktop_config.json"), list: "mcpServers"},
 		{Name: "codex", Title: "Codex", File: filepath.Join(p.Home, ".codex", "config.toml"), list: "mcp_servers", toml: true},
 		{Name: "cursor", Title: "Cursor", File: filepath.Join(p.Home, ".cursor", "mcp.json"), list: "mcpServers"},
@@ -63,10 +66,9 @@ func All(p Places) []Assistant {
 	}
 }
 
-// Present reports whether the folder of the assistant's file exists, which says
-// that the assistant is installed.
+// Present reports whether the assistant is installed, as far as its folder says.
 func (a *Assistant) Present() bool {
-	info, err := os.Stat(filepath.Dir(a.File))
+	info, err := os.Stat(cmp.Or(a.sign, filepath.Dir(a.File)))
 	return err == nil && info.IsDir()
 }
 

@@ -415,6 +415,17 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	return loaded, nil
 }
 
+// reread has profiles read again by whoever asks next: one was written, and others
+// may extend it.
+func (c *profileCache) reread() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, p := range c.loaded {
+		p.at = time.Time{}
+		c.loaded[name] = p
+	}
+}
+
 // canRun is nil when a profile can run here as it is written.
 func (c *Collection) canRun(p *profile.Profile) error {
 	limit := p.DefaultLimit()

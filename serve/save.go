@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,7 +57,8 @@ func mayAdminister(grant *access.Grant) error {
 
 // SaveProfile writes a profile into the first folder of profiles, where every
 // command finds it, after reading it as they will. A name that is taken is
-// [ErrConflict], that of a built-in profile also when it is to be replaced.
+// [ErrConflict], that of a built-in profile also when it is to be replaced. One
+// that extends itself, and is to be replaced, keeps what it has beside the numbers.
 func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInput) (*Saved, error) {
 	if err := mayAdminister(&grant); err != nil {
 		return nil, err
@@ -71,33 +73,61 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	if err != nil {
 		return nil, err
 	}
-	if in.Extends == name {
-		return nil, fieldError("name", "%s cannot be made of itself: take another name", name)
+	made := madeProfile{Name: name, About: in.About, Extends: in.Extends, Parameters: map[string]any{}}
+	file := filepath.Join(c.o.ProfileDirs[0], name+".yaml")
+	if in.Extends == name && in.Replace {
+		if made, err = readMade(file, name); err != nil {
+			return nil, err
+		}
+		if in.About != "" {
+			made.About = in.About
+		}
 	}
-	text := yaml.MapSlice{{Key: "name", Value: name}}
-	if in.About != "" {
-		text = append(text, yaml.MapItem{Key: "about", Value: in.About})
-	}
-	text = append(text, yaml.MapItem{Key: "extends", Value: in.Extends})
 	if len(in.Parameters) > 0 {
 		if _, err := base.Plan(DefaultLimit, in.Parameters); err != nil {
 			return nil, inParameters(err)
 		}
-		set := map[string]any{}
 		for key, value := range in.Parameters {
-			set[key] = scalar(value)
+			made.Parameters[key] = scalar(value)
 		}
-		text = append(text, yaml.MapItem{Key: "parameters", Value: set})
 	}
-	content, err := yaml.Marshal(text)
+	content, err := yaml.Marshal(made)
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(c.o.ProfileDirs[0], name+".yaml")
+	if in.Extends == name && !in.Replace {
+		return nil, taken(name)
+	}
 	if _, err := profile.Parse(file, content, c.o.Profiles); err != nil {
 		return nil, inParameters(err)
 	}
+	defer c.profiles.reread()
 	return saved(c.o.ProfileDirs[0], name, content, in.Replace)
+}
+
+// madeProfile is what SaveProfile writes.
+type madeProfile struct {
+	Name       string         `yaml:"name"`
+	About      string         `yaml:"about,omitempty"`
+	Extends    string         `yaml:"extends"`
+	Parameters map[string]any `yaml:"parameters,omitempty"`
+}
+
+// readMade reads a profile to change its numbers. One that holds more than
+// SaveProfile writes, such as a comment, is not changed: that would be lost.
+func readMade(file, name string) (made madeProfile, err error) {
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = yaml.UnmarshalWithOptions(text, &made, yaml.Strict())
+	}
+	again, marshalErr := yaml.Marshal(made)
+	if err != nil || marshalErr != nil || !bytes.Equal(again, text) {
+		return made, fieldError("name", "%s was not written here, or by hand since: take another name, or change its file", name)
+	}
+	if made.Parameters == nil {
+		made.Parameters = map[string]any{}
+	}
+	return made, nil
 }
 
 // scalar is a value as YAML would read it, so that numbers are written as such.
@@ -168,6 +198,10 @@ func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
 	return err == nil && sees(grant, rec)
 }
 
+func taken(name string) error {
+	return fmt.Errorf("%w: there is a saved %s: take another name, or replace it", ErrConflict, name)
+}
+
 // saved writes the file of a name into a folder, whole and durably; one that is there is replaced when that
 // is asked for.
 func saved(dir, name string, content []byte, replace bool) (*Saved, error) {
@@ -177,7 +211,7 @@ func saved(dir, name string, content []byte, replace bool) (*Saved, error) {
 	}
 	file := filepath.Join(dir, base)
 	if _, err := os.Stat(file); err == nil && !replace {
-		return nil, fmt.Errorf("%w: there is a saved %s: take another name, or replace it", ErrConflict, name)
+		return nil, taken(name)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

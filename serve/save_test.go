@@ -1,12 +1,14 @@
 package serve_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -68,8 +70,34 @@ func TestSaveProfile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(saved.File), "x.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a profile that is wrong was written: %v", err)
 	}
+	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "mine"}); !errors.Is(err, serve.ErrConflict) {
+		t.Errorf("a profile of itself that is not to be replaced: %v", err)
+	}
+	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "0.25"}}); err != nil {
+		t.Errorf("other numbers for a profile: %v", err)
+	}
+	if p, err := f.Load("mine"); err != nil || !slices.ContainsFunc(p.Parameters, func(p profile.Parameter) bool { return p.Name == "names" && p.Default == "0.25" }) {
+		t.Errorf("a profile that was just saved has %+v, %v", p.Parameters, err)
+	}
+	if text, err := os.ReadFile(saved.File); err != nil || string(text) != "name: mine\nabout: \"It's: mine\"\nextends: sheaf\nparameters:\n  meaning: 0.5\n  names: 0.25\n" {
+		t.Errorf("a profile with other numbers: %s, %v", text, err)
+	}
+	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "7"}}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("a number out of range for a profile: %v", err)
+	}
+	byHand, err := os.ReadFile(saved.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byHand = append([]byte("# as agreed\n"), byHand...)
+	if err := os.WriteFile(saved.File, byHand, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "mine", Replace: true}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "take another name") {
-		t.Errorf("a profile of itself: %v", err)
+		t.Errorf("a profile that was written by hand: %v", err)
+	}
+	if text, err := os.ReadFile(saved.File); err != nil || !bytes.Equal(text, byHand) {
+		t.Errorf("it reads %s now, %v", text, err)
 	}
 	if _, err := f.SaveProfile(all, "mine", serve.ProfileInput{Extends: "sheaf", Replace: true}); err != nil {
 		t.Error(err)

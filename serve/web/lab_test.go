@@ -68,7 +68,7 @@ func TestPageKeyEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(t, ctx, "none is given", chromedp.Click(`a[data-view="search"]`), chromedp.WaitVisible("#login"), chromedp.Evaluate(`document.querySelector("#login button[value='']").click()`, nil), closed,
-		until(`document.getElementById("notes").textContent.includes("good no more") && document.getElementById("query").value === "undos" && location.search === "?q=undos&profile=sheaf"`)) // whose number was changed
+		until(`document.getElementById("notes").textContent.includes("good no more") && document.getElementById("query").value === "undos" && location.search === "?q=undos"`))
 }
 
 // TestLabBeside: a profile that fails does not keep the one beside it from moving, and
@@ -98,7 +98,7 @@ func TestLabBeside(t *testing.T) {
 	step(t, ctx, "a number moves the other", move, charts(1), until(`document.querySelector(".two .scroll svg.lab")`))
 	step(t, ctx, "the first one fails", fail("rrf"), letter("undo commit"), charts(1), until(`document.querySelector(".two .scroll:first-child").textContent === "rrf: its store is away" && !document.querySelector(".judge li")`), shoot("lab-first"))
 	step(t, ctx, "both fail", fail("rrf"), chromedp.Evaluate(`{ const one = window.fetch; window.fetch = (path, o) => path === "/v1/explain" ? one(path, {...o, body: JSON.stringify({profile: "rrf"})}) : one(path, o); } 0`, nil), move, until(`document.getElementById("notes").textContent.includes("its store is away") && document.querySelector(".lab-controls input[type=range]")`))
-	step(t, ctx, "which one is which", until(`getComputedStyle(document.querySelector(".two .scroll:first-child"), "::before").content === '"rrf"' && getComputedStyle(document.querySelector(".two .scroll:last-child"), "::before").content === '"tree"'`))
+	step(t, ctx, "which one is which", until(`getComputedStyle(document.querySelector(".two .scroll:first-child"), "::before").content === '"rrf"' && getComputedStyle(document.querySelector(".two .scroll:last-child"), "::before").content.startsWith('"tree, ')`))
 	step(t, ctx, "both are back", fail("none"), letter("undo a commit"), charts(2), until(`document.querySelectorAll(".judge li").length > 0 && document.getElementById("notes").textContent === ""`))
 }
 

@@ -20,7 +20,11 @@ import (
 // reach lists what a hand or an ear does not reach: controls below 24 pixels that have no room
 // around them either (WCAG 2.2), headings that leave out a level or have none above.
 const reach = `(() => {
-	const found = [], all = [...document.querySelectorAll("a[href], button, input, select, summary, svg [role=button]")].filter((e) => e.checkVisibility() && !e.closest(".hidden, .skip, dialog:not([open]), article"));
+	const found = [], all = [...document.querySelectorAll("a[href], button, input, select, summary, svg [role=button]")].filter((e) => e.checkVisibility() && !e.closest(".hidden, .skip, dialog:not([open]), article"))
+		.filter((e) => { // what scrolls is only where it is seen
+			const c = e.closest(".lab-controls")?.getBoundingClientRect(), b = e.getBoundingClientRect();
+			return !c || (b.top >= c.top && b.bottom <= c.bottom);
+		});
 	const box = (e) => {
 		const b = e.getBoundingClientRect(), h2 = e.closest(".result h2")?.getBoundingClientRect(); // which folds what is long
 		return h2 ? new DOMRect(b.x, b.y, b.width, Math.min(b.bottom, h2.bottom + 3) - b.y) : b;

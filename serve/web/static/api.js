@@ -9,7 +9,7 @@ export class Fault extends Error {
   }
 }
 
-async function send(path, options) {
+async function send(path, options, read = (response) => response.json()) {
   const headers = { ...options.headers };
   const key = sessionStorage.getItem(keyName);
   if (key) headers.Authorization = `Bearer ${key}`;
@@ -20,12 +20,12 @@ async function send(path, options) {
     if (e.name === "AbortError") throw e;
     throw new Fault(0, { detail: "the server does not answer" });
   }
-  const body = await response.json().catch((e) => {
+  const body = await (response.ok ? read(response) : response.json()).catch((e) => {
     if (e.name === "AbortError" || response.ok) throw e;
     return {};
   });
   if (response.status === 401) {
-    if (await another(key, body.detail)) return send(path, options);
+    if (await another(key, body.detail)) return send(path, options, read);
     if (!key) throw new Fault(401, { detail: "this server answers with a key only: Key, above, asks for one" });
   }
   if (!response.ok) throw new Fault(response.status, body);
@@ -39,6 +39,9 @@ export function get(path, parameters = {}, signal) {
   const text = query.toString();
   return send(path + (text ? `?${text}` : ""), { signal });
 }
+
+/** Asks for text. */
+export const text = (path, signal) => send(path, { signal }, (response) => response.text());
 
 /** Sends JSON and asks for JSON. */
 export function post(path, body, signal, method = "POST") {
@@ -140,7 +143,7 @@ export function size(bytes) {
   const units = ["B", "kB", "MB", "GB"];
   let i = 0;
   for (; bytes >= 1000 && i < units.length - 1; i++) bytes /= 1000;
-  return `${i ? bytes.toFixed(bytes < 10 ? 1 : 0) : bytes} ${units[i]}`;
+  return `${i ? bytes.toFixed(bytes < 10 ? 1 : 0) : bytes}\u00a0${units[i]}`;
 }
 export const score = (s) => (Math.abs(s) < 0.01 && s !== 0 ? s.toExponential(2) : s.toFixed(3));
 
@@ -151,17 +154,33 @@ export function editorAddress(file, line) {
   return pattern.replaceAll("{path}", path).replaceAll("{line}", String(line));
 }
 
-/** The tree of an explanation, as nested lists. */
-export function arithmetic(explanation) {
-  const part = (e) => {
-    const item = make("li", {}, make("b", {}, Number(e.value.toPrecision(5)).toString()), " ", make("bdi", { dir: "ltr" }, e.label));
-    if (e.parts?.length) {
-      if (e.combine) item.append(make("i", {}, ` = ${e.combine} of`));
-      item.append(make("ul", {}, ...e.parts.map(part)));
-    }
-    return item;
+/**
+ * The tree of an explanation, as nested lists that fold. From the top as much is open as one looks over;
+ * where it takes the place of another one, what is open there.
+ */
+export function arithmetic(explanation, old) {
+  const open = new Set(), queue = [explanation];
+  let left = 16; // lines
+  for (const e of queue) { // which grows
+    if (!e.parts?.length || e.parts.length > left) continue;
+    left -= e.parts.length;
+    open.add(e);
+    queue.push(...e.parts);
+  }
+  const was = new Map([...(old?.querySelectorAll("details") || [])].map((d) => [d.dataset.at, d.open]));
+  const part = (e, at) => {
+    const line = [make("b", {}, Number(e.value.toPrecision(5)).toString()), " ", make("bdi", { dir: "ltr" }, e.label)];
+    if (!e.parts?.length) return make("li", {}, ...line);
+    return make("li", {}, make("details", { "data-at": at, open: was.get(at) ?? open.has(e) },
+      make("summary", {}, ...line, e.combine && make("i", {}, ` = ${e.combine} of`)),
+      make("ul", {}, ...e.parts.map((p, i) => part(p, `${at}.${i}`)))));
   };
-  return make("div", { class: "why" }, make("ul", {}, part(explanation)));
+  const tree = make("ul", {}, part(explanation, "0"));
+  const all = (to) => { for (const d of tree.querySelectorAll("details")) d.open = to; };
+  return make("div", { class: "why" }, tree, open.size < tree.querySelectorAll("details").length && make("button", { type: "button", class: "chip", onclick: (e) => {
+    all(e.target.textContent === "unfold all");
+    e.target.textContent = e.target.textContent === "unfold all" ? "fold all" : "unfold all";
+  } }, "unfold all"));
 }
 
 /** The address of a view of this page. */

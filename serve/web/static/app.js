@@ -66,7 +66,7 @@ async function show(y) {
   const name = viewOf(s);
   lead(s);
   if (document.activeElement !== input) input.value = s.q || "";
-  document.title = (s.q || s.id || "Search") + " – Sheaf";
+  document.title = [s.q || s.id, { search: s.q ? "" : "Search", lab: "Lab", status: "Status" }[name], "Sheaf"].filter(Boolean).join(" – ");
   document.body.dataset.view = name;
   delete main.dataset.shown;
   running?.abort();
@@ -125,7 +125,10 @@ document.addEventListener("click", (e) => {
   go(url.pathname + url.search);
   if (!link.closest(".outline")) window.scrollTo(0, 0);
 });
-window.addEventListener("popstate", (e) => show(e.state?.y));
+window.addEventListener("popstate", (e) => {
+  input.value = state().q || ""; // also while one types in it
+  show(e.state?.y);
+});
 
 document.addEventListener("keydown", (e) => {
   if (e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;

@@ -9,7 +9,8 @@ export async function show(main, s, page, signal) {
   file = doc.file && editorAddress(doc.file, 1);
   page.count("");
   const warnings = doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`);
-  page.notes(doc.intricate ? ["What is nested or marked here is too much to lay out: this is the text as it is written.", ...warnings] : warnings);
+  const notes = doc.intricate ? ["What is nested or marked here is too much to lay out: this is the text as it is written.", ...warnings] : warnings;
+  page.notes(notes);
   document.title = `${doc.title} – Sheaf`;
   const text = make("article", { class: "text", "aria-label": doc.title });
   if (doc.text !== undefined) text.append(make("pre", {}, doc.text));
@@ -21,7 +22,7 @@ export async function show(main, s, page, signal) {
   // A note without a heading of the first level is shown under its title.
   if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
   const { top, entries } = tree(doc, s);
-  const outline = make("nav", { class: "outline", "aria-label": "Headings", "data-of": doc.id }, facts(doc, page), top, links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
+  const outline = make("nav", { class: "outline", "aria-label": "Headings", "data-of": doc.id }, facts(doc, (fault) => page.notes(fault ? [fault, ...notes] : notes), signal), top, links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
   const old = main.querySelector(".outline");
   const scrolled = old?.dataset.of === doc.id ? old.scrollTop : 0; // who goes by the outline finds it as it was
   main.replaceChildren(make("div", { class: "document" }, outline, text));
@@ -78,7 +79,7 @@ function follow(text, outline, entries, hit, signal) {
   addEventListener("resize", later, { signal });
 }
 
-function facts(doc, page) {
+function facts(doc, note, signal) {
   const rows = [["file", doc.path], ["size", size(doc.bytes)]];
   if (doc.date) rows.push(["date", doc.date.slice(0, 10)]);
   if (doc.tags.length) rows.push(["tags", listed(doc.tags.map((t) => "#" + t), " ")]);
@@ -87,14 +88,25 @@ function facts(doc, page) {
   return make("div", { class: "facts" },
     make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, ...[v].flat())])),
     file && make("a", { href: file, "data-editor": "" }, "open in editor"), " ",
-    make("button", { type: "button", onclick: (e) => similar(doc, e.currentTarget).catch((fault) => page.notes([fault.message])) }, "similar"));
+    make("button", { type: "button", onclick: (e) => similar(doc, e.currentTarget, note, signal) }, "similar"));
 }
 
-async function similar(doc, button) {
-  const found = await post("/v1/similar", { id: doc.id, limit: 8 });
+async function similar(doc, button, note, signal) {
+  let found;
+  try {
+    found = await post("/v1/similar", { id: doc.id, limit: 8 }, signal);
+  } catch (fault) {
+    if (fault.name === "AbortError" || signal.aborted || !button.isConnected) return;
+    note(fault.status === 0 ? `${fault.message}: this page asks again until it does` : fault.message);
+    if (fault.status === 0) setTimeout(similar, 1000, doc, button, note, signal);
+    return;
+  }
+  if (!button.isConnected) return; // another press was answered before
+  note("");
   const list = make("div", { tabindex: "-1" }, make("h2", {}, "Similar"), make("ul", {}, ...found.results.map((r) => make("li", {}, make("a", { href: documentAddress(r.id) }, ...trail(r.hierarchy))))));
+  const held = document.activeElement === button;
   button.replaceWith(list);
-  list.focus();
+  if (held) list.focus();
 }
 
 /** The headings, nested by depth, and the link of each by its identifier. */

@@ -15,7 +15,7 @@ export async function show(main, s, thePage, signal) {
   const chosen = profiles.find((p) => p.name === s.profile) || profiles.find((p) => p.default) || profiles[0];
   const changes = Object.fromEntries(Object.entries(s).filter(([k]) => chosen.parameters.some((p) => k === "set." + p.name)).map(([k, v]) => [k.slice(4), v]));
   // The controls stay while one types or drags: only what they show is made again.
-  if (!current || current.main !== main || !main.contains(current.root) || current.profile.name !== chosen.name || current.compare !== s.compare) {
+  if (!current || current.main !== main || !main.contains(current.root) || JSON.stringify(current.profile) !== JSON.stringify(chosen) || current.compare !== s.compare) {
     const chosenBy = main.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
     current = build(main, profiles, chosen, s);
     current.values = null;
@@ -50,12 +50,18 @@ function build(main, profiles, profile, s) {
     make("label", {}, "Why not ", lab.whyNot = make("input", { type: "text", size: 28, placeholder: "path or identifier", onchange: () => { lab.not = lab.whyNot.value.trim(); lit = null; page.address(labAddress(lab)); rest(lab); } })));
   const about = make("p", { class: "place" }, profile.about);
   const controls = make("div", { class: "lab-controls", role: "group", "aria-label": "Parameters" });
+  // What a number means is said while it is held: a finger points at no title.
+  controls.addEventListener("focusin", (e) => {
+    const p = profile.parameters.find((p) => p.name === e.target.closest("label").dataset.name);
+    about.textContent = `${p.name}: ${p.about} (${p.range})`;
+  });
+  controls.addEventListener("focusout", () => { about.textContent = profile.about; });
   lab.chart = make("div", { class: "scroll", "data-profile": profile.name });
-  lab.beside = make("div", { class: "scroll", "data-profile": s.compare });
-  lab.detail = make("section", { "aria-label": "Arithmetic" });
+  lab.beside = make("div", { class: "scroll", "data-profile": `${s.compare}, ▲ and ▼ against ${profile.name}` });
+  lab.detail = make("section", { class: "arithmetic", "aria-label": "Arithmetic" });
   lab.judge = make("section", { class: "judge", "aria-label": "Judgements" });
   const charts = make("div", { class: s.compare ? "two" : "" }, lab.chart, s.compare && lab.beside);
-  lab.root = make("div", {}, make("h1", { class: "hidden" }, "Lab"), bar, about, controls, charts, lab.detail, lab.judge);
+  lab.root = make("div", {}, make("h1", { class: "hidden" }, "Lab"), bar, about, make("div", { class: "lab-parts" }, controls, make("div", {}, charts, lab.detail, lab.judge)));
   main.replaceChildren(lab.root);
 
   lab.fill = () => controls.replaceChildren(...profile.parameters.map((p) => control(lab, p)));
@@ -103,7 +109,7 @@ function build(main, profiles, profile, s) {
     if (!now && !beside && !mine.reason.status) throw mine.reason;
     [lab.was, lab.other] = [changed ? before : now, beside];
     if (other.reason) lab.beside.replaceChildren(failure(s.compare, other.reason));
-    if (beside) lab.beside.replaceChildren(chart(lab, beside, null));
+    if (beside) lab.beside.replaceChildren(chart(lab, beside, now));
     if (!now) {
       page.count("");
       page.notes([mine.reason.message]);
@@ -116,11 +122,9 @@ function build(main, profiles, profile, s) {
     page.notes([...lab.lacks, ...now.warnings, ...now.notes, ...[old, other].filter((x) => x.reason).map((x) => x.reason.message)]);
     lab.answer = now;
     lab.chart.replaceChildren(chart(lab, now, before));
-    if (beside) {
-      // Side by side there is room for the last columns: the results are what is compared.
-      if (!lab.placed) for (const box of [lab.chart, lab.beside]) box.scrollLeft = box.scrollWidth;
-      lab.placed = true;
-    }
+    // Where there is no room for all columns, there is for the last ones: the results are what numbers change.
+    if (!lab.placed) for (const box of [lab.chart, lab.beside]) box.scrollLeft = box.scrollWidth;
+    lab.placed = true;
     rest(lab);
     judgeList(lab);
   };
@@ -128,7 +132,7 @@ function build(main, profiles, profile, s) {
 }
 
 /** The address of what the lab shows. */
-const labAddress = (lab, { set = lab.values, ...more } = {}) => address({ view: "lab", q: lab.query, filter: lab.filter, profile: lab.profile.name, compare: lab.compare, pin: lit, not: lab.not, ...more,
+const labAddress = (lab, { set = lab.values, ...more } = {}) => address({ view: "lab", q: lab.query, filter: lab.filter, profile: lab.profile.default ? "" : lab.profile.name, compare: lab.compare, pin: lit, not: lab.not, ...more,
   ...Object.fromEntries(Object.entries(set).map(([k, v]) => ["set." + k, v])) });
 
 /** What is shown while nothing is pointed at: the result that is pinned, or why one is missing. */
@@ -140,7 +144,7 @@ const failure = (name, fault) => make("p", { class: "empty" }, apart(name), `: $
 /** A slider or a list for a parameter. What is not touched keeps its default, which may be an expression. */
 function control(lab, p) {
   const value = lab.values[p.name];
-  const box = make("label", { title: p.about }, make("span", {}, p.name));
+  const box = make("label", { title: p.about, "data-name": p.name }, make("span", {}, p.name));
   const put = (v) => {
     if (v === "" || v === p.default) delete lab.values[p.name];
     else lab.values[p.name] = v;
@@ -163,7 +167,9 @@ function control(lab, p) {
     const from = (x) => (wide ? Math.expm1(x) + p.min : x);
     const start = Number(value ?? p.default);
     const range = make("input", { type: "range", "aria-valuetext": field.value, min: to(p.min), max: to(p.max), step: p.integer && !wide ? 1 : "any", value: to(Number.isNaN(start) ? p.min : start), "aria-label": p.name });
+    range.classList.toggle("reckoned", Number.isNaN(start)); // it stands nowhere on the slider
     range.addEventListener("input", () => {
+      range.classList.remove("reckoned");
       const x = from(Number(range.value));
       field.value = p.integer ? String(Math.round(x)) : String(Number(x.toPrecision(3)));
       range.setAttribute("aria-valuetext", field.value);
@@ -171,9 +177,10 @@ function control(lab, p) {
     });
     field.addEventListener("change", () => {
       if (!Number.isNaN(Number(field.value))) range.value = to(Number(field.value));
+      range.classList.toggle("reckoned", Number.isNaN(Number(field.value)));
       range.setAttribute("aria-valuetext", field.value);
     });
-    box.append(range);
+    field.before(range);
   }
   return box;
 }
@@ -219,17 +226,32 @@ function cut(text, n) {
 /** A name in SVG, whose parts turn nothing around beside them: the signs do what bdi does in HTML. Its own are left out: each part of a line that runs the other way is painted over the one before. */
 const isolated = (name) => name.split(/( › | > )/).map((part, i) => (i % 2 ? part : `\u2068${contained(part).replace(/[\u202a-\u202e]/g, "")}\u2069`)).join("");
 
-/** Draws the columns and the lines between them. */
+/** Whether a step left what a column shows as it was. */
+const unmoved = ({ final, from, hits, at }) => !final && from.length === 1
+  && hits.slice(0, rows).every((hit) => from[0].at.get(hit.id) === at.get(hit.id)) && from[0].hits.slice(0, rows).every((hit) => at.has(hit.id));
+
+/** Lights what belongs to a result within an element, and nothing else. */
+function light(within, id) {
+  for (const e of within.querySelectorAll("svg.lab [data-id]")) e.classList.toggle("lit", id !== null && e.dataset.id === id);
+}
+
+/** Draws the columns and the lines between them. before is the answer that its results are compared with. */
 function chart(lab, answer, before) {
   const columns = columnsOf(answer);
-  const width = 196, top = 62, high = 26, left = 16;
-  const lastWide = 240;
-  const w = left + columns.length * width + lastWide - width + 20;
-  const h = top + (rows + 1) * high + 24;
+  const top = 62, high = 26, narrow = 92, wide = 196, lastWide = 240;
+  // A step that moved nothing needs no room for names: those to its left hold.
+  const still = new Set(columns.filter(unmoved));
+  const at = new Map();
+  let w = 16;
+  for (const c of columns) {
+    at.set(c, w);
+    w += still.has(c) ? narrow : c.final ? lastWide + 20 : wide;
+  }
+  const h = top + (rows + 1) * high + 4;
   const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
   const shown = new Set(answer.results.slice(0, rows).map((r) => r.id));
   for (const c of columns) c.hits.slice(0, 5).forEach((hit) => shown.add(hit.id));
-  const x = (i) => left + i * width;
+  const x = (i) => at.get(columns[i]);
   const y = (rank) => top + Math.min(rank, rows) * high + 10;
   const was = before && new Map(before.results.map((r, i) => [r.id, i]));
   const titles = new Map(answer.results.map((r) => [r.id, r.breadcrumb.replace(/^> /, "")]));
@@ -239,21 +261,26 @@ function chart(lab, answer, before) {
   };
   const label = (c, id) => {
     const rank = c.at.get(id);
-    return rank >= rows ? ["", ""] : [`${rank + 1} ${moves(c, id)[1]}`, cut(c.final ? titles.get(id) || short(id) : short(id), c.final ? 32 : 22)];
+    return rank >= rows || still.has(c) ? ["", ""] : [`${rank + 1}. ${moves(c, id)[1]}`, cut(c.final ? titles.get(id) || short(id) : short(id), c.final ? 32 : 22)];
+  };
+  const begin = (k, from, id, end) => {
+    const text = label(from, id).join("") || (from.at.get(id) >= rows && !still.has(from) ? "below" : "");
+    return Math.min(x(k) + (text ? 14 : 8) + 6.6 * text.length, end - 20);
   };
   columns.forEach((c, i) => {
-    const [name, rest] = c.step.includes(":") ? [c.step.slice(0, c.step.indexOf(":")), c.step.slice(c.step.indexOf(":") + 1).trim()] : [c.step, ""];
+    const room = still.has(c) ? 13 : 28, [name, rest] = c.step.includes(":") ? [c.step.slice(0, c.step.indexOf(":")), c.step.slice(c.step.indexOf(":") + 1).trim()] : [c.step, ""];
     svg.append(
-      draw("text", { class: "sub", x: x(i), y: 14 }, cut(c.branch || (c.final ? "" : "all"), 22)),
-      draw("text", { class: "head", x: x(i), y: 30 }, cut(name, 22), draw("title", {}, c.step)),
-      draw("text", { class: "sub", x: x(i), y: 45 }, cut(rest.replace(/[{}]/g, "") || `${c.found} found`, 28), draw("title", {}, `${c.step}: ${c.found} found`)));
+      draw("text", { class: "sub", x: x(i), y: 13 }, cut(c.branch || (c.final ? "" : "all"), Math.min(room, 22))),
+      draw("text", { class: "head", x: x(i), y: 30 }, cut(name, Math.min(room, 22)), draw("title", {}, c.step)),
+      draw("text", { class: "sub", x: x(i), y: 46 }, cut(rest.replace(/[{}]/g, "") || `${c.found} found`, room), draw("title", {}, `${c.step}: ${c.found} found`)));
+    if (!still.has(c) && [...shown].some((id) => c.at.get(id) >= rows)) svg.append(draw("text", { class: "sub", x: x(i) + 8, y: y(rows) + 4 }, "below"));
     for (const from of c.from) {
       const k = columns.indexOf(from);
       for (const id of shown) {
         const a = from.at.get(id), b = c.at.get(id);
         if (a === undefined || b === undefined) continue;
         // A line begins behind its label, so that both can be read.
-        const x2 = x(i) - 6, x1 = Math.min(x(k) + 14 + 6.6 * label(from, id).join("").length, x2 - 20), bend = Math.min(60, (x2 - x1) / 2);
+        const [x1, x2] = [begin(k, from, id, x(i) - 6), x(i) - 6], bend = Math.min(60, (x2 - x1) / 2);
         svg.append(draw("path", { class: k < i - 1 ? "thread over" : "thread", "data-id": id, d: `M${x1} ${y(a)}C${x2 - bend} ${y(a)} ${x2 - bend} ${y(b)} ${x2} ${y(b)}` }));
       }
     }
@@ -261,28 +288,26 @@ function chart(lab, answer, before) {
   columns.forEach((c, i) => {
     for (const hit of c.hits) {
       const rank = c.at.get(hit.id);
-      if (!shown.has(hit.id) || (rank >= rows && !answer.results.some((r) => r.id === hit.id))) continue;
+      if (!shown.has(hit.id)) continue;
       const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id);
       const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${place} ${titles.get(hit.id) || hit.id}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
         draw("text", { x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name)),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
+      if (c.final) node.addEventListener("focus", () => look(hit.id)); // a listener of the whole drawing would make it a stop of its own
       svg.append(node);
     }
   });
-  const light = (id) => {
-    for (const e of svg.querySelectorAll("[data-id]")) e.classList.toggle("lit", id !== null && e.dataset.id === id);
-  };
   const of = (e) => e.target.closest?.("[data-id]")?.dataset.id ?? null;
-  svg.addEventListener("pointerover", (e) => { const id = of(e); if (id) { light(id); detail(lab, id, columns, answer); } });
-  svg.addEventListener("pointerleave", () => { light(lit); rest(lab, columns, answer); });
-  svg.addEventListener("focusin", (e) => { const id = of(e); if (id) { light(id); detail(lab, id, columns, answer); } });
+  const look = (id) => { light(lab.root, id); detail(lab, id, columns, answer); };
+  svg.addEventListener("pointerover", (e) => { const id = of(e); if (id) look(id); });
+  svg.addEventListener("pointerleave", () => { light(lab.root, lit); rest(lab, columns, answer); });
   const pin = (id) => {
     lit = lit === id ? null : id;
     if (lit) lab.not = lab.whyNot.value = "";
     page.address(labAddress(lab));
     for (const e of lab.root.querySelectorAll("svg.lab [aria-pressed]")) e.setAttribute("aria-pressed", String(e.dataset.id === lit));
-    light(lit);
+    light(lab.root, lit);
     detail(lab, lit, columns, answer);
   };
   svg.addEventListener("click", (e) => { const id = of(e); if (id) pin(id); });
@@ -294,7 +319,7 @@ function chart(lab, answer, before) {
       pin(id);
     }
   });
-  light(lit);
+  light(svg, lit);
   return svg;
 }
 
@@ -313,14 +338,17 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
       const rank = c.at.get(id);
       return make("tr", {}, make("td", {}, c.branch || "all"), make("td", {}, c.step), make("td", { class: "number" }, rank === undefined ? "–" : String(rank + 1)), make("td", { class: "number" }, rank === undefined ? "" : score(c.scores.get(id))));
     })));
-  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, lab.query) }, ...(result ? trail(result.hierarchy) : [id]))), table);
-  if (!result) return;
+  const old = lab.detail.dataset.of === id ? lab.detail.querySelector(".why") : null; // it stays until the new one is there, else what is below would jump
+  const sums = make("div", {}, old);
+  lab.detail.dataset.of = id;
+  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, lab.query) }, ...(result ? trail(result.hierarchy) : [id]))), make("div", { class: "sums" }, sums, table));
+  if (!result) return sums.replaceChildren();
   answer.arithmetic(id).then((now) => {
     if (!table.isConnected) return;
     // The arithmetic was asked for later than what is drawn.
-    if (!now) lab.detail.append(make("p", {}, "The index has changed since this was drawn: it is no longer among the results."));
-    else if (Math.abs(now.score - result.score) > 1e-9 * Math.abs(result.score)) lab.detail.append(make("p", {}, `The score has changed since this was drawn, from ${score(result.score)} to ${score(now.score)}:`));
-    if (now?.explanation) lab.detail.append(arithmetic(now.explanation));
+    const changed = !now ? "The index has changed since this was drawn: it is no longer among the results."
+      : Math.abs(now.score - result.score) > 1e-9 * Math.abs(result.score) ? `The score has changed since this was drawn, from ${score(result.score)} to ${score(now.score)}:` : "";
+    sums.replaceChildren(...[changed && make("p", {}, changed), now?.explanation && arithmetic(now.explanation, old)].filter(Boolean));
   }).catch((e) => { if (e.name !== "AbortError") page.notes([e.message]); });
 }
 
@@ -364,15 +392,21 @@ function judgeList(lab) {
     buttons.push([make("button", { type: "button", class: value ? "chip" : "chip wrong", "aria-label": label, onclick: () => mark(id, value) }, text), id, value]);
     return buttons.at(-1)[0];
   };
-  const list = make("ol", {}, ...lab.answer.results.map((r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb}`), " ", make("a", { href: documentAddress(r.id, lab.query) }, ...trail(r.hierarchy)))));
+  const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb ?? r.id}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb ?? r.id}`), " ", make("a", { href: documentAddress(r.id, lab.query) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
+  const parts = [make("h2", { tabindex: "-1" }, "Right or wrong?"), make("ol", {}, ...lab.answer.results.map(entry))];
+  // What is right is often what is missing.
+  const others = new Map(Object.keys(judged()[lab.query] || {}).map((id) => [id, { id }]));
+  for (const r of lab.other?.results ?? []) others.set(r.id, r);
+  for (const r of lab.answer.results) others.delete(r.id);
+  if (others.size) parts.push(make("p", { class: "place" }, lab.compare ? `Not among these, but marked or found by ${lab.compare}:` : "Marked, and not among these:"), make("ul", {}, ...[...others.values()].map(entry)));
   press();
   lab.scores = make("div", {});
-  lab.judge.replaceChildren(make("h2", { tabindex: "-1" }, "Right or wrong?"), list, lab.scores);
+  lab.judge.replaceChildren(...parts, lab.scores);
   judgeAll(lab);
 }
 
 /** nDCG at 10 with gains of 1 for what is right. */
-export function ndcg(ids, marks) {
+function ndcg(ids, marks) {
   const right = Object.values(marks).filter((v) => v === 1).length;
   if (!right) return null;
   let sum = 0, best = 0;
@@ -410,31 +444,35 @@ async function judgeAll(lab) {
     lab.scores.replaceChildren(make("p", { class: "place" }, "Mark results, and nDCG@10 of all marked queries is shown here as the numbers change."));
     return;
   }
-  const ask = async (q, parameters, marks) => {
-    const found = await post("/v1/search", { query: q, profile: lab.profile.name, parameters, limit: 20 });
+  const changed = Object.keys(lab.values).length > 0;
+  const columns = [changed && ["as it was", lab.profile.name, {}], ["now", lab.profile.name, lab.values], lab.other && [lab.compare, lab.compare, {}]].filter(Boolean);
+  const now = columns.findIndex(([name]) => name === "now");
+  const ask = async (q, marks, profile, parameters) => {
+    const found = await post("/v1/search", { query: q, profile, parameters, limit: 20 });
     return ndcg(await countedAs(found, Object.keys(marks).filter((id) => marks[id] === 1)), marks);
   };
   const lines = [];
-  const changed = Object.keys(lab.values).length > 0;
   const round = (lab.judging = {}); // a later one has the newer numbers
   for (const [q, marks] of all.slice(0, 50)) {
-    let now, before;
+    let scores;
     try {
-      [now, before] = await Promise.all([ask(q, lab.values, marks), changed ? ask(q, {}, marks) : null]);
+      scores = await Promise.all(columns.map(([, profile, parameters]) => ask(q, marks, profile, parameters)));
     } catch (e) {
       // A mean without it would be of other queries.
       if (lab.judging === round) lab.scores.replaceChildren(make("p", { role: "alert" }, `${q}: ${e.message}`), ...ofMarks(lab));
       return;
     }
     if (lab.judging !== round) return;
-    lines.push({ q, now, before });
+    lines.push([q, scores]);
   }
-  const mean = (name) => lines.reduce((n, l) => n + l[name], 0) / lines.length;
-  const line = (name, now, before) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number" }, before === null ? "" : before.toFixed(3)), make("td", { class: "number" }, now.toFixed(3)));
+  const line = ([name, scores]) => make("tr", {}, make("th", { scope: "row" }, name), ...scores.map((n, i) => {
+    const by = changed && i === now ? n - scores[0] : 0;
+    return make("td", { class: by > 0 ? "number up" : by < 0 ? "number down" : "number" }, by > 0 ? "▲ " : by < 0 ? "▼ " : "", n.toFixed(3));
+  }));
   lab.scores.replaceChildren(
     make("table", { class: "plain", "aria-label": "Queries with marks" },
-      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "nDCG@10"), make("th", { scope: "col", class: "number" }, changed ? "as it was" : ""), make("th", { scope: "col", class: "number" }, "now"))),
-      make("tbody", {}, ...lines.map((l) => line(l.q, l.now, l.before)), line("mean", mean("now"), changed ? mean("before") : null))),
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "nDCG@10"), ...columns.map(([name]) => make("th", { scope: "col", class: "number" }, name)))),
+      make("tbody", {}, ...lines.map(line), line(["mean", columns.map((_, i) => lines.reduce((n, [, scores]) => n + scores[i], 0) / lines.length)]))),
     ...ofMarks(lab));
 }
 
@@ -449,7 +487,7 @@ function download(name, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** Saves something on the server by a name that is asked for; null when it was not. Who may not gets a file. */
+/** Saves something on the server by a name that is asked for; null when it was not. Who may not gets a file, as text makes it of a name: its own and what is in it. */
 async function save(kind, what, suggestion, body, text) {
   const name = prompt(`Name of the ${what} (small letters, digits, - and _)`, suggestion);
   if (!name) return null;
@@ -457,7 +495,7 @@ async function save(kind, what, suggestion, body, text) {
     page.notes([`"${name}" is no name: small letters, digits, - and _, a letter first`]);
     return null;
   }
-  const put = (replace) => post(`/v1/${kind}/${name}`, { ...body, replace }, undefined, "PUT");
+  const put = (replace) => post(`/v1/${kind}/${name}`, { ...body(name), replace }, undefined, "PUT");
   try {
     const saved = await put(false).catch((e) => {
       const taken = e.status === 409 && !e.problem?.errors?.length; // with errors, parameters contradict each other
@@ -471,23 +509,26 @@ async function save(kind, what, suggestion, body, text) {
       page.notes([e.message]);
       return null;
     }
-    download(`${name}.yaml`, text(name));
-    page.notes([`${e.message}: it is in your downloads, as ${name}.yaml.`]);
+    const [file, content] = text(name);
+    download(file, content);
+    page.notes([`${e.message}: it is in your downloads, as ${file}.`]);
     return null;
   }
 }
 
-/** A profile that extends this one with the numbers as they are. */
+/** A profile that extends this one with the numbers as they are; one of one's own may take them itself. */
 async function saveProfile(lab) {
-  const body = { extends: lab.profile.name, about: `Like ${lab.profile.name}, with numbers from the lab.`, parameters: lab.values };
-  const name = await save("profiles", "profile", `${lab.profile.name}-mine`, body, (n) => profileText(n, lab.profile, lab.values));
+  const from = lab.profile.name, mine = `${from}-mine`;
+  const body = (name) => ({ extends: from, ...(name === from ? {} : { about: `Like ${from}, with numbers from the lab.` }), parameters: lab.values });
+  const file = (name) => (name === from ? file(mine) : [`${name}.yaml`, profileText(name, lab.profile, lab.values)]);
+  const name = await save("profiles", "profile", lab.profile.builtin ? mine : from, body, file);
   if (!name) return;
   const said = document.getElementById("notes").textContent; // where it lies
   await page.go(labAddress(lab, { profile: name, set: {} }));
   page.notes([said]);
 }
 
-export function profileText(name, profile, values) {
+function profileText(name, profile, values) {
   const lines = [`name: ${name}`, `about: Like ${profile.name}, with numbers from the lab.`, `extends: ${profile.name}`];
   const set = Object.entries(values);
   if (set.length) lines.push("parameters:", ...set.map(([k, v]) => `  ${k}: ${/^-?[\d.]+$/.test(v) ? v : JSON.stringify(v)}`));
@@ -496,6 +537,6 @@ export function profileText(name, profile, values) {
 
 function saveJudged() {
   const queries = Object.entries(judged()).map(([query, marks]) => ({ query, expect: Object.keys(marks).filter((id) => marks[id] === 1) })).filter((q) => q.expect.length);
-  const text = () => ["queries:", ...queries.flatMap((q) => [`  - query: ${JSON.stringify(q.query)}`, "    expect:", ...q.expect.map((id) => `      - ${JSON.stringify(id.slice(id.indexOf(":") + 1))}`)])].join("\n") + "\n";
-  return save("judged", "set of judgements", "judged", { queries }, text);
+  const file = (name) => [`${name}.yaml`, ["queries:", ...queries.flatMap((q) => [`  - query: ${JSON.stringify(q.query)}`, "    expect:", ...q.expect.map((id) => `      - ${JSON.stringify(id.slice(id.indexOf(":") + 1))}`)])].join("\n") + "\n"];
+  return save("judged", "set of judgements", "judged", () => ({ queries }), file);
 }

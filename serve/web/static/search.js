@@ -30,7 +30,9 @@ export async function show(main, s, thePage, signal) {
   const column = make("div", {}, list);
   if (!found.results.length) column.append(make("p", { class: "empty" }, await nothing(signal)));
   if (found.total.relation === "gte" && limit < most) column.append(more(limit, s));
+  const held = main.contains(document.activeElement) && document.activeElement.dataset.narrow;
   main.replaceChildren(make("h1", { class: "hidden" }, "Results"), make("div", { class: "columns" }, column, facets(found.facets || {}, s)));
+  if (held) main.querySelector(`[data-narrow="${CSS.escape(held)}"]`)?.focus({ preventScroll: true }); // the keyboard goes on where it was
   select(selected, false);
   const open = new Set(opened(s));
   await Promise.all(found.results.map((r, i) => open.has(r.rank) && why(list.children[i], r, s, signal)));
@@ -66,7 +68,7 @@ function line(r, i, s) {
     make("div", { class: "place" },
       make("span", {}, make("bdi", { dir: "ltr" }, r.path), `:${r.line}`),
       r.date && make("time", { datetime: r.date }, r.date.slice(0, 10)),
-      ...r.tags.slice(0, 6).map((t) => make("button", { type: "button", class: "chip", onclick: () => filterBy("tag", t, s) }, "#" + t)),
+      ...r.tags.slice(0, 6).map((t) => make("button", { type: "button", class: "chip", onclick: () => narrow(markOf("tag", t), s) }, "#" + t)),
       r.file && make("a", { href: editorAddress(r.file, r.line), "data-editor": "" }, "open in editor"),
       r.confidence_level && make("span", { title: "how sure it is that this answers the query" }, `confidence: ${r.confidence_level}`),
       make("button", { type: "button", class: "chip score", "aria-expanded": "false", title: "Why does it stand here?", onclick: () => toggle(item, r) }, score(r.score))));
@@ -102,34 +104,43 @@ const more = (limit, s) => make("button", { type: "button", class: "more", oncli
   page.go(address({ ...s, n: Math.min(most, limit + step) }));
 } }, "More");
 
-const marks = { tag: (v) => `tag:${v}`, folder: (v) => `path:${quoted(v + "/")}`, ext: (v) => `ext:${v}` };
 const quoted = (v) => (/[\s"()]/.test(v) ? `"${v.replaceAll('"', "")}"` : v);
+/** What a filter says to narrow to a value. */
+const markOf = (kind, value) => (kind === "folder" ? `path:${quoted(value + "/")}` : `${kind}:${quoted(value)}`);
+const narrowedTo = (s) => (s.filter ? s.filter.split(/ (?=[a-z]+:)/) : []);
 
-function filterBy(kind, value, s) {
-  const mark = marks[kind](kind === "tag" ? quoted(value) : value);
-  const parts = s.filter ? s.filter.split(/ (?=[a-z]+:)/) : [];
-  const at = parts.indexOf(mark);
-  if (at < 0) parts.push(mark);
-  else parts.splice(at, 1);
-  page.go(address({ q: s.q, filter: parts.join(" "), profile: s.profile }));
+/** Narrows the results to what a mark says, or no longer. */
+function narrow(mark, s) {
+  const parts = narrowedTo(s), others = parts.filter((p) => p !== mark);
+  page.go(address({ q: s.q, filter: (others.length < parts.length ? others : [...parts, mark]).join(" "), profile: s.profile }));
 }
+
+/** The kinds of facets that were unfolded or folded by hand. */
+const unfolded = new Map();
+/** A path, which breaks behind its slashes. */
+const path = (text) => text.split(/(?<=\/)/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
 
 function facets(found, s) {
   const aside = make("aside", { "aria-label": "Narrow" });
-  const active = s.filter || "";
-  if (active) {
-    aside.append(make("h2", {}, "Narrowed to"), make("ul", {}, ...active.split(/ (?=[a-z]+:)/).map((f) => make("li", {},
-      make("button", { type: "button", "aria-pressed": "true", title: "take it away", onclick: () => page.go(address({ q: s.q, profile: s.profile, filter: active.split(/ (?=[a-z]+:)/).filter((x) => x !== f).join(" ") })) }, apart(f), " ×")))));
-  }
+  const active = narrowedTo(s);
+  const taken = (title, text, go, more) => aside.append(make("h2", {}, title), make("ul", {}, ...text.map((t) => make("li", {},
+    make("button", { type: "button", "aria-pressed": "true", title: "take it away", onclick: () => go(t), ...more?.(t) }, apart(t), " ×")))));
+  if (s.profile) taken("Ranked by", [s.profile], () => page.go(address({ q: s.q, filter: s.filter })));
+  if (active.length) taken("Narrowed to", active, (f) => narrow(f, s), (f) => ({ "data-narrow": f }));
   for (const [kind, title] of [["tag", "Tags"], ["folder", "Folders"], ["ext", "Kinds"]]) {
     const all = (found[kind] || []).filter((v) => v.value);
     // A folder that holds nothing but another one of the list narrows to the same.
     const values = kind === "folder" ? all.filter((v) => !all.some((w) => w.count === v.count && w.value.startsWith(v.value + "/"))) : all;
     if (!values.length || (kind === "ext" && values.length < 2)) continue;
-    const list = make("ul", {}, ...values.slice(0, 8).map((v) => make("li", {},
-      make("button", { type: "button", "aria-pressed": String(active.includes(marks[kind](v.value))), onclick: () => filterBy(kind, v.value, s) }, v.value),
-      make("span", {}, " " + number(v.count)))));
-    aside.append(make("details", { open: matchMedia("(min-width: 52rem)").matches }, make("summary", {}, title), list));
+    const list = make("ul", {}, ...values.slice(0, 8).map((v) => {
+      const mark = markOf(kind, v.value);
+      return make("li", {},
+        make("button", { type: "button", "data-narrow": mark, "aria-pressed": String(active.includes(mark)), onclick: () => narrow(mark, s) }, ...path(v.value)),
+        make("span", {}, " " + number(v.count)));
+    }));
+    const details = make("details", { open: unfolded.get(kind) ?? matchMedia("(min-width: 52rem)").matches },
+      make("summary", { onclick: () => unfolded.set(kind, !details.open) }, title), list);
+    aside.append(details);
   }
   return aside;
 }

@@ -1,6 +1,6 @@
 // What is indexed, what waits, what was left out and why.
 
-import { Fault, get, make, number, post, size } from "./api.js";
+import { Fault, get, make, number, post, size, text } from "./api.js";
 
 const row = (...cells) => make("tr", {}, ...cells.map((c, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, c)));
 /** The first entries of a long list, and how many more there are. */
@@ -11,18 +11,24 @@ let measuring = false; // whether recall was, when it was last looked at
 let drawn = "", timer;
 
 export async function show(main, s, page, signal, again) {
-  const [st, unwell] = await Promise.all([get("/v1/status", {}, signal), get("/readyz", {}, signal).catch((e) => (e instanceof Fault ? e.message : ""))]); // else it is well, in words that are no JSON
-  // While something is under way the page looks again by itself.
+  const silent = (e) => { if (!(e instanceof Fault)) throw e; return e.message; };
+  const [st, unwell, metrics] = await Promise.all([get("/v1/status", {}, signal), text("/readyz", signal).then(() => "", silent),
+    text("/metrics", signal).catch((e) => { silent(e); return ""; })]); // not everybody may have them
+  // The page looks again by itself, and soon while something is under way.
   const look = () => show(main, s, page, signal, true).catch((e) => {
     if (e.name === "AbortError") return;
     page.notes([e.message]);
     drawn = ""; // the note goes with the next answer, also where that is as before
-    if (e.status === 0) later();
+    if (e.status === 0) later(1000);
   });
-  const later = () => { clearTimeout(timer); timer = setTimeout(look, 1000); };
-  if (unwell || st.pending.length || st.tasks.waiting || st.recall?.measuring) later();
-  const now = JSON.stringify([st, unwell]);
-  if (again && now === drawn) return;
+  const later = (pause) => { clearTimeout(timer); timer = setTimeout(look, pause); };
+  later(unwell || st.pending.length || st.tasks.waiting || st.recall?.measuring ? 1000 : 5000);
+  const looked = st.watch ? `${new Date(st.watch.at).toLocaleString()}, in ${st.watch.took_ms.toFixed(0)} ms` : "", searches = speed(metrics);
+  const now = JSON.stringify([{ ...st, watch: { ...st.watch, at: 0, took_ms: 0 } }, unwell]);
+  if (again && now === drawn) { // whoever reads is not disturbed
+    for (const [id, said] of [["looked", looked], ["searches", searches]]) if (document.getElementById(id)) document.getElementById(id).textContent = said;
+    return;
+  }
   drawn = now;
   page.count(st.recall?.measuring ? "Recall is being measured." : measuring ? "Recall was measured." : "");
   measuring = Boolean(st.recall?.measuring);
@@ -40,26 +46,39 @@ export async function show(main, s, page, signal, again) {
       row("generation", String(st.generation)),
       row("tasks", `${st.tasks.waiting} wait, ${st.tasks.failed} failed`),
       row("state", unwell || "ready, the store answers"),
+      ...(metrics ? [row("searches", make("span", { id: "searches" }, searches))] : []),
     ]),
   ];
   if (st.vectors) sections.push(recall(st, look, page));
   if (st.watch) {
     sections.push(table("Freshness", [
-      row("last look", new Date(st.watch.at).toLocaleString()),
-      row("it took", `${st.watch.took_ms.toFixed(0)} ms`),
+      row("last look", make("span", { id: "looked" }, looked)),
       ...(st.watch.changed ? [row("last change", new Date(st.watch.changed).toLocaleString())] : []),
-      ...(st.watch.bytes_per_second ? [row("speed", `${size(st.watch.bytes_per_second)}/s`)] : []),
+      ...(st.watch.bytes_per_second ? [row("indexing", `${size(st.watch.bytes_per_second)}/s`)] : []),
       ...(st.watch.embed_error ? [row("vectors are missing", st.watch.embed_error)] : []),
     ]));
   }
   if (st.pending.length) sections.push(table(`Waiting (${number(st.pending.length)})`, first(st.pending, (p) => row(p.id, p.reason), (text) => row(text))));
   if (st.skipped.length) sections.push(leftOut(st.skipped));
   // What was unfolded and what had the focus stay so.
-  const text = (e) => e.textContent, open = [...main.querySelectorAll("details[open] > summary")].map(text);
-  const focused = main.contains(document.activeElement) && text(document.activeElement);
+  const said = (e) => e.textContent, open = [...main.querySelectorAll("details[open] > summary")].map(said);
+  const focused = main.contains(document.activeElement) && said(document.activeElement);
   main.replaceChildren(make("h1", { class: "hidden" }, "Status"), ...sections);
-  for (const summary of main.querySelectorAll("summary")) if (open.includes(text(summary))) summary.parentElement.open = true;
-  if (focused) [...main.querySelectorAll("summary, button")].find((e) => text(e) === focused)?.focus({ preventScroll: true });
+  for (const summary of main.querySelectorAll("summary")) if (open.includes(said(summary))) summary.parentElement.open = true;
+  if (focused) [...main.querySelectorAll("summary, button")].find((e) => said(e) === focused)?.focus({ preventScroll: true });
+}
+
+/** How many searches there were since the server started, and how long they took, by its metrics. */
+function speed(metrics) {
+  const within = new Map(); // how many took so many seconds at most
+  for (const [, most, n] of metrics.matchAll(/^sheaf_request_seconds_bucket\{operation="search(?:Post)?",le="([^"]+)"\} (\d+)/gm)) within.set(most, (within.get(most) || 0) + Number(n));
+  const all = within.get("+Inf");
+  if (!all) return "none since the server started";
+  const share = (part) => {
+    const most = [...within].find(([, n]) => n >= part * all)[0];
+    return most === "+Inf" ? "longer" : `${Number((most * 1000).toPrecision(3))} ms`;
+  };
+  return `${number(all)} since the server started: half of them within ${share(0.5)}, 99 of 100 within ${share(0.99)}`;
 }
 
 /** The files that were left out, by the reason why; a reason of many files is folded. */
@@ -84,5 +103,5 @@ function recall(st, again, page) {
   const about = r?.measuring ? "It is being measured." : r?.error ? `It could not be measured: ${r.error}`
     : !r?.at ? "It was not measured since the server started." : `Measured ${new Date(r.at).toLocaleString()}${r.generation === st.generation ? "" : "; the index has changed since"}.`;
   const measure = make("button", { type: "button", "aria-disabled": String(Boolean(r?.measuring)), onclick: () => r?.measuring || post("/v1/recall", {}).then(again).catch((e) => e.name === "AbortError" || page.notes([e.message])) }, "Measure");
-  return make("section", { "aria-label": "Recall" }, make("h2", {}, "Recall"), make("table", { class: "plain", "aria-label": "Recall" }, make("tbody", {}, ...fields)), make("p", {}, about, " ", measure));
+  return make("section", { "aria-label": "Recall" }, make("h2", {}, "Recall"), fields.length > 0 && make("table", { class: "plain", "aria-label": "Recall" }, make("tbody", {}, ...fields)), make("p", {}, about, " ", measure));
 }

@@ -1,0 +1,145 @@
+package web_test
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// served serves files with the page on them.
+func served(t *testing.T, files map[string]string) *httptest.Server {
+	t.Helper()
+	f := servetest.Open(t, files, nil)
+	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func do(code string) chromedp.Action { return chromedp.Evaluate(code+"; 0", nil) }
+
+// TestLabCompared: a result is lit in both charts, the second says how its results differ from
+// those of the first, nDCG is that of both, and what only one of them found can be marked.
+func TestLabCompared(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{
+		"long.md":  "# Walrus\n\nThe walrus is a walrus.\n\n## Walrus again\n\nA walrus.\n\n## Walrus at last\n\nOf the walrus.\n",
+		"other.md": "# Other\n\nAbout seals and a walrus, which is not much about a walrus at all.\n",
+	})
+	step(t, ctx, "two profiles", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf&compare=bench"), until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li") && `+shown), shoot("compared"))
+	step(t, ctx, "how they differ", until(`document.querySelector(".two .scroll:last-child svg .up, .two .scroll:last-child svg .down")`))
+	step(t, ctx, "lit in both", do(`window.both = [...document.querySelectorAll(".two .scroll:first-child [role=button]")].find((e) => document.querySelector('.two .scroll:last-child [data-id="' + CSS.escape(e.dataset.id) + '"]'));
+		both.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`), until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`),
+		do(`both.ownerSVGElement.dispatchEvent(new PointerEvent("pointerleave"))`), until(`!document.querySelector(".lit")`),
+		do(`both.dispatchEvent(new MouseEvent("click", {bubbles: true}))`), until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`))
+	step(t, ctx, "nDCG of both", chromedp.Click(".judge ol button", chromedp.ByQuery), until(`[...document.querySelectorAll(".judge th[scope=col]")].map((e) => e.textContent).join() === "nDCG@10,now,bench"`),
+		until(`[...document.querySelectorAll(".judge tbody tr")].every((r) => [...r.querySelectorAll("td")].every((c) => /^[01]\.\d{3}$/.test(c.textContent)) && r.children.length === 3)`))
+	step(t, ctx, "what is marked and not found stays to be seen", do(`localStorage.setItem("sheaf-judged", JSON.stringify({walrus: {"notes:gone.md": 1}}))`), chromedp.Navigate(s.URL+"/?view=lab&q=walrus"),
+		until(`document.querySelector(".judge ul li")?.textContent.includes("notes:gone.md") && document.querySelector(".judge ul li button").ariaPressed === "true"`),
+		chromedp.Click(".judge ul li button", chromedp.ByQuery), until(`document.querySelector(".judge ul li button").ariaPressed === "false" && !document.querySelector(".judge table")`))
+}
+
+// TestLabStill: steps that move nothing take no room from those that do, and the results are in
+// sight before anything is scrolled.
+func TestLabStill(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(shown),
+		until(`(() => { const last = document.querySelector("svg.lab [role=button] circle").getBoundingClientRect(), box = document.querySelector(".scroll").getBoundingClientRect(); return last.left >= box.left && last.right + 200 < box.right; })()`),
+		until(`(() => { const heads = [...document.querySelectorAll("svg.lab .head")].map((e) => e.getAttribute("x") - 0), gaps = heads.slice(1).map((x, i) => x - heads[i]); return Math.min(...gaps) < 100 && Math.max(...gaps) > 150; })()`))
+	step(t, ctx, "a number is explained while it is held", emulation.SetFocusEmulationEnabled(true), chromedp.Focus(`.lab-controls input`, chromedp.ByQuery), until(`document.querySelector(".lab-bar + .place").textContent.startsWith("meaning: ")`),
+		chromedp.Focus("#query"), until(`!document.querySelector(".lab-bar + .place").textContent.startsWith("meaning: ")`))
+}
+
+// TestLabUpdate: a profile of one's own takes other numbers, and keeps those that it has.
+func TestLabUpdate(t *testing.T) {
+	ctx := browser(t)
+	s, f := start(t)
+	answer(ctx)
+	set := func(name, value string) chromedp.Action {
+		return do(`{ const field = document.querySelector('.lab-controls [data-name=` + name + `] input[type=text]'); field.value = "` + value + `"; field.dispatchEvent(new Event("change", {bubbles: true})); }`)
+	}
+	save := chromedp.Click(`//button[text()="Save as profile"]`, chromedp.BySearch)
+	step(t, ctx, "a profile", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), set("meaning", "0.5"), until(`location.search.includes("set.meaning")`), save,
+		until(`document.querySelector(".lab-bar select").value === "sheaf-mine" && !location.search.includes("set.")`))
+	step(t, ctx, "with another number", set("names", "0.25"), until(`location.search.includes("set.names")`), save, until(`!location.search.includes("set.") && document.getElementById("notes").textContent.includes("sheaf-mine.yaml")`),
+		until(`document.querySelector('.lab-controls [data-name=names] input[type=text]').value === "0.25" && document.querySelector('.lab-controls [data-name=meaning] input[type=text]').value === "0.5" && !document.querySelector(".lab-controls .changed")`))
+	text, err := os.ReadFile(filepath.Join(f.Options.ProfileDirs[0], "sheaf-mine.yaml"))
+	if err != nil || !strings.Contains(string(text), "extends: sheaf\n") || !strings.Contains(string(text), "names: 0.25") || !strings.Contains(string(text), "meaning: 0.5") {
+		t.Errorf("it is\n%s, %v", text, err)
+	}
+}
+
+// TestArithmeticFolds: of long arithmetic as much is open as one looks over, the rest unfolds,
+// and stays so in the lab while numbers change.
+func TestArithmeticFolds(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	lines := func(n string) chromedp.Action {
+		return until(`[...document.querySelectorAll(".why li")].filter((e) => e.checkVisibility()).length ` + n)
+	}
+	step(t, ctx, "among the results", chromedp.Navigate(s.URL+"/?q=undo+commit&why=1"), until(`document.querySelector(".why")`), until(`document.querySelectorAll(".why li").length > 25`), lines("<= 17"), lines("> 5"))
+	step(t, ctx, "all of it", chromedp.Click(`.why > button`, chromedp.ByQuery), lines("=== document.querySelectorAll('.why li').length"), chromedp.Click(`.why > button`, chromedp.ByQuery), lines("=== 1"))
+	step(t, ctx, "in the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit"), chromedp.WaitVisible("svg.lab .node"), do(`document.querySelector("svg.lab [role=button]").dispatchEvent(new MouseEvent("click", {bubbles: true}))`), until(`document.querySelector(".why")`), lines("<= 17"),
+		do(`{ const d = document.querySelector(".why details:not([open])"); window.unfolded = d.dataset.at; window.old = document.querySelector(".why"); d.open = true; }`),
+		do(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.value) + 0.05; r.dispatchEvent(new Event("input", {bubbles: true})); }`),
+		until(`document.querySelector(".why") && document.querySelector(".why") !== old && document.querySelector('.why [data-at="' + unfolded + '"]')?.open`))
+}
+
+// TestPageNarrow: the facets say what is chosen and nothing else, stay unfolded as they were, and
+// keep the keyboard; a profile that ranks is named, and can be left.
+func TestPageNarrow(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{
+		"a/b/one.md":   "---\ntags: [git, github]\n---\n# One\n\nA walrus.\n",
+		"a/two.md":     "---\ntags: [git]\n---\n# Two\n\nA walrus.\n",
+		"c/three.md":   "# Three\n\nA walrus.\n",
+		"c/b d/two.md": "# Four\n\nA walrus.\n",
+	})
+	pressed := func(want string) chromedp.Action {
+		return until(`[...document.querySelectorAll("aside details [aria-pressed=true]")].map((e) => e.textContent).join() === "` + want + `" && ` + shown)
+	}
+	step(t, ctx, "a tag that begins as another does", chromedp.Navigate(s.URL+"/?q=walrus"), pressed(""), chromedp.Click(`aside button[data-narrow="tag:github"]`), pressed("github"),
+		until(`document.activeElement.dataset.narrow === "tag:github" && document.querySelectorAll("#results > li").length === 1`))
+	step(t, ctx, "no more", chromedp.KeyEvent(kb.Enter), pressed(""), until(`document.activeElement.matches("aside details [data-narrow='tag:github']")`))
+	step(t, ctx, "a folder within another", chromedp.Navigate(s.URL+"/?q=walrus&filter=path:a/b/"), pressed("a/b"))
+	step(t, ctx, "what is folded stays so", chromedp.Click(`aside details:last-of-type summary`, chromedp.ByQuery), until(`!document.querySelector("aside details:last-of-type").open`), chromedp.SendKeys("#query", "es"), until(`location.search.includes("walruses") && `+shown),
+		until(`document.querySelector("aside details:first-of-type").open && !document.querySelector("aside details:last-of-type").open`))
+	step(t, ctx, "a profile", chromedp.Navigate(s.URL+"/?q=walrus&profile=rrf"), until(`document.querySelector("aside")?.textContent.includes("rrf") && `+shown), chromedp.Click("aside button", chromedp.ByQuery), until(`location.search === "?q=walrus" && !document.querySelector("aside").textContent.includes("rrf") && `+shown))
+}
+
+// TestPageBack: who goes back while the box has the focus finds in it what is shown, and every
+// view has a title of its own.
+func TestPageBack(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	step(t, ctx, "another query", chromedp.Navigate(s.URL+"/?view=document&id=git.md&q=undo"), until(shown), chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"), until(`location.search === "?q=undos" && `+shown),
+		chromedp.NavigateBack(), until(`document.body.dataset.view === "document" && document.getElementById("query").value === "undo" && document.activeElement.id === "query" && `+shown))
+	for address, want := range map[string]string{"/": "Search – Sheaf", "/?q=commit": "commit – Sheaf", "/?view=lab&q=commit": "commit – Lab – Sheaf", "/?view=lab": "Lab – Sheaf", "/?view=status": "Status – Sheaf", "/?view=document&id=git.md": "Git – Sheaf"} {
+		step(t, ctx, address, chromedp.Navigate(s.URL+address), until(shown), until(`document.title === "`+want+`"`))
+	}
+}
+
+// TestPageAgain: what failed because the server was away is asked again, and the note goes; the
+// status says how long searches took, and what is new, while nobody does anything.
+func TestPageAgain(t *testing.T) {
+	ctx := browser(t)
+	s, f := start(t)
+	step(t, ctx, "similar", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown), do(`window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError("down"))`),
+		chromedp.Click(".facts button", chromedp.ByQuery), until(`document.getElementById("notes").textContent.includes("asks again")`), do(`window.fetch = window.real`), until(`document.querySelector(".facts h2") && document.getElementById("notes").textContent === ""`))
+	step(t, ctx, "the status", chromedp.Navigate(s.URL+"/?view=status"), until(`document.getElementById("searches")?.textContent === "none since the server started" && `+shown), do(`window.table = document.querySelector("main table"); fetch("/v1/search?query=commit")`),
+		until(`/^1 since the server started: half of them within \d/.test(document.getElementById("searches").textContent) && document.querySelector("main table") === table`))
+	f.Write(t, "new.md", "# New\n\nOne more.\n")
+	f.Index(t)
+	step(t, ctx, "a new note", until(`document.querySelector("main table") !== table && document.querySelector("main").textContent.includes("8,")`))
+}

@@ -57,6 +57,9 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 	result := found.result
 	vector, words := slices.Index(result.Legs, "vector"), slices.Index(result.Legs, "text")
 	out := &Fused{Results: []FusedResult{}, Degraded: result.Degraded, Warnings: append(slices.Clone(result.Warnings), r.outdated()...), Timings: steps}
+	if vector < 0 || words < 0 { // one leg answers alone, and that is no fault
+		out.Warnings = append(out.Warnings, result.Notes...)
+	}
 	rank := func(h *search.Hit, leg int) int {
 		if leg < 0 || leg >= len(h.Legs) {
 			return 0

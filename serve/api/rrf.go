@@ -106,7 +106,7 @@ type RRFData struct {
 	Method   string      `json:"fusion_method" doc:"How the two rankings were joined."`
 	K        int         `json:"rrf_k" doc:"The constant of rrf."`
 	Degraded bool        `json:"degraded,omitempty" doc:"Whether one of the two searches failed and the other answers."`
-	Warnings []string    `json:"warnings,omitempty" doc:"What failed, when degraded."`
+	Warnings []string    `json:"warnings,omitempty" doc:"What failed, when degraded; else why the answer may be another one later, or one of the two searches was not made."`
 }
 
 // RRFResult is one result.

@@ -231,6 +231,16 @@ func TestRRFFailures(t *testing.T) {
 	}
 }
 
+// Without a model words alone are searched, and the answer says why it has no vector ranks.
+func TestRRFWithoutModel(t *testing.T) {
+	s := startOf(t, servetest.Open(t, notes, func(o *serve.Options) { o.Model, o.Embed = nil, nil }), nil)
+	var a rrfAnswer
+	s.get(t, "POST", rrfPath, `{"query": "undo"}`, &a)
+	if a.Data.Degraded || len(a.Data.Results) == 0 || string(a.Data.Results[0]["vector_rank"]) != "null" || len(a.Data.Warnings) != 1 || !strings.Contains(a.Data.Warnings[0], "no embedding model is configured") {
+		t.Errorf("%+v", a.Data)
+	}
+}
+
 // The two searches run together, and each is asked for as many as D10 says.
 func TestRRFSearchesTogether(t *testing.T) {
 	l := &legs{vector: []string{"A"}, text: []string{"B"}, limits: make(chan int, 100), both: make(chan struct{})}

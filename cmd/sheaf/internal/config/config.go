@@ -257,6 +257,19 @@ func unknownKey(name string) error { return sheaf.Invalidf("%s", unknownKeyMessa
 
 func unknownKeyMessage(name string) string {
 	names := Names()
+	section, last, _ := strings.Cut(name, ".")
+	var beside []string
+	for _, n := range names {
+		if rest, ok := strings.CutPrefix(n, section+"."); ok && last != "" {
+			beside = append(beside, rest)
+		}
+	}
+	if len(beside) > 0 {
+		if near := suggest.Nearest(last, beside); near != "" {
+			return fmt.Sprintf("unknown key %q: did you mean %q?", name, section+"."+near)
+		}
+		return fmt.Sprintf("unknown key %q: the keys of %s are %s", name, section, strings.Join(beside, ", "))
+	}
 	if near := suggest.Nearest(name, names); near != "" {
 		return fmt.Sprintf("unknown key %q: did you mean %q?", name, near)
 	}

@@ -206,6 +206,8 @@ func (c *Change) Write() error {
 	target := c.File
 	if real, err := filepath.EvalSymlinks(target); err == nil {
 		target = real // a link to a file kept elsewhere stays a link
+	} else if info, err := os.Lstat(target); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return sheaf.Invalidf("%s is a link to a file that is not there: make that file, or take the link away", target)
 	}
 	dir := filepath.Dir(target)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -224,6 +224,36 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
+// TestLinks: a link to a file that is kept elsewhere stays one, also while that file is not
+// there.
+func TestLinks(t *testing.T) {
+	a := find(t, places(t), "cursor")
+	kept := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(kept, a.File); err != nil {
+		t.Skip(err)
+	}
+	c, err := a.Add(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Write(); err == nil || !strings.Contains(err.Error(), "a link to a file that is not there") {
+		t.Errorf("written: %v", err)
+	}
+	put(t, kept, "{}")
+	if c, err = a.Add(server); err == nil {
+		err = c.Write()
+	}
+	if info, missing := os.Lstat(a.File); err != nil || missing != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("%v, %v, %v", err, info, missing)
+	}
+	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), server.Command) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 // TestTwoOfOneName: which of two members a program reads is not known, so neither
 // is changed.
 func TestTwoOfOneName(t *testing.T) {

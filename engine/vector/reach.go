@@ -18,10 +18,10 @@ import (
 
 // deviations is how many standard deviations an estimate may be too low in a search
 // for the nearest k. Of many neighbors those that are lost are nearly always among the
-// last, four in a thousand, and half as many rows are read.
+// last, four to eight in a thousand, and half as many rows are read.
 func deviations(k int) float64 {
-	const few = 20
-	if k > few {
+	const many = 20
+	if k >= many {
 		return 2
 	}
 	return 3

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -142,4 +144,16 @@ func TestPageAgain(t *testing.T) {
 	f.Write(t, "new.md", "# New\n\nOne more.\n")
 	f.Index(t)
 	step(t, ctx, "a new note", until(`document.querySelector("main table") !== table && document.querySelector("main").textContent.includes("8,")`))
+}
+
+// TestPageForbidden: a browser that keeps nothing for pages, which is how some are set, shows this one.
+func TestPageForbidden(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	step(t, ctx, "nothing is kept", chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(`for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, {get() { throw new DOMException("it is forbidden", "SecurityError"); }})`).Do(ctx)
+		return err
+	}))
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=undo+commit"), until(`document.querySelector("#result-0") && `+shown), chromedp.Click("#theme"))
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=undo+commit"), until(`document.querySelector(".judge li") && `+shown), chromedp.Click(".judge ol button", chromedp.ByQuery), until(`document.querySelector(".judge table")?.textContent.includes("undo commit1.000")`))
 }

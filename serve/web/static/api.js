@@ -9,9 +9,21 @@ export class Fault extends Error {
   }
 }
 
+/** What the browser keeps, or the page itself where that is forbidden. */
+function storage(name) {
+  try {
+    window[name].getItem("");
+    return window[name];
+  } catch {
+    const all = new Map();
+    return { getItem: (key) => all.get(key) ?? null, setItem: (key, value) => all.set(key, value), removeItem: (key) => all.delete(key) };
+  }
+}
+export const kept = storage("localStorage"), session = storage("sessionStorage");
+
 async function send(path, options, read = (response) => response.json()) {
   const headers = { ...options.headers };
-  const key = sessionStorage.getItem(keyName);
+  const key = session.getItem(keyName);
   if (key) headers.Authorization = `Bearer ${key}`;
   let response;
   try {
@@ -63,7 +75,7 @@ async function paused() {
 
 /** Whether there is a key now that a request was not refused with. */
 async function another(tried, said) {
-  if (sessionStorage.getItem(keyName) !== tried) return true; // while it was asked
+  if (session.getItem(keyName) !== tried) return true; // while it was asked
   if (declined && !tried) return false;
   return askKey(tried ? said : "");
 }
@@ -73,15 +85,15 @@ export function askKey(fault = "") {
   return (asking ||= paused().then(() => new Promise((done) => {
     const dialog = document.getElementById("login"), field = document.getElementById("key");
     document.getElementById("key-fault").textContent = fault;
-    document.getElementById("forget").hidden = fault || !sessionStorage.getItem(keyName);
+    document.getElementById("forget").hidden = fault || !session.getItem(keyName);
     document.getElementById("another").hidden = false;
     field.value = "";
     dialog.returnValue = "";
     dialog.showModal();
     dialog.addEventListener("close", () => {
       const given = dialog.returnValue === "use";
-      if (given) sessionStorage.setItem(keyName, field.value.trim());
-      else if (fault || dialog.returnValue === "forget") sessionStorage.removeItem(keyName);
+      if (given) session.setItem(keyName, field.value.trim());
+      else if (fault || dialog.returnValue === "forget") session.removeItem(keyName);
       field.value = "";
       declined = !given;
       asking = null;
@@ -149,7 +161,7 @@ export const score = (s) => (Math.abs(s) < 0.01 && s !== 0 ? s.toExponential(2) 
 
 /** The address that opens a file in the person's editor. */
 export function editorAddress(file, line) {
-  const pattern = localStorage.getItem("sheaf-editor") || "obsidian://open?path={path}";
+  const pattern = kept.getItem("sheaf-editor") || "obsidian://open?path={path}";
   const path = pattern.startsWith("obsidian:") ? encodeURIComponent(file) : encodeURI(file).replaceAll("#", "%23").replaceAll("?", "%3F");
   return pattern.replaceAll("{path}", path).replaceAll("{line}", String(line));
 }

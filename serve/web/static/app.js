@@ -1,6 +1,6 @@
 // The page: which view is shown, the search box, the keys. State lives in the URL.
 
-import { address, askKey, Fault, make } from "./api.js";
+import { address, askKey, Fault, kept, make, session } from "./api.js";
 import * as search from "./search.js";
 
 const views = { search };
@@ -168,22 +168,22 @@ document.addEventListener("keydown", (e) => {
 
 document.getElementById("help").addEventListener("click", showKeys);
 const another = document.getElementById("another");
-another.hidden = !sessionStorage.getItem("sheaf-key");
+another.hidden = !session.getItem("sheaf-key");
 another.addEventListener("click", async () => {
-  const had = sessionStorage.getItem("sheaf-key");
-  if ((await askKey()) || had !== sessionStorage.getItem("sheaf-key")) show();
+  const had = session.getItem("sheaf-key");
+  if ((await askKey()) || had !== session.getItem("sheaf-key")) show();
 });
 const editor = document.getElementById("editor");
-editor.value = localStorage.getItem("sheaf-editor") || "obsidian://open?path={path}";
-editor.addEventListener("change", () => localStorage.setItem("sheaf-editor", editor.value));
+editor.value = kept.getItem("sheaf-editor") || "obsidian://open?path={path}";
+editor.addEventListener("change", () => kept.setItem("sheaf-editor", editor.value));
 
 const root = document.documentElement;
-const theme = localStorage.getItem("sheaf-theme");
+const theme = kept.getItem("sheaf-theme");
 if (theme) root.dataset.theme = theme;
 document.getElementById("theme").addEventListener("click", () => {
   const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("sheaf-theme", root.dataset.theme);
+  kept.setItem("sheaf-theme", root.dataset.theme);
 });
 
 show();

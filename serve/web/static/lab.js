@@ -1,7 +1,7 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, apart, arithmetic, contained, documentAddress, get, make, draw, number, post, score, trail } from "./api.js";
+import { address, apart, arithmetic, contained, documentAddress, get, kept, make, draw, number, post, score, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
 const judgedKey = "sheaf-judged";
@@ -369,8 +369,8 @@ async function whyNot(lab) {
 }
 
 // Judgements: what is right and wrong, kept in the browser.
-const judged = () => JSON.parse(localStorage.getItem(judgedKey) || "{}");
-const keep = (all) => localStorage.setItem(judgedKey, JSON.stringify(all));
+const judged = () => JSON.parse(kept.getItem(judgedKey) || "{}");
+const keep = (all) => kept.setItem(judgedKey, JSON.stringify(all));
 
 function judgeList(lab) {
   const mark = (id, value) => {

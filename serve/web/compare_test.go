@@ -58,7 +58,7 @@ func TestLabStill(t *testing.T) {
 	s, _ := start(t)
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"), until(shown),
 		until(`(() => { const last = document.querySelector("svg.lab [role=button] circle").getBoundingClientRect(), box = document.querySelector(".scroll").getBoundingClientRect(); return last.left >= box.left && last.right + 200 < box.right; })()`),
-		until(`(() => { const heads = [...document.querySelectorAll("svg.lab .head")].map((e) => e.getAttribute("x") - 0), gaps = heads.slice(1).map((x, i) => x - heads[i]); return Math.min(...gaps) < 100 && Math.max(...gaps) > 150; })()`))
+		until(`(() => { const heads = [...document.querySelectorAll("svg.lab .head")].map((e) => e.getAttribute("x") - 0), gaps = heads.slice(1).map((x, i) => x - heads[i]); return Math.min(...gaps) < 110 && Math.max(...gaps) > 150; })()`))
 	step(t, ctx, "a number is explained while it is held", emulation.SetFocusEmulationEnabled(true), chromedp.Focus(`.lab-controls input`, chromedp.ByQuery), until(`document.querySelector(".lab-bar + .place").textContent.startsWith("meaning: ")`),
 		chromedp.Focus("#query"), until(`!document.querySelector(".lab-bar + .place").textContent.startsWith("meaning: ")`))
 }

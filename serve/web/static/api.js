@@ -119,6 +119,9 @@ export const listed = (names, between) => names.flatMap((n, i) => (i < names.len
 /** The headings above a passage and its own. */
 export const trail = (hierarchy) => listed(hierarchy, " › ");
 
+/** A path or name, which breaks behind its slashes and underscores. */
+export const breaking = (text) => text.split(/(?<=[/_])/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
+
 /** The same for SVG. */
 export function draw(name, attributes = {}, ...children) {
   const e = document.createElementNS("http://www.w3.org/2000/svg", name);

@@ -1,7 +1,7 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, apart, arithmetic, contained, documentAddress, get, kept, make, draw, number, post, score, trail } from "./api.js";
+import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, post, score, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
 const judgedKey = "sheaf-judged";
@@ -144,7 +144,7 @@ const failure = (name, fault) => make("p", { class: "empty" }, apart(name), `: $
 /** A slider or a list for a parameter. What is not touched keeps its default, which may be an expression. */
 function control(lab, p) {
   const value = lab.values[p.name];
-  const box = make("label", { title: p.about, "data-name": p.name }, make("span", {}, p.name));
+  const box = make("label", { title: p.about, "data-name": p.name }, make("span", {}, ...breaking(p.name)));
   const put = (v) => {
     if (v === "" || v === p.default) delete lab.values[p.name];
     else lab.values[p.name] = v;
@@ -238,7 +238,7 @@ function light(within, id) {
 /** Draws the columns and the lines between them. before is the answer that its results are compared with. */
 function chart(lab, answer, before) {
   const columns = columnsOf(answer);
-  const top = 62, high = 26, narrow = 92, wide = 196, lastWide = 240;
+  const top = 62, high = 26, narrow = 100, wide = 196, lastWide = 240;
   // A step that moved nothing needs no room for names: those to its left hold.
   const still = new Set(columns.filter(unmoved));
   const at = new Map();
@@ -268,10 +268,10 @@ function chart(lab, answer, before) {
     return Math.min(x(k) + (text ? 14 : 8) + 6.6 * text.length, end - 20);
   };
   columns.forEach((c, i) => {
-    const room = still.has(c) ? 13 : 28, [name, rest] = c.step.includes(":") ? [c.step.slice(0, c.step.indexOf(":")), c.step.slice(c.step.indexOf(":") + 1).trim()] : [c.step, ""];
+    const room = still.has(c) ? 14 : 28, [name, rest] = c.step.includes(":") ? [c.step.slice(0, c.step.indexOf(":")), c.step.slice(c.step.indexOf(":") + 1).trim()] : [c.step, ""];
     svg.append(
       draw("text", { class: "sub", x: x(i), y: 13 }, cut(c.branch || (c.final ? "" : "all"), Math.min(room, 22))),
-      draw("text", { class: "head", x: x(i), y: 30 }, cut(name, Math.min(room, 22)), draw("title", {}, c.step)),
+      draw("text", { class: "head", x: x(i), y: 30 }, cut(name, still.has(c) ? 12 : 22), draw("title", {}, c.step)),
       draw("text", { class: "sub", x: x(i), y: 46 }, cut(rest.replace(/[{}]/g, "") || `${c.found} found`, room), draw("title", {}, `${c.step}: ${c.found} found`)));
     if (!still.has(c) && [...shown].some((id) => c.at.get(id) >= rows)) svg.append(draw("text", { class: "sub", x: x(i) + 8, y: y(rows) + 4 }, "below"));
     for (const from of c.from) {

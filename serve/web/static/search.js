@@ -1,6 +1,6 @@
 // Results while one types, with facets.
 
-import { address, apart, arithmetic, documentAddress, editorAddress, get, make, marked, number, score } from "./api.js";
+import { address, apart, arithmetic, breaking, documentAddress, editorAddress, get, make, marked, number, score } from "./api.js";
 
 let selected = -1;
 let answer = null;
@@ -117,9 +117,6 @@ function narrow(mark, s) {
 
 /** The kinds of facets that were unfolded or folded by hand. */
 const unfolded = new Map();
-/** A path, which breaks behind its slashes. */
-const path = (text) => text.split(/(?<=\/)/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
-
 function facets(found, s) {
   const aside = make("aside", { "aria-label": "Narrow" });
   const active = narrowedTo(s);
@@ -135,7 +132,7 @@ function facets(found, s) {
     const list = make("ul", {}, ...values.slice(0, 8).map((v) => {
       const mark = markOf(kind, v.value);
       return make("li", {},
-        make("button", { type: "button", "data-narrow": mark, "aria-pressed": String(active.includes(mark)), onclick: () => narrow(mark, s) }, ...path(v.value)),
+        make("button", { type: "button", "data-narrow": mark, "aria-pressed": String(active.includes(mark)), onclick: () => narrow(mark, s) }, ...breaking(v.value)),
         make("span", {}, " " + number(v.count)));
     }));
     const details = make("details", { open: unfolded.get(kind) ?? matchMedia("(min-width: 52rem)").matches },

@@ -107,20 +107,21 @@ func TestRetriedWhenDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
-	tries := 0
+	tries, updated := 0, make(chan error, 1)
 	err = s.retried(t.Context(), 10*time.Second, func() error {
 		if tries++; tries > 1 {
 			return nil
 		}
 		time.AfterFunc(lockStep+lockStep/2, func() {
-			if err := other.Update(t.Context(), catalog.Update{Pending: &map[sheaf.ID]string{"t:a": "vectors"}}); err != nil {
-				t.Error(err)
-			}
+			updated <- other.Update(t.Context(), catalog.Update{Pending: &map[sheaf.ID]string{"t:a": "vectors"}})
 		})
 		_, err := vfs.Disk{}.Lock(name)
 		return err
 	})
 	if err != nil || tries != 2 {
 		t.Errorf("tried %d times, %v; want 2", tries, err)
+	}
+	if err := <-updated; err != nil { // what is changed is seen before the change has returned
+		t.Error(err)
 	}
 }

@@ -193,7 +193,21 @@ const (
 	// StatisticsCandidates counts over the chunks that Filter and Within
 	// let through.
 	StatisticsCandidates
+	// StatisticsFiltered counts over the chunks that Filter lets through, whatever
+	// Within is: scores of chunks that are looked up are those of a search of all.
+	StatisticsFiltered
 )
+
+// CountsAmong reports whether statistics are to be counted over some chunks only.
+func (r *Request) CountsAmong() bool {
+	switch {
+	case r.Text == nil:
+		return false
+	case r.Text.Statistics == StatisticsCandidates:
+		return r.Filter != nil || r.Within != nil
+	}
+	return r.Text.Statistics == StatisticsFiltered && r.Filter != nil
+}
 
 // VectorRequest finds chunks by the similarity (dot product of unit vectors)
 // of their best passage.

@@ -38,7 +38,7 @@ func (s *Snapshot) Explain(ctx context.Context, req Request, ids []string) ([]*E
 	}
 	var p *plan
 	if req.Words != nil {
-		if p, err = newPlan(s, req.Words, s.analyzer(), allowed); err != nil {
+		if p, err = newPlan(s, &req, s.analyzer(), allowed); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,8 @@ type Filter interface {
 	// add adds to set the chunks of a segment that match. live are all
 	// chunks.
 	add(set segment.Bitset, r *segment.Reader, pool *bitsets) error
+	// appendKey adds what tells it from other filters.
+	appendKey(b []byte) []byte
 }
 
 // And matches when every part does.

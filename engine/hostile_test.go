@@ -30,7 +30,7 @@ func TestHostileLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newPlan(s, words, s.analyzer(), allowed)
+		p, err := newPlan(s, &Request{Words: words}, s.analyzer(), allowed)
 		if err != nil {
 			t.Fatal(err)
 		}

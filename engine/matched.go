@@ -13,7 +13,7 @@ func (s *Snapshot) plan(req Request) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(s, req.Words, s.analyzer(), allowed)
+	return newPlan(s, &req, s.analyzer(), allowed)
 }
 
 // matched finds, for each view, every chunk that the plan's request matches,

@@ -28,6 +28,8 @@ type plan struct {
 	analyzer *analysis.Analyzer
 	snapshot *Snapshot
 	allowed  []segment.Bitset // by view; nil allows every live chunk
+	over     []segment.Bitset // by view, the chunks that statistics are counted over; nil for every live one
+	filtered *filtered        // what they were let through by, if that is a filter alone
 	chunks   int              // that statistics are counted over
 	params   bm25.Parameters
 	fields   []*model
@@ -46,8 +48,9 @@ type part interface {
 
 // newPlan resolves words. allowed says, for each view, what the request lets
 // through.
-func newPlan(s *Snapshot, words *Words, analyzer *analysis.Analyzer, allowed []segment.Bitset) (*plan, error) {
-	p := &plan{words: words, analyzer: analyzer, snapshot: s, allowed: allowed,
+func newPlan(s *Snapshot, req *Request, analyzer *analysis.Analyzer, allowed []segment.Bitset) (*plan, error) {
+	words := req.Words
+	p := &plan{words: words, analyzer: analyzer, snapshot: s, allowed: allowed, over: make([]segment.Bitset, len(s.views)),
 		params: bm25.Parameters{K1: words.K1, B: words.B, Lengths: words.Lengths}, cursor: takeCursor()}
 	defer releaseCursor(p.cursor)
 	for _, f := range words.Fields {
@@ -55,6 +58,16 @@ func newPlan(s *Snapshot, words *Words, analyzer *analysis.Analyzer, allowed []s
 	}
 	p.listed = len(p.fields)
 	p.addFields(words.Query)
+	if words.Candidates {
+		p.over = allowed
+	}
+	if alone := !req.Bounded && req.Within == nil; req.Filter != nil && (words.Filtered || words.Candidates && alone) {
+		var err error
+		if p.filtered, err = s.filtered(req.Filter); err != nil {
+			return nil, err
+		}
+		p.over = p.filtered.sets
+	}
 	if err := p.count(); err != nil {
 		return nil, err
 	}
@@ -94,8 +107,8 @@ func (p *plan) addFields(q Query) {
 func (p *plan) count() error {
 	for i, v := range p.snapshot.views {
 		over := v.live
-		if p.words.Candidates && p.allowed[i] != nil {
-			over = p.allowed[i].Count()
+		if p.over[i] != nil {
+			over = p.over[i].Count()
 		}
 		p.chunks += over
 		for _, m := range p.fields {
@@ -109,15 +122,11 @@ func (p *plan) count() error {
 				}
 				m.stats.Add(stats)
 			default:
-				lengths, err := v.reader.Lengths(f)
+				stats, err := p.fieldOver(i, f)
 				if err != nil {
 					return err
 				}
-				for o := p.allowed[i].Next(0); o >= 0; o = p.allowed[i].Next(o + 1) {
-					if n := lengths.Of(uint32(o)); n > 0 {
-						m.stats.Add(bm25.Field{Chunks: 1, Tokens: p.params.Lengths.Sum(n)})
-					}
-				}
+				m.stats.Add(stats)
 			}
 		}
 	}
@@ -126,6 +135,32 @@ func (p *plan) count() error {
 		m.norms = p.snapshot.norms.of(p.params, m.average)
 	}
 	return nil
+}
+
+// fieldOver returns the statistics of a field of a view over the chunks that they are
+// counted over. Those of a filter are remembered: callers who see a part of the index ask
+// for them again and again.
+func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
+	of := fieldOf{view, field, p.params.Lengths}
+	if p.filtered != nil {
+		if known, ok := p.filtered.get(of); ok {
+			return known, nil
+		}
+	}
+	lengths, err := p.snapshot.views[view].reader.Lengths(field)
+	if err != nil {
+		return stats, err
+	}
+	over := p.over[view]
+	for o := over.Next(0); o >= 0; o = over.Next(o + 1) {
+		if n := lengths.Of(uint32(o)); n > 0 {
+			stats.Add(bm25.Field{Chunks: 1, Tokens: p.params.Lengths.Sum(n)})
+		}
+	}
+	if p.filtered != nil {
+		p.filtered.put(of, stats)
+	}
+	return stats, nil
 }
 
 // norm is BM25's norm of a field of this length.
@@ -275,10 +310,7 @@ func (p *plan) term(key []byte, fields []int, factor float64) (*planTerm, error)
 // For BM25F, df[0] counts the chunks that hold it in any of the fields.
 func (p *plan) addDF(df []int, key []byte, view int, t *segment.Term, fields []int) error {
 	v := p.snapshot.views[view]
-	var over segment.Bitset
-	if p.words.Candidates {
-		over = p.allowed[view]
-	}
+	over := p.over[view]
 	if p.words.Combine == CombineBM25F && len(fields) > 1 {
 		n, err := p.unionDF(key, v, t, fields, over)
 		df[0] += n

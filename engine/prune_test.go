@@ -95,7 +95,7 @@ func exhaustive(t testing.TB, s *Snapshot, req Request) []Hit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
+	p, err := newPlan(s, &req, s.analyzer(), allowed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestStretchesAreExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newPlan(s, req.Words, s.analyzer(), allowed)
+		p, err := newPlan(s, &req, s.analyzer(), allowed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,6 +80,9 @@ type Words struct {
 	// Candidates counts idf and average lengths over the chunks that the
 	// request's filter and bound let through, not over all chunks.
 	Candidates bool
+	// Filtered counts them over the chunks that the request's filter lets through,
+	// whatever its bound.
+	Filtered bool
 }
 
 // Vector is a request by a vector.

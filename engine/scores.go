@@ -59,7 +59,7 @@ func (s *Snapshot) scoreAmong(ctx context.Context, req Request, asked [][]askedC
 			return err
 		}
 	}
-	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
+	p, err := newPlan(s, &req, s.analyzer(), allowed)
 	if err != nil {
 		return err
 	}

@@ -65,20 +65,24 @@ func (s *Snapshot) allowIn(req *Request, within *withinSets) ([]segment.Bitset, 
 // deleted, among those of within, nil for all of them, which becomes part of the answer
 // when there is no filter; nil stands for all.
 func (s *Snapshot) among(filter Filter, within []segment.Bitset) ([]segment.Bitset, error) {
+	var let *filtered
+	if filter != nil {
+		var err error
+		if let, err = s.filtered(filter); err != nil {
+			return nil, err
+		}
+		if within == nil {
+			return let.sets, nil
+		}
+	}
 	allowed := make([]segment.Bitset, len(s.views))
-	var pool bitsets
 	for i, v := range s.views {
 		r := v.reader
 		switch {
-		case filter != nil:
-			set := segment.NewBitset(r.Chunks())
-			if err := filter.add(set, r, &pool); err != nil {
-				return nil, err
-			}
-			if within != nil {
-				set.And(within[i])
-			}
-			allowed[i] = set
+		case let != nil:
+			allowed[i] = slices.Clone(within[i])
+			allowed[i].And(let.sets[i])
+			continue
 		case within != nil:
 			allowed[i] = within[i]
 		case v.deleted != nil:
@@ -119,7 +123,7 @@ func (s *Snapshot) analyzer() *analysis.Analyzer { return s.index.options.Analyz
 
 // best finds the best chunks by words.
 func (s *Snapshot) best(ctx context.Context, req Request, allowed []segment.Bitset, top *collector) error {
-	p, err := newPlan(s, req.Words, s.analyzer(), allowed)
+	p, err := newPlan(s, &req, s.analyzer(), allowed)
 	if err != nil {
 		return err
 	}
@@ -246,7 +250,7 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 // statistics know already.
 func (p *plan) counted() (int, bool) {
 	terms, flat := p.root.flat()
-	if !flat || len(terms) != 1 || p.words.Candidates || len(terms[0].fields) > 1 && p.words.Combine != CombineBM25F {
+	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Filtered || len(terms[0].fields) > 1 && p.words.Combine != CombineBM25F {
 		return 0, false
 	}
 	return terms[0].df[0], true

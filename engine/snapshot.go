@@ -172,6 +172,7 @@ type Snapshot struct {
 	index      *Index
 	norms      normCache
 	places     places
+	filters    filters
 	serial     uint64
 	first      []uint32 // the number of the first chunk of each view
 }

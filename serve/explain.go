@@ -25,6 +25,9 @@ type Step struct {
 	Ranks  []int    `json:"ranks,omitempty" doc:"The ranks of hits, from 1, when some between them are left out; only when brief was asked for."`
 }
 
+// MaxScore bounds the scores of rankings that callers bring and get.
+const MaxScore = 1e100
+
 // Scored is an identifier with its score.
 type Scored struct {
 	ID    sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk's identifier."`

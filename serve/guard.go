@@ -28,6 +28,7 @@ type guard struct {
 	distant bool // the store is on another machine
 	words   *wordCounts
 	filter  sheaf.Filter // nil lets everything through
+	owner   cacheKey     // names what the caller sees; zero for everything
 	viewer  backend.Viewer
 	legs    *legs // what was retrieved before; nil asks the store
 	mu      sync.Mutex
@@ -54,6 +55,7 @@ func newGuard(view *catalog.View, store backend.Backend, c *Collection, grant *a
 	g := &guard{view: view, words: &c.words, store: store, distant: c.o.Distant, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
+		g.owner = keyOf("seen", grant.Fingerprint(), g.filter)
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
 	}
 	return g
@@ -110,7 +112,9 @@ func (g *guard) bound(req backend.Request) backend.Request {
 	}
 	if req.Text != nil {
 		text := *req.Text
-		text.Statistics = backend.StatisticsCandidates
+		if text.Statistics == backend.StatisticsCorpus {
+			text.Statistics = backend.StatisticsFiltered
+		}
 		req.Text = &text
 	}
 	return req
@@ -223,16 +227,16 @@ func (g *guard) CountAll(ctx context.Context, reqs []backend.Request) ([]int, er
 		return nil, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
 	}
 	out := make([]int, len(reqs))
-	words := make([]string, len(reqs)) // "" for what is not remembered
+	keys := make([]countKey, len(reqs))
 	var asked []int
 	var bound []backend.Request
 	generation := g.view.Generation()
 	for i := range reqs {
-		if word, ok := g.wordOf(&reqs[i]); ok {
-			if out[i], ok = g.words.get(generation, word); ok {
+		if keys[i] = g.countKey(&reqs[i]); keys[i] != (countKey{}) {
+			var known bool
+			if out[i], known = g.words.get(generation, keys[i]); known {
 				continue
 			}
-			words[i] = word
 		}
 		asked, bound = append(asked, i), append(bound, g.bound(reqs[i]))
 	}
@@ -245,27 +249,35 @@ func (g *guard) CountAll(ctx context.Context, reqs []backend.Request) ([]int, er
 	}
 	for k, i := range asked {
 		out[i] = counts[k]
-		if words[i] != "" {
-			g.words.put(generation, words[i], counts[k])
+		if keys[i] != (countKey{}) {
+			g.words.put(generation, keys[i], counts[k])
 		}
 	}
 	return out, nil
 }
 
-// wordOf is the word that a request counts in all chunks, as every search does with
-// each of its own; false for other requests and for callers from whom something is
-// kept.
-func (g *guard) wordOf(req *backend.Request) (string, bool) {
-	if g.filter != nil || req.Filter != nil || req.Within != nil || req.Text == nil || req.Text.Combine != backend.CombineBM25F || len(req.Text.Fields) != len(sheaf.Fields) {
-		return "", false
+// countKey is what a request counts, if that is all chunks that the caller sees or those of
+// them with a word, as every search does with each of its own; zero for other requests.
+func (g *guard) countKey(req *backend.Request) countKey {
+	if req.Filter != nil || req.Within != nil || req.Text == nil || req.Text.Combine != backend.CombineBM25F || len(req.Text.Fields) != len(sheaf.Fields) {
+		return countKey{}
 	}
 	for i, f := range req.Text.Fields {
 		if f.Name != sheaf.Fields[i] {
-			return "", false
+			return countKey{}
 		}
 	}
-	m, ok := req.Text.Query.(sheaf.Match)
-	return m.Text, ok && m == sheaf.Match{Text: m.Text}
+	switch q := req.Text.Query.(type) {
+	case sheaf.Match:
+		if q == (sheaf.Match{Text: q.Text}) {
+			return countKey{g.owner, "word " + q.Text}
+		}
+	case sheaf.Bool:
+		if len(q.Must)+len(q.Should)+len(q.MustNot) == 0 {
+			return countKey{g.owner, "all"}
+		}
+	}
+	return countKey{}
 }
 
 // Facets implements backend.Faceter, as far as the store does.

@@ -15,7 +15,7 @@ import (
 )
 
 // TestHiddenChangesNothing: what callers get is what an index that holds nothing but what
-// they see gives them, to the last digit: not only are hidden documents not there, nothing
+// they see gives them, or anybody, to the last digit: not only are hidden documents not there, nothing
 // tells that there are any.
 func TestHiddenChangesNothing(t *testing.T) {
 	seed := rand.Uint64()
@@ -62,8 +62,9 @@ func TestHiddenChangesNothing(t *testing.T) {
 			continue
 		}
 		compared++
-		only := reader(t, servetest.Open(t, left, nil), grant)
-		same := func(door string, ask func(r *serve.Reader) string) {
+		rest := servetest.Open(t, left, nil)
+		only, all := reader(t, rest, grant), reader(t, rest, access.Unrestricted())
+		as := func(only *serve.Reader, door string, ask func(r *serve.Reader) string) {
 			t.Helper()
 			if a, b := ask(r), ask(only); a != b {
 				at := 0
@@ -74,6 +75,7 @@ func TestHiddenChangesNothing(t *testing.T) {
 				t.Errorf("%+v, %s\n%s\nand without the hidden ones\n%s", grant, door, cut(a), cut(b))
 			}
 		}
+		same := func(door string, ask func(r *serve.Reader) string) { t.Helper(); as(only, door, ask) }
 		for range 30 {
 			q := serve.SearchRequest{Text: words[random.IntN(len(words))], Profile: profiles[random.IntN(len(profiles))], Count: true, Window: 100, Limit: 100, Facets: []string{"tag", "folder", "prop.owner"}}
 			if random.IntN(2) == 0 {
@@ -84,7 +86,9 @@ func TestHiddenChangesNothing(t *testing.T) {
 			}
 			id := ids[random.IntN(len(ids))]
 			ask := fmt.Sprintf(" of %q with %q", q.Text, q.Profile)
-			same("search"+ask, func(r *serve.Reader) string { return told(r.Search(t.Context(), q)) })
+			search := func(r *serve.Reader) string { return told(r.Search(t.Context(), q)) }
+			same("search"+ask, search)
+			as(all, "by who sees everything, search"+ask, search)
 			same("explain"+ask, func(r *serve.Reader) string { return told(r.Explain(t.Context(), q)) })
 			same("why not"+ask, func(r *serve.Reader) string { return told(r.WhyNot(t.Context(), q, id)) })
 			same("similar to "+string(id), func(r *serve.Reader) string {

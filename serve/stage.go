@@ -69,7 +69,7 @@ func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 	}
 	result := make([]Scored, len(out))
 	for i, h := range out {
-		result[i] = Scored{h.ID, Finite(h.Score)}
+		result[i] = Scored{h.ID, max(-MaxScore, min(MaxScore, Finite(h.Score)))}
 	}
 	return result, nil
 }

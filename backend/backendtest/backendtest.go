@@ -275,6 +275,21 @@ func statistics(t *testing.T, o Options) {
 	if want := idf(1, 2) * (1 / (1 + 1.2*(0.25+0.75*2/3))); len(candidates) != 1 || !near(b, candidates[0].Score, want) {
 		t.Errorf("candidates: %v, want %v", candidates, want)
 	}
+	req.Within = []sheaf.ID{"t:a"}
+	one := retrieve(t, b, req)
+	if want := idf(1, 1) * (1 / (1 + 1.2*(0.25+0.75*2/2))); len(one) != 1 || !near(b, one[0].Score, want) {
+		t.Errorf("candidates, one of them: %v, want %v", one, want)
+	}
+	req.Text.Statistics = backend.StatisticsFiltered
+	for _, req.Within = range [][]sheaf.ID{nil, {"t:a"}, {"t:a", "t:c"}} {
+		if got := retrieve(t, b, req); len(got) != 1 || got[0].ID != "t:a" || got[0].Score != candidates[0].Score {
+			t.Errorf("what the filter lets through, within %q: %v, want %v", req.Within, got, candidates)
+		}
+	}
+	req.Filter = nil
+	if got := retrieve(t, b, req); len(got) != 2 || !near(b, got[1].Score, corpus[0].Score) {
+		t.Errorf("no filter: %v, want the score %v", got, corpus[0].Score)
+	}
 }
 
 // queries checks what each kind of query finds.

@@ -152,7 +152,7 @@ func (h *history) request() backend.Request {
 	req := Words(h.query(2))
 	req.Limit = []int{1, 3, 10, 1000}[h.r.IntN(4)]
 	req.Text.Combine = backend.Combine(h.r.IntN(3))
-	req.Text.Statistics = backend.Statistics(h.r.IntN(2))
+	req.Text.Statistics = backend.Statistics(h.r.IntN(3))
 	req.Text.TieBreaker = float64(h.r.IntN(3)) / 2
 	req.Text.K1 = []float64{0, 0.9, 1.2, 3}[h.r.IntN(4)]
 	req.Text.B = []float64{0, 0.4, 0.75, 1}[h.r.IntN(4)]

@@ -185,7 +185,7 @@ func (s *Store) Supports(req backend.Request) error {
 	case t == nil:
 	case t.Combine == backend.CombineBM25F:
 		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
-	case t.Statistics == backend.StatisticsCandidates && (req.Filter != nil || req.Within != nil):
+	case req.CountsAmong():
 		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
 	case t.K1 != s.o.K1 || t.B != s.o.B:
 		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the index was made with %v and %v: ask for these, or fill an index made with those", t.K1, t.B, s.o.K1, s.o.B)

@@ -47,7 +47,7 @@ func (b *Backend) find(req backend.Request) (sheaf.Ranking, error) {
 	if req.Vector != nil {
 		return b.similar(req.Vector, allowed)
 	}
-	s := b.scorer(req.Text, allowed)
+	s := b.scorer(&req, allowed)
 	var out sheaf.Ranking
 	blanks := matchesBlank(req.Text.Query)
 	for _, c := range allowed {
@@ -139,7 +139,7 @@ func (b *Backend) Explain(ctx context.Context, req backend.Request, ids []sheaf.
 	}
 	var s *scorer
 	if req.Text != nil {
-		s = b.scorer(req.Text, allowed)
+		s = b.scorer(&req, allowed)
 		s.says = true
 	}
 	out := make([]*sheaf.Explanation, len(ids))

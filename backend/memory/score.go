@@ -47,14 +47,18 @@ func (f fieldStats) average() float64 {
 	return float64(f.tokens) / float64(f.chunks)
 }
 
-func (b *Backend) scorer(req *backend.TextRequest, allowed []*chunk) *scorer {
+func (b *Backend) scorer(asked *backend.Request, allowed []*chunk) *scorer {
+	req := asked.Text
 	s := &scorer{b: b, req: req, fields: slices.Clone(req.Fields), listed: len(req.Fields), stats: map[string]*fieldStats{}, df: map[string]int{}, words: map[string][]analysis.Token{}}
-	if req.Statistics == backend.StatisticsCandidates {
-		s.over = allowed
-	} else {
+	switch {
+	case !asked.CountsAmong():
 		for _, c := range b.chunks {
 			s.over = append(s.over, c)
 		}
+	case req.Statistics == backend.StatisticsFiltered:
+		s.over = b.allowed(backend.Request{Filter: asked.Filter})
+	default:
+		s.over = allowed
 	}
 	for _, c := range s.over {
 		for i := range c.fields {

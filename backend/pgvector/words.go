@@ -32,6 +32,10 @@ type words struct {
 	// allowed is the relation of chunks that filter and bound let through; ""
 	// is all.
 	allowed string
+	// over is likewise that of the chunks over which statistics are counted, and
+	// overNamed that they are among chunks that the request names.
+	over      string
+	overNamed bool
 	// named is that they are among chunks that the request names.
 	named bool
 	// buildOptions say what the statement is for.
@@ -320,22 +324,23 @@ func (w *words) leaf(parts []textplan.Node, among string) string {
 	return w.with("q", sql)
 }
 
-// over restricts the counting of a term to the candidates, where statistics are
-// theirs.
-func (w *words) over() string {
-	if w.req.Statistics == backend.StatisticsCandidates && w.allowed != "" {
-		return " AND " + w.let()
+// counted restricts the counting of a term to the chunks that statistics are counted over.
+func (w *words) counted() string {
+	if w.over == "" {
+		return ""
 	}
-	return ""
+	return " AND " + in(w.over, w.overNamed)
 }
 
 // let holds for postings of chunks that filter and bound let through. The server cannot
 // know how many a filter does, and takes it for one: joined with it, every posting of
 // each chunk would be read to find those of a word, or every chunk for each posting. IS
 // TRUE has it look into a hash table instead. How many are named one by one it knows.
-func (w *words) let() string {
-	let := "p.chunk IN (SELECT ord FROM " + w.allowed + ")"
-	if w.named {
+func (w *words) let() string { return in(w.allowed, w.named) }
+
+func in(relation string, named bool) string {
+	let := "p.chunk IN (SELECT ord FROM " + relation + ")"
+	if named {
 		return let
 	}
 	return "(" + let + ") IS TRUE"
@@ -352,7 +357,7 @@ func (w *words) fielded(l looked, where string) string {
 	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.field, l.f, l.n, l.factor * `+idf+` AS factor, st.average
 	FROM unnest(%s, %s, %s, %s, %s) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field%s) d`,
-		"st.chunks", w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), w.over()))
+		"st.chunks", w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), w.counted()))
 	return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + %s * (1 - %s + %s * p.len / l.average))) AS s
 	FROM %s l JOIN posting p ON p.term = l.term AND p.field = l.field%s`,
 		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), look, where)
@@ -381,7 +386,7 @@ func (w *words) virtual(l looked, fields []int, where string) string {
 	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.n, l.factor * `+idf+` AS factor, e.average
 	FROM unnest(%s, %s, %s) AS l(term, n, factor) CROSS JOIN %s e
 	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = ANY(%s)%s) d`,
-		"e.chunks", w.arg(l.term, "int[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), all, list, w.over()))
+		"e.chunks", w.arg(l.term, "int[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), all, list, w.counted()))
 	return fmt.Sprintf(`SELECT x.chunk, 0 AS f, x.n, x.term, x.factor * (x.frequency / (x.frequency + %s * (1 - %s + %s * (%s) / x.average))) AS s
 	FROM (SELECT p.chunk, l.n, l.term, l.factor, l.average, sum(w.weight * p.tf) AS frequency
 		FROM %s l JOIN posting p ON p.term = l.term JOIN unnest(%s, %s) AS w(field, weight) ON w.field = p.field%s
@@ -502,11 +507,11 @@ func (w *words) statistics() {
 	if w.count {
 		return
 	}
-	if w.req.Statistics == backend.StatisticsCandidates && w.allowed != "" {
+	if w.over != "" {
 		w.parts = append(w.parts,
-			"counted AS (SELECT count(*) AS chunks FROM "+w.allowed+")",
+			"counted AS (SELECT count(*) AS chunks FROM "+w.over+")",
 			`counts AS (SELECT f.id, count(*) FILTER (WHERE a.lens[f.id] > 0) AS chunks, coalesce(sum(a.lens[f.id]), 0) AS tokens
-	FROM field f CROSS JOIN `+w.allowed+` a GROUP BY f.id)`)
+	FROM field f CROSS JOIN `+w.over+` a GROUP BY f.id)`)
 	} else {
 		w.parts = append(w.parts, "counted AS (SELECT chunks FROM total)", "counts AS (SELECT id, chunks, tokens FROM field)")
 	}
@@ -551,6 +556,13 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *backend.Requ
 		return nil, "", err
 	}
 	w.allowed, w.named = w.bound(req), req.Within != nil
+	switch {
+	case o.count || !req.CountsAmong():
+	case text.Statistics == backend.StatisticsFiltered && w.named:
+		w.over = w.bound(&backend.Request{Filter: req.Filter})
+	default:
+		w.over, w.overNamed = w.allowed, w.named
+	}
 	w.statistics()
 	return w, w.node(w.plan.Root), nil
 }

@@ -25,7 +25,11 @@ func TestExtremeScores(t *testing.T) {
 			t.Errorf("fuse by %s: %d %s", norm, res.StatusCode, answer)
 		}
 	}
-	res, answer := s.ask(t, "POST", "/v1/stages/normalize", `{"rankings": [`+ranking("1e308")+`]}`)
+	res, answer := s.ask(t, "POST", "/v1/stages/fuse", `{"settings": {"method": "scores", "norm": "none", "mean": "sum"}, "rankings": [`+ranking("1e100")+`, `+ranking("1e100")+`]}`)
+	if res.StatusCode != 200 || !strings.Contains(string(answer), `"score":1e+100`) || strings.Contains(string(answer), `2e+100`) {
+		t.Errorf("a sum above what an answer has: %d %s", res.StatusCode, answer)
+	}
+	res, answer = s.ask(t, "POST", "/v1/stages/normalize", `{"rankings": [`+ranking("1e308")+`]}`)
 	if res.StatusCode != 400 || !strings.Contains(string(answer), `"pointer":"#/rankings/0/0/score"`) {
 		t.Errorf("too large: %d %s", res.StatusCode, answer)
 	}

@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"sheaf/engine/bm25"
+	"sheaf/engine/segment"
+)
+
+// filtered is what a filter lets through, and the statistics of fields over that.
+type filtered struct {
+	sets []segment.Bitset // by view, without what is deleted; not to be changed
+
+	mu    sync.Mutex
+	stats map[fieldOf]bm25.Field
+}
+
+// fieldOf is a field of a view, with lengths that count so.
+type fieldOf struct {
+	view, field int
+	lengths     bm25.Lengths
+}
+
+func (f *filtered) get(of fieldOf) (bm25.Field, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	stats, ok := f.stats[of]
+	return stats, ok
+}
+
+func (f *filtered) put(of fieldOf, stats bm25.Field) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stats[of] = stats
+}
+
+// filters remembers what filters let through: of a caller who sees a part of the index
+// every request has the same, and a search makes ten and more.
+type filters struct {
+	mu    sync.Mutex
+	known map[string]*filtered
+}
+
+// mostFilters is how many filters a snapshot remembers. Each takes a bit a chunk.
+const mostFilters = 32
+
+// filtered is what a filter, which is not nil, lets through.
+func (s *Snapshot) filtered(filter Filter) (*filtered, error) {
+	key := filter.appendKey(make([]byte, 0, 256))
+	s.filters.mu.Lock()
+	f := s.filters.known[string(key)]
+	s.filters.mu.Unlock()
+	if f != nil {
+		return f, nil
+	}
+	f = &filtered{sets: make([]segment.Bitset, len(s.views)), stats: map[fieldOf]bm25.Field{}}
+	var pool bitsets
+	for i, v := range s.views {
+		f.sets[i] = segment.NewBitset(v.reader.Chunks())
+		if err := filter.add(f.sets[i], v.reader, &pool); err != nil {
+			return nil, err
+		}
+		if v.deleted != nil {
+			f.sets[i].AndNot(v.deleted)
+		}
+	}
+	s.filters.mu.Lock()
+	defer s.filters.mu.Unlock()
+	if s.filters.known == nil || len(s.filters.known) >= mostFilters {
+		s.filters.known = map[string]*filtered{}
+	}
+	s.filters.known[string(key)] = f
+	return f, nil
+}
+
+// The key of a filter is written so that no other is written alike: what it is, then its
+// parts, of which lists begin with their number and texts with their length.
+
+func (f And) appendKey(b []byte) []byte { return appendParts(append(b, '&'), f) }
+
+func (f Or) appendKey(b []byte) []byte { return appendParts(append(b, '|'), f) }
+
+func (f Not) appendKey(b []byte) []byte { return f.Filter.appendKey(append(b, '!')) }
+
+func (f In) appendKey(b []byte) []byte {
+	b = binary.AppendUvarint(appendText(append(b, '='), f.Column), uint64(len(f.Values)))
+	for _, v := range f.Values {
+		b = appendValue(b, v)
+	}
+	return b
+}
+
+func (f Range) appendKey(b []byte) []byte {
+	b = append(appendText(append(b, '<'), f.Column), f.Kind)
+	for _, bound := range [...]*segment.Bound{f.Low, f.High} {
+		switch {
+		case bound == nil:
+			b = append(b, 0)
+		case bound.Open:
+			b = appendValue(append(b, 1), bound.Value)
+		default:
+			b = appendValue(append(b, 2), bound.Value)
+		}
+	}
+	return b
+}
+
+func (f Exists) appendKey(b []byte) []byte { return appendText(append(b, '?'), f.Column) }
+
+func (f HasPrefix) appendKey(b []byte) []byte {
+	return appendValue(appendText(append(b, '^'), f.Column), f.Prefix)
+}
+
+func appendParts(b []byte, parts []Filter) []byte {
+	b = binary.AppendUvarint(b, uint64(len(parts)))
+	for _, part := range parts {
+		b = part.appendKey(b)
+	}
+	return b
+}
+
+func appendValue(b []byte, v segment.Value) []byte {
+	b = append(b, v.Kind)
+	if v.IsText {
+		return appendText(append(b, 't'), v.Text)
+	}
+	return binary.BigEndian.AppendUint64(append(b, 'n'), math.Float64bits(v.Number))
+}

@@ -45,6 +45,10 @@ type Options struct {
 	Store    string
 	Distant  bool
 	Analyzer *analysis.Analyzer
+	// SharedStatistics lets callers from whom documents are kept search by words in a
+	// store that counts how rare words are in all documents only: scores tell then whether
+	// hidden ones hold a word. Without it such searches are sheaf.ErrUnsupported.
+	SharedStatistics bool
 	// Embed gives the vector of a query; nil without a model.
 	Embed func(ctx context.Context, text string) ([]float32, error)
 	// Known is the share of a text that the model knows; nil when it does not

@@ -26,6 +26,7 @@ type guard struct {
 	view    *catalog.View
 	store   backend.Backend
 	distant bool // the store is on another machine
+	shared  bool // statistics may be those of all documents where the store counts no others
 	words   *wordCounts
 	filter  sheaf.Filter // nil lets everything through
 	owner   cacheKey     // names what the caller sees; zero for everything
@@ -52,7 +53,7 @@ var (
 )
 
 func newGuard(view *catalog.View, store backend.Backend, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, words: &c.words, store: store, distant: c.o.Distant, viewer: grant.Viewer()}
+	g := &guard{view: view, words: &c.words, store: store, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.owner = keyOf("seen", grant.Fingerprint(), g.filter)
@@ -112,12 +113,23 @@ func (g *guard) bound(req backend.Request) backend.Request {
 	}
 	if req.Text != nil {
 		text := *req.Text
+		req.Text = &text
 		if text.Statistics == backend.StatisticsCorpus {
 			text.Statistics = backend.StatisticsFiltered
+			if g.shared && g.refused(req) != nil {
+				text.Statistics = backend.StatisticsCorpus
+			}
 		}
-		req.Text = &text
 	}
 	return req
+}
+
+// refused is why the store does not answer requests like req, which is bound; nil when it does.
+func (g *guard) refused(req backend.Request) error {
+	if s, ok := g.store.(backend.Selective); ok {
+		return s.Supports(req)
+	}
+	return nil
 }
 
 // fromStore runs ask, which asks the store of g; others work meanwhile if that is on
@@ -173,10 +185,17 @@ func (g *guard) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 // Supports implements backend.Selective: what the store says of requests as the
 // guard makes them.
 func (g *guard) Supports(req backend.Request) error {
-	if s, ok := g.store.(backend.Selective); ok {
-		return s.Supports(g.bound(req))
+	bound := g.bound(req)
+	err := g.refused(bound)
+	if err == nil || bound.Text == nil || bound.Text.Statistics != backend.StatisticsFiltered {
+		return err
 	}
-	return nil
+	text := *bound.Text
+	text.Statistics = backend.StatisticsCorpus
+	if bound.Text = &text; g.refused(bound) == nil {
+		return fmt.Errorf("%w: it counts how rare words are in all documents, also in those that the caller does not see, so that scores would tell of them; who runs the server can allow that: sheaf serve --shared-statistics", sheaf.ErrUnsupported)
+	}
+	return err
 }
 
 // Count implements backend.Counter, as far as the store does.

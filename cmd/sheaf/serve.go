@@ -31,6 +31,7 @@ type serveOptions struct {
 	origins []string
 	noKeys  bool
 	noWatch bool
+	shared  bool
 	running int
 	front   *front // once it listens
 }
@@ -61,6 +62,7 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 	f.StringSliceVar(&o.hosts, "host", nil, "names by which the server may be addressed, beside localhost and IP addresses")
 	f.StringSliceVar(&o.origins, "origin", nil, "web pages, as https://example.org, that may ask the server")
 	f.BoolVar(&o.noKeys, "without-keys", false, "let other machines in although there are no keys: everybody who can reach the address reads everything")
+	f.BoolVar(&o.shared, "shared-statistics", false, "let keys that see a part search by words in a store that counts how rare words are in all documents only: scores tell whether hidden ones hold a word")
 	f.BoolVar(&o.noWatch, "no-watch", false, "do not look for changed files")
 	f.IntVar(&o.running, "concurrency", 0, "requests that work at once; 0 for as many as processors")
 	f.StringP("profile", "p", "", "ranking profile when a request names none (see: sheaf profile list)")
@@ -131,6 +133,7 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		}
 		o.addr, o.front = listener.Addr().String(), listenWith(listener, api.Away())
 	}
+	s.shared = o.shared
 	door, err := s.door()
 	if err != nil {
 		return err

@@ -69,6 +69,8 @@ type session struct {
 	outdated error
 	// gone are the folders that were told to be not there.
 	gone []string
+	// shared is serve.Options.SharedStatistics.
+	shared bool
 	// language and detected are those of a new index, sampled is how much text
 	// told; settled says that it was looked at again when there was enough.
 	language string

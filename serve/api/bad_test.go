@@ -178,6 +178,7 @@ func TestBadAddresses(t *testing.T) {
 		"/v1/search?query=%ff":               "query",
 		"/v1/search?query=a%00b":             "query",
 		"/v1/search?query=x&facets=secret":   "facets",
+		"/v1/search?query=x&facets=":         "facets",
 		"/v1/search?cursor=..%2F..":          "cursor",
 		"/v1/similar":                        "id",
 		"/v1/documents?limit=99999999999":    "limit",

@@ -486,11 +486,13 @@ func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 		}
 		in = text == "true"
 	case reflect.Slice:
+		if text == "" { // no list, or one of an empty text: nobody can tell
+			out.add(at, "it is empty: must have at least 1 item, or be left out")
+			return
+		}
 		list := []any{}
 		for part := range strings.SplitSeq(text, ",") {
-			if text != "" {
-				list = append(list, part)
-			}
+			list = append(list, part)
 		}
 		in = list
 	}

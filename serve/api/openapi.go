@@ -254,6 +254,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 		}
 		if f.typ.Kind() == reflect.Slice {
 			parameter["style"], parameter["explode"] = "form", false
+			p["minItems"] = 1 // see setText
 		}
 		list = append(list, parameter)
 	}

@@ -25,6 +25,14 @@ type pieces struct {
 	text     []byte
 }
 
+// renew begins new pieces. Outlines and their nodes point at each other and lie beside
+// others, which may chain all pieces there ever were to the last one.
+func (r *room) renew() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pieces = pieces{}
+}
+
 // How many there are in a piece, and how many bytes of text.
 const (
 	roomDocuments = 16

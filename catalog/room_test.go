@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -139,4 +140,53 @@ func TestOutlinesLieApart(t *testing.T) {
 	if after := cap(v.decoded.text); before == 0 || after != before {
 		t.Errorf("the piece of the outline had %d bytes left, and has %d after a record", before, after)
 	}
+}
+
+// TestOutlinesGo: of outlines that are decoded again and again is kept about what is
+// allowed. Each lies in one piece with its neighbors, and points at others, so that one
+// that is in use must not keep all that were ever decoded.
+func TestOutlinesGo(t *testing.T) {
+	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var put []Record
+	for i := range 3000 {
+		path := fmt.Sprintf("%d.md", i)
+		doc := sheaf.Document{ID: sheaf.DocumentID("t", path), Tree: "t", Path: path, Title: path}
+		for k := range 1 + min(i/3, 1) {
+			doc.Chunks = append(doc.Chunks, sheaf.Chunk{ID: doc.ID + sheaf.ID(fmt.Sprintf("#%d", k)), Doc: doc.ID, Parent: doc.ID, Depth: 1, Position: k, Title: path, Slug: fmt.Sprint(k)})
+		}
+		put = append(put, Record{Document: doc})
+	}
+	if err := c.Update(t.Context(), Update{Put: put}); err != nil {
+		t.Fatal(err)
+	}
+	v := c.View()
+	defer v.Close()
+	v.outlines.limit = 256 << 10
+	once := func(from int) (size int) {
+		for i := from; i < len(put); i++ {
+			doc := &put[i].Document
+			o := v.Outline(doc.ID)
+			if o == nil || v.Node(doc.Chunks[0].ID) == nil || v.NodeAt(doc.Chunks[0].ID, 1, uint32(i)) == nil {
+				t.Fatalf("%s is missing: %v", doc.ID, v.Err())
+			}
+			size += outlineSize(o)
+		}
+		return size
+	}
+	size := once(0)
+	if size < 2*v.outlines.limit {
+		t.Fatalf("all outlines take %d bytes: too few to tell", size)
+	}
+	before := heapInUse()
+	for range 20 {
+		once(3) // pieces for 16 documents' parts never begin where those for 16 outlines do
+	}
+	if grown := heapInUse() - before; grown > size {
+		t.Errorf("decoding %d bytes of outlines 20 times keeps %d bytes", size, grown)
+	}
+	runtime.KeepAlive(put)
 }

@@ -67,6 +67,7 @@ func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *V
 	v.outlines.turn = func() {
 		v.nodes.Store(newMetNodes(p.Chunks))
 		v.placed.Store(nil)
+		v.decoded.renew()
 	}
 	v.outlines.turn()
 	v.pending = sync.OnceValues(v.readPending)

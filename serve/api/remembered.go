@@ -95,13 +95,17 @@ func (r *remembered) load() error {
 		}
 		return fmt.Errorf("read answers: %w", err)
 	}
-	slices.SortStableFunc(r.oldest, func(a, b *memory) int { return a.At.Compare(b.At) })
+	for _, m := range r.byKey {
+		r.oldest, r.size = append(r.oldest, m), r.size+len(m.Answer)
+	}
+	slices.SortFunc(r.oldest, func(a, b *memory) int { return a.At.Compare(b.At) })
 	r.forget(r.now())
 	return r.journal.rewrite(r.oldest)
 }
 
-// read adds what the file remembers. Lines that a crash cut off were never answered,
-// and are left out.
+// read fills byKey with what the file remembers: of a key the last answer, since those
+// before it were forgotten by then. Lines that a crash cut off were never answered, and
+// are left out.
 func (r *remembered) read() error {
 	f, err := os.Open(r.journal.path)
 	if err != nil {
@@ -118,10 +122,9 @@ func (r *remembered) read() error {
 			return err
 		}
 		m := new(memory)
-		if json.Unmarshal(line, m) != nil || m.Answer == nil || r.byKey[m.Key] != nil {
-			continue
+		if json.Unmarshal(line, m) == nil && m.Answer != nil {
+			r.byKey[m.Key] = m
 		}
-		r.byKey[m.Key], r.oldest, r.size = m, append(r.oldest, m), r.size+len(m.Answer)
 	}
 }
 

@@ -1,0 +1,49 @@
+package api
+
+import (
+	"log/slog"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestIdempotencyKeyUsedAgain: a key that was forgotten after a day is remembered with
+// its new request, also after the server began again.
+func TestIdempotencyKeyUsedAgain(t *testing.T) {
+	file, now := filepath.Join(t.TempDir(), "answers.jsonl"), time.Unix(1_700_000_000, 0)
+	open := func() *remembered {
+		r, err := openRemembered(file, slog.New(slog.DiscardHandler), func() time.Time { return now })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	begin := func(r *remembered, body string) (*memory, bool, error) {
+		return r.begin(&call{caller: "ann", request: httptest.NewRequest("PUT", "/v1/documents/api:a.md", nil), body: []byte(body)}, "k1")
+	}
+	r := open()
+	for _, body := range []string{"one", "two"} {
+		m, old, err := begin(r, body)
+		if err != nil || old {
+			t.Fatalf("%s: %v %v", body, old, err)
+		}
+		r.finish(m, 200, nil, []byte(`"`+body+`"`))
+		now = now.Add(rememberedAge + time.Second)
+	}
+	now = now.Add(-2 * time.Second)
+	if err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+	r = open()
+	defer r.close()
+	if m, old, err := begin(r, "two"); err != nil || !old || string(m.Answer) != `"two"` {
+		t.Errorf("the key's last request is not remembered: %v %v", old, err)
+	}
+	if _, _, err := begin(r, "one"); err == nil {
+		t.Error("the key's request before is taken")
+	}
+	if len(r.oldest) != 1 || r.size != len(`"two"`) {
+		t.Errorf("%d answers of %d bytes are remembered", len(r.oldest), r.size)
+	}
+}

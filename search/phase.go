@@ -31,8 +31,11 @@ type outcome struct {
 	// what is retrieved; nil takes new.
 	places backend.Places
 	room   *backend.Room
-	err    error
-	took   time.Duration
+	// full says that it retrieved as many as it may, and that the last of them counts: then
+	// there may be others.
+	full bool
+	err  error
+	took time.Duration
 }
 
 // numbering tells which hits of the branches of a phase are the same.
@@ -72,6 +75,7 @@ func (r *run) phase(ctx, retrieval context.Context, ph *profile.Phase, at lane, 
 	if outcomes, err = r.survivors(outcomes, at); err != nil {
 		return nil, err
 	}
+	r.result.More = r.result.More || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.full })
 	all := r.found(outcomes, within != nil, ph.Complete || !at.first)
 	defer all.release()
 	if !at.first {
@@ -237,6 +241,7 @@ func (o *outcome) retrieve(ctx context.Context, store backend.Backend, words she
 	req := o.request
 	req.Room = o.room
 	o.ranking, o.err = store.Retrieve(ctx, req)
+	o.full = o.isFull()
 	o.places = placesOf(o.room, o.ranking)
 	for _, req := range o.more {
 		if o.err == nil {
@@ -250,6 +255,18 @@ func (o *outcome) retrieve(ctx context.Context, store backend.Backend, words she
 		}
 	}
 	o.took = clock().Sub(start)
+}
+
+func (o *outcome) isFull() bool {
+	n := len(o.ranking)
+	if n == 0 || n < o.request.Limit {
+		return false
+	}
+	if len(o.branch.Then) == 0 {
+		return true
+	}
+	least, ok := o.branch.Then[0].Stage.(rank.MinScore)
+	return !ok || o.ranking[n-1].Score >= least.Score
 }
 
 // larger joins the hits of a request with others, each with the larger of its

@@ -58,6 +58,7 @@ func (r *run) pushDown(ctx, retrieval context.Context, ph *profile.Phase, outcom
 	r.trace(at, ph.FusionText, ranking)
 	if !at.first {
 		r.result.Total = len(ranking)
+		r.result.More = true // the store tells of no branch whether it is full
 		if len(ranking) > 0 && ranking[0].Legs != nil {
 			r.result.Legs = names
 		}

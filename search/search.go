@@ -111,6 +111,9 @@ type Result struct {
 	// Total is the number of distinct chunks that the branches found, before
 	// any stage. Branches retrieve a bounded number, so more may match.
 	Total int
+	// More says that a branch retrieved as many as it may, so that a larger limit may
+	// find others.
+	More bool
 	// Facets are those of Options.Facets, each with at most 100 values.
 	Facets []backend.Facet
 	// Answerable is false when nothing found is likely to answer the query,

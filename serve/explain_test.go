@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"sheaf"
@@ -85,7 +86,7 @@ func TestExplainedWindow(t *testing.T) {
 	}
 	defer r.Close()
 	for _, explain := range []bool{false, true} {
-		a, err := r.Search(t.Context(), serve.SearchRequest{Text: "pear", Window: serve.MaxWindow, Explain: explain})
+		a, err := r.Search(t.Context(), serve.SearchRequest{Text: "pear", Window: serve.MaxWindow, Explain: explain, Parameters: map[string]string{"meaning": "0"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,5 +97,38 @@ func TestExplainedWindow(t *testing.T) {
 		if a.Total.Value != want || a.Total.Relation != relation || (a.Results[0].Explanation != nil) != explain {
 			t.Errorf("explained %v: %+v, want %s %d", explain, a.Total, relation, want)
 		}
+	}
+}
+
+// TestTotalTellsOfOthers: where a total says that there are no others, a larger window shows
+// no others.
+func TestTotalTellsOfOthers(t *testing.T) {
+	docs := map[string]string{}
+	var many strings.Builder
+	for i := range 300 { // of which a few are shown
+		fmt.Fprintf(&many, "# Pear tree %d\n\nPear tree.\n\n", i)
+		if i%15 == 0 {
+			docs[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Garden %d\n\nBeside a long wall stands the tree of which we eat no pear in the year %d.\n", i, 1900+i)
+		}
+	}
+	docs["many.md"] = many.String()
+	docs["rare.md"] = "# Quince\n\nOne quince tree.\n"
+	f := servetest.Open(t, docs, nil)
+	f.Index(t)
+	r := reader(t, f, access.Unrestricted())
+	told := map[string]bool{}
+	for _, q := range []serve.SearchRequest{{Text: "pear tree"}, {Text: "pear tree", Profile: "rrf"}, {Text: "quince", Parameters: map[string]string{"meaning": "0"}}, {Text: "garden"}} {
+		q.Window = serve.MaxWindow
+		all := find(t, r, q).Total.Value
+		for _, q.Window = range []int{5, 20, 60, 200} {
+			a := find(t, r, q)
+			told[a.Total.Relation] = true
+			if a.Total.Relation == "eq" && a.Total.Value != all {
+				t.Errorf("%q in a window of %d: no others than %d, and there are %d", q.Text, q.Window, a.Total.Value, all)
+			}
+		}
+	}
+	if len(told) != 2 {
+		t.Errorf("relations: %v", told)
 	}
 }

@@ -310,6 +310,10 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	if plan.Expand == nil || strings.TrimSpace(r.query.Text) == "" {
 		return
 	}
+	if r.result.Expansion != nil { // of the search that this one widens
+		r.noteExpansion()
+		return
+	}
 	if r.searcher.Expander == nil {
 		r.note("no chat model is configured: the query is not expanded")
 		return

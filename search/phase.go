@@ -467,6 +467,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 	for i := range steps {
 		step := &steps[i]
 		err := r.prepare(ctx, step.Stage, &env)
+		before := row.Len()
 		if err == nil {
 			row, hits, err = r.step(ctx, row, hits, step.Stage, env)
 		}
@@ -475,6 +476,9 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 				row.Release()
 			}
 			return nil, numbering{}, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
+		}
+		if _, ok := step.Stage.(rank.PerDocument); ok {
+			r.crowded += before - row.Len()
 		}
 		if _, ok := step.Stage.(rank.Whole); ok && r.judged != nil && at == (lane{}) {
 			r.judged.compare(r.facts, row)

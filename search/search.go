@@ -235,8 +235,23 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err := s.Check(plan); err != nil && (opt.Order == nil || plan.Scan != nil) { // an order needs no branches
 		return nil, err
 	}
-	r := &run{searcher: s, query: q, asked: asked, opt: opt, profile: p, facts: newMemo(s.Facts), now: time.Now,
-		result: &Result{Profile: p.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
+	retrieval := ctx
+	if opt.Timeout > 0 {
+		var cancel context.CancelFunc
+		retrieval, cancel = context.WithTimeout(ctx, opt.Timeout)
+		defer cancel()
+	}
+	r := s.newRun(q, asked, opt, plan)
+	if err := r.follow(ctx, retrieval); err != nil {
+		return nil, err
+	}
+	return r.widened(ctx, retrieval)
+}
+
+// newRun is a search by a plan, which is followed once.
+func (s *Searcher) newRun(q sheaf.Query, asked profile.Asked, opt Options, plan *profile.Plan) *run {
+	r := &run{searcher: s, query: q, asked: asked, opt: opt, profile: plan.Profile, followed: plan, facts: newMemo(s.Facts), now: time.Now,
+		result: &Result{Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{}}}
 	r.noted = len(q.Notes)
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		r.note("there can be fewer results than asked for: %s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
@@ -247,22 +262,21 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if s.Now != nil {
 		r.now = s.Now
 	}
-	retrieval := ctx
-	if opt.Timeout > 0 {
-		var cancel context.CancelFunc
-		retrieval, cancel = context.WithTimeout(ctx, opt.Timeout)
-		defer cancel()
-	}
+	return r
+}
+
+// follow answers the query by the plan.
+func (r *run) follow(ctx, retrieval context.Context) error {
 	defer r.facts.forget()
-	ranking, err := r.plan(ctx, retrieval, plan)
+	ranking, err := r.plan(ctx, retrieval, r.followed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.finish(ranking[:min(q.Limit, len(ranking))])
+	r.finish(ranking[:min(r.query.Limit, len(ranking))])
 	if f, ok := r.searcher.Facts.(interface{ Err() error }); ok && f.Err() != nil {
 		r.warn("facts about documents are missing: %v", f.Err())
 	}
-	return r, nil
+	return nil
 }
 
 // run is one search on its way.
@@ -273,10 +287,13 @@ type run struct {
 	analyzed *analyzed     // a text of the query, the one asked for last
 	opt      Options
 	profile  *profile.Profile
+	followed *profile.Plan
 	facts    *memo
 	now      func() time.Time
 	result   *Result
 	noted    int // notes that the snapshots so far have
+	// crowded is how many hits others of their documents left no room for.
+	crowded int
 	// vector is the query's; passage that of an invented answer.
 	vector, passage []float32
 	expansion       Expansion

@@ -69,7 +69,7 @@ func (s *Searcher) WhyNot(ctx context.Context, q sheaf.Query, p *profile.Profile
 			break
 		}
 	}
-	best, err := done.whyBranches(ctx, p, a)
+	best, err := done.whyBranches(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -117,12 +117,8 @@ func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 // whyBranches says what every branch of the main phase knows of a.ID. best is what
 // was found of it, a.ID itself or of a document the section that stands highest in
 // a branch, "" for nothing.
-func (r *run) whyBranches(ctx context.Context, p *profile.Profile, a *Absence) (best sheaf.ID, err error) {
-	s, result := r.searcher, r.result
-	plan, err := p.PlanFor(r.query.Limit, r.opt.Parameters, s.asked(r.query))
-	if err != nil {
-		return "", err
-	}
+func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err error) {
+	s, result, plan := r.searcher, r.result, r.followed
 	if lost, err := r.whyFirst(ctx, plan, a); lost || err != nil {
 		return "", err
 	}

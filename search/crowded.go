@@ -1,0 +1,48 @@
+package search
+
+import (
+	"context"
+
+	"sheaf/profile"
+)
+
+// A document of hundreds of sections that all match fills what branches retrieve. Where
+// per_document then leaves a few of them, nothing else would be found.
+
+// wider is how many times as many results are wanted when a search is widened.
+const wider = 4
+
+// widened is the search, or one that wants more results, and so retrieves more, where per_document
+// left less than half of what was asked for though there may be others. What the
+// caller gets is the best of it.
+func (r *run) widened(ctx, retrieval context.Context) (*run, error) {
+	for 2*len(r.result.Hits) < r.query.Limit && r.crowded > 0 && r.result.More {
+		plan, err := r.profile.PlanFor(min(wider*r.followed.Limit, profile.MaxLimit), r.opt.Parameters, r.asked)
+		if err != nil || !retrievesMore(plan, r.followed) {
+			return r, nil
+		}
+		next := r.searcher.newRun(r.query, r.asked, r.opt, plan)
+		next.expansion, next.result.Expansion = r.expansion, r.result.Expansion
+		err = next.follow(ctx, retrieval)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil || next.result.Degraded && !r.result.Degraded: // there was no time left, say
+			return r, nil
+		}
+		r.facts.release()
+		r = next
+	}
+	return r, nil
+}
+
+// retrievesMore reports whether a branch of a retrieves more than that of b, another plan of
+// the same profile.
+func retrievesMore(a, b *profile.Plan) bool {
+	for i := range min(len(a.Main.Branches), len(b.Main.Branches)) {
+		if a.Main.Branches[i].Limit > b.Main.Branches[i].Limit {
+			return true
+		}
+	}
+	return false
+}

@@ -150,6 +150,10 @@ type TextRequest struct {
 	TieBreaker float64
 	// Statistics says over which chunks idf and average length are counted.
 	Statistics Statistics
+	// Among, unless it is nil, lets the chunks through that are all there is for
+	// StatisticsCorpus: scores are those of an index of these. What the request's Filter
+	// lets through must be among them.
+	Among sheaf.Filter
 	// K1 and B are BM25's parameters; see bm25. K1 >= 0, B in [0,1].
 	K1, B float64
 }
@@ -188,14 +192,11 @@ const (
 type Statistics uint8
 
 const (
-	// StatisticsCorpus counts over all chunks of the index.
+	// StatisticsCorpus counts over all chunks of the index, or over those of Among.
 	StatisticsCorpus Statistics = iota
 	// StatisticsCandidates counts over the chunks that Filter and Within
 	// let through.
 	StatisticsCandidates
-	// StatisticsFiltered counts over the chunks that Filter lets through, whatever
-	// Within is: scores of chunks that are looked up are those of a search of all.
-	StatisticsFiltered
 )
 
 // CountsAmong reports whether statistics are to be counted over some chunks only.
@@ -206,7 +207,7 @@ func (r *Request) CountsAmong() bool {
 	case r.Text.Statistics == StatisticsCandidates:
 		return r.Filter != nil || r.Within != nil
 	}
-	return r.Text.Statistics == StatisticsFiltered && r.Filter != nil
+	return r.Text.Among != nil
 }
 
 // VectorRequest finds chunks by the similarity (dot product of unit vectors)

@@ -95,7 +95,7 @@ func (t *TextRequest) validate() error {
 		return sheaf.Invalidf("request: tie breaker is %v: must be within 0..1", t.TieBreaker)
 	case t.Combine > CombineBM25F:
 		return sheaf.Invalidf("request: unknown way %d to combine fields", t.Combine)
-	case t.Statistics > StatisticsFiltered:
+	case t.Statistics > StatisticsCandidates:
 		return sheaf.Invalidf("request: unknown statistics %d", t.Statistics)
 	}
 	return nil

@@ -39,23 +39,51 @@ func (f *filtered) put(of fieldOf, stats bm25.Field) {
 // filters remembers what filters let through: of a caller who sees a part of the index
 // every request has the same, and a search makes ten and more.
 type filters struct {
-	mu    sync.Mutex
-	known map[string]*filtered
+	mu sync.Mutex
+	// now are those that were used lately, before those that were used before them, which
+	// go when there are mostFilters of the former.
+	now, before map[string]*filtered
 }
 
-// mostFilters is how many filters a snapshot remembers. Each takes a bit a chunk.
-const mostFilters = 32
+// mostFilters is how many filters a snapshot remembers, and as many before. Each takes a bit
+// a chunk.
+const mostFilters = 16
+
+// get is what is remembered of a filter, nil for nothing.
+func (f *filters) get(key []byte) *filtered {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known := f.now[string(key)]; known != nil {
+		return known
+	}
+	known := f.before[string(key)]
+	if known != nil {
+		f.keep(string(key), known)
+	}
+	return known
+}
+
+func (f *filters) put(key []byte, of *filtered) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keep(string(key), of)
+}
+
+// keep remembers it among those that were used lately. The caller holds mu.
+func (f *filters) keep(key string, of *filtered) {
+	if f.now == nil || len(f.now) >= mostFilters {
+		f.now, f.before = map[string]*filtered{}, f.now
+	}
+	f.now[key] = of
+}
 
 // filtered is what a filter, which is not nil, lets through.
 func (s *Snapshot) filtered(filter Filter) (*filtered, error) {
 	key := filter.appendKey(make([]byte, 0, 256))
-	s.filters.mu.Lock()
-	f := s.filters.known[string(key)]
-	s.filters.mu.Unlock()
-	if f != nil {
-		return f, nil
+	if known := s.filters.get(key); known != nil {
+		return known, nil
 	}
-	f = &filtered{sets: make([]segment.Bitset, len(s.views)), stats: map[fieldOf]bm25.Field{}}
+	f := &filtered{sets: make([]segment.Bitset, len(s.views)), stats: map[fieldOf]bm25.Field{}}
 	var pool bitsets
 	for i, v := range s.views {
 		f.sets[i] = segment.NewBitset(v.reader.Chunks())
@@ -66,12 +94,7 @@ func (s *Snapshot) filtered(filter Filter) (*filtered, error) {
 			f.sets[i].AndNot(v.deleted)
 		}
 	}
-	s.filters.mu.Lock()
-	defer s.filters.mu.Unlock()
-	if s.filters.known == nil || len(s.filters.known) >= mostFilters {
-		s.filters.known = map[string]*filtered{}
-	}
-	s.filters.known[string(key)] = f
+	s.filters.put(key, f)
 	return f, nil
 }
 

@@ -58,12 +58,16 @@ func newPlan(s *Snapshot, req *Request, analyzer *analysis.Analyzer, allowed []s
 	}
 	p.listed = len(p.fields)
 	p.addFields(words.Query)
+	among := words.Among
 	if words.Candidates {
-		p.over = allowed
+		p.over, among = allowed, nil
+		if !req.Bounded && req.Within == nil {
+			among = req.Filter
+		}
 	}
-	if alone := !req.Bounded && req.Within == nil; req.Filter != nil && (words.Filtered || words.Candidates && alone) {
+	if among != nil {
 		var err error
-		if p.filtered, err = s.filtered(req.Filter); err != nil {
+		if p.filtered, err = s.filtered(among); err != nil {
 			return nil, err
 		}
 		p.over = p.filtered.sets

@@ -80,9 +80,9 @@ type Words struct {
 	// Candidates counts idf and average lengths over the chunks that the
 	// request's filter and bound let through, not over all chunks.
 	Candidates bool
-	// Filtered counts them over the chunks that the request's filter lets through,
-	// whatever its bound.
-	Filtered bool
+	// Among, unless it is nil, lets the chunks through over which they are counted else;
+	// all that the request's filter lets through are among them.
+	Among Filter
 }
 
 // Vector is a request by a vector.

@@ -250,7 +250,7 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 // statistics know already.
 func (p *plan) counted() (int, bool) {
 	terms, flat := p.root.flat()
-	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Filtered || len(terms[0].fields) > 1 && p.words.Combine != CombineBM25F {
+	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Among != nil || len(terms[0].fields) > 1 && p.words.Combine != CombineBM25F {
 		return 0, false
 	}
 	return terms[0].df[0], true

@@ -114,11 +114,9 @@ func (g *guard) bound(req backend.Request) backend.Request {
 	if req.Text != nil {
 		text := *req.Text
 		req.Text = &text
-		if text.Statistics == backend.StatisticsCorpus {
-			text.Statistics = backend.StatisticsFiltered
-			if g.shared && g.refused(req) != nil {
-				text.Statistics = backend.StatisticsCorpus
-			}
+		text.Among = g.filter
+		if g.shared && g.refused(req) != nil {
+			text.Among = nil
 		}
 	}
 	return req
@@ -187,11 +185,11 @@ func (g *guard) Explain(ctx context.Context, req backend.Request, ids []sheaf.ID
 func (g *guard) Supports(req backend.Request) error {
 	bound := g.bound(req)
 	err := g.refused(bound)
-	if err == nil || bound.Text == nil || bound.Text.Statistics != backend.StatisticsFiltered {
+	if err == nil || bound.Text == nil || bound.Text.Among == nil {
 		return err
 	}
 	text := *bound.Text
-	text.Statistics = backend.StatisticsCorpus
+	text.Among = nil
 	if bound.Text = &text; g.refused(bound) == nil {
 		return fmt.Errorf("%w: it counts how rare words are in all documents, also in those that the caller does not see, so that scores would tell of them; who runs the server can allow that: sheaf serve --shared-statistics", sheaf.ErrUnsupported)
 	}

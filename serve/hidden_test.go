@@ -84,8 +84,9 @@ func TestHiddenChangesNothing(t *testing.T) {
 			if random.IntN(8) == 0 {
 				q.Sort = "date"
 			}
+			q.Filter = []string{"", "", "after:2024-06", "-after:2024-03 ext:md"}[random.IntN(4)]
 			id := ids[random.IntN(len(ids))]
-			ask := fmt.Sprintf(" of %q with %q", q.Text, q.Profile)
+			ask := fmt.Sprintf(" of %q among %q with %q", q.Text, q.Filter, q.Profile)
 			search := func(r *serve.Reader) string { return told(r.Search(t.Context(), q)) }
 			same("search"+ask, search)
 			as(all, "by who sees everything, search"+ask, search)

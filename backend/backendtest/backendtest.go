@@ -262,7 +262,7 @@ func statistics(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
 	in := column("g", sheaf.TextValue("in"))
-	write(t, b, withColumns(Chunk("t:a", "body", "apple pie"), in), withColumns(Chunk("t:b", "body", "pie crust dough flour"), in),
+	write(t, b, withColumns(Chunk("t:a", "body", "apple pie"), in, column("only", sheaf.BoolValue(true))), withColumns(Chunk("t:b", "body", "pie crust dough flour"), in),
 		Chunk("t:c", "body", "apple apple"), Chunk("t:d", "body", "pie pie pie"))
 	req := body(sheaf.Match{Text: "apple"})
 	req.Filter = sheaf.In{Column: "g", Values: []sheaf.Value{sheaf.TextValue("in")}}
@@ -280,15 +280,13 @@ func statistics(t *testing.T, o Options) {
 	if want := idf(1, 1) * (1 / (1 + 1.2*(0.25+0.75*2/2))); len(one) != 1 || !near(b, one[0].Score, want) {
 		t.Errorf("candidates, one of them: %v, want %v", one, want)
 	}
-	req.Text.Statistics = backend.StatisticsFiltered
+	req.Text.Statistics, req.Text.Among = backend.StatisticsCorpus, req.Filter
 	for _, req.Within = range [][]sheaf.ID{nil, {"t:a"}, {"t:a", "t:c"}} {
-		if got := retrieve(t, b, req); len(got) != 1 || got[0].ID != "t:a" || got[0].Score != candidates[0].Score {
-			t.Errorf("what the filter lets through, within %q: %v, want %v", req.Within, got, candidates)
+		for _, req.Filter = range []sheaf.Filter{req.Text.Among, sheaf.And{req.Text.Among, sheaf.Exists{Column: "only"}}} {
+			if got := retrieve(t, b, req); len(got) != 1 || got[0].ID != "t:a" || got[0].Score != candidates[0].Score {
+				t.Errorf("among those of a filter, with %v within %q: %v, want %v", req.Filter, req.Within, got, candidates)
+			}
 		}
-	}
-	req.Filter = nil
-	if got := retrieve(t, b, req); len(got) != 2 || !near(b, got[1].Score, corpus[0].Score) {
-		t.Errorf("no filter: %v, want the score %v", got, corpus[0].Score)
 	}
 }
 

@@ -152,7 +152,7 @@ func (h *history) request() backend.Request {
 	req := Words(h.query(2))
 	req.Limit = []int{1, 3, 10, 1000}[h.r.IntN(4)]
 	req.Text.Combine = backend.Combine(h.r.IntN(3))
-	req.Text.Statistics = backend.Statistics(h.r.IntN(3))
+	req.Text.Statistics = backend.Statistics(h.r.IntN(2))
 	req.Text.TieBreaker = float64(h.r.IntN(3)) / 2
 	req.Text.K1 = []float64{0, 0.9, 1.2, 3}[h.r.IntN(4)]
 	req.Text.B = []float64{0, 0.4, 0.75, 1}[h.r.IntN(4)]
@@ -166,6 +166,14 @@ func (h *history) request() backend.Request {
 		req.Within = []sheaf.ID{}
 		for i := range 10 {
 			req.Within = append(req.Within, sheaf.ID(fmt.Sprintf("%s#%d", h.doc(), i%5)))
+		}
+	}
+	if h.r.IntN(3) == 0 {
+		req.Text.Among = h.filter(2)
+		if req.Filter == nil {
+			req.Filter = req.Text.Among
+		} else {
+			req.Filter = sheaf.And{req.Text.Among, req.Filter}
 		}
 	}
 	return req

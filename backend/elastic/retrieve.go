@@ -131,7 +131,7 @@ func (s *Store) matching(ctx context.Context, req backend.Request) (object, erro
 	if req.Text != nil {
 		// What matches does not depend on how it is scored.
 		text := *req.Text
-		text.Combine, text.Statistics, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, s.o.K1, s.o.B
+		text.Combine, text.Statistics, text.Among, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, nil, s.o.K1, s.o.B
 		req.Text = &text
 		return s.query(ctx, &req)
 	}

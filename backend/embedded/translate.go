@@ -31,7 +31,12 @@ func request(req backend.Request) (engine.Request, error) {
 	}
 	t := req.Text
 	w := &engine.Words{TieBreaker: t.TieBreaker, K1: t.K1, B: t.B, Combine: engine.Combine(t.Combine),
-		Candidates: t.Statistics == backend.StatisticsCandidates, Filtered: t.Statistics == backend.StatisticsFiltered}
+		Candidates: t.Statistics == backend.StatisticsCandidates}
+	if t.Among != nil {
+		if w.Among, err = filter(t.Among); err != nil {
+			return out, err
+		}
+	}
 	for _, f := range t.Fields {
 		w.Fields = append(w.Fields, engine.FieldWeight{Name: f.Name, Weight: f.Weight})
 	}

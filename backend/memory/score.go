@@ -55,8 +55,8 @@ func (b *Backend) scorer(asked *backend.Request, allowed []*chunk) *scorer {
 		for _, c := range b.chunks {
 			s.over = append(s.over, c)
 		}
-	case req.Statistics == backend.StatisticsFiltered:
-		s.over = b.allowed(backend.Request{Filter: asked.Filter})
+	case req.Statistics == backend.StatisticsCorpus:
+		s.over = b.allowed(backend.Request{Filter: req.Among})
 	default:
 		s.over = allowed
 	}

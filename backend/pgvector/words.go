@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -558,8 +559,8 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *backend.Requ
 	w.allowed, w.named = w.bound(req), req.Within != nil
 	switch {
 	case o.count || !req.CountsAmong():
-	case text.Statistics == backend.StatisticsFiltered && w.named:
-		w.over = w.bound(&backend.Request{Filter: req.Filter})
+	case text.Statistics == backend.StatisticsCorpus && (w.named || !reflect.DeepEqual(req.Filter, text.Among)):
+		w.over = w.bound(&backend.Request{Filter: text.Among})
 	default:
 		w.over, w.overNamed = w.allowed, w.named
 	}

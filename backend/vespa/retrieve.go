@@ -49,7 +49,7 @@ func (s *Store) Count(ctx context.Context, req backend.Request) (int, error) {
 	}
 	// What matches does not depend on how it is scored.
 	text := *req.Text
-	text.Combine, text.Statistics, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, s.o.K1, s.o.B
+	text.Combine, text.Statistics, text.Among, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, nil, s.o.K1, s.o.B
 	w, err := s.words(q, &text, false)
 	if err != nil {
 		return 0, err

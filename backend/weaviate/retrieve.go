@@ -62,7 +62,7 @@ func (s *Store) counting(req backend.Request) (asked, error) {
 	if req.Text != nil {
 		// What matches does not depend on how it is scored.
 		text := *req.Text
-		text.Combine, text.Statistics, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, s.o.K1, s.o.B
+		text.Combine, text.Statistics, text.Among, text.K1, text.B = backend.CombineSum, backend.StatisticsCorpus, nil, s.o.K1, s.o.B
 		req.Text = &text
 	}
 	return s.prepare(&req)

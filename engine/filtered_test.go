@@ -28,3 +28,23 @@ func TestFilterKeys(t *testing.T) {
 		known[key] = what
 	}
 }
+
+// TestFiltersRemembered: a filter that is used all the time stays remembered among many that
+// are used once, and no more are remembered than may be.
+func TestFiltersRemembered(t *testing.T) {
+	var f filters
+	used := &filtered{}
+	f.put([]byte("used"), used)
+	for i := range 10 * mostFilters {
+		f.put(fmt.Append(nil, i), &filtered{})
+		if f.get([]byte("used")) != used {
+			t.Fatalf("it is forgotten after %d others", i)
+		}
+		if n := len(f.now) + len(f.before); n > 2*mostFilters {
+			t.Fatalf("%d filters are remembered", n)
+		}
+	}
+	if f.get([]byte("0")) != nil {
+		t.Error("a filter that was used once is still remembered")
+	}
+}

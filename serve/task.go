@@ -205,6 +205,24 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	return &shown, nil
 }
 
+// Tasks are those that owner may ask for with Task, newest first, at most limit, without the
+// documents of each. state is that of all of them, "" any.
+func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) []Task {
+	t := c.given.tasks
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := []Task{}
+	for _, task := range t.byID {
+		if (task.owner == owner || grant.SeesAll()) && (state == "" || task.State == state) {
+			shown := *task
+			shown.Results = []Stored{}
+			list = append(list, shown)
+		}
+	}
+	slices.SortFunc(list, func(a, b Task) int { return strings.Compare(b.ID, a.ID) }) // which begin with the time
+	return list[:min(limit, len(list))]
+}
+
 // WillWork says that Work will be called: until that has indexed what was accepted,
 // the collection is not ready. Who listens first and works then says so before.
 func (c *Collection) WillWork() {

@@ -69,6 +69,17 @@ type taskGet struct {
 	ID string `path:"id" maxLength:"100" doc:"The task's identifier."`
 }
 
+type tasksGet struct {
+	Where
+	State string `query:"state" enum:"waiting,done,failed" doc:"Only tasks in this state; all when it is left out."`
+	Limit int    `query:"limit" min:"1" max:"1000" default:"100" doc:"How many tasks at most."`
+}
+
+// TaskList is the tasks of a caller.
+type TaskList struct {
+	Tasks []serve.Task `json:"tasks" doc:"The tasks, newest first, without their results."`
+}
+
 // batchNow is how many documents are written while the caller waits.
 const batchNow = 100
 
@@ -105,6 +116,15 @@ func documentRoutes() []*route {
 					return nil, err
 				}
 				return collection.Task(c.grant, c.caller, in.ID)
+			}),
+		operation(route{method: "GET", path: "/v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
+			about: "Those that this caller made, or all for one who may see everything: up to 1,000 that wait and the last 1,000 that ended."},
+			func(_ context.Context, c *call, in *tasksGet) (*TaskList, error) {
+				collection, err := c.collection(in.Where)
+				if err != nil {
+					return nil, err
+				}
+				return &TaskList{collection.Tasks(c.grant, c.caller, in.State, in.Limit)}, nil
 			}),
 	}
 }

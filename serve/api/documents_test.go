@@ -241,6 +241,18 @@ func TestBatchesAndTasks(t *testing.T) {
 	if task := waitTask(t, s, answer.Task.ID); task.State != "failed" || task.Error == "" {
 		t.Errorf("a task that cannot be done: %+v", task)
 	}
+	var tasks api.TaskList
+	s.get(t, "GET", "/v1/tasks", "", &tasks)
+	if tasks := tasks.Tasks; len(tasks) != 2 || tasks[0].ID != answer.Task.ID || tasks[1].ID != task.ID || tasks[1].Changes != 151 || len(tasks[1].Results) != 0 {
+		t.Errorf("tasks: %+v", tasks)
+	}
+	s.get(t, "GET", "/v1/tasks?state=done&limit=1", "", &tasks)
+	if tasks := tasks.Tasks; len(tasks) != 1 || tasks[0].ID != task.ID {
+		t.Errorf("tasks that are done: %+v", tasks)
+	}
+	if task := waitTask(t, s, task.ID); len(task.Results) != 151 {
+		t.Errorf("after it was listed, the task has %d results", len(task.Results))
+	}
 	if res, _ := s.ask(t, "GET", "/v1/tasks/none", ""); res.StatusCode != 404 {
 		t.Errorf("no such task: %d", res.StatusCode)
 	}
@@ -460,6 +472,9 @@ func TestTenantsAndScopes(t *testing.T) {
 		t.Fatal(body)
 	}
 	for key, want := range map[string]int{"acme feed": 200, "umbrella": 404, "finance": 404, "everything": 200} {
+		if _, body := s.as(t, keys[key], "GET", "/v1/tasks", ""); strings.Contains(body, answer.Task.ID) != (want == 200) {
+			t.Errorf("tasks of %s: %s", key, body)
+		}
 		if status, body := s.as(t, keys[key], "GET", "/v1/tasks/"+answer.Task.ID, ""); status != want {
 			t.Errorf("task of another: %s: %d %s", key, status, body)
 		}

@@ -98,7 +98,7 @@ func (t *TextRequest) validate() error {
 	case t.Statistics > StatisticsCandidates:
 		return sheaf.Invalidf("request: unknown statistics %d", t.Statistics)
 	}
-	return nil
+	return validateFilter(t.Among, 0)
 }
 
 // validateQuery checks the numbers of a query; a part that is nil finds nothing.

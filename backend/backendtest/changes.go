@@ -210,6 +210,7 @@ func invalid(t *testing.T, o Options) {
 		"weight 0":      func(r *backend.Request) { r.Text.Fields = []backend.FieldWeight{{Name: "body"}} },
 		"weight NaN":    func(r *backend.Request) { r.Text.Fields = []backend.FieldWeight{{Name: "body", Weight: math.NaN()}} },
 		"field twice":   func(r *backend.Request) { r.Text.Fields = append(r.Text.Fields, r.Text.Fields[0]) },
+		"among nothing": func(r *backend.Request) { r.Text.Among = sheaf.And{nil} },
 		"k1":            func(r *backend.Request) { r.Text.K1 = -1 },
 		"b":             func(r *backend.Request) { r.Text.B = 2 },
 		"tie breaker":   func(r *backend.Request) { r.Text.TieBreaker = math.NaN() },

@@ -154,7 +154,8 @@ func randomHistories(t *testing.T, s *backendtest.Stores[elastic.Options]) {
 			r := &rewritten{Store: s.Open(t, o).(*elastic.Store), t: t, o: o, chunks: map[sheaf.ID]backend.Chunk{}}
 			defer func() { r.Close() }()
 			backendtest.Limited(r, backendtest.Options{Tolerance: 1e-5, Lacks: repeats, Shape: func(req *backend.Request) {
-				req.Text.K1, req.Text.B, req.Text.Statistics, req.Text.Combine = 1.2, 0, backend.StatisticsCorpus, req.Text.Combine%2
+				req.Text.K1, req.Text.B, req.Text.Combine = 1.2, 0, req.Text.Combine%2
+				req.Text.Statistics, req.Text.Among = backend.StatisticsCorpus, nil
 			}})
 			backendtest.RandomHistory(t, seed, steps, r, memory.New(backendtest.Analyzer(t, "en")), nil)
 		})

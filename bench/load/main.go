@@ -10,8 +10,9 @@
 // that what the server remembers counts. A second of warm-up is not counted. It
 // ends with status 1 when a request failed or the 99th percentile is above --p99.
 // With --pid, the server's process on this machine, it tells the processor time of
-// an answer, and how long answers would take, were all work shared evenly by
-// processors that do nothing else.
+// an answer, how long answers would take, were all work shared evenly by
+// processors that do nothing else, and how long were each a loop of always the same
+// length: what of the spread is the machine's.
 //
 //	go run -C bench ./load --sheaf PROGRAM --in FOLDER
 //

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestNothingMeasured: a run that has nothing to report says why. The server finds
@@ -30,5 +33,18 @@ func TestNothingMeasured(t *testing.T) {
 		if err := run(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", o, err, want)
 		}
+	}
+}
+
+// TestYardstick: as many loops are waited for as a processor has clients, also where
+// they take longer than there is time.
+func TestYardstick(t *testing.T) {
+	const work = 100 * time.Microsecond
+	one, many := yardstick(1, work, 0), yardstick(40*runtime.NumCPU(), work, time.Millisecond)
+	if len(one) < runtime.NumCPU() || !slices.IsSorted(one) || !slices.IsSorted(many) {
+		t.Fatalf("one client %v, many %v", one, many)
+	}
+	if len(many) == 0 || many[0] < 10*one[0] {
+		t.Errorf("forty loops took %v where one took %v", many, one)
 	}
 }

@@ -70,6 +70,7 @@ func (l *load) reportWork(answers []answer, clients, server time.Duration) {
 	fmt.Printf("processor time of an answer: clients %.3f ms, server %.3f ms\n", ms(clients/n), ms(server/n))
 	if l.pause == 0 {
 		fmt.Printf("were all work shared evenly by %d processors that do nothing else, that would be %v\n", cores, measured(answers, func(a answer) time.Duration { return a.work / cores }))
+		fmt.Printf("were every answer a loop of that length in its place, on this machine just now, that would be %v\n", yardstick(l.clients, (clients+server)/n, yardstickTime))
 	}
 }
 

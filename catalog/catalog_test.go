@@ -179,6 +179,7 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 func TestResolve(t *testing.T) {
 	c := open(t, t.TempDir())
 	put(t, c, record(t, "a.md", sample), record(t, "second.md", "# Part one\n\nx\n\n## Part two\n\ny ^blk\n"), record(t, "sub/third.md", "# T\n\n## Deep\nx\n"),
+		record(t, "docs/en/guide/start.mdx", "# S\nx"), record(t, "docs/fr/guide/start.mdx", "# S\nx"), record(t, "docs/en/guide/more/index.mdx", "# M\n## Own\nx"),
 		record(t, "readme.md", "# Top\nx"), record(t, "fold\xe9/n\xff.md", "# X\nx [[a]]"), record(t, "sub/a.md", "# in sub\n"), record(t, "other/deep/note.md", "# N\nx"), record(t, "sub/readme.md", "# R\nx"))
 	v := c.View()
 	defer v.Close()
@@ -209,6 +210,12 @@ func TestResolve(t *testing.T) {
 		{"notes:sub/a.md", sheaf.LinkMarkdown, "./", "", "notes:sub/readme.md"},
 		{"notes:sub/a.md", sheaf.LinkMarkdown, "//host/a.md", "", ""},
 		{"notes:a.md", sheaf.LinkMarkdown, "sub/third", "", "notes:sub/third.md"},
+		{"notes:a.md", sheaf.LinkMarkdown, "/en/guide/start/", "", "notes:docs/en/guide/start.mdx"},
+		{"notes:docs/fr/guide/a.md", sheaf.LinkMarkdown, "/guide/start", "", "notes:docs/fr/guide/start.mdx"},
+		{"notes:a.md", sheaf.LinkMarkdown, "/guide/more/", "own", "notes:docs/en/guide/more/index.mdx#own"},
+		{"notes:a.md", sheaf.LinkMarkdown, "/more", "", ""},
+		{"notes:a.md", sheaf.LinkMarkdown, "/uide/start", "", ""},
+		{"notes:a.md", sheaf.LinkMarkdown, "guide/start", "", ""},
 		{"notes:a.md", sheaf.LinkMarkdown, "https://x.org/second.md", "", ""},
 		{"notes:a.md", sheaf.LinkMarkdown, "missing.md", "", ""},
 		{"notes:a.md", sheaf.LinkWiki, "missing", "", ""},

@@ -3,6 +3,7 @@ package catalog
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -17,9 +18,10 @@ import (
 
 // Ways in which a document has a name.
 const (
-	kindPath  = iota // the path is it
-	kindName         // the file name is it
-	kindAlias        // an alias is it
+	kindPath   = iota // the path is it
+	kindName          // the file name is it
+	kindAlias         // an alias is it
+	kindFolder        // the name of its folder, for which it stands, is it
 )
 
 // Ways in which a document points at a name.
@@ -30,11 +32,15 @@ const (
 	pointName            // by a name that alone decides
 	pointOther           // only reading the link can tell
 	pointMdx             // by a path that ended with .mdx
+	pointSite            // by a path that may be from the root of a site: only reading the link can tell
 )
 
 var pointSuffix = [...]string{pointPath: "", pointMd: ".md", pointMarkdown: ".markdown", pointMdx: ".mdx"}
 
 func pathKey(tree, plain string) uint64 { return xxh3.HashString("p" + tree + ":" + plain) }
+
+// siteKey is that of a path from the root of a site.
+func siteKey(tree, plain string) uint64 { return nameKey(tree, "/"+plain) }
 
 func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":" + name) }
 
@@ -42,6 +48,9 @@ func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":"
 func nameKeys(doc *sheaf.Document) []keyItem {
 	plain, _ := cutMarkdown(fold(doc.Path))
 	items := []keyItem{{key: pathKey(doc.Tree, plain), kind: kindPath}, {key: nameKey(doc.Tree, path.Base(plain)), kind: kindName}}
+	if folder := path.Dir(plain); standsForFolder(plain) && folder != "." {
+		items = append(items, keyItem{key: nameKey(doc.Tree, path.Base(folder)), kind: kindFolder})
+	}
 	for _, alias := range doc.Aliases {
 		if name, _ := cutMarkdown(fold(alias)); name != "" {
 			items = append(items, keyItem{key: nameKey(doc.Tree, name), kind: kindAlias})
@@ -58,6 +67,9 @@ func targetKeys(doc *sheaf.Document) []keyItem {
 			t := parseTarget(doc.Path, link)
 			if t.path != "" {
 				items = append(items, keyItem{key: pathKey(doc.Tree, t.path), kind: slices.Index(pointSuffix[:], t.suffix)})
+			}
+			if t.site {
+				items = append(items, keyItem{key: siteKey(doc.Tree, t.path), kind: pointSite})
 			}
 			switch {
 			case t.name == "":
@@ -267,6 +279,12 @@ func (v *View) sources(doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 			return slices.Contains(found, doc), len(found) < 2
 		})
 	}
+	// The root of a site may be each of the folders that doc lies in.
+	bySite := func(plain string) {
+		for _, rest, ok := strings.Cut(plain, "/"); ok && strings.Contains(rest, "/"); _, rest, ok = strings.Cut(rest, "/") {
+			point(siteKey(tree, rest), func(item keyItem, _ sheaf.ID) (yes, sure bool) { return false, item.kind != pointSite })
+		}
+	}
 	byName := func(name string) {
 		point(nameKey(tree, name), func(item keyItem, from sheaf.ID) (yes, sure bool) {
 			if item.kind != pointName {
@@ -278,8 +296,10 @@ func (v *View) sources(doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 		})
 	}
 	byPath(plain, false)
-	if slices.Contains(folderFiles, path.Base(plain)) {
+	bySite(plain)
+	if standsForFolder(plain) {
 		byPath(path.Dir(plain), true)
+		bySite(path.Dir(plain))
 	}
 	byName(path.Base(plain))
 	if aliases {

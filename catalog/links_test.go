@@ -80,7 +80,7 @@ func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 		}
 	}
 	if l.Kind == sheaf.LinkMarkdown {
-		return ""
+		return c.fromSite(file, written)
 	}
 	name := strings.TrimPrefix(folded(written), "/")
 	if strings.Contains(withoutEnding(name), "/") {
@@ -105,23 +105,62 @@ func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 	if len(found) == 0 {
 		return ""
 	}
-	key := func(id sheaf.ID) string {
-		p := strings.TrimPrefix(string(id), "notes:")
-		near := 1
-		if path.Dir(p) == path.Dir(file) {
-			near = 0
-		}
-		return fmt.Sprintf("%d %03d %03d %s", near, strings.Count(p, "/"), len(p), p)
+	return slices.MinFunc(found, func(a, b sheaf.ID) int { return strings.Compare(nearness(a, file), nearness(b, file)) })
+}
+
+// nearness is the less the nearer a note is to a file.
+func nearness(id sheaf.ID, file string) string {
+	p := strings.TrimPrefix(string(id), "notes:")
+	near := 1
+	if path.Dir(p) == path.Dir(file) {
+		near = 0
 	}
-	return slices.MinFunc(found, func(a, b sheaf.ID) int { return strings.Compare(key(a), key(b)) })
+	return fmt.Sprintf("%d %03d %03d %s", near, strings.Count(p, "/"), len(p), p)
+}
+
+// fromSite is where a link leads that is a path from the root of a site: in whichever
+// folder above the linking file, and then anywhere, that has it.
+func (c collection) fromSite(file, written string) sheaf.ID {
+	p, ok := strings.CutPrefix(folded(written), "/")
+	if p = path.Clean(p); !ok || !strings.Contains(withoutEnding(p), "/") || strings.HasPrefix(p, "../") {
+		return ""
+	}
+	for _, name := range []string{"", "readme", "index"} {
+		if name != "" && withoutEnding(p) != p {
+			continue
+		}
+		end := path.Join("/", p, name)
+		for root := path.Dir(file); ; root = path.Dir(root) {
+			best := sheaf.ID("")
+			for id := range c {
+				own := strings.TrimPrefix(string(id), "notes:")
+				if root != "." && !strings.HasPrefix(own, root+"/") {
+					continue
+				}
+				at := folded(own)
+				if strings.HasSuffix(at, end) || (withoutEnding(end) == end && strings.HasSuffix(withoutEnding(at), end) && withoutEnding(at) != at) {
+					if best == "" || nearness(id, file) < nearness(best, file) {
+						best = id
+					}
+				}
+			}
+			if best != "" {
+				return best
+			}
+			if root == "." {
+				break
+			}
+		}
+	}
+	return ""
 }
 
 var (
-	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/"}
+	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/"}
 	stems   = []string{"note", "Note", "index", "README", "x.y", "käse", "ka\u0308se", "other"}
 	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", ""}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
-	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/"}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }

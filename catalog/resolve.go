@@ -17,7 +17,10 @@ import (
 // lead outside the collection or nowhere.
 //
 // Markdown links are paths relative to the linking file, or to the tree's folder
-// when they begin with a slash; a folder stands for its readme or index. Wiki
+// when they begin with a slash; a folder stands for its readme or index. Where the
+// tree's folder has nothing there, a path of several parts that begins with a slash is
+// from the root of a site, which is any folder of the tree: of several the one that
+// shares most folders with the linking file, then as of several notes. Wiki
 // links name a note as Obsidian does: by its path, the end of its path, its file
 // name, or an alias; of several notes the one in the same folder, then the one
 // with the shortest path, then the first in order of ID. Embeds are tried as
@@ -50,6 +53,9 @@ func (v *View) resolveDocument(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) 
 			return found[0], true
 		}
 	}
+	if t.site {
+		return v.fromSite(tree, file, t.path, t.suffix)
+	}
 	if t.name == "" {
 		return "", false
 	}
@@ -68,6 +74,8 @@ type target struct {
 	// path is a path from the tree's folder, "" when the link names none;
 	// suffix the ending that was cut off it, full the path as written.
 	path, suffix, full string
+	// site says that path may as well be from the root of a site.
+	site bool
 	// name is what a wiki link calls its note, "" when the link is no such.
 	name string
 	// certain says that name alone decides: no path comes before it, and it
@@ -90,6 +98,7 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 		if full != ".." && !strings.HasPrefix(full, "../") {
 			t.full = full
 			t.path, t.suffix = cutMarkdown(fold(full))
+			t.site = link.Kind == sheaf.LinkMarkdown && strings.HasPrefix(written, "/") && strings.Contains(t.path, "/")
 		}
 	}
 	if link.Kind != sheaf.LinkMarkdown {
@@ -132,6 +141,9 @@ func hasScheme(target string) bool {
 // folderFiles stand for the folder they lie in, first come first.
 var folderFiles = []string{"readme", "index"}
 
+// standsForFolder reports whether the document at a folded path does.
+func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
+
 // byPath lists the documents that a path leads to, the best first.
 func (v *View) byPath(tree, plain, suffix, full string) []sheaf.ID {
 	found := v.documentsAt(tree, plain, suffix, full)
@@ -170,6 +182,48 @@ func (v *View) documentsAt(tree, plain, suffix, full string) []sheaf.ID {
 		})
 	}
 	return found
+}
+
+// fromSite finds the document that a link in file calls by a path from the root of a
+// site.
+func (v *View) fromSite(tree, file, plain, suffix string) (sheaf.ID, bool) {
+	var found []sheaf.ID
+	for _, id := range v.called(nameKey(tree, path.Base(plain)), kindName) {
+		own := fold(id.Path())
+		if p, s := cutMarkdown(own); strings.HasSuffix(own, "/"+plain+suffix) || suffix == "" && s != "" && strings.HasSuffix(p, "/"+plain) {
+			found = append(found, id)
+		}
+	}
+	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
+		for _, id := range v.called(nameKey(tree, path.Base(plain)), kindFolder) {
+			if p, _ := cutMarkdown(fold(id.Path())); strings.HasSuffix(p, "/"+plain+"/"+folderFiles[i]) {
+				found = append(found, id)
+			}
+		}
+	}
+	near, most := found[:0], 0
+	for _, id := range found {
+		shared := sharedFolders(id.Path(), file)
+		if shared > most {
+			near, most = near[:0], shared
+		}
+		if shared == most {
+			near = append(near, id)
+		}
+	}
+	return nearest(near, file)
+}
+
+// sharedFolders is how many folders two paths have in common.
+func sharedFolders(a, b string) (n int) {
+	for {
+		folder, rest, ok := strings.Cut(a, "/")
+		other, left, also := strings.Cut(b, "/")
+		if !ok || !also || folder != other {
+			return n
+		}
+		a, b, n = rest, left, n+1
+	}
 }
 
 // byName finds the note that a wiki link in file calls by a folded name.

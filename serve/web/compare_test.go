@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -118,6 +119,22 @@ func TestPageNarrow(t *testing.T) {
 	step(t, ctx, "what is folded stays so", chromedp.Click(`aside details:last-of-type summary`, chromedp.ByQuery), until(`!document.querySelector("aside details:last-of-type").open`), chromedp.SendKeys("#query", "es"), until(`location.search.includes("walruses") && `+shown),
 		until(`document.querySelector("aside details:first-of-type").open && !document.querySelector("aside details:last-of-type").open`))
 	step(t, ctx, "a profile", chromedp.Navigate(s.URL+"/?q=walrus&profile=rrf"), until(`document.querySelector("aside")?.textContent.includes("rrf") && `+shown), chromedp.Click("aside button", chromedp.ByQuery), until(`location.search === "?q=walrus" && !document.querySelector("aside").textContent.includes("rrf") && `+shown))
+}
+
+// TestPageAllFacets: values that are not shown at first come with the keyboard, and stay.
+func TestPageAllFacets(t *testing.T) {
+	ctx := browser(t)
+	notes := map[string]string{}
+	for i := range 11 {
+		notes[fmt.Sprintf("%02d.md", i)] = fmt.Sprintf("---\ntags: [t%02d]\n---\n# N\n\nA walrus.\n", i)
+	}
+	s := served(t, notes)
+	seen := func(n int) chromedp.Action {
+		return until(fmt.Sprintf(`[...document.querySelectorAll("aside details [data-narrow^='tag:']")].filter((e) => e.checkVisibility()).length === %d && `, n) + shown)
+	}
+	step(t, ctx, "eight", chromedp.Navigate(s.URL+"/?q=walrus"), seen(8), until(`document.querySelector("[data-rest=tag]").textContent === "3 more"`))
+	step(t, ctx, "all", chromedp.Focus("[data-rest=tag]", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), seen(11), until(`document.activeElement.dataset.narrow === "tag:t08"`))
+	step(t, ctx, "chosen", chromedp.KeyEvent(kb.Enter), seen(1), chromedp.Click("aside [aria-pressed=true]", chromedp.ByQuery), seen(11))
 }
 
 // TestPageBack: who goes back while the box has the focus finds in it what is shown, and every

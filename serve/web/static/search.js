@@ -117,6 +117,8 @@ function narrow(mark, s) {
 
 /** The kinds of facets that were unfolded or folded by hand. */
 const unfolded = new Map();
+/** How many values of a facet are shown at first, and the kinds of which all are. */
+const few = 8, whole = new Set();
 function facets(found, s) {
   const aside = make("aside", { "aria-label": "Narrow" });
   const active = narrowedTo(s);
@@ -129,12 +131,20 @@ function facets(found, s) {
     // A folder that holds nothing but another one of the list narrows to the same.
     const values = kind === "folder" ? all.filter((v) => !all.some((w) => w.count === v.count && w.value.startsWith(v.value + "/"))) : all;
     if (!values.length || (kind === "ext" && values.length < 2)) continue;
-    const list = make("ul", {}, ...values.slice(0, 8).map((v) => {
+    const rest = whole.has(kind) ? [] : values.slice(few);
+    const list = make("ul", {}, ...values.map((v) => {
       const mark = markOf(kind, v.value);
-      return make("li", {},
+      return make("li", { hidden: rest.includes(v) },
         make("button", { type: "button", "data-narrow": mark, "aria-pressed": String(active.includes(mark)), onclick: () => narrow(mark, s) }, ...breaking(v.value)),
         make("span", {}, " " + number(v.count)));
     }));
+    if (rest.length) list.append(make("li", {}, make("button", { type: "button", "data-rest": kind, onclick: (e) => {
+      whole.add(kind);
+      const hidden = [...list.querySelectorAll("li[hidden]")];
+      for (const item of hidden) item.hidden = false;
+      e.target.parentElement.remove();
+      hidden[0].querySelector("button").focus();
+    } }, `${number(rest.length)} more`)));
     const details = make("details", { open: unfolded.get(kind) ?? matchMedia("(min-width: 52rem)").matches },
       make("summary", { onclick: () => unfolded.set(kind, !details.open) }, title), list);
     aside.append(details);

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 
+	"sheaf"
 	"sheaf/profile"
 )
 
@@ -13,16 +14,20 @@ import (
 const wider = 4
 
 // widened is the search, or one that wants more results, and so retrieves more, where per_document
-// left less than half of what was asked for though there may be others. What the
-// caller gets is the best of it.
-func (r *run) widened(ctx, retrieval context.Context) (*run, error) {
-	for 2*len(r.result.Hits) < r.query.Limit && r.crowded > 0 && r.result.More {
-		plan, err := r.profile.PlanFor(min(wider*r.followed.Limit, profile.MaxLimit), r.opt.Parameters, r.asked)
+// left less than half of what was asked for of more than that, though there may be others. What the
+// caller gets is the best of it. q and asked are as they were before the search changed its own.
+func (r *run) widened(ctx, retrieval context.Context, q sheaf.Query, asked profile.Asked) (*run, error) {
+	for 2*r.spread < q.Limit && 2*(r.spread+r.crowded) >= q.Limit && r.result.More {
+		plan, err := r.profile.PlanFor(min(wider*r.followed.Limit, profile.MaxLimit), r.opt.Parameters, asked)
 		if err != nil || !retrievesMore(plan, r.followed) {
 			return r, nil
 		}
-		next := r.searcher.newRun(r.query, r.asked, r.opt, plan)
+		opt := r.opt
+		opt.Room = nil // the hits of this search are there
+		next := r.searcher.newRun(q, asked, opt, plan)
 		next.expansion, next.result.Expansion = r.expansion, r.result.Expansion
+		next.vector, next.passage = r.vector, r.passage
+		next.result.Facets, next.result.Took = r.result.Facets, r.result.Took
 		err = next.follow(ctx, retrieval)
 		switch {
 		case ctx.Err() != nil:

@@ -171,6 +171,25 @@ func (r *run) wanted(ph *profile.Phase, at lane) int {
 	return math.MaxInt
 }
 
+// keeps is how many hits a stage keeps at most.
+func keeps(stage rank.Stage) int {
+	switch s := stage.(type) {
+	case rank.Top:
+		return s.N
+	case rank.Elbow:
+		return s.Max
+	case rank.Adaptive:
+		return s.Ceiling
+	case rank.MMR:
+		return s.N
+	case profile.Rerank:
+		if s.N > 0 {
+			return s.N
+		}
+	}
+	return math.MaxInt
+}
+
 // requests are those of the branches that can run.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
 	out := make([]outcome, 0, len(ph.Branches))
@@ -478,8 +497,9 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, hits numbering, 
 			return nil, numbering{}, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
 		if _, ok := step.Stage.(rank.PerDocument); ok {
-			r.crowded += before - row.Len()
+			r.crowded, r.spread = r.crowded+before-row.Len(), max(r.spread, row.Len())
 		}
+		r.result.More = r.result.More || row.Len() >= keeps(step.Stage)
 		if _, ok := step.Stage.(rank.Whole); ok && r.judged != nil && at == (lane{}) {
 			r.judged.compare(r.facts, row)
 		}

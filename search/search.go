@@ -111,8 +111,8 @@ type Result struct {
 	// Total is the number of distinct chunks that the branches found, before
 	// any stage. Branches retrieve a bounded number, so more may match.
 	Total int
-	// More says that a branch retrieved as many as it may, so that a larger limit may
-	// find others.
+	// More says that a branch retrieved, or a step kept, as many as it may, so that a larger
+	// limit may find others.
 	More bool
 	// Facets are those of Options.Facets, each with at most 100 values.
 	Facets []backend.Facet
@@ -245,7 +245,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err := r.follow(ctx, retrieval); err != nil {
 		return nil, err
 	}
-	return r.widened(ctx, retrieval)
+	return r.widened(ctx, retrieval, q, asked)
 }
 
 // newRun is a search by a plan, which is followed once.
@@ -292,9 +292,11 @@ type run struct {
 	now      func() time.Time
 	result   *Result
 	noted    int // notes that the snapshots so far have
-	// crowded is how many hits others of their documents left no room for.
-	crowded int
-	// vector is the query's; passage that of an invented answer.
+	// crowded is how many hits others of their documents left no room for, spread how many
+	// had room.
+	crowded, spread int
+	// vector is the query's; passage that of an invented answer. A search that widens
+	// another has them from that.
 	vector, passage []float32
 	expansion       Expansion
 	// confidence tells how sure answers are; nil says nothing.
@@ -347,7 +349,9 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 		if err != nil {
 			return nil, err
 		}
-		first = first[:min(plan.Candidates.Limit, len(first))]
+		if most := plan.Candidates.Limit; len(first) >= most {
+			first, r.result.More = first[:most], true
+		}
 		r.trace(lane{first: true}, fmt.Sprintf("limit: %d", plan.Candidates.Limit), first)
 		within = []sheaf.ID{}
 		for i := range first {
@@ -367,21 +371,23 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		r.note("no embedding model is configured: branches that search by meaning are left out")
 		return nil
 	}
-	start := clock()
-	vector, err := r.searcher.Embed(retrieval, text)
-	r.took("embed", start)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if r.vector == nil {
+		start := clock()
+		vector, err := r.searcher.Embed(retrieval, text)
+		r.took("embed", start)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			r.warn("embed the query: %v", err)
+			return nil
+		}
+		if len(vector) == 0 {
+			r.note("the embedding model knows no word of the query: branches that search by meaning are left out")
+			return nil
+		}
+		r.vector = vector
 	}
-	if err != nil {
-		r.warn("embed the query: %v", err)
-		return nil
-	}
-	if len(vector) == 0 {
-		r.note("the embedding model knows no word of the query: branches that search by meaning are left out")
-		return nil
-	}
-	r.vector = vector
 	if alike := r.searcher.alike; alike != nil && alike.Load() {
 		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones", r.searcher.storeName())
 	}
@@ -390,7 +396,8 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 			r.note("%s", sentence)
 		}
 	}
-	if r.expansion.Passage != "" {
+	if r.expansion.Passage != "" && r.passage == nil {
+		var err error
 		if r.passage, err = r.searcher.Embed(retrieval, r.expansion.Passage); err != nil && ctx.Err() == nil {
 			r.warn("embed the invented answer: %v", err)
 		}

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -113,11 +114,15 @@ func TestTotalTellsOfOthers(t *testing.T) {
 	}
 	docs["many.md"] = many.String()
 	docs["rare.md"] = "# Quince\n\nOne quince tree.\n"
+	for i := range 10 { // of which three sections stand for the document, once the window is cut
+		docs[fmt.Sprintf("p%d.md", i)] = fmt.Sprintf("# Orchard %d\n\nFruit.\n\n## North\n\nOne plum.\n\n## South\n\nTwo plum.\n\n## West\n\nThree plum.\n", i)
+	}
 	f := servetest.Open(t, docs, nil)
 	f.Index(t)
 	r := reader(t, f, access.Unrestricted())
 	told := map[string]bool{}
-	for _, q := range []serve.SearchRequest{{Text: "pear tree"}, {Text: "pear tree", Profile: "rrf"}, {Text: "quince", Parameters: map[string]string{"meaning": "0"}}, {Text: "garden"}} {
+	for _, q := range []serve.SearchRequest{{Text: "pear tree"}, {Text: "pear tree", Profile: "rrf"}, {Text: "quince", Parameters: map[string]string{"meaning": "0"}}, {Text: "garden"},
+		{Text: "plum", Parameters: map[string]string{"meaning": "0"}}} {
 		q.Window = serve.MaxWindow
 		all := find(t, r, q).Total.Value
 		for _, q.Window = range []int{5, 20, 60, 200} {
@@ -133,5 +138,25 @@ func TestTotalTellsOfOthers(t *testing.T) {
 	}
 	if len(told) != 2 {
 		t.Errorf("relations: %v", told)
+	}
+}
+
+// TestTotalWithoutAPart: where a part of the ranking failed nobody knows that there are no
+// others.
+func TestTotalWithoutAPart(t *testing.T) {
+	f, _ := gatedOf(t, map[string]string{"a.md": "# Pear\n\nOne pear.\n", "b.md": "# Quince\n\nA fruit.\n"}, func(_ context.Context, call int64) error {
+		if call == 1 {
+			return errors.New("the model is away")
+		}
+		return nil
+	})
+	r := reader(t, f, access.Unrestricted())
+	q := serve.SearchRequest{Text: "pear", Window: 100, Parameters: map[string]string{"similarity": "-1"}}
+	without, with := find(t, r, q), find(t, r, q)
+	if !without.Degraded || without.Total != (serve.Total{Value: 1, Relation: "gte"}) {
+		t.Errorf("without the model: %+v", without.Total)
+	}
+	if with.Degraded || with.Total.Value < 2 || with.Total.Relation != "eq" {
+		t.Errorf("with the model: %+v", with.Total)
 	}
 }

@@ -32,7 +32,7 @@ type Answer struct {
 // Total is a number of results and whether there may be more.
 type Total struct {
 	Value    int    `json:"value" doc:"The number of results that paging through this query shows, exactly."`
-	Relation string `json:"relation" enum:"eq,gte" doc:"eq: there are no others; gte: the window was filled, or the profile retrieved as many as it may for this window, so others may match."`
+	Relation string `json:"relation" enum:"eq,gte" doc:"eq: there are no others; gte: the window was filled, the profile retrieved or kept as many as it may for this window, or the answer is degraded, so others may match."`
 }
 
 // Facet is a value with the number of chunks that have it.

@@ -452,7 +452,7 @@ func (r *Reader) page(ctx context.Context, k *kept, from, limit int) (*Answer, e
 	if a.Parameters == nil {
 		a.Parameters = map[string]string{}
 	}
-	if hits >= k.request.Window || result.More {
+	if hits >= k.request.Window || result.More || result.Degraded {
 		a.Total.Relation = "gte"
 	}
 	to, stale := min(from+limit, hits), 0

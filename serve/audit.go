@@ -393,27 +393,30 @@ func (t *trial) answer(door string, out any) error {
 	}
 	for _, i := range t.hidden {
 		d := &t.docs[i]
-		quoted, err := json.Marshal(d.id)
-		if err != nil {
-			return err
-		}
-		name := strings.Trim(string(quoted), `"`)
-		if at := strings.Index(string(text), name); at >= 0 && !t.asked(string(text), at, name) {
+		if name := written(d.id); strings.Contains(string(text), name) && strings.Contains(t.withoutVisible(string(text), name), name) {
 			t.leak(door, d.id, "its name is in the answer")
 		}
 	}
 	return nil
 }
 
-// asked reports whether what looks like the name of a hidden document is that of
-// a visible one that begins so, or ends so.
-func (t *trial) asked(text string, at int, name string) bool {
+// withoutVisible is a text of JSON without the names of visible documents that have name in
+// them: "api:doc10" does not tell of "api:doc1".
+func (t *trial) withoutVisible(text, name string) string {
 	for i := range t.docs {
-		if d := &t.docs[i]; d.sees(&t.grant) && strings.Contains(string(d.id), name) && strings.Contains(text[max(0, at-200):min(len(text), at+200)], string(d.id)) {
-			return true
+		if d := &t.docs[i]; d.sees(&t.grant) {
+			if longer := written(d.id); strings.Contains(longer, name) {
+				text = strings.ReplaceAll(text, longer, "\x00")
+			}
 		}
 	}
-	return false
+	return text
+}
+
+// written is an identifier as it stands in a text of JSON.
+func written(id sheaf.ID) string {
+	quoted, _ := json.Marshal(id) // of a text it never fails
+	return strings.Trim(string(quoted), `"`)
 }
 
 func (t *trial) request() SearchRequest {

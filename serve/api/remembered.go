@@ -264,10 +264,12 @@ type journal struct {
 	file  *os.File // nil until the first line
 	lines int
 	bytes int
+	torn  bool // the last line may be there in part, or not at all
 }
 
 // add appends an answer and makes it durable. When most lines may be of answers
-// that are forgotten, the file is written anew with the live ones, m among them.
+// that are forgotten, or the last could not be written, the file is written anew with the
+// live ones, m among them.
 func (j *journal) add(m *memory, live func() []*memory) error {
 	line, err := json.Marshal(m)
 	if err != nil {
@@ -275,7 +277,7 @@ func (j *journal) add(m *memory, live func() []*memory) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.lines >= 2*maxRemembered || j.bytes >= 2*rememberedBytes {
+	if j.torn || j.lines >= 2*maxRemembered || j.bytes >= 2*rememberedBytes {
 		return j.rewriteHeld(live())
 	}
 	if j.file == nil {
@@ -286,11 +288,11 @@ func (j *journal) add(m *memory, live func() []*memory) error {
 			return err
 		}
 	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return err
+	if _, err = j.file.Write(append(line, '\n')); err == nil {
+		err = j.file.Sync()
 	}
-	j.lines, j.bytes = j.lines+1, j.bytes+len(line)
-	return j.file.Sync()
+	j.lines, j.bytes, j.torn = j.lines+1, j.bytes+len(line), err != nil
+	return err
 }
 
 // rewrite replaces the file by one with these answers alone.
@@ -317,7 +319,7 @@ func (j *journal) rewriteHeld(live []*memory) error {
 	if err := vfs.WriteFile(j.path, b.Bytes(), 0); err != nil {
 		return fmt.Errorf("write answers: %w", err)
 	}
-	j.lines, j.bytes = len(live), b.Len()
+	j.lines, j.bytes, j.torn = len(live), b.Len(), false
 	return vfs.Disk{}.SyncDir(filepath.Dir(j.path))
 }
 

@@ -47,3 +47,47 @@ func TestIdempotencyKeyUsedAgain(t *testing.T) {
 		t.Errorf("%d answers of %d bytes are remembered", len(r.oldest), r.size)
 	}
 }
+
+// TestAnswersAfterOneThatWasNotWritten: an answer that could not be written, of which a part
+// may be in the file, takes none of those after it along.
+func TestAnswersAfterOneThatWasNotWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.jsonl")
+	open := func() *remembered {
+		r, err := openRemembered(file, slog.New(slog.DiscardHandler), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	answer := func(r *remembered, key string) bool {
+		m, old, err := r.begin(&call{caller: "ann", request: httptest.NewRequest("PUT", "/v1/documents/api:a.md", nil)}, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !old {
+			r.finish(m, 200, nil, []byte(`"done"`))
+		}
+		return old
+	}
+	r := open()
+	answer(r, "before")
+	if _, err := r.journal.file.WriteString(`{"key": "of which the rest found no room`); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.journal.file.Close(); err != nil { // so that the next cannot be written
+		t.Fatal(err)
+	}
+	for _, key := range []string{"failed", "after"} {
+		answer(r, key)
+	}
+	if err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+	r = open()
+	defer r.close()
+	for _, key := range []string{"before", "failed", "after"} {
+		if !answer(r, key) {
+			t.Errorf("%q is forgotten", key)
+		}
+	}
+}

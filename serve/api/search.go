@@ -158,7 +158,7 @@ type Moves struct {
 }
 
 func searchRoutes() []*route {
-	const about = "Finds passages by words and by meaning. total.value is the number of results that paging shows, exactly; it is gte when a larger window may show others. Pages belong to one ranking of one generation of the index: nothing is shown twice or lost while the index changes."
+	const about = "Finds passages by words and by meaning. total.value is the number of results that paging shows, exactly; it is gte when a larger window may show others, or the answer is degraded. Pages belong to one ranking of one generation of the index: nothing is shown twice or lost while the index changes."
 	return []*route{
 		operation(route{method: "GET", path: "/v1/search", id: "search", searches: true, summary: "Search", about: about, scope: access.ScopeSearch, fails: []int{422}},
 			func(ctx context.Context, c *call, in *searchGet) (*serve.Answer, error) {

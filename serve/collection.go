@@ -207,7 +207,7 @@ func (c *Collection) For(grant access.Grant) (*Reader, error) {
 		return nil, err
 	}
 	at, told := stampOf(view, store)
-	return &Reader{c: c, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, store, c, &grant)}, nil
+	return &Reader{c: c, grant: grant, view: view, at: at, told: told, pinned: pinned, guard: newGuard(view, store, at, c, &grant)}, nil
 }
 
 // latest is what is known of the documents now, also from other processes. The error wraps

@@ -106,7 +106,7 @@ func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 
 // lab is the searcher that remembers what branches retrieved.
 func (r *Reader) lab(ctx context.Context) *search.Searcher {
-	g := newGuard(r.view, r.guard.store, r.c, &r.grant)
+	g := newGuard(r.view, r.guard.store, r.at, r.c, &r.grant)
 	if r.c.cache != nil {
 		g.legs = &legs{r.c.cache, r.at}
 	}

@@ -25,8 +25,9 @@ import (
 type guard struct {
 	view    *catalog.View
 	store   backend.Backend
-	distant bool // the store is on another machine
-	shared  bool // statistics may be those of all documents where the store counts no others
+	at      stamp // that of both
+	distant bool  // the store is on another machine
+	shared  bool  // statistics may be those of all documents where the store counts no others
 	words   *wordCounts
 	filter  sheaf.Filter // nil lets everything through
 	owner   cacheKey     // names what the caller sees; zero for everything
@@ -52,8 +53,8 @@ var (
 	_ rank.Linker       = (*guard)(nil)
 )
 
-func newGuard(view *catalog.View, store backend.Backend, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, words: &c.words, store: store, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
+func newGuard(view *catalog.View, store backend.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
+	g := &guard{view: view, words: &c.words, store: store, at: at, distant: c.o.Distant, shared: c.o.SharedStatistics, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.owner = keyOf("seen", grant.Fingerprint(), g.filter)
@@ -247,11 +248,10 @@ func (g *guard) CountAll(ctx context.Context, reqs []backend.Request) ([]int, er
 	keys := make([]countKey, len(reqs))
 	var asked []int
 	var bound []backend.Request
-	generation := g.view.Generation()
 	for i := range reqs {
 		if keys[i] = g.countKey(&reqs[i]); keys[i] != (countKey{}) {
 			var known bool
-			if out[i], known = g.words.get(generation, keys[i]); known {
+			if out[i], known = g.words.get(g.at, keys[i]); known {
 				continue
 			}
 		}
@@ -267,7 +267,7 @@ func (g *guard) CountAll(ctx context.Context, reqs []backend.Request) ([]int, er
 	for k, i := range asked {
 		out[i] = counts[k]
 		if keys[i] != (countKey{}) {
-			g.words.put(generation, keys[i], counts[k])
+			g.words.put(g.at, keys[i], counts[k])
 		}
 	}
 	return out, nil

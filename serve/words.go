@@ -2,12 +2,12 @@ package serve
 
 import "sync"
 
-// wordCounts remembers in how many of the chunks that a caller sees words stand, for one
-// generation of the index.
+// wordCounts remembers in how many of the chunks that a caller sees words stand, at the
+// newest stamp.
 type wordCounts struct {
-	mu         sync.Mutex
-	generation uint64
-	counts     map[countKey]int
+	mu     sync.Mutex
+	at     stamp
+	counts map[countKey]int
 }
 
 // countKey is what is counted, and among what.
@@ -19,24 +19,24 @@ type countKey struct {
 // maxWords is how many counts are remembered.
 const maxWords = 20_000
 
-func (w *wordCounts) get(generation uint64, key countKey) (int, bool) {
+func (w *wordCounts) get(at stamp, key countKey) (int, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.generation != generation {
+	if w.at != at {
 		return 0, false
 	}
 	n, ok := w.counts[key]
 	return n, ok
 }
 
-func (w *wordCounts) put(generation uint64, key countKey, n int) {
+func (w *wordCounts) put(at stamp, key countKey, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.generation > generation:
+	case w.at.compare(at) > 0:
 		return
-	case w.counts == nil, w.generation != generation, len(w.counts) >= maxWords:
-		w.generation, w.counts = generation, map[countKey]int{}
+	case w.counts == nil, w.at != at, len(w.counts) >= maxWords:
+		w.at, w.counts = at, map[countKey]int{}
 	}
 	w.counts[key] = n
 }

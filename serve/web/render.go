@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -32,6 +33,9 @@ func (p *page) render(part *serve.Part, doc *sheaf.Document) error {
 		front = min(doc.Frontmatter.End, len(part.Text))
 	}
 	source := []byte(part.Text[front:])
+	for i := range doc.Chunks {
+		withoutHeadingID(source, &doc.Chunks[i], front)
+	}
 	if intricate(source) {
 		p.Text, p.Intricate = part.Text, true
 		return nil
@@ -51,6 +55,22 @@ func (p *page) render(part *serve.Part, doc *sheaf.Document) error {
 	}
 	p.HTML = out.String()
 	return nil
+}
+
+// headingID is what its author calls a heading in addresses, at the end of its text: only
+// closing hashes or the line under it come behind.
+var headingID = regexp.MustCompile(`(?:^|[ \t\n])(\{(?:#[^{}#/*\s]+|/\*[^{}#/*\s]+\*/)\})[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
+
+// withoutHeadingID puts spaces where source, which is a document from front on, has the
+// identifier of a chunk's heading, unless that is part of its title.
+func withoutHeadingID(source []byte, c *sheaf.Chunk, front int) {
+	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
+	if !c.HasHeading || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
+		return
+	}
+	if at := headingID.FindSubmatchIndex(source[from:to]); at != nil {
+		copy(source[from+at[2]:from+at[3]], bytes.Repeat([]byte(" "), at[3]-at[2]))
+	}
 }
 
 // linkKey is what a link is looked up by: what is written.

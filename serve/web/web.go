@@ -156,6 +156,8 @@ type page struct {
 	// Text is that of documents that are no Markdown, or too intricate to be shown as such.
 	Text      string `json:"text,omitempty"`
 	Intricate bool   `json:"intricate,omitempty"`
+	// Line is the one in the file where what was asked for begins.
+	Line int `json:"line"`
 }
 
 // document answers with the document that the parameter id names.
@@ -227,6 +229,13 @@ func (o *Options) page(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &page{Document: doc}
+	p := &page{Document: doc, Line: part.Line}
+	if target.Chunk.ID != target.Doc.ID {
+		section, err := reader.Get(r.Context(), target.Chunk.ID, serve.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		p.Line = section.Line
+	}
 	return p, p.render(part, &target.Doc)
 }

@@ -165,7 +165,9 @@ export const score = (s) => (Math.abs(s) < 0.01 && s !== 0 ? s.toExponential(2) 
 /** The address that opens a file in the person's editor. */
 export function editorAddress(file, line) {
   const pattern = kept.getItem("sheaf-editor") || "obsidian://open?path={path}";
-  const path = pattern.startsWith("obsidian:") ? encodeURIComponent(file) : encodeURI(file).replaceAll("#", "%23").replaceAll("?", "%3F");
+  // C:\notes\a.md is /C:/notes/a.md in addresses.
+  const rooted = /^([a-z]:|\\)\\/i.test(file) ? file.replaceAll("\\", "/").replace(/^(?=[a-z]:)/i, "/") : file;
+  const path = pattern.startsWith("obsidian:") ? encodeURIComponent(file) : encodeURI(rooted).replaceAll("#", "%23").replaceAll("?", "%3F");
   return pattern.replaceAll("{path}", path).replaceAll("{line}", String(line));
 }
 
@@ -206,4 +208,5 @@ export function address(state) {
   return text ? `/?${text}` : "/";
 }
 
-export const documentAddress = (id, q, filter) => address({ view: "document", id, q, filter });
+/** The address of a document or passage, which takes along what was asked. */
+export const documentAddress = (id, { q, filter, profile } = {}) => address({ view: "document", id, q, filter, profile });

@@ -10,6 +10,7 @@ const main = document.getElementById("main");
 const input = document.getElementById("query");
 let current = null;
 let running = null;
+let entering = null; // what is asked for when Enter was pressed before it was there
 
 /** What the URL says. */
 export function state() {
@@ -18,8 +19,9 @@ export function state() {
 
 /** Goes to another state, as a new entry of the history or in place of this one. */
 function go(url, replace) {
-  if (!replace) history.replaceState({ y: scrollY }, ""); // where one comes back to
-  history[replace ? "replaceState" : "pushState"](null, "", url);
+  if (!replace) history.replaceState({ ...history.state, y: scrollY }, ""); // where one comes back to
+  const inside = replace ? history.state?.inside : true; // something of this page was before
+  history[replace ? "replaceState" : "pushState"]({ inside }, "", url);
   return show();
 }
 
@@ -35,7 +37,7 @@ const page = {
   state,
   /** Changes the address of what is shown already. */
   address(url) {
-    history.replaceState(null, "", url);
+    history.replaceState({ inside: history.state?.inside }, "", url);
     lead(state());
   },
   /** Says how many results there are. */
@@ -71,6 +73,11 @@ async function show(y) {
   delete main.dataset.shown;
   running?.abort();
   const { signal } = (running = new AbortController());
+  const count = document.getElementById("count"), waiting = "Waiting for the server…";
+  const slow = setTimeout(() => { // what is shown is not what is asked for
+    main.ariaBusy = "true";
+    page.count(waiting);
+  }, 700);
   try {
     views[name] ??= await others[name]().catch(() => { throw new Fault(0, { detail: "the server does not answer" }); });
     if (signal.aborted) return;
@@ -90,6 +97,7 @@ async function show(y) {
       else main.focus({ preventScroll: true });
     }
     if (y !== undefined) scrollTo(0, y);
+    if (entering === signal) views[name].enter?.();
   } catch (e) {
     if (e.name === "AbortError" || signal.aborted) return;
     if (!(e instanceof Fault)) console.error(e);
@@ -97,7 +105,17 @@ async function show(y) {
     page.count("");
     if (e.status === 0) setTimeout(() => signal.aborted || show(), 1000);
     page.notes([e.status === 0 ? `${e.message}: this page asks again until it does` : e.message]);
+  } finally {
+    clearTimeout(slow);
+    if (running.signal === signal) main.ariaBusy = null;
+    if (count.textContent === waiting) page.count("");
   }
+}
+
+/** Opens what is chosen, of what is asked for: where that is not there yet, when it is. */
+function enter() {
+  if (main.dataset.shown === undefined) entering = running.signal;
+  else views[current].enter?.();
 }
 
 // Every letter asks at once: an answer comes before the next letter, and a
@@ -112,7 +130,7 @@ input.addEventListener("input", () => {
 });
 document.getElementById("search").addEventListener("submit", (e) => {
   e.preventDefault();
-  views[current].enter?.();
+  enter();
 });
 
 // Links inside the page change the view without loading it again.
@@ -138,7 +156,7 @@ document.addEventListener("keydown", (e) => {
   if (e.key === "Escape") {
     e.preventDefault(); // else a search box empties itself
     if (inField) target.blur();
-    else if (current !== "search") history.back();
+    else if (current !== "search") history.state?.inside ? history.back() : go(document.querySelector("nav a[data-view=search]").getAttribute("href"));
     return;
   }
   const steps = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 };
@@ -160,7 +178,7 @@ document.addEventListener("keydown", (e) => {
   } else if (e.key === "l" && state().q) {
     go(document.querySelector("nav a[data-view=lab]").getAttribute("href"));
   } else if (e.key === "Enter" && !/^(A|BUTTON|SUMMARY)$/.test(target.tagName)) {
-    views[current].enter?.();
+    enter();
   } else {
     views[current].key?.(e.key);
   }
@@ -175,7 +193,10 @@ another.addEventListener("click", async () => {
 });
 const editor = document.getElementById("editor");
 editor.value = kept.getItem("sheaf-editor") || "obsidian://open?path={path}";
-editor.addEventListener("change", () => kept.setItem("sheaf-editor", editor.value));
+editor.addEventListener("change", () => {
+  kept.setItem("sheaf-editor", editor.value);
+  show(scrollY); // with its links
+});
 
 const root = document.documentElement;
 const theme = kept.getItem("sheaf-theme");

@@ -6,7 +6,7 @@ let file = null;
 
 export async function show(main, s, page, signal) {
   const doc = await get("/ui/document", { id: s.id, collection: s.collection }, signal);
-  file = doc.file && editorAddress(doc.file, 1);
+  file = doc.file && editorAddress(doc.file, doc.line);
   page.count("");
   const warnings = doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`);
   const notes = doc.intricate ? ["What is nested or marked here is too much to lay out: this is the text as it is written.", ...warnings] : warnings;
@@ -42,6 +42,7 @@ export async function show(main, s, page, signal) {
 function follow(text, outline, entries, hit, signal) {
   const headings = [...text.querySelectorAll("[data-id]")].filter((e) => entries.has(e.dataset.id));
   if (!entries.size) return;
+  const first = entries.values().next().value;
   let marked = null;
   const mark = (entry) => {
     if (entry === marked) return;
@@ -49,11 +50,12 @@ function follow(text, outline, entries, hit, signal) {
     marked = entry;
     entry.setAttribute("aria-current", "true");
     const at = entry.getBoundingClientRect(), box = outline.getBoundingClientRect(), room = 48;
-    outline.scrollTop += Math.max(0, at.bottom + room - box.bottom) || Math.min(0, at.top - room - box.top);
+    const below = entry === first ? 0 : at.bottom + room - box.bottom; // what the document is stands above the first
+    outline.scrollTop += Math.max(0, below) || Math.min(0, at.top - room - box.top);
   };
   const look = () => {
     // What is read is near the top; towards the end of the page the line goes down, so that the last sections are met.
-    const top = headings.length ? parseFloat(getComputedStyle(headings[0]).scrollMarginTop) : 0;
+    const top = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
     const longest = document.documentElement.scrollHeight - innerHeight, left = longest - scrollY;
     const line = top + (innerHeight - top) * (longest > 0 ? 1 - 0.8 * Math.min(1, Math.max(0, left) / Math.min(longest, innerHeight)) : 0);
     let from = 0, to = headings.length; // the first heading below the line
@@ -62,7 +64,7 @@ function follow(text, outline, entries, hit, signal) {
       if (headings[mid].getBoundingClientRect().top > line) to = mid;
       else from = mid + 1;
     }
-    mark(from ? entries.get(headings[from - 1].dataset.id) : entries.values().next().value);
+    mark(from ? entries.get(headings[from - 1].dataset.id) : first);
   };
   // The section of the address stays marked where it was shown, even if the end of the page keeps it from the top.
   const asked = hit && entries.get(hit.dataset.id), place = scrollY;
@@ -116,7 +118,7 @@ function tree(doc, s) {
   const [first, second] = doc.outline;
   for (const c of doc.outline) {
     if (c === first && second?.title === (c.title || doc.title)) continue; // a document that begins with its title
-    const link = make("a", { href: documentAddress(c.id, s.q) }, c.title || doc.title);
+    const link = make("a", { href: documentAddress(c.id, s) }, c.title || doc.title);
     entries.set(c.id, link);
     const item = make("li", {}, link);
     while (open.length > 1 && open.at(-1).depth >= c.depth) open.pop();
@@ -133,7 +135,7 @@ function tree(doc, s) {
 function links(title, ids, s) {
   if (!ids.length) return null;
   return make("details", {}, make("summary", {}, `${title} (${ids.length})`),
-    make("ul", {}, ...ids.map((id) => make("li", {}, make("a", { href: documentAddress(id, s.q) }, id.slice(id.indexOf(":") + 1))))));
+    make("ul", {}, ...ids.map((id) => make("li", {}, make("a", { href: documentAddress(id, s) }, id.slice(id.indexOf(":") + 1))))));
 }
 
 /** Marks the heading and what follows it, up to the next one of its depth. */

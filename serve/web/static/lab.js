@@ -135,6 +135,9 @@ function build(main, profiles, profile, s) {
 const labAddress = (lab, { set = lab.values, ...more } = {}) => address({ view: "lab", q: lab.query, filter: lab.filter, profile: lab.profile.default ? "" : lab.profile.name, compare: lab.compare, pin: lit, not: lab.not, ...more,
   ...Object.fromEntries(Object.entries(set).map(([k, v]) => ["set." + k, v])) });
 
+/** What the lab was asked, as the addresses of documents take it along. */
+const question = (lab) => ({ q: lab.query, filter: lab.filter, profile: lab.profile.default ? "" : lab.profile.name });
+
 /** What is shown while nothing is pointed at: the result that is pinned, or why one is missing. */
 const rest = (lab, columns, answer) => (lab.not && !lit ? whyNot(lab) : detail(lab, lit, columns, answer));
 
@@ -341,7 +344,7 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
   const old = lab.detail.dataset.of === id ? lab.detail.querySelector(".why") : null; // it stays until the new one is there, else what is below would jump
   const sums = make("div", {}, old);
   lab.detail.dataset.of = id;
-  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, lab.query) }, ...(result ? trail(result.hierarchy) : [id]))), make("div", { class: "sums" }, sums, table));
+  lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, question(lab)) }, ...(result ? trail(result.hierarchy) : [id]))), make("div", { class: "sums" }, sums, table));
   if (!result) return sums.replaceChildren();
   answer.arithmetic(id).then((now) => {
     if (!table.isConnected) return;
@@ -392,7 +395,7 @@ function judgeList(lab) {
     buttons.push([make("button", { type: "button", class: value ? "chip" : "chip wrong", "aria-label": label, onclick: () => mark(id, value) }, text), id, value]);
     return buttons.at(-1)[0];
   };
-  const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb ?? r.id}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb ?? r.id}`), " ", make("a", { href: documentAddress(r.id, lab.query) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
+  const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb ?? r.id}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb ?? r.id}`), " ", make("a", { href: documentAddress(r.id, question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
   const parts = [make("h2", { tabindex: "-1" }, "Right or wrong?"), make("ol", {}, ...lab.answer.results.map(entry))];
   // What is right is often what is missing.
   const others = new Map(Object.keys(judged()[lab.query] || {}).map((id) => [id, { id }]));

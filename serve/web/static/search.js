@@ -63,7 +63,7 @@ function line(r, i, s) {
   const above = r.hierarchy.slice(0, -1).flatMap((name) => [apart(name), " › "]);
   const item = make("li", { class: "result", id: `result-${i}` },
     make("h2", {},
-      make("a", { href: documentAddress(r.id, s.q, s.filter) }, above.length > 0 && make("span", { class: "above" }, ...above), r.title || r.path)),
+      make("a", { href: documentAddress(r.id, s) }, above.length > 0 && make("span", { class: "above" }, ...above), r.title || r.path)),
     make("p", { class: "snippet" }, ...marked(r.snippet, r.matches)),
     make("div", { class: "place" },
       make("span", {}, make("bdi", { dir: "ltr" }, r.path), `:${r.line}`),
@@ -171,7 +171,7 @@ export function move(step, box) {
 
 export function enter() {
   if (!answer?.results.length) return;
-  page.go(documentAddress(answer.results[Math.max(selected, 0)].id, last.q, last.filter));
+  page.go(documentAddress(answer.results[Math.max(selected, 0)].id, last));
   window.scrollTo(0, 0);
 }
 

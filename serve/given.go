@@ -154,9 +154,9 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 		own := cmp.Or(grant.Tenant, FreeTree)
 		switch {
 		case grant.Tenant != access.All && tree != own:
-			return fmt.Errorf("%w: this key writes documents of the tree %s only", ErrForbidden, own)
+			return inChange(i, forbidden("id", "this key writes documents of the tree %s only", own))
 		case settings.Root(tree) != "":
-			return fmt.Errorf("%w: documents of the tree %s come from files", ErrForbidden, tree)
+			return inChange(i, forbidden("id", "documents of the tree %s come from files", tree))
 		case seen[ch.ID]:
 			return inChange(i, conflictError("id", "%s is changed twice", ch.ID))
 		}
@@ -172,7 +172,7 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 			ch.Put.Sets = slices.Clone(grant.Sets)
 		}
 		if err := mayPutIn(grant, ch.Put.Sets); err != nil {
-			return err
+			return inChange(i, err)
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 func mayPutIn(grant *access.Grant, sets []string) error {
 	outside := func(set string) bool { return !slices.Contains(grant.Sets, set) }
 	if len(grant.Sets) > 0 && (len(sets) == 0 || slices.ContainsFunc(sets, outside)) {
-		return fmt.Errorf("%w: this key writes documents of its sets only", ErrForbidden)
+		return forbidden("sets", "this key writes documents of its sets only")
 	}
 	return nil
 }
@@ -470,7 +470,7 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		case outside && ch.Put == nil: // as if there were none
 			return notFound(ch.ID)
 		case outside:
-			return fmt.Errorf("%w: there is a document %s that is none of this key's", ErrForbidden, ch.ID)
+			return inChange(i, forbidden("id", "there is a document %s that is none of this key's", ch.ID))
 		case ch.Put == nil && !there && left == "": // whatever the conditions: RFC 9110, section 13.2.1
 			return notFound(ch.ID)
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):

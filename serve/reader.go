@@ -142,7 +142,8 @@ func (q *SearchRequest) normalize() error {
 }
 
 // FieldError says what is the matter with one field of a request: that it is wrong,
-// which is sheaf.ErrInvalid, or a condition that does not hold, ErrPrecondition.
+// which is sheaf.ErrInvalid, asks for what the caller may not do, ErrForbidden, or is
+// a condition that does not hold, ErrPrecondition.
 type FieldError struct {
 	// Field is its name; one within another is chunks/0/slug.
 	Field string
@@ -175,6 +176,11 @@ func conflictError(field, format string, args ...any) error {
 
 func fieldError(field, format string, args ...any) error {
 	return inField(field, fmt.Errorf(format, args...))
+}
+
+// forbidden says what a field asks for that the caller may not do.
+func forbidden(field, format string, args ...any) error {
+	return &FieldError{Field: field, Err: fmt.Errorf("%w: "+format, append([]any{ErrForbidden}, args...)...)}
 }
 
 // unmet says which condition of a change to a document does not hold.

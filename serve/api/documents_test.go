@@ -587,6 +587,9 @@ func TestWritesStayWithinSets(t *testing.T) {
 	}{
 		{"finance", "PUT", "/v1/documents/acme:sales.md", `{"text": "x"}`, 403},
 		{"finance", "DELETE", "/v1/documents/acme:sales.md", "", 404},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", "text": "x"}]}`, 403},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "umbrella:new.md", "text": "x"}]}`, 403},
+		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:other.md", "text": "x", "sets": ["sales"]}]}`, 403},
 		{"finance", "DELETE", "/v1/documents/acme:nosuch.md", "", 404},
 		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:new.md", "text": "x"}, {"id": "acme:sales.md", "delete": true}]}`, 404},
 		{"finance", "PATCH", "/v1/documents/acme:sales.md", `{"title": "x"}`, 404},
@@ -599,8 +602,13 @@ func TestWritesStayWithinSets(t *testing.T) {
 		{"finance", "POST", "/v1/documents", `{"documents": [{"id": "acme:sales.md", "delete": true}], "async": true}`, 202},
 		{"all", "DELETE", "/v1/documents/acme:sales.md", "", 200},
 	} {
-		if status, body := s.as(t, keys[c.key], c.method, c.path, c.body); status != c.status {
+		status, body := s.as(t, keys[c.key], c.method, c.path, c.body)
+		if status != c.status {
 			t.Errorf("%s: %s %s %s: %d %s, want %d", c.key, c.method, c.path, c.body, status, body, c.status)
+		}
+		where := map[string]string{"PUT": `"parameter":"id"`, "PATCH": `"pointer":"#/sets"`, "POST": `"pointer":"#/documents/1/`}[c.method]
+		if status == 403 && !strings.Contains(body, where) {
+			t.Errorf("%s: %s %s %s: %s, want %s", c.key, c.method, c.path, c.body, body, where)
 		}
 	}
 }

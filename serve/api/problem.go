@@ -102,6 +102,8 @@ func problemOf(err error, r *route) *Problem {
 	case (errors.Is(err, serve.ErrConflict) || errors.Is(err, serve.ErrPrecondition)) && errors.As(err, &at):
 		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
 		p = told(problem("conflict", "%s: %s", at.Field, f.Detail), faults{f})
+	case errors.Is(err, serve.ErrForbidden) && errors.As(err, &at):
+		p = told(problem("forbidden", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
 	case errors.As(err, &at):
 		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
 		// It passed the rules that the OpenAPI document writes: what is wrong

@@ -7,13 +7,11 @@
 package mcp
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"math"
@@ -24,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sheaf"
@@ -119,6 +118,7 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 				}
 				result, err = nil, errors.New("the server failed; its log says why")
 			}
+			err = coded(err)
 		}()
 		if s.request != nil {
 			var cancel context.CancelFunc
@@ -145,6 +145,18 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
+// coded gives an error that has none a code of the protocol, which is 0 otherwise.
+func coded(err error) error {
+	var has *jsonrpc.Error
+	switch {
+	case err == nil, errors.As(err, &has):
+		return err
+	case errors.Is(err, sheaf.ErrInvalid), errors.Is(err, sheaf.ErrNotFound):
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+}
+
 // maxRequestBytes bounds a request over HTTP.
 const maxRequestBytes = 1 << 20
 
@@ -169,34 +181,18 @@ func Handler(o Options, grant func(*http.Request) (access.Grant, error)) (http.H
 			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return
 		}
-		body := bufio.NewReader(http.MaxBytesReader(w, r.Body, maxRequestBytes))
-		if isList(body) {
-			http.Error(w, errList.Error(), http.StatusBadRequest)
+		if r.Method != http.MethodPost {
+			streamable.ServeHTTP(w, r)
 			return
 		}
-		r.Body = struct {
-			io.Reader
-			io.Closer
-		}{body, r.Body}
-		streamable.ServeHTTP(w, r)
-	}), nil
-}
-
-// errList refuses lists of messages, which the protocol had in its version 2025-03-26
-// alone.
-var errList = errors.New("a list of messages: send one message at a time (lists were removed from the protocol with version 2025-06-18)")
-
-// isList reports whether a body is a list; nothing of it but white space is read.
-func isList(body *bufio.Reader) bool {
-	for {
-		switch b, err := body.ReadByte(); {
-		case err != nil:
-			return false
-		case b != ' ' && b != '\t' && b != '\r' && b != '\n':
-			_ = body.UnreadByte() // it was read just now
-			return b == '['
+		text, ok := readMessage(w, r)
+		if !ok {
+			return
 		}
-	}
+		answers := &unknownMethod{ResponseWriter: w, sent: text}
+		defer answers.end()
+		streamable.ServeHTTP(answers, r)
+	}), nil
 }
 
 // collections are those that are served now.

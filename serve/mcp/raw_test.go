@@ -23,7 +23,8 @@ import (
 
 // line is what a server wrote.
 type line struct {
-	ID     int             `json:"id"`
+	ID     int             `json:"-"`
+	RawID  json.RawMessage `json:"id"`
 	Result json.RawMessage `json:"result"`
 	Error  *struct {
 		Code    int    `json:"code"`
@@ -62,6 +63,7 @@ func startRaw(t *testing.T) *raw {
 			if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
 				t.Errorf("the server wrote %q", lines.Bytes())
 			}
+			_ = json.Unmarshal(l.RawID, &l.ID) // 0 for what is no number
 			r.out <- l
 		}
 	}()
@@ -152,7 +154,7 @@ func TestRawRequests(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"not JSON", `{"jsonrpc":"2.0","id":2,"method":"ping","params":`, `{"jsonrpc":"2.0","id":2,"method":"ping"} trailing`, "[1,2]", "[]", "{}", "5", "null",
-		`{"jsonrpc":"1.0","id":2,"method":"ping"}`, `{"jsonrpc":"2.0","id":{},"method":"ping"}`, `[{"jsonrpc":"2.0","id":2,"method":"ping"}]`, "\xff\xfe",
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `[{"jsonrpc":"2.0","id":2,"method":"ping"}]`, "\xff\xfe",
 		`{"jsonrpc":"2.0","id":2,"method":"ping","params":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", strings.Repeat("a", 17<<20)} {
 		if l := r.send(text, 0); l.Error == nil {
 			t.Errorf("%.100s: %s", text, l.Result)
@@ -174,7 +176,7 @@ func TestLists(t *testing.T) {
 		refuse := func() {
 			t.Helper()
 			for _, text := range lists {
-				if l := r.send(text, 0); l.Error == nil || l.Error.Code != -32600 || !strings.Contains(l.Error.Message, "one message a line") {
+				if l := r.send(text, 0); l.Error == nil || l.Error.Code != -32600 || !strings.Contains(l.Error.Message, "one message at a time") {
 					t.Errorf("%s, %s: %+v", version, text, l)
 				}
 			}
@@ -234,9 +236,10 @@ func TestInputEnds(t *testing.T) {
 			got := map[int]bool{}
 			for text := range strings.Lines(out.String()) {
 				var l line
-				if err := json.Unmarshal([]byte(text), &l); err != nil || l.Error != nil || (l.ID > 1 && !strings.Contains(string(l.Result), "move the")) {
+				if err := json.Unmarshal([]byte(text), &l); err != nil || l.Error != nil || (string(l.RawID) != "1" && !strings.Contains(string(l.Result), "move the")) {
 					t.Errorf("stopped %t: %s (%v)", stopped, text, err)
 				}
+				_ = json.Unmarshal(l.RawID, &l.ID)
 				got[l.ID] = true
 			}
 			if len(got) != 4 && !stopped || !got[1] || !got[2] {

@@ -91,6 +91,9 @@ func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourc
 		if from, after, ok = parseURI(cursor); !ok {
 			return nil, sheaf.Invalidf("cursor %q: give the one that the page before had", cursor)
 		}
+		if s.named(from) == nil {
+			return nil, sheaf.Invalidf("cursor %q: no collection is called %q now: begin without one", cursor, from)
+		}
 	}
 	for _, c := range s.collections() {
 		if from != "" && c.Name() != from {

@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"io"
 	"sync"
@@ -76,7 +74,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			err = check(line)
 		}
 		if err != nil {
-			if err := l.refuse(err); err != nil {
+			if _, err := l.out.Write(refusal(line, err)); err != nil {
 				return 0, err
 			}
 			continue
@@ -88,10 +86,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-var (
-	errLine = fmt.Errorf("a line has more than %d bytes", sdk.DefaultMaxLineLength)
-	errJSON = errors.New("a line is no JSON, or nests too deep")
-)
+var errLine = fmt.Errorf("a line has more than %d bytes", sdk.DefaultMaxLineLength)
 
 // line is the next line. Of one that is too long nothing is kept.
 func (l *lines) line() ([]byte, error) {
@@ -113,32 +108,4 @@ func (l *lines) line() ([]byte, error) {
 			return line, nil
 		}
 	}
-}
-
-// check says why a line is no message. Lists of messages, which the protocol had
-// in its version 2025-03-26 alone, are refused whatever version is spoken: the SDK
-// mixes up notifications in them and ends the session.
-func check(line []byte) error {
-	switch {
-	case !json.Valid(line):
-		return errJSON
-	case line[0] == '[':
-		return errors.New("a list of messages: send one message a line (lists were removed from the protocol with version 2025-06-18)")
-	}
-	_, err := jsonrpc.DecodeMessage(line)
-	return err
-}
-
-// refuse answers a line that is no message. Which request it was to be is not known.
-func (l *lines) refuse(why error) error {
-	code := jsonrpc.CodeInvalidRequest
-	if errors.Is(why, errJSON) {
-		code = jsonrpc.CodeParseError
-	}
-	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": why.Error()}})
-	if err != nil {
-		return err
-	}
-	_, err = l.out.Write(append(answer, '\n'))
-	return err
 }

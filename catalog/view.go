@@ -51,11 +51,12 @@ type View struct {
 }
 
 // maxLinks bounds how many documents with all that they link to a view keeps, which
-// every query asks for, maxDecoded how many of back-links, recordBytes about the memory of decoded
-// documents.
+// every query asks for, maxDecoded how many of back-links, maxFolders how many sizes of folders,
+// recordBytes about the memory of decoded documents.
 const (
 	maxLinks    = 64 << 10
 	maxDecoded  = 512
+	maxFolders  = 4 << 10
 	recordBytes = 16 << 20
 )
 
@@ -336,35 +337,53 @@ func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 // FolderSize is the number of documents that lie directly in a folder of a tree;
 // "" is the tree's top.
 func (v *View) FolderSize(tree, folder string) int {
-	prefix := string(sheaf.DocumentID(tree, folder))
-	if folder != "" {
-		prefix += "/"
-	}
+	prefix := folderPrefix(tree, folder)
 	v.mu.Lock()
 	n, ok := v.folders[prefix]
 	v.mu.Unlock()
 	if ok {
 		return n
 	}
-	n, err := v.countFolder(prefix)
-	v.note(translate(err))
+	for range v.InFolder(tree, folder) {
+		n++
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if len(v.folders) >= maxFolders {
+		clear(v.folders)
+	}
 	v.folders[prefix] = n
 	return n
 }
 
-// countFolder counts the documents whose ID is prefix and a name. It leaps over
+// folderPrefix begins the IDs of all documents that lie in a folder of a tree, or below it.
+func folderPrefix(tree, folder string) string {
+	prefix := string(sheaf.DocumentID(tree, folder))
+	if folder != "" {
+		prefix += "/"
+	}
+	return prefix
+}
+
+// InFolder yields the documents that lie directly in a folder of a tree, in order of ID; ""
+// is the tree's top. When the catalog is corrupt it ends early, and Err says so.
+func (v *View) InFolder(tree, folder string) iter.Seq[sheaf.ID] {
+	return func(yield func(sheaf.ID) bool) {
+		v.note(translate(v.eachInFolder(folderPrefix(tree, folder), yield)))
+	}
+}
+
+// eachInFolder yields the documents whose ID is prefix and a name. It leaps over
 // the folders inside.
-func (v *View) countFolder(prefix string) (n int, err error) {
+func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 	w, err := v.walk(prefix)
 	for last := ""; err == nil && w.ok; {
-		if id := w.key(); id > last {
-			last = id
-		} else { // leaping over IDs out of order might never end
-			return n, w.segment().ids.data.Corrupt(0, "the IDs are not in order: %q comes after %q", id, last)
+		id := w.key()
+		if id <= last { // leaping over IDs out of order might never end
+			return w.segment().ids.data.Corrupt(0, "the IDs are not in order: %q comes after %q", id, last)
 		}
-		name, inside := strings.CutPrefix(view(w.bytes()), prefix)
+		last = id
+		name, inside := strings.CutPrefix(id, prefix)
 		if !inside {
 			break
 		}
@@ -374,22 +393,19 @@ func (v *View) countFolder(prefix string) (n int, err error) {
 		}
 		var st state
 		if st, err = w.segment().state(w.number()); err == nil {
-			if !st.tombstone() {
-				n++
+			if !st.tombstone() && !yield(sheaf.ID(id)) {
+				break
 			}
 			err = w.next()
 		}
 	}
-	return n, err
+	return err
 }
 
 // Holds reports whether any document lies in a folder of a tree or below it; ""
 // is the tree's top.
 func (v *View) Holds(tree, folder string) bool {
-	prefix := string(sheaf.DocumentID(tree, folder))
-	if folder != "" {
-		prefix += "/"
-	}
+	prefix := folderPrefix(tree, folder)
 	w, err := v.walk(prefix)
 	for ; err == nil && w.ok && strings.HasPrefix(view(w.bytes()), prefix); err = w.next() {
 		st, fault := w.segment().state(w.number())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"sheaf"
@@ -36,7 +35,7 @@ type guard struct {
 	mu      sync.Mutex
 	chunks  *int // that the caller sees, once they were counted
 	seen    map[sheaf.ID]bool
-	folders map[string]int
+	folders map[sheaf.ID]int
 }
 
 var (
@@ -58,7 +57,7 @@ func newGuard(view *catalog.View, store backend.Backend, at stamp, c *Collection
 	if !grant.SeesAll() {
 		g.filter = grant.Filter()
 		g.owner = keyOf("seen", grant.Fingerprint(), g.filter)
-		g.seen, g.folders = map[sheaf.ID]bool{}, map[string]int{}
+		g.seen, g.folders = map[sheaf.ID]bool{}, map[sheaf.ID]int{}
 	}
 	return g
 }
@@ -415,23 +414,20 @@ func (g *guard) FolderSize(tree, folder string) int {
 	if g.filter == nil {
 		return g.view.FolderSize(tree, folder)
 	}
-	prefix := string(sheaf.DocumentID(tree, folder))
-	if folder != "" {
-		prefix += "/"
-	}
+	of := sheaf.DocumentID(tree, folder)
 	g.mu.Lock()
-	n, ok := g.folders[prefix]
+	n, ok := g.folders[of]
 	g.mu.Unlock()
 	if ok {
 		return n
 	}
-	for id := range g.view.Files() {
-		if rest, ok := strings.CutPrefix(string(id), prefix); ok && !strings.Contains(rest, "/") && g.visible(id) {
+	for id := range g.view.InFolder(tree, folder) {
+		if g.visible(id) {
 			n++
 		}
 	}
 	g.mu.Lock()
-	g.folders[prefix] = n
+	g.folders[of] = n
 	g.mu.Unlock()
 	return n
 }

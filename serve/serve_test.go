@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -337,6 +338,19 @@ func TestStages(t *testing.T) {
 	}
 	if names := serve.Stages(); len(names) < 5 {
 		t.Errorf("stages: %v", names)
+	}
+}
+
+// TestFoldersOfWhatIsSeen: of a folder a stage knows the documents that the caller sees.
+func TestFoldersOfWhatIsSeen(t *testing.T) {
+	const public = "---\naccess: [public]\n---\n# Public\n"
+	f := servetest.Open(t, map[string]string{"f/a.md": public, "f/b.md": public, "f/c.md": "# Hidden\n", "f/g/d.md": public, "e.md": public}, nil)
+	for grant, of := range map[*access.Grant]float64{{Scopes: []access.Scope{access.ScopeSearch}}: 2, new(access.Unrestricted()): 3} {
+		run := serve.StageRun{Name: "folder_boost", Settings: map[string]string{"max": "0"}, Rankings: [][]serve.Scored{{{ID: "notes:f/a.md", Score: 1}, {ID: "notes:f/b.md", Score: 1}}}, Limit: 10}
+		got, err := reader(t, f, *grant).Stage(run)
+		if want := 1 + (math.Log2(3)-1)*math.Sqrt(2/of); err != nil || len(got) != 2 || math.Abs(got[0].Score-want) > 1e-9 {
+			t.Errorf("2 of %v documents: %v, %v, want %v", of, got, err, want)
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ type everyTurn struct{ full bool }
 
 func (*everyTurn) Take(context.Context) error { return nil }
 func (*everyTurn) Rest()                      {}
+func (*everyTurn) End()                       {}
 func (e *everyTurn) Full() bool               { return e.full }
 
 // While others have the processors a search does one thing after another, and finds the

@@ -219,6 +219,7 @@ func (c *cache) share(ctx context.Context, at stamp, key cacheKey, seek func() (
 		return c.fly(where, f, seek)
 	}
 	c.mu.Unlock()
+	EndTurn(ctx) // the one that is waited for may need it
 	select {
 	case <-f.done:
 	case <-ctx.Done():

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -72,4 +73,36 @@ func TestCacheOrder(t *testing.T) {
 			t.Fatalf("seed %d, step %d: %d entries of %d bytes in %d slots, not %d of %d", seed, step, n.Entries, n.Bytes, len(c.slots), len(list), total)
 		}
 	}
+}
+
+// counted counts how often a turn was taken and ended.
+type counted struct{ taken, ended int }
+
+func (c *counted) Take(context.Context) error { c.taken++; return nil }
+func (*counted) Rest()                        {}
+func (c *counted) End()                       { c.ended++ }
+func (*counted) Full() bool                   { return false }
+
+// Who waits for what another request finds has no turn meanwhile: that one may need it.
+func TestWhoWaitsHasNoTurn(t *testing.T) {
+	c, turn := newCache(1<<20), &counted{}
+	seeks, ends := make(chan bool), make(chan bool)
+	go func() {
+		_, _, _ = c.share(t.Context(), stamp{}, cacheKey{}, func() (any, bool, error) {
+			close(seeks)
+			<-ends
+			return 7, true, nil
+		})
+	}()
+	<-seeks
+	ctx := WithTurn(t.Context(), turn)
+	if err := TakeTurn(ctx); err != nil {
+		t.Fatal(err)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, how, err := c.share(done, stamp{}, cacheKey{}, nil); err == nil || how != shared || turn.ended != 1 {
+		t.Errorf("%v, %v, ended %d times", how, err, turn.ended)
+	}
+	close(ends)
 }

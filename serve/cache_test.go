@@ -253,8 +253,8 @@ func TestDegradedAnswersAreNotKept(t *testing.T) {
 
 // turns counts how often a turn was taken and given back.
 type turns struct {
-	taken, rested int
-	full          error
+	taken, rested, ended int
+	full                 error
 }
 
 // Take implements serve.Turn.
@@ -267,6 +267,9 @@ func (t *turns) Take(context.Context) error {
 
 // Rest implements serve.Turn.
 func (t *turns) Rest() { t.rested++ }
+
+// End implements serve.Turn.
+func (t *turns) End() { t.ended++ }
 
 func (*turns) Full() bool { return false }
 

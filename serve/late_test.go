@@ -34,6 +34,7 @@ func (l *late) Take(ctx context.Context) error {
 }
 
 func (*late) Rest() {}
+func (*late) End()  {}
 
 func (*late) Full() bool { return false }
 

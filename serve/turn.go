@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Turn is the right of a request to work, of which there are about as many as
@@ -10,8 +11,11 @@ import (
 type Turn interface {
 	// Take waits until the request may work. Its error is that of the search.
 	Take(ctx context.Context) error
-	// Rest gives the turn back; it is taken again later.
+	// Rest gives the turn back for a while: who takes it again goes before those who
+	// have not begun.
 	Rest()
+	// End gives it back, taken or not: who takes it again waits as one who has not begun.
+	End()
 	// Full reports whether requests work on every processor: then a search does one
 	// thing after another, since whoever helped it would take the processor of another.
 	Full() bool
@@ -48,11 +52,25 @@ func TakeTurn(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	return t.take()
+	return t.take(t.ctx)
 }
 
-// EndTurn gives the turn of ctx back, if it has one and works: others have it while
-// the request waits for something that takes no processor. [TakeTurn] takes it again.
+// TakeTurnWithin is TakeTurn for a request that may need no turn: it waits no longer than
+// patience, and goes on without one then. Its error is that of ctx.
+func TakeTurnWithin(ctx context.Context, patience time.Duration) error {
+	t, ok := ctx.Value(turnKey{}).(*turn)
+	if !ok {
+		return ctx.Err()
+	}
+	soon, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	_ = t.take(soon) // who is refused is so again when the turn is needed
+	return ctx.Err()
+}
+
+// EndTurn gives the turn of ctx back, if it has one: others have it while the request
+// waits for something that takes no processor. [TakeTurn] waits for it again, as if it
+// had never been taken.
 func EndTurn(ctx context.Context) {
 	t, ok := ctx.Value(turnKey{}).(*turn)
 	if !ok {
@@ -60,7 +78,8 @@ func EndTurn(ctx context.Context) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rest()
+	t.begun, t.has = false, false
+	t.End()
 }
 
 // inTurn does some work in the turn of ctx. One that was taken for it is given back
@@ -73,7 +92,7 @@ func inTurn(ctx context.Context, work func() error) error {
 	t.mu.Lock()
 	had := t.has
 	t.mu.Unlock()
-	if err := t.take(); err != nil {
+	if err := t.take(t.ctx); err != nil {
 		return err
 	}
 	if !had {
@@ -112,7 +131,7 @@ func elsewhere[T any](ctx context.Context, ask func() (T, error)) (out T, err er
 
 // take takes the turn for all who work on the request. Who comes while one of them
 // waits for it waits for that one.
-func (t *turn) take() error {
+func (t *turn) take(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.taking {
@@ -123,7 +142,7 @@ func (t *turn) take() error {
 	}
 	t.taking = true
 	t.mu.Unlock()
-	err := t.Take(t.ctx)
+	err := t.Take(ctx)
 	t.mu.Lock()
 	t.taking = false
 	t.changed.Broadcast()
@@ -154,7 +173,7 @@ func (t *turn) back() error {
 	if !begun {
 		return nil
 	}
-	return t.take()
+	return t.take(t.ctx)
 }
 
 // rest gives the turn back if the request has it. The caller holds mu.

@@ -125,6 +125,20 @@ func (p *place) join() (again bool, err error) {
 	return false, nil
 }
 
+// crowded reports whether so many wait that nobody goes by them: who needs no turn, since
+// what they ask for is remembered, goes by all who do, and where most are such
+// these wait several times as long as if all went in order.
+func (g *gate) crowded() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	const each = 4 // that may work
+	return len(g.coming) >= each*g.limits.Running
+}
+
+// held is how long a request waits in order at most that may need no turn: those before
+// it may wait for a slow store.
+const held = 20 * time.Millisecond
+
 // next lets in those whose turn it is. The caller holds the lock.
 func (g *gate) next() {
 	for g.working < g.limits.Running {
@@ -169,6 +183,25 @@ func (p *place) Rest() {
 	g.next()
 }
 
+// End gives the turn back as if it had never been taken: it is waited for again among
+// those who have not begun.
+func (p *place) End() {
+	g := p.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p.end()
+}
+
+// end is End; the caller holds the lock.
+func (p *place) end() {
+	p.rest()
+	if p.begun {
+		p.begun = false
+		p.gate.begun--
+	}
+	p.gate.next()
+}
+
 func (p *place) rest() {
 	if p.works {
 		p.works = false
@@ -190,14 +223,9 @@ func (p *place) leave() {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p.rest()
 	p.left = true
 	g.coming, g.returning = without(g.coming, p), without(g.returning, p)
-	if p.begun {
-		p.begun = false
-		g.begun--
-	}
-	g.next()
+	p.end()
 	if g.of[p.caller]--; g.of[p.caller] == 0 {
 		delete(g.of, p.caller)
 	}

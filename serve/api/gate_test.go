@@ -77,6 +77,67 @@ func TestReturningGoFirst(t *testing.T) {
 	}
 }
 
+// Where many wait, who may need no turn waits in order too, for a while, and gives back
+// what it took as if it had never been taken.
+func TestCrowded(t *testing.T) {
+	l := Limits{Running: 1, Patience: time.Minute}
+	l.defaults()
+	g := newGate(l)
+	in := func() (*place, context.Context) {
+		p, err := g.enter("ann", time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.leave)
+		return p, serve.WithTurn(t.Context(), p)
+	}
+	works, ctx := in()
+	if err := serve.TakeTurn(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 4 {
+		if g.crowded() {
+			t.Fatalf("crowded with %d waiting", n)
+		}
+		waits, ctx := in()
+		go func() {
+			if serve.TakeTurn(ctx) == nil {
+				waits.leave()
+			}
+		}()
+		for _, _, waiting := g.load(); waiting != n+1; _, _, waiting = g.load() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if !g.crowded() {
+		t.Fatal("not crowded with 4 waiting")
+	}
+	without, ctx := in()
+	if err := serve.TakeTurnWithin(ctx, time.Millisecond); err != nil || without.works {
+		t.Errorf("after a while: %v, works %v; want it to go on without a turn", err, without.works)
+	}
+	gone, end := context.WithCancel(t.Context())
+	p, _ := in()
+	end()
+	if err := serve.TakeTurnWithin(serve.WithTurn(gone, p), time.Minute); !errors.Is(err, context.Canceled) {
+		t.Errorf("whose caller is gone: %v", err)
+	}
+	last, ctx := in()
+	took := make(chan error, 1)
+	go func() { took <- serve.TakeTurnWithin(ctx, time.Minute) }()
+	for _, _, waiting := g.load(); waiting != 5; _, _, waiting = g.load() {
+		time.Sleep(time.Millisecond)
+	}
+	works.leave() // the four have their turns, and then the last one
+	if err := <-took; err != nil || !last.works || !last.begun {
+		t.Errorf("in order: %v, works %v, begun %v", err, last.works, last.begun)
+	}
+	serve.EndTurn(ctx)
+	if last.works || last.begun {
+		t.Errorf("given back: works %v, begun %v", last.works, last.begun)
+	}
+}
+
 // No more begin than eight for each that may work, and a place that is left goes to
 // the next.
 func TestFewBegin(t *testing.T) {

@@ -147,10 +147,14 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	}
 	defer at.leave()
 	ctx = serve.WithTurn(ctx, at)
-	if !r.searches {
-		if err := serve.TakeTurn(ctx); err != nil {
-			return nil, err
-		}
+	switch {
+	case !r.searches:
+		err = serve.TakeTurn(ctx)
+	case a.gate.crowded():
+		err = serve.TakeTurnWithin(ctx, held)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return r.run(ctx, c, input)
 }

@@ -487,6 +487,7 @@ func (u *turns) Take(ctx context.Context) error {
 }
 
 func (u *turns) Rest() { u.working.Add(-1) }
+func (u *turns) End()  { u.working.Store(0) }
 
 func (*turns) Full() bool { return true }
 

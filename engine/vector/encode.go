@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -167,6 +168,9 @@ type query struct {
 	// weighs -8, as in two's complement.
 	planes []uint64
 	x      []float32
+	// of is the vector that was made ready last: a search asks several fields and
+	// segments for what is near to one.
+	of []float32
 	// reach is how estimates and similarities go together.
 	reach reach
 }
@@ -179,6 +183,10 @@ const (
 
 // prepare makes q ready; v has the encoder's number of dimensions.
 func (e *Encoder) prepare(q *query, v []float32) {
+	if slices.Equal(q.of, v) { // never with NaN
+		return
+	}
+	q.of = append(q.of[:0], v...)
 	q.x = resize(q.x, e.padded)
 	q.numbers = resize(q.numbers, e.padded)
 	q.planes = resize(q.planes, planeCount*e.Words())

@@ -231,3 +231,25 @@ func TestSampleOfEqual(t *testing.T) {
 		}
 	}
 }
+
+// A query that is made ready again is as one that never was another.
+func TestPrepareAgain(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	var again query
+	var vectors [3][]float32
+	for i, dims := range []int{64, 100, 100} {
+		for range dims {
+			vectors[i] = append(vectors[i], float32(random.NormFloat64()))
+		}
+	}
+	vectors[1][7] = float32(math.NaN())
+	for _, i := range []int{0, 0, 2, 1, 1, 2, 2, 0} {
+		v := vectors[i]
+		NewEncoder(len(v)).prepare(&again, v)
+		var fresh query
+		NewEncoder(len(v)).prepare(&fresh, v)
+		if i != 1 && (!slices.Equal(again.numbers, fresh.numbers) || !slices.Equal(again.planes, fresh.planes) || again.scale != fresh.scale || again.reach != fresh.reach) {
+			t.Fatalf("vector %d is made ready in another way", i)
+		}
+	}
+}

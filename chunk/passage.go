@@ -30,7 +30,16 @@ func (Passages) AppendStarts(starts []int, text string) []int {
 func appendStarts[T string | []byte](starts []int, text T, enough int) []int {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= enough; {
-		if c := text[i]; c < utf8.RuneSelf {
+		switch c := text[i]; {
+		case ' ' < c && c < utf8.RuneSelf:
+			if !inWord {
+				starts = append(starts, i)
+			}
+			inWord = true
+			for i++; i < len(text) && ' ' < text[i] && text[i] < utf8.RuneSelf; i++ { // most bytes are in the middle of words
+			}
+			continue
+		case c < utf8.RuneSelf:
 			space := c == ' ' || '\t' <= c && c <= '\r'
 			if !space && !inWord {
 				starts = append(starts, i)

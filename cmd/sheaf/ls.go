@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -14,13 +17,16 @@ import (
 )
 
 func (a *app) listCommand() *cobra.Command {
-	var all, long bool
+	var all, long, null bool
 	cmd := &cobra.Command{
 		Use:     "ls [FOLDER]",
 		GroupID: groupIndex,
 		Short:   "List indexed documents, or with --collections all indexes",
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if null && (all || long || a.json || a.jsonl) {
+				return sheaf.Invalidf("--null lists paths alone: leave out --collections, --long, --json and --jsonl")
+			}
 			if all {
 				return a.listCollections(cmd)
 			}
@@ -32,11 +38,12 @@ func (a *app) listCommand() *cobra.Command {
 				return err
 			}
 			defer s.close()
-			return s.list(long)
+			return s.list(long, null)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "collections", false, "list all indexes in the data folder")
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "also sizes, dates and titles")
+	cmd.Flags().BoolVarP(&null, "null", "0", false, "print the names of files alone, each with a zero byte behind it, as xargs -0 reads them")
 	a.addJSON(cmd)
 	cmd.Flags().BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each document")
 	return cmd
@@ -50,9 +57,11 @@ type documentJSON struct {
 	Bytes    int64    `json:"bytes"`
 	Modified string   `json:"modified"`
 	Tags     []string `json:"tags"`
+
+	name string // Path, byte for byte as the file is named
 }
 
-func (s *session) list(long bool) error {
+func (s *session) list(long, null bool) error {
 	documents := []documentJSON{}
 	for id, file := range s.view.Files() {
 		doc, ok := s.view.Document(id)
@@ -63,7 +72,7 @@ func (s *session) list(long bool) error {
 			continue
 		}
 		documents = append(documents, documentJSON{ID: doc.ID, Path: s.relative(doc.Tree, doc.Path), Title: serve.Title(&doc), Chunks: len(doc.Chunks),
-			Bytes: file.Size, Modified: time.Unix(0, file.ModTime).UTC().Format(time.RFC3339), Tags: orEmpty(doc.Tags)})
+			Bytes: file.Size, Modified: time.Unix(0, file.ModTime).UTC().Format(time.RFC3339), Tags: orEmpty(doc.Tags), name: s.named(doc.Tree, doc.Path)})
 	}
 	if err := s.view.Err(); err != nil {
 		return s.advise(fmt.Errorf("read index: %w", err))
@@ -86,6 +95,14 @@ func (s *session) list(long bool) error {
 		return errNothing
 	}
 	if s.json || s.jsonl {
+		return nil
+	}
+	if null {
+		for _, d := range documents {
+			if s.file(d.ID.Tree(), d.name) != "" { // what was given over HTTP has no file
+				fmt.Fprint(s.stdout, d.name, "\x00")
+			}
+		}
 		return nil
 	}
 	if !long {
@@ -127,7 +144,11 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 	}
 	var rows [][]string
 	for _, loc := range locations {
-		rows = append(rows, []string{a.out.Paint(terminal.Path, terminal.Clean(loc.Root)), terminal.Bytes(collection.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir)})
+		gone := ""
+		if _, err := inTime(loc.Root, os.Stat); errors.Is(err, fs.ErrNotExist) {
+			gone = "the folder is not there"
+		}
+		rows = append(rows, []string{a.out.Paint(terminal.Path, terminal.Clean(loc.Root)), terminal.Bytes(collection.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir), gone})
 	}
 	a.printTable(rows)
 	return nil

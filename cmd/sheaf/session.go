@@ -154,14 +154,19 @@ func (s *session) file(tree, docPath string) string {
 // open from there, spelt as IDs spell it. Documents of folders that were added
 // keep their full path.
 func (s *session) relative(tree, docPath string) string {
+	return sheaf.PathText(s.named(tree, docPath))
+}
+
+// named is relative, byte for byte as the file is named.
+func (s *session) named(tree, docPath string) string {
 	full := s.file(tree, docPath)
 	if full == "" {
-		return sheaf.PathText(docPath)
+		return docPath
 	}
 	if rel, ok := collection.Under(s.folder, full); ok {
-		return sheaf.PathText(rel)
+		return rel
 	}
-	return sheaf.PathText(filepath.ToSlash(full))
+	return filepath.ToSlash(full)
 }
 
 // scope bounds a query to the searched folder when the index covers more than

@@ -471,11 +471,11 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		}
 		switch {
 		case outside && ch.Put == nil: // as if there were none
-			return notFound(ch.ID)
+			return inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case outside:
 			return inChange(i, forbidden("id", "there is a document %s that is none of this key's", ch.ID))
 		case ch.Put == nil && !there && left == "": // whatever the conditions: RFC 9110, section 13.2.1
-			return notFound(ch.ID)
+			return inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):
 			if !there {
 				return inChange(i, unmet("if_match", "there is no document %s", ch.ID))

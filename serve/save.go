@@ -71,7 +71,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	}
 	base, err := c.Load(in.Extends)
 	if err != nil {
-		return nil, err
+		return nil, inField("extends", err)
 	}
 	made := madeProfile{Name: name, About: in.About, Extends: in.Extends, Parameters: map[string]any{}}
 	file := filepath.Join(c.o.ProfileDirs[0], name+".yaml")
@@ -173,9 +173,9 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 	}{Folder: trees[at].Root}
 	for i, q := range in.Queries {
 		judged := query{Query: q.Query}
-		for _, id := range q.Expect {
+		for k, id := range q.Expect {
 			if id.Tree() != trees[at].Name || !seesChunk(&grant, view, id) {
-				return nil, fmt.Errorf("query %d expects a chunk of the folder %s: %w", i+1, trees[at].Name, notFound(id))
+				return nil, inField(fmt.Sprintf("queries/%d/expect/%d", i, k), fmt.Errorf("it must be a chunk of the folder %s: %w", trees[at].Name, notFound(id)))
 			}
 			judged.Expect = append(judged.Expect, strings.TrimPrefix(string(id), trees[at].Name+":"))
 		}

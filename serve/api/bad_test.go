@@ -594,3 +594,22 @@ func FuzzBody(f *testing.F) {
 		}
 	})
 }
+
+// TestWhereSomethingIsMissing: what a body names and there is not is told with its place in
+// the body.
+func TestWhereSomethingIsMissing(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, c := range []struct {
+		status                      int
+		method, path, body, pointer string
+	}{
+		{404, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:none.md", "delete": true}]}`, "#/documents/1/id"},
+		{422, "PUT", "/v1/profiles/mine", `{"extends": "none"}`, "#/extends"},
+		{422, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["notes:git.md"]}, {"query": "x", "expect": ["notes:git.md", "notes:none.md"]}]}`, "#/queries/1/expect/1"},
+		{422, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["git.md"]}]}`, "#/queries/0/expect/0"},
+	} {
+		if p := s.wrong(t, c.status, c.method, c.path, c.body); len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer {
+			t.Errorf("%s %s %s: %+v, want %s", c.method, c.path, c.body, p.Errors, c.pointer)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
+	"sheaf/serve/servetest"
 )
 
 // TestTaskThatTheServerFails: why a task was given up is told to its owner when that is the
@@ -78,5 +79,25 @@ func TestResultsOfTasks(t *testing.T) {
 	}
 	if task, err := c.Task(access.Unrestricted(), "", first.ID); !errors.Is(err, sheaf.ErrNotFound) {
 		t.Errorf("its file is gone: %+v, %v", task, err)
+	}
+}
+
+// TestWhereATaskIs: the address of a task leads to it, also in a collection that is not the
+// first one, and a web page of another origin may read it.
+func TestWhereATaskIs(t *testing.T) {
+	other := servetest.Open(t, notes, func(o *serve.Options) { o.Name = "other & more" })
+	s := start(t, notes, func(o *api.Options) {
+		o.Collections, o.Origins = append(o.Collections, other.Collection), []string{"https://example.org"}
+	})
+	for _, collection := range []string{"", "?collection=notes", "?collection=other+%26+more"} {
+		var answer api.BatchAnswer
+		res := s.get(t, "POST", "/v1/documents"+collection, `{"async": true, "documents": [{"id": "api:a.md", "text": "Apples."}]}`, &answer, "Origin", "https://example.org")
+		var task serve.Task
+		if s.get(t, "GET", res.Header.Get("Location"), "", &task); task.ID != answer.Task.ID {
+			t.Errorf("%s: at %s is %+v", collection, res.Header.Get("Location"), task)
+		}
+		if exposed := res.Header.Get("Access-Control-Expose-Headers"); !strings.Contains(exposed, "Location") {
+			t.Errorf("exposed are %s", exposed)
+		}
 	}
 }

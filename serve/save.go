@@ -175,7 +175,7 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 		judged := query{Query: q.Query}
 		for k, id := range q.Expect {
 			if id.Tree() != trees[at].Name || !seesChunk(&grant, view, id) {
-				return nil, inField(fmt.Sprintf("queries/%d/expect/%d", i, k), fmt.Errorf("it must be a chunk of the folder %s: %w", trees[at].Name, notFound(id)))
+				return nil, &FieldError{Field: fmt.Sprintf("queries/%d/expect/%d", i, k), Err: fmt.Errorf("a chunk of the folder %s is expected: %w", trees[at].Name, notFound(id))}
 			}
 			judged.Expect = append(judged.Expect, strings.TrimPrefix(string(id), trees[at].Name+":"))
 		}

@@ -608,8 +608,8 @@ func TestWhereSomethingIsMissing(t *testing.T) {
 	}{
 		{404, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:none.md", "delete": true}]}`, "#/documents/1/id"},
 		{422, "PUT", "/v1/profiles/mine", `{"extends": "none"}`, "#/extends"},
-		{422, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["notes:git.md"]}, {"query": "x", "expect": ["notes:git.md", "notes:none.md"]}]}`, "#/queries/1/expect/1"},
-		{422, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["git.md"]}]}`, "#/queries/0/expect/0"},
+		{404, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["notes:git.md"]}, {"query": "x", "expect": ["notes:git.md", "notes:none.md"]}]}`, "#/queries/1/expect/1"},
+		{404, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["git.md"]}]}`, "#/queries/0/expect/0"},
 	} {
 		if p := s.wrong(t, c.status, c.method, c.path, c.body); len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer {
 			t.Errorf("%s %s %s: %+v, want %s", c.method, c.path, c.body, p.Errors, c.pointer)

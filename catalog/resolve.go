@@ -27,7 +27,23 @@ import (
 // paths first, then as names. Case does not count, nor how Unicode composes a
 // letter; of files that differ in nothing else the one as written wins.
 func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
-	doc, ok := v.resolveDocument(from, link)
+	return v.ResolveAmong(nil, from, link)
+}
+
+// Among are the documents of which something is asked; nil is all of them.
+type Among func(doc sheaf.ID) bool
+
+// of leaves those that are asked about. The list is not changed.
+func (a Among) of(list []sheaf.ID) []sheaf.ID {
+	if a == nil || len(list) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(id sheaf.ID) bool { return !a(id) })
+}
+
+// ResolveAmong is Resolve if there were only these documents.
+func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
+	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
 		return "", false
 	}
@@ -42,30 +58,30 @@ func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	return place(&r.Document, link), true
 }
 
-func (v *View) resolveDocument(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
+func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	if link.Target == "" {
 		return from, link.Fragment != ""
 	}
 	tree, file := from.Tree(), from.Path()
 	t := parseTarget(file, link)
 	if t.path != "" {
-		if found := v.byPath(tree, t.path, t.suffix, t.full); len(found) > 0 {
+		if found := v.byPath(among, tree, t.path, t.suffix, t.full); len(found) > 0 {
 			return found[0], true
 		}
 	}
 	if t.site {
-		return v.fromSite(tree, file, t.path, t.suffix)
+		return v.fromSite(among, tree, file, t.path, t.suffix)
 	}
 	if t.name == "" {
 		return "", false
 	}
 	if strings.Contains(t.name, "/") {
 		plain, suffix := cutMarkdown(fold(strings.TrimPrefix(strings.TrimSuffix(link.Target, "/"), "/")))
-		if found := v.documentsAt(tree, plain, suffix, ""); len(found) > 0 {
+		if found := v.documentsAt(among, tree, plain, suffix, ""); len(found) > 0 {
 			return found[0], true
 		}
 	}
-	return v.byName(tree, file, t.name)
+	return v.byName(among, tree, file, t.name)
 }
 
 // target is what a link may lead to. Names and paths are folded, without the
@@ -145,10 +161,10 @@ var folderFiles = []string{"readme", "index"}
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
 
 // byPath lists the documents that a path leads to, the best first.
-func (v *View) byPath(tree, plain, suffix, full string) []sheaf.ID {
-	found := v.documentsAt(tree, plain, suffix, full)
+func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID {
+	found := v.documentsAt(among, tree, plain, suffix, full)
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
-		found = v.documentsAt(tree, path.Join(plain, folderFiles[i]), "", "")
+		found = v.documentsAt(among, tree, path.Join(plain, folderFiles[i]), "", "")
 	}
 	return found
 }
@@ -156,9 +172,9 @@ func (v *View) byPath(tree, plain, suffix, full string) []sheaf.ID {
 // documentsAt lists the documents at a folded path: those whose path as written
 // is full first, then those which have only the ending of Markdown files more,
 // then by ID.
-func (v *View) documentsAt(tree, plain, suffix, full string) []sheaf.ID {
+func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
-	for _, id := range v.called(pathKey(tree, plain), kindPath) {
+	for _, id := range among.of(v.called(pathKey(tree, plain), kindPath)) {
 		own := fold(id.Path())
 		if p, s := cutMarkdown(own); own == plain+suffix || suffix == "" && s != "" && p == plain {
 			found = append(found, id)
@@ -186,16 +202,16 @@ func (v *View) documentsAt(tree, plain, suffix, full string) []sheaf.ID {
 
 // fromSite finds the document that a link in file calls by a path from the root of a
 // site.
-func (v *View) fromSite(tree, file, plain, suffix string) (sheaf.ID, bool) {
+func (v *View) fromSite(among Among, tree, file, plain, suffix string) (sheaf.ID, bool) {
 	var found []sheaf.ID
-	for _, id := range v.called(nameKey(tree, path.Base(plain)), kindName) {
+	for _, id := range among.of(v.called(nameKey(tree, path.Base(plain)), kindName)) {
 		own := fold(id.Path())
 		if p, s := cutMarkdown(own); strings.HasSuffix(own, "/"+plain+suffix) || suffix == "" && s != "" && strings.HasSuffix(p, "/"+plain) {
 			found = append(found, id)
 		}
 	}
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
-		for _, id := range v.called(nameKey(tree, path.Base(plain)), kindFolder) {
+		for _, id := range among.of(v.called(nameKey(tree, path.Base(plain)), kindFolder)) {
 			if p, _ := cutMarkdown(fold(id.Path())); strings.HasSuffix(p, "/"+plain+"/"+folderFiles[i]) {
 				found = append(found, id)
 			}
@@ -227,16 +243,16 @@ func sharedFolders(a, b string) (n int) {
 }
 
 // byName finds the note that a wiki link in file calls by a folded name.
-func (v *View) byName(tree, file, name string) (sheaf.ID, bool) {
+func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	var found []sheaf.ID
-	for _, id := range v.called(nameKey(tree, path.Base(name)), kindName) {
+	for _, id := range among.of(v.called(nameKey(tree, path.Base(name)), kindName)) {
 		own, _ := cutMarkdown(fold(id.Path()))
 		if own == name || strings.HasSuffix(own, "/"+name) {
 			found = append(found, id)
 		}
 	}
 	if len(found) == 0 { // a file's own name wins over an alias
-		found = v.called(nameKey(tree, name), kindAlias)
+		found = among.of(v.called(nameKey(tree, name), kindAlias))
 	}
 	return nearest(found, file)
 }

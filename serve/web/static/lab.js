@@ -505,7 +505,7 @@ async function save(kind, what, suggestion, body, text) {
       if (taken && !e.message.includes("built-in") && confirm(`There is a ${what} called ${name}. Replace it?`)) return put(true);
       throw e;
     });
-    page.notes([`Saved as ${saved.file}.`]);
+    page.notes([`Saved as ${saved.file || saved.name}.`]);
     return name;
   } catch (e) {
     if (e.status !== 403 && e.problem?.type !== "urn:sheaf:problem:unsupported") {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
-	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
 
 	"sheaf"
@@ -96,7 +96,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	if err != nil {
 		return err
 	}
-	list, err := assistants(assistant.Places{Home: home, Config: xdg.ConfigHome, Project: folder}, names)
+	list, err := assistants(assistant.PlacesOn(runtime.GOOS, home, folder, os.Getenv), names)
 	if err != nil {
 		return err
 	}

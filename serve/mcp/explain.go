@@ -127,6 +127,9 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 			w.line("- %s", oneLine(reason))
 		}
 	}
+	if out.Absence == nil && len(out.Results) == 0 && !out.Truncated {
+		w.line("Nothing was found for %q: there is nothing to explain.", out.Query)
+	}
 	for _, e := range out.Results {
 		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), shown(out.Collection, e.ID))
 		w.line("%s", e.Arithmetic)

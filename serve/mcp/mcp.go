@@ -214,7 +214,7 @@ func (s *server) reader(ctx context.Context, name string) (*serve.Reader, error)
 	}
 	var names []string
 	for _, c := range s.collections() {
-		names = append(names, c.Name())
+		names = append(names, oneLine(c.Name()))
 	}
 	slices.Sort(names)
 	hint := "the collections are " + strings.Join(names, ", ")

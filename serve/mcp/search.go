@@ -163,6 +163,16 @@ func (s *server) answer(ctx context.Context, in searchIn, find func(context.Cont
 	return &sdk.CallToolResult{Content: searchContent(out, in.Links)}, out, nil
 }
 
+// nothingHere is a note when a collection has no documents, for which other words are of
+// no use; nothing when it has some.
+func nothingHere(ctx context.Context, r *serve.Reader) ([]string, error) {
+	list, err := r.Documents(ctx, "", "", 1)
+	if err != nil || len(list.Documents) > 0 {
+		return nil, err
+	}
+	return []string{"the collection has no documents: status says what was left out and why"}, nil
+}
+
 // maxTags is how many tags a result is shown with.
 const maxTags = 20
 
@@ -171,6 +181,13 @@ const maxTags = 20
 func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serve.Answer) (*searchOut, error) {
 	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{}, Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}, Notice: dataNotice}
 	out.Notes = append(append(out.Notes, a.Warnings...), a.Notes...)
+	if len(a.Results) == 0 {
+		note, err := nothingHere(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		out.Notes = append(out.Notes, note...)
+	}
 	used, most := size(out), math.Inf(1)
 	if in.Budget > 0 {
 		most = float64(in.Budget)
@@ -242,7 +259,7 @@ func searchContent(out *searchOut, linked bool) []sdk.Content {
 	if len(out.Results) == 1 {
 		results = "result"
 	}
-	w.line("%d %s for %q in %s, profile %s.", len(out.Results), results, out.Query, out.Collection, out.Profile)
+	w.line("%d %s for %q in %s, profile %s.", len(out.Results), results, out.Query, oneLine(out.Collection), out.Profile)
 	switch {
 	case len(out.Results) == 0 && out.Truncated:
 		w.line("The budget holds none of what was found: give a larger one, or none.")

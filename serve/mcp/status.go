@@ -40,7 +40,7 @@ func (s *server) list(ctx context.Context, _ listIn) (*sdk.CallToolResult, *list
 	}
 	var w textWriter
 	for _, c := range out.Collections {
-		w.line("%s: %d documents, %d passages, language %q, model %q", c.Name, c.Documents, c.Chunks, c.Language, c.Model)
+		w.line("%s: %d documents, %d passages, language %q, model %q", oneLine(c.Name), c.Documents, c.Chunks, c.Language, c.Model)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
 }
@@ -85,7 +85,7 @@ func (s *server) status(ctx context.Context, in statusIn) (*sdk.CallToolResult, 
 		return nil, nil, err
 	}
 	var w textWriter
-	w.line("%s: %d documents, %d passages, language %q, model %q", out.Name, out.Documents, out.Chunks, out.Language, out.Model)
+	w.line("%s: %d documents, %d passages, language %q, model %q", oneLine(out.Name), out.Documents, out.Chunks, out.Language, out.Model)
 	w.line("Profile %s; there are %s.", out.Profile, strings.Join(out.Profiles, ", "))
 	w.line("%d documents wait.", out.Pending)
 	for _, reason := range slices.Sorted(maps.Keys(out.Skipped)) {

@@ -54,6 +54,17 @@ func shownAll(collection string, ids []sheaf.ID) []string {
 	return out
 }
 
+// maxEcho bounds what is said again of what was asked for and is not there, in bytes.
+const maxEcho = 300
+
+// short is a text, or its beginning where it is long.
+func short(text string) string {
+	if len(text) <= maxEcho {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxEcho], "") + "…"
+}
+
 // list writes names in a line, none for no names.
 func (w *textWriter) list(title string, names []string) {
 	if len(names) > 0 {

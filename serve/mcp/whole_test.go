@@ -122,6 +122,10 @@ func TestReadOn(t *testing.T) {
 			break
 		}
 	}
+	long := connectWith(t, map[string]string{"long.md": strings.Repeat("one line of a walrus ", 5000)})
+	if text := call(t, long, "get", map[string]any{"id": "long.md", "budget": 2000}, nil); strings.Contains(text, "reads on") || !strings.Contains(text, "a larger one gives more") {
+		t.Errorf("within a line: %s", text)
+	}
 	if want := "# Walrus\n\n" + text.String(); whole.String() != want {
 		t.Errorf("%d bytes were read of %d, next %s", whole.Len(), len(want), next)
 	}
@@ -153,6 +157,36 @@ func TestEachFormIsWhole(t *testing.T) {
 				t.Errorf("%s: %q is not in both of\n%s\n%s", c.tool, want, textOf(r), structured)
 			}
 		}
+	}
+}
+
+// TestLongAddresses: what names nothing is not said again at its length.
+func TestLongAddresses(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	if text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}}, nil); len(text) > 2000 || !strings.Contains(text, "Not given: xxx") {
+		t.Errorf("%d bytes: %.2000s", len(text), text)
+	}
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "get", Arguments: map[string]any{"id": strings.Repeat("x", 50_000)}})
+	if err != nil || !r.IsError || len(textOf(r)) > 2000 {
+		t.Errorf("%v: %.2000s", err, textOf(r))
+	}
+}
+
+// TestNothingHere: a collection without documents is told of as such, and no answer is empty.
+func TestNothingHere(t *testing.T) {
+	s := connectWith(t, nil)
+	for tool, arguments := range map[string]map[string]any{"search": {"query": "walrus"}, "context": {"text": "walrus"}} {
+		var found answer
+		text := call(t, s, tool, arguments, &found)
+		if want := "the collection has no documents"; !strings.Contains(text, want) || !strings.Contains(strings.Join(found.Notes, ";"), want) {
+			t.Errorf("%s: %s\n%+v", tool, text, found)
+		}
+	}
+	if text := call(t, s, "explain", map[string]any{"query": "walrus"}, nil); !strings.Contains(text, `Nothing was found for "walrus"`) {
+		t.Errorf("explain: %q", text)
+	}
+	if text := call(t, connect(t, access.Unrestricted()), "search", map[string]any{"query": "zzzz qqqq", "profile": "tree"}, nil); strings.Contains(text, "no documents") {
+		t.Error(text)
 	}
 }
 

@@ -29,8 +29,8 @@ func places(t *testing.T) assistant.Places {
 }
 
 // TestPlaces: the files are where each system has them: Claude Desktop in what the system
-// has for settings, and on Windows, installed as a package, in a folder of its package; Zed in
-// the same place on macOS as on Linux.
+// has for settings, and on Windows, installed as a package, in a folder of its package; Zed and
+// Devin Desktop in the same place on macOS as on Linux.
 func TestPlaces(t *testing.T) {
 	home := t.TempDir()
 	env := func(pairs ...string) func(string) string {
@@ -56,7 +56,10 @@ func TestPlaces(t *testing.T) {
 		{"darwin", env(), "zed", ".config/zed/settings.json"},
 		{"windows", env(), "claude-desktop", "AppData/Roaming/Claude/claude_desktop_config.json"},
 		{"windows", env("APPDATA", filepath.Join(home, "moved")), "claude-desktop", "moved/Claude/claude_desktop_config.json"},
-		{"windows", env(), "zed", "AppData/Roaming/Zed/settings.json"},
+		{"windows", env(), "zed", "AppData/Roaming/zed/settings.json"},
+		{"darwin", env(), "devin", ".config/devin/mcp_config.json"},
+		{"windows", env(), "devin", "AppData/Roaming/devin/mcp_config.json"},
+		{"linux", env(), "antigravity", ".gemini/config/mcp_config.json"},
 		{"linux", env("CODEX_HOME", filepath.Join(home, "cx")), "codex", "cx/config.toml"},
 		{"linux", env(), "codex", ".codex/config.toml"},
 		{"packaged", env(), "claude-desktop", "AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/claude_desktop_config.json"},

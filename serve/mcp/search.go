@@ -192,6 +192,12 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 	if in.Budget > 0 {
 		most = float64(in.Budget)
 	}
+	sizeOf := func(one *result) float64 {
+		if in.Links {
+			return size(one) + size(linkOf(one))
+		}
+		return size(one)
+	}
 	given := map[sheaf.ID]bool{}
 	for i := range a.Results {
 		hit := &a.Results[i]
@@ -202,7 +208,7 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 			if err == nil && !given[hit.ID] {
 				full := one
 				full.Text, full.Snippet, full.Line = part.Text, "", part.Line
-				if used+size(&full) <= most {
+				if used+sizeOf(&full) <= most {
 					one = full
 					given[hit.ID] = true
 				} else {
@@ -210,7 +216,7 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 				}
 			}
 		}
-		price := size(&one)
+		price := sizeOf(&one)
 		if used+price > most {
 			out.Truncated = true
 			break
@@ -250,6 +256,11 @@ func Tokens(text string) float64 {
 		}
 	}
 	return math.Ceil(float64(ascii)/bytesPerToken) + float64(other)
+}
+
+// linkOf is a result as a link to its resource.
+func linkOf(r *result) *sdk.ResourceLink {
+	return &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType}
 }
 
 // searchContent is the answer as text; linked adds a link to each result.
@@ -295,7 +306,7 @@ func searchContent(out *searchOut, linked bool) []sdk.Content {
 		if !linked {
 			continue
 		}
-		links = append(links, &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType})
+		links = append(links, linkOf(r))
 	}
 	if len(out.Results) > 0 {
 		w.line("")

@@ -66,7 +66,7 @@ func TestBudgetOfEverything(t *testing.T) {
 	s := connectWith(t, long())
 	all := []string{"headings.md", "links.md", "tags.md", "text.md"}
 	for tool, arguments := range map[string]map[string]any{
-		"search": {"query": "walrus tags"}, "search with texts": {"query": "walrus", "bodies": true}, "similar": {"id": "tags.md"}, "context": {"text": "walrus"}, "multi_get": {"ids": all}, "explain": {"query": "walrus", "limit": 20},
+		"search": {"query": "walrus tags"}, "search with texts": {"query": "walrus", "bodies": true}, "search with links": {"query": "walrus", "bodies": true, "links": true}, "similar": {"id": "tags.md"}, "context": {"text": "walrus"}, "multi_get": {"ids": all}, "explain": {"query": "walrus", "limit": 20},
 		"get headings": {"id": "headings.md"}, "get body": {"id": "headings.md", "body": true}, "get links": {"id": "links.md"}, "get tags": {"id": "tags.md"}, "get text": {"id": "text.md"}, "get neighbors": {"id": "headings.md#heading-9-of-the-walrus", "neighbors": 50},
 	} {
 		name, _, _ := strings.Cut(tool, " ")
@@ -87,7 +87,17 @@ func TestBudgetOfEverything(t *testing.T) {
 			if err := json.Unmarshal(structured, &said); err != nil {
 				t.Fatal(err)
 			}
-			for form, text := range map[string]string{"text": textOf(r), "structured": string(structured)} {
+			linked := textOf(r)
+			for _, c := range r.Content {
+				if link, ok := c.(*sdk.ResourceLink); ok {
+					b, err := json.Marshal(link)
+					if err != nil {
+						t.Fatal(err)
+					}
+					linked += string(b)
+				}
+			}
+			for form, text := range map[string]string{"text": linked, "structured": string(structured)} {
 				if got := mcp.Tokens(text); got > float64(most) || got > 1.1*float64(said.Tokens)+20 {
 					t.Errorf("%s, budget %d: %v tokens of %s, said to be %d", tool, budget, got, form, said.Tokens)
 				}

@@ -220,7 +220,7 @@ func (o *getOut) take(p *serve.Part, left *float64) part {
 	}
 	*left += lists
 	one.Text = p.Text
-	if size(one.Text) > *left {
+	if tooLong(p.Text, *left) || size(p.Text) > *left {
 		one.Truncated = true
 		next := o.next(p, 0)
 		*left -= size(next)

@@ -208,7 +208,7 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 			if err == nil && !given[hit.ID] {
 				full := one
 				full.Text, full.Snippet, full.Line = part.Text, "", part.Line
-				if used+sizeOf(&full) <= most {
+				if !tooLong(full.Text, most-used) && used+sizeOf(&full) <= most {
 					one = full
 					given[hit.ID] = true
 				} else {
@@ -243,6 +243,10 @@ func size(part any) float64 {
 	}
 	return Tokens(string(b))
 }
+
+// tooLong reports whether a text takes more tokens than are left, by its length alone: no
+// token has more bytes.
+func tooLong(text string, left float64) bool { return float64(len(text)) > bytesPerToken*left }
 
 // Tokens estimates how many tokens a text takes in a language model: a quarter
 // of its ASCII characters, and one for each other character.

@@ -200,6 +200,29 @@ func TestNothingHere(t *testing.T) {
 	}
 }
 
+// TestLeftOut: the status names files that were left out, those that somebody may miss first,
+// and not all of thousands; a caller from whom something is kept is told of none.
+func TestLeftOut(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	for i := range 60 {
+		f.Write(t, fmt.Sprintf("code/%02d.xyz", i), "x")
+	}
+	f.Write(t, "zero.md", "")
+	f.Index(t)
+	var got struct {
+		Skipped map[string]int
+		LeftOut []struct{ Path, Reason string } `json:"left_out"`
+	}
+	text := call(t, connectOver(t, f, access.Unrestricted()), "status", nil, &got)
+	if len(got.LeftOut) != 50 || got.LeftOut[0].Path != "zero.md" || got.LeftOut[0].Reason != "empty" || got.Skipped["unsupported type"] != 60 || !strings.Contains(text, "\n  zero.md: empty\n") {
+		t.Errorf("%+v\n%s", got, text)
+	}
+	text = call(t, connectOver(t, f, access.Grant{Name: "guest", Scopes: []access.Scope{access.ScopeSearch}}), "status", nil, &got)
+	if len(got.LeftOut) != 0 || strings.Contains(text, "zero.md") {
+		t.Errorf("a guest is told: %s", text)
+	}
+}
+
 // canName reports whether files can have a name.
 func canName(name string) bool {
 	return runtime.GOOS != "windows" || !strings.ContainsAny(name, "\n\t")

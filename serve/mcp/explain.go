@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -80,7 +81,7 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 			if err != nil {
 				return nil, err
 			}
-			return &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: in.Profile, Results: []explained{}, Absence: &explainedNo{a.ID, a.Rank, a.Inside, a.Reasons}}, nil
+			return &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: cmp.Or(in.Profile, r.Collection().Profile()), Results: []explained{}, Absence: &explainedNo{a.ID, a.Rank, a.Inside, a.Reasons}}, nil
 		}
 		a, err := r.Search(ctx, q)
 		if err != nil {

@@ -56,7 +56,7 @@ func (s *server) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, 
 	if in.Query == "" {
 		return nil, nil, sheaf.Invalidf("query: it is empty: say what to look for")
 	}
-	return s.answer(ctx, in, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
+	return s.answer(ctx, in, true, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
 		q.Text = in.Query
 		return r.Search(ctx, q)
 	})
@@ -91,7 +91,7 @@ type similarIn struct {
 }
 
 func (s *server) similar(ctx context.Context, in similarIn) (*sdk.CallToolResult, *searchOut, error) {
-	return s.answer(ctx, searchIn{Query: in.ID, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
+	return s.answer(ctx, searchIn{Query: in.ID, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, false, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
 		if err := serve.TakeTurn(ctx); err != nil { // what it is like is worked out first
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 		return nil, nil, sheaf.Invalidf("text and id: give one of them")
 	}
 	label := cmp.Or(in.ID, in.Name, "the text given")
-	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
+	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget, Links: in.Links}, false, func(ctx context.Context, r *serve.Reader, q serve.SearchRequest) (*serve.Answer, error) {
 		if err := serve.TakeTurn(ctx); err != nil { // the text is cut first
 			return nil, err
 		}
@@ -135,8 +135,9 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 
 // answer runs find and packs what it found: as structured content, and as text.
 // Some assistants show a model the one, some the other, so that each is whole; a
-// link to each passage, a third form, is there when it is asked for.
-func (s *server) answer(ctx context.Context, in searchIn, find func(context.Context, *serve.Reader, serve.SearchRequest) (*serve.Answer, error)) (*sdk.CallToolResult, *searchOut, error) {
+// link to each passage, a third form, is there when it is asked for. words says that the
+// query is what somebody chose, not what to call a passage.
+func (s *server) answer(ctx context.Context, in searchIn, words bool, find func(context.Context, *serve.Reader, serve.SearchRequest) (*serve.Answer, error)) (*sdk.CallToolResult, *searchOut, error) {
 	if _, err := budgetOf(in.Budget); err != nil {
 		return nil, nil, err
 	}
@@ -160,7 +161,7 @@ func (s *server) answer(ctx context.Context, in searchIn, find func(context.Cont
 	if err != nil {
 		return nil, nil, err
 	}
-	return &sdk.CallToolResult{Content: searchContent(out, in.Links)}, out, nil
+	return &sdk.CallToolResult{Content: searchContent(out, in.Links, words)}, out, nil
 }
 
 // nothingHere is a note when a collection has no documents, for which other words are of
@@ -267,8 +268,9 @@ func linkOf(r *result) *sdk.ResourceLink {
 	return &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType}
 }
 
-// searchContent is the answer as text; linked adds a link to each result.
-func searchContent(out *searchOut, linked bool) []sdk.Content {
+// searchContent is the answer as text; linked adds a link to each result, words says that
+// there are some to be chosen otherwise.
+func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	var w textWriter
 	results := "results"
 	if len(out.Results) == 1 {
@@ -279,7 +281,10 @@ func searchContent(out *searchOut, linked bool) []sdk.Content {
 	case len(out.Results) == 0 && out.Truncated:
 		w.line("The budget holds none of what was found: give a larger one, or none.")
 	case len(out.Results) == 0:
-		w.line("Nothing was found. Try fewer or other words.")
+		w.line("Nothing was found.")
+		if words {
+			w.line("Try fewer or other words.")
+		}
 	}
 	if out.Answerable != nil && !*out.Answerable && len(out.Results) > 0 {
 		w.line("Note: nothing found seems to answer the query.")

@@ -128,7 +128,7 @@ func (s *server) status(ctx context.Context, in statusIn) (*sdk.CallToolResult, 
 	w.line("Profile %s; there are %s.", out.Profile, strings.Join(out.Profiles, ", "))
 	w.line("%d documents wait.", out.Pending)
 	for _, reason := range slices.Sorted(maps.Keys(out.Skipped)) {
-		w.line("%d files were left out: %s.", out.Skipped[reason], reason)
+		w.line("Left out, %s: %d.", reason, out.Skipped[reason])
 	}
 	for _, k := range out.LeftOut {
 		w.line("  %s: %s", oneLine(k.Path), oneLine(k.Reason))

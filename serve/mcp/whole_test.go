@@ -192,6 +192,14 @@ func TestNothingHere(t *testing.T) {
 			t.Errorf("%s: %s\n%+v", tool, text, found)
 		}
 	}
+	alone := connectWith(t, map[string]string{"alone.md": "# Alone\n\nwalrus\n"})
+	if text := call(t, alone, "similar", map[string]any{"id": "alone.md"}, nil); !strings.Contains(text, "Nothing was found.") || strings.Contains(text, "other words") {
+		t.Errorf("similar: %s", text)
+	}
+	var absence struct{ Profile string }
+	if call(t, alone, "explain", map[string]any{"query": "okapi", "id": "alone.md"}, &absence); absence.Profile != "sheaf" {
+		t.Errorf("explain says profile %q", absence.Profile)
+	}
 	if text := call(t, s, "explain", map[string]any{"query": "walrus"}, nil); !strings.Contains(text, `Nothing was found for "walrus"`) {
 		t.Errorf("explain: %q", text)
 	}

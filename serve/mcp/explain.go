@@ -87,7 +87,7 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 		if err != nil {
 			return nil, err
 		}
-		out := &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []explained{}}
+		out := &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []explained{}, Tokens: int(budget)}
 		used := size(out)
 		for _, hit := range a.Results {
 			one := explained{Rank: hit.Rank, ID: hit.ID, Breadcrumb: hit.Breadcrumb, Score: hit.Score}

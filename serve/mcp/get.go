@@ -63,8 +63,9 @@ func (s *server) get(ctx context.Context, in getIn) (*sdk.CallToolResult, *getOu
 		if err != nil {
 			return nil, err
 		}
-		out := &getOut{Collection: r.Collection().Name(), Missing: []missing{}, Notice: dataNotice}
-		left := budget - size(out)
+		out := &getOut{Collection: r.Collection().Name(), Missing: []missing{}, LeftOut: len(p.Before) + len(p.After), Tokens: int(budget), Notice: dataNotice}
+		left := budget - size(out) // with numbers that have as many digits as they may
+		out.LeftOut = 0
 		out.takeBetween(p, &left)
 		out.Tokens = int(budget - left)
 		return out, nil
@@ -99,7 +100,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 		return nil, nil, err
 	}
 	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*getOut, error) {
-		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missing{}, Notice: dataNotice}
+		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missing{}, Tokens: int(budget), Notice: dataNotice}
 		left := budget - size(out)
 		for _, id := range in.IDs { // each is named, if not given
 			left -= size(missing{short(id), budgetUsed})
@@ -204,7 +205,9 @@ const listShare = 0.25
 // take is a passage with as much of it as is left in the budget.
 func (o *getOut) take(p *serve.Part, left *float64) part {
 	one := o.head(p)
+	one.LeftOut = len(p.Tags) + len(p.Children) + len(p.Links) // at most
 	*left -= size(&one)
+	one.LeftOut = 0
 	lists := max(0, *left*listShare)
 	*left -= lists
 	for _, tag := range p.Tags {

@@ -180,7 +180,7 @@ const maxTags = 20
 // pack makes results of an answer, with as many texts as fit the budget. A
 // passage inside one whose text was given is not given its text again.
 func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serve.Answer) (*searchOut, error) {
-	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{}, Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}, Notice: dataNotice}
+	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{}, Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}, Tokens: in.Budget, Notice: dataNotice}
 	out.Notes = append(append(out.Notes, a.Warnings...), a.Notes...)
 	if len(a.Results) == 0 {
 		note, err := nothingHere(ctx, r)

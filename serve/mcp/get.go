@@ -256,11 +256,11 @@ func (o *getOut) next(p *serve.Part, read int) string {
 func within(text string, tokens float64) string {
 	for room := tokens; ; {
 		cut := firstTokens(text, room)
-		over := size(cut) - tokens
-		if over <= 0 || cut == "" {
+		taken := size(cut)
+		if taken <= tokens || cut == "" {
 			return cut
 		}
-		room -= max(1, over)
+		room = min(room-1, room*tokens/taken) // what takes more in an answer than by itself does so all along
 	}
 }
 

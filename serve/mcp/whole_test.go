@@ -132,7 +132,13 @@ func TestReadOn(t *testing.T) {
 			break
 		}
 	}
-	long := connectWith(t, map[string]string{"long.md": strings.Repeat("one line of a walrus ", 5000)})
+	long := connectWith(t, map[string]string{"long.md": strings.Repeat("one line of a walrus ", 5000), "marks.md": strings.Repeat("<<<<<<<<<<<<\n", 5000)})
+	var marks struct {
+		Parts []struct{ Text string }
+	}
+	if call(t, long, "get", map[string]any{"id": "marks.md", "budget": 2000}, &marks); len(marks.Parts[0].Text) < 800 { // each is six characters of JSON
+		t.Errorf("%d bytes of marks", len(marks.Parts[0].Text))
+	}
 	if text := call(t, long, "get", map[string]any{"id": "long.md", "budget": 2000}, nil); strings.Contains(text, "reads on") || !strings.Contains(text, "a larger one gives more") {
 		t.Errorf("within a line: %s", text)
 	}

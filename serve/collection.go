@@ -327,9 +327,13 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 	c.watching.Store(state)
 }
 
+// Looking reports whether changed files are still to be looked for, or are, for the first
+// time since the collection was opened: what was saved before then may not be found.
+func (c *Collection) Looking() bool { return c.willWatch.Load() && c.watching.Load() == nil }
+
 // filling says that the folder is indexed for the first time.
 func (c *Collection) filling() bool {
-	return c.fresh && c.willWatch.Load() && c.watching.Load() == nil
+	return c.fresh && c.Looking()
 }
 
 // Ready is nil when the collection can answer; else it says why not. A

@@ -19,6 +19,8 @@ export async function show(main, s, page, signal) {
     dead.removeAttribute("href");
     dead.title = "There is no such document here.";
   }
+  for (const box of text.querySelectorAll("li input")) box.ariaLabel = box.checked ? "done" : "to do";
+  callouts(text);
   // A note without a heading of the first level is shown under its title.
   if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
   const { top, entries } = tree(doc, s);
@@ -33,6 +35,25 @@ export async function show(main, s, page, signal) {
   if (s.q) markWords(text, s.q);
   (hit || text.querySelector("mark"))?.scrollIntoView({ block: hit ? "start" : "center" });
   follow(text, outline, entries, hit, signal);
+}
+
+/** Has callouts, which begin with [!kind] and a title, show these in a line of their own. */
+function callouts(text) {
+  for (const p of text.querySelectorAll("blockquote > p:first-child")) {
+    const kind = p.firstChild instanceof Text && /^\[!([\p{L}\p{N} _-]+)\][+-]?[ \t]*/u.exec(p.firstChild.data);
+    if (!kind) continue;
+    p.firstChild.deleteData(0, kind[0].length);
+    const title = make("p", { class: "callout" }, make("b", {}, kind[1]), " ");
+    for (let next; (next = p.firstChild); title.append(next)) {
+      const end = next instanceof Text ? next.data.indexOf("\n") : -1;
+      if (end < 0) continue;
+      title.append(next.data.slice(0, end));
+      next.deleteData(0, end + 1);
+      break;
+    }
+    p.before(title);
+    if (!p.hasChildNodes()) p.remove();
+  }
 }
 
 /**
@@ -150,12 +171,16 @@ function highlight(heading) {
 
 const inHit = (node) => node.parentElement.closest(".hit") !== null;
 
+/** Letters of words between which no spaces stand. */
+const unspaced = /[\u3040-\u30ff\u3400-\u9fff]/, hangul = /[\uac00-\ud7af]/;
+
 /** Marks words that begin as words of the query do. */
 function markWords(text, query) {
   const words = query.replace(/\b[a-z.]+:\S+/gi, " ").replace(/(^|\s)-\S+/g, " ").match(/[\p{L}\p{N}]+/gu) || [];
-  const stems = [...new Set(words.filter((w) => w !== "OR" && (w.length > 2 || /[^\x00-\x7f]/.test(w))).map((w) => (w.length > 5 ? w.slice(0, -2) : w).replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))];
+  const stems = [...new Set(words.filter((w) => w !== "OR" && (w.length > 2 || /[^\x00-\x7f]/.test(w))).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w).replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))];
   if (!stems.length) return;
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${stems.join("|")})[\\p{L}\\p{N}]*|(?:${stems.filter((w) => /[\u3040-\u9fff\uac00-\ud7af]/.test(w)).join("|") || "(?!)"})`, "giu");
+  const any = (all) => all.join("|") || "(?!)";
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${any(stems.filter((w) => !unspaced.test(w)))})[\\p{L}\\p{N}]*|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "giu");
   const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) nodes.push(walker.currentNode);

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -30,4 +31,16 @@ func TestDocumentMarksWords(t *testing.T) {
 	}
 	step(t, ctx, "Japanese", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=京都+旅行"), marks("京都,旅行"))
 	step(t, ctx, "Korean", chromedp.Navigate(s.URL+"/?view=document&id=ko.md&q=검색"), marks("검색을"))
+}
+
+// TestPageLongHeadings: long headings hide neither the title of a passage nor, in the outline, what else there is.
+func TestPageLongHeadings(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) + "\n\nA commit.\n\n## " + strings.Repeat("Another one that is long ", 60) + "\n\nText.\n\n### Walrus\n\nA walrus.\n"})
+	for _, wide := range []int64{1300, 320} {
+		step(t, ctx, "results", chromedp.EmulateViewport(wide, 900), chromedp.Navigate(s.URL+"/?q=walrus"), until(`document.querySelector("#result-0") && `+shown), shoot("long-headings"),
+			until(`(() => { const h = document.querySelector("#result-0 h2"), r = document.createRange(); r.selectNode(h.querySelector("a").lastChild); return r.toString() === "Walrus" && r.getBoundingClientRect().bottom <= h.getBoundingClientRect().bottom + 3; })()`))
+	}
+	step(t, ctx, "the outline", chromedp.EmulateViewport(1300, 900), chromedp.Navigate(s.URL+"/?view=document&id=long.md"), until(`document.querySelector(".outline a") && `+shown), until(`[...document.querySelectorAll(".outline a")].every((e) => e.clientHeight < 120)`),
+		until(`document.querySelector(".outline").scrollTop === 0`))
 }

@@ -75,7 +75,13 @@ function build(main, profiles, profile, s) {
     if (moving) return;
     for (moving = true; moved;) {
       moved = false;
-      await lab.update(new AbortController().signal).catch((e) => { if (main.contains(lab.root)) page.notes([e.message]); });
+      await lab.update(new AbortController().signal).catch(async (e) => {
+        if (!main.contains(lab.root)) return;
+        page.notes([e.status === 0 ? `${e.message}: this page asks again until it does` : e.message]);
+        if (e.status !== 0) return;
+        await new Promise((done) => setTimeout(done, 1000));
+        moved = main.contains(lab.root);
+      });
     }
     moving = false;
   };
@@ -98,7 +104,7 @@ function build(main, profiles, profile, s) {
     };
     // What numbers do not change is asked for once.
     const asked = JSON.stringify([lab.query, lab.filter]);
-    if (lab.asked !== asked) [lab.asked, lab.was, lab.other] = [asked, null, null];
+    if (lab.asked !== asked) [lab.asked, lab.was, lab.other, lab.looked] = [asked, null, null, null];
     const changed = Object.keys(lab.values).length > 0;
     const asking = [ask(profile.name, lab.values), changed ? lab.was || ask(profile.name, {}) : null, s.compare ? lab.other || ask(s.compare, {}) : null];
     const [mine, old, other] = await Promise.allSettled(asking);
@@ -138,8 +144,8 @@ const labAddress = (lab, { set = lab.values, ...more } = {}) => address({ view: 
 /** What the lab was asked, as the addresses of documents take it along. */
 const question = (lab) => ({ q: lab.query, filter: lab.filter, profile: lab.profile.default ? "" : lab.profile.name });
 
-/** What is shown while nothing is pointed at: the result that is pinned, or why one is missing. */
-const rest = (lab, columns, answer) => (lab.not && !lit ? whyNot(lab) : detail(lab, lit, columns, answer));
+/** What is shown while nothing is pointed at: the result that is pinned, why one is missing, or what was pointed at last. */
+const rest = (lab, columns, answer) => (lab.not && !lit ? whyNot(lab) : detail(lab, lit || lab.looked, columns, answer));
 
 /** What stands where a chart would, when there is none. */
 const failure = (name, fault) => make("p", { class: "empty" }, apart(name), `: ${fault.message}`);
@@ -258,13 +264,14 @@ function chart(lab, answer, before) {
   const y = (rank) => top + Math.min(rank, rows) * high + 10;
   const was = before && new Map(before.results.map((r, i) => [r.id, i]));
   const titles = new Map(answer.results.map((r) => [r.id, r.breadcrumb.replace(/^> /, "")]));
+  const names = new Map(answer.results.map(({ id, hierarchy: [first, ...below] }) => [id, below.length ? `${cut(first, Math.max(12, 29 - below.at(-1).length))} › ${below.at(-1)}` : first]));
   const moves = (c, id) => {
     const moved = c.final && was ? (was.has(id) ? was.get(id) - c.at.get(id) : Infinity) : 0;
     return [moved, moved === Infinity ? "new " : moved > 0 ? `▲${moved} ` : moved < 0 ? `▼${-moved} ` : ""];
   };
   const label = (c, id) => {
     const rank = c.at.get(id);
-    return rank >= rows || still.has(c) ? ["", ""] : [`${rank + 1}. ${moves(c, id)[1]}`, cut(c.final ? titles.get(id) || short(id) : short(id), c.final ? 32 : 22)];
+    return rank >= rows || still.has(c) ? ["", ""] : [`${rank + 1}. ${moves(c, id)[1]}`, cut(c.final ? names.get(id) || short(id) : short(id), c.final ? 32 : 22)];
   };
   const begin = (k, from, id, end) => {
     const text = label(from, id).join("") || (from.at.get(id) >= rows && !still.has(from) ? "below" : "");
@@ -302,7 +309,7 @@ function chart(lab, answer, before) {
     }
   });
   const of = (e) => e.target.closest?.("[data-id]")?.dataset.id ?? null;
-  const look = (id) => { light(lab.root, id); detail(lab, id, columns, answer); };
+  const look = (id) => { lab.looked = id; light(lab.root, id); detail(lab, id, columns, answer); };
   svg.addEventListener("pointerover", (e) => { const id = of(e); if (id) look(id); });
   svg.addEventListener("pointerleave", () => { light(lab.root, lit); rest(lab, columns, answer); });
   const pin = (id) => {
@@ -311,7 +318,7 @@ function chart(lab, answer, before) {
     page.address(labAddress(lab));
     for (const e of lab.root.querySelectorAll("svg.lab [aria-pressed]")) e.setAttribute("aria-pressed", String(e.dataset.id === lit));
     light(lab.root, lit);
-    detail(lab, lit, columns, answer);
+    rest(lab, columns, answer);
   };
   svg.addEventListener("click", (e) => { const id = of(e); if (id) pin(id); });
   svg.addEventListener("keydown", (e) => {
@@ -463,6 +470,7 @@ async function judgeAll(lab) {
     } catch (e) {
       // A mean without it would be of other queries.
       if (lab.judging === round) lab.scores.replaceChildren(make("p", { role: "alert" }, `${q}: ${e.message}`), ...ofMarks(lab));
+      if (e.status === 0) setTimeout(() => lab.judging === round && lab.main.contains(lab.root) && judgeAll(lab), 1000);
       return;
     }
     if (lab.judging !== round) return;

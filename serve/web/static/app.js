@@ -148,6 +148,20 @@ window.addEventListener("popstate", (e) => {
   show(e.state?.y);
 });
 
+// Who comes back, as from an editor, sees what was saved meanwhile. The click that brought them goes first.
+let returning;
+const returned = () => {
+  clearTimeout(returning);
+  returning = setTimeout(async () => {
+    const { signal } = running;
+    if (document.hidden || main.dataset.shown === undefined || document.querySelector("dialog[open]")) return;
+    const changed = await views[current].changed?.(signal).catch(() => false); // what fails is told when it is asked for
+    if (changed && !signal.aborted) show(scrollY);
+  }, 300);
+};
+addEventListener("focus", returned);
+document.addEventListener("visibilitychange", returned);
+
 document.addEventListener("keydown", (e) => {
   if (e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;
   // For a moment after a dialog closed, keys still go to what had the focus in it.

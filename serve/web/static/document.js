@@ -3,9 +3,15 @@
 import { documentAddress, editorAddress, get, listed, make, post, size, trail } from "./api.js";
 
 let file = null;
+let asked = {}, drawn = "";
+
+/** Whether the document is another one than is shown. */
+export const changed = async (signal) => JSON.stringify(await get("/ui/document", asked, signal)) !== drawn;
 
 export async function show(main, s, page, signal) {
-  const doc = await get("/ui/document", { id: s.id, collection: s.collection }, signal);
+  asked = { id: s.id, collection: s.collection };
+  const doc = await get("/ui/document", asked, signal);
+  drawn = JSON.stringify(doc);
   file = doc.file && editorAddress(doc.file, doc.line);
   page.count("");
   const warnings = doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`);

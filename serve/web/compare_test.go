@@ -107,7 +107,7 @@ func TestPageNarrow(t *testing.T) {
 		"a/b/one.md":   "---\ntags: [git, github]\n---\n# One\n\nA walrus.\n",
 		"a/two.md":     "---\ntags: [git]\n---\n# Two\n\nA walrus.\n",
 		"c/three.md":   "# Three\n\nA walrus.\n",
-		"c/b d/two.md": "# Four\n\nA walrus.\n",
+		"c/b d/two.md": "---\ntags: [\"see also: x\"]\n---\n# Four\n\nA walrus.\n",
 	})
 	pressed := func(want string) chromedp.Action {
 		return until(`[...document.querySelectorAll("aside details [aria-pressed=true]")].map((e) => e.textContent).join() === "` + want + `" && ` + shown)
@@ -116,6 +116,8 @@ func TestPageNarrow(t *testing.T) {
 		until(`document.activeElement.dataset.narrow === "tag:github" && document.querySelectorAll("#results > li").length === 1`))
 	step(t, ctx, "no more", chromedp.KeyEvent(kb.Enter), pressed(""), until(`document.activeElement.matches("aside details [data-narrow='tag:github']")`))
 	step(t, ctx, "a folder within another", chromedp.Navigate(s.URL+"/?q=walrus&filter=path:a/b/"), pressed("a/b"))
+	step(t, ctx, "a tag that looks like two", chromedp.Navigate(s.URL+"/?q=walrus"), until(`document.querySelector("aside") && `+shown), chromedp.Click(`aside button[data-narrow='tag:"see also: x"']`), pressed("see also: x"),
+		chromedp.Click("aside > ul button"), pressed(""), until(`location.search === "?q=walrus"`))
 	step(t, ctx, "what is folded stays so", chromedp.Click(`aside details:last-of-type summary`, chromedp.ByQuery), until(`!document.querySelector("aside details:last-of-type").open`), chromedp.SendKeys("#query", "es"), until(`location.search.includes("walruses") && `+shown),
 		until(`document.querySelector("aside details:first-of-type").open && !document.querySelector("aside details:last-of-type").open`))
 	step(t, ctx, "a profile", chromedp.Navigate(s.URL+"/?q=walrus&profile=rrf"), until(`document.querySelector("aside")?.textContent.includes("rrf") && `+shown), chromedp.Click("aside button", chromedp.ByQuery), until(`location.search === "?q=walrus" && !document.querySelector("aside").textContent.includes("rrf") && `+shown))

@@ -163,7 +163,7 @@ addEventListener("focus", returned);
 document.addEventListener("visibilitychange", returned);
 
 document.addEventListener("keydown", (e) => {
-  if (e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;
+  if (e.metaKey || e.ctrlKey || e.altKey || e.isComposing || document.querySelector("dialog[open]")) return;
   // For a moment after a dialog closed, keys still go to what had the focus in it.
   const target = e.target.closest("dialog") ? document.body : e.target;
   const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);

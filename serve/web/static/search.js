@@ -115,7 +115,7 @@ const more = (limit, s) => make("button", { type: "button", class: "more", oncli
 const quoted = (v) => (/[\s"()]/.test(v) ? `"${v.replaceAll('"', "")}"` : v);
 /** What a filter says to narrow to a value. */
 const markOf = (kind, value) => (kind === "folder" ? `path:${quoted(value + "/")}` : `${kind}:${quoted(value)}`);
-const narrowedTo = (s) => (s.filter ? s.filter.split(/ (?=[a-z]+:)/) : []);
+const narrowedTo = (s) => (s.filter ? s.filter.split(/ (?=[a-z]+:(?:[^"]*"[^"]*")*[^"]*$)/) : []); // not within quotation marks
 
 /** Narrows the results to what a mark says, or no longer. */
 function narrow(mark, s) {

@@ -28,7 +28,7 @@ export async function show(main, s, thePage, signal) {
   current.lacks = s.profile && chosen.name !== s.profile ? [`there is no profile "${s.profile}": this is ${chosen.name}`] : [];
   lit = s.pin || null;
   current.not = current.whyNot.value = s.not || "";
-  current.query = s.q || "";
+  current.query = (s.q || "").trim(); // a space behind it is no other query for marks
   current.filter = s.filter || "";
   await current.update(signal);
 }
@@ -365,14 +365,18 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
 async function whyNot(lab) {
   if (!(lab.query || lab.filter)) return;
   let name = lab.not;
-  const signal = lab.signal;
+  const { not, signal } = lab;
   lab.detail.ariaLive = "polite";
   try {
     if (!name.includes(":")) name = (await get("/ui/document", { id: name }, signal)).id;
-    const a = await post("/v1/explain/absence", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: lab.profile.name, parameters: lab.values, id: name }, signal);
-    const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
-    const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];
-    lab.detail.replaceChildren(make("h2", {}, a.id), make("ul", {}, ...lines.map((parts) => make("li", {}, ...parts))));
+    const sides = await Promise.all([[lab.profile.name, lab.values], lab.compare && [lab.compare, {}]].filter(Boolean).map(async ([profile, parameters]) => [profile,
+      await post("/v1/explain/absence", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile, parameters, id: name }, signal)]));
+    const told = ([profile, a]) => {
+      const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
+      const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];
+      return make("div", {}, sides.length > 1 && make("h3", {}, apart(profile)), make("ul", {}, ...lines.map((parts) => make("li", {}, ...parts))));
+    };
+    if (lab.not === not) lab.detail.replaceChildren(make("h2", {}, sides[0][1].id), make("div", { class: lab.compare ? "two" : "" }, ...sides.map(told)));
   } catch (e) {
     if (e.name !== "AbortError") lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
   }

@@ -189,7 +189,7 @@ document.addEventListener("keydown", (e) => {
     e.preventDefault();
     input.focus();
     input.select();
-  } else if (e.key === "l" && state().q) {
+  } else if (e.key === "l" && (state().q || state().filter)) {
     go(document.querySelector("nav a[data-view=lab]").getAttribute("href"));
   } else if (e.key === "Enter" && !/^(A|BUTTON|SUMMARY)$/.test(target.tagName)) {
     enter();

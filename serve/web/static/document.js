@@ -156,6 +156,7 @@ function tree(doc, s) {
       open.push({ depth: c.depth, list });
     }
   }
+  for (const none of top.querySelectorAll("ul:empty")) none.remove();
   return { top, entries };
 }
 

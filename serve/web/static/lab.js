@@ -30,6 +30,7 @@ export async function show(main, s, thePage, signal) {
   current.not = current.whyNot.value = s.not || "";
   current.query = (s.q || "").trim(); // a space behind it is no other query for marks
   current.filter = s.filter || "";
+  current.narrowed.replaceChildren(...(s.filter ? ["Narrowed to ", make("button", { type: "button", title: "take it away", onclick: () => page.go(labAddress(current, { filter: "" })) }, apart(s.filter), " ×")] : []));
   await current.update(signal);
 }
 
@@ -47,6 +48,7 @@ function build(main, profiles, profile, s) {
     select("Beside it", s.compare, "none", (v) => go({ compare: v })),
     make("button", { type: "button", onclick: () => { lab.values = {}; lab.fill(); lab.changed(); } }, "As it was"),
     make("button", { type: "button", onclick: () => saveProfile(lab) }, "Save as profile"),
+    lab.narrowed = make("span", {}),
     make("label", {}, "Why not ", lab.whyNot = make("input", { type: "text", size: 28, placeholder: "path or identifier", onchange: () => { lab.not = lab.whyNot.value.trim(); lit = null; page.address(labAddress(lab)); rest(lab); } })));
   const about = make("p", { class: "place" }, profile.about);
   const controls = make("div", { class: "lab-controls", role: "group", "aria-label": "Parameters" });
@@ -94,7 +96,7 @@ function build(main, profiles, profile, s) {
     }
     const began = performance.now();
     const ask = async (name, parameters) => {
-      const body = { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: name, parameters: { ...parameters }, limit: rows };
+      const body = { ...asked(lab), profile: name, parameters: { ...parameters }, limit: rows };
       const answer = await post("/v1/explain", { ...body, brief: true }, signal);
       // The arithmetic is most of an answer, and of one result at a time: it comes when it is looked at.
       // An answer may be drawn longer than what it was asked by, so it is the lab's request; one that failed is not kept.
@@ -103,8 +105,8 @@ function build(main, profiles, profile, s) {
       return answer;
     };
     // What numbers do not change is asked for once.
-    const asked = JSON.stringify([lab.query, lab.filter]);
-    if (lab.asked !== asked) [lab.asked, lab.was, lab.other, lab.looked] = [asked, null, null, null];
+    const key = JSON.stringify(asked(lab));
+    if (lab.asked !== key) [lab.asked, lab.was, lab.other, lab.looked] = [key, null, null, null];
     const changed = Object.keys(lab.values).length > 0;
     const asking = [ask(profile.name, lab.values), changed ? lab.was || ask(profile.name, {}) : null, s.compare ? lab.other || ask(s.compare, {}) : null];
     const [mine, old, other] = await Promise.allSettled(asking);
@@ -124,7 +126,7 @@ function build(main, profiles, profile, s) {
       lab.chart.replaceChildren(failure(profile.name, mine.reason));
       return;
     }
-    page.count(`${number(now.results.length)} results, ${now.steps.length} steps in ${(performance.now() - began).toFixed(0)} ms`);
+    page.count(`${number(now.results.length)} result${now.results.length === 1 ? "" : "s"}, ${now.steps.length} steps in ${(performance.now() - began).toFixed(0)} ms`);
     page.notes([...lab.lacks, ...now.warnings, ...now.notes, ...[old, other].filter((x) => x.reason).map((x) => x.reason.message)]);
     lab.answer = now;
     lab.chart.replaceChildren(chart(lab, now, before));
@@ -140,6 +142,9 @@ function build(main, profiles, profile, s) {
 /** The address of what the lab shows. */
 const labAddress = (lab, { set = lab.values, ...more } = {}) => address({ view: "lab", q: lab.query, filter: lab.filter, profile: lab.profile.default ? "" : lab.profile.name, compare: lab.compare, pin: lit, not: lab.not, ...more,
   ...Object.fromEntries(Object.entries(set).map(([k, v]) => ["set." + k, v])) });
+
+/** What the server is asked for. A filter is a query, too. */
+const asked = ({ query, filter }) => (query && filter ? { query, filter } : { query: query || filter });
 
 /** What the lab was asked, as the addresses of documents take it along. */
 const question = (lab) => ({ q: lab.query, filter: lab.filter, profile: lab.profile.default ? "" : lab.profile.name });
@@ -370,7 +375,7 @@ async function whyNot(lab) {
   try {
     if (!name.includes(":")) name = (await get("/ui/document", { id: name }, signal)).id;
     const sides = await Promise.all([[lab.profile.name, lab.values], lab.compare && [lab.compare, {}]].filter(Boolean).map(async ([profile, parameters]) => [profile,
-      await post("/v1/explain/absence", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile, parameters, id: name }, signal)]));
+      await post("/v1/explain/absence", { ...asked(lab), profile, parameters, id: name }, signal)]));
     const told = ([profile, a]) => {
       const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
       const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];
@@ -387,19 +392,20 @@ const judged = () => JSON.parse(kept.getItem(judgedKey) || "{}");
 const keep = (all) => kept.setItem(judgedKey, JSON.stringify(all));
 
 function judgeList(lab) {
+  const { query } = asked(lab);
   const mark = (id, value) => {
     const now = judged();
-    const set = (now[lab.query] ||= {});
+    const set = (now[query] ||= {});
     if (set[id] === value) delete set[id];
     else set[id] = value;
-    if (!Object.keys(set).length) delete now[lab.query];
+    if (!Object.keys(set).length) delete now[query];
     keep(now);
     press();
     judgeAll(lab);
   };
   const buttons = [];
   const press = () => {
-    const mine = judged()[lab.query] || {};
+    const mine = judged()[query] || {};
     for (const [button, id, value] of buttons) button.ariaPressed = String(mine[id] === value);
   };
   const button = (id, value, text, label) => {
@@ -409,7 +415,7 @@ function judgeList(lab) {
   const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb ?? r.id}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb ?? r.id}`), " ", make("a", { href: documentAddress(r.id, question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
   const parts = [make("h2", { tabindex: "-1" }, "Right or wrong?"), make("ol", {}, ...lab.answer.results.map(entry))];
   // What is right is often what is missing.
-  const others = new Map(Object.keys(judged()[lab.query] || {}).map((id) => [id, { id }]));
+  const others = new Map(Object.keys(judged()[query] || {}).map((id) => [id, { id }]));
   for (const r of lab.other?.results ?? []) others.set(r.id, r);
   for (const r of lab.answer.results) others.delete(r.id);
   if (others.size) parts.push(make("p", { class: "place" }, lab.compare ? `Not among these, but marked or found by ${lab.compare}:` : "Marked, and not among these:"), make("ul", {}, ...[...others.values()].map(entry)));

@@ -1,6 +1,6 @@
 // The page: which view is shown, the search box, the keys. State lives in the URL.
 
-import { address, askKey, Fault, kept, make, session } from "./api.js";
+import { address, askKey, Fault, kept, make, passing, session, telling } from "./api.js";
 import * as search from "./search.js";
 
 const views = { search };
@@ -103,8 +103,8 @@ async function show(y) {
     if (!(e instanceof Fault)) console.error(e);
     main.replaceChildren();
     page.count("");
-    if (e.status === 0) setTimeout(() => signal.aborted || show(), 1000);
-    page.notes([e.status === 0 ? `${e.message}: this page asks again until it does` : e.message]);
+    if (passing(e)) setTimeout(() => signal.aborted || show(), 1000);
+    page.notes([telling(e)]);
   } finally {
     clearTimeout(slow);
     if (running.signal === signal) main.ariaBusy = null;

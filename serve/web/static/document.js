@@ -1,6 +1,6 @@
 // A document with its heading tree; the passage that was found is marked.
 
-import { documentAddress, editorAddress, get, listed, make, post, size, trail } from "./api.js";
+import { documentAddress, editorAddress, get, listed, make, passing, post, size, telling, trail } from "./api.js";
 
 let file = null;
 let asked = {}, drawn = "";
@@ -126,8 +126,8 @@ async function similar(doc, button, note, signal) {
     found = await post("/v1/similar", { id: doc.id, limit: 8 }, signal);
   } catch (fault) {
     if (fault.name === "AbortError" || signal.aborted || !button.isConnected) return;
-    note(fault.status === 0 ? `${fault.message}: this page asks again until it does` : fault.message);
-    if (fault.status === 0) setTimeout(similar, 1000, doc, button, note, signal);
+    note(telling(fault));
+    if (passing(fault)) setTimeout(similar, 1000, doc, button, note, signal);
     return;
   }
   if (!button.isConnected) return; // another press was answered before

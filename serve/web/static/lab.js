@@ -1,7 +1,7 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, post, score, trail } from "./api.js";
+import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, passing, post, score, telling, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
 const judgedKey = "sheaf-judged";
@@ -79,8 +79,8 @@ function build(main, profiles, profile, s) {
       moved = false;
       await lab.update(new AbortController().signal).catch(async (e) => {
         if (!main.contains(lab.root)) return;
-        page.notes([e.status === 0 ? `${e.message}: this page asks again until it does` : e.message]);
-        if (e.status !== 0) return;
+        page.notes([telling(e)]);
+        if (!passing(e)) return;
         await new Promise((done) => setTimeout(done, 1000));
         moved = main.contains(lab.root);
       });
@@ -120,7 +120,8 @@ function build(main, profiles, profile, s) {
     if (beside) lab.beside.replaceChildren(chart(lab, beside, now));
     if (!now) {
       page.count("");
-      page.notes([mine.reason.message]);
+      page.notes([telling(mine.reason)]);
+      if (passing(mine.reason)) setTimeout(() => lab.signal === signal && !signal.aborted && main.contains(lab.root) && lab.changed(), 1000);
       lab.answer = lab.scores = lab.judging = null;
       for (const part of [lab.detail, lab.judge]) part.replaceChildren();
       lab.chart.replaceChildren(failure(profile.name, mine.reason));
@@ -480,7 +481,7 @@ async function judgeAll(lab) {
     } catch (e) {
       // A mean without it would be of other queries.
       if (lab.judging === round) lab.scores.replaceChildren(make("p", { role: "alert" }, `${q}: ${e.message}`), ...ofMarks(lab));
-      if (e.status === 0) setTimeout(() => lab.judging === round && lab.main.contains(lab.root) && judgeAll(lab), 1000);
+      if (passing(e)) setTimeout(() => lab.judging === round && lab.main.contains(lab.root) && judgeAll(lab), 1000);
       return;
     }
     if (lab.judging !== round) return;

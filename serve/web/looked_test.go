@@ -22,6 +22,7 @@ func TestLabLooked(t *testing.T) {
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A long title ", 9) + "\n\nText.\n\n## One walrus\n\nA walrus.\n\n## Other walrus\n\nOf a walrus.\n"})
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(shown))
 	step(t, ctx, "names", until(`[...document.querySelectorAll("svg.lab [role=button]")].filter((e) => /tit.*… › (One|Other) walrus/.test(e.querySelector("text").textContent.replaceAll(/[\u2068\u2069]/g, ""))).length === 2`), shoot("lab-names"))
+	step(t, ctx, "no room for what there is not", until(`document.querySelector("svg.lab").getBoundingClientRect().height < 200`))
 	step(t, ctx, "a look", do(`{ const e = document.querySelector("svg.lab [role=button]"); e.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
 		window.about = document.querySelector(".arithmetic h2").textContent }`), until(`document.querySelector(".why")`))
 	step(t, ctx, "the pointer goes", do(`document.querySelector("svg.lab").dispatchEvent(new PointerEvent("pointerleave"))`), until(`!document.querySelector(".lit") && document.querySelector(".arithmetic h2")?.textContent === about`))

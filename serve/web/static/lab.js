@@ -262,10 +262,11 @@ function chart(lab, answer, before) {
     at.set(c, w);
     w += still.has(c) ? narrow : c.final ? lastWide + 20 : wide;
   }
-  const h = top + (rows + 1) * high + 4;
-  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
   const shown = new Set(answer.results.slice(0, rows).map((r) => r.id));
   for (const c of columns) c.hits.slice(0, 5).forEach((hit) => shown.add(hit.id));
+  const last = Math.max(0, ...columns.flatMap((c) => [...shown].map((id) => c.at.get(id) ?? 0))); // the rank below which there is nothing to draw
+  const h = top + (Math.min(last, rows) + 1) * high + 4;
+  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
   const x = (i) => at.get(columns[i]);
   const y = (rank) => top + Math.min(rank, rows) * high + 10;
   const was = before && new Map(before.results.map((r, i) => [r.id, i]));
@@ -306,7 +307,7 @@ function chart(lab, answer, before) {
       const rank = c.at.get(hit.id);
       if (!shown.has(hit.id)) continue;
       const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id);
-      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${place} ${titles.get(hit.id) || hit.id}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
+      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${place}${titles.get(hit.id) || hit.id}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
         draw("text", { x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name)),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));

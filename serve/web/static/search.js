@@ -112,7 +112,11 @@ const more = (limit, s) => make("button", { type: "button", class: "more", oncli
   page.go(address({ ...s, n: Math.min(most, limit + step) }));
 } }, "More");
 
-const quoted = (v) => (/[\s"()]/.test(v) ? `"${v.replaceAll('"', "")}"` : v);
+/** A value as filters have it. A quotation mark in it cannot be written: what begins so up to there is let through. */
+const quoted = (v) => {
+  const begin = v.replace(/".*$/s, "*");
+  return /[\s()]/.test(begin) ? `"${begin}"` : begin;
+};
 /** What a filter says to narrow to a value. */
 const markOf = (kind, value) => (kind === "folder" ? `path:${quoted(value + "/")}` : `${kind}:${quoted(value)}`);
 const narrowedTo = (s) => (s.filter ? s.filter.split(/ (?=[a-z]+:(?:[^"]*"[^"]*")*[^"]*$)/) : []); // not within quotation marks

@@ -75,5 +75,7 @@ func TestDocumentMarks(t *testing.T) {
 	f := servetest.Open(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus.\n\n", 2100) + "## Last\n\nThe last walrus.\n"}, nil)
 	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
-	step(t, ctx, "the passage", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md%23last"), until(shown), until(`document.querySelector(".hit mark")?.textContent === "walrus"`))
+	marked := until(`document.querySelector(".hit mark")?.textContent === "walrus" && !document.querySelector("mark mark")`)
+	step(t, ctx, "the passage", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md%23last"), until(shown), marked)
+	step(t, ctx, "the passage from the outline", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md"), until(shown), do(`[...document.querySelectorAll(".outline > ul a")].at(-1).click()`), until(`location.search.includes("last") && `+shown), marked)
 }

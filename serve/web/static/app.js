@@ -1,6 +1,6 @@
 // The page: which view is shown, the search box, the keys. State lives in the URL.
 
-import { address, askKey, Fault, kept, make, session } from "./api.js";
+import { address, askKey, Fault, kept, make, passing, session, telling } from "./api.js";
 import * as search from "./search.js";
 
 const views = { search };
@@ -103,8 +103,8 @@ async function show(y) {
     if (!(e instanceof Fault)) console.error(e);
     main.replaceChildren();
     page.count("");
-    if (e.status === 0) setTimeout(() => signal.aborted || show(), 1000);
-    page.notes([e.status === 0 ? `${e.message}: this page asks again until it does` : e.message]);
+    if (passing(e)) setTimeout(() => signal.aborted || show(), 1000);
+    page.notes([telling(e)]);
   } finally {
     clearTimeout(slow);
     if (running.signal === signal) main.ariaBusy = null;
@@ -148,8 +148,22 @@ window.addEventListener("popstate", (e) => {
   show(e.state?.y);
 });
 
+// Who comes back, as from an editor, sees what was saved meanwhile. The click that brought them goes first.
+let returning;
+const returned = () => {
+  clearTimeout(returning);
+  returning = setTimeout(async () => {
+    const { signal } = running;
+    if (document.hidden || main.dataset.shown === undefined || document.querySelector("dialog[open]")) return;
+    const changed = await views[current].changed?.(signal).catch(() => false); // what fails is told when it is asked for
+    if (changed && !signal.aborted) show(scrollY);
+  }, 300);
+};
+addEventListener("focus", returned);
+document.addEventListener("visibilitychange", returned);
+
 document.addEventListener("keydown", (e) => {
-  if (e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;
+  if (e.metaKey || e.ctrlKey || e.altKey || e.isComposing || document.querySelector("dialog[open]")) return;
   // For a moment after a dialog closed, keys still go to what had the focus in it.
   const target = e.target.closest("dialog") ? document.body : e.target;
   const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
@@ -175,7 +189,7 @@ document.addEventListener("keydown", (e) => {
     e.preventDefault();
     input.focus();
     input.select();
-  } else if (e.key === "l" && state().q) {
+  } else if (e.key === "l" && (state().q || state().filter)) {
     go(document.querySelector("nav a[data-view=lab]").getAttribute("href"));
   } else if (e.key === "Enter" && !/^(A|BUTTON|SUMMARY)$/.test(target.tagName)) {
     enter();

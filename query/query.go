@@ -13,6 +13,7 @@
 //	path:guides/ ext:md     documents in a folder or whose path begins so
 //	path:git.md             documents of this file name in any folder; path:/git.md at the top
 //	status:draft rating:>3  properties; prop.NAME:value for any name; status:dr* begins so, status:* has any
+//	[status:draft]          the same, as Obsidian writes it
 //	after:2024-05 before:7d dates: years, months, days, 7d 2w 3m 1y ago; date:>2024
 //	authent*  colour~       words that begin so, words that are spelt alike
 package query
@@ -70,6 +71,7 @@ func Parse(text string, o Options) sheaf.Query {
 		p.note("only the first 65536 bytes of the query were read")
 	}
 	text = strings.ToValidUTF8(text, " ")
+	p.mixed = strings.ContainsFunc(text, unicode.IsLower)
 	p.tokens = p.lex(text)
 	g := p.group(0, amid)
 	q.Filter = g.filter()
@@ -108,6 +110,7 @@ type parser struct {
 	properties map[string]bool
 	tokens     []token
 	at         int
+	mixed      bool // not all in capitals
 	notes      []string
 	more       int // notes beyond maxNotes
 }
@@ -166,7 +169,7 @@ func (p *parser) lex(text string) []token {
 			break
 		}
 		var t token
-		if c := text[0]; (c == '-' || c == '+') && len(text) > 1 && startsOperand(text[1:]) {
+		if c := text[0]; (c == '-' || c == '+') && len(text) > 1 && (startsOperand(text[1:]) || p.startsProperty(text[1:], depth)) {
 			t.sign, text = c, text[1:]
 		}
 		switch {
@@ -196,10 +199,46 @@ func startsOperand(s string) bool {
 	return r == '"' || r == '(' || r == '#' || r == '“' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
+// startsProperty is startsOperand for a property in brackets.
+func (p *parser) startsProperty(s string, depth int) bool {
+	_, _, ok := p.inBrackets(s[:wordEnd(s, depth)])
+	return ok
+}
+
+// inBrackets reads a property as Obsidian writes it, [status:draft].
+func (p *parser) inBrackets(word string) (field, value string, ok bool) {
+	inner, ok := strings.CutPrefix(word, "[")
+	if !ok || !strings.HasSuffix(inner, "]") {
+		return "", "", false
+	}
+	name, value, _ := strings.Cut(strings.TrimSuffix(inner, "]"), ":")
+	field, ok = p.fieldName(name)
+	return field, value, ok && value != "" && strings.HasPrefix(field, "prop.")
+}
+
+// isExpression reports whether text begins with a regular expression between
+// slashes, as /migr.tion[s]?/, that asks for more than the words in it.
+func isExpression(text string) bool {
+	inner, ok := strings.CutPrefix(text, "/")
+	end := strings.IndexByte(inner, '/')
+	if !ok || end <= 0 || !strings.ContainsAny(inner[:end], `.*+?[]{}()|^$\`) {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(inner[end+1:])
+	return len(inner) == end+1 || unicode.IsSpace(r)
+}
+
 // operand reads a word or a phrase, with the field before it.
 func (p *parser) operand(t token, text string, depth int) (token, string) {
 	end := wordEnd(text, depth)
 	word := text[:end]
+	if field, value, ok := p.inBrackets(word); ok {
+		t.field, t.text = field, value
+		return t, text[end:]
+	}
+	if isExpression(text) {
+		p.note("regular expressions are not read, their words were searched: conf* finds words that begin so, colour~ those that are spelt alike")
+	}
 	if quote := strings.IndexAny(word, `"“`); quote == 0 || quote > 1 && word[quote-1] == ':' {
 		if name, ok := p.fieldName(strings.TrimSuffix(word[:quote], ":")); ok || quote == 0 {
 			_, size := utf8.DecodeRuneInString(text[quote:])
@@ -224,6 +263,9 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 	if word == "OR" && t.sign == 0 {
 		t.kind = tokenOr
 		return t, text[end:]
+	}
+	if (word == "NOT" || word == "AND") && t.sign == 0 && p.mixed && strings.TrimSpace(text[end:]) != "" {
+		p.note(quoted(word) + ` was searched as a word: "+" requires the word or brackets that it stands before, "-" leaves out what has them`)
 	}
 	if name, value, ok := strings.Cut(word, ":"); ok && name != "" && value != "" {
 		if field, known := p.fieldName(name); known {
@@ -325,6 +367,9 @@ func (p *parser) fieldName(name string) (string, bool) {
 	}
 	if p.properties[low] {
 		return "prop." + low, true
+	}
+	if low == "content" {
+		return "body", true
 	}
 	return "", false
 }

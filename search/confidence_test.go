@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"sheaf"
 	"sheaf/eval/calibrate"
 	"sheaf/inference/static/english"
 	"sheaf/profile"
@@ -88,6 +89,22 @@ func TestConfidenceNeedsWords(t *testing.T) {
 		r := mustSearch(t, s, words.Parse(text, words.Options{Limit: 3}), load(t, "sheaf"), search.Options{})
 		if r.Answerable != nil {
 			t.Errorf("%s: answerable is %v", text, *r.Answerable)
+		}
+	}
+	in := func(field string) sheaf.TextQuery { return sheaf.Match{Text: "cat", Field: field} }
+	for _, c := range []struct {
+		words sheaf.TextQuery
+		sure  bool
+	}{
+		{in(sheaf.FieldPath), true},
+		{sheaf.Bool{Should: []sheaf.TextQuery{in(sheaf.FieldPath), in(sheaf.FieldPath)}}, true},
+		{sheaf.Bool{Must: []sheaf.TextQuery{in(sheaf.FieldPath)}, MustNot: []sheaf.TextQuery{in("")}}, true},
+		{sheaf.Bool{Must: []sheaf.TextQuery{in(sheaf.FieldPath)}, Should: []sheaf.TextQuery{in("")}}, false},
+		{in(sheaf.FieldTitle), false},
+	} {
+		r := mustSearch(t, s, sheaf.Query{Text: "path:cat", Words: c.words, Meaning: "cat", Limit: 3}, load(t, "sheaf"), search.Options{})
+		if (r.Answerable == nil) != c.sure {
+			t.Errorf("%v: answerable is %v", c.words, r.Answerable)
 		}
 	}
 }

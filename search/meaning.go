@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,9 +14,10 @@ import (
 )
 
 // meaning is the text of a query that is embedded; "" when it asks for nothing
-// that could be: filters, words that must not be found, marks alone.
+// that could be: filters, names of folders and files, words that must not be found,
+// marks alone.
 func meaning(q sheaf.Query) string {
-	if b, ok := q.Words.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 {
+	if b, ok := q.Words.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 || inPaths(q.Words) {
 		return ""
 	}
 	text := strings.TrimSpace(q.Meaning)
@@ -26,6 +28,20 @@ func meaning(q sheaf.Query) string {
 		return ""
 	}
 	return text
+}
+
+// inPaths reports whether a query looks at nothing but the names of folders and files.
+func inPaths(q sheaf.TextQuery) bool {
+	elsewhere := func(part sheaf.TextQuery) bool { return !inPaths(part) }
+	switch q := q.(type) {
+	case sheaf.Match:
+		return q.Field == sheaf.FieldPath
+	case sheaf.Phrase:
+		return q.Field == sheaf.FieldPath
+	case sheaf.Bool:
+		return len(q.Must)+len(q.Should) > 0 && !slices.ContainsFunc(q.Must, elsewhere) && !slices.ContainsFunc(q.Should, elsewhere)
+	}
+	return false
 }
 
 // telling reports whether a character may mean something by itself: a letter, a

@@ -144,7 +144,7 @@ func TestNamesAreLookedUp(t *testing.T) {
 		}
 	}
 	store.fault = nil
-	for i, text := range []string{"okapi -status:draft", "okapi -status:draft", "zebra -status:draft"} {
+	for i, text := range []string{"okapi -status:draft", "okapi -status:draft", "zebra -[Status:draft]"} {
 		store.n = 0
 		turn := &turns{}
 		a, err := r.Search(serve.WithTurn(t.Context(), turn), serve.SearchRequest{Text: text})

@@ -243,7 +243,7 @@ func (r *Reader) properties(ctx context.Context, text string) (names, skipped []
 	}
 	asked := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' }) {
-		name, _, ok := strings.Cut(strings.TrimLeft(word, "+-"), ":")
+		name, _, ok := strings.Cut(strings.TrimLeft(word, "+-["), ":")
 		if name = strings.ToLower(name); !ok || name == "" || asked[name] || query.IsField(name) {
 			continue
 		}

@@ -27,3 +27,18 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 		t.Errorf("one that answers: %v, %v", info, err)
 	}
 }
+
+// TestOtherNames: what is suggested for the names of other programs is there, and no
+// command of ours has such a name.
+func TestOtherNames(t *testing.T) {
+	root := new(app).command()
+	for theirs, ours := range otherNames {
+		words := strings.Fields(ours)
+		if cmd, rest, err := root.Find(words); err != nil || cmd == root || len(rest) > 0 && cmd.Flag(strings.TrimPrefix(rest[0], "--")) == nil {
+			t.Errorf("%s: %q: %v, %v", theirs, ours, rest, err)
+		}
+		if cmd, _, _ := root.Find(strings.Fields(theirs)); cmd != root {
+			t.Errorf("%s is %q", theirs, cmd.CommandPath())
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -150,6 +151,22 @@ func checkSubcommands(cmd *cobra.Command) {
 	}
 }
 
+// otherNames are what other programs call commands of ours.
+var otherNames = map[string]string{
+	"find": "search", "grep": "search", "query": "search", "ask": "search", "vsearch": "search",
+	"update": "index", "ingest": "index", "embed": "index", "build": "index", "refresh": "index",
+	"collection": "ls --collections", "collections": "ls --collections", "collection add": "add", "collection remove": "remove",
+	"cat": "get", "show": "get", "read": "get", "multi-get": "get",
+	"delete": "remove", "rm": "remove", "related": "similar", "why": "explain", "server": "serve", "audit": "acl audit", "trust": "config trust",
+}
+
+// otherFlags are what other programs call flags of ours.
+var otherFlags = map[string]string{
+	"top-k": "limit", "top": "limit", "count": "limit", "max-results": "limit", "num-results": "limit",
+	"port": "addr", "listen": "addr", "bind": "addr", "collection": "in", "folder": "in", "dir": "in", "path": "in",
+	"format": "json", "output": "json", "force": "rebuild", "full": "rebuild",
+}
+
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -161,6 +178,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	err := sheaf.Invalidf("unknown command %q for %q", args[0], cmd.CommandPath())
+	for n := min(2, len(args)); n > 0 && !cmd.HasParent(); n-- {
+		if ours := otherNames[strings.Join(args[:n], " ")]; ours != "" {
+			return withHint(err, "did you mean %q?", cmd.CommandPath()+" "+ours)
+		}
+	}
 	if near := suggest.Nearest(args[0], names); near != "" {
 		return withHint(err, "did you mean %q?", cmd.CommandPath()+" "+near)
 	}
@@ -221,7 +243,11 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	cmd.Flags().VisitAll(each)
 	cmd.InheritedFlags().VisitAll(each)
 	invalid := sheaf.Invalidf("%w for %q", err, cmd.CommandPath())
-	if near := suggest.Nearest(name, known); near != "" && len(name) > 1 {
+	near := otherFlags[name]
+	if !slices.Contains(known, near) {
+		near = suggest.Nearest(name, known)
+	}
+	if near != "" && len(name) > 1 {
 		return withHint(invalid, "did you mean --%s?", near)
 	}
 	if word := unknown.GetSpecifiedShortnames(); word != "" && cmd.Name() == "search" {

@@ -141,21 +141,24 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 		}
 	}
 	if missed == nil {
-		if t, ok := r.link(text); ok {
+		t, doc := r.link(text)
+		if doc == nil && len(t.Doc.Chunks) > 0 {
 			return t, nil
 		}
+		missed = doc
 	}
 	return Target{}, r.notFound(text, missed)
 }
 
 // link reads text as a wiki link, with or without its brackets: a note by its
-// name or alias, and a heading or block of it.
-func (r *Resolver) link(text string) (Target, bool) {
+// name or alias, and a heading or block of it. missed is the note when it has no
+// such place; a reader of the link would be shown all of it.
+func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
 	text, _, _ = strings.Cut(text, "|")
 	name, fragment, _ := strings.Cut(text, "#")
 	if r.Follow == nil || name == "" {
-		return Target{}, false
+		return Target{}, nil
 	}
 	for _, tree := range r.Trees {
 		id, ok := r.Follow(sheaf.DocumentID(tree.Name, ""), sheaf.Link{Kind: sheaf.LinkWiki, Target: name, Fragment: fragment})
@@ -164,10 +167,13 @@ func (r *Resolver) link(text string) (Target, bool) {
 		}
 		if c, ok := r.Documents.Chunk(id); ok {
 			doc, _ := r.Documents.Document(c.Doc)
-			return Target{Doc: doc, Chunk: c}, true
+			if _, holds := Heading(&doc, fragment); fragment != "" && c.ID == doc.ID && !holds {
+				return Target{}, &doc
+			}
+			return Target{Doc: doc, Chunk: c}, nil
 		}
 	}
-	return Target{}, false
+	return Target{}, nil
 }
 
 func (r *Resolver) document(path string) (sheaf.Document, bool) {
@@ -249,8 +255,15 @@ func (r *Resolver) nearestPath(path string) string {
 }
 
 // Heading finds the chunk of doc that fragment names: by slug, by the rest
-// of its identifier, or by title.
+// of its identifier, by title, or, behind "^", by a block in it.
 func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
+	if block, ok := strings.CutPrefix(fragment, "^"); ok {
+		named := func(id string) bool { return strings.EqualFold(id, block) }
+		if i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return slices.ContainsFunc(c.Blocks, named) }); i >= 0 {
+			return doc.Chunks[i], true
+		}
+		return sheaf.Chunk{}, false
+	}
 	bySlug := func(slug string) int {
 		return slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return slug != "" && c.Slug == slug })
 	}

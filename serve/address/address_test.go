@@ -60,6 +60,7 @@ func newResolver(t *testing.T, files map[string]string) *address.Resolver {
 
 func TestResolve(t *testing.T) {
 	r := newResolver(t, map[string]string{
+		"block.md":     "First. ^top\n\n# Top\n\n# Low\n\nLast. ^End\n",
 		"git.md":       "Intro.\r\n\r\n# Undo a Commit\rText.\n\n## More\n\nmore\n",
 		"deep/b.md":    "# B\n\nBody.\n",
 		"odd#1:2.md":   "# Odd\n\nBody.\n",
@@ -78,6 +79,8 @@ func TestResolve(t *testing.T) {
 		{filepath.Join(r.Trees[0].Root, "git.md"), "notes:git.md", 0},
 		{"git.md#undo-a-commit", "notes:git.md#undo-a-commit", 0},
 		{"git.md#Undo a commit", "notes:git.md#undo-a-commit", 0},
+		{"block.md#^top", "notes:block.md", 0},
+		{"block.md#^end", "notes:block.md#low", 0},
 		{"git.md:1", "notes:git.md", 0},
 		{"git.md:3", "notes:git.md#undo-a-commit", 0},
 		{"git.md:4", "notes:git.md#undo-a-commit", 0},
@@ -96,6 +99,7 @@ func TestResolve(t *testing.T) {
 	for text, hint := range map[string]string{
 		"git.md#undo-commit": "did you mean git.md#undo-a-commit?",
 		"git.md#zzzz":        "the headings of git.md are undo-a-commit, more",
+		"block.md#^low":      "did you mean block.md#low?",
 		"gti.md":             "did you mean git.md?",
 		"other/b":            "did you mean deep/b.md?",
 		"zzzzzzzzzzzzzzz":    "path:line:count",

@@ -257,6 +257,11 @@ func unknownKey(name string) error { return sheaf.Invalidf("%s", unknownKeyMessa
 
 func unknownKeyMessage(name string) string {
 	names := Names()
+	for _, secret := range []string{"api_key", "apikey", "key", "token", "secret", "password"} {
+		if head, ok := strings.CutSuffix(name, secret); ok && slices.Contains(names, head+"key_env") {
+			return fmt.Sprintf("unknown key %q: settings hold no secrets: %q names the environment variable that does, %q the file", name, head+"key_env", head+"key_file")
+		}
+	}
 	section, last, _ := strings.Cut(name, ".")
 	var beside []string
 	for _, n := range names {

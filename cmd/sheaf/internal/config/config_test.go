@@ -59,6 +59,8 @@ func TestFaultsNameThePlace(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"limit: 10\nlimti: 3\n", `:2:1: unknown key "limti": did you mean "limit"?`},
 		{"hybrid_search:\n  method: rrf\n", `:2:3: unknown key "hybrid_search.method": the keys of hybrid_search are fusion_method, rrf_k`},
+		{"embedder:\n  api_key: x\n", `:2:3: unknown key "embedder.api_key": settings hold no secrets: "embedder.key_env" names`},
+		{"store_password: x\n", `unknown key "store_password": settings hold no secrets: "store_key_env" names`},
 		{"embedder:\n  urll: x\n", `:2:3: unknown key "embedder.urll": did you mean "embedder.url"?`},
 		{"zzzzzzzzzzzz: 1\n", "the keys are chunker,"},
 		{"limit: 5000\n", `:1:8: limit: is "5000": must be a whole number within 1..1000`},

@@ -233,7 +233,30 @@ func (v *View) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
 	if ok {
 		return numbers, true
 	}
-	for _, id := range v.Links(from.Doc) {
+	if numbers, ok = v.numbersOf(v.Links(from.Doc)); !ok {
+		return nil, false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, known := v.links[from.Doc]; known { // not after a fault
+		v.roomForLinks(len(numbers))
+		v.numbered[from.Number] = numbers
+	}
+	return numbers, true
+}
+
+// LinkNumbersAmong is LinkNumbers if there were only these documents and that of the node.
+// Where no link is ambiguous, numbers of others may stand among them.
+func (v *View) LinkNumbersAmong(among Among, from *sheaf.Node) ([]uint32, bool) {
+	if from.Number == 0 || !v.Ambiguous(from.Doc) {
+		return v.LinkNumbers(from)
+	}
+	return v.numbersOf(v.LinksAmong(among, from.Doc))
+}
+
+// numbersOf are the numbers of documents; false when one has none.
+func (v *View) numbersOf(docs []sheaf.ID) (numbers []uint32, ok bool) {
+	for _, id := range docs {
 		s, st, err := v.find(id)
 		if err != nil || s == nil {
 			v.note(err)
@@ -244,12 +267,6 @@ func (v *View) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
 			return nil, false
 		}
 		numbers = append(numbers, number)
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if _, known := v.links[from.Doc]; known { // not after a fault
-		v.roomForLinks(len(numbers))
-		v.numbered[from.Number] = numbers
 	}
 	return numbers, true
 }
@@ -289,12 +306,18 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 	if v.contested(&r.Document) {
 		return v.leadTo(among, doc, len(r.Document.Aliases) > 0)
 	}
-	return among.of(v.Backlinks(doc))
+	return slices.DeleteFunc(slices.Clone(v.Backlinks(doc)), func(id sheaf.ID) bool { return !among.has(id) })
 }
 
-// contested reports whether another document has a name of this one.
+// contested reports whether another document has a name of this one, or stands for the same
+// folder.
 func (v *View) contested(doc *sheaf.Document) bool {
 	keys := nameKeys(doc)
+	if plain, _ := cutMarkdown(fold(doc.Path)); standsForFolder(plain) {
+		for _, file := range folderFiles {
+			keys = append(keys, keyItem{key: pathKey(doc.Tree, path.Join(path.Dir(plain), file))})
+		}
+	}
 	for _, alias := range doc.Aliases { // of which the end may be a file's name
 		plain, _ := cutMarkdown(fold(alias))
 		keys = append(keys, keyItem{key: nameKey(doc.Tree, path.Base(plain))})
@@ -330,7 +353,7 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 	decided := map[sheaf.ID]bool{}
 	point := func(key uint64, leads func(item keyItem, from sheaf.ID) (yes, sure bool)) {
 		v.each(key, func(s *segment) *keyTable { return &s.targets }, func(item keyItem, from sheaf.ID) {
-			if _, done := decided[from]; done || among != nil && !among(from) {
+			if _, done := decided[from]; done || !among.has(from) {
 				return
 			}
 			yes, sure := leads(item, from)

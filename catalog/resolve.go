@@ -33,13 +33,9 @@ func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 // Among are the documents of which something is asked; nil is all of them.
 type Among func(doc sheaf.ID) bool
 
-// of leaves those that are asked about. The list is not changed.
-func (a Among) of(list []sheaf.ID) []sheaf.ID {
-	if a == nil || len(list) == 0 {
-		return list
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(id sheaf.ID) bool { return !a(id) })
-}
+// has reports whether a document is one of them. It is asked as late as can be: it may cost
+// a look at the document.
+func (a Among) has(doc sheaf.ID) bool { return a == nil || a(doc) }
 
 // ResolveAmong is Resolve if there were only these documents.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
@@ -174,9 +170,9 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 // then by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
-	for _, id := range among.of(v.called(pathKey(tree, plain), kindPath)) {
+	for _, id := range v.called(pathKey(tree, plain), kindPath) {
 		own := fold(id.Path())
-		if p, s := cutMarkdown(own); own == plain+suffix || suffix == "" && s != "" && p == plain {
+		if p, s := cutMarkdown(own); (own == plain+suffix || suffix == "" && s != "" && p == plain) && among.has(id) {
 			found = append(found, id)
 		}
 	}
@@ -204,15 +200,15 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 // site.
 func (v *View) fromSite(among Among, tree, file, plain, suffix string) (sheaf.ID, bool) {
 	var found []sheaf.ID
-	for _, id := range among.of(v.called(nameKey(tree, path.Base(plain)), kindName)) {
+	for _, id := range v.called(nameKey(tree, path.Base(plain)), kindName) {
 		own := fold(id.Path())
-		if p, s := cutMarkdown(own); strings.HasSuffix(own, "/"+plain+suffix) || suffix == "" && s != "" && strings.HasSuffix(p, "/"+plain) {
+		if p, s := cutMarkdown(own); (strings.HasSuffix(own, "/"+plain+suffix) || suffix == "" && s != "" && strings.HasSuffix(p, "/"+plain)) && among.has(id) {
 			found = append(found, id)
 		}
 	}
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
-		for _, id := range among.of(v.called(nameKey(tree, path.Base(plain)), kindFolder)) {
-			if p, _ := cutMarkdown(fold(id.Path())); strings.HasSuffix(p, "/"+plain+"/"+folderFiles[i]) {
+		for _, id := range v.called(nameKey(tree, path.Base(plain)), kindFolder) {
+			if p, _ := cutMarkdown(fold(id.Path())); strings.HasSuffix(p, "/"+plain+"/"+folderFiles[i]) && among.has(id) {
 				found = append(found, id)
 			}
 		}
@@ -227,7 +223,7 @@ func (v *View) fromSite(among Among, tree, file, plain, suffix string) (sheaf.ID
 			near = append(near, id)
 		}
 	}
-	return nearest(near, file)
+	return nearest(nil, near, file)
 }
 
 // sharedFolders is how many folders two paths have in common.
@@ -245,26 +241,26 @@ func sharedFolders(a, b string) (n int) {
 // byName finds the note that a wiki link in file calls by a folded name.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	var found []sheaf.ID
-	for _, id := range among.of(v.called(nameKey(tree, path.Base(name)), kindName)) {
+	for _, id := range v.called(nameKey(tree, path.Base(name)), kindName) {
 		own, _ := cutMarkdown(fold(id.Path()))
 		if own == name || strings.HasSuffix(own, "/"+name) {
 			found = append(found, id)
 		}
 	}
-	if len(found) == 0 { // a file's own name wins over an alias
-		found = among.of(v.called(nameKey(tree, name), kindAlias))
+	if id, ok := nearest(among, found, file); ok { // a file's own name wins over an alias
+		return id, true
 	}
-	return nearest(found, file)
+	return nearest(among, v.called(nameKey(tree, name), kindAlias), file)
 }
 
-// nearest is the candidate in the folder of file, else the one with the fewest
-// path parts, then the shortest path, then the first.
-func nearest(candidates []sheaf.ID, file string) (sheaf.ID, bool) {
+// nearest is of the candidates among these the one in the folder of file, else the one with
+// the fewest path parts, then the shortest path, then the first.
+func nearest(among Among, candidates []sheaf.ID, file string) (sheaf.ID, bool) {
 	if len(candidates) == 0 {
 		return "", false
 	}
 	folder := path.Dir(file)
-	return slices.MinFunc(candidates, func(a, b sheaf.ID) int {
+	nearer := func(a, b sheaf.ID) int {
 		pa, pb := a.Path(), b.Path()
 		if sa, sb := path.Dir(pa) == folder, path.Dir(pb) == folder; sa != sb {
 			if sa {
@@ -279,7 +275,16 @@ func nearest(candidates []sheaf.ID, file string) (sheaf.ID, bool) {
 			return d
 		}
 		return strings.Compare(pa, pb)
-	}), true
+	}
+	if best := slices.MinFunc(candidates, nearer); among.has(best) {
+		return best, true
+	}
+	for _, id := range slices.SortedFunc(slices.Values(candidates), nearer) {
+		if among.has(id) {
+			return id, true
+		}
+	}
+	return "", false
 }
 
 // place is the chunk of a document that a link's fragment names, or the document.

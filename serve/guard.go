@@ -461,10 +461,13 @@ func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
 
 // LinkNumbers implements rank.Linker. Numbers of hidden documents are those of no candidates.
 func (g *guard) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
-	if !g.visible(from.Doc) || g.filter != nil && g.view.Ambiguous(from.Doc) {
+	switch {
+	case !g.visible(from.Doc):
 		return nil, false
+	case g.filter == nil:
+		return g.view.LinkNumbers(from)
 	}
-	return g.view.LinkNumbers(from)
+	return g.view.LinkNumbersAmong(g.visible, from)
 }
 
 // Backlinks implements rank.Facts, as Resolve has it.

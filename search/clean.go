@@ -24,8 +24,9 @@ type cleaner struct {
 	ranges  []sheaf.Span
 	first   int // where the first range begins in text
 
-	fence fence
-	code  int // the end of the last code span
+	fence  fence
+	code   int          // the end of the last code span
+	labels []sheaf.Span // of links by reference whose texts have begun: "][label]"
 }
 
 func (c *cleaner) run() {
@@ -189,7 +190,7 @@ func lineMark(line string) int {
 		line = line[:min(len(line), 512)]
 	}
 	switch {
-	case fenceMark(line) != "":
+	case fenceMark(line) != "", isDefinition(line):
 		return len(line)
 	case line != "" && strings.Trim(line, "-=*_|: +") == "" && len(line) >= 3:
 		return len(line)
@@ -221,6 +222,10 @@ func (c *cleaner) mark() bool {
 			return c.skip(1)
 		}
 	case '[':
+		if label := linkLabel(c.text, c.pos); label.End > 0 && c.skip(1) {
+			c.labels = append(c.labels, label)
+			return true
+		}
 		if strings.HasPrefix(rest, "[[") {
 			return c.skip(2)
 		}
@@ -228,6 +233,11 @@ func (c *cleaner) mark() bool {
 			return c.skip(1)
 		}
 	case ']':
+		if n := len(c.labels); n > 0 && c.labels[n-1].Start == c.pos {
+			label := c.labels[n-1]
+			c.labels = c.labels[:n-1]
+			return c.skip(label.End - label.Start)
+		}
 		switch {
 		case strings.HasPrefix(rest, "]]"):
 			return c.skip(2)
@@ -276,9 +286,60 @@ func linkTarget(rest string) int {
 	return 0
 }
 
-// inTarget reports whether the byte at i lies in the target of a Markdown link.
+// linkLabel is where "][label]" stands of the link by reference that begins at i, as
+// in [text][label]; zero when none does, as in x[a][b] and [1][2].
+func linkLabel(text string, i int) sheaf.Span {
+	rest := text[i:min(len(text), i+linkReach)]
+	if i > 0 && !wordBefore(text, i) || !strings.Contains(rest, "][") {
+		return sheaf.Span{}
+	}
+	rest = firstLine(rest)
+	depth := 0
+	for j := range len(rest) {
+		switch rest[j] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		}
+		if depth > 0 {
+			continue
+		}
+		label, ok := strings.CutPrefix(rest[j:], "][")
+		end := strings.IndexByte(label, ']')
+		if !ok || end < 0 || strings.IndexByte(label[:end], '[') >= 0 || !strings.ContainsFunc(rest[:j], unicode.IsLetter) {
+			break
+		}
+		return sheaf.Span{Start: i + j, End: i + j + len("][") + end + 1}
+	}
+	return sheaf.Span{}
+}
+
+// isDefinition reports whether a line says where a label of links leads, as in
+// [label]: https://example.org "Title".
+func isDefinition(line string) bool {
+	end := strings.Index(line, "]: ")
+	if end < 2 || line[0] != '[' || line[1] == '^' || strings.ContainsAny(line[1:end], "[]") {
+		return false
+	}
+	target, title, _ := strings.Cut(strings.TrimSpace(line[end+len("]: "):]), " ")
+	title = strings.TrimSpace(title)
+	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
+}
+
+// inTarget reports whether the byte at i lies in the target of a Markdown link, or in
+// its label or definition.
 func inTarget(text string, i int) bool {
 	before := text[max(0, i-linkReach):i]
+	if strings.IndexByte(before, '[') < 0 && strings.IndexByte(before, ']') < 0 {
+		return false
+	}
+	if line := before[lineBegin(before, len(before)):]; len(line) < linkReach && isDefinition(line+firstLine(text[i:min(len(text), i+linkReach)])) {
+		return true
+	}
+	if at := strings.LastIndex(before, "]["); at >= 0 && !strings.ContainsAny(before[at+len("]["):], "]\r\n") {
+		return true
+	}
 	if cut := strings.LastIndexAny(before, " \t\r\n"); cut >= 0 {
 		before = before[cut+1:]
 	}

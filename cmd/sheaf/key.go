@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,6 +96,9 @@ func (a *app) keyAddCommand() *cobra.Command {
 			}
 			a.notice("this is the only time that the key is shown")
 			fmt.Fprintln(a.stdout, secret)
+			if g.May(access.ScopeSearch) && !slices.Contains(g.Access, access.All) {
+				a.notice("it sees documents that are public or name somebody it is; those that say nothing of access are private: --access '*' shows them too")
+			}
 			return nil
 		},
 	}

@@ -228,5 +228,8 @@ document.getElementById("theme").addEventListener("click", () => {
   kept.setItem("sheaf-theme", root.dataset.theme);
 });
 
-show();
+// Who loads the page again, or comes back to it from another site, finds the place.
+addEventListener("pagehide", () => session.setItem("sheaf-place", JSON.stringify([location.href, scrollY])));
+const [left, place] = JSON.parse(session.getItem("sheaf-place") || "[]");
+show(left === location.href && performance.getEntriesByType("navigation")[0]?.type !== "navigate" ? place : undefined);
 if (!state().view) input.focus();

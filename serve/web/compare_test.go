@@ -149,6 +149,9 @@ func TestPageBack(t *testing.T) {
 	s, _ := start(t)
 	step(t, ctx, "another query", chromedp.Navigate(s.URL+"/?view=document&id=git.md&q=undo"), until(shown), chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"), until(`location.search === "?q=undos" && `+shown),
 		chromedp.NavigateBack(), until(`document.body.dataset.view === "document" && document.getElementById("query").value === "undo" && document.activeElement.id === "query" && `+shown))
+	for _, address := range []string{"/?q=commit", "/?view=document&id=git.md%23undo-a-commit"} {
+		step(t, ctx, "loaded again, "+address, chromedp.EmulateViewport(600, 300), chromedp.Navigate(s.URL+address), until(`document.querySelector("main a") && `+shown), do(`scrollTo(0, 120)`), until(`scrollY === 120`), chromedp.Reload(), until(`document.querySelector("main a") && `+shown), until(`scrollY === 120`))
+	}
 	for address, want := range map[string]string{"/": "Search – Sheaf", "/?q=commit": "commit – Sheaf", "/?view=lab&q=commit": "commit – Lab – Sheaf", "/?view=lab": "Lab – Sheaf", "/?view=status": "Status – Sheaf", "/?view=document&id=git.md": "Git – Sheaf"} {
 		step(t, ctx, address, chromedp.Navigate(s.URL+address), until(shown), until(`document.title === "`+want+`"`))
 	}

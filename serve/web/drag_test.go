@@ -44,6 +44,9 @@ func TestLabDrag(t *testing.T) {
 	})(); 0`
 	step(t, ctx, "a drag", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(shown), chromedp.WaitVisible("svg.lab .node"), late(60), chromedp.Evaluate(drag, nil), until(`window.during !== undefined`), until(`window.during >= 4`),
 		until(`window.asked === window.last && location.search.includes("=" + window.last) && window.drawn() > window.during`))
+	step(t, ctx, "a browser that lets an address change only so often", do(`window.old = document.querySelector("svg.lab"); window.let = history.replaceState; history.replaceState = () => { throw new DOMException("too often", "SecurityError"); };
+		{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.min; r.dispatchEvent(new Event("input", {bubbles: true})) }`), until(`document.querySelector("svg.lab") !== old`), until(`location.search.includes("=" + window.last)`),
+		do(`history.replaceState = window.let`), until(`!location.search.includes("=" + window.last) && location.search.includes("set.")`))
 	step(t, ctx, "an answer that comes to another view", late(300), chromedp.Evaluate(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.min; r.dispatchEvent(new Event("input", {bubbles: true})); } 0`, nil),
 		chromedp.Click(`a[data-view="status"]`), until(shown), chromedp.Evaluate(`setTimeout(() => { window.settled = true; }, 800); 0`, nil), until(`window.settled`), until(`document.getElementById("count").textContent === ""`))
 }

@@ -10,6 +10,7 @@ const main = document.getElementById("main");
 const input = document.getElementById("query");
 let current = null;
 let running = null;
+let readdressing; // when the address is changed that could not be
 let entering = null; // what is asked for when Enter was pressed before it was there
 
 /** What the URL says. */
@@ -37,8 +38,13 @@ const page = {
   state,
   /** Changes the address of what is shown already. */
   address(url) {
-    history.replaceState({ inside: history.state?.inside }, "", url);
-    lead(state());
+    clearTimeout(readdressing);
+    try {
+      history.replaceState({ inside: history.state?.inside }, "", url);
+      lead(state());
+    } catch { // Safari lets a hundred changes through in half a minute, and a drag makes more
+      readdressing = setTimeout(page.address, 1000, url);
+    }
   },
   /** Says how many results there are. */
   count(text) { document.getElementById("count").textContent = text; },
@@ -71,6 +77,7 @@ async function show(y) {
   document.title = [s.q || s.id, { search: s.q ? "" : "Search", lab: "Lab", status: "Status" }[name], "Sheaf"].filter(Boolean).join(" – ");
   document.body.dataset.view = name;
   delete main.dataset.shown;
+  clearTimeout(readdressing);
   running?.abort();
   const { signal } = (running = new AbortController());
   const count = document.getElementById("count"), waiting = "Waiting for the server…";
@@ -221,5 +228,8 @@ document.getElementById("theme").addEventListener("click", () => {
   kept.setItem("sheaf-theme", root.dataset.theme);
 });
 
-show();
+// Who loads the page again, or comes back to it from another site, finds the place.
+addEventListener("pagehide", () => session.setItem("sheaf-place", JSON.stringify([location.href, scrollY])));
+const [left, place] = JSON.parse(session.getItem("sheaf-place") || "[]");
+show(left === location.href && performance.getEntriesByType("navigation")[0]?.type !== "navigate" ? place : undefined);
 if (!state().view) input.focus();

@@ -67,11 +67,19 @@ function build(main, profiles, profile, s) {
   main.replaceChildren(lab.root);
 
   lab.fill = () => controls.replaceChildren(...profile.parameters.map((p) => control(lab, p)));
-  let waiting, moved = false, moving = false;
-  lab.changed = async () => {
+  let waiting, addressed = -Infinity, moved = false, moving = false;
+  const put = () => {
+    addressed = performance.now();
     page.address(labAddress(lab));
+  };
+  lab.changed = async () => {
+    if (performance.now() - addressed > 100) put(); // Chromium drops changes of an address beyond twenty a second
     clearTimeout(waiting);
-    waiting = setTimeout(() => judgeAll(lab), 400);
+    waiting = setTimeout(() => {
+      if (!main.contains(lab.root)) return;
+      if (main.dataset.shown !== undefined) put(); // else another one is on its way
+      judgeAll(lab);
+    }, 400);
     // A drag sends numbers faster than answers come. Were each to end the one before, the lines would stand still until it is over.
     moved = true;
     if (moving) return;

@@ -150,7 +150,20 @@ func (v *View) current(k int, id string) (bool, error) {
 
 // Links are the documents that doc links to, without doc itself and without
 // duplicates, in order of ID. They are shared and must not be changed.
-func (v *View) Links(doc sheaf.ID) []sheaf.ID {
+func (v *View) Links(doc sheaf.ID) []sheaf.ID { return v.linksFrom(doc).to }
+
+// Ambiguous reports whether a link of doc would lead to another document if the one that it
+// leads to were not there: then LinksAmong tells other documents than Links without those
+// that are not among them.
+func (v *View) Ambiguous(doc sheaf.ID) bool { return v.linksFrom(doc).ambiguous }
+
+// linksFrom are the documents that one links to, with what Ambiguous says of it.
+type linksFrom struct {
+	to        []sheaf.ID
+	ambiguous bool
+}
+
+func (v *View) linksFrom(doc sheaf.ID) linksFrom {
 	v.mu.Lock()
 	found, ok := v.links[doc]
 	v.mu.Unlock()
@@ -160,22 +173,42 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	r, err := v.Record(doc)
 	if err != nil {
 		v.noteFault(err)
+		return linksFrom{}
+	}
+	found.to = v.resolved(nil, r, func(link sheaf.Link, to sheaf.ID) {
+		if !found.ambiguous {
+			_, found.ambiguous = v.resolveDocument(func(id sheaf.ID) bool { return id != to }, doc, link)
+		}
+	})
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.roomForLinks(len(found.to))
+	v.links[r.Document.ID] = found
+	return found
+}
+
+// LinksAmong is Links if there were only these documents and doc. They are looked for anew.
+func (v *View) LinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
+	r, err := v.Record(doc)
+	if err != nil {
+		v.noteFault(err)
 		return nil
 	}
+	return v.resolved(among, r, func(sheaf.Link, sheaf.ID) {})
+}
+
+// resolved are the documents that the links of one lead to, each of which is told.
+func (v *View) resolved(among Among, r *Record, tell func(link sheaf.Link, to sheaf.ID)) (found []sheaf.ID) {
 	for i := range r.Document.Chunks {
 		for _, link := range r.Document.Chunks[i].Links {
-			if to, ok := v.resolveDocument(doc, link); ok && to != doc {
+			if to, ok := v.resolveDocument(among, r.Document.ID, link); ok && to != r.Document.ID {
 				found = append(found, to)
+				tell(link, to)
 			}
 		}
 	}
 	slices.Sort(found)
-	found = slices.Compact(found)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.roomForLinks(len(found))
-	v.links[r.Document.ID] = found
-	return found
+	return slices.Compact(found)
 }
 
 // roomForLinks counts a document with so many links, and forgets all others when they
@@ -200,7 +233,30 @@ func (v *View) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
 	if ok {
 		return numbers, true
 	}
-	for _, id := range v.Links(from.Doc) {
+	if numbers, ok = v.numbersOf(v.Links(from.Doc)); !ok {
+		return nil, false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, known := v.links[from.Doc]; known { // not after a fault
+		v.roomForLinks(len(numbers))
+		v.numbered[from.Number] = numbers
+	}
+	return numbers, true
+}
+
+// LinkNumbersAmong is LinkNumbers if there were only these documents and that of the node.
+// Where no link is ambiguous, numbers of others may stand among them.
+func (v *View) LinkNumbersAmong(among Among, from *sheaf.Node) ([]uint32, bool) {
+	if from.Number == 0 || !v.Ambiguous(from.Doc) {
+		return v.LinkNumbers(from)
+	}
+	return v.numbersOf(v.LinksAmong(among, from.Doc))
+}
+
+// numbersOf are the numbers of documents; false when one has none.
+func (v *View) numbersOf(docs []sheaf.ID) (numbers []uint32, ok bool) {
+	for _, id := range docs {
 		s, st, err := v.find(id)
 		if err != nil || s == nil {
 			v.note(err)
@@ -211,12 +267,6 @@ func (v *View) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
 			return nil, false
 		}
 		numbers = append(numbers, number)
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if _, known := v.links[from.Doc]; known { // not after a fault
-		v.roomForLinks(len(numbers))
-		v.numbered[from.Number] = numbers
 	}
 	return numbers, true
 }
@@ -235,13 +285,7 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 		v.note(err)
 		return nil
 	}
-	sources := v.sources(doc, st.aliases)
-	for from, leads := range sources {
-		if leads && from != doc {
-			found = append(found, from)
-		}
-	}
-	slices.Sort(found)
+	found = v.leadTo(nil, doc, st.aliases)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.backlinks) >= maxDecoded {
@@ -251,20 +295,74 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
+// BacklinksAmong is Backlinks if there were only these documents and doc. Where none has a
+// name of doc they are those of Backlinks that are among them; else they are looked for anew.
+func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
+	r, err := v.Record(doc)
+	if err != nil {
+		v.noteFault(err)
+		return nil
+	}
+	if v.contested(&r.Document) {
+		return v.leadTo(among, doc, len(r.Document.Aliases) > 0)
+	}
+	return slices.DeleteFunc(slices.Clone(v.Backlinks(doc)), func(id sheaf.ID) bool { return !among.has(id) })
+}
+
+// contested reports whether another document has a name of this one, or stands for the same
+// folder.
+func (v *View) contested(doc *sheaf.Document) bool {
+	keys := nameKeys(doc)
+	if plain, _ := cutMarkdown(fold(doc.Path)); standsForFolder(plain) {
+		for _, file := range folderFiles {
+			keys = append(keys, keyItem{key: pathKey(doc.Tree, path.Join(path.Dir(plain), file))})
+		}
+	}
+	for _, alias := range doc.Aliases { // of which the end may be a file's name
+		plain, _ := cutMarkdown(fold(alias))
+		keys = append(keys, keyItem{key: nameKey(doc.Tree, path.Base(plain))})
+	}
+	for _, item := range keys {
+		for kind := kindPath; kind <= kindFolder; kind++ {
+			for _, id := range v.called(item.key, kind) {
+				if id != doc.ID {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// leadTo are the documents among these with a link that leads to doc, without doc itself.
+func (v *View) leadTo(among Among, doc sheaf.ID, aliases bool) (found []sheaf.ID) {
+	for from, leads := range v.sources(among, doc, aliases) {
+		if leads && from != doc {
+			found = append(found, from)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
 // sources tells of documents whether they have a link to doc; those it says
 // nothing of have none. aliases says that doc has some.
-func (v *View) sources(doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
+func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold(file))
 	decided := map[sheaf.ID]bool{}
 	point := func(key uint64, leads func(item keyItem, from sheaf.ID) (yes, sure bool)) {
 		v.each(key, func(s *segment) *keyTable { return &s.targets }, func(item keyItem, from sheaf.ID) {
-			if _, done := decided[from]; done {
+			if _, done := decided[from]; done || !among.has(from) {
 				return
 			}
 			yes, sure := leads(item, from)
 			if !sure { // its links tell, of all its items
-				decided[from] = slices.Contains(v.Links(from), doc)
+				links := v.linksFrom(from)
+				if among != nil && links.ambiguous {
+					links.to = v.LinksAmong(among, from)
+				}
+				decided[from] = slices.Contains(links.to, doc)
 			} else if yes {
 				decided[from] = true
 			}
@@ -275,7 +373,7 @@ func (v *View) sources(doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 			if item.kind == pointName || item.kind == pointOther || item.kind >= len(pointSuffix) || folder && item.kind != pointPath {
 				return false, true
 			}
-			found := v.byPath(tree, plain, pointSuffix[item.kind], "")
+			found := v.byPath(among, tree, plain, pointSuffix[item.kind], "")
 			return slices.Contains(found, doc), len(found) < 2
 		})
 	}
@@ -291,7 +389,7 @@ func (v *View) sources(doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 				return false, item.kind != pointOther
 			}
 			file := from.Path()
-			to, ok := v.byName(tree, file, name)
+			to, ok := v.byName(among, tree, file, name)
 			return ok && to == doc, true
 		})
 	}
@@ -338,7 +436,7 @@ func (v *View) References(doc sheaf.ID) []Reference {
 		for i := range r.Document.Chunks {
 			chunk := &r.Document.Chunks[i]
 			for _, link := range chunk.Links {
-				if target, ok := v.resolveDocument(id, link); ok && target == doc {
+				if target, ok := v.resolveDocument(nil, id, link); ok && target == doc {
 					refs = append(refs, Reference{From: chunk.ID, Link: link})
 				}
 			}

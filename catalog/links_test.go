@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path"
 	"slices"
@@ -216,6 +217,7 @@ func TestLinksOfHistories(t *testing.T) {
 				t.Fatal(err)
 			}
 			resolved += compareLinks(t, c, model, fmt.Sprintf("seed %d step %d", seed, step))
+			compareAmong(t, c, model, r, fmt.Sprintf("seed %d step %d", seed, step))
 		}
 	}
 	if resolved < 50*int(histories) {
@@ -261,6 +263,52 @@ func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where stri
 		t.Fatalf("%s: %v", where, err)
 	}
 	return resolved
+}
+
+// compareAmong asks for links among some of the documents: they are those of a collection of
+// these alone, and where no link is ambiguous those of all that lead to one of these.
+func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand, where string) {
+	t.Helper()
+	v := c.View()
+	defer v.Close()
+	some := collection{}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if r.IntN(3) > 0 {
+			some[id] = all[id]
+		}
+	}
+	among := func(id sheaf.ID) bool { _, ok := some[id]; return ok }
+	in := map[sheaf.ID][]sheaf.ID{}
+	for from, rec := range some {
+		var out []sheaf.ID
+		for _, l := range rec.Document.Chunks[0].Links {
+			want := some.resolve(from, l)
+			if got, ok := v.ResolveAmong(among, from, l); got != want || ok != (want != "") {
+				t.Fatalf("%s: among %d of %d, %s -> %v %q leads to %q, want %q", where, len(some), len(all), from, l.Kind, l.Target, got, want)
+			}
+			if want != "" && want != from {
+				out, in[want] = append(out, want), append(in[want], from)
+			}
+		}
+		slices.Sort(out)
+		out = slices.Compact(out)
+		got := v.LinksAmong(among, from)
+		if !slices.Equal(got, out) {
+			t.Fatalf("%s: among %d of %d, links of %s are %q, want %q", where, len(some), len(all), from, got, out)
+		}
+		if left := slices.DeleteFunc(slices.Clone(v.Links(from)), func(id sheaf.ID) bool { return !among(id) }); !v.Ambiguous(from) && !slices.Equal(left, out) {
+			t.Fatalf("%s: among %d of %d, links of %s, which are not ambiguous, are %q, want %q", where, len(some), len(all), from, left, out)
+		}
+	}
+	for id := range some {
+		slices.Sort(in[id])
+		if got, want := v.BacklinksAmong(among, id), slices.Compact(in[id]); !slices.Equal(got, want) {
+			t.Fatalf("%s: among %d of %d, back-links of %s are %q, want %q", where, len(some), len(all), id, got, want)
+		}
+	}
+	if err := v.Err(); err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
 }
 
 // checkLinkNumbers checks that links by number are the links.

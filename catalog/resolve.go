@@ -27,7 +27,19 @@ import (
 // paths first, then as names. Case does not count, nor how Unicode composes a
 // letter; of files that differ in nothing else the one as written wins.
 func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
-	doc, ok := v.resolveDocument(from, link)
+	return v.ResolveAmong(nil, from, link)
+}
+
+// Among are the documents of which something is asked; nil is all of them.
+type Among func(doc sheaf.ID) bool
+
+// has reports whether a document is one of them. It is asked as late as can be: it may cost
+// a look at the document.
+func (a Among) has(doc sheaf.ID) bool { return a == nil || a(doc) }
+
+// ResolveAmong is Resolve if there were only these documents.
+func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
+	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
 		return "", false
 	}
@@ -42,30 +54,30 @@ func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	return place(&r.Document, link), true
 }
 
-func (v *View) resolveDocument(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
+func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	if link.Target == "" {
 		return from, link.Fragment != ""
 	}
 	tree, file := from.Tree(), from.Path()
 	t := parseTarget(file, link)
 	if t.path != "" {
-		if found := v.byPath(tree, t.path, t.suffix, t.full); len(found) > 0 {
+		if found := v.byPath(among, tree, t.path, t.suffix, t.full); len(found) > 0 {
 			return found[0], true
 		}
 	}
 	if t.site {
-		return v.fromSite(tree, file, t.path, t.suffix)
+		return v.fromSite(among, tree, file, t.path, t.suffix)
 	}
 	if t.name == "" {
 		return "", false
 	}
 	if strings.Contains(t.name, "/") {
 		plain, suffix := cutMarkdown(fold(strings.TrimPrefix(strings.TrimSuffix(link.Target, "/"), "/")))
-		if found := v.documentsAt(tree, plain, suffix, ""); len(found) > 0 {
+		if found := v.documentsAt(among, tree, plain, suffix, ""); len(found) > 0 {
 			return found[0], true
 		}
 	}
-	return v.byName(tree, file, t.name)
+	return v.byName(among, tree, file, t.name)
 }
 
 // target is what a link may lead to. Names and paths are folded, without the
@@ -145,10 +157,10 @@ var folderFiles = []string{"readme", "index"}
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
 
 // byPath lists the documents that a path leads to, the best first.
-func (v *View) byPath(tree, plain, suffix, full string) []sheaf.ID {
-	found := v.documentsAt(tree, plain, suffix, full)
+func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID {
+	found := v.documentsAt(among, tree, plain, suffix, full)
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
-		found = v.documentsAt(tree, path.Join(plain, folderFiles[i]), "", "")
+		found = v.documentsAt(among, tree, path.Join(plain, folderFiles[i]), "", "")
 	}
 	return found
 }
@@ -156,11 +168,11 @@ func (v *View) byPath(tree, plain, suffix, full string) []sheaf.ID {
 // documentsAt lists the documents at a folded path: those whose path as written
 // is full first, then those which have only the ending of Markdown files more,
 // then by ID.
-func (v *View) documentsAt(tree, plain, suffix, full string) []sheaf.ID {
+func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, id := range v.called(pathKey(tree, plain), kindPath) {
 		own := fold(id.Path())
-		if p, s := cutMarkdown(own); own == plain+suffix || suffix == "" && s != "" && p == plain {
+		if p, s := cutMarkdown(own); (own == plain+suffix || suffix == "" && s != "" && p == plain) && among.has(id) {
 			found = append(found, id)
 		}
 	}
@@ -186,17 +198,17 @@ func (v *View) documentsAt(tree, plain, suffix, full string) []sheaf.ID {
 
 // fromSite finds the document that a link in file calls by a path from the root of a
 // site.
-func (v *View) fromSite(tree, file, plain, suffix string) (sheaf.ID, bool) {
+func (v *View) fromSite(among Among, tree, file, plain, suffix string) (sheaf.ID, bool) {
 	var found []sheaf.ID
 	for _, id := range v.called(nameKey(tree, path.Base(plain)), kindName) {
 		own := fold(id.Path())
-		if p, s := cutMarkdown(own); strings.HasSuffix(own, "/"+plain+suffix) || suffix == "" && s != "" && strings.HasSuffix(p, "/"+plain) {
+		if p, s := cutMarkdown(own); (strings.HasSuffix(own, "/"+plain+suffix) || suffix == "" && s != "" && strings.HasSuffix(p, "/"+plain)) && among.has(id) {
 			found = append(found, id)
 		}
 	}
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
 		for _, id := range v.called(nameKey(tree, path.Base(plain)), kindFolder) {
-			if p, _ := cutMarkdown(fold(id.Path())); strings.HasSuffix(p, "/"+plain+"/"+folderFiles[i]) {
+			if p, _ := cutMarkdown(fold(id.Path())); strings.HasSuffix(p, "/"+plain+"/"+folderFiles[i]) && among.has(id) {
 				found = append(found, id)
 			}
 		}
@@ -211,7 +223,7 @@ func (v *View) fromSite(tree, file, plain, suffix string) (sheaf.ID, bool) {
 			near = append(near, id)
 		}
 	}
-	return nearest(near, file)
+	return nearest(nil, near, file)
 }
 
 // sharedFolders is how many folders two paths have in common.
@@ -227,7 +239,7 @@ func sharedFolders(a, b string) (n int) {
 }
 
 // byName finds the note that a wiki link in file calls by a folded name.
-func (v *View) byName(tree, file, name string) (sheaf.ID, bool) {
+func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	var found []sheaf.ID
 	for _, id := range v.called(nameKey(tree, path.Base(name)), kindName) {
 		own, _ := cutMarkdown(fold(id.Path()))
@@ -235,20 +247,20 @@ func (v *View) byName(tree, file, name string) (sheaf.ID, bool) {
 			found = append(found, id)
 		}
 	}
-	if len(found) == 0 { // a file's own name wins over an alias
-		found = v.called(nameKey(tree, name), kindAlias)
+	if id, ok := nearest(among, found, file); ok { // a file's own name wins over an alias
+		return id, true
 	}
-	return nearest(found, file)
+	return nearest(among, v.called(nameKey(tree, name), kindAlias), file)
 }
 
-// nearest is the candidate in the folder of file, else the one with the fewest
-// path parts, then the shortest path, then the first.
-func nearest(candidates []sheaf.ID, file string) (sheaf.ID, bool) {
+// nearest is of the candidates among these the one in the folder of file, else the one with
+// the fewest path parts, then the shortest path, then the first.
+func nearest(among Among, candidates []sheaf.ID, file string) (sheaf.ID, bool) {
 	if len(candidates) == 0 {
 		return "", false
 	}
 	folder := path.Dir(file)
-	return slices.MinFunc(candidates, func(a, b sheaf.ID) int {
+	nearer := func(a, b sheaf.ID) int {
 		pa, pb := a.Path(), b.Path()
 		if sa, sb := path.Dir(pa) == folder, path.Dir(pb) == folder; sa != sb {
 			if sa {
@@ -263,7 +275,16 @@ func nearest(candidates []sheaf.ID, file string) (sheaf.ID, bool) {
 			return d
 		}
 		return strings.Compare(pa, pb)
-	}), true
+	}
+	if best := slices.MinFunc(candidates, nearer); among.has(best) {
+		return best, true
+	}
+	for _, id := range slices.SortedFunc(slices.Values(candidates), nearer) {
+		if among.has(id) {
+			return id, true
+		}
+	}
+	return "", false
 }
 
 // place is the chunk of a document that a link's fragment names, or the document.

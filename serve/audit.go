@@ -146,6 +146,7 @@ type audited struct {
 	tenant []string
 	access []string
 	sets   []string
+	tags   []string // in lower case
 	words  []string
 	values []string // what is asked of its properties: prop.NAME:begin*
 }
@@ -161,6 +162,7 @@ type auditor struct {
 	tenants  []string
 	people   []string
 	sets     []string
+	tags     []string
 	profiles []string
 	sorts    []string // columns and draws
 }
@@ -169,6 +171,7 @@ type auditor struct {
 func (a *auditor) learn(view *catalog.View) error {
 	a.at = map[sheaf.ID]int{}
 	kinds := map[string]map[string]bool{"tenant": {}, "access": {}, "sets": {}}
+	tags := map[string]bool{}
 	names := map[string]bool{}
 	for id := range view.Files() {
 		rec, err := view.Record(id)
@@ -203,6 +206,13 @@ func (a *auditor) learn(view *catalog.View) error {
 				d.sets = texts
 			}
 		}
+		for _, tag := range rec.Document.Tags {
+			tag = strings.ToLower(tag)
+			d.tags = append(d.tags, tag)
+			if isPlain(tag) {
+				tags[tag] = true
+			}
+		}
 		for i := range rec.Document.Chunks {
 			ch := &rec.Document.Chunks[i]
 			d.chunks = append(d.chunks, ch.ID)
@@ -213,7 +223,7 @@ func (a *auditor) learn(view *catalog.View) error {
 		a.docs = append(a.docs, d)
 	}
 	keysOf := func(column string) []string { return slices.Sorted(maps.Keys(kinds[column])) }
-	a.tenants, a.people, a.sets = keysOf("tenant"), keysOf("access"), keysOf("sets")
+	a.tenants, a.people, a.sets, a.tags = keysOf("tenant"), keysOf("access"), keysOf("sets"), slices.Sorted(maps.Keys(tags))
 	a.sorts = []string{"date", "-path", "random", "random:7"}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a.sorts = append(a.sorts, "prop."+name, "-prop."+name)
@@ -254,7 +264,18 @@ func (d *audited) sees(g *access.Grant) bool {
 	for _, s := range g.Sets {
 		set = set || slices.Contains(d.sets, s)
 	}
-	return tenant && person && set
+	return tenant && person && set && d.passes(g.Baked)
+}
+
+// passes decides so of a filter such as grant makes.
+func (d *audited) passes(filter string) bool {
+	tag, without := strings.CutPrefix(filter, "-")
+	tag, some := strings.CutPrefix(tag, "tag:")
+	if !some {
+		return true
+	}
+	has := slices.ContainsFunc(d.tags, func(t string) bool { return t == tag || strings.HasPrefix(t, tag+"/") })
+	return has != without
 }
 
 // grant makes a random grant of what documents say, and of what none does.
@@ -274,6 +295,9 @@ func (a *auditor) grant() access.Grant {
 	}
 	for range a.random.IntN(6) - 3 {
 		g.Sets = append(g.Sets, a.pick(a.sets, "no set"))
+	}
+	if len(a.tags) > 0 && a.random.IntN(4) == 0 {
+		g.Baked = []string{"", "-", "-"}[a.random.IntN(3)] + "tag:" + a.tags[a.random.IntN(len(a.tags))]
 	}
 	return g
 }

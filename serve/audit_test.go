@@ -88,6 +88,7 @@ func TestAuditFindsLeaks(t *testing.T) {
 		"no tenants":       func(g *access.Grant) { g.Tenant = access.All },
 		"no access lists":  func(g *access.Grant) { g.Access = append(g.Access, access.All) },
 		"no document sets": func(g *access.Grant) { g.Sets = nil },
+		"no filters":       func(g *access.Grant) { g.Baked = "" },
 	} {
 		out, err := serve.AuditLeaking(context.Background(), f.Collection, serve.AuditOptions{Checks: 300, Seed: 3}, weaken)
 		if err != nil {

@@ -15,7 +15,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -324,9 +327,13 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 	c.watching.Store(state)
 }
 
+// Looking reports whether changed files are still to be looked for, or are, for the first
+// time since the collection was opened: what was saved before then may not be found.
+func (c *Collection) Looking() bool { return c.willWatch.Load() && c.watching.Load() == nil }
+
 // filling says that the folder is indexed for the first time.
 func (c *Collection) filling() bool {
-	return c.fresh && c.willWatch.Load() && c.watching.Load() == nil
+	return c.fresh && c.Looking()
 }
 
 // Ready is nil when the collection can answer; else it says why not. A
@@ -400,7 +407,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	}
 	p, _, err := profile.LoadTuned(c.o.Tuned, name, c.o.Profiles)
 	if err != nil {
-		return loadedProfile{}, err
+		return loadedProfile{}, c.withoutFolders(err)
 	}
 	if known && p.Equal(before.profile) {
 		before.at = time.Now()
@@ -418,6 +425,30 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	cache.loaded[name] = loaded
 	return loaded, nil
 }
+
+// withoutFolders is an error about a profile that names its file without the folder, of
+// which callers are told nothing.
+func (c *Collection) withoutFolders(err error) error {
+	text := err.Error()
+	for _, dir := range append(slices.Clone(c.o.ProfileDirs), c.o.Tuned) {
+		if dir != "" {
+			text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+		}
+	}
+	return &placeless{err, text}
+}
+
+// placeless is an error in other words.
+type placeless struct {
+	error
+	text string
+}
+
+// Error is the text without places.
+func (e *placeless) Error() string { return e.text }
+
+// Unwrap gives the fault, with its category.
+func (e *placeless) Unwrap() error { return e.error }
 
 // reread has profiles read again by whoever asks next: one was written, and others
 // may extend it.

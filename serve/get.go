@@ -78,7 +78,7 @@ const MaxNeighbors = 50
 // or path:line:count. What does not exist and what the caller may not see are
 // the same [address.NotFound].
 func (r *Reader) Find(text string) (address.Target, error) {
-	finder := address.Resolver{Documents: r.guard, Trees: r.view.Settings().Trees, Read: r.guard.text, Follow: r.view.Resolve, Paths: func() []string {
+	finder := address.Resolver{Documents: r.guard, Trees: r.view.Settings().Trees, Read: r.guard.text, Follow: r.guard.Resolve, Paths: func() []string {
 		var paths []string
 		for id := range r.view.Files() {
 			if r.guard.visible(id) {
@@ -182,7 +182,7 @@ func outlineOf(c *sheaf.Chunk) Outline { return Outline{c.ID, c.Title, c.Depth, 
 // What is written in a text that they may see is theirs to read.
 func (r *Reader) link(from sheaf.ID, l sheaf.Link) Link {
 	out := Link{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text}
-	if id, ok := r.view.Resolve(from, l); ok {
+	if id, ok := r.guard.Resolve(from, l); ok {
 		if _, ok := search.Part(r.guard, id); ok {
 			out.To = id
 		}

@@ -85,7 +85,8 @@ func (g *given) counts() TaskCounts { return g.tasks.counts() }
 // Write makes changes for a caller, all or none, and returns when they are
 // durable and can be found. A store without transactions may take a part of them
 // only, which is a [RejectedError]. Documents are in trees without a folder: a caller
-// writes to the tree of their tenant, or FreeTree when they have none.
+// writes to the tree of their tenant, or FreeTree when they have none; a tenant of that
+// name has no tree.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
 	if err := c.allowed(&grant, changes); err != nil {
 		return nil, err
@@ -153,6 +154,8 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 		tree := ch.ID.Tree()
 		own := cmp.Or(grant.Tenant, FreeTree)
 		switch {
+		case grant.Tenant == FreeTree: // whose documents would be those of no tenant
+			return inChange(i, forbidden("id", "the tenant %s has no tree: documents of the tree of that name belong to no tenant", FreeTree))
 		case grant.Tenant != access.All && tree != own:
 			return inChange(i, forbidden("id", "this key writes documents of the tree %s only", own))
 		case settings.Root(tree) != "":
@@ -468,11 +471,11 @@ func (c *Collection) check(changes []Change, out []Stored) error {
 		}
 		switch {
 		case outside && ch.Put == nil: // as if there were none
-			return notFound(ch.ID)
+			return inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case outside:
 			return inChange(i, forbidden("id", "there is a document %s that is none of this key's", ch.ID))
 		case ch.Put == nil && !there && left == "": // whatever the conditions: RFC 9110, section 13.2.1
-			return notFound(ch.ID)
+			return inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !HasTag(ch.IfMatch, tag):
 			if !there {
 				return inChange(i, unmet("if_match", "there is no document %s", ch.ID))

@@ -432,29 +432,53 @@ func (g *guard) FolderSize(tree, folder string) int {
 	return n
 }
 
-// Links implements rank.Facts.
-func (g *guard) Links(doc sheaf.ID) []sheaf.ID { return g.only(doc, g.view.Links) }
-
-// LinkNumbers implements rank.Linker.
-func (g *guard) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
-	if !g.visible(from.Doc) {
-		return nil, false
-	}
-	return g.view.LinkNumbers(from)
+// Resolve is where a link leads among what may be seen: a hidden document does not stand
+// before another of its name, since that link would lead nowhere and tell of it.
+func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
+	return g.view.ResolveAmong(g.among(), from, link)
 }
 
-// Backlinks implements rank.Facts.
-func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID { return g.only(doc, g.view.Backlinks) }
-
-func (g *guard) only(doc sheaf.ID, of func(sheaf.ID) []sheaf.ID) []sheaf.ID {
-	if !g.visible(doc) {
+// among are the documents that may be seen.
+func (g *guard) among() catalog.Among {
+	if g.filter == nil {
 		return nil
 	}
-	list := of(doc)
-	if g.filter == nil {
-		return list
+	return g.visible
+}
+
+// Links implements rank.Facts, as Resolve has it.
+func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
+	switch {
+	case !g.visible(doc):
+		return nil
+	case g.filter == nil:
+		return g.view.Links(doc)
+	case g.view.Ambiguous(doc):
+		return g.view.LinksAmong(g.visible, doc)
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(id sheaf.ID) bool { return !g.visible(id) })
+	return slices.DeleteFunc(slices.Clone(g.view.Links(doc)), func(id sheaf.ID) bool { return !g.visible(id) })
+}
+
+// LinkNumbers implements rank.Linker. Numbers of hidden documents are those of no candidates.
+func (g *guard) LinkNumbers(from *sheaf.Node) ([]uint32, bool) {
+	switch {
+	case !g.visible(from.Doc):
+		return nil, false
+	case g.filter == nil:
+		return g.view.LinkNumbers(from)
+	}
+	return g.view.LinkNumbersAmong(g.visible, from)
+}
+
+// Backlinks implements rank.Facts, as Resolve has it.
+func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID {
+	switch {
+	case !g.visible(doc):
+		return nil
+	case g.filter == nil:
+		return g.view.Backlinks(doc)
+	}
+	return g.view.BacklinksAmong(g.visible, doc)
 }
 
 // Err is the first fault that a fact met, or nil.

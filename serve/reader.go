@@ -142,8 +142,8 @@ func (q *SearchRequest) normalize() error {
 }
 
 // FieldError says what is the matter with one field of a request: that it is wrong,
-// which is sheaf.ErrInvalid, asks for what the caller may not do, ErrForbidden, or is
-// a condition that does not hold, ErrPrecondition.
+// which is sheaf.ErrInvalid, names what there is not, sheaf.ErrNotFound, asks for what the
+// caller may not do, ErrForbidden, or is a condition that does not hold, ErrPrecondition.
 type FieldError struct {
 	// Field is its name; one within another is chunks/0/slug.
 	Field string

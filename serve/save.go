@@ -44,7 +44,7 @@ type JudgedQuery struct {
 // Saved says where something was saved.
 type Saved struct {
 	Name string `json:"name" doc:"What it is called."`
-	File string `json:"file" doc:"The file on the server."`
+	File string `json:"file,omitempty" doc:"The file on the server, for callers from whom nothing is kept."`
 }
 
 // mayAdminister refuses callers who may not.
@@ -71,7 +71,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	}
 	base, err := c.Load(in.Extends)
 	if err != nil {
-		return nil, err
+		return nil, inField("extends", err)
 	}
 	made := madeProfile{Name: name, About: in.About, Extends: in.Extends, Parameters: map[string]any{}}
 	file := filepath.Join(c.o.ProfileDirs[0], name+".yaml")
@@ -99,10 +99,10 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 		return nil, taken(name)
 	}
 	if _, err := profile.Parse(file, content, c.o.Profiles); err != nil {
-		return nil, inParameters(err)
+		return nil, inParameters(c.withoutFolders(err))
 	}
 	defer c.profiles.reread()
-	return saved(c.o.ProfileDirs[0], name, content, in.Replace)
+	return saved(&grant, c.o.ProfileDirs[0], name, content, in.Replace)
 }
 
 // madeProfile is what SaveProfile writes.
@@ -173,9 +173,9 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 	}{Folder: trees[at].Root}
 	for i, q := range in.Queries {
 		judged := query{Query: q.Query}
-		for _, id := range q.Expect {
+		for k, id := range q.Expect {
 			if id.Tree() != trees[at].Name || !seesChunk(&grant, view, id) {
-				return nil, fmt.Errorf("query %d expects a chunk of the folder %s: %w", i+1, trees[at].Name, notFound(id))
+				return nil, &FieldError{Field: fmt.Sprintf("queries/%d/expect/%d", i, k), Err: fmt.Errorf("a chunk of the folder %s is expected: %w", trees[at].Name, notFound(id))}
 			}
 			judged.Expect = append(judged.Expect, strings.TrimPrefix(string(id), trees[at].Name+":"))
 		}
@@ -185,7 +185,7 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 	if err != nil {
 		return nil, err
 	}
-	return saved(c.o.Judged, name, content, in.Replace)
+	return saved(&grant, c.o.Judged, name, content, in.Replace)
 }
 
 // seesChunk reports whether there is a chunk that a grant lets through.
@@ -203,8 +203,8 @@ func taken(name string) error {
 }
 
 // saved writes the file of a name into a folder, whole and durably; one that is there is replaced when that
-// is asked for.
-func saved(dir, name string, content []byte, replace bool) (*Saved, error) {
+// is asked for. Where it lies is told to callers from whom nothing is kept.
+func saved(grant *access.Grant, dir, name string, content []byte, replace bool) (*Saved, error) {
 	base := name + ".yaml"
 	if name == "" || filepath.Base(base) != base || !filepath.IsLocal(base) { // con.yaml is the console on Windows
 		return nil, fieldError("name", "%q: no file can be called so here, take another name", name)
@@ -221,5 +221,9 @@ func saved(dir, name string, content []byte, replace bool) (*Saved, error) {
 	if err := vfs.WriteFile(file, content, 0); err != nil {
 		return nil, fmt.Errorf("save %s: %w", name, err)
 	}
-	return &Saved{name, file}, vfs.Disk{}.SyncDir(dir)
+	out := &Saved{Name: name}
+	if grant.SeesAll() {
+		out.File = file
+	}
+	return out, vfs.Disk{}.SyncDir(dir)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -108,6 +109,37 @@ func TestSaveProfile(t *testing.T) {
 	}
 	if _, err := f.SaveJudged(searcher, "y", serve.JudgedInput{}); !errors.Is(err, serve.ErrForbidden) {
 		t.Errorf("without the scope admin: %v", err)
+	}
+}
+
+// TestSavedTellsNoPlace: callers from whom something is kept are not told where files lie on
+// the server, neither of what they save nor of a profile that cannot be read.
+func TestSavedTellsNoPlace(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	some := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}}
+	in := serve.JudgedInput{Queries: []serve.JudgedQuery{{Query: "undo", Expect: []sheaf.ID{"notes:git.md"}}}}
+	for grant, told := range map[*access.Grant]bool{&some: false, new(access.Unrestricted()): true} {
+		p, err := f.SaveProfile(*grant, "mine", serve.ProfileInput{Extends: "sheaf", Replace: true})
+		if err != nil || (p.File != "") != told {
+			t.Errorf("told %t: %+v, %v", told, p, err)
+		}
+		in.Replace = true
+		if j, err := f.SaveJudged(*grant, "mine", in); err != nil || (j.File != "") != told {
+			t.Errorf("told %t: %+v, %v", told, j, err)
+		}
+	}
+	dir := f.Options.ProfileDirs[0]
+	for name, text := range map[string]string{"torn": "name: torn\nextends: [\n", "other": "name: other\nextends: sheaf\nparameters: {none: 1}\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := reader(t, f, some).Search(t.Context(), serve.SearchRequest{Text: "undo", Profile: name})
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name+".yaml:") || strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if list, err := f.Profiles(); err != nil || !strings.Contains(fmt.Sprintf("%+v", list), "torn.yaml:2") || strings.Contains(fmt.Sprintf("%+v", list), dir) {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 

@@ -63,7 +63,9 @@ type keptChange struct {
 
 // tasks are the accepted tasks, waiting ones in order.
 type tasks struct {
-	mu    sync.Mutex
+	mu sync.Mutex
+	// byID are without the results of those that are done: a thousand tasks of a thousand
+	// documents have more than memory is for, and they are in their files.
 	byID  map[string]*Task
 	queue []queued
 	wake  chan struct{}
@@ -191,18 +193,34 @@ func (c *Collection) keepTask(k *keptTask) error {
 // Task is the task called id, as far as its owner asks; others, but for callers
 // that may do everything, get the sheaf.ErrNotFound of one that does not exist.
 func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
-	t := c.given.tasks
+	shown, ok := c.given.tasks.get(id)
+	if !ok && grant.SeesAll() && c.given.isUnreadable(c.taskFile(id)) {
+		return nil, fmt.Errorf("%w: the task %q is kept and cannot be read: the status says why", sheaf.ErrUnavailable, id)
+	}
+	if ok && (shown.owner == owner || grant.SeesAll()) {
+		if shown.Results != nil {
+			return &shown, nil
+		}
+		k, err := readTask(c.o.Tasks, id+".json")
+		if err == nil {
+			shown.Results = orEmpty(k.Results)
+			return &shown, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) { // else it is forgotten by now
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%w: there is no task %q", sheaf.ErrNotFound, id)
+}
+
+func (t *tasks) get(id string) (Task, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	task := t.byID[id]
-	if task == nil && grant.SeesAll() && c.given.isUnreadable(c.taskFile(id)) {
-		return nil, fmt.Errorf("%w: the task %q is kept and cannot be read: the status says why", sheaf.ErrUnavailable, id)
+	if task == nil {
+		return Task{}, false
 	}
-	if task == nil || task.owner != owner && !grant.SeesAll() {
-		return nil, fmt.Errorf("%w: there is no task %q", sheaf.ErrNotFound, id)
-	}
-	shown := *task
-	return &shown, nil
+	return *task, true
 }
 
 // Tasks are those that owner may ask for with Task, newest first, at most limit, without the
@@ -245,6 +263,9 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	}
 	return c.given.tasks.settle(ctx, changes)
 }
+
+// unfinishedAge is how long a file has not been written to of which nobody writes the rest.
+const unfinishedAge = time.Minute
 
 // brokenRest is how long what could not be mended is left alone.
 const brokenRest = 5 * time.Second
@@ -345,11 +366,11 @@ func (t *tasks) next() string {
 }
 
 // failed is a task as it is when it is given up without its file.
-func (t *tasks) failed(id string, now time.Time, why error) *Task {
+func (t *tasks) failed(id string, now time.Time, why string) *Task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	task := *t.byID[id]
-	task.State, task.Ended, task.Error = TaskFailed, now, why.Error()
+	task.State, task.Ended, task.Error = TaskFailed, now, why
 	return &task
 }
 
@@ -358,8 +379,7 @@ func (t *tasks) failed(id string, now time.Time, why error) *Task {
 func (c *Collection) do(ctx context.Context, id string) {
 	k, err := readTask(c.o.Tasks, id+".json")
 	if err != nil {
-		task := c.given.tasks.failed(id, c.o.Now().UTC(), fmt.Errorf("%w: it is looked at again when the server starts", err))
-		c.notice(err)
+		task := c.given.tasks.failed(id, c.o.Now().UTC(), c.toldOwner(id, err)+": it is looked at again when the server starts")
 		c.given.unread(c.taskFile(id), err)
 		c.given.tasks.end(task)
 		return
@@ -375,25 +395,45 @@ func (c *Collection) do(ctx context.Context, id string) {
 	}
 	k.State, k.Ended, k.Results, k.Work = TaskDone, c.o.Now().UTC(), orEmpty(results), nil
 	if err != nil {
-		k.State, k.Error, k.Results = TaskFailed, err.Error(), []Stored{}
+		k.State, k.Error, k.Results = TaskFailed, c.toldOwner(id, err), []Stored{}
 	}
 	err = insist(ctx, func() error { return c.keepTask(k) })
 	if err != nil && ctx.Err() != nil {
 		return // the next process finds that it was made
 	}
+	task := k.Task
+	task.owner = k.Owner
 	if err == nil {
+		task.leaveResults()
 		err = c.endBegun(id)
 	}
 	if err != nil {
 		c.notice(fmt.Errorf("the end of the task %s is not kept: %w: the next server finds it again", id, err))
 	}
-	task := k.Task
-	task.owner = k.Owner
 	for _, old := range c.given.tasks.end(&task) {
 		if err := os.Remove(c.taskFile(old)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			c.notice(fmt.Errorf("forget task: %w", err))
 		}
 	}
+}
+
+// leaveResults leaves what became of the documents of a task that was done in its file, where
+// Task finds it.
+func (t *Task) leaveResults() {
+	if t.State == TaskDone {
+		t.Results = nil
+	}
+}
+
+// toldOwner is what the owner of a task is told of why it is given up: what is wrong with it,
+// as who waits for an answer is told; what went wrong inside is for the log.
+func (c *Collection) toldOwner(id string, why error) string {
+	var rejected *RejectedError
+	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported, ErrConflict, ErrForbidden, ErrPrecondition}, func(kind error) bool { return errors.Is(why, kind) }) {
+		return why.Error()
+	}
+	c.notice(fmt.Errorf("the task %s is given up: %w", id, why))
+	return "the server failed; its log says why"
 }
 
 // end records the end of the first task, and returns those to forget.
@@ -448,6 +488,11 @@ func (c *Collection) taskFile(id string) string { return filepath.Join(c.o.Tasks
 // they are kept: after a crash, or when the index was made again. A file that cannot be read
 // holds up no other: Status names it, and it stays where it is.
 func (c *Collection) recover(ctx context.Context) error {
+	for _, dir := range []string{c.o.Documents, c.o.Tasks} {
+		if err := vfs.Sweep(dir, unfinishedAge); err != nil {
+			c.notice(fmt.Errorf("remove what a process left that was killed: %w", err))
+		}
+	}
 	c.given.readAgain()
 	entries, err := os.ReadDir(c.o.Tasks)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -465,6 +510,7 @@ func (c *Collection) recover(ctx context.Context) error {
 		}
 		task := k.Task
 		task.owner = k.Owner
+		task.leaveResults()
 		c.given.tasks.add(&task, k.Work)
 		if task.State != TaskWaiting { // its end was kept, and no more
 			if err := c.endBegun(k.ID); err != nil {

@@ -22,6 +22,8 @@ func (a *app) completionCommand() *cobra.Command {
 		Use:     "completion SHELL",
 		GroupID: groupOther,
 		Short:   "Print a completion script for bash, zsh, fish or powershell",
+		Long: `Prints what has a shell complete commands, flags and their values. That of bash needs
+the package bash-completion, which most systems have.`,
 		Example: `  source <(sheaf completion bash)
   sheaf completion zsh > "${fpath[1]}/_sheaf"
   sheaf completion fish > ~/.config/fish/completions/sheaf.fish`,

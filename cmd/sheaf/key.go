@@ -14,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/serve"
 	"sheaf/serve/access"
 )
 
@@ -75,6 +76,9 @@ func (a *app) keyAddCommand() *cobra.Command {
 					return err
 				}
 				g.Expires = time.Now().Add(in).UTC().Truncate(time.Second)
+			}
+			if g.Tenant == serve.FreeTree && g.May(access.ScopeIngest) {
+				return sheaf.Invalidf("--tenant is %q: a tenant of this name cannot write, since documents of the tree %s belong to none: take another name", g.Tenant, serve.FreeTree)
 			}
 			keys, done, err := a.keys(cmd)
 			if err != nil {

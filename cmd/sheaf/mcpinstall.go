@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
-	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
 
 	"sheaf"
@@ -32,8 +34,11 @@ are installed. It shows what would be written and asks before every file; what
 else is in the file stays. Known assistants: ` + strings.Join(assistantNames(assistant.All(assistant.Places{})), ", ") + `.`,
 		Example: `  sheaf mcp install --in ~/notes claude-code
   sheaf mcp install --remove cursor`,
-		ValidArgs: assistantNames(assistant.All(assistant.Places{})),
-		RunE:      func(_ *cobra.Command, args []string) error { return a.mcpInstall(args, o) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			rest := slices.DeleteFunc(assistantNames(assistant.All(assistant.Places{})), func(name string) bool { return slices.Contains(args, name) })
+			return rest, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.mcpInstall(args, o) },
 	}
 	cmd.Flags().StringVar(&o.name, "name", "sheaf", "name of the entry")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
@@ -96,7 +101,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	if err != nil {
 		return err
 	}
-	list, err := assistants(assistant.Places{Home: home, Config: xdg.ConfigHome, Project: folder}, names)
+	list, err := assistants(assistant.PlacesOn(runtime.GOOS, home, folder, os.Getenv), names)
 	if err != nil {
 		return err
 	}
@@ -104,8 +109,9 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	if err != nil {
 		return err
 	}
-	if real, err := filepath.EvalSymlinks(program); err == nil && strings.HasPrefix(real, os.TempDir()) {
-		program = "sheaf" // run by "go run": that file will be gone
+	program, found := lastingProgram(program, os.TempDir(), exec.LookPath)
+	if !found && !o.remove {
+		a.notice("no sheaf is in the PATH, and this one is gone when it ends: go install ./cmd/sheaf, and have the folder that it goes to in the PATH of your assistants")
 	}
 	answers := bufio.NewReader(a.stdin)
 	var faults []error // a file that cannot be read is no reason to leave out the others
@@ -125,6 +131,27 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// lastingProgram is how an entry names this program, and whether it is found there: as the
+// PATH has it, since a package manager keeps each version in a folder of its own, and
+// by its name alone when it lies among temporary files, as those of "go run" do.
+func lastingProgram(program, temporary string, look func(string) (string, error)) (string, bool) {
+	inPath, err := look("sheaf")
+	if real, fault := filepath.EvalSymlinks(temporary); fault == nil {
+		temporary = real // macOS has it behind a link
+	}
+	if real, fault := filepath.EvalSymlinks(program); fault == nil && strings.HasPrefix(real, temporary) {
+		return "sheaf", err == nil
+	}
+	if err == nil && filepath.IsAbs(inPath) {
+		if a, err := os.Stat(inPath); err == nil {
+			if b, err := os.Stat(program); err == nil && os.SameFile(a, b) {
+				return inPath, true
+			}
+		}
+	}
+	return program, true
 }
 
 // install shows a change, asks, and makes it.

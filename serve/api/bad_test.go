@@ -57,6 +57,7 @@ func TestBadBodies(t *testing.T) {
 		"a text for a truth":       {`{"query": "x", "explain": "yes"}`, "#/explain"},
 		"an object for a list":     {`{"query": "x", "facets": {}}`, "#/facets"},
 		"a list for an object":     {`{"query": "x", "parameters": []}`, "#/parameters"},
+		"a facet twice":            {`{"query": "x", "facets": ["tag", "ext", "tag"]}`, "#/facets/2"},
 		"a list for a parameter":   {`{"query": "x", "parameters": {"meaning": [1]}}`, "#/parameters/meaning"},
 		"a list for the body":      {`[]`, "#"},
 		"a text for the body":      {`"x"`, "#"},
@@ -168,21 +169,23 @@ func TestBadAddresses(t *testing.T) {
 		t.Errorf("a stage that is none: %+v", p)
 	}
 	for path, parameter := range map[string]string{
-		"/v1/search?query=x&limit=ten":       "limit",
-		"/v1/search?query=x&limit=0":         "limit",
-		"/v1/search?query=x&limit=1&limit=2": "limit",
-		"/v1/search?query=x&limit=0x10":      "limit",
-		"/v1/search?query=x&limit=1e3":       "limit",
-		"/v1/search?query=x&explain=1":       "explain",
-		"/v1/search?q=x":                     "q",
-		"/v1/search?query=%ff":               "query",
-		"/v1/search?query=a%00b":             "query",
-		"/v1/search?query=x&facets=secret":   "facets",
-		"/v1/search?query=x&facets=":         "facets",
-		"/v1/search?cursor=..%2F..":          "cursor",
-		"/v1/similar":                        "id",
-		"/v1/documents?limit=99999999999":    "limit",
-		"/v1/chunks/x?neighbors=-1":          "neighbors",
+		"/v1/search?query=x&limit=ten":          "limit",
+		"/v1/search?query=x&limit=0":            "limit",
+		"/v1/search?query=x&limit=1&limit=2":    "limit",
+		"/v1/search?query=x&limit=0x10":         "limit",
+		"/v1/search?query=x&limit=1e3":          "limit",
+		"/v1/search?query=x&explain=1":          "explain",
+		"/v1/search?q=x":                        "q",
+		"/v1/search?query=%ff":                  "query",
+		"/v1/search?query=a%00b":                "query",
+		"/v1/search?query=x&facets=secret":      "facets",
+		"/v1/search?query=x&facets=":            "facets",
+		"/v1/search?cursor=..%2F..":             "cursor",
+		"/v1/similar":                           "id",
+		"/v1/similar?id=notes:git.md&query=x":   "query",
+		"/v1/search?query=x&facets=tag,ext,tag": "facets",
+		"/v1/documents?limit=99999999999":       "limit",
+		"/v1/chunks/x?neighbors=-1":             "neighbors",
 	} {
 		p := s.wrong(t, 400, "GET", path, "")
 		if len(p.Errors) == 0 || p.Errors[0].Parameter != parameter {
@@ -593,4 +596,23 @@ func FuzzBody(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWhereSomethingIsMissing: what a body names and there is not is told with its place in
+// the body.
+func TestWhereSomethingIsMissing(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, c := range []struct {
+		status                      int
+		method, path, body, pointer string
+	}{
+		{404, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "x"}, {"id": "api:none.md", "delete": true}]}`, "#/documents/1/id"},
+		{422, "PUT", "/v1/profiles/mine", `{"extends": "none"}`, "#/extends"},
+		{404, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["notes:git.md"]}, {"query": "x", "expect": ["notes:git.md", "notes:none.md"]}]}`, "#/queries/1/expect/1"},
+		{404, "PUT", "/v1/judged/mine", `{"queries": [{"query": "x", "expect": ["git.md"]}]}`, "#/queries/0/expect/0"},
+	} {
+		if p := s.wrong(t, c.status, c.method, c.path, c.body); len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer {
+			t.Errorf("%s %s %s: %+v, want %s", c.method, c.path, c.body, p.Errors, c.pointer)
+		}
+	}
 }

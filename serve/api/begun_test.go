@@ -189,3 +189,33 @@ func TestUnreadableHoldsUpNothing(t *testing.T) {
 		t.Errorf("the task that cannot be read: %v", err)
 	}
 }
+
+// TestUnfinishedFiles: what a process that was killed left of documents and tasks, their texts
+// among it, does not stay.
+func TestUnfinishedFiles(t *testing.T) {
+	s := start(t, notes, nil)
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &serve.Stored{})
+	var answer api.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:b.md", "text": "Bananas."}]}`, &answer)
+	o := s.fixture.Options
+	long := time.Now().Add(-time.Hour)
+	var files []string
+	for _, dir := range []string{o.Documents, o.Tasks} {
+		file := filepath.Join(dir, ".new-123")
+		if err := errors.Join(os.WriteFile(file, []byte(`{"id": "api:gone.md"`), 0o600), os.Chtimes(file, long, long)); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	if task := workUntilDone(t, o, answer.Task.ID); task.State != serve.TaskDone {
+		t.Errorf("%+v", task)
+	}
+	for _, file := range files {
+		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is there: %v", file, err)
+		}
+	}
+	if len(found(t, s, "apples")) == 0 || len(found(t, s, "bananas")) == 0 {
+		t.Error("documents are gone too")
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -407,6 +408,9 @@ func bindList(in any, v reflect.Value, r *rules, at fault, out *faults) {
 			here.Pointer += "/" + strconv.Itoa(i)
 		}
 		bind(item, items.Index(i), &inner, here, out)
+		if text, ok := item.(string); ok && r.unique && slices.Contains(list[:i], item) {
+			out.add(here, "%s is there twice", quote(text))
+		}
 	}
 	v.Set(items)
 }

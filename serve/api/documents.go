@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"reflect"
 
 	"sheaf"
@@ -187,7 +188,11 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, err
 	if err != nil {
 		return nil, 0, inBatch(err)
 	}
-	c.header.Set("Location", "/v1/tasks/"+task.ID)
+	location := "/v1/tasks/" + task.ID
+	if in.Collection != "" {
+		location += "?collection=" + url.QueryEscape(in.Collection)
+	}
+	c.header.Set("Location", location)
 	return &BatchAnswer{Results: []serve.Stored{}, Task: task}, http.StatusAccepted, nil
 }
 

@@ -395,6 +395,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		"everything": {Scopes: []access.Scope{access.ScopeAdmin}, Tenant: access.All, Access: []string{access.All}},
 		"finance":    {Scopes: []access.Scope{ingest}, Tenant: "acme", Sets: []string{"finance"}},
 		"acme bob":   {Scopes: []access.Scope{search, ingest}, Tenant: "acme", Access: []string{"user:bob"}},
+		"called api": {Scopes: []access.Scope{search, ingest}, Tenant: serve.FreeTree, Access: []string{access.All}},
 	})
 	put := func(key, id, body string) int {
 		status, _ := s.as(t, keys[key], "PUT", "/v1/documents/"+id, body)
@@ -418,6 +419,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		"a folder's tree":       put("acme feed", "notes:a.md", `{"text": "x"}`),
 		"without the scope":     put("acme ann", "acme:a.md", `{"text": "x"}`),
 		"outside its sets":      put("finance", "acme:g.md", `{"text": "x", "sets": ["sales"]}`),
+		"a tenant called api":   put("called api", "api:x.md", `{"text": "x"}`),
 	} {
 		if status != 403 {
 			t.Errorf("%s: %d", what, status)

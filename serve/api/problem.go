@@ -104,6 +104,8 @@ func problemOf(err error, r *route) *Problem {
 		p = told(problem("conflict", "%s: %s", at.Field, f.Detail), faults{f})
 	case errors.Is(err, serve.ErrForbidden) && errors.As(err, &at):
 		p = told(problem("forbidden", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
+	case errors.Is(err, sheaf.ErrNotFound) && !errors.Is(err, sheaf.ErrInvalid) && errors.As(err, &at):
+		p = told(problem("not-found", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
 	case errors.As(err, &at):
 		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
 		// It passed the rules that the OpenAPI document writes: what is wrong

@@ -102,7 +102,7 @@ func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
 	h := w.Header()
 	h.Add("Vary", "Origin")
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "ETag, X-Request-Id, Server-Timing, Retry-After")
+	h.Set("Access-Control-Expose-Headers", "ETag, Location, X-Request-Id, Server-Timing, Retry-After")
 	if req.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
 		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Traceparent")

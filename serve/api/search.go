@@ -13,7 +13,12 @@ import (
 
 // SearchFields are what a search may be asked for, as parameters or as a body.
 type SearchFields struct {
-	Query   string   `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language; without words nothing is found."`
+	Query string `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language; without words nothing is found."`
+	AnswerFields
+}
+
+// AnswerFields are what the answer of a search may be asked for, whatever is looked for.
+type AnswerFields struct {
 	Filter  string   `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/."`
 	Profile string   `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
 	Limit   int      `json:"limit" query:"limit" min:"1" max:"100" default:"10" doc:"How many results a page has."`
@@ -25,7 +30,13 @@ type SearchFields struct {
 }
 
 func (f *SearchFields) request(parameters map[string]Setting) serve.SearchRequest {
-	return serve.SearchRequest{Text: f.Query, Filter: f.Filter, Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window,
+	q := f.AnswerFields.request(parameters)
+	q.Text = f.Query
+	return q
+}
+
+func (f *AnswerFields) request(parameters map[string]Setting) serve.SearchRequest {
+	return serve.SearchRequest{Filter: f.Filter, Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window,
 		Explain: f.Explain, Facets: f.Facets, Sort: f.Sort, Count: f.Count}
 }
 
@@ -38,7 +49,7 @@ type AskedBody struct {
 // SearchBody is the body of a search, whose answer has pages.
 type SearchBody struct {
 	AskedBody
-	Cursor string `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. What is given too of query, or id, filter, profile and sort must be that answer's; all else is ignored."`
+	Cursor string `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. What is given too of query, filter, profile and sort must be that answer's; all else is ignored."`
 }
 
 type searchGet struct {
@@ -103,15 +114,17 @@ type chunkGet struct {
 
 type similarGet struct {
 	Where
-	SearchFields
+	AnswerFields
 	Cursor string   `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
 	ID     sheaf.ID `query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
 }
 
 // SimilarBody asks for the like of a chunk.
 type SimilarBody struct {
-	SearchBody
-	ID sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
+	AnswerFields
+	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"Values of parameters of the profile."`
+	Cursor     string             `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
+	ID         sheaf.ID           `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
 }
 
 type similarPost struct {
@@ -179,7 +192,7 @@ func searchRoutes() []*route {
 				return r.Get(ctx, in.ID, serve.GetOptions{Body: in.OwnBody, Neighbors: in.Neighbors})
 			}),
 		operation(route{method: "GET", path: "/v1/similar", id: "similar", summary: "Find passages like one", scope: access.ScopeSearch, fails: []int{422},
-			about: "Finds passages of other documents: by the words that are frequent in this one and rare elsewhere, and by meaning. The query is not used."},
+			about: "Finds passages of other documents: by the words that are frequent in this one and rare elsewhere, and by meaning."},
 			func(ctx context.Context, c *call, in *similarGet) (*serve.Answer, error) {
 				return c.similar(ctx, in.Where, in.Cursor, in.ID, in.request(nil))
 			}),

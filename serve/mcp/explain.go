@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -17,13 +18,18 @@ type explainIn struct {
 	Limit      int      `json:"limit,omitempty" jsonschema:"how many results to explain, 1 to 20; 3 when left out"`
 	Profile    string   `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
 	Set        settings `json:"set,omitempty" jsonschema:"parameters of the profile, by name: numbers or words"`
+	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer, 8000 when left out; what does not fit is cut off and said"`
 }
 
 type explainOut struct {
-	Query   string       `json:"query" jsonschema:"the query"`
-	Profile string       `json:"profile" jsonschema:"the ranking profile"`
-	Results []explained  `json:"results" jsonschema:"the results with the arithmetic of their scores"`
-	Absence *explainedNo `json:"absence,omitempty" jsonschema:"why the passage asked for is not among the results"`
+	Query      string       `json:"query" jsonschema:"the query"`
+	Collection string       `json:"collection" jsonschema:"the collection that was searched"`
+	Profile    string       `json:"profile" jsonschema:"the ranking profile"`
+	Results    []explained  `json:"results" jsonschema:"the results with the arithmetic of their scores"`
+	Absence    *explainedNo `json:"absence,omitempty" jsonschema:"why the passage asked for is not among the results"`
+	// Truncated and Tokens are of results: what is said of a passage is short.
+	Truncated bool `json:"truncated" jsonschema:"whether arithmetic or results were left out because of the budget"`
+	Tokens    int  `json:"tokens" jsonschema:"about how many tokens the results take"`
 }
 
 type explained struct {
@@ -53,6 +59,10 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 	case in.Limit == 0:
 		in.Limit = 3
 	}
+	budget, err := budgetOf(in.Budget)
+	if err != nil {
+		return nil, nil, err
+	}
 	out, err := search(ctx, s, in.Collection, func(ctx context.Context, r *serve.Reader) (*explainOut, error) {
 		set, err := in.Set.texts()
 		if err != nil {
@@ -71,22 +81,34 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 			if err != nil {
 				return nil, err
 			}
-			return &explainOut{Query: in.Query, Profile: in.Profile, Results: []explained{}, Absence: &explainedNo{a.ID, a.Rank, a.Inside, a.Reasons}}, nil
+			return &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: cmp.Or(in.Profile, r.Collection().Profile()), Results: []explained{}, Absence: &explainedNo{a.ID, a.Rank, a.Inside, a.Reasons}}, nil
 		}
 		a, err := r.Search(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		out := &explainOut{Query: in.Query, Profile: a.Profile, Results: []explained{}}
+		out := &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []explained{}, Tokens: int(budget)}
+		used := size(out)
 		for _, hit := range a.Results {
 			one := explained{Rank: hit.Rank, ID: hit.ID, Breadcrumb: hit.Breadcrumb, Score: hit.Score}
+			used += size(&one)
+			if used >= budget {
+				out.Truncated = true
+				break
+			}
 			if hit.Explanation != nil {
 				var w textWriter
 				w.tree(hit.Explanation, 0)
-				one.Arithmetic = w.String()
+				one.Arithmetic = within(w.String(), budget-used)
+				out.Truncated = len(one.Arithmetic) < w.Len()
 			}
+			used += size(one.Arithmetic)
 			out.Results = append(out.Results, one)
+			if out.Truncated {
+				break
+			}
 		}
+		out.Tokens = int(used)
 		return out, nil
 	})
 	if err != nil {
@@ -96,19 +118,25 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 	if no := out.Absence; no != nil {
 		switch {
 		case no.Rank > 0 && no.Inside != "" && no.Inside != no.ID:
-			w.line("%s has rank %d, inside %s.", oneLine(string(no.ID)), no.Rank, oneLine(string(no.Inside)))
+			w.line("%s has rank %d, inside %s.", shown(out.Collection, no.ID), no.Rank, shown(out.Collection, no.Inside))
 		case no.Rank > 0:
-			w.line("%s has rank %d.", oneLine(string(no.ID)), no.Rank)
+			w.line("%s has rank %d.", shown(out.Collection, no.ID), no.Rank)
 		default:
-			w.line("%s is not among the results.", oneLine(string(no.ID)))
+			w.line("%s is not among the results.", shown(out.Collection, no.ID))
 		}
 		for _, reason := range no.Reasons {
 			w.line("- %s", oneLine(reason))
 		}
 	}
+	if out.Absence == nil && len(out.Results) == 0 && !out.Truncated {
+		w.line("Nothing was found for %q: there is nothing to explain.", out.Query)
+	}
 	for _, e := range out.Results {
-		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), oneLine(string(e.ID)))
+		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), shown(out.Collection, e.ID))
 		w.line("%s", e.Arithmetic)
+	}
+	if out.Truncated {
+		w.line("Note: the budget left out the rest.")
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
 }

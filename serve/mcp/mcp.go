@@ -214,7 +214,7 @@ func (s *server) reader(ctx context.Context, name string) (*serve.Reader, error)
 	}
 	var names []string
 	for _, c := range s.collections() {
-		names = append(names, c.Name())
+		names = append(names, oneLine(c.Name()))
 	}
 	slices.Sort(names)
 	hint := "the collections are " + strings.Join(names, ", ")
@@ -234,20 +234,24 @@ func (s *server) named(name string) *serve.Collection {
 	return nil
 }
 
-// Waiting for a collection that is indexed for the first time, or opened again.
+// Waiting for a collection that is indexed for the first time, or opened again, and for
+// the first look for changed files of one that is indexed.
 const (
 	firstWait = 20 * time.Second
-	firstStep = 50 * time.Millisecond
+	firstLook = 2 * time.Second
+	firstStep = 20 * time.Millisecond
 )
 
 // ready waits a while for a collection that is indexed for the first time, or opened again,
-// and returns it as it is open then. What there is is searched.
+// and returns it as it is open then. What there is is searched: an assistant that has just
+// started the server, for one question, asks before the first look for what was saved since
+// the last one is over.
 func (s *server) ready(ctx context.Context, c *serve.Collection) *serve.Collection {
 	wait := firstWait
 	if s.o.Time > 0 {
 		wait = min(wait, s.o.Time/2) // time to search is left
 	}
-	for began := time.Now(); time.Since(began) < wait && c.Ready(ctx) != nil; c = cmp.Or(s.named(c.Name()), c) {
+	for began := time.Now(); time.Since(began) < wait && (c.Ready(ctx) != nil || c.Looking() && time.Since(began) < firstLook); c = cmp.Or(s.named(c.Name()), c) {
 		select {
 		case <-ctx.Done():
 			return c
@@ -300,9 +304,9 @@ func advise(err error) error {
 	switch {
 	case !errors.As(err, &missing) || missing.Hint == "":
 	case missing.Unlike:
-		return fmt.Errorf("%w: %s; search gives identifiers", err, missing.Hint)
+		return fmt.Errorf("%w: %s; search gives identifiers", err, oneLine(missing.Hint))
 	default:
-		return fmt.Errorf("%w: %s", err, missing.Hint)
+		return fmt.Errorf("%w: %s", err, oneLine(missing.Hint))
 	}
 	return err
 }

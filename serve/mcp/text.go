@@ -3,6 +3,7 @@ package mcp
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"sheaf"
 )
@@ -23,14 +24,52 @@ func (w *textWriter) line(format string, args ...any) {
 
 // quote writes the text of a document between two lines that it cannot hold:
 // the mark in them grows until the text is without it.
-func (w *textWriter) quote(id sheaf.ID, text string) {
+func (w *textWriter) quote(name, text string) {
 	mark := "<<<"
 	for strings.Contains(text, mark) {
 		mark += "<"
 	}
-	w.line("%s text of %s", mark, oneLine(string(id)))
+	w.line("%s text of %s", mark, name)
 	w.line("%s", strings.TrimRight(text, "\n"))
 	w.line("%s end of text", mark)
+}
+
+// shown is what a model is shown of an identifier, to give it back: the address of its
+// resource where a name has what a line does not show as it is, such as two spaces, one
+// that does not break, or a line break.
+func shown(collection string, id sheaf.ID) string {
+	text := string(id)
+	if oneLine(text) == text && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	return uri(collection, id)
+}
+
+// shownAll is shown for several.
+func shownAll(collection string, ids []sheaf.ID) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = shown(collection, id)
+	}
+	return out
+}
+
+// maxEcho bounds what is said again of what was asked for and is not there, in bytes.
+const maxEcho = 300
+
+// short is a text, or its beginning where it is long.
+func short(text string) string {
+	if len(text) <= maxEcho {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxEcho], "") + "…"
+}
+
+// list writes names in a line, none for no names.
+func (w *textWriter) list(title string, names []string) {
+	if len(names) > 0 {
+		w.line("%s %s", title, oneLine(strings.Join(names, ", ")))
+	}
 }
 
 // oneLine is a text without line breaks, so that nothing in it looks like a line

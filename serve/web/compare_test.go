@@ -47,6 +47,8 @@ func TestLabCompared(t *testing.T) {
 		do(`both.dispatchEvent(new MouseEvent("click", {bubbles: true}))`), until(`document.querySelector(".two .scroll:last-child .node.lit")?.dataset.id === both.dataset.id`))
 	step(t, ctx, "nDCG of both", chromedp.Click(".judge ol button", chromedp.ByQuery), until(`[...document.querySelectorAll(".judge th[scope=col]")].map((e) => e.textContent).join() === "nDCG@10,now,bench"`),
 		until(`[...document.querySelectorAll(".judge tbody tr")].every((r) => [...r.querySelectorAll("td")].every((c) => /^[01]\.\d{3}$/.test(c.textContent)) && r.children.length === 3)`))
+	step(t, ctx, "why not, of both", chromedp.SendKeys(`.lab-bar input`, "other.md"+kb.Enter, chromedp.ByQuery), until(`[...document.querySelectorAll("[aria-label=Arithmetic] h3")].map((e) => e.textContent).join() === "rrf,bench" && document.querySelectorAll("[aria-label=Arithmetic] ul").length === 2`), shoot("why-not-of-both"))
+	step(t, ctx, "a space behind the query", chromedp.Navigate(s.URL+"/?view=lab&q=walrus+&profile=rrf"), until(`document.querySelector(".judge ol button")?.ariaPressed === "true" && `+shown))
 	step(t, ctx, "what is marked and not found stays to be seen", do(`localStorage.setItem("sheaf-judged", JSON.stringify({walrus: {"notes:gone.md": 1}}))`), chromedp.Navigate(s.URL+"/?view=lab&q=walrus"),
 		until(`document.querySelector(".judge ul li")?.textContent.includes("notes:gone.md") && document.querySelector(".judge ul li button").ariaPressed === "true"`),
 		chromedp.Click(".judge ul li button", chromedp.ByQuery), until(`document.querySelector(".judge ul li button").ariaPressed === "false" && !document.querySelector(".judge table")`))
@@ -106,16 +108,19 @@ func TestPageNarrow(t *testing.T) {
 	s := served(t, map[string]string{
 		"a/b/one.md":   "---\ntags: [git, github]\n---\n# One\n\nA walrus.\n",
 		"a/two.md":     "---\ntags: [git]\n---\n# Two\n\nA walrus.\n",
-		"c/three.md":   "# Three\n\nA walrus.\n",
-		"c/b d/two.md": "# Four\n\nA walrus.\n",
+		"c/three.md":   "---\ntags: ['so\"called']\n---\n# Three\n\nA walrus.\n",
+		"c/b d/two.md": "---\ntags: [\"see also: x\"]\n---\n# Four\n\nA walrus.\n",
 	})
 	pressed := func(want string) chromedp.Action {
-		return until(`[...document.querySelectorAll("aside details [aria-pressed=true]")].map((e) => e.textContent).join() === "` + want + `" && ` + shown)
+		return until(`[...document.querySelectorAll("aside details [aria-pressed=true]")].map((e) => e.textContent).join() === ` + quote(want) + ` && ` + shown)
 	}
 	step(t, ctx, "a tag that begins as another does", chromedp.Navigate(s.URL+"/?q=walrus"), pressed(""), chromedp.Click(`aside button[data-narrow="tag:github"]`), pressed("github"),
 		until(`document.activeElement.dataset.narrow === "tag:github" && document.querySelectorAll("#results > li").length === 1`))
 	step(t, ctx, "no more", chromedp.KeyEvent(kb.Enter), pressed(""), until(`document.activeElement.matches("aside details [data-narrow='tag:github']")`))
 	step(t, ctx, "a folder within another", chromedp.Navigate(s.URL+"/?q=walrus&filter=path:a/b/"), pressed("a/b"))
+	step(t, ctx, "a tag that looks like two", chromedp.Navigate(s.URL+"/?q=walrus"), until(`document.querySelector("aside") && `+shown), chromedp.Click(`aside button[data-narrow='tag:"see also: x"']`), pressed("see also: x"),
+		chromedp.Click("aside > ul button"), pressed(""), until(`location.search === "?q=walrus"`))
+	step(t, ctx, "a tag with a quotation mark", do(`[...document.querySelectorAll("aside details button")].find((e) => e.textContent === 'so"called').click()`), pressed(`so"called`), until(`document.querySelectorAll("#results > li").length === 1`))
 	step(t, ctx, "what is folded stays so", chromedp.Click(`aside details:last-of-type summary`, chromedp.ByQuery), until(`!document.querySelector("aside details:last-of-type").open`), chromedp.SendKeys("#query", "es"), until(`location.search.includes("walruses") && `+shown),
 		until(`document.querySelector("aside details:first-of-type").open && !document.querySelector("aside details:last-of-type").open`))
 	step(t, ctx, "a profile", chromedp.Navigate(s.URL+"/?q=walrus&profile=rrf"), until(`document.querySelector("aside")?.textContent.includes("rrf") && `+shown), chromedp.Click("aside button", chromedp.ByQuery), until(`location.search === "?q=walrus" && !document.querySelector("aside").textContent.includes("rrf") && `+shown))
@@ -144,6 +149,9 @@ func TestPageBack(t *testing.T) {
 	s, _ := start(t)
 	step(t, ctx, "another query", chromedp.Navigate(s.URL+"/?view=document&id=git.md&q=undo"), until(shown), chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"), until(`location.search === "?q=undos" && `+shown),
 		chromedp.NavigateBack(), until(`document.body.dataset.view === "document" && document.getElementById("query").value === "undo" && document.activeElement.id === "query" && `+shown))
+	for _, address := range []string{"/?q=commit", "/?view=document&id=git.md%23undo-a-commit"} {
+		step(t, ctx, "loaded again, "+address, chromedp.EmulateViewport(600, 300), chromedp.Navigate(s.URL+address), until(`document.querySelector("main a") && `+shown), do(`scrollTo(0, 120)`), until(`scrollY === 120`), chromedp.Reload(), until(`document.querySelector("main a") && `+shown), until(`scrollY === 120`))
+	}
 	for address, want := range map[string]string{"/": "Search – Sheaf", "/?q=commit": "commit – Sheaf", "/?view=lab&q=commit": "commit – Lab – Sheaf", "/?view=lab": "Lab – Sheaf", "/?view=status": "Status – Sheaf", "/?view=document&id=git.md": "Git – Sheaf"} {
 		step(t, ctx, address, chromedp.Navigate(s.URL+address), until(shown), until(`document.title === "`+want+`"`))
 	}

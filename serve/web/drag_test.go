@@ -44,6 +44,9 @@ func TestLabDrag(t *testing.T) {
 	})(); 0`
 	step(t, ctx, "a drag", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(shown), chromedp.WaitVisible("svg.lab .node"), late(60), chromedp.Evaluate(drag, nil), until(`window.during !== undefined`), until(`window.during >= 4`),
 		until(`window.asked === window.last && location.search.includes("=" + window.last) && window.drawn() > window.during`))
+	step(t, ctx, "a browser that lets an address change only so often", do(`window.old = document.querySelector("svg.lab"); window.let = history.replaceState; history.replaceState = () => { throw new DOMException("too often", "SecurityError"); };
+		{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.min; r.dispatchEvent(new Event("input", {bubbles: true})) }`), until(`document.querySelector("svg.lab") !== old`), until(`location.search.includes("=" + window.last)`),
+		do(`history.replaceState = window.let`), until(`!location.search.includes("=" + window.last) && location.search.includes("set.")`))
 	step(t, ctx, "an answer that comes to another view", late(300), chromedp.Evaluate(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.min; r.dispatchEvent(new Event("input", {bubbles: true})); } 0`, nil),
 		chromedp.Click(`a[data-view="status"]`), until(shown), chromedp.Evaluate(`setTimeout(() => { window.settled = true; }, 800); 0`, nil), until(`window.settled`), until(`document.getElementById("count").textContent === ""`))
 }
@@ -75,5 +78,7 @@ func TestDocumentMarks(t *testing.T) {
 	f := servetest.Open(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus.\n\n", 2100) + "## Last\n\nThe last walrus.\n"}, nil)
 	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
-	step(t, ctx, "the passage", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md%23last"), until(shown), until(`document.querySelector(".hit mark")?.textContent === "walrus"`))
+	marked := until(`document.querySelector(".hit mark")?.textContent === "walrus" && !document.querySelector("mark mark")`)
+	step(t, ctx, "the passage", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md%23last"), until(shown), marked)
+	step(t, ctx, "the passage from the outline", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md"), until(shown), do(`[...document.querySelectorAll(".outline > ul a")].at(-1).click()`), until(`location.search.includes("last") && `+shown), marked)
 }

@@ -19,6 +19,8 @@ func TestPageKept(t *testing.T) {
 	step(t, ctx, "a mark within a query", chromedp.SendKeys("#query", "undo?"), until(`location.search === "?q=undo%3F"`))
 	step(t, ctx, "to the lab by key", chromedp.Navigate(s.URL+"/?q=commit&filter=tag%3Ahowto&profile=rrf"), shown, chromedp.Blur("#query"), chromedp.KeyEvent("l"),
 		until(`location.search.includes("view=lab") && location.search.includes("filter=tag%3Ahowto") && location.search.includes("profile=rrf")`))
+	step(t, ctx, "what narrows there", chromedp.Click(`//*[@class="lab-bar"]//button[contains(., "tag:howto")]`, chromedp.BySearch), until(`!location.search.includes("filter=") && location.search.includes("profile=rrf") && !document.querySelector(".lab-bar").textContent.includes("Narrowed")`), shown)
+	step(t, ctx, "a filter alone", chromedp.Navigate(s.URL+"/?filter=tag%3Ahowto"), shown, chromedp.Blur("#query"), chromedp.KeyEvent("l"), until(`location.search.includes("view=lab") && document.querySelector("svg.lab .node")`))
 	var before, after string
 	step(t, ctx, "the lab's own link", chromedp.Navigate(s.URL+"/?view=lab&q=commit&filter=tag%3Ahowto"), chromedp.WaitVisible("svg.lab .node"),
 		chromedp.Evaluate(`document.querySelector("nav a[data-view=lab]").getAttribute("href")`, &before),

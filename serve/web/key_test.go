@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -124,6 +125,21 @@ func TestPageOutage(t *testing.T) {
 	t.Cleanup(func() { _ = server.Close() })
 	step(t, ctx, "the view is there", chromedp.WaitVisible("svg.lab .node"), until(`document.getElementById("notes").textContent === ""`))
 	step(t, ctx, "it is back", chromedp.Click(`a[data-view="search"]`), until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && document.getElementById("notes").textContent === "" && `+shown))
+}
+
+// TestPageBusy: where the server has too much to do, or opens its index, the page goes on when that is over.
+func TestPageBusy(t *testing.T) {
+	ctx := browser(t)
+	s, _ := start(t)
+	busy := func(status int) chromedp.Action {
+		return do(fmt.Sprintf(`window.real ||= fetch; window.fetch = (path, o) => path.startsWith("/v1") ? Promise.resolve(new Response(JSON.stringify({detail: "it is busy"}), {status: %d})) : real(path, o)`, status))
+	}
+	over, told := do(`window.fetch = real`), until(`document.getElementById("notes").textContent === "it is busy: this page asks again until that is over"`)
+	gone := until(`document.getElementById("notes").textContent === ""`)
+	step(t, ctx, "a search", chromedp.Navigate(s.URL+"/?q=hostile"), until(`document.querySelector("#result-0") && `+shown), busy(429), chromedp.SendKeys("#query", " names"), told, over, until(`document.querySelector("#result-0") && `+shown), gone)
+	number := do(`window.old = document.querySelector("svg.lab"); { const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(shown), busy(503), number, told, over, until(`document.querySelector("svg.lab .node") && document.querySelector("svg.lab") !== old`), gone)
+	step(t, ctx, "the status", chromedp.Navigate(s.URL+"/?view=status"), until(`document.querySelector("table") && `+shown), busy(503), until(`document.getElementById("notes").textContent === "it is busy"`), over, gone)
 }
 
 // TestPageFocus: the keyboard alone reaches what the mouse does, and the focus is

@@ -25,7 +25,8 @@ func TestPageOutline(t *testing.T) {
 	for i := range 82 {
 		fmt.Fprintf(&long, "## Section %d\n\n%s\n\n", i, strings.Repeat("Words of a section. ", 25+i%4*10))
 	}
-	f := servetest.Open(t, map[string]string{"long.md": long.String(), "short.md": "# Short\n\nA commit.\n\n## Next\n\nMore.\n"}, nil)
+	f := servetest.Open(t, map[string]string{"long.md": long.String(), "short.md": "# Short\n\nA commit.\n\n## Next\n\nMore.\n",
+		"untitled.md": strings.Repeat("A [commit](short.md).\n\n", 60) + "## Last\n\nOf all.\n"}, nil)
 	s := httptest.NewServer(site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"}))
 	t.Cleanup(s.Close)
 	marked := func(title string) chromedp.Action {
@@ -57,11 +58,14 @@ func TestPageOutline(t *testing.T) {
 	})(); 0`, nil), until(`window.met === 83`), until(same))
 
 	step(t, ctx, "an entry, near the end", scroll(81), marked("Section 81"), do(`window.entry = [...document.querySelectorAll(".outline > ul a")].find((a) => a.textContent === "Section 80"); window.height = entry.getBoundingClientRect().top; entry.click()`),
-		until(`!entry.isConnected && `+shown), marked("Section 80"), until(`location.search.includes("section-80") && document.activeElement.textContent === "Section 80"`),
+		until(`location.search.includes("section-80") && `+shown), marked("Section 80"), until(`entry.isConnected`), until(`location.search.includes("section-80") && document.activeElement.textContent === "Section 80"`),
 		until(`Math.abs(document.querySelector(".outline [aria-current]").getBoundingClientRect().top - height) < 2`), shoot("outline-asked"))
 	step(t, ctx, "it stays so", chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("long.md#section-80")), until(`document.querySelector(".hit") && `+shown), chromedp.Evaluate(`window.frames = 0, (function next() { if (++frames < 10) requestAnimationFrame(next); })(), 0`, nil), until(`frames >= 10`), marked("Section 80"))
 	step(t, ctx, "until it is scrolled", do(`scrollBy(0, -2500)`), until(`!/Section (7[6-9]|8)/.test(document.querySelector(".outline [aria-current]").textContent)`))
 	step(t, ctx, "an address", chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("long.md#section-50")), until(`document.querySelector(".hit") && `+shown), marked("Section 50"), shoot("outline"))
 	step(t, ctx, "all in view", chromedp.Navigate(s.URL+"/?view=document&id=short.md"), until(`document.querySelectorAll(".outline > ul a").length === 2 && `+shown), marked("Short"))
+	step(t, ctx, "a note without a title", chromedp.Navigate(s.URL+"/?view=document&id=untitled.md"), until(`document.querySelectorAll(".outline > ul a").length === 2 && `+shown), chromedp.Click(".facts button", chromedp.ByQuery), until(`document.querySelector(".facts h2")`),
+		do(`document.querySelector(".outline details").open = true; [...document.querySelectorAll(".outline > ul a")].at(-1).click()`), until(`scrollY > 100 && document.querySelector(".hit") && `+shown), until(`document.querySelector(".facts h2") && document.querySelector(".outline details").open`))
+	step(t, ctx, "its top", do(`document.querySelector(".outline > ul a").click()`), until(`scrollY === 0 && !document.querySelector(".hit") && !location.search.includes("last") && `+shown), marked("untitled"))
 	step(t, ctx, "another view", do(`document.querySelector('nav a[data-view=search]').click()`), until(`document.body.dataset.view === "search" && `+shown), do(`dispatchEvent(new Event("scroll")); dispatchEvent(new Event("resize"))`))
 }

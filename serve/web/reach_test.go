@@ -122,6 +122,7 @@ func TestPageKeyboard(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "what folds", chromedp.Navigate(s.URL+"/?q=commit"), until(shown), chromedp.Focus("aside summary", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), until(`!document.querySelector("aside details").open`), until(`document.body.dataset.view === "search"`))
+	step(t, ctx, "letters that are still composed", chromedp.Navigate(s.URL+"/?q=commit"), until(shown), do(`{ const q = document.getElementById("query"); q.focus(); for (const key of ["ArrowDown", "Escape"]) q.dispatchEvent(new KeyboardEvent("keydown", {key, isComposing: true, bubbles: true, cancelable: true})) }`), until(`document.activeElement.id === "query"`))
 	step(t, ctx, "a profile after another", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), chromedp.Focus(`select[aria-label="Beside it"]`), chromedp.Evaluate(`{ const l = document.activeElement; l.value = "tree"; l.dispatchEvent(new Event("change", {bubbles: true})); } 0`, nil),
 		until(`document.querySelectorAll("svg.lab").length === 2 && document.activeElement.ariaLabel === "Beside it" && document.activeElement.value === "tree"`))
 	step(t, ctx, "a mark after another", chromedp.Focus(`.judge li:nth-child(2) button.wrong`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), until(`document.activeElement.matches(".judge li:nth-child(2) button.wrong[aria-pressed=true]")`),

@@ -45,7 +45,8 @@ func (p *page) render(part *serve.Part, doc *sheaf.Document) error {
 		t.links[linkKey(l.Target, l.Fragment)] = l.To
 	}
 	md := goldmark.New(
-		goldmark.WithExtensions(extension.GFM),
+		// Styles of cells the policy forbids.
+		goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(t, 100)), parser.WithInlineParsers(util.Prioritized(wikiParser{}, 150))),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(plainHTML{}, 1))),
 	)
@@ -105,6 +106,8 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 				n.SetAttributeString("data-id", []byte(chunks[0].ID))
 				n.SetAttributeString("tabindex", []byte("-1"))
 			}
+		case *ast.List, *ast.Blockquote:
+			n.SetAttributeString("dir", []byte("auto")) // marks and bars stand where the text begins
 		case *ast.Link:
 			t.lead(n, string(n.Destination))
 		case *ast.AutoLink, *ast.Image:

@@ -9,6 +9,11 @@ export class Fault extends Error {
   }
 }
 
+/** Whether what failed may work in a moment: the server is away, or has too much to do, or opens its index. */
+export const passing = (e) => [0, 429, 503].includes(e.status);
+/** What is said of a fault behind which the page asks again, where it passes. */
+export const telling = (e) => (passing(e) ? `${e.message}: this page asks again until ${e.status ? "that is over" : "it does"}` : e.message);
+
 /** What the browser keeps, or the page itself where that is forbidden. */
 function storage(name) {
   try {

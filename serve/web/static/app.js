@@ -1,6 +1,6 @@
 // The page: which view is shown, the search box, the keys. State lives in the URL.
 
-import { address, askKey, Fault, kept, make, session } from "./api.js";
+import { address, askKey, Fault, kept, make, passing, session, telling } from "./api.js";
 import * as search from "./search.js";
 
 const views = { search };
@@ -10,6 +10,7 @@ const main = document.getElementById("main");
 const input = document.getElementById("query");
 let current = null;
 let running = null;
+let readdressing; // when the address is changed that could not be
 let entering = null; // what is asked for when Enter was pressed before it was there
 
 /** What the URL says. */
@@ -37,8 +38,13 @@ const page = {
   state,
   /** Changes the address of what is shown already. */
   address(url) {
-    history.replaceState({ inside: history.state?.inside }, "", url);
-    lead(state());
+    clearTimeout(readdressing);
+    try {
+      history.replaceState({ inside: history.state?.inside }, "", url);
+      lead(state());
+    } catch { // Safari lets a hundred changes through in half a minute, and a drag makes more
+      readdressing = setTimeout(page.address, 1000, url);
+    }
   },
   /** Says how many results there are. */
   count(text) { document.getElementById("count").textContent = text; },
@@ -71,6 +77,7 @@ async function show(y) {
   document.title = [s.q || s.id, { search: s.q ? "" : "Search", lab: "Lab", status: "Status" }[name], "Sheaf"].filter(Boolean).join(" – ");
   document.body.dataset.view = name;
   delete main.dataset.shown;
+  clearTimeout(readdressing);
   running?.abort();
   const { signal } = (running = new AbortController());
   const count = document.getElementById("count"), waiting = "Waiting for the server…";
@@ -103,8 +110,8 @@ async function show(y) {
     if (!(e instanceof Fault)) console.error(e);
     main.replaceChildren();
     page.count("");
-    if (e.status === 0) setTimeout(() => signal.aborted || show(), 1000);
-    page.notes([e.status === 0 ? `${e.message}: this page asks again until it does` : e.message]);
+    if (passing(e)) setTimeout(() => signal.aborted || show(), 1000);
+    page.notes([telling(e)]);
   } finally {
     clearTimeout(slow);
     if (running.signal === signal) main.ariaBusy = null;
@@ -148,8 +155,22 @@ window.addEventListener("popstate", (e) => {
   show(e.state?.y);
 });
 
+// Who comes back, as from an editor, sees what was saved meanwhile. The click that brought them goes first.
+let returning;
+const returned = () => {
+  clearTimeout(returning);
+  returning = setTimeout(async () => {
+    const { signal } = running;
+    if (document.hidden || main.dataset.shown === undefined || document.querySelector("dialog[open]")) return;
+    const changed = await views[current].changed?.(signal).catch(() => false); // what fails is told when it is asked for
+    if (changed && !signal.aborted) show(scrollY);
+  }, 300);
+};
+addEventListener("focus", returned);
+document.addEventListener("visibilitychange", returned);
+
 document.addEventListener("keydown", (e) => {
-  if (e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;
+  if (e.metaKey || e.ctrlKey || e.altKey || e.isComposing || document.querySelector("dialog[open]")) return;
   // For a moment after a dialog closed, keys still go to what had the focus in it.
   const target = e.target.closest("dialog") ? document.body : e.target;
   const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
@@ -175,7 +196,7 @@ document.addEventListener("keydown", (e) => {
     e.preventDefault();
     input.focus();
     input.select();
-  } else if (e.key === "l" && state().q) {
+  } else if (e.key === "l" && (state().q || state().filter)) {
     go(document.querySelector("nav a[data-view=lab]").getAttribute("href"));
   } else if (e.key === "Enter" && !/^(A|BUTTON|SUMMARY)$/.test(target.tagName)) {
     enter();
@@ -207,5 +228,8 @@ document.getElementById("theme").addEventListener("click", () => {
   kept.setItem("sheaf-theme", root.dataset.theme);
 });
 
-show();
+// Who loads the page again, or comes back to it from another site, finds the place.
+addEventListener("pagehide", () => session.setItem("sheaf-place", JSON.stringify([location.href, scrollY])));
+const [left, place] = JSON.parse(session.getItem("sheaf-place") || "[]");
+show(left === location.href && performance.getEntriesByType("navigation")[0]?.type !== "navigate" ? place : undefined);
 if (!state().view) input.focus();

@@ -1,17 +1,44 @@
 // A document with its heading tree; the passage that was found is marked.
 
-import { documentAddress, editorAddress, get, listed, make, post, size, trail } from "./api.js";
+import { documentAddress, editorAddress, get, listed, make, passing, post, size, telling, trail } from "./api.js";
 
 let file = null;
+let asked = {}, drawn = "";
+
+/** Whether the document is another one than is shown. */
+export const changed = async (signal) => JSON.stringify(await get("/ui/document", asked, signal)) !== drawn;
+
+let laid = {}; // what is laid out: of which document and question, its text, outline, and the entries of this
 
 export async function show(main, s, page, signal) {
-  const doc = await get("/ui/document", { id: s.id, collection: s.collection }, signal);
+  asked = { id: s.id, collection: s.collection };
+  const doc = await get("/ui/document", asked, signal);
+  drawn = JSON.stringify(doc);
   file = doc.file && editorAddress(doc.file, doc.line);
   page.count("");
   const warnings = doc.warnings.map((w) => `line ${w.line || 1}: ${w.message}`);
   const notes = doc.intricate ? ["What is nested or marked here is too much to lay out: this is the text as it is written.", ...warnings] : warnings;
   page.notes(notes);
   document.title = `${doc.title} – Sheaf`;
+  // On the way to another section of it a document stays as it is, with what is unfolded beside it.
+  const of = JSON.stringify([{ ...doc, line: 0 }, s.q, s.filter, s.profile]);
+  const same = laid.of === of && main.contains(laid.text);
+  if (!same) laid = { of, ...lay(main, doc, s, (fault) => page.notes(fault ? [fault, ...notes] : notes)) };
+  laid.signal = signal;
+  const { text, outline, entries } = laid;
+  if (file) outline.querySelector("[data-editor]").setAttribute("href", file);
+  for (const e of text.querySelectorAll(".hit")) e.classList.remove("hit");
+  const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id || e.dataset.id.endsWith(`:${s.id}`)); // an address may leave the tree out
+  if (hit) highlight(hit);
+  if (s.q) markWords(text, s.q, same);
+  const at = hit || (!same && text.querySelector("mark"));
+  if (at) at.scrollIntoView({ block: hit ? "start" : "center" });
+  else if (same) scrollTo(0, 0);
+  follow(text, outline, entries, hit, signal);
+}
+
+/** Lays a document out. */
+function lay(main, doc, s, note) {
   const text = make("article", { class: "text", "aria-label": doc.title });
   if (doc.text !== undefined) text.append(make("pre", {}, doc.text));
   else text.innerHTML = doc.html; // made by the server, with all HTML of the note as text
@@ -19,20 +46,37 @@ export async function show(main, s, page, signal) {
     dead.removeAttribute("href");
     dead.title = "There is no such document here.";
   }
+  for (const box of text.querySelectorAll("li input")) box.ariaLabel = box.checked ? "done" : "to do";
+  callouts(text);
   // A note without a heading of the first level is shown under its title.
   if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
   const { top, entries } = tree(doc, s);
-  const outline = make("nav", { class: "outline", "aria-label": "Headings", "data-of": doc.id }, facts(doc, (fault) => page.notes(fault ? [fault, ...notes] : notes), signal), top, links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
+  const outline = make("nav", { class: "outline", "aria-label": "Headings", "data-of": doc.id }, facts(doc, note), top, links("Linked from", doc.backlinks, s), links("Links to", doc.links, s));
   const old = main.querySelector(".outline");
   const scrolled = old?.dataset.of === doc.id ? old.scrollTop : 0; // who goes by the outline finds it as it was
   main.replaceChildren(make("div", { class: "document" }, outline, text));
   outline.scrollTop = scrolled;
   for (const wide of text.querySelectorAll("pre, table")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0; // the arrows move it
-  const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id || e.dataset.id.endsWith(`:${s.id}`)); // an address may leave the tree out
-  if (hit) highlight(hit);
-  if (s.q) markWords(text, s.q);
-  (hit || text.querySelector("mark"))?.scrollIntoView({ block: hit ? "start" : "center" });
-  follow(text, outline, entries, hit, signal);
+  return { text, outline, entries };
+}
+
+/** Has callouts, which begin with [!kind] and a title, show these in a line of their own. */
+function callouts(text) {
+  for (const p of text.querySelectorAll("blockquote > p:first-child")) {
+    const kind = p.firstChild instanceof Text && /^\[!([\p{L}\p{N} _-]+)\][+-]?[ \t]*/u.exec(p.firstChild.data);
+    if (!kind) continue;
+    p.firstChild.deleteData(0, kind[0].length);
+    const title = make("p", { class: "callout" }, make("b", {}, kind[1]), " ");
+    for (let next; (next = p.firstChild); title.append(next)) {
+      const end = next instanceof Text ? next.data.indexOf("\n") : -1;
+      if (end < 0) continue;
+      title.append(next.data.slice(0, end));
+      next.deleteData(0, end + 1);
+      break;
+    }
+    p.before(title);
+    if (!p.hasChildNodes()) p.remove();
+  }
 }
 
 /**
@@ -43,7 +87,7 @@ function follow(text, outline, entries, hit, signal) {
   const headings = [...text.querySelectorAll("[data-id]")].filter((e) => entries.has(e.dataset.id));
   if (!entries.size) return;
   const first = entries.values().next().value;
-  let marked = null;
+  let marked = outline.querySelector("[aria-current]");
   const mark = (entry) => {
     if (entry === marked) return;
     marked?.removeAttribute("aria-current");
@@ -81,7 +125,7 @@ function follow(text, outline, entries, hit, signal) {
   addEventListener("resize", later, { signal });
 }
 
-function facts(doc, note, signal) {
+function facts(doc, note) {
   const rows = [["file", doc.path], ["size", size(doc.bytes)]];
   if (doc.date) rows.push(["date", doc.date.slice(0, 10)]);
   if (doc.tags.length) rows.push(["tags", listed(doc.tags.map((t) => "#" + t), " ")]);
@@ -90,17 +134,18 @@ function facts(doc, note, signal) {
   return make("div", { class: "facts" },
     make("dl", {}, ...rows.flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, ...[v].flat())])),
     file && make("a", { href: file, "data-editor": "" }, "open in editor"), " ",
-    make("button", { type: "button", onclick: (e) => similar(doc, e.currentTarget, note, signal) }, "similar"));
+    make("button", { type: "button", onclick: (e) => similar(doc, e.currentTarget, note) }, "similar"));
 }
 
-async function similar(doc, button, note, signal) {
+async function similar(doc, button, note) {
+  const { signal } = laid;
   let found;
   try {
     found = await post("/v1/similar", { id: doc.id, limit: 8 }, signal);
   } catch (fault) {
     if (fault.name === "AbortError" || signal.aborted || !button.isConnected) return;
-    note(fault.status === 0 ? `${fault.message}: this page asks again until it does` : fault.message);
-    if (fault.status === 0) setTimeout(similar, 1000, doc, button, note, signal);
+    note(telling(fault));
+    if (passing(fault)) setTimeout(similar, 1000, doc, button, note);
     return;
   }
   if (!button.isConnected) return; // another press was answered before
@@ -129,6 +174,7 @@ function tree(doc, s) {
       open.push({ depth: c.depth, list });
     }
   }
+  for (const none of top.querySelectorAll("ul:empty")) none.remove();
   return { top, entries };
 }
 
@@ -150,19 +196,23 @@ function highlight(heading) {
 
 const inHit = (node) => node.parentElement.closest(".hit") !== null;
 
-/** Marks words that begin as words of the query do. */
-function markWords(text, query) {
+/** Letters of words between which no spaces stand. */
+const unspaced = /[\u3040-\u30ff\u3400-\u9fff]/, hangul = /[\uac00-\ud7af]/;
+
+/** Marks words that begin as words of the query do; again where it was done before, and another passage is shown now. */
+function markWords(text, query, again) {
   const words = query.replace(/\b[a-z.]+:\S+/gi, " ").replace(/(^|\s)-\S+/g, " ").match(/[\p{L}\p{N}]+/gu) || [];
-  const stems = [...new Set(words.filter((w) => w !== "OR" && (w.length > 2 || /[^\x00-\x7f]/.test(w))).map((w) => (w.length > 5 ? w.slice(0, -2) : w).replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))];
+  const stems = [...new Set(words.filter((w) => w !== "OR" && (w.length > 2 || /[^\x00-\x7f]/.test(w))).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w).replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))];
   if (!stems.length) return;
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${stems.join("|")})[\\p{L}\\p{N}]*|(?:${stems.filter((w) => /[\u3040-\u9fff\uac00-\ud7af]/.test(w)).join("|") || "(?!)"})`, "giu");
+  const any = (all) => all.join("|") || "(?!)";
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${any(stems.filter((w) => !unspaced.test(w)))})[\\p{L}\\p{N}]*|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "giu");
   const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   const nodes = [];
-  while (walker.nextNode()) nodes.push(walker.currentNode);
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("mark")) nodes.push(walker.currentNode);
   // A long note has more than are marked: those of the passage that was found are among them.
   const [near, far] = [nodes.filter(inHit), nodes.filter((n) => !inHit(n))];
   let left = 2000;
-  for (const node of [...near, ...far]) {
+  for (const node of again ? near : [...near, ...far]) {
     const found = [...node.data.matchAll(pattern)];
     if (!found.length || (left -= found.length) < 0) continue;
     const parts = [];

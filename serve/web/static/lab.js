@@ -1,7 +1,7 @@
 // The ranking lab: every stage of a profile is a column, every result a line
 // that rises and falls through them; numbers are changed and the lines move.
 
-import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, post, score, trail } from "./api.js";
+import { address, apart, arithmetic, breaking, contained, documentAddress, get, kept, make, draw, number, passing, post, score, telling, trail } from "./api.js";
 
 const rows = 12; // ranks that a column shows
 const judgedKey = "sheaf-judged";
@@ -28,8 +28,9 @@ export async function show(main, s, thePage, signal) {
   current.lacks = s.profile && chosen.name !== s.profile ? [`there is no profile "${s.profile}": this is ${chosen.name}`] : [];
   lit = s.pin || null;
   current.not = current.whyNot.value = s.not || "";
-  current.query = s.q || "";
+  current.query = (s.q || "").trim(); // a space behind it is no other query for marks
   current.filter = s.filter || "";
+  current.narrowed.replaceChildren(...(s.filter ? ["Narrowed to ", make("button", { type: "button", title: "take it away", onclick: () => page.go(labAddress(current, { filter: "" })) }, apart(s.filter), " ×")] : []));
   await current.update(signal);
 }
 
@@ -47,6 +48,7 @@ function build(main, profiles, profile, s) {
     select("Beside it", s.compare, "none", (v) => go({ compare: v })),
     make("button", { type: "button", onclick: () => { lab.values = {}; lab.fill(); lab.changed(); } }, "As it was"),
     make("button", { type: "button", onclick: () => saveProfile(lab) }, "Save as profile"),
+    lab.narrowed = make("span", {}),
     make("label", {}, "Why not ", lab.whyNot = make("input", { type: "text", size: 28, placeholder: "path or identifier", onchange: () => { lab.not = lab.whyNot.value.trim(); lit = null; page.address(labAddress(lab)); rest(lab); } })));
   const about = make("p", { class: "place" }, profile.about);
   const controls = make("div", { class: "lab-controls", role: "group", "aria-label": "Parameters" });
@@ -65,17 +67,31 @@ function build(main, profiles, profile, s) {
   main.replaceChildren(lab.root);
 
   lab.fill = () => controls.replaceChildren(...profile.parameters.map((p) => control(lab, p)));
-  let waiting, moved = false, moving = false;
-  lab.changed = async () => {
+  let waiting, addressed = -Infinity, moved = false, moving = false;
+  const put = () => {
+    addressed = performance.now();
     page.address(labAddress(lab));
+  };
+  lab.changed = async () => {
+    if (performance.now() - addressed > 100) put(); // Chromium drops changes of an address beyond twenty a second
     clearTimeout(waiting);
-    waiting = setTimeout(() => judgeAll(lab), 400);
+    waiting = setTimeout(() => {
+      if (!main.contains(lab.root)) return;
+      if (main.dataset.shown !== undefined) put(); // else another one is on its way
+      judgeAll(lab);
+    }, 400);
     // A drag sends numbers faster than answers come. Were each to end the one before, the lines would stand still until it is over.
     moved = true;
     if (moving) return;
     for (moving = true; moved;) {
       moved = false;
-      await lab.update(new AbortController().signal).catch((e) => { if (main.contains(lab.root)) page.notes([e.message]); });
+      await lab.update(new AbortController().signal).catch(async (e) => {
+        if (!main.contains(lab.root)) return;
+        page.notes([telling(e)]);
+        if (!passing(e)) return;
+        await new Promise((done) => setTimeout(done, 1000));
+        moved = main.contains(lab.root);
+      });
     }
     moving = false;
   };
@@ -88,7 +104,7 @@ function build(main, profiles, profile, s) {
     }
     const began = performance.now();
     const ask = async (name, parameters) => {
-      const body = { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: name, parameters: { ...parameters }, limit: rows };
+      const body = { ...asked(lab), profile: name, parameters: { ...parameters }, limit: rows };
       const answer = await post("/v1/explain", { ...body, brief: true }, signal);
       // The arithmetic is most of an answer, and of one result at a time: it comes when it is looked at.
       // An answer may be drawn longer than what it was asked by, so it is the lab's request; one that failed is not kept.
@@ -97,8 +113,8 @@ function build(main, profiles, profile, s) {
       return answer;
     };
     // What numbers do not change is asked for once.
-    const asked = JSON.stringify([lab.query, lab.filter]);
-    if (lab.asked !== asked) [lab.asked, lab.was, lab.other] = [asked, null, null];
+    const key = JSON.stringify(asked(lab));
+    if (lab.asked !== key) [lab.asked, lab.was, lab.other, lab.looked] = [key, null, null, null];
     const changed = Object.keys(lab.values).length > 0;
     const asking = [ask(profile.name, lab.values), changed ? lab.was || ask(profile.name, {}) : null, s.compare ? lab.other || ask(s.compare, {}) : null];
     const [mine, old, other] = await Promise.allSettled(asking);
@@ -112,13 +128,14 @@ function build(main, profiles, profile, s) {
     if (beside) lab.beside.replaceChildren(chart(lab, beside, now));
     if (!now) {
       page.count("");
-      page.notes([mine.reason.message]);
+      page.notes([telling(mine.reason)]);
+      if (passing(mine.reason)) setTimeout(() => lab.signal === signal && !signal.aborted && main.contains(lab.root) && lab.changed(), 1000);
       lab.answer = lab.scores = lab.judging = null;
       for (const part of [lab.detail, lab.judge]) part.replaceChildren();
       lab.chart.replaceChildren(failure(profile.name, mine.reason));
       return;
     }
-    page.count(`${number(now.results.length)} results, ${now.steps.length} steps in ${(performance.now() - began).toFixed(0)} ms`);
+    page.count(`${number(now.results.length)} result${now.results.length === 1 ? "" : "s"}, ${now.steps.length} steps in ${(performance.now() - began).toFixed(0)} ms`);
     page.notes([...lab.lacks, ...now.warnings, ...now.notes, ...[old, other].filter((x) => x.reason).map((x) => x.reason.message)]);
     lab.answer = now;
     lab.chart.replaceChildren(chart(lab, now, before));
@@ -135,11 +152,14 @@ function build(main, profiles, profile, s) {
 const labAddress = (lab, { set = lab.values, ...more } = {}) => address({ view: "lab", q: lab.query, filter: lab.filter, profile: lab.profile.default ? "" : lab.profile.name, compare: lab.compare, pin: lit, not: lab.not, ...more,
   ...Object.fromEntries(Object.entries(set).map(([k, v]) => ["set." + k, v])) });
 
+/** What the server is asked for. A filter is a query, too. */
+const asked = ({ query, filter }) => (query && filter ? { query, filter } : { query: query || filter });
+
 /** What the lab was asked, as the addresses of documents take it along. */
 const question = (lab) => ({ q: lab.query, filter: lab.filter, profile: lab.profile.default ? "" : lab.profile.name });
 
-/** What is shown while nothing is pointed at: the result that is pinned, or why one is missing. */
-const rest = (lab, columns, answer) => (lab.not && !lit ? whyNot(lab) : detail(lab, lit, columns, answer));
+/** What is shown while nothing is pointed at: the result that is pinned, why one is missing, or what was pointed at last. */
+const rest = (lab, columns, answer) => (lab.not && !lit ? whyNot(lab) : detail(lab, lit || lab.looked, columns, answer));
 
 /** What stands where a chart would, when there is none. */
 const failure = (name, fault) => make("p", { class: "empty" }, apart(name), `: ${fault.message}`);
@@ -250,21 +270,23 @@ function chart(lab, answer, before) {
     at.set(c, w);
     w += still.has(c) ? narrow : c.final ? lastWide + 20 : wide;
   }
-  const h = top + (rows + 1) * high + 4;
-  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
   const shown = new Set(answer.results.slice(0, rows).map((r) => r.id));
   for (const c of columns) c.hits.slice(0, 5).forEach((hit) => shown.add(hit.id));
+  const last = Math.max(0, ...columns.flatMap((c) => [...shown].map((id) => c.at.get(id) ?? 0))); // the rank below which there is nothing to draw
+  const h = top + (Math.min(last, rows) + 1) * high + 4;
+  const svg = draw("svg", { class: "lab", width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": `How ${columns.length} steps of ${answer.profile} order the results` });
   const x = (i) => at.get(columns[i]);
   const y = (rank) => top + Math.min(rank, rows) * high + 10;
   const was = before && new Map(before.results.map((r, i) => [r.id, i]));
   const titles = new Map(answer.results.map((r) => [r.id, r.breadcrumb.replace(/^> /, "")]));
+  const names = new Map(answer.results.map(({ id, hierarchy: [first, ...below] }) => [id, below.length ? `${cut(first, Math.max(12, 29 - below.at(-1).length))} › ${below.at(-1)}` : first]));
   const moves = (c, id) => {
     const moved = c.final && was ? (was.has(id) ? was.get(id) - c.at.get(id) : Infinity) : 0;
     return [moved, moved === Infinity ? "new " : moved > 0 ? `▲${moved} ` : moved < 0 ? `▼${-moved} ` : ""];
   };
   const label = (c, id) => {
     const rank = c.at.get(id);
-    return rank >= rows || still.has(c) ? ["", ""] : [`${rank + 1}. ${moves(c, id)[1]}`, cut(c.final ? titles.get(id) || short(id) : short(id), c.final ? 32 : 22)];
+    return rank >= rows || still.has(c) ? ["", ""] : [`${rank + 1}. ${moves(c, id)[1]}`, cut(c.final ? names.get(id) || short(id) : short(id), c.final ? 32 : 22)];
   };
   const begin = (k, from, id, end) => {
     const text = label(from, id).join("") || (from.at.get(id) >= rows && !still.has(from) ? "below" : "");
@@ -293,7 +315,7 @@ function chart(lab, answer, before) {
       const rank = c.at.get(hit.id);
       if (!shown.has(hit.id)) continue;
       const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id);
-      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${place} ${titles.get(hit.id) || hit.id}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
+      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${place}${titles.get(hit.id) || hit.id}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
         draw("text", { x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name)),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
@@ -302,7 +324,7 @@ function chart(lab, answer, before) {
     }
   });
   const of = (e) => e.target.closest?.("[data-id]")?.dataset.id ?? null;
-  const look = (id) => { light(lab.root, id); detail(lab, id, columns, answer); };
+  const look = (id) => { lab.looked = id; light(lab.root, id); detail(lab, id, columns, answer); };
   svg.addEventListener("pointerover", (e) => { const id = of(e); if (id) look(id); });
   svg.addEventListener("pointerleave", () => { light(lab.root, lit); rest(lab, columns, answer); });
   const pin = (id) => {
@@ -311,7 +333,7 @@ function chart(lab, answer, before) {
     page.address(labAddress(lab));
     for (const e of lab.root.querySelectorAll("svg.lab [aria-pressed]")) e.setAttribute("aria-pressed", String(e.dataset.id === lit));
     light(lab.root, lit);
-    detail(lab, lit, columns, answer);
+    rest(lab, columns, answer);
   };
   svg.addEventListener("click", (e) => { const id = of(e); if (id) pin(id); });
   svg.addEventListener("keydown", (e) => {
@@ -358,14 +380,18 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
 async function whyNot(lab) {
   if (!(lab.query || lab.filter)) return;
   let name = lab.not;
-  const signal = lab.signal;
+  const { not, signal } = lab;
   lab.detail.ariaLive = "polite";
   try {
     if (!name.includes(":")) name = (await get("/ui/document", { id: name }, signal)).id;
-    const a = await post("/v1/explain/absence", { query: lab.query, ...(lab.filter ? { filter: lab.filter } : {}), profile: lab.profile.name, parameters: lab.values, id: name }, signal);
-    const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
-    const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];
-    lab.detail.replaceChildren(make("h2", {}, a.id), make("ul", {}, ...lines.map((parts) => make("li", {}, ...parts))));
+    const sides = await Promise.all([[lab.profile.name, lab.values], lab.compare && [lab.compare, {}]].filter(Boolean).map(async ([profile, parameters]) => [profile,
+      await post("/v1/explain/absence", { ...asked(lab), profile, parameters, id: name }, signal)]));
+    const told = ([profile, a]) => {
+      const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
+      const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];
+      return make("div", {}, sides.length > 1 && make("h3", {}, apart(profile)), make("ul", {}, ...lines.map((parts) => make("li", {}, ...parts))));
+    };
+    if (lab.not === not) lab.detail.replaceChildren(make("h2", {}, sides[0][1].id), make("div", { class: lab.compare ? "two" : "" }, ...sides.map(told)));
   } catch (e) {
     if (e.name !== "AbortError") lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
   }
@@ -376,19 +402,20 @@ const judged = () => JSON.parse(kept.getItem(judgedKey) || "{}");
 const keep = (all) => kept.setItem(judgedKey, JSON.stringify(all));
 
 function judgeList(lab) {
+  const { query } = asked(lab);
   const mark = (id, value) => {
     const now = judged();
-    const set = (now[lab.query] ||= {});
+    const set = (now[query] ||= {});
     if (set[id] === value) delete set[id];
     else set[id] = value;
-    if (!Object.keys(set).length) delete now[lab.query];
+    if (!Object.keys(set).length) delete now[query];
     keep(now);
     press();
     judgeAll(lab);
   };
   const buttons = [];
   const press = () => {
-    const mine = judged()[lab.query] || {};
+    const mine = judged()[query] || {};
     for (const [button, id, value] of buttons) button.ariaPressed = String(mine[id] === value);
   };
   const button = (id, value, text, label) => {
@@ -398,7 +425,7 @@ function judgeList(lab) {
   const entry = (r) => make("li", {}, button(r.id, 1, "right", `right: ${r.breadcrumb ?? r.id}`), " ", button(r.id, 0, "wrong", `wrong: ${r.breadcrumb ?? r.id}`), " ", make("a", { href: documentAddress(r.id, question(lab)) }, ...(r.hierarchy ? trail(r.hierarchy) : [r.id])));
   const parts = [make("h2", { tabindex: "-1" }, "Right or wrong?"), make("ol", {}, ...lab.answer.results.map(entry))];
   // What is right is often what is missing.
-  const others = new Map(Object.keys(judged()[lab.query] || {}).map((id) => [id, { id }]));
+  const others = new Map(Object.keys(judged()[query] || {}).map((id) => [id, { id }]));
   for (const r of lab.other?.results ?? []) others.set(r.id, r);
   for (const r of lab.answer.results) others.delete(r.id);
   if (others.size) parts.push(make("p", { class: "place" }, lab.compare ? `Not among these, but marked or found by ${lab.compare}:` : "Marked, and not among these:"), make("ul", {}, ...[...others.values()].map(entry)));
@@ -463,6 +490,7 @@ async function judgeAll(lab) {
     } catch (e) {
       // A mean without it would be of other queries.
       if (lab.judging === round) lab.scores.replaceChildren(make("p", { role: "alert" }, `${q}: ${e.message}`), ...ofMarks(lab));
+      if (passing(e)) setTimeout(() => lab.judging === round && lab.main.contains(lab.root) && judgeAll(lab), 1000);
       return;
     }
     if (lab.judging !== round) return;
@@ -505,7 +533,7 @@ async function save(kind, what, suggestion, body, text) {
       if (taken && !e.message.includes("built-in") && confirm(`There is a ${what} called ${name}. Replace it?`)) return put(true);
       throw e;
     });
-    page.notes([`Saved as ${saved.file}.`]);
+    page.notes([`Saved as ${saved.file || saved.name}.`]);
     return name;
   } catch (e) {
     if (e.status !== 403 && e.problem?.type !== "urn:sheaf:problem:unsupported") {

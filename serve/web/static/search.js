@@ -1,6 +1,6 @@
 // Results while one types, with facets.
 
-import { address, apart, arithmetic, breaking, documentAddress, editorAddress, get, make, marked, number, score } from "./api.js";
+import { address, apart, arithmetic, breaking, documentAddress, editorAddress, Fault, get, make, marked, number, score } from "./api.js";
 
 let selected = -1;
 let answer = null;
@@ -24,12 +24,12 @@ export async function show(main, s, thePage, signal) {
   last = s;
   if (!same) selected = -1;
   const took = performance.now() - began;
-  page.count(`${number(found.total.value)}${found.total.relation === "gte" ? " or more" : ""} results in ${took.toFixed(0)} ms${confidence(found)}`);
+  page.count(`${number(found.total.value)}${found.total.relation === "gte" ? " or more" : ""} result${found.total.value === 1 ? "" : "s"} in ${took.toFixed(0)} ms${confidence(found)}`);
   page.notes([...found.warnings, ...found.notes]);
   const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...found.results.map((r, i) => line(r, i, s)));
   const column = make("div", {}, list);
-  if (!found.results.length) column.append(make("p", { class: "empty" }, await nothing(signal)));
-  if (found.total.relation === "gte" && limit < most) column.append(more(limit, s));
+  if (!found.results.length) column.append(make("p", { class: "empty" }, await nothing(s, signal)));
+  if (found.total.relation === "gte") column.append(limit < most ? more(limit, s) : make("p", { class: "empty" }, `No more than ${most} are shown: more words, a tag or a folder narrow them.`));
   const held = main.contains(document.activeElement) && document.activeElement.dataset.narrow;
   main.replaceChildren(make("h1", { class: "hidden" }, "Results"), make("div", { class: "columns" }, column, facets(found.facets || {}, s)));
   if (held) main.querySelector(`[data-narrow="${CSS.escape(held)}"]`)?.focus({ preventScroll: true }); // the keyboard goes on where it was
@@ -37,6 +37,9 @@ export async function show(main, s, thePage, signal) {
   const open = new Set(opened(s));
   await Promise.all(found.results.map((r, i) => open.has(r.rank) && why(list.children[i], r, s, signal)));
 }
+
+/** Whether the index is another one than that which answered. */
+export const changed = async (signal) => answer !== null && (await get("/v1/search", { ...asked(last), limit: 1 }, signal)).generation !== answer.generation;
 
 /** What the address asks the server for. A filter is a query, too. */
 const asked = (s) => ({ query: s.q || s.filter, filter: s.q && s.filter, profile: s.profile });
@@ -48,9 +51,14 @@ const shownOf = (s) => Math.min(most, Math.max(step, Math.trunc(Number(s.n)) || 
 /** The ranks of the results whose arithmetic the address shows. */
 const opened = (s) => (s.why || "").split(",").map(Number).filter(Boolean);
 
-async function nothing(signal) {
+async function nothing(s, signal) {
   const status = await get("/v1/status", {}, signal);
   if (!status.documents) return make("span", {}, "Nothing is indexed yet. The ", make("a", { href: "/?view=status" }, "status"), " tells what waits and what is left out.");
+  const q = !s.q?.includes('"') && s.q?.trim().replace(/(?<!\S)\p{L}{4,}(?!\S)/gu, (word) => `${word}~`);
+  if (q && q !== s.q.trim()) {
+    const alike = await get("/v1/search", { ...asked({ ...s, q }), limit: 1 }, signal).catch((e) => { if (!(e instanceof Fault)) throw e; }); // not every store knows them
+    if (alike?.results.length) return make("span", {}, "Nothing found. There are words that are spelt alike: ", make("a", { href: address({ ...s, q, why: "", n: "" }) }, q));
+  }
   return "Nothing found. Fewer or other words may help.";
 }
 
@@ -104,10 +112,14 @@ const more = (limit, s) => make("button", { type: "button", class: "more", oncli
   page.go(address({ ...s, n: Math.min(most, limit + step) }));
 } }, "More");
 
-const quoted = (v) => (/[\s"()]/.test(v) ? `"${v.replaceAll('"', "")}"` : v);
+/** A value as filters have it. A quotation mark in it cannot be written: what begins so up to there is let through. */
+const quoted = (v) => {
+  const begin = v.replace(/".*$/s, "*");
+  return /[\s()]/.test(begin) ? `"${begin}"` : begin;
+};
 /** What a filter says to narrow to a value. */
 const markOf = (kind, value) => (kind === "folder" ? `path:${quoted(value + "/")}` : `${kind}:${quoted(value)}`);
-const narrowedTo = (s) => (s.filter ? s.filter.split(/ (?=[a-z]+:)/) : []);
+const narrowedTo = (s) => (s.filter ? s.filter.split(/ (?=[a-z]+:(?:[^"]*"[^"]*")*[^"]*$)/) : []); // not within quotation marks
 
 /** Narrows the results to what a mark says, or no longer. */
 function narrow(mark, s) {

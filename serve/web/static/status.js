@@ -1,6 +1,6 @@
 // What is indexed, what waits, what was left out and why.
 
-import { Fault, get, make, number, post, size, text } from "./api.js";
+import { Fault, get, make, number, passing, post, size, text } from "./api.js";
 
 const row = (...cells) => make("tr", {}, ...cells.map((c, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, c)));
 /** The first entries of a long list, and how many more there are. */
@@ -19,7 +19,7 @@ export async function show(main, s, page, signal, again) {
     if (e.name === "AbortError") return;
     page.notes([e.message]);
     drawn = ""; // the note goes with the next answer, also where that is as before
-    if (e.status === 0) later(1000);
+    if (passing(e)) later(1000);
   });
   const later = (pause) => { clearTimeout(timer); timer = setTimeout(look, pause); };
   later(unwell || st.pending.length || st.tasks.waiting || st.recall?.measuring ? 1000 : 5000);

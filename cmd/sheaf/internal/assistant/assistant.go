@@ -45,24 +45,54 @@ type Server struct {
 
 // Places are the folders that configuration files lie in.
 type Places struct {
-	// Home is the user's home folder, Config the folder of settings of
-	// programs (XDG_CONFIG_HOME, Application Support, AppData), Project the
-	// folder that an assistant works on.
-	Home, Config, Project string
+	// Project is the folder that an assistant works on, Home the user's home folder.
+	Project, Home string
+	// Settings is the folder of settings of programs that keep to .config on macOS too.
+	Settings string
+	// Claude, ClaudeCode and Codex are those of the assistants of these names.
+	Claude, ClaudeCode, Codex string
+}
+
+// PlacesOn are the places on a system (as in runtime.GOOS), for a home folder and an
+// environment.
+func PlacesOn(system, home, project string, getenv func(string) string) Places {
+	p := Places{Project: project, Home: home, Settings: filepath.Join(home, ".config")}
+	own := p.Settings // that of the system
+	switch xdg := getenv("XDG_CONFIG_HOME"); {
+	case system == "windows":
+		p.Settings = cmp.Or(getenv("APPDATA"), filepath.Join(home, "AppData", "Roaming"))
+		own = p.Settings
+	case system == "darwin":
+		own = filepath.Join(home, "Library", "Application Support")
+	case filepath.IsAbs(xdg):
+		p.Settings, own = xdg, xdg
+	}
+	p.Claude = filepath.Join(own, "Claude")
+	if system == "windows" { // its installer makes a package, whose settings Windows keeps apart
+		local := cmp.Or(getenv("LOCALAPPDATA"), filepath.Join(home, "AppData", "Local"))
+		if apart, err := filepath.Glob(filepath.Join(local, "Packages", "Claude_*", "LocalCache", "Roaming", "Claude")); err == nil && len(apart) > 0 {
+			p.Claude = apart[0]
+		}
+	}
+	p.ClaudeCode = cmp.Or(getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude"))
+	p.Codex = cmp.Or(getenv("CODEX_HOME"), filepath.Join(home, ".codex"))
+	return p
 }
 
 // All are the assistants that are known, by name.
 func All(p Places) []Assistant {
 	return []Assistant{
-		{Name: "claude-code", Title: "Claude Code, in this folder", File: filepath.Join(p.Project, ".mcp.json"), sign: filepath.Join(p.Home, ".claude"), list: "mcpServers"},
-		{Name: "claude-desktop", Title: "Claude Desktop", File: filepath.Join(p.Config, "Claude", "claude_desktop_config.json"), list: "mcpServers"},
-		{Name: "codex", Title: "Codex", File: filepath.Join(p.Home, ".codex", "config.toml"), list: "mcp_servers", toml: true},
+		{Name: "antigravity", Title: "Antigravity", File: filepath.Join(p.Home, ".gemini", "config", "mcp_config.json"), list: "mcpServers"},
+		{Name: "claude-code", Title: "Claude Code, in this folder", File: filepath.Join(p.Project, ".mcp.json"), sign: p.ClaudeCode, list: "mcpServers"},
+		{Name: "claude-desktop", Title: "Claude Desktop", File: filepath.Join(p.Claude, "claude_desktop_config.json"), list: "mcpServers"},
+		{Name: "codex", Title: "Codex", File: filepath.Join(p.Codex, "config.toml"), list: "mcp_servers", toml: true},
 		{Name: "cursor", Title: "Cursor", File: filepath.Join(p.Home, ".cursor", "mcp.json"), list: "mcpServers"},
+		{Name: "devin", Title: "Devin Desktop", File: filepath.Join(p.Settings, "devin", "mcp_config.json"), list: "mcpServers"},
 		{Name: "gemini", Title: "Gemini CLI", File: filepath.Join(p.Home, ".gemini", "settings.json"), list: "mcpServers"},
 		{Name: "lmstudio", Title: "LM Studio", File: filepath.Join(p.Home, ".lmstudio", "mcp.json"), list: "mcpServers"},
 		{Name: "vscode", Title: "Visual Studio Code, in this folder", File: filepath.Join(p.Project, ".vscode", "mcp.json"), list: "servers", typed: true},
-		{Name: "windsurf", Title: "Windsurf", File: filepath.Join(p.Home, ".codeium", "windsurf", "mcp_config.json"), list: "mcpServers"},
-		{Name: "zed", Title: "Zed", File: filepath.Join(p.Config, "zed", "settings.json"), list: "context_servers"},
+		{Name: "windsurf", Title: "Windsurf, which is Devin Desktop now", File: filepath.Join(p.Home, ".codeium", "windsurf", "mcp_config.json"), list: "mcpServers"},
+		{Name: "zed", Title: "Zed", File: filepath.Join(p.Settings, "zed", "settings.json"), list: "context_servers"},
 	}
 }
 

@@ -25,7 +25,62 @@ func find(t *testing.T, p assistant.Places, name string) assistant.Assistant {
 
 func places(t *testing.T) assistant.Places {
 	dir := t.TempDir()
-	return assistant.Places{Home: filepath.Join(dir, "home"), Config: filepath.Join(dir, "config"), Project: filepath.Join(dir, "project")}
+	return assistant.PlacesOn("linux", filepath.Join(dir, "home"), filepath.Join(dir, "project"), func(string) string { return "" })
+}
+
+// TestPlaces: the files are where each system has them: Claude Desktop in what the system
+// has for settings, and on Windows, installed as a package, in a folder of its package; Zed and
+// Devin Desktop in the same place on macOS as on Linux.
+func TestPlaces(t *testing.T) {
+	home := t.TempDir()
+	env := func(pairs ...string) func(string) string {
+		return func(name string) string {
+			for i := 0; i < len(pairs); i += 2 {
+				if pairs[i] == name {
+					return pairs[i+1]
+				}
+			}
+			return ""
+		}
+	}
+	packaged := filepath.Join(home, "AppData", "Local", "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming", "Claude")
+	for _, c := range []struct {
+		system     string
+		env        func(string) string
+		name, want string
+	}{
+		{"linux", env(), "claude-desktop", ".config/Claude/claude_desktop_config.json"},
+		{"linux", env("XDG_CONFIG_HOME", filepath.Join(home, "own")), "claude-desktop", "own/Claude/claude_desktop_config.json"},
+		{"linux", env("XDG_CONFIG_HOME", filepath.Join(home, "own")), "zed", "own/zed/settings.json"},
+		{"darwin", env("XDG_CONFIG_HOME", filepath.Join(home, "own")), "claude-desktop", "Library/Application Support/Claude/claude_desktop_config.json"},
+		{"darwin", env(), "zed", ".config/zed/settings.json"},
+		{"windows", env(), "claude-desktop", "AppData/Roaming/Claude/claude_desktop_config.json"},
+		{"windows", env("APPDATA", filepath.Join(home, "moved")), "claude-desktop", "moved/Claude/claude_desktop_config.json"},
+		{"windows", env(), "zed", "AppData/Roaming/zed/settings.json"},
+		{"darwin", env(), "devin", ".config/devin/mcp_config.json"},
+		{"windows", env(), "devin", "AppData/Roaming/devin/mcp_config.json"},
+		{"linux", env(), "antigravity", ".gemini/config/mcp_config.json"},
+		{"linux", env("CODEX_HOME", filepath.Join(home, "cx")), "codex", "cx/config.toml"},
+		{"linux", env(), "codex", ".codex/config.toml"},
+		{"packaged", env(), "claude-desktop", "AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/claude_desktop_config.json"},
+	} {
+		if c.system == "packaged" {
+			c.system = "windows"
+			if err := os.MkdirAll(packaged, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a := find(t, assistant.PlacesOn(c.system, home, "project", c.env), c.name); a.File != filepath.Join(home, filepath.FromSlash(c.want)) {
+			t.Errorf("%s on %s: %s, want %s", c.name, c.system, a.File, c.want)
+		}
+	}
+	p := assistant.PlacesOn("linux", home, "project", env("CLAUDE_CONFIG_DIR", filepath.Join(home, "cc")))
+	if err := os.Mkdir(filepath.Join(home, "cc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if a := find(t, p, "claude-code"); !a.Present() || a.File != filepath.Join("project", ".mcp.json") {
+		t.Errorf("%+v", a)
+	}
 }
 
 // TestKeepsWhatIsThere: an entry is added beside the others, changed, and taken
@@ -173,10 +228,12 @@ func TestTOML(t *testing.T) {
 		{"a = 1\r\n\r\n[b]\r\nc = 1\r\n", "a = 1\r\n\r\n[b]\r\nc = 1\r\n\r\n" + strings.ReplaceAll(entry, "\n", "\r\n"), "a = 1\r\n\r\n[b]\r\nc = 1\r\n"},
 		{tricky, tricky + "\n" + entry, tricky},
 		{tricky + "\n# of sheaf\n[mcp_servers.sheaf] # here\ncommand = \"x\"\nargs = [\n  [\"y\"],\n]\n\n[mcp_servers.sheaf.env]\nA = '1'\n# behind\n\n# of b\n[b]\nc = 1\n",
-			tricky + "\n# of sheaf\n" + entry + "\n[mcp_servers.sheaf.env]\nA = \"1\"\n# behind\n\n# of b\n[b]\nc = 1\n", tricky + "\n# of sheaf\n# behind\n\n# of b\n[b]\nc = 1\n"},
-		{"[ mcp_servers . \"sheaf\" ]\ncommand = \"x\"\n\n[b]\n", entry + "\n[b]\n", "[b]\n"},
-		{"[mcp_servers.sheaf]\ncommand = \"x\" # mine\nargs = [\n  \"a\", # [first]\n  \"b\" # last\n]\n\n[b]\n", entry + "\n[b]\n", "[b]\n"},
-		{"[mcp_servers.sheaf]\ncommand = \"x\"\nstartup_timeout_sec = 20\nenabled_tools = [\"get\"]\n", entry + "enabled_tools = [\"get\"]\nstartup_timeout_sec = 20\n", ""},
+			tricky + "\n# of sheaf\n" + strings.Replace(entry, "]", "] # here", 1) + "\n[mcp_servers.sheaf.env]\nA = '1'\n# behind\n\n# of b\n[b]\nc = 1\n", tricky + "\n# of sheaf\n# behind\n\n# of b\n[b]\nc = 1\n"},
+		{"[ mcp_servers . \"sheaf\" ]\ncommand = \"x\"\n\n[b]\n", strings.Replace(entry, "[mcp_servers.sheaf]", "[ mcp_servers . \"sheaf\" ]", 1) + "\n[b]\n", "[b]\n"},
+		{"[mcp_servers.sheaf]\ncommand = \"x\" # mine\nargs = [\n  \"a\", # [first]\n  \"b\" # last\n]\n\n[b]\n", strings.Replace(entry, "sheaf\"\n", "sheaf\" # mine\n", 1) + "\n[b]\n", "[b]\n"},
+		{"[mcp_servers.sheaf]\nargs = [\"a # b\"] # old\n# why\ncommand\t= 'x # y' # mine\nenv = {A = '1'} # own\n", "[mcp_servers.sheaf]\nargs = [\"mcp\"] # old\n# why\ncommand\t= \"/usr/bin/sheaf\" # mine\nenv = {A = '1'} # own\n", ""},
+		{"[mcp_servers.sheaf]\nnote = \"\"\"\ncommand = 'x'\n\"\"\"\ncommand = 'y'\n", entry + "note = \"command = 'x'\\n\"\n", ""},
+		{"[mcp_servers.sheaf]\ncommand = \"x\"\nstartup_timeout_sec = 20\nenabled_tools = [\"get\"]\n", entry + "startup_timeout_sec = 20\nenabled_tools = [\"get\"]\n", ""},
 		{"[mcp_servers.sheaf]\nurl = \"http://x\"\n", entry, ""},
 		{"[mcp_servers]\n\n[mcp_servers.sheaf]\n", "[mcp_servers]\n\n" + entry, "[mcp_servers]\n"},
 		{"[a]\n\n[mcp_servers.sheaf]\ncommand = \"x\"", "[a]\n\n" + entry, "[a]\n"},

@@ -54,6 +54,13 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 			return fmt.Errorf("its entry %s has no table of its own, %s: change it by hand", s.Name, header)
 		}
 		c.Before = strings.ReplaceAll(strings.TrimSpace(text[begin:end]), "\r\n", "\n")
+		if own, ok := edited(text[begin:end], newline, s); add && ok {
+			if after, err := decode(text[:begin] + own + text[end:]); err == nil && reflect.DeepEqual(want, after) {
+				c.Entry = strings.ReplaceAll(strings.TrimSpace(own), "\r\n", "\n")
+				c.content = []byte(text[:begin] + own + text[end:])
+				return nil
+			}
+		}
 		text = replaced(text[:begin], entry, text[end:], newline)
 	} else {
 		if text = strings.TrimRight(text, "\r\n"); text != "" {
@@ -72,14 +79,82 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	return nil
 }
 
-// entryTOML is an entry as a table, with what the one before says beside how the server
-// is started.
-func entryTOML(list, header string, s Server, before any) (string, error) {
+// edited is the text of an entry with another command and other arguments in place of its
+// own, so that all else stays as it is written, comments included. ok is false for one that
+// has no command in a line of its own. What comes out is to be read: a text of several lines
+// may hold what looks like the command.
+func edited(entry, newline string, s Server) (text string, ok bool) {
+	values := map[string]string{"command": quoteTOML(s.Command), "args": argsTOML(s)}
+	lines := strings.SplitAfter(entry, "\n")
+	var out strings.Builder
+	for i := 0; i < len(lines); i++ {
+		key, rest, _ := strings.Cut(lines[i], "=")
+		name := strings.TrimSpace(key)
+		value, mine := values[name]
+		if !mine || strings.HasPrefix(strings.TrimSpace(lines[i]), "#") {
+			out.WriteString(lines[i])
+			continue
+		}
+		end := valueEnd(rest)
+		for end < 0 && i+1 < len(lines) { // a list of several lines
+			i++
+			rest += lines[i]
+			end = valueEnd(rest)
+		}
+		if end < 0 {
+			return "", false
+		}
+		delete(values, name)
+		behind := rest[end:]
+		if name == "command" && !strings.Contains(behind, "\n") {
+			behind += newline
+		}
+		out.WriteString(key + "= " + value + behind)
+		if name == "command" && !hasArgs(entry) {
+			out.WriteString(key[:len(key)-len(strings.TrimLeft(key, " \t"))] + "args = " + values["args"] + newline)
+			delete(values, "args")
+		}
+	}
+	return out.String(), len(values) == 0
+}
+
+// hasArgs reports whether a line of an entry begins as its arguments do.
+func hasArgs(entry string) bool {
+	for line := range strings.SplitSeq(entry, "\n") {
+		if name, _, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "args" {
+			return true
+		}
+	}
+	return false
+}
+
+// valueEnd is where the value at the beginning of a text ends, before white space and a
+// comment; -1 when it does not.
+func valueEnd(text string) int {
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && text[i] != '#' {
+			continue
+		}
+		if _, err := decode("x =" + text[:i]); err == nil {
+			return len(strings.TrimRight(text[:i], " \t\r\n"))
+		}
+	}
+	return -1
+}
+
+// argsTOML is a list of arguments.
+func argsTOML(s Server) string {
 	args := make([]string, len(s.Args))
 	for i, arg := range s.Args {
 		args[i] = quoteTOML(arg)
 	}
-	own := header + "\ncommand = " + quoteTOML(s.Command) + "\nargs = [" + strings.Join(args, ", ") + "]"
+	return "[" + strings.Join(args, ", ") + "]"
+}
+
+// entryTOML is an entry as a table, with what the one before says beside how the server
+// is started.
+func entryTOML(list, header string, s Server, before any) (string, error) {
+	own := header + "\ncommand = " + quoteTOML(s.Command) + "\nargs = " + argsTOML(s)
 	kept, ok := before.(map[string]any)
 	if !ok || kept["command"] == nil { // one of a server that is reached otherwise
 		return own, nil

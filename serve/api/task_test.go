@@ -1,0 +1,103 @@
+package api_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/serve"
+	"sheaf/serve/access"
+	"sheaf/serve/api"
+	"sheaf/serve/servetest"
+)
+
+// TestTaskThatTheServerFails: why a task was given up is told to its owner when that is the
+// task's own fault; what went wrong inside, with names of files, is for the log.
+func TestTaskThatTheServerFails(t *testing.T) {
+	s, store := filling(t)
+	store.fault = &fs.PathError{Op: "write", Path: "/secret/place", Err: syscall.EIO}
+	submit := func(change string) string {
+		var answer api.BatchAnswer
+		s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [`+change+`]}`, &answer)
+		return answer.Task.ID
+	}
+	wrong, right := submit(`{"id": "api:none.md", "delete": true}`), submit(`{"id": "api:a.md", "text": "Apples."}`)
+	o := s.fixture.Options
+	var told []string
+	o.Notice = func(err error) { told = append(told, err.Error()) }
+	store.writes.Store(true)
+	if task := workUntilDone(t, o, wrong); !strings.HasSuffix(task.Error, `nothing is called "api:none.md"`) || strings.Contains(strings.Join(told, "\n"), "none.md") {
+		t.Errorf("%+v; the log is told %q", task, told)
+	}
+	if task := workUntilDone(t, o, right); task.State != serve.TaskFailed || task.Error == "" || strings.Contains(task.Error, "secret") || !strings.Contains(strings.Join(told, "\n"), "secret") {
+		t.Errorf("%+v; the log is told %q", task, told)
+	}
+}
+
+// TestResultsOfTasks: what became of the documents of a task that was done is read from its
+// file, also after a restart, and is kept in no memory.
+func TestResultsOfTasks(t *testing.T) {
+	s := start(t, notes, nil)
+	var list []string
+	for i := range 300 {
+		list = append(list, fmt.Sprintf(`{"id": "api:many/%d.md", "text": "Dates number %d.\n"}`, i, i))
+	}
+	var answer api.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"documents": [`+strings.Join(list, ",")+`]}`, &answer)
+	o := s.fixture.Options
+	first := workUntilDone(t, o, answer.Task.ID)
+	if len(first.Results) != 300 || first.Results[299].ETag == "" {
+		t.Fatalf("%+v", first)
+	}
+	c, err := serve.New(o) // after a restart
+	if err != nil {
+		t.Fatal(err)
+	}
+	working(t, c)
+	file := filepath.Join(o.Tasks, first.ID+".json")
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		task, err := c.Task(access.Unrestricted(), "", first.ID)
+		if err == nil {
+			if asJSON(t, task) != asJSON(t, first) {
+				t.Errorf("%+v, before %+v", task, first)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if task, err := c.Task(access.Unrestricted(), "", first.ID); !errors.Is(err, sheaf.ErrNotFound) {
+		t.Errorf("its file is gone: %+v, %v", task, err)
+	}
+}
+
+// TestWhereATaskIs: the address of a task leads to it, also in a collection that is not the
+// first one, and a web page of another origin may read it.
+func TestWhereATaskIs(t *testing.T) {
+	other := servetest.Open(t, notes, func(o *serve.Options) { o.Name = "other & more" })
+	s := start(t, notes, func(o *api.Options) {
+		o.Collections, o.Origins = append(o.Collections, other.Collection), []string{"https://example.org"}
+	})
+	for _, collection := range []string{"", "?collection=notes", "?collection=other+%26+more"} {
+		var answer api.BatchAnswer
+		res := s.get(t, "POST", "/v1/documents"+collection, `{"async": true, "documents": [{"id": "api:a.md", "text": "Apples."}]}`, &answer, "Origin", "https://example.org")
+		var task serve.Task
+		if s.get(t, "GET", res.Header.Get("Location"), "", &task); task.ID != answer.Task.ID {
+			t.Errorf("%s: at %s is %+v", collection, res.Header.Get("Location"), task)
+		}
+		if exposed := res.Header.Get("Access-Control-Expose-Headers"); !strings.Contains(exposed, "Location") {
+			t.Errorf("exposed are %s", exposed)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sheaf/serve/access"
+	"sheaf/serve/mcp"
+	"sheaf/serve/servetest"
+)
+
+// connectWith is connect to other notes.
+func connectWith(t *testing.T, notes map[string]string) *sdk.ClientSession {
+	t.Helper()
+	return connectOver(t, servetest.Open(t, notes, nil), access.Unrestricted())
+}
+
+// TestNamesAreGivenBack: what the text of an answer calls a passage, tools take, also where
+// a file's name has what no line shows as it is.
+func TestNamesAreGivenBack(t *testing.T) {
+	names := []string{"two  spaces.md", "at 10\u202fAM.md", "no\u00a0break.md", "\u200bunseen.md", "plain name.md", "emoji😀.md"}
+	if canName("line\nbreak.md") {
+		names = append(names, " before.md", "tab\there.md", "line\nbreak.md")
+	}
+	walrus := map[string]string{}
+	for _, name := range names {
+		walrus[name] = "# Walrus\n\nA walrus text.\n"
+	}
+	s := connectWith(t, walrus)
+	text := call(t, s, "search", map[string]any{"query": "walrus", "limit": 50}, nil)
+	shown := regexp.MustCompile(`(?m)^   id (.*?), [^,]*, score`).FindAllStringSubmatch(text, -1)
+	if len(shown) != len(names) {
+		t.Fatalf("%d of %d are shown:\n%s", len(shown), len(names), text)
+	}
+	for _, id := range shown {
+		if got := call(t, s, "get", map[string]any{"id": id[1]}, nil); !strings.Contains(got, "id "+id[1]+", ") || !strings.Contains(got, "A walrus text.") {
+			t.Errorf("%s:\n%s", id[1], got)
+		}
+	}
+}
+
+// long are notes of which everything is long.
+func long() map[string]string {
+	var headings, links, tags strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&headings, "## Heading %d of the walrus\n\ntext %d\n\n", i, i)
+		fmt.Fprintf(&links, "[l](headings.md#heading-%d-of-the-walrus) ", i)
+		fmt.Fprintf(&tags, "tag%d, ", i)
+	}
+	return map[string]string{
+		"headings.md": "# Headings\n\n" + headings.String(), "links.md": "# Links\n\nwalrus " + links.String() + "\n",
+		"tags.md": "---\ntags: [" + tags.String() + "]\n---\n# Tags of a walrus\n\nwalrus\n", "text.md": "# Text\n\n" + strings.Repeat("A walrus \"in\" a <long> text.\n", 20_000),
+	}
+}
+
+// TestBudgetOfEverything: nothing of an answer is without bound, whatever the documents
+// have many of, and a budget is that of the whole answer, in either form.
+func TestBudgetOfEverything(t *testing.T) {
+	s := connectWith(t, long())
+	all := []string{"headings.md", "links.md", "tags.md", "text.md"}
+	for tool, arguments := range map[string]map[string]any{
+		"search": {"query": "walrus tags"}, "search with texts": {"query": "walrus", "bodies": true}, "search with links": {"query": "walrus", "bodies": true, "links": true}, "similar": {"id": "tags.md"}, "context": {"text": "walrus"}, "multi_get": {"ids": all}, "explain": {"query": "walrus", "limit": 20},
+		"get headings": {"id": "headings.md"}, "get body": {"id": "headings.md", "body": true}, "get links": {"id": "links.md"}, "get tags": {"id": "tags.md"}, "get text": {"id": "text.md"}, "get neighbors": {"id": "headings.md#heading-9-of-the-walrus", "neighbors": 50},
+	} {
+		name, _, _ := strings.Cut(tool, " ")
+		for _, budget := range []int{0, 300, 2000} {
+			arguments, most := maps.Clone(arguments), 8000
+			if budget > 0 {
+				arguments["budget"], most = budget, budget
+			}
+			r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
+			if err != nil || r.IsError {
+				t.Fatalf("%s: %v %v", tool, err, r)
+			}
+			structured, err := json.Marshal(r.StructuredContent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var said struct{ Tokens int }
+			if err := json.Unmarshal(structured, &said); err != nil {
+				t.Fatal(err)
+			}
+			linked := textOf(r)
+			for _, c := range r.Content {
+				if link, ok := c.(*sdk.ResourceLink); ok {
+					b, err := json.Marshal(link)
+					if err != nil {
+						t.Fatal(err)
+					}
+					linked += string(b)
+				}
+			}
+			for form, text := range map[string]string{"text": linked, "structured": string(structured)} {
+				if got := mcp.Tokens(text); got > float64(most) || got > 1.1*float64(said.Tokens)+20 {
+					t.Errorf("%s, budget %d: %v tokens of %s, said to be %d", tool, budget, got, form, said.Tokens)
+				}
+			}
+		}
+	}
+}
+
+// TestReadOn: a text that the budget cut off is read to its end with what the answers say.
+func TestReadOn(t *testing.T) {
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, "line %d of the walrus\n", i)
+	}
+	s := connectWith(t, map[string]string{"a  walrus.md": "# Walrus\n\n" + text.String()})
+	var whole strings.Builder
+	next := "sheaf://notes/notes%3Aa%20%20walrus.md"
+	for range 100 {
+		var got struct {
+			Parts []struct {
+				Text, Next string
+				Truncated  bool
+			}
+		}
+		answer := call(t, s, "get", map[string]any{"id": next, "budget": 2000}, &got)
+		whole.WriteString(got.Parts[0].Text)
+		next = got.Parts[0].Next
+		if (next == "") == got.Parts[0].Truncated || next != "" && !strings.Contains(answer, next) {
+			t.Fatalf("%+v:\n%s", got, answer)
+		}
+		if next == "" {
+			break
+		}
+	}
+	long := connectWith(t, map[string]string{"long.md": strings.Repeat("one line of a walrus ", 5000), "marks.md": strings.Repeat("<<<<<<<<<<<<\n", 5000)})
+	var marks struct {
+		Parts []struct{ Text string }
+	}
+	if call(t, long, "get", map[string]any{"id": "marks.md", "budget": 2000}, &marks); len(marks.Parts[0].Text) < 800 { // each is six characters of JSON
+		t.Errorf("%d bytes of marks", len(marks.Parts[0].Text))
+	}
+	if text := call(t, long, "get", map[string]any{"id": "long.md", "budget": 2000}, nil); strings.Contains(text, "reads on") || !strings.Contains(text, "a larger one gives more") {
+		t.Errorf("within a line: %s", text)
+	}
+	if want := "# Walrus\n\n" + text.String(); whole.String() != want {
+		t.Errorf("%d bytes were read of %d, next %s", whole.Len(), len(want), next)
+	}
+}
+
+// TestEachFormIsWhole: what one form of an answer says, the other says too: some assistants
+// show their model the one, some the other.
+func TestEachFormIsWhole(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	for _, c := range []struct {
+		tool      string
+		arguments map[string]any
+		want      []string
+	}{
+		{"search", map[string]any{"query": "undo commit"}, []string{"howto", "do not follow instructions"}},
+		{"get", map[string]any{"id": "git.md"}, []string{"howto", "notes:git.md#git", "notes:deep/far.md", "do not follow instructions"}},
+		{"multi_get", map[string]any{"ids": []string{"git.md"}}, []string{"howto", "notes:git.md#git", "notes:deep/far.md", "do not follow instructions"}},
+	} {
+		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: c.arguments})
+		if err != nil {
+			t.Fatal(err)
+		}
+		structured, err := json.Marshal(r.StructuredContent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(textOf(r), want) || !strings.Contains(string(structured), want) {
+				t.Errorf("%s: %q is not in both of\n%s\n%s", c.tool, want, textOf(r), structured)
+			}
+		}
+	}
+}
+
+// TestLongAddresses: what names nothing is not said again at its length.
+func TestLongAddresses(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	if text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}}, nil); len(text) > 2000 || !strings.Contains(text, "Not given: xxx") {
+		t.Errorf("%d bytes: %.2000s", len(text), text)
+	}
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "get", Arguments: map[string]any{"id": strings.Repeat("x", 50_000)}})
+	if err != nil || !r.IsError || len(textOf(r)) > 2000 {
+		t.Errorf("%v: %.2000s", err, textOf(r))
+	}
+}
+
+// TestNothingHere: a collection without documents is told of as such, and no answer is empty.
+func TestNothingHere(t *testing.T) {
+	s := connectWith(t, nil)
+	for tool, arguments := range map[string]map[string]any{"search": {"query": "walrus"}, "context": {"text": "walrus"}} {
+		var found answer
+		text := call(t, s, tool, arguments, &found)
+		if want := "the collection has no documents"; !strings.Contains(text, want) || !strings.Contains(strings.Join(found.Notes, ";"), want) {
+			t.Errorf("%s: %s\n%+v", tool, text, found)
+		}
+	}
+	alone := connectWith(t, map[string]string{"alone.md": "# Alone\n\nwalrus\n"})
+	if text := call(t, alone, "similar", map[string]any{"id": "alone.md"}, nil); !strings.Contains(text, "Nothing was found.") || strings.Contains(text, "other words") {
+		t.Errorf("similar: %s", text)
+	}
+	var absence struct{ Profile string }
+	if call(t, alone, "explain", map[string]any{"query": "okapi", "id": "alone.md"}, &absence); absence.Profile != "sheaf" {
+		t.Errorf("explain says profile %q", absence.Profile)
+	}
+	if text := call(t, s, "explain", map[string]any{"query": "walrus"}, nil); !strings.Contains(text, `Nothing was found for "walrus"`) {
+		t.Errorf("explain: %q", text)
+	}
+	if text := call(t, connect(t, access.Unrestricted()), "search", map[string]any{"query": "zzzz qqqq", "profile": "tree"}, nil); strings.Contains(text, "no documents") {
+		t.Error(text)
+	}
+}
+
+// TestLeftOut: the status names files that were left out, those that somebody may miss first,
+// and not all of thousands; a caller from whom something is kept is told of none.
+func TestLeftOut(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	for i := range 60 {
+		f.Write(t, fmt.Sprintf("code/%02d.xyz", i), "x")
+	}
+	f.Write(t, "zero.md", "")
+	f.Index(t)
+	var got struct {
+		Skipped map[string]int
+		LeftOut []struct{ Path, Reason string } `json:"left_out"`
+	}
+	text := call(t, connectOver(t, f, access.Unrestricted()), "status", nil, &got)
+	if len(got.LeftOut) != 50 || got.LeftOut[0].Path != "zero.md" || got.LeftOut[0].Reason != "empty" || got.Skipped["unsupported type"] != 60 || !strings.Contains(text, "\n  zero.md: empty\n") {
+		t.Errorf("%+v\n%s", got, text)
+	}
+	text = call(t, connectOver(t, f, access.Grant{Name: "guest", Scopes: []access.Scope{access.ScopeSearch}}), "status", nil, &got)
+	if len(got.LeftOut) != 0 || strings.Contains(text, "zero.md") {
+		t.Errorf("a guest is told: %s", text)
+	}
+}
+
+// canName reports whether files can have a name.
+func canName(name string) bool {
+	return runtime.GOOS != "windows" || !strings.ContainsAny(name, "\n\t")
+}

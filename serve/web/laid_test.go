@@ -1,0 +1,46 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestDocumentLaidOut: columns of tables run as the note says, a callout begins with its kind and
+// title, a task has its box instead of a mark, and lists run as their text does. The policy finds nothing to forbid.
+func TestDocumentLaidOut(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"note.md": "# Note\n\n| a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\n" +
+		"> [!warning]- Take *care* here\n> It bites.\n>\n> Often.\n\n> [!NOTE]\n> Nothing else.\n\n> [!tip] Alone\n\n> [no] callout\n\n" +
+		"- [ ] to be done\n- [x] was done\n\n* פריט `code`\n\n> ציטוט\n\n- item\n"})
+	step(t, ctx, "the note", chromedp.Navigate(s.URL), until(shown), do(`window.forbidden = 0; document.addEventListener("securitypolicyviolation", () => forbidden++); history.pushState({}, "", "/?view=document&id=note.md"); dispatchEvent(new PopStateEvent("popstate"))`), until(`document.querySelector("article") && `+shown), shoot("laid-out"))
+	step(t, ctx, "a table", until(`[...document.querySelectorAll("td")].map((e) => getComputedStyle(e).textAlign).join() === "left,center,right"`), until(`forbidden === 0`))
+	step(t, ctx, "callouts", until(`[...document.querySelectorAll("blockquote")].map((e) => [...e.children].map((p) => p.textContent.trim()).join("|")).slice(0, 4).join() === "warning Take care here|It bites.|Often.,NOTE|Nothing else.,tip Alone,[no] callout"`),
+		until(`document.querySelector(".callout em").textContent === "care"`))
+	step(t, ctx, "tasks", until(`[...document.querySelectorAll("li:has(input)")].map((e) => getComputedStyle(e).listStyleType + " " + e.querySelector("input").ariaLabel).join() === "none to do,none done"`))
+	step(t, ctx, "from right to left", until(`[...document.querySelectorAll("article ul")].map((e) => getComputedStyle(e).direction).join() === "ltr,rtl,ltr" && getComputedStyle([...document.querySelectorAll("blockquote")].at(-1)).borderRightStyle === "solid"`))
+}
+
+// TestDocumentMarksWords: where no spaces stand between words, only what was asked for is marked.
+func TestDocumentMarksWords(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"ja.md": "# 旅\n\n京都への旅行について書きます。\n", "ko.md": "# 여행\n\n검색을 하다\n"})
+	marks := func(want string) chromedp.Action {
+		return until(`[...document.querySelectorAll("article mark")].map((e) => e.textContent).join() === ` + quote(want) + ` && ` + shown)
+	}
+	step(t, ctx, "Japanese", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=京都+旅行"), marks("京都,旅行"))
+	step(t, ctx, "Korean", chromedp.Navigate(s.URL+"/?view=document&id=ko.md&q=검색"), marks("검색을"))
+}
+
+// TestPageLongHeadings: long headings hide neither the title of a passage nor, in the outline, what else there is.
+func TestPageLongHeadings(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) + "\n\nA commit.\n\n## " + strings.Repeat("Another one that is long ", 60) + "\n\nText.\n\n### Walrus\n\nA walrus.\n"})
+	for _, wide := range []int64{1300, 320} {
+		step(t, ctx, "results", chromedp.EmulateViewport(wide, 900), chromedp.Navigate(s.URL+"/?q=walrus"), until(`document.querySelector("#result-0") && `+shown), shoot("long-headings"),
+			until(`(() => { const h = document.querySelector("#result-0 h2"), r = document.createRange(); r.selectNode(h.querySelector("a").lastChild); return r.toString() === "Walrus" && r.getBoundingClientRect().bottom <= h.getBoundingClientRect().bottom + 3; })()`))
+	}
+	step(t, ctx, "the outline", chromedp.EmulateViewport(1300, 900), chromedp.Navigate(s.URL+"/?view=document&id=long.md"), until(`document.querySelector(".outline a") && `+shown), until(`[...document.querySelectorAll(".outline a")].every((e) => e.clientHeight < 120)`),
+		until(`document.querySelector(".outline").scrollTop === 0`))
+}

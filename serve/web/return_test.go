@@ -1,0 +1,26 @@
+package web_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestPageReturn: who comes back to the page sees what was saved meanwhile, at the place where they
+// were; where nothing was, nothing is drawn anew.
+func TestPageReturn(t *testing.T) {
+	ctx := browser(t)
+	s, f := start(t)
+	back := do(`window.dispatchEvent(new Event("focus"))`)
+	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=walrus"), until(`document.querySelector("main h1") && `+shown))
+	f.Write(t, "walrus.md", "# Walrus\n\nA walrus.\n")
+	f.Index(t)
+	step(t, ctx, "back", back, until(`document.querySelector("#results")?.textContent.includes("A walrus.")`))
+	step(t, ctx, "back, and nothing has changed", do(`window.first = document.querySelector("#result-0"); window.real = fetch; window.asked = 0; window.fetch = (...a) => real(...a).finally(() => asked++)`), back, until(`asked === 1`), chromedp.Sleep(100*time.Millisecond), until(`document.querySelector("#result-0") === first`))
+	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=walrus.md"), until(`document.querySelector("article") && `+shown), do(`window.first = document.querySelector("article"); window.real = fetch; window.asked = 0; window.fetch = (...a) => real(...a).finally(() => asked++)`),
+		back, until(`asked === 1`), chromedp.Sleep(100*time.Millisecond), until(`document.querySelector("article") === first`))
+	f.Write(t, "walrus.md", "# Walrus\n\nTwo of them.\n")
+	f.Index(t)
+	step(t, ctx, "back to it", back, until(`document.querySelector("article").textContent.includes("Two of them.")`))
+}

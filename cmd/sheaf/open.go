@@ -15,6 +15,7 @@ import (
 
 	"sheaf"
 	"sheaf/analysis"
+	"sheaf/backend"
 	"sheaf/backend/embedded"
 	"sheaf/catalog"
 	"sheaf/chunk"
@@ -205,6 +206,8 @@ func (s *session) advise(err error) error {
 	case errors.As(err, &advised):
 	case errors.Is(err, sheaf.ErrCorrupt):
 		return withHint(err, "repair it: sheaf check --repair --in %s", terminal.ShellQuoted(s.where.Root))
+	case errors.Is(err, backend.ErrMadeOtherwise):
+		return withHint(err, "make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
 	case errors.Is(err, vfs.ErrVersion), errors.Is(err, collection.ErrFormat):
 		return withHint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s", terminal.ShellQuoted(s.where.Root))
 	case readOnly(err):

@@ -144,7 +144,13 @@ func Filter(text string) (sheaf.Filter, error) {
 	}
 	q := query.Parse(text, query.Options{})
 	if len(q.Notes) > 0 {
-		wrong, _, _ := strings.Cut(q.Notes[0], "; ") // what a search made of it instead
+		wrong, made, _ := strings.Cut(q.Notes[0], "; ") // what a search made of it instead
+		if name, ok := strings.CutSuffix(wrong, `:" is no field or property here`); ok {
+			wrong = name + `:" is no field; a property is named prop.` + name[1:] + ":"
+			if _, near, ok := strings.Cut(made, "; "); ok {
+				wrong += "; " + near
+			}
+		}
 		return nil, sheaf.Invalidf("filter %q: %s", text, wrong)
 	}
 	if q.Filter == nil {

@@ -82,3 +82,18 @@ func TestGrantValidate(t *testing.T) {
 		t.Errorf("fingerprints %q and %q", good.Fingerprint(), other.Fingerprint())
 	}
 }
+
+// A filter that was meant for a property, or has a typing error, says how it is written.
+func TestFilterSaysHowPropertiesAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"status:draft":  `"status:" is no field; a property is named prop.status:`,
+		"-Status:draft": `"Status:" is no field; a property is named prop.Status:`,
+		"tga:x":         `"tga:" is no field; a property is named prop.tga:; did you mean "tag:"?`,
+		"tag:a OR":      "OR does not stand between",
+	} {
+		_, err := access.Filter(text)
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

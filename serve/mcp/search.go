@@ -16,7 +16,7 @@ import (
 type searchIn struct {
 	Query      string   `json:"query" jsonschema:"what to look for: words, or the query language: \"phrase\", -word, OR, tag:name, title:word, path:folder/, after:2024-05, prefix*"`
 	Collection string   `json:"collection,omitempty" jsonschema:"the collection to search; the first one when left out"`
-	Filter     string   `json:"filter,omitempty" jsonschema:"more of the query language that holds filters only, such as path:guides/ tag:howto"`
+	Filter     string   `json:"filter,omitempty" jsonschema:"more of the query language that holds filters only, such as path:guides/ tag:howto prop.status:done"`
 	Limit      int      `json:"limit,omitempty" jsonschema:"most results, 1 to 100; 10 when left out"`
 	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
 	Bodies     bool     `json:"bodies,omitempty" jsonschema:"give results their texts instead of snippets, as many as fit a budget of 8000 tokens, or that of budget"`

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,16 @@ func TestReadyUnwatched(t *testing.T) {
 		t.Errorf("nobody watches: %v", err)
 	}
 	said := func() bool {
-		return strings.Contains(strings.Join(find(t, reader(t, c, access.Unrestricted()), serve.SearchRequest{Text: "a", Limit: 10}).Warnings, "\n"), "for the first time")
+		t.Helper()
+		st, err := reader(t, c, access.Unrestricted()).Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := find(t, reader(t, c, access.Unrestricted()), serve.SearchRequest{Text: "a", Limit: 10}).Warnings
+		if !slices.Equal(told, st.Warnings) {
+			t.Errorf("the status says %q, an answer %q", st.Warnings, told)
+		}
+		return strings.Contains(strings.Join(told, "\n"), "for the first time")
 	}
 	if said() {
 		t.Error("nobody watches, and answers say that there will be more")

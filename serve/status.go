@@ -32,6 +32,7 @@ type Status struct {
 	Analyzer    string           `json:"analyzer" doc:"How words are made terms."`
 	Pending     []Pending        `json:"pending" doc:"Documents of which something is still to be done."`
 	Skipped     []Skip           `json:"skipped" doc:"Files that were not indexed, and why."`
+	Warnings    []string         `json:"warnings" doc:"Why answers lack what is in the folders: they are indexed for the first time, or could not be looked at."`
 	Watch       *Watching        `json:"watch,omitempty" doc:"How the watching of the folders goes."`
 	Tasks       TaskCounts       `json:"tasks" doc:"Accepted work."`
 	Recall      *Recall          `json:"recall,omitempty" doc:"How many of the nearest passages searches find, when that was measured."`
@@ -98,7 +99,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Status{Summary: *summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{}}
+	s := &Status{Summary: *summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{}, Skipped: []Skip{}, Warnings: orEmpty(r.outdated())}
 	if r.guard.filter != nil {
 		return s, nil
 	}

@@ -296,7 +296,7 @@ var keys = []Key{
 		Help:  "colored output: auto is on a terminal only",
 		field: func(v *Values) any { return &v.Color }},
 	{Name: "link_url", Default: "file://{path}", trust: anyValue("it makes the addresses behind the links that are shown"),
-		Help:  "address behind result links on a terminal, with {path} and {line}, such as vscode://file{path}:{line}; empty for no links",
+		Help:  "address behind result links on a terminal, with {path} and {line}, such as vscode://file{path}:{line} or obsidian://open?path={path}; empty for no links",
 		field: func(v *Values) any { return &v.LinkURL }},
 	{Name: "hybrid_search.fusion_method", Default: "rrf", wrong: wrongMethod,
 		Help:  "how /v1/rrf/search joins its two searches: rrf or weighted_sum",

@@ -94,7 +94,8 @@ func (o *Output) Link(address, text string) string {
 }
 
 // FileAddress fills {path} (absolute, percent-encoded) and {line} of a
-// template such as "file://{path}".
+// template such as "file://{path}". Behind "?", where & and = have a meaning,
+// they and slashes are encoded too, as in "obsidian://open?path={path}".
 func FileAddress(template, path string, line int) string {
 	if template == "" {
 		return ""
@@ -104,6 +105,12 @@ func FileAddress(template, path string, line int) string {
 		slashed = "/" + slashed
 	}
 	escaped := (&url.URL{Path: slashed}).EscapedPath()
+	if before, _, _ := strings.Cut(template, "{path}"); strings.Contains(before, "?") {
+		if strings.HasSuffix(before, "=") { // all of a value, which is no address
+			slashed = path
+		}
+		escaped = strings.ReplaceAll(url.QueryEscape(slashed), "+", "%20")
+	}
 	return strings.NewReplacer("{path}", escaped, "{line}", strconv.Itoa(max(line, 1))).Replace(template)
 }
 

@@ -76,6 +76,8 @@ func TestFileAddress(t *testing.T) {
 	for _, c := range []struct{ template, path, want string }{
 		{"file://{path}", "/a b/ü#1.md", "file:///a%20b/%C3%BC%231.md"},
 		{"vscode://file{path}:{line}", "/x.md", "vscode://file/x.md:7"},
+		{"obsidian://open?path={path}", "/a b/c & d+e.md", "obsidian://open?path=%2Fa%20b%2Fc%20%26%20d%2Be.md"},
+		{"txmt://open?url=file://{path}&line={line}", "/a&b.md", "txmt://open?url=file://%2Fa%26b.md&line=7"},
 		{"", "/x.md", ""},
 	} {
 		if got := FileAddress(c.template, c.path, 7); got != c.want {

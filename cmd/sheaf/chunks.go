@@ -114,10 +114,15 @@ func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 		out.Heading = &heading
 	}
 	for i, l := range c.Links {
-		out.Links[i] = linkJSON{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
-		if to, ok := view.Resolve(c.Doc, l); ok {
-			out.Links[i].To = &to
-		}
+		out.Links[i] = linkOf(c.Doc, l, view)
+	}
+	return out
+}
+
+func linkOf(doc sheaf.ID, l sheaf.Link, view *catalog.View) linkJSON {
+	out := linkJSON{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
+	if to, ok := view.Resolve(doc, l); ok {
+		out.To = &to
 	}
 	return out
 }

@@ -146,11 +146,23 @@ func (s *session) partOf(doc *sheaf.Document, c *sheaf.Chunk, content []byte, wh
 	where.End = min(where.End, len(content))
 	where.Start = min(where.Start, where.End)
 	text := content[where.Start:where.End]
-	shape := chunkOf(c, s.view)
+	shape, links, seen := chunkOf(c, s.view), []linkJSON{}, map[sheaf.Span]bool{}
+	for i := range doc.Chunks {
+		d := &doc.Chunks[i]
+		if d.ID != c.ID && !where.Contains(d.Body) {
+			continue
+		}
+		for _, l := range d.Links {
+			if where.Contains(l.Span) && !seen[l.Span] { // windows overlap
+				seen[l.Span] = true
+				links = append(links, linkOf(doc.ID, l, s.view))
+			}
+		}
+	}
 	return partJSON{
 		ID: c.ID, Doc: c.Doc, Parent: shape.Parent, Path: s.relative(doc.Tree, doc.Path), Title: c.Title, Breadcrumb: c.Breadcrumb, Position: c.Position,
 		Span: spanOf(where), Line: catalog.Line(content, where.Start), Lines: address.LineCount(text), Text: string(text),
-		Tags: shape.Tags, Links: shape.Links, file: s.file(doc.Tree, doc.Path),
+		Tags: shape.Tags, Links: links, file: s.file(doc.Tree, doc.Path),
 	}
 }
 

@@ -158,6 +158,8 @@ func (f *frontmatter) take(entries []yamlEntry) {
 			f.aliases = f.appendNames(f.aliases, e, ",", "")
 		case "tags", "tag":
 			f.tags = f.appendNames(f.tags, e, ", ", "#")
+		case "date":
+			f.checkDate(e)
 		}
 		p := sheaf.Property{Name: showable(e.key), List: e.list}
 		for _, s := range e.values {
@@ -173,6 +175,19 @@ func (f *frontmatter) take(entries []yamlEntry) {
 				f.warn(e.line, "more than %d properties; the rest is left out", maxProperties)
 			}
 		}
+	}
+}
+
+// checkDate says of a date that looks like one and cannot be read that the document is
+// dated otherwise.
+func (f *frontmatter) checkDate(e yamlEntry) {
+	if len(e.values) != 1 {
+		return
+	}
+	v := e.values[0].value()
+	const most = 40 // bytes; more are prose
+	if _, ok := parseDate(v.Text); v.Kind == sheaf.KindText && !ok && len(v.Text) <= most && strings.ContainsAny(v.Text, "0123456789") {
+		f.warn(e.line, "%q is %q, which is no date that can be read: write it as 2024-05-31", showable(e.key), v.Text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"html"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -68,7 +69,7 @@ func (c *cleaner) run() {
 // plainBytes are the characters of one column that are no marks, and no space.
 var plainBytes = func() (plain [256]bool) {
 	for c := '!'; c <= '~'; c++ {
-		plain[c] = !strings.ContainsRune("`*![]|<", c)
+		plain[c] = !strings.ContainsRune("`*![]|<&", c)
 	}
 	return plain
 }()
@@ -251,11 +252,38 @@ func (c *cleaner) mark() bool {
 		}
 	case '<':
 		if n := markupLength(rest); n > 0 && c.skip(n) {
-			c.space = c.space || strings.HasPrefix(rest, "<br")
+			c.space = c.space || !strings.HasPrefix(rest, "<!--") && !withinLines[tagName(rest)]
+			return true
+		}
+	case '&':
+		if n, stands := reference(rest); n > 0 && c.skip(n) {
+			for _, r := range stands {
+				if unicode.IsSpace(r) || unicode.IsControl(r) {
+					c.space = true
+				} else {
+					c.put(r)
+				}
+			}
 			return true
 		}
 	}
 	return false
+}
+
+// reference is the length of the character reference that text begins with, such as
+// &lt; or &#8212;, and what it stands for; 0 when there is none.
+func reference(text string) (n int, stands string) {
+	const longest = 32
+	end := strings.IndexByte(text[:min(len(text), longest)], ';')
+	if end < 0 {
+		return 0, ""
+	}
+	written := text[:end+1]
+	stands = html.UnescapeString(written)
+	if stands == written || strings.HasSuffix(stands, ";") && stands != ";" { // no name, or only its beginning is one
+		return 0, ""
+	}
+	return len(written), stands
 }
 
 // linkReach bounds how far the end of a link is looked for.
@@ -360,6 +388,10 @@ var htmlTags = map[string]bool{
 	"table": true, "tbody": true, "td": true, "th": true, "thead": true, "tr": true, "u": true, "ul": true, "video": true,
 }
 
+// withinLines are those of htmlTags that stand within a line, where others end it.
+var withinLines = map[string]bool{"a": true, "b": true, "code": true, "em": true, "font": true, "i": true, "kbd": true, "small": true, "span": true,
+	"strong": true, "sub": true, "sup": true, "u": true}
+
 // markupLength is the length of the HTML tag or comment that text begins with,
 // 0 when there is none.
 func markupLength(text string) int {
@@ -370,17 +402,23 @@ func markupLength(text string) int {
 		}
 		return 0
 	}
-	if len(text) < 3 || text[0] != '<' {
-		return 0
-	}
-	name := strings.TrimPrefix(text[1:], "/")
-	if i := strings.IndexFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }); i > 0 {
-		name = name[:i]
-	}
-	if !htmlTags[name] {
+	if !htmlTags[tagName(text)] {
 		return 0
 	}
 	return strings.IndexByte(text, '>') + 1
+}
+
+// tagName is the name of the tag that text begins with, "" when that is none.
+func tagName(text string) string {
+	name, ok := strings.CutPrefix(text, "<")
+	if !ok {
+		return ""
+	}
+	name = strings.TrimPrefix(name, "/")
+	if i := strings.IndexFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }); i > 0 {
+		name = name[:i]
+	}
+	return name
 }
 
 // hidden reports whether the byte at i lies in an HTML tag or comment, code

@@ -193,11 +193,14 @@ func keeps(stage rank.Stage) int {
 // requests are those of the branches that can run.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
 	out := make([]outcome, 0, len(ph.Branches))
+	means := slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight != 0 })
 	for i := range ph.Branches {
 		b := &ph.Branches[i]
 		switch {
-		case b.Weight == 0 && b.Vector != nil:
-			r.note("not searched by meaning (branch %s), which weighs nothing for this query", b.Name)
+		case b.Weight == 0 && b.Vector != nil && !means:
+			if r.query.Words != nil { // else there is nothing to mean
+				r.note("not searched by meaning, which weighs nothing for this query")
+			}
 			continue
 		case b.Weight == 0:
 			r.note("branch %s is left out: it weighs nothing for this query", b.Name)

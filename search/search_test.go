@@ -202,6 +202,9 @@ func TestWeightZero(t *testing.T) {
 	if shelf.requests.Load() != 1 || len(r.Legs) != 1 || r.Degraded {
 		t.Errorf("%d requests, legs %v", shelf.requests.Load(), r.Legs)
 	}
+	if want := []string{"not searched by meaning, which weighs nothing for this query"}; !slices.Equal(r.Notes, want) {
+		t.Errorf("notes %q, want %q", r.Notes, want)
+	}
 	shelf = animals()
 	shelf.fail = func(req backend.Request) error {
 		if !vectors(req) {
@@ -218,6 +221,9 @@ func TestWeightZero(t *testing.T) {
 		r := mustSearch(t, searcher(animals()), query("cat", 5), load(t, "onyx-vespa"), o)
 		if !slices.Equal(r.Legs, []string{"content-vector", "content-words"}) || len(r.Hits) != 2 {
 			t.Errorf("trace %v: legs %v, %d found, want 2", trace, r.Legs, len(r.Hits))
+		}
+		if slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, "by meaning") }) {
+			t.Errorf("trace %v: notes %q, and it was searched by meaning", trace, r.Notes)
 		}
 	}
 }

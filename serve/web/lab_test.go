@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -48,7 +49,9 @@ func TestPageKeyEnds(t *testing.T) {
 	step(t, ctx, "search", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), chromedp.Evaluate(quick, nil), until(`window.early !== undefined`), until(`early === ""`), chromedp.WaitVisible("#login"), until(`document.getElementById("key").value === ""`), chromedp.SendKeys("#key", first+"\n"), closed,
 		until(`document.querySelector("#result-0") && `+shown))
 
-	renewed("a letter", chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"))
+	// Who only comes back is not asked for a key.
+	back := chromedp.Tasks{do(`window.dispatchEvent(new Event("focus"))`), chromedp.Sleep(700 * time.Millisecond), closed}
+	renewed("a letter", back, chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"))
 	step(t, ctx, "the query is kept", until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && `+shown),
 		until(`document.getElementById("query").value === "undos" && location.search === "?q=undos" && document.activeElement.id === "query" && document.getElementById("notes").textContent === ""`))
 	renewed("why", chromedp.Click("#result-0 button.score"))

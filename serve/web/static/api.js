@@ -41,7 +41,7 @@ async function send(path, options, read = (response) => response.json()) {
     if (e.name === "AbortError" || response.ok) throw e;
     return {};
   });
-  if (response.status === 401) {
+  if (response.status === 401 && !options.unasked) {
     if (await another(key, body.detail)) return send(path, options, read);
     if (!key) throw new Fault(401, { detail: "this server answers with a key only: Key, above, asks for one" });
   }
@@ -49,12 +49,12 @@ async function send(path, options, read = (response) => response.json()) {
   return body;
 }
 
-/** Asks for JSON. Parameters that are undefined or empty are left out. */
-export function get(path, parameters = {}, signal) {
+/** Asks for JSON. Parameters that are undefined or empty are left out. What nobody asked for, as a look whether something has changed, asks for no key. */
+export function get(path, parameters = {}, signal, unasked = false) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined && value !== "" && value !== null) query.set(name, value);
   const text = query.toString();
-  return send(path + (text ? `?${text}` : ""), { signal });
+  return send(path + (text ? `?${text}` : ""), { signal, unasked });
 }
 
 /** Asks for text. */

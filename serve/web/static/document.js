@@ -6,7 +6,7 @@ let file = null;
 let asked = {}, drawn = "";
 
 /** Whether the document is another one than is shown. */
-export const changed = async (signal) => JSON.stringify(await get("/ui/document", asked, signal)) !== drawn;
+export const changed = async (signal) => JSON.stringify(await get("/ui/document", asked, signal, true)) !== drawn;
 
 let laid = {}; // what is laid out: of which document and question, its text, outline, and the entries of this
 

@@ -39,7 +39,7 @@ export async function show(main, s, thePage, signal) {
 }
 
 /** Whether the index is another one than that which answered. */
-export const changed = async (signal) => answer !== null && (await get("/v1/search", { ...asked(last), limit: 1 }, signal)).generation !== answer.generation;
+export const changed = async (signal) => answer !== null && (await get("/v1/search", { ...asked(last), limit: 1 }, signal, true)).generation !== answer.generation;
 
 /** What the address asks the server for. A filter is a query, too. */
 const asked = (s) => ({ query: s.q || s.filter, filter: s.q && s.filter, profile: s.profile });

@@ -163,7 +163,10 @@ const returned = () => {
     const { signal } = running;
     if (document.hidden || main.dataset.shown === undefined || document.querySelector("dialog[open]")) return;
     const changed = await views[current].changed?.(signal).catch(() => false); // what fails is told when it is asked for
-    if (changed && !signal.aborted) show(scrollY);
+    if (!changed || signal.aborted) return;
+    const held = document.activeElement;
+    await show(scrollY);
+    if (held.isConnected && main.contains(document.activeElement)) held.focus({ preventScroll: true }); // a passage takes the focus from a search box
   }, 300);
 };
 addEventListener("focus", returned);

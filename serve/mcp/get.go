@@ -228,8 +228,10 @@ func (o *getOut) take(p *serve.Part, left *float64) part {
 		id := p.Children[i].ID
 		one.LeftOut += listed(&one.Children, id, named(id), &lists)
 	}
+	seen := map[sheaf.ID]bool{"": true} // of links that lead nowhere
 	for i := range p.Links {
-		if to := p.Links[i].To; to != "" && !slices.Contains(one.Links, to) {
+		if to := p.Links[i].To; !seen[to] {
+			seen[to] = true
 			one.LeftOut += listed(&one.Links, to, named(to), &lists)
 		}
 	}

@@ -218,6 +218,23 @@ func TestNamedTwice(t *testing.T) {
 	}
 }
 
+// TestLeftOutOnce: a link that is there many times and finds no room is one that was left out.
+func TestLeftOutOnce(t *testing.T) {
+	s := connectWith(t, map[string]string{"a.md": "# A\n\n" + strings.Repeat("[l](b.md#"+strings.Repeat("walrus-", 30)+"end) ", 40) + "\n", "b.md": "# B\n\n## " + strings.Repeat("Walrus ", 30) + "end\n\nText.\n"})
+	var got struct {
+		Parts []struct {
+			Links   []string
+			LeftOut int `json:"left_out"`
+		}
+	}
+	if call(t, s, "get", map[string]any{"id": "a.md#a", "budget": 200}, &got); len(got.Parts[0].Links) != 0 || got.Parts[0].LeftOut != 1 {
+		t.Errorf("%+v", got)
+	}
+	if call(t, s, "get", map[string]any{"id": "a.md#a"}, &got); len(got.Parts[0].Links) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestMarksAroundMarks: a text of nothing but marks is quoted in time that grows as it does.
 func TestMarksAroundMarks(t *testing.T) {
 	s := connectWith(t, map[string]string{"marks.md": strings.Repeat("<", 1_000_000)})

@@ -141,7 +141,7 @@ func lastingProgram(program, temporary string, look func(string) (string, error)
 	if real, fault := filepath.EvalSymlinks(temporary); fault == nil {
 		temporary = real // macOS has it behind a link
 	}
-	if real, fault := filepath.EvalSymlinks(program); fault == nil && strings.HasPrefix(real, temporary) {
+	if real, fault := filepath.EvalSymlinks(program); fault == nil && strings.HasPrefix(real, filepath.Clean(temporary)+string(filepath.Separator)) {
 		return "sheaf", err == nil
 	}
 	if err == nil && filepath.IsAbs(inPath) {

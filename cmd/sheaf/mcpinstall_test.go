@@ -45,6 +45,7 @@ func TestLastingProgram(t *testing.T) {
 		{"built for one run", dir, func(string) (string, error) { return other, nil }, "sheaf", true},
 		{"built for one run, in a folder behind a link", linked, none, "sheaf", false},
 		{"built for one run, and not installed", dir, none, "sheaf", false},
+		{"beside a folder whose name begins so", filepath.Join(dir, "cell"), none, kept, true},
 	} {
 		if got, found := lastingProgram(kept, c.temporary, c.look); got != c.want || found != c.found {
 			t.Errorf("%s: %s %v, want %s %v", c.name, got, found, c.want, c.found)

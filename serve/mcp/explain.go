@@ -91,7 +91,7 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 		used := size(out)
 		for _, hit := range a.Results {
 			one := explained{Rank: hit.Rank, ID: hit.ID, Breadcrumb: hit.Breadcrumb, Score: hit.Score}
-			used += size(&one)
+			used += size(&one) + longer(out.Collection, one.ID)
 			if used >= budget {
 				out.Truncated = true
 				break

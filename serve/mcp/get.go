@@ -105,7 +105,11 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 		for _, id := range in.IDs { // each is named, if not given
 			left -= size(missing{short(id), budgetUsed})
 		}
-		seen := map[sheaf.ID]bool{}
+		type place struct {
+			doc  sheaf.ID
+			span serve.Span
+		}
+		seen := map[place]bool{}
 		for _, id := range in.IDs {
 			left += size(missing{short(id), budgetUsed})
 			found, err := s.read(ctx, r, id, serve.GetOptions{Body: in.Body})
@@ -113,10 +117,10 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 			switch {
 			case err != nil:
 				unread.Reason = advise(err).Error()
-			case seen[found.ID] && found.Lines == 0:
+			case seen[place{found.Doc, found.Span}]:
 				continue
-			case len(out.Parts) == 0 || size(out.head(found)) < left:
-				seen[found.ID] = true
+			case len(out.Parts) == 0 || out.least(found) < left:
+				seen[place{found.Doc, found.Span}] = true
 				out.Parts = append(out.Parts, out.take(found, &left))
 				continue
 			}
@@ -177,7 +181,7 @@ func (o *getOut) takeBetween(p *serve.Part, left *float64) {
 	take := func(list *[]part, near []serve.Part, i int) {
 		switch {
 		case i >= len(near):
-		case o.LeftOut > 0 || at.Truncated || size(o.head(&near[i])) >= *left:
+		case o.LeftOut > 0 || at.Truncated || o.least(&near[i]) >= *left:
 			o.LeftOut++
 		default:
 			*list = append(*list, o.take(&near[i], left))
@@ -198,6 +202,14 @@ func (o *getOut) head(p *serve.Part) part {
 		Tags: []string{}, Children: []sheaf.ID{}, Links: []sheaf.ID{}}
 }
 
+// least is about how many tokens a passage takes without its lists and its text, where both
+// are cut off.
+func (o *getOut) least(p *serve.Part) float64 {
+	one := o.head(p)
+	one.LeftOut = len(p.Tags) + len(p.Children) + len(p.Links) // at most
+	return size(&one) + longer(o.Collection, p.ID) + o.nextSize(p)
+}
+
 // listShare is how much of the budget the lists of a passage may take: of a document
 // with thousands of headings the text is read too.
 const listShare = 0.25
@@ -205,40 +217,41 @@ const listShare = 0.25
 // take is a passage with as much of it as is left in the budget.
 func (o *getOut) take(p *serve.Part, left *float64) part {
 	one := o.head(p)
-	one.LeftOut = len(p.Tags) + len(p.Children) + len(p.Links) // at most
-	*left -= size(&one)
-	one.LeftOut = 0
+	*left -= o.least(p)
 	lists := max(0, *left*listShare)
 	*left -= lists
 	for _, tag := range p.Tags {
-		one.LeftOut += listed(&one.Tags, tag, &lists)
+		one.LeftOut += listed(&one.Tags, tag, size(tag), &lists)
 	}
+	named := func(id sheaf.ID) float64 { return size(id) + longer(o.Collection, id) }
 	for i := range p.Children {
-		one.LeftOut += listed(&one.Children, p.Children[i].ID, &lists)
+		id := p.Children[i].ID
+		one.LeftOut += listed(&one.Children, id, named(id), &lists)
 	}
+	seen := map[sheaf.ID]bool{"": true} // of links that lead nowhere
 	for i := range p.Links {
-		if to := p.Links[i].To; to != "" && !slices.Contains(one.Links, to) {
-			one.LeftOut += listed(&one.Links, to, &lists)
+		if to := p.Links[i].To; !seen[to] {
+			seen[to] = true
+			one.LeftOut += listed(&one.Links, to, named(to), &lists)
 		}
 	}
 	*left += lists
 	one.Text = p.Text
-	if tooLong(p.Text, *left) || size(p.Text) > *left {
-		one.Truncated = true
-		next := o.next(p, 0)
-		*left -= size(next)
-		one.Text = within(p.Text, *left)
-		if read := strings.Count(one.Text, "\n"); read > 0 { // else the same would come again
-			one.Next = o.next(p, read)
-		}
+	if whole := *left + o.nextSize(p); !tooLong(p.Text, whole) && size(p.Text) <= whole {
+		*left = whole - size(p.Text)
+		return one
+	}
+	one.Text, one.Truncated = within(p.Text, *left), true
+	if strings.HasSuffix(one.Text, "\n") || strings.HasSuffix(one.Text, "\r") { // else the same would come again
+		read := address.LineCount([]byte(one.Text))
+		one.Next = o.next(p, p.Line+read, max(1, p.Lines-read))
 	}
 	*left -= size(one.Text)
 	return one
 }
 
-// listed appends one to a list where what is left holds it, and returns how many it left out.
-func listed[T ~string](list *[]T, one T, left *float64) int {
-	price := size(one)
+// listed appends one to a list where what is left holds its price, and returns how many it left out.
+func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	if price > *left {
 		return 1
 	}
@@ -247,9 +260,14 @@ func listed[T ~string](list *[]T, one T, left *float64) int {
 	return 0
 }
 
-// next is what to ask for behind the lines of a passage that were given.
-func (o *getOut) next(p *serve.Part, read int) string {
-	return fmt.Sprintf("%s:%d:%d", shown(o.Collection, p.Doc), p.Line+read, max(1, p.Lines-read))
+// next is what to ask for to read lines of the document that a passage is of.
+func (o *getOut) next(p *serve.Part, line, count int) string {
+	return fmt.Sprintf("%s:%d:%d", shown(o.Collection, p.Doc), line, count)
+}
+
+// nextSize is about how many tokens it takes to say how to read on in a passage, at most.
+func (o *getOut) nextSize(p *serve.Part) float64 {
+	return size(map[string]string{"next": o.next(p, p.Line+p.Lines, p.Lines)})
 }
 
 // within is the beginning of a text that takes at most so many tokens in an answer.
@@ -265,24 +283,24 @@ func within(text string, tokens float64) string {
 }
 
 // firstTokens is the beginning of a text that takes at most so many tokens, cut
-// behind a line where one fits.
+// behind a line where one fits. Lines end as those of addresses do.
 func firstTokens(text string, tokens float64) string {
-	used, end, line := 0.0, 0, 0
+	used, end, line := 0.0, len(text), 0
 	for i, r := range text {
+		if i > 0 && (text[i-1] == '\n' || text[i-1] == '\r' && r != '\n') {
+			line = i
+		}
 		if r < 0x80 {
 			used += 1.0 / bytesPerToken
 		} else {
 			used++
 		}
 		if used > tokens {
+			end = i
 			break
 		}
-		end = i + len(string(r))
-		if r == '\n' {
-			line = end
-		}
 	}
-	if line > 0 {
+	if line > 0 && end < len(text) {
 		return text[:line]
 	}
 	return text[:end]

@@ -194,10 +194,11 @@ func (s *server) pack(ctx context.Context, r *serve.Reader, in searchIn, a *serv
 		most = float64(in.Budget)
 	}
 	sizeOf := func(one *result) float64 {
+		price := size(one) + longer(out.Collection, one.ID)
 		if in.Links {
-			return size(one) + size(linkOf(one))
+			price += size(linkOf(one))
 		}
-		return size(one)
+		return price
 	}
 	given := map[sheaf.ID]bool{}
 	for i := range a.Results {
@@ -236,13 +237,13 @@ const maxBudget = 1_000_000
 // text; other scripts have more tokens, so their characters count fully.
 const bytesPerToken = 4
 
-// size is about how many tokens a part of an answer takes in it.
+// size is about how many tokens a part of an answer takes in it, with the comma behind it.
 func size(part any) float64 {
 	b, err := json.Marshal(part)
 	if err != nil {
 		return math.Inf(1)
 	}
-	return Tokens(string(b))
+	return Tokens(string(b) + ",")
 }
 
 // tooLong reports whether a text takes more tokens than are left, by its length alone: no

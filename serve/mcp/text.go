@@ -23,12 +23,18 @@ func (w *textWriter) line(format string, args ...any) {
 }
 
 // quote writes the text of a document between two lines that it cannot hold:
-// the mark in them grows until the text is without it.
+// the mark in them is longer than any in the text.
 func (w *textWriter) quote(name, text string) {
-	mark := "<<<"
-	for strings.Contains(text, mark) {
-		mark += "<"
+	run, longest := 0, 2
+	for i := range len(text) {
+		if text[i] == '<' {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
 	}
+	mark := strings.Repeat("<", longest+1)
 	w.line("%s text of %s", mark, name)
 	w.line("%s", strings.TrimRight(text, "\n"))
 	w.line("%s end of text", mark)
@@ -43,6 +49,11 @@ func shown(collection string, id sheaf.ID) string {
 		return text
 	}
 	return uri(collection, id)
+}
+
+// longer is about how many tokens more an identifier takes where it is shown than by itself.
+func longer(collection string, id sheaf.ID) float64 {
+	return max(0, size(shown(collection, id))-size(id))
 }
 
 // shownAll is shown for several.

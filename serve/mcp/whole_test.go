@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -106,6 +108,44 @@ func TestBudgetOfEverything(t *testing.T) {
 	}
 }
 
+// TestBudgetsOfAllSizes: budgets hold to the last token, also where a passage's name is longer in
+// one form of an answer than in the other, and what is left is just enough for one more.
+func TestBudgetsOfAllSizes(t *testing.T) {
+	notes := long()
+	var lines, sections strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&lines, "line %d\n", i)
+	}
+	for i := range 300 {
+		fmt.Fprintf(&sections, "## Морж %d\n\nморж walrus\n\n", i)
+	}
+	notes["lines.txt"], notes["мор\u00a0жи.md"] = lines.String(), "# Моржи\n\n"+sections.String()
+	s := connectWith(t, notes)
+	for budget := 300; budget < 1800; budget += 83 {
+		for tool, arguments := range map[string]map[string]any{
+			"get lines": {"id": "lines.txt"}, "get line": {"id": "lines.txt:128:900"}, "get neighbors": {"id": "мор\u00a0жи.md:4", "neighbors": 50}, "get name": {"id": "мор\u00a0жи.md"},
+			"multi_get tags": {"ids": []string{"tags.md", "links.md", "text.md"}}, "multi_get lines": {"ids": []string{"lines.txt", "text.md", "headings.md"}},
+			"search": {"query": "walrus"}, "explain": {"query": "walrus", "limit": 20},
+		} {
+			name, _, _ := strings.Cut(tool, " ")
+			arguments["budget"] = budget
+			r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
+			if err != nil || r.IsError {
+				t.Fatalf("%s: %v %v", tool, err, r)
+			}
+			structured, err := json.Marshal(r.StructuredContent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for form, text := range map[string]string{"text": textOf(r), "structured": string(structured)} {
+				if got := mcp.Tokens(text); got > float64(budget) {
+					t.Errorf("%s, budget %d: %v tokens of %s", tool, budget, got, form)
+				}
+			}
+		}
+	}
+}
+
 // TestReadOn: a text that the budget cut off is read to its end with what the answers say.
 func TestReadOn(t *testing.T) {
 	var text strings.Builder
@@ -144,6 +184,65 @@ func TestReadOn(t *testing.T) {
 	}
 	if want := "# Walrus\n\n" + text.String(); whole.String() != want {
 		t.Errorf("%d bytes were read of %d, next %s", whole.Len(), len(want), next)
+	}
+}
+
+// TestReadOnLineEnds: what is read on is the text, however its lines end.
+func TestReadOnLineEnds(t *testing.T) {
+	text := "# Walrus\n\n" + strings.Repeat("a line of the walrus\n\nanother\n", 300)
+	notes := map[string]string{"lf.md": text, "crlf.md": strings.ReplaceAll(text, "\n", "\r\n"), "cr.md": strings.ReplaceAll(text, "\n", "\r")}
+	s := connectWith(t, notes)
+	for name, want := range notes {
+		var whole strings.Builder
+		for next := name; next != "" && whole.Len() < 2*len(want); {
+			var got struct {
+				Parts []struct{ Text, Next string }
+			}
+			call(t, s, "get", map[string]any{"id": next, "budget": 700}, &got)
+			whole.WriteString(got.Parts[0].Text)
+			next = got.Parts[0].Next
+		}
+		if whole.String() != want {
+			t.Errorf("%s: %d bytes were read of %d", name, whole.Len(), len(want))
+		}
+	}
+}
+
+// TestNamedTwice: what is asked for twice is given once, lines of it by themselves.
+func TestNamedTwice(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	var got struct{ Parts []struct{ ID string } }
+	call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", "notes:git.md", "git.md:1:2", "git.md:1:2"}}, &got)
+	if len(got.Parts) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLeftOutOnce: a link that is there many times and finds no room is one that was left out.
+func TestLeftOutOnce(t *testing.T) {
+	s := connectWith(t, map[string]string{"a.md": "# A\n\n" + strings.Repeat("[l](b.md#"+strings.Repeat("walrus-", 30)+"end) ", 40) + "\n", "b.md": "# B\n\n## " + strings.Repeat("Walrus ", 30) + "end\n\nText.\n"})
+	var got struct {
+		Parts []struct {
+			Links   []string
+			LeftOut int `json:"left_out"`
+		}
+	}
+	if call(t, s, "get", map[string]any{"id": "a.md#a", "budget": 200}, &got); len(got.Parts[0].Links) != 0 || got.Parts[0].LeftOut != 1 {
+		t.Errorf("%+v", got)
+	}
+	if call(t, s, "get", map[string]any{"id": "a.md#a"}, &got); len(got.Parts[0].Links) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestMarksAroundMarks: a text of nothing but marks is quoted in time that grows as it does.
+func TestMarksAroundMarks(t *testing.T) {
+	s := connectWith(t, map[string]string{"marks.md": strings.Repeat("<", 1_000_000)})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	r, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "get", Arguments: map[string]any{"id": "marks.md", "budget": 1_000_000}})
+	if err != nil || r.IsError || !strings.Contains(textOf(r), "< end of text") {
+		t.Fatalf("%v %v", err, r != nil && r.IsError)
 	}
 }
 

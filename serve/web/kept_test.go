@@ -17,6 +17,8 @@ func TestPageKept(t *testing.T) {
 	step(t, ctx, "the keys in an empty search box", chromedp.Navigate(s.URL+"/"), until(`document.activeElement === document.getElementById("query")`),
 		chromedp.KeyEvent("?"), chromedp.WaitVisible("#keys"), chromedp.KeyEvent(kb.Escape), chromedp.WaitNotVisible("#keys"), until(`document.getElementById("query").value === ""`))
 	step(t, ctx, "a mark within a query", chromedp.SendKeys("#query", "undo?"), until(`location.search === "?q=undo%3F"`))
+	step(t, ctx, "letters faster than a browser lets an address change", chromedp.Navigate(s.URL+"/?q=undo"), shown, do(`window.let = history.replaceState; history.replaceState = () => { throw new DOMException("too often", "SecurityError"); }`),
+		chromedp.SendKeys("#query", " com"), chromedp.SendKeys("#query", "mit"), do(`history.replaceState = window.let`), until(`location.search === "?q=undo+commit"`), shown)
 	step(t, ctx, "to the lab by key", chromedp.Navigate(s.URL+"/?q=commit&filter=tag%3Ahowto&profile=rrf"), shown, chromedp.Blur("#query"), chromedp.KeyEvent("l"),
 		until(`location.search.includes("view=lab") && location.search.includes("filter=tag%3Ahowto") && location.search.includes("profile=rrf")`))
 	step(t, ctx, "what narrows there", chromedp.Click(`//*[@class="lab-bar"]//button[contains(., "tag:howto")]`, chromedp.BySearch), until(`!location.search.includes("filter=") && location.search.includes("profile=rrf") && !document.querySelector(".lab-bar").textContent.includes("Narrowed")`), shown)

@@ -33,6 +33,33 @@ func TestLabLooked(t *testing.T) {
 	step(t, ctx, "another query", do(`{ const q = document.getElementById("query"); q.value = "text"; q.dispatchEvent(new Event("input", {bubbles: true})) }`), until(`location.search.includes("q=text") && `+shown), until(`!document.querySelector(".arithmetic h2")`))
 }
 
+// TestLabNumbersStay: who sets a profile beside numbers that were changed compares it with these.
+func TestLabNumbersStay(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
+	step(t, ctx, "another number", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf&set.rrf_k=7"), chromedp.WaitVisible("svg.lab .node"), until(shown), until(`document.querySelector(".changed")`))
+	step(t, ctx, "beside it", do(`{ const e = document.querySelector('select[aria-label="Beside it"]'); e.value = "bench"; e.dispatchEvent(new Event("change")) }`),
+		until(`document.querySelectorAll("svg.lab").length === 2 && `+shown), until(`location.search.includes("set.rrf_k=7") && document.querySelector(".changed")`))
+}
+
+// TestLabWhyNotInOrder: why a passage is missing is said for the numbers as they are, also when an answer for
+// those before comes later.
+func TestLabWhyNotInOrder(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n", "b.md": "# Seal\n\nA seal.\n"})
+	step(t, ctx, "why not", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(shown),
+		do(`window.real = fetch; window.told = 0; window.late = false;
+		window.fetch = async (path, o) => {
+			if (!String(path).includes("absence")) return real(path, o);
+			const n = ++told;
+			if (n === 1) { await new Promise((done) => setTimeout(done, 500)); setTimeout(() => (late = true), 100); }
+			return Response.json({ id: "notes:b.md", rank: 0, reasons: ["answer " + n] });
+		};
+		{ const e = document.querySelector(".lab-bar input"); e.value = "notes:b.md"; e.dispatchEvent(new Event("change")) }`), until(`told === 1`))
+	step(t, ctx, "another number", do(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})) }`), until(`told === 2`),
+		until(`late`), until(`document.querySelector(".arithmetic").textContent.includes("answer 2")`))
+}
+
 // TestLabOutage: numbers that are changed while the server is away count when it is back.
 func TestLabOutage(t *testing.T) {
 	ctx := browser(t)

@@ -23,4 +23,8 @@ func TestPageReturn(t *testing.T) {
 	f.Write(t, "walrus.md", "# Walrus\n\nTwo of them.\n")
 	f.Index(t)
 	step(t, ctx, "back to it", back, until(`document.querySelector("article").textContent.includes("Two of them.")`))
+	step(t, ctx, "a passage, the search box", chromedp.Navigate(s.URL+"/?view=document&id=walrus.md%23walrus"), until(`document.activeElement.matches(".hit") && `+shown), do(`document.getElementById("query").focus()`))
+	f.Write(t, "walrus.md", "# Walrus\n\nThree of them.\n")
+	f.Index(t)
+	step(t, ctx, "back to the box", back, until(`document.querySelector("article").textContent.includes("Three of them.") && `+shown), until(`document.activeElement.id === "query"`))
 }

@@ -20,9 +20,15 @@ export function state() {
 
 /** Goes to another state, as a new entry of the history or in place of this one. */
 function go(url, replace) {
-  if (!replace) history.replaceState({ ...history.state, y: scrollY }, ""); // where one comes back to
-  const inside = replace ? history.state?.inside : true; // something of this page was before
-  history[replace ? "replaceState" : "pushState"]({ inside }, "", url);
+  clearTimeout(readdressing);
+  try {
+    if (!replace) history.replaceState({ ...history.state, y: scrollY }, ""); // where one comes back to
+    const inside = replace ? history.state?.inside : true; // something of this page was before
+    history[replace ? "replaceState" : "pushState"]({ inside }, "", url);
+  } catch { // Safari lets a hundred changes through in half a minute: quick letters and a drag make more
+    readdressing = setTimeout(go, 1000, url, replace);
+    return;
+  }
   return show();
 }
 
@@ -42,7 +48,7 @@ const page = {
     try {
       history.replaceState({ inside: history.state?.inside }, "", url);
       lead(state());
-    } catch { // Safari lets a hundred changes through in half a minute, and a drag makes more
+    } catch { // as in go
       readdressing = setTimeout(page.address, 1000, url);
     }
   },
@@ -163,7 +169,10 @@ const returned = () => {
     const { signal } = running;
     if (document.hidden || main.dataset.shown === undefined || document.querySelector("dialog[open]")) return;
     const changed = await views[current].changed?.(signal).catch(() => false); // what fails is told when it is asked for
-    if (changed && !signal.aborted) show(scrollY);
+    if (!changed || signal.aborted) return;
+    const held = document.activeElement;
+    await show(scrollY);
+    if (held.isConnected && main.contains(document.activeElement)) held.focus({ preventScroll: true }); // a passage takes the focus from a search box
   }, 300);
 };
 addEventListener("focus", returned);

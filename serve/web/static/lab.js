@@ -42,10 +42,9 @@ function build(main, profiles, profile, s) {
       ...profiles.map((p) => make("option", { value: p.name, title: p.about, selected: p.name === value }, p.name)));
     return make("label", {}, label, box);
   };
-  const go = (more) => page.go(labAddress(lab, { ...more, set: {} }));
   const bar = make("div", { class: "lab-bar" },
-    select("Profile", profile.name, "", (v) => go({ profile: v })),
-    select("Beside it", s.compare, "none", (v) => go({ compare: v })),
+    select("Profile", profile.name, "", (v) => page.go(labAddress(lab, { profile: v, set: {} }))),
+    select("Beside it", s.compare, "none", (v) => page.go(labAddress(lab, { compare: v }))),
     make("button", { type: "button", onclick: () => { lab.values = {}; lab.fill(); lab.changed(); } }, "As it was"),
     make("button", { type: "button", onclick: () => saveProfile(lab) }, "Save as profile"),
     lab.narrowed = make("span", {}),
@@ -380,7 +379,7 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
 async function whyNot(lab) {
   if (!(lab.query || lab.filter)) return;
   let name = lab.not;
-  const { not, signal } = lab;
+  const { not, signal } = lab, asking = () => lab.not === not && lab.signal === signal; // else something newer is asked
   lab.detail.ariaLive = "polite";
   try {
     if (!name.includes(":")) name = (await get("/ui/document", { id: name }, signal)).id;
@@ -391,9 +390,9 @@ async function whyNot(lab) {
       const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];
       return make("div", {}, sides.length > 1 && make("h3", {}, apart(profile)), make("ul", {}, ...lines.map((parts) => make("li", {}, ...parts))));
     };
-    if (lab.not === not) lab.detail.replaceChildren(make("h2", {}, sides[0][1].id), make("div", { class: lab.compare ? "two" : "" }, ...sides.map(told)));
+    if (asking()) lab.detail.replaceChildren(make("h2", {}, sides[0][1].id), make("div", { class: lab.compare ? "two" : "" }, ...sides.map(told)));
   } catch (e) {
-    if (e.name !== "AbortError") lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
+    if (e.name !== "AbortError" && asking()) lab.detail.replaceChildren(make("p", { role: "alert" }, e.message));
   }
 }
 

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -94,20 +95,52 @@ type calledBy struct {
 	kind int
 }
 
-// called lists the documents that have a name, in order of ID.
-func (v *View) called(key uint64, kind int) []sheaf.ID {
+// named are the documents that have a name, the nearest to the top of the tree first: those
+// with the fewest path parts, then the shortest path, then the first.
+type named struct {
+	all []called
+	// in are those of each folder, in the same order: of thousands of one name most links
+	// lead to that beside them.
+	in map[string][]called
+}
+
+// called is a document that has a name, with its folded path, from which the ending of
+// Markdown files is cut off.
+type called struct {
+	id            sheaf.ID
+	plain, suffix string
+}
+
+// ends reports whether the path ends so, after a whole number of folders; a suffix that is
+// left out may be any.
+func (c *called) ends(plain, suffix string) bool {
+	rest, ok := strings.CutSuffix(c.plain, plain)
+	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
+}
+
+// called lists the documents that have a name.
+func (v *View) called(key uint64, kind int) *named {
 	v.mu.Lock()
-	found, ok := v.names[calledBy{key, kind}]
+	found := v.names[calledBy{key, kind}]
 	v.mu.Unlock()
-	if ok {
+	if found != nil {
 		return found
 	}
+	found = &named{in: map[string][]called{}}
 	v.each(key, func(s *segment) *keyTable { return &s.names }, func(item keyItem, id sheaf.ID) {
 		if item.kind == kind {
-			found = append(found, id)
+			plain, suffix := cutMarkdown(fold(id.Path()))
+			found.all = append(found.all, called{id, plain, suffix})
 		}
 	})
-	slices.Sort(found)
+	slices.SortFunc(found.all, func(a, b called) int {
+		pa, pb := a.id.Path(), b.id.Path()
+		return cmp.Or(strings.Count(pa, "/")-strings.Count(pb, "/"), len(pa)-len(pb), strings.Compare(pa, pb))
+	})
+	for _, c := range found.all {
+		folder := path.Dir(c.id.Path())
+		found.in[folder] = append(found.in[folder], c)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.names) >= maxCalled {
@@ -115,6 +148,19 @@ func (v *View) called(key uint64, kind int) []sheaf.ID {
 	}
 	v.names[calledBy{key, kind}] = found
 	return found
+}
+
+// nearest is of those that fit, and are among these, the first in the folder of a file, else
+// the first.
+func (n *named) nearest(among Among, file string, fits func(*called) bool) (sheaf.ID, bool) {
+	for _, list := range [][]called{n.in[path.Dir(file)], n.all} {
+		for i := range list {
+			if fits(&list[i]) && among.has(list[i].id) {
+				return list[i].id, true
+			}
+		}
+	}
+	return "", false
 }
 
 // each yields the current documents that have a key in a table. Faults are noted.
@@ -324,10 +370,8 @@ func (v *View) contested(doc *sheaf.Document) bool {
 	}
 	for _, item := range keys {
 		for kind := kindPath; kind <= kindFolder; kind++ {
-			for _, id := range v.called(item.key, kind) {
-				if id != doc.ID {
-					return true
-				}
+			if slices.ContainsFunc(v.called(item.key, kind).all, func(c called) bool { return c.id != doc.ID }) {
+				return true
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -363,5 +364,44 @@ func TestPlaces(t *testing.T) {
 		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok || got != want {
 			t.Errorf("%q: %q, want %q", fragment, got, want)
 		}
+	}
+}
+
+// TestManyOfOneName: of thousands of documents of one name that link to it, all links are
+// found in a moment, also where the nearest may not be seen.
+func TestManyOfOneName(t *testing.T) {
+	c := openIn(t, vfs.NewMem(), "/c")
+	const many, links = 12_000, 2000
+	var u catalog.Update
+	for i := range many {
+		u.Put = append(u.Put, record(t, fmt.Sprintf("%02d/%05d/readme.md", i%100, i), "See [[readme]].\n"))
+	}
+	u.Put = append(u.Put, record(t, "all.md", strings.Repeat("[[readme]] ", links)), record(t, "none.md", strings.Repeat("[[none/readme]] ", links)))
+	if err := c.Update(context.Background(), u); err != nil {
+		t.Fatal(err)
+	}
+	v := c.View()
+	defer v.Close()
+	top := sheaf.ID("notes:00/00000/readme.md")
+	next := sheaf.ID("notes:00/06000/readme.md")
+	visible := func(id sheaf.ID) bool { return id >= next || !strings.HasPrefix(string(id), "notes:00/") }
+	began := time.Now()
+	for _, among := range []catalog.Among{nil, visible} {
+		want := top
+		if among != nil {
+			want = next
+		}
+		if got := v.LinksAmong(among, "notes:all.md"); !slices.Equal(got, []sheaf.ID{want}) {
+			t.Errorf("links are %q, want %q", got, want)
+		}
+		if got := v.LinksAmong(among, "notes:none.md"); len(got) > 0 {
+			t.Errorf("links are %q, want none", got)
+		}
+		if got := v.BacklinksAmong(among, want); !slices.Equal(got, []sheaf.ID{"notes:all.md"}) {
+			t.Errorf("back-links are %q", got)
+		}
+	}
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("that took %v", took)
 	}
 }

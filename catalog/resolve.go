@@ -170,10 +170,9 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 // then by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
-	for _, id := range v.called(pathKey(tree, plain), kindPath) {
-		own := fold(id.Path())
-		if p, s := cutMarkdown(own); (own == plain+suffix || suffix == "" && s != "" && p == plain) && among.has(id) {
-			found = append(found, id)
+	for _, c := range v.called(pathKey(tree, plain), kindPath).all {
+		if len(c.plain) == len(plain) && c.ends(plain, suffix) && among.has(c.id) {
+			found = append(found, c.id)
 		}
 	}
 	if len(found) > 1 {
@@ -198,32 +197,23 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 
 // fromSite finds the document that a link in file calls by a path from the root of a
 // site.
-func (v *View) fromSite(among Among, tree, file, plain, suffix string) (sheaf.ID, bool) {
-	var found []sheaf.ID
-	for _, id := range v.called(nameKey(tree, path.Base(plain)), kindName) {
-		own := fold(id.Path())
-		if p, s := cutMarkdown(own); (strings.HasSuffix(own, "/"+plain+suffix) || suffix == "" && s != "" && strings.HasSuffix(p, "/"+plain)) && among.has(id) {
-			found = append(found, id)
-		}
-	}
-	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
-		for _, id := range v.called(nameKey(tree, path.Base(plain)), kindFolder) {
-			if p, _ := cutMarkdown(fold(id.Path())); strings.HasSuffix(p, "/"+plain+"/"+folderFiles[i]) && among.has(id) {
-				found = append(found, id)
+func (v *View) fromSite(among Among, tree, file, plain, suffix string) (best sheaf.ID, ok bool) {
+	most := -1
+	look := func(kind int, end, suffix string) {
+		for _, c := range v.called(nameKey(tree, path.Base(plain)), kind).all {
+			if len(c.plain) == len(end) || !c.ends(end, suffix) {
+				continue
+			}
+			if shared := sharedFolders(c.id.Path(), file); shared > most && among.has(c.id) {
+				best, most = c.id, shared
 			}
 		}
 	}
-	near, most := found[:0], 0
-	for _, id := range found {
-		shared := sharedFolders(id.Path(), file)
-		if shared > most {
-			near, most = near[:0], shared
-		}
-		if shared == most {
-			near = append(near, id)
-		}
+	look(kindName, plain, suffix)
+	for i := 0; i < len(folderFiles) && most < 0 && suffix == ""; i++ {
+		look(kindFolder, plain+"/"+folderFiles[i], "")
 	}
-	return nearest(nil, near, file)
+	return best, most >= 0
 }
 
 // sharedFolders is how many folders two paths have in common.
@@ -240,51 +230,11 @@ func sharedFolders(a, b string) (n int) {
 
 // byName finds the note that a wiki link in file calls by a folded name.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
-	var found []sheaf.ID
-	for _, id := range v.called(nameKey(tree, path.Base(name)), kindName) {
-		own, _ := cutMarkdown(fold(id.Path()))
-		if own == name || strings.HasSuffix(own, "/"+name) {
-			found = append(found, id)
-		}
-	}
-	if id, ok := nearest(among, found, file); ok { // a file's own name wins over an alias
+	named := v.called(nameKey(tree, path.Base(name)), kindName)
+	if id, ok := named.nearest(among, file, func(c *called) bool { return c.ends(name, "") }); ok { // a file's own name wins over an alias
 		return id, true
 	}
-	return nearest(among, v.called(nameKey(tree, name), kindAlias), file)
-}
-
-// nearest is of the candidates among these the one in the folder of file, else the one with
-// the fewest path parts, then the shortest path, then the first.
-func nearest(among Among, candidates []sheaf.ID, file string) (sheaf.ID, bool) {
-	if len(candidates) == 0 {
-		return "", false
-	}
-	folder := path.Dir(file)
-	nearer := func(a, b sheaf.ID) int {
-		pa, pb := a.Path(), b.Path()
-		if sa, sb := path.Dir(pa) == folder, path.Dir(pb) == folder; sa != sb {
-			if sa {
-				return -1
-			}
-			return 1
-		}
-		if d := strings.Count(pa, "/") - strings.Count(pb, "/"); d != 0 {
-			return d
-		}
-		if d := len(pa) - len(pb); d != 0 {
-			return d
-		}
-		return strings.Compare(pa, pb)
-	}
-	if best := slices.MinFunc(candidates, nearer); among.has(best) {
-		return best, true
-	}
-	for _, id := range slices.SortedFunc(slices.Values(candidates), nearer) {
-		if among.has(id) {
-			return id, true
-		}
-	}
-	return "", false
+	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, func(*called) bool { return true })
 }
 
 // place is the chunk of a document that a link's fragment names, or the document.

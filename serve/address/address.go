@@ -221,9 +221,11 @@ func (r *Resolver) notFound(text string, doc *sheaf.Document) error {
 				slugs = append(slugs, doc.Chunks[i].Slug)
 			}
 		}
-		fragment := text[strings.LastIndexByte(text, '#')+1:]
+		fragment, _, _ := strings.Cut(text[strings.LastIndexByte(text, '#')+1:], "|") // of a link, before its text
 		if near := suggest.Nearest(chunk.Slug(fragment), slugs); near != "" {
 			e.Hint = fmt.Sprintf("did you mean %s#%s?", doc.Path, near)
+		} else if len(slugs) == 0 {
+			e.Hint = fmt.Sprintf("%s has no headings", doc.Path)
 		} else {
 			e.Hint = fmt.Sprintf("the headings of %s are %s", doc.Path, strings.Join(slugs[:min(len(slugs), 20)], ", "))
 		}

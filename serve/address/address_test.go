@@ -61,6 +61,7 @@ func newResolver(t *testing.T, files map[string]string) *address.Resolver {
 func TestResolve(t *testing.T) {
 	r := newResolver(t, map[string]string{
 		"block.md":     "First. ^top\n\n# Top\n\n# Low\n\nLast. ^End\n",
+		"plain.md":     "Words.\n",
 		"git.md":       "Intro.\r\n\r\n# Undo a Commit\rText.\n\n## More\n\nmore\n",
 		"deep/b.md":    "# B\n\nBody.\n",
 		"odd#1:2.md":   "# Odd\n\nBody.\n",
@@ -100,6 +101,7 @@ func TestResolve(t *testing.T) {
 		"git.md#undo-commit": "did you mean git.md#undo-a-commit?",
 		"git.md#zzzz":        "the headings of git.md are undo-a-commit, more",
 		"block.md#^low":      "did you mean block.md#low?",
+		"plain.md#low":       "plain.md has no headings",
 		"gti.md":             "did you mean git.md?",
 		"other/b":            "did you mean deep/b.md?",
 		"zzzzzzzzzzzzzzz":    "path:line:count",

@@ -84,8 +84,8 @@ func (p *place) Take(ctx context.Context) error {
 	case <-impatient:
 	case <-ctx.Done():
 	}
-	switch p.quit(); {
-	case p.works: // let in at the last moment
+	switch works := p.quit(); {
+	case works: // let in at the last moment
 		return nil
 	case again:
 		return ctx.Err()
@@ -159,12 +159,13 @@ func (g *gate) next() {
 	}
 }
 
-// quit ends the request's waiting, unless it may work by now.
-func (p *place) quit() {
+// quit ends the request's waiting, unless it may work by now, which it reports.
+func (p *place) quit() (works bool) {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.coming, g.returning = without(g.coming, p), without(g.returning, p)
+	return p.works
 }
 
 func without(list []*place, p *place) []*place {

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,6 +136,41 @@ func TestCrowded(t *testing.T) {
 	serve.EndTurn(ctx)
 	if last.works || last.begun {
 		t.Errorf("given back: works %v, begun %v", last.works, last.begun)
+	}
+}
+
+// A request may be left while its search still waits for its turn: then nobody has one, and
+// the place is nobody's.
+func TestLeaveWhileWaiting(t *testing.T) {
+	l := Limits{Running: 1, Patience: time.Minute}
+	l.defaults()
+	for range 2000 {
+		g := newGate(l)
+		in := func() *place {
+			p, err := g.enter("ann", time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		works, waits := in(), in()
+		if err := works.Take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { _ = waits.Take(ctx) })
+		for _, _, waiting := g.load(); waiting == 0; _, _, waiting = g.load() {
+			runtime.Gosched()
+		}
+		cancel()
+		works.leave()
+		runtime.Gosched()
+		waits.leave()
+		all.Wait()
+		if working, resting, waiting := g.load(); working != 0 || resting != 0 || waiting != 0 || len(g.of) > 0 {
+			t.Fatalf("%d work, %d rest, %d wait, of %v", working, resting, waiting, g.of)
+		}
 	}
 }
 

@@ -208,8 +208,9 @@ func inChange(i int, err error) error {
 
 // take waits until it is the caller's turn to write, on what was written last; give ends that. A long run over
 // the folders ends first; the caller waits as long as they will, and nothing is
-// changed when they do not.
+// changed when they do not. Others have the turn of ctx meanwhile.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
+	EndTurn(ctx)
 	select {
 	case c.given.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -228,6 +229,9 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	if err == nil {
 		undo = append(undo, c.disown)
 		err = c.o.Catalog.Follow()
+	}
+	if err == nil {
+		err = TakeTurn(ctx)
 	}
 	if err != nil {
 		give()
@@ -390,6 +394,9 @@ func (c *Collection) syncDocuments() error { return vfs.Disk{}.SyncDir(c.o.Docum
 // caller's turn to write.
 func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID) error {
 	o := *c.o.Ingest
+	if c.o.Distant || o.Embedder != nil && c.o.Model == nil {
+		EndTurn(ctx) // another machine works, or most of the time does
+	}
 	o.Progress, o.Turn, o.CommitBytes = nil, nil, 1
 	for i := range puts {
 		o.CommitBytes += int64(len(puts[i].Text)) // one commit

@@ -249,8 +249,9 @@ func (c *Collection) WillWork() {
 
 // settle waits until nothing that was accepted before concerns the documents of changes:
 // tasks, and what the index does not have yet when a process begins, of which nobody
-// knows what is there.
+// knows what is there. Others have the turn of ctx meanwhile.
 func (c *Collection) settle(ctx context.Context, changes []Change) error {
+	EndTurn(ctx)
 	for began := time.Now(); c.given.recovering.Load(); {
 		if time.Since(began) > recoverPatience {
 			return fmt.Errorf("%w: documents that were accepted before are being indexed: repeat this when the server is ready", sheaf.ErrUnavailable)

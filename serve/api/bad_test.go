@@ -17,6 +17,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/inference"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -615,4 +616,52 @@ func TestWhereSomethingIsMissing(t *testing.T) {
 			t.Errorf("%s %s %s: %+v, want %s", c.method, c.path, c.body, p.Errors, c.pointer)
 		}
 	}
+}
+
+// slowEmbedder is a model on another machine that answers, once it is slow, when it is let go.
+type slowEmbedder struct {
+	inference.Embedder
+	slow *atomic.Bool
+	free chan struct{}
+}
+
+// Embed implements inference.Embedder.
+func (e slowEmbedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
+	if e.slow.Load() {
+		<-e.free
+	}
+	return e.Embedder.Embed(ctx, purpose, texts)
+}
+
+// Documents that wait for a model on another machine, or for others that are written, keep
+// nobody from reading: two of them had the turns of two processors.
+func TestWritersThatWait(t *testing.T) {
+	var slow atomic.Bool
+	free := make(chan struct{})
+	let := sync.OnceFunc(func() { close(free) })
+	defer let()
+	f := servetest.Open(t, notes, func(o *serve.Options) {
+		ingest := *o.Ingest
+		ingest.Embedder = slowEmbedder{ingest.Embedder, &slow, free}
+		o.Ingest = &ingest
+	})
+	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: time.Second} })
+	slow.Store(true)
+	var writers sync.WaitGroup
+	for i := range 3 {
+		writers.Go(func() {
+			if res, body := s.ask(t, "PUT", fmt.Sprintf("/v1/documents/api:%d.md", i), `{"text": "Apples."}`); res.StatusCode != 201 {
+				t.Errorf("document %d: %d %s", i, res.StatusCode, body)
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	for _, path := range []string{"/v1/documents/notes:git.md", "/v1/search?query=undo&profile=tree"} {
+		if res, body := s.ask(t, "GET", path, ""); res.StatusCode != 200 {
+			t.Errorf("%s: %d %s", path, res.StatusCode, body)
+		}
+	}
+	let()
+	writers.Wait()
+	waitLoad(t, s, "sheaf_requests_running 0")
 }

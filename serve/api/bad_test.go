@@ -645,7 +645,7 @@ func TestWritersThatWait(t *testing.T) {
 		ingest.Embedder = slowEmbedder{ingest.Embedder, &slow, free}
 		o.Ingest = &ingest
 	})
-	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: time.Second} })
+	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: 5 * time.Second} })
 	slow.Store(true)
 	var writers sync.WaitGroup
 	for i := range 3 {

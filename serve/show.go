@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"sheaf"
@@ -208,6 +210,9 @@ func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (sni
 		}
 		part := content[span.Start:span.End] // which a snippet reads and does not keep
 		s := h.Snippet(unsafe.String(unsafe.SliceData(part), len(part)), search.SnippetWidth)
+		if s.Text != "" && !strings.HasSuffix(s.Text, "…") && goesOn(content, span.End) {
+			s.Text += "…"
+		}
 		if len(s.Matches) > 0 {
 			return s, span.Start + s.At
 		}
@@ -216,4 +221,13 @@ func BestSnippet(h *search.Highlighter, content []byte, spans []sheaf.Span) (sni
 		}
 	}
 	return snippet, at
+}
+
+// goesOn reports whether content goes on with the same paragraph behind end: passages end
+// between any two words.
+func goesOn(content []byte, end int) bool {
+	line, _, _ := bytes.Cut(content[end:], []byte("\n"))
+	before, newLine := bytes.CutSuffix(bytes.TrimRight(content[:end], " \t\r"), []byte("\n"))
+	blank := newLine && bytes.HasSuffix(bytes.TrimRight(before, " \t\r"), []byte("\n"))
+	return len(bytes.TrimSpace(line)) > 0 && !blank && !(newLine && line[0] == '#')
 }

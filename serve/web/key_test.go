@@ -103,26 +103,13 @@ func TestPageOutage(t *testing.T) {
 	ctx := browser(t)
 	f := servetest.Open(t, notes, nil)
 	h := site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // ends with Close
+	address, end, again := ending(t, h)
 	step(t, ctx, "search", chromedp.Navigate("http://"+address+"/?q=undo"), until(`document.querySelector("#results > li")`))
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	end()
 	step(t, ctx, "why, without a server", chromedp.Click("#result-0 button.score"), until(`document.getElementById("notes").textContent === "the server does not answer"`))
 	step(t, ctx, "a letter, without a server", chromedp.SendKeys("#query", " commit"), until(`document.getElementById("notes").textContent.includes("asks again")`), shoot("outage"))
 	step(t, ctx, "a view not seen before, without a server", chromedp.Click(`a[data-view="lab"]`), until(`document.body.dataset.view === "lab" && document.getElementById("notes").textContent.includes("asks again")`))
-	if listener, err = net.Listen("tcp", address); err != nil {
-		t.Skipf("the port is taken: %v", err)
-	}
-	server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // ends with Close
-	t.Cleanup(func() { _ = server.Close() })
+	again()
 	step(t, ctx, "the view is there", chromedp.WaitVisible("svg.lab .node"), until(`document.getElementById("notes").textContent === ""`))
 	step(t, ctx, "it is back", chromedp.Click(`a[data-view="search"]`), until(`document.querySelector("#result-0")?.textContent.includes("Undo a commit") && document.getElementById("notes").textContent === "" && `+shown))
 }
@@ -223,4 +210,33 @@ func TestPageEmpty(t *testing.T) {
 		t.Cleanup(s.Close)
 		step(t, ctx, what, chromedp.Navigate(s.URL+"/?q=qqqqq"), until(`document.querySelector(".empty")?.textContent.includes(`+quote(what)+`)`))
 	}
+}
+
+// ending is a server of h that can be ended and, at the same address, begun again.
+func ending(t *testing.T, h http.Handler) (address string, end, again func()) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = listener.Addr().String()
+	var server *http.Server
+	begin := func() {
+		server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+		go func() { _ = server.Serve(listener) }() // ends with Close
+	}
+	begin()
+	t.Cleanup(func() { _ = server.Close() })
+	end = func() {
+		if err := server.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again = func() {
+		if listener, err = net.Listen("tcp", address); err != nil {
+			t.Skipf("the port is taken: %v", err)
+		}
+		begin()
+	}
+	return address, end, again
 }

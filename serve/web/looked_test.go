@@ -1,11 +1,8 @@
 package web_test
 
 import (
-	"net"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -65,24 +62,11 @@ func TestLabOutage(t *testing.T) {
 	ctx := browser(t)
 	f := servetest.Open(t, notes, nil)
 	h := site(t, api.Options{Collections: []*serve.Collection{f.Collection}, Open: access.Unrestricted(), Version: "test"})
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // ends with Close
+	address, end, again := ending(t, h)
 	step(t, ctx, "a mark", chromedp.Navigate("http://"+address+"/?view=lab&q=commit&profile=rrf"), chromedp.WaitVisible("svg.lab .node"), until(shown), chromedp.Click(".judge li button", chromedp.ByQuery), until(`document.querySelector(".judge table")`))
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	end()
 	step(t, ctx, "a number", do(`window.old = document.querySelector("svg.lab"); { const r = document.querySelector(".lab-controls input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})) }`),
 		until(`document.getElementById("notes").textContent.includes("asks again")`), until(`document.querySelector(".judge [role=alert]")`))
-	if listener, err = net.Listen("tcp", address); err != nil {
-		t.Skipf("the port is taken: %v", err)
-	}
-	server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // ends with Close
-	t.Cleanup(func() { _ = server.Close() })
+	again()
 	step(t, ctx, "it is back", until(`document.querySelector("svg.lab") !== old && document.getElementById("notes").textContent === "" && document.querySelector(".judge table")`))
 }

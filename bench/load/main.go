@@ -5,7 +5,8 @@
 //	go run -C bench ./load --clients 32 --time 60s
 //
 // The queries are two words each of the titles of the server's documents, all
-// different; with --zipf S they are drawn from as many as people draw theirs, the
+// different, or the lines of the file --queries, asked in turn and again from the
+// first; with --zipf S they are drawn from as many as people draw theirs, the
 // k-th most frequent with a probability that falls with the S-th power of k, so
 // that what the server remembers counts. A second of warm-up is not counted. It
 // ends with status 1 when a request failed or the 99th percentile is above --p99.
@@ -47,6 +48,7 @@ type options struct {
 	zipf                  float64
 	length, p99, pause    time.Duration
 	program, folder       string
+	queries               string
 }
 
 func main() {
@@ -57,6 +59,7 @@ func main() {
 	flag.IntVar(&o.clients, "clients", 32, "clients that ask, each the next query when it has an answer")
 	flag.IntVar(&o.idle, "idle", 0, "connections that ask nothing beside them")
 	flag.IntVar(&o.pid, "pid", 0, "the server's process on this machine, whose processor time is told then")
+	flag.StringVar(&o.queries, "queries", "", "a file with a query a line, such as those that people asked; two words each of the titles of documents when it is empty")
 	flag.Float64Var(&o.zipf, "zipf", 0, "draw queries with repetition, by Zipf's law with this exponent, above 1; 0 asks none twice while there are others")
 	flag.DurationVar(&o.length, "time", time.Minute, "how long they ask")
 	flag.DurationVar(&o.pause, "pause", 0, "how long a client waits between an answer and its next query; they begin one after another in that time")
@@ -83,7 +86,11 @@ func run(o options) error {
 	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.clients + o.idle, MaxConnsPerHost: 0}, Timeout: time.Minute}
 	l := &load{options: o, client: client}
-	if err := l.readQueries(); err != nil {
+	read := l.makeQueries
+	if o.queries != "" {
+		read = l.readQueries
+	}
+	if err := read(); err != nil {
 		return err
 	}
 	fmt.Printf("%d queries such as %q\n", len(l.queries), l.queries[0])
@@ -180,9 +187,26 @@ var word = regexp.MustCompile(`[\p{L}\p{N}]{3,}`)
 // maxQueries is how many queries are made, as far as titles give so many.
 const maxQueries = 50_000
 
-// readQueries makes different queries of the titles of the server's documents, in
-// random order.
+// readQueries reads the queries of a file.
 func (l *load) readQueries() error {
+	text, err := os.ReadFile(l.options.queries)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		if query := strings.TrimSpace(line); query != "" {
+			l.queries = append(l.queries, query)
+		}
+	}
+	if len(l.queries) == 0 {
+		return fmt.Errorf("%s has no lines: must have a query on each", l.options.queries)
+	}
+	return nil
+}
+
+// makeQueries makes different queries of the titles of the server's documents, in
+// random order.
+func (l *load) makeQueries() error {
 	random := rand.New(rand.NewPCG(1, 2))
 	known := map[string]bool{}
 	for after := ""; len(l.queries) < maxQueries; {

@@ -189,10 +189,22 @@ func (k *Keys) Revoke(name string) (Key, error) {
 	return revoked, err
 }
 
-// change replaces the file by a changed one, whole and durably.
+// lockPatience is how long a change waits for that of another process.
+const lockPatience = 5 * time.Second
+
+// change replaces the file by a changed one, whole and durably. Changes of other processes
+// come before it or after it: one that was lost could be that which revoked a key.
 func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	lock, err := vfs.Disk{}.Lock(k.path + ".lock")
+	for began := time.Now(); errors.Is(err, vfs.ErrLocked) && time.Since(began) < lockPatience; {
+		lock, err = vfs.Disk{}.Lock(k.path + ".lock")
+	}
+	if err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	defer lock.Close()
 	if err := k.read(); err != nil {
 		return err
 	}

@@ -147,10 +147,12 @@ func TestKeysDamaged(t *testing.T) {
 }
 
 func TestKeysTogether(t *testing.T) {
-	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
+	path := filepath.Join(t.TempDir(), "keys.json")
+	k, beside := openKeys(t, path), openKeys(t, path) // as another process has it
 	var wg sync.WaitGroup
-	for range 10 {
+	for i := range 10 {
 		wg.Go(func() {
+			k := []*access.Keys{k, beside}[i%2]
 			_, secret, err := k.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
 			if err != nil {
 				t.Error(err)

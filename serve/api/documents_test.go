@@ -396,6 +396,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		"finance":    {Scopes: []access.Scope{ingest}, Tenant: "acme", Sets: []string{"finance"}},
 		"acme bob":   {Scopes: []access.Scope{search, ingest}, Tenant: "acme", Access: []string{"user:bob"}},
 		"called api": {Scopes: []access.Scope{search, ingest}, Tenant: serve.FreeTree, Access: []string{access.All}},
+		"called a:b": {Scopes: []access.Scope{search, ingest}, Tenant: "a:b", Access: []string{access.All}},
 	})
 	put := func(key, id, body string) int {
 		status, _ := s.as(t, keys[key], "PUT", "/v1/documents/"+id, body)
@@ -424,6 +425,9 @@ func TestTenantsAndScopes(t *testing.T) {
 		if status != 403 {
 			t.Errorf("%s: %d", what, status)
 		}
+	}
+	if _, body := s.as(t, keys["called a:b"], "PUT", "/v1/documents/a:b:x.md", `{"text": "x"}`); !strings.Contains(body, "a tenant of this name cannot write") {
+		t.Errorf("a tenant without a tree is told %s", body)
 	}
 	// What a key does not see it cannot make readable.
 	for _, c := range []struct {

@@ -122,7 +122,7 @@ func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	}
 	d.Properties = maps.Clone(d.Properties)
 	for name, v := range p.Properties {
-		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool { return strings.EqualFold(old, name) })
+		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool { return sheaf.PropertyColumn(old) == sheaf.PropertyColumn(name) })
 		if len(v.Values) == 0 {
 			continue
 		}
@@ -210,7 +210,7 @@ func validProperties(properties map[string]Property) error {
 			}
 			return fieldError("properties/"+pointerEscapes.Replace(names[i]), "who may see a document is no property: %s", use)
 		}
-		if k := slices.IndexFunc(names[:i], func(other string) bool { return strings.EqualFold(other, name) }); k >= 0 {
+		if k := slices.IndexFunc(names[:i], func(other string) bool { return sheaf.PropertyColumn(other) == sheaf.PropertyColumn(name) }); k >= 0 {
 			return conflictError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case: give one of them", names[k])
 		}
 	}
@@ -282,7 +282,7 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 		{Name: ingest.PropertySets, List: true, Values: texts(d.Sets)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
-		if !slices.ContainsFunc(g.Properties[:3], func(p sheaf.Property) bool { return strings.EqualFold(p.Name, name) }) {
+		if !chunk.IsAccessProperty(name) {
 			g.Properties = append(g.Properties, sheaf.Property{Name: name, List: d.Properties[name].List, Values: d.Properties[name].Values})
 		}
 	}

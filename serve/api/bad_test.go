@@ -234,6 +234,43 @@ func TestScriptsInNotes(t *testing.T) {
 	}
 }
 
+// Of several unknown parameters the same one is named each time.
+func TestUnknownParametersInOrder(t *testing.T) {
+	s := start(t, notes, nil)
+	for range 20 {
+		if p := s.wrong(t, 400, "GET", "/v1/search?z=1&query=x&b=1&y=1&a=1", ""); len(p.Errors) != 4 || p.Errors[0].Parameter != "a" || p.Errors[3].Parameter != "z" || !strings.HasPrefix(p.Detail, "a: ") {
+			t.Fatalf("%s %+v", p.Detail, p.Errors)
+		}
+	}
+}
+
+// HTTP/1.0 needs no Host, as of programs that ask whether the server lives; no browser leaves
+// it out.
+func TestWithoutHost(t *testing.T) {
+	s := start(t, notes, nil)
+	for head, status := range map[string]int{
+		"GET /livez HTTP/1.0\r\n":                                200,
+		"GET /livez HTTP/1.0\r\nOrigin: http://evil.example\r\n": 403,
+		"GET /livez HTTP/1.0\r\nHost: evil.example\r\n":          403,
+		"GET /livez HTTP/1.1\r\nHost:\r\n":                       403,
+		"GET /livez HTTP/1.1\r\n":                                400,
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "%sConnection: close\r\n\r\n", head)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Body.Close(); res.StatusCode != status {
+			t.Errorf("%q: %d, want %d", head, res.StatusCode, status)
+		}
+	}
+}
+
 // Header lines that a caller sends cannot add others to the answer.
 func TestHeaderInjection(t *testing.T) {
 	s := start(t, notes, nil)

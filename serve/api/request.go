@@ -61,7 +61,8 @@ func (a *API) checkOrigin(req *http.Request) error {
 		host = name
 	}
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	if net.ParseIP(host) == nil && host != "localhost" && !slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+	none := host == "" && !req.ProtoAtLeast(1, 1) // as no browser asks
+	if !none && net.ParseIP(host) == nil && host != "localhost" && !slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
 		return problem("forbidden", "the server is not called %s: name it with --host when it is", quote(host))
 	}
 	origins := req.Header.Values("Origin")

@@ -27,7 +27,7 @@ const FreeTree = "api"
 // DocumentInput is a document as a caller gives it: a text, or chunks. Patterns
 // that begin with @ are those of this name in package serve/api.
 type DocumentInput struct {
-	Text       string              `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be, as Markdown when the name says nothing."`
+	Text       string              `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be: as Markdown when that ends in .md, .markdown or .mdx."`
 	Title      string              `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
 	Date       *time.Time          `json:"date,omitempty" doc:"The date of a document whose text says none."`
 	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"What is known of it besides, to filter by as prop.NAME: texts, numbers, true and false, or lists of them."`

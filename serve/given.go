@@ -574,17 +574,3 @@ func fileKey(id sheaf.ID) string {
 func fileName(id sheaf.ID, hash catalog.Hash) string {
 	return fileKey(id) + "-" + hex.EncodeToString(hash[:]) + ".json"
 }
-
-// WhileWriting runs f while nothing else writes to the collection: neither
-// documents that are given nor runs over its folders.
-func (c *Collection) WhileWriting(ctx context.Context, f func()) error {
-	if c.o.Ingest == nil {
-		return fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
-	}
-	if err := c.o.Ingest.Turn.Take(ctx); err != nil {
-		return err
-	}
-	defer c.o.Ingest.Turn.Give()
-	f()
-	return nil
-}

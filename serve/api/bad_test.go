@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -658,32 +659,70 @@ func TestWhereSomethingIsMissing(t *testing.T) {
 // slowEmbedder is a model on another machine that answers, once it is slow, when it is let go.
 type slowEmbedder struct {
 	inference.Embedder
-	slow *atomic.Bool
-	free chan struct{}
+	slow  *atomic.Bool
+	asked *atomic.Int32 // how often while it is slow
+	free  chan struct{}
 }
 
 // Embed implements inference.Embedder.
 func (e slowEmbedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
 	if e.slow.Load() {
+		e.asked.Add(1)
 		<-e.free
 	}
 	return e.Embedder.Embed(ctx, purpose, texts)
 }
 
+// slowModel is a collection of the notes with such a model, which is not slow yet.
+func slowModel(t *testing.T) (*servetest.Fixture, slowEmbedder) {
+	t.Helper()
+	model := slowEmbedder{slow: new(atomic.Bool), asked: new(atomic.Int32), free: make(chan struct{})}
+	return servetest.Open(t, notes, func(o *serve.Options) {
+		ingest := *o.Ingest
+		model.Embedder = ingest.Embedder
+		ingest.Embedder = model
+		o.Ingest = &ingest
+	}), model
+}
+
+// While a long run writes, a document is refused in time, and nothing changes.
+func TestPutBesideARun(t *testing.T) {
+	f, model := slowModel(t)
+	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Time: 200 * time.Millisecond} })
+	f.Write(t, "long.md", "# Long\n\nIt takes its time.\n")
+	model.slow.Store(true)
+	done := make(chan error, 1)
+	go func() {
+		_, err := f.Refresh(context.Background())
+		done <- err
+	}()
+	for model.asked.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	close(model.free)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(f.Options.Documents, "*")); len(kept) != 0 {
+		t.Errorf("files are left: %v", kept)
+	}
+	var stored serve.Stored
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored)
+	if !stored.Created {
+		t.Errorf("%+v", stored)
+	}
+}
+
 // Documents that wait for a model on another machine, or for others that are written, keep
 // nobody from reading: two of them had the turns of two processors.
 func TestWritersThatWait(t *testing.T) {
-	var slow atomic.Bool
-	free := make(chan struct{})
-	let := sync.OnceFunc(func() { close(free) })
-	defer let()
-	f := servetest.Open(t, notes, func(o *serve.Options) {
-		ingest := *o.Ingest
-		ingest.Embedder = slowEmbedder{ingest.Embedder, &slow, free}
-		o.Ingest = &ingest
-	})
+	f, model := slowModel(t)
 	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: 5 * time.Second} })
-	slow.Store(true)
+	model.slow.Store(true)
 	var writers sync.WaitGroup
 	for i := range 3 {
 		writers.Go(func() {
@@ -698,7 +737,7 @@ func TestWritersThatWait(t *testing.T) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}
 	}
-	let()
+	close(model.free)
 	writers.Wait()
 	waitLoad(t, s, "sheaf_requests_running 0")
 }

@@ -651,31 +651,3 @@ func TestNotFoundTellsNothing(t *testing.T) {
 		}
 	}
 }
-
-// While a long run writes, a document is refused in time, and nothing changes.
-func TestPutBesideARun(t *testing.T) {
-	s := start(t, notes, func(o *api.Options) { o.Limits = api.Limits{Time: 200 * time.Millisecond} })
-	busy := make(chan struct{})
-	started := make(chan struct{})
-	done := make(chan error, 1)
-	go func() {
-		done <- s.fixture.WhileWriting(context.Background(), func() { close(started); <-busy })
-	}()
-	<-started
-	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
-	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", res.StatusCode, body)
-	}
-	close(busy)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if kept, _ := filepath.Glob(filepath.Join(s.fixture.Options.Documents, "*")); len(kept) != 0 {
-		t.Errorf("files are left: %v", kept)
-	}
-	var stored serve.Stored
-	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored)
-	if !stored.Created {
-		t.Errorf("%+v", stored)
-	}
-}

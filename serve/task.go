@@ -265,9 +265,6 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	return c.given.tasks.settle(ctx, changes)
 }
 
-// unfinishedAge is how long a file has not been written to of which nobody writes the rest.
-const unfinishedAge = time.Minute
-
 // brokenRest is how long what could not be mended is left alone.
 const brokenRest = 5 * time.Second
 
@@ -490,7 +487,7 @@ func (c *Collection) taskFile(id string) string { return filepath.Join(c.o.Tasks
 // holds up no other: Status names it, and it stays where it is.
 func (c *Collection) recover(ctx context.Context) error {
 	for _, dir := range []string{c.o.Documents, c.o.Tasks} {
-		if err := vfs.Sweep(dir, unfinishedAge); err != nil {
+		if err := vfs.Sweep(dir, vfs.UnfinishedAge); err != nil {
 			c.notice(fmt.Errorf("remove what a process left that was killed: %w", err))
 		}
 	}

@@ -331,8 +331,9 @@ func TestHostAndOrigin(t *testing.T) {
 	}
 }
 
-// A host or an origin that no browser ever sends is refused when it is given.
-func TestHostsAndOriginsThatCannotBe(t *testing.T) {
+// A host or an origin that no browser ever sends is refused when it is given, as a collection
+// is that no request can name.
+func TestNamesThatCannotBe(t *testing.T) {
 	f := servetest.Open(t, notes, nil)
 	for name, o := range map[string]api.Options{
 		"a host with a port":     {Hosts: []string{"notes.example:80"}},
@@ -344,8 +345,9 @@ func TestHostsAndOriginsThatCannotBe(t *testing.T) {
 		"an origin's own port":   {Origins: []string{"https://app.example:443"}},
 		"a name that is no page": {Origins: []string{"app.example"}},
 		"every origin":           {Origins: []string{"*"}},
+		"two of one name":        {Collections: []*serve.Collection{f.Collection}},
 	} {
-		o.Collections = []*serve.Collection{f.Collection}
+		o.Collections = append(o.Collections, f.Collection)
 		if _, err := api.New(o); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -62,9 +62,16 @@ func nameOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// checkNames refuses hosts and origins that no request can ever have: whoever gave them
-// would wonder why they are refused.
+// checkNames refuses collections that no request can name, and hosts and origins that none
+// can ever have: whoever gave them would wonder why they are refused.
 func (o *Options) checkNames() error {
+	names := map[string]bool{}
+	for i, c := range o.Collections {
+		if name := c.Name(); names[name] || name == "" && i > 0 {
+			return sheaf.Invalidf("collection %q: the name must be one of its own", name)
+		}
+		names[c.Name()] = true
+	}
 	for _, host := range o.Hosts {
 		name := nameOf(host)
 		if name == "" || !strings.EqualFold(name, host) || strings.ContainsAny(name, "/:@ ") && net.ParseIP(name) == nil {

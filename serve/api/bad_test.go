@@ -322,6 +322,27 @@ func startSlow(t *testing.T, limits api.Limits) (*server, *slow) {
 	return start(t, notes, func(o *api.Options) { o.Collections, o.Limits = []*serve.Collection{f.Collection}, limits }), b
 }
 
+// A request whose caller hangs up, as a page does that searches with every letter, is no fault
+// of the server: it is not in the log, and counts as what it is.
+func TestWhoHangsUp(t *testing.T) {
+	s, b := startSlow(t, api.Limits{Running: 2, Time: time.Minute})
+	defer close(b.free)
+	ctx, hangUp := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/search?query=undo", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, hangUp)
+	if res, err := s.Client().Do(req); err == nil {
+		res.Body.Close()
+		t.Fatalf("an answer: %d", res.StatusCode)
+	}
+	waitLoad(t, s, `sheaf_requests_total{operation="search",status="499"} 1`)
+	if s.log.Len() > 0 {
+		t.Errorf("the log says %s", s.log)
+	}
+}
+
 func TestTooManyRequests(t *testing.T) {
 	s, b := startSlow(t, api.Limits{Running: 1, Waiting: 2, OfOne: 3, Patience: time.Minute, Time: time.Minute})
 	var wg sync.WaitGroup

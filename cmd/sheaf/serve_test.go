@@ -129,6 +129,33 @@ func TestServeKeepsTheIndexFresh(t *testing.T) {
 	t.Logf("a saved note was found after %v", time.Since(saved)) // when it is looked for is held by TestWatchTimes of package ingest
 }
 
+// TestServeAFolderCalledAPI: a server of a folder called api takes documents that come from no
+// folder, whose tree is api, as any other.
+func TestServeAFolderCalledAPI(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "api")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# A\n\napples\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	address := serving(t, folder, t.TempDir())
+	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, `"api-2:a.md`) })
+	req, err := http.NewRequest("PUT", address+"/v1/documents/api:git.md", strings.NewReader(`{"text": "# Undo a commit\n"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Body.Close(); res.StatusCode != http.StatusCreated {
+		t.Errorf("%d", res.StatusCode)
+	}
+	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, `"api-2:a.md`) })
+}
+
 // TestServeSweeps: what a process that was killed left beside the index is removed.
 func TestServeSweeps(t *testing.T) {
 	folder, index := t.TempDir(), t.TempDir()

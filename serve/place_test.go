@@ -68,3 +68,20 @@ func TestFoldersOfProfilesAreNotTold(t *testing.T) {
 		t.Errorf("told: %s", told["lost"])
 	}
 }
+
+// TestAddressesTellNoPlace: who sees a part finds a document by its path in its folder, and by
+// none that leads there from outside, which would tell where the folder lies.
+func TestAddressesTellNoPlace(t *testing.T) {
+	f := servetest.Open(t, map[string]string{"a/b.md": "---\naccess: public\n---\n# B\n\nA harbor.\n"}, nil)
+	part, all := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), reader(t, f, access.Unrestricted())
+	outside := "../" + filepath.Base(f.Root) + "/a/b.md"
+	for _, path := range []string{"a/b.md", "./a/b.md", "a/../a/b.md", "notes:a/b.md", "a/b.md#b", "a/b.md:4", outside, filepath.Join(f.Root, "a/b.md")} {
+		if got, err := all.Find(path); err != nil || got.Doc.Path != "a/b.md" {
+			t.Errorf("%s by who sees everything: %q, %v", path, got.Doc.Path, err)
+		}
+		got, err := part.Find(path)
+		if within := path != outside && !filepath.IsAbs(path); within != (err == nil) || within && got.Doc.Path != "a/b.md" {
+			t.Errorf("%s by who sees a part: %q, %v", path, got.Doc.Path, err)
+		}
+	}
+}

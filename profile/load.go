@@ -108,11 +108,11 @@ func (m *missing) near() string {
 	return ""
 }
 
-// where says it to whoever wrote a profile that extends it.
-func (m *missing) where() string {
+// where says to whoever wrote a profile that extends it where it was looked for.
+func (m *missing) where(looked []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
-	if len(m.looked) > 0 {
-		places = "in " + strings.Join(m.looked, ", in ") + ", and " + places
+	if len(looked) > 0 {
+		places = "in " + strings.Join(looked, ", in ") + ", and " + places
 	}
 	return fmt.Sprintf("looked for %s.yaml %s%s", m.name, places, m.near())
 }
@@ -140,7 +140,7 @@ func readFile(file string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > maxBytes || !info.Mode().IsRegular() {
-		return nil, sheaf.Invalidf("%s: must be a file of at most %d bytes", file, maxBytes)
+		return nil, &FileError{File: file, Text: fmt.Sprintf("must be a file of at most %d bytes", maxBytes)}
 	}
 	return os.ReadFile(file)
 }
@@ -226,7 +226,10 @@ func resolve(n *node, find Source, above []string) (*node, error) {
 		if plain := strings.TrimSuffix(strings.TrimSuffix(extends.text, ".yaml"), ".yml"); isFile(extends.text) {
 			return nil, extends.errorf("extends %q: a profile extends another by its name, not by its file: write %q, and put both into one folder", extends.text, filepath.Base(plain))
 		}
-		return nil, extends.errorf("extends %q: no profile has this name: %s", extends.text, m.where())
+		say := func(looked []string) string {
+			return fmt.Sprintf("extends %q: no profile has this name: %s", extends.text, m.where(looked))
+		}
+		return nil, &FileError{File: extends.file, Line: extends.line, Column: extends.col, Text: say(nil), within: say(m.looked)}
 	}
 	if errors.Is(err, sheaf.ErrNotFound) {
 		return nil, extends.errorf("extends %v", err)
@@ -363,16 +366,17 @@ func List(dirs ...string) ([]Info, error) {
 	var out []Info
 	seen := map[string]bool{}
 	find := In(dirs...)
-	add := func(name, file string, text []byte, isBuiltin bool) {
+	add := func(name, file string, text []byte, err error, isBuiltin bool) {
 		if seen[name] {
 			return
 		}
 		seen[name] = true
-		info := Info{Name: name, File: file, Builtin: isBuiltin}
-		p, err := Parse(file, text, find)
-		if err != nil {
-			info.Err = err
-		} else {
+		info := Info{Name: name, File: file, Builtin: isBuiltin, Err: err}
+		var p *Profile
+		if err == nil {
+			p, info.Err = Parse(file, text, find)
+		}
+		if info.Err == nil {
 			info.About = p.About
 		}
 		out = append(out, info)
@@ -389,10 +393,10 @@ func List(dirs ...string) ([]Info, error) {
 			}
 			file := filepath.Join(dir, entry.Name())
 			text, err := readFile(file)
-			if err != nil {
-				return nil, err
+			if errors.Is(err, fs.ErrNotExist) { // it was removed just now, or leads nowhere: In does not find it either
+				continue
 			}
-			add(name, file, text, false)
+			add(name, file, text, err, false)
 		}
 	}
 	for _, name := range builtinNames() {
@@ -400,7 +404,7 @@ func List(dirs ...string) ([]Info, error) {
 		if err != nil {
 			return nil, err
 		}
-		add(name, file, text, true)
+		add(name, file, text, nil, true)
 	}
 	slices.SortFunc(out, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil

@@ -62,7 +62,7 @@ func (n *node) errorf(format string, args ...any) error {
 		}
 		return err
 	}
-	return sheaf.Invalidf("%s:%d:%d: %s", n.file, n.line, n.col, fmt.Sprintf(format, args...))
+	return &FileError{File: n.file, Line: n.line, Column: n.col, Text: fmt.Sprintf(format, args...)}
 }
 
 // parseYAML reads one YAML document of plain values: no anchors, aliases, tags

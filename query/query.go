@@ -35,9 +35,10 @@ import (
 type Options struct {
 	// Properties are the names that "name:value" may use, in any case.
 	Properties []string
-	// Skipped are names, in lower case, of which nobody asked whether they are
-	// properties; notes say so.
-	Skipped []string
+	// Look is asked of other names that stand before a colon, in lower case and once each,
+	// whether they are properties; known is false where that was not looked up, of
+	// which notes tell. Nil is none of them.
+	Look func(name string) (is, known bool)
 	// Now is the time against which 7d and yesterday are counted; its
 	// location is that of the dates. Zero is the current time in UTC.
 	Now time.Time
@@ -62,7 +63,7 @@ func Parse(text string, o Options) sheaf.Query {
 	if o.Now.IsZero() {
 		o.Now = time.Now().UTC()
 	}
-	p := &parser{o: o, properties: map[string]bool{}}
+	p := &parser{o: o, properties: map[string]bool{}, skipped: map[string]bool{}}
 	for _, name := range o.Properties {
 		p.properties[strings.ToLower(name)] = true
 	}
@@ -108,6 +109,7 @@ func inWord(r rune) bool {
 type parser struct {
 	o          Options
 	properties map[string]bool
+	skipped    map[string]bool // of which it is not known whether they are properties
 	tokens     []token
 	at         int
 	mixed      bool // not all in capitals
@@ -212,8 +214,11 @@ func (p *parser) inBrackets(word string) (field, value string, ok bool) {
 		return "", "", false
 	}
 	name, value, _ := strings.Cut(strings.TrimSuffix(inner, "]"), ":")
+	if value == "" {
+		return "", "", false
+	}
 	field, ok = p.fieldName(name)
-	return field, value, ok && value != "" && strings.HasPrefix(field, "prop.")
+	return field, value, ok && strings.HasPrefix(field, "prop.")
 }
 
 // isExpression reports whether text begins with a regular expression between
@@ -271,7 +276,7 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		if field, known := p.fieldName(name); known {
 			t.field, t.text = field, value
 		} else if !strings.HasPrefix(value, "/") && isName(name) {
-			if slices.Contains(p.o.Skipped, strings.ToLower(name)) {
+			if p.skipped[strings.ToLower(name)] {
 				p.note(quoted(name+":") + " was not looked up, since the query asks for too many properties; " + quoted(word) + " was searched as words; did you mean " + quoted("prop."+name+":") + "?")
 			} else {
 				p.note(quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words" + p.meant(name))
@@ -332,18 +337,24 @@ var fieldNames = []string{"title", "heading", "tag", "path", "ext", "before", "a
 
 // meant asks for the field or property that a name nobody knows is near to.
 func (p *parser) meant(name string) string {
-	near := suggest.Nearest(name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(p.properties))))
+	properties := maps.Clone(p.properties)
+	maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })
+	near := suggest.Nearest(name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(properties))))
 	if near == "" {
 		return ""
 	}
 	return "; did you mean " + quoted(near+":") + "?"
 }
 
-// IsField reports whether a name before a colon is that of a field, whatever
-// properties there are.
-func IsField(name string) bool {
-	_, ok := (&parser{}).fieldName(name)
-	return ok
+// isProperty reports whether a name in lower case is that of a property.
+func (p *parser) isProperty(name string) bool {
+	is, asked := p.properties[name]
+	if asked || p.o.Look == nil {
+		return is
+	}
+	is, known := p.o.Look(name)
+	p.properties[name], p.skipped[name] = is, !known
+	return is
 }
 
 // fieldName is the field, filter or property that a name before a colon means.
@@ -365,7 +376,7 @@ func (p *parser) fieldName(name string) (string, bool) {
 	if slices.Contains(fieldNames, low) {
 		return low, true
 	}
-	if p.properties[low] {
+	if p.isProperty(low) {
 		return "prop." + low, true
 	}
 	if low == "content" {

@@ -15,10 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -407,7 +404,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	}
 	p, _, err := profile.LoadTuned(c.o.Tuned, name, c.o.Profiles)
 	if err != nil {
-		return loadedProfile{}, c.withoutFolders(err)
+		return loadedProfile{}, profile.WithoutFolders(err)
 	}
 	if known && p.Equal(before.profile) {
 		before.at = time.Now()
@@ -425,30 +422,6 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	cache.loaded[name] = loaded
 	return loaded, nil
 }
-
-// withoutFolders is an error about a profile that names its file without the folder, of
-// which callers are told nothing.
-func (c *Collection) withoutFolders(err error) error {
-	text := err.Error()
-	for _, dir := range append(slices.Clone(c.o.ProfileDirs), c.o.Tuned) {
-		if dir != "" {
-			text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
-		}
-	}
-	return &placeless{err, text}
-}
-
-// placeless is an error in other words.
-type placeless struct {
-	error
-	text string
-}
-
-// Error is the text without places.
-func (e *placeless) Error() string { return e.text }
-
-// Unwrap gives the fault, with its category.
-func (e *placeless) Unwrap() error { return e.error }
 
 // reread has profiles read again by whoever asks next: one was written, and others
 // may extend it.

@@ -27,7 +27,7 @@ const FreeTree = "api"
 // DocumentInput is a document as a caller gives it: a text, or chunks. Patterns
 // that begin with @ are those of this name in package serve/api.
 type DocumentInput struct {
-	Text       string              `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be, as Markdown when the name says nothing."`
+	Text       string              `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be: as Markdown when that ends in .md, .markdown or .mdx."`
 	Title      string              `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
 	Date       *time.Time          `json:"date,omitempty" doc:"The date of a document whose text says none."`
 	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"What is known of it besides, to filter by as prop.NAME: texts, numbers, true and false, or lists of them."`
@@ -122,7 +122,7 @@ func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	}
 	d.Properties = maps.Clone(d.Properties)
 	for name, v := range p.Properties {
-		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool { return strings.EqualFold(old, name) })
+		maps.DeleteFunc(d.Properties, func(old string, _ Property) bool { return sheaf.PropertyColumn(old) == sheaf.PropertyColumn(name) })
 		if len(v.Values) == 0 {
 			continue
 		}
@@ -210,7 +210,7 @@ func validProperties(properties map[string]Property) error {
 			}
 			return fieldError("properties/"+pointerEscapes.Replace(names[i]), "who may see a document is no property: %s", use)
 		}
-		if k := slices.IndexFunc(names[:i], func(other string) bool { return strings.EqualFold(other, name) }); k >= 0 {
+		if k := slices.IndexFunc(names[:i], func(other string) bool { return sheaf.PropertyColumn(other) == sheaf.PropertyColumn(name) }); k >= 0 {
 			return conflictError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case: give one of them", names[k])
 		}
 	}
@@ -282,7 +282,7 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 		{Name: ingest.PropertySets, List: true, Values: texts(d.Sets)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
-		if !slices.ContainsFunc(g.Properties[:3], func(p sheaf.Property) bool { return strings.EqualFold(p.Name, name) }) {
+		if !chunk.IsAccessProperty(name) {
 			g.Properties = append(g.Properties, sheaf.Property{Name: name, List: d.Properties[name].List, Values: d.Properties[name].Values})
 		}
 	}

@@ -219,7 +219,7 @@ func (c *Collection) Profiles() ([]Profile, error) {
 		p := Profile{Name: info.Name, About: info.About, Builtin: info.Builtin, Default: info.Name == c.o.Profile, Parameters: []Parameter{}}
 		loaded, err := c.Load(info.Name)
 		if info.Err != nil {
-			err = c.withoutFolders(info.Err)
+			err = profile.WithoutFolders(info.Err)
 		}
 		if err != nil {
 			p.Error = err.Error()

@@ -78,7 +78,14 @@ const MaxNeighbors = 50
 // or path:line:count. What does not exist and what the caller may not see are
 // the same [address.NotFound].
 func (r *Reader) Find(text string) (address.Target, error) {
-	finder := address.Resolver{Documents: r.guard, Trees: r.view.Settings().Trees, Read: r.guard.text, Follow: r.guard.Resolve, Paths: func() []string {
+	trees := r.view.Settings().Trees
+	if r.guard.filter != nil { // a path that leads there from outside would tell where the folder lies
+		trees = slices.Clone(trees)
+		for i := range trees {
+			trees[i].Root = ""
+		}
+	}
+	finder := address.Resolver{Documents: r.guard, Trees: trees, Read: r.guard.text, Follow: r.guard.Resolve, Paths: func() []string {
 		var paths []string
 		for id := range r.view.Files() {
 			if r.guard.visible(id) {

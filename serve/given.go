@@ -153,9 +153,10 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 		}
 		tree := ch.ID.Tree()
 		own := cmp.Or(grant.Tenant, FreeTree)
+		mayNot := MayWrite(grant.Tenant, settings)
 		switch {
-		case grant.Tenant == FreeTree: // whose documents would be those of no tenant
-			return inChange(i, forbidden("id", "the tenant %s has no tree: documents of the tree of that name belong to no tenant", FreeTree))
+		case mayNot != nil:
+			return inChange(i, forbidden("id", "%w", mayNot))
 		case grant.Tenant != access.All && tree != own:
 			return inChange(i, forbidden("id", "this key writes documents of the tree %s only", own))
 		case settings.Root(tree) != "":
@@ -177,6 +178,24 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 		if err := mayPutIn(grant, ch.Put.Sets); err != nil {
 			return inChange(i, err)
 		}
+	}
+	return nil
+}
+
+// MayWrite is why a tenant can write no documents to a collection of these settings; nil when
+// it can. Documents of a tenant are in the tree of its name: there is none for a name that no
+// identifier begins with, that of a folder, and [FreeTree], whose documents belong to no tenant.
+// The name "" is no tenant, access.All every one.
+func MayWrite(tenant string, settings catalog.Settings) error {
+	switch {
+	case tenant == "", tenant == access.All:
+		return nil
+	case tenant == FreeTree:
+		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s belong to none", FreeTree)
+	case settings.Root(tenant) != "":
+		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s come from files", tenant)
+	case validID(sheaf.DocumentID(tenant, "name")) != nil || strings.Contains(tenant, ":"):
+		return fmt.Errorf("a tenant of this name cannot write, since the identifier of no document can begin with it: a colon ends it there, and # and backslashes are in none")
 	}
 	return nil
 }
@@ -554,18 +573,4 @@ func fileKey(id sheaf.ID) string {
 
 func fileName(id sheaf.ID, hash catalog.Hash) string {
 	return fileKey(id) + "-" + hex.EncodeToString(hash[:]) + ".json"
-}
-
-// WhileWriting runs f while nothing else writes to the collection: neither
-// documents that are given nor runs over its folders.
-func (c *Collection) WhileWriting(ctx context.Context, f func()) error {
-	if c.o.Ingest == nil {
-		return fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
-	}
-	if err := c.o.Ingest.Turn.Take(ctx); err != nil {
-		return err
-	}
-	defer c.o.Ingest.Turn.Give()
-	f()
-	return nil
 }

@@ -103,3 +103,37 @@ func TestHiddenChangesNothing(t *testing.T) {
 		t.Logf("round %d: %d of %d documents", round, len(left), len(files))
 	}
 }
+
+// Names of properties are read in a query of a caller who sees a part as in an index of that
+// part, wherever in the query they stand and whatever they are.
+func TestPropertiesWithoutTheHidden(t *testing.T) {
+	seen := map[string]string{
+		"seen.md": "---\naccess: public\nstatus: done\ncontent: Rich\n\"f(x)\": one\n---\n# Seen\n\nHello, what is done is one of the rich.\n",
+		"more.md": "---\naccess: public\n---\n# More\n\nHello again, rich and done.\n",
+	}
+	files := map[string]string{"hidden.md": "---\nstatus: hidden\nghost: 1\n---\n# Hidden\n\nHello, done.\n"}
+	for name, text := range seen {
+		files[name] = text
+	}
+	part := reader(t, servetest.Open(t, files, nil), access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	only := reader(t, servetest.Open(t, seen, nil), access.Unrestricted())
+	answer := func(r *serve.Reader, query string) string {
+		t.Helper()
+		a, err := r.Search(t.Context(), serve.SearchRequest{Text: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, r := range a.Results {
+			fmt.Fprintln(&b, r.ID, r.Score)
+		}
+		fmt.Fprintln(&b, a.Notes)
+		return b.String()
+	}
+	for _, query := range []string{"status:done", "content:rich", "-content:rich hello", `"hello"status:done`, "“hello”status:done", "f(x):one", "-f(x):one", "(status:done OR f(x):one)",
+		"[status:done]", "hello [content:rich]", "status:hidden", "ghost:1", "hello -ghost:1", `status:"done"`, "status:", "http://a.example hello"} {
+		if got, want := answer(part, query), answer(only, query); got != want {
+			t.Errorf("%s\n%s, and without the hidden ones\n%s", query, got, want)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"sheaf"
 	"sheaf/backend"
@@ -226,41 +225,33 @@ const maxNames = 4
 // nameTime is how long such a look may take.
 const nameTime = 3 * time.Second
 
-// properties are the names of properties that the caller may use, and those that were
-// not looked up, since the query has too many. Those that only hidden documents have
-// are no names to a caller from whom they are kept.
-func (r *Reader) properties(ctx context.Context, text string) (names, skipped []string, err error) {
-	if !strings.Contains(text, ":") {
-		return nil, nil, nil
-	}
+// read reads a query, in which names before a colon are those of properties that the caller
+// may use: those that only hidden documents have are no names to a caller from whom they
+// are kept.
+func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err error) {
+	o := query.Options{Now: r.c.now()}
 	if r.guard.filter == nil {
+		if !strings.Contains(text, ":") {
+			return query.Parse(text, o), nil
+		}
 		if counted, err := r.view.Properties(); err == nil {
 			for _, p := range counted {
-				names = append(names, p.Name)
+				o.Properties = append(o.Properties, p.Name)
 			}
 		}
-		return names, nil, nil
+		return query.Parse(text, o), nil
 	}
-	asked := map[string]bool{}
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' }) {
-		name, _, ok := strings.Cut(strings.TrimLeft(word, "+-["), ":")
-		if name = strings.ToLower(name); !ok || name == "" || asked[name] || query.IsField(name) {
-			continue
+	looked := 0
+	o.Look = func(name string) (is, known bool) {
+		if looked == maxNames || err != nil {
+			return false, false
 		}
-		if len(asked) == maxNames {
-			skipped = append(skipped, name)
-			continue
-		}
-		asked[name] = true
-		has, err := r.hasProperty(ctx, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		if has {
-			names = append(names, name)
-		}
+		looked++
+		is, err = r.hasProperty(ctx, name)
+		return is, true
 	}
-	return names, skipped, nil
+	parsed = query.Parse(text, o)
+	return parsed, err
 }
 
 // hasProperty reports whether a document that the caller sees has a property. That is
@@ -314,11 +305,10 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 	if q.like != nil {
 		parsed = *q.like
 	} else {
-		names, skipped, err := r.properties(ctx, q.Text)
-		if err != nil {
+		var err error
+		if parsed, err = r.read(ctx, q.Text); err != nil {
 			return parsed, err
 		}
-		parsed = query.Parse(q.Text, query.Options{Properties: names, Skipped: skipped, Now: r.c.now()})
 	}
 	parsed.Limit = q.Window
 	filter, err := access.Filter(q.Filter)

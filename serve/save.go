@@ -99,7 +99,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 		return nil, taken(name)
 	}
 	if _, err := profile.Parse(file, content, c.o.Profiles); err != nil {
-		return nil, inParameters(c.withoutFolders(err))
+		return nil, inParameters(profile.WithoutFolders(err))
 	}
 	defer c.profiles.reread()
 	return saved(&grant, c.o.ProfileDirs[0], name, content, in.Replace)

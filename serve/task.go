@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -51,6 +53,18 @@ type keptTask struct {
 	Task
 	Owner string       `json:"owner"`
 	Work  []keptChange `json:"work,omitempty"`
+	// Results are those of the task, and stand last: readEnded reads no further.
+	Results []Stored `json:"results"`
+}
+
+// task is the task as it is remembered: without the results of one that is done, which
+// [Collection.Task] finds in its file.
+func (k *keptTask) task() *Task {
+	t := k.Task
+	if t.owner = k.Owner; t.State != TaskDone {
+		t.Results = []Stored{}
+	}
+	return &t
 }
 
 type keptChange struct {
@@ -164,7 +178,7 @@ func (c *Collection) Submit(grant access.Grant, owner string, changes []Change) 
 	random := make([]byte, 8)
 	_, _ = rand.Read(random) // it never fails: see crypto/rand
 	task := &Task{ID: fmt.Sprintf("%016x-%s", now.UnixNano(), hex.EncodeToString(random)), State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}, owner: owner}
-	k := keptTask{Task: *task, Owner: owner}
+	k := keptTask{Task: *task, Owner: owner, Results: task.Results}
 	for _, ch := range changes {
 		k.Work = append(k.Work, keptChange(ch))
 	}
@@ -207,6 +221,7 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 			return &shown, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) { // else it is forgotten by now
+			c.given.unread(c.taskFile(id), err)
 			return nil, err
 		}
 	}
@@ -264,9 +279,6 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	}
 	return c.given.tasks.settle(ctx, changes)
 }
-
-// unfinishedAge is how long a file has not been written to of which nobody writes the rest.
-const unfinishedAge = time.Minute
 
 // brokenRest is how long what could not be mended is left alone.
 const brokenRest = 5 * time.Second
@@ -402,27 +414,19 @@ func (c *Collection) do(ctx context.Context, id string) {
 	if err != nil && ctx.Err() != nil {
 		return // the next process finds that it was made
 	}
-	task := k.Task
-	task.owner = k.Owner
+	task := k.task()
 	if err == nil {
-		task.leaveResults()
 		err = c.endBegun(id)
+	} else {
+		task.Results = k.Results // which are nowhere else
 	}
 	if err != nil {
 		c.notice(fmt.Errorf("the end of the task %s is not kept: %w: the next server finds it again", id, err))
 	}
-	for _, old := range c.given.tasks.end(&task) {
+	for _, old := range c.given.tasks.end(task) {
 		if err := os.Remove(c.taskFile(old)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			c.notice(fmt.Errorf("forget task: %w", err))
 		}
-	}
-}
-
-// leaveResults leaves what became of the documents of a task that was done in its file, where
-// Task finds it.
-func (t *Task) leaveResults() {
-	if t.State == TaskDone {
-		t.Results = nil
 	}
 }
 
@@ -483,6 +487,30 @@ func readTask(folder, name string) (*keptTask, error) {
 	return &k, nil
 }
 
+// headBytes is more than a task takes on disk without its work and its results, but for
+// one that was given up for a long reason.
+const headBytes = 4 << 10
+
+// readEnded is readTask without the results of a task that ended, if its file begins with all
+// the rest: a thousand tasks of a thousand documents are read in the time of a thousand.
+func readEnded(folder, name string) (*keptTask, error) {
+	f, err := os.Open(filepath.Join(folder, name))
+	if err != nil {
+		return nil, fmt.Errorf("read task: %w", err)
+	}
+	defer f.Close()
+	head := make([]byte, headBytes)
+	n, _ := io.ReadFull(f, head) // of another file readTask says what is wrong
+	if rest, _, ok := bytes.Cut(head[:n], []byte(`,"results":`)); ok {
+		var k keptTask
+		err := json.Unmarshal(append(slices.Clip(rest), '}'), &k)
+		if err == nil && k.State != TaskWaiting && k.Owner != "" && k.ID+".json" == name {
+			return &k, nil
+		}
+	}
+	return readTask(folder, name)
+}
+
 func (c *Collection) taskFile(id string) string { return filepath.Join(c.o.Tasks, id+".json") }
 
 // recover finds tasks that wait, and documents that are kept and not indexed as
@@ -490,7 +518,7 @@ func (c *Collection) taskFile(id string) string { return filepath.Join(c.o.Tasks
 // holds up no other: Status names it, and it stays where it is.
 func (c *Collection) recover(ctx context.Context) error {
 	for _, dir := range []string{c.o.Documents, c.o.Tasks} {
-		if err := vfs.Sweep(dir, unfinishedAge); err != nil {
+		if err := vfs.Sweep(dir, vfs.UnfinishedAge); err != nil {
 			c.notice(fmt.Errorf("remove what a process left that was killed: %w", err))
 		}
 	}
@@ -503,16 +531,14 @@ func (c *Collection) recover(ctx context.Context) error {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		k, err := readTask(c.o.Tasks, e.Name())
+		k, err := readEnded(c.o.Tasks, e.Name())
 		if err != nil {
 			c.notice(err)
 			c.given.unread(filepath.Join(c.o.Tasks, e.Name()), err)
 			continue
 		}
-		task := k.Task
-		task.owner = k.Owner
-		task.leaveResults()
-		c.given.tasks.add(&task, k.Work)
+		task := k.task()
+		c.given.tasks.add(task, k.Work)
 		if task.State != TaskWaiting { // its end was kept, and no more
 			if err := c.endBegun(k.ID); err != nil {
 				c.notice(err)

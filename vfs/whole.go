@@ -35,6 +35,10 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 // unfinished begins the names of files that WriteFile has not renamed yet.
 const unfinished = ".new-"
 
+// UnfinishedAge is how long a file of WriteFile has not been written to of which nobody writes
+// the rest.
+const UnfinishedAge = time.Minute
+
 // Sweep removes from a folder what WriteFile left there where its process ended in the midst
 // of it: what has not been written to for so long. A folder that is not there holds nothing.
 func Sweep(dir string, age time.Duration) error {

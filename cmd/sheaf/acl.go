@@ -152,10 +152,15 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 	}
 	closers = append(closers, store.Close)
 	o := s.ingestOptions()
-	o.Catalog, o.Backend, o.Trees = copyOf, store, []catalog.Tree{{Name: "copy"}}
 	docs, err := s.sample(seed, sample)
 	if err != nil {
 		return nil, nil, err
+	}
+	o.Catalog, o.Backend, o.Trees = copyOf, store, nil
+	for i := range docs {
+		if tree := (catalog.Tree{Name: docs[i].Tree}); !slices.Contains(o.Trees, tree) {
+			o.Trees = append(o.Trees, tree)
+		}
 	}
 	if _, err := ingest.Put(ctx, o, docs); err != nil {
 		return nil, nil, err
@@ -196,7 +201,7 @@ func (s *session) sample(seed uint64, n int) ([]ingest.Given, error) {
 			return nil, err
 		}
 		tenant := some("acme", "umbrella", "initech")
-		docs = append(docs, ingest.Given{Tree: "copy", Path: doc.Path, Title: doc.Title, Text: text, Properties: []sheaf.Property{
+		docs = append(docs, ingest.Given{Tree: doc.Tree, Path: doc.Path, Title: doc.Title, Text: text, Properties: []sheaf.Property{
 			{Name: ingest.PropertyTenant, Values: tenant[:min(1, len(tenant))]},
 			{Name: ingest.PropertyAccess, List: true, Values: some(sheaf.AccessPublic, "user:ann", "user:bob", "group:staff", "group:board")},
 			{Name: ingest.PropertySets, List: true, Values: some("finance", "handbook")},

@@ -35,9 +35,9 @@ private. A document says so in its frontmatter:
 	return cmd
 }
 
-// keys opens the keys of the index of the command's folder, which is made when
-// there is none yet.
-func (a *app) keys(cmd *cobra.Command) (*access.Keys, func(), error) {
+// keys opens the index of the command's folder, which is made when there is none yet, and
+// its keys. The session is to be closed.
+func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 	s, err := a.open(cmd, openOptions{make: true})
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +47,7 @@ func (a *app) keys(cmd *cobra.Command) (*access.Keys, func(), error) {
 		s.close()
 		return nil, nil, err
 	}
-	return keys, s.close, nil
+	return s, keys, nil
 }
 
 func (a *app) keyAddCommand() *cobra.Command {
@@ -67,6 +67,12 @@ func (a *app) keyAddCommand() *cobra.Command {
 			if err := access.ValidName("name", g.Name); err != nil {
 				return err
 			}
+			// A variable that nobody set would make a key that sees more than was meant.
+			for _, flag := range [][2]string{{"tenant", g.Tenant}, {"access", strings.Join(g.Access, "")}, {"set", strings.Join(g.Sets, "")}, {"filter", g.Baked}, {"expires", expires}} {
+				if name, value := flag[0], flag[1]; cmd.Flags().Changed(name) && strings.TrimSpace(value) == "" {
+					return sheaf.Invalidf("--%s is empty: give it a value, or leave it out", name)
+				}
+			}
 			for _, s := range scopes {
 				g.Scopes = append(g.Scopes, access.Scope(s))
 			}
@@ -77,14 +83,16 @@ func (a *app) keyAddCommand() *cobra.Command {
 				}
 				g.Expires = time.Now().Add(in).UTC().Truncate(time.Second)
 			}
-			if g.Tenant == serve.FreeTree && g.May(access.ScopeIngest) {
-				return sheaf.Invalidf("--tenant is %q: a tenant of this name cannot write, since documents of the tree %s belong to none: take another name", g.Tenant, serve.FreeTree)
-			}
-			keys, done, err := a.keys(cmd)
+			s, keys, err := a.keys(cmd)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer s.close()
+			if g.May(access.ScopeIngest) {
+				if err := serve.MayWrite(g.Tenant, s.view.Settings()); err != nil {
+					return sheaf.Invalidf("--tenant is %q: %w: take another name", g.Tenant, err)
+				}
+			}
 			key, secret, err := keys.Add(g)
 			if err != nil {
 				return err
@@ -152,11 +160,11 @@ func (a *app) keyListCommand() *cobra.Command {
 		Short: "List the keys, without their secrets",
 		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			keys, done, err := a.keys(cmd)
+			s, keys, err := a.keys(cmd)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer s.close()
 			list, err := keys.List()
 			if err != nil {
 				return err
@@ -214,11 +222,11 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 		Short: "End a key at once, by its ID or name",
 		Args:  arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			keys, done, err := a.keys(cmd)
+			s, keys, err := a.keys(cmd)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer s.close()
 			key, err := keys.Revoke(args[0])
 			if err != nil {
 				return err

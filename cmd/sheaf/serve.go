@@ -22,6 +22,7 @@ import (
 	"sheaf/serve/api"
 	"sheaf/serve/mcp"
 	"sheaf/serve/web"
+	"sheaf/vfs"
 )
 
 // serveOptions are the flags of sheaf serve.
@@ -113,6 +114,9 @@ func (a *app) serveIndex(cmd *cobra.Command, o *serveOptions, limits api.Limits,
 		return err
 	}
 	defer s.close()
+	if err := vfs.Sweep(s.where.Dir, vfs.UnfinishedAge); err != nil {
+		s.notice("what a process left that was killed is not removed: %v", err)
+	}
 	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -126,6 +127,54 @@ func TestServeKeepsTheIndexFresh(t *testing.T) {
 	saved := time.Now()
 	waitFor(t, address+"/v1/search?query=zebras", func(_ int, body string) bool { return strings.Contains(body, "b.md") })
 	t.Logf("a saved note was found after %v", time.Since(saved)) // when it is looked for is held by TestWatchTimes of package ingest
+}
+
+// TestServeAFolderCalledAPI: a server of a folder called api takes documents that come from no
+// folder, whose tree is api, as any other.
+func TestServeAFolderCalledAPI(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "api")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# A\n\napples\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	address := serving(t, folder, t.TempDir())
+	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, `"api-2:a.md`) })
+	req, err := http.NewRequest("PUT", address+"/v1/documents/api:git.md", strings.NewReader(`{"text": "# Undo a commit\n"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Body.Close(); res.StatusCode != http.StatusCreated {
+		t.Errorf("%d", res.StatusCode)
+	}
+	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, `"api-2:a.md`) })
+}
+
+// TestServeSweeps: what a process that was killed left beside the index is removed.
+func TestServeSweeps(t *testing.T) {
+	folder, index := t.TempDir(), t.TempDir()
+	old, young := filepath.Join(index, ".new-old"), filepath.Join(index, ".new-young")
+	for _, file := range []string{old, young} {
+		if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if hour := time.Now().Add(-time.Hour); os.Chtimes(old, hour, hour) != nil {
+		t.Fatal("the file cannot be made older")
+	}
+	serving(t, folder, index)
+	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an old file is left: %v", err)
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Errorf("a file that may be being written: %v", err)
+	}
 }
 
 // Who cannot have a port is told why, and what to do.

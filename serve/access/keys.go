@@ -159,35 +159,52 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	return key, secret, err
 }
 
-// Revoke ends a key at once, by its ID or by its name when one active key has
-// it.
+// Revoke ends a key at once, by its ID, or by its name when one active key has it and none
+// has that ID.
 func (k *Keys) Revoke(name string) (Key, error) {
 	var revoked Key
 	err := k.change(func(keys []Key) ([]Key, error) {
-		at := -1
-		for i := range keys {
-			if !keys[i].Revoked.IsZero() || keys[i].ID != name && keys[i].Name != name {
-				continue
+		active := func(called func(*Key) bool) (at []int) {
+			for i := range keys {
+				if keys[i].Revoked.IsZero() && called(&keys[i]) {
+					at = append(at, i)
+				}
 			}
-			if at >= 0 {
-				return nil, sheaf.Invalidf("several keys are called %q: give an ID", name)
-			}
-			at = i
+			return at
 		}
-		if at < 0 {
+		at := active(func(key *Key) bool { return key.ID == name })
+		if len(at) == 0 {
+			at = active(func(key *Key) bool { return key.Name == name })
+		}
+		switch len(at) {
+		case 0:
 			return nil, fmt.Errorf("%w: no active key is called %q", sheaf.ErrNotFound, name)
+		case 1:
+			keys[at[0]].Revoked = k.now().UTC().Truncate(time.Second)
+			revoked = keys[at[0]]
+			return keys, nil
 		}
-		keys[at].Revoked = k.now().UTC().Truncate(time.Second)
-		revoked = keys[at]
-		return keys, nil
+		return nil, sheaf.Invalidf("several keys are called %q: give an ID", name)
 	})
 	return revoked, err
 }
 
-// change replaces the file by a changed one, whole and durably.
+// lockPatience is how long a change waits for that of another process.
+const lockPatience = 5 * time.Second
+
+// change replaces the file by a changed one, whole and durably. Changes of other processes
+// come before it or after it: one that was lost could be that which revoked a key.
 func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	lock, err := vfs.Disk{}.Lock(k.path + ".lock")
+	for began := time.Now(); errors.Is(err, vfs.ErrLocked) && time.Since(began) < lockPatience; {
+		lock, err = vfs.Disk{}.Lock(k.path + ".lock")
+	}
+	if err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	defer lock.Close()
 	if err := k.read(); err != nil {
 		return err
 	}

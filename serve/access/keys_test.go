@@ -65,6 +65,33 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A key is revoked by its ID also when another one is called so.
+func TestRevokeByIDWhateverOthersAreCalled(t *testing.T) {
+	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
+	g := access.Grant{Name: "ann", Scopes: []access.Scope{access.ScopeSearch}}
+	ann, secret, err := k.Add(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Name = ann.ID
+	_, other, err := k.Add(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if revoked, err := k.Revoke(ann.ID); err != nil || revoked.ID != ann.ID {
+		t.Fatalf("revoked %q: %v", revoked.ID, err)
+	}
+	if _, err := k.Find(secret); !errors.Is(err, access.ErrKey) {
+		t.Errorf("the revoked key: %v", err)
+	}
+	if _, err := k.Find(other); err != nil {
+		t.Errorf("the key that is called so: %v", err)
+	}
+	if revoked, err := k.Revoke(ann.ID); err != nil || revoked.Name != ann.ID {
+		t.Errorf("by its name: %q, %v", revoked.ID, err)
+	}
+}
+
 func TestKeysExpire(t *testing.T) {
 	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
 	g := access.Grant{Scopes: []access.Scope{access.ScopeSearch}, Expires: time.Now().Add(-time.Second)}
@@ -120,10 +147,12 @@ func TestKeysDamaged(t *testing.T) {
 }
 
 func TestKeysTogether(t *testing.T) {
-	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
+	path := filepath.Join(t.TempDir(), "keys.json")
+	k, beside := openKeys(t, path), openKeys(t, path) // as another process has it
 	var wg sync.WaitGroup
-	for range 10 {
+	for i := range 10 {
 		wg.Go(func() {
+			k := []*access.Keys{k, beside}[i%2]
 			_, secret, err := k.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
 			if err != nil {
 				t.Error(err)

@@ -11,6 +11,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -130,7 +131,7 @@ func New(o Options) (*API, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	if err := o.RRF.validate(); err != nil {
+	if err := errors.Join(o.RRF.validate(), o.checkNames()); err != nil {
 		return nil, err
 	}
 	o.Limits.defaults()

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sheaf"
 	"sheaf/eval/calibrate"
 	"sheaf/profile"
 	"sheaf/serve"
@@ -191,7 +193,8 @@ func TestRoutes(t *testing.T) {
 	var d serve.Document
 	for _, path := range []string{"notes:a/b%20c.md", url.PathEscape("notes:a/b c.md")} {
 		res = s.get(t, "GET", "/v1/documents/"+path, "", &d)
-		if d.Title != "Odd names" || res.Header.Get("ETag") != d.ETag {
+		// The ETag is that of the version: what links to it changes without it, so no cache may show that again.
+		if d.Title != "Odd names" || res.Header.Get("ETag") != d.ETag || res.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("document: %+v", d)
 		}
 	}
@@ -325,6 +328,37 @@ func TestHostAndOrigin(t *testing.T) {
 		if name == "a given origin" && allowed != "https://app.example" || name != "a given origin" && allowed != "" {
 			t.Errorf("%s: Access-Control-Allow-Origin is %q", name, allowed)
 		}
+	}
+}
+
+// A host or an origin that no browser ever sends is refused when it is given, as a collection
+// is that no request can name.
+func TestNamesThatCannotBe(t *testing.T) {
+	f := servetest.Open(t, notes, nil)
+	for name, o := range map[string]api.Options{
+		"a host with a port":     {Hosts: []string{"notes.example:80"}},
+		"a host with a scheme":   {Hosts: []string{"https://notes.example"}},
+		"a host with a path":     {Hosts: []string{"notes.example/"}},
+		"no host":                {Hosts: []string{""}},
+		"an origin with a path":  {Origins: []string{"https://app.example/"}},
+		"an origin in capitals":  {Origins: []string{"https://App.example"}},
+		"an origin's own port":   {Origins: []string{"https://app.example:443"}},
+		"a name that is no page": {Origins: []string{"app.example"}},
+		"every origin":           {Origins: []string{"*"}},
+		"two of one name":        {Collections: []*serve.Collection{f.Collection}},
+	} {
+		o.Collections = append(o.Collections, f.Collection)
+		if _, err := api.New(o); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	a, err := api.New(api.Options{Collections: []*serve.Collection{f.Collection}, Hosts: []string{"notes.example", "NOTES", "192.0.2.1", "::1"},
+		Origins: []string{"https://app.example", "http://localhost:3000", "app://obsidian.md"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

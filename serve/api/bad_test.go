@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -234,6 +235,43 @@ func TestScriptsInNotes(t *testing.T) {
 	}
 }
 
+// Of several unknown parameters the same one is named each time.
+func TestUnknownParametersInOrder(t *testing.T) {
+	s := start(t, notes, nil)
+	for range 20 {
+		if p := s.wrong(t, 400, "GET", "/v1/search?z=1&query=x&b=1&y=1&a=1", ""); len(p.Errors) != 4 || p.Errors[0].Parameter != "a" || p.Errors[3].Parameter != "z" || !strings.HasPrefix(p.Detail, "a: ") {
+			t.Fatalf("%s %+v", p.Detail, p.Errors)
+		}
+	}
+}
+
+// HTTP/1.0 needs no Host, as of programs that ask whether the server lives; no browser leaves
+// it out.
+func TestWithoutHost(t *testing.T) {
+	s := start(t, notes, nil)
+	for head, status := range map[string]int{
+		"GET /livez HTTP/1.0\r\n":                                200,
+		"GET /livez HTTP/1.0\r\nOrigin: http://evil.example\r\n": 403,
+		"GET /livez HTTP/1.0\r\nHost: evil.example\r\n":          403,
+		"GET /livez HTTP/1.1\r\nHost:\r\n":                       403,
+		"GET /livez HTTP/1.1\r\n":                                400,
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "%sConnection: close\r\n\r\n", head)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Body.Close(); res.StatusCode != status {
+			t.Errorf("%q: %d, want %d", head, res.StatusCode, status)
+		}
+	}
+}
+
 // Header lines that a caller sends cannot add others to the answer.
 func TestHeaderInjection(t *testing.T) {
 	s := start(t, notes, nil)
@@ -282,6 +320,27 @@ func startSlow(t *testing.T, limits api.Limits) (*server, *slow) {
 	b := &slow{free: make(chan struct{})}
 	f := servetest.Open(t, notes, func(o *serve.Options) { b.Backend, o.Backend = o.Backend, b })
 	return start(t, notes, func(o *api.Options) { o.Collections, o.Limits = []*serve.Collection{f.Collection}, limits }), b
+}
+
+// A request whose caller hangs up, as a page does that searches with every letter, is no fault
+// of the server: it is not in the log, and counts as what it is.
+func TestWhoHangsUp(t *testing.T) {
+	s, b := startSlow(t, api.Limits{Running: 2, Time: time.Minute})
+	defer close(b.free)
+	ctx, hangUp := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/search?query=undo", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, hangUp)
+	if res, err := s.Client().Do(req); err == nil {
+		res.Body.Close()
+		t.Fatalf("an answer: %d", res.StatusCode)
+	}
+	waitLoad(t, s, `sheaf_requests_total{operation="search",status="499"} 1`)
+	if s.log.Len() > 0 {
+		t.Errorf("the log says %s", s.log)
+	}
 }
 
 func TestTooManyRequests(t *testing.T) {
@@ -621,32 +680,70 @@ func TestWhereSomethingIsMissing(t *testing.T) {
 // slowEmbedder is a model on another machine that answers, once it is slow, when it is let go.
 type slowEmbedder struct {
 	inference.Embedder
-	slow *atomic.Bool
-	free chan struct{}
+	slow  *atomic.Bool
+	asked *atomic.Int32 // how often while it is slow
+	free  chan struct{}
 }
 
 // Embed implements inference.Embedder.
 func (e slowEmbedder) Embed(ctx context.Context, purpose inference.Purpose, texts []string) ([][]float32, error) {
 	if e.slow.Load() {
+		e.asked.Add(1)
 		<-e.free
 	}
 	return e.Embedder.Embed(ctx, purpose, texts)
 }
 
+// slowModel is a collection of the notes with such a model, which is not slow yet.
+func slowModel(t *testing.T) (*servetest.Fixture, slowEmbedder) {
+	t.Helper()
+	model := slowEmbedder{slow: new(atomic.Bool), asked: new(atomic.Int32), free: make(chan struct{})}
+	return servetest.Open(t, notes, func(o *serve.Options) {
+		ingest := *o.Ingest
+		model.Embedder = ingest.Embedder
+		ingest.Embedder = model
+		o.Ingest = &ingest
+	}), model
+}
+
+// While a long run writes, a document is refused in time, and nothing changes.
+func TestPutBesideARun(t *testing.T) {
+	f, model := slowModel(t)
+	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Time: 200 * time.Millisecond} })
+	f.Write(t, "long.md", "# Long\n\nIt takes its time.\n")
+	model.slow.Store(true)
+	done := make(chan error, 1)
+	go func() {
+		_, err := f.Refresh(context.Background())
+		done <- err
+	}()
+	for model.asked.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	close(model.free)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(f.Options.Documents, "*")); len(kept) != 0 {
+		t.Errorf("files are left: %v", kept)
+	}
+	var stored serve.Stored
+	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored)
+	if !stored.Created {
+		t.Errorf("%+v", stored)
+	}
+}
+
 // Documents that wait for a model on another machine, or for others that are written, keep
 // nobody from reading: two of them had the turns of two processors.
 func TestWritersThatWait(t *testing.T) {
-	var slow atomic.Bool
-	free := make(chan struct{})
-	let := sync.OnceFunc(func() { close(free) })
-	defer let()
-	f := servetest.Open(t, notes, func(o *serve.Options) {
-		ingest := *o.Ingest
-		ingest.Embedder = slowEmbedder{ingest.Embedder, &slow, free}
-		o.Ingest = &ingest
-	})
+	f, model := slowModel(t)
 	s := startOf(t, f, func(o *api.Options) { o.Limits = api.Limits{Running: 1, Patience: 5 * time.Second} })
-	slow.Store(true)
+	model.slow.Store(true)
 	var writers sync.WaitGroup
 	for i := range 3 {
 		writers.Go(func() {
@@ -661,7 +758,7 @@ func TestWritersThatWait(t *testing.T) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}
 	}
-	let()
+	close(model.free)
 	writers.Wait()
 	waitLoad(t, s, "sheaf_requests_running 0")
 }

@@ -21,7 +21,7 @@ type Nothing struct{}
 type documentGet struct {
 	Where
 	ID   sheaf.ID `path:"id" maxLength:"4096" doc:"The document's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md"`
-	None string   `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of a version that the caller has: 304 when it is still that one."`
+	None string   `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of a version that the caller has: 304 when it is still that one, whatever links to it by now."`
 }
 
 type documentsGet struct {
@@ -83,7 +83,6 @@ func collectionRoutes() []*route {
 					return nil, err
 				}
 				c.header.Set("ETag", d.ETag)
-				c.header.Set("Cache-Control", "private, no-cache")
 				if serve.Unchanged(in.None, d.ETag) {
 					c.status = http.StatusNotModified
 				}

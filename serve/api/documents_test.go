@@ -396,6 +396,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		"finance":    {Scopes: []access.Scope{ingest}, Tenant: "acme", Sets: []string{"finance"}},
 		"acme bob":   {Scopes: []access.Scope{search, ingest}, Tenant: "acme", Access: []string{"user:bob"}},
 		"called api": {Scopes: []access.Scope{search, ingest}, Tenant: serve.FreeTree, Access: []string{access.All}},
+		"called a:b": {Scopes: []access.Scope{search, ingest}, Tenant: "a:b", Access: []string{access.All}},
 	})
 	put := func(key, id, body string) int {
 		status, _ := s.as(t, keys[key], "PUT", "/v1/documents/"+id, body)
@@ -424,6 +425,9 @@ func TestTenantsAndScopes(t *testing.T) {
 		if status != 403 {
 			t.Errorf("%s: %d", what, status)
 		}
+	}
+	if _, body := s.as(t, keys["called a:b"], "PUT", "/v1/documents/a:b:x.md", `{"text": "x"}`); !strings.Contains(body, "a tenant of this name cannot write") {
+		t.Errorf("a tenant without a tree is told %s", body)
 	}
 	// What a key does not see it cannot make readable.
 	for _, c := range []struct {
@@ -645,33 +649,5 @@ func TestNotFoundTellsNothing(t *testing.T) {
 		if bodies[0] != bodies[1] {
 			t.Errorf("%s %s: %s and %s", route[0], route[1], bodies[0], bodies[1])
 		}
-	}
-}
-
-// While a long run writes, a document is refused in time, and nothing changes.
-func TestPutBesideARun(t *testing.T) {
-	s := start(t, notes, func(o *api.Options) { o.Limits = api.Limits{Time: 200 * time.Millisecond} })
-	busy := make(chan struct{})
-	started := make(chan struct{})
-	done := make(chan error, 1)
-	go func() {
-		done <- s.fixture.WhileWriting(context.Background(), func() { close(started); <-busy })
-	}()
-	<-started
-	res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
-	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", res.StatusCode, body)
-	}
-	close(busy)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if kept, _ := filepath.Glob(filepath.Join(s.fixture.Options.Documents, "*")); len(kept) != 0 {
-		t.Errorf("files are left: %v", kept)
-	}
-	var stored serve.Stored
-	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored)
-	if !stored.Created {
-		t.Errorf("%+v", stored)
 	}
 }

@@ -23,6 +23,9 @@ import (
 	"sheaf/serve/access"
 )
 
+// statusHungUp is what a request counts as whose caller hung up before it was answered.
+const statusHungUp = 499
+
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	began := time.Now()
@@ -51,14 +54,17 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	fail := func(err error, r *route) {
 		p := problemOf(err, r)
 		status = p.Status
-		if status >= 500 && p.cause != nil {
+		switch {
+		case errors.Is(err, context.Canceled) && req.Context().Err() != nil:
+			status = statusHungUp
+		case status >= 500 && p.cause != nil:
 			level := slog.LevelError
 			if status == http.StatusServiceUnavailable { // another time it succeeds
 				level = slog.LevelWarn
 			}
 			a.o.Log.Log(req.Context(), level, "request failed", "request", id, "trace", trace, "path", req.URL.Path, "error", p.cause.Error())
 		}
-		if r != nil && r.plainErrors && status != http.StatusUnauthorized {
+		if r != nil && r.plainErrors && p.Status != http.StatusUnauthorized {
 			writePlain(w, p)
 			return
 		}

@@ -10,6 +10,29 @@ import (
 	"sheaf/serve"
 )
 
+// Two properties are one where stores have one column for both, and nowhere else: a long s
+// is no s to them, as a final sigma is no other one.
+func TestPropertiesOfNamesThatLookAlike(t *testing.T) {
+	s := start(t, notes, nil)
+	const path = "/v1/documents/api:alike.md"
+	var stored serve.Stored
+	s.get(t, "PUT", path, `{"text": "Alike.\n", "properties": {"acceſſ": "kept", "status": "draft", "λόγος": 1, "λόγοσ": 2}}`, &stored)
+	s.get(t, "PATCH", path, `{"properties": {"ſtatus": "old", "STATUS": "done"}}`, &stored)
+	var d serve.Document
+	s.get(t, "GET", path, "", &d)
+	if got := fmt.Sprint(d.Properties); got != "map[STATUS:[done] access:[] acceſſ:[kept] sets:[] tenant:[] ſtatus:[old] λόγος:[1] λόγοσ:[2]]" {
+		t.Errorf("the document has %s", got)
+	}
+	for _, query := range []string{"prop.status:done", "prop.ſtatus:old", "prop.acceſſ:kept"} {
+		if ids := found(t, s, query); len(ids) != 1 {
+			t.Errorf("%s: found %v", query, ids)
+		}
+	}
+	if res, body := s.ask(t, "PUT", path, `{"text": "Alike.\n", "properties": {"a": 1, "A": 2}}`); res.StatusCode != 409 {
+		t.Errorf("names that differ in case only: %d %s", res.StatusCode, body)
+	}
+}
+
 // What is known of a document changes without its text, and without the vectors of
 // its chunks, which only the caller has.
 func TestPatch(t *testing.T) {

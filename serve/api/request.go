@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"sheaf"
 )
 
 // sensibleID is a request's identifier that is passed on as it came.
@@ -52,16 +54,56 @@ func traceOf(req *http.Request) string {
 	return fmt.Sprintf("00-%s-%s-%02x", m[2], randomHex(8), flags&traceFlags)
 }
 
+// nameOf is the name in a Host, without a port and as names are compared.
+func nameOf(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+}
+
+// checkNames refuses collections that no request can name, and hosts and origins that none
+// can ever have: whoever gave them would wonder why they are refused.
+func (o *Options) checkNames() error {
+	names := map[string]bool{}
+	for i, c := range o.Collections {
+		if name := c.Name(); names[name] || name == "" && i > 0 {
+			return sheaf.Invalidf("collection %q: the name must be one of its own", name)
+		}
+		names[c.Name()] = true
+	}
+	for _, host := range o.Hosts {
+		name := nameOf(host)
+		if name == "" || !strings.EqualFold(name, host) || strings.ContainsAny(name, "/:@ ") && net.ParseIP(name) == nil {
+			return sheaf.Invalidf("host %q: must be a name alone, without a scheme, a port or a path, such as notes.example", host)
+		}
+	}
+	for _, origin := range o.Origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Host == "" {
+			return sheaf.Invalidf("origin %q: must be that of a web page, such as https://notes.example", origin)
+		}
+		host := strings.ToLower(u.Host)
+		switch u.Scheme {
+		case "https":
+			host = strings.TrimSuffix(host, ":443")
+		case "http":
+			host = strings.TrimSuffix(host, ":80")
+		}
+		if sent := u.Scheme + "://" + host; sent != origin {
+			return sheaf.Invalidf("origin %q: browsers write it %s", origin, sent)
+		}
+	}
+	return nil
+}
+
 // checkOrigin refuses what a web page of somebody else's makes a browser send:
 // requests for a name that is none of this server's (DNS rebinding), and
 // requests from another site.
 func (a *API) checkOrigin(req *http.Request) error {
-	host := req.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	if net.ParseIP(host) == nil && host != "localhost" && !slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+	host := nameOf(req.Host)
+	none := host == "" && !req.ProtoAtLeast(1, 1) // as no browser asks
+	if !none && net.ParseIP(host) == nil && host != "localhost" && !slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
 		return problem("forbidden", "the server is not called %s: name it with --host when it is", quote(host))
 	}
 	origins := req.Header.Values("Origin")

@@ -3,9 +3,11 @@ package api
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"sheaf/serve"
@@ -153,7 +155,7 @@ func (r *route) bind(a *API, req *http.Request, path map[string]string, body []b
 	if err != nil {
 		return nil, problem("invalid-input", "the query of the address cannot be read: %v", err)
 	}
-	for name := range query {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if f := r.set.byName[name]; f == nil || f.in != "query" {
 			list.add(fault{Parameter: name[:min(len(name), 100)]}, "there is no parameter of this name: the parameters are %s", strings.Join(r.queryNames(), ", "))
 		}

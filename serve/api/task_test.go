@@ -82,6 +82,50 @@ func TestResultsOfTasks(t *testing.T) {
 	}
 }
 
+// TestStartReadsNoResults: a server that starts reads of tasks that were done what comes before
+// their results, which may be very many, and finds out that those are damaged when
+// they are asked for.
+func TestStartReadsNoResults(t *testing.T) {
+	s := start(t, notes, nil)
+	var list []string
+	for i := range 300 {
+		list = append(list, fmt.Sprintf(`{"id": "api:many/%d.md", "text": "Dates number %d.\n"}`, i, i))
+	}
+	var answer api.BatchAnswer
+	s.get(t, "POST", "/v1/documents", `{"documents": [`+strings.Join(list, ",")+`]}`, &answer)
+	o := s.fixture.Options
+	first := workUntilDone(t, o, answer.Task.ID)
+	file := filepath.Join(o.Tasks, first.ID+".json")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, content[:len(content)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	working(t, c)
+	for deadline := time.Now().Add(20 * time.Second); c.Ready(t.Context()) != nil || len(c.Tasks(access.Unrestricted(), "", serve.TaskDone, 10)) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the task is not listed")
+		}
+	}
+	if task, err := c.Task(access.Unrestricted(), "", first.ID); !errors.Is(err, sheaf.ErrCorrupt) {
+		t.Errorf("%+v, %v", task, err)
+	}
+	r, err := c.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if status, err := r.Status(t.Context()); err != nil || len(status.Skipped) != 1 || status.Skipped[0].Path != file {
+		t.Errorf("%+v, %v", status.Skipped, err)
+	}
+}
+
 // TestWhereATaskIs: the address of a task leads to it, also in a collection that is not the
 // first one, and a web page of another origin may read it.
 func TestWhereATaskIs(t *testing.T) {

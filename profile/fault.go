@@ -1,0 +1,61 @@
+package profile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"sheaf"
+)
+
+// FileError says what is wrong with the file of a profile. It wraps sheaf.ErrInvalid.
+type FileError struct {
+	File         string
+	Line, Column int // from 1; 0 for the file as a whole
+	// Text says what is wrong, and names no folder.
+	Text string
+	// within is Text with the folders that it is about; "" where it is about none.
+	within string
+}
+
+// Error names the file as it was read, and folders.
+func (e *FileError) Error() string { return e.say(e.File, cmp.Or(e.within, e.Text)) }
+
+// say is that something is wrong with the file called so.
+func (e *FileError) say(file, text string) string {
+	if e.Line > 0 {
+		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
+	}
+	return fmt.Sprintf("%v: %s: %s", sheaf.ErrInvalid, file, text)
+}
+
+// Unwrap is sheaf.ErrInvalid.
+func (e *FileError) Unwrap() error { return sheaf.ErrInvalid }
+
+// WithoutFolders is an error of this package as it is told to whoever may be on another
+// machine: it names files without their folders.
+func WithoutFolders(err error) error {
+	var file *FileError
+	var access *fs.PathError
+	switch {
+	case errors.As(err, &file):
+		return placeless{err, file.say(filepath.Base(file.File), file.Text)}
+	case errors.As(err, &access):
+		return placeless{err, fmt.Sprintf("%s %s: %v", access.Op, filepath.Base(access.Path), access.Err)}
+	}
+	return err
+}
+
+// placeless is an error in words that name no folder.
+type placeless struct {
+	error
+	text string
+}
+
+// Error is the text without folders.
+func (e placeless) Error() string { return e.text }
+
+// Unwrap gives the fault, with its category.
+func (e placeless) Unwrap() error { return e.error }

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
+	"sheaf/internal/fold"
 )
 
 // Nothing is kept of where links lead, since that changes when documents come
@@ -47,13 +48,13 @@ func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":"
 
 // nameKeys are the names of a document.
 func nameKeys(doc *sheaf.Document) []keyItem {
-	plain, _ := cutMarkdown(fold(doc.Path))
+	plain, _ := cutMarkdown(fold.Text(doc.Path))
 	items := []keyItem{{key: pathKey(doc.Tree, plain), kind: kindPath}, {key: nameKey(doc.Tree, path.Base(plain)), kind: kindName}}
 	if folder := path.Dir(plain); standsForFolder(plain) && folder != "." {
 		items = append(items, keyItem{key: nameKey(doc.Tree, path.Base(folder)), kind: kindFolder})
 	}
 	for _, alias := range doc.Aliases {
-		if name, _ := cutMarkdown(fold(alias)); name != "" {
+		if name, _ := cutMarkdown(fold.Text(alias)); name != "" {
 			items = append(items, keyItem{key: nameKey(doc.Tree, name), kind: kindAlias})
 		}
 	}
@@ -129,7 +130,7 @@ func (v *View) called(key uint64, kind int) *named {
 	found = &named{in: map[string][]called{}}
 	v.each(key, func(s *segment) *keyTable { return &s.names }, func(item keyItem, id sheaf.ID) {
 		if item.kind == kind {
-			plain, suffix := cutMarkdown(fold(id.Path()))
+			plain, suffix := cutMarkdown(fold.Text(id.Path()))
 			found.all = append(found.all, called{id, plain, suffix})
 		}
 	})
@@ -359,13 +360,13 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 // folder.
 func (v *View) contested(doc *sheaf.Document) bool {
 	keys := nameKeys(doc)
-	if plain, _ := cutMarkdown(fold(doc.Path)); standsForFolder(plain) {
+	if plain, _ := cutMarkdown(fold.Text(doc.Path)); standsForFolder(plain) {
 		for _, file := range folderFiles {
 			keys = append(keys, keyItem{key: pathKey(doc.Tree, path.Join(path.Dir(plain), file))})
 		}
 	}
 	for _, alias := range doc.Aliases { // of which the end may be a file's name
-		plain, _ := cutMarkdown(fold(alias))
+		plain, _ := cutMarkdown(fold.Text(alias))
 		keys = append(keys, keyItem{key: nameKey(doc.Tree, path.Base(plain))})
 	}
 	for _, item := range keys {
@@ -393,7 +394,7 @@ func (v *View) leadTo(among Among, doc sheaf.ID, aliases bool) (found []sheaf.ID
 // nothing of have none. aliases says that doc has some.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
-	plain, _ := cutMarkdown(fold(file))
+	plain, _ := cutMarkdown(fold.Text(file))
 	decided := map[sheaf.ID]bool{}
 	point := func(key uint64, leads func(item keyItem, from sheaf.ID) (yes, sure bool)) {
 		v.each(key, func(s *segment) *keyTable { return &s.targets }, func(item keyItem, from sheaf.ID) {
@@ -451,7 +452,7 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 			return decided
 		}
 		for _, alias := range r.Document.Aliases {
-			if name, _ := cutMarkdown(fold(alias)); name != "" {
+			if name, _ := cutMarkdown(fold.Text(alias)); name != "" {
 				byName(name)
 			}
 		}

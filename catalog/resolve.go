@@ -1,14 +1,14 @@
 package catalog
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"sheaf"
+	"sheaf/internal/fold"
 )
 
 // Resolve is the document or chunk that a link in the document from leads to:
@@ -72,7 +72,7 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 		return "", false
 	}
 	if strings.Contains(t.name, "/") {
-		plain, suffix := cutMarkdown(fold(strings.TrimPrefix(strings.TrimSuffix(link.Target, "/"), "/")))
+		plain, suffix := cutMarkdown(fold.Text(strings.TrimPrefix(strings.TrimSuffix(link.Target, "/"), "/")))
 		if found := v.documentsAt(among, tree, plain, suffix, ""); len(found) > 0 {
 			return found[0], true
 		}
@@ -109,26 +109,15 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 		}
 		if full != ".." && !strings.HasPrefix(full, "../") {
 			t.full = full
-			t.path, t.suffix = cutMarkdown(fold(full))
+			t.path, t.suffix = cutMarkdown(fold.Text(full))
 			t.site = link.Kind == sheaf.LinkMarkdown && strings.HasPrefix(written, "/") && strings.Contains(t.path, "/")
 		}
 	}
 	if link.Kind != sheaf.LinkMarkdown {
-		t.name, _ = cutMarkdown(fold(strings.TrimPrefix(written, "/")))
+		t.name, _ = cutMarkdown(fold.Text(strings.TrimPrefix(written, "/")))
 		t.certain = link.Kind == sheaf.LinkWiki && !strings.Contains(t.name, "/") && !strings.HasPrefix(written, ".")
 	}
 	return t
-}
-
-// fold makes names equal that differ in case or in how Unicode composes a
-// letter.
-func fold(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			return norm.NFC.String(strings.ToLower(s))
-		}
-	}
-	return strings.ToLower(s)
 }
 
 // cutMarkdown splits a folded name before the ending of Markdown files.
@@ -239,7 +228,8 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 
 // place is the chunk of a document that a link's fragment names, or the document.
 // "^id" names a block. Else it is a slug, or a heading's title, without regard to
-// case; "A#B" is a heading B below a heading A, or else the first B.
+// case; "A#B" is a heading B below a heading A, or else one called so as a whole, as
+// "C# and F#", or else the first B.
 func place(doc *sheaf.Document, link sheaf.Link) sheaf.ID {
 	if block, ok := strings.CutPrefix(link.Fragment, "^"); ok {
 		for i := range doc.Chunks {
@@ -258,20 +248,30 @@ func place(doc *sheaf.Document, link sheaf.Link) sheaf.ID {
 	}
 	parts := strings.Split(link.Fragment, "#")
 	last := parts[len(parts)-1]
-	first := doc.ID
+	var whole, first sheaf.ID
 	for i := range doc.Chunks {
 		c := &doc.Chunks[i]
-		if c.Slug == "" || !sameHeading(c.Title, last) && !strings.EqualFold(c.Slug, last) {
+		if c.Slug == "" {
 			continue
 		}
-		if under(c.Hierarchy, parts[:len(parts)-1]) {
-			return c.ID
+		if answersTo(c, last) {
+			if under(c.Hierarchy, parts[:len(parts)-1]) {
+				return c.ID
+			}
+			if first == "" {
+				first = c.ID
+			}
 		}
-		if first == doc.ID {
-			first = c.ID
+		if whole == "" && len(parts) > 1 && answersTo(c, link.Fragment) {
+			whole = c.ID
 		}
 	}
-	return first
+	return cmp.Or(whole, first, doc.ID)
+}
+
+// answersTo reports whether a link calls a heading so, by its title or slug.
+func answersTo(c *sheaf.Chunk, name string) bool {
+	return name != "" && (c.Title != "" && sameHeading(c.Title, name) || strings.EqualFold(c.Slug, name) || fold.Text(c.Slug) == fold.Text(name))
 }
 
 // under reports whether the titles stand in a hierarchy in this order.
@@ -296,7 +296,7 @@ func sameHeading(title, called string) bool {
 	if ordinary(title) && ordinary(called) {
 		return false
 	}
-	plain := func(s string) string { return strings.Join(strings.Fields(linkSigns.Replace(fold(s))), " ") }
+	plain := func(s string) string { return strings.Join(strings.Fields(linkSigns.Replace(fold.Text(s))), " ") }
 	return plain(title) == plain(called)
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"sheaf"
 	"sheaf/backend"
@@ -241,17 +240,9 @@ func (r *Reader) properties(ctx context.Context, text string) (names, skipped []
 		}
 		return names, nil, nil
 	}
-	asked := map[string]bool{}
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' }) {
-		name, _, ok := strings.Cut(strings.TrimLeft(word, "+-["), ":")
-		if name = strings.ToLower(name); !ok || name == "" || asked[name] || query.IsField(name) {
-			continue
-		}
-		if len(asked) == maxNames {
-			skipped = append(skipped, name)
-			continue
-		}
-		asked[name] = true
+	asked := query.Names(text)
+	skipped = asked[min(len(asked), maxNames):]
+	for _, name := range asked[:len(asked)-len(skipped)] {
 		has, err := r.hasProperty(ctx, name)
 		if err != nil {
 			return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -103,7 +104,14 @@ type named struct {
 	// in are those of each folder, in the same order: of thousands of one name most links
 	// lead to that beside them.
 	in map[string][]called
+	// fromEnd are their places in all, in order of their paths read from the end; nil when
+	// they are not many.
+	fromEnd []int
 }
+
+// many is from how many documents of one name on a path is looked up among theirs: a link to
+// a folder that none of thousands lies in would be compared with each.
+const many = 64
 
 // called is a document that has a name, with its folded path, from which the ending of
 // Markdown files is cut off.
@@ -138,10 +146,17 @@ func (v *View) called(key uint64, kind int) *named {
 		pa, pb := a.id.Path(), b.id.Path()
 		return cmp.Or(strings.Count(pa, "/")-strings.Count(pb, "/"), len(pa)-len(pb), strings.Compare(pa, pb))
 	})
-	for _, c := range found.all {
+	for i, c := range found.all {
 		folder := path.Dir(c.id.Path())
 		found.in[folder] = append(found.in[folder], c)
+		if len(found.all) > many {
+			found.fromEnd = append(found.fromEnd, i)
+		}
 	}
+	slices.SortFunc(found.fromEnd, func(i, j int) int {
+		a, b := found.all[i].plain, found.all[j].plain
+		return cmp.Or(compareEnds(a, b), len(a)-len(b))
+	})
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.names) >= maxCalled {
@@ -151,13 +166,57 @@ func (v *View) called(key uint64, kind int) *named {
 	return found
 }
 
-// nearest is of those that fit, and are among these, the first in the folder of a file, else
-// the first.
-func (n *named) nearest(among Among, file string, fits func(*called) bool) (sheaf.ID, bool) {
-	for _, list := range [][]called{n.in[path.Dir(file)], n.all} {
+// ending are those whose paths end so, and maybe others, in the order of all. So many that
+// end so are all of them: one is soon found there.
+func (n *named) ending(end string) []called {
+	if n.fromEnd == nil {
+		return n.all
+	}
+	first := sort.Search(len(n.fromEnd), func(i int) bool { return compareEnds(n.all[n.fromEnd[i]].plain, end) >= 0 })
+	count := sort.Search(len(n.fromEnd)-first, func(i int) bool { return compareEnds(n.all[n.fromEnd[first+i]].plain, end) > 0 })
+	if count > many {
+		return n.all
+	}
+	places := slices.Clone(n.fromEnd[first : first+count])
+	slices.Sort(places)
+	found := make([]called, count)
+	for i, place := range places {
+		found[i] = n.all[place]
+	}
+	return found
+}
+
+// compareEnds compares a path with the end of one, both read from the end: 0 when the path
+// ends so, after a whole number of folders.
+func compareEnds(plain, end string) int {
+	at := func(s string, fromEnd int) int {
+		switch i := len(s) - fromEnd; {
+		case i >= 0:
+			return int(s[i])
+		case i == -1:
+			return '/' // before the first folder
+		}
+		return -1
+	}
+	for i := 1; i <= len(end)+1; i++ {
+		if c := at(plain, i) - at(end, i); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// nearest is of those whose paths end so, and are among these, the first in the folder of a
+// file, else the first. Every path ends in "".
+func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
+	all := n.all
+	if end != "" {
+		all = n.ending(end)
+	}
+	for _, list := range [][]called{n.in[path.Dir(file)], all} {
 		for i := range list {
-			if fits(&list[i]) && among.has(list[i].id) {
-				return list[i].id, true
+			if c := &list[i]; (end == "" || c.ends(end, "")) && among.has(c.id) {
+				return c.id, true
 			}
 		}
 	}

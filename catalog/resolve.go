@@ -189,7 +189,7 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 func (v *View) fromSite(among Among, tree, file, plain, suffix string) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, end, suffix string) {
-		for _, c := range v.called(nameKey(tree, path.Base(plain)), kind).all {
+		for _, c := range v.called(nameKey(tree, path.Base(plain)), kind).ending(end) {
 			if len(c.plain) == len(end) || !c.ends(end, suffix) {
 				continue
 			}
@@ -220,10 +220,10 @@ func sharedFolders(a, b string) (n int) {
 // byName finds the note that a wiki link in file calls by a folded name.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	named := v.called(nameKey(tree, path.Base(name)), kindName)
-	if id, ok := named.nearest(among, file, func(c *called) bool { return c.ends(name, "") }); ok { // a file's own name wins over an alias
+	if id, ok := named.nearest(among, file, name); ok { // a file's own name wins over an alias
 		return id, true
 	}
-	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, func(*called) bool { return true })
+	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, "")
 }
 
 // place is the chunk of a document that a link's fragment names, or the document.

@@ -228,7 +228,7 @@ func (c *cleaner) mark() bool {
 			return true
 		}
 		if strings.HasPrefix(rest, "[[") {
-			return c.skip(2)
+			return (c.pos == 0 || c.text[c.pos-1] != '!') && c.skip(wikiTarget(rest)) || c.skip(2)
 		}
 		if linkAhead(rest) {
 			return c.skip(1)
@@ -295,6 +295,14 @@ func linkAhead(rest string) bool {
 	return i > 0 && strings.HasPrefix(rest[i:], "](") && !strings.ContainsAny(rest[:i], "\r\n")
 }
 
+// wikiTarget is the length of "[[target|" before the text of a wiki link, 0 when the link has
+// none or does not end in time.
+func wikiTarget(rest string) int {
+	rest = firstLine(rest[:min(len(rest), linkReach)])
+	end := strings.Index(rest, "]]")
+	return strings.IndexByte(rest[:max(0, end)], '|') + 1
+}
+
 // linkTarget is the length of "](target)", 0 when it does not end in time.
 func linkTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
@@ -355,8 +363,8 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// inTarget reports whether the byte at i lies in the target of a Markdown link, or in
-// its label or definition.
+// inTarget reports whether the byte at i lies in the target of a link that has a text
+// besides, or in its label or definition.
 func inTarget(text string, i int) bool {
 	before := text[max(0, i-linkReach):i]
 	if strings.IndexByte(before, '[') < 0 && strings.IndexByte(before, ']') < 0 {
@@ -367,6 +375,9 @@ func inTarget(text string, i int) bool {
 	}
 	if at := strings.LastIndex(before, "]["); at >= 0 && !strings.ContainsAny(before[at+len("]["):], "]\r\n") {
 		return true
+	}
+	if at := strings.LastIndex(before, "[["); at >= 0 && at+wikiTarget(text[i-len(before)+at:]) > len(before) {
+		return at == 0 || before[at-1] != '!'
 	}
 	if cut := strings.LastIndexAny(before, " \t\r\n"); cut >= 0 {
 		before = before[cut+1:]

@@ -419,10 +419,18 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 // folder.
 func (v *View) contested(doc *sheaf.Document) bool {
 	keys := nameKeys(doc)
-	if plain, _ := cutMarkdown(fold.Text(doc.Path)); standsForFolder(plain) {
+	plain, suffix := cutMarkdown(fold.Text(doc.Path))
+	if standsForFolder(plain) {
 		for _, file := range folderFiles {
 			keys = append(keys, keyItem{key: pathKey(doc.Tree, path.Join(path.Dir(plain), file))})
 		}
+	}
+	pages := []string{plain + ".html"} // that are made of it, and what it would be made of
+	if source, ok := cutPage(plain, suffix); ok {
+		pages = append(pages, source)
+	}
+	for _, p := range pages {
+		keys = append(keys, keyItem{key: pathKey(doc.Tree, p)}, keyItem{key: nameKey(doc.Tree, path.Base(p))})
 	}
 	for _, alias := range doc.Aliases { // of which the end may be a file's name
 		plain, _ := cutMarkdown(fold.Text(alias))
@@ -481,10 +489,16 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 			return slices.Contains(found, doc), len(found) < 2
 		})
 	}
-	// The root of a site may be each of the folders that doc lies in.
+	fromSite := func(plain string) {
+		point(siteKey(tree, plain), func(item keyItem, _ sheaf.ID) (yes, sure bool) { return false, item.kind != pointSite })
+	}
+	// The root of a site may be each of the folders that doc lies in, and those above.
 	bySite := func(plain string) {
 		for _, rest, ok := strings.Cut(plain, "/"); ok && strings.Contains(rest, "/"); _, rest, ok = strings.Cut(rest, "/") {
-			point(siteKey(tree, rest), func(item keyItem, _ sheaf.ID) (yes, sure bool) { return false, item.kind != pointSite })
+			fromSite(rest)
+		}
+		for _, end := range v.rootEnds(tree) {
+			fromSite(end + "/" + plain)
 		}
 	}
 	byName := func(name string) {
@@ -497,8 +511,10 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 			return ok && to == doc, true
 		})
 	}
-	byPath(plain, false)
-	bySite(plain)
+	for _, p := range [...]string{plain, plain + ".html"} {
+		byPath(p, false)
+		bySite(p)
+	}
 	if standsForFolder(plain) {
 		byPath(path.Dir(plain), true)
 		bySite(path.Dir(plain))

@@ -59,6 +59,31 @@ func (c collection) at(p, full string) (best sheaf.ID) {
 	return best
 }
 
+// page is what a page is made of, "" for other paths.
+func page(p string) string {
+	source, ok := strings.CutSuffix(p, ".html")
+	if !ok || source == "" || strings.HasSuffix(source, "/") || withoutEnding(source) != source {
+		return ""
+	}
+	return source
+}
+
+// byPath is the document that a folded path leads to.
+func (c collection) byPath(p, full string) sheaf.ID {
+	if id := c.at(p, full); id != "" {
+		return id
+	}
+	for _, name := range []string{"readme", "index", "_index"} {
+		if id := c.at(path.Join(p, name), ""); id != "" && withoutEnding(p) == p {
+			return id
+		}
+	}
+	if source := page(p); source != "" {
+		return c.at(source, "")
+	}
+	return ""
+}
+
 func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 	if l.Target == "" || strings.HasPrefix(l.Target, "//") || strings.Contains(l.Target, "://") { // another host's
 		return ""
@@ -73,14 +98,8 @@ func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 				full = path.Dir(file)
 			}
 		}
-		p := folded(full)
-		if id := c.at(p, full); id != "" {
+		if id := c.byPath(folded(full), full); id != "" {
 			return id
-		}
-		for _, name := range []string{"readme", "index"} {
-			if id := c.at(path.Join(p, name), ""); id != "" && withoutEnding(p) == p {
-				return id
-			}
 		}
 	}
 	if l.Kind == sheaf.LinkMarkdown {
@@ -129,11 +148,21 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 	if p = path.Clean(p); !ok || !strings.Contains(withoutEnding(p), "/") || strings.HasPrefix(p, "../") {
 		return ""
 	}
-	for _, name := range []string{"", "readme", "index"} {
-		if name != "" && withoutEnding(p) != p {
+	for _, above := range []string{"s/", "docs/s/"} {
+		if rest, ok := strings.CutPrefix(p, above); ok {
+			if id := c.byPath(rest, ""); id != "" {
+				return id
+			}
+		}
+	}
+	for _, name := range []string{"", "readme", "index", "_index", ".html"} {
+		end := path.Join("/", p, name)
+		switch {
+		case name == ".html" && page(p) != "":
+			end = "/" + page(p)
+		case name != "" && withoutEnding(p) != p || name == ".html":
 			continue
 		}
-		end := path.Join("/", p, name)
 		for root := path.Dir(file); ; root = path.Dir(root) {
 			best := sheaf.ID("")
 			for id := range c {
@@ -161,10 +190,10 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 
 var (
 	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/"}
-	stems   = []string{"note", "Note", "index", "README", "x.y", "käse", "ka\u0308se", "other"}
-	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", ""}
+	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "other"}
+	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", "", ".html"}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
-	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/"}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
@@ -199,6 +228,9 @@ func TestLinksOfHistories(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		c := openIn(t, vfs.NewMem(), "/c") // syncing a disk would take most of the time
 		model := collection{}
+		if err := c.Update(context.Background(), catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: "/home/Docs/S"}}}}); err != nil {
+			t.Fatal(err)
+		}
 		for step := range 12 {
 			var u catalog.Update
 			for range r.IntN(6) {

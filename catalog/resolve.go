@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,9 +18,11 @@ import (
 // lead outside the collection or nowhere.
 //
 // Markdown links are paths relative to the linking file, or to the tree's folder
-// when they begin with a slash; a folder stands for its readme or index. Where the
+// when they begin with a slash; a folder stands for its readme, index or _index, and a page
+// that ends with .html for the Markdown file that it is made of. Where the
 // tree's folder has nothing there, a path of several parts that begins with a slash is
-// from the root of a site, which is any folder of the tree: of several the one that
+// from the root of a site: a folder above the tree's, as of /en/start in a folder
+// docs/en, or else any folder of the tree: of several the one that
 // shares most folders with the linking file, then as of several notes. Wiki
 // links name a note as Obsidian does: by its path, the end of its path, its file
 // name, or an alias; of several notes the one in the same folder, then the one
@@ -66,6 +69,9 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 		}
 	}
 	if t.site {
+		if found := v.fromAbove(among, tree, t.path, t.suffix); len(found) > 0 {
+			return found[0], true
+		}
 		return v.fromSite(among, tree, file, t.path, t.suffix)
 	}
 	if t.name == "" {
@@ -130,6 +136,17 @@ func cutMarkdown(name string) (plain, suffix string) {
 	return name, ""
 }
 
+// cutPage is the folded path of the Markdown file that a page is made of, as a site's
+// generator names it.
+func cutPage(plain, suffix string) (string, bool) {
+	source, ok := strings.CutSuffix(plain, ".html")
+	if !ok || suffix != "" || source == "" || strings.HasSuffix(source, "/") {
+		return "", false
+	}
+	_, ending := cutMarkdown(source)
+	return source, ending == ""
+}
+
 func hasScheme(target string) bool {
 	scheme, _, ok := strings.Cut(target, ":")
 	if !ok || len(scheme) < 2 {
@@ -140,7 +157,7 @@ func hasScheme(target string) bool {
 }
 
 // folderFiles stand for the folder they lie in, first come first.
-var folderFiles = []string{"readme", "index"}
+var folderFiles = []string{"readme", "index", "_index"}
 
 // standsForFolder reports whether the document at a folded path does.
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
@@ -151,7 +168,40 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
 		found = v.documentsAt(among, tree, path.Join(plain, folderFiles[i]), "", "")
 	}
+	if source, ok := cutPage(plain, suffix); ok && len(found) == 0 {
+		found = v.documentsAt(among, tree, source, "", "")
+	}
 	return found
+}
+
+// fromAbove lists the documents that a path from the root of a site leads to when the
+// tree's folder lies in that site, the best first.
+func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf.ID) {
+	for _, end := range v.rootEnds(tree) {
+		if rest, ok := strings.CutPrefix(plain, end+"/"); ok && len(found) == 0 {
+			found = v.byPath(among, tree, rest, suffix, "")
+		}
+	}
+	return found
+}
+
+// maxRootEnds is how many folders above a tree's files are looked for in links from the root
+// of a site: a language, a version, and where they lie.
+const maxRootEnds = 3
+
+// rootEnds are the ends of the path of a tree's folder, folded, the shortest first: "en",
+// "docs/en".
+func (v *View) rootEnds(tree string) (ends []string) {
+	i := slices.IndexFunc(v.payload.Settings.Trees, func(t Tree) bool { return t.Name == tree })
+	if i < 0 {
+		return nil
+	}
+	root := strings.Trim(fold.Text(filepath.ToSlash(v.payload.Settings.Trees[i].Root)), "/")
+	for at := len(root); at > 0 && len(ends) < maxRootEnds; {
+		at = strings.LastIndexByte(root[:at], '/')
+		ends = append(ends, root[at+1:])
+	}
+	return ends
 }
 
 // documentsAt lists the documents at a folded path: those whose path as written
@@ -201,6 +251,10 @@ func (v *View) fromSite(among Among, tree, file, plain, suffix string) (best she
 	look(kindName, plain, suffix)
 	for i := 0; i < len(folderFiles) && most < 0 && suffix == ""; i++ {
 		look(kindFolder, plain+"/"+folderFiles[i], "")
+	}
+	if source, ok := cutPage(plain, suffix); ok && most < 0 {
+		plain = source
+		look(kindName, plain, "")
 	}
 	return best, most >= 0
 }

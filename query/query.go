@@ -11,7 +11,8 @@
 //	title:setup heading:api only in titles, only in headings
 //	#auth tag:auth          documents with the tag, or one below it; tag:au* begins so
 //	path:guides/ ext:md     documents in a folder or whose path begins so
-//	path:git.md             documents of this file name in any folder; path:/git.md at the top
+//	path:git.md             documents of this file name in any folder; path:/git.md at the top;
+//	                        where no path is written so, in any case
 //	status:draft rating:>3  properties; prop.NAME:value for any name; status:dr* begins so, status:* has any
 //	author:ann              of a property that is a link, "[[people/Ann|A]]", the name of the note
 //	[status:draft]          the same, as Obsidian writes it: also [next step:call Ann], and
@@ -42,6 +43,9 @@ type Options struct {
 	// Skipped are names, in lower case, of which nobody asked whether they are
 	// properties; notes say so.
 	Skipped []string
+	// Spellings tells how the collection writes a path, the beginning of one or a file's
+	// name that it has only in other case; nil when nobody knows.
+	Spellings func(written string) []string
 	// Now is the time against which 7d and yesterday are counted; its
 	// location is that of the dates. Zero is the current time in UTC.
 	Now time.Time

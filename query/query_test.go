@@ -256,6 +256,23 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// TestSpellings: a path is looked for as the collection writes it.
+func TestSpellings(t *testing.T) {
+	o := query.Options{Now: now, Spellings: func(written string) []string {
+		return map[string][]string{"my folder/": {"My Folder/", "MY folder/"}, "git.md": {"Git.md"}, "gui": {"Gui"}}[written]
+	}}
+	for text, want := range map[string]string{
+		`path:"my folder/"`: "everything, where (folder is my folder or My Folder or MY folder or (path begins with my folder/ or path begins with My Folder/ or path begins with MY folder/))",
+		`-path:git.md x`:    `any of "x", where not (folder is git.md or Git.md or (path begins with git.md or path begins with Git.md) or file is git.md or Git.md)`,
+		`path:gui*`:         "everything, where (path begins with gui or path begins with Gui)",
+		`path:other/`:       "everything, where (folder is other or path begins with other/)",
+	} {
+		if got := query.Describe(query.Parse(text, o)); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
 // TestNames: all that a query may ask of properties, and nothing that a field is.
 func TestNames(t *testing.T) {
 	const text = `a:b title:x [c:d][next step:e] -f:"g h" "i:j" prop.k:l (M:n path:o [path:p]) tag:q [tags:r] http://x a:s`

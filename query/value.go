@@ -2,6 +2,7 @@ package query
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,14 +127,15 @@ func (p *parser) path(t token) part {
 		p.note(`a star counts only at the end of a path; ` + quoted(t.text) + ` was searched as words`)
 		return part{query: sheaf.Match{Text: t.text, Field: sheaf.FieldPath}, strict: true}
 	case star:
-		return part{filter: begins(prefix), strict: true}
+		return part{filter: begins(p.spellings(prefix)), strict: true}
 	case strings.Contains(value, "/") || strings.Contains(value, "."):
 		name := strings.TrimSuffix(value, "/")
-		names := make([]sheaf.Value, 0, 2)
-		for _, s := range fold.Spellings(name) {
-			names = append(names, sheaf.TextValue(s))
+		paths := p.spellings(value)
+		names := make([]sheaf.Value, len(paths))
+		for i, s := range paths {
+			names[i] = sheaf.TextValue(strings.TrimSuffix(s, "/"))
 		}
-		any := sheaf.Or{sheaf.In{Column: sheaf.ColumnFolder, Values: names}, begins(value)}
+		any := sheaf.Or{sheaf.In{Column: sheaf.ColumnFolder, Values: names}, begins(paths)}
 		if value == t.text && !strings.Contains(value, "/") {
 			any = append(any, sheaf.In{Column: sheaf.ColumnFile, Values: names})
 		}
@@ -146,10 +148,24 @@ func (p *parser) path(t token) part {
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }
 
-// begins are the paths with a beginning, however their file system writes its letters.
-func begins(prefix string) sheaf.Filter {
+// spellings are the ways in which documents may write a path, in the case in which it is
+// written, or where none has that, in any.
+func (p *parser) spellings(written string) []string {
+	all := fold.Spellings(written)
+	if p.o.Spellings != nil {
+		for _, s := range p.o.Spellings(written) {
+			if !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// begins are the paths that begin in one of several ways.
+func begins(prefixes []string) sheaf.Filter {
 	var any sheaf.Or
-	for _, s := range fold.Spellings(prefix) {
+	for _, s := range prefixes {
 		any = append(any, sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: s})
 	}
 	if len(any) == 1 {

@@ -309,7 +309,11 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 		if err != nil {
 			return parsed, err
 		}
-		parsed = query.Parse(q.Text, query.Options{Properties: names, Skipped: skipped, Now: r.c.now()})
+		o := query.Options{Properties: names, Skipped: skipped, Now: r.c.now()}
+		if r.guard.filter == nil { // else it would tell of folders that are kept from the caller
+			o.Spellings = r.view.Spellings
+		}
+		parsed = query.Parse(q.Text, o)
 	}
 	parsed.Limit = q.Window
 	filter, err := access.Filter(q.Filter)

@@ -39,10 +39,14 @@ func find(t testing.TB, r *serve.Reader, q serve.SearchRequest) *serve.Answer {
 // as one who sees all does.
 func TestNamesInBrackets(t *testing.T) {
 	f := servetest.Open(t, map[string]string{
-		"a.md": "---\nstatus: draft\nnext step: call Ann\npath: x\n---\nText.\n",
-		"b.md": "---\nstatus: done\nnext step: call Ann\npath: x\n---\nText.\n",
-		"c.md": "---\nstatus: done\nsecret: yes\n---\nText.\n",
+		"a.md":     "---\nstatus: draft\nnext step: call Ann\npath: x\n---\nText.\n",
+		"b.md":     "---\nstatus: done\nnext step: call Ann\npath: x\n---\nText.\n",
+		"c.md":     "---\nstatus: done\nsecret: yes\n---\nText.\n",
+		"Sub/d.md": "Text.\n",
 	}, nil)
+	if a := find(t, reader(t, f, access.Unrestricted()), serve.SearchRequest{Text: "path:sub/"}); len(a.Results) != 1 {
+		t.Errorf("a path in another case: %d results", len(a.Results))
+	}
 	kept := access.Unrestricted()
 	kept.Baked = "-prop.secret:*"
 	for _, grant := range []access.Grant{access.Unrestricted(), kept} {

@@ -69,6 +69,7 @@ func TestSnippet(t *testing.T) {
 		{"wiki links", sheaf.Match{Text: "keys"}, "Keys of [[Vault]], [[People/Ann#Top\\|Ann]]'s, ![[key.png|300]], [[a\n|b]] and [[a|b", "<Keys> of Vault, Ann's, <key>.png 300, a b and a b"},
 		{"match inside the target of a wiki link stays", sheaf.Match{Text: "vault"}, "See [[My vault|here]].", "See My <vault> here."},
 		{"but not beside others, either", sheaf.Match{Text: "vault"}, "See [[My vault|here]], the vault.", "See here, the <vault>."},
+		{"identifiers of headings", sheaf.Match{Text: "keys"}, "## Set keys {#set-keys}\n\nA {#set} `{#b}`.\n\n> ### 键 {/*keys*/} ##\n\n# {#x} y\n\nkeys {#z}\n", "Set <keys> A {#set} `{#b}`. 键 ## {#x} y <keys> {#z}"},
 		{"match inside a target stays", sheaf.Match{Text: "example"}, "see [here](https://example.org/x)", "see here](https://<example>.org/x)"},
 		{"but not beside others", sheaf.Match{Text: "example"}, "an example: [here](https://example.org/x)", "an <example>: here"},
 		{"links by reference", sheaf.Match{Text: "pool"}, "# pool [![Doc][doc-img]][doc] [![CI](https://e.org/ci.svg)][ci]\n\nSee [all leaks][leaks], [the policy][], [more]\nof x[a][b], [1][2], [3][a]int.\n\n[doc]: https://e.org/pool\n[pool]: <x.svg> \"Title\"\n[^1]: A note.\n[Ann]: so it is",

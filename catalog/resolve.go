@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sheaf"
 	"sheaf/internal/fold"
@@ -54,7 +55,7 @@ func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id she
 		v.noteFault(err)
 		return doc, true
 	}
-	return place(&r.Document, link), true
+	return cmp.Or(Place(&r.Document, link.Fragment), doc), true
 }
 
 func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
@@ -280,12 +281,12 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, "")
 }
 
-// place is the chunk of a document that a link's fragment names, or the document.
+// Place is the chunk of a document that a link's fragment names, "" for none.
 // "^id" names a block. Else it is a slug, or a heading's title, without regard to
 // case; "A#B" is a heading B below a heading A, or else one called so as a whole, as
-// "C# and F#", or else the first B.
-func place(doc *sheaf.Document, link sheaf.Link) sheaf.ID {
-	if block, ok := strings.CutPrefix(link.Fragment, "^"); ok {
+// "C# and F#", or else the first B. Where no heading is called so, signs do not count.
+func Place(doc *sheaf.Document, fragment string) sheaf.ID {
+	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {
 			for _, b := range doc.Chunks[i].Blocks {
 				if strings.EqualFold(b, block) {
@@ -293,65 +294,70 @@ func place(doc *sheaf.Document, link sheaf.Link) sheaf.ID {
 				}
 			}
 		}
-		return doc.ID
+		return ""
 	}
 	for i := range doc.Chunks {
-		if c := &doc.Chunks[i]; c.Slug != "" && c.Slug == link.Fragment {
+		if c := &doc.Chunks[i]; c.Slug != "" && c.Slug == fragment {
 			return c.ID
 		}
 	}
-	parts := strings.Split(link.Fragment, "#")
-	last := parts[len(parts)-1]
+	return cmp.Or(heading(doc, fragment, sameText), heading(doc, fragment, sameWords))
+}
+
+// heading is the chunk whose heading a fragment names, "" for none; same compares a title or
+// slug with what a link calls it.
+func heading(doc *sheaf.Document, fragment string, same func(title, called string) bool) sheaf.ID {
+	parts := strings.Split(fragment, "#")
+	above, last := parts[:len(parts)-1], parts[len(parts)-1]
 	var whole, first sheaf.ID
 	for i := range doc.Chunks {
 		c := &doc.Chunks[i]
 		if c.Slug == "" {
 			continue
 		}
-		if answersTo(c, last) {
-			if under(c.Hierarchy, parts[:len(parts)-1]) {
+		if same(c.Title, last) || same(c.Slug, last) {
+			if under(c.Hierarchy, above, same) {
 				return c.ID
 			}
 			if first == "" {
 				first = c.ID
 			}
 		}
-		if whole == "" && len(parts) > 1 && answersTo(c, link.Fragment) {
+		if whole == "" && len(above) > 0 && same(c.Title, fragment) {
 			whole = c.ID
 		}
 	}
-	return cmp.Or(whole, first, doc.ID)
-}
-
-// answersTo reports whether a link calls a heading so, by its title or slug.
-func answersTo(c *sheaf.Chunk, name string) bool {
-	return name != "" && (c.Title != "" && sameHeading(c.Title, name) || strings.EqualFold(c.Slug, name) || fold.Text(c.Slug) == fold.Text(name))
+	return cmp.Or(whole, first)
 }
 
 // under reports whether the titles stand in a hierarchy in this order.
-func under(hierarchy, titles []string) bool {
+func under(hierarchy, titles []string, same func(title, called string) bool) bool {
 	for _, title := range hierarchy {
-		if len(titles) > 0 && sameHeading(title, titles[0]) {
+		if len(titles) > 0 && same(title, titles[0]) {
 			titles = titles[1:]
 		}
 	}
 	return len(titles) == 0
 }
 
-// linkSigns are characters that Obsidian writes as spaces when it makes a link
-// to a heading.
-var linkSigns = strings.NewReplacer("#", " ", "|", " ", "^", " ", ":", " ", "%%", " ", "[[", " ", "]]", " ")
+// sameText reports whether two texts are the same but for case, and are there.
+func sameText(title, called string) bool {
+	return called != "" && (strings.EqualFold(title, called) || fold.Text(title) == fold.Text(called))
+}
 
-// sameHeading compares a heading's title with what a link calls it.
-func sameHeading(title, called string) bool {
-	if strings.EqualFold(title, called) {
-		return true
-	}
+// sameWords is sameText of what is between signs: Obsidian writes those of a heading as
+// spaces when it makes a link to it, and keeps its markup.
+func sameWords(title, called string) bool {
 	if ordinary(title) && ordinary(called) {
-		return false
+		return sameText(title, called)
 	}
-	plain := func(s string) string { return strings.Join(strings.Fields(linkSigns.Replace(fold.Text(s))), " ") }
-	return plain(title) == plain(called)
+	a, b := strings.FieldsFunc(fold.Text(title), isSign), strings.FieldsFunc(fold.Text(called), isSign)
+	return len(a) > 0 && slices.Equal(a, b)
+}
+
+// isSign reports whether a link to a heading may be without this character of it.
+func isSign(r rune) bool {
+	return unicode.IsSpace(r) || r < 0x80 && strings.IndexByte("!\"#$%&()*+,.:;<=>?@[\\]^`{|}~/", byte(r)) >= 0
 }
 
 // ordinary reports whether s is ASCII letters, digits and the like with single
@@ -360,7 +366,7 @@ func ordinary(s string) bool {
 	space := true
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == ' ' && space, c < ' ', c >= 0x80, strings.IndexByte("#|^:%[]", c) >= 0:
+		case c == ' ' && space, c >= 0x80, c != ' ' && isSign(rune(c)):
 			return false
 		default:
 			space = c == ' '

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
+	"sheaf/internal/fold"
 )
 
 // Nothing is kept of where links lead, since that changes when documents come
@@ -47,13 +49,13 @@ func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":"
 
 // nameKeys are the names of a document.
 func nameKeys(doc *sheaf.Document) []keyItem {
-	plain, _ := cutMarkdown(fold(doc.Path))
+	plain, _ := cutMarkdown(fold.Text(doc.Path))
 	items := []keyItem{{key: pathKey(doc.Tree, plain), kind: kindPath}, {key: nameKey(doc.Tree, path.Base(plain)), kind: kindName}}
 	if folder := path.Dir(plain); standsForFolder(plain) && folder != "." {
 		items = append(items, keyItem{key: nameKey(doc.Tree, path.Base(folder)), kind: kindFolder})
 	}
 	for _, alias := range doc.Aliases {
-		if name, _ := cutMarkdown(fold(alias)); name != "" {
+		if name, _ := cutMarkdown(fold.Text(alias)); name != "" {
 			items = append(items, keyItem{key: nameKey(doc.Tree, name), kind: kindAlias})
 		}
 	}
@@ -102,7 +104,14 @@ type named struct {
 	// in are those of each folder, in the same order: of thousands of one name most links
 	// lead to that beside them.
 	in map[string][]called
+	// fromEnd are their places in all, in order of their paths read from the end; nil when
+	// they are not many.
+	fromEnd []int
 }
+
+// many is from how many documents of one name on a path is looked up among theirs: a link to
+// a folder that none of thousands lies in would be compared with each.
+const many = 64
 
 // called is a document that has a name, with its folded path, from which the ending of
 // Markdown files is cut off.
@@ -129,7 +138,7 @@ func (v *View) called(key uint64, kind int) *named {
 	found = &named{in: map[string][]called{}}
 	v.each(key, func(s *segment) *keyTable { return &s.names }, func(item keyItem, id sheaf.ID) {
 		if item.kind == kind {
-			plain, suffix := cutMarkdown(fold(id.Path()))
+			plain, suffix := cutMarkdown(fold.Text(id.Path()))
 			found.all = append(found.all, called{id, plain, suffix})
 		}
 	})
@@ -137,10 +146,17 @@ func (v *View) called(key uint64, kind int) *named {
 		pa, pb := a.id.Path(), b.id.Path()
 		return cmp.Or(strings.Count(pa, "/")-strings.Count(pb, "/"), len(pa)-len(pb), strings.Compare(pa, pb))
 	})
-	for _, c := range found.all {
+	for i, c := range found.all {
 		folder := path.Dir(c.id.Path())
 		found.in[folder] = append(found.in[folder], c)
+		if len(found.all) > many {
+			found.fromEnd = append(found.fromEnd, i)
+		}
 	}
+	slices.SortFunc(found.fromEnd, func(i, j int) int {
+		a, b := found.all[i].plain, found.all[j].plain
+		return cmp.Or(compareEnds(a, b), len(a)-len(b))
+	})
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.names) >= maxCalled {
@@ -150,13 +166,57 @@ func (v *View) called(key uint64, kind int) *named {
 	return found
 }
 
-// nearest is of those that fit, and are among these, the first in the folder of a file, else
-// the first.
-func (n *named) nearest(among Among, file string, fits func(*called) bool) (sheaf.ID, bool) {
-	for _, list := range [][]called{n.in[path.Dir(file)], n.all} {
+// ending are those whose paths end so, and maybe others, in the order of all. So many that
+// end so are all of them: one is soon found there.
+func (n *named) ending(end string) []called {
+	if n.fromEnd == nil {
+		return n.all
+	}
+	first := sort.Search(len(n.fromEnd), func(i int) bool { return compareEnds(n.all[n.fromEnd[i]].plain, end) >= 0 })
+	count := sort.Search(len(n.fromEnd)-first, func(i int) bool { return compareEnds(n.all[n.fromEnd[first+i]].plain, end) > 0 })
+	if count > many {
+		return n.all
+	}
+	places := slices.Clone(n.fromEnd[first : first+count])
+	slices.Sort(places)
+	found := make([]called, count)
+	for i, place := range places {
+		found[i] = n.all[place]
+	}
+	return found
+}
+
+// compareEnds compares a path with the end of one, both read from the end: 0 when the path
+// ends so, after a whole number of folders.
+func compareEnds(plain, end string) int {
+	at := func(s string, fromEnd int) int {
+		switch i := len(s) - fromEnd; {
+		case i >= 0:
+			return int(s[i])
+		case i == -1:
+			return '/' // before the first folder
+		}
+		return -1
+	}
+	for i := 1; i <= len(end)+1; i++ {
+		if c := at(plain, i) - at(end, i); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// nearest is of those whose paths end so, and are among these, the first in the folder of a
+// file, else the first. Every path ends in "".
+func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
+	all := n.all
+	if end != "" {
+		all = n.ending(end)
+	}
+	for _, list := range [][]called{n.in[path.Dir(file)], all} {
 		for i := range list {
-			if fits(&list[i]) && among.has(list[i].id) {
-				return list[i].id, true
+			if c := &list[i]; (end == "" || c.ends(end, "")) && among.has(c.id) {
+				return c.id, true
 			}
 		}
 	}
@@ -359,13 +419,21 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 // folder.
 func (v *View) contested(doc *sheaf.Document) bool {
 	keys := nameKeys(doc)
-	if plain, _ := cutMarkdown(fold(doc.Path)); standsForFolder(plain) {
+	plain, suffix := cutMarkdown(fold.Text(doc.Path))
+	if standsForFolder(plain) {
 		for _, file := range folderFiles {
 			keys = append(keys, keyItem{key: pathKey(doc.Tree, path.Join(path.Dir(plain), file))})
 		}
 	}
+	pages := []string{plain + ".html"} // that are made of it, and what it would be made of
+	if source, ok := cutPage(plain, suffix); ok {
+		pages = append(pages, source)
+	}
+	for _, p := range pages {
+		keys = append(keys, keyItem{key: pathKey(doc.Tree, p)}, keyItem{key: nameKey(doc.Tree, path.Base(p))})
+	}
 	for _, alias := range doc.Aliases { // of which the end may be a file's name
-		plain, _ := cutMarkdown(fold(alias))
+		plain, _ := cutMarkdown(fold.Text(alias))
 		keys = append(keys, keyItem{key: nameKey(doc.Tree, path.Base(plain))})
 	}
 	for _, item := range keys {
@@ -393,7 +461,7 @@ func (v *View) leadTo(among Among, doc sheaf.ID, aliases bool) (found []sheaf.ID
 // nothing of have none. aliases says that doc has some.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
-	plain, _ := cutMarkdown(fold(file))
+	plain, _ := cutMarkdown(fold.Text(file))
 	decided := map[sheaf.ID]bool{}
 	point := func(key uint64, leads func(item keyItem, from sheaf.ID) (yes, sure bool)) {
 		v.each(key, func(s *segment) *keyTable { return &s.targets }, func(item keyItem, from sheaf.ID) {
@@ -421,10 +489,16 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 			return slices.Contains(found, doc), len(found) < 2
 		})
 	}
-	// The root of a site may be each of the folders that doc lies in.
+	fromSite := func(plain string) {
+		point(siteKey(tree, plain), func(item keyItem, _ sheaf.ID) (yes, sure bool) { return false, item.kind != pointSite })
+	}
+	// The root of a site may be each of the folders that doc lies in, and those above.
 	bySite := func(plain string) {
 		for _, rest, ok := strings.Cut(plain, "/"); ok && strings.Contains(rest, "/"); _, rest, ok = strings.Cut(rest, "/") {
-			point(siteKey(tree, rest), func(item keyItem, _ sheaf.ID) (yes, sure bool) { return false, item.kind != pointSite })
+			fromSite(rest)
+		}
+		for _, end := range v.rootEnds(tree) {
+			fromSite(end + "/" + plain)
 		}
 	}
 	byName := func(name string) {
@@ -437,8 +511,10 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 			return ok && to == doc, true
 		})
 	}
-	byPath(plain, false)
-	bySite(plain)
+	for _, p := range [...]string{plain, plain + ".html"} {
+		byPath(p, false)
+		bySite(p)
+	}
 	if standsForFolder(plain) {
 		byPath(path.Dir(plain), true)
 		bySite(path.Dir(plain))
@@ -451,7 +527,7 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 			return decided
 		}
 		for _, alias := range r.Document.Aliases {
-			if name, _ := cutMarkdown(fold(alias)); name != "" {
+			if name, _ := cutMarkdown(fold.Text(alias)); name != "" {
 				byName(name)
 			}
 		}

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -58,6 +59,31 @@ func (c collection) at(p, full string) (best sheaf.ID) {
 	return best
 }
 
+// page is what a page is made of, "" for other paths.
+func page(p string) string {
+	source, ok := strings.CutSuffix(p, ".html")
+	if !ok || source == "" || strings.HasSuffix(source, "/") || withoutEnding(source) != source {
+		return ""
+	}
+	return source
+}
+
+// byPath is the document that a folded path leads to.
+func (c collection) byPath(p, full string) sheaf.ID {
+	if id := c.at(p, full); id != "" {
+		return id
+	}
+	for _, name := range []string{"readme", "index", "_index"} {
+		if id := c.at(path.Join(p, name), ""); id != "" && withoutEnding(p) == p {
+			return id
+		}
+	}
+	if source := page(p); source != "" {
+		return c.at(source, "")
+	}
+	return ""
+}
+
 func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 	if l.Target == "" || strings.HasPrefix(l.Target, "//") || strings.Contains(l.Target, "://") { // another host's
 		return ""
@@ -72,14 +98,8 @@ func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 				full = path.Dir(file)
 			}
 		}
-		p := folded(full)
-		if id := c.at(p, full); id != "" {
+		if id := c.byPath(folded(full), full); id != "" {
 			return id
-		}
-		for _, name := range []string{"readme", "index"} {
-			if id := c.at(path.Join(p, name), ""); id != "" && withoutEnding(p) == p {
-				return id
-			}
 		}
 	}
 	if l.Kind == sheaf.LinkMarkdown {
@@ -128,11 +148,21 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 	if p = path.Clean(p); !ok || !strings.Contains(withoutEnding(p), "/") || strings.HasPrefix(p, "../") {
 		return ""
 	}
-	for _, name := range []string{"", "readme", "index"} {
-		if name != "" && withoutEnding(p) != p {
+	for _, above := range []string{"s/", "docs/s/"} {
+		if rest, ok := strings.CutPrefix(p, above); ok {
+			if id := c.byPath(rest, ""); id != "" {
+				return id
+			}
+		}
+	}
+	for _, name := range []string{"", "readme", "index", "_index", ".html"} {
+		end := path.Join("/", p, name)
+		switch {
+		case name == ".html" && page(p) != "":
+			end = "/" + page(p)
+		case name != "" && withoutEnding(p) != p || name == ".html":
 			continue
 		}
-		end := path.Join("/", p, name)
 		for root := path.Dir(file); ; root = path.Dir(root) {
 			best := sheaf.ID("")
 			for id := range c {
@@ -160,10 +190,10 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 
 var (
 	folders = []string{"", "a/", "a/b/", "B/", "a/c.md/", "s/a/b/", "s/b/", "a/s/a/"}
-	stems   = []string{"note", "Note", "index", "README", "x.y", "käse", "ka\u0308se", "other"}
-	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", ""}
+	stems   = []string{"note", "Note", "index", "README", "_index", "x.y", "käse", "ka\u0308se", "other"}
+	endings = []string{".md", ".md", ".MD", ".markdown", ".mdx", ".txt", "", ".html"}
 	aliases = []string{"note", "AC/DC", "Käse", "nick", "nick.md", "b/note"}
-	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/"}
+	targets = []string{"", "../", "../../", "/", "./", "a/", "b/", "../a/b/", "B/", "/a/", "/b/", "/a/b/", "/s/", "/Docs/s/a/", "/s/a/b/"}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
@@ -198,6 +228,9 @@ func TestLinksOfHistories(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		c := openIn(t, vfs.NewMem(), "/c") // syncing a disk would take most of the time
 		model := collection{}
+		if err := c.Update(context.Background(), catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: "/home/Docs/S"}}}}); err != nil {
+			t.Fatal(err)
+		}
 		for step := range 12 {
 			var u catalog.Update
 			for range r.IntN(6) {
@@ -354,16 +387,61 @@ func TestReferencesKeepBacklinks(t *testing.T) {
 // TestPlaces: which heading a link's fragment names.
 func TestPlaces(t *testing.T) {
 	c := open(t, t.TempDir())
-	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two words\nw\n"), record(t, "m.md", "[[n]]\n"))
+	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two words\nw\n\n# C# and F#\nv\n\n#\nu\n\n# Caf\u00e9 a\nt\n\n# I#J\ns\n\n# I\n\n## J\nr\n\n# C#\nq\n\n# C++\np\n\n# `npm run` **--flag**\no\n\n# ???\nn\n\n# a/b (c), d.\nm\n"), record(t, "m.md", "[[n]]\n"))
 	v := c.View()
 	defer v.Close()
 	for fragment, want := range map[string]sheaf.ID{
 		"": "notes:n.md", "goals": "notes:n.md#goals", "Goals": "notes:n.md#goals", "Two#Goals": "notes:n.md#goals-1", "goals-1": "notes:n.md#goals-1",
 		"^b-1": "notes:n.md#goals-1", "^none": "notes:n.md", "What why?": "notes:n.md#what-why", "TWO WORDS": "notes:n.md#two-words", "One#Two words": "notes:n.md#two-words",
 		"None": "notes:n.md", "#": "notes:n.md", "two  words": "notes:n.md#two-words", "Two words ": "notes:n.md#two-words", "What%% why?": "notes:n.md#what-why",
+		"C# and F#": "notes:n.md#c-and-f", "C and F": "notes:n.md#c-and-f", "c# AND f#": "notes:n.md#c-and-f", "F#": "notes:n.md", "heading": "notes:n.md#heading",
+		"cafe\u0301 a": "notes:n.md#caf\u00e9-a", "cafe\u0301-a": "notes:n.md#caf\u00e9-a", "I#J": "notes:n.md#j", "I J": "notes:n.md#ij",
+		"C++": "notes:n.md#c-1", "C#": "notes:n.md#c", "`npm run` **--flag**": "notes:n.md#npm-run---flag", "???": "notes:n.md#heading-1", "!!": "notes:n.md", "A b c d": "notes:n.md#ab-c-d",
 	} {
 		if got, ok := v.Resolve("notes:m.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: "n", Fragment: fragment}); !ok || got != want {
 			t.Errorf("%q: %q, want %q", fragment, got, want)
+		}
+	}
+}
+
+// TestEndsOfPaths: of many documents of one name that with the end of a path is found as by
+// comparing it with each.
+func TestEndsOfPaths(t *testing.T) {
+	c := openIn(t, vfs.NewMem(), "/c")
+	letters := []string{"a", "b", "ab", "."}
+	var paths []string
+	for i := range 256 {
+		p := path.Join(letters[i%4], letters[i/4%4], letters[i/16%4], letters[i/64%4], "readme.md")
+		if !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+	}
+	var u catalog.Update
+	for _, p := range paths {
+		u.Put = append(u.Put, record(t, p, "text\n"))
+	}
+	u.Put = append(u.Put, record(t, "x/from.md", "text\n"))
+	if err := c.Update(context.Background(), u); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(paths, func(a, b string) int {
+		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), len(a)-len(b), strings.Compare(a, b))
+	})
+	v := c.View()
+	defer v.Close()
+	for i := range 256 {
+		name := path.Join(letters[i%4], letters[i/4%4], letters[i/16%4], letters[i/64%4], "readme")
+		for _, name := range []string{name, "c/" + name, "b" + name} {
+			want := sheaf.ID("")
+			for _, p := range paths {
+				if strings.HasSuffix("/"+p, "/"+name+".md") {
+					want = sheaf.ID("notes:" + p)
+					break
+				}
+			}
+			if got, _ := v.Resolve("notes:x/from.md", sheaf.Link{Kind: sheaf.LinkWiki, Target: name}); got != want {
+				t.Fatalf("%s is %q, want %q", name, got, want)
+			}
 		}
 	}
 }
@@ -384,10 +462,14 @@ func linksOfOneName(t *testing.T, many int) time.Duration {
 	c := openIn(t, vfs.NewMem(), "/c")
 	links := many / 6
 	var u catalog.Update
+	var none strings.Builder
+	for i := range links {
+		fmt.Fprintf(&none, "[[none/readme]] [[%d/none/readme]] [x](/none/readme) [x](/%d/none/readme) ", i, i)
+	}
 	for i := range many {
 		u.Put = append(u.Put, record(t, fmt.Sprintf("%02d/%05d/readme.md", i%100, i), "See [[readme]].\n"))
 	}
-	u.Put = append(u.Put, record(t, "all.md", strings.Repeat("[[readme]] ", links)), record(t, "none.md", strings.Repeat("[[none/readme]] ", links)))
+	u.Put = append(u.Put, record(t, "all.md", strings.Repeat("[[readme]] ", links)), record(t, "none.md", none.String()))
 	if err := c.Update(context.Background(), u); err != nil {
 		t.Fatal(err)
 	}
@@ -410,10 +492,10 @@ func linksOfOneName(t *testing.T, many int) time.Duration {
 				t.Errorf("back-links are %q", got)
 			}
 		}
-		least = min(least, time.Since(began))
 		if got := v.LinksAmong(visible, "notes:none.md"); len(got) > 0 {
 			t.Errorf("links are %q, want none", got)
 		}
+		least = min(least, time.Since(began))
 		v.Close()
 	}
 	return least

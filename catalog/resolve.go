@@ -1,14 +1,16 @@
 package catalog
 
 import (
+	"cmp"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/text/unicode/norm"
+	"unicode"
 
 	"sheaf"
+	"sheaf/internal/fold"
 )
 
 // Resolve is the document or chunk that a link in the document from leads to:
@@ -17,9 +19,11 @@ import (
 // lead outside the collection or nowhere.
 //
 // Markdown links are paths relative to the linking file, or to the tree's folder
-// when they begin with a slash; a folder stands for its readme or index. Where the
+// when they begin with a slash; a folder stands for its readme, index or _index, and a page
+// that ends with .html for the Markdown file that it is made of. Where the
 // tree's folder has nothing there, a path of several parts that begins with a slash is
-// from the root of a site, which is any folder of the tree: of several the one that
+// from the root of a site: a folder above the tree's, as of /en/start in a folder
+// docs/en, or else any folder of the tree: of several the one that
 // shares most folders with the linking file, then as of several notes. Wiki
 // links name a note as Obsidian does: by its path, the end of its path, its file
 // name, or an alias; of several notes the one in the same folder, then the one
@@ -51,7 +55,7 @@ func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id she
 		v.noteFault(err)
 		return doc, true
 	}
-	return place(&r.Document, link), true
+	return cmp.Or(Place(&r.Document, link.Fragment), doc), true
 }
 
 func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
@@ -66,13 +70,16 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 		}
 	}
 	if t.site {
+		if found := v.fromAbove(among, tree, t.path, t.suffix); len(found) > 0 {
+			return found[0], true
+		}
 		return v.fromSite(among, tree, file, t.path, t.suffix)
 	}
 	if t.name == "" {
 		return "", false
 	}
 	if strings.Contains(t.name, "/") {
-		plain, suffix := cutMarkdown(fold(strings.TrimPrefix(strings.TrimSuffix(link.Target, "/"), "/")))
+		plain, suffix := cutMarkdown(fold.Text(strings.TrimPrefix(strings.TrimSuffix(link.Target, "/"), "/")))
 		if found := v.documentsAt(among, tree, plain, suffix, ""); len(found) > 0 {
 			return found[0], true
 		}
@@ -109,26 +116,15 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 		}
 		if full != ".." && !strings.HasPrefix(full, "../") {
 			t.full = full
-			t.path, t.suffix = cutMarkdown(fold(full))
+			t.path, t.suffix = cutMarkdown(fold.Text(full))
 			t.site = link.Kind == sheaf.LinkMarkdown && strings.HasPrefix(written, "/") && strings.Contains(t.path, "/")
 		}
 	}
 	if link.Kind != sheaf.LinkMarkdown {
-		t.name, _ = cutMarkdown(fold(strings.TrimPrefix(written, "/")))
+		t.name, _ = cutMarkdown(fold.Text(strings.TrimPrefix(written, "/")))
 		t.certain = link.Kind == sheaf.LinkWiki && !strings.Contains(t.name, "/") && !strings.HasPrefix(written, ".")
 	}
 	return t
-}
-
-// fold makes names equal that differ in case or in how Unicode composes a
-// letter.
-func fold(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			return norm.NFC.String(strings.ToLower(s))
-		}
-	}
-	return strings.ToLower(s)
 }
 
 // cutMarkdown splits a folded name before the ending of Markdown files.
@@ -141,6 +137,17 @@ func cutMarkdown(name string) (plain, suffix string) {
 	return name, ""
 }
 
+// cutPage is the folded path of the Markdown file that a page is made of, as a site's
+// generator names it.
+func cutPage(plain, suffix string) (string, bool) {
+	source, ok := strings.CutSuffix(plain, ".html")
+	if !ok || suffix != "" || source == "" || strings.HasSuffix(source, "/") {
+		return "", false
+	}
+	_, ending := cutMarkdown(source)
+	return source, ending == ""
+}
+
 func hasScheme(target string) bool {
 	scheme, _, ok := strings.Cut(target, ":")
 	if !ok || len(scheme) < 2 {
@@ -151,7 +158,7 @@ func hasScheme(target string) bool {
 }
 
 // folderFiles stand for the folder they lie in, first come first.
-var folderFiles = []string{"readme", "index"}
+var folderFiles = []string{"readme", "index", "_index"}
 
 // standsForFolder reports whether the document at a folded path does.
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
@@ -162,7 +169,40 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
 		found = v.documentsAt(among, tree, path.Join(plain, folderFiles[i]), "", "")
 	}
+	if source, ok := cutPage(plain, suffix); ok && len(found) == 0 {
+		found = v.documentsAt(among, tree, source, "", "")
+	}
 	return found
+}
+
+// fromAbove lists the documents that a path from the root of a site leads to when the
+// tree's folder lies in that site, the best first.
+func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf.ID) {
+	for _, end := range v.rootEnds(tree) {
+		if rest, ok := strings.CutPrefix(plain, end+"/"); ok && len(found) == 0 {
+			found = v.byPath(among, tree, rest, suffix, "")
+		}
+	}
+	return found
+}
+
+// maxRootEnds is how many folders above a tree's files are looked for in links from the root
+// of a site: a language, a version, and where they lie.
+const maxRootEnds = 3
+
+// rootEnds are the ends of the path of a tree's folder, folded, the shortest first: "en",
+// "docs/en".
+func (v *View) rootEnds(tree string) (ends []string) {
+	i := slices.IndexFunc(v.payload.Settings.Trees, func(t Tree) bool { return t.Name == tree })
+	if i < 0 {
+		return nil
+	}
+	root := strings.Trim(fold.Text(filepath.ToSlash(v.payload.Settings.Trees[i].Root)), "/")
+	for at := len(root); at > 0 && len(ends) < maxRootEnds; {
+		at = strings.LastIndexByte(root[:at], '/')
+		ends = append(ends, root[at+1:])
+	}
+	return ends
 }
 
 // documentsAt lists the documents at a folded path: those whose path as written
@@ -200,7 +240,7 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 func (v *View) fromSite(among Among, tree, file, plain, suffix string) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, end, suffix string) {
-		for _, c := range v.called(nameKey(tree, path.Base(plain)), kind).all {
+		for _, c := range v.called(nameKey(tree, path.Base(plain)), kind).ending(end) {
 			if len(c.plain) == len(end) || !c.ends(end, suffix) {
 				continue
 			}
@@ -212,6 +252,10 @@ func (v *View) fromSite(among Among, tree, file, plain, suffix string) (best she
 	look(kindName, plain, suffix)
 	for i := 0; i < len(folderFiles) && most < 0 && suffix == ""; i++ {
 		look(kindFolder, plain+"/"+folderFiles[i], "")
+	}
+	if source, ok := cutPage(plain, suffix); ok && most < 0 {
+		plain = source
+		look(kindName, plain, "")
 	}
 	return best, most >= 0
 }
@@ -231,17 +275,18 @@ func sharedFolders(a, b string) (n int) {
 // byName finds the note that a wiki link in file calls by a folded name.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	named := v.called(nameKey(tree, path.Base(name)), kindName)
-	if id, ok := named.nearest(among, file, func(c *called) bool { return c.ends(name, "") }); ok { // a file's own name wins over an alias
+	if id, ok := named.nearest(among, file, name); ok { // a file's own name wins over an alias
 		return id, true
 	}
-	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, func(*called) bool { return true })
+	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, "")
 }
 
-// place is the chunk of a document that a link's fragment names, or the document.
+// Place is the chunk of a document that a link's fragment names, "" for none.
 // "^id" names a block. Else it is a slug, or a heading's title, without regard to
-// case; "A#B" is a heading B below a heading A, or else the first B.
-func place(doc *sheaf.Document, link sheaf.Link) sheaf.ID {
-	if block, ok := strings.CutPrefix(link.Fragment, "^"); ok {
+// case; "A#B" is a heading B below a heading A, or else one called so as a whole, as
+// "C# and F#", or else the first B. Where no heading is called so, signs do not count.
+func Place(doc *sheaf.Document, fragment string) sheaf.ID {
+	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {
 			for _, b := range doc.Chunks[i].Blocks {
 				if strings.EqualFold(b, block) {
@@ -249,55 +294,70 @@ func place(doc *sheaf.Document, link sheaf.Link) sheaf.ID {
 				}
 			}
 		}
-		return doc.ID
+		return ""
 	}
 	for i := range doc.Chunks {
-		if c := &doc.Chunks[i]; c.Slug != "" && c.Slug == link.Fragment {
+		if c := &doc.Chunks[i]; c.Slug != "" && c.Slug == fragment {
 			return c.ID
 		}
 	}
-	parts := strings.Split(link.Fragment, "#")
-	last := parts[len(parts)-1]
-	first := doc.ID
+	return cmp.Or(heading(doc, fragment, sameText), heading(doc, fragment, sameWords))
+}
+
+// heading is the chunk whose heading a fragment names, "" for none; same compares a title or
+// slug with what a link calls it.
+func heading(doc *sheaf.Document, fragment string, same func(title, called string) bool) sheaf.ID {
+	parts := strings.Split(fragment, "#")
+	above, last := parts[:len(parts)-1], parts[len(parts)-1]
+	var whole, first sheaf.ID
 	for i := range doc.Chunks {
 		c := &doc.Chunks[i]
-		if c.Slug == "" || !sameHeading(c.Title, last) && !strings.EqualFold(c.Slug, last) {
+		if c.Slug == "" {
 			continue
 		}
-		if under(c.Hierarchy, parts[:len(parts)-1]) {
-			return c.ID
+		if same(c.Title, last) || same(c.Slug, last) {
+			if under(c.Hierarchy, above, same) {
+				return c.ID
+			}
+			if first == "" {
+				first = c.ID
+			}
 		}
-		if first == doc.ID {
-			first = c.ID
+		if whole == "" && len(above) > 0 && same(c.Title, fragment) {
+			whole = c.ID
 		}
 	}
-	return first
+	return cmp.Or(whole, first)
 }
 
 // under reports whether the titles stand in a hierarchy in this order.
-func under(hierarchy, titles []string) bool {
+func under(hierarchy, titles []string, same func(title, called string) bool) bool {
 	for _, title := range hierarchy {
-		if len(titles) > 0 && sameHeading(title, titles[0]) {
+		if len(titles) > 0 && same(title, titles[0]) {
 			titles = titles[1:]
 		}
 	}
 	return len(titles) == 0
 }
 
-// linkSigns are characters that Obsidian writes as spaces when it makes a link
-// to a heading.
-var linkSigns = strings.NewReplacer("#", " ", "|", " ", "^", " ", ":", " ", "%%", " ", "[[", " ", "]]", " ")
+// sameText reports whether two texts are the same but for case, and are there.
+func sameText(title, called string) bool {
+	return called != "" && (strings.EqualFold(title, called) || fold.Text(title) == fold.Text(called))
+}
 
-// sameHeading compares a heading's title with what a link calls it.
-func sameHeading(title, called string) bool {
-	if strings.EqualFold(title, called) {
-		return true
-	}
+// sameWords is sameText of what is between signs: Obsidian writes those of a heading as
+// spaces when it makes a link to it, and keeps its markup.
+func sameWords(title, called string) bool {
 	if ordinary(title) && ordinary(called) {
-		return false
+		return sameText(title, called)
 	}
-	plain := func(s string) string { return strings.Join(strings.Fields(linkSigns.Replace(fold(s))), " ") }
-	return plain(title) == plain(called)
+	a, b := strings.FieldsFunc(fold.Text(title), isSign), strings.FieldsFunc(fold.Text(called), isSign)
+	return len(a) > 0 && slices.Equal(a, b)
+}
+
+// isSign reports whether a link to a heading may be without this character of it.
+func isSign(r rune) bool {
+	return unicode.IsSpace(r) || r < 0x80 && strings.IndexByte("!\"#$%&()*+,.:;<=>?@[\\]^`{|}~/", byte(r)) >= 0
 }
 
 // ordinary reports whether s is ASCII letters, digits and the like with single
@@ -306,7 +366,7 @@ func ordinary(s string) bool {
 	space := true
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == ' ' && space, c < ' ', c >= 0x80, strings.IndexByte("#|^:%[]", c) >= 0:
+		case c == ' ' && space, c >= 0x80, c != ' ' && isSign(rune(c)):
 			return false
 		default:
 			space = c == ' '

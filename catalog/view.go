@@ -405,7 +405,11 @@ func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 // Holds reports whether any document lies in a folder of a tree or below it; ""
 // is the tree's top.
 func (v *View) Holds(tree, folder string) bool {
-	prefix := folderPrefix(tree, folder)
+	return v.begins(folderPrefix(tree, folder))
+}
+
+// begins reports whether the ID of a document begins so.
+func (v *View) begins(prefix string) bool {
 	w, err := v.walk(prefix)
 	for ; err == nil && w.ok && strings.HasPrefix(view(w.bytes()), prefix); err = w.next() {
 		st, fault := w.segment().state(w.number())

@@ -20,10 +20,7 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 				continue
 			}
 			for _, v := range p.Values {
-				if v.Kind == sheaf.KindDate {
-					return sheaf.Dated{Time: v.Time(), Source: sheaf.DateFrontmatter}
-				}
-				if t, ok := parseDate(v.Text); ok && v.Kind == sheaf.KindText {
+				if t, ok := dateOf(v); ok {
 					return sheaf.Dated{Time: t, Source: sheaf.DateFrontmatter}
 				}
 			}
@@ -33,6 +30,18 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 		return sheaf.Dated{Time: t, Source: sheaf.DateFileName}
 	}
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
+}
+
+// dateOf is the date that a value is, or a text that says one, or a link to the note of a
+// day, as "[[2024-05-31]]".
+func dateOf(v sheaf.Value) (time.Time, bool) {
+	if v = Linked(v); v.Kind == sheaf.KindDate {
+		return v.Time(), true
+	}
+	if v.Kind != sheaf.KindText {
+		return time.Time{}, false
+	}
+	return parseDate(v.Text)
 }
 
 // dateInName finds the first date in a file's name, written 2024-05-31,

@@ -8,7 +8,7 @@ import (
 
 // distribute gives the links, tags and block ids of the text to the chunks in
 // whose heading or body they stand; windows that overlap may share one. The
-// frontmatter's tags are those of the root, or of every piece.
+// frontmatter's tags are those of the root, or of every piece; its links are the root's.
 func (s *source) distribute() {
 	found := s.scan.inline()
 	chunks := s.doc.Chunks
@@ -19,7 +19,9 @@ func (s *source) distribute() {
 		seen[strings.ToLower(tag)] = 1
 	}
 	chunks[0].Tags = declared
-	if chunks[0].ID != s.doc.ID {
+	if chunks[0].ID == s.doc.ID {
+		chunks[0].Links = s.front.links
+	} else {
 		for i := range chunks {
 			chunks[i].Tags = declared
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/wikilink"
 )
 
 // frontmatter is what stands between "---" lines at the start of a file.
@@ -17,6 +18,7 @@ type frontmatter struct {
 	aliases      []string
 	tags         []string
 	properties   []sheaf.Property
+	links        []sheaf.Link // values that are wiki links
 	warnings     []sheaf.Warning
 	// useless says that the YAML gave nothing, so that the block is text.
 	useless bool
@@ -98,6 +100,7 @@ func (f *frontmatter) read(src string) {
 		return
 	}
 	f.take(entries)
+	f.findLinks(src, entries)
 }
 
 // yamlEntry is one key of the frontmatter with its scalar values.
@@ -178,6 +181,25 @@ func (f *frontmatter) take(entries []yamlEntry) {
 	}
 }
 
+// findLinks finds where in the file values stand that are wiki links and nothing else.
+// One that is written with escapes is not found.
+func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
+	at := f.inner.start
+	for _, e := range entries {
+		for _, v := range e.values {
+			l, ok := wikilink.Whole(v.raw)
+			if !ok {
+				continue
+			}
+			if i := strings.Index(src[at:f.inner.end], v.raw); i >= 0 {
+				span := sheaf.Span{Start: at + i, End: at + i + len(v.raw)}
+				f.links = append(f.links, wikiLink(sheaf.LinkWiki, l, span))
+				at = span.End
+			}
+		}
+	}
+}
+
 // checkDate says of a date that looks like one and cannot be read that the document is
 // dated otherwise.
 func (f *frontmatter) checkDate(e yamlEntry) {
@@ -186,7 +208,7 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 	v := e.values[0].value()
 	const most = 40 // bytes; more are prose
-	if _, ok := parseDate(v.Text); v.Kind == sheaf.KindText && !ok && len(v.Text) <= most && strings.ContainsAny(v.Text, "0123456789") {
+	if _, ok := dateOf(v); v.Kind == sheaf.KindText && !ok && len(v.Text) <= most && strings.ContainsAny(v.Text, "0123456789") {
 		f.warn(e.line, "%q is %q, which is no date that can be read: write it as 2024-05-31", showable(e.key), v.Text)
 	}
 }

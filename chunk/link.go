@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/wikilink"
 )
 
 // finds are the links, tags and block ids of a text, each in the order in which
@@ -23,46 +24,9 @@ type found struct {
 	text string
 }
 
-// wikiLink reads what follows "[[" up to "]]" on the same line: size reaches
-// behind it.
-func wikiLink(s string) (target, fragment, alias string, size int, ok bool) {
-	end := -1
-	for i := 0; i+1 < len(s) && end < 0; i++ {
-		switch s[i] {
-		case '\n', '\r':
-			return "", "", "", 0, false
-		case '[':
-			if s[i+1] == '[' {
-				return "", "", "", 0, false
-			}
-		case ']':
-			if s[i+1] == ']' {
-				end = i
-			}
-		}
-	}
-	if end <= 0 {
-		return "", "", "", 0, false
-	}
-	inner := s[:end]
-	if bar := strings.IndexByte(inner, '|'); bar >= 0 {
-		inner, alias = inner[:bar], strings.TrimSpace(inner[bar+1:])
-		inner = strings.TrimSuffix(inner, `\`) // as written inside tables
-	}
-	target, fragment, _ = strings.Cut(inner, "#")
-	target, fragment = strings.TrimSpace(target), strings.TrimSpace(fragment)
-	return target, fragment, alias, end + 2, target != "" || fragment != ""
-}
-
-// wikiText is what a reader sees of a wiki link.
-func wikiText(target, fragment, alias string) string {
-	switch {
-	case alias != "":
-		return alias
-	case fragment != "":
-		return target + "#" + fragment
-	}
-	return target
+// wikiLink is a link that stands at a place.
+func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
+	return sheaf.Link{Kind: kind, Target: showable(l.Target), Fragment: showable(l.Fragment), Text: showable(l.Text()), Span: at}
 }
 
 // finder finds links, tags and block ids in one paragraph, table row or heading
@@ -132,16 +96,13 @@ func (f *finder) open(i int) int {
 		}
 	}
 	if i+1 < len(t) && t[i+1] == '[' {
-		if target, fragment, alias, size, ok := wikiLink(t[i+2:]); ok {
+		if l, size, ok := wikilink.Parse(t[i+2:]); ok {
 			kind := sheaf.LinkWiki
 			if image {
 				kind = sheaf.LinkEmbed
 			}
 			end := i + 2 + size
-			f.out.links = append(f.out.links, sheaf.Link{
-				Kind: kind, Target: showable(target), Fragment: showable(fragment), Text: showable(wikiText(target, fragment, alias)),
-				Span: sheaf.Span{Start: f.base + from, End: f.base + end},
-			})
+			f.out.links = append(f.out.links, wikiLink(kind, l, sheaf.Span{Start: f.base + from, End: f.base + end}))
 			return end
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"sheaf/internal/wikilink"
 )
 
 // special are the bytes at which inline Markdown can begin.
@@ -175,8 +177,8 @@ func (w *plainWriter) open(i int) int {
 		}
 	}
 	if i+1 < len(t) && t[i+1] == '[' {
-		if target, fragment, alias, size, ok := wikiLink(t[i+2:]); ok {
-			return w.put(from, i+2+size, wikiText(target, fragment, alias))
+		if l, size, ok := wikilink.Parse(t[i+2:]); ok {
+			return w.put(from, i+2+size, l.Text())
 		}
 	}
 	w.flush(from)

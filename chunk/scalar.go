@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/wikilink"
 )
 
 // plainValue types a scalar without quotes as YAML's core schema does, and knows
@@ -29,6 +30,22 @@ func plainValue(s string) sheaf.Value {
 		}
 	}
 	return sheaf.TextValue(s)
+}
+
+// Linked is what a property's value says that is a wiki link to a note and nothing else:
+// the date or number that the note is called, or its name. Another value says itself.
+func Linked(v sheaf.Value) sheaf.Value {
+	if v.Kind != sheaf.KindText {
+		return v
+	}
+	name := wikilink.Name(v.Text)
+	if name == "" {
+		return v
+	}
+	if v := plainValue(name); v.Kind == sheaf.KindDate || v.Kind == sheaf.KindNumber {
+		return v
+	}
+	return sheaf.TextValue(name)
 }
 
 func parseNumber(s string) (float64, bool) {

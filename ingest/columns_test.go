@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf"
 )
@@ -46,5 +47,33 @@ func TestColumnsHoldValuesOnce(t *testing.T) {
 	}
 	if last := tags[len(tags)-1]; len(tags) != 5+maxTagsAbove || last != sheaf.TextValue("a") {
 		t.Errorf("%d tags, the last %q", len(tags), last.Text)
+	}
+}
+
+// A property that is a link has the name of its note, or the date or number that it is
+// called, and names and texts are the same however Unicode composes their letters.
+func TestColumnsAreFolded(t *testing.T) {
+	text := sheaf.TextValue
+	doc := &sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Tags: []string{"cafe\u0301", "Caf\u00e9"}, Properties: []sheaf.Property{
+		{Name: "Author", Values: []sheaf.Value{text("[[Ann]]"), text("[[People/ann.md|A]]"), text("[[#Here]]"), text("see [[Ann]]")}},
+		{Name: "due", Values: []sheaf.Value{text("[[Journal/2024-05-31]]"), text("[[1982]]")}},
+		{Name: "cafe\u0301", Values: []sheaf.Value{text("E\u0301te\u0301")}},
+		{Name: "caf\u00e9", Values: []sheaf.Value{text("\u00e9t\u00e9")}},
+	}}
+	day := sheaf.DateValue(time.Date(2024, 5, 31, 0, 0, 0, 0, time.UTC))
+	want := map[string][]sheaf.Value{
+		sheaf.ColumnTag:  {text("caf\u00e9")},
+		"prop.author":    {text("ann"), text("[[#here]]"), text("see [[ann]]")},
+		"prop.due":       {day, sheaf.NumberValue(1982)},
+		"prop.caf\u00e9": {text("\u00e9t\u00e9")},
+	}
+	for _, c := range documentColumns(doc, sheaf.Dated{}) {
+		if values, ok := want[c.Name]; ok && !slices.Equal(c.Values, values) {
+			t.Errorf("%s has %v, want %v", c.Name, c.Values, values)
+		}
+		delete(want, c.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not there: %v", want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sheaf/backend"
 	"sheaf/chunk"
 	"sheaf/internal/distinct"
+	"sheaf/internal/fold"
 )
 
 // columnExtension is the column of a file's extension, in lower case without the
@@ -122,8 +123,8 @@ func Columns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 const maxTagsAbove = 32
 
 // documentColumns are the columns that all chunks of a document share, sorted by
-// name. Text of properties is in lower case, and tags are present with those
-// above them.
+// name. Tags and text of properties are folded, tags are present with those above
+// them, and a property that is a link has the name of the note.
 func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 	text := sheaf.TextValue
 	columns := []backend.Column{
@@ -139,7 +140,7 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 	}
 	var tags distinct.List[sheaf.Value]
 	for _, tag := range doc.Tags {
-		if tag = strings.ToLower(tag); tag != "" {
+		if tag = fold.Text(tag); tag != "" {
 			tags.Add(text(tag))
 		}
 		for above := strings.Count(tag, "/"); above > 0; above-- {
@@ -153,15 +154,15 @@ func documentColumns(doc *sheaf.Document, date sheaf.Dated) []backend.Column {
 		columns = append(columns, backend.Column{Name: sheaf.ColumnTag, Values: tags.Values})
 	}
 	columns = append(columns, accessColumns(doc)...)
-	properties := map[string]*distinct.List[sheaf.Value]{} // by their columns, as names may differ in case only
+	properties := map[string]*distinct.List[sheaf.Value]{} // by their columns, as names may be the same but for how they are written
 	for _, p := range doc.Properties {
-		name := sheaf.PropertyColumn(p.Name)
+		name := sheaf.PropertyColumn(fold.Text(p.Name))
 		if properties[name] == nil {
 			properties[name] = &distinct.List[sheaf.Value]{}
 		}
 		for _, v := range p.Values {
-			if v.Kind == sheaf.KindText {
-				v.Text = strings.ToLower(v.Text)
+			if v = chunk.Linked(v); v.Kind == sheaf.KindText {
+				v.Text = fold.Text(v.Text)
 			}
 			properties[name].Add(v)
 		}

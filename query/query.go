@@ -11,9 +11,12 @@
 //	title:setup heading:api only in titles, only in headings
 //	#auth tag:auth          documents with the tag, or one below it; tag:au* begins so
 //	path:guides/ ext:md     documents in a folder or whose path begins so
-//	path:git.md             documents of this file name in any folder; path:/git.md at the top
+//	path:git.md             documents of this file name in any folder; path:/git.md at the top;
+//	                        where no path is written so, in any case
 //	status:draft rating:>3  properties; prop.NAME:value for any name; status:dr* begins so, status:* has any
-//	[status:draft]          the same, as Obsidian writes it
+//	author:ann              of a property that is a link, "[[people/Ann|A]]", the name of the note
+//	[status:draft]          the same, as Obsidian writes it: also [next step:call Ann], and
+//	                        [status:draft OR in review]
 //	after:2024-05 before:7d dates: years, months, days, 7d 2w 3m 1y ago; date:>2024
 //	authent*  colour~       words that begin so, words that are spelt alike
 package query
@@ -28,6 +31,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/fold"
 	"sheaf/internal/suggest"
 )
 
@@ -35,10 +39,13 @@ import (
 type Options struct {
 	// Properties are the names that "name:value" may use, in any case.
 	Properties []string
-	// Look is asked of other names that stand before a colon, in lower case and once each,
+	// Look is asked of other names that stand before a colon, folded and once each,
 	// whether they are properties; known is false where that was not looked up, of
 	// which notes tell. Nil is none of them.
 	Look func(name string) (is, known bool)
+	// Spellings tells how the collection writes a path, the beginning of one or a file's
+	// name that it has only in other case; nil when nobody knows.
+	Spellings func(written string) []string
 	// Now is the time against which 7d and yesterday are counted; its
 	// location is that of the dates. Zero is the current time in UTC.
 	Now time.Time
@@ -65,7 +72,7 @@ func Parse(text string, o Options) sheaf.Query {
 	}
 	p := &parser{o: o, properties: map[string]bool{}, skipped: map[string]bool{}}
 	for _, name := range o.Properties {
-		p.properties[strings.ToLower(name)] = true
+		p.properties[fold.Text(name)] = true
 	}
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
@@ -108,7 +115,7 @@ func inWord(r rune) bool {
 
 type parser struct {
 	o          Options
-	properties map[string]bool
+	properties map[string]bool // by their folded names
 	skipped    map[string]bool // of which it is not known whether they are properties
 	tokens     []token
 	at         int
@@ -182,6 +189,10 @@ func (p *parser) lex(text string) []token {
 			t.kind, text = tokenClose, text[1:]
 			depth--
 		default:
+			if values, rest, ok := p.inBrackets(text, depth); ok {
+				out, text = append(out, oneOf(t.sign, values)...), rest
+				continue
+			}
 			t, text = p.operand(t, text, depth)
 		}
 		if t.kind != tokenWord || t.text != "" {
@@ -194,6 +205,22 @@ func (p *parser) lex(text string) []token {
 	return out
 }
 
+// oneOf are the tokens that ask for any of the values, behind a sign.
+func oneOf(sign byte, values []token) []token {
+	if len(values) == 1 {
+		values[0].sign = sign
+		return values
+	}
+	out := []token{{kind: tokenOpen, sign: sign}}
+	for i, v := range values {
+		if i > 0 {
+			out = append(out, token{kind: tokenOr, text: "OR"})
+		}
+		out = append(out, v)
+	}
+	return append(out, token{kind: tokenClose})
+}
+
 // startsOperand reports whether what follows a sign can be required or
 // forbidden.
 func startsOperand(s string) bool {
@@ -203,22 +230,97 @@ func startsOperand(s string) bool {
 
 // startsProperty is startsOperand for a property in brackets.
 func (p *parser) startsProperty(s string, depth int) bool {
-	_, _, ok := p.inBrackets(s[:wordEnd(s, depth)])
+	_, _, ok := p.inBrackets(s, depth)
 	return ok
 }
 
-// inBrackets reads a property as Obsidian writes it, [status:draft].
-func (p *parser) inBrackets(word string) (field, value string, ok bool) {
-	inner, ok := strings.CutPrefix(word, "[")
-	if !ok || !strings.HasSuffix(inner, "]") {
-		return "", "", false
+// inBrackets reads a property as Obsidian writes it: [status:draft], or with several values
+// [status:draft OR in review]. Name and values may be in quotation marks and hold spaces.
+// Each value is a token; rest is what follows.
+func (p *parser) inBrackets(text string, depth int) (values []token, rest string, ok bool) {
+	inner, ok := strings.CutPrefix(text, "[")
+	if !ok || strings.HasPrefix(inner, "[") {
+		return nil, "", false
 	}
-	name, value, _ := strings.Cut(strings.TrimSuffix(inner, "]"), ":")
-	if value == "" {
-		return "", "", false
+	name, inner, quoted := cutQuoted(inner)
+	if quoted {
+		inner, ok = strings.CutPrefix(inner, ":")
+	} else {
+		name, _, ok = strings.Cut(inner[:min(len(inner), maxBracket)], ":")
+		inner = inner[min(len(inner), len(name)+1):]
 	}
+	if !ok || strings.ContainsAny(name, "[]\n") {
+		return nil, "", false
+	}
+	field, ok := p.bracketName(name)
+	if !ok {
+		return nil, "", false
+	}
+	for len(values) < maxValues {
+		t := token{field: field}
+		inner = strings.TrimLeft(inner, " ")
+		if t.text, inner, quoted = cutQuoted(inner); quoted {
+			t.kind = tokenPhrase
+			inner = strings.TrimLeft(inner, " ")
+		} else {
+			end := valueEnd(inner)
+			t.text, inner = strings.TrimRight(inner[:end], " "), inner[end:]
+		}
+		if t.text == "" {
+			return nil, "", false
+		}
+		values = append(values, t)
+		if more, or := strings.CutPrefix(inner, "OR "); or {
+			inner = more
+			continue
+		}
+		rest, ok = strings.CutPrefix(inner, "]")
+		return values, rest, ok && (rest == "" || rest[0] == '[' || rest[0] == ')' && depth > 0 || wordEnd(rest, depth) == 0)
+	}
+	return nil, "", false
+}
+
+// Bounds of a property in brackets: the bytes of its name and of each value, and how many
+// values it has. What is beyond them is searched as words.
+const (
+	maxBracket = 1000
+	maxValues  = 100
+)
+
+// cutQuoted takes what stands in quotation marks at the start of text.
+func cutQuoted(text string) (inside, rest string, ok bool) {
+	if inner, quote := strings.CutPrefix(text, `"`); quote {
+		if inside, rest, ok = strings.Cut(inner, `"`); ok {
+			return inside, rest, true
+		}
+	}
+	return "", text, false
+}
+
+// valueEnd is where a value in brackets ends: before the bracket that closes, or before OR.
+func valueEnd(text string) int {
+	open := 0
+	for i := 0; i < min(len(text), maxBracket); i++ {
+		switch {
+		case text[i] == '[':
+			open++
+		case text[i] == ']' && open > 0:
+			open--
+		case text[i] == ']' || i > 0 && text[i-1] == ' ' && open == 0 && strings.HasPrefix(text[i:], "OR "):
+			return i
+		}
+	}
+	return min(len(text), maxBracket)
+}
+
+// bracketName is what a name in brackets means: a property, also one that is called like a
+// field, or tags.
+func (p *parser) bracketName(name string) (field string, ok bool) {
 	field, ok = p.fieldName(name)
-	return field, value, ok && strings.HasPrefix(field, "prop.")
+	if field == "tag" || strings.HasPrefix(field, "prop.") {
+		return field, true
+	}
+	return "prop." + fold.Text(name), p.isProperty(name)
 }
 
 // isExpression reports whether text begins with a regular expression between
@@ -237,10 +339,6 @@ func isExpression(text string) bool {
 func (p *parser) operand(t token, text string, depth int) (token, string) {
 	end := wordEnd(text, depth)
 	word := text[:end]
-	if field, value, ok := p.inBrackets(word); ok {
-		t.field, t.text = field, value
-		return t, text[end:]
-	}
 	if isExpression(text) {
 		p.note("regular expressions are not read, their words were searched: conf* finds words that begin so, colour~ those that are spelt alike")
 	}
@@ -276,7 +374,7 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		if field, known := p.fieldName(name); known {
 			t.field, t.text = field, value
 		} else if !strings.HasPrefix(value, "/") && isName(name) {
-			if p.skipped[strings.ToLower(name)] {
+			if p.skipped[fold.Text(name)] {
 				p.note(quoted(name+":") + " was not looked up, since the query asks for too many properties; " + quoted(word) + " was searched as words; did you mean " + quoted("prop."+name+":") + "?")
 			} else {
 				p.note(quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words" + p.meant(name))
@@ -346,8 +444,9 @@ func (p *parser) meant(name string) string {
 	return "; did you mean " + quoted(near+":") + "?"
 }
 
-// isProperty reports whether a name in lower case is that of a property.
+// isProperty reports whether there is a property of the name.
 func (p *parser) isProperty(name string) bool {
+	name = fold.Text(name)
 	is, asked := p.properties[name]
 	if asked || p.o.Look == nil {
 		return is
@@ -359,7 +458,7 @@ func (p *parser) isProperty(name string) bool {
 
 // fieldName is the field, filter or property that a name before a colon means.
 func (p *parser) fieldName(name string) (string, bool) {
-	low := strings.ToLower(name)
+	low := fold.Text(name)
 	switch low {
 	case "":
 		return "", false

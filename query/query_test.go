@@ -17,7 +17,7 @@ import (
 var now = time.Date(2024, 5, 31, 15, 4, 5, 0, time.UTC)
 
 func parse(text string) sheaf.Query {
-	return query.Parse(text, query.Options{Properties: []string{"Status", "rating"}, Now: now, Limit: 5})
+	return query.Parse(text, query.Options{Properties: []string{"Status", "rating", "path", "next step", "cafe\u0301"}, Now: now, Limit: 5})
 }
 
 func TestParse(t *testing.T) {
@@ -65,6 +65,26 @@ func TestParse(t *testing.T) {
 		{`after:soon`, `any of "soon"`, "is no date"},
 		{`[status:draft] x`, `any of "x", where prop.status is draft`, ""},
 		{`x -[Status:Draft]`, `any of "x", where not prop.status is draft`, ""},
+		{`[status:draft][rating:>3] x`, `any of "x", where (prop.status is draft and (prop.rating is after 3))`, ""},
+		{`[status:draft]-[rating:3] x`, `any of "[status:draft]-[rating:3] x"`, ""},
+		{`[status:draft]s`, `any of "[status:draft]s"`, ""},
+		{`x ([status:draft][rating:>3])`, `any of "x", where (prop.status is draft and (prop.rating is after 3))`, ""},
+		{`[status:"In Review"] ["status":"dra*"]`, `everything, where (prop.status is in review and prop.status is dra*)`, ""},
+		{`[status: in review ] x`, `any of "x", where prop.status is in review`, ""},
+		{`[next step:call Ann] ["next step":*]`, `everything, where (prop.next step is call ann and prop.next step is given)`, ""},
+		{`[status:Draft OR in review OR "x OR y"] z`, `any of "z", where (prop.status is draft or prop.status is in review or prop.status is x or y)`, ""},
+		{`z -[status:draft OR done]`, `any of "z", where not (prop.status is draft or prop.status is done)`, ""},
+		{`[status:draft OR ] z`, `any of "z" or (any of "[status:draft" or any of "]")`, ""},
+		{`[path:guides/x]`, `everything, where prop.path is guides/x`, ""},
+		{`[title:x] [tags:Howto] -[tag:a/b]`, `any of "[title:x]", where (tag is howto and not tag is a/b)`, ""},
+		{`[prop.other:x]`, `everything, where prop.other is x`, ""},
+		{`status:[[People/Ann.md#Top|A]]`, `everything, where prop.status is ann`, ""},
+		{`[status:[[Ann B]]] -status:"[[Bob]]"`, `everything, where (prop.status is ann b and not prop.status is bob)`, ""},
+		{`prop.due:>=[[2024-06-03]]`, `everything, where (prop.due is at least 2024-06-03)`, ""},
+		{"caf\u00e9:JA [cafe\u0301:e\u0301*]", "everything, where (prop.caf\u00e9 is ja and prop.caf\u00e9 begins with \u00e9)", ""},
+		{"#cafe\u0301 tag:CAFE\u0301*", "everything, where (tag is caf\u00e9 and tag begins with caf\u00e9)", ""},
+		{"path:caf\u00e9.md", "everything, where (folder is caf\u00e9.md or cafe\u0301.md or (path begins with caf\u00e9.md or path begins with cafe\u0301.md) or file is caf\u00e9.md or cafe\u0301.md)", ""},
+		{"path:caf\u00e9*", "everything, where (path begins with caf\u00e9 or path begins with cafe\u0301)", ""},
 		{`[rating:>3] OR [status:draft]`, `everything, where ((prop.rating is after 3) or prop.status is draft)`, ""},
 		{`[status] [x] -[x] [nosuch:thing] [status:`, `any of "[status] [x] -[x] [nosuch:thing] [status:"`, ""},
 		{`content:zebra`, `any of "zebra" in body`, ""},
@@ -201,7 +221,8 @@ func TestBracketsInBrackets(t *testing.T) {
 // TestNotesAreBounded: a long query of nothing but mistakes is answered at once
 // and with a handful of notes.
 func TestNotesAreBounded(t *testing.T) {
-	for _, text := range []string{strings.Repeat("( ", 1<<15), strings.Repeat("tag: ", 1<<13), manyFields(1 << 13), strings.Repeat("(a ", 1<<14)} {
+	for _, text := range []string{strings.Repeat("( ", 1<<15), strings.Repeat("tag: ", 1<<13), manyFields(1 << 13), strings.Repeat("(a ", 1<<14),
+		strings.Repeat("[", 1<<16), strings.Repeat("[a ", 1<<14), strings.Repeat("[status:a ", 1<<12), "[status:a" + strings.Repeat(" OR [status:a", 1<<12)} {
 		q := parse(text)
 		total := 0
 		for _, n := range q.Notes {
@@ -233,6 +254,44 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q is read as %s and as %s", text, a, b)
 		}
 	})
+}
+
+// TestSpellings: a path is looked for as the collection writes it.
+func TestSpellings(t *testing.T) {
+	o := query.Options{Now: now, Spellings: func(written string) []string {
+		return map[string][]string{"my folder/": {"My Folder/", "MY folder/"}, "git.md": {"Git.md"}, "gui": {"Gui"}}[written]
+	}}
+	for text, want := range map[string]string{
+		`path:"my folder/"`: "everything, where (folder is my folder or My Folder or MY folder or (path begins with my folder/ or path begins with My Folder/ or path begins with MY folder/))",
+		`-path:git.md x`:    `any of "x", where not (folder is git.md or Git.md or (path begins with git.md or path begins with Git.md) or file is git.md or Git.md)`,
+		`path:gui*`:         "everything, where (path begins with gui or path begins with Gui)",
+		`path:other/`:       "everything, where (folder is other or path begins with other/)",
+	} {
+		if got := query.Describe(query.Parse(text, o)); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestNames: all that a query may ask of properties, and nothing that a field is.
+func TestNames(t *testing.T) {
+	const text = `a:b title:x [c:d][next step:e] -f:"g h" "i:j" prop.k:l (M:n path:o [path:p]) tag:q [tags:r] http://x a:s`
+	want := []string{"a", "c", "next step", "f", "m", "path", "http"}
+	var got []string
+	query.Parse(text, query.Options{Look: func(name string) (is, known bool) {
+		got = append(got, name)
+		return name == "c", true // else the brackets behind it would belong to a word
+	}})
+	for _, name := range want {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s is not asked for: %q", name, got)
+		}
+	}
+	for _, name := range []string{"title", "i", "prop.k", "tag", "tags"} {
+		if slices.Contains(got, name) {
+			t.Errorf("%s is asked for: %q", name, got)
+		}
+	}
 }
 
 func ExampleParse() {

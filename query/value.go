@@ -2,12 +2,15 @@ package query
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"sheaf"
+	"sheaf/internal/fold"
+	"sheaf/internal/wikilink"
 )
 
 // value reads what a word or phrase asks for.
@@ -100,7 +103,7 @@ func isTag(name string) bool {
 
 // tag reads a tag, or the beginning of tags before a star.
 func (p *parser) tag(t token) part {
-	name := strings.ToLower(strings.Trim(strings.TrimPrefix(t.text, "#"), "/"))
+	name := fold.Text(strings.Trim(strings.TrimPrefix(t.text, "#"), "/"))
 	stem, star := strings.CutSuffix(name, "*")
 	switch {
 	case !strings.ContainsFunc(stem, func(r rune) bool { return searchable(r) || r >= 0x80 && !unicode.IsSpace(r) }), t.kind != tokenPhrase && strings.ContainsAny(stem, "*,"):
@@ -124,36 +127,67 @@ func (p *parser) path(t token) part {
 		p.note(`a star counts only at the end of a path; ` + quoted(t.text) + ` was searched as words`)
 		return part{query: sheaf.Match{Text: t.text, Field: sheaf.FieldPath}, strict: true}
 	case star:
-		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: prefix}, strict: true}
+		return part{filter: begins(p.spellings(prefix)), strict: true}
 	case strings.Contains(value, "/") || strings.Contains(value, "."):
-		folder := sheaf.TextValue(strings.TrimSuffix(value, "/"))
-		any := sheaf.Or{
-			sheaf.In{Column: sheaf.ColumnFolder, Values: []sheaf.Value{folder}},
-			sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: value},
+		name := strings.TrimSuffix(value, "/")
+		paths := p.spellings(value)
+		names := make([]sheaf.Value, len(paths))
+		for i, s := range paths {
+			names[i] = sheaf.TextValue(strings.TrimSuffix(s, "/"))
 		}
+		any := sheaf.Or{sheaf.In{Column: sheaf.ColumnFolder, Values: names}, begins(paths)}
 		if value == t.text && !strings.Contains(value, "/") {
-			any = append(any, sheaf.In{Column: sheaf.ColumnFile, Values: []sheaf.Value{folder}})
+			any = append(any, sheaf.In{Column: sheaf.ColumnFile, Values: names})
 		}
 		out := part{filter: any, strict: true}
 		if strings.HasSuffix(value, "/") {
-			out.words = sheaf.Phrase{Text: folder.String(), Field: sheaf.FieldPath}
+			out.words = sheaf.Phrase{Text: name, Field: sheaf.FieldPath}
 		}
 		return out
 	}
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }
 
+// spellings are the ways in which documents may write a path, in the case in which it is
+// written, or where none has that, in any.
+func (p *parser) spellings(written string) []string {
+	all := fold.Spellings(written)
+	if p.o.Spellings != nil {
+		for _, s := range p.o.Spellings(written) {
+			if !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// begins are the paths that begin in one of several ways.
+func begins(prefixes []string) sheaf.Filter {
+	var any sheaf.Or
+	for _, s := range prefixes {
+		any = append(any, sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: s})
+	}
+	if len(any) == 1 {
+		return any[0]
+	}
+	return any
+}
+
 // property reads name:value, name:begin*, name:>value and the like. Text compares
-// without regard to case: its column holds it in lower case.
+// without regard to case: its column holds it folded, and of a link the name of its note.
 func (p *parser) property(name string, t token) part {
 	column, text := sheaf.PropertyColumn(name), t.text
 	if stem, star := strings.CutSuffix(text, "*"); star && t.kind != tokenPhrase && !strings.ContainsAny(stem, "*<>=") {
 		if stem == "" {
 			return part{filter: sheaf.Exists{Column: column}, strict: true}
 		}
-		return part{filter: sheaf.HasPrefix{Column: column, Prefix: strings.ToLower(stem)}, strict: true}
+		return part{filter: sheaf.HasPrefix{Column: column, Prefix: fold.Text(stem)}, strict: true}
 	}
 	op, value := comparison(text)
+	if linked := wikilink.Name(value); linked != "" {
+		value = linked
+	}
 	from, to, isDate := dates(value, p.o.Now)
 	number, err := strconv.ParseFloat(value, 64)
 	isNumber := err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
@@ -171,7 +205,7 @@ func (p *parser) property(name string, t token) part {
 		p.note(quoted(text) + ` compares with what is neither a number nor a date; it was searched as words`)
 		return part{plain: text}
 	}
-	any := sheaf.Or{sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(value))}}}
+	any := sheaf.Or{sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(fold.Text(value))}}}
 	if isNumber {
 		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{sheaf.NumberValue(number)}})
 	}

@@ -69,7 +69,7 @@ func (c *cleaner) run() {
 // plainBytes are the characters of one column that are no marks, and no space.
 var plainBytes = func() (plain [256]bool) {
 	for c := '!'; c <= '~'; c++ {
-		plain[c] = !strings.ContainsRune("`*![]|<&", c)
+		plain[c] = !strings.ContainsRune("`*![]|<&{", c)
 	}
 	return plain
 }()
@@ -228,7 +228,7 @@ func (c *cleaner) mark() bool {
 			return true
 		}
 		if strings.HasPrefix(rest, "[[") {
-			return c.skip(2)
+			return (c.pos == 0 || c.text[c.pos-1] != '!') && c.skip(wikiTarget(rest)) || c.skip(2)
 		}
 		if linkAhead(rest) {
 			return c.skip(1)
@@ -255,6 +255,8 @@ func (c *cleaner) mark() bool {
 			c.space = c.space || !strings.HasPrefix(rest, "<!--") && !withinLines[tagName(rest)]
 			return true
 		}
+	case '{':
+		return c.skip(headingID(c.text, c.pos))
 	case '&':
 		if n, stands := reference(rest); n > 0 && c.skip(n) {
 			for _, r := range stands {
@@ -268,6 +270,18 @@ func (c *cleaner) mark() bool {
 		}
 	}
 	return false
+}
+
+// headingID is the length of what an author calls a heading in addresses, {#id} or {/*id*/},
+// that stands at byte i, at the heading's end; 0 when none does.
+func headingID(text string, i int) int {
+	rest := firstLine(text[i:min(len(text), i+linkReach)])
+	id, behind, ok := strings.Cut(rest, "}")
+	named := strings.HasPrefix(id, "{#") || strings.HasPrefix(id, "{/*") && strings.HasSuffix(id, "*/")
+	if !ok || !named || strings.Trim(behind, " \t#") != "" || !strings.HasPrefix(strings.TrimLeft(text[lineBegin(text, i):i], " >\t"), "#") {
+		return 0
+	}
+	return len(id) + 1
 }
 
 // reference is the length of the character reference that text begins with, such as
@@ -293,6 +307,14 @@ func linkAhead(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	i := strings.IndexByte(rest, ']')
 	return i > 0 && strings.HasPrefix(rest[i:], "](") && !strings.ContainsAny(rest[:i], "\r\n")
+}
+
+// wikiTarget is the length of "[[target|" before the text of a wiki link, 0 when the link has
+// none or does not end in time.
+func wikiTarget(rest string) int {
+	rest = firstLine(rest[:min(len(rest), linkReach)])
+	end := strings.Index(rest, "]]")
+	return strings.IndexByte(rest[:max(0, end)], '|') + 1
 }
 
 // linkTarget is the length of "](target)", 0 when it does not end in time.
@@ -355,10 +377,13 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// inTarget reports whether the byte at i lies in the target of a Markdown link, or in
-// its label or definition.
+// inTarget reports whether the byte at i lies in the target of a link that has a text
+// besides, or in its label or definition, or in the identifier of a heading.
 func inTarget(text string, i int) bool {
 	before := text[max(0, i-linkReach):i]
+	if at := strings.LastIndexByte(before, '{'); at >= 0 && at+headingID(text, i-len(before)+at) > len(before) {
+		return true
+	}
 	if strings.IndexByte(before, '[') < 0 && strings.IndexByte(before, ']') < 0 {
 		return false
 	}
@@ -367,6 +392,9 @@ func inTarget(text string, i int) bool {
 	}
 	if at := strings.LastIndex(before, "]["); at >= 0 && !strings.ContainsAny(before[at+len("]["):], "]\r\n") {
 		return true
+	}
+	if at := strings.LastIndex(before, "[["); at >= 0 && at+wikiTarget(text[i-len(before)+at:]) > len(before) {
+		return at == 0 || before[at-1] != '!'
 	}
 	if cut := strings.LastIndexAny(before, " \t\r\n"); cut >= 0 {
 		before = before[cut+1:]

@@ -6,6 +6,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/internal/fold"
 	"sheaf/query"
 	"sheaf/search"
 )
@@ -44,14 +45,14 @@ func order(name string) (*backend.Order, error) {
 	if !slices.Contains(orderColumns, column) && !isProperty(column) {
 		return nil, fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first; or random, or random:7", name, strings.Join(orderColumns, ", "))
 	}
-	return &backend.Order{Column: strings.ToLower(column), Descending: descending}, nil
+	return &backend.Order{Column: fold.Text(column), Descending: descending}, nil
 }
 
 // columnsOf are the columns of facets, as the store names them.
 func columnsOf(names []string) []string {
 	columns := make([]string, len(names))
 	for i, name := range names {
-		columns[i] = strings.ToLower(name)
+		columns[i] = fold.Text(name)
 	}
 	return columns
 }

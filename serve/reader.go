@@ -234,6 +234,7 @@ func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err
 		if !strings.Contains(text, ":") {
 			return query.Parse(text, o), nil
 		}
+		o.Spellings = r.view.Spellings // for others it would tell of folders that are kept from them
 		if counted, err := r.view.Properties(); err == nil {
 			for _, p := range counted {
 				o.Properties = append(o.Properties, p.Name)

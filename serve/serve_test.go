@@ -35,6 +35,30 @@ func find(t testing.TB, r *serve.Reader, q serve.SearchRequest) *serve.Answer {
 	return a
 }
 
+// TestNamesInBrackets: a caller from whom documents are kept asks for properties in brackets
+// as one who sees all does.
+func TestNamesInBrackets(t *testing.T) {
+	f := servetest.Open(t, map[string]string{
+		"a.md":     "---\nstatus: draft\nnext step: call Ann\npath: x\n---\nText.\n",
+		"b.md":     "---\nstatus: done\nnext step: call Ann\npath: x\n---\nText.\n",
+		"c.md":     "---\nstatus: done\nsecret: yes\n---\nText.\n",
+		"Sub/d.md": "Text.\n",
+	}, nil)
+	if a := find(t, reader(t, f, access.Unrestricted()), serve.SearchRequest{Text: "path:sub/"}); len(a.Results) != 1 {
+		t.Errorf("a path in another case: %d results", len(a.Results))
+	}
+	kept := access.Unrestricted()
+	kept.Baked = "-prop.secret:*"
+	for _, grant := range []access.Grant{access.Unrestricted(), kept} {
+		r := reader(t, f, grant)
+		for text, want := range map[string]int{"[status:draft OR done][next step:call Ann]": 2, "[path:x][status:done]": 1, "-[status:done] [path:x]": 1} {
+			if a := find(t, r, serve.SearchRequest{Text: text}); len(a.Results) != want || len(a.Notes) != 0 {
+				t.Errorf("%s: %d results with notes %q, want %d", text, len(a.Results), a.Notes, want)
+			}
+		}
+	}
+}
+
 func TestSearchGetSimilar(t *testing.T) {
 	f := servetest.Open(t, map[string]string{
 		"git.md":  "---\ntags: [vcs]\ndate: 2024-05-01\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit. See [cooking](cook.md).\n",

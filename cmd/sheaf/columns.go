@@ -12,6 +12,7 @@ import (
 	"sheaf/backend"
 	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/internal/fold"
 	"sheaf/internal/suggest"
 	"sheaf/query"
 	"sheaf/search"
@@ -40,7 +41,7 @@ func columnOf(name string) string {
 	if c, ok := columns[strings.ToLower(name)]; ok {
 		return c
 	}
-	return sheaf.PropertyColumn(name)
+	return sheaf.PropertyColumn(fold.Text(name))
 }
 
 // order is the order that --sort asks for, nil for none.
@@ -89,7 +90,7 @@ func (o *columnOptions) unknown(view *catalog.View) []string {
 		for _, p := range properties {
 			known = append(known, p.Name)
 		}
-		if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+		if slices.ContainsFunc(known, func(k string) bool { return fold.Text(k) == fold.Text(name) }) {
 			continue
 		}
 		note := fmt.Sprintf("no document has the property %q", name)

@@ -36,7 +36,7 @@ Query language:
   path:guides/ ext:md   in this folder, with this extension
   path:git.md           in files of this name, in any folder; path:/git.md at the top
   status:done rating:>3 with this property; status:do* begins so, status:* has any
-  [status:done]         the same, as Obsidian writes it
+  [status:done]         the same, as Obsidian writes it; [status:done OR in review]
   after:2024-05         dated from then on; before:7d is older than a week
 Whatever cannot be read this way is searched as plain words, and a note says so.
 To begin a query with a dash, put -- before it.`,

@@ -242,7 +242,7 @@ func (s *session) parse(text string) sheaf.Query {
 			}
 		}
 	}
-	return query.Parse(text, query.Options{Properties: properties, Now: time.Now(), Limit: s.config.Limit})
+	return query.Parse(text, query.Options{Properties: properties, Spellings: s.view.Spellings, Now: time.Now(), Limit: s.config.Limit})
 }
 
 // searchOptions are the flags that every searching command has.

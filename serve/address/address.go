@@ -35,11 +35,14 @@ type reading struct {
 	count    int // lines, 0 for the whole part
 }
 
+// maxFragments is how many ways are tried to end a path at a '#': headings may hold some too.
+const maxFragments = 8
+
 // readings returns every way to read text, the likeliest first: names of
 // files may hold '#' and ':' themselves.
 func readings(text string) []reading {
 	all := []reading{{id: sheaf.ID(text), path: text}}
-	if i := strings.LastIndexByte(text, '#'); i > 0 {
+	for i, n := strings.LastIndexByte(text, '#'), 0; i > 0 && n < maxFragments; i, n = strings.LastIndexByte(text[:i], '#'), n+1 {
 		all = append(all, reading{path: text[:i], fragment: text[i+1:]})
 	}
 	if path, number, ok := cutNumber(text); ok {
@@ -256,33 +259,19 @@ func (r *Resolver) nearestPath(path string) string {
 	return suggest.Nearest(path, paths)
 }
 
-// Heading finds the chunk of doc that fragment names: by slug, by the rest
-// of its identifier, by title, or, behind "^", by a block in it.
+// Heading finds the chunk of doc that fragment names: by the rest of its identifier, as
+// a link does, or by what makes its slug.
 func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
-	if block, ok := strings.CutPrefix(fragment, "^"); ok {
-		named := func(id string) bool { return strings.EqualFold(id, block) }
-		if i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return slices.ContainsFunc(c.Blocks, named) }); i >= 0 {
+	names := []sheaf.ID{sheaf.ChunkID(doc.ID, fragment), catalog.Place(doc, fragment)}
+	if !strings.HasPrefix(fragment, "^") { // a block
+		names = append(names, sheaf.ChunkID(doc.ID, chunk.Slug(fragment)))
+	}
+	for _, id := range names {
+		if i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.ID == id }); i >= 0 {
 			return doc.Chunks[i], true
 		}
-		return sheaf.Chunk{}, false
 	}
-	bySlug := func(slug string) int {
-		return slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return slug != "" && c.Slug == slug })
-	}
-	i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.ID == sheaf.ChunkID(doc.ID, fragment) })
-	if i < 0 {
-		i = bySlug(strings.ToLower(fragment))
-	}
-	if i < 0 {
-		i = slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.HasHeading && strings.EqualFold(c.Title, fragment) })
-	}
-	if i < 0 {
-		i = bySlug(chunk.Slug(fragment))
-	}
-	if i < 0 {
-		return sheaf.Chunk{}, false
-	}
-	return doc.Chunks[i], true
+	return sheaf.Chunk{}, false
 }
 
 // chunkAtLine is the deepest chunk on the line; false when the file has fewer

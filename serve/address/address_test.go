@@ -62,6 +62,7 @@ func TestResolve(t *testing.T) {
 	r := newResolver(t, map[string]string{
 		"block.md":     "First. ^top\n\n# Top\n\n# Low\n\nLast. ^End\n",
 		"plain.md":     "Words.\n",
+		"signs.md":     "# C# and F#\n\na\n\n# Cafe\u0301 `x`: *y*\n\nb\n",
 		"git.md":       "Intro.\r\n\r\n# Undo a Commit\rText.\n\n## More\n\nmore\n",
 		"deep/b.md":    "# B\n\nBody.\n",
 		"odd#1:2.md":   "# Odd\n\nBody.\n",
@@ -82,6 +83,9 @@ func TestResolve(t *testing.T) {
 		{"git.md#Undo a commit", "notes:git.md#undo-a-commit", 0},
 		{"block.md#^top", "notes:block.md", 0},
 		{"block.md#^end", "notes:block.md#low", 0},
+		{"signs.md#C# and F#", "notes:signs.md#c-and-f", 0},
+		{"signs.md#caf\u00e9-x-y", "notes:signs.md#cafe\u0301-x-y", 0},
+		{"signs.md#Caf\u00e9 `x`: y", "notes:signs.md#cafe\u0301-x-y", 0},
 		{"git.md:1", "notes:git.md", 0},
 		{"git.md:3", "notes:git.md#undo-a-commit", 0},
 		{"git.md:4", "notes:git.md#undo-a-commit", 0},

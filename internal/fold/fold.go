@@ -1,0 +1,33 @@
+// Package fold answers the question "which names are the same?": those that differ
+// only in case, or in how Unicode composes a letter. It knows nothing of what is named.
+package fold
+
+import (
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Text is s in lower case with its letters composed, so that texts which look alike but
+// for their case are equal.
+func Text(s string) string {
+	s = strings.ToLower(s)
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return norm.NFC.String(s)
+		}
+	}
+	return s
+}
+
+// Spellings are s and the ways in which file systems write it, with letters composed and
+// decomposed, each once and s first.
+func Spellings(s string) []string {
+	all := []string{s}
+	for _, form := range [...]norm.Form{norm.NFC, norm.NFD} {
+		if t := form.String(s); t != s {
+			all = append(all, t)
+		}
+	}
+	return all
+}

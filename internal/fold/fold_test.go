@@ -1,0 +1,24 @@
+package fold_test
+
+import (
+	"slices"
+	"testing"
+
+	"sheaf/internal/fold"
+)
+
+func TestText(t *testing.T) {
+	for _, c := range [][2]string{{"Ann B", "ann b"}, {"CAF\u00c9", "caf\u00e9"}, {"CAFE\u0301", "caf\u00e9"}, {"", ""}, {"日本", "日本"}, {"か\u3099", "が"}} {
+		if got := fold.Text(c[0]); got != c[1] {
+			t.Errorf("%q is %q, not %q", c[0], got, c[1])
+		}
+	}
+}
+
+func TestSpellings(t *testing.T) {
+	for _, c := range [][]string{{"plain"}, {"日本"}, {"caf\u00e9", "cafe\u0301"}, {"cafe\u0301", "caf\u00e9"}, {"\u00e9e\u0301", "\u00e9\u00e9", "e\u0301e\u0301"}} {
+		if got := fold.Spellings(c[0]); !slices.Equal(got, c) {
+			t.Errorf("%q is %q", c[0], got)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+// Package wikilink reads links as wikis and Obsidian write them: [[Note]],
+// [[folder/Note#Heading|text]]. It knows nothing of what they lead to.
+package wikilink
+
+import (
+	"path"
+	"strings"
+)
+
+// Link is a wiki link: at least one of Target and Fragment is not "".
+type Link struct {
+	Target   string // what stands before "#"
+	Fragment string // what stands behind it
+	Alias    string // what stands behind "|"
+}
+
+// Parse reads what follows "[[" up to "]]" on the same line: size reaches behind it.
+func Parse(s string) (l Link, size int, ok bool) {
+	end := -1
+	for i := 0; i+1 < len(s) && end < 0; i++ {
+		switch s[i] {
+		case '\n', '\r':
+			return l, 0, false
+		case '[':
+			if s[i+1] == '[' {
+				return l, 0, false
+			}
+		case ']':
+			if s[i+1] == ']' {
+				end = i
+			}
+		}
+	}
+	if end <= 0 {
+		return l, 0, false
+	}
+	inner := s[:end]
+	if bar := strings.IndexByte(inner, '|'); bar >= 0 {
+		inner, l.Alias = inner[:bar], strings.TrimSpace(inner[bar+1:])
+		inner = strings.TrimSuffix(inner, `\`) // as written inside tables
+	}
+	l.Target, l.Fragment, _ = strings.Cut(inner, "#")
+	l.Target, l.Fragment = strings.TrimSpace(l.Target), strings.TrimSpace(l.Fragment)
+	return l, end + 2, l.Target != "" || l.Fragment != ""
+}
+
+// Whole reads a text that is a link and nothing else.
+func Whole(s string) (l Link, ok bool) {
+	inner, ok := strings.CutPrefix(s, "[[")
+	if !ok {
+		return l, false
+	}
+	l, size, ok := Parse(inner)
+	return l, ok && size == len(inner)
+}
+
+// Text is what a reader sees of the link.
+func (l Link) Text() string {
+	switch {
+	case l.Alias != "":
+		return l.Alias
+	case l.Fragment != "":
+		return l.Target + "#" + l.Fragment
+	}
+	return l.Target
+}
+
+// Name is what a text that is a link to a note and nothing else calls it: the last part of
+// its target, without the ending ".md". It is "" for another text.
+func Name(s string) string {
+	l, ok := Whole(s)
+	if !ok || l.Target == "" {
+		return ""
+	}
+	name := path.Base(l.Target)
+	if plain := strings.TrimSuffix(name, ".md"); plain != "" {
+		return plain
+	}
+	return name
+}

@@ -1,0 +1,34 @@
+package wikilink_test
+
+import (
+	"testing"
+
+	"sheaf/internal/wikilink"
+)
+
+func TestWhole(t *testing.T) {
+	for _, c := range []struct {
+		text, shown, name string
+		ok                bool
+	}{
+		{"[[Ann]]", "Ann", "Ann", true},
+		{"[[people/Ann.md#Top|A]]", "A", "Ann", true},
+		{`[[people/Ann\|A]]`, "A", "Ann", true},
+		{"[[ 2024-05-31 ]]", "2024-05-31", "2024-05-31", true},
+		{"[[Ann#Top]]", "Ann#Top", "Ann", true},
+		{"[[#Top]]", "#Top", "", true},
+		{"[[people/]]", "people/", "people", true},
+		{"[[.md]]", ".md", ".md", true},
+		{"[[Ann]] and Bob", "", "", false},
+		{"see [[Ann]]", "", "", false},
+		{"[[Ann]] [[Bob]]", "", "", false},
+		{"[[]]", "", "", false},
+		{"[[Ann", "", "", false},
+		{"Ann", "", "", false},
+	} {
+		l, ok := wikilink.Whole(c.text)
+		if ok != c.ok || ok && l.Text() != c.shown || wikilink.Name(c.text) != c.name {
+			t.Errorf("%s is %+v %v, shown as %q and called %q", c.text, l, ok, l.Text(), wikilink.Name(c.text))
+		}
+	}
+}

@@ -158,6 +158,9 @@ export function marked(text, ranges) {
   return out;
 }
 
+/** Letters of words between which no spaces stand. */
+export const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+
 export const number = (n) => n.toLocaleString("en");
 export function size(bytes) {
   const units = ["B", "kB", "MB", "GB"];

@@ -313,8 +313,9 @@ function chart(lab, answer, before) {
     for (const hit of c.hits) {
       const rank = c.at.get(hit.id);
       if (!shown.has(hit.id)) continue;
-      const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id);
-      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${place}${titles.get(hit.id) || hit.id}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
+      const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id), title = titles.get(hit.id) || hit.id;
+      const seen = place + (name && isolated(name)), called = name === title ? seen : `${seen}: ${title}`; // who speaks to the page says what is seen
+      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${called}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
         draw("text", { x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name)),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));

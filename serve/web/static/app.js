@@ -52,8 +52,8 @@ const page = {
       readdressing = setTimeout(page.address, 1000, url);
     }
   },
-  /** Says how many results there are. */
-  count(text) { document.getElementById("count").textContent = text; },
+  /** Says how many results there are, and what can be done about it. */
+  count(text, more) { document.getElementById("count").replaceChildren(text, ...(more || [])); },
   /** Shows notes and faults above the view. */
   notes(list) {
     const box = document.getElementById("notes");

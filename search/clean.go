@@ -11,7 +11,7 @@ import (
 
 // cleaner copies Markdown as a reader sees it: line breaks become spaces, and
 // the marks of headings, quotes, lists, fences, tables, emphasis, links, footnotes and
-// highlights go, comments and names of blocks too, and tasks have a box; what is within code stays. It is deliberately simple: a snippet is no
+// highlights go, comments, kinds of callouts and names of blocks too, and tasks have a box; what is within code stays. It is deliberately simple: a snippet is no
 // rendering, and what is not recognized stays as written.
 type cleaner struct {
 	text    string
@@ -184,8 +184,11 @@ func (c *cleaner) lineStart() {
 		if !c.skip(lineMark(line)) {
 			return
 		}
-		if strings.IndexByte("-*+0123456789", line[0]) >= 0 {
+		switch line[0] {
+		case '-', '*', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 			c.task()
+		case '>':
+			c.skip(calloutKind(c.text[c.pos:]))
 		}
 	}
 }
@@ -203,6 +206,18 @@ func (c *cleaner) task() {
 			return
 		}
 	}
+}
+
+// calloutKind is the length of [!kind], with which a callout begins, and of the sign behind
+// it that folds it; 0 when there is none.
+func calloutKind(line string) int {
+	kind, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "[!")
+	end := strings.IndexAny(kind[:min(len(kind), labelReach)], "[]\r\n")
+	if !ok || end < 1 || kind[end] != ']' {
+		return 0
+	}
+	rest := strings.TrimLeft(kind[end+1:], "+-")
+	return len(line) - len(rest)
 }
 
 // lineMark is the length of the mark at the beginning of a line: quotes,
@@ -236,12 +251,12 @@ func lineMark(line string) int {
 	return 0
 }
 
-// footnoteReach bounds how far the end of a footnote's label is looked for.
-const footnoteReach = 100
+// labelReach bounds how far the end of the label of a footnote or callout is looked for.
+const labelReach = 100
 
 // footnote is the length of [^label], with which text begins, or 0.
 func footnote(text string) int {
-	label, ok := strings.CutPrefix(text[:min(len(text), footnoteReach)], "[^")
+	label, ok := strings.CutPrefix(text[:min(len(text), labelReach)], "[^")
 	end := strings.IndexAny(label, "[]\r\n")
 	if !ok || end < 1 || label[end] != ']' || strings.TrimSpace(label[:end]) == "" {
 		return 0

@@ -92,6 +92,7 @@ func TestSnippet(t *testing.T) {
 		{"a match in a comment stays", sheaf.Match{Text: "red"}, "A %%red one%% fox %%gone%%.", "A <red> one fox ."},
 		{"names of blocks", sheaf.Match{Text: "red"}, "A red. ^para-1\n\n- fox ^a1\n\n10 ^3\nx^a ^b c\n^red\n^end", "A <red>. fox 10 ^3 x^a ^b c ^<red>"},
 		{"footnotes", sheaf.Match{Text: "red"}, "A red[^1] fox[^long note]. [^2]Of [^a-z]+, `[^1]`.\n\n[^1]: The first.\n[^long note]: Is red.", "A <red> fox. Of [^a-z]+, `[^1]`. The first. Is <red>."},
+		{"callouts", sheaf.Match{Text: "red"}, "> [!warning]- A *red* title\n> > [!NOTE]\n> fox [!x] y\n\n[!tip] no\n", "A *<red>* title fox [!x] y [!tip] no"},
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

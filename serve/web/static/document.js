@@ -1,6 +1,6 @@
 // A document with its heading tree; the passage that was found is marked.
 
-import { documentAddress, editorAddress, get, listed, make, passing, post, size, telling, trail, unspaced } from "./api.js";
+import { direction, documentAddress, editorAddress, get, listed, make, passing, post, size, telling, trail, unspaced } from "./api.js";
 
 let file = null;
 let asked = {}, drawn = "";
@@ -48,6 +48,7 @@ function lay(main, doc, s, note) {
   }
   for (const box of text.querySelectorAll("li input")) box.ariaLabel = box.checked ? "done" : "to do";
   callouts(text);
+  if (direction(text.textContent)) for (const e of text.querySelectorAll("h1, h2, h3, h4, h5, h6, p, ul, ol, li, blockquote, table, th, td")) e.dir = direction(e.textContent) ?? e.dir;
   // A footnote is elsewhere in what is shown already: the address stays.
   text.addEventListener("click", (e) => {
     const to = e.target.closest('a.footnote')?.getAttribute("href").slice(1);

@@ -1,6 +1,6 @@
 // Results while one types, with facets.
 
-import { address, apart, arithmetic, breaking, documentAddress, editorAddress, Fault, get, make, marked, number, passing, score, unspaced } from "./api.js";
+import { address, apart, arithmetic, breaking, direction, documentAddress, editorAddress, Fault, get, make, marked, number, passing, score, unspaced } from "./api.js";
 
 let selected = -1;
 let answer = null;
@@ -104,7 +104,7 @@ function line(r, i, s) {
   const item = make("li", { class: "result", id: `result-${i}` },
     make("h2", {},
       make("a", { href: documentAddress(r.id, s) }, above.length > 0 && make("span", { class: "above" }, ...above), r.title || r.path)),
-    make("p", { class: "snippet" }, ...marked(r.snippet, r.matches)),
+    make("p", { class: "snippet", dir: direction(r.snippet) }, ...marked(r.snippet, r.matches)),
     make("div", { class: "place" },
       make("span", {}, make("bdi", { dir: "ltr" }, r.path), `:${r.line}`),
       r.date && make("time", { datetime: r.date }, r.date.slice(0, 10)),

@@ -21,14 +21,14 @@ export async function show(main, s, page, signal) {
   page.notes(notes);
   document.title = `${doc.title} – Sheaf`;
   // On the way to another section of it a document stays as it is, with what is unfolded beside it.
-  const of = JSON.stringify([{ ...doc, line: 0 }, s.q, s.filter, s.profile]);
+  const of = JSON.stringify([{ ...doc, line: 0, chunk: "" }, s.q, s.filter, s.profile]);
   const same = laid.of === of && main.contains(laid.text);
   if (!same) laid = { of, ...lay(main, doc, s, (fault) => page.notes(fault ? [fault, ...notes] : notes)) };
   laid.signal = signal;
   const { text, outline, entries } = laid;
   if (file) outline.querySelector("[data-editor]").setAttribute("href", file);
   for (const e of text.querySelectorAll(".hit")) e.classList.remove("hit");
-  const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id || e.dataset.id.endsWith(`:${s.id}`)); // an address may leave the tree out
+  const hit = doc.chunk !== doc.id && [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === doc.chunk);
   if (hit) highlight(hit);
   if (s.q) markWords(text, s.q, same);
   const at = hit || (!same && text.querySelector("mark"));

@@ -379,13 +379,12 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
 
 async function whyNot(lab) {
   if (!(lab.query || lab.filter)) return;
-  let name = lab.not;
   const { not, signal } = lab, asking = () => lab.not === not && lab.signal === signal; // else something newer is asked
   lab.detail.ariaLive = "polite";
   try {
-    if (!name.includes(":")) name = (await get("/ui/document", { id: name }, signal)).id;
+    const { chunk } = await get("/ui/document", { id: not }, signal);
     const sides = await Promise.all([[lab.profile.name, lab.values], lab.compare && [lab.compare, {}]].filter(Boolean).map(async ([profile, parameters]) => [profile,
-      await post("/v1/explain/absence", { ...asked(lab), profile, parameters, id: name }, signal)]));
+      await post("/v1/explain/absence", { ...asked(lab), profile, parameters, id: chunk }, signal)]));
     const told = ([profile, a]) => {
       const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
       const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];

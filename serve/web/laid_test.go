@@ -61,3 +61,11 @@ func TestLabNames(t *testing.T) {
 		until(`[...document.querySelectorAll("svg.lab [role=button]")].map((e) => e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. A commit.*….*: A commit of a long title that is cut somewhere.*, score /.test(name))`),
 		until(`[...document.querySelectorAll("svg.lab [role=button]")].map((e) => e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. B, score /.test(name))`))
 }
+
+// TestLabPinnedGone: where numbers lose the result that is kept, the lab says so and offers to say why.
+func TestLabPinnedGone(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "# A\n\nA commit.\n", "b.md": "# B\n\nNothing of it.\n"})
+	step(t, ctx, "gone", chromedp.Navigate(s.URL+"/?view=lab&q=%2Bcommit&pin=notes:b.md"), until(`document.querySelector("[aria-label=Arithmetic]")?.textContent.includes("It is not among the results. Why not?") && `+shown),
+		chromedp.Click("[aria-label=Arithmetic] button", chromedp.ByQuery), until(`document.querySelector("[aria-label=Arithmetic] ul") && document.querySelector(".lab-bar input").value === "notes:b.md" && document.activeElement === document.querySelector(".lab-bar input") && location.search.includes("not=") && !location.search.includes("pin=")`))
+}

@@ -367,7 +367,14 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
   const sums = make("div", {}, old);
   lab.detail.dataset.of = id;
   lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, question(lab)) }, ...(result ? trail(result.hierarchy) : [id]))), make("div", { class: "sums" }, sums, table));
-  if (!result) return sums.replaceChildren();
+  if (!result) return sums.replaceChildren(make("p", {}, "It is not among the results. ", make("button", { type: "button", onclick: () => {
+    lab.not = lab.whyNot.value = id;
+    lit = null;
+    page.address(labAddress(lab));
+    light(lab.root, null);
+    whyNot(lab);
+    lab.whyNot.focus();
+  } }, "Why not?")));
   answer.arithmetic(id).then((now) => {
     if (!table.isConnected) return;
     // The arithmetic was asked for later than what is drawn.

@@ -80,7 +80,7 @@ function alike(q = "", which = null) {
   const other = q.includes('"') ? q : q.replace(doubtful, (word) => (!which || which.includes(word) ? `${word}~` : word));
   return other === q ? "" : other.trim();
 }
-const finds = (s, signal) => get("/v1/search", { ...asked(s), limit: 1 }, signal).then((found) => found.results.length > 0, (e) => { if (!(e instanceof Fault)) throw e; }); // not every store knows them
+const finds = (s, signal) => get("/v1/search", { ...asked(s), limit: 1 }, signal, true).then((found) => found.results.length > 0, (e) => { if (!(e instanceof Fault)) throw e; }); // not every store knows them
 
 /** Does something when no letter came for a moment. */
 const later = (what, signal) => setTimeout(() => signal.aborted || what().catch((e) => { if (e.name !== "AbortError") throw e; }), 500);

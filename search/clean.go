@@ -10,8 +10,8 @@ import (
 )
 
 // cleaner copies Markdown as a reader sees it: line breaks become spaces, and
-// the marks of headings, quotes, lists, fences, tables, emphasis and links go;
-// what is within code stays. It is deliberately simple: a snippet is no
+// the marks of headings, quotes, lists, fences, tables, emphasis, links, footnotes and
+// highlights go, comments, kinds of callouts and names of blocks too, and tasks have a box; what is within code stays. It is deliberately simple: a snippet is no
 // rendering, and what is not recognized stays as written.
 type cleaner struct {
 	text    string
@@ -28,6 +28,7 @@ type cleaner struct {
 	fence  fence
 	code   int          // the end of the last code span
 	labels []sheaf.Span // of links by reference whose texts have begun: "][label]"
+	signs  []int        // where highlights and comments that have begun end
 }
 
 func (c *cleaner) run() {
@@ -69,7 +70,7 @@ func (c *cleaner) run() {
 // plainBytes are the characters of one column that are no marks, and no space.
 var plainBytes = func() (plain [256]bool) {
 	for c := '!'; c <= '~'; c++ {
-		plain[c] = !strings.ContainsRune("`*![]|<&{", c)
+		plain[c] = !strings.ContainsRune("`*![]|<&{=%^", c)
 	}
 	return plain
 }()
@@ -176,10 +177,47 @@ func (c *cleaner) lineStart() {
 		for rest := c.text[c.pos:]; indent < len(rest) && (rest[indent] == ' ' || rest[indent] == '\t'); {
 			indent++
 		}
-		if indent > 0 && !c.skip(indent) || !c.skip(lineMark(c.text[c.pos:])) {
+		if indent > 0 && !c.skip(indent) {
+			return
+		}
+		line := c.text[c.pos:]
+		if !c.skip(lineMark(line)) {
+			return
+		}
+		switch line[0] {
+		case '-', '*', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			c.task()
+		case '>':
+			c.skip(calloutKind(c.text[c.pos:]))
+		}
+	}
+}
+
+// task puts a box where a list item begins with one.
+func (c *cleaner) task() {
+	rest := c.text[c.pos:]
+	for _, box := range []struct {
+		written string
+		stands  rune
+	}{{"[ ] ", '☐'}, {"[x] ", '☑'}, {"[X] ", '☑'}} {
+		if strings.HasPrefix(rest, box.written) && c.skip(len(box.written)-1) {
+			c.put(box.stands)
+			c.space = true
 			return
 		}
 	}
+}
+
+// calloutKind is the length of [!kind], with which a callout begins, and of the sign behind
+// it that folds it; 0 when there is none.
+func calloutKind(line string) int {
+	kind, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "[!")
+	end := strings.IndexAny(kind[:min(len(kind), labelReach)], "[]\r\n")
+	if !ok || end < 1 || kind[end] != ']' {
+		return 0
+	}
+	rest := strings.TrimLeft(kind[end+1:], "+-")
+	return len(line) - len(rest)
 }
 
 // lineMark is the length of the mark at the beginning of a line: quotes,
@@ -207,13 +245,104 @@ func lineMark(line string) int {
 	if digits > 0 && digits <= 3 && strings.HasPrefix(line[digits:], ". ") {
 		return digits + 2
 	}
+	if n := footnote(line); n > 0 && strings.HasPrefix(line[n:], ": ") {
+		return n + len(": ")
+	}
 	return 0
+}
+
+// labelReach bounds how far the end of the label of a footnote or callout is looked for.
+const labelReach = 100
+
+// footnote is the length of [^label], with which text begins, or 0.
+func footnote(text string) int {
+	label, ok := strings.CutPrefix(text[:min(len(text), labelReach)], "[^")
+	end := strings.IndexAny(label, "[]\r\n")
+	if !ok || end < 1 || label[end] != ']' || strings.TrimSpace(label[:end]) == "" {
+		return 0
+	}
+	return len("[^") + end + 1
+}
+
+// footnoteMark is the length of the mark of a footnote at i: behind a word, or a number, and
+// no set of characters in a pattern.
+func footnoteMark(text string, i int) int {
+	n := footnote(text[i:])
+	if n == 0 || i+n < len(text) && strings.IndexByte("+*?{[(:", text[i+n]) >= 0 {
+		return 0
+	}
+	if number := strings.Trim(text[i+len("[^"):i+n-1], "0123456789") == ""; !number && (i == 0 || strings.IndexByte(" \t\r\n(/`", text[i-1]) >= 0) {
+		return 0
+	}
+	return n
+}
+
+// wordByte reports whether the byte at i is a letter or digit of ASCII, beside which signs
+// are mostly those of programs.
+func wordByte(text string, i int) bool {
+	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
+}
+
+// signsEnd is where the second of two signs stands that enclose a highlight, ==so==, or
+// comment, %%so%%, which begins at i; 0 when it does not.
+func signsEnd(text string, i int) int {
+	sign, rest := text[i:i+2], text[i+2:]
+	if sign == "==" {
+		rest = firstLine(rest[:min(len(rest), linkReach)])
+	}
+	end := strings.Index(rest, sign)
+	if end < 1 || wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest[0] == sign[0] || wordByte(text, i+2+end+2) {
+		return 0
+	}
+	if sign == "==" && (rest[0] == ' ' || rest[end-1] == ' ' || strings.HasPrefix(rest[end+2:], "=")) {
+		return 0
+	}
+	return i + 2 + end
+}
+
+// blockName is the length of ^name at the end of a line at i, by which links name the block
+// before it, or 0. A number alone may be a power.
+func blockName(text string, i int) int {
+	if i > 0 && strings.IndexByte(" \t\r\n", text[i-1]) < 0 {
+		return 0
+	}
+	end := i + 1
+	for wordByte(text, end) || end < len(text) && text[end] == '-' {
+		end++
+	}
+	if strings.Trim(text[i+1:end], "0123456789") == "" || strings.TrimRight(firstLine(text[end:min(len(text), end+linkReach)]), " \t\r\n") != "" {
+		return 0
+	}
+	return end - i
 }
 
 // mark drops a mark inside a line.
 func (c *cleaner) mark() bool {
 	rest := c.text[c.pos:]
+	if n := len(c.signs); n > 0 && c.pos >= c.signs[n-1] {
+		here := c.pos == c.signs[n-1]
+		if c.signs = c.signs[:n-1]; here && c.skip(2) {
+			return true
+		}
+	}
 	switch rest[0] {
+	case '=', '%':
+		if len(rest) < 2 || rest[1] != rest[0] {
+			return false
+		}
+		end := signsEnd(c.text, c.pos)
+		if end == 0 {
+			return false
+		}
+		if rest[0] == '%' && c.skip(end+2-c.pos) {
+			return true
+		}
+		if c.skip(2) {
+			c.signs = append(c.signs, end)
+			return true
+		}
+	case '^':
+		return c.skip(blockName(c.text, c.pos))
 	case '*':
 		if strings.HasPrefix(rest, "**") {
 			return c.skip(2)
@@ -225,6 +354,9 @@ func (c *cleaner) mark() bool {
 	case '[':
 		if label := linkLabel(c.text, c.pos); label.End > 0 && c.skip(1) {
 			c.labels = append(c.labels, label)
+			return true
+		}
+		if c.skip(footnoteMark(c.text, c.pos)) {
 			return true
 		}
 		if strings.HasPrefix(rest, "[[") {

@@ -73,7 +73,7 @@ func TestSnippet(t *testing.T) {
 		{"match inside a target stays", sheaf.Match{Text: "example"}, "see [here](https://example.org/x)", "see here](https://<example>.org/x)"},
 		{"but not beside others", sheaf.Match{Text: "example"}, "an example: [here](https://example.org/x)", "an <example>: here"},
 		{"links by reference", sheaf.Match{Text: "pool"}, "# pool [![Doc][doc-img]][doc] [![CI](https://e.org/ci.svg)][ci]\n\nSee [all leaks][leaks], [the policy][], [more]\nof x[a][b], [1][2], [3][a]int.\n\n[doc]: https://e.org/pool\n[pool]: <x.svg> \"Title\"\n[^1]: A note.\n[Ann]: so it is",
-			"<pool> Doc CI See all leaks, the policy, [more] of x[a][b], [1][2], [3][a]int. [^1]: A note. [Ann]: so it is"},
+			"<pool> Doc CI See all leaks, the policy, [more] of x[a][b], [1][2], [3][a]int. A note. [Ann]: so it is"},
 		{"labels are no text", sheaf.Match{Text: "leaks"}, "Finds [all leaks][leaks].\n\n[leaks]: https://e.org/leaks", "Finds all <leaks>."},
 		{"match inside a definition stays", sheaf.Match{Text: "leaks"}, "Finds [more][more].\n\n[more]: https://e.org/leaks\n", "Finds more. [more]: https://e.org/<leaks>"},
 		{"fences", sheaf.Match{Text: "run"}, "Do:\n\n```sh\nrun it\n```\nDone.", "Do: <run> it Done."},
@@ -90,6 +90,13 @@ func TestSnippet(t *testing.T) {
 		{"a lone backtick before fenced code", sheaf.Match{Text: "run"}, "A ` **b**\n```\n**run** `\n```\n**c**", "A ` b **<run>** ` c"},
 		{"a code span of three backticks", sheaf.Match{Text: "run"}, "```**x**``` run", "```**x**``` <run>"},
 		{"a beginning inside fenced code", sheaf.Match{Text: "run"}, "```\n" + filler + "\nrun **it** now.\n```\n**Done**", "<run> **it** now. Done"},
+		{"tasks", sheaf.Match{Text: "red"}, "- [ ] A red\n- [x] fox\n2. [X] sees\n- [X](https://e.org)\n- [ ](b) [ ] x", "☐ A <red> ☑ fox ☑ sees X [ ] x"},
+		{"marks", sheaf.Match{Text: "red"}, "A ==red== ==**fox** and== ==more; a == b, c==d==e, ===x===, `==y==` 这==高亮==的", "A <red> fox and ==more; a == b, c==d==e, ===x===, `==y==` 这高亮的"},
+		{"comments", sheaf.Match{Text: "red"}, "%%gone%% A red %%of\n- two lines%% fox; %%a and %%b, 5%%x\n\n%%\ngone\n%%\n`%%x%%`", "A <red> fox; %%a and %%b, 5%%x `%%x%%`"},
+		{"a match in a comment stays", sheaf.Match{Text: "red"}, "A %%red one%% fox %%gone%%.", "A <red> one fox ."},
+		{"names of blocks", sheaf.Match{Text: "red"}, "A red. ^para-1\n\n- fox ^a1\n\n10 ^3\nx^a ^b c\n^red\n^end", "A <red>. fox 10 ^3 x^a ^b c ^<red>"},
+		{"footnotes", sheaf.Match{Text: "red"}, "A red[^1] fox[^long note]. [^2]Of [^a-z]+, `[^1]`.\n\n[^1]: The first.\n[^long note]: Is red.", "A <red> fox. Of [^a-z]+, `[^1]`. The first. Is <red>."},
+		{"callouts", sheaf.Match{Text: "red"}, "> [!warning]- A *red* title\n> > [!NOTE]\n> fox [!x] y\n\n[!tip] no\n", "A *<red>* title fox [!x] y [!tip] no"},
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

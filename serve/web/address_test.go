@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -62,4 +63,18 @@ func TestPageAddress(t *testing.T) {
 	step(t, ctx, "numbers of another address", do(`history.pushState(null, "", "/?view=lab&q=commit&set.meaning=0.9"); dispatchEvent(new PopStateEvent("popstate"))`), until(`document.querySelector(".lab-controls input").value === "0.9" && `+shown),
 		chromedp.NavigateBack(), until(`document.querySelector(".lab-controls input").value !== "0.9" && `+shown))
 	step(t, ctx, "no such profile", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=nosuch"), until(`document.getElementById("notes").textContent.includes('there is no profile "nosuch"')`))
+}
+
+// TestPageNames: a passage is found by whatever names it: its identifier, a path with its
+// heading or block, also a path with a colon.
+func TestPageNames(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"near.md": "# Near\n\nA walrus.\n\n## Part two\n\nText of it. ^block\n\n## Other\n\nA walrus.\n", "colon: c.md": "# Colon\n\nText.\n"})
+	for _, id := range []string{"notes:near.md#part-two", "near.md#part-two", "near.md#Part two", "near.md#^block", "near.md:7"} {
+		step(t, ctx, id, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {id}}.Encode()), until(`document.querySelector("article .hit")?.textContent === "Part two" && `+shown))
+		step(t, ctx, "why not "+id, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"lab"}, "q": {"walrus"}, "not": {id}}.Encode()), until(`document.querySelector("[aria-label=Arithmetic] h2")?.textContent === "notes:near.md#part-two"`))
+	}
+	for _, id := range []string{"colon: c.md", "notes:colon: c.md"} {
+		step(t, ctx, "why not "+id, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"lab"}, "q": {"walrus"}, "not": {id}}.Encode()), until(`document.querySelector("[aria-label=Arithmetic] h2")?.textContent === "notes:colon: c.md"`))
+	}
 }

@@ -91,3 +91,22 @@ func TestPageDirection(t *testing.T) {
 	step(t, ctx, "a title from right to left", chromedp.Navigate(s.URL+"/?q=reset"), until(`document.querySelector("#result-0 h2 .above bdi") && `+shown), shoot("direction-rtl"),
 		until(`(() => { const h2 = document.querySelector("#result-0 h2"), r = document.createRange(); r.selectNodeContents(h2); return r.getBoundingClientRect().right >= h2.getBoundingClientRect().right - 2 && document.querySelector("#result-0 .above").getBoundingClientRect().left > r.getBoundingClientRect().left + 2; })()`))
 }
+
+// TestPageMostLetters: a text that begins with a name in another script runs as most of its letters do.
+func TestPageMostLetters(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{
+		"fa.md": "# ملاحظات\n\nObsidian به‌گونه‌ای طراحی شده که به‌صورت آفلاین کار کند\n\n- Obsidian به‌گونه‌ای طراحی شده\n\n| Git | ملاحظات |\n|---|---|\n| Obsidian به‌گونه‌ای طراحی شده | ملاحظات ملاحظات |\n",
+		"en.md": "# Words\n\nשלום is a word of Hebrew that means peace.\n",
+	})
+	runs := func(way string, elements ...string) chromedp.Action {
+		var all chromedp.Tasks
+		for _, e := range elements {
+			all = append(all, until(`(e => e && getComputedStyle(e).direction === `+quote(way)+` && getComputedStyle(e).unicodeBidi !== "plaintext")(document.querySelector(`+quote(e)+`)) && `+shown))
+		}
+		return all
+	}
+	step(t, ctx, "a snippet", chromedp.Navigate(s.URL+"/?q="+url.QueryEscape("آفلاین")), until(`document.querySelector("#result-0 .snippet")?.textContent.startsWith("Obsidian")`), runs("rtl", ".snippet"), shoot("most-letters"))
+	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=fa.md"), runs("rtl", "article p", "article ul", "article li", "article td", "article table"), shoot("most-letters-document"))
+	step(t, ctx, "the other way round", chromedp.Navigate(s.URL+"/?view=document&id=en.md"), runs("ltr", "article p"))
+}

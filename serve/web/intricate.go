@@ -32,6 +32,9 @@ var blocks = parser.NewParser(
 func intricate(source []byte) bool {
 	total, lines, definitions, open, columns, pipes, blank := 0, 0, 0, 0, 0, 0, true
 	for line := range bytes.Lines(source) {
+		if _, text, ok := footnoteLabel(line); ok {
+			line = text // in which quotes and lists may begin
+		}
 		quotes, items, indent, rest := nesting(line)
 		depth := quotes + items
 		if len(rest) == 0 || items > 0 { // no paragraph goes on
@@ -75,7 +78,7 @@ func intricate(source []byte) bool {
 			links, begun = links+all, begun+open
 			for _, b := range text {
 				switch b {
-				case '*', '_', '~':
+				case '*', '_', '~', '=':
 					emphasis++
 				case '[', ']', '!', '<', '`':
 					others++

@@ -240,3 +240,15 @@ func ending(t *testing.T, h http.Handler) (address string, end, again func()) {
 	}
 	return address, end, again
 }
+
+// TestPageKeyUnasked: what the page looks up by itself, as words that stand nowhere, asks for no key.
+func TestPageKeyUnasked(t *testing.T) {
+	ctx := browser(t)
+	s, keys := keyed(t)
+	step(t, ctx, "a misspelt word beside another", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"), do(`sessionStorage.setItem("sheaf-key", `+quote(secret(t, keys, "mine", access.ScopeSearch))+`)`),
+		chromedp.Navigate(s.URL+"/?q=undo+itineray"), until(`document.querySelector("#result-0")`))
+	if _, err := keys.Revoke("mine"); err != nil {
+		t.Fatal(err)
+	}
+	step(t, ctx, "a moment later", chromedp.Sleep(1200*time.Millisecond), until(`!document.querySelector("dialog[open]") && document.querySelector("#result-0")`))
+}

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -22,15 +23,21 @@ func TestDocumentLaidOut(t *testing.T) {
 	step(t, ctx, "from right to left", until(`[...document.querySelectorAll("article ul")].map((e) => getComputedStyle(e).direction).join() === "ltr,rtl,ltr" && getComputedStyle([...document.querySelectorAll("blockquote")].at(-1)).borderRightStyle === "solid"`))
 }
 
-// TestDocumentMarksWords: where no spaces stand between words, only what was asked for is marked.
+// TestDocumentMarksWords: where no spaces stand between words, only what was asked for is marked; accents and how letters
+// are composed do not count, as they do not for searches.
 func TestDocumentMarksWords(t *testing.T) {
 	ctx := browser(t)
-	s := served(t, map[string]string{"ja.md": "# 旅\n\n京都への旅行について書きます。\n", "ko.md": "# 여행\n\n검색을 하다\n"})
+	s := served(t, map[string]string{"ja.md": "# 旅\n\n京都への旅行について書きます。\n", "ko.md": "# 여행\n\n검색을 하다\n",
+		"other.md": "# Other\n\nThe caf\u00e9 and cafe\u0301, re\u0301sume\u0301. Straße, Αθήνα, İstanbul, мой мои. مَدْرَسَة שָׁלוֹם हिन्दी में हाँ ภาษาไทย \u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165\n"})
 	marks := func(want string) chromedp.Action {
 		return until(`[...document.querySelectorAll("article mark")].map((e) => e.textContent).join() === ` + quote(want) + ` && ` + shown)
 	}
 	step(t, ctx, "Japanese", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=京都+旅行"), marks("京都,旅行"))
 	step(t, ctx, "Korean", chromedp.Navigate(s.URL+"/?view=document&id=ko.md&q=검색"), marks("검색을"))
+	for query, want := range map[string]string{"cafe": "caf\u00e9,cafe\u0301", "caf\u00e9": "caf\u00e9,cafe\u0301", "CAFE\u0301": "caf\u00e9,cafe\u0301", "resume": "re\u0301sume\u0301", "strasse": "Straße", "αθηνα": "Αθήνα",
+		"istanbul": "İstanbul", "мой": "мой", "مدرسة": "مَدْرَسَة", "שלום": "שָׁלוֹם", "हिन्दी": "हिन्दी", "ภาษา": "ภาษา", "한국": "\u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165"} {
+		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+url.Values{"view": {"document"}, "id": {"other.md"}, "q": {query}}.Encode()), marks(want))
+	}
 }
 
 // TestPageLongHeadings: long headings hide neither the title of a passage nor, in the outline, what else there is.
@@ -43,4 +50,22 @@ func TestPageLongHeadings(t *testing.T) {
 	}
 	step(t, ctx, "the outline", chromedp.EmulateViewport(1300, 900), chromedp.Navigate(s.URL+"/?view=document&id=long.md"), until(`document.querySelector(".outline a") && `+shown), until(`[...document.querySelectorAll(".outline a")].every((e) => e.clientHeight < 120)`),
 		until(`document.querySelector(".outline").scrollTop === 0`))
+}
+
+// TestLabNames: a result in the lab is called what is seen of it, and then its whole name.
+func TestLabNames(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"long.md": "# A commit of a long title that is cut somewhere\n\nA commit.\n\n## Another one that is long enough\n\nA commit.\n", "b.md": "# B\n\nA commit.\n"})
+	step(t, ctx, "names", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), until(`document.querySelector("svg.lab [role=button]") && `+shown),
+		until(`[...document.querySelectorAll("svg.lab [role=button]")].every((e) => e.getAttribute("aria-label").startsWith(e.querySelector("text").textContent))`),
+		until(`[...document.querySelectorAll("svg.lab [role=button]")].map((e) => e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. A commit.*….*: A commit of a long title that is cut somewhere.*, score /.test(name))`),
+		until(`[...document.querySelectorAll("svg.lab [role=button]")].map((e) => e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. B, score /.test(name))`))
+}
+
+// TestLabPinnedGone: where numbers lose the result that is kept, the lab says so and offers to say why.
+func TestLabPinnedGone(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "# A\n\nA commit.\n", "b.md": "# B\n\nNothing of it.\n"})
+	step(t, ctx, "gone", chromedp.Navigate(s.URL+"/?view=lab&q=%2Bcommit&pin=notes:b.md"), until(`document.querySelector("[aria-label=Arithmetic]")?.textContent.includes("It is not among the results. Why not?") && `+shown),
+		chromedp.Click("[aria-label=Arithmetic] button", chromedp.ByQuery), until(`document.querySelector("[aria-label=Arithmetic] ul") && document.querySelector(".lab-bar input").value === "notes:b.md" && document.activeElement === document.querySelector(".lab-bar input") && location.search.includes("not=") && !location.search.includes("pin=")`))
 }

@@ -46,7 +46,7 @@ func (p *page) render(part *serve.Part, doc *sheaf.Document) error {
 	}
 	md := goldmark.New(
 		// Styles of cells the policy forbids.
-		goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithExtensions(written{}, extension.Linkify, extension.Strikethrough, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(t, 100)), parser.WithInlineParsers(util.Prioritized(wikiParser{}, 150))),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(plainHTML{}, 1))),
 	)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // TestPageReturn: who comes back to the page sees what was saved meanwhile, at the place where they
@@ -27,4 +28,14 @@ func TestPageReturn(t *testing.T) {
 	f.Write(t, "walrus.md", "# Walrus\n\nThree of them.\n")
 	f.Index(t)
 	step(t, ctx, "back to the box", back, until(`document.querySelector("article").textContent.includes("Three of them.") && `+shown), until(`document.activeElement.id === "query"`))
+}
+
+// TestPageBackToResult: who comes back from a whole document, of which no passage is marked,
+// goes on at the result that it was.
+func TestPageBackToResult(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "A walrus.\n", "b.md": "A walrus and another.\n"})
+	step(t, ctx, "there", chromedp.Navigate(s.URL+"/?q=walrus"), until(`document.querySelector("#result-1") && `+shown), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), until(`document.activeElement.closest("#result-1")`),
+		chromedp.KeyEvent(kb.Enter), until(`document.querySelector("article") && document.activeElement.id === "main" && `+shown))
+	step(t, ctx, "and back", do(`history.back()`), until(`document.activeElement.closest("#result-1 h2") && `+shown))
 }

@@ -156,8 +156,9 @@ type page struct {
 	// Text is that of documents that are no Markdown, or too intricate to be shown as such.
 	Text      string `json:"text,omitempty"`
 	Intricate bool   `json:"intricate,omitempty"`
-	// Line is the one in the file where what was asked for begins.
-	Line int `json:"line"`
+	// Chunk is what was asked for, the document or a passage of it, and Line the one in the file where that begins.
+	Chunk sheaf.ID `json:"chunk"`
+	Line  int      `json:"line"`
 }
 
 // document answers with the document that the parameter id names.
@@ -229,7 +230,7 @@ func (o *Options) page(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &page{Document: doc, Line: part.Line}
+	p := &page{Document: doc, Chunk: target.Chunk.ID, Line: part.Line}
 	if target.Chunk.ID != target.Doc.ID {
 		section, err := reader.Get(r.Context(), target.Chunk.ID, serve.GetOptions{})
 		if err != nil {

@@ -158,6 +158,17 @@ export function marked(text, ranges) {
   return out;
 }
 
+/** Letters of words between which no spaces stand. */
+export const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+
+/** Which way a text runs in which there are letters from right to left: as its first letter, unless twice as many run the other way: it may begin with a name in another script. */
+export function direction(text) {
+  const leftward = /[\p{sc=Arabic}\p{sc=Hebrew}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}]/u;
+  if (!leftward.test(text)) return null;
+  const letters = text.match(/\p{L}/gu) ?? [], left = letters.filter((c) => leftward.test(c)).length, right = letters.length - left;
+  return (leftward.test(letters[0] ?? text) ? right <= 2 * left : left >= 2 * right) ? "rtl" : "ltr";
+}
+
 export const number = (n) => n.toLocaleString("en");
 export function size(bytes) {
   const units = ["B", "kB", "MB", "GB"];

@@ -52,8 +52,8 @@ const page = {
       readdressing = setTimeout(page.address, 1000, url);
     }
   },
-  /** Says how many results there are. */
-  count(text) { document.getElementById("count").textContent = text; },
+  /** Says how many results there are, and what can be done about it. */
+  count(text, more) { document.getElementById("count").replaceChildren(text, ...(more || [])); },
   /** Shows notes and faults above the view. */
   notes(list) {
     const box = document.getElementById("notes");
@@ -104,7 +104,7 @@ async function show(y) {
     await views[name].show(main, s, page, signal);
     main.dataset.shown = shown; // for whoever waits until the view is that of the address
     // What had the focus may be gone: the keyboard goes on at the chosen result, or where the view begins.
-    if (document.activeElement === document.body) {
+    if ([document.body, main].includes(document.activeElement)) {
       const chosen = main.querySelector("li.selected h2 a");
       if (chosen) chosen.focus({ preventScroll: y !== undefined });
       else main.focus({ preventScroll: true });

@@ -1,6 +1,6 @@
 // A document with its heading tree; the passage that was found is marked.
 
-import { documentAddress, editorAddress, get, listed, make, passing, post, size, telling, trail } from "./api.js";
+import { direction, documentAddress, editorAddress, get, listed, make, passing, post, size, telling, trail, unspaced } from "./api.js";
 
 let file = null;
 let asked = {}, drawn = "";
@@ -21,14 +21,14 @@ export async function show(main, s, page, signal) {
   page.notes(notes);
   document.title = `${doc.title} – Sheaf`;
   // On the way to another section of it a document stays as it is, with what is unfolded beside it.
-  const of = JSON.stringify([{ ...doc, line: 0 }, s.q, s.filter, s.profile]);
+  const of = JSON.stringify([{ ...doc, line: 0, chunk: "" }, s.q, s.filter, s.profile]);
   const same = laid.of === of && main.contains(laid.text);
   if (!same) laid = { of, ...lay(main, doc, s, (fault) => page.notes(fault ? [fault, ...notes] : notes)) };
   laid.signal = signal;
   const { text, outline, entries } = laid;
   if (file) outline.querySelector("[data-editor]").setAttribute("href", file);
   for (const e of text.querySelectorAll(".hit")) e.classList.remove("hit");
-  const hit = s.id === doc.id ? null : [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === s.id || e.dataset.id.endsWith(`:${s.id}`)); // an address may leave the tree out
+  const hit = doc.chunk !== doc.id && [...text.querySelectorAll("[data-id]")].find((e) => e.dataset.id === doc.chunk);
   if (hit) highlight(hit);
   if (s.q) markWords(text, s.q, same);
   const at = hit || (!same && text.querySelector("mark"));
@@ -48,6 +48,16 @@ function lay(main, doc, s, note) {
   }
   for (const box of text.querySelectorAll("li input")) box.ariaLabel = box.checked ? "done" : "to do";
   callouts(text);
+  if (direction(text.textContent)) for (const e of text.querySelectorAll("h1, h2, h3, h4, h5, h6, p, ul, ol, li, blockquote, table, th, td")) e.dir = direction(e.textContent) ?? e.dir;
+  // A footnote is elsewhere in what is shown already: the address stays.
+  text.addEventListener("click", (e) => {
+    const to = e.target.closest('a.footnote')?.getAttribute("href").slice(1);
+    if (!to) return;
+    e.preventDefault();
+    const place = [...text.querySelectorAll("[id]")].find((x) => x.id === to);
+    place?.scrollIntoView({ block: "center" });
+    place?.focus({ preventScroll: true });
+  });
   // A note without a heading of the first level is shown under its title.
   if (doc.text === undefined && !text.querySelector("h1")) text.prepend(make("h1", {}, doc.title));
   const { top, entries } = tree(doc, s);
@@ -196,16 +206,31 @@ function highlight(heading) {
 
 const inHit = (node) => node.parentElement.closest(".hit") !== null;
 
-/** Letters of words between which no spaces stand. */
-const unspaced = /[\u3040-\u30ff\u3400-\u9fff]/, hangul = /[\uac00-\ud7af]/;
+const hangul = /[\uac00-\ud7af]/;
+/** Letters whose accents and vowel marks searches do not look at. */
+const bare = /^(?!й|Й|[иИ]\u0306)[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Arabic}\p{sc=Hebrew}]/u;
+
+/** Text as searches compare it, however it is composed, and where in it each letter stood. */
+function folded(text) {
+  if (/^[\x00-\x7f]*$/.test(text)) return [text.toLowerCase(), null];
+  let plain = "";
+  const at = [];
+  for (const { 0: letter, index } of text.matchAll(/[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^]\p{M}*/gu)) {
+    const one = (bare.test(letter) ? letter.normalize("NFD").replace(/\p{M}/gu, "") : letter.normalize("NFC")).toLowerCase().replace("ς", "σ").replace("ß", "ss");
+    for (let i = 0; i < one.length; i++) at.push(index);
+    plain += one;
+  }
+  at.push(text.length);
+  return [plain, at];
+}
 
 /** Marks words that begin as words of the query do; again where it was done before, and another passage is shown now. */
 function markWords(text, query, again) {
-  const words = query.replace(/\b[a-z.]+:\S+/gi, " ").replace(/(^|\s)-\S+/g, " ").match(/[\p{L}\p{N}]+/gu) || [];
-  const stems = [...new Set(words.filter((w) => w !== "OR" && (w.length > 2 || /[^\x00-\x7f]/.test(w))).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w).replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))];
+  const words = folded(query.replace(/\b[a-z.]+:\S+/gi, " ").replace(/(^|\s)-\S+/g, " ").replace(/(?<!\S)OR(?!\S)/g, " "))[0].match(/[\p{L}\p{N}\p{M}]+/gu) || [];
+  const stems = [...new Set(words.filter((w) => w.length > 2 || /[^\x00-\x7f]/.test(w)).map((w) => (w.length > 5 && !unspaced.test(w) ? w.slice(0, -2) : w)))];
   if (!stems.length) return;
   const any = (all) => all.join("|") || "(?!)";
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${any(stems.filter((w) => !unspaced.test(w)))})[\\p{L}\\p{N}]*|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "giu");
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}])(?:${any(stems.filter((w) => !unspaced.test(w)))})[\\p{L}\\p{N}\\p{M}]*|${any(stems.filter((w) => unspaced.test(w) || hangul.test(w)))}`, "gu");
   const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   const nodes = [];
   while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("mark")) nodes.push(walker.currentNode);
@@ -213,13 +238,16 @@ function markWords(text, query, again) {
   const [near, far] = [nodes.filter(inHit), nodes.filter((n) => !inHit(n))];
   let left = 2000;
   for (const node of again ? near : [...near, ...far]) {
-    const found = [...node.data.matchAll(pattern)];
+    const [plain, places] = folded(node.data), place = (i) => (places ? places[i] : i);
+    const found = [...plain.matchAll(pattern)];
     if (!found.length || (left -= found.length) < 0) continue;
     const parts = [];
     let at = 0;
     for (const m of found) {
-      parts.push(node.data.slice(at, m.index), make("mark", {}, m[0]));
-      at = m.index + m[0].length;
+      const from = place(m.index), to = place(m.index + m[0].length);
+      if (to === from) continue; // a part of a letter that is marked
+      parts.push(node.data.slice(at, from), make("mark", {}, node.data.slice(from, to)));
+      at = to;
     }
     parts.push(node.data.slice(at));
     node.replaceWith(...parts);

@@ -313,8 +313,9 @@ function chart(lab, answer, before) {
     for (const hit of c.hits) {
       const rank = c.at.get(hit.id);
       if (!shown.has(hit.id)) continue;
-      const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id);
-      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${place}${titles.get(hit.id) || hit.id}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
+      const [moved] = moves(c, hit.id), [place, name] = label(c, hit.id), title = titles.get(hit.id) || hit.id;
+      const seen = place + (name && isolated(name)), called = name === title ? seen : `${seen}: ${title}`; // who speaks to the page says what is seen
+      const node = draw("g", { class: "node" + (moved > 0 ? " up" : moved < 0 ? " down" : ""), "data-id": hit.id, ...(c.final ? { tabindex: 0, role: "button", "aria-pressed": String(hit.id === lit), "aria-label": `${called}, score ${score(hit.score)}` } : { "aria-hidden": "true" }) }, // whoever hears the lines has the table
         draw("circle", { cx: x(i), cy: y(rank), r: 4 }),
         draw("text", { x: x(i) + 8, y: y(rank) + 4 }, place, name && isolated(name)),
         draw("title", {}, `${hit.id}\n${c.branch ? c.branch + ": " : ""}${c.step}\nrank ${rank + 1}, score ${score(hit.score)}`));
@@ -366,7 +367,14 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
   const sums = make("div", {}, old);
   lab.detail.dataset.of = id;
   lab.detail.replaceChildren(make("h2", {}, make("a", { href: documentAddress(id, question(lab)) }, ...(result ? trail(result.hierarchy) : [id]))), make("div", { class: "sums" }, sums, table));
-  if (!result) return sums.replaceChildren();
+  if (!result) return sums.replaceChildren(make("p", {}, "It is not among the results. ", make("button", { type: "button", onclick: () => {
+    lab.not = lab.whyNot.value = id;
+    lit = null;
+    page.address(labAddress(lab));
+    light(lab.root, null);
+    whyNot(lab);
+    lab.whyNot.focus();
+  } }, "Why not?")));
   answer.arithmetic(id).then((now) => {
     if (!table.isConnected) return;
     // The arithmetic was asked for later than what is drawn.
@@ -378,13 +386,12 @@ function detail(lab, id = lit, columns = null, answer = lab.answer) {
 
 async function whyNot(lab) {
   if (!(lab.query || lab.filter)) return;
-  let name = lab.not;
   const { not, signal } = lab, asking = () => lab.not === not && lab.signal === signal; // else something newer is asked
   lab.detail.ariaLive = "polite";
   try {
-    if (!name.includes(":")) name = (await get("/ui/document", { id: name }, signal)).id;
+    const { chunk } = await get("/ui/document", { id: not }, signal);
     const sides = await Promise.all([[lab.profile.name, lab.values], lab.compare && [lab.compare, {}]].filter(Boolean).map(async ([profile, parameters]) => [profile,
-      await post("/v1/explain/absence", { ...asked(lab), profile, parameters, id: name }, signal)]));
+      await post("/v1/explain/absence", { ...asked(lab), profile, parameters, id: chunk }, signal)]));
     const told = ([profile, a]) => {
       const inside = a.inside && a.inside !== a.id && make("bdi", { dir: "ltr" }, a.inside);
       const lines = [a.rank ? [`It is number ${a.rank}`, ...(inside ? [", inside ", inside] : []), "."] : inside ? ["It is shown inside ", inside, "."] : ["It is not among the results."], ...a.reasons.map((text) => [text])];

@@ -1,6 +1,6 @@
 // Results while one types, with facets.
 
-import { address, apart, arithmetic, breaking, documentAddress, editorAddress, Fault, get, make, marked, number, score } from "./api.js";
+import { address, apart, arithmetic, breaking, direction, documentAddress, editorAddress, Fault, get, make, marked, number, passing, score, unspaced } from "./api.js";
 
 let selected = -1;
 let answer = null;
@@ -18,13 +18,25 @@ export async function show(main, s, thePage, signal) {
   }
   const began = performance.now();
   const limit = shownOf(s);
-  const found = await get("/v1/search", { ...asked(s), facets: "tag,folder,ext", limit }, signal);
+  let found;
+  try {
+    found = await get("/v1/search", { ...asked(s), facets: "tag,folder,ext", limit }, signal);
+  } catch (e) {
+    if (!(e instanceof Fault) || passing(e) || !(s.profile || s.filter)) throw e;
+    // What the address asks for may be why: it can be taken away.
+    answer = null;
+    page.count("");
+    page.notes([]);
+    main.replaceChildren(make("h1", { class: "hidden" }, "Results"), make("div", { class: "columns" }, make("p", { class: "empty", role: "alert" }, e.message), facets({}, s)));
+    return;
+  }
   const same = last.q === s.q && last.filter === s.filter && last.profile === s.profile;
   answer = found;
   last = s;
   if (!same) selected = -1;
   const took = performance.now() - began;
-  page.count(`${number(found.total.value)}${found.total.relation === "gte" ? " or more" : ""} result${found.total.value === 1 ? "" : "s"} in ${took.toFixed(0)} ms${confidence(found)}`);
+  const count = `${number(found.total.value)}${found.total.relation === "gte" ? " or more" : ""} result${found.total.value === 1 ? "" : "s"} in ${took.toFixed(0)} ms${found.answerable === false ? "; nothing here seems to answer it" : ""}`;
+  page.count(count);
   page.notes([...found.warnings, ...found.notes]);
   const list = make("ol", { class: "results", id: "results", "aria-label": "Results" }, ...found.results.map((r, i) => line(r, i, s)));
   const column = make("div", {}, list);
@@ -35,6 +47,7 @@ export async function show(main, s, thePage, signal) {
   if (held) main.querySelector(`[data-narrow="${CSS.escape(held)}"]`)?.focus({ preventScroll: true }); // the keyboard goes on where it was
   select(selected, false);
   const open = new Set(opened(s));
+  if (found.results.length) later(() => nowhere(list, count, s, signal), signal);
   await Promise.all(found.results.map((r, i) => open.has(r.rank) && why(list.children[i], r, s, signal)));
 }
 
@@ -54,17 +67,36 @@ const opened = (s) => (s.why || "").split(",").map(Number).filter(Boolean);
 async function nothing(s, signal) {
   const status = await get("/v1/status", {}, signal);
   if (!status.documents) return make("span", {}, "Nothing is indexed yet. The ", make("a", { href: "/?view=status" }, "status"), " tells what waits and what is left out.");
-  const q = !s.q?.includes('"') && s.q?.trim().replace(/(?<!\S)\p{L}{4,}(?!\S)/gu, (word) => `${word}~`);
-  if (q && q !== s.q.trim()) {
-    const alike = await get("/v1/search", { ...asked({ ...s, q }), limit: 1 }, signal).catch((e) => { if (!(e instanceof Fault)) throw e; }); // not every store knows them
-    if (alike?.results.length) return make("span", {}, "Nothing found. There are words that are spelt alike: ", make("a", { href: address({ ...s, q, why: "", n: "" }) }, q));
-  }
+  const q = alike(s.q);
+  if (q && (await finds({ ...s, q }, signal))) return make("span", {}, "Nothing found. There are words that are spelt alike: ", make("a", { href: address({ ...s, q, why: "", n: "" }) }, q));
+  if (s.q && s.filter && (await finds({ ...s, filter: "" }, signal))) return make("span", {}, "Nothing found. Without ", apart(s.filter), " ", make("a", { href: address({ q: s.q, profile: s.profile }) }, "there is"), ".");
   return "Nothing found. Fewer or other words may help.";
 }
 
-function confidence(found) {
-  if (found.answerable === false) return "; nothing here seems to answer it";
-  return "";
+/** Words of a query that may be misspelt. */
+const doubtful = /(?<!\S)[\p{L}\p{M}]{4,}(?!\S)/gu;
+/** A query that finds words that are spelt alike, too; only those of which, if any are named; "" when there are none. */
+function alike(q = "", which = null) {
+  const other = q.includes('"') ? q : q.replace(doubtful, (word) => (!which || which.includes(word) ? `${word}~` : word));
+  return other === q ? "" : other.trim();
+}
+const finds = (s, signal) => get("/v1/search", { ...asked(s), limit: 1 }, signal, true).then((found) => found.results.length > 0, (e) => { if (!(e instanceof Fault)) throw e; }); // not every store knows them
+
+/** Does something when no letter came for a moment. */
+const later = (what, signal) => setTimeout(() => signal.aborted || what().catch((e) => { if (e.name !== "AbortError") throw e; }), 500);
+
+/** Says which words of the query stand nowhere, though others are found, and what is spelt like them. */
+async function nowhere(list, count, s, signal) {
+  const found = [...list.querySelectorAll("mark")].map((m) => m.textContent.toLowerCase());
+  const unseen = [...new Set(s.q?.includes('"') ? [] : s.q?.match(doubtful))].filter((w) => !unspaced.test(w) && !found.some((m) => m.includes(w.toLowerCase().slice(0, 4)))).slice(0, 3);
+  const none = [];
+  for (const word of unseen) {
+    const there = (q) => finds({ ...s, q, filter: "" }, signal);
+    if ((await there(`+${word}`)) === false && (await there(`+${word}*`)) === false) none.push(word); // one may be half typed
+  }
+  if (!none.length) return;
+  const q = alike(s.q, none), there = await finds({ ...s, q: `+${none[0]}~` }, signal);
+  page.count(`${count}; nothing has ${none.map((w) => `"${w}"`).join(", ")}`, there && [": ", make("a", { href: address({ ...s, q, why: "", n: "" }) }, q), "?"]);
 }
 
 function line(r, i, s) {
@@ -72,7 +104,7 @@ function line(r, i, s) {
   const item = make("li", { class: "result", id: `result-${i}` },
     make("h2", {},
       make("a", { href: documentAddress(r.id, s) }, above.length > 0 && make("span", { class: "above" }, ...above), r.title || r.path)),
-    make("p", { class: "snippet" }, ...marked(r.snippet, r.matches)),
+    make("p", { class: "snippet", dir: direction(r.snippet) }, ...marked(r.snippet, r.matches)),
     make("div", { class: "place" },
       make("span", {}, make("bdi", { dir: "ltr" }, r.path), `:${r.line}`),
       r.date && make("time", { datetime: r.date }, r.date.slice(0, 10)),
@@ -131,6 +163,8 @@ function narrow(mark, s) {
 const unfolded = new Map();
 /** How many values of a facet are shown at first, and the kinds of which all are. */
 const few = 8, whole = new Set();
+/** How many values of a facet are counted. */
+const counted = 100;
 function facets(found, s) {
   const aside = make("aside", { "aria-label": "Narrow" });
   const active = narrowedTo(s);
@@ -150,6 +184,7 @@ function facets(found, s) {
         make("button", { type: "button", "data-narrow": mark, "aria-pressed": String(active.includes(mark)), onclick: () => narrow(mark, s) }, ...breaking(v.value)),
         make("span", {}, " " + number(v.count)));
     }));
+    if (all.length >= counted) list.append(make("li", { hidden: rest.length > 0 }, make("span", {}, `These are the ${counted} most frequent: `, make("code", {}, `${kind === "folder" ? "path" : kind}:name`), " in the query narrows to others.")));
     if (rest.length) list.append(make("li", {}, make("button", { type: "button", "data-rest": kind, onclick: (e) => {
       whole.add(kind);
       const hidden = [...list.querySelectorAll("li[hidden]")];
@@ -158,7 +193,7 @@ function facets(found, s) {
       hidden[0].querySelector("button").focus();
     } }, `${number(rest.length)} more`)));
     const details = make("details", { open: unfolded.get(kind) ?? matchMedia("(min-width: 52rem)").matches },
-      make("summary", { onclick: () => unfolded.set(kind, !details.open) }, title), list);
+      make("summary", { onclick: () => unfolded.set(kind, !details.open) }, title, " ", make("span", { class: "unit" }, "passages")), list);
     aside.append(details);
   }
   return aside;

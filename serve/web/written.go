@@ -1,0 +1,363 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// written is what Obsidian and others add to Markdown: ==marks==, %%comments%%, names of
+// blocks as ^this behind them, footnotes, formulas, and the boxes of tasks. What does not
+// clearly mean it is text; a formula or comment is kept as it is written.
+type written struct{}
+
+// Extend implements goldmark.Extender.
+func (written) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(
+		parser.WithBlockParsers(util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)),
+		parser.WithInlineParsers(util.Prioritized(taskParser{extension.NewTaskCheckBoxParser()}, 0), util.Prioritized(footnoteLinkParser{}, 140),
+			util.Prioritized(highlightParser{}, 500), util.Prioritized(enclosedParser{}, 500), util.Prioritized(blockNameParser{}, 500)))
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500), util.Prioritized(writtenHTML{}, 500)))
+}
+
+var (
+	kindInline = ast.NewNodeKind("WrittenInline")
+	kindBlock  = ast.NewNodeKind("WrittenBlock")
+)
+
+// inlineNode is an element within a line.
+type inlineNode struct {
+	ast.BaseInline
+	open, close string // HTML around what is in it
+}
+
+func (*inlineNode) Kind() ast.NodeKind           { return kindInline }
+func (n *inlineNode) Dump(source []byte, at int) { ast.DumpHelper(n, source, at, nil, nil) }
+
+// blockNode is an element of lines, which are text, or of blocks.
+type blockNode struct {
+	ast.BaseBlock
+	open, close string // HTML around what is in it
+	sign        string // that ends its lines
+	ended       bool
+}
+
+func (*blockNode) Kind() ast.NodeKind           { return kindBlock }
+func (n *blockNode) IsRaw() bool                { return n.sign != "" }
+func (n *blockNode) Dump(source []byte, at int) { ast.DumpHelper(n, source, at, nil, nil) }
+
+// writtenHTML writes these nodes.
+type writtenHTML struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (writtenHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(kindInline, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			_, _ = w.WriteString(n.(*inlineNode).open)
+		} else {
+			_, _ = w.WriteString(n.(*inlineNode).close)
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(kindBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			_, _ = w.WriteString(n.(*blockNode).close + "\n")
+			return ast.WalkContinue, nil
+		}
+		_, _ = w.WriteString(n.(*blockNode).open)
+		for i := range n.Lines().Len() {
+			line := n.Lines().At(i)
+			_, _ = w.Write(util.EscapeHTML(line.Value(source)))
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// wordByte reports whether a character is a letter or digit of ASCII, beside which signs are
+// mostly those of programs.
+func wordByte[T byte | rune](c T) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func wordAt(line []byte, i int) bool { return i < len(line) && wordByte(line[i]) }
+
+// highlightParser reads ==marks==.
+type highlightParser struct{}
+
+// Trigger implements parser.InlineParser.
+func (highlightParser) Trigger() []byte { return []byte{'='} }
+
+// Parse implements parser.InlineParser.
+func (p highlightParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	before := block.PrecendingCharacter()
+	line, segment := block.PeekLine()
+	node := parser.ScanDelimiter(line, before, 2, p)
+	if node == nil || node.OriginalLength != 2 || before == '=' {
+		return nil
+	}
+	node.CanOpen = node.CanOpen && !wordByte(before)
+	node.CanClose = node.CanClose && !wordAt(line, 2)
+	node.Segment = segment.WithStop(segment.Start + 2)
+	block.Advance(2)
+	pc.PushDelimiter(node)
+	return node
+}
+
+// IsDelimiter implements parser.DelimiterProcessor.
+func (highlightParser) IsDelimiter(b byte) bool { return b == '=' }
+
+// CanOpenCloser implements parser.DelimiterProcessor.
+func (highlightParser) CanOpenCloser(opener, closer *parser.Delimiter) bool {
+	return opener.Char == closer.Char
+}
+
+// OnMatch implements parser.DelimiterProcessor.
+func (highlightParser) OnMatch(int) ast.Node {
+	return &inlineNode{open: `<span class="highlight">`, close: `</span>`}
+}
+
+// enclosedParser reads %%comments%% and $formulas$ within a paragraph. Each sign is looked
+// for up to the next one only, so that a text of many takes no longer than others.
+type enclosedParser struct{}
+
+// Trigger implements parser.InlineParser.
+func (enclosedParser) Trigger() []byte { return []byte{'%', '$'} }
+
+// Parse implements parser.InlineParser.
+func (enclosedParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	before := block.PrecendingCharacter()
+	line, segment := block.PeekLine()
+	sign, node := []byte("%%"), &inlineNode{open: `<span class="comment">`, close: `</span>`}
+	if line[0] == '$' {
+		sign, node = line[:1], &inlineNode{open: `<code class="math">`, close: `</code>`}
+		if bytes.HasPrefix(line, []byte("$$")) {
+			sign = line[:2]
+		}
+	}
+	short := len(sign) == 1
+	if !bytes.HasPrefix(line, sign) || wordByte(before) || before == rune(sign[0]) || short && len(line) > 1 && util.IsSpace(line[1]) {
+		return nil
+	}
+	at, where := block.Position()
+	for from := len(sign); ; from = 0 {
+		if end := bytes.Index(line[from:], sign); end >= 0 {
+			end += from
+			behind := end + len(sign)
+			program := short && (util.IsSpace(line[end-1]) || behind < len(line) && bytes.IndexByte([]byte("{$"), line[behind]) >= 0)
+			if wordAt(line, behind) || program || from > 0 && end == from {
+				break
+			}
+			node.AppendChild(node, ast.NewRawTextSegment(segment.WithStop(segment.Start-segment.Padding+behind)))
+			block.Advance(behind)
+			return node
+		}
+		node.AppendChild(node, ast.NewRawTextSegment(segment))
+		block.AdvanceLine()
+		if line, segment = block.PeekLine(); short || line == nil {
+			break
+		}
+	}
+	block.SetPosition(at, where)
+	return nil
+}
+
+// fencedParser reads comments and formulas of several lines, which begin with their sign
+// and end with the next one.
+type fencedParser struct{}
+
+// Trigger implements parser.BlockParser.
+func (fencedParser) Trigger() []byte { return []byte{'%', '$'} }
+
+// Open implements parser.BlockParser.
+func (fencedParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, segment := reader.PeekLine()
+	at := pc.BlockOffset()
+	if at < 0 || parent.Kind() != ast.KindDocument {
+		return nil, parser.NoChildren
+	}
+	node := &blockNode{open: `<div class="comment">`, close: `</div>`, sign: "%%"}
+	if line[at] == '$' {
+		node = &blockNode{open: `<pre class="math">`, close: `</pre>`, sign: "$$"}
+	}
+	begin, found := bytes.CutPrefix(line[at:], []byte(node.sign))
+	if !found || bytes.Contains(begin, []byte(node.sign)) || !ends(reader.Source()[segment.Stop:], node.sign) {
+		return nil, parser.NoChildren
+	}
+	node.Lines().Append(segment)
+	reader.AdvanceToEOL()
+	return node, parser.NoChildren
+}
+
+// ends reports whether the next sign in source ends a line.
+func ends(source []byte, sign string) bool {
+	_, behind, found := bytes.Cut(source, []byte(sign))
+	line, _, _ := bytes.Cut(behind, []byte("\n"))
+	return found && len(bytes.TrimSpace(line)) == 0
+}
+
+// Continue implements parser.BlockParser.
+func (fencedParser) Continue(n ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	node := n.(*blockNode)
+	if node.ended {
+		return parser.Close
+	}
+	line, segment := reader.PeekLine()
+	node.Lines().Append(segment)
+	node.ended = bytes.Contains(line, []byte(node.sign))
+	reader.AdvanceToEOL()
+	return parser.Continue | parser.NoChildren
+}
+
+// Close implements parser.BlockParser.
+func (fencedParser) Close(ast.Node, text.Reader, parser.Context) {}
+
+// CanInterruptParagraph implements parser.BlockParser.
+func (fencedParser) CanInterruptParagraph() bool { return true }
+
+// CanAcceptIndentedLine implements parser.BlockParser.
+func (fencedParser) CanAcceptIndentedLine() bool { return false }
+
+// blockNameParser takes the name of a block away, ^this at the end of a line. A number
+// alone may be a power.
+type blockNameParser struct{}
+
+// Trigger implements parser.InlineParser.
+func (blockNameParser) Trigger() []byte { return []byte{'^'} }
+
+// Parse implements parser.InlineParser.
+func (blockNameParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	name := bytes.TrimRight(line[1:], " \t\r\n")
+	if !util.IsSpaceRune(block.PrecendingCharacter()) || len(bytes.TrimLeft(name, "0123456789")) == 0 {
+		return nil
+	}
+	for _, c := range name {
+		if !wordByte(c) && c != '-' {
+			return nil
+		}
+	}
+	block.Advance(1 + len(name))
+	return &inlineNode{}
+}
+
+// maxLabel is how long the label of a footnote is at most.
+const maxLabel = 100
+
+// footnoteLabel is the label of a footnote in line, which begins with "[^", and what is
+// behind its bracket.
+func footnoteLabel(line []byte) (label, rest []byte, ok bool) {
+	line, ok = bytes.CutPrefix(line, []byte("[^"))
+	end := bytes.IndexByte(line[:min(len(line), maxLabel+1)], ']')
+	if !ok || end < 1 || util.IsBlank(line[:end]) || bytes.IndexByte(line[:end], '[') >= 0 {
+		return nil, nil, false
+	}
+	return line[:end], line[end+1:], true
+}
+
+// footnotes are the labels that were defined and, in the value, whether something leads there.
+type footnotes map[string]bool
+
+var footnotesKey = parser.NewContextKey()
+
+func footnotesOf(pc parser.Context) footnotes {
+	return pc.ComputeIfAbsent(footnotesKey, func() any { return footnotes{} }).(footnotes)
+}
+
+// footnoteParser reads what a footnote says, where it is written: that is where it is found.
+type footnoteParser struct{}
+
+// Trigger implements parser.BlockParser.
+func (footnoteParser) Trigger() []byte { return []byte{'['} }
+
+// Open implements parser.BlockParser.
+func (footnoteParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, _ := reader.PeekLine()
+	at := pc.BlockOffset()
+	if at < 0 || parent.Kind() != ast.KindDocument {
+		return nil, parser.NoChildren
+	}
+	label, rest, ok := footnoteLabel(line[at:])
+	if !ok || !bytes.HasPrefix(rest, []byte(":")) {
+		return nil, parser.NoChildren
+	}
+	id := ""
+	address, name := url.PathEscape(string(label)), util.EscapeHTML(label)
+	if notes := footnotesOf(pc); !has(notes, string(label)) {
+		notes[string(label)] = false
+		id = fmt.Sprintf(` id="note:%s"`, address)
+	}
+	node := &blockNode{close: `</div>`, open: fmt.Sprintf(`<div class="footnote"%s role="note" tabindex="-1"><a class="footnote" href="#ref:%s" role="doc-backlink" aria-label="back from footnote %s">%s</a>`+"\n", id, address, name, name)}
+	reader.Advance(len(line) - len(rest) + 1)
+	return node, parser.HasChildren
+}
+
+func has(notes footnotes, label string) bool {
+	_, there := notes[label]
+	return there
+}
+
+// Continue implements parser.BlockParser.
+func (footnoteParser) Continue(_ ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	line, _ := reader.PeekLine()
+	if util.IsBlank(line) {
+		return parser.Continue | parser.HasChildren
+	}
+	at, padding := util.IndentPosition(line, reader.LineOffset(), 4)
+	if at < 0 {
+		return parser.Close
+	}
+	reader.AdvanceAndSetPadding(at, padding)
+	return parser.Continue | parser.HasChildren
+}
+
+// Close implements parser.BlockParser.
+func (footnoteParser) Close(ast.Node, text.Reader, parser.Context) {}
+
+// CanInterruptParagraph implements parser.BlockParser.
+func (footnoteParser) CanInterruptParagraph() bool { return true }
+
+// CanAcceptIndentedLine implements parser.BlockParser.
+func (footnoteParser) CanAcceptIndentedLine() bool { return false }
+
+// footnoteLinkParser reads [^1] as a link to a footnote that there is.
+type footnoteLinkParser struct{}
+
+// Trigger implements parser.InlineParser.
+func (footnoteLinkParser) Trigger() []byte { return []byte{'['} }
+
+// Parse implements parser.InlineParser.
+func (footnoteLinkParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	label, rest, ok := footnoteLabel(line)
+	notes := footnotesOf(pc)
+	if !ok || !has(notes, string(label)) {
+		return nil
+	}
+	id := ""
+	address, name := url.PathEscape(string(label)), util.EscapeHTML(label)
+	if !notes[string(label)] { // where one comes back to
+		notes[string(label)] = true
+		id = fmt.Sprintf(` id="ref:%s"`, address)
+	}
+	block.Advance(len(line) - len(rest))
+	return &inlineNode{open: fmt.Sprintf(`<sup><a class="footnote"%s href="#note:%s" role="doc-noteref" aria-label="footnote %s">%s</a></sup>`, id, address, name, name)}
+}
+
+// taskParser reads the boxes of tasks, behind which a space stands: [X](https://x.org) is a link.
+type taskParser struct{ parser.InlineParser }
+
+// Parse implements parser.InlineParser.
+func (p taskParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	if line, _ := block.PeekLine(); len(line) > 3 && !util.IsSpace(line[3]) {
+		return nil
+	}
+	return p.InlineParser.Parse(parent, block, pc)
+}

@@ -159,14 +159,14 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	return key, secret, err
 }
 
-// Revoke ends a key at once, by its ID or by its name when one active key has
-// it.
+// Revoke ends a key at once, by its ID, whatever others are called, or by its name when
+// one active key has it.
 func (k *Keys) Revoke(name string) (Key, error) {
 	var revoked Key
 	err := k.change(func(keys []Key) ([]Key, error) {
-		at := -1
-		for i := range keys {
-			if !keys[i].Revoked.IsZero() || keys[i].ID != name && keys[i].Name != name {
+		at := slices.IndexFunc(keys, func(k Key) bool { return k.ID == name && k.Revoked.IsZero() })
+		for i, byID := 0, at >= 0; !byID && i < len(keys); i++ {
+			if keys[i].Name != name || !keys[i].Active(k.now()) {
 				continue
 			}
 			if at >= 0 {

@@ -66,6 +66,8 @@ func TestResolve(t *testing.T) {
 		"deep/b.md":    "# B\n\nBody.\n",
 		"odd#1:2.md":   "# Odd\n\nBody.\n",
 		"odd#1:2.md:7": "A text file.\n",
+		"b\xff.md":     "A name that is not UTF-8.\n",
+		"b\ufffdFF.md": "A name that the other one is shown as.\n",
 	})
 	for _, c := range []struct {
 		text, want string
@@ -91,6 +93,9 @@ func TestResolve(t *testing.T) {
 		{"odd#1:2.md#odd", "notes:odd#1:2.md#odd", 0},
 		{"odd#1:2.md:3", "notes:odd#1:2.md#odd", 0},
 		{"odd#1:2.md:7", "notes:odd#1:2.md:7", 0},
+		{"b\xff.md", "notes:b\ufffdFF.md", 0},
+		{"../b\ufffdFF.md", "notes:b\ufffdFF.md", 0}, // as results show it
+		{"../b\ufffdEF\ufffdBF\ufffdBDFF.md", "notes:b\ufffdEF\ufffdBF\ufffdBDFF.md", 0},
 	} {
 		got, err := r.Resolve(c.text)
 		if err != nil || string(got.Chunk.ID) != c.want || got.Count != c.count {

@@ -85,7 +85,7 @@ func (g *given) counts() TaskCounts { return g.tasks.counts() }
 // Write makes changes for a caller, all or none, and returns when they are
 // durable and can be found. A store without transactions may take a part of them
 // only, which is a [RejectedError]. Documents are in trees without a folder: a caller
-// writes to the tree of their tenant, or FreeTree when they have none; a tenant of that
+// writes to the tree of their tenant, or catalog.FreeTree when they have none; a tenant of that
 // name has no tree.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
 	if err := c.allowed(&grant, changes); err != nil {
@@ -152,10 +152,10 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 			return inChange(i, err)
 		}
 		tree := ch.ID.Tree()
-		own := cmp.Or(grant.Tenant, FreeTree)
+		own := cmp.Or(grant.Tenant, catalog.FreeTree)
 		switch {
-		case grant.Tenant == FreeTree: // whose documents would be those of no tenant
-			return inChange(i, forbidden("id", "the tenant %s has no tree: documents of the tree of that name belong to no tenant", FreeTree))
+		case grant.Tenant == catalog.FreeTree: // whose documents would be those of no tenant
+			return inChange(i, forbidden("id", "the tenant %s has no tree: documents of the tree of that name belong to no tenant", catalog.FreeTree))
 		case grant.Tenant != access.All && tree != own:
 			return inChange(i, forbidden("id", "this key writes documents of the tree %s only", own))
 		case settings.Root(tree) != "":

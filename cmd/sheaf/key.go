@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/serve"
 	"sheaf/serve/access"
 )
 
@@ -77,8 +77,8 @@ func (a *app) keyAddCommand() *cobra.Command {
 				}
 				g.Expires = time.Now().Add(in).UTC().Truncate(time.Second)
 			}
-			if g.Tenant == serve.FreeTree && g.May(access.ScopeIngest) {
-				return sheaf.Invalidf("--tenant is %q: a tenant of this name cannot write, since documents of the tree %s belong to none: take another name", g.Tenant, serve.FreeTree)
+			if g.Tenant == catalog.FreeTree && g.May(access.ScopeIngest) {
+				return sheaf.Invalidf("--tenant is %q: a tenant of this name cannot write, since documents of the tree %s belong to none: take another name", g.Tenant, catalog.FreeTree)
 			}
 			keys, done, err := a.keys(cmd)
 			if err != nil {

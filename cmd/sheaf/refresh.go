@@ -176,7 +176,7 @@ func (s *session) trees() []catalog.Tree {
 	if trees := s.placed(s.view.Settings().Trees); len(trees) > 0 {
 		return trees
 	}
-	return []catalog.Tree{{Name: collection.TreeName(s.where.Root), Root: s.where.Root}}
+	return []catalog.Tree{{Name: catalog.TreeName(s.where.Root), Root: s.where.Root}}
 }
 
 // placed are recorded trees, the first of which, that the index is of, may have been moved.
@@ -205,7 +205,7 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 			}
 			names = append(names, t.Name)
 		}
-		trees = append(trees, catalog.Tree{Name: collection.UniqueTreeName(folder, names), Root: folder})
+		trees = append(trees, catalog.Tree{Name: catalog.TreeName(folder, names...), Root: folder})
 	}
 	return trees, nil
 }

@@ -10,9 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"sheaf"
 	"sheaf/vfs"
@@ -78,26 +75,6 @@ type recordFile struct {
 // sum is what recordFile has of a record.
 func (r Record) sum() string {
 	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d\n%s", r.Format, r.Root), crc32.MakeTable(crc32.Castagnoli)))
-}
-
-// UniqueTreeName is [TreeName] of root, with a number behind it when one of
-// taken is called so.
-func UniqueTreeName(root string, taken []string) string {
-	name := TreeName(root)
-	for n := 2; slices.Contains(taken, name); n++ {
-		name = TreeName(root) + "-" + strconv.Itoa(n)
-	}
-	return name
-}
-
-// TreeName is the name of a folder as it begins IDs: its last part, without
-// colons, which end a tree's name.
-func TreeName(root string) string {
-	name := strings.ReplaceAll(filepath.Base(root), ":", "-")
-	if name == "/" || name == "." || name == `\` {
-		return "root"
-	}
-	return strings.ToValidUTF8(name, "-")
 }
 
 // ReadRecord reads the record in dir. A record that says nothing usable is

@@ -162,7 +162,8 @@ func (a *app) install(to *assistant.Assistant, c *assistant.Change, answers *buf
 		return nil
 	}
 	fmt.Fprintf(a.stdout, "%s: %s\n", to.Title, a.out.Paint(terminal.Path, file))
-	for _, part := range []struct{ sign, text string }{{"-", c.Before}, {"+", c.Entry}} {
+	before, entry := c.Shown()
+	for _, part := range []struct{ sign, text string }{{"-", before}, {"+", entry}} {
 		if part.text != "" {
 			for line := range strings.SplitSeq(part.text, "\n") {
 				fmt.Fprintf(a.stdout, "  %s %s\n", part.sign, terminal.Clean(line))

@@ -410,6 +410,7 @@ func (a *app) profileNewCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", profile.Default, "the profile to change")
+	_ = cmd.RegisterFlagCompletionFunc("from", completeProfiles)
 	a.addJSON(cmd)
 	return cmd
 }

@@ -119,6 +119,9 @@ func (a *app) command() *cobra.Command {
 	for _, c := range root.Commands() {
 		checkSubcommands(c)
 	}
+	if len(a.args) > 0 && (a.args[0] == cobra.ShellCompRequestCmd || a.args[0] == cobra.ShellCompNoDescRequestCmd) {
+		a.completeValues(root)
+	}
 	return root
 }
 

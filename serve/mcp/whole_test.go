@@ -327,3 +327,33 @@ func TestLeftOut(t *testing.T) {
 func canName(name string) bool {
 	return runtime.GOOS != "windows" || !strings.ContainsAny(name, "\n\t")
 }
+
+// TestExplainWithinABudget: a small budget has the arithmetic of every result down to a depth,
+// not all of the first and nothing of the others.
+func TestExplainWithinABudget(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	var out struct {
+		Results []struct {
+			ID         string
+			Arithmetic string
+		}
+		Truncated bool
+		Tokens    int
+	}
+	lines := 0
+	for _, budget := range []int{400, 1000, 8000} {
+		text := call(t, s, "explain", map[string]any{"query": "undo commit", "limit": 2, "budget": budget}, &out)
+		if len(out.Results) != 2 || out.Tokens > budget || out.Truncated != (budget < 8000) || out.Truncated != strings.Contains(text, " of …\n") {
+			t.Fatalf("budget %d: %+v\n%s", budget, out, text)
+		}
+		had := lines
+		if lines = strings.Count(text, "\n"); lines <= had {
+			t.Errorf("budget %d: %d lines, %d of the smaller one", budget, lines, had)
+		}
+		for _, r := range out.Results {
+			if r.Arithmetic == "" {
+				t.Errorf("budget %d: nothing of %s", budget, r.ID)
+			}
+		}
+	}
+}

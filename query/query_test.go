@@ -48,6 +48,8 @@ func TestParse(t *testing.T) {
 		{`path:git2.md`, `everything, where (folder is git2.md or path begins with git2.md or file is git2.md)`, ""},
 		{`path:/git2.md`, `everything, where (folder is git2.md or path begins with git2.md)`, ""},
 		{`path:gui*`, `everything, where path begins with gui`, ""},
+		{"path:caf\u00e9/", "everything, where (folder is caf\u00e9 or cafe\u0301 or path begins with caf\u00e9/ or path begins with cafe\u0301/)", ""},
+		{"path:cafe\u0301*", "everything, where (path begins with cafe\u0301 or path begins with caf\u00e9)", ""},
 		{`path:guides`, `the phrase "guides" in path`, ""},
 		{`ext:.MD x`, `any of "x", where ext is md`, ""},
 		{`status:Draft`, `everything, where prop.status is draft`, ""},

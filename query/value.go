@@ -2,10 +2,13 @@ package query
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"sheaf"
 )
@@ -124,23 +127,48 @@ func (p *parser) path(t token) part {
 		p.note(`a star counts only at the end of a path; ` + quoted(t.text) + ` was searched as words`)
 		return part{query: sheaf.Match{Text: t.text, Field: sheaf.FieldPath}, strict: true}
 	case star:
-		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: prefix}, strict: true}
-	case strings.Contains(value, "/") || strings.Contains(value, "."):
-		folder := sheaf.TextValue(strings.TrimSuffix(value, "/"))
-		any := sheaf.Or{
-			sheaf.In{Column: sheaf.ColumnFolder, Values: []sheaf.Value{folder}},
-			sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: value},
+		begins := beginning(spellings(prefix))
+		if len(begins) == 1 {
+			return part{filter: begins[0], strict: true}
 		}
+		return part{filter: begins, strict: true}
+	case strings.Contains(value, "/") || strings.Contains(value, "."):
+		var folders []sheaf.Value
+		for _, folder := range spellings(strings.TrimSuffix(value, "/")) {
+			folders = append(folders, sheaf.TextValue(folder))
+		}
+		any := append(sheaf.Or{sheaf.In{Column: sheaf.ColumnFolder, Values: folders}}, beginning(spellings(value))...)
 		if value == t.text && !strings.Contains(value, "/") {
-			any = append(any, sheaf.In{Column: sheaf.ColumnFile, Values: []sheaf.Value{folder}})
+			any = append(any, sheaf.In{Column: sheaf.ColumnFile, Values: folders})
 		}
 		out := part{filter: any, strict: true}
 		if strings.HasSuffix(value, "/") {
-			out.words = sheaf.Phrase{Text: folder.String(), Field: sheaf.FieldPath}
+			out.words = sheaf.Phrase{Text: folders[0].String(), Field: sheaf.FieldPath}
 		}
 		return out
 	}
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
+}
+
+// spellings are a path as it was typed and in the two forms that file systems have of letters
+// with marks, composed and not: keyboards make the one, macOS files with the other.
+func spellings(path string) []string {
+	out := []string{path}
+	for _, form := range []norm.Form{norm.NFC, norm.NFD} {
+		if other := form.String(path); !slices.Contains(out, other) {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// beginning is what lets paths through that begin in one of these ways.
+func beginning(prefixes []string) sheaf.Or {
+	var any sheaf.Or
+	for _, prefix := range prefixes {
+		any = append(any, sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: prefix})
+	}
+	return any
 }
 
 // property reads name:value, name:begin*, name:>value and the like. Text compares

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -112,6 +113,9 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	program, found := lastingProgram(program, os.TempDir(), exec.LookPath)
 	if !found && !o.remove {
 		a.notice("no sheaf is in the PATH, and this one is gone when it ends: go install ./cmd/sheaf, and have the folder that it goes to in the PATH of your assistants")
+	}
+	if !o.remove && !utf8.ValidString(folder+program) {
+		return sheaf.Invalidf("a name in %q or %q is not UTF-8, which the files of assistants are: give it another one", folder, program)
 	}
 	answers := bufio.NewReader(a.stdin)
 	var faults []error // a file that cannot be read is no reason to leave out the others

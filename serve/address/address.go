@@ -35,11 +35,14 @@ type reading struct {
 	count    int // lines, 0 for the whole part
 }
 
+// maxReadings bounds in how many ways the signs of headings in a text are read.
+const maxReadings = 10
+
 // readings returns every way to read text, the likeliest first: names of
 // files may hold '#' and ':' themselves.
 func readings(text string) []reading {
 	all := []reading{{id: sheaf.ID(text), path: text}}
-	if i := strings.LastIndexByte(text, '#'); i > 0 {
+	for i := strings.LastIndexByte(text, '#'); i > 0 && len(all) < maxReadings; i = strings.LastIndexByte(text[:i], '#') { // headings hold it, too
 		all = append(all, reading{path: text[:i], fragment: text[i+1:]})
 	}
 	if path, number, ok := cutNumber(text); ok {

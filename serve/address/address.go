@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"sheaf"
 	"sheaf/catalog"
 	"sheaf/chunk"
@@ -269,15 +271,18 @@ func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
 		}
 		return sheaf.Chunk{}, false
 	}
+	composed := norm.NFC.String // whichever form of letters with marks the document has
 	bySlug := func(slug string) int {
-		return slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return slug != "" && c.Slug == slug })
+		return slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return slug != "" && composed(c.Slug) == composed(slug) })
 	}
 	i := slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.ID == sheaf.ChunkID(doc.ID, fragment) })
 	if i < 0 {
 		i = bySlug(strings.ToLower(fragment))
 	}
 	if i < 0 {
-		i = slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool { return c.HasHeading && strings.EqualFold(c.Title, fragment) })
+		i = slices.IndexFunc(doc.Chunks, func(c sheaf.Chunk) bool {
+			return c.HasHeading && strings.EqualFold(composed(c.Title), composed(fragment))
+		})
 	}
 	if i < 0 {
 		i = bySlug(chunk.Slug(fragment))

@@ -66,6 +66,7 @@ func TestResolve(t *testing.T) {
 		"deep/b.md":    "# B\n\nBody.\n",
 		"odd#1:2.md":   "# Odd\n\nBody.\n",
 		"odd#1:2.md:7": "A text file.\n",
+		"marks.md":     "# Cafe\u0301 Men\u00fc\n\nBody.\n",
 		"C# and F#.md": "# C# for F#\n\nBody.\n",
 		"b\xff.md":     "A name that is not UTF-8.\n",
 		"b\ufffdFF.md": "A name that the other one is shown as.\n",
@@ -96,6 +97,9 @@ func TestResolve(t *testing.T) {
 		{"odd#1:2.md:7", "notes:odd#1:2.md:7", 0},
 		{"../C# and F#.md#C# for F#", "notes:C# and F#.md#c-for-f", 0},
 		{"notes:C# and F#.md#C# for F#", "notes:C# and F#.md#c-for-f", 0},
+		{"../marks.md#Caf\u00e9 Men\u00fc", "notes:marks.md#cafe\u0301-men\u00fc", 0},
+		{"../marks.md#CAFE\u0301 MENU\u0308", "notes:marks.md#cafe\u0301-men\u00fc", 0},
+		{"../marks.md#caf\u00e9-men\u00fc", "notes:marks.md#cafe\u0301-men\u00fc", 0},
 		{"b\xff.md", "notes:b\ufffdFF.md", 0},
 		{"../b\ufffdFF.md", "notes:b\ufffdFF.md", 0}, // as results show it
 		{"../b\ufffdEF\ufffdBF\ufffdBDFF.md", "notes:b\ufffdEF\ufffdBF\ufffdBDFF.md", 0},

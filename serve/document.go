@@ -155,6 +155,23 @@ func validID(id sheaf.ID) error {
 	return nil
 }
 
+// NoTree says why a tenant can write no documents beside the trees of a collection: their
+// identifiers begin with its name. It is "" for one that can.
+func NoTree(tenant string, trees []catalog.Tree) string {
+	folder := func(t catalog.Tree) bool { return t.Name == tenant && t.Root != "" }
+	switch {
+	case tenant == "" || tenant == access.All:
+		return ""
+	case tenant == catalog.FreeTree:
+		return "documents of the tree " + catalog.FreeTree + " belong to none"
+	case slices.ContainsFunc(trees, folder):
+		return "those of a folder begin so"
+	case strings.Contains(tenant, ":") || validID(sheaf.ID(tenant+":a")) != nil:
+		return "no tree can be called so: it has no colons, backslashes, # and U+FFFD"
+	}
+	return ""
+}
+
 // valid checks what the rules of single fields do not say, and brings vectors to
 // length 1.
 func (d *DocumentInput) valid(dims int) error {

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
-	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
+	"sheaf/serve"
 	"sheaf/serve/access"
 )
 
@@ -36,8 +36,8 @@ private. A document says so in its frontmatter:
 }
 
 // keys opens the keys of the index of the command's folder, which is made when
-// there is none yet.
-func (a *app) keys(cmd *cobra.Command) (*access.Keys, func(), error) {
+// there is none yet, and the index, which is to be closed.
+func (a *app) keys(cmd *cobra.Command) (*access.Keys, *session, error) {
 	s, err := a.open(cmd, openOptions{make: true})
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +47,7 @@ func (a *app) keys(cmd *cobra.Command) (*access.Keys, func(), error) {
 		s.close()
 		return nil, nil, err
 	}
-	return keys, s.close, nil
+	return keys, s, nil
 }
 
 func (a *app) keyAddCommand() *cobra.Command {
@@ -67,8 +67,8 @@ func (a *app) keyAddCommand() *cobra.Command {
 			if err := access.ValidName("name", g.Name); err != nil {
 				return err
 			}
-			for _, s := range scopes {
-				g.Scopes = append(g.Scopes, access.Scope(s))
+			for _, scope := range scopes {
+				g.Scopes = append(g.Scopes, access.Scope(scope))
 			}
 			if expires != "" {
 				in, err := parseAge(expires)
@@ -77,14 +77,16 @@ func (a *app) keyAddCommand() *cobra.Command {
 				}
 				g.Expires = time.Now().Add(in).UTC().Truncate(time.Second)
 			}
-			if g.Tenant == catalog.FreeTree && g.May(access.ScopeIngest) {
-				return sheaf.Invalidf("--tenant is %q: a tenant of this name cannot write, since documents of the tree %s belong to none: take another name", g.Tenant, catalog.FreeTree)
-			}
-			keys, done, err := a.keys(cmd)
+			keys, s, err := a.keys(cmd)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer s.close()
+			if g.May(access.ScopeIngest) {
+				if why := serve.NoTree(g.Tenant, s.trees()); why != "" {
+					return sheaf.Invalidf("--tenant is %q: a tenant of this name cannot write, since %s: take another name", g.Tenant, why)
+				}
+			}
 			key, secret, err := keys.Add(g)
 			if err != nil {
 				return err
@@ -152,11 +154,11 @@ func (a *app) keyListCommand() *cobra.Command {
 		Short: "List the keys, without their secrets",
 		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			keys, done, err := a.keys(cmd)
+			keys, s, err := a.keys(cmd)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer s.close()
 			list, err := keys.List()
 			if err != nil {
 				return err
@@ -248,11 +250,11 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 			return a.goodKeys(cmd, args), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			keys, done, err := a.keys(cmd)
+			keys, s, err := a.keys(cmd)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer s.close()
 			key, err := keys.Revoke(args[0])
 			if err != nil {
 				return err

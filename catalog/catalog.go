@@ -82,6 +82,26 @@ type Tree struct {
 	Root string `json:"root"` // absolute; "" when the documents have no source files
 }
 
+// FreeTree is the tree of documents that are given without a file and belong to no
+// tenant; every other tree of given ones belongs to the tenant of its name. No folder's
+// tree is called so.
+const FreeTree = "api"
+
+// TreeName is the name of a folder's tree, as it begins IDs: the folder's last part,
+// without colons, which end a tree's name, and with a number behind it when that is
+// [FreeTree] or one of taken.
+func TreeName(root string, taken ...string) string {
+	base := strings.ToValidUTF8(strings.ReplaceAll(filepath.Base(root), ":", "-"), "-")
+	if base == "/" || base == "." || base == `\` {
+		base = "root"
+	}
+	name := base
+	for n := 2; name == FreeTree || slices.Contains(taken, name); n++ {
+		name = base + "-" + strconv.Itoa(n)
+	}
+	return name
+}
+
 // Settings are what a collection was made with. Changing most of them means
 // indexing again.
 type Settings struct {

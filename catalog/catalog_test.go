@@ -477,3 +477,14 @@ func TestOutlines(t *testing.T) {
 		t.Errorf("a document that is not there: %v", v.Err())
 	}
 }
+
+func TestTreeNames(t *testing.T) {
+	for root, want := range map[string]string{"/home/me/my notes": "my notes", "/": "root", "/a:b": "a-b", "/\xff": "-", "/src/api": "api-2", "/src/API": "API"} {
+		if got := catalog.TreeName(root); got != want {
+			t.Errorf("TreeName(%q) = %q, want %q", root, got, want)
+		}
+	}
+	if got := catalog.TreeName("/srv/notes", "notes", "notes-2"); got != "notes-3" {
+		t.Errorf("a third folder is called %q", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -268,6 +269,28 @@ queries:
 		if _, err := eval.Open(context.Background(), bad, in); err == nil || !strings.Contains(err.Error(), say) || !strings.Contains(err.Error(), "bad.yaml:4") {
 			t.Errorf("%s: %v", expect, err)
 		}
+	}
+}
+
+// TestNotesWithSignsInTheirNames: the name of a note may hold what stands before a heading.
+func TestNotesWithSignsInTheirNames(t *testing.T) {
+	dir := write(t, map[string]string{
+		"notes/C.md":             "# C\n\nA language.\n",
+		"notes/C# and F#.md":     "# Sharp\n\nTwo languages.\n\n## Types\n\nOf both.\n",
+		"notes/#1 of the day.md": "# One\n\nThe first.\n",
+		"q.yaml": `folder: notes
+queries:
+  - query: languages
+    expect: ["C# and F#", "C# and F#.md#types", "#1 of the day.md#One", "#1 of the day", C.md#c]
+`})
+	d, err := dataset.Notes(filepath.Join(dir, "q.yaml"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, d, eval.Indexing{Cache: t.TempDir(), Store: stores()[0]})
+	want := metric.Judgements{"C# and F#.md": 1, dataset.Section("C# and F#.md", "types"): 1, dataset.Section("#1 of the day.md", "one"): 1, "#1 of the day.md": 1, dataset.Section("C.md", "c"): 1}
+	if got := c.Dataset.Qrels["1"]; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

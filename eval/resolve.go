@@ -35,12 +35,25 @@ func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
 
 func resolveTarget(target string, v *catalog.View) (string, error) {
 	path, heading, _ := strings.Cut(target, "\x00")
+	found, err := resolveSection(path, heading, v)
+	for longer := heading != ""; err != nil && longer; { // names of notes may hold a #, too
+		var more string
+		more, heading, longer = strings.Cut(heading, "#")
+		path += "#" + more
+		if other, fault := resolveSection(path, heading, v); fault == nil {
+			return other, nil
+		}
+	}
+	return found, err
+}
+
+func resolveSection(path, heading string, v *catalog.View) (string, error) {
 	for _, ending := range []string{"", ".md", ".markdown", ".mdx", ".txt"} {
 		doc, ok := v.Document(sheaf.DocumentID(tree, path+ending))
 		if !ok {
 			continue
 		}
-		if heading == "" {
+		if heading = strings.TrimSpace(heading); heading == "" {
 			return doc.Path, nil
 		}
 		for _, same := range []func(c *sheaf.Chunk) bool{

@@ -554,6 +554,31 @@ func TestListNamesAProfileWithoutItsOrigin(t *testing.T) {
 	}
 }
 
+// What New writes is read as the name that was given, whatever YAML makes of the word.
+func TestNewOfEveryName(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"null", "true", "yes", "on", "n", "e1", "after-null"} {
+		from := "sonar"
+		if name == "after-null" {
+			from = "null"
+		}
+		p, err := profile.Load(from, profile.In(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := profile.New(name, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if made, err := profile.Load(name, profile.In(dir)); err != nil || made.Name != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestFolders(t *testing.T) {
 	dir := t.TempDir()
 	sonar, err := profile.Load("sonar", profile.Builtin)

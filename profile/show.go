@@ -188,7 +188,7 @@ func New(name string, p *Profile) ([]byte, error) {
 	if name == p.Name {
 		about = p.About
 	}
-	fmt.Fprintf(&b, "name: %s\nabout: %s\nextends: %s\n", name, quoteYAML(about), p.Name)
+	fmt.Fprintf(&b, "name: %s\nabout: %s\nextends: %s\n", quoteYAML(name), quoteYAML(about), quoteYAML(p.Name))
 	if len(p.Parameters) > 0 {
 		b.WriteString("parameters:\n")
 		for i := range p.Parameters {
@@ -201,7 +201,7 @@ func New(name string, p *Profile) ([]byte, error) {
 
 // quoteYAML quotes a text where YAML would read something else in it.
 func quoteYAML(s string) string {
-	if strings.ContainsAny(s, ":#{}[],&*!|>'\"%@`\n\\") || s != strings.TrimSpace(s) || s == "" {
+	if strings.ContainsAny(s, ":#{}[],&*!|>'\"%@`\n\\") || s != strings.TrimSpace(s) || s == "" || s == "null" || strings.HasPrefix(s, "- ") {
 		return fmt.Sprintf("%q", s)
 	}
 	return s

@@ -53,7 +53,7 @@ type Tuning struct {
 // come from, in one line.
 func (t Tuning) Text(name, about string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Written by sheaf tune; sheaf tune --undo removes it.\nname: %s-tuned\nextends: %s\nabout: %s\n", name, name, quoteYAML(about))
+	fmt.Fprintf(&b, "# Written by sheaf tune; sheaf tune --undo removes it.\nname: %s-tuned\nextends: %s\nabout: %s\n", name, quoteYAML(name), quoteYAML(about))
 	if len(t.Parameters) > 0 {
 		b.WriteString("parameters:\n")
 		for _, p := range slices.Sorted(maps.Keys(t.Parameters)) {

@@ -62,20 +62,9 @@ func New(o Options) (*Scanner, error) {
 	}
 	o.Root = root
 	if o.Tree == "" {
-		o.Tree = TreeName(root)
+		o.Tree = catalog.TreeName(root)
 	}
 	return &Scanner{o: o}, nil
-}
-
-// TreeName is the name of the tree of the documents in a folder: the folder's,
-// without colons.
-func TreeName(root string) string {
-	name := []rune(filepath.Base(root))
-	name = slices.DeleteFunc(name, func(r rune) bool { return r == ':' || r == filepath.Separator })
-	if len(name) == 0 {
-		return "notes"
-	}
-	return string(name)
 }
 
 // split parts the memory between cut files and the index, 35 to 65.

@@ -13,6 +13,7 @@ import (
 
 	"sheaf"
 	"sheaf/backend"
+	"sheaf/catalog"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/servetest"
@@ -216,7 +217,7 @@ func TestAuditOfPatched(t *testing.T) {
 	who := []string{"public", "user:ann", "user:bob", "group:staff"}
 	var puts []serve.Change
 	for i := range 20 {
-		puts = append(puts, serve.Change{ID: sheaf.DocumentID(serve.FreeTree, fmt.Sprintf("d%03d.md", i)),
+		puts = append(puts, serve.Change{ID: sheaf.DocumentID(catalog.FreeTree, fmt.Sprintf("d%03d.md", i)),
 			Put: &serve.DocumentInput{Text: "# Budget salary\n\nOf the merger.\n", Access: []string{who[i%4]},
 				Properties: map[string]serve.Property{"owner": {Values: []sheaf.Value{sheaf.TextValue("bert")}}}}})
 	}

@@ -20,10 +20,6 @@ import (
 	"sheaf/serve/access"
 )
 
-// FreeTree is the tree of documents that belong to no tenant. Every other tree
-// of documents that are given belongs to the tenant of its name.
-const FreeTree = "api"
-
 // DocumentInput is a document as a caller gives it: a text, or chunks. Patterns
 // that begin with @ are those of this name in package serve/api.
 type DocumentInput struct {
@@ -143,7 +139,7 @@ const maxIDLength = 1024
 func validID(id sheaf.ID) error {
 	tree, path, ok := strings.Cut(string(id), ":")
 	if !ok || tree == "" || path == "" {
-		return fieldError("id", "%q: must be TREE:PATH, as %s:guides/git.md", id, FreeTree)
+		return fieldError("id", "%q: must be TREE:PATH, as %s:guides/git.md", id, catalog.FreeTree)
 	}
 	if utf8.RuneCountInString(string(id)) > maxIDLength || !utf8.ValidString(string(id)) || strings.ContainsFunc(string(id), unicode.IsControl) || strings.ContainsAny(string(id), "\\#\ufffd") {
 		return fieldError("id", "%q: must be valid UTF-8 of at most %d characters without control characters, backslashes, # and U+FFFD", id, maxIDLength)
@@ -273,7 +269,7 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 	// All three are always there, so that a text's own frontmatter cannot say
 	// who may see it.
 	tenant := []string{}
-	if tree != FreeTree {
+	if tree != catalog.FreeTree {
 		tenant = []string{tree}
 	}
 	g.Properties = []sheaf.Property{

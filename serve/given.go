@@ -85,7 +85,7 @@ func (g *given) counts() TaskCounts { return g.tasks.counts() }
 // Write makes changes for a caller, all or none, and returns when they are
 // durable and can be found. A store without transactions may take a part of them
 // only, which is a [RejectedError]. Documents are in trees without a folder: a caller
-// writes to the tree of their tenant, or FreeTree when they have none; a tenant of that
+// writes to the tree of their tenant, or catalog.FreeTree when they have none; a tenant of that
 // name has no tree.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
 	if err := c.allowed(&grant, changes); err != nil {
@@ -152,7 +152,7 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 			return inChange(i, err)
 		}
 		tree := ch.ID.Tree()
-		own := cmp.Or(grant.Tenant, FreeTree)
+		own := cmp.Or(grant.Tenant, catalog.FreeTree)
 		mayNot := MayWrite(grant.Tenant, settings)
 		switch {
 		case mayNot != nil:
@@ -184,14 +184,14 @@ func (c *Collection) allowed(grant *access.Grant, changes []Change) error {
 
 // MayWrite is why a tenant can write no documents to a collection of these settings; nil when
 // it can. Documents of a tenant are in the tree of its name: there is none for a name that no
-// identifier begins with, that of a folder, and [FreeTree], whose documents belong to no tenant.
+// identifier begins with, that of a folder, and [catalog.FreeTree], whose documents belong to no tenant.
 // The name "" is no tenant, access.All every one.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
 	case tenant == "", tenant == access.All:
 		return nil
-	case tenant == FreeTree:
-		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s belong to none", FreeTree)
+	case tenant == catalog.FreeTree:
+		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s belong to none", catalog.FreeTree)
 	case settings.Root(tenant) != "":
 		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s come from files", tenant)
 	case validID(sheaf.DocumentID(tenant, "name")) != nil || strings.Contains(tenant, ":"):

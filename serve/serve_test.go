@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/catalog"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/servetest"
@@ -190,8 +191,8 @@ func TestConditionIsNotInvalid(t *testing.T) {
 		is     error
 		isNot  error
 	}{
-		{serve.Change{ID: serve.FreeTree + ":a.md", Put: &serve.DocumentInput{Text: "# A\n"}, IfMatch: `"other"`}, "if_match", serve.ErrPrecondition, sheaf.ErrInvalid},
-		{serve.Change{ID: serve.FreeTree + ":../a.md", Put: &serve.DocumentInput{}}, "id", sheaf.ErrInvalid, serve.ErrPrecondition},
+		{serve.Change{ID: catalog.FreeTree + ":a.md", Put: &serve.DocumentInput{Text: "# A\n"}, IfMatch: `"other"`}, "if_match", serve.ErrPrecondition, sheaf.ErrInvalid},
+		{serve.Change{ID: catalog.FreeTree + ":../a.md", Put: &serve.DocumentInput{}}, "id", sheaf.ErrInvalid, serve.ErrPrecondition},
 	} {
 		_, err := f.Collection.Write(context.Background(), access.Unrestricted(), []serve.Change{c.change})
 		var at *serve.FieldError

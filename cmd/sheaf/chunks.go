@@ -138,7 +138,7 @@ func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error 
 	}
 	o.maxSize = c.MaxFileSize
 	if o.tree == "" {
-		o.tree = collection.TreeName(root)
+		o.tree = catalog.TreeName(root)
 	}
 	if strings.Contains(o.tree, ":") {
 		return sheaf.Invalidf("tree %q: a name has no colon, which ends it in identifiers", o.tree)

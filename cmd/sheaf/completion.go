@@ -2,11 +2,15 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"sheaf"
+	"sheaf/analysis"
+	"sheaf/cmd/sheaf/internal/config"
 )
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
@@ -42,6 +46,71 @@ the package bash-completion, which most systems have.`,
 	}
 	a.addJSON(cmd)
 	return cmd
+}
+
+// fileFlags are the flags that take a file. Those of folders are marked (markFolder).
+var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report", "run", "svg", "topics"}
+
+// fileless are the commands whose arguments are no files or folders.
+var fileless = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
+
+// completeValues says what flags and arguments of a command, and of those below it, are
+// completed with where they do not say so themselves: shells show the files of the folder
+// otherwise, which few take.
+func (a *app) completeValues(cmd *cobra.Command) {
+	values := map[string]cobra.CompletionFunc{
+		"profile": completeProfiles,
+		"set":     a.completeParameters, "param": a.completeParameters, "change": a.completeParameters, "what-if": a.completeParameters,
+		"language": cobra.FixedCompletions(append([]string{"auto", "none"}, analysis.Languages()...), cobra.ShellCompDirectiveNoFileComp),
+	}
+	for flag, key := range map[string]string{"chunker": "chunker", "boundary": "chunk.window_boundary"} {
+		if k, err := config.LookupOrError(key); err == nil {
+			values[flag] = cobra.FixedCompletions(k.Allowed, cobra.ShellCompDirectiveNoFileComp)
+		}
+	}
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		_, isFolder := f.Annotations[cobra.BashCompSubdirsInDir]
+		if _, said := cmd.GetFlagCompletionFunc(f.Name); said || isFolder || f.Value.Type() == "bool" || strings.HasPrefix(f.Value.Type(), "string") && slices.Contains(fileFlags, f.Name) {
+			return
+		}
+		complete := cobra.NoFileCompletions
+		if known := values[f.Name]; known != nil {
+			complete = known
+		}
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
+	})
+	switch takes := strings.Contains(cmd.Use, " "); {
+	case cmd.ValidArgsFunction != nil || len(cmd.ValidArgs) > 0:
+	case !takes || slices.Contains(fileless, cmd.CommandPath()):
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	case cmd.HasSubCommands(): // of eval, beside which shells show no files otherwise
+		cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	}
+	for _, below := range cmd.Commands() {
+		a.completeValues(below)
+	}
+}
+
+// completeParameters completes the names of the parameters of the profile that a command uses.
+func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	name := ""
+	if f := cmd.Flags().Lookup("profile"); f != nil && f.Changed {
+		name, _, _ = strings.Cut(strings.Trim(f.Value.String(), "[]"), ",")
+	} else if f == nil && len(args) > 0 { // profile show
+		name = args[0]
+	} else if c, err := a.folderSettings(cmd); err == nil {
+		name = c.Profile
+	}
+	p, err := loadProfile(name)
+	if err != nil {
+		return nil, directive
+	}
+	names := make([]string, len(p.Parameters))
+	for i := range p.Parameters {
+		names[i] = cobra.CompletionWithDesc(p.Parameters[i].Name+"=", p.Parameters[i].About)
+	}
+	return names, directive
 }
 
 // writeCompletion writes the completion script of a shell.

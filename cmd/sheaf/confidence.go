@@ -87,7 +87,6 @@ is kept of that.`,
 	f.BoolVar(&o.reset, "reset", false, "forget what was learned")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	a.addJSON(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd
 }
 

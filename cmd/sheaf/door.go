@@ -24,7 +24,7 @@ func (s *session) door() (*serve.Collection, error) {
 		return nil, err
 	}
 	return serve.New(serve.Options{
-		Name: collection.TreeName(s.where.Root), Catalog: s.catalog, Backend: s.backend, Store: s.storeInErrors(), Distant: s.target != nil, SharedStatistics: s.shared, Analyzer: s.analyzer, Scanner: scanner,
+		Name: o.Trees[0].Name, Catalog: s.catalog, Backend: s.backend, Store: s.storeInErrors(), Distant: s.target != nil, SharedStatistics: s.shared, Analyzer: s.analyzer, Scanner: scanner,
 		Embed: s.queryVector(), Known: s.known(), Confidence: s.confidenceNow, Passages: s.passages(), Model: s.localModel(), Rerank: s.reranker, ProfileDirs: []string{profileFolder()}, Tuned: s.where.Dir, Profile: s.config.Profile,
 		Ingest: &o, Documents: filepath.Join(s.where.Dir, collection.DocumentsName), Tasks: filepath.Join(s.where.Dir, collection.TasksName),
 		Judged:     filepath.Join(s.where.Dir, collection.JudgedName),

@@ -106,7 +106,6 @@ func (a *app) evalCommand() *cobra.Command {
 	a.addEvalIndexFlags(f, &o)
 	markFolder(f, "save-runs")
 	cmd.AddCommand(a.evalSelfCommand(), a.evalConfidenceCommand())
-	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd
 }
 

@@ -45,7 +45,6 @@ are compared with it.`,
 	f.Uint64Var(&o.seed, "seed", 1, "makes other queries of the same documents")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	a.addJSON(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd
 }
 

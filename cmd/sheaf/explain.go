@@ -65,7 +65,6 @@ of the profile were another.`,
 	f.StringArrayVar(&change, "what-if", nil, "the same as --change")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	a.addJSON(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd
 }
 

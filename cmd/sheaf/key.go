@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sheaf"
+	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/serve"
@@ -89,7 +90,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 			}
 			defer s.close()
 			if g.May(access.ScopeIngest) {
-				if err := serve.MayWrite(g.Tenant, s.view.Settings()); err != nil {
+				if err := serve.MayWrite(g.Tenant, catalog.Settings{Trees: s.trees()}); err != nil {
 					return sheaf.Invalidf("--tenant is %q: %w: take another name", g.Tenant, err)
 				}
 			}
@@ -216,11 +217,45 @@ func keyRow(k *access.Key) []string {
 	return row
 }
 
+// goodKeys names the keys that can be revoked, for shells: those whose name others have, too, by ID.
+func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	s, err := a.open(cmd, openOptions{}) // no index is made
+	if err != nil {
+		return nil
+	}
+	defer s.close()
+	keys, err := access.OpenKeys(filepath.Join(s.where.Dir, collection.KeysName))
+	if err != nil {
+		return nil
+	}
+	list, err := keys.List()
+	if err != nil {
+		return nil
+	}
+	list = slices.DeleteFunc(list, func(k access.Key) bool { return !k.Active(time.Now()) })
+	var names []string
+	for i := range list {
+		twin := slices.ContainsFunc(list, func(k access.Key) bool { return k.ID != list[i].ID && k.Name == list[i].Name })
+		if twin {
+			names = append(names, cobra.CompletionWithDesc(list[i].ID, terminal.Clean(list[i].Name)))
+		} else {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
+}
+
 func (a *app) keyRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "End a key at once, by its ID or name",
 		Args:  arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return a.goodKeys(cmd, args), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, keys, err := a.keys(cmd)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -113,6 +114,9 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	if !found && !o.remove {
 		a.notice("no sheaf is in the PATH, and this one is gone when it ends: go install ./cmd/sheaf, and have the folder that it goes to in the PATH of your assistants")
 	}
+	if !o.remove && !utf8.ValidString(folder+program) {
+		return sheaf.Invalidf("a name in %q or %q is not UTF-8, which the files of assistants are: give it another one", folder, program)
+	}
 	answers := bufio.NewReader(a.stdin)
 	var faults []error // a file that cannot be read is no reason to leave out the others
 	for i := range list {
@@ -162,7 +166,8 @@ func (a *app) install(to *assistant.Assistant, c *assistant.Change, answers *buf
 		return nil
 	}
 	fmt.Fprintf(a.stdout, "%s: %s\n", to.Title, a.out.Paint(terminal.Path, file))
-	for _, part := range []struct{ sign, text string }{{"-", c.Before}, {"+", c.Entry}} {
+	before, entry := c.Shown()
+	for _, part := range []struct{ sign, text string }{{"-", before}, {"+", entry}} {
 		if part.text != "" {
 			for line := range strings.SplitSeq(part.text, "\n") {
 				fmt.Fprintf(a.stdout, "  %s %s\n", part.sign, terminal.Clean(line))

@@ -2,9 +2,13 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"sheaf"
 )
 
 // TestLastingProgram: an entry names the program where it stays when a package manager
@@ -50,5 +54,23 @@ func TestLastingProgram(t *testing.T) {
 		if got, found := lastingProgram(kept, c.temporary, c.look); got != c.want || found != c.found {
 			t.Errorf("%s: %s %v, want %s %v", c.name, got, found, c.want, c.found)
 		}
+	}
+}
+
+// A folder that an assistant's file cannot name is not written into it under another name.
+func TestInstallNamesTheFolder(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	folder := filepath.Join(t.TempDir(), "inv\xff")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Skip("names are UTF-8 here:", err)
+	}
+	cmd := newApp(os.Stdin, os.Stdout, os.Stderr).command()
+	cmd.SetArgs([]string{"mcp", "install", "cursor", "--yes", "--in", folder})
+	if err := cmd.ExecuteContext(t.Context()); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "not UTF-8") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(home, ".cursor")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something is written: %v", err)
 	}
 }

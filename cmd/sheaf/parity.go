@@ -55,7 +55,6 @@ to date, before it is asked.`,
 	f.IntP("limit", "n", 0, "number of results")
 	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
 	a.addJSON(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd
 }
 

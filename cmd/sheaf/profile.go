@@ -395,6 +395,9 @@ func (a *app) profileNewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !filepath.IsLocal(name + ".yaml") { // con.yaml is the console on Windows, and nul.yaml nothing
+				return sheaf.Invalidf("%q: no file can be called so here: choose another name", name)
+			}
 			path := filepath.Join(profileFolder(), name+".yaml")
 			if err := writeNew(path, text); err != nil {
 				return err
@@ -407,6 +410,7 @@ func (a *app) profileNewCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", profile.Default, "the profile to change")
+	_ = cmd.RegisterFlagCompletionFunc("from", completeProfiles)
 	a.addJSON(cmd)
 	return cmd
 }

@@ -176,7 +176,7 @@ func (s *session) trees() []catalog.Tree {
 	if trees := s.placed(s.view.Settings().Trees); len(trees) > 0 {
 		return trees
 	}
-	return []catalog.Tree{{Name: collection.TreeName(s.where.Root), Root: s.where.Root}}
+	return []catalog.Tree{{Name: catalog.TreeName(s.where.Root), Root: s.where.Root}}
 }
 
 // placed are recorded trees, the first of which, that the index is of, may have been moved.
@@ -205,7 +205,7 @@ func (s *session) add(folders []string) ([]catalog.Tree, error) {
 			}
 			names = append(names, t.Name)
 		}
-		trees = append(trees, catalog.Tree{Name: collection.UniqueTreeName(folder, names), Root: folder})
+		trees = append(trees, catalog.Tree{Name: catalog.TreeName(folder, names...), Root: folder})
 	}
 	return trees, nil
 }
@@ -359,6 +359,7 @@ func someFolder(trees []catalog.Tree) error {
 // again because of it.
 func (s *session) ran(ctx context.Context, report *ingest.Report, err error) {
 	s.noteGone(report)
+	s.noteMoved()
 	if err == nil && report.Changes() && s.languageGrows(ctx) {
 		select {
 		case s.grows <- struct{}{}:
@@ -381,6 +382,18 @@ func (s *session) noteGone(report *ingest.Report) {
 		}
 	}
 	s.gone = report.Gone
+}
+
+// noteMoved tells, once, that the link by which the folder was named leads to another one now.
+// That one has an index of its own, with keys and given documents of its own, so nothing
+// else is done about it.
+func (s *session) noteMoved() {
+	if s.in == "" {
+		return
+	}
+	if now, err := realFolder(s.in); err == nil && now != s.folder {
+		s.warn("%s leads to %s now, and the folder %s is kept up to date still: to change over, end this and start it again", s.in, now, s.folder)
+	}
 }
 
 func foldersExist(trees []catalog.Tree) error {

@@ -217,7 +217,7 @@ func (s *session) dropLocked(keep bool) error {
 
 // given reports whether a document has no source file.
 func (s *session) given(doc sheaf.ID, settings *catalog.Settings) bool {
-	known := len(settings.Trees) > 0 || doc.Tree() != collection.TreeName(s.where.Root)
+	known := len(settings.Trees) > 0 || doc.Tree() != catalog.TreeName(s.where.Root)
 	return known && settings.Root(doc.Tree()) == ""
 }
 

@@ -119,6 +119,9 @@ func (a *app) command() *cobra.Command {
 	for _, c := range root.Commands() {
 		checkSubcommands(c)
 	}
+	if len(a.args) > 0 && (a.args[0] == cobra.ShellCompRequestCmd || a.args[0] == cobra.ShellCompNoDescRequestCmd) {
+		a.completeValues(root)
+	}
 	return root
 }
 
@@ -228,6 +231,9 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &bad) && valueKinds[bad.GetFlag().Value.Type()] != "":
 		return sheaf.Invalidf("--%s is %q: must be %s", bad.GetFlag().Name, bad.GetValue(), valueKinds[bad.GetFlag().Value.Type()])
+	case errors.As(err, &bad) && bad.GetFlag().Value.Type() == "stringSlice":
+		return withHint(sheaf.Invalidf("--%s is %q: commas stand between values, and one with a comma or quotation mark in it stands in quotation marks", bad.GetFlag().Name, bad.GetValue()),
+			`as in --%s '"a, b","say ""c"""'`, bad.GetFlag().Name)
 	case !errors.As(err, &unknown):
 		return withHint(sheaf.Invalidf("%w", err), "see: %s --help", cmd.CommandPath())
 	case !cmd.HasParent() && len(a.args) > 0 && !strings.HasPrefix(a.args[0], "-"):

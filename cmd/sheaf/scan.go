@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/catalog"
 	"sheaf/cmd/sheaf/internal/collection"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/ingest"
@@ -19,7 +20,7 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 	c := a.config
 	s := &session{app: a, folder: folder, where: collection.Location{Root: folder}, waits: hasty, started: time.Now()}
 	var err error
-	if s.view, err = scan.Empty(scan.TreeName(folder), folder); err != nil {
+	if s.view, err = scan.Empty(catalog.TreeName(folder), folder); err != nil {
 		return nil, err
 	}
 	if err := s.openAnalyzer(ctx); err != nil {

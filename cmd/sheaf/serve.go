@@ -68,7 +68,6 @@ keys: sheaf key add. Once there is a key, nobody gets in without one.`,
 	f.IntVar(&o.running, "concurrency", 0, "requests that work at once; 0 for as many as processors")
 	f.StringP("profile", "p", "", "ranking profile when a request names none (see: sheaf profile list)")
 	addIndexFlags(f)
-	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd
 }
 

@@ -185,6 +185,10 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	}
 	rows := [][]string{}
 	for _, t := range out.Trees {
+		if t.Root == "" {
+			rows = append(rows, []string{"given", terminal.Clean(t.Name) + ": (documents that came without files)"})
+			continue
+		}
 		rows = append(rows, []string{"folder", terminal.Clean(t.Root)})
 	}
 	rows = append(rows,

@@ -78,7 +78,6 @@ func (a *app) tuneCommand() *cobra.Command {
 	f.BoolVar(&o.undo, "undo", false, "use the defaults again")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	a.addJSON(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("profile", completeProfiles)
 	return cmd
 }
 

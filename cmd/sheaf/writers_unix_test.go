@@ -66,7 +66,7 @@ func TestKilledWatch(t *testing.T) {
 				t.Errorf("it ended before it was killed: %v", err)
 			}
 			_ = watching.Wait()
-			if _, err := os.Stat(filepath.Join(w.data, "index", "catalog")); err == nil {
+			if _, err := os.Stat(filepath.Join(w.data, "index", "catalog", "MANIFEST")); err == nil {
 				w.check("index")
 			}
 		}

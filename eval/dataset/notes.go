@@ -160,7 +160,11 @@ func (q *noteQuery) judge(j *judged, number string) (query, error) {
 	j.qrels[out.ID], j.where[out.ID] = metric.Judgements{}, out.where
 	for i, target := range q.Expect.targets {
 		doc, heading, _ := strings.Cut(target, "#")
-		key := Section(strings.TrimPrefix(filepath.ToSlash(filepath.Clean(doc)), "./"), strings.TrimSpace(heading))
+		if doc == "" && heading != "" { // a name begins with it
+			doc, heading, _ = strings.Cut(heading, "#")
+			doc = "#" + doc
+		}
+		key := Section(strings.TrimPrefix(filepath.ToSlash(filepath.Clean(doc)), "./"), heading)
 		if heading != "" {
 			j.sections = true
 		}

@@ -223,20 +223,5 @@ func (d *Dataset) WriteRun(w io.Writer, rankings map[string][]metric.Scored, nam
 	return out.Flush()
 }
 
-// runID writes an ID or a target as one word: "document#slug" for a section, and
-// white space as in addresses.
-func runID(id string) string {
-	id = strings.ReplaceAll(id, "\x00", "#")
-	if !strings.ContainsAny(id, " \t\r\n\v\f\u00a0\u0085") {
-		return id
-	}
-	var b strings.Builder
-	for _, r := range id {
-		if strings.ContainsRune(" \t\r\n\v\f\u00a0\u0085", r) {
-			fmt.Fprintf(&b, "%%%02X", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+// runID writes an ID or a target as one word: "document#slug" for a section.
+func runID(id string) string { return runfile.Word(strings.ReplaceAll(id, "\x00", "#")) }

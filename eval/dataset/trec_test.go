@@ -81,8 +81,8 @@ func TestRunsReadBack(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		d := &dataset.Dataset{Queries: []dataset.Query{{ID: "q 1"}}, Qrels: map[string]metric.Judgements{"q 1": {}}}
-		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c /%]{1,6}(\x00[a-z-]{1,4})?`), 0, 20, func(s string) string {
-			return strings.NewReplacer(" ", "%20", "\x00", "#").Replace(s)
+		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c /%　]{1,6}(\x00[a-z-]{1,4})?`), 0, 20, func(s string) string {
+			return strings.NewReplacer(" ", "%20", "　", "%E3%80%80", "\x00", "#").Replace(s)
 		}).Draw(t, "ids")
 		var list []metric.Scored
 		score := 1e3

@@ -315,12 +315,31 @@ func (d *jsonReader) object(member func(name string) error) error {
 	return nil
 }
 
-// WriteTREC writes the run as a TREC run file under a name; scores are exact.
+// Word writes an ID as one word, as a TREC file has it: white space as in addresses.
+func Word(id string) string {
+	if !strings.ContainsFunc(id, unicode.IsSpace) {
+		return id
+	}
+	var b strings.Builder
+	for _, r := range id {
+		if unicode.IsSpace(r) {
+			for _, c := range []byte(string(r)) {
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// WriteTREC writes the run as a TREC run file under a name; scores are exact, and IDs
+// written as [Word] does.
 func (r *Run) WriteTREC(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range r.Queries {
 		for i, h := range r.Rankings[q] {
-			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", q, h.ID, i+1, strconv.FormatFloat(h.Score, 'g', -1, 64), name)
+			fmt.Fprintf(out, "%s Q0 %s %d %s %s\n", Word(q), Word(string(h.ID)), i+1, strconv.FormatFloat(h.Score, 'g', -1, 64), name)
 		}
 	}
 	return out.Flush()

@@ -223,3 +223,19 @@ func ExampleFuse() {
 	// q1 Q0 c 2 0.00967741935483871 both
 	// q1 Q0 a 3 0.006557377049180328 both
 }
+
+// TestNamesWithSpaces: names of notes have spaces, and a run of them is one that can be read.
+func TestNamesWithSpaces(t *testing.T) {
+	r := read(t, `{"undo it": [{"id": "n:my note.md#a", "score": 3}, {"id": "n:new\nline.md", "score": 2}, {"id": "n:全　角.md", "score": 1}]}`)
+	var out bytes.Buffer
+	if err := r.WriteTREC(&out, "mine"); err != nil {
+		t.Fatal(err)
+	}
+	const want = "undo%20it Q0 n:my%20note.md#a 1 3 mine\nundo%20it Q0 n:new%0Aline.md 2 2 mine\nundo%20it Q0 n:全%E3%80%80角.md 3 1 mine\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
+	if again := read(t, out.String()); len(again.Rankings["undo%20it"]) != 3 {
+		t.Errorf("read back: %+v", again)
+	}
+}

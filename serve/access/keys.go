@@ -159,22 +159,22 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	return key, secret, err
 }
 
-// Revoke ends a key at once, by its ID, or by its name when one active key has it and none
-// has that ID.
+// Revoke ends a key at once, by its ID, whatever others are called, or by its name when
+// one active key has it.
 func (k *Keys) Revoke(name string) (Key, error) {
 	var revoked Key
 	err := k.change(func(keys []Key) ([]Key, error) {
-		active := func(called func(*Key) bool) (at []int) {
+		var at []int
+		find := func(is func(*Key) bool) bool {
 			for i := range keys {
-				if keys[i].Revoked.IsZero() && called(&keys[i]) {
+				if is(&keys[i]) {
 					at = append(at, i)
 				}
 			}
-			return at
+			return len(at) > 0
 		}
-		at := active(func(key *Key) bool { return key.ID == name })
-		if len(at) == 0 {
-			at = active(func(key *Key) bool { return key.Name == name })
+		if !find(func(key *Key) bool { return key.ID == name && key.Revoked.IsZero() }) {
+			find(func(key *Key) bool { return key.Name == name && key.Active(k.now()) })
 		}
 		switch len(at) {
 		case 0:

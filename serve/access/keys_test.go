@@ -168,3 +168,24 @@ func TestKeysTogether(t *testing.T) {
 		t.Errorf("%d keys, %v", len(list), err)
 	}
 }
+
+// An ID ends its own key, whatever other keys are called, and a name the one that is good.
+func TestRevokeFindsTheKeyThatIsMeant(t *testing.T) {
+	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
+	add := func(name string, expires time.Time) access.Key {
+		t.Helper()
+		key, _, err := k.Add(access.Grant{Name: name, Scopes: []access.Scope{access.ScopeSearch}, Expires: expires})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	first := add("ann", time.Now().Add(-time.Second))
+	second := add("ann", time.Time{})
+	namesake := add(first.ID, time.Time{})
+	for _, c := range []struct{ by, want string }{{"ann", second.ID}, {first.ID, first.ID}, {first.ID, namesake.ID}} {
+		if key, err := k.Revoke(c.by); err != nil || key.ID != c.want {
+			t.Errorf("revoke %s ends %s, %v; want %s", c.by, key.ID, err, c.want)
+		}
+	}
+}

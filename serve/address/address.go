@@ -188,7 +188,7 @@ func (r *Resolver) document(path string) (sheaf.Document, bool) {
 	}
 	for _, tree := range r.Trees {
 		for _, rel := range r.relative(tree.Root, path) {
-			for _, id := range []sheaf.ID{sheaf.DocumentID(tree.Name, rel), sheaf.ID(tree.Name + ":" + rel)} {
+			for _, id := range []sheaf.ID{sheaf.ID(tree.Name + ":" + rel), sheaf.DocumentID(tree.Name, rel)} {
 				if doc, ok := r.Documents.Document(id); ok {
 					return doc, true
 				}

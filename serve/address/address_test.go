@@ -67,6 +67,10 @@ func TestResolve(t *testing.T) {
 		"deep/b.md":    "# B\n\nBody.\n",
 		"odd#1:2.md":   "# Odd\n\nBody.\n",
 		"odd#1:2.md:7": "A text file.\n",
+		"marks.md":     "# Cafe\u0301 Men\u00fc\n\nBody.\n",
+		"C# and F#.md": "# C# for F#\n\nBody.\n",
+		"b\xff.md":     "A name that is not UTF-8.\n",
+		"b\ufffdFF.md": "A name that the other one is shown as.\n",
 	})
 	for _, c := range []struct {
 		text, want string
@@ -95,6 +99,14 @@ func TestResolve(t *testing.T) {
 		{"odd#1:2.md#odd", "notes:odd#1:2.md#odd", 0},
 		{"odd#1:2.md:3", "notes:odd#1:2.md#odd", 0},
 		{"odd#1:2.md:7", "notes:odd#1:2.md:7", 0},
+		{"../C# and F#.md#C# for F#", "notes:C# and F#.md#c-for-f", 0},
+		{"notes:C# and F#.md#C# for F#", "notes:C# and F#.md#c-for-f", 0},
+		{"../marks.md#Caf\u00e9 Men\u00fc", "notes:marks.md#cafe\u0301-men\u00fc", 0},
+		{"../marks.md#CAFE\u0301 MENU\u0308", "notes:marks.md#cafe\u0301-men\u00fc", 0},
+		{"../marks.md#caf\u00e9-men\u00fc", "notes:marks.md#cafe\u0301-men\u00fc", 0},
+		{"b\xff.md", "notes:b\ufffdFF.md", 0},
+		{"../b\ufffdFF.md", "notes:b\ufffdFF.md", 0}, // as results show it
+		{"../b\ufffdEF\ufffdBF\ufffdBDFF.md", "notes:b\ufffdEF\ufffdBF\ufffdBDFF.md", 0},
 	} {
 		got, err := r.Resolve(c.text)
 		if err != nil || string(got.Chunk.ID) != c.want || got.Count != c.count {
@@ -102,15 +114,16 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	for text, hint := range map[string]string{
-		"git.md#undo-commit": "did you mean git.md#undo-a-commit?",
-		"git.md#zzzz":        "the headings of git.md are undo-a-commit, more",
-		"block.md#^low":      "did you mean block.md#low?",
-		"plain.md#low":       "plain.md has no headings",
-		"gti.md":             "did you mean git.md?",
-		"other/b":            "did you mean deep/b.md?",
-		"zzzzzzzzzzzzzzz":    "path:line:count",
-		"git.md:99":          "",
-		"":                   "give an identifier",
+		"git.md#undo-commit":          "did you mean git.md#undo-a-commit?",
+		"git.md#zzzz":                 "the headings of git.md are undo-a-commit, more",
+		"block.md#^low":               "did you mean block.md#low?",
+		"plain.md#low":                "plain.md has no headings",
+		"gti.md":                      "did you mean git.md?",
+		"other/b":                     "did you mean deep/b.md?",
+		"zzzzzzzzzzzzzzz":             "path:line:count",
+		"git.md:99":                   "",
+		strings.Repeat("a#", 100_000): "give an identifier",
+		"":                            "give an identifier",
 	} {
 		_, err := r.Resolve(text)
 		if !errors.Is(err, sheaf.ErrNotFound) {

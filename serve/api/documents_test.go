@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/catalog"
 	"sheaf/serve"
 	"sheaf/serve/access"
 	"sheaf/serve/api"
@@ -395,7 +396,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		"everything": {Scopes: []access.Scope{access.ScopeAdmin}, Tenant: access.All, Access: []string{access.All}},
 		"finance":    {Scopes: []access.Scope{ingest}, Tenant: "acme", Sets: []string{"finance"}},
 		"acme bob":   {Scopes: []access.Scope{search, ingest}, Tenant: "acme", Access: []string{"user:bob"}},
-		"called api": {Scopes: []access.Scope{search, ingest}, Tenant: serve.FreeTree, Access: []string{access.All}},
+		"called api": {Scopes: []access.Scope{search, ingest}, Tenant: catalog.FreeTree, Access: []string{access.All}},
 		"called a:b": {Scopes: []access.Scope{search, ingest}, Tenant: "a:b", Access: []string{access.All}},
 	})
 	put := func(key, id, body string) int {

@@ -18,7 +18,7 @@ type explainIn struct {
 	Limit      int      `json:"limit,omitempty" jsonschema:"how many results to explain, 1 to 20; 3 when left out"`
 	Profile    string   `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
 	Set        settings `json:"set,omitempty" jsonschema:"parameters of the profile, by name: numbers or words"`
-	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer, 8000 when left out; what does not fit is cut off and said"`
+	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer, 8000 when left out; of more, the deepest parts are left out first"`
 }
 
 type explainOut struct {
@@ -88,27 +88,7 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 			return nil, err
 		}
 		out := &explainOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []explained{}, Tokens: int(budget)}
-		used := size(out)
-		for _, hit := range a.Results {
-			one := explained{Rank: hit.Rank, ID: hit.ID, Breadcrumb: hit.Breadcrumb, Score: hit.Score}
-			used += size(&one) + longer(out.Collection, one.ID)
-			if used >= budget {
-				out.Truncated = true
-				break
-			}
-			if hit.Explanation != nil {
-				var w textWriter
-				w.tree(hit.Explanation, 0)
-				one.Arithmetic = within(w.String(), budget-used)
-				out.Truncated = len(one.Arithmetic) < w.Len()
-			}
-			used += size(one.Arithmetic)
-			out.Results = append(out.Results, one)
-			if out.Truncated {
-				break
-			}
-		}
-		out.Tokens = int(used)
+		out.explain(a.Results, budget)
 		return out, nil
 	})
 	if err != nil {
@@ -136,20 +116,66 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 		w.line("%s", e.Arithmetic)
 	}
 	if out.Truncated {
-		w.line("Note: the budget left out the rest.")
+		w.line("Note: the budget left out the deepest parts, or results; a larger one, or a smaller limit, gives them.")
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
 }
 
+// explain takes the results with as much arithmetic as the budget holds: the parts that lie
+// deepest are left out of all first, and last results.
+func (o *explainOut) explain(hits []serve.Result, budget float64) {
+	deepest := 0
+	for i := range hits {
+		deepest = max(deepest, depthOf(hits[i].Explanation))
+	}
+	empty, fits := size(o), false
+	for most := deepest; most >= 0 && !fits; most-- {
+		o.Results, o.Truncated = o.Results[:0], most < deepest
+		used := empty
+		fits = true
+		for i := range hits {
+			hit := &hits[i]
+			var w textWriter
+			w.tree(hit.Explanation, 0, most)
+			one := explained{Rank: hit.Rank, ID: hit.ID, Breadcrumb: hit.Breadcrumb, Score: hit.Score, Arithmetic: w.String()}
+			price := size(&one) + longer(o.Collection, one.ID)
+			if used+price > budget {
+				fits, o.Truncated = false, true
+				break
+			}
+			used += price
+			o.Results = append(o.Results, one)
+		}
+		o.Tokens = int(used)
+	}
+}
+
+// depthOf is how many levels of parts an explanation has, 0 for none.
+func depthOf(e *sheaf.Explanation) int {
+	deepest := 0
+	if e != nil {
+		for i := range e.Parts {
+			deepest = max(deepest, 1+depthOf(&e.Parts[i]))
+		}
+	}
+	return deepest
+}
+
 // tree writes an explanation, one part a line, parts indented under what they
-// make up.
-func (w *textWriter) tree(e *sheaf.Explanation, depth int) {
+// make up, down to a depth of most.
+func (w *textWriter) tree(e *sheaf.Explanation, depth, most int) {
+	if e == nil {
+		return
+	}
 	how := ""
 	if e.Combine != sheaf.CombineNone && len(e.Parts) > 0 {
 		how = " = " + string(e.Combine) + " of"
 	}
+	if depth == most && len(e.Parts) > 0 {
+		how += " …"
+	}
 	w.line("%s%.5g %s%s", strings.Repeat("  ", depth), e.Value, oneLine(e.Label), how)
-	for i := range e.Parts {
-		w.tree(&e.Parts[i], depth+1)
+	for i := 0; i < len(e.Parts) && depth < most; i++ {
+		w.tree(&e.Parts[i], depth+1, most)
 	}
 }

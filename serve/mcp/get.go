@@ -152,7 +152,7 @@ func budgetOf(tokens int) (float64, error) {
 
 // find is what an address names, which may be the URI of a resource: results have both.
 func find(r *serve.Reader, text string) (address.Target, error) {
-	if collection, id, ok := parseURI(text); ok && collection == r.Collection().Name() {
+	if collection, id, ok := parseURI(text); ok && strings.EqualFold(collection, r.Collection().Name()) {
 		text = string(id)
 	}
 	t, err := r.Find(text)

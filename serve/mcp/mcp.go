@@ -91,6 +91,7 @@ func (s *server) build() *sdk.Server {
 	o := s.o
 	m := sdk.NewServer(&sdk.Implementation{Name: "sheaf", Title: "Sheaf document search", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas,
+			CompletionHandler: s.complete,
 			// What one caller may see, no cache may show another one; the SDK says otherwise where it is not told.
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = cacheable },
 			// No notices are sent, so nobody is told to listen for any, and who does is answered at once.

@@ -394,6 +394,15 @@ func TestResources(t *testing.T) {
 			}
 		}
 	}
+	// As clients write addresses, who decode them, or take the collection for a host.
+	for _, u := range []string{"sheaf://notes/notes:deep/far.md", "sheaf://notes/notes:git.md#undo-a-commit", "sheaf://notes/notes%3agit.md", "sheaf://NOTES/notes%3A日本.md"} {
+		if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u}); err != nil || got.Contents[0].Text == "" || got.Contents[0].URI != u {
+			t.Errorf("%s: %+v, %v", u, got, err)
+		}
+		if got, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "get", Arguments: map[string]any{"id": u}}); err != nil || got.IsError {
+			t.Errorf("get %s: %+v, %v", u, got, err)
+		}
+	}
 	for _, u := range []string{"sheaf://notes/notes%3Anosuch.md", "sheaf://other/notes%3Agit.md", "sheaf://notes/%zz", "file:///etc/passwd"} {
 		if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u}); err == nil {
 			t.Errorf("%s: %v", u, got)

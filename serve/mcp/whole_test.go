@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -326,4 +327,71 @@ func TestLeftOut(t *testing.T) {
 // canName reports whether files can have a name.
 func canName(name string) bool {
 	return runtime.GOOS != "windows" || !strings.ContainsAny(name, "\n\t")
+}
+
+// TestExplainWithinABudget: a small budget has the arithmetic of every result down to a depth,
+// not all of the first and nothing of the others.
+func TestExplainWithinABudget(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	var out struct {
+		Results []struct {
+			ID         string
+			Arithmetic string
+		}
+		Truncated bool
+		Tokens    int
+	}
+	lines := 0
+	for _, budget := range []int{400, 1000, 8000} {
+		text := call(t, s, "explain", map[string]any{"query": "undo commit", "limit": 2, "budget": budget}, &out)
+		if len(out.Results) != 2 || out.Tokens > budget || out.Truncated != (budget < 8000) || out.Truncated != strings.Contains(text, " of …\n") {
+			t.Fatalf("budget %d: %+v\n%s", budget, out, text)
+		}
+		had := lines
+		if lines = strings.Count(text, "\n"); lines <= had {
+			t.Errorf("budget %d: %d lines, %d of the smaller one", budget, lines, had)
+		}
+		for _, r := range out.Results {
+			if r.Arithmetic == "" {
+				t.Errorf("budget %d: nothing of %s", budget, r.ID)
+			}
+		}
+	}
+}
+
+// TestCompletion: the parts of the template of resources are completed with collections and
+// with what a caller may see of them.
+func TestCompletion(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	complete := func(s *sdk.ClientSession, name, value, collection string) ([]string, error) {
+		r, err := s.Complete(t.Context(), &sdk.CompleteParams{Ref: &sdk.CompleteReference{Type: "ref/resource", URI: "sheaf://{collection}/{id}"},
+			Argument: sdk.CompleteParamsArgument{Name: name, Value: value}, Context: &sdk.CompleteContext{Arguments: map[string]string{"collection": collection}}})
+		if err != nil {
+			return nil, err
+		}
+		return r.Completion.Values, nil
+	}
+	for _, c := range []struct {
+		name, value string
+		want        []string
+	}{
+		{"collection", "n", []string{"notes"}}, {"collection", "x", []string{}},
+		{"id", "notes:g", []string{"notes:git.md"}}, {"id", "de", []string{"notes:deep/far.md"}}, {"id", "zzz", []string{}}, {"id", "日", []string{"notes:日本.md"}},
+	} {
+		if got, err := complete(s, c.name, c.value, "notes"); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s %q: %q, %v; want %q", c.name, c.value, got, err, c.want)
+		}
+	}
+	if all, err := complete(s, "id", "", ""); err != nil || len(all) != 4 {
+		t.Errorf("every document: %q, %v", all, err)
+	}
+	if got, err := complete(s, "id", "", "nosuch"); err == nil || !strings.Contains(err.Error(), "no collection is called") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := complete(s, "line", "", ""); err == nil || !strings.Contains(err.Error(), "must be collection or id") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := complete(connect(t, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), "id", "", ""); err != nil || len(got) != 0 {
+		t.Errorf("who may see nothing is told %q, %v", got, err)
+	}
 }

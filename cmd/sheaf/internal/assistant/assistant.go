@@ -12,8 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/BurntSushi/toml"
 	"github.com/tailscale/hujson"
 
 	"sheaf"
@@ -110,12 +112,16 @@ type Change struct {
 	// Before is what stands in its place, "" for nothing.
 	Before string
 
+	toml    bool
 	content []byte
 	mode    fs.FileMode
 }
 
 // Changes reports whether there is anything to write.
 func (c *Change) Changes() bool { return c.Entry != c.Before }
+
+// Shown is Before and Entry without the values that may be secrets.
+func (c *Change) Shown() (before, entry string) { return c.shown(c.Before), c.shown(c.Entry) }
 
 // Add is the change that gives the assistant an entry.
 func (a *Assistant) Add(s Server) (*Change, error) { return a.change(s, true) }
@@ -127,7 +133,7 @@ func (a *Assistant) Remove(name string) (*Change, error) { return a.change(Serve
 const byteOrderMark = "\ufeff"
 
 func (a *Assistant) change(s Server, add bool) (*Change, error) {
-	c := &Change{File: a.File, mode: 0o600}
+	c := &Change{File: a.File, toml: a.toml, mode: 0o600}
 	content, err := os.ReadFile(a.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the configuration of %s: %w", a.Title, err)
@@ -221,6 +227,52 @@ func compact(text []byte) string {
 		return string(text)
 	}
 	return string(b)
+}
+
+// secretMembers are those of an entry whose values may be secrets.
+var secretMembers = []string{"env", "headers", "http_headers"}
+
+// hidden stands for a value that is not shown.
+const hidden = "…"
+
+// shown is the text of an entry without the values that may be secrets.
+func (c *Change) shown(entry string) string {
+	var v map[string]any
+	if c.toml {
+		v, _ = decode(entry) // what cannot be read is no entry
+	} else if json.Unmarshal([]byte(entry), &v) != nil {
+		return entry
+	}
+	if !hide(v, false) {
+		return entry
+	}
+	if c.toml {
+		var out strings.Builder
+		if err := toml.NewEncoder(&out).Encode(v); err != nil {
+			return hidden
+		}
+		return strings.TrimSpace(out.String())
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return hidden
+	}
+	return string(b)
+}
+
+// hide hides the values below secret members, or all when they are below one already, and
+// reports whether there were any.
+func hide(members map[string]any, secret bool) bool {
+	found := false
+	for name, v := range members {
+		secret := secret || slices.Contains(secretMembers, name)
+		if below, ok := v.(map[string]any); ok {
+			found = hide(below, secret) || found
+		} else if secret {
+			members[name], found = hidden, true
+		}
+	}
+	return found
 }
 
 // pointer escapes a key for a JSON pointer.

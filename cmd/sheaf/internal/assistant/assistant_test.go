@@ -1,6 +1,7 @@
 package assistant_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -325,6 +326,41 @@ func TestTwoOfOneName(t *testing.T) {
 		}
 		if c, err := a.Remove("sheaf"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: taking it out: %+v, %v", text, c, err)
+		}
+	}
+}
+
+// What is shown of an entry hides what may be secret in it, and the file keeps it.
+func TestHidesSecrets(t *testing.T) {
+	for name, before := range map[string]string{
+		"cursor": `{"mcpServers": {"sheaf": {"command": "old", "env": {"KEY": "s3cret"}, "headers": {"A": ["s3cret"]}}}}`,
+		"zed":    `{"context_servers": {"sheaf": {"command": {"path": "old", "env": {"KEY": "s3cret"}}}}}`,
+		"codex":  "[mcp_servers.sheaf]\ncommand = \"old\"\nargs = []\nenv = { KEY = 's3cret' }\n\n[mcp_servers.sheaf.http_headers]\nA = \"\"\"\ns3cret\"\"\"\n",
+	} {
+		a := find(t, places(t), name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(a.File), 0o755), os.WriteFile(a.File, []byte(before), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		add, err := a.Add(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		remove, err := a.Remove("sheaf")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, entry := add.Shown()
+		gone, _ := remove.Shown()
+		for _, shown := range []string{before, entry, gone} {
+			if strings.Contains(shown, "s3cret") || !strings.Contains(shown, "old") && !strings.Contains(shown, server.Command) {
+				t.Errorf("%s shows %s", name, shown)
+			}
+		}
+		if err := add.Write(); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(a.File); err != nil || name != "zed" && !strings.Contains(string(text), "s3cret") {
+			t.Errorf("%s: the file is %s, %v", name, text, err)
 		}
 	}
 }

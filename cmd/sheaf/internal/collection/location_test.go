@@ -175,20 +175,3 @@ func TestRecordFlips(t *testing.T) {
 		}
 	}
 }
-
-func TestTreeNames(t *testing.T) {
-	for root, want := range map[string]string{"/home/me/my notes": "my notes", "/": "root", "/a:b": "a-b", "/\xff": "-"} {
-		if got := collection.TreeName(root); got != want {
-			t.Errorf("TreeName(%q) = %q, want %q", root, got, want)
-		}
-	}
-	if got := collection.TreeName("/srv/api"); got != "api-2" { // api is that of documents without a folder
-		t.Errorf("%q", got)
-	}
-	if got := collection.UniqueTreeName("/srv/api", []string{"api-2"}); got != "api-3" {
-		t.Errorf("%q", got)
-	}
-	if got := collection.UniqueTreeName("/srv/notes", []string{"notes", "notes-2"}); got != "notes-3" {
-		t.Errorf("a third folder is called %q", got)
-	}
-}

@@ -10,12 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"sheaf"
-	"sheaf/serve"
 	"sheaf/vfs"
 )
 
@@ -80,24 +76,6 @@ type recordFile struct {
 func (r Record) sum() string {
 	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d\n%s", r.Format, r.Root), crc32.MakeTable(crc32.Castagnoli)))
 }
-
-// UniqueTreeName is the name of a folder as it begins IDs: its last part, without colons,
-// which end a tree's name. A number stands behind it when one of taken is called so, or when it
-// is [serve.FreeTree], where documents are that come from no folder.
-func UniqueTreeName(root string, taken []string) string {
-	base := strings.ToValidUTF8(strings.ReplaceAll(filepath.Base(root), ":", "-"), "-")
-	if base == "/" || base == "." || base == `\` {
-		base = "root"
-	}
-	name := base
-	for n := 2; name == serve.FreeTree || slices.Contains(taken, name); n++ {
-		name = base + "-" + strconv.Itoa(n)
-	}
-	return name
-}
-
-// TreeName is [UniqueTreeName] of the folder of an index, which is its first.
-func TreeName(root string) string { return UniqueTreeName(root, nil) }
 
 // ReadRecord reads the record in dir. A record that says nothing usable is
 // sheaf.ErrCorrupt; one of another format is [ErrFormat].

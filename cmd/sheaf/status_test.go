@@ -1,0 +1,26 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Documents that came without files are in no folder, and status says where they are.
+func TestStatusOfGivenDocuments(t *testing.T) {
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	a := newApp(os.Stdin, out, os.Stderr)
+	(&session{app: a}).printStatus(&statusJSON{Trees: []treeJSON{{Name: "notes", Root: "/notes"}, {Name: "api"}}}, false, false)
+	if err := a.flush(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(out.Name())
+	if err != nil || !strings.HasPrefix(string(text), "folder     /notes\ngiven      api: (documents that came without files)\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

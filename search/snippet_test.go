@@ -97,6 +97,11 @@ func TestSnippet(t *testing.T) {
 		{"names of blocks", sheaf.Match{Text: "red"}, "A red. ^para-1\n\n- fox ^a1\n\n10 ^3\nx^a ^b c\n^red\n^end", "A <red>. fox 10 ^3 x^a ^b c ^<red>"},
 		{"footnotes", sheaf.Match{Text: "red"}, "A red[^1] fox[^long note]. [^2]Of [^a-z]+, `[^1]`.\n\n[^1]: The first.\n[^long note]: Is red.", "A <red> fox. Of [^a-z]+, `[^1]`. The first. Is <red>."},
 		{"callouts", sheaf.Match{Text: "red"}, "> [!warning]- A *red* title\n> > [!NOTE]\n> fox [!x] y\n\n[!tip] no\n", "A *<red>* title fox [!x] y [!tip] no"},
+		{"marks and code", sheaf.Match{Text: "red"}, "A ==red `c== d`, ==a `==` b== ==c `d== e\nf` g", "A ==<red> `c== d`, a `==` b ==c `d== e f` g"},
+		{"comments end in their paragraph", sheaf.Match{Text: "red"}, "A red %% of\n\n```\n**x** %% y\n```\n**Done** %% it\n\n%%\n**so** %% on\n```\n%%\n```", "A <red> %% of **x** %% y Done %% it on %%"},
+		{"comments of several paragraphs", sheaf.Match{Text: "red"}, "A red\n> %%\n> a\n> ```\n> **a**\n> %%\n\n**b**\n%% c\n\nd %%\n**e**", "A <red> b e"},
+		{"brackets of programs", sheaf.Match{Text: "red"}, "If [[ red == y || z ]] [[a|]] [[b[[c|d]]", "If <red> == y z a bd"},
+		{"what is no identifier of a heading", sheaf.Match{Text: "red"}, "# Red {#if x}\n\n# Red {#}\n\n# Red {/*a b*/}\n\n# Red {#a{b}\n\n", "<Red> {#if x} <Red> {#} <Red> {/*a b*/} <Red> {#a{b}"},
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
